@@ -1,0 +1,49 @@
+# Every target sets up .venv by itself, and does nothing twice.
+PYTHON ?= python3
+REQUIREMENTS ?= requirements.txt
+READY := .venv/ready-$(notdir $(REQUIREMENTS))
+RUN := .venv/bin/python
+
+.PHONY: course test unit nbval lab lint stamp results bench lock clean
+
+course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
+	$(RUN) tools/course.py
+
+test: unit nbval  ## unit tests, then every notebook re-executed by nbval
+
+unit: $(READY)
+	$(RUN) -m pytest tests -n 2
+
+nbval: $(READY)
+	$(RUN) -m pytest --nbval-lax notebooks
+
+lab: $(READY)  ## open the notebooks in JupyterLab
+	$(RUN) -m jupyterlab notebooks
+
+lint: $(READY)
+	$(RUN) -m pip install -q ruff
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+stamp: $(READY)  ## write the repository's address from pyproject.toml into badges and install cells
+	$(RUN) tools/stamp.py
+
+results: $(READY)  ## the stored runs behind the notebooks' figures: hours; a killed run goes on where it stopped
+	$(RUN) tools/course.py 03_parity -p EXPERIMENT_SEEDS 5 -p STORE True
+
+bench: $(READY)  ## the speed claims, both sides in one run
+	$(RUN) -m benchmarks
+
+lock: $(READY)  ## requirements-lock.txt, from what is installed now
+	$(RUN) -m pip install -q tensorboard wandb ruff
+	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
+	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
+
+clean:
+	rm -rf .venv runs
+
+$(READY): $(REQUIREMENTS) pyproject.toml
+	test -x $(RUN) || $(PYTHON) -m venv .venv
+	$(RUN) -m pip install --disable-pip-version-check -q -r $(REQUIREMENTS) -e .
+	$(RUN) tools/check_install.py
+	touch $@

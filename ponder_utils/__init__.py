@@ -1,0 +1,36 @@
+"""Networks that decide how long to think: the package behind the notebooks.
+
+Data flows one way, and no module imports one that stands after it:
+
+    tasks -> steps, halting, rules -> pondernet -> losses, evaluation -> training, results -> plots, notebook
+"""
+
+from ponder_utils.evaluation import binary_correct, class_correct, evaluate
+from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
+from ponder_utils.losses import LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
+from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
+from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.tasks import ParityTask
+from ponder_utils.training import NonFiniteError, train
+
+__all__ = [
+    "GRUStep",
+    "LossTerms",
+    "NonFiniteError",
+    "ParityTask",
+    "PonderLoss",
+    "PonderNet",
+    "PonderOutput",
+    "Prediction",
+    "RNNStep",
+    "ReconstructionLoss",
+    "RegularizationLoss",
+    "binary_correct",
+    "class_correct",
+    "evaluate",
+    "expected_steps",
+    "geometric_log_prior",
+    "halting_log_probs",
+    "kl_divergence",
+    "train",
+]

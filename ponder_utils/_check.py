@@ -1,0 +1,37 @@
+"""Checks of arguments: each error names the argument, what came, and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return `value` if it is a whole number in [low, high] (no upper end if `high` is None)."""
+    allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {allowed}; got {value!r} ({type(value).__name__})")
+    if value < low or (high is not None and value > high):
+        raise ValueError(f"{name} must be {allowed}; got {value!r}")
+    return int(value)
+
+
+def check_real(name: str, value: Any, low: float, high: float = math.inf, *, open_low: bool) -> float:
+    """Return `value` if it is a finite real number in [low, high], or in (low, high] if `open_low`."""
+    interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == math.inf else ']'}"
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number in {interval}; got {value!r} ({type(value).__name__})")
+    too_low = value <= low if open_low else value < low
+    if not math.isfinite(value) or too_low or value > high:
+        raise ValueError(f"{name} must be a number in {interval}; got {value!r}")
+    return float(value)
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """Return `value` if it is one of `allowed`."""
+    allowed = list(allowed)
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+    return value

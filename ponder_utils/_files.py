@@ -1,0 +1,25 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; when the block ends well, that file takes the place of `path` in one move.
+
+    If the block raises, or the process is killed, `path` is what it was before.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        yield draft
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,41 @@
+"""Checkpoints of a training run: written whole, loaded without executing code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ponder_utils._files import written_whole
+
+
+def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write a dict of tensors, numbers, strings and containers of these; a kill leaves the old file or the new."""
+    with written_whole(path) as draft:
+        torch.save(state, draft)
+
+
+def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """Read what `save_checkpoint` wrote. A file that would need code to be executed is refused by torch."""
+    return torch.load(path, map_location=device, weights_only=True)
+
+
+def load_weights(model: nn.Module, path: Path) -> None:
+    """Give `model` the weights of a checkpoint that `train` left (`best.pt` or `last.pt`)."""
+    model.load_state_dict(load_checkpoint(path)["model"])
+
+
+def rng_state(device: torch.device, data: torch.Generator) -> dict[str, torch.Tensor]:
+    """The state of every random number generator that a training run draws from."""
+    state = {"data": data.get_state(), "cpu": torch.get_rng_state()}
+    return state | {"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else state
+
+
+def set_rng_state(device: torch.device, data: torch.Generator, state: dict[str, torch.Tensor]) -> None:
+    """Undo what was drawn since `rng_state`."""
+    data.set_state(state["data"].cpu())
+    torch.set_rng_state(state["cpu"].cpu())
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state["cuda"].cpu(), device)

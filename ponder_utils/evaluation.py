@@ -1,0 +1,51 @@
+"""What a trained network is judged by: how often it is right, and how long it thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ponder_utils.halting import expected_steps
+from ponder_utils.pondernet import PonderNet
+
+
+def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Is the logit y_hat on the side of the target y in {0, 1}? -> bool, in the shape of y_hat."""
+    return (y_hat > 0) == (y > 0.5)
+
+
+def class_correct(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Is the largest of the class logits y_hat [..., classes] that of the target class y? -> bool [...]."""
+    return y_hat.argmax(-1) == y
+
+
+class Score(NamedTuple):
+    """Means over a set of inputs. The accuracy is exact in the halting: its expectation, not one draw."""
+
+    accuracy: float  # of the answer at the sampled halting step: sum_n p_n [right at step n]
+    steps: float  # expected steps, sum_n n p_n
+    accuracy_by_step: list[float]  # [N] if one always stopped at step n
+    p: list[float]  # [N] mean halting distribution
+
+
+@torch.no_grad()
+def evaluate(
+    model: PonderNet, x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
+) -> Score:
+    """Score a network on inputs x [batch, ...] with targets y, in evaluation mode (no dropout)."""
+    was_training = model.training
+    model.eval()
+    y_hat, log_p = model(x)
+    model.train(was_training)
+    right, p = correct(y_hat, y).to(log_p.dtype), log_p.exp()  # [N, batch]
+    if right.shape != p.shape:
+        raise ValueError(f"correct must return one value per step and sample, {list(p.shape)}; got {list(right.shape)}")
+    return Score(
+        accuracy=(p * right).sum(0).mean().item(),
+        steps=expected_steps(log_p).mean().item(),
+        accuracy_by_step=right.mean(1).tolist(),
+        p=p.mean(1).tolist(),
+    )

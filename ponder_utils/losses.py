@@ -1,0 +1,105 @@
+"""The PonderNet loss, L = sum_n p_n loss(y, y_hat_n) + beta KL(p || p_G) (PonderNet, Eq. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils.halting import DIRECTIONS, geometric_log_prior, kl_divergence
+from ponder_utils.pondernet import PonderOutput
+
+
+class ReconstructionLoss(nn.Module):
+    """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all.
+
+    Args:
+        criterion: (y_hat, y) -> one loss per sample, such as `nn.BCEWithLogitsLoss(reduction="none")`.
+    """
+
+    def __init__(self, criterion: Callable[[Tensor, Tensor], Tensor]) -> None:
+        super().__init__()
+        if not callable(criterion):
+            raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
+        self.criterion = criterion
+
+    def forward(self, output: PonderOutput, y: Tensor) -> Tensor:
+        """y: [batch, ...] -> scalar, in the unit of the criterion.
+
+        Raises:
+            ValueError: if the criterion does not return one value per sample.
+        """
+        n_steps, batch_size = output.log_p.shape
+        y_every_step = y.expand(n_steps, *y.shape).flatten(0, 1)  # [N * batch, ...]
+        loss = self.criterion(output.y_hat.flatten(0, 1), y_every_step)
+        if loss.shape != (n_steps * batch_size,):
+            raise ValueError(
+                f"criterion must return one loss per sample, shape [{n_steps * batch_size}] for {n_steps} steps of "
+                f"{batch_size} samples; got shape {list(loss.shape)}. PonderNet weights the loss of each sample by "
+                "that sample's own p_n. With a loss that is already averaged over the batch, every sample's p_n gets "
+                'the same gradient, and no network can learn to ponder per input. Use reduction="none", and reduce '
+                "all dimensions but the first."
+            )
+        return (output.log_p.exp() * loss.view(n_steps, batch_size)).sum(0).mean()
+
+
+class RegularizationLoss(nn.Module):
+    """KL divergence between the halting distribution and the truncated geometric prior, averaged over the batch.
+
+    Args:
+        lambda_p: in (0, 1], the prior's probability to halt at each step.
+        max_steps: N, as in the network.
+        repair: how the truncated prior is made to sum to 1; see `geometric_log_prior`.
+        direction: "p||p_G" (the paper) or "p_G||p" (reversed, as much public code has it).
+    """
+
+    log_prior: Tensor  # [N]
+
+    def __init__(self, lambda_p: float, max_steps: int, repair: str = "renormalise", direction: str = "p||p_G") -> None:
+        super().__init__()
+        self.direction = check_choice("direction", direction, DIRECTIONS)
+        self.register_buffer("log_prior", geometric_log_prior(lambda_p, max_steps, repair).float(), persistent=False)
+
+    def forward(self, output: PonderOutput) -> Tensor:
+        """Scalar, in nats."""
+        return kl_divergence(output.log_p, self.log_prior, self.direction).mean()
+
+
+class LossTerms(NamedTuple):
+    """The loss, term by term: total = reconstruction + beta * regularization."""
+
+    total: Tensor
+    reconstruction: Tensor
+    regularization: Tensor  # not yet multiplied by beta
+
+
+class PonderLoss(nn.Module):
+    """ReconstructionLoss + beta * RegularizationLoss.
+
+    Args:
+        criterion: one loss per sample; see `ReconstructionLoss`.
+        lambda_p, max_steps, repair, direction: see `RegularizationLoss`.
+        beta: weight of the KL term, >= 0 (0.01 in the paper's parity experiments).
+    """
+
+    def __init__(
+        self,
+        criterion: Callable[[Tensor, Tensor], Tensor],
+        lambda_p: float,
+        max_steps: int,
+        beta: float = 0.01,
+        repair: str = "renormalise",
+        direction: str = "p||p_G",
+    ) -> None:
+        super().__init__()
+        self.beta = check_real("beta", beta, 0, open_low=False)
+        self.reconstruction = ReconstructionLoss(criterion)
+        self.regularization = RegularizationLoss(lambda_p, check_int("max_steps", max_steps, 1), repair, direction)
+
+    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
+        """y: [batch, ...] -> three scalars."""
+        reconstruction = self.reconstruction(output, y)
+        regularization = self.regularization(output)
+        return LossTerms(reconstruction + self.beta * regularization, reconstruction, regularization)

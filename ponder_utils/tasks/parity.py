@@ -1,0 +1,57 @@
+"""Parity: is the number of +1s odd? (Graves 2016, Sec. 3.1; PonderNet, Sec. 3.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.utils.data import TensorDataset
+
+from ponder_utils._check import check_int
+
+
+@dataclass(frozen=True)
+class ParityTask:
+    """Vectors of `n_elements`, k ~ U{k_min..k_max} of them +1 or -1 at random places, the others 0.
+
+    The target is 1.0 if the number of +1s is odd, else 0.0.
+
+    Args:
+        n_elements: length of a vector, at least 1 (64 in both papers).
+        k_min: fewest non-zero elements.
+        k_max: most non-zero elements; None means n_elements.
+
+    Raises:
+        TypeError, ValueError: unless 0 <= k_min <= k_max <= n_elements.
+    """
+
+    n_elements: int
+    k_min: int = 1
+    k_max: int | None = None
+
+    def __post_init__(self) -> None:
+        check_int("n_elements", self.n_elements, 1)
+        if self.k_max is None:
+            object.__setattr__(self, "k_max", self.n_elements)
+        check_int("k_max", self.k_max, 0, self.n_elements)
+        check_int("k_min", self.k_min, 0, self.k_max)
+
+    def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """Draw a batch on the generator's device (the CPU if there is none).
+
+        Returns:
+            x: [batch_size, n_elements], float32, in {-1, 0, +1}; y: [batch_size], float32, in {0, 1}.
+        """
+        shape = (check_int("batch_size", batch_size, 1), self.n_elements)
+        draw = {"generator": generator, "device": "cpu" if generator is None else generator.device}
+        k = torch.randint(self.k_min, self.k_max + 1, (batch_size, 1), **draw)
+        signs = torch.randint(0, 2, shape, **draw) * 2 - 1
+        first_k = torch.arange(self.n_elements, device=k.device) < k
+        places = torch.rand(shape, **draw).argsort(dim=1)
+        x = torch.zeros(shape, device=k.device).scatter_(1, places, (signs * first_k).float())
+        return x, (x == 1).sum(1).remainder(2).float()
+
+    def dataset(self, size: int, generator: torch.Generator | None = None) -> TensorDataset:
+        """A fixed set of `size` samples (x, y) for a `DataLoader`: shuffling, workers and samplers work as usual."""
+        return TensorDataset(*self.batch(size, generator))

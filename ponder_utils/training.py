@@ -1,0 +1,182 @@
+"""One training loop, for every network of the course."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from tqdm import tqdm
+
+from ponder_utils._check import check_int, check_real
+from ponder_utils.checkpoints import load_checkpoint, rng_state, save_checkpoint, set_rng_state
+
+Row = dict[str, float]
+
+
+class NonFiniteError(FloatingPointError):
+    """A term of the loss, or the gradient, is inf or nan. The weights are those before this update."""
+
+
+def train(
+    model: nn.Module,
+    loss_fn: Callable[[Any, Tensor], Any],
+    draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]],
+    n_updates: int,
+    *,
+    lr: float,
+    clip: float = 1.0,
+    schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
+    seed: int = 0,
+    evaluate: Callable[[nn.Module], Row] | None = None,
+    monitor: str = "accuracy",
+    patience: int | None = None,
+    log: Callable[[Row], Any] | None = None,
+    log_every: int = 100,
+    checkpoint_dir: Path | str | None = None,
+    checkpoint_every: int = 500,
+    progress: bool = True,
+) -> list[Row]:
+    """Train with Adam and a clipped gradient, and return the logged rows.
+
+    If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
+    would have ended: model, optimizer, schedule, early stopping and every random number generator are restored.
+
+    Args:
+        model: trained in place, on the device of its parameters.
+        loss_fn: (model(x), y) -> a named tuple of scalars with a field `total`, such as `PonderLoss`.
+        draw_batch: generator -> (x, y), on the generator's device.
+        n_updates: how many batches to learn from, at most.
+        lr: Adam's learning rate.
+        clip: largest norm of the gradient.
+        schedule: optimizer -> learning rate schedule. It steps after every update; a `ReduceLROnPlateau` instead at
+            every evaluation, on the monitored number.
+        seed: of the generator that batches are drawn from.
+        evaluate: model -> numbers to log; called at every logged update, the last one included.
+        monitor: the number of `evaluate` that should grow: it decides which checkpoint is best, and `patience`.
+        patience: stop after so many evaluations without a new best.
+        log: called with every row: a list's `append`, or a function that hands it to a tracker.
+        log_every, checkpoint_every: in updates.
+        checkpoint_dir: where `last.pt` and `best.pt` are written; None for no checkpoints.
+        progress: show a progress bar.
+
+    Returns:
+        A row every `log_every` updates: update, the terms of the loss, grad_norm (before clipping), lr, and what
+        `evaluate` gave.
+
+    Raises:
+        NonFiniteError: at the first update whose loss or gradient is not finite, before it reaches the weights.
+        ValueError, TypeError: if an argument is not as above, or a checkpoint is from a run with other settings.
+    """
+    for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
+        check_int(name, value, 1)
+    for name, value in {"lr": lr, "clip": clip}.items():
+        check_real(name, value, 0, open_low=True)
+    if patience is not None and (check_int("patience", patience, 1) and evaluate is None):
+        raise ValueError("patience needs evaluate; got evaluate=None")
+
+    device = next(model.parameters()).device
+    generator = torch.Generator(device).manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    scheduler = schedule(optimizer) if schedule else None
+    run = _Run(model, optimizer, scheduler, generator, {"lr": lr, "clip": clip, "seed": seed}, checkpoint_dir)
+
+    model.train()
+    with tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
+        while run.update < n_updates and not run.stopped:
+            x, y = draw_batch(generator)
+            terms = loss_fn(model(x), y)
+            optimizer.zero_grad()
+            terms.total.backward()
+            grad_norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
+            row = _finite_row(run.update + 1, terms, grad_norm)
+            optimizer.step()
+            if scheduler and not isinstance(scheduler, ReduceLROnPlateau):
+                scheduler.step()
+            run.update += 1
+            bar.update()
+
+            if run.update % log_every == 0 or run.update == n_updates:
+                row |= {"lr": optimizer.param_groups[0]["lr"]}
+                if evaluate:
+                    row |= evaluate(model)
+                    run.judge(row, monitor, patience)
+                run.rows.append(row)
+                bar.set_postfix({k: f"{v:.3f}" for k, v in row.items() if k in ("total", monitor)}, refresh=False)
+                if log:
+                    log(row)
+            if run.update % checkpoint_every == 0 or run.update == n_updates or run.stopped:
+                run.save("last.pt")
+    return run.rows
+
+
+def _finite_row(update: int, terms: Any, grad_norm: Tensor) -> Row:
+    """The numbers of one update; an error that names the update and the term if one of them is not finite."""
+    names = (*terms._fields, "grad_norm")
+    values = torch.stack([term.detach().float() for term in (*terms, grad_norm)]).tolist()  # one transfer
+    row = dict(zip(names, values, strict=True))
+    bad = [name for name in names if not math.isfinite(row[name])]
+    if bad:
+        shown = ", ".join(f"{name} = {value:.6g}" for name, value in row.items())
+        raise NonFiniteError(f"update {update}: {', '.join(bad)} not finite ({shown}); the weights were not updated")
+    return {"update": update, **row}
+
+
+class _Run:
+    """What a training run must remember to go on after it was cut off."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        scheduler: LRScheduler | None,
+        generator: torch.Generator,
+        settings: Row,
+        checkpoint_dir: Path | str | None,
+    ) -> None:
+        self.parts = {"model": model, "optimizer": optimizer} | ({"scheduler": scheduler} if scheduler else {})
+        self.generator, self.settings = generator, settings
+        self.folder = None if checkpoint_dir is None else Path(checkpoint_dir)
+        self.update, self.rows, self.best, self.since_best, self.stopped = 0, [], -math.inf, 0, False
+        if self.folder is not None and (self.folder / "last.pt").exists():
+            self._resume(self.folder / "last.pt")
+
+    def judge(self, row: Row, monitor: str, patience: int | None) -> None:
+        """Is this evaluation the best so far, and has it been long since there was one?"""
+        if monitor not in row:
+            raise ValueError(f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}")
+        self.since_best += 1
+        if row[monitor] > self.best:
+            self.best, self.since_best = row[monitor], 0
+            self.save("best.pt")
+        self.stopped = patience is not None and self.since_best >= patience
+        scheduler = self.parts.get("scheduler")
+        if isinstance(scheduler, ReduceLROnPlateau):
+            scheduler.step(row[monitor])
+
+    def save(self, name: str) -> None:
+        if self.folder is None:
+            return
+        state = {part: module.state_dict() for part, module in self.parts.items()}
+        state["rng"] = rng_state(self.generator.device, self.generator)
+        state["settings"] = self.settings
+        state["run"] = {k: getattr(self, k) for k in ("update", "rows", "best", "since_best", "stopped")}
+        save_checkpoint(self.folder / name, state)
+
+    def _resume(self, path: Path) -> None:
+        state = load_checkpoint(path, self.generator.device)
+        if state["settings"] != self.settings:
+            raise ValueError(
+                f"checkpoint_dir holds {path}, of a run with {state['settings']}; this run has {self.settings}. "
+                "Give each run its own folder, or delete the checkpoint."
+            )
+        for part, module in self.parts.items():
+            module.load_state_dict(state[part])
+        set_rng_state(self.generator.device, self.generator, state["rng"])
+        for name, value in state["run"].items():
+            setattr(self, name, value)

@@ -1,0 +1,149 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import geometric, halting, kl
+
+from ponder_utils.halting import (
+    DIRECTIONS,
+    REPAIRS,
+    expected_steps,
+    geometric_log_prior,
+    halting_log_probs,
+    kl_divergence,
+)
+
+HALVES = (torch.float16, torch.bfloat16)
+PRECISIONS = (*HALVES, torch.float32, torch.float64)
+logits = st.lists(st.floats(-30, 30), min_size=1, max_size=25)
+wild_logits = st.lists(st.sampled_from([-1e4, -100.0, 0.0, 100.0, 1e4]) | st.floats(-1e4, 1e4), min_size=1, max_size=25)
+lambda_ps = st.floats(0.01, 0.99)
+
+
+@given(logits)
+def test_halting_distribution_equals_the_definition(a):
+    p = halting_log_probs(torch.tensor(a, dtype=torch.float64)).exp()
+    assert p.tolist() == pytest.approx(halting(a), rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@given(a=wild_logits)
+def test_any_logit_in_any_precision(dtype, a):
+    a = torch.tensor(a, dtype=dtype).unsqueeze(1).expand(-1, 3).clone().requires_grad_()
+    log_p = halting_log_probs(a)
+    assert log_p.isfinite().all()
+    torch.testing.assert_close(log_p.exp().sum(0), torch.ones(3, dtype=log_p.dtype), rtol=0, atol=2e-6)
+    for repair in REPAIRS:
+        log_prior = geometric_log_prior(0.2, len(a), repair)
+        for direction in DIRECTIONS:
+            divergence = kl_divergence(log_p, log_prior, direction)
+            assert divergence.isfinite().all()
+            assert (divergence > -1e-5).all()
+            (gradient,) = torch.autograd.grad(divergence.sum(), a, retain_graph=True)
+            assert gradient.isfinite().all()
+    (gradient,) = torch.autograd.grad(expected_steps(log_p).sum(), a)
+    assert gradient.isfinite().all()
+
+
+def test_worked_by_hand():
+    """lambda = 1/2, 1/4, 2/5 and then whatever: p = 1/2, 1/8, 3/20, and 9/40 remain."""
+    lambda_n = torch.tensor([1 / 2, 1 / 4, 2 / 5, 0.123], dtype=torch.float64)
+    p = halting_log_probs(lambda_n.logit()).exp()
+    torch.testing.assert_close(p, torch.tensor([20, 5, 6, 9], dtype=torch.float64) / 40)
+    assert expected_steps(p.log()).item() == pytest.approx((20 + 2 * 5 + 3 * 6 + 4 * 9) / 40)
+
+
+def test_last_logit_has_no_influence():
+    a = torch.randn(7, 5, requires_grad=True)
+    (halting_log_probs(a).exp() * torch.randn(7, 5)).sum().backward()
+    assert (a.grad[-1] == 0).all()
+    assert (a.grad[:-1] != 0).all()
+
+
+def test_one_step_is_certain():
+    a = torch.tensor([[1e4, -1e4, 0.3]], requires_grad=True)
+    p = halting_log_probs(a).exp()
+    assert (p == 1).all()
+    divergence = kl_divergence(p.log(), geometric_log_prior(0.3, 1))
+    torch.testing.assert_close(divergence, torch.zeros(3))
+
+
+@given(lambda_ps, st.integers(1, 30), st.sampled_from(REPAIRS))
+def test_prior_equals_the_definition_and_sums_to_one(lambda_p, max_steps, repair):
+    prior = geometric_log_prior(lambda_p, max_steps, repair).exp()
+    assert prior.sum().item() == pytest.approx(1, abs=1e-12)
+    assert prior.tolist() == pytest.approx(geometric(lambda_p, max_steps, repair), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("lambda_p", "repair", "mean"),
+    [(0.1, "renormalise", 7.23), (0.1, "remainder", 8.78), (0.2, "renormalise", 4.77), (0.2, "remainder", 4.94)],
+)
+def test_truncation_lowers_the_mean_of_the_prior(lambda_p, repair, mean):
+    assert expected_steps(geometric_log_prior(lambda_p, 20, repair)).item() == pytest.approx(mean, abs=0.005)
+    assert mean < 1 / lambda_p
+
+
+def test_prior_that_halts_at_once_keeps_the_divergence_finite():
+    log_prior = geometric_log_prior(1.0, 20)
+    assert log_prior.isfinite().all()
+    always_go_on = halting_log_probs(torch.full((20,), -1e4))
+    assert kl_divergence(always_go_on, log_prior).item() == pytest.approx(19 * 24 * math.log(2), rel=1e-4)
+
+
+@given(logits, lambda_ps, st.sampled_from(REPAIRS))
+def test_kl_in_both_directions_equals_the_definition(a, lambda_p, repair):
+    log_p = halting_log_probs(torch.tensor(a, dtype=torch.float64))
+    log_prior = geometric_log_prior(lambda_p, len(a), repair)
+    p, prior = halting(a), geometric(lambda_p, len(a), repair)
+    assert kl_divergence(log_p, log_prior).item() == pytest.approx(kl(p, prior), rel=1e-7, abs=1e-9)
+    if min(p) > 0:
+        reverse = kl_divergence(log_p, log_prior, "p_G||p")
+        assert reverse.item() == pytest.approx(kl(prior, p), rel=1e-7, abs=1e-9)
+
+
+def test_the_two_divergences_differ():
+    """A case small enough for a pocket calculator."""
+    p, g = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.4, 0.35, 0.25])
+    assert kl_divergence(p.log(), g.log()).item() == pytest.approx(0.1882, abs=5e-5)
+    assert kl_divergence(p.log(), g.log(), "p_G||p").item() == pytest.approx(0.2011, abs=5e-5)
+    torch_says = torch.nn.functional.kl_div(p.log(), g, reduction="sum")
+    assert kl_divergence(p.log(), g.log(), "p_G||p").item() == pytest.approx(torch_says.item())
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_gradients_against_finite_differences(direction):
+    a = torch.randn(6, 4, dtype=torch.float64, requires_grad=True)
+    log_prior = geometric_log_prior(0.3, 6)
+    assert torch.autograd.gradcheck(halting_log_probs, a)
+    assert torch.autograd.gradcheck(lambda a: expected_steps(halting_log_probs(a)), a)
+    assert torch.autograd.gradcheck(lambda a: kl_divergence(halting_log_probs(a), log_prior, direction), a)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: halting_log_probs([1.0]), TypeError, "halt_logits must be a floating-point tensor.*list"),
+        (lambda: halting_log_probs(torch.tensor([1])), TypeError, "halt_logits must be.*int64"),
+        (lambda: halting_log_probs(torch.tensor(1.0)), ValueError, r"halt_logits must have shape \[N, ...\].*\[\]"),
+        (lambda: halting_log_probs(torch.zeros(0, 3)), ValueError, r"N >= 1; got \[0, 3\]"),
+        (lambda: geometric_log_prior(0.0, 5), ValueError, r"lambda_p must be a number in \(0, 1\]; got 0.0"),
+        (lambda: geometric_log_prior(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
+        (lambda: geometric_log_prior(float("nan"), 5), ValueError, "lambda_p must be.*got nan"),
+        (lambda: geometric_log_prior("0.2", 5), TypeError, r"lambda_p must be.*got '0.2' \(str\)"),
+        (lambda: geometric_log_prior(0.2, 0), ValueError, "max_steps must be an integer >= 1; got 0"),
+        (lambda: geometric_log_prior(0.2, 2.0), TypeError, "max_steps must be an integer >= 1; got 2.0"),
+        (lambda: geometric_log_prior(0.2, 5, "cut"), ValueError, "repair must be one of 'renormalise', 'remainder'"),
+        (lambda: kl_divergence(torch.zeros(3), torch.zeros(3), "kl"), ValueError, "direction must be one of"),
+        (
+            lambda: kl_divergence(torch.zeros(3, 2), torch.zeros(4)),
+            ValueError,
+            r"log_prior must have shape \[N\] = \[3\]",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

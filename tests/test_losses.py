@@ -1,0 +1,96 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import geometric, halting, kl
+from torch import nn
+
+from ponder_utils.halting import halting_log_probs
+from ponder_utils.losses import PonderLoss, ReconstructionLoss, RegularizationLoss
+from ponder_utils.pondernet import PonderOutput
+
+per_sample = nn.BCEWithLogitsLoss(reduction="none")
+
+
+def output(max_steps, batch_size, shape=(), dtype=torch.float32):
+    y_hat = torch.randn(max_steps, batch_size, *shape, dtype=dtype, requires_grad=True)
+    logits = torch.randn(max_steps, batch_size, dtype=dtype, requires_grad=True)
+    return PonderOutput(y_hat, halting_log_probs(logits)), logits
+
+
+@given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 6), st.floats(0.05, 0.95), st.floats(0, 1))
+def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size, lambda_p, beta):
+    torch.manual_seed(seed)
+    out, logits = output(max_steps, batch_size, dtype=torch.float64)
+    y = torch.randint(0, 2, (batch_size,)).double()
+    reconstruction = regularization = 0.0
+    for i in range(batch_size):
+        p = halting(logits[:, i].tolist())
+        reconstruction += sum(p[n] * per_sample(out.y_hat[n, i], y[i]).item() for n in range(max_steps)) / batch_size
+        regularization += kl(p, geometric(lambda_p, max_steps, "remainder")) / batch_size
+    terms = PonderLoss(per_sample, lambda_p, max_steps, beta, repair="remainder")(out, y)
+    assert terms.reconstruction.item() == pytest.approx(reconstruction, rel=1e-6)
+    assert terms.regularization.item() == pytest.approx(regularization, rel=1e-4, abs=1e-5)
+    assert terms.total.item() == pytest.approx((terms.reconstruction + beta * terms.regularization).item())
+
+
+def test_class_targets_and_wide_outputs():
+    out, _ = output(4, 6, (10,))
+    y = torch.randint(0, 10, (6,))
+    loss = ReconstructionLoss(nn.CrossEntropyLoss(reduction="none"))(out, y)
+    by_step = torch.stack([nn.functional.cross_entropy(out.y_hat[n], y, reduction="none") for n in range(4)])
+    torch.testing.assert_close(loss, (out.log_p.exp() * by_step).sum(0).mean())
+
+
+def test_each_sample_is_told_its_own_best_step():
+    """d loss / d p_n differs from sample to sample: what a mean taken too early would destroy."""
+    out, _ = output(5, 64)
+    log_p = out.log_p.detach().requires_grad_()
+    ReconstructionLoss(per_sample)(PonderOutput(out.y_hat, log_p), torch.zeros(64)).backward()
+    to_p = log_p.grad / log_p.detach().exp()  # [N, batch]
+    assert (to_p.std(1) > 1e-3).all()
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize(("max_steps", "batch_size"), [(5, 8), (1, 1)])
+def test_a_reduced_criterion_is_refused_with_the_reason(reduction, max_steps, batch_size):
+    out, _ = output(max_steps, batch_size)
+    with pytest.raises(
+        ValueError, match=r"criterion must return one loss per sample.*got shape \[\].*ponder per input"
+    ):
+        ReconstructionLoss(nn.BCEWithLogitsLoss(reduction=reduction))(out, torch.zeros(batch_size))
+
+
+def test_a_criterion_with_too_many_dimensions_is_refused():
+    out, _ = output(3, 4, (2,))
+    with pytest.raises(ValueError, match=r"got shape \[12, 2\].*reduce all dimensions but the first"):
+        ReconstructionLoss(per_sample)(out, torch.zeros(4, 2))
+
+
+@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
+def test_gradients_against_finite_differences(direction):
+    y = torch.tensor([0.0, 1.0, 1.0], dtype=torch.float64)
+    loss = PonderLoss(per_sample, 0.3, 4, 0.5, direction=direction)
+    loss.regularization.log_prior = loss.regularization.log_prior.double()
+
+    def total(y_hat, logits):
+        return loss(PonderOutput(y_hat, halting_log_probs(logits)), y).total
+
+    inputs = [torch.randn(4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
+    assert torch.autograd.gradcheck(total, inputs)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ReconstructionLoss("bce"), TypeError, "criterion must be callable.*'bce'"),
+        (lambda: PonderLoss(per_sample, 0.2, 5, -1.0), ValueError, r"beta must be a number in \[0, inf\); got -1.0"),
+        (lambda: PonderLoss(per_sample, 2.0, 5), ValueError, r"lambda_p must be a number in \(0, 1\]; got 2.0"),
+        (lambda: RegularizationLoss(0.2, 0), ValueError, "max_steps must be an integer >= 1; got 0"),
+        (lambda: RegularizationLoss(0.2, 5, direction="kl"), ValueError, "direction must be one of 'p||p_G'"),
+        (lambda: RegularizationLoss(0.2, 4)(output(5, 3)[0]), ValueError, r"log_prior must have shape \[N\] = \[5\]"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message.replace("||", r"\|\|")):
+        call()

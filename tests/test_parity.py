@@ -1,0 +1,69 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+from torch.utils.data import DataLoader
+
+from ponder_utils.tasks import ParityTask
+
+
+@given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 40), st.integers(1, 50), st.integers(0, 10**6))
+def test_batches_are_as_defined(n_elements, k_a, k_b, batch_size, seed):
+    k_min, k_max = sorted((min(k_a, n_elements), min(k_b, n_elements)))
+    x, y = ParityTask(n_elements, k_min, k_max).batch(batch_size, torch.Generator().manual_seed(seed))
+    assert x.shape == (batch_size, n_elements)
+    assert x.dtype == y.dtype == torch.float32
+    assert set(x.unique().tolist()) <= {-1.0, 0.0, 1.0}
+    k = x.abs().sum(1)
+    assert ((k >= k_min) & (k <= k_max)).all()
+    for row, target in zip(x.tolist(), y.tolist(), strict=True):
+        assert row.count(1.0) % 2 == target
+
+
+def test_numbers_places_and_signs_are_uniform():
+    x, _ = ParityTask(6, 1, 6).batch(60_000, torch.Generator().manual_seed(0))
+    k = x.abs().sum(1).long()
+    assert chisquare(torch.bincount(k)[1:]).pvalue > 1e-3
+    assert chisquare(x.abs().sum(0)).pvalue > 1e-3
+    pairs = x[k == 2].abs() @ torch.tensor([1.0, 2, 4, 8, 16, 32])
+    assert chisquare(pairs.unique(return_counts=True)[1]).pvalue > 1e-3
+    assert chisquare([(x == 1).sum(), (x == -1).sum()]).pvalue > 1e-3
+
+
+def test_same_seed_same_batch():
+    a, b = (ParityTask(8).batch(16, torch.Generator().manual_seed(5)) for _ in range(2))
+    assert all(torch.equal(one, two) for one, two in zip(a, b, strict=True))
+
+
+def test_with_a_data_loader():
+    data = ParityTask(8).dataset(100, torch.Generator().manual_seed(0))
+    assert len(data) == 100
+    assert data[3][0].shape == (8,)
+    batches = list(DataLoader(data, batch_size=32, shuffle=True, num_workers=1))
+    assert [len(x) for x, _ in batches] == [32, 32, 32, 4]
+    seen = torch.cat([x for x, _ in batches])
+    assert sorted(map(tuple, seen.tolist())) == sorted(map(tuple, data.tensors[0].tolist()))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_made_on_the_device():
+    x, y = ParityTask(8).batch(16, torch.Generator("cuda").manual_seed(0))
+    assert x.is_cuda
+    assert y.is_cuda
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ParityTask(0), ValueError, "n_elements must be an integer >= 1; got 0"),
+        (lambda: ParityTask(8.0), TypeError, "n_elements must be an integer >= 1; got 8.0"),
+        (lambda: ParityTask(8, 1, 9), ValueError, r"k_max must be an integer in \[0, 8\]; got 9"),
+        (lambda: ParityTask(8, 5, 4), ValueError, r"k_min must be an integer in \[0, 4\]; got 5"),
+        (lambda: ParityTask(8, -1), ValueError, r"k_min must be an integer in \[0, 8\]; got -1"),
+        (lambda: ParityTask(8).batch(0), ValueError, "batch_size must be an integer >= 1; got 0"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,258 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import halting, most_probable_step, quantile_step
+from scipy.stats import chisquare
+from torch import nn
+
+from ponder_utils.halting import halting_log_probs
+from ponder_utils.pondernet import RULES, PonderNet
+from ponder_utils.steps import GRUStep, RNNStep
+
+STEPS = (RNNStep, GRUStep)
+
+
+class Scripted(nn.Module):
+    """A step function that reads its halting logits from its input, and answers with the number of the step.
+
+    It counts the rows it is given: what a prediction costs.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.rows = 0
+
+    def start(self, x):  # x: [batch, N] halting logits
+        return x, (x.new_zeros(len(x)), x.clone())
+
+    def forward(self, z, h):
+        n, copy = h
+        assert torch.equal(copy, z)  # input and state leave the batch together
+        self.rows += len(z)
+        logit = z.gather(1, n.long()[:, None])[:, 0]
+        return n + 1, (n + 1, copy), logit
+
+
+def scripted(logits, rule, **options):
+    """One prediction per row of logits [batch, N], and the number of steps computed."""
+    model = PonderNet(Scripted(), logits.shape[1])
+    return model.predict(logits, rule, **options), model.step.rows
+
+
+def draws(shape_seed, batch_size, max_steps, scale=3):
+    generator = torch.Generator().manual_seed(shape_seed)
+    return scale * torch.randn(batch_size, max_steps, generator=generator)
+
+
+cases = given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 12))
+
+
+@cases
+def test_deterministic_rules_equal_the_definition(seed, batch_size, max_steps):
+    logits = draws(seed, batch_size, max_steps)
+    p = [halting(row) for row in logits.double().tolist()]
+    for q in (0.1, 0.5, 0.9, 1.0):
+        got, cost = scripted(logits, "quantile", q=q)
+        assert got.steps.tolist() == [quantile_step(row, q) for row in p] or q == 1.0
+        assert cost == got.computed.sum() == got.steps.sum()
+    got, cost = scripted(logits, "most_probable")
+    assert got.steps.tolist() == [most_probable_step(row) for row in p]
+    assert cost == got.computed.sum()
+    assert (got.computed >= got.steps).all()
+    for step in range(1, max_steps + 1):
+        got, cost = scripted(logits, "fixed", step=step)
+        assert (got.steps == step).all()
+        assert cost == batch_size * step
+
+
+@cases
+def test_every_rule_returns_the_answer_and_p_n_of_its_step(seed, batch_size, max_steps):
+    logits = draws(seed, batch_size, max_steps)
+    p = halting_log_probs(logits.T).exp()
+    for rule in ("sample", "quantile", "most_probable", "fixed"):
+        got, _ = scripted(logits, rule, step=max_steps)
+        assert torch.equal(got.y_hat, got.steps.float())
+        torch.testing.assert_close(got.p_halt, p.gather(0, got.steps[None] - 1)[0])
+
+
+@cases
+def test_expectation_averages_the_answers(seed, batch_size, max_steps):
+    logits = draws(seed, batch_size, max_steps)
+    p = halting_log_probs(logits.T).exp()
+    n = torch.arange(1.0, max_steps + 1)[:, None]
+    got, cost = scripted(logits, "expectation")
+    torch.testing.assert_close(got.y_hat, (n * p).sum(0))
+    got, _ = scripted(logits, "expectation", activation=torch.sigmoid)
+    torch.testing.assert_close(got.y_hat, (n.sigmoid() * p).sum(0))
+    assert cost == batch_size * max_steps
+
+
+def test_most_probable_stops_as_soon_as_no_later_step_can_win():
+    got, cost = scripted(torch.tensor([[0.0, 0.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0]]), "most_probable")
+    assert got.steps.tolist() == [1, 2]
+    assert got.computed.tolist() == [1, 2]
+    assert cost == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sampled_steps_follow_p_n(seed):
+    row = draws(seed, 1, 8, scale=1)
+    got, _ = scripted(row.expand(20_000, 8), "sample", generator=torch.Generator().manual_seed(seed))
+    counts = torch.bincount(got.steps, minlength=9)[1:]
+    expected = 20_000 * torch.tensor(halting(row[0].double().tolist()), dtype=torch.float64)
+    assert chisquare(counts.double(), expected * counts.sum() / expected.sum()).pvalue > 1e-3
+
+
+def test_chi_square_would_notice_unconditional_coins():
+    """The rule of one published implementation, a coin with bias p_n at each step, does not pass this test."""
+    row = draws(0, 1, 8, scale=1)
+    p = torch.tensor(halting(row[0].double().tolist()), dtype=torch.float64)
+    heads = torch.rand(20_000, 8, generator=torch.Generator().manual_seed(0)) < p
+    heads[:, -1] = True
+    counts = torch.bincount(heads.float().argmax(1), minlength=8).double()
+    assert chisquare(counts, 20_000 * p / p.sum()).pvalue < 1e-12
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_same_seed_same_answer_whoever_else_is_in_the_batch(step):
+    torch.manual_seed(0)
+    model, x = PonderNet(step(6, 16), 12), torch.randn(50, 6)
+    one = model.predict(x, generator=torch.Generator().manual_seed(3))
+    two = model.predict(x, generator=torch.Generator().manual_seed(3))
+    other = model.predict(x, generator=torch.Generator().manual_seed(4))
+    assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+    assert not torch.equal(one.steps, other.steps)
+    alone = torch.cat([model.predict(x[i : i + 1], "quantile").y_hat for i in range(50)])
+    torch.testing.assert_close(model.predict(x, "quantile").y_hat, alone)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("rule", RULES)
+def test_prediction_equals_the_forward_pass(step, rule):
+    model, x = PonderNet(step(6, 16, n_outputs=3), 7), torch.randn(20, 2, 3)
+    y_hat, log_p = model(x)
+    assert y_hat.shape == (7, 20, 3)
+    got = model.predict(x, rule, step=4)
+    if rule == "expectation":
+        torch.testing.assert_close(got.y_hat, (log_p.exp()[..., None] * y_hat).sum(0))
+    else:
+        torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
+        torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(20)])
+
+
+@pytest.mark.parametrize(("step", "cell"), [(RNNStep, nn.RNNCell), (GRUStep, nn.GRUCell)])
+def test_steps_are_torchs_cells(step, cell):
+    model, x = PonderNet(step(5, 8), 4), torch.randn(3, 5)
+    theirs = cell(5, 8)
+    theirs.load_state_dict(model.step.cell.state_dict())
+    h, y_hat = torch.zeros(3, 8), model(x).y_hat
+    for n in range(4):
+        h = theirs(x, h)
+        torch.testing.assert_close(y_hat[n], model.step.heads(h)[:, 0])
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_step_1_sees_the_input(step):
+    y_hat, log_p = PonderNet(step(5, 8), 3)(torch.randn(64, 5))
+    assert len(y_hat[0].unique()) > 60
+    assert len(log_p[0].unique()) > 60
+
+
+def test_work_is_done_once_and_none_is_thrown_away():
+    class Counting(GRUStep):
+        starts = calls = 0
+
+        def start(self, x):
+            self.starts += 1
+            return super().start(x)
+
+        def forward(self, z, h):
+            self.calls += 1
+            return super().forward(z, h)
+
+    model = PonderNet(Counting(5, 8), 6)
+    model(torch.randn(3, 5))
+    assert (model.step.starts, model.step.calls) == (1, 6)
+    model.predict(torch.randn(3, 5), "fixed", step=2)
+    assert (model.step.starts, model.step.calls) == (2, 8)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("max_steps", [1, 5])
+@pytest.mark.parametrize("batch_size", [0, 1])
+def test_smallest_batches_and_depths(rule, max_steps, batch_size):
+    model = PonderNet(RNNStep(4, 8), max_steps)
+    got = model.predict(torch.randn(batch_size, 2, 2), rule, step=1)
+    assert got.y_hat.shape == got.steps.shape == got.p_halt.shape == got.computed.shape == (batch_size,)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast(step, dtype):
+    model, x = PonderNet(step(6, 16), 9), torch.randn(32, 6)
+    exact = model(x)
+    with torch.autocast("cpu", dtype=dtype):
+        y_hat, log_p = model(x)
+        got = model.predict(x)
+    assert log_p.dtype == torch.float32
+    torch.testing.assert_close(log_p.exp().sum(0), torch.ones(32), rtol=0, atol=2e-6)
+    torch.testing.assert_close(log_p, exact.log_p, rtol=0.1, atol=0.1)
+    torch.testing.assert_close(y_hat.float(), exact.y_hat, rtol=0.1, atol=0.1)
+    assert got.steps.min() >= 1
+    y_hat.float().sum().backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("rule", RULES)
+def test_cuda(step, rule):
+    model, x = PonderNet(step(6, 16), 9), torch.randn(32, 6)
+    here = model.predict(x, rule, step=3, generator=torch.Generator().manual_seed(0))
+    there = model.cuda().predict(x.cuda(), rule, step=3, generator=torch.Generator().manual_seed(0))
+    assert there.y_hat.is_cuda
+    torch.testing.assert_close(there.y_hat.cpu(), here.y_hat, rtol=1e-3, atol=1e-3)
+
+
+def test_any_callable_is_a_step_function():
+    """A plain function: halve the distance to the answer, halt when close."""
+
+    def newton(x, h):
+        h = x if h is None else (h + x / h) / 2
+        return h, h, 10 * (1e-4 - (h * h - x).abs())
+
+    got = PonderNet(newton, 20).predict(torch.tensor([2.0, 9.0]), "quantile", q=0.999)
+    torch.testing.assert_close(got.y_hat, torch.tensor([2.0, 9.0]).sqrt(), rtol=1e-3, atol=1e-3)
+
+
+x = torch.zeros(3, 4)
+model = PonderNet(RNNStep(4, 8), 5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: PonderNet("gru", 5), TypeError, "step must be callable.*'gru'"),
+        (lambda: PonderNet(RNNStep(4, 8), 0), ValueError, "max_steps must be an integer >= 1; got 0"),
+        (lambda: RNNStep(0, 8), ValueError, "n_inputs must be"),
+        (lambda: GRUStep(4, 8.5), TypeError, "n_hidden must be an integer >= 1; got 8.5"),
+        (lambda: GRUStep(4, 8, 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
+        (lambda: model(torch.zeros(3, 5)), ValueError, "x must have n_inputs = 4 numbers per sample; got 5"),
+        (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[batch, ...\]; got list"),
+        (lambda: model(torch.tensor(1.0)), TypeError, "x must be a tensor of shape"),
+        (lambda: model.predict(x, "best"), ValueError, "rule must be one of 'sample', .*; got 'best'"),
+        (lambda: model.predict(x, "quantile", q=0.0), ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
+        (lambda: model.predict(x, "quantile", q=2), ValueError, "q must be.*got 2"),
+        (lambda: model.predict(x, "fixed"), TypeError, r"step must be an integer in \[1, 5\]; got None"),
+        (lambda: model.predict(x, "fixed", step=6), ValueError, r"step must be an integer in \[1, 5\]; got 6"),
+        (
+            lambda: PonderNet(lambda x, h: (x, h, x), 2)(x),
+            ValueError,
+            r"step must return y_hat .* halt_logit of shape \[batch\], batch = 3; got \[3, 4\] and \[3, 4\]",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
