@@ -38,7 +38,7 @@ def evaluate(
     """Score a network on inputs x [batch, ...] with targets y, in evaluation mode (no dropout)."""
     was_training = model.training
     model.eval()
-    y_hat, log_p = model(x)
+    y_hat, _, log_p = model(x)
     model.train(was_training)
     right, p = correct(y_hat, y).to(log_p.dtype), log_p.exp()  # [N, batch]
     if right.shape != p.shape:

@@ -23,6 +23,7 @@ class PonderOutput(NamedTuple):
     """All N steps, as training needs them."""
 
     y_hat: Tensor  # [N, batch, ...] the answer after each step
+    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n)
     log_p: Tensor  # [N, batch] log of the halting distribution
 
 
@@ -58,7 +59,8 @@ class PonderNet(nn.Module):
             y_hat, h, halt_logit = self._step(z, h, len(x))
             y_hats.append(y_hat)
             halt_logits.append(halt_logit)
-        return PonderOutput(torch.stack(y_hats), halting_log_probs(torch.stack(halt_logits)))
+        logits = torch.stack(halt_logits)
+        return PonderOutput(torch.stack(y_hats), logits, halting_log_probs(logits))
 
     @torch.no_grad()
     def predict(
@@ -129,7 +131,7 @@ class PonderNet(nn.Module):
         return Prediction(answer, steps, p_halt, computed)
 
     def _expectation(self, x: Tensor, activation: Callable[[Tensor], Tensor] | None) -> Prediction:
-        y_hat, log_p = self(x)
+        y_hat, _, log_p = self(x)
         if activation is not None:
             y_hat = activation(y_hat)
         weight = log_p.exp().view(*log_p.shape, *[1] * (y_hat.ndim - 2))

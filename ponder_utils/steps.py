@@ -21,8 +21,11 @@ from ponder_utils._check import check_int
 class _RecurrentStep(nn.Module):
     """A recurrent cell, and one linear layer that reads both the answer and the halting logit from its state.
 
-    The input is flattened after the batch dimension. Its contribution to the cell, W_ih x + b_ih, does not
-    change from step to step: `start` computes it once. Step 1 starts from h_1 = 0 and sees x.
+    The input is flattened after the batch dimension. Its contribution to the cell, W_x x + b_x, does not change from
+    step to step: `start` computes it once. Step 1 starts from h_1 = 0 and sees x.
+
+    W_x is initialised for its own fan-in, as any `nn.Linear` is; torch's recurrent cells scale it by 1 / sqrt(n_hidden)
+    instead, which leaves the units in their linear range when the input is short, and parity waiting.
 
     Args:
         n_inputs: size of one input, all its dimensions multiplied.
@@ -30,21 +33,23 @@ class _RecurrentStep(nn.Module):
         n_outputs: size of one answer; 1 gives y_hat_n of shape [batch], more give [batch, n_outputs].
     """
 
-    cell: nn.RNNCellBase
+    n_gates: int
 
     def __init__(self, n_inputs: int, n_hidden: int, n_outputs: int = 1) -> None:
         super().__init__()
         self.n_inputs = check_int("n_inputs", n_inputs, 1)
         self.n_hidden = check_int("n_hidden", n_hidden, 1)
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
+        self.from_x = nn.Linear(n_inputs, self.n_gates * n_hidden)
+        self.from_h = nn.Linear(n_hidden, self.n_gates * n_hidden)
         self.heads = nn.Linear(n_hidden, n_outputs + 1)
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x: [batch, ...] -> the input's part of every step [batch, gates * n_hidden], h_1 = 0."""
+        """x: [batch, ...] -> the input's part of every step [batch, n_gates * n_hidden], h_1 = 0 [batch, n_hidden]."""
         x = x.flatten(1)
         if x.shape[1] != self.n_inputs:
             raise ValueError(f"x must have n_inputs = {self.n_inputs} numbers per sample; got {x.shape[1]}")
-        z = nn.functional.linear(x, self.cell.weight_ih, self.cell.bias_ih)
+        z = self.from_x(x)
         return z, z.new_zeros(len(x), self.n_hidden)
 
     def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
@@ -55,30 +60,25 @@ class _RecurrentStep(nn.Module):
 
 
 class RNNStep(_RecurrentStep):
-    """The tanh RNN of the paper's parity experiments (App. B.1: 128 units)."""
+    """h_{n+1} = tanh(W_x x + b_x + W_h h_n + b_h), the cell of the paper's parity experiments (App. B.1: 128 units)."""
 
-    def __init__(self, n_inputs: int, n_hidden: int, n_outputs: int = 1) -> None:
-        super().__init__(n_inputs, n_hidden, n_outputs)
-        self.cell = nn.RNNCell(n_inputs, n_hidden)
+    n_gates = 1
 
     def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """z from `start`, h: [batch, n_hidden] -> y_hat_n, h_{n+1}, halting logit a_n."""
-        h = torch.tanh(z + nn.functional.linear(h, self.cell.weight_hh, self.cell.bias_hh))
+        h = torch.tanh(z + self.from_h(h))
         y_hat, halt_logit = self.read(h)
         return y_hat, h, halt_logit
 
 
 class GRUStep(_RecurrentStep):
-    """A gated recurrent unit (Cho et al. 2014), in the form and with the parameters of `torch.nn.GRUCell`."""
+    """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate."""
 
-    def __init__(self, n_inputs: int, n_hidden: int, n_outputs: int = 1) -> None:
-        super().__init__(n_inputs, n_hidden, n_outputs)
-        self.cell = nn.GRUCell(n_inputs, n_hidden)
+    n_gates = 3
 
     def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """z from `start`, h: [batch, n_hidden] -> y_hat_n, h_{n+1}, halting logit a_n."""
-        gates = 2 * self.n_hidden
-        from_h = nn.functional.linear(h, self.cell.weight_hh, self.cell.bias_hh)  # [batch, 3 * n_hidden]
+        gates, from_h = 2 * self.n_hidden, self.from_h(h)
         reset, update = torch.sigmoid(z[:, :gates] + from_h[:, :gates]).chunk(2, dim=1)
         candidate = torch.tanh(z[:, gates:] + reset * from_h[:, gates:])
         h = candidate + update * (h - candidate)

@@ -15,7 +15,7 @@ per_sample = nn.BCEWithLogitsLoss(reduction="none")
 def output(max_steps, batch_size, shape=(), dtype=torch.float32):
     y_hat = torch.randn(max_steps, batch_size, *shape, dtype=dtype, requires_grad=True)
     logits = torch.randn(max_steps, batch_size, dtype=dtype, requires_grad=True)
-    return PonderOutput(y_hat, halting_log_probs(logits)), logits
+    return PonderOutput(y_hat, logits, halting_log_probs(logits)), logits
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 6), st.floats(0.05, 0.95), st.floats(0, 1))
@@ -46,7 +46,7 @@ def test_each_sample_is_told_its_own_best_step():
     """d loss / d p_n differs from sample to sample: what a mean taken too early would destroy."""
     out, _ = output(5, 64)
     log_p = out.log_p.detach().requires_grad_()
-    ReconstructionLoss(per_sample)(PonderOutput(out.y_hat, log_p), torch.zeros(64)).backward()
+    ReconstructionLoss(per_sample)(PonderOutput(out.y_hat, out.halt_logits, log_p), torch.zeros(64)).backward()
     to_p = log_p.grad / log_p.detach().exp()  # [N, batch]
     assert (to_p.std(1) > 1e-3).all()
 
@@ -74,7 +74,7 @@ def test_gradients_against_finite_differences(direction):
     loss.regularization.log_prior = loss.regularization.log_prior.double()
 
     def total(y_hat, logits):
-        return loss(PonderOutput(y_hat, halting_log_probs(logits)), y).total
+        return loss(PonderOutput(y_hat, logits, halting_log_probs(logits)), y).total
 
     inputs = [torch.randn(4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
     assert torch.autograd.gradcheck(total, inputs)

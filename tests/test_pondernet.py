@@ -131,7 +131,7 @@ def test_same_seed_same_answer_whoever_else_is_in_the_batch(step):
 @pytest.mark.parametrize("rule", RULES)
 def test_prediction_equals_the_forward_pass(step, rule):
     model, x = PonderNet(step(6, 16, n_outputs=3), 7), torch.randn(20, 2, 3)
-    y_hat, log_p = model(x)
+    y_hat, _, log_p = model(x)
     assert y_hat.shape == (7, 20, 3)
     got = model.predict(x, rule, step=4)
     if rule == "expectation":
@@ -145,7 +145,10 @@ def test_prediction_equals_the_forward_pass(step, rule):
 def test_steps_are_torchs_cells(step, cell):
     model, x = PonderNet(step(5, 8), 4), torch.randn(3, 5)
     theirs = cell(5, 8)
-    theirs.load_state_dict(model.step.cell.state_dict())
+    parameters = {"ih": model.step.from_x, "hh": model.step.from_h}
+    theirs.load_state_dict(
+        {f"{w}_{part}": getattr(parameters[part], w) for w in ("weight", "bias") for part in parameters}
+    )
     h, y_hat = torch.zeros(3, 8), model(x).y_hat
     for n in range(4):
         h = theirs(x, h)
@@ -154,7 +157,7 @@ def test_steps_are_torchs_cells(step, cell):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_step_1_sees_the_input(step):
-    y_hat, log_p = PonderNet(step(5, 8), 3)(torch.randn(64, 5))
+    y_hat, _, log_p = PonderNet(step(5, 8), 3)(torch.randn(64, 5))
     assert len(y_hat[0].unique()) > 60
     assert len(log_p[0].unique()) > 60
 
@@ -193,7 +196,7 @@ def test_autocast(step, dtype):
     model, x = PonderNet(step(6, 16), 9), torch.randn(32, 6)
     exact = model(x)
     with torch.autocast("cpu", dtype=dtype):
-        y_hat, log_p = model(x)
+        y_hat, _, log_p = model(x)
         got = model.predict(x)
     assert log_p.dtype == torch.float32
     torch.testing.assert_close(log_p.exp().sum(0), torch.ones(32), rtol=0, atol=2e-6)

@@ -24,7 +24,7 @@ from nbconvert.preprocessors import coalesce_streams
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def read_value(text: str) -> Any:
+def read_value(text: str) -> object:
     """A parameter's value as Python writes it; what is no Python literal is a string."""
     try:
         return ast.literal_eval(text)

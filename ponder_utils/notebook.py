@@ -1,0 +1,56 @@
+"""A notebook and its surroundings: the machine it runs on, and the parameters it was given."""
+
+from __future__ import annotations
+
+import ast
+import os
+import platform
+from collections.abc import Sequence
+
+import torch
+
+from ponder_utils._check import check_choice
+
+
+def pick_device(device: str = "auto") -> torch.device:
+    """The device of that name, "cpu" or "cuda"; "auto" means CUDA where there is one.
+
+    Raises:
+        ValueError: if the name is another, or there is no CUDA device to be had.
+    """
+    check_choice("device", device, ("auto", "cpu", "cuda"))
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device must be 'auto' or 'cpu' on this machine, which has no CUDA device; got 'cuda'")
+    return torch.device("cuda" if torch.cuda.is_available() and device != "cpu" else "cpu")
+
+
+def describe_machine(device: torch.device) -> str:
+    """One line: versions, device and cores."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {os.cpu_count()} cores"
+    return f"Python {platform.python_version()}, torch {torch.__version__}, {name}"
+
+
+def check_parameters(cells: Sequence[str]) -> None:
+    """Refuse a parameter that papermill injected but no cell declared: papermill itself only warns.
+
+    A notebook declares its parameters as annotated assignments, `NAME: type = value`; papermill writes what it was
+    given into a cell of its own that begins with "# Parameters".
+
+    Args:
+        cells: the sources of the cells that have run: `In` in a notebook.
+
+    Raises:
+        ValueError: if the name of an injected parameter is not declared.
+    """
+    declared: set[str] = set()
+    injected: set[str] = set()
+    for source in cells:
+        if source.startswith("# Parameters\n"):
+            assigned = (node for node in ast.parse(source).body if isinstance(node, ast.Assign))
+            injected |= {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
+        elif ": " in source and "!" not in source and "%" not in source:
+            annotated = (node for node in ast.parse(source).body if isinstance(node, ast.AnnAssign))
+            declared |= {node.target.id for node in annotated if isinstance(node.target, ast.Name)}
+    unknown = sorted(injected - declared)
+    if unknown:
+        raise ValueError(f"unknown parameter {', '.join(unknown)}; this notebook has {', '.join(sorted(declared))}")

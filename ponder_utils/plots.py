@@ -1,0 +1,200 @@
+"""Figures of the course, each with the sentence that reads it.
+
+Colours are those of Okabe & Ito, which colour-blind readers can tell apart; markers and line styles repeat what they
+say. The face is opaque white, so that a figure reads the same on a dark page. Nothing here touches pyplot's state.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from IPython.display import Image, Markdown, display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+BLUE, ORANGE, GREEN, PURPLE, RED, SKY, BLACK = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000",
+)  # fmt: skip
+COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":")
+STYLE = {
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "savefig.facecolor": "white",
+    "text.color": "black",
+    "axes.labelcolor": "black",
+    "xtick.color": "black",
+    "ytick.color": "black",
+    "axes.edgecolor": "#555555",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#DDDDDD",
+    "axes.axisbelow": True,
+    "axes.titlesize": "medium",
+    "legend.frameon": False,
+    "legend.fontsize": "small",
+    "lines.linewidth": 1.8,
+}
+
+
+def show(figure: Figure, sentence: str) -> None:
+    """Display a figure with its sentence: as alternative text for who cannot see it, and below it for all."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=120, transparent=False, pil_kwargs={"optimize": True})
+    width = int(figure.get_figwidth() * 96)
+    display(Image(buffer.getvalue(), alt=sentence, width=width), Markdown(sentence))
+
+
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Draw in the course's style, whatever the reader's own settings are."""
+
+    @functools.wraps(draw)
+    def in_style(*args: Any, **kwargs: Any) -> Figure:
+        with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}):
+            return draw(*args, **kwargs)
+
+    return in_style
+
+
+def panels(n: int, width: float = 3.4, height: float = 3.0, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A row of n panels; sizes in inches."""
+    figure = Figure(figsize=(width * n, height), layout="constrained")
+    return figure, list(np.atleast_1d(figure.subplots(1, n, **options)))
+
+
+def spread(ax: Axes, x: Sequence[float], by_seed: Sequence[Sequence[float]], label: str, which: int = 0) -> None:
+    """A thin line for every seed, and their mean: [seeds, points]. `which` picks colour, marker and dashes."""
+    colour, marker, dashes = COLOURS[which], MARKERS[which], DASHES[which % len(DASHES)]
+    for line in by_seed:
+        ax.plot(x, line, color=colour, alpha=0.35, linewidth=0.9, linestyle=dashes)
+    label = f"{label} (mean of {len(by_seed)})" if len(by_seed) > 1 else label
+    marker = marker if len(x) <= 25 else None
+    ax.plot(x, np.mean(by_seed, axis=0), color=colour, marker=marker, markersize=4, linestyle=dashes, label=label)
+
+
+@styled
+def learning_curves(runs: Sequence[Sequence[dict[str, float]]], columns: dict[str, str]) -> Figure:
+    """Logged rows of several runs against the update: one panel for each column, {name in the rows: label}."""
+    figure, axes = panels(len(columns), width=3.0)
+    updates = sorted({row["update"] for rows in runs for row in rows})
+    for which, (ax, (name, label)) in enumerate(zip(axes, columns.items(), strict=True)):
+        for rows in runs:
+            x, y = [row["update"] for row in rows], [row[name] for row in rows]
+            ax.plot(x, y, color=COLOURS[which], alpha=0.75, linewidth=1.2)
+        ax.set(title=label, xlabel="update", xlim=(0, updates[-1]))
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+    return figure
+
+
+@styled
+def halting_distribution(p: Sequence[Sequence[float]], prior: Sequence[float], labels: Sequence[str]) -> Figure:
+    """p_n of several networks [networks, N] beside the prior they were drawn to [N]."""
+    figure, axes = panels(len(p), sharey=True)
+    n = np.arange(1, len(prior) + 1)
+    for ax, p_n, label in zip(axes, p, labels, strict=True):
+        ax.bar(n, p_n, color=BLUE, label="$p_n$, learnt")
+        ax.plot(n, prior, color=RED, marker="s", markersize=4, linestyle="--", label="$p_G(n)$, prior")
+        ax.set(title=label, xlabel="step $n$")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[0].set_ylabel("probability to halt at $n$")
+    axes[0].legend()
+    return figure
+
+
+@styled
+def accuracy_by_step(by_seed: Sequence[Sequence[float]], sampled: Sequence[float], chance: float) -> Figure:
+    """Accuracy if one always stopped at step n [seeds, N], beside that of sampled halting [seeds]."""
+    figure, (ax,) = panels(1, width=6)
+    n = np.arange(1, len(by_seed[0]) + 1)
+    spread(ax, n, by_seed, "always stopping at step $n$")
+    ax.axhline(np.mean(sampled), color=RED, linestyle="--", label="halting sampled from $p_n$")
+    ax.axhline(chance, color=BLACK, linestyle=":", label="chance")
+    ax.set(xlabel="step $n$", ylabel="accuracy", ylim=(0, 1.03))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.legend(loc="lower right")
+    return figure
+
+
+@styled
+def by_difficulty(
+    k: Sequence[int], groups: Sequence[dict[str, dict[str, Any]]], labels: Sequence[str], border: float | None = None
+) -> Figure:
+    """Numbers that depend on the difficulty k, with the spread over seeds, and the border of the training range.
+
+    Args:
+        k: difficulties, the x axis.
+        groups: one dict for each panel, {network: [seeds, len(k)]}.
+        labels: of the panels' y axes.
+        border: training ended at this k; a line is drawn behind it.
+    """
+    figure, axes = panels(len(groups), width=4.6, height=3.3)
+    for ax, group, label in zip(axes, groups, labels, strict=True):
+        for which, (name, by_seed) in enumerate(group.items()):
+            spread(ax, k, by_seed, name, which)
+        if border is not None:
+            ax.axvline(border + 0.5, color=BLACK, linestyle=":", linewidth=1.2)
+            ax.axvspan(border + 0.5, k[-1] + 0.5, color="#EEEEEE", zorder=0)
+        ax.set(xlabel="non-zero elements $k$", ylabel=label, xlim=(k[0] - 0.5, k[-1] + 0.5))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.legend()
+    return figure
+
+
+@styled
+def by_lambda_p(
+    lambda_ps: Sequence[float],
+    measured: Sequence[dict[str, dict[float, Sequence[float]]]],
+    labels: Sequence[str],
+    lines: Sequence[dict[str, Sequence[float]]],
+) -> Figure:
+    """Numbers that depend on lambda_p: a mark for every run, beside lines of what theory gives.
+
+    Args:
+        lambda_ps: the settings, the x axis.
+        measured: one dict for each panel, {group: {lambda_p: [a number for each run]}}.
+        labels: of the panels' y axes.
+        lines: one dict for each panel, {label: a number for each of lambda_ps}.
+    """
+    figure, axes = panels(len(labels), width=4.4, height=3.3)
+    for ax, groups, label, theory in zip(axes, measured, labels, lines, strict=True):
+        for which, (name, runs) in enumerate(groups.items()):
+            x = [lambda_p for lambda_p, values in runs.items() for _ in values]
+            y = [value for values in runs.values() for value in values]
+            shift = 0.012 * (which - (len(groups) - 1) / 2)
+            face = COLOURS[which] if which == 0 else "none"
+            ax.scatter(
+                np.add(x, shift), y, s=34, marker=MARKERS[which], facecolor=face, edgecolor=COLOURS[which], label=name,
+                zorder=3,
+            )  # fmt: skip
+        for which, (name, y) in enumerate(theory.items()):
+            ax.plot(lambda_ps, y, color=COLOURS[which + 2], linestyle=DASHES[which + 1], label=name)
+        ax.set(xlabel=r"$\lambda_p$", ylabel=label, xticks=list(lambda_ps))
+        ax.legend()
+    return figure
+
+
+@styled
+def traces(
+    answers: Sequence[Sequence[float]], halting: Sequence[Sequence[float]], p: Sequence[Sequence[float]],
+    titles: Sequence[str], targets: Sequence[float],
+) -> Figure:  # fmt: skip
+    """Single inputs on their way through the steps: P(odd) after each step, lambda_n and p_n, each [inputs, N]."""
+    figure, axes = panels(len(titles), sharey=True)
+    n = np.arange(1, len(p[0]) + 1)
+    for ax, answer, lambda_n, p_n, title, target in zip(axes, answers, halting, p, titles, targets, strict=True):
+        ax.bar(n, p_n, color=SKY, label="$p_n$")
+        ax.plot(n, answer, color=BLUE, marker="o", markersize=4, label="answer, P(odd)")
+        ax.plot(n, lambda_n, color=RED, marker="s", markersize=3, linestyle="--", label=r"$\lambda_n$")
+        ax.axhline(target, color=BLACK, linestyle=":", linewidth=1.2, label="target")
+        ax.set(title=title, xlabel="step $n$", ylim=(-0.03, 1.03))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[0].legend(loc="center right")
+    return figure

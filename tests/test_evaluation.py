@@ -1,0 +1,48 @@
+import pytest
+import torch
+from torch import nn
+
+from ponder_utils.evaluation import class_correct, evaluate
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.tasks import ParityTask
+
+
+def test_accuracy_is_the_expectation_of_sampled_halting():
+    model = PonderNet(RNNStep(8, 32), 10)
+    x, y = ParityTask(8).batch(20_000, torch.Generator().manual_seed(0))
+    score = evaluate(model, x, y)
+    got = model.predict(x, "sample", generator=torch.Generator().manual_seed(1))
+    assert ((got.y_hat > 0) == (y > 0.5)).float().mean().item() == pytest.approx(score.accuracy, abs=0.015)
+    assert got.steps.float().mean().item() == pytest.approx(score.steps, abs=0.05)
+    for step in (1, 7):
+        right = (model.predict(x, "fixed", step=step).y_hat > 0) == (y > 0.5)
+        assert right.float().mean().item() == pytest.approx(score.accuracy_by_step[step - 1], abs=1e-5)
+    assert torch.bincount(got.steps, minlength=11)[1:].div(20_000).tolist() == pytest.approx(score.p, abs=0.02)
+
+
+def test_classes():
+    model, x = PonderNet(RNNStep(4, 8, n_outputs=3), 5), torch.randn(50, 4)
+    y = model(x).y_hat[2].argmax(-1)
+    y[:5] = (y[:5] + 1) % 3
+    score = evaluate(model, x, y, class_correct)
+    assert score.accuracy_by_step[2] == pytest.approx(0.9)
+
+
+def test_dropout_is_off_while_scoring_and_on_again_after():
+    class Dropped(GRUStep):
+        def read(self, h):
+            return super().read(nn.functional.dropout(h, 0.5, self.training))
+
+    model = PonderNet(Dropped(8, 16), 5)
+    x, y = ParityTask(8).batch(64)
+    assert evaluate(model, x, y) == evaluate(model, x, y)
+    assert model.training
+
+
+def test_a_correct_of_another_shape_is_refused():
+    model = PonderNet(RNNStep(4, 8, n_outputs=3), 5)
+    with pytest.raises(
+        ValueError, match=r"correct must return one value per step and sample, \[5, 2\]; got \[5, 2, 3\]"
+    ):
+        evaluate(model, torch.zeros(2, 4), torch.zeros(2, 3))

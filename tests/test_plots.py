@@ -1,0 +1,88 @@
+import io
+
+import matplotlib.image
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from ponder_utils import plots
+
+N, K, SEEDS = 6, [1, 2, 3, 4], 3
+rng = np.random.default_rng(0)
+by_step = rng.random((SEEDS, N))
+rows = [[{"update": u, "total": 1 / u, "accuracy": 0.5} for u in (1, 2, 3)] for _ in range(SEEDS)]
+FIGURES = {
+    "learning_curves": lambda: plots.learning_curves(rows, {"total": "loss", "accuracy": "accuracy"}),
+    "halting_distribution": lambda: plots.halting_distribution(by_step[:2], by_step[2], ["a", "b"]),
+    "accuracy_by_step": lambda: plots.accuracy_by_step(by_step, [0.9] * SEEDS, 0.5),
+    "by_difficulty": lambda: plots.by_difficulty(
+        K, [{"PonderNet": rng.random((SEEDS, 4)), "fixed": rng.random((SEEDS, 4))}], ["accuracy"], border=3
+    ),
+    "by_lambda_p": lambda: plots.by_lambda_p(
+        [0.1, 0.9], [{"live": {0.1: [1.0], 0.9: [2.0, 3.0]}}], ["steps"], [{"prior": [10, 1.1]}]
+    ),
+    "traces": lambda: plots.traces(by_step[:2], by_step[:2], by_step[:2], ["easy", "hard"], [0, 1]),
+}
+
+
+def lines(figure, panel=0):
+    return figure.axes[panel].get_lines()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_opaque_white_whatever_the_readers_style(name):
+    with plots.mpl.rc_context({"figure.facecolor": "black", "axes.facecolor": "black", "text.color": "white"}):
+        figure = FIGURES[name]()
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png")
+    buffer.seek(0)
+    pixels = matplotlib.image.imread(buffer)
+    assert (pixels[0, 0, :3] == 1).all()
+    assert pixels.shape[2] == 3 or (pixels[..., 3] == 1).all()
+    assert all(to_rgb(ax.get_facecolor()) == (1, 1, 1) for ax in figure.axes)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_axis_is_labelled_and_every_line_named_once(name):
+    for ax in FIGURES[name]().axes:
+        assert ax.get_xlabel()
+        labels = ax.get_legend_handles_labels()[1]
+        assert len(set(labels)) == len(labels)
+
+
+def test_every_seed_and_the_mean_are_drawn():
+    drawn = [np.asarray(line.get_ydata()) for line in lines(FIGURES["accuracy_by_step"]())]
+    for wanted in (*by_step, by_step.mean(0)):
+        assert any(len(line) == N and np.allclose(line, wanted) for line in drawn)
+
+
+def test_groups_differ_in_colour_and_in_dashes_or_marker():
+    legend = FIGURES["by_difficulty"]().axes[0].get_legend_handles_labels()[0]
+    a, b = legend[:2]
+    assert a.get_color() != b.get_color()
+    assert (a.get_linestyle(), a.get_marker()) != (b.get_linestyle(), b.get_marker())
+
+
+def test_every_run_is_a_mark():
+    (marks,) = FIGURES["by_lambda_p"]().axes[0].collections
+    assert sorted(marks.get_offsets()[:, 1]) == [1, 2, 3]
+
+
+def test_palette_differs_in_lightness_from_white():
+    """Contrast of at least 3:1 with the white face for the colours of the first lines: what WCAG asks of graphics."""
+
+    def luminance(colour):
+        c = np.array(to_rgb(colour))
+        return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    for colour in plots.COLOURS[:3]:
+        assert 1.05 / (luminance(colour) + 0.05) >= 3
+
+
+def test_show_displays_the_sentence_twice_as_text_and_as_alternative_text(monkeypatch):
+    shown = []
+    monkeypatch.setattr(plots, "display", lambda *things: shown.extend(things))
+    plots.show(FIGURES["traces"](), "It halts at step 3.")
+    image, text = shown
+    assert image._repr_mimebundle_()[1]["image/png"]["alt"] == "It halts at step 3."
+    assert text.data == "It halts at step 3."

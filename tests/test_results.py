@@ -1,0 +1,94 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ponder_utils.results import load_results, run_grid
+
+GRID = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
+
+
+def product(a, seed):
+    return {"value": a * 10 + seed}
+
+
+def fails_at_2(a, seed):
+    if a == 2:
+        raise RuntimeError("diverged")
+    return product(a, seed)
+
+
+WANTED = [setting | product(**setting) for setting in GRID]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_one_row_for_each_setting_in_order(workers):
+    assert run_grid(product, GRID, workers=workers) == WANTED
+
+
+def test_finished_runs_are_kept_when_one_fails_and_not_run_again(tmp_path):
+    store = tmp_path / "results" / "grid.json"
+    with pytest.raises(RuntimeError, match="diverged"):
+        run_grid(fails_at_2, GRID, store=store)
+    assert load_results(store) == WANTED[:2]
+    calls = []
+
+    def counted(a, seed):
+        calls.append((a, seed))
+        return product(a, seed)
+
+    assert run_grid(counted, GRID, store=store) == WANTED
+    assert calls == [(2, 0), (2, 1)]
+    assert run_grid(counted, GRID[::-1], store=store) == WANTED[::-1]
+    assert len(calls) == 2
+
+
+def test_a_grid_of_another_kind_in_the_same_file_is_left_alone(tmp_path):
+    store = tmp_path / "grid.json"
+    run_grid(product, GRID[:1], store=store)
+    assert run_grid(product, GRID[1:], store=store) == WANTED[1:]
+    assert load_results(store) == WANTED
+
+
+def test_every_run_says_what_it_was_made_with(tmp_path):
+    run_grid(product, GRID[:1], store=tmp_path / "grid.json")
+    (entry,) = json.loads((tmp_path / "grid.json").read_text())["runs"]
+    assert set(entry) == {"setting", "result", "seconds", "made_with"}
+    assert "torch" in entry["made_with"]
+
+
+def test_a_killed_grid_keeps_what_was_finished(tmp_path):
+    store = tmp_path / "grid.json"
+    script = f"""
+import sys, time; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_results import *
+def slow(a, seed):
+    time.sleep(0 if a == 1 else 60)
+    return product(a, seed)
+run_grid(slow, GRID, store={str(store)!r})
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL)
+    deadline = time.time() + 60
+    while time.time() < deadline and (not store.exists() or len(load_results(store)) < 2):
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert load_results(store) == WANTED[:2]
+    assert [path.name for path in tmp_path.iterdir()] == ["grid.json"]
+
+
+def test_missing_results_are_said_to_be_missing(tmp_path, capsys):
+    assert load_results(tmp_path / "none.json") == []
+    assert "No stored runs at" in capsys.readouterr().out
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="workers must be an integer >= 1; got 0"):
+        run_grid(product, GRID, workers=0)
+    with pytest.raises(ValueError, match="settings must differ from each other"):
+        run_grid(product, [GRID[0], dict(GRID[0])])
