@@ -5,7 +5,7 @@ Data flows one way, and no module imports one that stands after it:
     tasks -> steps, halting, rules -> pondernet -> losses, evaluation -> training, results -> plots, notebook
 """
 
-from ponder_utils.evaluation import binary_correct, class_correct, evaluate
+from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.losses import LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
@@ -25,6 +25,7 @@ __all__ = [
     "RNNStep",
     "ReconstructionLoss",
     "RegularizationLoss",
+    "Score",
     "binary_correct",
     "class_correct",
     "evaluate",

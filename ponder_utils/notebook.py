@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
@@ -54,3 +55,17 @@ def check_parameters(cells: Sequence[str]) -> None:
     unknown = sorted(injected - declared)
     if unknown:
         raise ValueError(f"unknown parameter {', '.join(unknown)}; this notebook has {', '.join(sorted(declared))}")
+
+
+def attempt(check: Callable[[Any], None], answer: Any) -> bool:
+    """Run the check of an exercise on an answer, and say whether it is right; if not, what is wrong."""
+    try:
+        check(answer)
+    except NotImplementedError:
+        print("Not yet: nothing written so far.")
+    except AssertionError as error:
+        print(f"Not yet: {error}")
+    else:
+        print("Right.")
+        return True
+    return False

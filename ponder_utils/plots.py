@@ -81,16 +81,31 @@ def spread(ax: Axes, x: Sequence[float], by_seed: Sequence[Sequence[float]], lab
 
 
 @styled
-def learning_curves(runs: Sequence[Sequence[dict[str, float]]], columns: dict[str, str]) -> Figure:
-    """Logged rows of several runs against the update: one panel for each column, {name in the rows: label}."""
+def learning_curves(
+    groups: dict[str, Sequence[Sequence[dict[str, float]]]],
+    columns: dict[str, str],
+    level: dict[str, float] | None = None,
+) -> Figure:
+    """Logged rows against the update: a panel for each column, a line for each run.
+
+    Args:
+        groups: {kind of network: runs, each a list of logged rows}.
+        columns: {name in the rows: title of the panel}.
+        level: {name in the rows: a value to mark by a dotted line}.
+    """
     figure, axes = panels(len(columns), width=3.0)
-    updates = sorted({row["update"] for rows in runs for row in rows})
-    for which, (ax, (name, label)) in enumerate(zip(axes, columns.items(), strict=True)):
-        for rows in runs:
-            x, y = [row["update"] for row in rows], [row[name] for row in rows]
-            ax.plot(x, y, color=COLOURS[which], alpha=0.75, linewidth=1.2)
-        ax.set(title=label, xlabel="update", xlim=(0, updates[-1]))
+    for ax, (name, title) in zip(axes, columns.items(), strict=True):
+        for which, (kind, runs) in enumerate(groups.items()):
+            for i, rows in enumerate(runs):
+                x, y = [row["update"] for row in rows], [row[name] for row in rows]
+                label = kind if i == 0 else None
+                ax.plot(x, y, color=COLOURS[which], linestyle=DASHES[which], alpha=0.8, linewidth=1.2, label=label)
+        if level and name in level:
+            ax.axhline(level[name], color=BLACK, linestyle=":", linewidth=1.2)
+        ax.set(title=title, xlabel="update")
+        ax.set_xlim(left=0)
         ax.xaxis.set_major_locator(MaxNLocator(4))
+    axes[0].legend()
     return figure
 
 

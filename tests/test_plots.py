@@ -12,7 +12,9 @@ rng = np.random.default_rng(0)
 by_step = rng.random((SEEDS, N))
 rows = [[{"update": u, "total": 1 / u, "accuracy": 0.5} for u in (1, 2, 3)] for _ in range(SEEDS)]
 FIGURES = {
-    "learning_curves": lambda: plots.learning_curves(rows, {"total": "loss", "accuracy": "accuracy"}),
+    "learning_curves": lambda: plots.learning_curves(
+        {"RNN": rows, "GRU": rows}, {"total": "loss", "accuracy": "accuracy"}, {"accuracy": 0.5}
+    ),
     "halting_distribution": lambda: plots.halting_distribution(by_step[:2], by_step[2], ["a", "b"]),
     "accuracy_by_step": lambda: plots.accuracy_by_step(by_step, [0.9] * SEEDS, 0.5),
     "by_difficulty": lambda: plots.by_difficulty(

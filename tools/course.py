@@ -19,7 +19,7 @@ from typing import Any
 import nbformat
 import papermill
 from nbconvert import HTMLExporter
-from nbconvert.preprocessors import coalesce_streams
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -64,7 +64,7 @@ def run(notebook: Path, parameters: dict[str, Any], out: Path) -> dict[str, Any]
         status = f"FAILED in cell {error.cell_index}: {error.ename}: {error.evalue}".splitlines()[0]
     minutes = (time.perf_counter() - start) / 60
     result = nbformat.read(executed, as_version=4)
-    result, _ = coalesce_streams.CoalesceStreamsPreprocessor().preprocess(result, {})
+    result, _ = CoalesceStreamsPreprocessor().preprocess(result, {})
     page, _ = HTMLExporter().from_notebook_node(result, resources={"metadata": {"name": notebook.stem}})
     executed.with_suffix(".html").write_text(page, encoding="utf-8")
     return {"notebook": notebook.stem, "status": status, "minutes": round(minutes, 2), "headline": headline(result)}

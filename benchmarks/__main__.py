@@ -1,0 +1,136 @@
+"""Print and store the table: for each claim the two medians, their ratio, and its spread over interleaved rounds.
+
+Times on a shared machine wander; ratios within one run hold. Each round times both sides one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RNNStep, evaluate, train
+
+ROUNDS = 25
+TASK = ParityTask(8)
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Wall-clock time of one call."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def compare(name: str, ours: Callable[[], object], other: Callable[[], object], rounds: int = ROUNDS) -> dict:
+    """Time both sides in turn; the ratio is ours / other, per round."""
+    ours()
+    other()
+    pairs = [(seconds(ours), seconds(other)) for _ in range(rounds)]
+    quartiles = statistics.quantiles([a / b for a, b in pairs], n=4)
+    return {
+        "claim": name,
+        "ours_ms": round(1e3 * statistics.median(a for a, _ in pairs), 3),
+        "other_ms": round(1e3 * statistics.median(b for _, b in pairs), 3),
+        "ratio": round(quartiles[1], 3),
+        "quartiles": [round(quartiles[0], 3), round(quartiles[2], 3)],
+    }
+
+
+def sample_by_sample(generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """A batch of 128 as a per-sample data set makes it: one small vector after the other, then stacked."""
+    xs, ys = [], []
+    for _ in range(128):
+        k = int(torch.randint(1, TASK.n_elements + 1, (1,), generator=generator))
+        x = torch.zeros(TASK.n_elements)
+        x[:k] = torch.randint(0, 2, (k,), generator=generator) * 2.0 - 1.0
+        x = x[torch.randperm(TASK.n_elements, generator=generator)]
+        xs.append(x)
+        ys.append((x == 1.0).sum() % 2)
+    return torch.stack(xs), torch.stack(ys).float()
+
+
+def trained_network() -> PonderNet:
+    """The notebook's GRU, trained for half a minute."""
+    torch.manual_seed(0)
+    model = PonderNet(GRUStep(TASK.n_elements, 64), max_steps=20)
+    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p=0.2, max_steps=20)
+    train(model, loss, lambda g: TASK.batch(128, g), 2000, lr=5e-3)
+    return model
+
+
+def inference_rows(model: PonderNet) -> list[dict]:
+    """Sampled halting against all N steps, on a trained network."""
+    rows = []
+    for batch_size in (1, 128, 1024, 8192):
+        x, y = TASK.batch(batch_size, torch.Generator().manual_seed(1))
+        mean_steps = evaluate(model, x, y).steps
+        row = compare(
+            f"predict by sampling / all {model.max_steps} steps, batch {batch_size}",
+            lambda x=x: model.predict(x, "sample"),
+            lambda x=x: model.predict(x, "fixed", step=model.max_steps),
+        )
+        rows.append(row | {"ideal": round(mean_steps / model.max_steps, 3)})
+    return rows
+
+
+def backward_rows() -> list[dict]:
+    """One backward pass with subnormal numbers flushed to zero, as `train` does, and with them kept."""
+
+    def iteration(model: PonderNet, flush: bool) -> Callable[[], object]:
+        loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.2, 20)
+        x, y = TASK.batch(128, torch.Generator().manual_seed(0))
+
+        def run() -> None:
+            torch.set_flush_denormal(flush)
+            loss(model(x), y).total.backward()
+            torch.set_flush_denormal(False)
+
+        return run
+
+    rows = []
+    for step in (RNNStep(TASK.n_elements, 128), GRUStep(TASK.n_elements, 64)):
+        model = PonderNet(step, 20)
+        name = f"forward and backward, {type(step).__name__}: subnormals flushed / kept"
+        rows.append(compare(name, iteration(model, True), iteration(model, False)))
+    return rows
+
+
+def main() -> None:
+    """Measure everything, on one thread; a minute or two."""
+    torch.set_num_threads(1)
+    generator = torch.Generator().manual_seed(0)
+    rows = [
+        compare(
+            "a batch of 128 at once / sample by sample",
+            lambda: TASK.batch(128, generator),
+            lambda: sample_by_sample(generator),
+        ),
+        *backward_rows(),
+        *inference_rows(trained_network()),
+    ]
+    made_with = {
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "threads": torch.get_num_threads(),
+        "rounds": ROUNDS,
+    }
+    for row in rows:
+        ideal = f"  (steps needed / N: {row['ideal']})" if "ideal" in row else ""
+        low, high = row["quartiles"]
+        times = f"{row['ours_ms']:9.3f} ms {row['other_ms']:9.3f} ms"
+        print(f"{row['claim']:62} {times}  {row['ratio']:.3f} [{low}, {high}]{ideal}")
+    path = Path(__file__).parent / "latest.json"
+    path.write_text(json.dumps({"made_with": made_with, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

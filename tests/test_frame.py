@@ -1,0 +1,156 @@
+"""The house itself: notebooks, stamps and tools."""
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+import course  # noqa: E402
+import stamp  # noqa: E402
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+TAGS = {"parameters", "headline", "check"}
+BUDGETS = ("smoke", "class", "paper")
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@notebooks
+def test_exactly_one_cell_of_parameters_typed_and_commented(path):
+    (cell,) = [cell for cell in read(path).cells if "parameters" in tags(cell)]
+    for line in cell.source.splitlines():
+        assert re.fullmatch(r"[A-Z_]+: (str|int|float|bool) = .+  # .+", line), line
+    assert "BUDGET" in cell.source
+
+
+@notebooks
+def test_tags_are_of_the_known_kinds(path):
+    assert {tag for cell in read(path).cells for tag in tags(cell)} <= TAGS
+    assert sum("headline" in tags(cell) for cell in read(path).cells) == 1
+
+
+@notebooks
+def test_committed_as_executed_in_order_without_errors_and_with_default_parameters(path):
+    notebook = read(path)
+    assert [cell.execution_count for cell in code(notebook)] == list(range(1, len(code(notebook)) + 1))
+    outputs = [output for cell in code(notebook) for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
+    assert not any("Warning" in output.get("text", "") for output in outputs)
+    assert not any("injected-parameters" in tags(cell) for cell in notebook.cells)
+    assert "widgets" not in notebook.metadata
+    assert path.stat().st_size <= 400 * 1024
+
+
+@notebooks
+def test_every_picture_has_its_sentence(path):
+    for cell in code(read(path)):
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                alt = output.metadata["image/png"]["alt"]
+                assert len(alt.split()) >= 8
+                assert any(other.get("data", {}).get("text/markdown") == alt for other in cell.outputs)
+
+
+@notebooks
+def test_one_h1_and_no_heading_level_skipped(path):
+    prose = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+    levels = [len(hashes) for hashes in re.findall(r"^(#+) ", re.sub(r"```.*?```", "", prose, flags=re.S), re.M)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def test_addresses_are_as_stamped():
+    for path, text in stamp.stamped().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make stamp`"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in NOTEBOOKS:
+        assert path.name in readme
+        assert stamp.BADGE.search(read(path).cells[0].source)
+
+
+def test_a_new_address_reaches_every_copy(monkeypatch):
+    monkeypatch.setattr(stamp, "address", lambda: "https://github.com/somebody/elsewhere")
+    for path, text in stamp.stamped().items():
+        found = set(re.findall(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?=[/\"\\])", text))
+        assert "somebody/elsewhere" in found, path
+        assert "your-account/learning-to-ponder" not in found, path
+
+
+@notebooks
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["BUDGETT", "smoke"], "has no parameter BUDGETT; it has .*BUDGET"),
+        (["BUDGET", "3"], "BUDGET must be of type str; got 3"),
+    ],
+)
+def test_the_course_refuses_parameters_before_it_runs_anything(path, given, message, tmp_path):
+    command = [sys.executable, ROOT / "tools" / "course.py", path.stem, "-p", *given, "--out", tmp_path]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert re.search(message, result.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def little_notebook(tmp_path, last_cell):
+    notebook = nbformat.v4.new_notebook()
+    cells = [
+        "A: int = 1  # a number",
+        "from ponder_utils.notebook import check_parameters\ncheck_parameters(In)",
+        last_cell,
+    ]
+    notebook.cells = [nbformat.v4.new_markdown_cell("# Little"), *map(nbformat.v4.new_code_cell, cells)]
+    notebook.cells[1].metadata.tags = ["parameters"]
+    notebook.cells[3].metadata.tags = ["headline"]
+    nbformat.write(notebook, tmp_path / "little.ipynb")
+    return tmp_path / "little.ipynb"
+
+
+def test_the_course_writes_notebook_page_and_table(tmp_path):
+    row = course.run(little_notebook(tmp_path, 'print("A is", A)'), {"A": 5}, tmp_path)
+    assert row | {"minutes": 0} == {"notebook": "little", "status": "ok", "minutes": 0, "headline": "A is 5"}
+    assert "A is 5" in (tmp_path / "little.html").read_text()
+    assert course.table([row]).splitlines()[0] == "| notebook | status | minutes | headline |"
+
+
+def test_a_failing_notebook_is_reported_and_its_page_written(tmp_path):
+    row = course.run(little_notebook(tmp_path, "1 / 0"), {}, tmp_path)
+    assert row["status"].startswith("FAILED")
+    assert "ZeroDivisionError" in row["status"]
+    assert "ZeroDivisionError" in (tmp_path / "little.html").read_text()
+
+
+def test_plain_papermill_with_an_unknown_parameter_fails_too(tmp_path):
+    source = little_notebook(tmp_path, "print(A)")
+    command = [sys.executable, "-m", "papermill", source, tmp_path / "out.ipynb", "-p", "B", "1"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "unknown parameter B; this notebook has A" in result.stderr
+
+
+def test_results_are_small_and_say_what_made_them():
+    for path in (ROOT / "results").glob("*.json"):
+        assert path.stat().st_size < 300_000
+        for entry in json.loads(path.read_text())["runs"]:
+            assert set(entry) == {"setting", "result", "seconds", "made_with"}
