@@ -1,6 +1,7 @@
 # Every target sets up .venv by itself, and does nothing twice.
 PYTHON ?= python3
 REQUIREMENTS ?= requirements.txt
+MARK ?= not slow
 READY := .venv/ready-$(notdir $(REQUIREMENTS))
 RUN := .venv/bin/python
 
@@ -12,7 +13,7 @@ course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ra
 test: unit nbval  ## unit tests, then every notebook re-executed by nbval
 
 unit: $(READY)
-	$(RUN) -m pytest tests -n 2
+	$(RUN) -m pytest tests -n 2 -m "$(MARK)"
 
 nbval: $(READY)
 	$(RUN) -m pytest --nbval-lax notebooks

@@ -42,6 +42,7 @@ def train(
     checkpoint_dir: Path | str | None = None,
     checkpoint_every: int = 500,
     progress: bool = True,
+    flush_subnormals: bool = True,
 ) -> list[Row]:
     """Train with Adam and a clipped gradient, and return the logged rows.
 
@@ -65,6 +66,8 @@ def train(
         log_every, checkpoint_every: in updates.
         checkpoint_dir: where `last.pt` and `best.pt` are written; None for no checkpoints.
         progress: show a progress bar.
+        flush_subnormals: take numbers below 1e-38 for 0 meanwhile. Gradients that vanish on their way back through
+            many steps end there, where CPUs are many times slower.
 
     Returns:
         A row every `log_every` updates: update, the terms of the loss, grad_norm (before clipping), lr, and what
@@ -89,7 +92,7 @@ def train(
 
     model.train()
     bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with bar, _subnormals_flushed():
+    with bar, _subnormals(flush_subnormals):
         while run.update < n_updates and not run.stopped:
             x, y = draw_batch(generator)
             terms = loss_fn(model(x), y)
@@ -118,10 +121,10 @@ def train(
 
 
 @contextmanager
-def _subnormals_flushed() -> Iterator[None]:
-    """Take numbers below 1e-38 for 0. Gradients that vanish through many steps end there, where a CPU is slow."""
+def _subnormals(flush: bool) -> Iterator[None]:
+    """Have the CPU flush subnormal numbers to 0, or keep them, and leave it as it was."""
     was_on = torch.tensor(1e-39).mul(1.0).item() == 0
-    torch.set_flush_denormal(True)
+    torch.set_flush_denormal(flush)
     try:
         yield
     finally:

@@ -79,7 +79,8 @@ def test_checks_fail_on_plausible_wrong_answers(task, wrong):
 
 def test_attempt_says_what_is_wrong(capsys):
     def check(answer):
-        assert answer == 3, f"expected 3, got {answer}"
+        if answer != 3:
+            raise AssertionError(f"expected 3, got {answer}")
 
     assert notebook.attempt(check, 3)
     assert not notebook.attempt(check, 4)

@@ -114,7 +114,8 @@ def test_the_course_refuses_parameters_before_it_runs_anything(path, given, mess
 
 
 def little_notebook(tmp_path, last_cell):
-    notebook = nbformat.v4.new_notebook()
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    notebook = nbformat.v4.new_notebook(metadata=kernel | {"language_info": {"name": "python"}})
     cells = [
         "A: int = 1  # a number",
         "from ponder_utils.notebook import check_parameters\ncheck_parameters(In)",

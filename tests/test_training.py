@@ -285,3 +285,17 @@ def test_wrong_arguments_are_named(changed, error, message):
     model, loss = make()
     with pytest.raises(error, match=message):
         train(model, loss, draw, **SETTINGS | {"n_updates": 20} | changed)
+
+
+@pytest.mark.parametrize("flush", [True, False])
+def test_subnormals_are_flushed_or_kept_meanwhile_and_left_as_they_were_after(flush):
+    model, loss = make()
+    tiny, during = torch.tensor(1e-39), []
+
+    def watching(generator):
+        during.append((tiny * 1).item() == 0)
+        return draw(generator)
+
+    train(model, loss, watching, 3, flush_subnormals=flush, **SETTINGS)
+    assert during == [flush and torch.set_flush_denormal(False)] * 3
+    assert (tiny * 1).item() != 0
