@@ -5,7 +5,7 @@ MARK ?= not slow
 READY := .venv/ready-$(notdir $(REQUIREMENTS))
 RUN := .venv/bin/python
 
-.PHONY: course test unit nbval lab lint stamp results bench lock clean
+.PHONY: course test unit nbval lab lint commit stamp results bench lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	$(RUN) tools/course.py
@@ -26,11 +26,15 @@ lint: $(READY)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 
+commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
+	$(RUN) tools/course.py --commit
+	$(RUN) tools/stamp.py
+
 stamp: $(READY)  ## write the repository's address from pyproject.toml into badges and install cells
 	$(RUN) tools/stamp.py
 
 results: $(READY)  ## the stored runs behind the notebooks' figures: hours; a killed run goes on where it stopped
-	$(RUN) tools/course.py 03_parity -p EXPERIMENT_SEEDS 5 -p STORE True
+	$(RUN) tools/course.py 03_parity -p EXPERIMENT_SEEDS 10 -p STORE True
 
 bench: $(READY)  ## the speed claims, both sides in one run
 	$(RUN) -m benchmarks

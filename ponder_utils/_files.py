@@ -15,10 +15,10 @@ def written_whole(path: Path) -> Iterator[Path]:
     If the block raises, or the process is killed, `path` is what it was before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    draft = path.with_name(f".{path.name}.draft")
     try:
         yield draft
-        with draft.open("rb") as file:
+        with draft.open("r+b") as file:  # Windows syncs only what may be written
             os.fsync(file.fileno())
         draft.replace(path)
     finally:

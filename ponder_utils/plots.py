@@ -72,14 +72,19 @@ def panels(n: int, width: float = 3.4, height: float = 3.0, **options: Any) -> t
     return figure, list(np.atleast_1d(figure.subplots(1, n, **options)))
 
 
-def spread(ax: Axes, x: Sequence[float], by_seed: Sequence[Sequence[float]], label: str, which: int = 0) -> None:
-    """A thin line for every seed, and their mean: [seeds, points]. `which` picks colour, marker and dashes."""
-    colour, marker, dashes = COLOURS[which], MARKERS[which], DASHES[which % len(DASHES)]
-    for line in by_seed:
-        ax.plot(x, line, color=colour, alpha=0.35, linewidth=0.9, linestyle=dashes)
-    label = f"{label} (mean of {len(by_seed)})" if len(by_seed) > 1 else label
-    marker = marker if len(x) <= 25 else None
-    ax.plot(x, np.mean(by_seed, axis=0), color=colour, marker=marker, markersize=4, linestyle=dashes, label=label)
+def spread(
+    ax: Axes, x: Sequence[float], runs: Sequence[Sequence[float]], label: str, which: int = 0, live: int = 0
+) -> None:
+    """A thin line for every run and a thick one for their mean: runs is [runs, points].
+
+    `which` picks colour, marker and dashes; the first `live` runs, those of this session, are drawn darker.
+    """
+    colour, dashes = COLOURS[which], DASHES[which % len(DASHES)]
+    for i, line in enumerate(runs):
+        ax.plot(x, line, color=colour, alpha=0.9 if i < live else 0.3, linewidth=0.9, linestyle=dashes)
+    label = f"{label} (mean of {len(runs)})" if len(runs) > 1 else label
+    marker = MARKERS[which] if len(x) <= 25 else None
+    ax.plot(x, np.mean(runs, axis=0), color=colour, marker=marker, markersize=4, linestyle=dashes, label=label)
 
 
 @styled
@@ -142,22 +147,26 @@ def accuracy_by_step(by_seed: Sequence[Sequence[float]], sampled: Sequence[float
 
 @styled
 def by_difficulty(
-    k: Sequence[int], groups: Sequence[dict[str, dict[str, Any]]], labels: Sequence[str], border: float | None = None
+    k: Sequence[int],
+    groups: Sequence[dict[str, Sequence[Sequence[float]]]],
+    labels: Sequence[str],
+    border: float | None = None,
+    live: int = 0,
 ) -> Figure:
-    """Numbers that depend on the difficulty k, with the spread over seeds, and the border of the training range.
+    """Numbers that depend on the difficulty k, with the spread over runs, and the border of the training range.
 
     Args:
         k: difficulties, the x axis.
-        groups: one dict for each panel, {network: [seeds, len(k)]}.
+        groups: one dict for each panel, {network: [runs, len(k)]}.
         labels: of the panels' y axes.
-        border: training ended at this k; a line is drawn behind it.
+        border: training ended at this k; what lies beyond is grey.
+        live: so many runs of each network, the first, are of this session; they are drawn darker.
     """
-    figure, axes = panels(len(groups), width=4.6, height=3.3)
+    figure, axes = panels(len(groups), width=4.6, height=3.5)
     for ax, group, label in zip(axes, groups, labels, strict=True):
-        for which, (name, by_seed) in enumerate(group.items()):
-            spread(ax, k, by_seed, name, which)
+        for which, (name, runs) in enumerate(group.items()):
+            spread(ax, k, runs, name, which, live)
         if border is not None:
-            ax.axvline(border + 0.5, color=BLACK, linestyle=":", linewidth=1.2)
             ax.axvspan(border + 0.5, k[-1] + 0.5, color="#EEEEEE", zorder=0)
         ax.set(xlabel="non-zero elements $k$", ylabel=label, xlim=(k[0] - 0.5, k[-1] + 0.5))
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -168,33 +177,33 @@ def by_difficulty(
 @styled
 def by_lambda_p(
     lambda_ps: Sequence[float],
-    measured: Sequence[dict[str, dict[float, Sequence[float]]]],
+    measured: Sequence[dict[str, dict[bool, Sequence[tuple[float, float]]]]],
     labels: Sequence[str],
-    lines: Sequence[dict[str, Sequence[float]]],
+    theory: Sequence[dict[str, Sequence[float]]],
 ) -> Figure:
-    """Numbers that depend on lambda_p: a mark for every run, beside lines of what theory gives.
+    """Numbers that depend on lambda_p: a mark for every run, full if it is of this session, beside lines of theory.
 
     Args:
         lambda_ps: the settings, the x axis.
-        measured: one dict for each panel, {group: {lambda_p: [a number for each run]}}.
+        measured: one dict for each panel, {group: {of this session?: [(lambda_p, value), ...]}}.
         labels: of the panels' y axes.
-        lines: one dict for each panel, {label: a number for each of lambda_ps}.
+        theory: one dict for each panel, {label: a value for each of lambda_ps}.
     """
-    figure, axes = panels(len(labels), width=4.4, height=3.3)
-    for ax, groups, label, theory in zip(axes, measured, labels, lines, strict=True):
+    figure, axes = panels(len(labels), width=4.8, height=3.7)
+    for ax, groups, label, lines in zip(axes, measured, labels, theory, strict=True):
         for which, (name, runs) in enumerate(groups.items()):
-            x = [lambda_p for lambda_p, values in runs.items() for _ in values]
-            y = [value for values in runs.values() for value in values]
-            shift = 0.012 * (which - (len(groups) - 1) / 2)
-            face = COLOURS[which] if which == 0 else "none"
-            ax.scatter(
-                np.add(x, shift), y, s=34, marker=MARKERS[which], facecolor=face, edgecolor=COLOURS[which], label=name,
-                zorder=3,
-            )  # fmt: skip
-        for which, (name, y) in enumerate(theory.items()):
-            ax.plot(lambda_ps, y, color=COLOURS[which + 2], linestyle=DASHES[which + 1], label=name)
+            shift = 0.03 * (which - (len(groups) - 1) / 2)  # groups side by side
+            for live in (False, True):
+                x, y = np.reshape(runs.get(live, []), (-1, 2)).T
+                face = COLOURS[which] if live else "none"
+                ax.scatter(
+                    x + shift, y, s=26, marker=MARKERS[which], facecolor=face, edgecolor=COLOURS[which], zorder=3
+                )
+            ax.scatter([], [], s=26, marker=MARKERS[which], color=COLOURS[which], label=name)
+        for which, (name, y) in enumerate(lines.items()):
+            ax.plot(lambda_ps, y, color=BLACK, linewidth=1.2, linestyle=DASHES[which + 1], label=name)
         ax.set(xlabel=r"$\lambda_p$", ylabel=label, xticks=list(lambda_ps))
-        ax.legend()
+    axes[-1].legend()
     return figure
 
 
@@ -213,5 +222,5 @@ def traces(
         ax.axhline(target, color=BLACK, linestyle=":", linewidth=1.2, label="target")
         ax.set(title=title, xlabel="step $n$", ylim=(-0.03, 1.03))
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[0].legend(loc="center right")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

@@ -21,7 +21,10 @@ FIGURES = {
         K, [{"PonderNet": rng.random((SEEDS, 4)), "fixed": rng.random((SEEDS, 4))}], ["accuracy"], border=3
     ),
     "by_lambda_p": lambda: plots.by_lambda_p(
-        [0.1, 0.9], [{"live": {0.1: [1.0], 0.9: [2.0, 3.0]}}], ["steps"], [{"prior": [10, 1.1]}]
+        [0.1, 0.9],
+        [{"PonderNet": {True: [(0.1, 1.0)], False: [(0.1, 2.0), (0.9, 3.0)]}}],
+        ["steps"],
+        [{"prior": [10, 1.1]}],
     ),
     "traces": lambda: plots.traces(by_step[:2], by_step[:2], by_step[:2], ["easy", "hard"], [0, 1]),
 }
@@ -65,9 +68,12 @@ def test_groups_differ_in_colour_and_in_dashes_or_marker():
     assert (a.get_linestyle(), a.get_marker()) != (b.get_linestyle(), b.get_marker())
 
 
-def test_every_run_is_a_mark():
-    (marks,) = FIGURES["by_lambda_p"]().axes[0].collections
-    assert sorted(marks.get_offsets()[:, 1]) == [1, 2, 3]
+def test_every_run_is_a_mark_full_if_it_is_of_this_session():
+    stored, live, _ = FIGURES["by_lambda_p"]().axes[0].collections
+    assert live.get_offsets().tolist() == [[0.1, 1.0]]
+    assert stored.get_offsets().tolist() == [[0.1, 2.0], [0.9, 3.0]]
+    assert len(live.get_facecolor()) == 1
+    assert len(stored.get_facecolor()) == 0
 
 
 def test_palette_differs_in_lightness_from_white():

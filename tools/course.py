@@ -1,6 +1,9 @@
 """Execute notebooks with papermill into runs/: the notebook, a page of it, and a table of what ran.
 
-    python tools/course.py [NOTEBOOK ...] [-p NAME VALUE ...] [--out FOLDER]
+    python tools/course.py [NOTEBOOK ...] [-p NAME VALUE ...] [--out FOLDER] [--commit]
+
+With --commit the executed notebooks also take the place of those in notebooks/, ready to be committed: default
+parameters only, and without papermill's notes or the state of widgets.
 
 NOTEBOOK is a name in notebooks/, such as 03_parity; none means all. A parameter that a notebook does not
 declare, or whose value has another type than its default, stops the run before anything is executed.
@@ -52,6 +55,15 @@ def headline(notebook: nbformat.NotebookNode) -> str:
     return ""
 
 
+def for_commit(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The executed notebook without what would differ at every run, or bloat it."""
+    notebook.metadata = {name: notebook.metadata[name] for name in ("kernelspec", "language_info")}
+    notebook.metadata.language_info = {"name": "python"}
+    for cell in notebook.cells:
+        cell.metadata = {name: value for name, value in cell.metadata.items() if name == "tags" and value}
+    return notebook
+
+
 def run(notebook: Path, parameters: dict[str, Any], out: Path) -> dict[str, Any]:
     """Execute one notebook and write its page; a row for the table."""
     executed = out / notebook.name
@@ -67,6 +79,7 @@ def run(notebook: Path, parameters: dict[str, Any], out: Path) -> dict[str, Any]
     result, _ = CoalesceStreamsPreprocessor().preprocess(result, {})
     page, _ = HTMLExporter().from_notebook_node(result, resources={"metadata": {"name": notebook.stem}})
     executed.with_suffix(".html").write_text(page, encoding="utf-8")
+    nbformat.write(result, executed)
     return {"notebook": notebook.stem, "status": status, "minutes": round(minutes, 2), "headline": headline(result)}
 
 
@@ -82,7 +95,10 @@ def main() -> int:
     parser.add_argument("notebooks", nargs="*", metavar="NOTEBOOK")
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
     parser.add_argument("--out", type=Path, default=ROOT / "runs")
+    parser.add_argument("--commit", action="store_true")
     args = parser.parse_args()
+    if args.commit and args.parameters:
+        parser.error("--commit goes with the default parameters: give it without -p")
 
     notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
     names = [notebook.stem for notebook in notebooks]
@@ -99,6 +115,9 @@ def main() -> int:
     (args.out / "course.md").write_text(table(rows) + "\n", encoding="utf-8")
     (args.out / "course.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(table(rows))
+    if args.commit and all(row["status"] == "ok" for row in rows):
+        for notebook in chosen:
+            nbformat.write(for_commit(nbformat.read(args.out / notebook.name, as_version=4)), notebook)
     return 0 if all(row["status"] == "ok" for row in rows) else 1
 
 

@@ -1,13 +1,15 @@
-"""Write the repository's address, which stands in pyproject.toml, wherever a reader needs it.
+"""Write what stands in one place wherever a reader needs it.
 
     python tools/stamp.py
 
-That is: the Colab badge in the first cell of each notebook and in README.md, the cell that installs the package on
-Colab, and CITATION.cff. A test holds all of them equal to what this command writes.
+The repository's address, from pyproject.toml: in the Colab badges of the notebooks and of README.md, in the cell that
+installs the package on Colab, and in CITATION.cff. The figure of README.md, with its sentence: from the cell tagged
+`preview` of a committed notebook. A test holds all of them equal to what this command writes.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 import sys
 from pathlib import Path
@@ -54,22 +56,36 @@ def stamp_notebook(text: str, url: str) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def stamped() -> dict[Path, str]:
-    """Every file that holds the address, with the text it should have."""
-    url = address()
-    readme, citation = ROOT / "README.md", ROOT / "CITATION.cff"
-    files = {readme: stamp_badges(readme.read_text(encoding="utf-8"), url)}
-    files[citation] = re.sub(r'(?<=repository-code: ")[^"]*', url, citation.read_text(encoding="utf-8"))
+def preview() -> tuple[bytes, str]:
+    """The picture that the cell tagged `preview` drew, as PNG, and its sentence."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        files[path] = stamp_notebook(path.read_text(encoding="utf-8"), url)
+        for cell in nbformat.read(path, as_version=4).cells:
+            if "preview" in cell.metadata.get("tags", []):
+                for output in cell.outputs:
+                    if "image/png" in output.get("data", {}):
+                        return base64.b64decode(output.data["image/png"]), output.metadata["image/png"]["alt"]
+    raise SystemExit("no notebook has a picture in a cell tagged `preview`")
+
+
+def stamped() -> dict[Path, bytes]:
+    """Every file that holds what is stamped, with the content it should have."""
+    url, (picture, sentence) = address(), preview()
+    readme, citation = ROOT / "README.md", ROOT / "CITATION.cff"
+    text = stamp_badges(readme.read_text(encoding="utf-8"), url)
+    text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
+    text = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
+    cited = re.sub(r'(?<=repository-code: ")[^"]*', url, citation.read_text(encoding="utf-8"))
+    files = {readme: text.encode(), citation: cited.encode(), ROOT / "results" / "preview.png": picture}
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        files[path] = stamp_notebook(path.read_text(encoding="utf-8"), url).encode()
     return files
 
 
 def main() -> int:
     """Stamp what differs, and say so."""
-    for path, text in stamped().items():
-        if path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+    for path, content in stamped().items():
+        if not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
             print(f"stamped {path.relative_to(ROOT)}")
     return 0
 
