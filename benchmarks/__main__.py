@@ -62,7 +62,7 @@ def trained_network() -> PonderNet:
     torch.manual_seed(0)
     model = PonderNet(GRUStep(TASK.n_elements, 64), max_steps=20)
     loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p=0.2, max_steps=20)
-    train(model, loss, lambda g: TASK.batch(128, g), 2000, lr=5e-3)
+    train(model, loss, lambda g: TASK.batch(128, g), 2000, lr=7e-3, clip=0.1)
     return model
 
 
