@@ -57,10 +57,10 @@ def sample_by_sample(generator: torch.Generator) -> tuple[torch.Tensor, torch.Te
     return torch.stack(xs), torch.stack(ys).float()
 
 
-def trained_network() -> PonderNet:
-    """The notebook's GRU, trained for half a minute."""
+def trained_network(step: nn.Module) -> PonderNet:
+    """One of the notebook's networks."""
     torch.manual_seed(0)
-    model = PonderNet(GRUStep(TASK.n_elements, 64), max_steps=20)
+    model = PonderNet(step, max_steps=20)
     loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p=0.2, max_steps=20)
     train(model, loss, lambda g: TASK.batch(128, g), 2000, lr=7e-3, clip=0.1)
     return model
@@ -81,8 +81,8 @@ def inference_rows(model: PonderNet) -> list[dict]:
     return rows
 
 
-def backward_rows() -> list[dict]:
-    """One backward pass with subnormal numbers flushed to zero, as `train` does, and with them kept."""
+def backward_rows(networks: list[PonderNet]) -> list[dict]:
+    """Forward and backward on trained networks, with subnormal numbers flushed to zero, as `train` does, and with them kept."""
 
     def iteration(model: PonderNet, flush: bool) -> Callable[[], object]:
         loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.2, 20)
@@ -96,9 +96,8 @@ def backward_rows() -> list[dict]:
         return run
 
     rows = []
-    for step in (RNNStep(TASK.n_elements, 128), GRUStep(TASK.n_elements, 64)):
-        model = PonderNet(step, 20)
-        name = f"forward and backward, {type(step).__name__}: subnormals flushed / kept"
+    for model in networks:
+        name = f"forward and backward, {type(model.step).__name__}: subnormals flushed / kept"
         rows.append(compare(name, iteration(model, True), iteration(model, False)))
     return rows
 
@@ -107,14 +106,15 @@ def main() -> None:
     """Measure everything, on one thread; a minute or two."""
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
+    networks = [trained_network(RNNStep(TASK.n_elements, 128)), trained_network(GRUStep(TASK.n_elements, 64))]
     rows = [
         compare(
             "a batch of 128 at once / sample by sample",
             lambda: TASK.batch(128, generator),
             lambda: sample_by_sample(generator),
         ),
-        *backward_rows(),
-        *inference_rows(trained_network()),
+        *backward_rows(networks),
+        *inference_rows(networks[1]),
     ]
     made_with = {
         "torch": torch.__version__,

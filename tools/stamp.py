@@ -17,8 +17,8 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
-BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
-BADGE_PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
+# A link in words: a picture from elsewhere is broken wherever there is no network.
+BADGE = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
 INSTALL_CELL = """\
 import sys
 
@@ -44,7 +44,7 @@ def address() -> str:
 def stamp_badges(text: str, url: str) -> str:
     """The text with every Colab badge leading to its notebook in the repository at `url`."""
     page = url.replace("https://github.com/", "https://colab.research.google.com/github/") + "/blob/main/notebooks"
-    return BADGE.sub(lambda badge: f"[![Open in Colab]({BADGE_PICTURE})]({page}/{badge[1]})", text)
+    return BADGE.sub(lambda badge: f"[Open in Colab]({page}/{badge[1]})", text)
 
 
 def stamp_notebook(text: str, url: str) -> str:
