@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, Dataset
 
 from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RNNStep, evaluate, train
 
@@ -44,17 +45,18 @@ def compare(name: str, ours: Callable[[], object], other: Callable[[], object], 
     }
 
 
-def sample_by_sample(generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """A batch of 128 as a per-sample data set makes it: one small vector after the other, then stacked."""
-    xs, ys = [], []
-    for _ in range(128):
-        k = int(torch.randint(1, TASK.n_elements + 1, (1,), generator=generator))
+class OneByOne(Dataset):
+    """Parity as published data sets make it: one small vector after the other, for a DataLoader to stack."""
+
+    def __len__(self) -> int:
+        return 128
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
+        k = int(torch.randint(1, TASK.n_elements + 1, (1,)))
         x = torch.zeros(TASK.n_elements)
-        x[:k] = torch.randint(0, 2, (k,), generator=generator) * 2.0 - 1.0
-        x = x[torch.randperm(TASK.n_elements, generator=generator)]
-        xs.append(x)
-        ys.append((x == 1.0).sum() % 2)
-    return torch.stack(xs), torch.stack(ys).float()
+        x[:k] = torch.randint(0, 2, (k,)) * 2.0 - 1.0
+        x = x[torch.randperm(TASK.n_elements)]
+        return x, (x == 1.0).sum() % 2
 
 
 def trained_network(step: nn.Module) -> PonderNet:
@@ -81,40 +83,41 @@ def inference_rows(model: PonderNet) -> list[dict]:
     return rows
 
 
-def backward_rows(networks: list[PonderNet]) -> list[dict]:
-    """Forward and backward on trained networks, with subnormal numbers flushed to zero, as `train` does, and with them kept."""
+def subnormal_rows() -> list[dict]:
+    """The first 300 updates, with subnormal numbers flushed to zero, as `train` does, and with them kept."""
 
-    def iteration(model: PonderNet, flush: bool) -> Callable[[], object]:
+    def first_updates(step: type[RNNStep | GRUStep], n_hidden: int, flush: bool) -> None:
+        torch.manual_seed(0)
+        model = PonderNet(step(TASK.n_elements, n_hidden), 20)
         loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.2, 20)
-        x, y = TASK.batch(128, torch.Generator().manual_seed(0))
+        train(
+            model, loss, lambda g: TASK.batch(128, g), 300, lr=7e-3, clip=0.1, progress=False, flush_subnormals=flush
+        )  # fmt: skip
 
-        def run() -> None:
-            torch.set_flush_denormal(flush)
-            loss(model(x), y).total.backward()
-            torch.set_flush_denormal(False)
-
-        return run
-
-    rows = []
-    for model in networks:
-        name = f"forward and backward, {type(model.step).__name__}: subnormals flushed / kept"
-        rows.append(compare(name, iteration(model, True), iteration(model, False)))
-    return rows
+    return [
+        compare(
+            f"300 updates, {step.__name__}: subnormals flushed / kept",
+            lambda step=step, n=n: first_updates(step, n, True),
+            lambda step=step, n=n: first_updates(step, n, False),
+            rounds=3,
+        )
+        for step, n in ((RNNStep, 128), (GRUStep, 64))
+    ]
 
 
 def main() -> None:
     """Measure everything, on one thread; a minute or two."""
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
-    networks = [trained_network(RNNStep(TASK.n_elements, 128)), trained_network(GRUStep(TASK.n_elements, 64))]
+    one_by_one = DataLoader(OneByOne(), batch_size=128)
     rows = [
         compare(
             "a batch of 128 at once / sample by sample",
             lambda: TASK.batch(128, generator),
-            lambda: sample_by_sample(generator),
+            lambda: next(iter(one_by_one)),
         ),
-        *backward_rows(networks),
-        *inference_rows(networks[1]),
+        *subnormal_rows(),
+        *inference_rows(trained_network(GRUStep(TASK.n_elements, 64))),
     ]
     made_with = {
         "torch": torch.__version__,
