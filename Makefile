@@ -30,10 +30,10 @@ commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit
 	$(RUN) tools/stamp.py
 
-stamp: $(READY)  ## write the repository's address from pyproject.toml into badges and install cells
+stamp: $(READY)  ## write the repository's address from pyproject.toml into Colab links and install cells
 	$(RUN) tools/stamp.py
 
-results: $(READY)  ## the stored runs behind the notebooks' figures: hours; a killed run goes on where it stopped
+results: $(READY)  ## the stored runs behind the notebooks' figures: half an hour; a killed run goes on where it stopped
 	$(RUN) tools/course.py 03_parity -p EXPERIMENT_SEEDS 10 -p STORE True
 
 bench: $(READY)  ## the speed claims, both sides in one run

@@ -59,12 +59,12 @@ class OneByOne(Dataset):
         return x, (x == 1.0).sum() % 2
 
 
-def trained_network(step: nn.Module) -> PonderNet:
-    """One of the notebook's networks."""
-    torch.manual_seed(0)
+def trained_network(step: nn.Module, n_updates: int, flush_subnormals: bool = True) -> PonderNet:
+    """One of the notebook's networks, after so many updates."""
     model = PonderNet(step, max_steps=20)
     loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p=0.2, max_steps=20)
-    train(model, loss, lambda g: TASK.batch(128, g), 2000, lr=7e-3, clip=0.1)
+    options = {"lr": 7e-3, "clip": 0.1, "progress": False, "flush_subnormals": flush_subnormals}
+    train(model, loss, lambda g: TASK.batch(128, g), n_updates, **options)
     return model
 
 
@@ -88,11 +88,7 @@ def subnormal_rows() -> list[dict]:
 
     def first_updates(step: type[RNNStep | GRUStep], n_hidden: int, flush: bool) -> None:
         torch.manual_seed(0)
-        model = PonderNet(step(TASK.n_elements, n_hidden), 20)
-        loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.2, 20)
-        train(
-            model, loss, lambda g: TASK.batch(128, g), 300, lr=7e-3, clip=0.1, progress=False, flush_subnormals=flush
-        )  # fmt: skip
+        trained_network(step(TASK.n_elements, n_hidden), 300, flush)
 
     return [
         compare(
@@ -117,7 +113,7 @@ def main() -> None:
             lambda: next(iter(one_by_one)),
         ),
         *subnormal_rows(),
-        *inference_rows(trained_network(GRUStep(TASK.n_elements, 64))),
+        *inference_rows(trained_network(GRUStep(TASK.n_elements, 64), 2000)),
     ]
     made_with = {
         "torch": torch.__version__,

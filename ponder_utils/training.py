@@ -67,7 +67,7 @@ def train(
         checkpoint_dir: where `last.pt` and `best.pt` are written; None for no checkpoints.
         progress: show a progress bar.
         flush_subnormals: take numbers below 1e-38 for 0 meanwhile. Gradients that vanish on their way back through
-            many steps end there, where CPUs are many times slower.
+            many steps end there, where a CPU can be slower (`benchmarks` measures whether it is).
 
     Returns:
         A row every `log_every` updates: update, the terms of the loss, grad_norm (before clipping), lr, and what

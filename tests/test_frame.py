@@ -86,7 +86,7 @@ def test_addresses_are_as_stamped():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for path in NOTEBOOKS:
         assert path.name in readme
-        assert stamp.BADGE.search(read(path).cells[0].source)
+        assert stamp.COLAB_LINK.search(read(path).cells[0].source)
 
 
 def test_a_new_address_reaches_every_copy(monkeypatch):

@@ -2,7 +2,7 @@
 
     python tools/stamp.py
 
-The repository's address, from pyproject.toml: in the Colab badges of the notebooks and of README.md, in the cell that
+The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in the cell that
 installs the package on Colab, and in CITATION.cff. The figure of README.md, with its sentence: from the cell tagged
 `preview` of a committed notebook. A test holds all of them equal to what this command writes.
 """
@@ -18,7 +18,7 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
 # A link in words: a picture from elsewhere is broken wherever there is no network.
-BADGE = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
+COLAB_LINK = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
 INSTALL_CELL = """\
 import sys
 
@@ -41,16 +41,16 @@ def address() -> str:
     return found[1]
 
 
-def stamp_badges(text: str, url: str) -> str:
-    """The text with every Colab badge leading to its notebook in the repository at `url`."""
+def stamp_links(text: str, url: str) -> str:
+    """The text with every Colab link leading to its notebook in the repository at `url`."""
     page = url.replace("https://github.com/", "https://colab.research.google.com/github/") + "/blob/main/notebooks"
-    return BADGE.sub(lambda badge: f"[Open in Colab]({page}/{badge[1]})", text)
+    return COLAB_LINK.sub(lambda link: f"[Open in Colab]({page}/{link[1]})", text)
 
 
 def stamp_notebook(text: str, url: str) -> str:
-    """The notebook, as JSON text, with its badge and its install cell for the repository at `url`."""
+    """The notebook, as JSON text, with its Colab link and its install cell for the repository at `url`."""
     notebook = nbformat.reads(text, as_version=4)
-    notebook.cells[0].source = stamp_badges(notebook.cells[0].source, url)
+    notebook.cells[0].source = stamp_links(notebook.cells[0].source, url)
     first_code = next(cell for cell in notebook.cells if cell.cell_type == "code")
     first_code.source = INSTALL_CELL.format(url=url)
     return nbformat.writes(notebook) + "\n"
@@ -71,7 +71,7 @@ def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
     url, (picture, sentence) = address(), preview()
     readme, citation = ROOT / "README.md", ROOT / "CITATION.cff"
-    text = stamp_badges(readme.read_text(encoding="utf-8"), url)
+    text = stamp_links(readme.read_text(encoding="utf-8"), url)
     text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
     text = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
     cited = re.sub(r'(?<=repository-code: ")[^"]*', url, citation.read_text(encoding="utf-8"))
