@@ -2,18 +2,26 @@
 
 Data flows one way, and no module imports one that stands after it:
 
-    tasks -> steps, halting, rules -> pondernet -> losses, evaluation -> training, results -> plots, notebook
+    tasks -> cells, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, results -> plots,
+    widgets, notebook
 """
 
+from ponder_utils.act import ACT, ACTOutput
+from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
-from ponder_utils.losses import LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
+from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
-from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.steps import GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, train
 
 __all__ = [
+    "ACT",
+    "ACTLoss",
+    "ACTLossTerms",
+    "ACTOutput",
+    "GRUCell",
     "GRUStep",
     "LossTerms",
     "NonFiniteError",
@@ -22,8 +30,10 @@ __all__ = [
     "PonderNet",
     "PonderOutput",
     "Prediction",
+    "RNNCell",
     "RNNStep",
     "ReconstructionLoss",
+    "RecurrentStep",
     "RegularizationLoss",
     "Score",
     "binary_correct",

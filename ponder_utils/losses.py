@@ -1,4 +1,8 @@
-"""The PonderNet loss, L = sum_n p_n loss(y, y_hat_n) + beta KL(p || p_G) (PonderNet, Eq. 3)."""
+"""What the networks minimise: the losses of PonderNet and of ACT.
+
+PonderNet: L = sum_n p_n loss(y, y_hat_n) + beta KL(p || p_G) (Banino, Balaguer & Blundell 2021, Eq. 3).
+ACT: L(x, y) + tau P(x) (Graves 2016, Eq. 12).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils.act import ACTOutput
 from ponder_utils.halting import DIRECTIONS, geometric_log_prior, kl_divergence
 from ponder_utils.pondernet import PonderOutput
 
@@ -103,3 +108,54 @@ class PonderLoss(nn.Module):
         reconstruction = self.reconstruction(output, y)
         regularization = self.regularization(output)
         return LossTerms(reconstruction + self.beta * regularization, reconstruction, regularization)
+
+
+ACT_COSTS = ("ponder", "accumulated")
+
+
+class ACTLossTerms(NamedTuple):
+    """The loss of ACT, term by term: total = reconstruction + tau * cost."""
+
+    total: Tensor
+    reconstruction: Tensor
+    cost: Tensor  # not yet multiplied by tau
+
+
+class ACTLoss(nn.Module):
+    """L(x, y) + tau * P(x), averaged over the batch (Graves 2016, Eq. 12).
+
+    The ponder cost is P = sum_t N(t) + R(t) (Eqs. 10-11). N(t) is a whole number, constant almost everywhere, so only
+    R(t) has a gradient: dP/dh_n = -1 for n < N(t), and 0 for the last update (Eq. 14).
+
+    Args:
+        criterion: (y_hat, y) -> one loss for each sample, [batch], or for each time step and sample, [T, batch]: these
+            are summed over time.
+        tau: the time penalty, >= 0.
+        cost: "ponder" (the paper's), or "accumulated", -sum_t sum_{n<N(t)} h_n, which some implementations minimise. It
+            differs from the paper's by sum_t N(t) + 1, and so not in its gradient.
+    """
+
+    def __init__(self, criterion: Callable[[Tensor, Tensor], Tensor], tau: float, cost: str = "ponder") -> None:
+        super().__init__()
+        if not callable(criterion):
+            raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
+        self.criterion = criterion
+        self.tau = check_real("tau", tau, 0, open_low=False)
+        self.cost = check_choice("cost", cost, ACT_COSTS)
+
+    def forward(self, output: ACTOutput, y: Tensor) -> ACTLossTerms:
+        """y: whatever the criterion compares y_hat [T, batch, ...] with -> three scalars.
+
+        Raises:
+            ValueError: if the criterion does not return one loss for each sample.
+        """
+        n_times, batch_size = output.remainder.shape
+        loss = self.criterion(output.y_hat, y)
+        if loss.shape not in ((batch_size,), (n_times, batch_size)):
+            raise ValueError(
+                f"criterion must return one loss per sample, shape [{batch_size}], or per time step and sample, "
+                f'[{n_times}, {batch_size}]; got shape {list(loss.shape)}. Use reduction="none".'
+            )
+        per_step = output.n_updates + output.remainder if self.cost == "ponder" else output.remainder - 1
+        reconstruction, cost = loss.sum() / batch_size, per_step.sum(0).mean()
+        return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)

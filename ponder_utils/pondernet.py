@@ -14,6 +14,7 @@ from torch.nn.functional import logsigmoid
 
 from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
+from ponder_utils.cells import select
 from ponder_utils.halting import halting_log_probs
 
 RULES = ("sample", "quantile", "most_probable", "fixed", "expectation")
@@ -127,7 +128,7 @@ class PonderNet(nn.Module):
             if len(going) == 0:
                 break
             if len(going) < len(rows):
-                rows, log_survival, z, h = _select((rows, log_survival, z, h), going)
+                rows, log_survival, z, h = select((rows, log_survival, z, h), going)
         return Prediction(answer, steps, p_halt, computed)
 
     def _expectation(self, x: Tensor, activation: Callable[[Tensor], Tensor] | None) -> Prediction:
@@ -151,10 +152,3 @@ class PonderNet(nn.Module):
                 f"got {list(y_hat.shape)} and {list(halt_logit.shape)}"
             )
         return y_hat, h, halt_logit
-
-
-def _select(state: Any, index: Tensor) -> Any:
-    """Rows `index` of a tensor, or of every tensor in a tuple."""
-    if isinstance(state, tuple):
-        return tuple(_select(part, index) for part in state)
-    return state if state is None else state.index_select(0, index)

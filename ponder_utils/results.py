@@ -55,6 +55,32 @@ def run_grid(
     return [rows[key] for key in keys]
 
 
+def beside_stored(
+    run: Callable[..., Row],
+    settings: list[Row],
+    file: Path | str,
+    *,
+    keep: bool = False,
+    workers: int = 1,
+    name: str = "",
+) -> tuple[list[Row], list[Row]]:
+    """This session's runs, and the stored ones that differ from them in nothing but the seed.
+
+    Args:
+        run, settings, workers, name: as for `run_grid`.
+        file: of the stored runs.
+        keep: add this session's runs to the file instead; then none are "stored".
+
+    Returns:
+        Two lists of rows: this session's, stored.
+    """
+    live = run_grid(run, settings, workers=workers, store=file if keep else None, name=name)
+    if keep:
+        return live, []
+    alike = [{**setting, "seed": None} for setting in settings]
+    return live, [row for row in load_results(file) if {**{k: row.get(k) for k in alike[0]}, "seed": None} in alike]
+
+
 def load_results(store: Path | str) -> list[Row]:
     """The rows of a file that `run_grid` wrote; none, and a line that says so, if the file is missing."""
     if not Path(store).exists():

@@ -1,4 +1,4 @@
-"""Step functions s(x, h_n) -> y_hat_n, h_{n+1}, a_n: what a network does in one step of thinking.
+"""Step functions s(x, h_n) -> y_hat_n, h_{n+1}, a_n: what a PonderNet does in one step of thinking.
 
 A step function is any callable with this signature: from what it knows of the input and its state, it gives an
 answer y_hat_n, the next state and the logit a_n of its halting probability lambda_n = sigmoid(a_n) (PonderNet,
@@ -12,75 +12,51 @@ step; h_1 is the first state. States may be tensors or tuples of tensors, each w
 
 from __future__ import annotations
 
-import torch
+from typing import Any
+
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int
+from ponder_utils.cells import GRUCell, RNNCell, begin, hidden
 
 
-class _RecurrentStep(nn.Module):
+class RecurrentStep(nn.Module):
     """A recurrent cell, and one linear layer that reads both the answer and the halting logit from its state.
 
-    The input is flattened after the batch dimension. Its contribution to the cell, W_x x + b_x, does not change from
-    step to step: `start` computes it once. Step 1 starts from h_1 = 0 and sees x.
-
-    W_x is initialised for its own fan-in, as any `nn.Linear` is; torch's recurrent cells scale it by 1 / sqrt(n_hidden)
-    instead, which leaves the units in their linear range when the input is short, and parity waiting.
+    Step 1 starts from h_1 = 0 and sees x.
 
     Args:
-        n_inputs: size of one input, all its dimensions multiplied.
-        n_hidden: size of the state h.
+        cell: as described in `ponder_utils.cells`, such as `nn.LSTMCell(8, 64)`.
         n_outputs: size of one answer; 1 gives y_hat_n of shape [batch], more give [batch, n_outputs].
     """
 
-    n_gates: int
-
-    def __init__(self, n_inputs: int, n_hidden: int, n_outputs: int = 1) -> None:
+    def __init__(self, cell: nn.Module, n_outputs: int = 1) -> None:
         super().__init__()
-        self.n_inputs = check_int("n_inputs", n_inputs, 1)
-        self.n_hidden = check_int("n_hidden", n_hidden, 1)
+        self.cell = cell
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
-        self.from_x = nn.Linear(n_inputs, self.n_gates * n_hidden)
-        self.from_h = nn.Linear(n_hidden, self.n_gates * n_hidden)
-        self.heads = nn.Linear(n_hidden, n_outputs + 1)
+        self.heads = nn.Linear(cell.hidden_size, n_outputs + 1)
 
-    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x: [batch, ...] -> the input's part of every step [batch, n_gates * n_hidden], h_1 = 0 [batch, n_hidden]."""
-        x = x.flatten(1)
-        if x.shape[1] != self.n_inputs:
-            raise ValueError(f"x must have n_inputs = {self.n_inputs} numbers per sample; got {x.shape[1]}")
-        z = self.from_x(x)
-        return z, z.new_zeros(len(x), self.n_hidden)
+    def start(self, x: Tensor) -> tuple[Tensor, None]:
+        """x: [batch, ...] -> the input's part of every step, and no state yet."""
+        return begin(self.cell, x), None
 
-    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """h: [batch, n_hidden] -> y_hat_n [batch] or [batch, n_outputs], halting logit a_n [batch]."""
-        out = self.heads(h)
+    def forward(self, z: Tensor, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """z from `start` and the state -> y_hat_n [batch] or [batch, n_outputs], h_{n+1}, halting logit a_n [batch]."""
+        h = self.cell(z, h)
+        out = self.heads(hidden(h))
         y_hat = out[:, 0] if self.n_outputs == 1 else out[:, :-1]
-        return y_hat, out[:, -1]
+        return y_hat, h, out[:, -1]
 
 
-class RNNStep(_RecurrentStep):
-    """h_{n+1} = tanh(W_x x + b_x + W_h h_n + b_h), the cell of the paper's parity experiments (App. B.1: 128 units)."""
+class RNNStep(RecurrentStep):
+    """The step of the paper's parity experiments (App. B.1: 128 units): an `RNNCell` with its heads."""
 
-    n_gates = 1
-
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """z from `start`, h: [batch, n_hidden] -> y_hat_n, h_{n+1}, halting logit a_n."""
-        h = torch.tanh(z + self.from_h(h))
-        y_hat, halt_logit = self.read(h)
-        return y_hat, h, halt_logit
+    def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1) -> None:
+        super().__init__(RNNCell(input_size, hidden_size), n_outputs)
 
 
-class GRUStep(_RecurrentStep):
-    """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate."""
+class GRUStep(RecurrentStep):
+    """A `GRUCell` with its heads, the step of much public code."""
 
-    n_gates = 3
-
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """z from `start`, h: [batch, n_hidden] -> y_hat_n, h_{n+1}, halting logit a_n."""
-        gates, from_h = 2 * self.n_hidden, self.from_h(h)
-        reset, update = torch.sigmoid(z[:, :gates] + from_h[:, :gates]).chunk(2, dim=1)
-        candidate = torch.tanh(z[:, gates:] + reset * from_h[:, gates:])
-        h = candidate + update * (h - candidate)
-        y_hat, halt_logit = self.read(h)
-        return y_hat, h, halt_logit
+    def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1) -> None:
+        super().__init__(GRUCell(input_size, hidden_size), n_outputs)

@@ -1,6 +1,7 @@
 """The definitions, written the slow way: one sample, one step, one Python float at a time, straight from the paper."""
 
 import math
+from fractions import Fraction
 
 
 def lambdas(logits):
@@ -25,11 +26,13 @@ def halting(logits):
 
 
 def geometric(lambda_p, max_steps, repair):
-    g = [lambda_p * (1 - lambda_p) ** n for n in range(max_steps)]
+    """In exact arithmetic: near lambda_p = 1 the remainder is a difference of numbers that are almost equal."""
+    exact = Fraction(lambda_p)
+    g = [exact * (1 - exact) ** n for n in range(max_steps)]
     if repair == "renormalise":
-        return [x / sum(g) for x in g]
+        return [float(x / sum(g)) for x in g]
     g[-1] = 1 - sum(g[:-1])
-    return g
+    return [float(x) for x in g]
 
 
 def kl(p, q):
@@ -43,3 +46,26 @@ def quantile_step(p, q):
 
 def most_probable_step(p):
     return p.index(max(p)) + 1
+
+
+def average(weights, values):
+    """Of numbers, vectors, or states that are a tuple of vectors."""
+    if isinstance(values[0], tuple):
+        return tuple(average(weights, part) for part in zip(*values, strict=True))
+    return sum(w * value for w, value in zip(weights, values, strict=True))
+
+
+def act(cell, answer, halting_logit, xs, epsilon, max_updates, state=None):
+    """Adaptive Computation Time (Graves 2016, Eqs. 4-9) for one sample: [(y_t, N(t), R(t), [h_1, ...])], last state."""
+    told = []
+    for x in xs:
+        states, h = [], []
+        while not h or (sum(h) < 1 - epsilon and len(h) < max_updates):
+            state = cell([*x, 0.0 if h else 1.0], state)
+            states.append(state)
+            h.append(1 / (1 + math.exp(-halting_logit(state))))
+        remainder = 1 - sum(h[:-1])
+        p = [*h[:-1], remainder]
+        told.append((average(p, [answer(s) for s in states]), len(h), remainder, h))
+        state = average(p, states)
+    return told, state

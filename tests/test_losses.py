@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from reference import geometric, halting, kl
 from torch import nn
 
+from ponder_utils.act import ACTOutput
 from ponder_utils.halting import halting_log_probs
-from ponder_utils.losses import PonderLoss, ReconstructionLoss, RegularizationLoss
+from ponder_utils.losses import ACTLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderOutput
 
 per_sample = nn.BCEWithLogitsLoss(reduction="none")
@@ -80,6 +81,60 @@ def test_gradients_against_finite_differences(direction):
     assert torch.autograd.gradcheck(total, inputs)
 
 
+def squared(y_hat, y):
+    return (y_hat - y).square()
+
+
+THOUGHT = ACTOutput(
+    y_hat=torch.tensor([[1.0, 2.0], [3.0, 5.0]]),  # [T, batch], like the others
+    n_updates=torch.tensor([[1, 4], [2, 3]]),
+    remainder=torch.tensor([[1.0, 0.25], [0.5, 0.125]]),
+    state=None,
+)
+ZEROS = torch.zeros(2, 2)
+
+
+@pytest.mark.parametrize(
+    ("tau", "cost", "expected"),
+    [
+        (0.1, "ponder", (19.5 + 0.59375, 19.5, 5.9375)),  # sum_t N + R is 4.5 and 7.375
+        (0.1, "accumulated", (19.5 - 0.10625, 19.5, -1.0625)),  # sum_t R - 1 is -0.5 and -1.625
+        (0.0, "ponder", (19.5, 19.5, 5.9375)),  # squares sum to 1 + 9 and 4 + 25
+    ],
+)
+def test_act_loss_worked_by_hand(tau, cost, expected):
+    assert ACTLoss(squared, tau, cost)(THOUGHT, ZEROS) == pytest.approx(expected)
+
+
+def test_act_loss_of_a_criterion_per_sample():
+    """One that sums over time itself gives the same; one that looks at the last time step alone counts that."""
+    per_time = ACTLoss(squared, 0.1)(THOUGHT, ZEROS)
+    assert ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(0), 0.1)(THOUGHT, ZEROS) == per_time
+    last = ACTLoss(lambda y_hat, y: squared(y_hat[-1], y), 0.1)(THOUGHT, ZEROS[0])
+    assert last == pytest.approx((17 + 0.59375, 17, 5.9375))
+
+
+@pytest.mark.parametrize("cost", ["ponder", "accumulated"])
+def test_act_loss_of_one_sample_is_that_of_its_place_in_the_batch(cost):
+    loss = ACTLoss(squared, 0.3, cost)
+    alone = [loss(ACTOutput(*(part[:, i : i + 1] for part in THOUGHT[:3]), None), ZEROS[:, :1]) for i in range(2)]
+    torch.testing.assert_close(loss(THOUGHT, ZEROS).total, (alone[0].total + alone[1].total) / 2)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "shape"),
+    [
+        (nn.MSELoss(), r"\[\]"),
+        (nn.MSELoss(reduction="sum"), r"\[\]"),
+        (lambda y_hat, y: squared(y_hat, y)[..., None], r"\[2, 2, 1\]"),
+        (lambda y_hat, y: squared(y_hat, y).flatten(), r"\[4\]"),
+    ],
+)
+def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, shape):
+    with pytest.raises(ValueError, match=rf'criterion must return one loss per sample.*got shape {shape}.*"none"'):
+        ACTLoss(criterion, 0.1)(THOUGHT, ZEROS)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -89,6 +144,9 @@ def test_gradients_against_finite_differences(direction):
         (lambda: RegularizationLoss(0.2, 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (lambda: RegularizationLoss(0.2, 5, direction="kl"), ValueError, "direction must be one of 'p||p_G'"),
         (lambda: RegularizationLoss(0.2, 4)(output(5, 3)[0]), ValueError, r"log_prior must have shape \[N\] = \[5\]"),
+        (lambda: ACTLoss("mse", 0.1), TypeError, "criterion must be callable.*'mse'"),
+        (lambda: ACTLoss(squared, -0.1), ValueError, r"tau must be a number in \[0, inf\); got -0.1"),
+        (lambda: ACTLoss(squared, 0.1, "N"), ValueError, "cost must be one of 'ponder', 'accumulated'; got 'N'"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

@@ -6,27 +6,28 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from ponder_utils import plots
+from ponder_utils.plots import trained
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)
 by_step = rng.random((SEEDS, N))
 rows = [[{"update": u, "total": 1 / u, "accuracy": 0.5} for u in (1, 2, 3)] for _ in range(SEEDS)]
 FIGURES = {
-    "learning_curves": lambda: plots.learning_curves(
+    "learning_curves": lambda: trained.learning_curves(
         {"RNN": rows, "GRU": rows}, {"total": "loss", "accuracy": "accuracy"}, {"accuracy": 0.5}
     ),
-    "halting_distribution": lambda: plots.halting_distribution(by_step[:2], by_step[2], ["a", "b"]),
-    "accuracy_by_step": lambda: plots.accuracy_by_step(by_step, [0.9] * SEEDS, 0.5),
-    "by_difficulty": lambda: plots.by_difficulty(
+    "halting_distribution": lambda: trained.halting_distribution(by_step[:2], by_step[2], ["a", "b"]),
+    "accuracy_by_step": lambda: trained.accuracy_by_step(by_step, [0.9] * SEEDS, 0.5),
+    "by_difficulty": lambda: trained.by_difficulty(
         K, [{"PonderNet": rng.random((SEEDS, 4)), "fixed": rng.random((SEEDS, 4))}], ["accuracy"], border=3
     ),
-    "by_lambda_p": lambda: plots.by_lambda_p(
+    "by_lambda_p": lambda: trained.by_lambda_p(
         [0.1, 0.9],
         [{"PonderNet": {True: [(0.1, 1.0)], False: [(0.1, 2.0), (0.9, 3.0)]}}],
         ["steps"],
         [{"prior": [10, 1.1]}],
     ),
-    "traces": lambda: plots.traces(by_step[:2], by_step[:2], by_step[:2], ["easy", "hard"], [0, 1]),
+    "traces": lambda: trained.traces(by_step[:2], by_step[:2], by_step[:2], ["easy", "hard"], [0, 1]),
 }
 
 

@@ -145,7 +145,7 @@ def test_prediction_equals_the_forward_pass(step, rule):
 def test_steps_are_torchs_cells(step, cell):
     model, x = PonderNet(step(5, 8), 4), torch.randn(3, 5)
     theirs = cell(5, 8)
-    parameters = {"ih": model.step.from_x, "hh": model.step.from_h}
+    parameters = {"ih": model.step.cell.from_x, "hh": model.step.cell.from_h}
     theirs.load_state_dict(
         {f"{w}_{part}": getattr(parameters[part], w) for w in ("weight", "bias") for part in parameters}
     )
@@ -238,10 +238,10 @@ model = PonderNet(RNNStep(4, 8), 5)
     [
         (lambda: PonderNet("gru", 5), TypeError, "step must be callable.*'gru'"),
         (lambda: PonderNet(RNNStep(4, 8), 0), ValueError, "max_steps must be an integer >= 1; got 0"),
-        (lambda: RNNStep(0, 8), ValueError, "n_inputs must be"),
-        (lambda: GRUStep(4, 8.5), TypeError, "n_hidden must be an integer >= 1; got 8.5"),
+        (lambda: RNNStep(0, 8), ValueError, "input_size must be"),
+        (lambda: GRUStep(4, 8.5), TypeError, "hidden_size must be an integer >= 1; got 8.5"),
         (lambda: GRUStep(4, 8, 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
-        (lambda: model(torch.zeros(3, 5)), ValueError, "x must have n_inputs = 4 numbers per sample; got 5"),
+        (lambda: model(torch.zeros(3, 5)), ValueError, "x must have input_size = 4 numbers per sample; got 5"),
         (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[batch, ...\]; got list"),
         (lambda: model(torch.tensor(1.0)), TypeError, "x must be a tensor of shape"),
         (lambda: model.predict(x, "best"), ValueError, "rule must be one of 'sample', .*; got 'best'"),

@@ -1,0 +1,90 @@
+"""Recurrent cells, x, h -> h': how a state moves in one update.
+
+A cell is anything that is called like the cells of torch, `cell(x, state) -> state`, and has their `input_size` and
+`hidden_size`. A state is a tensor [batch, hidden_size], or a tuple of which the first is read by what comes after
+(h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
+
+A cell may also have a method `start(x) -> z`, the part of the work that depends on x alone. It is called once for an
+input that is looked at many times, and z then stands in for x. The two cells of this file have it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ponder_utils._check import check_int
+
+
+class _Cell(nn.Module):
+    """W_x x + b_x and W_h h + b_h, from which the kinds of cell make the next state.
+
+    W_x is initialised for its own fan-in, as any `nn.Linear` is. Torch's recurrent cells scale it by
+    1 / sqrt(hidden_size) instead, which leaves the units in their linear range when the input is short.
+
+    Args:
+        input_size: size of one input, all its dimensions multiplied.
+        hidden_size: size of the state h.
+    """
+
+    n_gates: int
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.input_size = check_int("input_size", input_size, 1)
+        self.hidden_size = check_int("hidden_size", hidden_size, 1)
+        self.from_x = nn.Linear(input_size, self.n_gates * hidden_size)
+        self.from_h = nn.Linear(hidden_size, self.n_gates * hidden_size)
+
+    def start(self, x: Tensor) -> Tensor:
+        """x: [batch, ...], flattened after the batch -> W_x x + b_x, [batch, n_gates * hidden_size]."""
+        x = x.flatten(1)
+        if x.shape[1] != self.input_size:
+            raise ValueError(f"x must have input_size = {self.input_size} numbers per sample; got {x.shape[1]}")
+        return self.from_x(x)
+
+    def zero_state(self, z: Tensor) -> Tensor:
+        return z.new_zeros(len(z), self.hidden_size)
+
+
+class RNNCell(_Cell):
+    """h' = tanh(W_x x + b_x + W_h h + b_h), the cell of both papers' parity experiments (128 units)."""
+
+    n_gates = 1
+
+    def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
+        """z from `start`, h: [batch, hidden_size] -> the next h."""
+        return torch.tanh(z + self.from_h(self.zero_state(z) if h is None else h))
+
+
+class GRUCell(_Cell):
+    """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate."""
+
+    n_gates = 3
+
+    def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
+        """z from `start`, h: [batch, hidden_size] -> the next h."""
+        h = self.zero_state(z) if h is None else h
+        gates, from_h = 2 * self.hidden_size, self.from_h(h)
+        reset, update = torch.sigmoid(z[:, :gates] + from_h[:, :gates]).chunk(2, dim=1)
+        candidate = torch.tanh(z[:, gates:] + reset * from_h[:, gates:])
+        return candidate + update * (h - candidate)
+
+
+def begin(cell: Any, x: Tensor) -> Tensor:
+    """What the cell takes in place of x at every update: `cell.start(x)`, or x itself if it has no such method."""
+    return cell.start(x) if hasattr(cell, "start") else x
+
+
+def hidden(state: Any) -> Tensor:
+    """The part of a state that is read by what comes after: h, also of (h, c)."""
+    return state[0] if isinstance(state, tuple) else state
+
+
+def select(state: Any, rows: Tensor) -> Any:
+    """These rows of a state: of a tensor, of every tensor in a tuple, or None of None."""
+    if isinstance(state, tuple):
+        return tuple(select(part, rows) for part in state)
+    return state if state is None else state.index_select(0, rows)

@@ -1,0 +1,41 @@
+"""Sliders, and a figure that follows them. What they show at some settings belongs beside them as a plain figure."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+from IPython.display import display
+from matplotlib.figure import Figure
+
+from ponder_utils.plots import small_png
+
+
+def explore(draw: Callable[..., tuple[Figure, str]], **sliders: tuple[float, float, float, float]) -> None:
+    """Show a slider for each argument of `draw`, and below them the figure and the sentence that it returns.
+
+    Args:
+        draw: the sliders' values, by name -> a figure, and the sentence that reads it (its alternative text).
+        sliders: name = (lowest, highest, increment, value at first); four integers make a slider of integers.
+    """
+    controls: dict[str, Any] = {}
+    for name, (low, high, increment, first) in sliders.items():
+        whole = all(isinstance(number, int) for number in (low, high, increment, first))
+        kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+        controls[name] = kind(first, min=low, max=high, step=increment, description=name, continuous_update=False)
+    picture = ipywidgets.HTML()
+
+    def redraw(_: Any = None) -> None:
+        figure, sentence = draw(**{name: control.value for name, control in controls.items()})
+        data, width = base64.b64encode(small_png(figure)).decode(), int(figure.get_figwidth() * 96)
+        text = html.escape(sentence)
+        picture.value = f'<img alt="{text}" width="{width}" src="data:image/png;base64,{data}"><p>{text}</p>'
+
+    for control in controls.values():
+        control.observe(redraw, names="value")
+    redraw()
+    rows = ipywidgets.GridBox(list(controls.values()), layout={"grid_template_columns": "repeat(2, 320px)"})
+    display(ipywidgets.VBox([rows, picture]))
