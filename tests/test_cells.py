@@ -58,7 +58,8 @@ def test_pondernet_around_torchs_lstm_is_that_lstm():
 @pytest.mark.parametrize("rule", RULES)
 def test_pondernet_around_torchs_lstm_predicts_as_it_computes_forward(rule):
     model, x = PonderNet(RecurrentStep(CountingLSTM(6, 16)), 9), torch.randn(40, 6)
-    nn.init.normal_(model.step.heads.weight)  # so that some samples halt early
+    nn.init.normal_(model.step.heads.weight, std=3)  # so that samples halt at different steps
+    nn.init.constant_(model.step.heads.bias, -1)
     y_hat, _, log_p = model(x)
     model.step.cell.rows = 0
     got = model.predict(x, rule, step=4, generator=torch.Generator().manual_seed(0))

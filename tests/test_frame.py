@@ -58,6 +58,7 @@ def test_committed_as_executed_in_order_without_errors_and_with_default_paramete
     assert not any("Warning" in output.get("text", "") for output in outputs)
     assert not any("injected-parameters" in tags(cell) for cell in notebook.cells)
     assert "widgets" not in notebook.metadata
+    assert not any("widget" in kind for output in outputs for kind in output.get("data", {}))
     assert path.stat().st_size <= 400 * 1024
 
 
@@ -158,3 +159,14 @@ def test_results_are_small_and_say_what_made_them():
         assert path.stat().st_size < 300_000
         for entry in json.loads(path.read_text())["runs"]:
             assert set(entry) == {"setting", "result", "seconds", "made_with"}
+
+
+def test_widgets_leave_a_line_of_text_and_no_state(tmp_path):
+    path = little_notebook(tmp_path, "import ipywidgets\nipywidgets.IntSlider()")
+    (tmp_path / "out").mkdir()
+    course.run(path, {}, tmp_path / "out")
+    executed = read(tmp_path / "out" / "little.ipynb")
+    assert "widgets" not in executed.metadata
+    (output,) = executed.cells[-1].outputs
+    assert set(output.data) == {"text/plain"}
+    assert output.data["text/plain"].startswith("Sliders appear here")

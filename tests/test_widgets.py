@@ -7,7 +7,7 @@ import pytest
 from ponder_utils import widgets
 from ponder_utils.plots import panels, styled
 
-SLIDERS = {"lambda_p": (0.1, 0.9, 0.1, 0.2), "steps": (1, 20, 1, 5)}
+SLIDERS = {"lambda_p": (0, 0.9, 0.1, 0.2), "steps": (1, 20, 1, 5)}
 
 
 @styled

@@ -55,6 +55,16 @@ def headline(notebook: nbformat.NotebookNode) -> str:
     return ""
 
 
+def without_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The executed notebook with a line of text in place of widgets, which are dead without their kernel."""
+    notebook.metadata.pop("widgets", None)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None):
+                output.data["text/plain"] = "Sliders appear here when the cell runs. The next figure shows the same."
+    return notebook
+
+
 def for_commit(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The executed notebook without what would differ at every run, or bloat it."""
     notebook.metadata = {name: notebook.metadata[name] for name in ("kernelspec", "language_info")}
@@ -76,7 +86,7 @@ def run(notebook: Path, parameters: dict[str, Any], out: Path) -> dict[str, Any]
         status = f"FAILED in cell {error.cell_index}: {error.ename}: {error.evalue}".splitlines()[0]
     minutes = (time.perf_counter() - start) / 60
     result = nbformat.read(executed, as_version=4)
-    result, _ = CoalesceStreamsPreprocessor().preprocess(result, {})
+    result, _ = CoalesceStreamsPreprocessor().preprocess(without_widgets(result), {})
     page, _ = HTMLExporter().from_notebook_node(result, resources={"metadata": {"name": notebook.stem}})
     executed.with_suffix(".html").write_text(page, encoding="utf-8")
     nbformat.write(result, executed)

@@ -70,10 +70,11 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     return in_style
 
 
-def panels(n: int, width: float = 3.4, height: float = 3.0, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A row of n panels; sizes in inches."""
-    figure = Figure(figsize=(width * n, height), layout="constrained")
-    return figure, list(np.atleast_1d(figure.subplots(1, n, **options)))
+def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
+    """n panels in so many rows, counted along the rows; sizes of one in inches."""
+    columns = -(-n // rows)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    return figure, list(np.ravel(figure.subplots(rows, columns, **options)))[:n]
 
 
 def spread(

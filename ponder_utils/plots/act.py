@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FormatStrFormatter, MaxNLocator, PercentFormatter
+from matplotlib.ticker import FormatStrFormatter, MaxNLocator
 
 from ponder_utils.plots import BLACK, BLUE, COLOURS, MARKERS, RED, SKY, panels, styled
 
@@ -19,15 +19,20 @@ def halting(h: Sequence[Sequence[float]], p: Sequence[Sequence[float]], epsilon:
         n = np.arange(1, len(h_n) + 1)
         n_updates, remainder = len(p_n), p_n[-1]
         ax.bar(n[:n_updates], p_n, color=SKY, label="weight $p_n$")
-        ax.plot(n, h_n, color=BLUE, marker="o", markersize=5, linestyle="none", label="halting unit $h_n$")
-        ax.plot(n, np.cumsum(h_n), color=RED, marker="s", markersize=4, linestyle="--", label="$h_1 + ... + h_n$")
+        made, never = slice(n_updates), slice(n_updates, None)
+        dots = {"color": BLUE, "marker": "o", "markersize": 5, "linestyle": "none"}
+        ax.plot(n[made], h_n[made], **dots, label="halting unit $h_n$")
+        ax.plot(n[never], h_n[never], **dots, fillstyle="none", label="$h_n$ of updates never made")
+        total = np.cumsum(h_n[made])
+        ax.plot(n[made], total, color=RED, marker="s", markersize=4, linestyle="--", label="$h_1 + ... + h_n$")
         ax.axhline(1 - eps, color=BLACK, linestyle=":", label=r"$1 - \epsilon$")
         ax.set(
             title=f"$N$ = {n_updates}, $R$ = {remainder:.2f}, $P$ = {n_updates + remainder:.2f}", xlabel="update $n$"
         )
-        ax.set_ylim(0, max(1.3, ax.get_ylim()[1]))
+        ax.set_xlim(0.5, len(h_n) + 0.5)
+        ax.set_ylim(0, 1.55)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4 if len(h) > 1 else 2)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5 if len(h) > 1 else 2)
     return figure
 
 
@@ -56,6 +61,7 @@ def by_setting(
     x_labels: Sequence[str],
     y_labels: Sequence[str],
     log: Sequence[bool],
+    rows: int = 1,
 ) -> Figure:
     """A mark for every run, full if it is of this session, and a line through the means.
 
@@ -63,8 +69,9 @@ def by_setting(
         measured: one dict for each panel, {group: {of this session?: [(setting, value), ...]}}.
         x_labels, y_labels: of the panels.
         log: is the x axis logarithmic?
+        rows: of panels.
     """
-    figure, axes = panels(len(measured), width=max(3.1, 4.6 - 0.5 * len(measured)), height=3.3)
+    figure, axes = panels(len(measured), width=4.6, height=3.3 if rows == 1 else 2.7, rows=rows)
     for ax, groups, x_label, y_label, is_log in zip(axes, measured, x_labels, y_labels, log, strict=True):
         for which, (name, runs) in enumerate(groups.items()):
             colour, marker = COLOURS[which], MARKERS[which]
@@ -76,8 +83,12 @@ def by_setting(
             means = [y[x == setting].mean() for setting in settings]
             ax.plot(settings, means, color=colour, linewidth=1.2, marker=marker, markersize=1, label=name)
         ax.set(xlabel=x_label, ylabel=y_label)
+        ax.set_ylim((0.45, 1.02) if y_label == "accuracy" else (0, max(1.1 * ax.get_ylim()[1], 5)))
         if is_log:
             ax.set_xscale("log")
+        if len(settings) < 6:
+            ax.set_xticks(settings, [f"{setting:g}" for setting in settings])
+            ax.minorticks_off()
         if len(groups) > 1:
             ax.legend()
     return figure
@@ -100,16 +111,16 @@ def trade_off(runs: dict[str, Sequence[tuple[float, float]]], chance: float) -> 
 
 @styled
 def small_test_sets(
-    epochs: Sequence[float], curves: Sequence[Sequence[float]], live: int, scores: Sequence[float],
-    printed: Sequence[float],
+    epochs: Sequence[float], curves: Sequence[Sequence[float]], live: int, counts: Sequence[int],
+    printed: Sequence[int],
 ) -> Figure:  # fmt: skip
     """Accuracy on all inputs while training, and what sets of 16 say about one network at the end.
 
     Args:
         epochs: of the points of the curves.
         curves: [runs, points]; a run of this session may be shorter. The first `live` are of this session.
-        scores: of one network on many test sets of 16.
-        printed: the scores, each on 16 inputs, that were published.
+        counts: [17], on how many test sets of 16 one network had 0, 1, ..., 16 right.
+        printed: how many of 16 were right in each of the scores that were published.
     """
     figure, (left, right) = panels(2, width=4.6, height=3.4)
     for i, curve in enumerate(curves):
@@ -122,14 +133,14 @@ def small_test_sets(
     left.axhline(0.5, color=BLACK, linestyle=":", label="chance")
     left.set(xlabel="epoch of 160 inputs", ylabel="accuracy on all possible inputs", ylim=(0.4, 1.02))
     left.legend()
-    sixteenths = np.arange(17) / 16
-    share = [np.isclose(scores, score).mean() for score in sixteenths]
-    right.bar(sixteenths, share, width=1 / 20, color=SKY, label="one network of ours")
-    for i, score in enumerate(sorted(printed)):
-        stacked = sum(np.isclose(score, earlier) for earlier in sorted(printed)[:i])
-        label = "printed in the presentation" if i == 0 else None
-        right.plot(score, 0.01 + 0.02 * stacked, color=RED, marker="D", markersize=5, linestyle="none", label=label)
-    right.set(xlabel="score on 16 random inputs", ylabel="share of test sets")
-    right.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    right.bar(range(17), np.divide(counts, sum(counts)), color=SKY, label="one network of ours")
+    for score in sorted(set(printed)):
+        times = printed.count(score)
+        right.plot(
+            [score] * times, 0.012 + 0.02 * np.arange(times), color=RED, marker="D", markersize=5, linestyle="none",
+            label="printed in the presentation" if score == min(printed) else None,
+        )  # fmt: skip
+    right.set(xlabel="right of 16 random inputs", ylabel="share of test sets")
+    right.set_ylim(0, 1.3 * max(counts) / sum(counts))
     right.legend(loc="upper left")
     return figure

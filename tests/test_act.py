@@ -1,0 +1,359 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import act
+from torch import nn
+from torch.func import functional_call
+
+from ponder_utils.act import ACT
+from ponder_utils.cells import GRUCell, RNNCell, begin, hidden
+from ponder_utils.losses import ACTLoss
+from ponder_utils.tasks import ParityTask
+from ponder_utils.training import train
+
+CELLS = (nn.RNNCell, nn.GRUCell, nn.LSTMCell, RNNCell, GRUCell)
+WEIGHTS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+cells = pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.__module__.split('.')[0]}-{cell.__name__}")
+
+
+class Scripted(nn.Module):
+    """Reads its halting logits from its input. State n is the n-th logit, a one-hot n, and a 1.
+
+    It counts the rows it is given, and writes down the flags.
+    """
+
+    def __init__(self, max_updates):
+        super().__init__()
+        self.input_size, self.hidden_size = max_updates + 1, max_updates + 2
+        self.rows, self.flags = 0, []
+
+    def forward(self, z, state):
+        self.rows += len(z)
+        self.flags.append(z[:, -1].tolist())
+        n = torch.zeros(len(z), dtype=torch.long)
+        if state is not None:
+            n = torch.where(z[:, -1] == 1, n, state[:, 1:-1].argmax(1) + 1)
+        one_hot = nn.functional.one_hot(n, self.hidden_size - 2).to(z.dtype)
+        return torch.cat([z.gather(1, n[:, None]), one_hot, torch.ones_like(z[:, :1])], 1)
+
+
+class Started(Scripted):
+    starts = 0
+
+    def start(self, x):
+        self.starts += 1
+        return x
+
+
+def scripted(logits, epsilon=0.01, cell=Scripted):
+    """An ACT that answers with its mean-field state, and what it makes of halting logits [T, batch, M]."""
+    max_updates = logits.shape[2]
+    model = ACT(cell(max_updates), max_updates + 2, epsilon=epsilon, max_updates=max_updates).to(logits.dtype)
+    with torch.no_grad():
+        model.output.weight.copy_(torch.eye(max_updates + 2))
+        model.output.bias.zero_()
+        model.halting.weight.copy_(torch.eye(max_updates + 2)[:1])
+        model.halting.bias.zero_()
+    return model, model(logits)
+
+
+def weights(output):
+    """p_n [T, batch, M], read off the one-hot part of the mean-field states."""
+    return output.y_hat[..., 1:-1]
+
+
+def random_act(cell, n_outputs=1, scale=2.0, bias=-1.0, epsilon=0.01, max_updates=8):
+    model = ACT(cell(4, 5), n_outputs, epsilon=epsilon, max_updates=max_updates).double()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(scale)
+        model.halting.bias.fill_(bias)
+    return model
+
+
+def parts(state):
+    return state if isinstance(state, tuple) else (state,)
+
+
+def by_reference(model, x):
+    """Sample by sample: [([(y_t, N(t), R(t), [h_n])], last state)]."""
+
+    def cell(x, state):
+        return model.cell(begin(model.cell, torch.tensor([x], dtype=torch.float64)), state)
+
+    with torch.no_grad():
+        return [
+            act(
+                cell,
+                lambda s: model.output(hidden(s)[0]),
+                lambda s: model.halting(hidden(s)[0]).item(),
+                x[:, i].tolist(),
+                model.epsilon,
+                model.max_updates,
+            )
+            for i in range(x.shape[1])
+        ]
+
+
+@cells
+@given(
+    seed=st.integers(0, 10**6),
+    shape=st.tuples(st.integers(1, 4), st.integers(1, 6)),
+    scale=st.floats(0.5, 6),
+    bias=st.floats(-4, 2),
+    epsilon=st.floats(0.001, 0.5),
+    max_updates=st.integers(1, 8),
+    n_outputs=st.sampled_from([1, 3]),
+)
+def test_act_equals_the_definition_sample_by_sample(cell, seed, shape, scale, bias, epsilon, max_updates, n_outputs):
+    torch.manual_seed(seed)
+    model = random_act(cell, n_outputs, scale, bias, epsilon, max_updates)
+    x = torch.randn(*shape, 3, dtype=torch.float64)
+    got = model(x)
+    assert got.y_hat.shape == (shape if n_outputs == 1 else (*shape, n_outputs))
+    for i, (told, state) in enumerate(by_reference(model, x)):
+        y, n, remainder, _ = zip(*told, strict=True)
+        assert got.n_updates[:, i].tolist() == list(n)
+        assert got.remainder[:, i].tolist() == pytest.approx(remainder, rel=1e-9)
+        torch.testing.assert_close(got.y_hat[:, i].reshape(shape[0], -1), torch.stack(y))
+        for part, expected in zip(parts(got.state), parts(state), strict=True):
+            torch.testing.assert_close(part[i : i + 1], expected)
+
+
+def test_the_cases_above_think_for_different_times():
+    model = random_act(nn.GRUCell, scale=6.0, bias=-2.0)
+    n_updates = model(torch.randn(4, 64, 3, dtype=torch.float64)).n_updates
+    assert {1, 2, 3, 8} <= set(n_updates.flatten().tolist())
+
+
+wild_logits = st.sampled_from([-1e4, -6.0, 0.0, 6.0, 1e4]) | st.floats(-20, 20)
+
+
+@pytest.mark.parametrize("dtype", WEIGHTS)
+@given(data=st.data(), epsilon=st.floats(0.001, 0.5), max_updates=st.integers(1, 12))
+def test_weights_sum_to_one_for_any_logits(dtype, data, epsilon, max_updates):
+    batch = st.lists(st.lists(wild_logits, min_size=max_updates, max_size=max_updates), min_size=1, max_size=3)
+    _, got = scripted(torch.tensor(data.draw(batch), dtype=dtype)[None], epsilon)
+    tolerance = 0.03 if dtype in (torch.bfloat16, torch.float16) else 1e-5
+    one = torch.ones_like(got.remainder)
+    torch.testing.assert_close(got.state[:, -1].to(one), one[0], rtol=0, atol=tolerance)
+    torch.testing.assert_close(weights(got).sum(2).to(one), one, rtol=0, atol=tolerance)
+    assert ((got.n_updates >= 1) & (got.n_updates <= max_updates)).all()
+    assert ((got.remainder > 0) & (got.remainder <= 1)).all()
+
+
+@pytest.mark.parametrize("dtype", WEIGHTS)
+def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
+    """With this logit at all of 100 updates the weights of one published version sum to 0.247."""
+    _, got = scripted(torch.full((2, 3, 100), -6.0, dtype=dtype))
+    assert (got.n_updates == 100).all()
+    tolerance = {torch.bfloat16: 0.03, torch.float16: 0.01}.get(dtype, 1e-5)
+    torch.testing.assert_close(got.state[:, -1].double(), torch.ones(3).double(), rtol=0, atol=tolerance)
+    expected = 1 - 99 * torch.tensor(-6.0).sigmoid()
+    torch.testing.assert_close(got.remainder, expected.expand(2, 3).to(got.remainder), rtol=1e-4, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_the_mean_state_is_not_summed_in_half_precision(dtype):
+    """There a sum stops growing as soon as its parts are below half of its last digit."""
+    _, got = scripted(torch.full((1, 2, 1000), -7.0, dtype=dtype))
+    torch.testing.assert_close(got.state[:, -1].float(), torch.ones(2), rtol=0, atol=0.01)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_worked_by_hand(dtype):
+    """h = 0.1, 0.3, 0.5, 0.5 and epsilon = 0.1: after three updates the sum is 0.9 = 1 - epsilon."""
+    _, got = scripted(torch.tensor([[[0.1, 0.3, 0.5, 0.5]]], dtype=dtype).logit(), epsilon=0.1)
+    assert got.n_updates.item() == 3
+    assert got.remainder.item() == pytest.approx(0.6)
+    torch.testing.assert_close(weights(got), torch.tensor([[[0.1, 0.3, 0.6, 0.0]]], dtype=dtype))
+
+
+def test_only_the_first_update_of_a_time_step_is_told_that_its_input_is_new():
+    logits = torch.full((3, 2, 5), -1.0)  # h = 0.27: four updates
+    logits[1] = 9.0  # one update
+    model, got = scripted(logits, cell=Started)
+    assert got.n_updates.tolist() == [[4, 4], [1, 1], [4, 4]]
+    assert model.cell.flags == [[flag, flag] for flag in (1, 0, 0, 0, 1, 1, 0, 0, 0)]
+    assert model.cell.starts == 2 + 1 + 2  # once for each kind of flag
+
+
+def test_start_is_called_at_most_twice_for_a_time_step():
+    model, _ = scripted(torch.randn(7, 16, 9), cell=Started)
+    assert model.cell.starts <= 2 * 7
+
+
+def going_logits(dtype=torch.float64):
+    """Of which some samples halt at once, some later, some are cut off at M."""
+    logits = torch.linspace(-5, 6, 12, dtype=dtype)[:, None] + torch.randn(3, 12, 6, dtype=dtype)
+    return logits.requires_grad_()
+
+
+def test_gradient_of_the_cost():
+    """Graves 2016, Eqs. 14 and 20: an update costs less the more the ones before it have halted."""
+    logits = going_logits()
+    h = logits.detach().sigmoid().requires_grad_()
+    _, got = scripted(logits)
+    assert {1, 2, 3, 6} <= set(got.n_updates.flatten().tolist())
+    before = torch.arange(1, 7) < got.n_updates[..., None]  # n < N
+    (to_logits,) = torch.autograd.grad((got.n_updates + got.remainder).sum(), logits)
+    torch.testing.assert_close(to_logits, torch.where(before, -h * (1 - h), 0.0).detach())
+    _, got = scripted(h.logit())
+    (to_h,) = torch.autograd.grad((got.n_updates + got.remainder).sum(), h)
+    torch.testing.assert_close(to_h, -before.double())
+
+
+@cells
+def test_both_costs_have_the_same_gradient(cell):
+    model, x, y = random_act(cell), torch.randn(3, 16, 3, dtype=torch.float64), torch.zeros(3, 16).double()
+    mse = nn.MSELoss(reduction="none")
+    output = model(x)
+    ponder, accumulated = (ACTLoss(mse, 0.1, cost)(output, y) for cost in ("ponder", "accumulated"))
+    difference = (output.n_updates + 1.0).sum(0).mean().item()
+    assert (ponder.cost - accumulated.cost).item() == pytest.approx(difference)
+    for field in ("cost", "total"):
+        used = [p for name, p in model.named_parameters() if field == "total" or not name.startswith("output")]
+        one, other = (
+            torch.autograd.grad(getattr(terms, field), used, retain_graph=True) for terms in (ponder, accumulated)
+        )
+        for a, b in zip(one, other, strict=True):
+            torch.testing.assert_close(a, b)
+            assert (a != 0).any()
+
+
+@cells
+def test_gradients_against_finite_differences(cell):
+    model = random_act(cell, scale=3.0, bias=-0.2, epsilon=0.1, max_updates=3)
+    x = torch.randn(2, 8, 3, dtype=torch.float64, requires_grad=True)
+    halted = [torch.tensor(h).cumsum(0) for told, _ in by_reference(model, x) for *_, h in told]
+    assert min((s - (1 - model.epsilon)).abs().min() for s in halted) > 1e-3  # so N stays what it is
+    assert {2, 3} <= {len(s) for s in halted}
+    names, values = zip(*model.named_parameters(), strict=True)
+
+    def run(x, *values):
+        y_hat, _, remainder, state = functional_call(model, dict(zip(names, values, strict=True)), (x,))
+        return y_hat, remainder, *parts(state)
+
+    assert torch.autograd.gradcheck(run, (x, *values))
+
+
+@pytest.mark.parametrize("batch_size", [0, 1, 128, 8192])
+def test_samples_that_have_halted_cost_nothing_more(batch_size):
+    model, got = scripted(2 * torch.randn(3, batch_size, 9))
+    assert got.y_hat.shape == (3, batch_size, 11)
+    assert got.n_updates.shape == got.remainder.shape == (3, batch_size)
+    assert model.cell.rows == got.n_updates.sum()
+
+
+@cells
+@pytest.mark.parametrize("max_updates", [1, 8])
+def test_smallest_batches(cell, max_updates):
+    got = random_act(cell, max_updates=max_updates)(torch.zeros(2, 0, 3).double())
+    assert got.y_hat.shape == got.n_updates.shape == got.remainder.shape == (2, 0)
+
+
+@cells
+def test_same_answer_whoever_else_is_in_the_batch(cell):
+    model, x = random_act(cell), torch.randn(3, 50, 3, dtype=torch.float64)
+    together, alone = model(x), [model(x[:, i : i + 1]) for i in range(50)]
+    assert len(together.n_updates.unique()) > 2
+    for field in ("y_hat", "n_updates", "remainder"):
+        torch.testing.assert_close(getattr(together, field), torch.cat([getattr(one, field) for one in alone], 1))
+
+
+@cells
+def test_predict_equals_forward_and_has_no_gradient(cell):
+    model, x = random_act(cell, n_outputs=3), torch.randn(3, 20, 3, dtype=torch.float64)
+    forward, predicted = model(x), model.predict(x)
+    for field in ("y_hat", "n_updates", "remainder"):
+        assert torch.equal(getattr(forward, field), getattr(predicted, field))
+        assert not getattr(predicted, field).requires_grad
+    assert forward.y_hat.requires_grad
+    for part, expected in zip(parts(predicted.state), parts(forward.state), strict=True):
+        assert torch.equal(part, expected)
+
+
+@cells
+def test_two_halves_with_the_state_between_them_are_the_whole(cell):
+    model, x = random_act(cell), torch.randn(6, 20, 3, dtype=torch.float64)
+    whole, first = model(x), model(x[:3])
+    second = model(x[3:], first.state)
+    for field in ("y_hat", "n_updates", "remainder"):
+        assert torch.equal(getattr(whole, field), torch.cat([getattr(first, field), getattr(second, field)]))
+    assert torch.equal(hidden(second.state), hidden(whole.state))
+
+
+def test_the_state_that_is_passed_on_stays_as_it_was():
+    model, x = random_act(nn.LSTMCell), torch.randn(3, 20, 3, dtype=torch.float64)
+    state = model(x).state
+    copies = [part.clone() for part in state]
+    model(x, state)
+    assert all(torch.equal(part, copy) for part, copy in zip(state, copies, strict=True))
+
+
+@cells
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast(cell, dtype):
+    model, x = random_act(cell).float(), torch.randn(3, 32, 3)
+    exact = model(x)
+    with torch.autocast("cpu", dtype=dtype):
+        got = model(x)
+    assert got.remainder.dtype == torch.float32
+    assert (got.n_updates == exact.n_updates).float().mean() > 0.9
+    same = (got.n_updates == exact.n_updates).all(0)
+    torch.testing.assert_close(got.y_hat.float()[:, same], exact.y_hat[:, same], rtol=0.1, atol=0.2)
+    (got.y_hat.float().sum() + got.remainder.sum()).backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@cells
+def test_cuda(cell):
+    model, x = random_act(cell), torch.randn(3, 32, 3, dtype=torch.float64)
+    here, there = model(x), model.cuda()(x.cuda())
+    assert there.y_hat.is_cuda
+    torch.testing.assert_close(there.n_updates.cpu(), here.n_updates)
+    torch.testing.assert_close(there.y_hat.cpu(), here.y_hat)
+    torch.testing.assert_close(there.remainder.cpu(), here.remainder)
+
+
+def test_learns_parity():
+    task = ParityTask(3)
+    per_sample = nn.BCEWithLogitsLoss(reduction="none")
+
+    def draw(generator):
+        x, y = task.batch(128, generator)
+        return x[None], y
+
+    model = ACT(RNNCell(4, 32))
+    loss_fn = ACTLoss(lambda y_hat, y: per_sample(y_hat[0], y), 1e-3)
+    train(model, loss_fn, draw, 300, lr=7e-3, clip=0.1, progress=False)
+    x, y = draw(torch.Generator().manual_seed(99))
+    assert ((model.predict(x).y_hat[0] > 0) == (y == 1)).float().mean() > 0.9
+
+
+model = ACT(RNNCell(4, 8), max_updates=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ACT("gru"), TypeError, "cell must be a recurrent cell with input_size and hidden_size; got 'gru'"),
+        (lambda: ACT(nn.Linear(4, 8)), TypeError, "cell must be a recurrent cell.*Linear"),
+        (lambda: ACT(RNNCell(4, 8), 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
+        (lambda: ACT(RNNCell(4, 8), epsilon=0.0), ValueError, r"epsilon must be a number in \(0, 1.; got 0.0"),
+        (lambda: ACT(RNNCell(4, 8), epsilon=1.5), ValueError, r"epsilon must be a number in \(0, 1.; got 1.5"),
+        (lambda: ACT(RNNCell(4, 8), epsilon="1"), TypeError, r"epsilon must be a number in .*got '1' \(str\)"),
+        (lambda: ACT(RNNCell(4, 8), max_updates=0), ValueError, "max_updates must be an integer >= 1; got 0"),
+        (lambda: ACT(RNNCell(4, 8), max_updates=2.5), TypeError, "max_updates must be an integer >= 1; got 2.5"),
+        (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[T, batch, inputs\].*; got list"),
+        (lambda: model(torch.zeros(2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[2, 3\]"),
+        (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[0, 2, 3\]"),
+        (lambda: model(torch.zeros(1, 2, 4)), ValueError, "x must have cell.input_size - 1 = 3 inputs.*flag; got 4"),
+        (lambda: model.predict(torch.zeros(1, 2, 2)), ValueError, "x must have cell.input_size - 1 = 3 .*; got 2"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
