@@ -33,8 +33,8 @@ commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 stamp: $(READY)  ## write the repository's address from pyproject.toml into Colab links and install cells
 	$(RUN) tools/stamp.py
 
-results: $(READY)  ## the stored runs behind the notebooks' figures: half an hour; a killed run goes on where it stopped
-	$(RUN) tools/course.py 03_parity -p EXPERIMENT_SEEDS 10 -p STORE True
+results: $(READY)  ## the stored runs behind the notebooks' figures: an hour; a killed run goes on where it stopped
+	$(RUN) tools/course.py 01_act_background 03_parity -p EXPERIMENT_SEEDS 10 -p STORE True
 
 bench: $(READY)  ## the speed claims, both sides in one run
 	$(RUN) -m benchmarks

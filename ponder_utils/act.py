@@ -37,7 +37,7 @@ class ACT(nn.Module):
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).
         n_outputs: size of one answer; 1 gives y_hat of shape [T, batch], more give [T, batch, n_outputs].
-        epsilon: in (0, 1); lets a single update suffice (0.01 in the paper).
+        epsilon: in (0, 1]; lets a single update suffice (0.01 in the paper).
         max_updates: M >= 1 (100 in the paper).
     """
 
@@ -93,7 +93,7 @@ class ACT(nn.Module):
                 remainder = torch.empty_like(h)
             stops = left - h <= self.epsilon if n < self.max_updates else torch.ones_like(h, dtype=torch.bool)
             weight = torch.where(stops, left, h)  # p_n
-            mean = _add(mean, rows, _weighted(weight, state))
+            mean = _add(mean, rows, weight, state)
             halted, going = stops.nonzero().squeeze(1), (~stops).nonzero().squeeze(1)
             n_updates[rows[halted]] = n
             remainder = remainder.index_put((rows[halted],), left[halted])
@@ -105,7 +105,7 @@ class ACT(nn.Module):
                 z = z if n == 1 else select(z, going)
             if n == 1:
                 z = begin(self.cell, nn.functional.pad(x, (0, 1), value=0.0))  # the same input again
-        return mean, n_updates, remainder
+        return _cast_like(mean, state), n_updates, remainder
 
     def _check(self, x: Tensor) -> None:
         if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
@@ -118,20 +118,19 @@ class ACT(nn.Module):
             )
 
 
-def _weighted(weight: Tensor, state: Any) -> Any:
-    """weight [rows] times a state, or every tensor in a tuple."""
-    if isinstance(state, tuple):
-        return tuple(_weighted(weight, part) for part in state)
-    return weight.to(state.dtype)[:, None] * state
+def _add(total: Any, rows: Tensor, weight: Tensor, state: Any) -> Any:
+    """Add weight * state to these rows of the total, in place and in the precision of the weights.
 
-
-def _add(mean: Any, rows: Tensor, part: Any) -> Any:
-    """Add a part to these rows of the sum, in place: rows that have halted are not touched.
-
-    The first part, of all rows, is the sum.
+    Rows that have halted are not touched. The first part, of all rows, is the total.
     """
-    if mean is None:
-        return part
-    if isinstance(mean, tuple):
-        return tuple(_add(m, rows, p) for m, p in zip(mean, part, strict=True))
-    return mean.index_add_(0, rows, part)
+    if isinstance(state, tuple):
+        return tuple(_add(total and total[i], rows, weight, part) for i, part in enumerate(state))
+    part = weight[:, None] * state.to(weight.dtype)
+    return part if total is None else total.index_add_(0, rows, part)
+
+
+def _cast_like(state: Any, other: Any) -> Any:
+    """A state in the precision of another."""
+    if isinstance(state, tuple):
+        return tuple(_cast_like(*parts) for parts in zip(state, other, strict=True))
+    return state.to(other.dtype)

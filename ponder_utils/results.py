@@ -35,7 +35,8 @@ def run_grid(
         name: shown on the progress bar.
 
     Raises:
-        ValueError, TypeError: if `workers` is not a positive integer, or a setting comes twice.
+        ValueError, TypeError: if `workers` is not a positive integer, a setting comes twice, or a result has a name that
+            a setting has too.
     """
     check_int("workers", workers, 1)
     keys = [_key(setting) for setting in settings]
@@ -111,6 +112,8 @@ def _timed(run: Callable[..., Row], setting: Row) -> Row:
     start = time.perf_counter()
     result = run(**setting)
     seconds = round(time.perf_counter() - start, 1)
+    if clash := sorted(setting.keys() & result.keys()):
+        raise ValueError(f"run must return other names than its settings have; got {', '.join(clash)} in both")
     torch.set_num_threads(threads)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{platform.machine()} CPU, one thread"
     made_with = f"torch {torch.__version__}, Python {platform.python_version()}, {device}, {date.today()}"

@@ -38,6 +38,79 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ("01_act_background", 7): [("+ 0.01 * P", "- 0.01 * P")],
     ("01_act_background", 8): [("len(p) + p[-1], h", "len(p) - p[-1], h")],
     ("01_act_background", 9): [("(-1 + h)", "(1 + h)"), ("(-1 + h)", "(-1 - h)")],
+    ("02_pondernet_theory", 1): [
+        ("survival *= 1 - lambda_n", "survival *= 1 + lambda_n"),
+        ("return [*p, survival]", "return [*p, 1 - survival]"),
+    ],
+    ("02_pondernet_theory", 2): [
+        ("logsigmoid(-a[:-1]).cumsum(0)])", "logsigmoid(a[:-1]).cumsum(0)])"),
+        ("log_lambda = torch.cat([logsigmoid(a[:-1]), zero])", "log_lambda = torch.cat([logsigmoid(-a[:-1]), zero])"),
+        ("return log_lambda + log_survival", "return log_lambda - log_survival"),
+    ],
+    ("02_pondernet_theory", 3): [
+        ("math.prod(1 - lam for lam in lambdas[: n - 1])", "math.prod(1 + lam for lam in lambdas[: n - 1])"),
+        ("lambdas[: n - 1]) for n in range(1, len", "lambdas[: n]) for n in range(1, len"),
+    ],
+    ("02_pondernet_theory", 4): [
+        ("return -math.prod(", "return +math.prod("),
+        ("lambdas[j : n - 1]", "lambdas[j : n + 1]"),
+        ("lambdas[: j - 1]) * still", "lambdas[: j]) * still"),
+    ],
+    ("02_pondernet_theory", 5): [
+        ("by_hand = [-p[j - 1] * (1 - ", "by_hand = [p[j - 1] * (1 - "),
+        ("by_hand = [-p[j - 1] * (1 - ", "by_hand = [-p[j - 1] * (1 + "),
+    ],
+    ("02_pondernet_theory", 6): [
+        ("return -(log_g - losses).logsumexp(0)", "return (log_g - losses).logsumexp(0)"),
+        ("return -(log_g - losses).logsumexp(0)", "return -(log_g + losses).logsumexp(0)"),
+        ("losses).sum(0) + beta * kl(log_p, log_g)", "losses).sum(0) - beta * kl(log_p, log_g)"),
+        ("(log_p.exp() * (log_p - log_q)).sum(0)", "(log_p.exp() * (log_p + log_q)).sum(0)"),
+    ],
+    ("02_pondernet_theory", 7): [
+        ("log_posterior = (log_g - losses).log_softmax(0)", "log_posterior = (log_g + losses).log_softmax(0)"),
+        ("(many.exp() * (many - log_posterior", "(many.exp() * (many + log_posterior"),
+    ],
+    ("02_pondernet_theory", 8): [
+        ("logits = (log_g - losses / beta)", "logits = (log_g + losses / beta)"),
+        ("torch.testing.assert_close(least, -beta *", "torch.testing.assert_close(least, beta *"),
+    ],
+    ("02_pondernet_theory", 9): [
+        ("p_G = lambda_p * (1 - lambda_p) **", "p_G = lambda_p * (1 + lambda_p) **"),
+        ("return p_G / (1 - lost)", "return p_G / (1 + lost)"),
+        ("p_G[-1] += lost", "p_G[-1] -= lost"),
+    ],
+    ("02_pondernet_theory", 10): [
+        ("return 1 / lambda_p - N * lost / (1 - lost)", "return 1 / lambda_p + N * lost / (1 - lost)"),
+        ("return 1 / lambda_p - N * lost / (1 - lost)", "return 1 / lambda_p - N * lost / (1 + lost)"),
+        ("return (1 - lost) / lambda_p", "return (1 + lost) / lambda_p"),
+    ],
+    ("02_pondernet_theory", 11): [
+        ("if 1 - (1 - lambda_p) ** n > 0.95", "if 1 - (1 - lambda_p) ** (n + 1) > 0.95"),
+        ("if 1 - (1 - lambda_p) ** n > 0.95", "if 1 - (1 - lambda_p) ** (n - 1) > 0.95"),
+    ],
+    ("02_pondernet_theory", 12): [
+        ("kl(anything, repaired) - math.log(Z)", "kl(anything, repaired) + math.log(Z)"),
+        ("Z * kl(repaired, anything) + Z * math.log(Z)", "Z * kl(repaired, anything) - Z * math.log(Z)"),
+    ],
+    ("02_pondernet_theory", 13): [
+        ("0.2 * math.log(0.2 / 0.35) + 0.1", "0.2 * math.log(0.2 / 0.35) - 0.1"),
+        ("0.35 * math.log(0.35 / 0.2) + 0.25", "0.35 * math.log(0.35 / 0.2) - 0.25"),
+    ],
+    ("02_pondernet_theory", 14): [
+        ("(log_g[:, None] - cases / beta).softmax(0)", "(log_g[:, None] + cases / beta).softmax(0)"),
+        ("return beta * log_g.exp()[:, None] / (losses + mu)", "return beta * log_g.exp()[:, None] / (losses - mu)"),
+    ],
+    ("02_pondernet_theory", 15): [("** (-1 / 19) - 1)", "** (-1 / 19) + 1)")],
+    ("02_pondernet_theory", 16): [
+        ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
+        ("losses = losses.mean(1, keepdim=True)", "losses = -losses.mean(1, keepdim=True)"),
+    ],
+    ("02_pondernet_theory", 17): [
+        ("(p * says_odd**2).sum() - mean**2", "(p * says_odd**2).sum() + mean**2"),
+        ("(p * n**2).sum() - mean_n**2", "(p * n**2).sum() + mean_n**2"),
+        ("mean, mean_n = (p * says_odd).sum()", "mean, mean_n = -(p * says_odd).sum()"),
+    ],
+    ("02_pondernet_theory", 18): [("math.log(4) - math.log(2)", "math.log(4) + math.log(2)")],
     ("03_parity", 1): [("x == 1", "x == -1"), ("remainder(2)", "remainder(3)")],
     ("03_parity", 2): [("*= 1 - lambda_n", "*= 1 + lambda_n"), ("still_thinking * lambda_n", "lambda_n")],
     ("03_parity", 3): [

@@ -49,20 +49,67 @@ def bce(y_hat, y):
     return nn.functional.binary_cross_entropy_with_logits(y_hat, y.expand_as(y_hat), reduction="none")
 
 
+def survivals(lambdas):
+    """Of the steps before n."""
+    return torch.cat([torch.ones_like(lambdas[:1]), (1 - lambdas[:-1]).cumprod(0)])
+
+
 WRONG = {
-    "steps_needed": [
+    ("01_act_background", "count_updates"): [
+        lambda h, epsilon: (h.cumsum(0) < 1 - epsilon).sum(0) + 1,  # one more than the cap
+        lambda h, epsilon: (h[:-1].cumsum(0) < 1 - epsilon).sum(0),  # counted from 0
+        lambda h, epsilon: (h[:-1] < 1 - epsilon).sum(0) + 1,  # no running sum
+        lambda h, epsilon: (h[:-1].cumsum(0) < 1).sum(0) + 1,  # no epsilon
+    ],
+    ("01_act_background", "weights_with_cap"): [
+        lambda h, epsilon: [h_n / sum(h) for h_n in h] if sum(h) else h,  # renormalised
+        lambda h, epsilon: [*h[:-1], 1 - sum(h[:-1])],  # never halts early
+        lambda h, epsilon: [1.0],
+    ],
+    ("01_act_background", "missing_for_one_fewer"): [
+        lambda h, epsilon: 0.0,
+        lambda h, epsilon: max(0.0, 1 - epsilon - h[0]),  # for a single update
+        lambda h, epsilon: max(0.0, 1 - sum(h[:-1])),  # no epsilon
+    ],
+    ("02_pondernet_theory", "halting_probs"): [
+        lambda lambdas: lambdas * survivals(lambdas),  # the last step not forced
+        lambda lambdas: lambdas * survivals(lambdas) / (lambdas * survivals(lambdas)).sum(0),  # renormalised instead
+        lambda lambdas: lambdas * (1 - lambdas).cumprod(0) / (1 - lambdas),  # 0 / 0 at a sure step
+        lambda lambdas: lambdas / lambdas.sum(0),
+        lambda lambdas: torch.cat([lambdas[:-1], 1 - lambdas[:-1].sum(0, keepdim=True)]),  # ACT's weights
+    ],
+    ("02_pondernet_theory", "divergence"): [
+        lambda log_p, g: nn.functional.kl_div(g[:, None].expand_as(log_p), log_p.exp(), reduction="none").sum(
+            0
+        ),  # nan gradient
+        lambda log_p, g: nn.functional.kl_div(g[:, None].expand_as(log_p), log_p, log_target=True, reduction="sum"),
+        lambda log_p, g: (log_p.exp() * (log_p - g[:, None])).mean(0),  # a mean over steps
+        lambda log_p, g: (log_p.exp() * (g[:, None] - log_p)).sum(0),  # the sign
+        lambda log_p, g: (log_p.exp() * (log_p.exp().log() - g[:, None])).sum(0),  # out of log space
+        lambda log_p, g: (g.exp()[:, None] * (g[:, None] - log_p)).sum(0),  # reversed still
+    ],
+    ("02_pondernet_theory", "uniform_divergence"): [
+        lambda log_p: -(log_p.exp() * log_p).sum(0),  # the entropy
+        lambda log_p: math.log(len(log_p)) - (log_p.exp() * log_p).sum(0),  # plus the entropy
+        lambda log_p: math.log2(len(log_p)) + (log_p.exp() * log_p).sum(0) / math.log(2),  # in bits
+        lambda log_p: math.log(len(log_p)) + (log_p.exp() * log_p.exp().log()).sum(0),  # nan
+        lambda log_p: math.log(len(log_p)) + torch.xlogy(log_p.exp(), log_p.exp()).sum(0),  # nan in the gradient
+        lambda log_p: (math.log(len(log_p)) + (log_p.exp() * log_p).sum(0)).mean(),  # one number for the batch
+        lambda log_p: -(math.log(len(log_p)) + log_p).mean(0),  # reversed
+    ],
+    ("03_parity", "steps_needed"): [
         lambda lambda_p, eps: round(1 / lambda_p),
         lambda lambda_p, eps: math.floor(math.log(eps) / math.log1p(-lambda_p)),  # one too few
         lambda lambda_p, eps: math.ceil(math.log(eps) / math.log1p(-lambda_p)) + 1,  # one too many
         lambda lambda_p, eps: math.ceil(math.log(1 - eps) / math.log1p(-lambda_p)),  # eps mistaken for 1 - eps
     ],
-    "reconstruction": [
+    ("03_parity", "reconstruction"): [
         lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y).mean()).sum(0).mean(),  # the mean too early
         lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).mean(),  # a mean over steps
         lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).sum(),  # no mean
         lambda y_hat, log_p, y: (log_p * bce(y_hat, y)).sum(0).mean(),  # log p for p
     ],
-    "quantile_step": [
+    ("03_parity", "quantile_step"): [
         lambda log_p, q: log_p.argmax(0) + 1,  # the most probable step
         lambda log_p, q: (log_p.exp().cumsum(0) < q).sum(0),  # counted from 0
         lambda log_p, q: (log_p.exp().cumsum(0) < q).sum(0) + 1,  # a CDF of 0.9999999
@@ -71,9 +118,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("task", "wrong"), [(task, wrong) for task, answers in WRONG.items() for wrong in answers])
-def test_checks_fail_on_plausible_wrong_answers(task, wrong):
-    names = exercises(ROOT / "03_parity.ipynb")
+@pytest.mark.parametrize(
+    ("stem", "task", "wrong"), [(*place, wrong) for place, answers in WRONG.items() for wrong in answers]
+)
+def test_checks_fail_on_plausible_wrong_answers(stem, task, wrong):
+    names = exercises(ROOT / f"{stem}.ipynb")
     assert not notebook.attempt(names[f"check_{task}"], wrong)
 
 

@@ -1,4 +1,5 @@
 import io
+from fractions import Fraction
 
 import matplotlib.image
 import numpy as np
@@ -6,13 +7,41 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from ponder_utils import plots
-from ponder_utils.plots import trained
+from ponder_utils.plots import act, theory, trained
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)
 by_step = rng.random((SEEDS, N))
 rows = [[{"update": u, "total": 1 / u, "accuracy": 0.5} for u in (1, 2, 3)] for _ in range(SEEDS)]
+THREE = [0.5, 0.3, 0.2]
 FIGURES = {
+    "halting": lambda: act.halting([[0.1, 0.5, 0.5]] * 2, [[0.1, 0.9], [1.0]], [0.1, 0.9]),
+    "jumps": lambda: act.jumps([0, 1, 2], [2, 2, 1], [0.4, 0.2, 1.0], [2.4, 2.2, 2.0], [2.4, 2.2, 2.1]),
+    "by_setting": lambda: act.by_setting(
+        [{"ACT": {True: [(0.01, 0.9)], False: [(0.01, 0.8), (0.1, 0.6)]}}] * 2,
+        ["tau"] * 2,
+        ["accuracy", "N"],
+        [True] * 2,
+    ),
+    "trade_off": lambda: act.trade_off({"ACT": [(2.0, 0.9)], "fixed": [(1.0, 0.6), (10.0, 1.0)]}, 0.5),
+    "small_test_sets": lambda: act.small_test_sets(
+        [2, 4], [[0.5], [0.5, 0.6]], 1, {2: [1] * 17, 4: [0] * 16 + [3]}, [13, 16, 13]
+    ),
+    "coin_tree": lambda: theory.coin_tree(
+        [Fraction(1, 2), Fraction(3, 5), Fraction(1)], [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
+    ),
+    "bound_path": lambda: theory.bound_path(
+        [0, 1, 100], [2, 1, 3], [2, 1, 0.5], 1.0, {"prior": THREE, "posterior": THREE[::-1]}
+    ),
+    "priors": lambda: theory.priors({"a": {"renormalise": THREE, "remainder": THREE, "geometric": THREE}}),
+    "prior_mean": lambda: theory.prior_mean([0.1, 0.5], {"1 / x": [10, 2], "cut off": [7, 2]}, 20),
+    "two_divergences": lambda: theory.two_divergences([0.1, 0.01], {"paper": [2, 2.4], "reversed": [2, 5]}, 2.5),
+    "fitted": lambda: theory.fitted(
+        [{"a": THREE, "b": THREE}], [{"a": THREE, "b": THREE}], [[0.7, 0.1, 0.1]], ["case"]
+    ),
+    "underflow": lambda: theory.underflow([0, 1, 2], {"float16": [0.5, 0.1, 0.0]}, [0, -1, -2]),
+    "assignments": lambda: theory.assignments({"none": [1.0, 0.1], "mean": [1.0, 1.0]}, ["prior", "oracle"]),
+    "stopping": lambda: theory.stopping(THREE, THREE, {"sample": (2, 1, 0.5, 0.2), "median": (1, 0, 0.5, 0)}),
     "learning_curves": lambda: trained.learning_curves(
         {"RNN": rows, "GRU": rows}, {"total": "loss", "accuracy": "accuracy"}, {"accuracy": 0.5}
     ),

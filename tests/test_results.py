@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ponder_utils.results import load_results, run_grid
+from ponder_utils.results import beside_stored, load_results, run_grid
 
 GRID = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
 
@@ -92,3 +92,19 @@ def test_wrong_arguments_are_named():
         run_grid(product, GRID, workers=0)
     with pytest.raises(ValueError, match="settings must differ from each other"):
         run_grid(product, [GRID[0], dict(GRID[0])])
+
+
+def test_stored_runs_beside_this_sessions_differ_in_nothing_but_the_seed(tmp_path):
+    store = tmp_path / "grid.json"
+    run_grid(product, GRID, store=store)
+    live, stored = beside_stored(product, [{"a": 2, "seed": 7}], store)
+    assert live == [{"a": 2, "seed": 7, "value": 27}]
+    assert stored == [row for row in WANTED if row["a"] == 2]
+    assert load_results(store) == WANTED
+    assert beside_stored(product, [{"a": 2, "seed": 7}], store, keep=True) == (live, [])
+    assert load_results(store) == WANTED + live
+
+
+def test_a_result_must_not_hide_a_setting():
+    with pytest.raises(ValueError, match="run must return other names than its settings have; got seed in both"):
+        run_grid(lambda seed: {"seed": 2 * seed}, [{"seed": 1}])

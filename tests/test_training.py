@@ -52,8 +52,8 @@ def one_cycle(optimizer):
 class WithDropout(GRUStep):
     """Draws from torch's global generator, which must be restored too."""
 
-    def read(self, h):
-        return super().read(nn.functional.dropout(h, 0.2, self.training))
+    def forward(self, z, h):
+        return super().forward(nn.functional.dropout(z, 0.2, self.training), h)
 
 
 class Killed(Exception):

@@ -105,13 +105,13 @@ def trade_off(runs: dict[str, Sequence[tuple[float, float]]], chance: float) -> 
     ax.set(xlabel="updates for an answer (mean)", ylabel="accuracy", ylim=(0.45, 1.02), xscale="log")
     ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     ax.xaxis.set_minor_formatter(FormatStrFormatter("%g"))
-    ax.legend(loc="lower right")
+    ax.legend(loc="center", bbox_to_anchor=(0.7, 0.45))  # where no run lies
     return figure
 
 
 @styled
 def small_test_sets(
-    epochs: Sequence[float], curves: Sequence[Sequence[float]], live: int, counts: Sequence[int],
+    epochs: Sequence[float], curves: Sequence[Sequence[float]], live: int, counts: dict[int, Sequence[int]],
     printed: Sequence[int],
 ) -> Figure:  # fmt: skip
     """Accuracy on all inputs while training, and what sets of 16 say about one network at the end.
@@ -119,7 +119,7 @@ def small_test_sets(
     Args:
         epochs: of the points of the curves.
         curves: [runs, points]; a run of this session may be shorter. The first `live` are of this session.
-        counts: [17], on how many test sets of 16 one network had 0, 1, ..., 16 right.
+        counts: {epochs: [17]}, on how many test sets of 16 the networks then had 0, 1, ..., 16 right.
         printed: how many of 16 were right in each of the scores that were published.
     """
     figure, (left, right) = panels(2, width=4.6, height=3.4)
@@ -133,7 +133,9 @@ def small_test_sets(
     left.axhline(0.5, color=BLACK, linestyle=":", label="chance")
     left.set(xlabel="epoch of 160 inputs", ylabel="accuracy on all possible inputs", ylim=(0.4, 1.02))
     left.legend()
-    right.bar(range(17), np.divide(counts, sum(counts)), color=SKY, label="one network of ours")
+    for (after, sets), colour, shift in zip(counts.items(), (SKY, BLUE), (-0.2, 0.2), strict=False):
+        x, share = np.arange(17) + (shift if len(counts) > 1 else 0), np.divide(sets, sum(sets))
+        right.bar(x, share, width=0.4, color=colour, label=f"ours after {after} epochs")
     for score in sorted(set(printed)):
         times = printed.count(score)
         right.plot(
@@ -141,6 +143,6 @@ def small_test_sets(
             label="printed in the presentation" if score == min(printed) else None,
         )  # fmt: skip
     right.set(xlabel="right of 16 random inputs", ylabel="share of test sets")
-    right.set_ylim(0, 1.3 * max(counts) / sum(counts))
+    right.set_ylim(0, 1.3 * right.get_ylim()[1])
     right.legend(loc="upper left")
     return figure
