@@ -35,8 +35,8 @@ def run_grid(
         name: shown on the progress bar.
 
     Raises:
-        ValueError, TypeError: if `workers` is not a positive integer, a setting comes twice, or a result has a name that
-            a setting has too.
+        ValueError, TypeError: if `workers` is not a positive integer, a setting comes twice, or a result and a setting
+            have the same name.
     """
     check_int("workers", workers, 1)
     keys = [_key(setting) for setting in settings]

@@ -93,24 +93,33 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("Z * kl(repaired, anything) + Z * math.log(Z)", "Z * kl(repaired, anything) - Z * math.log(Z)"),
     ],
     ("02_pondernet_theory", 13): [
+        ("brevity - entropy(anything)", "brevity + entropy(anything)"),
+        ("math.log(1 / (1 - 0.1))", "math.log(1 - 0.1)"),
+        ("+ math.log(Z / 0.1)", "- math.log(Z / 0.1)"),
+    ],
+    ("02_pondernet_theory", 14): [
         ("0.2 * math.log(0.2 / 0.35) + 0.1", "0.2 * math.log(0.2 / 0.35) - 0.1"),
         ("0.35 * math.log(0.35 / 0.2) + 0.25", "0.35 * math.log(0.35 / 0.2) - 0.25"),
     ],
-    ("02_pondernet_theory", 14): [
+    ("02_pondernet_theory", 15): [
         ("(log_g[:, None] - cases / beta).softmax(0)", "(log_g[:, None] + cases / beta).softmax(0)"),
         ("return beta * log_g.exp()[:, None] / (losses + mu)", "return beta * log_g.exp()[:, None] / (losses - mu)"),
     ],
-    ("02_pondernet_theory", 15): [("** (-1 / 19) - 1)", "** (-1 / 19) + 1)")],
-    ("02_pondernet_theory", 16): [
+    ("02_pondernet_theory", 16): [("** (-1 / (N - 1)) - 1)", "** (-1 / (N - 1)) + 1)")],
+    ("02_pondernet_theory", 17): [
         ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
         ("losses = losses.mean(1, keepdim=True)", "losses = -losses.mean(1, keepdim=True)"),
     ],
-    ("02_pondernet_theory", 17): [
+    ("02_pondernet_theory", 18): [
+        ("per_sample).sum(0) + beta * kl", "per_sample).sum(0) - beta * kl"),
+        ("kl(log_p, log_prior[:, None])", "kl(log_prior[:, None], log_p)"),
+    ],
+    ("02_pondernet_theory", 19): [
         ("(p * says_odd**2).sum() - mean**2", "(p * says_odd**2).sum() + mean**2"),
         ("(p * n**2).sum() - mean_n**2", "(p * n**2).sum() + mean_n**2"),
         ("mean, mean_n = (p * says_odd).sum()", "mean, mean_n = -(p * says_odd).sum()"),
     ],
-    ("02_pondernet_theory", 18): [("math.log(4) - math.log(2)", "math.log(4) + math.log(2)")],
+    ("02_pondernet_theory", 20): [("math.log(4) - math.log(2)", "math.log(4) + math.log(2)")],
     ("03_parity", 1): [("x == 1", "x == -1"), ("remainder(2)", "remainder(3)")],
     ("03_parity", 2): [("*= 1 - lambda_n", "*= 1 + lambda_n"), ("still_thinking * lambda_n", "lambda_n")],
     ("03_parity", 3): [

@@ -144,5 +144,6 @@ def small_test_sets(
         )  # fmt: skip
     right.set(xlabel="right of 16 random inputs", ylabel="share of test sets")
     right.set_ylim(0, 1.3 * right.get_ylim()[1])
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
     right.legend(loc="upper left")
     return figure
