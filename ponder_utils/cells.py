@@ -5,7 +5,8 @@ A cell is anything that is called like the cells of torch, `cell(x, state) -> st
 (h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
 
 A cell may also have a method `start(x) -> z`, the part of the work that depends on x alone. It is called once for an
-input that is looked at many times, and z then stands in for x. The two cells of this file have it.
+input that is looked at many times, and from then on the cell is given z in place of x: `cell(z, state)`. The two cells
+of this file have it; `begin` calls it where it is there, and hands x on where it is not.
 """
 
 from __future__ import annotations

@@ -128,8 +128,8 @@ class ACTLoss(nn.Module):
     R(t) has a gradient: dP/dh_n = -1 for n < N(t), and 0 for the last update (Eq. 14).
 
     Args:
-        criterion: (y_hat, y) -> one loss for each sample, [batch], or for each time step and sample, [T, batch]: these
-            are summed over time.
+        criterion: (y_hat, y) -> one loss per row, such as `nn.BCEWithLogitsLoss(reduction="none")`. It is given the
+            answers of all time steps and samples in one dimension; their losses are summed over time.
         tau: the time penalty, >= 0.
         cost: "ponder" (the paper's), or "accumulated", -sum_t sum_{n<N(t)} h_n, which some implementations minimise. It
             differs from the paper's by sum_t N(t) + 1, and so not in its gradient.
@@ -144,17 +144,24 @@ class ACTLoss(nn.Module):
         self.cost = check_choice("cost", cost, ACT_COSTS)
 
     def forward(self, output: ACTOutput, y: Tensor) -> ACTLossTerms:
-        """y: whatever the criterion compares y_hat [T, batch, ...] with -> three scalars.
+        """y: [T, batch, ...], a target for each time step -> three scalars.
+
+        Where only the last time step is to be answered, give `output._replace(y_hat=output.y_hat[-1:])` and one target.
 
         Raises:
-            ValueError: if the criterion does not return one loss for each sample.
+            ValueError: if y is not as above, or the criterion does not return one loss for each time step and sample.
         """
-        n_times, batch_size = output.remainder.shape
-        loss = self.criterion(output.y_hat, y)
-        if loss.shape not in ((batch_size,), (n_times, batch_size)):
+        n_times, batch_size = output.y_hat.shape[:2]
+        if y.shape[:2] != (n_times, batch_size):
             raise ValueError(
-                f"criterion must return one loss per sample, shape [{batch_size}], or per time step and sample, "
-                f'[{n_times}, {batch_size}]; got shape {list(loss.shape)}. Use reduction="none".'
+                f"y must have shape [T, batch, ...], here [{n_times}, {batch_size}, ...], as y_hat has; "
+                f"got {list(y.shape)}"
+            )
+        loss = self.criterion(output.y_hat.flatten(0, 1), y.flatten(0, 1))
+        if loss.shape != (n_times * batch_size,):
+            raise ValueError(
+                f"criterion must return one loss per row, shape [{n_times * batch_size}] for {n_times} time steps of "
+                f'{batch_size} samples; got shape {list(loss.shape)}. Use reduction="none".'
             )
         per_step = output.n_updates + output.remainder if self.cost == "ponder" else output.remainder - 1
         reconstruction, cost = loss.sum() / batch_size, per_step.sum(0).mean()

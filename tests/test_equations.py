@@ -75,51 +75,60 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("torch.testing.assert_close(least, -beta *", "torch.testing.assert_close(least, beta *"),
     ],
     ("02_pondernet_theory", 9): [
+        ("return -(log_p - losses).logsumexp(0)", "return (log_p - losses).logsumexp(0)"),
+        ("return -(log_p - losses).logsumexp(0)", "return -(log_p + losses).logsumexp(0)"),
+    ],
+    ("02_pondernet_theory", 10): [
+        ("(f[:-1] - torch.stack(later))", "(f[:-1] + torch.stack(later))"),
+        ("losses + 0.1 * (log_p - log_g)", "losses - 0.1 * (log_p - log_g)"),
+        ("p_n[:-1] * (1 - lambda_n[:-1])", "p_n[:-1] * (1 + lambda_n[:-1])"),
+    ],
+    ("02_pondernet_theory", 11): [
         ("p_G = lambda_p * (1 - lambda_p) **", "p_G = lambda_p * (1 + lambda_p) **"),
         ("return p_G / (1 - lost)", "return p_G / (1 + lost)"),
         ("p_G[-1] += lost", "p_G[-1] -= lost"),
     ],
-    ("02_pondernet_theory", 10): [
+    ("02_pondernet_theory", 12): [
         ("return 1 / lambda_p - N * lost / (1 - lost)", "return 1 / lambda_p + N * lost / (1 - lost)"),
         ("return 1 / lambda_p - N * lost / (1 - lost)", "return 1 / lambda_p - N * lost / (1 + lost)"),
         ("return (1 - lost) / lambda_p", "return (1 + lost) / lambda_p"),
     ],
-    ("02_pondernet_theory", 11): [
+    ("02_pondernet_theory", 13): [
         ("if 1 - (1 - lambda_p) ** n > 0.95", "if 1 - (1 - lambda_p) ** (n + 1) > 0.95"),
         ("if 1 - (1 - lambda_p) ** n > 0.95", "if 1 - (1 - lambda_p) ** (n - 1) > 0.95"),
     ],
-    ("02_pondernet_theory", 12): [
+    ("02_pondernet_theory", 14): [
         ("kl(anything, repaired) - math.log(Z)", "kl(anything, repaired) + math.log(Z)"),
         ("Z * kl(repaired, anything) + Z * math.log(Z)", "Z * kl(repaired, anything) - Z * math.log(Z)"),
     ],
-    ("02_pondernet_theory", 13): [
+    ("02_pondernet_theory", 15): [
         ("brevity - entropy(anything)", "brevity + entropy(anything)"),
         ("math.log(1 / (1 - 0.1))", "math.log(1 - 0.1)"),
         ("+ math.log(Z / 0.1)", "- math.log(Z / 0.1)"),
     ],
-    ("02_pondernet_theory", 14): [
+    ("02_pondernet_theory", 16): [
         ("0.2 * math.log(0.2 / 0.35) + 0.1", "0.2 * math.log(0.2 / 0.35) - 0.1"),
         ("0.35 * math.log(0.35 / 0.2) + 0.25", "0.35 * math.log(0.35 / 0.2) - 0.25"),
     ],
-    ("02_pondernet_theory", 15): [
+    ("02_pondernet_theory", 17): [
         ("(log_g[:, None] - cases / beta).softmax(0)", "(log_g[:, None] + cases / beta).softmax(0)"),
         ("return beta * log_g.exp()[:, None] / (losses + mu)", "return beta * log_g.exp()[:, None] / (losses - mu)"),
     ],
-    ("02_pondernet_theory", 16): [("** (-1 / (N - 1)) - 1)", "** (-1 / (N - 1)) + 1)")],
-    ("02_pondernet_theory", 17): [
+    ("02_pondernet_theory", 18): [("** (-1 / (N - 1)) - 1)", "** (-1 / (N - 1)) + 1)")],
+    ("02_pondernet_theory", 19): [
         ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
         ("losses = losses.mean(1, keepdim=True)", "losses = -losses.mean(1, keepdim=True)"),
     ],
-    ("02_pondernet_theory", 18): [
+    ("02_pondernet_theory", 20): [
         ("per_sample).sum(0) + beta * kl", "per_sample).sum(0) - beta * kl"),
         ("kl(log_p, log_prior[:, None])", "kl(log_prior[:, None], log_p)"),
     ],
-    ("02_pondernet_theory", 19): [
+    ("02_pondernet_theory", 21): [
         ("(p * says_odd**2).sum() - mean**2", "(p * says_odd**2).sum() + mean**2"),
         ("(p * n**2).sum() - mean_n**2", "(p * n**2).sum() + mean_n**2"),
         ("mean, mean_n = (p * says_odd).sum()", "mean, mean_n = -(p * says_odd).sum()"),
     ],
-    ("02_pondernet_theory", 20): [("math.log(4) - math.log(2)", "math.log(4) + math.log(2)")],
+    ("02_pondernet_theory", 22): [("math.log(4) - entropy", "math.log(4) + entropy")],
     ("03_parity", 1): [("x == 1", "x == -1"), ("remainder(2)", "remainder(3)")],
     ("03_parity", 2): [("*= 1 - lambda_n", "*= 1 + lambda_n"), ("still_thinking * lambda_n", "lambda_n")],
     ("03_parity", 3): [

@@ -106,12 +106,23 @@ def test_act_loss_worked_by_hand(tau, cost, expected):
     assert ACTLoss(squared, tau, cost)(THOUGHT, ZEROS) == pytest.approx(expected)
 
 
-def test_act_loss_of_a_criterion_per_sample():
-    """One that sums over time itself gives the same; one that looks at the last time step alone counts that."""
-    per_time = ACTLoss(squared, 0.1)(THOUGHT, ZEROS)
-    assert ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(0), 0.1)(THOUGHT, ZEROS) == per_time
-    last = ACTLoss(lambda y_hat, y: squared(y_hat[-1], y), 0.1)(THOUGHT, ZEROS[0])
+def test_act_loss_of_the_last_answer_alone_charges_for_all_thought():
+    last = ACTLoss(squared, 0.1)(THOUGHT._replace(y_hat=THOUGHT.y_hat[-1:]), ZEROS[-1:])
     assert last == pytest.approx((17 + 0.59375, 17, 5.9375))
+
+
+@pytest.mark.parametrize("n_classes", [4, 6])
+def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many(n_classes):
+    y_hat, y = torch.randn(3, 4, n_classes), torch.randint(n_classes, (3, 4))
+    thought = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
+    by_hand = sum(-y_hat[t, i].log_softmax(0)[y[t, i]] for t in range(3) for i in range(4)) / 4
+    criterion = nn.CrossEntropyLoss(reduction="none")
+    torch.testing.assert_close(ACTLoss(criterion, 0.1)(thought, y).reconstruction, by_hand)
+
+
+def test_act_loss_refuses_targets_that_would_be_repeated_over_time():
+    with pytest.raises(ValueError, match=r"y must have shape \[T, batch, ...\], here \[2, 2, ...\].*got \[2\]"):
+        ACTLoss(squared, 0.1)(THOUGHT, ZEROS[0])
 
 
 @pytest.mark.parametrize("cost", ["ponder", "accumulated"])
@@ -126,12 +137,12 @@ def test_act_loss_of_one_sample_is_that_of_its_place_in_the_batch(cost):
     [
         (nn.MSELoss(), r"\[\]"),
         (nn.MSELoss(reduction="sum"), r"\[\]"),
-        (lambda y_hat, y: squared(y_hat, y)[..., None], r"\[2, 2, 1\]"),
-        (lambda y_hat, y: squared(y_hat, y).flatten(), r"\[4\]"),
+        (lambda y_hat, y: squared(y_hat, y)[..., None], r"\[4, 1\]"),
+        (lambda y_hat, y: squared(y_hat, y)[:2], r"\[2\]"),
     ],
 )
 def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, shape):
-    with pytest.raises(ValueError, match=rf'criterion must return one loss per sample.*got shape {shape}.*"none"'):
+    with pytest.raises(ValueError, match=rf'criterion must return one loss per row.*got shape {shape}.*"none"'):
         ACTLoss(criterion, 0.1)(THOUGHT, ZEROS)
 
 
