@@ -73,21 +73,23 @@ def by_setting(
     """
     figure, axes = panels(len(measured), width=4.6, height=3.3 if rows == 1 else 2.7, rows=rows)
     for ax, groups, x_label, y_label, is_log in zip(axes, measured, x_labels, y_labels, log, strict=True):
+        settings: set[float] = set()
         for which, (name, runs) in enumerate(groups.items()):
             colour, marker = COLOURS[which], MARKERS[which]
             for live in (False, True):
                 x, y = np.reshape(runs.get(live, []), (-1, 2)).T
                 ax.scatter(x, y, s=22, marker=marker, facecolor=colour if live else "none", edgecolor=colour, zorder=3)
             x, y = np.reshape([*runs.get(False, []), *runs.get(True, [])], (-1, 2)).T
-            settings = np.unique(x)
-            means = [y[x == setting].mean() for setting in settings]
-            ax.plot(settings, means, color=colour, linewidth=1.2, marker=marker, markersize=1, label=name)
+            means = [y[x == setting].mean() for setting in np.unique(x)]
+            ax.plot(np.unique(x), means, color=colour, linewidth=1.2)
+            ax.plot([], [], color=colour, linewidth=1.2, marker=marker, markersize=5, label=name)
+            settings |= set(x)
         ax.set(xlabel=x_label, ylabel=y_label)
         ax.set_ylim((0.45, 1.02) if y_label == "accuracy" else (0, max(1.1 * ax.get_ylim()[1], 5)))
         if is_log:
             ax.set_xscale("log")
         if len(settings) < 6:
-            ax.set_xticks(settings, [f"{setting:g}" for setting in settings])
+            ax.set_xticks(sorted(settings), [f"{setting:g}" for setting in sorted(settings)])
             ax.minorticks_off()
         if len(groups) > 1:
             ax.legend()
