@@ -76,12 +76,15 @@ def by_setting(
         settings: set[float] = set()
         for which, (name, runs) in enumerate(groups.items()):
             colour, marker = COLOURS[which], MARKERS[which]
+            aside = 1.08 ** (which - (len(groups) - 1) / 2) if is_log else 1  # groups side by side
             for live in (False, True):
                 x, y = np.reshape(runs.get(live, []), (-1, 2)).T
-                ax.scatter(x, y, s=22, marker=marker, facecolor=colour if live else "none", edgecolor=colour, zorder=3)
+                ax.scatter(
+                    x * aside, y, s=22, marker=marker, facecolor=colour if live else "none", edgecolor=colour, zorder=3
+                )
             x, y = np.reshape([*runs.get(False, []), *runs.get(True, [])], (-1, 2)).T
             means = [y[x == setting].mean() for setting in np.unique(x)]
-            ax.plot(np.unique(x), means, color=colour, linewidth=1.2)
+            ax.plot(np.unique(x) * aside, means, color=colour, linewidth=1.2)
             ax.plot([], [], color=colour, linewidth=1.2, marker=marker, markersize=5, label=name)
             settings |= set(x)
         ax.set(xlabel=x_label, ylabel=y_label)
