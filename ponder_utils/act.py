@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils.cells import begin, hidden, select
+from ponder_utils.cells import begin, each, hidden, select
 
 
 class ACTOutput(NamedTuple):
@@ -94,9 +94,9 @@ class ACT(nn.Module):
             stops = left - h <= self.epsilon if n < self.max_updates else torch.ones_like(h, dtype=torch.bool)
             weight = torch.where(stops, left, h)  # p_n
             mean = _add(mean, rows, weight, state)
-            halted, going = stops.nonzero().squeeze(1), (~stops).nonzero().squeeze(1)
-            n_updates[rows[halted]] = n
-            remainder = remainder.index_put((rows[halted],), left[halted])
+            halted = rows[stops]
+            n_updates[halted], remainder[halted] = n, left[stops]
+            going = (~stops).nonzero().squeeze(1)
             if len(going) == 0:
                 break
             left = left - h
@@ -105,7 +105,7 @@ class ACT(nn.Module):
                 z = z if n == 1 else select(z, going)
             if n == 1:
                 z = begin(self.cell, nn.functional.pad(x, (0, 1), value=0.0))  # the same input again
-        return _cast_like(mean, state), n_updates, remainder
+        return each(lambda m, s: m.to(s.dtype), mean, state), n_updates, remainder
 
     def _check(self, x: Tensor) -> None:
         if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
@@ -123,14 +123,5 @@ def _add(total: Any, rows: Tensor, weight: Tensor, state: Any) -> Any:
 
     Rows that have halted are not touched. The first part, of all rows, is the total.
     """
-    if isinstance(state, tuple):
-        return tuple(_add(total and total[i], rows, weight, part) for i, part in enumerate(state))
-    part = weight[:, None] * state.to(weight.dtype)
-    return part if total is None else total.index_add_(0, rows, part)
-
-
-def _cast_like(state: Any, other: Any) -> Any:
-    """A state in the precision of another."""
-    if isinstance(state, tuple):
-        return tuple(_cast_like(*parts) for parts in zip(state, other, strict=True))
-    return state.to(other.dtype)
+    part = each(lambda s: weight[:, None] * s.to(weight.dtype), state)
+    return part if total is None else each(lambda t, p: t.index_add_(0, rows, p), total, part)

@@ -11,6 +11,7 @@ of this file have it; `begin` calls it where it is there, and hands x on where i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -84,8 +85,13 @@ def hidden(state: Any) -> Tensor:
     return state[0] if isinstance(state, tuple) else state
 
 
+def each(change: Callable[..., Tensor], *states: Any) -> Any:
+    """A state of which every tensor is changed, given the tensors in its place in all these states; None stays None."""
+    if isinstance(states[0], tuple):
+        return tuple(each(change, *parts) for parts in zip(*states, strict=True))
+    return None if states[0] is None else change(*states)
+
+
 def select(state: Any, rows: Tensor) -> Any:
-    """These rows of a state: of a tensor, of every tensor in a tuple, or None of None."""
-    if isinstance(state, tuple):
-        return tuple(select(part, rows) for part in state)
-    return state if state is None else state.index_select(0, rows)
+    """These rows of a state."""
+    return each(lambda part: part.index_select(0, rows), state)

@@ -17,6 +17,29 @@ from ponder_utils.halting import DIRECTIONS, geometric_log_prior, kl_divergence
 from ponder_utils.pondernet import PonderOutput
 
 
+def _check_criterion(criterion: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    if not callable(criterion):
+        raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
+    return criterion
+
+
+def _loss_of_each(
+    criterion: Callable[[Tensor, Tensor], Tensor], y_hat: Tensor, y: Tensor, row: str, steps: str, advice: str
+) -> Tensor:
+    """The criterion's loss for each step and sample. y_hat, y: [steps, batch, ...] -> [steps, batch].
+
+    The error, if it does not return one, calls its rows `row`, the first dimension `steps`, and ends with the `advice`.
+    """
+    n_steps, batch_size = y_hat.shape[:2]
+    loss = criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
+    if loss.shape != (n_steps * batch_size,):
+        raise ValueError(
+            f"criterion must return one loss per {row}, shape [{n_steps * batch_size}] for {n_steps} {steps} of "
+            f"{batch_size} samples; got shape {list(loss.shape)}. {advice}"
+        )
+    return loss.view(n_steps, batch_size)
+
+
 class ReconstructionLoss(nn.Module):
     """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all.
 
@@ -26,9 +49,7 @@ class ReconstructionLoss(nn.Module):
 
     def __init__(self, criterion: Callable[[Tensor, Tensor], Tensor]) -> None:
         super().__init__()
-        if not callable(criterion):
-            raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
-        self.criterion = criterion
+        self.criterion = _check_criterion(criterion)
 
     def forward(self, output: PonderOutput, y: Tensor) -> Tensor:
         """y: [batch, ...] -> scalar, in the unit of the criterion.
@@ -36,18 +57,14 @@ class ReconstructionLoss(nn.Module):
         Raises:
             ValueError: if the criterion does not return one value per sample.
         """
-        n_steps, batch_size = output.log_p.shape
-        y_every_step = y.expand(n_steps, *y.shape).flatten(0, 1)  # [N * batch, ...]
-        loss = self.criterion(output.y_hat.flatten(0, 1), y_every_step)
-        if loss.shape != (n_steps * batch_size,):
-            raise ValueError(
-                f"criterion must return one loss per sample, shape [{n_steps * batch_size}] for {n_steps} steps of "
-                f"{batch_size} samples; got shape {list(loss.shape)}. PonderNet weights the loss of each sample by "
-                "that sample's own p_n. With a loss that is already averaged over the batch, every sample's p_n gets "
-                'the same gradient, and no network can learn to ponder per input. Use reduction="none", and reduce '
-                "all dimensions but the first."
-            )
-        return (output.log_p.exp() * loss.view(n_steps, batch_size)).sum(0).mean()
+        y_every_step = y.expand(len(output.log_p), *y.shape)  # [N, batch, ...]
+        advice = (
+            "PonderNet weights the loss of each sample by that sample's own p_n. With a loss that is already averaged "
+            "over the batch, every sample's p_n gets the same gradient, and no network can learn to ponder per input. "
+            'Use reduction="none", and reduce all dimensions but the first.'
+        )
+        loss = _loss_of_each(self.criterion, output.y_hat, y_every_step, "sample", "steps", advice)
+        return (output.log_p.exp() * loss).sum(0).mean()
 
 
 class RegularizationLoss(nn.Module):
@@ -137,9 +154,7 @@ class ACTLoss(nn.Module):
 
     def __init__(self, criterion: Callable[[Tensor, Tensor], Tensor], tau: float, cost: str = "ponder") -> None:
         super().__init__()
-        if not callable(criterion):
-            raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
-        self.criterion = criterion
+        self.criterion = _check_criterion(criterion)
         self.tau = check_real("tau", tau, 0, open_low=False)
         self.cost = check_choice("cost", cost, ACT_COSTS)
 
@@ -157,12 +172,7 @@ class ACTLoss(nn.Module):
                 f"y must have shape [T, batch, ...], here [{n_times}, {batch_size}, ...], as y_hat has; "
                 f"got {list(y.shape)}"
             )
-        loss = self.criterion(output.y_hat.flatten(0, 1), y.flatten(0, 1))
-        if loss.shape != (n_times * batch_size,):
-            raise ValueError(
-                f"criterion must return one loss per row, shape [{n_times * batch_size}] for {n_times} time steps of "
-                f'{batch_size} samples; got shape {list(loss.shape)}. Use reduction="none".'
-            )
+        loss = _loss_of_each(self.criterion, output.y_hat, y, "row", "time steps", 'Use reduction="none".')
         per_step = output.n_updates + output.remainder if self.cost == "ponder" else output.remainder - 1
-        reconstruction, cost = loss.sum() / batch_size, per_step.sum(0).mean()
+        reconstruction, cost = loss.sum(0).mean(), per_step.sum(0).mean()
         return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)

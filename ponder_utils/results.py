@@ -112,9 +112,9 @@ def _timed(run: Callable[..., Row], setting: Row) -> Row:
     start = time.perf_counter()
     result = run(**setting)
     seconds = round(time.perf_counter() - start, 1)
+    torch.set_num_threads(threads)
     if clash := sorted(setting.keys() & result.keys()):
         raise ValueError(f"run must return other names than its settings have; got {', '.join(clash)} in both")
-    torch.set_num_threads(threads)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{platform.machine()} CPU, one thread"
     made_with = f"torch {torch.__version__}, Python {platform.python_version()}, {device}, {date.today()}"
     return {"setting": setting, "result": result, "seconds": seconds, "made_with": made_with}

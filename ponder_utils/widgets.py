@@ -11,7 +11,7 @@ import ipywidgets
 from IPython.display import display
 from matplotlib.figure import Figure
 
-from ponder_utils.plots import small_png
+from ponder_utils import plots
 
 
 def explore(draw: Callable[..., tuple[Figure, str]], **sliders: tuple[float, float, float, float]) -> None:
@@ -30,8 +30,8 @@ def explore(draw: Callable[..., tuple[Figure, str]], **sliders: tuple[float, flo
 
     def redraw(_: Any = None) -> None:
         figure, sentence = draw(**{name: control.value for name, control in controls.items()})
-        data, width = base64.b64encode(small_png(figure)).decode(), int(figure.get_figwidth() * 96)
-        text = html.escape(sentence)
+        png, width = plots.picture(figure)
+        data, text = base64.b64encode(png).decode(), html.escape(sentence)
         picture.value = f'<img alt="{text}" width="{width}" src="data:image/png;base64,{data}"><p>{text}</p>'
 
     for control in controls.values():

@@ -209,9 +209,9 @@ def test_a_wrong_sign_in_an_equations_code_fails_its_assertion(stem, cells, monk
     for module in (IPython.display, plots, widgets):
         monkeypatch.setattr(module, "display", lambda *_, **__: None)
 
-    plans = []  # (cell of the fault, cell of the assertion, label, old, new)
+    plans, all_asserted = [], assertions(cells)  # (cell of the fault, cell of the assertion, label, old, new)
     for label, i in equations(cells):
-        asserted = [j for j in assertions(cells)[label] if j > i]
+        asserted = [j for j in all_asserted[label] if j > i]
         for old, new in FAULTS[stem, label]:
             everywhere = [j for j in range(max(asserted) + 1) for _ in range(source(cells[j]).count(old))]
             places = [j for j in everywhere if j > i] or everywhere  # a function may stand before its equation

@@ -45,18 +45,18 @@ STYLE = {
 }
 
 
-def small_png(figure: Figure) -> bytes:
-    """The figure as a PNG of 64 colours, a quarter of the bytes of one with all."""
+def picture(figure: Figure) -> tuple[bytes, int]:
+    """The figure as a PNG of 64 colours, a quarter of the bytes of one with all, and its width on a page in pixels."""
     drawn, small = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=144, transparent=False)
     PIL.Image.open(drawn).convert("RGB").quantize(64).save(small, format="png", optimize=True)
-    return small.getvalue()
+    return small.getvalue(), int(figure.get_figwidth() * 96)
 
 
 def show(figure: Figure, sentence: str) -> None:
     """Display a figure with its sentence: as alternative text for who cannot see it, and below it for all."""
-    width = int(figure.get_figwidth() * 96)
-    display(Image(small_png(figure), alt=sentence, width=width), Markdown(sentence))
+    png, width = picture(figure)
+    display(Image(png, alt=sentence, width=width), Markdown(sentence))
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
@@ -75,6 +75,19 @@ def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **opt
     columns = -(-n // rows)
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     return figure, list(np.ravel(figure.subplots(rows, columns, **options)))[:n]
+
+
+def mark_runs(
+    ax: Axes, runs: dict[bool, Sequence[tuple[float, float]]], which: int, size: float, place: Callable[..., Any]
+) -> None:
+    """A mark for every run, full if it is of this session: {of this session?: [(x, y), ...]}.
+
+    `which` picks colour and marker; `place` moves the x of a group aside, so that groups stand side by side.
+    """
+    for live in (False, True):
+        x, y = np.reshape(runs.get(live, []), (-1, 2)).T
+        face = COLOURS[which] if live else "none"
+        ax.scatter(place(x), y, s=size, marker=MARKERS[which], facecolor=face, edgecolor=COLOURS[which], zorder=3)
 
 
 def spread(

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, MaxNLocator
 
-from ponder_utils.plots import BLACK, BLUE, COLOURS, MARKERS, RED, SKY, panels, styled
+from ponder_utils.plots import BLACK, BLUE, COLOURS, MARKERS, RED, SKY, mark_runs, panels, styled
 
 
 @styled
@@ -75,17 +75,13 @@ def by_setting(
     for ax, groups, x_label, y_label, is_log in zip(axes, measured, x_labels, y_labels, log, strict=True):
         settings: set[float] = set()
         for which, (name, runs) in enumerate(groups.items()):
-            colour, marker = COLOURS[which], MARKERS[which]
+            colour = COLOURS[which]
             aside = 1.08 ** (which - (len(groups) - 1) / 2) if is_log else 1  # groups side by side
-            for live in (False, True):
-                x, y = np.reshape(runs.get(live, []), (-1, 2)).T
-                ax.scatter(
-                    x * aside, y, s=22, marker=marker, facecolor=colour if live else "none", edgecolor=colour, zorder=3
-                )
+            mark_runs(ax, runs, which, 22, lambda x, aside=aside: x * aside)
             x, y = np.reshape([*runs.get(False, []), *runs.get(True, [])], (-1, 2)).T
             means = [y[x == setting].mean() for setting in np.unique(x)]
             ax.plot(np.unique(x) * aside, means, color=colour, linewidth=1.2)
-            ax.plot([], [], color=colour, linewidth=1.2, marker=marker, markersize=5, label=name)
+            ax.plot([], [], color=colour, linewidth=1.2, marker=MARKERS[which], markersize=5, label=name)
             settings |= set(x)
         ax.set(xlabel=x_label, ylabel=y_label)
         ax.set_ylim((0.45, 1.02) if y_label == "accuracy" else (0, max(1.1 * ax.get_ylim()[1], 5)))

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ponder_utils.plots import BLACK, BLUE, COLOURS, DASHES, MARKERS, RED, SKY, panels, spread, styled
+from ponder_utils.plots import BLACK, BLUE, COLOURS, DASHES, MARKERS, RED, SKY, mark_runs, panels, spread, styled
 
 
 @styled
@@ -117,12 +117,7 @@ def by_lambda_p(
     for ax, groups, label, lines in zip(axes, measured, labels, theory, strict=True):
         for which, (name, runs) in enumerate(groups.items()):
             shift = 0.03 * (which - (len(groups) - 1) / 2)  # groups side by side
-            for live in (False, True):
-                x, y = np.reshape(runs.get(live, []), (-1, 2)).T
-                face = COLOURS[which] if live else "none"
-                ax.scatter(
-                    x + shift, y, s=26, marker=MARKERS[which], facecolor=face, edgecolor=COLOURS[which], zorder=3
-                )
+            mark_runs(ax, runs, which, 26, lambda x, shift=shift: x + shift)
             ax.scatter([], [], s=26, marker=MARKERS[which], color=COLOURS[which], label=name)
         for which, (name, y) in enumerate(lines.items()):
             ax.plot(lambda_ps, y, color=BLACK, linewidth=1.2, linestyle=DASHES[which + 1], label=name)
