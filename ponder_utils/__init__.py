@@ -2,18 +2,19 @@
 
 Data flows one way, and no module imports one that stands after it:
 
-    tasks -> cells, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, results -> plots,
+    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, results -> plots,
     widgets, notebook
 """
 
 from ponder_utils.act import ACT, ACTOutput
-from ponder_utils.cells import GRUCell, RNNCell
+from ponder_utils.cells import GRUCell, MLPCell, RNNCell
+from ponder_utils.encoders import ConvEncoder
 from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
-from ponder_utils.steps import GRUStep, RecurrentStep, RNNStep
-from ponder_utils.tasks import ParityTask
+from ponder_utils.steps import ConvStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
+from ponder_utils.tasks import ParityTask, RotationTask, load_digits, rotated_by, rotated_within
 from ponder_utils.training import NonFiniteError, train
 
 __all__ = [
@@ -21,9 +22,13 @@ __all__ = [
     "ACTLoss",
     "ACTLossTerms",
     "ACTOutput",
+    "ConvEncoder",
+    "ConvStep",
+    "EncodedStep",
     "GRUCell",
     "GRUStep",
     "LossTerms",
+    "MLPCell",
     "NonFiniteError",
     "ParityTask",
     "PonderLoss",
@@ -35,6 +40,7 @@ __all__ = [
     "ReconstructionLoss",
     "RecurrentStep",
     "RegularizationLoss",
+    "RotationTask",
     "Score",
     "binary_correct",
     "class_correct",
@@ -43,5 +49,8 @@ __all__ = [
     "geometric_log_prior",
     "halting_log_probs",
     "kl_divergence",
+    "load_digits",
+    "rotated_by",
+    "rotated_within",
     "train",
 ]

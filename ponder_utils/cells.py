@@ -5,7 +5,7 @@ A cell is anything that is called like the cells of torch, `cell(x, state) -> st
 (h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
 
 A cell may also have a method `start(x) -> z`, the part of the work that depends on x alone. It is called once for an
-input that is looked at many times, and from then on the cell is given z in place of x: `cell(z, state)`. The two cells
+input that is looked at many times, and from then on the cell is given z in place of x: `cell(z, state)`. The cells
 of this file have it; `begin` calls it where it is there, and hands x on where it is not.
 """
 
@@ -73,6 +73,27 @@ class GRUCell(_Cell):
         reset, update = torch.sigmoid(z[:, :gates] + from_h[:, :gates]).chunk(2, dim=1)
         candidate = torch.tanh(z[:, gates:] + reset * from_h[:, gates:])
         return candidate + update * (h - candidate)
+
+
+class MLPCell(_Cell):
+    """h' = relu(W_2 relu(W_x x + b_x + W_h h + b_h) + b_2): two layers, of which the first reads input and state.
+
+    Args:
+        input_size, hidden_size: as for the other cells; the layer between has hidden_size units too.
+        dropout: share of that layer's units that training sets to 0, drawn anew at every update.
+    """
+
+    n_gates = 1
+
+    def __init__(self, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
+        super().__init__(input_size, hidden_size)
+        self.dropout = nn.Dropout(dropout)
+        self.to_h = nn.Linear(hidden_size, hidden_size)
+
+    def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
+        """z from `start`, h: [batch, hidden_size] -> the next h."""
+        between = torch.relu(z + self.from_h(self.zero_state(z) if h is None else h))
+        return torch.relu(self.to_h(self.dropout(between)))
 
 
 def begin(cell: Any, x: Tensor) -> Tensor:

@@ -46,7 +46,7 @@ def run_grid(
     done = {_key(entry["setting"]) for entry in entries}
     todo = [setting for key, setting in zip(keys, settings, strict=True) if key not in done]
     with tqdm(total=len(settings), initial=len(settings) - len(todo), desc=name, file=sys.stdout) as bar:
-        for entry in _results(run, todo, min(workers, len(todo))):
+        for entry in _calls(_timed, [(run, setting) for setting in todo], workers):
             entries.append(entry)
             if store is not None:
                 with written_whole(Path(store)) as draft:
@@ -78,8 +78,13 @@ def beside_stored(
     live = run_grid(run, settings, workers=workers, store=file if keep else None, name=name)
     if keep:
         return live, []
+    return live, stored_like(settings, file)
+
+
+def stored_like(settings: list[Row], file: Path | str) -> list[Row]:
+    """The stored rows that differ from one of the settings in nothing but the seed."""
     alike = [{**setting, "seed": None} for setting in settings]
-    return live, [row for row in load_results(file) if {**{k: row.get(k) for k in alike[0]}, "seed": None} in alike]
+    return [row for row in load_results(file) if {**{k: row.get(k) for k in alike[0]}, "seed": None} in alike]
 
 
 def load_results(store: Path | str) -> list[Row]:
@@ -99,20 +104,33 @@ def _key(setting: Row) -> str:
     return json.dumps(setting, sort_keys=True)
 
 
-def _results(run: Callable[..., Row], settings: list[Row], workers: int) -> Iterator[Row]:
+def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int = 1, name: str = "") -> list[Any]:
+    """call(**setting) for every setting, in order; results may be anything, such as networks. As for `run_grid`."""
+    check_int("workers", workers, 1)
+    calls = _calls(_on_one_thread, [(call, setting) for setting in settings], workers, in_order=True)
+    return list(tqdm(calls, total=len(settings), desc=name, file=sys.stdout))
+
+
+def _calls(function: Callable[..., Any], arguments: list[tuple], workers: int, in_order: bool = False) -> Iterator[Any]:
+    workers = min(workers, len(arguments))
     if workers <= 1:
-        return (_timed(run, setting) for setting in settings)
-    parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
-    return parallel(delayed(_timed)(run, setting) for setting in settings)
+        return (function(*each) for each in arguments)
+    parallel = Parallel(n_jobs=workers, return_as="generator" if in_order else "generator_unordered")
+    return parallel(delayed(function)(*each) for each in arguments)
+
+
+def _on_one_thread(call: Callable[..., Any], setting: Row) -> Any:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    result = call(**setting)
+    torch.set_num_threads(threads)
+    return result
 
 
 def _timed(run: Callable[..., Row], setting: Row) -> Row:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     start = time.perf_counter()
-    result = run(**setting)
+    result = _on_one_thread(run, setting)
     seconds = round(time.perf_counter() - start, 1)
-    torch.set_num_threads(threads)
     if clash := sorted(setting.keys() & result.keys()):
         raise ValueError(f"run must return other names than its settings have; got {', '.join(clash)} in both")
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{platform.machine()} CPU, one thread"

@@ -12,8 +12,10 @@ step; h_1 is the first state. States may be tensors or tuples of tensors, each w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int
@@ -60,3 +62,69 @@ class GRUStep(RecurrentStep):
 
     def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1) -> None:
         super().__init__(GRUCell(input_size, hidden_size), n_outputs)
+
+
+class EncodedStep(nn.Module):
+    """A step function behind an encoder, which looks at the input once, before the first step.
+
+    Args:
+        encoder: x [batch, ...] -> what `step` takes as its input, such as a vector [batch, input_size].
+        step: a step function with a method `start`, as those of this file.
+    """
+
+    def __init__(self, encoder: Callable[[Tensor], Tensor], step: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.step = step
+
+    def start(self, x: Tensor) -> tuple[Any, Any]:
+        """x: [batch, ...] -> what `step.start` makes of the encoded input."""
+        return self.step.start(self.encoder(x))
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """As `step`."""
+        return self.step(z, h)
+
+
+class ConvStep(nn.Module):
+    """One small convolution, the same at every step, over a grid of patches: h_{n+1} = h_n + relu(W_h * h_n + W_x * x).
+
+    At step 1 each place of the grid knows its own patch of the image. In a step it hears from its eight neighbours, so
+    that after n steps it can know of patches up to n - 1 places away, and of none beyond. The answer and the halting
+    logit are read from the mean and the maximum over all places.
+
+    Args:
+        channels: numbers in the state of one place.
+        patch: side of a patch in pixels; patches do not overlap.
+        n_outputs: size of one answer, at least 2.
+        in_channels: of the image.
+    """
+
+    def __init__(self, channels: int, patch: int, n_outputs: int, in_channels: int = 1) -> None:
+        super().__init__()
+        self.patch = check_int("patch", patch, 1)
+        self.from_x = nn.Conv2d(
+            check_int("in_channels", in_channels, 1), check_int("channels", channels, 1), patch, patch
+        )
+        self.from_h = nn.Conv2d(channels, channels, kernel_size=3, padding=1)
+        self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
+
+    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x: [batch, in_channels, H, W] -> W_x * x, [batch, channels, H / patch, W / patch], and a state of zeros.
+
+        Raises:
+            ValueError: unless the patches cover the image.
+        """
+        if x.ndim != 4 or x.shape[1] != self.from_x.in_channels or x.shape[2] % self.patch or x.shape[3] % self.patch:
+            raise ValueError(
+                f"x must have shape [batch, {self.from_x.in_channels}, H, W] with H and W multiples of patch = "
+                f"{self.patch}; got {list(x.shape)}"
+            )
+        z = self.from_x(x)
+        return z, torch.zeros_like(z)
+
+    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """z and h: as from `start` -> y_hat_n [batch, n_outputs], h_{n+1}, halting logit a_n [batch]."""
+        h = h + torch.relu(self.from_h(h) + z)
+        out = self.heads(torch.cat([h.mean((2, 3)), h.amax((2, 3))], dim=1))
+        return out[:, :-1], h, out[:, -1]

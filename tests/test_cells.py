@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_utils.cells import GRUCell, RNNCell, begin, hidden, select
+from ponder_utils.cells import GRUCell, MLPCell, RNNCell, begin, hidden, select
 from ponder_utils.pondernet import RULES, PonderNet
 from ponder_utils.steps import RecurrentStep
 
@@ -19,7 +19,25 @@ def test_cells_are_torchs_cells(cell, state):
     torch.testing.assert_close(ours(ours.start(x), state), theirs(x, state))
 
 
-@cells
+@pytest.mark.parametrize("state", [None, torch.randn(7, 8, generator=torch.Generator().manual_seed(0))])
+def test_an_mlp_cell_is_two_layers_over_input_and_state(state):
+    cell, x = MLPCell(5, 8, dropout=0.5).eval(), torch.randn(7, 5)
+    h = torch.zeros(7, 8) if state is None else state
+    weights = torch.cat([cell.from_x.weight, cell.from_h.weight], dim=1)
+    between = (torch.cat([x, h], dim=1) @ weights.T + cell.from_x.bias + cell.from_h.bias).clamp(min=0)
+    expected = (between @ cell.to_h.weight.T + cell.to_h.bias).clamp(min=0)
+    torch.testing.assert_close(cell(cell.start(x), state), expected)
+
+
+def test_dropout_of_an_mlp_cell_is_drawn_anew_at_every_update_of_training_only():
+    cell, x = MLPCell(5, 64, dropout=0.5), torch.randn(7, 5)
+    z = cell.start(x)
+    assert not torch.equal(cell(z, None), cell(z, None))
+    cell.eval()
+    assert torch.equal(cell(z, None), cell(z, None))
+
+
+@pytest.mark.parametrize("cell", [RNNCell, GRUCell, MLPCell])
 def test_inputs_are_flattened_after_the_batch(cell):
     cell, x = cell(6, 8), torch.randn(4, 2, 3)
     assert torch.equal(begin(cell, x), begin(cell, x.flatten(1)))

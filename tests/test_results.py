@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
-from ponder_utils.results import beside_stored, load_results, run_grid
+from ponder_utils.results import beside_stored, in_parallel, load_results, run_grid
 
 GRID = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
 
@@ -108,3 +109,15 @@ def test_stored_runs_beside_this_sessions_differ_in_nothing_but_the_seed(tmp_pat
 def test_a_result_must_not_hide_a_setting():
     with pytest.raises(ValueError, match="run must return other names than its settings have; got seed in both"):
         run_grid(lambda seed: {"seed": 2 * seed}, [{"seed": 1}])
+
+
+def name_threads_and_process(a, seed):
+    return torch.nn.Linear(a, seed + 1), torch.get_num_threads(), os.getpid()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_of_any_kind_in_parallel_and_in_order(workers):
+    results = in_parallel(name_threads_and_process, GRID, workers=workers)
+    assert [tuple(layer.weight.shape) for layer, _, _ in results] == [(1, 1), (2, 1), (1, 2), (2, 2)]
+    assert {threads for _, threads, _ in results} == {1}
+    assert (os.getpid() in {pid for _, _, pid in results}) == (workers == 1)

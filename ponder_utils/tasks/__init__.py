@@ -1,5 +1,16 @@
 """Tasks: whole batches of inputs and targets, made on the device from a `torch.Generator`."""
 
+from ponder_utils.tasks.digits import DigitSet, MNISTError, Split, load_digits
 from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 
-__all__ = ["ParityTask"]
+__all__ = [
+    "DigitSet",
+    "MNISTError",
+    "ParityTask",
+    "RotationTask",
+    "Split",
+    "load_digits",
+    "rotated_by",
+    "rotated_within",
+]

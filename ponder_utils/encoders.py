@@ -1,0 +1,35 @@
+"""Encoders: what looks at an image once, before the first step of thinking."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from ponder_utils._check import check_int
+
+
+class ConvEncoder(nn.Module):
+    """Two convolutions of 5 x 5, each with a maximum over 2 x 2, and a linear layer: the CNN of the two write-ups.
+
+    Args:
+        n_features: size of the vector for an image.
+        dropout: share of the second convolution's channels that training sets to 0.
+    """
+
+    def __init__(self, n_features: int = 64, dropout: float = 0.5) -> None:
+        super().__init__()
+        self.n_features = check_int("n_features", n_features, 1)
+        self.layers = nn.Sequential(
+            nn.Conv2d(1, 10, kernel_size=5), nn.MaxPool2d(2), nn.ReLU(),
+            nn.Conv2d(10, 20, kernel_size=5), nn.Dropout2d(dropout), nn.MaxPool2d(2), nn.ReLU(),
+            nn.Flatten(), nn.Linear(20 * 4 * 4, n_features), nn.ReLU(),
+        )  # fmt: skip
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: [batch, 1, 28, 28] -> [batch, n_features].
+
+        Raises:
+            ValueError: if the images have another shape.
+        """
+        if x.shape[1:] != (1, 28, 28):
+            raise ValueError(f"x must have shape [batch, 1, 28, 28]; got {list(x.shape)}")
+        return self.layers(x)

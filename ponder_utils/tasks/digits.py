@@ -1,0 +1,147 @@
+"""Handwritten digits: MNIST from a folder or the network, or scikit-learn's small set, which needs neither."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import interpolate, pad
+from torchvision.datasets import MNIST
+from torchvision.datasets.utils import check_integrity
+
+from ponder_utils._check import check_choice
+
+DATASETS = ("auto", "mnist", "digits")
+SIZE = 28  # pixels along a side
+N_CLASSES = 10
+
+# torchvision checks the archives that it fetches, but not the files in them, which are all that it reads later.
+MNIST_FILES = {
+    "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+    "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+    "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+    "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+}
+
+
+class MNISTError(RuntimeError):
+    """MNIST is damaged, or cannot be fetched. The message says which file, why, and what helps."""
+
+
+class Split(NamedTuple):
+    """Images and their labels."""
+
+    x: Tensor  # [n, 1, 28, 28] uint8, 0 (paper) to 255 (ink)
+    y: Tensor  # [n] int64, 0 to 9
+
+
+class DigitSet(NamedTuple):
+    """A data set of digits, in three parts that share no image."""
+
+    name: str
+    train: Split
+    validation: Split
+    test: Split
+
+
+def load_digits(
+    dataset: str = "auto", folder: Path | str = "data", *, device: torch.device | str = "cpu", seed: int = 0
+) -> DigitSet:
+    """Digits of 28 x 28 pixels as tensors on the device.
+
+    Args:
+        dataset: "mnist": MNIST (LeCun et al. 1998), 55,000 + 5,000 + 10,000 images. "digits": the 1,797 digits of
+            8 x 8 pixels that come with scikit-learn (Alpaydin & Kaynak 1998), enlarged: 1,257 + 180 + 360. "auto":
+            MNIST if it is in the folder or can be fetched, else the small ones, and a line that says why.
+        folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...).
+        device: where the tensors are wanted.
+        seed: of the split into training and validation (MNIST's test images are its own), or all three parts.
+
+    Raises:
+        MNISTError: if MNIST is there but damaged; or, with "mnist", if it is not there and cannot be fetched.
+    """
+    check_choice("dataset", dataset, DATASETS)
+    generator = torch.Generator().manual_seed(seed)
+    raw = Path(folder) / "MNIST" / "raw"
+    if dataset != "digits" and (_is_whole(raw) or _fetched(raw, may_fail=dataset == "auto")):
+        name, all_of_train, test = "MNIST", *_read_mnist(Path(folder))
+        parts = [*_shuffled_parts(all_of_train, [55 / 60], generator), test]
+    else:
+        name, parts = "the small digits", _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
+    return DigitSet(name, *(Split(x.to(device), y.to(device)) for x, y in parts))
+
+
+def _is_whole(raw: Path) -> bool:
+    """Are the four files there? An error if one of them is not what it should be."""
+    there = [name for name in MNIST_FILES if (raw / name).exists()]
+    for name in there:
+        if not check_integrity(raw / name, MNIST_FILES[name]):
+            size = (raw / name).stat().st_size
+            raise MNISTError(
+                f"{raw / name} is damaged: its {size:,} bytes are not those of MNIST. Delete it, and it will be "
+                'fetched again; or choose dataset "digits".'
+            )
+    return len(there) == len(MNIST_FILES)
+
+
+def _fetched(raw: Path, may_fail: bool) -> bool:
+    """Fetch MNIST with torchvision, from its mirrors. Files come to `raw` only when all are there and whole."""
+    folder = raw.parents[1]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder, prefix=".fetching-") as draft, _patience(seconds=10):
+            MNIST(draft, download=True)
+            drafted = Path(draft) / "MNIST" / "raw"
+            _is_whole(drafted)
+            raw.mkdir(parents=True, exist_ok=True)
+            for name in MNIST_FILES:
+                (drafted / name).replace(raw / name)
+    except (OSError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[-1]
+        if not may_fail:
+            raise MNISTError(
+                f"MNIST is not in {raw} and could not be put there: {reason}. Give the folder of a copy, or choose "
+                'dataset "digits", which needs no network.'
+            ) from error
+        print(f"MNIST is not in {raw} and could not be put there: {reason}. Taking the small digits instead.")
+        return False
+    return True
+
+
+@contextmanager
+def _patience(seconds: float) -> Iterator[None]:
+    """Give up on a server that says nothing for so long: torchvision would wait for ever."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(seconds)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def _read_mnist(folder: Path) -> list[Split]:
+    halves = [MNIST(folder, train=train) for train in (True, False)]
+    return [Split(half.data.unsqueeze(1), half.targets) for half in halves]
+
+
+def _read_small_digits() -> Split:
+    """Enlarged to 20 x 20 pixels, with a margin of 4: so MNIST's lie in their frame."""
+    from sklearn.datasets import load_digits  # here, since it takes a second and MNIST does not need it
+
+    small = load_digits()
+    x = torch.tensor(small.images, dtype=torch.float32).unsqueeze(1) * (255 / 16)
+    x = interpolate(x, size=(20, 20), mode="bilinear", align_corners=False)
+    return Split(pad(x, (4, 4, 4, 4)).round().to(torch.uint8), torch.tensor(small.target))
+
+
+def _shuffled_parts(whole: Split, cuts: list[float], generator: torch.Generator) -> list[Split]:
+    """In random order, cut at these shares of the whole."""
+    order = torch.randperm(len(whole.y), generator=generator)
+    places = [round(cut * len(order)) for cut in cuts]
+    return [Split(whole.x[part], whole.y[part]) for part in order.tensor_split(places)]

@@ -1,0 +1,112 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kstest
+from torchvision.transforms import InterpolationMode
+from torchvision.transforms.functional import rotate
+
+from ponder_utils.tasks import RotationTask, rotated_by, rotated_within
+
+angles = st.floats(-180, 180)
+generator = torch.Generator().manual_seed(0)
+
+
+def images(n=4, height=12, width=12, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, 256, (n, 1, height, width), generator=generator, dtype=torch.uint8)
+
+
+@given(angles, st.integers(1, 5), st.integers(2, 30), st.integers(2, 30))
+def test_exact_rotation_is_torchvisions(degrees, n, height, width):
+    x = images(n, height, width)
+    expected = rotate(x.float() / 255, degrees, InterpolationMode.BILINEAR)
+    torch.testing.assert_close(rotated_by(x, degrees), expected, rtol=0, atol=2e-4)
+
+
+def test_a_quarter_turn_is_anticlockwise_and_exact():
+    x = images()
+    for quarters in (0, 1, 2, -1):
+        expected = x.rot90(quarters, (2, 3)).float() / 255
+        torch.testing.assert_close(rotated_by(x, 90.0 * quarters), expected, rtol=0, atol=1e-4)
+
+
+@given(angles)
+def test_turning_there_and_back_keeps_a_disc(degrees):
+    y, x = torch.meshgrid(torch.arange(28) - 13.5, torch.arange(28) - 13.5, indexing="ij")
+    disc = (255 * torch.sigmoid(9 - (x**2 + y**2).sqrt())).to(torch.uint8).expand(1, 1, 28, 28)
+    turned = rotated_by(disc, degrees)
+    assert (turned - disc.float() / 255).abs().max() < 0.05
+    assert turned.min() >= 0
+    assert turned.max() <= 1 + 1e-6
+
+
+@given(st.floats(0, 180), st.integers(0, 10**6))
+def test_within_turns_each_image_by_its_own_angle_and_never_more(degrees, seed):
+    """An image with a single ray of ink tells its angle."""
+    ray = torch.zeros(16, 1, 41, 41, dtype=torch.uint8)
+    ray[:, :, 20, 21:] = 255  # pointing right, angle 0
+    turned = rotated_within(ray, degrees, torch.Generator().manual_seed(seed))[:, 0]
+    y, x = torch.meshgrid(20.0 - torch.arange(41), torch.arange(41) - 20.0, indexing="ij")
+    found = torch.atan2((turned * y).sum((1, 2)), (turned * x).sum((1, 2))).rad2deg()
+    wanted = degrees * (2 * torch.rand(16, generator=torch.Generator().manual_seed(seed)) - 1)
+    gap = (found - wanted + 180) % 360 - 180
+    assert gap.abs().max() < 1.5
+
+
+def test_angles_within_are_uniform():
+    ray = torch.zeros(4000, 1, 41, 41, dtype=torch.uint8)
+    ray[:, :, 20, 21:] = 255
+    turned = rotated_within(ray, 45, torch.Generator().manual_seed(1))[:, 0]
+    y, x = torch.meshgrid(20.0 - torch.arange(41), torch.arange(41) - 20.0, indexing="ij")
+    found = torch.atan2((turned * y).sum((1, 2)), (turned * x).sum((1, 2)))
+    assert kstest(found, "uniform", args=(-math.pi / 4, math.pi / 2)).pvalue > 1e-3
+
+
+@given(st.integers(1, 40), st.integers(0, 10**6), st.floats(0, 180))
+def test_batches_keep_each_images_label(batch_size, seed, within):
+    x = images(10, 28, 28)
+    x[:, :, 12:16, 12:16] = torch.arange(10, dtype=torch.uint8)[:, None, None, None] * 25  # the label, at the centre
+    drawn, y = RotationTask(x, torch.arange(10), within).batch(batch_size, torch.Generator().manual_seed(seed))
+    assert drawn.shape == (batch_size, 1, 28, 28)
+    assert drawn.dtype == torch.float32
+    assert y.shape == (batch_size,)
+    torch.testing.assert_close(drawn[:, 0, 13:15, 13:15].mean((1, 2)), y * 25 / 255, rtol=0, atol=1e-4)
+
+
+def test_same_seed_same_batch_and_every_image_is_drawn_alike():
+    task = RotationTask(images(10), torch.arange(10), 30)
+    a, b = (task.batch(64, torch.Generator().manual_seed(3)) for _ in range(2))
+    assert all(torch.equal(one, two) for one, two in zip(a, b, strict=True))
+    _, y = task.batch(20_000, torch.Generator().manual_seed(0))
+    assert (y.bincount(minlength=10) - 2000).abs().max() < 200
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_made_on_the_device():
+    task = RotationTask(images(10).cuda(), torch.arange(10).cuda(), 30)
+    x, y = task.batch(5, torch.Generator("cuda").manual_seed(0))
+    assert x.is_cuda
+    assert y.is_cuda
+    torch.testing.assert_close(rotated_by(images().cuda(), 33).cpu(), rotated_by(images(), 33))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: rotated_by(images(), 181), ValueError, r"degrees must be a number in \[-180, 180\]; got 181"),
+        (lambda: rotated_by(images(), "45"), TypeError, "degrees must be a number"),
+        (lambda: rotated_by(images().float(), 45), TypeError, r"x must be a uint8 tensor .* got torch.float32"),
+        (lambda: rotated_by(images()[:, 0], 45), TypeError, r"x must be .*H, W\]; got torch.uint8 \[4, 12, 12\]"),
+        (lambda: rotated_within(images(), math.nan), ValueError, "degrees must be .* got nan"),
+        (lambda: RotationTask(images(), torch.arange(3)), ValueError, r"y must be one label for each .* got \[3\]"),
+        (lambda: RotationTask(images(0), torch.arange(0)), ValueError, "at least one"),
+        (lambda: RotationTask(images(), torch.arange(4), 200), ValueError, r"within must be .* got 200"),
+        (lambda: RotationTask(images(), torch.arange(4)).batch(0), ValueError, "batch_size must be an integer >= 1"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
