@@ -2,8 +2,8 @@
 
 Data flows one way, and no module imports one that stands after it:
 
-    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, results -> plots,
-    widgets, notebook
+    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, results ->
+    plots, widgets, notebook
 """
 
 from ponder_utils.act import ACT, ACTOutput

@@ -76,23 +76,27 @@ def by_difficulty(
     labels: Sequence[str],
     border: float | None = None,
     live: int = 0,
+    x_label: str = "non-zero elements $k$",
 ) -> Figure:
     """Numbers that depend on the difficulty k, with the spread over runs, and the border of the training range.
 
     Args:
-        k: difficulties, the x axis.
+        k: difficulties, the x axis, evenly spaced.
         groups: one dict for each panel, {network: [runs, len(k)]}.
         labels: of the panels' y axes.
         border: training ended at this k; what lies beyond is grey.
         live: so many runs of each network, the first, are of this session; they are drawn darker.
+        x_label: of all panels.
     """
     figure, axes = panels(len(groups), width=4.6, height=3.5)
+    half = (k[1] - k[0]) / 2
     for ax, group, label in zip(axes, groups, labels, strict=True):
         for which, (name, runs) in enumerate(group.items()):
             spread(ax, k, runs, name, which, live)
         if border is not None:
-            ax.axvspan(border + 0.5, k[-1] + 0.5, color="#EEEEEE", zorder=0)
-        ax.set(xlabel="non-zero elements $k$", ylabel=label, xlim=(k[0] - 0.5, k[-1] + 0.5))
+            edge = (max(i for i in k if i <= border) + min(i for i in k if i > border)) / 2
+            ax.axvspan(edge, k[-1] + half, color="#EEEEEE", zorder=0)
+        ax.set(xlabel=x_label, ylabel=label, xlim=(k[0] - half, k[-1] + half))
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend()
     return figure
