@@ -16,8 +16,24 @@ from pathlib import Path
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
+from torchvision.datasets import MNIST, VisionDataset
 
-from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RNNStep, evaluate, train
+from ponder_utils import (
+    ConvEncoder,
+    EncodedStep,
+    GRUStep,
+    MLPCell,
+    ParityTask,
+    PonderLoss,
+    PonderNet,
+    RecurrentStep,
+    RNNStep,
+    RotationTask,
+    evaluate,
+    load_digits,
+    train,
+)
 
 ROUNDS = 25
 TASK = ParityTask(8)
@@ -83,6 +99,46 @@ def inference_rows(model: PonderNet) -> list[dict]:
     return rows
 
 
+class LikeMNIST(MNIST):
+    """torchvision's data set, image by image through PIL, on images that need not be fetched."""
+
+    def __init__(self, x: torch.Tensor, y: torch.Tensor, transform: Callable) -> None:
+        VisionDataset.__init__(self, root="", transform=transform)
+        self.data, self.targets = x[:, 0], y
+
+
+def image_rows() -> list[dict]:
+    """Rotated digits: the data of an epoch, and a training iteration of the network of the two write-ups."""
+    x, y = load_digits("digits").train
+    task, generator = RotationTask(x, y, within=22.5), torch.Generator().manual_seed(0)
+    turn = transforms.Compose([transforms.RandomRotation(22.5), transforms.ToTensor()])
+    loader = DataLoader(LikeMNIST(x, y, turn), batch_size=128, shuffle=True)
+
+    once = EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), n_outputs=10))
+    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), lambda_p=0.2, max_steps=20)
+
+    def every_step(x: torch.Tensor, h: torch.Tensor | None) -> tuple:
+        return once(once.start(x)[0], h)
+
+    def iteration(step: Callable) -> None:
+        inputs, labels = task.batch(128, generator)
+        loss(PonderNet(step, 20)(inputs), labels).total.backward()
+
+    return [
+        compare(
+            "an epoch of rotated digits at once / image by image",
+            lambda: [task.batch(128, generator) for _ in loader.batch_sampler],
+            lambda: list(loader),
+        ),
+        compare(
+            "a training iteration, encoder once / at each of 20 steps",
+            lambda: iteration(once),
+            lambda: iteration(every_step),
+            rounds=7,
+        ),
+    ]
+
+
 def subnormal_rows() -> list[dict]:
     """The first 300 updates, with subnormal numbers flushed to zero, as `train` does, and with them kept."""
 
@@ -112,6 +168,7 @@ def main() -> None:
             lambda: TASK.batch(128, generator),
             lambda: next(iter(one_by_one)),
         ),
+        *image_rows(),
         *subnormal_rows(),
         *inference_rows(trained_network(GRUStep(TASK.n_elements, 64), 2000)),
     ]

@@ -147,6 +147,21 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("reconstruction + beta * divergence", "reconstruction - beta * divergence"),
         ("(p * cross_entropy", "(log_p * cross_entropy"),
     ],
+    ("04_mnist_rotation", 1): [("c * u - s * v", "c * u + s * v"), ("s * u + c * v", "s * u - c * v")],
+    ("04_mnist_rotation", 2): [
+        ("torch.arange(1, len(p) + 1, device", "torch.arange(-1, len(p) - 1, device"),
+        ("(1 - fast.halt_logits[:-1].sigmoid())", "(1 + fast.halt_logits[:-1].sigmoid())"),
+    ],
+    ("04_mnist_rotation", 3): [
+        ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
+        ("return (p * losses[:, None])", "return -(p * losses[:, None])"),
+        ("(p * losses[:, None]).sum(0).mean()", "(p * losses[:, None]).mean()"),
+    ],
+    ("04_mnist_rotation", 4): [
+        ("h = h + torch.relu(", "h = h - torch.relu("),
+        ("padding=1) + from_x)", "padding=1) - from_x)"),
+        ("return h[:, :, row, column] + (heard", "return h[:, :, row, column] - (heard"),
+    ],
 }
 
 
@@ -176,10 +191,11 @@ def assertions(cells):
 
 
 def source(cell):
-    """As it is run here: with the smallest budget, and nothing installed."""
+    """As it is run here: with the smallest budget, on data that is always there, and nothing installed."""
     if cell.cell_type != "code" or "google.colab" in cell.source:
         return "pass"
-    return re.sub(r'^BUDGET: str = ".*?"', 'BUDGET: str = "smoke"', cell.source, flags=re.M)
+    code = re.sub(r'^BUDGET: str = ".*?"', 'BUDGET: str = "smoke"', cell.source, flags=re.M)
+    return re.sub(r'^DATASET: str = ".*?"', 'DATASET: str = "digits"', code, flags=re.M)
 
 
 def run(cells, names):

@@ -54,6 +54,14 @@ def survivals(lambdas):
     return torch.cat([torch.ones_like(lambdas[:1]), (1 - lambdas[:-1]).cumprod(0)])
 
 
+def turn_each(x, degrees, generator, draw):
+    angle = draw(len(x), generator).mul(degrees).deg2rad()
+    c, s, zero = angle.cos(), angle.sin(), torch.zeros(len(x))
+    matrix = torch.stack([torch.stack([c, -s, zero], 1), torch.stack([s, c, zero], 1)], 1)
+    places = nn.functional.affine_grid(matrix, list(x.shape), align_corners=False)
+    return nn.functional.grid_sample(x, places, align_corners=False)
+
+
 WRONG = {
     ("01_act_background", "count_updates"): [
         lambda h, epsilon: (h.cumsum(0) < 1 - epsilon).sum(0) + 1,  # one more than the cap
@@ -96,6 +104,36 @@ WRONG = {
         lambda log_p: math.log(len(log_p)) + torch.xlogy(log_p.exp(), log_p.exp()).sum(0),  # nan in the gradient
         lambda log_p: (math.log(len(log_p)) + (log_p.exp() * log_p).sum(0)).mean(),  # one number for the batch
         lambda log_p: -(math.log(len(log_p)) + log_p).mean(0),  # reversed
+    ],
+    ("04_mnist_rotation", "turned_within"): [
+        lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.rand(n, generator=g)),  # one way only
+        lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.rand(n, generator=g) - 0.5),  # half as far
+        lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.randn(n, generator=g)),  # normal, not uniform
+        lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.randint(0, 2, (n,), generator=g) * 2.0 - 1),  # exactly d
+        lambda x, d, g: x,
+    ],
+    ("04_mnist_rotation", "steps_of_right_answers"): [
+        lambda p, right: ((p * right).sum(0) * (torch.arange(1.0, 7)[:, None] * p).sum(0)).sum() / (p * right).sum(),
+        lambda p, right: (torch.arange(1.0, 7)[:, None] * p * right).sum(0).mean(),  # not divided by what is kept
+        lambda p, right: (torch.arange(0.0, 6)[:, None] * p * right).sum() / (p * right).sum(),  # counted from 0
+        lambda p, right: (torch.arange(1.0, 7)[:, None] * p * right).sum(0) / (p * right).sum(0),  # one for each image
+        lambda p, right: ((torch.arange(1.0, 7)[:, None] * p * right).sum(0) / (p * right).sum(0)).nanmean(),
+    ],
+    ("04_mnist_rotation", "steps_to_know_all"): [
+        lambda height, width, kernel, row, column: max(row, height - 1 - row, column, width - 1 - column) + 1,  # 3 x 3
+        lambda height, width, kernel, row, column: math.ceil(
+            max(row, height - 1 - row, column, width - 1 - column) / (kernel // 2)
+        ),  # counted from 0
+        lambda height, width, kernel, row, column: (
+            1 + math.ceil(max(height, width) / 2 / (kernel // 2))
+        ),  # the centre's
+        lambda height, width, kernel, row, column: (
+            1 + max(row, height - 1 - row, column, width - 1 - column) // (kernel // 2)  # rounded down
+        ),
+        lambda height, width, kernel, row, column: (
+            1
+            + math.ceil((max(row, height - 1 - row) + max(column, width - 1 - column)) / (kernel // 2))  # no diagonals
+        ),
     ],
     ("03_parity", "steps_needed"): [
         lambda lambda_p, eps: round(1 / lambda_p),

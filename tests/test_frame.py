@@ -154,6 +154,21 @@ def test_plain_papermill_with_an_unknown_parameter_fails_too(tmp_path):
     assert "unknown parameter B; this notebook has A" in result.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if "RESULTS: str" in path.read_text()], ids=lambda p: p.stem
+)
+def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, tmp_path):
+    given = {"BUDGET": "smoke", "RESULTS": str(tmp_path / "deleted")}
+    if "DATASET: str" in path.read_text():
+        given["DATASET"] = "digits"
+    assert course.run(path, given, tmp_path)["status"] == "ok"
+    outputs = [output for cell in code(read(tmp_path / path.name)) for output in cell.outputs]
+    told = "".join(output.text for output in outputs if output.output_type == "stream")
+    assert f"No stored runs at {tmp_path / 'deleted'}" in told
+    assert not list(tmp_path.glob("deleted*"))
+
+
 def test_results_are_small_and_say_what_made_them():
     for path in (ROOT / "results").glob("*.json"):
         assert path.stat().st_size < 300_000

@@ -7,13 +7,14 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from ponder_utils import plots
-from ponder_utils.plots import act, theory, trained
+from ponder_utils.plots import act, digits, theory, trained
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)
 by_step = rng.random((SEEDS, N))
 rows = [[{"update": u, "total": 1 / u, "accuracy": 0.5} for u in (1, 2, 3)] for _ in range(SEEDS)]
 THREE = [0.5, 0.3, 0.2]
+IMAGE = rng.random((28, 28))
 FIGURES = {
     "halting": lambda: act.halting([[0.1, 0.5, 0.5]] * 2, [[0.1, 0.9], [1.0]], [0.1, 0.9]),
     "jumps": lambda: act.jumps([0, 1, 2], [2, 2, 1], [0.4, 0.2, 1.0], [2.4, 2.2, 2.0], [2.4, 2.2, 2.1]),
@@ -55,6 +56,19 @@ FIGURES = {
         [{"PonderNet": {True: [(0.1, 1.0)], False: [(0.1, 2.0), (0.9, 3.0)]}}],
         ["steps"],
         [{"prior": [10, 1.1]}],
+    ),
+    "images": lambda: digits.images([[IMAGE] * 3] * 2, [["exactly 0", "exactly 45", "exactly 90"]] * 2),
+    "thoughts": lambda: digits.thoughts(
+        [IMAGE] * 2, [THREE, THREE[::-1]], [[6, 6, 9], [9, 9, 9]], ["0 degrees", "180 degrees"], [6, 6]
+    ),
+    "by_variant": lambda: digits.by_variant(
+        [{"as it is": {True: [4.0], False: [3.9, 4.1]}, "beta = 0": {True: [1.2]}}] * 2,
+        ["steps", "change"],
+        [{"as it is": 4.8}, {"as it is": 0.0, "beta = 0": 0.0}],
+        "prior; no change",
+    ),
+    "price_of_accuracy": lambda: digits.price_of_accuracy(
+        {"always stopped at step n": ([1, 2, 3], [0.2, 0.8, 0.9])}, {"sample": [(2.2, 0.7)], "fixed": [(1, 0.6)]}, 0.5
     ),
     "traces": lambda: trained.traces(by_step[:2], by_step[:2], by_step[:2], ["easy", "hard"], [0, 1]),
 }
@@ -104,6 +118,31 @@ def test_every_run_is_a_mark_full_if_it_is_of_this_session():
     assert stored.get_offsets().tolist() == [[0.1, 2.0], [0.9, 3.0]]
     assert len(live.get_facecolor()) == 1
     assert len(stored.get_facecolor()) == 0
+
+
+def test_bars_are_full_where_the_answer_is_right_and_hatched_where_it_is_wrong():
+    first, second = FIGURES["thoughts"]().axes[2:]
+    for ax, p_n, right in ((first, THREE, [True, True, False]), (second, THREE[::-1], [False] * 3)):
+        bars = {round(bar.get_x() + bar.get_width() / 2): bar for bar in ax.patches}
+        assert [bars[n].get_height() for n in (1, 2, 3)] == p_n
+        assert [bars[n].get_hatch() is None for n in (1, 2, 3)] == right
+    assert [text.get_text() for text in first.texts] == ["6", "6", "9"]
+
+
+def test_variants_are_rows_from_the_top_each_beside_its_own_mark():
+    ax = FIGURES["by_variant"]().axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["as it is", "beta = 0"]
+    assert ax.yaxis_inverted()
+    (compare,) = ax.get_lines()
+    assert compare.get_xydata().tolist() == [[4.8, 0]]
+    offsets = [marks.get_offsets().tolist() for marks in ax.collections]
+    assert offsets == [[[3.9, 0], [4.1, 0]], [[4.0, 0]], [], [[1.2, 1]]]
+
+
+def test_grey_begins_midway_between_the_last_training_angle_and_the_first_beyond():
+    figure = trained.by_difficulty([0, 15, 30, 45], [{"a": rng.random((2, 4))}], ["steps"], border=22.5)
+    (grey,) = figure.axes[0].patches
+    assert (grey.get_x(), grey.get_x() + grey.get_width()) == (22.5, 52.5)
 
 
 def test_palette_differs_in_lightness_from_white():

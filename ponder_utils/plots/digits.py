@@ -80,7 +80,8 @@ def by_variant(
         marks: one dict for each panel, {variant: a value to compare with}.
         mark_label: what those values are.
     """
-    figure, axes = panels(len(measured), width=4.6, height=0.9 + 0.36 * len(measured[0]), sharey=True)
+    width = 4.6 if len(measured) > 1 else 7.5
+    figure, axes = panels(len(measured), width=width, height=1.3 + 0.3 * len(measured[0]), sharey=True)
     for ax, variants, x_label, compare in zip(axes, measured, x_labels, marks, strict=True):
         for which, runs in enumerate(variants.values()):
             points = {live: [(x, which) for x in values] for live, values in runs.items()}
@@ -90,7 +91,7 @@ def by_variant(
                 linestyle="none", label=mark_label)  # fmt: skip
         ax.set(xlabel=x_label, yticks=range(len(names)), yticklabels=names)
         ax.set_ylim(len(names) - 0.5, -0.5)
-    axes[0].legend(loc="best")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center")
     return figure
 
 

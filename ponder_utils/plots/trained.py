@@ -88,7 +88,7 @@ def by_difficulty(
         live: so many runs of each network, the first, are of this session; they are drawn darker.
         x_label: of all panels.
     """
-    figure, axes = panels(len(groups), width=4.6, height=3.5)
+    figure, axes = panels(len(groups), width=4.6 if len(groups) < 3 else 3.8, height=3.5)
     half = (k[1] - k[0]) / 2
     for ax, group, label in zip(axes, groups, labels, strict=True):
         for which, (name, runs) in enumerate(group.items()):

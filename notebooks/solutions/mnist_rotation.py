@@ -1,0 +1,26 @@
+"""Solutions to the exercises of 04_mnist_rotation. Look only after you have tried."""
+
+import torch
+from torch import Tensor, nn
+
+
+def turned_within(x: Tensor, degrees: float, generator: torch.Generator) -> Tensor:
+    """The fault was `rand(1)`: one angle, expanded to the whole batch. Each image needs a draw of its own."""
+    angle = (degrees * (2 * torch.rand(len(x), generator=generator) - 1)).deg2rad()
+    c, s, zero = angle.cos(), angle.sin(), torch.zeros(len(x))
+    where_from = torch.stack([torch.stack([c, -s, zero], 1), torch.stack([s, c, zero], 1)], 1)
+    places = nn.functional.affine_grid(where_from, list(x.shape), align_corners=False)
+    return nn.functional.grid_sample(x, places, align_corners=False)
+
+
+def steps_of_right_answers(p: Tensor, right: Tensor) -> Tensor:
+    """E[n | right]. Where later answers are better, more of the right ones come late, whichever image it is."""
+    n = torch.arange(1, len(p) + 1).to(p)[:, None]
+    kept = p * right
+    return (n * kept).sum() / kept.sum()
+
+
+def steps_to_know_all(height: int, width: int, kernel: int, row: int, column: int) -> int:
+    """One step for the own patch, then kernel // 2 places further with each; the farthest side decides."""
+    farthest = max(row, height - 1 - row, column, width - 1 - column)
+    return 1 + -(-farthest // (kernel // 2))
