@@ -107,7 +107,7 @@ def price_of_accuracy(
         points: {name: [(steps, accuracy), ...]}.
         floor: where the y axis begins; what is worse is left out.
     """
-    figure, (ax,) = panels(1, width=6.4, height=3.8)
+    figure, (ax,) = panels(1, width=6.4, height=4.2)
     for name, (x, y) in lines.items():
         ax.plot(x, y, color=SKY, linewidth=1.4, label=name)
     for which, (name, pairs) in enumerate(points.items()):
@@ -116,5 +116,5 @@ def price_of_accuracy(
         ax.scatter(x, y, s=34, facecolor="none", label=name, zorder=3, **style)
     ax.set(xlabel="steps computed for an answer (mean)", ylabel="accuracy", ylim=(floor, 1.005))
     ax.set_xlim(left=0)
-    ax.legend(loc="lower right")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

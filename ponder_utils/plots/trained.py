@@ -65,7 +65,7 @@ def accuracy_by_step(by_seed: Sequence[Sequence[float]], sampled: Sequence[float
     ax.axhline(chance, color=BLACK, linestyle=":", label="chance")
     ax.set(xlabel="step $n$", ylabel="accuracy", ylim=(0, 1.03))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.legend(loc="lower right")
+    ax.legend(loc="lower right" if chance > 0.3 else "center right")
     return figure
 
 
