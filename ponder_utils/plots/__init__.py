@@ -46,10 +46,11 @@ STYLE = {
 
 
 def picture(figure: Figure) -> tuple[bytes, int]:
-    """The figure as a PNG of 64 colours, a quarter of the bytes of one with all, and its width on a page in pixels."""
+    """The figure as a PNG of 32 colours, a fifth of the bytes of one with all, and its width on a page in pixels."""
     drawn, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=144, transparent=False)
-    PIL.Image.open(drawn).convert("RGB").quantize(64).save(small, format="png", optimize=True)
+    figure.savefig(drawn, format="png", dpi=120, transparent=False)
+    colours = PIL.Image.Quantize.MAXCOVERAGE  # keeps rare colours, which the default mixes
+    PIL.Image.open(drawn).convert("RGB").quantize(32, colours).save(small, format="png", optimize=True)
     return small.getvalue(), int(figure.get_figwidth() * 96)
 
 
