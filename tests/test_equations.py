@@ -194,8 +194,10 @@ def source(cell):
     """As it is run here: with the smallest budget, on data that is always there, and nothing installed."""
     if cell.cell_type != "code" or "google.colab" in cell.source:
         return "pass"
-    code = re.sub(r'^BUDGET: str = ".*?"', 'BUDGET: str = "smoke"', cell.source, flags=re.M)
-    return re.sub(r'^DATASET: str = ".*?"', 'DATASET: str = "digits"', code, flags=re.M)
+    code = cell.source
+    for name, value in {"BUDGET": "smoke", "DATASET": "digits"}.items():
+        code = re.sub(rf'^{name}: str = ".*?"', f'{name}: str = "{value}"', code, flags=re.M)
+    return code
 
 
 def run(cells, names):

@@ -62,6 +62,11 @@ def turn_each(x, degrees, generator, draw):
     return nn.functional.grid_sample(x, places, align_corners=False)
 
 
+def to_the_edges(height, width, row, column):
+    """Places to the farther edge, down or up and right or left."""
+    return max(row, height - 1 - row), max(column, width - 1 - column)
+
+
 WRONG = {
     ("01_act_background", "count_updates"): [
         lambda h, epsilon: (h.cumsum(0) < 1 - epsilon).sum(0) + 1,  # one more than the cap
@@ -120,19 +125,14 @@ WRONG = {
         lambda p, right: ((torch.arange(1.0, 7)[:, None] * p * right).sum(0) / (p * right).sum(0)).nanmean(),
     ],
     ("04_mnist_rotation", "steps_to_know_all"): [
-        lambda height, width, kernel, row, column: max(row, height - 1 - row, column, width - 1 - column) + 1,  # 3 x 3
-        lambda height, width, kernel, row, column: math.ceil(
-            max(row, height - 1 - row, column, width - 1 - column) / (kernel // 2)
-        ),  # counted from 0
-        lambda height, width, kernel, row, column: (
-            1 + math.ceil(max(height, width) / 2 / (kernel // 2))
-        ),  # the centre's
-        lambda height, width, kernel, row, column: (
-            1 + max(row, height - 1 - row, column, width - 1 - column) // (kernel // 2)  # rounded down
-        ),
-        lambda height, width, kernel, row, column: (
-            1
-            + math.ceil((max(row, height - 1 - row) + max(column, width - 1 - column)) / (kernel // 2))  # no diagonals
+        lambda height, width, kernel, *place: 1 + max(to_the_edges(height, width, *place)),  # kernel of 3
+        lambda height, width, kernel, *place: math.ceil(
+            max(to_the_edges(height, width, *place)) / (kernel // 2)
+        ),  # from 0
+        lambda height, width, kernel, *place: 1 + math.ceil(max(height, width) / 2 / (kernel // 2)),  # the centre's
+        lambda height, width, kernel, *place: 1 + max(to_the_edges(height, width, *place)) // (kernel // 2),  # floor
+        lambda height, width, kernel, *place: (
+            1 + math.ceil(sum(to_the_edges(height, width, *place)) / (kernel // 2))  # no diagonals
         ),
     ],
     ("03_parity", "steps_needed"): [
