@@ -13,7 +13,7 @@ from ponder_utils.evaluation import Score, binary_correct, class_correct, evalua
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
-from ponder_utils.steps import ConvStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
+from ponder_utils.steps import CheckpointedStep, ConvStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import ParityTask, RotationTask, load_digits, rotated_by, rotated_within
 from ponder_utils.training import NonFiniteError, train
 
@@ -22,6 +22,7 @@ __all__ = [
     "ACTLoss",
     "ACTLossTerms",
     "ACTOutput",
+    "CheckpointedStep",
     "ConvEncoder",
     "ConvStep",
     "EncodedStep",

@@ -6,7 +6,8 @@ A cell is anything that is called like the cells of torch, `cell(x, state) -> st
 
 A cell may also have a method `start(x) -> z`, the part of the work that depends on x alone. It is called once for an
 input that is looked at many times, and from then on the cell is given z in place of x: `cell(z, state)`. The cells
-of this file have it; `begin` calls it where it is there, and hands x on where it is not.
+of this file have it; `begin` calls it where it is there, and hands x on where it is not. z is a tensor or a tuple of
+tensors, each with the batch in dimension 0, as a state is.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from ponder_utils._check import check_int
 
 
 class _Cell(nn.Module):
-    """W_x x + b_x and W_h h + b_h, from which the kinds of cell make the next state.
+    """The layers that a cell of this file has: from_x reads the input, for every gate, and from_h the state.
 
-    W_x is initialised for its own fan-in, as any `nn.Linear` is. Torch's recurrent cells scale it by
+    from_x is initialised for its own fan-in, as any `nn.Linear` is. Torch's recurrent cells scale it by
     1 / sqrt(hidden_size) instead, which leaves the units in their linear range when the input is short.
 
     Args:
@@ -31,48 +32,59 @@ class _Cell(nn.Module):
         hidden_size: size of the state h.
     """
 
-    n_gates: int
+    n_gates = 1
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
         self.input_size = check_int("input_size", input_size, 1)
         self.hidden_size = check_int("hidden_size", hidden_size, 1)
         self.from_x = nn.Linear(input_size, self.n_gates * hidden_size)
-        self.from_h = nn.Linear(hidden_size, self.n_gates * hidden_size)
+        self.from_h = nn.Linear(hidden_size, hidden_size)
 
-    def start(self, x: Tensor) -> Tensor:
+    def read(self, x: Tensor) -> Tensor:
         """x: [batch, ...], flattened after the batch -> W_x x + b_x, [batch, n_gates * hidden_size]."""
         x = x.flatten(1)
         if x.shape[1] != self.input_size:
             raise ValueError(f"x must have input_size = {self.input_size} numbers per sample; got {x.shape[1]}")
         return self.from_x(x)
 
-    def zero_state(self, z: Tensor) -> Tensor:
-        return z.new_zeros(len(z), self.hidden_size)
+    def start(self, x: Tensor) -> Any:
+        """x: [batch, ...] -> all of an update that does not depend on h, W_x x + b_x + b_h: [batch, hidden_size]."""
+        return self.read(x) + self.from_h.bias
 
 
 class RNNCell(_Cell):
     """h' = tanh(W_x x + b_x + W_h h + b_h), the cell of both papers' parity experiments (128 units)."""
 
-    n_gates = 1
-
     def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
         """z from `start`, h: [batch, hidden_size] -> the next h."""
-        return torch.tanh(z + self.from_h(self.zero_state(z) if h is None else h))
+        return torch.tanh(_plus(z, self.from_h, h))
 
 
 class GRUCell(_Cell):
-    """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate."""
+    """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate.
+
+    from_h reads the state for the candidate, gates_from_h for the other two gates.
+    """
 
     n_gates = 3
 
-    def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__(input_size, hidden_size)
+        self.gates_from_h = nn.Linear(hidden_size, 2 * hidden_size)
+
+    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x: [batch, ...] -> W_x x + b_x for the gates, b_h included, [batch, 2 hidden_size], and for the candidate."""
+        gates, candidate = self.read(x).split([2 * self.hidden_size, self.hidden_size], dim=1)
+        return gates + self.gates_from_h.bias, candidate
+
+    def forward(self, z: tuple[Tensor, Tensor], h: Tensor | None) -> Tensor:
         """z from `start`, h: [batch, hidden_size] -> the next h."""
-        h = self.zero_state(z) if h is None else h
-        gates, from_h = 2 * self.hidden_size, self.from_h(h)
-        reset, update = torch.sigmoid(z[:, :gates] + from_h[:, :gates]).chunk(2, dim=1)
-        candidate = torch.tanh(z[:, gates:] + reset * from_h[:, gates:])
-        return candidate + update * (h - candidate)
+        gates, candidate = z
+        h = torch.zeros_like(candidate) if h is None else h
+        reset, update = torch.sigmoid(_plus(gates, self.gates_from_h, h)).chunk(2, dim=1)
+        candidate = torch.tanh(torch.addcmul(candidate, reset, self.from_h(h)))
+        return torch.lerp(candidate, h, update)  # (1 - update) * candidate + update * h
 
 
 class MLPCell(_Cell):
@@ -83,8 +95,6 @@ class MLPCell(_Cell):
         dropout: share of that layer's units that training sets to 0, drawn anew at every update.
     """
 
-    n_gates = 1
-
     def __init__(self, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
         super().__init__(input_size, hidden_size)
         self.dropout = nn.Dropout(dropout)
@@ -92,8 +102,12 @@ class MLPCell(_Cell):
 
     def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
         """z from `start`, h: [batch, hidden_size] -> the next h."""
-        between = torch.relu(z + self.from_h(self.zero_state(z) if h is None else h))
-        return torch.relu(self.to_h(self.dropout(between)))
+        return torch.relu(self.to_h(self.dropout(torch.relu(_plus(z, self.from_h, h)))))
+
+
+def _plus(z: Tensor, layer: nn.Linear, h: Tensor | None) -> Tensor:
+    """z + W h, one call and one node on the gradient's way back. The layer's bias is in z already; no h is zeros."""
+    return z if h is None else torch.addmm(z, h, layer.weight.t())
 
 
 def begin(cell: Any, x: Tensor) -> Tensor:

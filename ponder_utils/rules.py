@@ -1,9 +1,9 @@
 """Halting rules: when a network that is asked for an answer stops thinking.
 
-A rule is made once for a batch and asked after every step. It sees the step n (counted from 1), the rows of the
-batch that are still thinking, and for each of them log p_n and log prod_{j<=n} (1 - lambda_j), the log of the
-probability to go on (-inf at the last step). It answers with two masks over these rows: whose answer is taken from
-this step, and who stops.
+A rule is made once for a batch and asked after every few steps, c >= 1 of them. It sees the rows of the batch that are
+still thinking, and for each step and row log p_n and log prod_{j<=n} (1 - lambda_j), the log of the probability to go
+on (-inf at the last step): [c, rows] each. For every row it returns two counts of steps, 0 to c: how many come before
+the one whose answer is taken (c: none of these), and how many before the one at which it stops (c: it thinks on).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_real
 
-HaltingRule = Callable[[int, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+HaltingRule = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 def _first_passage(log_v: Tensor) -> HaltingRule:
     """Stop at the first step whose survival probability is at most v: where the CDF reaches 1 - v."""
 
-    def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        stops = log_survival <= log_v[rows]
-        return stops, stops
+    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+        before = (log_survival > log_v[rows]).sum(0)
+        return before, before
 
     return rule
 
@@ -48,17 +48,6 @@ def quantile(batch_size: int, device: torch.device, q: float = 0.5) -> HaltingRu
     return _first_passage(torch.full((batch_size,), log_v, device=device))
 
 
-def fixed(max_steps: int, step: int) -> HaltingRule:
-    """Every sample halts at the same step, 1 <= step <= max_steps."""
-    step = check_int("step", step, 1, max_steps)
-
-    def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        stops = torch.full_like(rows, n == step, dtype=torch.bool)
-        return stops, stops
-
-    return rule
-
-
 def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
     """Answer from the step with the largest p_n (the first of equals).
 
@@ -66,9 +55,12 @@ def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
     """
     best = torch.full((batch_size,), -math.inf, device=device)
 
-    def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        takes = log_p > best[rows]
-        best[rows] = torch.maximum(best[rows], log_p)
-        return takes, best[rows] >= log_survival
+    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+        earlier = best[rows]
+        best_so_far = torch.maximum(log_p, earlier).cummax(0).values
+        best[rows] = best_so_far[-1]
+        before = (log_p < best_so_far[-1]).cumprod(0).sum(0)  # the first of equals
+        better = best_so_far[-1] > earlier
+        return torch.where(better, before, len(log_p)), (best_so_far < log_survival).sum(0)
 
     return rule

@@ -7,7 +7,10 @@ Sec. 2.2). The first state h_1 it is given is None, unless it also has a method
     start(x) -> z, h_1
 
 which is called once per input: z is the part of the work that depends on x alone, and stands in for x at every
-step; h_1 is the first state. States may be tensors or tuples of tensors, each with the batch in dimension 0.
+step; h_1 is the first state. States may be tensors or tuples of tensors, each with the batch in dimension 0. And if it
+knows a cheaper way to take n steps in a row than one by one, it has a method
+
+    unroll(z, h, n_steps) -> y_hat [n_steps, batch, ...], the state after them, a [n_steps, batch]
 """
 
 from __future__ import annotations
@@ -17,9 +20,27 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from ponder_utils._check import check_int
 from ponder_utils.cells import GRUCell, RNNCell, begin, hidden
+
+
+def start(step: Any, x: Tensor) -> tuple[Any, Any]:
+    """What the step function takes in place of x at every step, and its first state: x and None without a `start`."""
+    return step.start(x) if hasattr(step, "start") else (x, None)
+
+
+def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
+    """Take n steps: -> y_hat [n_steps, batch, ...], the state after them, halting logits [n_steps, batch]."""
+    if hasattr(step, "unroll"):
+        return step.unroll(z, h, n_steps)
+    y_hats, halt_logits = [], []
+    for _ in range(n_steps):
+        y_hat, h, halt_logit = step(z, h)
+        y_hats.append(y_hat)
+        halt_logits.append(halt_logit)
+    return torch.stack(y_hats), h, torch.stack(halt_logits)
 
 
 class RecurrentStep(nn.Module):
@@ -42,12 +63,25 @@ class RecurrentStep(nn.Module):
         """x: [batch, ...] -> the input's part of every step, and no state yet."""
         return begin(self.cell, x), None
 
-    def forward(self, z: Tensor, h: Any) -> tuple[Tensor, Any, Tensor]:
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
         """z from `start` and the state -> y_hat_n [batch] or [batch, n_outputs], h_{n+1}, halting logit a_n [batch]."""
         h = self.cell(z, h)
-        out = self.heads(hidden(h))
-        y_hat = out[:, 0] if self.n_outputs == 1 else out[:, :-1]
-        return y_hat, h, out[:, -1]
+        y_hat, halt_logit = self.read(hidden(h))
+        return y_hat, h, halt_logit
+
+    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
+        """So many calls of `forward`, with the heads applied to all the states at once."""
+        states = []
+        for _ in range(n_steps):
+            h = self.cell(z, h)
+            states.append(hidden(h))
+        y_hat, halt_logits = self.read(torch.stack(states))
+        return y_hat, h, halt_logits
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """h: [..., hidden_size] -> y_hat [...] or [..., n_outputs], and halting logits [...]."""
+        y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
+        return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
 
 class RNNStep(RecurrentStep):
@@ -84,6 +118,46 @@ class EncodedStep(nn.Module):
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
         """As `step`."""
         return self.step(z, h)
+
+    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
+        """As `step`."""
+        return unroll(self.step, z, h, n_steps)
+
+
+class CheckpointedStep(nn.Module):
+    """A step function that is trained with less memory: what it forgets on the way it computes again for the gradient.
+
+    Of every `segment` steps in a row only the first state and the answers are kept (`torch.utils.checkpoint`), so that
+    memory grows with N / segment + segment in place of N, at the price of a second forward pass. Smallest at about
+    segment = sqrt(N).
+
+    Args:
+        step: any step function.
+        segment: steps that are computed again together.
+    """
+
+    def __init__(self, step: Callable[[Any, Any], tuple[Tensor, Any, Tensor]], segment: int) -> None:
+        super().__init__()
+        self.step = step
+        self.segment = check_int("segment", segment, 1)
+
+    def start(self, x: Tensor) -> tuple[Any, Any]:
+        """As `step`."""
+        return start(self.step, x)
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """As `step`."""
+        return self.step(z, h)
+
+    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
+        """So many calls of `forward`, segment by segment."""
+        y_hats, halt_logits = [], []
+        for done in range(0, n_steps, self.segment):
+            n = min(self.segment, n_steps - done)
+            y_hat, h, halt_logit = checkpoint(unroll, self.step, z, h, n, use_reentrant=False)
+            y_hats.append(y_hat)
+            halt_logits.append(halt_logit)
+        return torch.cat(y_hats), h, torch.cat(halt_logits)
 
 
 class ConvStep(nn.Module):

@@ -2,13 +2,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import halting, most_probable_step, quantile_step
+from reference import halting, most_probable_step, quantile_step, with_weights_of
 from scipy.stats import chisquare
 from torch import nn
 
+from ponder_utils.cells import GRUCell
 from ponder_utils.halting import halting_log_probs
-from ponder_utils.pondernet import RULES, PonderNet
-from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.pondernet import LONG_STRIDE, RULES, PonderNet
+from ponder_utils.steps import CheckpointedStep, GRUStep, RecurrentStep, RNNStep, unroll
 
 STEPS = (RNNStep, GRUStep)
 
@@ -53,10 +54,10 @@ def test_deterministic_rules_equal_the_definition(seed, batch_size, max_steps):
     logits = draws(seed, batch_size, max_steps)
     p = [halting(row) for row in logits.double().tolist()]
     for q in (0.1, 0.5, 0.9, 1.0):
-        got, cost = scripted(logits, "quantile", q=q)
+        got, cost = scripted(logits, "quantile", q=q, look_every=1)
         assert got.steps.tolist() == [quantile_step(row, q) for row in p] or q == 1.0
         assert cost == got.computed.sum() == got.steps.sum()
-    got, cost = scripted(logits, "most_probable")
+    got, cost = scripted(logits, "most_probable", look_every=1)
     assert got.steps.tolist() == [most_probable_step(row) for row in p]
     assert cost == got.computed.sum()
     assert (got.computed >= got.steps).all()
@@ -77,6 +78,26 @@ def test_every_rule_returns_the_answer_and_p_n_of_its_step(seed, batch_size, max
 
 
 @cases
+def test_how_often_one_looks_changes_the_cost_and_nothing_else(seed, batch_size, max_steps):
+    logits = draws(seed, batch_size, max_steps)
+    for rule in ("sample", "quantile", "most_probable"):
+
+        def run(look_every, rule=rule):
+            return scripted(logits, rule, generator=torch.Generator().manual_seed(seed), look_every=look_every)
+
+        every_step, least = run(1)
+        assert least == every_step.computed.sum()
+        for look_every in (2, 3, max_steps, None):
+            got, cost = run(look_every)
+            for part in ("y_hat", "steps", "p_halt"):
+                torch.testing.assert_close(getattr(got, part), getattr(every_step, part))
+            assert cost == got.computed.sum()
+            stride = look_every or LONG_STRIDE
+            rounded = (every_step.computed + stride - 1) // stride * stride
+            assert torch.equal(got.computed, rounded.clamp(max=max_steps))
+
+
+@cases
 def test_expectation_averages_the_answers(seed, batch_size, max_steps):
     logits = draws(seed, batch_size, max_steps)
     p = halting_log_probs(logits.T).exp()
@@ -89,7 +110,7 @@ def test_expectation_averages_the_answers(seed, batch_size, max_steps):
 
 
 def test_most_probable_stops_as_soon_as_no_later_step_can_win():
-    got, cost = scripted(torch.tensor([[0.0, 0.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0]]), "most_probable")
+    got, cost = scripted(torch.tensor([[0.0, 0.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0]]), "most_probable", look_every=1)
     assert got.steps.tolist() == [1, 2]
     assert got.computed.tolist() == [1, 2]
     assert cost == 3
@@ -145,10 +166,7 @@ def test_prediction_equals_the_forward_pass(step, rule):
 def test_steps_are_torchs_cells(step, cell):
     model, x = PonderNet(step(5, 8), 4), torch.randn(3, 5)
     theirs = cell(5, 8)
-    parameters = {"ih": model.step.cell.from_x, "hh": model.step.cell.from_h}
-    theirs.load_state_dict(
-        {f"{w}_{part}": getattr(parameters[part], w) for w in ("weight", "bias") for part in parameters}
-    )
+    with_weights_of(theirs, model.step.cell)
     h, y_hat = torch.zeros(3, 8), model(x).y_hat
     for n in range(4):
         h = theirs(x, h)
@@ -163,7 +181,7 @@ def test_step_1_sees_the_input(step):
 
 
 def test_work_is_done_once_and_none_is_thrown_away():
-    class Counting(GRUStep):
+    class Counting(GRUCell):
         starts = calls = 0
 
         def start(self, x):
@@ -174,11 +192,58 @@ def test_work_is_done_once_and_none_is_thrown_away():
             self.calls += 1
             return super().forward(z, h)
 
-    model = PonderNet(Counting(5, 8), 6)
+    model = PonderNet(RecurrentStep(Counting(5, 8)), 6)
+    cell = model.step.cell
     model(torch.randn(3, 5))
-    assert (model.step.starts, model.step.calls) == (1, 6)
+    assert (cell.starts, cell.calls) == (1, 6)
     model.predict(torch.randn(3, 5), "fixed", step=2)
-    assert (model.step.starts, model.step.calls) == (2, 8)
+    assert (cell.starts, cell.calls) == (2, 8)
+
+
+class WithDropout(GRUStep):
+    def read(self, h):
+        return super().read(nn.functional.dropout(h, 0.3, self.training))
+
+
+@pytest.mark.parametrize("step", [*STEPS, WithDropout])
+@pytest.mark.parametrize("segment", [1, 3, 7, 20])
+def test_recomputing_steps_keeps_less_and_changes_neither_answer_nor_gradient(step, segment):
+    torch.manual_seed(0)
+    plain = PonderNet(step(5, 8), 7)
+    again = PonderNet(CheckpointedStep(plain.step, segment), 7)
+    x, kept, gradients = torch.randn(6, 5), [], []
+    for model in (plain, again):
+        sizes = []
+
+        def keep(tensor, sizes=sizes):
+            sizes.append(tensor.numel())
+            return tensor
+
+        torch.manual_seed(1)
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            y_hat, _, log_p = model(x)
+        kept.append(sum(sizes))
+        gradients.append(torch.autograd.grad((log_p.exp() * y_hat).sum(), list(plain.parameters())))
+    for mine, its in zip(*gradients, strict=True):
+        torch.testing.assert_close(mine, its)
+    assert kept[1] < kept[0]
+    torch.testing.assert_close(plain.eval()(x), again.eval()(x))
+    assert torch.equal(plain.predict(x, "quantile").steps, again.predict(x, "quantile").steps)
+
+
+def test_a_step_functions_own_unroll_is_used_everywhere():
+    class Ahead(Scripted):
+        def unroll(self, z, h, n_steps):
+            self.taken.append(n_steps)
+            assert not hasattr(super(), "unroll")
+            return unroll(super().forward, z, h, n_steps)
+
+    model, logits = PonderNet(Ahead(), 6), draws(0, 5, 6)
+    model.step.taken = []
+    torch.testing.assert_close(model(logits).log_p, halting_log_probs(logits.T))
+    model.predict(logits, "fixed", step=2)
+    model.predict(logits, "quantile", q=1.0, look_every=4)
+    assert model.step.taken == [6, 2, 4, 2]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -237,6 +302,8 @@ model = PonderNet(RNNStep(4, 8), 5)
     ("call", "error", "message"),
     [
         (lambda: PonderNet("gru", 5), TypeError, "step must be callable.*'gru'"),
+        (lambda: model.predict(x, look_every=0), ValueError, "look_every must be an integer >= 1; got 0"),
+        (lambda: CheckpointedStep(RNNStep(4, 8), 0), ValueError, "segment must be an integer >= 1; got 0"),
         (lambda: PonderNet(RNNStep(4, 8), 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (lambda: RNNStep(0, 8), ValueError, "input_size must be"),
         (lambda: GRUStep(4, 8.5), TypeError, "hidden_size must be an integer >= 1; got 8.5"),
