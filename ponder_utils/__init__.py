@@ -2,8 +2,8 @@
 
 Data flows one way, and no module imports one that stands after it:
 
-    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, results ->
-    plots, widgets, notebook
+    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, many,
+    results -> plots, widgets, notebook
 """
 
 from ponder_utils.act import ACT, ACTOutput
@@ -12,6 +12,7 @@ from ponder_utils.encoders import ConvEncoder
 from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
+from ponder_utils.many import train_many
 from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
 from ponder_utils.steps import CheckpointedStep, ConvStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import ParityTask, RotationTask, load_digits, rotated_by, rotated_within
@@ -54,4 +55,5 @@ __all__ = [
     "rotated_by",
     "rotated_within",
     "train",
+    "train_many",
 ]

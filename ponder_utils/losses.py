@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_real
@@ -106,6 +107,8 @@ class PonderLoss(nn.Module):
         beta: weight of the KL term, >= 0 (0.01 in the paper's parity experiments).
     """
 
+    beta: Tensor  # scalar
+
     def __init__(
         self,
         criterion: Callable[[Tensor, Tensor], Tensor],
@@ -116,7 +119,8 @@ class PonderLoss(nn.Module):
         direction: str = "p||p_G",
     ) -> None:
         super().__init__()
-        self.beta = check_real("beta", beta, 0, open_low=False)
+        # A buffer, as the prior is: what networks that are trained together may differ in.
+        self.register_buffer("beta", torch.tensor(check_real("beta", beta, 0, open_low=False)), persistent=False)
         self.reconstruction = ReconstructionLoss(criterion)
         self.regularization = RegularizationLoss(lambda_p, check_int("max_steps", max_steps, 1), repair, direction)
 

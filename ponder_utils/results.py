@@ -6,7 +6,7 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,14 @@ Row = dict[str, Any]
 
 
 def run_grid(
-    run: Callable[..., Row], settings: list[Row], *, workers: int = 1, store: Path | str | None = None, name: str = ""
+    run: Callable[..., Any],
+    settings: list[Row],
+    *,
+    together: Sequence[str] = (),
+    workers: int = 1,
+    client: Any = None,
+    store: Path | str | None = None,
+    name: str = "",
 ) -> list[Row]:
     """Call run(**setting) for every setting, several at a time, and return one row for each: setting and result.
 
@@ -30,52 +37,61 @@ def run_grid(
         run: setting -> result, both of plain numbers, strings and lists. Each call runs on one thread, which is
             faster than two for networks as small as these.
         settings: keyword arguments of the calls; no two alike.
+        together: names of settings. Where they are given, settings that differ in nothing else go into one call, as
+            `train_many` wants them: run([setting, ...]) -> [result, ...]. There are as many calls as keep all workers
+            busy.
         workers: processes to share the calls. With 1 they run in this one.
+        client: a `distributed.Client`, to share the calls among the workers of its cluster instead, one thread each. A
+            call that was lost with its worker is made again.
         store: a JSON file. Settings that it holds are not run again; new results are added as they come.
         name: shown on the progress bar.
 
     Raises:
-        ValueError, TypeError: if `workers` is not a positive integer, a setting comes twice, or a result and a setting
-            have the same name.
+        ValueError, TypeError: if `workers` is not a positive integer, a setting comes twice, a result and a setting
+            have the same name, or a worker of the client has several threads.
     """
     check_int("workers", workers, 1)
     keys = [_key(setting) for setting in settings]
     if len(set(keys)) < len(keys):
         raise ValueError("settings must differ from each other; got the same setting twice")
+    if client is not None:
+        workers = _single_threaded(client)
     entries = _entries(store)
     done = {_key(entry["setting"]) for entry in entries}
     todo = [setting for key, setting in zip(keys, settings, strict=True) if key not in done]
+    calls = [(run, setting) for setting in todo]
+    if together:
+        calls = [(run, group) for group in _groups(todo, together, workers)]
     with tqdm(total=len(settings), initial=len(settings) - len(todo), desc=name, file=sys.stdout) as bar:
-        for entry in _calls(_timed, [(run, setting) for setting in todo], workers):
-            entries.append(entry)
+        for new in _calls(_timed, calls, workers, client):
+            entries += new
             if store is not None:
                 with written_whole(Path(store)) as draft:
                     draft.write_text(json.dumps({"runs": entries}, indent=1) + "\n")
-            bar.update()
+            bar.update(len(new))
     rows = {_key(entry["setting"]): entry["setting"] | entry["result"] for entry in entries}
     return [rows[key] for key in keys]
 
 
 def beside_stored(
-    run: Callable[..., Row],
+    run: Callable[..., Any],
     settings: list[Row],
     file: Path | str,
     *,
     keep: bool = False,
-    workers: int = 1,
-    name: str = "",
+    **options: Any,
 ) -> tuple[list[Row], list[Row]]:
     """This session's runs, and the stored ones that differ from them in nothing but the seed.
 
     Args:
-        run, settings, workers, name: as for `run_grid`.
+        run, settings, options: as for `run_grid`.
         file: of the stored runs.
         keep: add this session's runs to the file instead; then none are "stored".
 
     Returns:
         Two lists of rows: this session's, stored.
     """
-    live = run_grid(run, settings, workers=workers, store=file if keep else None, name=name)
+    live = run_grid(run, settings, store=file if keep else None, **options)
     if keep:
         return live, []
     return live, stored_like(settings, file)
@@ -111,7 +127,32 @@ def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int =
     return list(tqdm(calls, total=len(settings), desc=name, file=sys.stdout))
 
 
-def _calls(function: Callable[..., Any], arguments: list[tuple], workers: int, in_order: bool = False) -> Iterator[Any]:
+def _groups(settings: list[Row], together: Sequence[str], workers: int) -> list[list[Row]]:
+    """Settings that differ in nothing but `together`, in parts of like size, a part for each worker."""
+    alike: dict[str, list[Row]] = {}
+    for setting in settings:
+        alike.setdefault(_key({**setting, **dict.fromkeys(together)}), []).append(setting)
+    return [part for group in alike.values() for i in range(workers) if (part := group[i::workers])]
+
+
+def _single_threaded(client: Any) -> int:
+    threads = client.nthreads()
+    if not threads or max(threads.values()) > 1:
+        raise ValueError(
+            "client must have workers of one thread each (threads_per_worker=1, or --nthreads 1), since random seeds "
+            f"and numbers of threads belong to a process; got {threads or 'no worker'}"
+        )
+    return len(threads)
+
+
+def _calls(
+    function: Callable[..., Any], arguments: list[tuple], workers: int, client: Any = None, in_order: bool = False
+) -> Iterable[Any]:
+    if client is not None:
+        from distributed import as_completed
+
+        futures = [client.submit(function, *each, pure=False) for each in arguments]
+        return (future.result() for future in as_completed(futures))
     workers = min(workers, len(arguments))
     if workers <= 1:
         return (function(*each) for each in arguments)
@@ -119,20 +160,25 @@ def _calls(function: Callable[..., Any], arguments: list[tuple], workers: int, i
     return parallel(delayed(function)(*each) for each in arguments)
 
 
-def _on_one_thread(call: Callable[..., Any], setting: Row) -> Any:
+def _on_one_thread(call: Callable[..., Any], setting: Row | list[Row]) -> Any:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    result = call(**setting)
+    result = call(setting) if isinstance(setting, list) else call(**setting)
     torch.set_num_threads(threads)
     return result
 
 
-def _timed(run: Callable[..., Row], setting: Row) -> Row:
+def _timed(run: Callable[..., Any], setting: Row | list[Row]) -> list[Row]:
+    """An entry of the file for each setting of this call. The seconds of a call for several are shared out."""
     start = time.perf_counter()
     result = _on_one_thread(run, setting)
-    seconds = round(time.perf_counter() - start, 1)
-    if clash := sorted(setting.keys() & result.keys()):
+    settings, results = (setting, result) if isinstance(setting, list) else ([setting], [result])
+    seconds = round((time.perf_counter() - start) / len(settings), 1)
+    if clash := sorted(settings[0].keys() & results[0].keys()):
         raise ValueError(f"run must return other names than its settings have; got {', '.join(clash)} in both")
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{platform.machine()} CPU, one thread"
+    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
     made_with = f"torch {torch.__version__}, Python {platform.python_version()}, {device}, {date.today()}"
-    return {"setting": setting, "result": result, "seconds": seconds, "made_with": made_with}
+    return [
+        {"setting": setting, "result": result, "seconds": seconds, "made_with": made_with}
+        for setting, result in zip(settings, results, strict=True)
+    ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,6 @@ def train(
     checkpoint_dir: Path | str | None = None,
     checkpoint_every: int = 500,
     progress: bool = True,
-    flush_subnormals: bool = True,
 ) -> list[Row]:
     """Train with Adam and a clipped gradient, and return the logged rows.
 
@@ -66,8 +64,6 @@ def train(
         log_every, checkpoint_every: in updates.
         checkpoint_dir: where `last.pt` and `best.pt` are written; None for no checkpoints.
         progress: show a progress bar.
-        flush_subnormals: take numbers below 1e-38 for 0 meanwhile. Gradients that vanish on their way back through
-            many steps end there, where a CPU can be slower (`benchmarks` measures whether it is).
 
     Returns:
         A row every `log_every` updates: update, the terms of the loss, grad_norm (before clipping), lr, and what
@@ -86,27 +82,32 @@ def train(
 
     device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     scheduler = schedule(optimizer) if schedule else None
     run = _Run(model, optimizer, scheduler, generator, {"lr": lr, "clip": clip, "seed": seed}, checkpoint_dir)
+    guard = _Guard(optimizer, device)
 
     model.train()
     bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with bar, _subnormals(flush_subnormals):
+    with bar:
         while run.update < n_updates and not run.stopped:
             x, y = draw_batch(generator)
             terms = loss_fn(model(x), y)
             optimizer.zero_grad()
             terms.total.backward()
             grad_norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
-            row = _finite_row(run.update + 1, terms, grad_norm)
+            run.update += 1
+            guard.see(run.update, terms, grad_norm)
             optimizer.step()
             if scheduler and not isinstance(scheduler, ReduceLROnPlateau):
                 scheduler.step()
-            run.update += 1
             bar.update()
 
-            if run.update % log_every == 0 or run.update == n_updates:
+            to_log = run.update % log_every == 0 or run.update == n_updates
+            to_save = run.update % checkpoint_every == 0 or run.update == n_updates
+            if to_log or to_save or device.type == "cpu":  # elsewhere, reading a number means waiting for the device
+                row = guard.row()
+            if to_log:
                 row |= {"lr": optimizer.param_groups[0]["lr"]}
                 if evaluate:
                     row |= evaluate(model)
@@ -115,32 +116,38 @@ def train(
                 bar.set_postfix({k: f"{v:.3f}" for k, v in row.items() if k in ("total", monitor)}, refresh=False)
                 if log:
                     log(row)
-            if run.update % checkpoint_every == 0 or run.update == n_updates or run.stopped:
+            if to_save or run.stopped:
                 run.save("last.pt")
     return run.rows
 
 
-@contextmanager
-def _subnormals(flush: bool) -> Iterator[None]:
-    """Have the CPU flush subnormal numbers to 0, or keep them, and leave it as it was."""
-    was_on = torch.tensor(1e-39).mul(1.0).item() == 0
-    torch.set_flush_denormal(flush)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(was_on)
+class _Guard:
+    """Keeps the weights that were there before the first update that is not finite, and waits to be asked about it."""
 
+    def __init__(self, optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+        self.broken = torch.zeros((), device=device)  # 1 from that update on
+        optimizer.grad_scale, optimizer.found_inf = None, self.broken  # as a `GradScaler` has it skip an update
+        self.seen: Tensor | None = None
 
-def _finite_row(update: int, terms: Any, grad_norm: Tensor) -> Row:
-    """The numbers of one update; an error that names the update and the term if one of them is not finite."""
-    names = (*terms._fields, "grad_norm")
-    values = torch.stack([term.detach().float() for term in (*terms, grad_norm)]).tolist()  # one transfer
-    row = dict(zip(names, values, strict=True))
-    bad = [name for name in names if not math.isfinite(row[name])]
-    if bad:
-        shown = ", ".join(f"{name} = {value:.6g}" for name, value in row.items())
-        raise NonFiniteError(f"update {update}: {', '.join(bad)} not finite ({shown}); the weights were not updated")
-    return {"update": update, **row}
+    def see(self, update: int, terms: Any, grad_norm: Tensor) -> None:
+        """Note the numbers of this update, unless there is an earlier one that was not finite."""
+        self.names = ("update", *terms._fields, "grad_norm")
+        values = [term.detach().double() for term in (*terms, grad_norm)]
+        now = torch.stack([torch.full_like(values[0], update), *values])
+        self.seen = now if self.seen is None else torch.where(self.broken > 0, self.seen, now)
+        self.broken.copy_(~self.seen.isfinite().all())
+
+    def row(self) -> Row:
+        """The numbers of the last update; an error that names update and term if there was one that was not finite."""
+        row = dict(zip(self.names, self.seen.tolist(), strict=True))
+        row["update"] = int(row["update"])
+        bad = [name for name, value in row.items() if not math.isfinite(value)]
+        if bad:
+            shown = ", ".join(f"{name} = {value:.6g}" for name, value in row.items() if name != "update")
+            raise NonFiniteError(
+                f"update {row['update']}: {', '.join(bad)} not finite ({shown}); the weights were not updated"
+            )
+        return row
 
 
 class _Run:

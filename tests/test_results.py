@@ -1,8 +1,10 @@
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -121,3 +123,72 @@ def test_results_of_any_kind_in_parallel_and_in_order(workers):
     assert [tuple(layer.weight.shape) for layer, _, _ in results] == [(1, 1), (2, 1), (1, 2), (2, 2)]
     assert {threads for _, threads, _ in results} == {1}
     assert (os.getpid() in {pid for _, _, pid in results}) == (workers == 1)
+
+
+def products(settings):
+    return [product(**setting) | {"calls": len(settings)} for setting in settings]
+
+
+def test_settings_that_differ_in_nothing_else_go_into_one_call(tmp_path):
+    rows = run_grid(products, GRID, together=["seed"])
+    assert rows == [row | {"calls": 2} for row in WANTED]
+    rows = run_grid(products, GRID, together=["seed", "a"], workers=2)
+    assert rows == [row | {"calls": 2} for row in WANTED]
+    rows = run_grid(products, GRID, together=["seed", "a"], store=tmp_path / "grid.json")
+    assert rows == [row | {"calls": 4} for row in WANTED]
+    more = [*GRID, {"a": 3, "seed": 0}]
+    assert run_grid(products, more, together=["seed", "a"], store=tmp_path / "grid.json")[:4] == rows
+
+
+@pytest.fixture
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def write_down(folder, number):
+    """Writes its beginning and its end into files of its own."""
+    (folder / f"{number}.begun").open("a").write(f"{os.getpid()}\n")
+    time.sleep(0.3)
+    (folder / f"{number}.done").open("a").write(f"{os.getpid()}\n")
+    return {"square": number**2}
+
+
+def test_a_killed_worker_of_a_cluster_loses_no_finished_run(cluster, tmp_path):
+    store, settings = tmp_path / "grid.json", [{"folder": str(tmp_path), "number": n} for n in range(10)]
+    victim = min(cluster.run(os.getpid).values())
+
+    def kill_in_the_middle():
+        while not (store.exists() and len(load_results(store)) >= 3):
+            time.sleep(0.02)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_in_the_middle)
+    killer.start()
+    rows = run_grid(lambda folder, number: write_down(Path(folder), number), settings, client=cluster, store=store)
+    killer.join()
+    assert [row["square"] for row in rows] == [n**2 for n in range(10)]
+    begun = {n: (tmp_path / f"{n}.begun").read_text().split() for n in range(10)}
+    again = [n for n, pids in begun.items() if len(pids) > 1]
+    assert all(begun[n][0] == str(victim) for n in again)  # what the other worker had begun was left in peace
+    assert 1 <= len(again) <= 2
+    calls = []
+    assert run_grid(lambda **setting: calls.append(setting), settings, store=store) == rows
+    assert not calls
+
+
+def test_several_settings_go_to_a_cluster_together(cluster):
+    assert run_grid(products, GRID, together=["seed", "a"], client=cluster) == [row | {"calls": 2} for row in WANTED]
+
+
+def test_a_cluster_of_threads_is_refused():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(ValueError, match="client must have workers of one thread each"),
+    ):
+        run_grid(product, GRID, client=client)

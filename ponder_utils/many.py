@@ -1,0 +1,331 @@
+"""Many networks of one architecture trained as one: their weights stand in one tensor, and every product is batched.
+
+A small network leaves most of a processor idle: the time goes into the calls, not into the arithmetic. K networks
+whose parameters are stacked, [K, ...] each, take one call where K networks alone take K.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, stack_module_state, vmap
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from tqdm import tqdm
+
+from ponder_utils._check import check_int, check_real
+from ponder_utils.checkpoints import load_checkpoint, save_checkpoint
+from ponder_utils.training import Row
+
+Tensors = dict[str, Tensor]
+
+
+def train_many(
+    models: Sequence[nn.Module],
+    loss_fns: Sequence[nn.Module],
+    draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]],
+    n_updates: int,
+    *,
+    lr: float | Sequence[float],
+    seeds: Sequence[int],
+    clip: float = 1.0,
+    schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
+    evaluate: Callable[[nn.Module], Row] | None = None,
+    monitor: str = "accuracy",
+    patience: int | None = None,
+    log: Callable[[Row], Any] | None = None,
+    log_every: int = 100,
+    checkpoint_dir: Path | str | None = None,
+    checkpoint_every: int = 500,
+    progress: bool = True,
+) -> list[Row]:
+    """Train K networks together; each ends where `train` would have brought it alone, but for rounding.
+
+    A network whose loss or gradient is not finite keeps the weights it had before, and so does one that has stopped
+    early. Both leave the others alone: at the next logged update they leave the stack, and cost nothing more.
+
+    A forward pass must not depend on data for what it does next, nor draw random numbers. A `PonderNet` without dropout
+    qualifies; an `ACT`, which stops when its samples have halted, does not.
+
+    Args:
+        models: K networks, trained in place. They may differ in nothing but the values of parameters and buffers.
+        loss_fns: K modules, (model(x), y) -> a named tuple of scalars with a field `total`. They may differ in nothing
+            but buffers: a `PonderLoss` in lambda_p and beta.
+        draw_batch, n_updates, clip, schedule, evaluate, monitor, log, log_every, checkpoint_every, progress: as for
+            `train`. Every network has a schedule of its own.
+        lr: Adam's learning rate, one for all or one for each.
+        seeds: K seeds, of the generators that batches are drawn from, one for each.
+        patience: a network stops after so many evaluations without a new best.
+        checkpoint_dir: where `last.pt` is written; a run that was cut off goes on from there.
+
+    Returns:
+        A table, one row for each network and logged update: network (0 to K - 1), update, the terms of the loss,
+        grad_norm, lr, what `evaluate` gave, and stopped ("diverged", "early" or ""). The row of a network that has
+        diverged is that of the update that was not finite. `pandas.DataFrame(rows)` reads it.
+
+    Raises:
+        ValueError, TypeError: if an argument is not as above, or the checkpoint is from a run with other settings.
+    """
+    for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
+        check_int(name, value, 1)
+    check_real("clip", clip, 0, open_low=True)
+    if patience is not None and (check_int("patience", patience, 1) and evaluate is None):
+        raise ValueError("patience needs evaluate; got evaluate=None")
+    lrs = list(lr) if isinstance(lr, Sequence) else [lr] * len(models)
+    for name, values in {"loss_fns": loss_fns, "lr": lrs, "seeds": seeds}.items():
+        if len(values) != len(models) or not models:
+            raise ValueError(f"{name} must be as many as models, at least one; got {len(values)} for {len(models)}")
+    for value in lrs:
+        check_real("lr", value, 0, open_low=True)
+    _check_alike("models", models)
+    _check_alike("loss_fns", loss_fns)
+
+    device = next(models[0].parameters()).device
+    members = [
+        _Member(k, model, loss_fn, torch.Generator(device).manual_seed(seed), lr, schedule)
+        for k, (model, loss_fn, seed, lr) in enumerate(zip(models, loss_fns, seeds, lrs, strict=True))
+    ]
+    run = _Run(members, {"lr": lrs, "clip": clip, "seeds": list(seeds)}, checkpoint_dir)
+    bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
+    for model in models:
+        model.train()
+    with bar:
+        while run.update < n_updates and run.members:
+            batches = [draw_batch(member.generator) for member in run.members]
+            x, y = (torch.stack(part) for part in zip(*batches, strict=True))  # [K, batch, ...]
+            run.stack.learn(x, y, torch.tensor([member.lr for member in run.members]).to(device), clip)
+            for member in run.members:
+                member.step_schedule()
+            run.update += 1
+            bar.update()
+
+            to_save = run.update % checkpoint_every == 0 or run.update == n_updates
+            if to_log := run.update % log_every == 0 or run.update == n_updates:
+                rows = run.judge(evaluate, monitor, patience)
+                bar.set_postfix(training=len(run.members), refresh=False)
+                for row in rows if log else ():
+                    log(row)
+            if to_save or (to_log and not run.members):
+                run.save()
+    return run.rows
+
+
+class _Member:
+    """One of the networks, with what belongs to it alone: data stream, schedule, early stop."""
+
+    def __init__(
+        self,
+        number: int,
+        model: nn.Module,
+        loss_fn: nn.Module,
+        generator: torch.Generator,
+        lr: float,
+        schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None,
+    ) -> None:
+        self.number, self.model, self.loss_fn, self.generator = number, model, loss_fn, generator
+        # An optimizer of nothing: a schedule wants one, whose learning rate it changes.
+        self.holder = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=lr)
+        self.schedule = schedule(self.holder) if schedule else None
+        self.best, self.since_best = -math.inf, 0
+
+    @property
+    def lr(self) -> float:
+        return self.holder.param_groups[0]["lr"]
+
+    def step_schedule(self) -> None:
+        self.holder.step()
+        if self.schedule and not isinstance(self.schedule, ReduceLROnPlateau):
+            self.schedule.step()
+
+    def judge(self, score: float, patience: int | None) -> bool:
+        """Has it been long since the best evaluation?"""
+        self.since_best += 1
+        if score > self.best:
+            self.best, self.since_best = score, 0
+        if isinstance(self.schedule, ReduceLROnPlateau):
+            self.schedule.step(score)
+        return patience is not None and self.since_best >= patience
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "model": self.model.state_dict(),
+            "generator": self.generator.get_state(),
+            "holder": self.holder.state_dict(),
+            "schedule": self.schedule.state_dict() if self.schedule else {},
+            "early_stop": [self.best, self.since_best],
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.model.load_state_dict(state["model"])
+        self.generator.set_state(state["generator"].cpu())
+        self.holder.load_state_dict(state["holder"])
+        if self.schedule:
+            self.schedule.load_state_dict(state["schedule"])
+        self.best, self.since_best = state["early_stop"]
+
+
+class _Stack:
+    """The weights of K networks, [K, ...] each, and Adam on them (Kingma & Ba 2015, Algorithm 1)."""
+
+    def __init__(self, members: list[_Member]) -> None:
+        self.model, self.loss_fn = members[0].model, members[0].loss_fn
+        parameters, self.buffers = stack_module_state([member.model for member in members])
+        self.parameters = {name: value.detach().requires_grad_() for name, value in parameters.items()}
+        self.loss_state = {name: value.detach() for part in stack_module_state([m.loss_fn for m in members])
+                           for name, value in part.items()}  # fmt: skip
+        self.first = {name: torch.zeros_like(value) for name, value in parameters.items()}  # moments of the gradient
+        self.second = {name: torch.zeros_like(value) for name, value in parameters.items()}
+        self.updates = 0
+        self.going = torch.ones(len(members), dtype=torch.bool, device=next(iter(parameters.values())).device)
+        self.seen: Tensor | None = None
+
+    def learn(self, x: Tensor, y: Tensor, lr: Tensor, clip: float) -> None:
+        """One update of every network that is still going. x, y: [K, batch, ...]; lr: [K]."""
+        terms = vmap(self._terms)(self.parameters, self.buffers, self.loss_state, x, y)
+        # The networks share nothing, so that the gradient of the sum is each one's gradient of its own loss.
+        gradients = torch.autograd.grad(terms.total.sum(), list(self.parameters.values()))
+        norms = torch.stack([gradient.flatten(1).norm(dim=1) for gradient in gradients])
+        grad_norm = torch.linalg.vector_norm(norms, dim=0)  # [K]
+        self.updates += 1
+        self._see(terms, grad_norm)
+        scale = (clip / (grad_norm + 1e-6)).clamp(max=1)  # as `clip_grad_norm_` has it
+        with torch.no_grad():
+            for name, gradient in zip(self.parameters, gradients, strict=True):
+                self._adam(name, gradient * _per_network(scale, gradient), lr)
+
+    def _terms(self, parameters: Tensors, buffers: Tensors, loss_state: Tensors, x: Tensor, y: Tensor) -> Any:
+        output = functional_call(self.model, (parameters, buffers), (x,))
+        return functional_call(self.loss_fn, loss_state, (output, y))
+
+    def _see(self, terms: Any, grad_norm: Tensor) -> None:
+        """Note each network's numbers of this update, unless it has an earlier one that was not finite."""
+        self.names = ("update", *terms._fields, "grad_norm")
+        values = [term.detach().double() for term in (*terms, grad_norm)]
+        now = torch.stack([torch.full_like(values[0], self.updates), *values])  # [names, K]
+        self.seen = now if self.seen is None else torch.where(self.going, now, self.seen)
+        self.going = self.seen.isfinite().all(0)
+
+    def _adam(self, name: str, gradient: Tensor, lr: Tensor, betas: tuple = (0.9, 0.999), eps: float = 1e-8) -> None:
+        first, second, parameter = self.first[name], self.second[name], self.parameters[name]
+        first.lerp_(gradient, 1 - betas[0])
+        second.mul_(betas[1]).addcmul_(gradient, gradient, value=1 - betas[1])
+        root = (second / (1 - betas[1] ** self.updates)).sqrt_().add_(eps)
+        step = first / root * _per_network(lr / (1 - betas[0] ** self.updates), first)
+        parameter.sub_(torch.where(_per_network(self.going, step), step, 0.0))
+
+    def stacked(self) -> list[Tensors]:
+        return [self.parameters, self.buffers, self.loss_state, self.first, self.second]
+
+    def keep(self, rows: list[int]) -> None:
+        """Go on with these networks."""
+        for tensors in self.stacked():
+            for name, value in tensors.items():
+                tensors[name] = value.detach()[rows].requires_grad_(value.requires_grad)
+        self.going, self.seen = self.going[rows], self.seen[:, rows]
+
+    @torch.no_grad()
+    def hand_back(self, members: list[_Member]) -> None:
+        """Give the networks their weights."""
+        for k, member in enumerate(members):
+            for name, parameter in member.model.named_parameters():
+                parameter.copy_(self.parameters[name][k])
+
+
+def _per_network(value: Tensor, like: Tensor) -> Tensor:
+    return value.view(-1, *[1] * (like.ndim - 1))  # [K] -> [K, 1, ...]
+
+
+class _Run:
+    """What the training of many networks must remember to go on after it was cut off."""
+
+    def __init__(self, members: list[_Member], settings: dict[str, Any], folder: Path | str | None) -> None:
+        self.all, self.members, self.settings = members, list(members), settings
+        self.update, self.rows = 0, []
+        self.path = None if folder is None else Path(folder) / "last.pt"
+        resumed = load_checkpoint(self.path) if self.path is not None and self.path.exists() else None
+        if resumed is not None:
+            self._load(resumed)
+        self.stack = _Stack(self.members) if self.members else None
+        if resumed is not None and self.stack is not None:
+            self.stack.updates = self.update
+            for name, moments in (("first", self.stack.first), ("second", self.stack.second)):
+                for parameter, value in resumed[name].items():
+                    moments[parameter].copy_(value)
+
+    def judge(self, evaluate: Callable[[nn.Module], Row] | None, monitor: str, patience: int | None) -> list[Row]:
+        """A row for every network in the stack; those that have stopped leave it."""
+        self.stack.hand_back(self.members)
+        rows, stay = [], []
+        for k, (member, seen) in enumerate(zip(self.members, self.stack.seen.T.tolist(), strict=True)):
+            row = {"network": member.number, **dict(zip(self.stack.names, seen, strict=True)), "lr": member.lr}
+            row |= {"update": int(row["update"]), "stopped": ""}
+            if not all(math.isfinite(value) for value in seen):
+                row["stopped"] = "diverged"
+            elif evaluate:
+                row |= evaluate(member.model)
+                if monitor not in row:
+                    raise ValueError(
+                        f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}"
+                    )
+                row["stopped"] = "early" if member.judge(row[monitor], patience) else ""
+            rows.append(row)
+            if not row["stopped"]:
+                stay.append(k)
+        if len(stay) < len(self.members):
+            self.members = [self.members[k] for k in stay]
+            self.stack.keep(stay)
+        self.rows += rows
+        return rows
+
+    def save(self) -> None:
+        if self.path is None:
+            return
+        self.stack.hand_back(self.members)
+        state = {
+            "settings": self.settings,
+            "members": [member.state() for member in self.all],
+            "going": [member.number for member in self.members],
+            "first": self.stack.first,
+            "second": self.stack.second,
+            "run": [self.update, self.rows],
+        }
+        save_checkpoint(self.path, state)
+
+    def _load(self, state: dict[str, Any]) -> None:
+        if state["settings"] != self.settings:
+            raise ValueError(
+                f"checkpoint_dir holds {self.path}, of a run with {state['settings']}; this run has {self.settings}. "
+                "Give each run its own folder, or delete the checkpoint."
+            )
+        for member, its in zip(self.all, state["members"], strict=True):
+            member.load(its)
+        self.members = [self.all[number] for number in state["going"]]
+        self.update, self.rows = state["run"]
+
+
+def _check_alike(name: str, modules: Sequence[nn.Module]) -> None:
+    """Refuse modules that differ in more than the values of their tensors: only the first one's code is run."""
+    first = _shape_of(modules[0])
+    for k, module in enumerate(modules):
+        if (its := _shape_of(module)) != first:
+            differing = sorted({str(part) for part in {*first} ^ {*its}})
+            raise ValueError(
+                f"{name} must differ in nothing but the values of parameters and buffers; got {name}[0] and "
+                f"{name}[{k}], which differ in {', '.join(differing)}"
+            )
+
+
+def _shape_of(module: nn.Module) -> set[tuple]:
+    """Every submodule's class and plain attributes, every tensor's shape."""
+    parts = {(name, type(part).__qualname__) for name, part in module.named_modules()}
+    for name, part in module.named_modules():
+        parts |= {(f"{name}.{key}", repr(value)) for key, value in vars(part).items() if not key.startswith("_")}
+    return parts | {
+        (key, tuple(value.shape))
+        for key, value in {**dict(module.named_parameters()), **dict(module.named_buffers())}.items()
+    }

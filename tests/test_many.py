@@ -1,0 +1,228 @@
+import math
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import LambdaLR, ReduceLROnPlateau
+
+from ponder_utils.act import ACT
+from ponder_utils.cells import RNNCell
+from ponder_utils.evaluation import evaluate
+from ponder_utils.losses import LossTerms, PonderLoss
+from ponder_utils.many import train_many
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.tasks import ParityTask
+from ponder_utils.training import NonFiniteError, train
+
+TASK = ParityTask(6)
+HELD_OUT = TASK.batch(256, torch.Generator().manual_seed(99))
+LAMBDA_PS, BETAS, LRS, SEEDS = (0.1, 0.5, 0.9), (0.01, 0.02, 0.0), (1e-3, 5e-3, 1e-2), (7, 8, 9)
+
+
+def make(step=RNNStep, lambda_ps=LAMBDA_PS):
+    models, losses = [], []
+    for k, (lambda_p, beta) in enumerate(zip(lambda_ps, BETAS, strict=True)):
+        torch.manual_seed(k)
+        models.append(PonderNet(step(6, 16), 6))
+        losses.append(PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p, 6, beta))
+    return models, losses
+
+
+def draw(generator):
+    return TASK.batch(32, generator)
+
+
+def score(model):
+    return {"accuracy": evaluate(model, *HELD_OUT).accuracy}
+
+
+def falling(optimizer):
+    return LambdaLR(optimizer, lambda update: 1 / (1 + update / 20))
+
+
+def plateau(optimizer):
+    return ReduceLROnPlateau(optimizer, mode="max", patience=0)
+
+
+def weights(model):
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+OPTIONS = {"clip": 0.3, "log_every": 20, "progress": False}
+MANY = OPTIONS | {"lr": LRS, "seeds": SEEDS}
+close = {"rtol": 1e-3, "atol": 1e-5}
+
+
+@pytest.mark.parametrize("step", [RNNStep, GRUStep])
+@pytest.mark.parametrize("schedule", [None, falling, plateau])
+def test_together_they_become_what_each_becomes_alone(step, schedule):
+    models, losses = make(step)
+    rows = train_many(models, losses, draw, 100, schedule=schedule, evaluate=score, **MANY)
+    alone, _ = make(step)
+    for k, model in enumerate(alone):
+        its = train(model, losses[k], draw, 100, lr=LRS[k], seed=SEEDS[k], schedule=schedule, evaluate=score, **OPTIONS)
+        torch.testing.assert_close(weights(models[k]), weights(model), **close)
+        table = pd.DataFrame([row for row in rows if row["network"] == k])
+        assert table["update"].tolist() == [20, 40, 60, 80, 100]
+        assert (table["stopped"] == "").all()
+        for column in ("total", "reconstruction", "regularization", "grad_norm", "lr", "accuracy"):
+            assert table[column].tolist() == pytest.approx([row[column] for row in its], rel=1e-3, abs=1e-5), column
+
+
+class BreaksBelow(nn.Module):
+    """A loss that is infinite as soon as the divergence falls below a limit, a buffer: networks may differ in it."""
+
+    def __init__(self, limit):
+        super().__init__()
+        self.inner = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3, 6)
+        self.register_buffer("limit", torch.tensor(limit))
+
+    def forward(self, output, y):
+        terms = self.inner(output, y)
+        broken = torch.where(terms.regularization < self.limit, torch.inf, 1.0)
+        return LossTerms(terms.total * broken, *terms[1:])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_that_diverges_keeps_its_weights_and_harms_no_other(seed):
+    seeds, losses = [seed, seed + 10, seed + 20], [BreaksBelow(limit) for limit in (-1.0, 0.03, -1.0)]
+    models, alone = make()[0], make()[0]
+    rows = train_many(models, losses, draw, 150, lr=1e-2, seeds=seeds, **OPTIONS)
+    for k in (0, 2):
+        train(alone[k], losses[k], draw, 150, lr=1e-2, seed=seeds[k], **OPTIONS)
+    with pytest.raises(NonFiniteError) as error:
+        train(alone[1], losses[1], draw, 150, lr=1e-2, seed=seeds[1], **OPTIONS)
+    for k in range(3):
+        torch.testing.assert_close(weights(models[k]), weights(alone[k]), **close)
+    last = {k: [row for row in rows if row["network"] == k][-1] for k in range(3)}
+    assert [last[k]["stopped"] for k in range(3)] == ["", "diverged", ""]
+    assert str(error.value).startswith(f"update {last[1]['update']}: total")
+    assert last[1]["total"] == math.inf
+    assert len([row for row in rows if row["network"] == 1]) == -(-last[1]["update"] // 20)
+
+
+def test_early_stop_of_each():
+    models, losses = make()
+    rows = train_many(models, losses, draw, 400, evaluate=score, patience=2, **MANY)
+    alone, _ = make()
+    ends = set()
+    for k, model in enumerate(alone):
+        its = train(model, losses[k], draw, 400, evaluate=score, patience=2, lr=LRS[k], seed=SEEDS[k], **OPTIONS)
+        torch.testing.assert_close(weights(models[k]), weights(model), **close)
+        mine = [row for row in rows if row["network"] == k]
+        assert mine[-1]["update"] == its[-1]["update"]
+        assert mine[-1]["stopped"] == ("early" if its[-1]["update"] < 400 else "")
+        ends.add(its[-1]["update"])
+    assert len(ends) > 1
+
+
+def test_networks_that_have_left_cost_nothing_more():
+    drawn = []
+
+    def counted(generator):
+        drawn.append(generator.initial_seed())
+        return draw(generator)
+
+    models, losses = make()
+    losses = [BreaksBelow(limit) for limit in (-1.0, 10.0, -1.0)]
+    train_many(models, losses, counted, 100, **MANY)
+    assert [drawn.count(seed) for seed in SEEDS] == [100, 20, 100]
+
+
+def killed_after(updates):
+    left = iter(range(3 * updates))
+
+    def draw_or_die(generator):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return draw(generator)
+
+    return draw_or_die
+
+
+@pytest.mark.parametrize("schedule", [None, falling, plateau])
+def test_resumed_equals_uninterrupted(tmp_path, schedule):
+    options = MANY | {"evaluate": score, "schedule": schedule, "checkpoint_every": 30}
+    losses = [BreaksBelow(limit) for limit in (-1.0, 0.03, -1.0)]  # one leaves before the kill
+    whole, cut = make()[0], make()[0]
+    rows = train_many(whole, losses, draw, 200, **options)
+    with pytest.raises(KeyboardInterrupt):
+        train_many(cut, losses, killed_after(120), 200, checkpoint_dir=tmp_path, **options)
+    resumed = make()[0]
+    for model in resumed:
+        nn.init.zeros_(model.step.heads.weight)  # whatever it starts from is replaced
+    again = train_many(resumed, losses, draw, 200, checkpoint_dir=tmp_path, **options)
+    pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(rows), check_exact=True)
+    for k in range(3):
+        assert torch.equal(weights(resumed[k]), weights(whole[k]))
+    assert len(train_many(make()[0], losses, killed_after(0), 200, checkpoint_dir=tmp_path, **options)) == len(rows)
+
+
+def test_a_killed_process_loses_only_what_came_after_the_last_checkpoint(tmp_path):
+    script = f"""
+import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_many import *
+torch.set_num_threads(1)
+log = lambda row: print(row["update"], flush=True)
+train_many(*make(), draw, 100_000, log=log, checkpoint_dir={str(tmp_path)!r}, checkpoint_every=40, **MANY)
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    updates = [int(process.stdout.readline()) for _ in range(30)]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    kept = torch.load(tmp_path / "last.pt", weights_only=True)["run"][0]
+    assert kept % 40 == 0
+    assert kept >= updates[-1] - 40
+    rows = train_many(*make(), draw, kept + 20, checkpoint_dir=tmp_path, **MANY)
+    assert [row["update"] for row in rows if row["network"] == 2] == list(range(20, kept + 21, 20))
+
+
+def test_settings_of_another_run_are_refused(tmp_path):
+    train_many(*make(), draw, 20, checkpoint_dir=tmp_path, **MANY)
+    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*last\.pt, of a run with .*'clip': 0.3"):
+        train_many(*make(), draw, 20, checkpoint_dir=tmp_path, **MANY | {"clip": 0.4})
+
+
+def reversed_third():
+    models, losses = make()
+    return models, [*losses[:2], PonderLoss(losses[0].reconstruction.criterion, 0.2, 6, direction="p_G||p")]
+
+
+@pytest.mark.parametrize(
+    ("networks", "changed", "message"),
+    [
+        (make, {"seeds": [1, 2]}, "seeds must be as many as models, at least one; got 2 for 3"),
+        (make, {"lr": [1e-3]}, "lr must be as many as models, at least one; got 1 for 3"),
+        (make, {"lr": [1e-3, -1.0, 1e-3]}, r"lr must be a number in \(0, inf\); got -1.0"),
+        (make, {"patience": 2}, "patience needs evaluate; got evaluate=None"),
+        (make, {"evaluate": score, "monitor": "f1"}, "monitor must be a number that evaluate returns, .*'f1'"),
+        (lambda: ([], []), {"seeds": [], "lr": 1e-3}, "loss_fns must be as many as models, at least one; got 0 for 0"),
+        (reversed_third, {}, r"loss_fns must differ in nothing but .*; got loss_fns\[0\] and loss_fns\[2\].*direction"),
+        (
+            lambda: ([*make()[0][:2], PonderNet(RNNStep(6, 16), 7)], make()[1]),
+            {},
+            r"models must .*models\[2\].*max_steps",
+        ),
+        (lambda: ([*make()[0][:2], PonderNet(RNNStep(6, 17), 6)], make()[1]), {}, r"models must .*models\[2\].*weight"),
+    ],
+)
+def test_wrong_arguments_are_named(networks, changed, message):
+    with pytest.raises(ValueError, match=message):
+        train_many(*networks(), draw, 20, **MANY | changed)
+
+
+def test_a_network_that_looks_at_its_data_is_refused_by_torch():
+    class Last(nn.Module):
+        def forward(self, output, y):
+            return LossTerms(output.remainder.mean(), *[torch.zeros(())] * 2)
+
+    models = [ACT(RNNCell(7, 8)) for _ in range(2)]
+    with pytest.raises(RuntimeError, match="vmap: .* dynamic shape"):
+        train_many(models, [Last(), Last()], lambda g: (draw(g)[0][None], draw(g)[1]), 5, lr=1e-3, seeds=[0, 1])
