@@ -20,7 +20,14 @@ Row = dict[str, float]
 
 
 class NonFiniteError(FloatingPointError):
-    """A term of the loss, or the gradient, is inf or nan. The weights are those before this update."""
+    """A term of the loss, or the gradient, is inf or nan at this `update`. The weights are those before it."""
+
+    def __init__(self, update: int, message: str) -> None:
+        super().__init__(update, message)
+        self.update = update
+
+    def __str__(self) -> str:
+        return "update {}: {}".format(*self.args)
 
 
 def train(
@@ -144,9 +151,8 @@ class _Guard:
         bad = [name for name, value in row.items() if not math.isfinite(value)]
         if bad:
             shown = ", ".join(f"{name} = {value:.6g}" for name, value in row.items() if name != "update")
-            raise NonFiniteError(
-                f"update {row['update']}: {', '.join(bad)} not finite ({shown}); the weights were not updated"
-            )
+            message = f"{', '.join(bad)} not finite ({shown}); the weights were not updated"
+            raise NonFiniteError(row["update"], message)
         return row
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import distributed
 import nbformat
 import pytest
 
@@ -133,17 +134,45 @@ def little_notebook(tmp_path, last_cell):
 
 
 def test_the_course_writes_notebook_page_and_table(tmp_path):
-    row = course.run(little_notebook(tmp_path, 'print("A is", A)'), {"A": 5}, tmp_path)
+    row = course.run(little_notebook(tmp_path, 'print("A is", A)'), {"A": 5}, tmp_path / "little.ipynb")
     assert row | {"minutes": 0} == {"notebook": "little", "status": "ok", "minutes": 0, "headline": "A is 5"}
     assert "A is 5" in (tmp_path / "little.html").read_text()
     assert course.table([row]).splitlines()[0] == "| notebook | status | minutes | headline |"
 
 
 def test_a_failing_notebook_is_reported_and_its_page_written(tmp_path):
-    row = course.run(little_notebook(tmp_path, "1 / 0"), {}, tmp_path)
+    row = course.run(little_notebook(tmp_path, "1 / 0"), {}, tmp_path / "little.ipynb")
     assert row["status"].startswith("FAILED")
     assert "ZeroDivisionError" in row["status"]
     assert "ZeroDivisionError" in (tmp_path / "little.html").read_text()
+
+
+@pytest.fixture
+def scheduler(request):
+    """The address of a Dask scheduler with two workers, or none."""
+    if not request.param:
+        yield None
+        return
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.parametrize("scheduler", [False, True], indirect=True)
+def test_a_notebook_runs_once_for_every_combination_of_a_grid_and_not_again(scheduler, tmp_path):
+    little = little_notebook(tmp_path, 'print("A is", A)')
+    rows = course.run_grid(little, {}, [["A", "1", "3"]], tmp_path / "out", 1, scheduler)
+    assert [(row["A"], row["headline"]) for row in rows] == [(1, "A is 1"), (3, "A is 3")]
+    assert {path.name for path in (tmp_path / "out").glob("*.html")} == {"little,A=1.html", "little,A=3.html"}
+    before = (tmp_path / "out" / "little,A=1.html").stat().st_mtime_ns
+    assert course.run_grid(little, {}, [["A", "1", "3", "4"]], tmp_path / "out", 1, scheduler)[:2] == rows
+    assert (tmp_path / "out" / "little,A=1.html").stat().st_mtime_ns == before
+
+
+def test_a_grid_is_checked_before_anything_runs(tmp_path):
+    with pytest.raises(SystemExit, match="A must be of type int; got 'x'"):
+        course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1", "x"]], tmp_path / "out", 1, None)
+    with pytest.raises(RuntimeError, match=r"little,A=2: FAILED in cell .*: ZeroDivisionError"):
+        course.run_grid(little_notebook(tmp_path, "1 / (A - 2)"), {}, [["A", "1", "2"]], tmp_path / "out", 1, None)
 
 
 def test_plain_papermill_with_an_unknown_parameter_fails_too(tmp_path):
@@ -162,7 +191,7 @@ def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, t
     given = {"BUDGET": "smoke", "RESULTS": str(tmp_path / "deleted")}
     if "DATASET: str" in path.read_text():
         given["DATASET"] = "digits"
-    assert course.run(path, given, tmp_path)["status"] == "ok"
+    assert course.run(path, given, tmp_path / path.name)["status"] == "ok"
     outputs = [output for cell in code(read(tmp_path / path.name)) for output in cell.outputs]
     told = "".join(output.text for output in outputs if output.output_type == "stream")
     assert f"No stored runs at {tmp_path / 'deleted'}" in told
@@ -179,7 +208,7 @@ def test_results_are_small_and_say_what_made_them():
 def test_widgets_leave_a_line_of_text_and_no_state(tmp_path):
     path = little_notebook(tmp_path, "import ipywidgets\nipywidgets.IntSlider()")
     (tmp_path / "out").mkdir()
-    course.run(path, {}, tmp_path / "out")
+    course.run(path, {}, tmp_path / "out" / "little.ipynb")
     executed = read(tmp_path / "out" / "little.ipynb")
     assert "widgets" not in executed.metadata
     (output,) = executed.cells[-1].outputs

@@ -1,4 +1,5 @@
 import math
+import pickle
 import signal
 import subprocess
 import sys
@@ -102,7 +103,7 @@ def test_one_that_diverges_keeps_its_weights_and_harms_no_other(seed):
         torch.testing.assert_close(weights(models[k]), weights(alone[k]), **close)
     last = {k: [row for row in rows if row["network"] == k][-1] for k in range(3)}
     assert [last[k]["stopped"] for k in range(3)] == ["", "diverged", ""]
-    assert str(error.value).startswith(f"update {last[1]['update']}: total")
+    assert last[1]["update"] == pickle.loads(pickle.dumps(error.value)).update
     assert last[1]["total"] == math.inf
     assert len([row for row in rows if row["network"] == 1]) == -(-last[1]["update"] // 20)
 
@@ -224,5 +225,5 @@ def test_a_network_that_looks_at_its_data_is_refused_by_torch():
             return LossTerms(output.remainder.mean(), *[torch.zeros(())] * 2)
 
     models = [ACT(RNNCell(7, 8)) for _ in range(2)]
-    with pytest.raises(RuntimeError, match="vmap: .* dynamic shape"):
+    with pytest.raises(RuntimeError, match=r"vmap: .* dynamic shape"):
         train_many(models, [Last(), Last()], lambda g: (draw(g)[0][None], draw(g)[1]), 5, lr=1e-3, seeds=[0, 1])

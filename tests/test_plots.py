@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import matplotlib.image
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
@@ -12,7 +13,14 @@ from ponder_utils.plots import act, digits, theory, trained
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)
 by_step = rng.random((SEEDS, N))
-rows = [[{"update": u, "total": 1 / u, "accuracy": 0.5} for u in (1, 2, 3)] for _ in range(SEEDS)]
+logged = pd.DataFrame(
+    {"kind": kind, "network": k, "update": u, "total": k + 1 / u, "accuracy": 0.5}
+    for kind in ("RNN", "GRU") for k in range(SEEDS) for u in (1, 2, 3)
+)  # fmt: skip
+runs = pd.DataFrame(
+    {"form": "paper's", "lambda_p": lambda_p, "steps": steps, "live": live}
+    for lambda_p, steps, live in ((0.1, 1.0, True), (0.1, 2.0, False), (0.9, 3.0, False))
+)
 THREE = [0.5, 0.3, 0.2]
 IMAGE = rng.random((28, 28))
 FIGURES = {
@@ -44,19 +52,14 @@ FIGURES = {
     "assignments": lambda: theory.assignments({"none": [1.0, 0.1], "mean": [1.0, 1.0]}, ["prior", "oracle"]),
     "stopping": lambda: theory.stopping(THREE, THREE, {"sample": (2, 1, 0.5, 0.2), "median": (1, 0, 0.5, 0)}),
     "learning_curves": lambda: trained.learning_curves(
-        {"RNN": rows, "GRU": rows}, {"total": "loss", "accuracy": "accuracy"}, {"accuracy": 0.5}
+        logged, {"total": "loss", "accuracy": "accuracy"}, {"accuracy": 0.5}
     ),
     "halting_distribution": lambda: trained.halting_distribution(by_step[:2], by_step[2], ["a", "b"]),
     "accuracy_by_step": lambda: trained.accuracy_by_step(by_step, [0.9] * SEEDS, 0.5),
     "by_difficulty": lambda: trained.by_difficulty(
         K, [{"PonderNet": rng.random((SEEDS, 4)), "fixed": rng.random((SEEDS, 4))}], ["accuracy"], border=3
     ),
-    "by_lambda_p": lambda: trained.by_lambda_p(
-        [0.1, 0.9],
-        [{"PonderNet": {True: [(0.1, 1.0)], False: [(0.1, 2.0), (0.9, 3.0)]}}],
-        ["steps"],
-        [{"prior": [10, 1.1]}],
-    ),
+    "by_lambda_p": lambda: trained.by_lambda_p(runs, {"steps": "expected steps"}, {"steps": {"prior": [10, 1.1]}}),
     "images": lambda: digits.images([[IMAGE] * 3] * 2, [["exactly 0", "exactly 45", "exactly 90"]] * 2),
     "thoughts": lambda: digits.thoughts(
         [IMAGE] * 2, [THREE, THREE[::-1]], [[6, 6, 9], [9, 9, 9]], ["0 degrees", "180 degrees"], [6, 6]
@@ -118,6 +121,14 @@ def test_every_run_is_a_mark_full_if_it_is_of_this_session():
     assert stored.get_offsets().tolist() == [[0.1, 2.0], [0.9, 3.0]]
     assert len(live.get_facecolor()) == 1
     assert len(stored.get_facecolor()) == 0
+
+
+def test_every_network_of_a_table_is_a_line():
+    ax = FIGURES["learning_curves"]().axes[0]
+    drawn = {tuple(line.get_ydata()) for line in ax.lines}
+    assert drawn == {(k + 1, k + 1 / 2, k + 1 / 3) for k in range(SEEDS)}
+    assert len(ax.lines) == 2 * SEEDS
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["RNN", "GRU"]
 
 
 def test_bars_are_full_where_the_answer_is_right_and_hatched_where_it_is_wrong():

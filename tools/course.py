@@ -1,9 +1,14 @@
 """Execute notebooks with papermill into runs/: the notebook, a page of it, and a table of what ran.
 
     python tools/course.py [NOTEBOOK ...] [-p NAME VALUE ...] [--out FOLDER] [--commit]
+    python tools/course.py NOTEBOOK --grid NAME VALUE VALUE ... [--workers K | --scheduler ADDRESS]
 
 With --commit the executed notebooks also take the place of those in notebooks/, ready to be committed: default
 parameters only, and without papermill's notes or the state of widgets.
+
+With --grid the notebook is run once for every value, and with several --grid once for every combination, on K processes
+or on the workers of a Dask cluster (`dask scheduler`, and `dask worker ADDRESS --nthreads 1`, in this environment and
+folder). Each run is kept in a file of its own, and those that have finished are not run again after a kill.
 
 NOTEBOOK is a name in notebooks/, such as 03_parity; none means all. A parameter that a notebook does not
 declare, or whose value has another type than its default, stops the run before anything is executed.
@@ -13,16 +18,21 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import itertools
 import json
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import distributed
 import nbformat
 import papermill
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+
+from ponder_utils import results
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -74,9 +84,9 @@ def for_commit(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def run(notebook: Path, parameters: dict[str, Any], out: Path) -> dict[str, Any]:
+def run(notebook: Path, parameters: dict[str, Any], executed: Path) -> dict[str, Any]:
     """Execute one notebook and write its page; a row for the table."""
-    executed = out / notebook.name
+    executed.parent.mkdir(parents=True, exist_ok=True)
     start, status = time.perf_counter(), "ok"
     try:
         papermill.execute_notebook(
@@ -93,6 +103,31 @@ def run(notebook: Path, parameters: dict[str, Any], out: Path) -> dict[str, Any]
     return {"notebook": notebook.stem, "status": status, "minutes": round(minutes, 2), "headline": headline(result)}
 
 
+def run_of_grid(notebook: str, out: str, given: dict[str, Any], varied: dict[str, Any]) -> dict[str, Any]:
+    """One run of a grid, on whichever machine: what varies is in the file's name."""
+    name = ",".join([Path(notebook).stem, *(f"{name}={value}" for name, value in varied.items())])
+    row = run(Path(notebook), given | varied, Path(out) / f"{name}.ipynb")
+    if row["status"] != "ok":
+        raise RuntimeError(f"{name}: {row['status']}")
+    return {"minutes": row["minutes"], "headline": row["headline"]}
+
+
+def run_grid(
+    notebook: Path, given: dict[str, Any], grid: list[list[str]], out: Path, workers: int, scheduler: str | None
+) -> list[dict[str, Any]]:
+    """Run a notebook for every combination of the grid's values; a row for each."""
+    values = {name: [read_value(text) for text in texts] for name, *texts in grid}
+    varied = [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
+    for combination in varied:
+        check_parameters(notebook, given | combination)
+    places = {"notebook": str(notebook), "out": str(out.resolve()), "given": given}
+    with contextlib.ExitStack() as stack:
+        client = stack.enter_context(distributed.Client(scheduler)) if scheduler else None
+        options = {"workers": workers, "client": client, "store": out / f"{notebook.stem}_grid.json"}
+        rows = results.run_grid(run_of_grid, [places | {"varied": each} for each in varied], name="runs", **options)
+    return [row["varied"] | {"minutes": row["minutes"], "headline": row["headline"]} for row in rows]
+
+
 def table(rows: list[dict[str, Any]]) -> str:
     """The rows as Markdown."""
     lines = [f"| {' | '.join(rows[0])} |", f"|{' --- |' * len(rows[0])}"]
@@ -106,9 +141,14 @@ def main() -> int:
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
     parser.add_argument("--out", type=Path, default=ROOT / "runs")
     parser.add_argument("--commit", action="store_true")
+    parser.add_argument("--grid", nargs="+", action="append", default=[], metavar=("NAME", "VALUE"))
+    parser.add_argument("--workers", type=int, default=1, help="processes that share a grid")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, whose workers share a grid instead")
     args = parser.parse_args()
     if args.commit and args.parameters:
         parser.error("--commit goes with the default parameters: give it without -p")
+    if args.grid and (len(args.notebooks) != 1 or args.commit or min(len(values) for values in args.grid) < 2):
+        parser.error("--grid NAME VALUE ... goes with one NOTEBOOK, at least one value, and without --commit")
 
     notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
     names = [notebook.stem for notebook in notebooks]
@@ -120,8 +160,10 @@ def main() -> int:
     for notebook in chosen:
         check_parameters(notebook, parameters)
 
-    args.out.mkdir(parents=True, exist_ok=True)
-    rows = [run(notebook, parameters, args.out) for notebook in chosen]
+    if args.grid:
+        print(table(run_grid(chosen[0], parameters, args.grid, args.out, args.workers, args.scheduler)))
+        return 0
+    rows = [run(notebook, parameters, args.out / notebook.name) for notebook in chosen]
     (args.out / "course.md").write_text(table(rows) + "\n", encoding="utf-8")
     (args.out / "course.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(table(rows))

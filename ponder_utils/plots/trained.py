@@ -7,32 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from pandas import DataFrame
 
 from ponder_utils.plots import BLACK, BLUE, COLOURS, DASHES, MARKERS, RED, SKY, mark_runs, panels, spread, styled
 
 
 @styled
-def learning_curves(
-    groups: dict[str, Sequence[Sequence[dict[str, float]]]],
-    columns: dict[str, str],
-    level: dict[str, float] | None = None,
-) -> Figure:
-    """Logged rows against the update: a panel for each column, a line for each run.
+def learning_curves(table: DataFrame, columns: dict[str, str], level: dict[str, float] | None = None) -> Figure:
+    """Logged numbers against the update: a panel for each column, a line for each network.
 
     Args:
-        groups: {kind of network: runs, each a list of logged rows}.
-        columns: {name in the rows: title of the panel}.
-        level: {name in the rows: a value to mark by a dotted line}.
+        table: a row for each network and evaluation: kind, network, update, and the columns.
+        columns: {column: title of the panel}.
+        level: {column: a value to mark by a dotted line}.
     """
     figure, axes = panels(len(columns), width=3.0)
-    for ax, (name, title) in zip(axes, columns.items(), strict=True):
-        for which, (kind, runs) in enumerate(groups.items()):
-            for i, rows in enumerate(runs):
-                x, y = [row["update"] for row in rows], [row[name] for row in rows]
-                label = kind if i == 0 else None
-                ax.plot(x, y, color=COLOURS[which], linestyle=DASHES[which], alpha=0.8, linewidth=1.2, label=label)
-        if level and name in level:
-            ax.axhline(level[name], color=BLACK, linestyle=":", linewidth=1.2)
+    for ax, (column, title) in zip(axes, columns.items(), strict=True):
+        for which, (kind, networks) in enumerate(table.groupby("kind", sort=False)):
+            for i, (_, rows) in enumerate(networks.groupby("network")):
+                style = {"color": COLOURS[which], "linestyle": DASHES[which], "alpha": 0.8, "linewidth": 1.2}
+                ax.plot(rows["update"], rows[column], label=kind if i == 0 else None, **style)
+        if level and column in level:
+            ax.axhline(level[column], color=BLACK, linestyle=":", linewidth=1.2)
         ax.set(title=title, xlabel="update")
         ax.set_xlim(left=0)
         ax.xaxis.set_major_locator(MaxNLocator(4))
@@ -103,30 +99,27 @@ def by_difficulty(
 
 
 @styled
-def by_lambda_p(
-    lambda_ps: Sequence[float],
-    measured: Sequence[dict[str, dict[bool, Sequence[tuple[float, float]]]]],
-    labels: Sequence[str],
-    theory: Sequence[dict[str, Sequence[float]]],
-) -> Figure:
+def by_lambda_p(table: DataFrame, columns: dict[str, str], theory: dict[str, dict[str, Sequence[float]]]) -> Figure:
     """Numbers that depend on lambda_p: a mark for every run, full if it is of this session, beside lines of theory.
 
     Args:
-        lambda_ps: the settings, the x axis.
-        measured: one dict for each panel, {group: {of this session?: [(lambda_p, value), ...]}}.
-        labels: of the panels' y axes.
-        theory: one dict for each panel, {label: a value for each of lambda_ps}.
+        table: a row for each run: form (of the loss), lambda_p, live (of this session?), and the columns.
+        columns: {column: label of the panel's y axis}.
+        theory: {column: {label of a line: a value for each lambda_p of the table, in rising order}}.
     """
-    figure, axes = panels(len(labels), width=4.8, height=3.7)
-    for ax, groups, label, lines in zip(axes, measured, labels, theory, strict=True):
-        for which, (name, runs) in enumerate(groups.items()):
+    figure, axes = panels(len(columns), width=4.8, height=3.7)
+    lambda_ps = sorted(table["lambda_p"].unique())
+    for ax, (column, label) in zip(axes, columns.items(), strict=True):
+        groups = table.groupby("form", sort=False)
+        for which, (form, runs) in enumerate(groups):
             shift = 0.03 * (which - (len(groups) - 1) / 2)  # groups side by side
-            mark_runs(ax, runs, which, 26, lambda x, shift=shift: x + shift)
-            ax.scatter([], [], s=26, marker=MARKERS[which], color=COLOURS[which], label=name)
-        for which, (name, y) in enumerate(lines.items()):
+            points = {live: part[["lambda_p", column]].to_numpy() for live, part in runs.groupby("live")}
+            mark_runs(ax, points, which, 26, lambda x, shift=shift: x + shift)
+            ax.scatter([], [], s=26, marker=MARKERS[which], color=COLOURS[which], label=form)
+        for which, (name, y) in enumerate(theory.get(column, {}).items()):
             ax.plot(lambda_ps, y, color=BLACK, linewidth=1.2, linestyle=DASHES[which + 1], label=name)
-        ax.set(xlabel=r"$\lambda_p$", ylabel=label, xticks=list(lambda_ps))
-    axes[-1].legend()
+        ax.set(xlabel=r"$\lambda_p$", ylabel=label, xticks=lambda_ps)
+    figure.legend(*axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
