@@ -33,6 +33,8 @@ def inference_rows() -> list[Row]:
             for batch_size in (1, 128, 1024, 8192) if rule == "sample" else (1024,):
                 x, y = TASK.batch(batch_size, torch.Generator().manual_seed(1))
                 score, got = evaluate(model, x, y), model.predict(x, rule, look_every=1)
+                if score.accuracy < 0.99:
+                    raise RuntimeError(f"the network has not learnt: right on {score.accuracy:.1%}")
 
                 def all_steps(x: torch.Tensor = x, model: PonderNet = model) -> None:
                     with torch.no_grad():

@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 from torchvision import transforms
 from torchvision.datasets import MNIST, VisionDataset
 
-from ponder_utils import geometric_log_prior
+from ponder_utils import ACT, geometric_log_prior
 
 bce = nn.BCEWithLogitsLoss(reduction="none")
 
@@ -65,6 +65,15 @@ class TextbookACT(nn.Module):
         return (bce(self.answer(mean).squeeze(1), y) + tau * cost).mean()
 
 
+def same_act(textbook: TextbookACT, ours: ACT) -> None:
+    """Give our ACT the weights of the textbook's."""
+    cell = textbook.cell
+    ours.cell.from_x.load_state_dict({"weight": cell.weight_ih, "bias": cell.bias_ih})
+    ours.cell.from_h.load_state_dict({"weight": cell.weight_hh, "bias": cell.bias_hh})
+    ours.output.load_state_dict(textbook.answer.state_dict())
+    ours.halting.load_state_dict(textbook.halt.state_dict())
+
+
 class LikeMNIST(MNIST):
     """torchvision's data set, image by image through PIL, on images that need not be fetched."""
 
@@ -82,7 +91,7 @@ def image_loader(x: Tensor, y: Tensor) -> DataLoader:
 
 
 def products_alone(n_elements: int, n_hidden: int, n_gates: int, max_steps: int = 20, batch: int = 128) -> Callable:
-    """The matrix products of one training iteration, forward and backward, and nothing else: a floor under its time."""
+    """The matrix products of one training iteration, forward and backward as autograd does them, and nothing else."""
     x, h = torch.randn(batch, n_elements), torch.randn(batch, n_hidden)
     h_all, answers = torch.randn(max_steps * batch, n_hidden), torch.randn(max_steps * batch, 2)
     gates = [torch.randn(batch, n_hidden * n) for n in ((1,) if n_gates == 1 else (2, 1))]

@@ -43,7 +43,11 @@ def compare(
     """
     ours()
     other()
-    pairs = [(seconds(ours), seconds(other)) for _ in range(rounds)]
+    pairs = []
+    for n in range(rounds):  # who goes first changes
+        first, second = (ours, other) if n % 2 == 0 else (other, ours)
+        pair = seconds(first), seconds(second)
+        pairs.append(pair if n % 2 == 0 else pair[::-1])
     low, ratio, high = statistics.quantiles([a / b for a, b in pairs], n=4)
     row = {
         "claim": name,

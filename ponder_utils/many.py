@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils.checkpoints import load_checkpoint, save_checkpoint
-from ponder_utils.training import Row
+from ponder_utils.checkpoints import load_checkpoint, rng_state, save_checkpoint, set_rng_state
+from ponder_utils.steps import CheckpointedStep
+from ponder_utils.training import Row, plain
 
 Tensors = dict[str, Tensor]
+BETAS, EPS = (0.9, 0.999), 1e-8  # of Adam, torch's defaults
 
 
 def train_many(
@@ -50,14 +53,14 @@ def train_many(
     early. Both leave the others alone: at the next logged update they leave the stack, and cost nothing more.
 
     A forward pass must not depend on data for what it does next, nor draw random numbers. A `PonderNet` without dropout
-    qualifies; an `ACT`, which stops when its samples have halted, does not.
+    qualifies; an `ACT`, which stops when its samples have halted, does not, nor does a `CheckpointedStep`.
 
     Args:
         models: K networks, trained in place. They may differ in nothing but the values of parameters and buffers.
         loss_fns: K modules, (model(x), y) -> a named tuple of scalars with a field `total`. They may differ in nothing
             but buffers: a `PonderLoss` in lambda_p and beta.
-        draw_batch, n_updates, clip, schedule, evaluate, monitor, log, log_every, checkpoint_every, progress: as for
-            `train`. Every network has a schedule of its own.
+        draw_batch, n_updates, clip, evaluate, monitor, log, log_every, checkpoint_every, progress: as for `train`.
+        schedule: as for `train`, one for each network. It may change the learning rate and nothing else.
         lr: Adam's learning rate, one for all or one for each.
         seeds: K seeds, of the generators that batches are drawn from, one for each.
         patience: a network stops after so many evaluations without a new best.
@@ -73,15 +76,17 @@ def train_many(
     """
     for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
         check_int(name, value, 1)
-    check_real("clip", clip, 0, open_low=True)
+    clip = check_real("clip", clip, 0, open_low=True)
     if patience is not None and (check_int("patience", patience, 1) and evaluate is None):
         raise ValueError("patience needs evaluate; got evaluate=None")
-    lrs = list(lr) if isinstance(lr, Sequence) else [lr] * len(models)
+    lrs = [lr] * len(models) if isinstance(lr, Real) else list(lr)
     for name, values in {"loss_fns": loss_fns, "lr": lrs, "seeds": seeds}.items():
         if len(values) != len(models) or not models:
             raise ValueError(f"{name} must be as many as models, at least one; got {len(values)} for {len(models)}")
-    for value in lrs:
-        check_real("lr", value, 0, open_low=True)
+    lrs = [check_real("lr", value, 0, open_low=True) for value in lrs]
+    seeds = [check_int("seeds", seed, 0) for seed in seeds]
+    if any(isinstance(module, CheckpointedStep) for module in models[0].modules()):
+        raise ValueError("models must not have a CheckpointedStep, which computes again what is not stacked any more")
     _check_alike("models", models)
     _check_alike("loss_fns", loss_fns)
 
@@ -90,15 +95,17 @@ def train_many(
         _Member(k, model, loss_fn, torch.Generator(device).manual_seed(seed), lr, schedule)
         for k, (model, loss_fn, seed, lr) in enumerate(zip(models, loss_fns, seeds, lrs, strict=True))
     ]
-    run = _Run(members, {"lr": lrs, "clip": clip, "seeds": list(seeds)}, checkpoint_dir)
+    losses = [{name: buffer.tolist() for name, buffer in loss_fn.named_buffers()} for loss_fn in loss_fns]
+    run = _Run(members, {"lr": lrs, "clip": clip, "seeds": seeds, "losses": losses}, checkpoint_dir)
     bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
     for model in models:
         model.train()
-    with bar:
+    with bar, run:
         while run.update < n_updates and run.members:
             batches = [draw_batch(member.generator) for member in run.members]
             x, y = (torch.stack(part) for part in zip(*batches, strict=True))  # [K, batch, ...]
-            run.stack.learn(x, y, torch.tensor([member.lr for member in run.members]).to(device), clip)
+            lr_of_each = torch.tensor([member.lr for member in run.members]).to(device, non_blocking=True)
+            run.stack.learn(x, y, lr_of_each, clip)
             for member in run.members:
                 member.step_schedule()
             run.update += 1
@@ -129,8 +136,13 @@ class _Member:
     ) -> None:
         self.number, self.model, self.loss_fn, self.generator = number, model, loss_fn, generator
         # An optimizer of nothing: a schedule wants one, whose learning rate it changes.
-        self.holder = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=lr)
+        self.holder = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=lr)
         self.schedule = schedule(self.holder) if schedule else None
+        if self.holder.param_groups[0]["betas"] != BETAS:
+            raise ValueError(
+                "schedule must change nothing but the learning rate; got one that changes Adam's betas "
+                "(OneCycleLR has cycle_momentum=False for that)"
+            )
         self.best, self.since_best = -math.inf, 0
 
     @property
@@ -174,66 +186,71 @@ class _Stack:
 
     def __init__(self, members: list[_Member]) -> None:
         self.model, self.loss_fn = members[0].model, members[0].loss_fn
-        parameters, self.buffers = stack_module_state([member.model for member in members])
-        self.parameters = {name: value.detach().requires_grad_() for name, value in parameters.items()}
-        self.loss_state = {name: value.detach() for part in stack_module_state([m.loss_fn for m in members])
-                           for name, value in part.items()}  # fmt: skip
-        self.first = {name: torch.zeros_like(value) for name, value in parameters.items()}  # moments of the gradient
-        self.second = {name: torch.zeros_like(value) for name, value in parameters.items()}
+        parameters, buffers = stack_module_state([member.model for member in members])
+        learnt = {name for name, parameter in self.model.named_parameters() if parameter.requires_grad}
+        self.parameters = {name: parameters[name].detach().requires_grad_() for name in parameters if name in learnt}
+        self.fixed = {name: value.detach() for name, value in (parameters | buffers).items() if name not in learnt}
+        of_loss = stack_module_state([member.loss_fn for member in members])
+        self.of_loss = {name: value.detach() for part in of_loss for name, value in part.items()}
+        self.first = {
+            name: torch.zeros_like(value) for name, value in self.parameters.items()
+        }  # moments of the gradient
+        self.second = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
         self.updates = 0
-        self.going = torch.ones(len(members), dtype=torch.bool, device=next(iter(parameters.values())).device)
-        self.seen: Tensor | None = None
+        self.names: tuple[str, ...] = ()
+        self.seen: Tensor | None = None  # [names, K], each network's numbers of its last update
 
     def learn(self, x: Tensor, y: Tensor, lr: Tensor, clip: float) -> None:
         """One update of every network that is still going. x, y: [K, batch, ...]; lr: [K]."""
-        terms = vmap(self._terms)(self.parameters, self.buffers, self.loss_state, x, y)
+        terms = vmap(self._terms)(self.parameters, self.fixed, self.of_loss, x, y)
         # The networks share nothing, so that the gradient of the sum is each one's gradient of its own loss.
-        gradients = torch.autograd.grad(terms.total.sum(), list(self.parameters.values()))
+        gradients = torch.autograd.grad(terms.total.sum(), list(self.parameters.values()), materialize_grads=True)
         norms = torch.stack([gradient.flatten(1).norm(dim=1) for gradient in gradients])
         grad_norm = torch.linalg.vector_norm(norms, dim=0)  # [K]
         self.updates += 1
-        self._see(terms, grad_norm)
+        self._see(terms, grad_norm, lr)
         scale = (clip / (grad_norm + 1e-6)).clamp(max=1)  # as `clip_grad_norm_` has it
         with torch.no_grad():
             for name, gradient in zip(self.parameters, gradients, strict=True):
                 self._adam(name, gradient * _per_network(scale, gradient), lr)
 
-    def _terms(self, parameters: Tensors, buffers: Tensors, loss_state: Tensors, x: Tensor, y: Tensor) -> Any:
-        output = functional_call(self.model, (parameters, buffers), (x,))
-        return functional_call(self.loss_fn, loss_state, (output, y))
+    def _terms(self, parameters: Tensors, fixed: Tensors, of_loss: Tensors, x: Tensor, y: Tensor) -> Any:
+        output = functional_call(self.model, (parameters, fixed), (x,))
+        return functional_call(self.loss_fn, of_loss, (output, y))
 
-    def _see(self, terms: Any, grad_norm: Tensor) -> None:
+    @property
+    def going(self) -> Tensor:
+        """[K]: which networks have had no update yet that was not finite."""
+        return self.seen.isfinite().all(0)
+
+    def _see(self, terms: Any, grad_norm: Tensor, lr: Tensor) -> None:
         """Note each network's numbers of this update, unless it has an earlier one that was not finite."""
-        self.names = ("update", *terms._fields, "grad_norm")
-        values = [term.detach().double() for term in (*terms, grad_norm)]
-        now = torch.stack([torch.full_like(values[0], self.updates), *values])  # [names, K]
+        self.names = ("update", *terms._fields, "grad_norm", "lr")
+        values = [value.detach().double() for value in (*terms, grad_norm, lr)]
+        now = torch.stack([torch.full_like(values[0], self.updates), *values])
         self.seen = now if self.seen is None else torch.where(self.going, now, self.seen)
-        self.going = self.seen.isfinite().all(0)
 
-    def _adam(self, name: str, gradient: Tensor, lr: Tensor, betas: tuple = (0.9, 0.999), eps: float = 1e-8) -> None:
+    def _adam(self, name: str, gradient: Tensor, lr: Tensor) -> None:
         first, second, parameter = self.first[name], self.second[name], self.parameters[name]
-        first.lerp_(gradient, 1 - betas[0])
-        second.mul_(betas[1]).addcmul_(gradient, gradient, value=1 - betas[1])
-        root = (second / (1 - betas[1] ** self.updates)).sqrt_().add_(eps)
-        step = first / root * _per_network(lr / (1 - betas[0] ** self.updates), first)
+        first.lerp_(gradient, 1 - BETAS[0])
+        second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+        root = (second / (1 - BETAS[1] ** self.updates)).sqrt_().add_(EPS)
+        step = first / root * _per_network(lr / (1 - BETAS[0] ** self.updates), first)
         parameter.sub_(torch.where(_per_network(self.going, step), step, 0.0))
-
-    def stacked(self) -> list[Tensors]:
-        return [self.parameters, self.buffers, self.loss_state, self.first, self.second]
 
     def keep(self, rows: list[int]) -> None:
         """Go on with these networks."""
-        for tensors in self.stacked():
+        for tensors in (self.parameters, self.fixed, self.of_loss, self.first, self.second):
             for name, value in tensors.items():
                 tensors[name] = value.detach()[rows].requires_grad_(value.requires_grad)
-        self.going, self.seen = self.going[rows], self.seen[:, rows]
+        self.seen = self.seen[:, rows]
 
     @torch.no_grad()
     def hand_back(self, members: list[_Member]) -> None:
-        """Give the networks their weights."""
+        """Give the networks their weights, and what else the forward pass has changed."""
         for k, member in enumerate(members):
-            for name, parameter in member.model.named_parameters():
-                parameter.copy_(self.parameters[name][k])
+            for name, value in {**dict(member.model.named_parameters()), **dict(member.model.named_buffers())}.items():
+                value.copy_((self.parameters if name in self.parameters else self.fixed)[name][k])
 
 
 def _per_network(value: Tensor, like: Tensor) -> Tensor:
@@ -247,27 +264,29 @@ class _Run:
         self.all, self.members, self.settings = members, list(members), settings
         self.update, self.rows = 0, []
         self.path = None if folder is None else Path(folder) / "last.pt"
-        resumed = load_checkpoint(self.path) if self.path is not None and self.path.exists() else None
-        if resumed is not None:
-            self._load(resumed)
-        self.stack = _Stack(self.members) if self.members else None
-        if resumed is not None and self.stack is not None:
-            self.stack.updates = self.update
-            for name, moments in (("first", self.stack.first), ("second", self.stack.second)):
-                for parameter, value in resumed[name].items():
-                    moments[parameter].copy_(value)
+        if self.path is not None and self.path.exists():
+            self._resume()
+        else:
+            self.stack = _Stack(self.members)
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.members:
+            self.stack.hand_back(self.members)
 
     def judge(self, evaluate: Callable[[nn.Module], Row] | None, monitor: str, patience: int | None) -> list[Row]:
         """A row for every network in the stack; those that have stopped leave it."""
         self.stack.hand_back(self.members)
         rows, stay = [], []
         for k, (member, seen) in enumerate(zip(self.members, self.stack.seen.T.tolist(), strict=True)):
-            row = {"network": member.number, **dict(zip(self.stack.names, seen, strict=True)), "lr": member.lr}
-            row |= {"update": int(row["update"]), "stopped": ""}
+            row = {"network": member.number, **dict(zip(self.stack.names, seen, strict=True)), "stopped": ""}
+            row["update"] = int(row["update"])
             if not all(math.isfinite(value) for value in seen):
                 row["stopped"] = "diverged"
             elif evaluate:
-                row |= evaluate(member.model)
+                row |= plain(evaluate(member.model))
                 if monitor not in row:
                     raise ValueError(
                         f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}"
@@ -290,13 +309,15 @@ class _Run:
             "settings": self.settings,
             "members": [member.state() for member in self.all],
             "going": [member.number for member in self.members],
-            "first": self.stack.first,
-            "second": self.stack.second,
+            "stack": [self.stack.first, self.stack.second, self.stack.seen, list(self.stack.names)],
+            "rng": rng_state(self.all[0].generator.device, self.all[0].generator),
             "run": [self.update, self.rows],
         }
         save_checkpoint(self.path, state)
 
-    def _load(self, state: dict[str, Any]) -> None:
+    def _resume(self) -> None:
+        generator = self.all[0].generator
+        state = load_checkpoint(self.path, generator.device)
         if state["settings"] != self.settings:
             raise ValueError(
                 f"checkpoint_dir holds {self.path}, of a run with {state['settings']}; this run has {self.settings}. "
@@ -304,8 +325,12 @@ class _Run:
             )
         for member, its in zip(self.all, state["members"], strict=True):
             member.load(its)
+        set_rng_state(generator.device, generator, state["rng"])
         self.members = [self.all[number] for number in state["going"]]
         self.update, self.rows = state["run"]
+        self.stack = _Stack(self.members or self.all)
+        self.stack.updates = self.update
+        self.stack.first, self.stack.second, self.stack.seen, self.stack.names = state["stack"]
 
 
 def _check_alike(name: str, modules: Sequence[nn.Module]) -> None:
@@ -324,8 +349,7 @@ def _shape_of(module: nn.Module) -> set[tuple]:
     """Every submodule's class and plain attributes, every tensor's shape."""
     parts = {(name, type(part).__qualname__) for name, part in module.named_modules()}
     for name, part in module.named_modules():
-        parts |= {(f"{name}.{key}", repr(value)) for key, value in vars(part).items() if not key.startswith("_")}
-    return parts | {
-        (key, tuple(value.shape))
-        for key, value in {**dict(module.named_parameters()), **dict(module.named_buffers())}.items()
-    }
+        its = {key: value for key, value in vars(part).items() if not key.startswith("_") and key != "training"}
+        parts |= {(f"{name}.{key}", repr(value)) for key, value in its.items()}
+    tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    return parts | {(name, tuple(t.shape), str(t.dtype), t.requires_grad) for name, t in tensors.items()}

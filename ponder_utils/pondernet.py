@@ -117,15 +117,15 @@ class PonderNet(nn.Module):
         z, h = self._start(x)
         rows = torch.arange(n_rows, device=device)  # which sample each row of the shrinking batch is
         log_survival = torch.zeros(1, n_rows, device=device)  # log prod_{j<n} (1 - lambda_j)
-        p_halt = torch.empty(n_rows, device=device)
-        steps, computed = torch.empty_like(rows), torch.empty_like(rows)
+        p_halt = torch.zeros(n_rows, device=device)
+        steps, computed = torch.zeros_like(rows), torch.zeros_like(rows)
         n = 0
         while len(rows) or n == 0:
             c = min(look_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE), last - n)
             y_hat, h, halt_logits = unroll(self.step, z, h, c)  # [c, rows, ...]
             self._check(y_hat, halt_logits, (c, len(rows)))
             if n == 0:
-                answer = torch.empty((n_rows, *y_hat.shape[2:]), dtype=y_hat.dtype, device=device)
+                answer = torch.zeros((n_rows, *y_hat.shape[2:]), dtype=y_hat.dtype, device=device)
             a = halt_logits.float()
             log_survival = torch.cat([log_survival, log_survival + logsigmoid(-a).cumsum(0)])
             log_p = log_survival[:-1] + logsigmoid(a)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import sys
 import time
@@ -38,8 +39,8 @@ def run_grid(
             faster than two for networks as small as these.
         settings: keyword arguments of the calls; no two alike.
         together: names of settings. Where they are given, settings that differ in nothing else go into one call, as
-            `train_many` wants them: run([setting, ...]) -> [result, ...]. There are as many calls as keep all workers
-            busy.
+            `train_many` wants them: run([setting, ...]) -> [result, ...]. Each group of these is cut into so many parts
+            of like size that the calls can be shared evenly.
         workers: processes to share the calls. With 1 they run in this one.
         client: a `distributed.Client`, to share the calls among the workers of its cluster instead, one thread each. A
             call that was lost with its worker is made again.
@@ -60,6 +61,8 @@ def run_grid(
     done = {_key(entry["setting"]) for entry in entries}
     todo = [setting for key, setting in zip(keys, settings, strict=True) if key not in done]
     calls = [(run, setting) for setting in todo]
+    if unknown := {*together} - {name for setting in settings for name in setting}:
+        raise ValueError(f"together must be names of settings; got {', '.join(sorted(unknown))}")
     if together:
         calls = [(run, group) for group in _groups(todo, together, workers)]
     with tqdm(total=len(settings), initial=len(settings) - len(todo), desc=name, file=sys.stdout) as bar:
@@ -128,11 +131,12 @@ def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int =
 
 
 def _groups(settings: list[Row], together: Sequence[str], workers: int) -> list[list[Row]]:
-    """Settings that differ in nothing but `together`, in parts of like size, a part for each worker."""
+    """Settings that differ in nothing but `together`, in parts of like size, their number a multiple of workers."""
     alike: dict[str, list[Row]] = {}
     for setting in settings:
         alike.setdefault(_key({**setting, **dict.fromkeys(together)}), []).append(setting)
-    return [part for group in alike.values() for i in range(workers) if (part := group[i::workers])]
+    parts = workers // math.gcd(workers, len(alike))
+    return [part for group in alike.values() for i in range(parts) if (part := group[i::parts])]
 
 
 def _single_threaded(client: Any) -> int:
@@ -163,9 +167,10 @@ def _calls(
 def _on_one_thread(call: Callable[..., Any], setting: Row | list[Row]) -> Any:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    result = call(setting) if isinstance(setting, list) else call(**setting)
-    torch.set_num_threads(threads)
-    return result
+    try:
+        return call(setting) if isinstance(setting, list) else call(**setting)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _timed(run: Callable[..., Any], setting: Row | list[Row]) -> list[Row]:

@@ -82,8 +82,7 @@ def train(
     """
     for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
         check_int(name, value, 1)
-    for name, value in {"lr": lr, "clip": clip}.items():
-        check_real(name, value, 0, open_low=True)
+    lr, clip = (check_real(name, value, 0, open_low=True) for name, value in {"lr": lr, "clip": clip}.items())
     if patience is not None and (check_int("patience", patience, 1) and evaluate is None):
         raise ValueError("patience needs evaluate; got evaluate=None")
 
@@ -105,6 +104,7 @@ def train(
             grad_norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
             run.update += 1
             guard.see(run.update, terms, grad_norm)
+            lr_now = optimizer.param_groups[0]["lr"]
             optimizer.step()
             if scheduler and not isinstance(scheduler, ReduceLROnPlateau):
                 scheduler.step()
@@ -115,9 +115,9 @@ def train(
             if to_log or to_save or device.type == "cpu":  # elsewhere, reading a number means waiting for the device
                 row = guard.row()
             if to_log:
-                row |= {"lr": optimizer.param_groups[0]["lr"]}
+                row |= {"lr": lr_now}
                 if evaluate:
-                    row |= evaluate(model)
+                    row |= plain(evaluate(model))
                     run.judge(row, monitor, patience)
                 run.rows.append(row)
                 bar.set_postfix({k: f"{v:.3f}" for k, v in row.items() if k in ("total", monitor)}, refresh=False)
@@ -126,6 +126,11 @@ def train(
             if to_save or run.stopped:
                 run.save("last.pt")
     return run.rows
+
+
+def plain(row: Row) -> Row:
+    """Python's own numbers in place of NumPy's, which a checkpoint cannot hold."""
+    return {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
 
 
 class _Guard:

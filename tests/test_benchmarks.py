@@ -5,7 +5,7 @@ import torch
 from reference import with_weights_of
 from torch import nn
 
-from benchmarks.peers import TextbookACT, TextbookPonderNet, bce
+from benchmarks.peers import TextbookACT, TextbookPonderNet, bce, same_act
 from benchmarks.timing import compare, peak_bytes
 from ponder_utils import ACT, ACTLoss, GRUStep, ParityTask, PonderLoss, PonderNet, RNNCell, RNNStep
 
@@ -42,10 +42,8 @@ def test_the_textbook_loop_computes_what_ours_does(step, cell):
 
 def test_the_textbook_act_computes_what_ours_does():
     textbook, ours = TextbookACT(nn.RNNCell(9, 16), 16), ACT(RNNCell(9, 16))
-    with_weights_of(textbook.cell, ours.cell)
     nn.init.normal_(textbook.halt.weight, std=0.5)
     nn.init.constant_(textbook.halt.bias, -1.0)
-    ours.output.load_state_dict(textbook.answer.state_dict())
-    ours.halting.load_state_dict(textbook.halt.state_dict())
+    same_act(textbook, ours)
     assert len(ours(x[None]).n_updates.unique()) > 2
     torch.testing.assert_close(textbook.loss(x, y, 0.01), ACTLoss(bce, 0.01)(ours(x[None]), y[None]).total)

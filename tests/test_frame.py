@@ -168,7 +168,16 @@ def test_a_notebook_runs_once_for_every_combination_of_a_grid_and_not_again(sche
     assert (tmp_path / "out" / "little,A=1.html").stat().st_mtime_ns == before
 
 
+def test_an_edited_notebook_is_run_again(tmp_path):
+    for text in ("A is", "A was"):
+        little = little_notebook(tmp_path, f'print("{text}", A)')
+        (row,) = course.run_grid(little, {}, [["A", "1"]], tmp_path / "out", 1, None)
+        assert row["headline"] == f"{text} 1"
+
+
 def test_a_grid_is_checked_before_anything_runs(tmp_path):
+    with pytest.raises(SystemExit, match=r"each parameter is given once.*; got A, A"):
+        course.run_grid(little_notebook(tmp_path, "A"), {"A": 1}, [["A", "1"]], tmp_path / "out", 1, None)
     with pytest.raises(SystemExit, match="A must be of type int; got 'x'"):
         course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1", "x"]], tmp_path / "out", 1, None)
     with pytest.raises(RuntimeError, match=r"little,A=2: FAILED in cell .*: ZeroDivisionError"):

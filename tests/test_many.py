@@ -5,11 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
 from torch import nn
-from torch.optim.lr_scheduler import LambdaLR, ReduceLROnPlateau
+from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau
 
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
@@ -17,12 +18,13 @@ from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import LossTerms, PonderLoss
 from ponder_utils.many import train_many
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.steps import CheckpointedStep, GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, train
 
 TASK = ParityTask(6)
 HELD_OUT = TASK.batch(256, torch.Generator().manual_seed(99))
+bce = nn.BCEWithLogitsLoss(reduction="none")
 LAMBDA_PS, BETAS, LRS, SEEDS = (0.1, 0.5, 0.9), (0.01, 0.02, 0.0), (1e-3, 5e-3, 1e-2), (7, 8, 9)
 
 
@@ -31,7 +33,7 @@ def make(step=RNNStep, lambda_ps=LAMBDA_PS):
     for k, (lambda_p, beta) in enumerate(zip(lambda_ps, BETAS, strict=True)):
         torch.manual_seed(k)
         models.append(PonderNet(step(6, 16), 6))
-        losses.append(PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p, 6, beta))
+        losses.append(PonderLoss(bce, lambda_p, 6, beta))
     return models, losses
 
 
@@ -81,7 +83,7 @@ class BreaksBelow(nn.Module):
 
     def __init__(self, limit):
         super().__init__()
-        self.inner = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3, 6)
+        self.inner = PonderLoss(bce, 0.3, 6)
         self.register_buffer("limit", torch.tensor(limit))
 
     def forward(self, output, y):
@@ -147,14 +149,25 @@ def killed_after(updates):
     return draw_or_die
 
 
+def halting_as_it_falls(model):
+    """Draws from torch's global generator, which must be restored too."""
+    return {"accuracy": torch.rand(()).item(), "steps": np.float64(1.0)}
+
+
 @pytest.mark.parametrize("schedule", [None, falling, plateau])
-def test_resumed_equals_uninterrupted(tmp_path, schedule):
-    options = MANY | {"evaluate": score, "schedule": schedule, "checkpoint_every": 30}
-    losses = [BreaksBelow(limit) for limit in (-1.0, 0.03, -1.0)]  # one leaves before the kill
+@pytest.mark.parametrize("checkpoint_every", [1, 30])  # between two logged updates, a network may have diverged
+@pytest.mark.parametrize("score", [score, halting_as_it_falls])
+def test_resumed_equals_uninterrupted(tmp_path, schedule, checkpoint_every, score):
+    torch.manual_seed(5)
+    options = MANY | {"evaluate": score, "schedule": schedule, "checkpoint_every": checkpoint_every}
+    losses = [BreaksBelow(limit) for limit in (-1.0, 0.04, -1.0)]  # one diverges before the kill
     whole, cut = make()[0], make()[0]
+    torch.manual_seed(5)
     rows = train_many(whole, losses, draw, 200, **options)
+    torch.manual_seed(5)
     with pytest.raises(KeyboardInterrupt):
-        train_many(cut, losses, killed_after(120), 200, checkpoint_dir=tmp_path, **options)
+        train_many(cut, losses, killed_after(78), 200, checkpoint_dir=tmp_path, **options)
+    torch.manual_seed(6)
     resumed = make()[0]
     for model in resumed:
         nn.init.zeros_(model.step.heads.weight)  # whatever it starts from is replaced
@@ -181,12 +194,57 @@ train_many(*make(), draw, 100_000, log=log, checkpoint_dir={str(tmp_path)!r}, ch
     kept = torch.load(tmp_path / "last.pt", weights_only=True)["run"][0]
     assert kept % 40 == 0
     assert kept >= updates[-1] - 40
-    rows = train_many(*make(), draw, kept + 20, checkpoint_dir=tmp_path, **MANY)
+    (models, losses), whole = make(), make()[0]
+    rows = train_many(models, losses, draw, kept + 20, checkpoint_dir=tmp_path, **MANY)
     assert [row["update"] for row in rows if row["network"] == 2] == list(range(20, kept + 21, 20))
+    train_many(whole, losses, draw, kept + 20, **MANY)
+    for k in range(3):
+        torch.testing.assert_close(weights(models[k]), weights(whole[k]), **close)
+
+
+class WithRunningMean(RNNStep):
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size)
+        self.norm = nn.BatchNorm1d(input_size)
+
+    def start(self, x):
+        return super().start(self.norm(x))
+
+
+class HalfFrozen(RNNStep):
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size)
+        self.cell.from_x.requires_grad_(False)
+
+
+@pytest.mark.parametrize("step", [WithRunningMean, HalfFrozen])
+@pytest.mark.parametrize("max_steps", [1, 6])  # with one step, from_h has no influence
+def test_running_means_frozen_weights_and_unused_ones(step, max_steps):
+    def build():
+        torch.manual_seed(0)
+        return PonderNet(step(6, 16), max_steps), PonderLoss(bce, 0.3, max_steps)
+
+    (one, loss), (alone, _) = build(), build()
+    train_many([one, build()[0]], [loss, loss], draw, 40, lr=1e-2, seeds=[1, 2], **OPTIONS)
+    train(alone, loss, draw, 40, lr=1e-2, seed=1, **OPTIONS)
+    for (name, mine), its in zip(one.state_dict().items(), alone.state_dict().values(), strict=True):
+        torch.testing.assert_close(mine, its, **close, msg=name)
+
+
+def test_an_interrupted_training_leaves_the_networks_with_what_they_have_learnt():
+    models, losses = make()
+    with pytest.raises(KeyboardInterrupt):
+        train_many(models, losses, killed_after(50), 100, **MANY)
+    whole, _ = make()
+    train_many(whole, losses, draw, 50, **MANY)
+    for k in range(3):
+        assert torch.equal(weights(models[k]), weights(whole[k]))
 
 
 def test_settings_of_another_run_are_refused(tmp_path):
     train_many(*make(), draw, 20, checkpoint_dir=tmp_path, **MANY)
+    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*log_prior.*this run has .*log_prior"):
+        train_many(*make(lambda_ps=(0.1, 0.5, 0.8)), draw, 20, checkpoint_dir=tmp_path, **MANY)
     with pytest.raises(ValueError, match=r"checkpoint_dir holds .*last\.pt, of a run with .*'clip': 0.3"):
         train_many(*make(), draw, 20, checkpoint_dir=tmp_path, **MANY | {"clip": 0.4})
 
@@ -205,6 +263,12 @@ def reversed_third():
         (make, {"patience": 2}, "patience needs evaluate; got evaluate=None"),
         (make, {"evaluate": score, "monitor": "f1"}, "monitor must be a number that evaluate returns, .*'f1'"),
         (lambda: ([], []), {"seeds": [], "lr": 1e-3}, "loss_fns must be as many as models, at least one; got 0 for 0"),
+        (make, {"schedule": lambda o: OneCycleLR(o, 1e-2, total_steps=20)}, "schedule must change nothing but the"),
+        (
+            lambda: ([PonderNet(CheckpointedStep(RNNStep(6, 16), 2), 6) for _ in range(3)], make()[1]),
+            {},
+            "models must not have a CheckpointedStep",
+        ),
         (reversed_third, {}, r"loss_fns must differ in nothing but .*; got loss_fns\[0\] and loss_fns\[2\].*direction"),
         (
             lambda: ([*make()[0][:2], PonderNet(RNNStep(6, 16), 7)], make()[1]),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ponder_utils.results import beside_stored, in_parallel, load_results, run_grid
+from ponder_utils.results import _groups, beside_stored, in_parallel, load_results, run_grid
 
 GRID = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
 
@@ -138,6 +138,17 @@ def test_settings_that_differ_in_nothing_else_go_into_one_call(tmp_path):
     assert rows == [row | {"calls": 4} for row in WANTED]
     more = [*GRID, {"a": 3, "seed": 0}]
     assert run_grid(products, more, together=["seed", "a"], store=tmp_path / "grid.json")[:4] == rows
+
+
+def test_groups_are_cut_so_that_all_workers_have_as_many_calls():
+    settings = [{"form": form, "seed": seed} for form in "abc" for seed in range(5)]
+    for workers, calls in ((1, 3), (2, 6), (3, 3), (6, 6)):
+        groups = _groups(settings, ["seed"], workers)
+        assert len(groups) == calls
+        assert sorted(str(setting) for group in groups for setting in group) == sorted(map(str, settings))
+        assert all(len({setting["form"] for setting in group}) == 1 for group in groups)
+    with pytest.raises(ValueError, match="together must be names of settings; got sed"):
+        run_grid(products, GRID, together=["sed"])
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import hashlib
 import itertools
 import json
 import sys
@@ -103,9 +104,10 @@ def run(notebook: Path, parameters: dict[str, Any], executed: Path) -> dict[str,
     return {"notebook": notebook.stem, "status": status, "minutes": round(minutes, 2), "headline": headline(result)}
 
 
-def run_of_grid(notebook: str, out: str, given: dict[str, Any], varied: dict[str, Any]) -> dict[str, Any]:
-    """One run of a grid, on whichever machine: what varies is in the file's name."""
-    name = ",".join([Path(notebook).stem, *(f"{name}={value}" for name, value in varied.items())])
+def run_of_grid(notebook: str, source: str, out: str, given: dict[str, Any], varied: dict[str, Any]) -> dict[str, Any]:
+    """One run of a grid, on whichever machine. All parameters are in the file's name; `source` tells versions apart."""
+    values = [f"{name}={str(value).replace('/', '_')}" for name, value in (given | varied).items()]
+    name = ",".join([Path(notebook).stem, *values])
     row = run(Path(notebook), given | varied, Path(out) / f"{name}.ipynb")
     if row["status"] != "ok":
         raise RuntimeError(f"{name}: {row['status']}")
@@ -117,14 +119,19 @@ def run_grid(
 ) -> list[dict[str, Any]]:
     """Run a notebook for every combination of the grid's values; a row for each."""
     values = {name: [read_value(text) for text in texts] for name, *texts in grid}
+    if len(values) < len(grid) or values.keys() & given.keys():
+        raise SystemExit(
+            f"each parameter is given once, with -p or with --grid; got {', '.join([*given, *(g[0] for g in grid)])}"
+        )
     varied = [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
     for combination in varied:
         check_parameters(notebook, given | combination)
-    places = {"notebook": str(notebook), "out": str(out.resolve()), "given": given}
+    source = hashlib.sha256(notebook.read_bytes()).hexdigest()[:12]
+    same = {"notebook": str(notebook), "source": source, "out": str(out.resolve()), "given": given}
     with contextlib.ExitStack() as stack:
         client = stack.enter_context(distributed.Client(scheduler)) if scheduler else None
         options = {"workers": workers, "client": client, "store": out / f"{notebook.stem}_grid.json"}
-        rows = results.run_grid(run_of_grid, [places | {"varied": each} for each in varied], name="runs", **options)
+        rows = results.run_grid(run_of_grid, [same | {"varied": each} for each in varied], name="runs", **options)
     return [row["varied"] | {"minutes": row["minutes"], "headline": row["headline"]} for row in rows]
 
 
