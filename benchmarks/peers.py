@@ -69,7 +69,7 @@ def same_act(textbook: TextbookACT, ours: ACT) -> None:
     """Give our ACT the weights of the textbook's."""
     cell = textbook.cell
     ours.cell.from_x.load_state_dict({"weight": cell.weight_ih, "bias": cell.bias_ih})
-    ours.cell.from_h.load_state_dict({"weight": cell.weight_hh, "bias": cell.bias_hh})
+    ours.cell.from_h.load_state_dict({"weight": cell.weight_hh.t(), "bias": cell.bias_hh})
     ours.output.load_state_dict(textbook.answer.state_dict())
     ours.halting.load_state_dict(textbook.halt.state_dict())
 

@@ -57,8 +57,8 @@ def ponder_loss(lambda_p: float = 0.2, max_steps: int = N) -> PonderLoss:
 
 
 def parity_rows() -> list[Row]:
-    """Ten iterations a call, so that what `train` sets up once weighs little."""
-    rows, ten = [], 10
+    """Twenty iterations a call, so that what `train` sets up once weighs little."""
+    rows, twenty = [], 20
     generator = torch.Generator().manual_seed(0)
     for n_elements in (8, 64):
         labml, task = Labml(n_elements), ParityTask(n_elements)
@@ -66,21 +66,23 @@ def parity_rows() -> list[Row]:
         rows.append(compare(name, partial(task.batch, BATCH, generator), partial(next, labml.batches)))
     for step, n_elements, n_hidden, cell in ((GRUStep, 8, 64, nn.GRUCell), (RNNStep, 64, 128, nn.RNNCell)):
         task, network = ParityTask(n_elements), f"{n_elements} elements, {step.__name__[:3]} {n_hidden}"
-        ours = partial(iterations, PonderNet(step(n_elements, n_hidden), N), ponder_loss(), task, ten)
+        ours = partial(iterations, PonderNet(step(n_elements, n_hidden), N), ponder_loss(), task, twenty)
         if step is GRUStep:
             labml = Labml(n_elements, n_hidden, N)
             rows.append(
                 compare(
                     f"training, {network}: ours / labml's",
                     ours,
-                    lambda labml=labml: [labml.iteration() for _ in range(ten)],
+                    lambda labml=labml: [labml.iteration() for _ in range(twenty)],
                     target="<= 0.4545",  # 1 / 2.2
                 )
             )
         textbook = peers.TextbookPonderNet(cell(n_elements, n_hidden), n_hidden, N)
         rows.append(
             compare(
-                f"training, {network}: ours / textbook loop", ours, partial(by_hand, textbook.loss, textbook, task, ten)
+                f"training, {network}: ours / textbook loop",
+                ours,
+                partial(by_hand, textbook.loss, textbook, task, twenty),
             )
         )
         floor = peers.products_alone(n_elements, n_hidden, ours.args[0].step.cell.n_gates)
@@ -88,7 +90,7 @@ def parity_rows() -> list[Row]:
             compare(
                 f"training, {network}: ours / its products alone",
                 ours,
-                lambda floor=floor: [floor() for _ in range(ten)],
+                lambda floor=floor: [floor() for _ in range(twenty)],
                 target="<= 2",
             )
         )

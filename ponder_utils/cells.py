@@ -21,6 +21,26 @@ from torch import Tensor, nn
 from ponder_utils._check import check_int
 
 
+class _FromState(nn.Module):
+    """h W + b, a linear layer whose weight lies as the product reads it, [in, out], and is not turned at every update.
+
+    Initialised as `nn.Linear` is.
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__()
+        layer = nn.Linear(in_features, out_features)
+        self.weight = nn.Parameter(layer.weight.detach().t().contiguous())
+        self.bias = layer.bias
+
+    def forward(self, h: Tensor) -> Tensor:
+        return torch.addmm(self.bias, h, self.weight)
+
+    def added_to(self, z: Tensor, h: Tensor | None) -> Tensor:
+        """z + h W, in one call; the bias is in z already. No h is zeros."""
+        return z if h is None else torch.addmm(z, h, self.weight)
+
+
 class _Cell(nn.Module):
     """The layers that a cell of this file has: from_x reads the input, for every gate, and from_h the state.
 
@@ -39,7 +59,7 @@ class _Cell(nn.Module):
         self.input_size = check_int("input_size", input_size, 1)
         self.hidden_size = check_int("hidden_size", hidden_size, 1)
         self.from_x = nn.Linear(input_size, self.n_gates * hidden_size)
-        self.from_h = nn.Linear(hidden_size, hidden_size)
+        self.from_h = _FromState(hidden_size, hidden_size)
 
     def read(self, x: Tensor) -> Tensor:
         """x: [batch, ...], flattened after the batch -> W_x x + b_x, [batch, n_gates * hidden_size]."""
@@ -58,7 +78,7 @@ class RNNCell(_Cell):
 
     def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
         """z from `start`, h: [batch, hidden_size] -> the next h."""
-        return torch.tanh(_plus(z, self.from_h, h))
+        return torch.tanh(self.from_h.added_to(z, h))
 
 
 class GRUCell(_Cell):
@@ -71,7 +91,7 @@ class GRUCell(_Cell):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__(input_size, hidden_size)
-        self.gates_from_h = nn.Linear(hidden_size, 2 * hidden_size)
+        self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """x: [batch, ...] -> W_x x + b_x for the gates, b_h included, [batch, 2 hidden_size], and for the candidate."""
@@ -82,7 +102,7 @@ class GRUCell(_Cell):
         """z from `start`, h: [batch, hidden_size] -> the next h."""
         gates, candidate = z
         h = torch.zeros_like(candidate) if h is None else h
-        reset, update = torch.sigmoid(_plus(gates, self.gates_from_h, h)).chunk(2, dim=1)
+        reset, update = torch.sigmoid(self.gates_from_h.added_to(gates, h)).chunk(2, dim=1)
         candidate = torch.tanh(torch.addcmul(candidate, reset, self.from_h(h)))
         return torch.lerp(candidate, h, update)  # (1 - update) * candidate + update * h
 
@@ -102,12 +122,7 @@ class MLPCell(_Cell):
 
     def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
         """z from `start`, h: [batch, hidden_size] -> the next h."""
-        return torch.relu(self.to_h(self.dropout(torch.relu(_plus(z, self.from_h, h)))))
-
-
-def _plus(z: Tensor, layer: nn.Linear, h: Tensor | None) -> Tensor:
-    """z + W h, one call and one node on the gradient's way back. The layer's bias is in z already; no h is zeros."""
-    return z if h is None else torch.addmm(z, h, layer.weight.t())
+        return torch.relu(self.to_h(self.dropout(torch.relu(self.from_h.added_to(z, h)))))
 
 
 def begin(cell: Any, x: Tensor) -> Tensor:

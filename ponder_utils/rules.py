@@ -23,7 +23,7 @@ def _first_passage(log_v: Tensor) -> HaltingRule:
     """Stop at the first step whose survival probability is at most v: where the CDF reaches 1 - v."""
 
     def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        before = (log_survival > log_v[rows]).sum(0)
+        before = (log_survival > log_v.index_select(0, rows)).sum(0)
         return before, before
 
     return rule
@@ -56,7 +56,7 @@ def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
     best = torch.full((batch_size,), -math.inf, device=device)
 
     def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        earlier = best[rows]
+        earlier = best.index_select(0, rows)
         best_so_far = torch.maximum(log_p, earlier).cummax(0).values
         best[rows] = best_so_far[-1]
         before = (log_p < best_so_far[-1]).cumprod(0).sum(0)  # the first of equals

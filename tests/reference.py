@@ -75,8 +75,8 @@ def with_weights_of(theirs, cell):
     """A cell with the weights of torch's; `weight_hh` has the gates' rows before the candidate's."""
     layers = [cell.from_h] if cell.n_gates == 1 else [cell.gates_from_h, cell.from_h]
     for kind in ("weight", "bias"):
-        cell.from_x.load_state_dict({kind: getattr(theirs, f"{kind}_ih")}, strict=False)
-        parts = getattr(theirs, f"{kind}_hh").split([len(layer.bias) for layer in layers])
+        getattr(cell.from_x, kind).data = getattr(theirs, f"{kind}_ih").detach().clone()
+        parts = getattr(theirs, f"{kind}_hh").detach().split([len(layer.bias) for layer in layers])
         for layer, part in zip(layers, parts, strict=True):
-            layer.load_state_dict({kind: part}, strict=False)
+            getattr(layer, kind).data = part.t().contiguous() if kind == "weight" else part.clone()
     return cell

@@ -22,7 +22,7 @@ def test_cells_are_torchs_cells(cell, state):
 def test_an_mlp_cell_is_two_layers_over_input_and_state(state):
     cell, x = MLPCell(5, 8, dropout=0.5).eval(), torch.randn(7, 5)
     h = torch.zeros(7, 8) if state is None else state
-    weights = torch.cat([cell.from_x.weight, cell.from_h.weight], dim=1)
+    weights = torch.cat([cell.from_x.weight, cell.from_h.weight.T], dim=1)
     between = (torch.cat([x, h], dim=1) @ weights.T + cell.from_x.bias + cell.from_h.bias).clamp(min=0)
     expected = (between @ cell.to_h.weight.T + cell.to_h.bias).clamp(min=0)
     torch.testing.assert_close(cell(cell.start(x), state), expected)
