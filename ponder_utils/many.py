@@ -1,7 +1,8 @@
 """Many networks of one architecture trained as one: their weights stand in one tensor, and every product is batched.
 
 A small network leaves most of a processor idle: the time goes into the calls, not into the arithmetic. K networks
-whose parameters are stacked, [K, ...] each, take one call where K networks alone take K.
+whose parameters are stacked, [K, ...] each, take one call where K networks alone take K. On a CPU that pays as long as
+the arithmetic is small; `benchmarks` shows where it ends. Beyond, share them among processes (`results`).
 """
 
 from __future__ import annotations
