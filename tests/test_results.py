@@ -172,9 +172,13 @@ def test_a_killed_worker_of_a_cluster_loses_no_finished_run(cluster, tmp_path):
     victim = min(cluster.run(os.getpid).values())
 
     def kill_in_the_middle():
-        while not (store.exists() and len(load_results(store)) >= 3):
+        while not (store.exists() and len(load_results(store)) >= 3 and is_busy()):
             time.sleep(0.02)
         os.kill(victim, signal.SIGKILL)
+
+    def is_busy():
+        begun = [path for path in tmp_path.glob("*.begun") if str(victim) in path.read_text().split()]
+        return any(not path.with_suffix(".done").exists() for path in begun)
 
     killer = threading.Thread(target=kill_in_the_middle)
     killer.start()
