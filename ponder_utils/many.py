@@ -193,9 +193,8 @@ class _Stack:
         self.fixed = {name: value.detach() for name, value in (parameters | buffers).items() if name not in learnt}
         of_loss = stack_module_state([member.loss_fn for member in members])
         self.of_loss = {name: value.detach() for part in of_loss for name, value in part.items()}
-        self.first = {
-            name: torch.zeros_like(value) for name, value in self.parameters.items()
-        }  # moments of the gradient
+        # The gradient's moments.
+        self.first = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
         self.second = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
         self.updates = 0
         self.names: tuple[str, ...] = ()
@@ -211,6 +210,7 @@ class _Stack:
         self.updates += 1
         self._see(terms, grad_norm, lr)
         scale = (clip / (grad_norm + 1e-6)).clamp(max=1)  # as `clip_grad_norm_` has it
+        lr = torch.where(self.going, lr, 0.0)
         with torch.no_grad():
             for name, gradient in zip(self.parameters, gradients, strict=True):
                 self._adam(name, gradient * _per_network(scale, gradient), lr)
@@ -236,8 +236,9 @@ class _Stack:
         first.lerp_(gradient, 1 - BETAS[0])
         second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
         root = (second / (1 - BETAS[1] ** self.updates)).sqrt_().add_(EPS)
-        step = first / root * _per_network(lr / (1 - BETAS[0] ** self.updates), first)
-        parameter.sub_(torch.where(_per_network(self.going, step), step, 0.0))
+        lr = _per_network(lr, first)
+        step = first / root * (lr / (1 - BETAS[0] ** self.updates))
+        parameter.sub_(torch.where(lr > 0, step, 0.0))  # not 0 * nan, where a network is not to learn
 
     def keep(self, rows: list[int]) -> None:
         """Go on with these networks."""
