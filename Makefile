@@ -39,7 +39,7 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 90 minutes;
 	$(RUN) tools/course.py 03_parity -p PRIOR_SIZE large -p PRIOR_SEEDS 10 -p BEYOND_SEEDS 10 -p STORE True
 	$(RUN) tools/course.py 04_mnist_rotation -p DATASET mnist -p EXPERIMENT_SEEDS 5 -p STORE True
 
-bench: $(READY)  ## the speed claims, both sides in one run: 6 minutes
+bench: $(READY)  ## the speed claims, both sides in one run: 4 minutes
 	$(RUN) -m pip install -q -e '.[bench]'
 	$(RUN) -m benchmarks
 

@@ -22,6 +22,15 @@ def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> dict[str,
     return torch.load(path, map_location=device, weights_only=True)
 
 
+def check_same_run(path: Path, saved: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Refuse to go on from the checkpoint of a run with other settings."""
+    if saved != settings:
+        raise ValueError(
+            f"checkpoint_dir holds {path}, of a run with {saved}; this run has {settings}. "
+            "Give each run its own folder, or delete the checkpoint."
+        )
+
+
 def load_weights(model: nn.Module, path: Path) -> None:
     """Give `model` the weights of a checkpoint that `train` left (`best.pt` or `last.pt`)."""
     model.load_state_dict(load_checkpoint(path)["model"])

@@ -21,9 +21,9 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils.checkpoints import load_checkpoint, rng_state, save_checkpoint, set_rng_state
+from ponder_utils.checkpoints import check_same_run, load_checkpoint, rng_state, save_checkpoint, set_rng_state
 from ponder_utils.steps import CheckpointedStep
-from ponder_utils.training import Row, plain
+from ponder_utils.training import Row, check_monitor, plain
 
 Tensors = dict[str, Tensor]
 BETAS, EPS = (0.9, 0.999), 1e-8  # of Adam, torch's defaults
@@ -289,10 +289,7 @@ class _Run:
                 row["stopped"] = "diverged"
             elif evaluate:
                 row |= plain(evaluate(member.model))
-                if monitor not in row:
-                    raise ValueError(
-                        f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}"
-                    )
+                check_monitor(row, monitor)
                 row["stopped"] = "early" if member.judge(row[monitor], patience) else ""
             rows.append(row)
             if not row["stopped"]:
@@ -320,11 +317,7 @@ class _Run:
     def _resume(self) -> None:
         generator = self.all[0].generator
         state = load_checkpoint(self.path, generator.device)
-        if state["settings"] != self.settings:
-            raise ValueError(
-                f"checkpoint_dir holds {self.path}, of a run with {state['settings']}; this run has {self.settings}. "
-                "Give each run its own folder, or delete the checkpoint."
-            )
+        check_same_run(self.path, state["settings"], self.settings)
         for member, its in zip(self.all, state["members"], strict=True):
             member.load(its)
         set_rng_state(generator.device, generator, state["rng"])

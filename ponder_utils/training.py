@@ -14,7 +14,7 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils.checkpoints import load_checkpoint, rng_state, save_checkpoint, set_rng_state
+from ponder_utils.checkpoints import check_same_run, load_checkpoint, rng_state, save_checkpoint, set_rng_state
 
 Row = dict[str, float]
 
@@ -133,6 +133,12 @@ def plain(row: Row) -> Row:
     return {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
 
 
+def check_monitor(row: Row, monitor: str) -> None:
+    """Refuse to watch a number that is not there."""
+    if monitor not in row:
+        raise ValueError(f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}")
+
+
 class _Guard:
     """Keeps the weights that were there before the first update that is not finite, and waits to be asked about it."""
 
@@ -182,8 +188,7 @@ class _Run:
 
     def judge(self, row: Row, monitor: str, patience: int | None) -> None:
         """Is this evaluation the best so far, and has it been long since there was one?"""
-        if monitor not in row:
-            raise ValueError(f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}")
+        check_monitor(row, monitor)
         self.since_best += 1
         if row[monitor] > self.best:
             self.best, self.since_best = row[monitor], 0
@@ -204,11 +209,7 @@ class _Run:
 
     def _resume(self, path: Path) -> None:
         state = load_checkpoint(path, self.generator.device)
-        if state["settings"] != self.settings:
-            raise ValueError(
-                f"checkpoint_dir holds {path}, of a run with {state['settings']}; this run has {self.settings}. "
-                "Give each run its own folder, or delete the checkpoint."
-            )
+        check_same_run(path, state["settings"], self.settings)
         for part, module in self.parts.items():
             module.load_state_dict(state[part])
         set_rng_state(self.generator.device, self.generator, state["rng"])
