@@ -142,7 +142,11 @@ def test_a_damaged_file_is_named_and_left_as_it_was(little, tmp_path, dataset, h
     assert {path: path.read_bytes() for path in everything_in(tmp_path)} == before
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>Moved</html>", gzip.compress(b"other bytes")])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>Moved</html>", gzip.compress(b"other bytes")],
+    ids=["nothing", "a page", "another archive"],  # an archive names the second it was made in
+)
 def test_a_mirror_that_sends_something_else_leaves_no_file(little, mirror, tmp_path, content):
     (mirror[0] / "t10k-labels-idx1-ubyte.gz").write_bytes(content)  # the last to be fetched
     with pytest.raises(MNISTError, match="could not be put there"):
