@@ -7,7 +7,6 @@ the arithmetic is small; `benchmarks` shows where it ends. Beyond, share them am
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from numbers import Real
@@ -17,13 +16,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
-from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
+from ponder_utils._watch import (
+    EarlyStop,
+    LastNumbers,
+    Row,
+    after_evaluation,
+    after_update,
+    check_options,
+    evaluated,
+    not_finite,
+)
 from ponder_utils.checkpoints import check_same_run, load_checkpoint, rng_state, save_checkpoint, set_rng_state
 from ponder_utils.steps import CheckpointedStep
-from ponder_utils.training import Row, check_monitor, plain
 
 Tensors = dict[str, Tensor]
 BETAS, EPS = (0.9, 0.999), 1e-8  # of Adam, torch's defaults
@@ -75,11 +83,7 @@ def train_many(
     Raises:
         ValueError, TypeError: if an argument is not as above, or the checkpoint is from a run with other settings.
     """
-    for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
-        check_int(name, value, 1)
-    clip = check_real("clip", clip, 0, open_low=True)
-    if patience is not None and (check_int("patience", patience, 1) and evaluate is None):
-        raise ValueError("patience needs evaluate; got evaluate=None")
+    check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
     lrs = [lr] * len(models) if isinstance(lr, Real) else list(lr)
     for name, values in {"loss_fns": loss_fns, "lr": lrs, "seeds": seeds}.items():
         if len(values) != len(models) or not models:
@@ -93,11 +97,13 @@ def train_many(
 
     device = next(models[0].parameters()).device
     members = [
-        _Member(k, model, loss_fn, torch.Generator(device).manual_seed(seed), lr, schedule)
+        _Member(
+            k, model, loss_fn, torch.Generator(device).manual_seed(seed), lr, schedule, EarlyStop(monitor, patience)
+        )
         for k, (model, loss_fn, seed, lr) in enumerate(zip(models, loss_fns, seeds, lrs, strict=True))
     ]
     losses = [{name: buffer.tolist() for name, buffer in loss_fn.named_buffers()} for loss_fn in loss_fns]
-    run = _Run(members, {"lr": lrs, "clip": clip, "seeds": seeds, "losses": losses}, checkpoint_dir)
+    run = _Run(members, {"lr": lrs, "clip": float(clip), "seeds": seeds, "losses": losses}, checkpoint_dir)
     bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
     for model in models:
         model.train()
@@ -108,13 +114,14 @@ def train_many(
             lr_of_each = torch.tensor([member.lr for member in run.members]).to(device, non_blocking=True)
             run.stack.learn(x, y, lr_of_each, clip)
             for member in run.members:
-                member.step_schedule()
+                member.holder.step()
+                after_update(member.schedule)
             run.update += 1
             bar.update()
 
             to_save = run.update % checkpoint_every == 0 or run.update == n_updates
             if to_log := run.update % log_every == 0 or run.update == n_updates:
-                rows = run.judge(evaluate, monitor, patience)
+                rows = run.judge(evaluate)
                 bar.set_postfix(training=len(run.members), refresh=False)
                 for row in rows if log else ():
                     log(row)
@@ -134,8 +141,10 @@ class _Member:
         generator: torch.Generator,
         lr: float,
         schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None,
+        early_stop: EarlyStop,
     ) -> None:
-        self.number, self.model, self.loss_fn, self.generator = number, model, loss_fn, generator
+        self.number, self.model, self.loss_fn = number, model, loss_fn
+        self.generator, self.early_stop = generator, early_stop
         # An optimizer of nothing: a schedule wants one, whose learning rate it changes.
         self.holder = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=lr)
         self.schedule = schedule(self.holder) if schedule else None
@@ -144,25 +153,10 @@ class _Member:
                 "schedule must change nothing but the learning rate; got one that changes Adam's betas "
                 "(OneCycleLR has cycle_momentum=False for that)"
             )
-        self.best, self.since_best = -math.inf, 0
 
     @property
     def lr(self) -> float:
         return self.holder.param_groups[0]["lr"]
-
-    def step_schedule(self) -> None:
-        self.holder.step()
-        if self.schedule and not isinstance(self.schedule, ReduceLROnPlateau):
-            self.schedule.step()
-
-    def judge(self, score: float, patience: int | None) -> bool:
-        """Has it been long since the best evaluation?"""
-        self.since_best += 1
-        if score > self.best:
-            self.best, self.since_best = score, 0
-        if isinstance(self.schedule, ReduceLROnPlateau):
-            self.schedule.step(score)
-        return patience is not None and self.since_best >= patience
 
     def state(self) -> dict[str, Any]:
         return {
@@ -170,7 +164,7 @@ class _Member:
             "generator": self.generator.get_state(),
             "holder": self.holder.state_dict(),
             "schedule": self.schedule.state_dict() if self.schedule else {},
-            "early_stop": [self.best, self.since_best],
+            "early_stop": self.early_stop.state(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -179,7 +173,7 @@ class _Member:
         self.holder.load_state_dict(state["holder"])
         if self.schedule:
             self.schedule.load_state_dict(state["schedule"])
-        self.best, self.since_best = state["early_stop"]
+        self.early_stop.load(state["early_stop"])
 
 
 class _Stack:
@@ -197,8 +191,7 @@ class _Stack:
         self.first = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
         self.second = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
         self.updates = 0
-        self.names: tuple[str, ...] = ()
-        self.seen: Tensor | None = None  # [names, K], each network's numbers of its last update
+        self.numbers = LastNumbers()
 
     def learn(self, x: Tensor, y: Tensor, lr: Tensor, clip: float) -> None:
         """One update of every network that is still going. x, y: [K, batch, ...]; lr: [K]."""
@@ -208,9 +201,9 @@ class _Stack:
         norms = torch.stack([gradient.flatten(1).norm(dim=1) for gradient in gradients])
         grad_norm = torch.linalg.vector_norm(norms, dim=0)  # [K]
         self.updates += 1
-        self._see(terms, grad_norm, lr)
+        self.numbers.see(self.updates, terms, grad_norm=grad_norm, lr=lr)
         scale = (clip / (grad_norm + 1e-6)).clamp(max=1)  # as `clip_grad_norm_` has it
-        lr = torch.where(self.going, lr, 0.0)
+        lr = torch.where(self.numbers.finite, lr, 0.0)
         with torch.no_grad():
             for name, gradient in zip(self.parameters, gradients, strict=True):
                 self._adam(name, gradient * _per_network(scale, gradient), lr)
@@ -218,18 +211,6 @@ class _Stack:
     def _terms(self, parameters: Tensors, fixed: Tensors, of_loss: Tensors, x: Tensor, y: Tensor) -> Any:
         output = functional_call(self.model, (parameters, fixed), (x,))
         return functional_call(self.loss_fn, of_loss, (output, y))
-
-    @property
-    def going(self) -> Tensor:
-        """[K]: which networks have had no update yet that was not finite."""
-        return self.seen.isfinite().all(0)
-
-    def _see(self, terms: Any, grad_norm: Tensor, lr: Tensor) -> None:
-        """Note each network's numbers of this update, unless it has an earlier one that was not finite."""
-        self.names = ("update", *terms._fields, "grad_norm", "lr")
-        values = [value.detach().double() for value in (*terms, grad_norm, lr)]
-        now = torch.stack([torch.full_like(values[0], self.updates), *values])
-        self.seen = now if self.seen is None else torch.where(self.going, now, self.seen)
 
     def _adam(self, name: str, gradient: Tensor, lr: Tensor) -> None:
         first, second, parameter = self.first[name], self.second[name], self.parameters[name]
@@ -245,7 +226,7 @@ class _Stack:
         for tensors in (self.parameters, self.fixed, self.of_loss, self.first, self.second):
             for name, value in tensors.items():
                 tensors[name] = value.detach()[rows].requires_grad_(value.requires_grad)
-        self.seen = self.seen[:, rows]
+        self.numbers.seen = self.numbers.seen[:, rows]
 
     @torch.no_grad()
     def hand_back(self, members: list[_Member]) -> None:
@@ -278,19 +259,17 @@ class _Run:
         if self.members:
             self.stack.hand_back(self.members)
 
-    def judge(self, evaluate: Callable[[nn.Module], Row] | None, monitor: str, patience: int | None) -> list[Row]:
+    def judge(self, evaluate: Callable[[nn.Module], Row] | None) -> list[Row]:
         """A row for every network in the stack; those that have stopped leave it."""
         self.stack.hand_back(self.members)
         rows, stay = [], []
-        for k, (member, seen) in enumerate(zip(self.members, self.stack.seen.T.tolist(), strict=True)):
-            row = {"network": member.number, **dict(zip(self.stack.names, seen, strict=True)), "stopped": ""}
-            row["update"] = int(row["update"])
-            if not all(math.isfinite(value) for value in seen):
-                row["stopped"] = "diverged"
-            elif evaluate:
-                row |= plain(evaluate(member.model))
-                check_monitor(row, monitor)
-                row["stopped"] = "early" if member.judge(row[monitor], patience) else ""
+        for k, (member, numbers) in enumerate(zip(self.members, self.stack.numbers.rows(), strict=True)):
+            row = {"network": member.number, **numbers, "stopped": "diverged" if not_finite(numbers) else ""}
+            if evaluate and not row["stopped"]:
+                row |= evaluated(evaluate, member.model)
+                member.early_stop.judge(row)
+                after_evaluation(member.schedule, row[member.early_stop.monitor])
+                row["stopped"] = "early" if member.early_stop.stopped else ""
             rows.append(row)
             if not row["stopped"]:
                 stay.append(k)
@@ -308,7 +287,7 @@ class _Run:
             "settings": self.settings,
             "members": [member.state() for member in self.all],
             "going": [member.number for member in self.members],
-            "stack": [self.stack.first, self.stack.second, self.stack.seen, list(self.stack.names)],
+            "stack": [self.stack.first, self.stack.second, self.stack.numbers.seen, list(self.stack.numbers.names)],
             "rng": rng_state(self.all[0].generator.device, self.all[0].generator),
             "run": [self.update, self.rows],
         }
@@ -325,7 +304,7 @@ class _Run:
         self.update, self.rows = state["run"]
         self.stack = _Stack(self.members or self.all)
         self.stack.updates = self.update
-        self.stack.first, self.stack.second, self.stack.seen, self.stack.names = state["stack"]
+        self.stack.first, self.stack.second, self.stack.numbers.seen, self.stack.numbers.names = state["stack"]
 
 
 def _check_alike(name: str, modules: Sequence[nn.Module]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +9,21 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_real
+from ponder_utils._watch import (
+    EarlyStop,
+    LastNumbers,
+    Row,
+    after_evaluation,
+    after_update,
+    check_options,
+    evaluated,
+    not_finite,
+)
 from ponder_utils.checkpoints import check_same_run, load_checkpoint, rng_state, save_checkpoint, set_rng_state
-
-Row = dict[str, float]
 
 
 class NonFiniteError(FloatingPointError):
@@ -80,23 +87,21 @@ def train(
         NonFiniteError: at the first update whose loss or gradient is not finite, before it reaches the weights.
         ValueError, TypeError: if an argument is not as above, or a checkpoint is from a run with other settings.
     """
-    for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
-        check_int(name, value, 1)
-    lr, clip = (check_real(name, value, 0, open_low=True) for name, value in {"lr": lr, "clip": clip}.items())
-    if patience is not None and (check_int("patience", patience, 1) and evaluate is None):
-        raise ValueError("patience needs evaluate; got evaluate=None")
+    check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
+    lr = check_real("lr", lr, 0, open_low=True)
 
     device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     scheduler = schedule(optimizer) if schedule else None
-    run = _Run(model, optimizer, scheduler, generator, {"lr": lr, "clip": clip, "seed": seed}, checkpoint_dir)
+    settings = {"lr": lr, "clip": float(clip), "seed": seed}
+    run = _Run(model, optimizer, scheduler, generator, EarlyStop(monitor, patience), settings, checkpoint_dir)
     guard = _Guard(optimizer, device)
 
     model.train()
     bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
     with bar:
-        while run.update < n_updates and not run.stopped:
+        while run.update < n_updates and not run.early_stop.stopped:
             x, y = draw_batch(generator)
             terms = loss_fn(model(x), y)
             optimizer.zero_grad()
@@ -106,8 +111,7 @@ def train(
             guard.see(run.update, terms, grad_norm)
             lr_now = optimizer.param_groups[0]["lr"]
             optimizer.step()
-            if scheduler and not isinstance(scheduler, ReduceLROnPlateau):
-                scheduler.step()
+            after_update(scheduler)
             bar.update()
 
             to_log = run.update % log_every == 0 or run.update == n_updates
@@ -117,50 +121,34 @@ def train(
             if to_log:
                 row |= {"lr": lr_now}
                 if evaluate:
-                    row |= plain(evaluate(model))
-                    run.judge(row, monitor, patience)
+                    row |= evaluated(evaluate, model)
+                    run.judge(row)
                 run.rows.append(row)
                 bar.set_postfix({k: f"{v:.3f}" for k, v in row.items() if k in ("total", monitor)}, refresh=False)
                 if log:
                     log(row)
-            if to_save or run.stopped:
+            if to_save or run.early_stop.stopped:
                 run.save("last.pt")
     return run.rows
-
-
-def plain(row: Row) -> Row:
-    """Python's own numbers in place of NumPy's, which a checkpoint cannot hold."""
-    return {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
-
-
-def check_monitor(row: Row, monitor: str) -> None:
-    """Refuse to watch a number that is not there."""
-    if monitor not in row:
-        raise ValueError(f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}")
 
 
 class _Guard:
     """Keeps the weights that were there before the first update that is not finite, and waits to be asked about it."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+        self.numbers = LastNumbers()
         self.broken = torch.zeros((), device=device)  # 1 from that update on
         optimizer.grad_scale, optimizer.found_inf = None, self.broken  # as a `GradScaler` has it skip an update
-        self.seen: Tensor | None = None
 
     def see(self, update: int, terms: Any, grad_norm: Tensor) -> None:
-        """Note the numbers of this update, unless there is an earlier one that was not finite."""
-        self.names = ("update", *terms._fields, "grad_norm")
-        values = [term.detach().double() for term in (*terms, grad_norm)]
-        now = torch.stack([torch.full_like(values[0], update), *values])
-        self.seen = now if self.seen is None else torch.where(self.broken > 0, self.seen, now)
-        self.broken.copy_(~self.seen.isfinite().all())
+        """Between the gradient and the optimizer's step."""
+        self.numbers.see(update, terms, grad_norm=grad_norm)
+        self.broken.copy_(~self.numbers.finite)
 
     def row(self) -> Row:
         """The numbers of the last update; an error that names update and term if there was one that was not finite."""
-        row = dict(zip(self.names, self.seen.tolist(), strict=True))
-        row["update"] = int(row["update"])
-        bad = [name for name, value in row.items() if not math.isfinite(value)]
-        if bad:
+        (row,) = self.numbers.rows()
+        if bad := not_finite(row):
             shown = ", ".join(f"{name} = {value:.6g}" for name, value in row.items() if name != "update")
             message = f"{', '.join(bad)} not finite ({shown}); the weights were not updated"
             raise NonFiniteError(row["update"], message)
@@ -176,27 +164,21 @@ class _Run:
         optimizer: torch.optim.Optimizer,
         scheduler: LRScheduler | None,
         generator: torch.Generator,
+        early_stop: EarlyStop,
         settings: Row,
         checkpoint_dir: Path | str | None,
     ) -> None:
         self.parts = {"model": model, "optimizer": optimizer} | ({"scheduler": scheduler} if scheduler else {})
-        self.generator, self.settings = generator, settings
+        self.generator, self.early_stop, self.settings = generator, early_stop, settings
         self.folder = None if checkpoint_dir is None else Path(checkpoint_dir)
-        self.update, self.rows, self.best, self.since_best, self.stopped = 0, [], -math.inf, 0, False
+        self.update, self.rows = 0, []
         if self.folder is not None and (self.folder / "last.pt").exists():
             self._resume(self.folder / "last.pt")
 
-    def judge(self, row: Row, monitor: str, patience: int | None) -> None:
-        """Is this evaluation the best so far, and has it been long since there was one?"""
-        check_monitor(row, monitor)
-        self.since_best += 1
-        if row[monitor] > self.best:
-            self.best, self.since_best = row[monitor], 0
+    def judge(self, row: Row) -> None:
+        if self.early_stop.judge(row):
             self.save("best.pt")
-        self.stopped = patience is not None and self.since_best >= patience
-        scheduler = self.parts.get("scheduler")
-        if isinstance(scheduler, ReduceLROnPlateau):
-            scheduler.step(row[monitor])
+        after_evaluation(self.parts.get("scheduler"), row[self.early_stop.monitor])
 
     def save(self, name: str) -> None:
         if self.folder is None:
@@ -204,7 +186,7 @@ class _Run:
         state = {part: module.state_dict() for part, module in self.parts.items()}
         state["rng"] = rng_state(self.generator.device, self.generator)
         state["settings"] = self.settings
-        state["run"] = {k: getattr(self, k) for k in ("update", "rows", "best", "since_best", "stopped")}
+        state["run"] = {"update": self.update, "rows": self.rows, "early_stop": self.early_stop.state()}
         save_checkpoint(self.folder / name, state)
 
     def _resume(self, path: Path) -> None:
@@ -213,5 +195,5 @@ class _Run:
         for part, module in self.parts.items():
             module.load_state_dict(state[part])
         set_rng_state(self.generator.device, self.generator, state["rng"])
-        for name, value in state["run"].items():
-            setattr(self, name, value)
+        self.update, self.rows = state["run"]["update"], state["run"]["rows"]
+        self.early_stop.load(state["run"]["early_stop"])
