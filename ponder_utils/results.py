@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import platform
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +32,7 @@ def run_grid(
     workers: int = 1,
     client: Any = None,
     store: Path | str | None = None,
+    checkpointed: bool = False,
     name: str = "",
 ) -> list[Row]:
     """Call run(**setting) for every setting, several at a time, and return one row for each: setting and result.
@@ -45,6 +48,9 @@ def run_grid(
         client: a `distributed.Client`, to share the calls among the workers of its cluster instead, one thread each. A
             call that was lost with its worker is made again.
         store: a JSON file. Settings that it holds are not run again; new results are added as they come.
+        checkpointed: call with one more argument, checkpoint_dir: a folder for `train` or `train_many`, from which a
+            call that was killed goes on. It lies beside `store`, and is deleted when the results are there. None
+            without `store`.
         name: shown on the progress bar.
 
     Raises:
@@ -60,17 +66,18 @@ def run_grid(
     entries = _entries(store)
     done = {_key(entry["setting"]) for entry in entries}
     todo = [setting for key, setting in zip(keys, settings, strict=True) if key not in done]
-    calls = [(run, setting) for setting in todo]
     if unknown := {*together} - {name for setting in settings for name in setting}:
         raise ValueError(f"together must be names of settings; got {', '.join(sorted(unknown))}")
-    if together:
-        calls = [(run, group) for group in _groups(todo, together, workers)]
+    groups = _groups(todo, together, workers) if together else todo
+    calls = [(run, group, {"checkpoint_dir": _unfinished(store, group)} if checkpointed else {}) for group in groups]
     with tqdm(total=len(settings), initial=len(settings) - len(todo), desc=name, file=sys.stdout) as bar:
-        for new in _calls(_timed, calls, workers, client):
+        for new, options in _calls(_timed, calls, workers, client):
             entries += new
             if store is not None:
                 with written_whole(Path(store)) as draft:
                     draft.write_text(json.dumps({"runs": entries}, indent=1) + "\n")
+            if (folder := options.get("checkpoint_dir")) and Path(folder).exists():
+                shutil.rmtree(folder)
             bar.update(len(new))
     rows = {_key(entry["setting"]): entry["setting"] | entry["result"] for entry in entries}
     return [rows[key] for key in keys]
@@ -119,8 +126,15 @@ def _entries(store: Path | str | None) -> list[Row]:
     return json.loads(Path(store).read_text())["runs"]
 
 
-def _key(setting: Row) -> str:
+def _key(setting: Row | list[Row]) -> str:
     return json.dumps(setting, sort_keys=True)
+
+
+def _unfinished(store: Path | str | None, setting: Row | list[Row]) -> str | None:
+    """Where the call of this setting, or of these, may leave what it has."""
+    if store is None:
+        return None
+    return str(Path(f"{store}.unfinished").resolve() / hashlib.sha256(_key(setting).encode()).hexdigest()[:16])
 
 
 def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int = 1, name: str = "") -> list[Any]:
@@ -164,26 +178,27 @@ def _calls(
     return parallel(delayed(function)(*each) for each in arguments)
 
 
-def _on_one_thread(call: Callable[..., Any], setting: Row | list[Row]) -> Any:
+def _on_one_thread(call: Callable[..., Any], setting: Row | list[Row], **options: Any) -> Any:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return call(setting) if isinstance(setting, list) else call(**setting)
+        return call(setting, **options) if isinstance(setting, list) else call(**setting, **options)
     finally:
         torch.set_num_threads(threads)
 
 
-def _timed(run: Callable[..., Any], setting: Row | list[Row]) -> list[Row]:
+def _timed(run: Callable[..., Any], setting: Row | list[Row], options: Row) -> tuple[list[Row], Row]:
     """An entry of the file for each setting of this call. The seconds of a call for several are shared out."""
     start = time.perf_counter()
-    result = _on_one_thread(run, setting)
+    result = _on_one_thread(run, setting, **options)
     settings, results = (setting, result) if isinstance(setting, list) else ([setting], [result])
     seconds = round((time.perf_counter() - start) / len(settings), 1)
     if clash := sorted(settings[0].keys() & results[0].keys()):
         raise ValueError(f"run must return other names than its settings have; got {', '.join(clash)} in both")
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
     made_with = f"torch {torch.__version__}, Python {platform.python_version()}, {device}, {date.today()}"
-    return [
+    entries = [
         {"setting": setting, "result": result, "seconds": seconds, "made_with": made_with}
         for setting, result in zip(settings, results, strict=True)
     ]
+    return entries, options

@@ -151,6 +151,55 @@ def test_groups_are_cut_so_that_all_workers_have_as_many_calls():
         run_grid(products, GRID, together=["sed"])
 
 
+def counts(a, seed, checkpoint_dir):
+    """Counts to 3, one at each call, as a run that is killed at every step and goes on."""
+    file = Path(checkpoint_dir) / "count"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    count = int(file.read_text()) + 1 if file.exists() else 1
+    file.write_text(str(count))
+    if count < 3:
+        raise KeyboardInterrupt
+    return product(a, seed)
+
+
+@pytest.mark.parametrize("grid", [GRID, GRID[::-1]])
+def test_a_killed_call_goes_on_from_its_own_checkpoint(tmp_path, grid):
+    store = tmp_path / "results" / "grid.json"
+    kills = 0
+    while kills < 20:
+        try:
+            rows = run_grid(counts, grid, store=store, checkpointed=True)
+            break
+        except KeyboardInterrupt:
+            kills += 1
+    assert kills == 2 * len(GRID)  # each call begins anew, and none goes on from another's
+    assert sorted(rows, key=str) == WANTED
+    assert not any(path.is_file() and path != store for path in store.parent.rglob("*"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_calls_for_several_settings_have_a_folder_each(tmp_path, workers):
+    store, seen = tmp_path / "grid.json", tmp_path / "seen"
+    seen.mkdir()
+
+    def note(settings, checkpoint_dir):
+        Path(checkpoint_dir).mkdir(parents=True)
+        (seen / Path(checkpoint_dir).name).touch()
+        return products(settings)
+
+    rows = run_grid(note, GRID, together=["seed"], workers=workers, store=store, checkpointed=True)
+    assert rows == [row | {"calls": 2} for row in WANTED]
+    assert len(list(seen.iterdir())) == 2
+    assert not list((tmp_path / "grid.json.unfinished").iterdir())
+
+
+def test_no_checkpoints_without_a_file_of_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = run_grid(lambda a, seed, checkpoint_dir: {"folder": checkpoint_dir}, GRID, checkpointed=True)
+    assert [row["folder"] for row in rows] == [None] * 4
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.fixture
 def cluster():
     distributed = pytest.importorskip("distributed")
