@@ -1,9 +1,9 @@
 """Halting rules: when a network that is asked for an answer stops thinking.
 
-A rule is made once for a batch and asked after every few steps, c >= 1 of them. It sees the rows of the batch that are
-still thinking, and for each step and row log p_n and log prod_{j<=n} (1 - lambda_j), the log of the probability to go
-on (-inf at the last step): [c, rows] each. For every row it returns two counts of steps, 0 to c: how many come before
-the one whose answer is taken (c: none of these), and how many before the one at which it stops (c: it thinks on).
+A rule is made once for a batch and asked after every few steps, c >= 1 of them. It is told how many steps n came before
+these and which samples are still thinking, and sees for each of the c steps and of these rows log p_n and the log of
+the probability to go on, log prod_{j<=n} (1 - lambda_j) (-inf at the last step): [c, rows] each. It returns, for every
+row, the step whose answer is taken if the row stops now, and whether it goes on.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from torch import Tensor
 
 from ponder_utils._check import check_real
 
-HaltingRule = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+HaltingRule = Callable[[int, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 def _first_passage(log_v: Tensor) -> HaltingRule:
     """Stop at the first step whose survival probability is at most v: where the CDF reaches 1 - v."""
 
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        before = (log_survival > log_v.index_select(0, rows)).sum(0)
-        return before, before
+    def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+        goes_on = log_survival > log_v.index_select(0, rows)
+        return goes_on.sum(0) + (n + 1), goes_on[-1]
 
     return rule
 
@@ -54,13 +54,13 @@ def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
     No later p_n can exceed the probability to go on, so thinking stops once that is no larger than the best p_n.
     """
     best = torch.full((batch_size,), -math.inf, device=device)
+    step_of_best = torch.zeros(batch_size, dtype=torch.long, device=device)
 
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        earlier = best.index_select(0, rows)
-        best_so_far = torch.maximum(log_p, earlier).cummax(0).values
-        best[rows] = best_so_far[-1]
-        before = (log_p < best_so_far[-1]).cumprod(0).sum(0)  # the first of equals
-        better = best_so_far[-1] > earlier
-        return torch.where(better, before, len(log_p)), (best_so_far < log_survival).sum(0)
+    def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+        earlier, highest = best[rows], log_p.amax(0)
+        first = (log_p < highest).cumprod(0).sum(0) + (n + 1)  # the first of equals
+        step_of_best[rows] = torch.where(highest > earlier, first, step_of_best[rows])
+        best[rows] = torch.maximum(highest, earlier)
+        return step_of_best[rows], best[rows] < log_survival[-1]
 
     return rule
