@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import statistics
 from collections.abc import Callable
 from functools import partial
@@ -85,15 +86,20 @@ def parity_rows() -> list[Row]:
                 partial(by_hand, textbook.loss, textbook, task, twenty),
             )
         )
-        floor = peers.products_alone(n_elements, n_hidden, ours.args[0].step.cell.n_gates)
-        rows.append(
-            compare(
-                f"training, {network}: ours / its products alone",
-                ours,
-                lambda floor=floor: [floor() for _ in range(twenty)],
-                target="<= 2",
-            )
-        )
+        products = peers.products_alone(n_elements, n_hidden, ours.args[0].step.cell.n_gates)
+
+        def floor(products: Callable = products) -> None:
+            for _ in range(twenty):
+                products()
+
+        rows.append(compare(f"training, {network}: ours / its products alone", ours, floor, target="<= 2"))
+        if shutil.which("c++"):  # which torch.compile needs on a CPU
+            model, loss = PonderNet(step(n_elements, n_hidden), N), ponder_loss()
+            model.compile()
+            loss.compile()
+            compiled = partial(iterations, model, loss, task, twenty)
+            rows.append(compare(f"training, {network}: ours, compiled / ours", compiled, ours))
+            rows.append(compare(f"training, {network}: ours, compiled / its products alone", compiled, floor))
     return rows
 
 
