@@ -6,11 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from test_many import OPTIONS, PonderNet, RNNStep, bce, draw, weights
 
+from ponder_utils.losses import PonderLoss
+from ponder_utils.many import train_many
 from ponder_utils.results import _groups, beside_stored, in_parallel, load_results, run_grid
 
 GRID = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
@@ -198,6 +202,45 @@ def test_no_checkpoints_without_a_file_of_results(tmp_path, monkeypatch):
     rows = run_grid(lambda a, seed, checkpoint_dir: {"folder": checkpoint_dir}, GRID, checkpointed=True)
     assert [row["folder"] for row in rows] == [None] * 4
     assert not list(tmp_path.iterdir())
+
+
+def learn_together(settings, checkpoint_dir, updates=1_000_000):
+    """Weights of networks trained together, and how many batches that took in this process."""
+    models, losses, drawn = [], [], []
+    for setting in settings:
+        torch.manual_seed(setting["seed"])
+        models.append(PonderNet(RNNStep(6, 16), 6))
+        losses.append(PonderLoss(bce, setting["lambda_p"], 6))
+
+    def counted(generator):
+        drawn.append(None)
+        return draw(generator)
+
+    options = OPTIONS | {"lr": 5e-3, "seeds": [setting["seed"] for setting in settings], "checkpoint_every": 50}
+    train_many(models, losses, counted, updates, checkpoint_dir=checkpoint_dir, **options)
+    return [{"weights": weights(model).tolist(), "drawn": len(drawn)} for model in models]
+
+
+def test_a_killed_group_of_networks_goes_on_where_it_was(tmp_path):
+    store, settings = tmp_path / "grid.json", [{"lambda_p": x, "seed": seed} for x in (0.2, 0.5) for seed in (0, 1)]
+    options = {"together": ["lambda_p", "seed"], "store": store, "checkpointed": True}
+    script = f"""
+import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_results import *
+run_grid(learn_together, {settings}, together=["lambda_p", "seed"], store={str(store)!r}, checkpointed=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL)
+    deadline = time.time() + 60
+    while time.time() < deadline and not (found := list(tmp_path.glob("grid.json.unfinished/*/last.pt"))):
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = torch.load(found[0], weights_only=True)["run"][0]
+    rows = run_grid(partial(learn_together, updates=done + 70), settings, **options)
+    whole = learn_together(settings, None, done + 70)
+    assert [row["weights"] for row in rows] == [result["weights"] for result in whole]
+    assert {row["drawn"] for row in rows} == {4 * 70}
+    assert not list(tmp_path.glob("grid.json.unfinished/*"))
 
 
 @pytest.fixture
