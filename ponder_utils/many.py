@@ -113,6 +113,7 @@ def train_many(
             x, y = (torch.stack(part) for part in zip(*batches, strict=True))  # [K, batch, ...]
             lr_of_each = torch.tensor([member.lr for member in run.members]).to(device, non_blocking=True)
             run.stack.learn(x, y, lr_of_each, clip)
+            torch.clear_autocast_cache()  # in an autocast around all of this, the weights as they were
             for member in run.members:
                 member.holder.step()
                 after_update(member.schedule)

@@ -61,6 +61,9 @@ def train(
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
     would have ended: model, optimizer, schedule, early stopping and every random number generator are restored.
 
+    For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`. Weights, optimizer, halting
+    distribution and loss stay float32.
+
     Args:
         model: trained in place, on the device of its parameters.
         loss_fn: (model(x), y) -> a named tuple of scalars with a field `total`, such as `PonderLoss`.
@@ -111,6 +114,7 @@ def train(
             guard.see(run.update, terms, grad_norm)
             lr_now = optimizer.param_groups[0]["lr"]
             optimizer.step()
+            torch.clear_autocast_cache()  # in an autocast around all of this, the weights as they were
             after_update(scheduler)
             bar.update()
 

@@ -78,6 +78,15 @@ def test_together_they_become_what_each_becomes_alone(step, schedule):
             assert table[column].tolist() == pytest.approx([row[column] for row in its], rel=1e-3, abs=1e-5), column
 
 
+def test_an_autocast_around_the_training_sees_the_weights_change():
+    (models, losses), (alone, _) = make(), make()
+    with torch.autocast("cpu", torch.bfloat16):
+        rows = train_many(models, losses, draw, 200, **MANY)
+    its = train(alone[2], losses[2], draw, 200, lr=LRS[2], seed=SEEDS[2], **OPTIONS)
+    last = next(row for row in rows[::-1] if row["network"] == 2)
+    assert last["total"] == pytest.approx(its[-1]["total"], rel=0.03)
+
+
 class BreaksBelow(nn.Module):
     """A loss that is infinite as soon as the divergence falls below a limit, a buffer: networks may differ in it."""
 

@@ -287,6 +287,28 @@ def test_wrong_arguments_are_named(changed, error, message):
         train(model, loss, draw, **SETTINGS | {"n_updates": 20} | changed)
 
 
+class InBfloat16(nn.Module):
+    """An autocast around each forward pass alone, which can keep no weight for the next."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return self.model(x)
+
+
+def test_an_autocast_around_the_training_sees_the_weights_change():
+    """Left to itself it would go on with its copy of the first ones, and the network would learn nothing."""
+    (inside, loss), (around, _) = make(), make()
+    wanted = train(InBfloat16(inside), loss, draw, 100, **SETTINGS)
+    with torch.autocast("cpu", torch.bfloat16):
+        rows = train(around, loss, draw, 100, **SETTINGS)
+    assert [row["total"] for row in rows] == pytest.approx([row["total"] for row in wanted], rel=0.01)
+    torch.testing.assert_close(weights(around), weights(inside), rtol=0, atol=0.01)
+
+
 def test_weights_are_kept_when_nobody_asks_for_the_numbers_at_once():
     """As on a GPU, where the loop does not wait for the device: updates go on after the first that is not finite."""
     layer = nn.Linear(3, 1)
