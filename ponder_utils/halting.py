@@ -57,7 +57,8 @@ def halting_log_probs(halt_logits: Tensor) -> Tensor:
 def expected_steps(log_p: Tensor) -> Tensor:
     """E[n] = sum_n n p_n (App. A), differentiable. log_p: [N, ...] -> [...]."""
     n = torch.arange(1, len(log_p) + 1, dtype=log_p.dtype, device=log_p.device)
-    return torch.tensordot(n, log_p.exp(), dims=1)
+    # Not a product of matrices, which an autocast would round to half precision.
+    return (n.view(-1, *[1] * (log_p.ndim - 1)) * log_p.exp()).sum(0)
 
 
 def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormalise") -> Tensor:

@@ -8,7 +8,7 @@ from torch import nn
 
 from benchmarks.timing import peak_bytes
 from ponder_utils.cells import GRUCell
-from ponder_utils.halting import halting_log_probs
+from ponder_utils.halting import expected_steps, halting_log_probs
 from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, RULES, SHORT_STRIDE, PonderNet
 from ponder_utils.steps import CheckpointedStep, GRUStep, RecurrentStep, RNNStep, unroll
 
@@ -281,7 +281,9 @@ def test_autocast(step, dtype):
     with torch.autocast("cpu", dtype=dtype):
         y_hat, _, log_p = model(x)
         got = model.predict(x)
-    assert log_p.dtype == torch.float32
+        steps = expected_steps(log_p)
+    assert log_p.dtype == steps.dtype == torch.float32
+    torch.testing.assert_close(steps, expected_steps(log_p.double()).float())
     torch.testing.assert_close(log_p.exp().sum(0), torch.ones(32), rtol=0, atol=2e-6)
     torch.testing.assert_close(log_p, exact.log_p, rtol=0.1, atol=0.1)
     torch.testing.assert_close(y_hat.float(), exact.y_hat, rtol=0.1, atol=0.1)
