@@ -93,8 +93,10 @@ class EarlyStop:
 
 
 def evaluated(evaluate: Callable[[nn.Module], Row], model: nn.Module) -> Row:
-    """What it returns, with Python's own numbers in place of NumPy's, which a checkpoint cannot hold."""
-    return {name: value.item() if hasattr(value, "item") else value for name, value in evaluate(model).items()}
+    """What it returns for the model, which goes back to training if it was asked to evaluate."""
+    row = evaluate(model)
+    model.train()
+    return row
 
 
 def after_update(schedule: LRScheduler | None) -> None:

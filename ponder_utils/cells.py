@@ -138,7 +138,8 @@ def hidden(state: Any) -> Tensor:
 def each(change: Callable[..., Tensor], *states: Any) -> Any:
     """A state of which every tensor is changed, given the tensors in its place in all these states; None stays None."""
     if isinstance(states[0], tuple):
-        return tuple(each(change, *parts) for parts in zip(*states, strict=True))
+        parts = [each(change, *parts) for parts in zip(*states, strict=True)]
+        return type(states[0])(*parts) if hasattr(states[0], "_fields") else tuple(parts)
     return None if states[0] is None else change(*states)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
+from torch.optim.lr_scheduler import LRScheduler
 
 from ponder_utils._files import written_whole
 
@@ -14,12 +16,28 @@ from ponder_utils._files import written_whole
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write a dict of tensors, numbers, strings and containers of these; a kill leaves the old file or the new."""
     with written_whole(path) as draft:
-        torch.save(state, draft)
+        torch.save(_without_numpy(state), draft)
+
+
+def _without_numpy(value: Any) -> Any:
+    """The same with Python's own numbers and lists, since NumPy's are not loaded without executing code."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if type(value) is dict:
+        return {_without_numpy(key): _without_numpy(part) for key, part in value.items()}
+    return type(value)(map(_without_numpy, value)) if type(value) in (list, tuple) else value
 
 
 def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
     """Read what `save_checkpoint` wrote. A file that would need code to be executed is refused by torch."""
     return torch.load(path, map_location=device, weights_only=True)
+
+
+def told_of(loss_fn: Any, schedule: LRScheduler | None) -> dict[str, Any]:
+    """What a checkpoint says of them, so that no other run goes on from it: the loss's buffers, the schedule's kind."""
+    buffers = loss_fn.named_buffers() if isinstance(loss_fn, nn.Module) else ()
+    kind = None if schedule is None else type(schedule).__name__
+    return {"loss": {name: buffer.tolist() for name, buffer in buffers}, "schedule": kind}
 
 
 def check_same_run(path: Path, saved: dict[str, Any], settings: dict[str, Any]) -> None:

@@ -30,7 +30,14 @@ from ponder_utils._watch import (
     evaluated,
     not_finite,
 )
-from ponder_utils.checkpoints import check_same_run, load_checkpoint, rng_state, save_checkpoint, set_rng_state
+from ponder_utils.checkpoints import (
+    check_same_run,
+    load_checkpoint,
+    rng_state,
+    save_checkpoint,
+    set_rng_state,
+    told_of,
+)
 from ponder_utils.steps import CheckpointedStep
 
 Tensors = dict[str, Tensor]
@@ -85,6 +92,9 @@ def train_many(
     """
     check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
     lrs = [lr] * len(models) if isinstance(lr, Real) else list(lr)
+    for name, values in {"models": models, "loss_fns": loss_fns, "seeds": seeds}.items():
+        if not isinstance(values, Sequence):
+            raise TypeError(f"{name} must be a list; got {type(values).__name__}")
     for name, values in {"loss_fns": loss_fns, "lr": lrs, "seeds": seeds}.items():
         if len(values) != len(models) or not models:
             raise ValueError(f"{name} must be as many as models, at least one; got {len(values)} for {len(models)}")
@@ -102,8 +112,8 @@ def train_many(
         )
         for k, (model, loss_fn, seed, lr) in enumerate(zip(models, loss_fns, seeds, lrs, strict=True))
     ]
-    losses = [{name: buffer.tolist() for name, buffer in loss_fn.named_buffers()} for loss_fn in loss_fns]
-    run = _Run(members, {"lr": lrs, "clip": float(clip), "seeds": seeds, "losses": losses}, checkpoint_dir)
+    told = [told_of(member.loss_fn, member.schedule) for member in members]
+    run = _Run(members, {"lr": lrs, "clip": float(clip), "seeds": seeds, "told": told}, checkpoint_dir)
     bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
     for model in models:
         model.train()
@@ -111,8 +121,8 @@ def train_many(
         while run.update < n_updates and run.members:
             batches = [draw_batch(member.generator) for member in run.members]
             x, y = (torch.stack(part) for part in zip(*batches, strict=True))  # [K, batch, ...]
-            lr_of_each = torch.tensor([member.lr for member in run.members]).to(device, non_blocking=True)
-            run.stack.learn(x, y, lr_of_each, clip)
+            lr_of_each = torch.tensor([member.lr for member in run.members], dtype=torch.float64)
+            run.stack.learn(x, y, lr_of_each.to(device, non_blocking=True), clip)
             torch.clear_autocast_cache()  # in an autocast around all of this, the weights as they were
             for member in run.members:
                 member.holder.step()
@@ -187,10 +197,11 @@ class _Stack:
         self.parameters = {name: parameters[name].detach().requires_grad_() for name in parameters if name in learnt}
         self.fixed = {name: value.detach() for name, value in (parameters | buffers).items() if name not in learnt}
         of_loss = stack_module_state([member.loss_fn for member in members])
-        self.of_loss = {name: value.detach() for part in of_loss for name, value in part.items()}
+        device = next(self.model.parameters()).device
+        self.of_loss = {name: value.detach().to(device) for part in of_loss for name, value in part.items()}
         # The gradient's moments.
-        self.first = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
-        self.second = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
+        self.first = {name: _zeros_for_moments(value) for name, value in self.parameters.items()}
+        self.second = {name: _zeros_for_moments(value) for name, value in self.parameters.items()}
         self.updates = 0
         self.numbers = LastNumbers()
 
@@ -199,7 +210,7 @@ class _Stack:
         terms = vmap(self._terms)(self.parameters, self.fixed, self.of_loss, x, y)
         # The networks share nothing, so that the gradient of the sum is each one's gradient of its own loss.
         gradients = torch.autograd.grad(terms.total.sum(), list(self.parameters.values()), materialize_grads=True)
-        norms = torch.stack([gradient.flatten(1).norm(dim=1) for gradient in gradients])
+        norms = torch.stack([gradient.reshape(len(gradient), -1).norm(dim=1) for gradient in gradients])
         grad_norm = torch.linalg.vector_norm(norms, dim=0)  # [K]
         self.updates += 1
         self.numbers.see(self.updates, terms, grad_norm=grad_norm, lr=lr)
@@ -215,10 +226,10 @@ class _Stack:
 
     def _adam(self, name: str, gradient: Tensor, lr: Tensor) -> None:
         first, second, parameter = self.first[name], self.second[name], self.parameters[name]
+        gradient, lr = gradient.to(first.dtype), _per_network(lr, first).to(first.dtype)
         first.lerp_(gradient, 1 - BETAS[0])
         second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
         root = (second / (1 - BETAS[1] ** self.updates)).sqrt_().add_(EPS)
-        lr = _per_network(lr, first)
         step = first / root * (lr / (1 - BETAS[0] ** self.updates))
         parameter.sub_(torch.where(lr > 0, step, 0.0))  # not 0 * nan, where a network is not to learn
 
@@ -235,6 +246,11 @@ class _Stack:
         for k, member in enumerate(members):
             for name, value in {**dict(member.model.named_parameters()), **dict(member.model.named_buffers())}.items():
                 value.copy_((self.parameters if name in self.parameters else self.fixed)[name][k])
+
+
+def _zeros_for_moments(parameter: Tensor) -> Tensor:
+    """At least float32: in float16 Adam's EPS would be 0."""
+    return torch.zeros_like(parameter, dtype=torch.promote_types(parameter.dtype, torch.float32))
 
 
 def _per_network(value: Tensor, like: Tensor) -> Tensor:
@@ -324,7 +340,10 @@ def _shape_of(module: nn.Module) -> set[tuple]:
     """Every submodule's class and plain attributes, every tensor's shape."""
     parts = {(name, type(part).__qualname__) for name, part in module.named_modules()}
     for name, part in module.named_modules():
-        its = {key: value for key, value in vars(part).items() if not key.startswith("_") and key != "training"}
-        parts |= {(f"{name}.{key}", repr(value)) for key, value in its.items()}
+        for key, value in vars(part).items():
+            if isinstance(value, Tensor):
+                parts.add((f"{name}.{key}", str(value.tolist())))
+            elif key != "training" and (not key.startswith("_") or isinstance(value, Real | str)):  # torch has its own
+                parts.add((f"{name}.{key}", repr(value)))
     tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     return parts | {(name, tuple(t.shape), str(t.dtype), t.requires_grad) for name, t in tensors.items()}

@@ -110,26 +110,25 @@ class PonderNet(nn.Module):
             decide = rules.most_probable(n_rows, device)
         elif rule == "quantile":
             decide = rules.quantile(n_rows, device, q)
-        else:  # nobody halts before the last step, and that is `step`
+        else:
             look_every = last = check_int("step", step, 1, self.max_steps)
-            decide = rules.quantile(n_rows, device, 1.0)
+            decide = rules.at_the_end
         return self._halting(x, decide, last, look_every)
 
     def _halting(self, x: Tensor, decide: rules.HaltingRule, last: int, look_every: int | None) -> Prediction:
         """Every sample's steps up to the one that `decide` takes its answer from, or up to the `last` one."""
         z, h = self._start(x)
-        samples = torch.arange(len(x), device=x.device)
-        rows = samples  # which sample each row of the shrinking batch is
-        log_survival = torch.zeros(len(x), device=x.device)  # log prod_{j<=n} (1 - lambda_j) of these rows
-        steps, computed = torch.zeros_like(samples), torch.zeros_like(samples)
+        rows = torch.arange(len(x), device=x.device)  # which sample each row of the shrinking batch is
+        log_survival = torch.zeros(len(x), dtype=torch.float32, device=x.device)  # log prod_{j<=n} (1 - lambda_j)
+        p_halt = torch.zeros_like(log_survival)
+        steps, computed = torch.zeros_like(rows), torch.zeros_like(rows)
         n = 0
         while len(rows) or n == 0:
             c = min(look_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE), last - n)
             y_hat, h, a = unroll(self.step, z, h, c)  # [c, rows, ...]
             self._check(y_hat, a, (c, len(rows)))
             if n == 0:
-                y_hats = y_hat.new_zeros(last, len(x), *y_hat.shape[2:])
-                log_ps = torch.zeros(last, len(x), device=x.device)
+                answer = torch.zeros_like(y_hat[0])
             a = a.float()
             after = log_survival + logsigmoid(-a).cumsum(0)
             before = torch.cat([log_survival[None], after[:-1]])
@@ -141,12 +140,14 @@ class PonderNet(nn.Module):
 
             step, going = decide(n, rows, log_p, after)
             steps.index_copy_(0, rows, step)
-            y_hats[n : n + c].index_copy_(1, rows, y_hat)
-            log_ps[n : n + c].index_copy_(1, rows, log_p)
+            new = (step > n).nonzero().squeeze(1)  # not so where an earlier look has seen the most probable step
+            place, at = select((rows, (step - (n + 1)).clamp(max=c - 1)), new)
+            answer.index_copy_(0, place, y_hat[at, new])
+            p_halt.index_copy_(0, place, log_p[at, new])
             n += c
             computed.index_fill_(0, rows, n)
             rows, z, h, log_survival = select((rows, z, h, after[-1]), going.nonzero().squeeze(1))
-        return Prediction(y_hats[steps - 1, samples], steps, log_ps[steps - 1, samples].exp(), computed)
+        return Prediction(answer, steps, p_halt.exp(), computed)
 
     def _expectation(self, x: Tensor, activation: Callable[[Tensor], Tensor] | None) -> Prediction:
         y_hat, _, log_p = self(x)

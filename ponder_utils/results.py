@@ -49,8 +49,8 @@ def run_grid(
             call that was lost with its worker is made again.
         store: a JSON file. Settings that it holds are not run again; new results are added as they come.
         checkpointed: call with one more argument, checkpoint_dir: a folder for `train` or `train_many`, from which a
-            call that was killed goes on. It lies beside `store`, and is deleted when the results are there. None
-            without `store`.
+            call that was killed goes on, if the settings and `workers` are the same again. It lies beside `store`, and
+            is deleted when the results are there. None without `store`.
         name: shown on the progress bar.
 
     Raises:
@@ -68,7 +68,10 @@ def run_grid(
     todo = [setting for key, setting in zip(keys, settings, strict=True) if key not in done]
     if unknown := {*together} - {name for setting in settings for name in setting}:
         raise ValueError(f"together must be names of settings; got {', '.join(sorted(unknown))}")
-    groups = _groups(todo, together, workers) if together else todo
+    groups = todo
+    if together:  # cut before the finished ones are left out, so that a killed group is found again
+        groups = _groups(settings, together, workers)
+        groups = [left for group in groups if (left := [setting for setting in group if _key(setting) not in done])]
     calls = [(run, group, {"checkpoint_dir": _unfinished(store, group)} if checkpointed else {}) for group in groups]
     with tqdm(total=len(settings), initial=len(settings) - len(todo), desc=name, file=sys.stdout) as bar:
         for new, options in _calls(_timed, calls, workers, client):

@@ -37,7 +37,7 @@ def sample(batch_size: int, device: torch.device, generator: torch.Generator | N
     sampling), and whether a sample halts does not depend on which others are still in the batch.
     """
     source = device if generator is None else generator.device
-    v = torch.rand(batch_size, device=source, generator=generator)
+    v = torch.rand(batch_size, device=source, generator=generator, dtype=torch.float32)
     return _first_passage(v.to(device).log())
 
 
@@ -45,7 +45,7 @@ def quantile(batch_size: int, device: torch.device, q: float = 0.5) -> HaltingRu
     """Halt at the first step where the CDF of p_n reaches q, 0 < q <= 1: deterministic (q = 0.5 is the median)."""
     q = check_real("q", q, 0, 1, open_low=True)
     log_v = -math.inf if q == 1 else math.log1p(-q)
-    return _first_passage(torch.full((batch_size,), log_v, device=device))
+    return _first_passage(torch.full((batch_size,), log_v, device=device, dtype=torch.float32))
 
 
 def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
@@ -53,8 +53,8 @@ def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
 
     No later p_n can exceed the probability to go on, so thinking stops once that is no larger than the best p_n.
     """
-    best = torch.full((batch_size,), -math.inf, device=device)
-    step_of_best = torch.zeros(batch_size, dtype=torch.long, device=device)
+    best = torch.full((batch_size,), -math.inf, device=device, dtype=torch.float32)
+    step_of_best = torch.ones(batch_size, dtype=torch.long, device=device)
 
     def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
         earlier, highest = best[rows], log_p.amax(0)
@@ -64,3 +64,8 @@ def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
         return step_of_best[rows], best[rows] < log_survival[-1]
 
     return rule
+
+
+def at_the_end(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+    """Take the answer of the last of these steps, and stop there."""
+    return torch.full_like(rows, n + len(log_p)), torch.zeros_like(rows, dtype=torch.bool)

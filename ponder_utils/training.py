@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
-from ponder_utils._check import check_real
+from ponder_utils._check import check_int, check_real
 from ponder_utils._watch import (
     EarlyStop,
     LastNumbers,
@@ -23,7 +23,14 @@ from ponder_utils._watch import (
     evaluated,
     not_finite,
 )
-from ponder_utils.checkpoints import check_same_run, load_checkpoint, rng_state, save_checkpoint, set_rng_state
+from ponder_utils.checkpoints import (
+    check_same_run,
+    load_checkpoint,
+    rng_state,
+    save_checkpoint,
+    set_rng_state,
+    told_of,
+)
 
 
 class NonFiniteError(FloatingPointError):
@@ -59,7 +66,7 @@ def train(
     """Train with Adam and a clipped gradient, and return the logged rows.
 
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
-    would have ended: model, optimizer, schedule, early stopping and every random number generator are restored.
+    would have ended: model, optimizer, schedule, early stopping and all of torch's random numbers are restored.
 
     For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`. Weights, optimizer, halting
     distribution and loss stay float32.
@@ -91,13 +98,13 @@ def train(
         ValueError, TypeError: if an argument is not as above, or a checkpoint is from a run with other settings.
     """
     check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
-    lr = check_real("lr", lr, 0, open_low=True)
+    lr, seed = check_real("lr", lr, 0, open_low=True), check_int("seed", seed, 0)
 
     device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     scheduler = schedule(optimizer) if schedule else None
-    settings = {"lr": lr, "clip": float(clip), "seed": seed}
+    settings = {"lr": lr, "clip": float(clip), "seed": seed, **told_of(loss_fn, scheduler)}
     run = _Run(model, optimizer, scheduler, generator, EarlyStop(monitor, patience), settings, checkpoint_dir)
     guard = _Guard(optimizer, device)
 

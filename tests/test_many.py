@@ -240,6 +240,44 @@ def test_running_means_frozen_weights_and_unused_ones(step, max_steps):
         torch.testing.assert_close(mine, its, **close, msg=name)
 
 
+class Scaled(RNNStep):
+    """Has a parameter without dimensions, and an attribute that is nobody's business."""
+
+    def __init__(self, input_size, hidden_size, factor=1.0):
+        super().__init__(input_size, hidden_size)
+        self.scale = nn.Parameter(torch.tensor(1.0))
+        self._factor = factor
+        self.table = torch.arange(3000.0)
+
+    def read(self, h):
+        y_hat, halt_logit = super().read(h)
+        return y_hat * self.scale * self._factor, halt_logit
+
+
+def test_a_parameter_without_dimensions():
+    models, losses = make(Scaled)
+    train_many(models, losses, draw, 40, **MANY)
+    alone = make(Scaled)[0][1]
+    train(alone, losses[1], draw, 40, lr=LRS[1], seed=SEEDS[1], **OPTIONS)
+    torch.testing.assert_close(weights(models[1]), weights(alone), **close)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_networks_of_another_precision(dtype):
+    models, losses = make()
+    models = [model.to(dtype) for model in models]
+    rows = train_many(models, losses, lambda g: (draw(g)[0].to(dtype), draw(g)[1]), 60, **MANY)
+    assert not any(row["stopped"] for row in rows)
+    assert {p.dtype for model in models for p in model.parameters()} == {dtype}
+    for k in range(3):
+        its = [row for row in rows if row["network"] == k]
+        assert its[0]["lr"] == LRS[k]
+    if dtype == torch.float64:
+        alone = make()[0][2].double()
+        train(alone, losses[2], lambda g: (draw(g)[0].double(), draw(g)[1]), 60, lr=LRS[2], seed=SEEDS[2], **OPTIONS)
+        torch.testing.assert_close(weights(models[2]), weights(alone), rtol=1e-4, atol=1e-6)
+
+
 def test_an_interrupted_training_leaves_the_networks_with_what_they_have_learnt():
     models, losses = make()
     with pytest.raises(KeyboardInterrupt):
@@ -263,6 +301,12 @@ def reversed_third():
     return models, [*losses[:2], PonderLoss(losses[0].reconstruction.criterion, 0.2, 6, direction="p_G||p")]
 
 
+def with_another_table():
+    models, losses = make(Scaled)
+    models[2].step.table[1500] = 0
+    return models, losses
+
+
 @pytest.mark.parametrize(
     ("networks", "changed", "message"),
     [
@@ -278,6 +322,12 @@ def reversed_third():
             {},
             "models must not have a CheckpointedStep",
         ),
+        (
+            lambda: ([PonderNet(Scaled(6, 16, factor), 6) for factor in (1.0, 1.0, 0.0)], make()[1]),
+            {},
+            r"models must differ in nothing but .*models\[2\].*_factor",
+        ),
+        (with_another_table, {}, r"models must differ in nothing but .*models\[2\].*table"),
         (reversed_third, {}, r"loss_fns must differ in nothing but .*; got loss_fns\[0\] and loss_fns\[2\].*direction"),
         (
             lambda: ([*make()[0][:2], PonderNet(RNNStep(6, 16), 7)], make()[1]),
@@ -290,6 +340,14 @@ def reversed_third():
 def test_wrong_arguments_are_named(networks, changed, message):
     with pytest.raises(ValueError, match=message):
         train_many(*networks(), draw, 20, **MANY | changed)
+
+
+def test_one_loss_or_seed_in_place_of_a_list_is_named():
+    models, losses = make()
+    with pytest.raises(TypeError, match="seeds must be a list; got int"):
+        train_many(models, losses, draw, 20, **MANY | {"seeds": 0})
+    with pytest.raises(TypeError, match="loss_fns must be a list; got PonderLoss"):
+        train_many(models, losses[0], draw, 20, **MANY)
 
 
 def test_a_network_that_looks_at_its_data_is_refused_by_torch():

@@ -1,3 +1,5 @@
+from typing import NamedTuple
+
 import pytest
 import torch
 from hypothesis import given
@@ -30,7 +32,7 @@ class Scripted(nn.Module):
 
     def forward(self, z, h):
         n, copy = h
-        assert torch.equal(copy, z)  # input and state leave the batch together
+        assert torch.equal(copy.nan_to_num(), z.nan_to_num())  # input and state leave the batch together
         self.rows += len(z)
         logit = z.gather(1, n.long()[:, None])[:, 0]
         return n + 1, (n + 1, copy), logit
@@ -238,6 +240,60 @@ def test_memory_grows_with_n_and_with_its_root_where_steps_are_recomputed():
     assert peak(64, 8) / peak(16, 4) < 2.2
     assert peak(64, 8) < peak(64) / 4
     assert peak(64, 64) > 0.8 * peak(64)  # one segment, all of it computed again: nothing is gained
+
+
+def test_a_prediction_takes_no_memory_for_steps_that_nobody_takes():
+    def step(x, h):
+        return x, x, torch.full((len(x),), 5.0)
+
+    x = torch.randn(64, 1000)
+
+    def peak(max_steps):
+        return peak_bytes(lambda: PonderNet(step, max_steps).predict(x, "quantile"))
+
+    assert peak(100) < 1.1 * peak(10)
+
+
+@pytest.mark.parametrize("look_every", [1, None])
+def test_logits_that_are_not_finite_are_not_hidden(look_every):
+    nan, inf = torch.nan, torch.inf
+    logits = torch.tensor([[nan, 0, 0, 0, 0, 0], [0, inf, 0, 0, 0, 0], [0, nan, 0, 0, 0, 0]])
+    got, _ = scripted(logits, "fixed", step=5)
+    assert (got.steps == 5).all()
+    for rule in ("sample", "quantile", "most_probable"):
+        got, _ = scripted(logits, rule, look_every=look_every, generator=torch.Generator().manual_seed(0))
+        assert torch.equal(got.y_hat, got.steps.float())
+        assert got.steps.min() >= 1
+        assert got.p_halt[0].isnan()
+        assert got.p_halt[1] == 0.5
+
+
+def test_states_may_be_named_tuples():
+    class State(NamedTuple):
+        h: torch.Tensor
+        n: torch.Tensor
+
+    def step(x, state):
+        state = State(x, torch.zeros(len(x))) if state is None else State(state.h * 0.5, state.n + 1)
+        return state.h[:, 0], state, state.n - 2
+
+    model, x = PonderNet(step, 12), torch.randn(9, 3)
+    for rule in RULES:
+        got = model.predict(x, rule, step=4)
+        if rule != "expectation":
+            torch.testing.assert_close(got.y_hat, model(x).y_hat[got.steps - 1, range(9)])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_default_dtype_is_the_users(rule):
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        model = PonderNet(RNNStep(4, 8), 5)
+        got = model.predict(torch.randn(6, 4), rule, step=3)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert got.y_hat.dtype in (torch.bfloat16, torch.float32)
+    assert got.p_halt.dtype == torch.float32
 
 
 def test_many_rows_are_looked_at_more_often_than_few():

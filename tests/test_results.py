@@ -197,6 +197,31 @@ def test_calls_for_several_settings_have_a_folder_each(tmp_path, workers):
     assert not list((tmp_path / "grid.json.unfinished").iterdir())
 
 
+def test_groups_that_are_left_find_their_folders_again(tmp_path):
+    """Also when other groups have finished, so that fewer are left to be cut."""
+    settings = [{"form": form, "seed": seed} for form in "abc" for seed in range(4)]
+    options = {"together": ["seed"], "workers": 2, "store": tmp_path / "grid.json", "checkpointed": True}
+
+    def done_with(forms):
+        def run(group, checkpoint_dir):
+            if group[0]["form"] not in forms:
+                Path(checkpoint_dir).mkdir(parents=True, exist_ok=True)
+                (Path(checkpoint_dir) / str(sorted(setting["seed"] for setting in group))).touch()
+                raise RuntimeError("killed")
+            return [{"left": [path.name for path in Path(checkpoint_dir).glob("*")]} for _ in group]
+
+        return run
+
+    for forms in ("a", "ab", "abc"):
+        for _ in range(4):  # a call that fails ends the grid
+            try:
+                rows = run_grid(done_with(forms), settings, **options)
+            except RuntimeError:
+                continue
+    assert all(row["left"] for row in rows if row["form"] != "a")
+    assert not list((tmp_path / "grid.json.unfinished").iterdir())
+
+
 def test_no_checkpoints_without_a_file_of_results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = run_grid(lambda a, seed, checkpoint_dir: {"folder": checkpoint_dir}, GRID, checkpointed=True)

@@ -6,10 +6,11 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau
+from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau
 
 from ponder_utils._files import written_whole
 from ponder_utils.checkpoints import load_checkpoint, load_weights, save_checkpoint
@@ -258,6 +259,53 @@ def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
         train(model, loss, draw, 40, seed=1, checkpoint_dir=tmp_path, **SETTINGS)
 
 
+def with_numpy(optimizer):
+    return LambdaLR(optimizer, lambda update: 0.5 * (1 + np.cos(np.pi * update / 60)))
+
+
+def with_lists(model):
+    return score(model) | {"by_k": [np.float64(0.5), {"deep": np.arange(3)}]}
+
+
+def test_numbers_of_numpy_can_be_resumed_from(tmp_path):
+    options = SETTINGS | {"schedule": with_numpy, "evaluate": with_lists, "checkpoint_every": 20}
+    whole, loss = make()
+    rows = train(whole, loss, draw, 60, **options)
+    cut, _ = make()
+    train(cut, loss, draw, 40, checkpoint_dir=tmp_path, **options)
+    again, _ = make()
+    resumed = train(again, loss, draw, 60, checkpoint_dir=tmp_path, **options)
+    assert [row["lr"] for row in resumed] == [row["lr"] for row in rows]
+    assert resumed[0]["by_k"] == [0.5, {"deep": [0, 1, 2]}]
+    assert torch.equal(weights(again), weights(whole))
+
+
+def test_an_evaluation_that_leaves_the_model_evaluating_changes_nothing():
+    def leaves_it(model):
+        return score(model.eval())
+
+    seen = []
+    for kind in (score, leaves_it):
+        torch.manual_seed(0)
+        model = PonderNet(WithDropout(6, 16), 6)
+        torch.manual_seed(1)
+        train(model, make()[1], draw, 60, **SETTINGS | {"evaluate": kind})
+        seen.append(weights(model))
+        assert model.training
+    assert torch.equal(*seen)
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, one_cycle), (one_cycle, None), (one_cycle, with_numpy)])
+def test_another_schedule_or_loss_is_another_run(tmp_path, before, after):
+    model, loss = make()
+    train(model, loss, draw, 20, checkpoint_dir=tmp_path, schedule=before, **SETTINGS)
+    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*'schedule': .*this run has .*'schedule': "):
+        train(model, loss, draw, 40, checkpoint_dir=tmp_path, schedule=after, **SETTINGS)
+    other = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.5, 6)
+    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*log_prior.*this run has .*log_prior"):
+        train(model, other, draw, 40, checkpoint_dir=tmp_path, schedule=before, **SETTINGS)
+
+
 def test_a_baseline_without_halting_trains_too():
     model = nn.Linear(6, 1)
 
@@ -275,6 +323,7 @@ def test_a_baseline_without_halting_trains_too():
         ({"lr": -1.0}, ValueError, r"lr must be a number in \(0, inf\); got -1.0"),
         ({"clip": 0.0}, ValueError, r"clip must be a number in \(0, inf\); got 0.0"),
         ({"log_every": 1.5}, TypeError, "log_every must be an integer >= 1; got 1.5"),
+        ({"seed": None}, TypeError, "seed must be an integer >= 0; got None"),
         ({"checkpoint_every": 0}, ValueError, "checkpoint_every must be"),
         ({"patience": 0}, ValueError, "patience must be an integer >= 1; got 0"),
         ({"patience": 2, "evaluate": None}, ValueError, "patience needs evaluate; got evaluate=None"),
