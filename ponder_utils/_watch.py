@@ -32,7 +32,7 @@ def check_options(
 
 
 class LastNumbers:
-    """The numbers of the last update, for K networks of their last ones: from the first that is not finite, those.
+    """The numbers of the last update, of one network or of each of K; where one is not finite, of that update for good.
 
     They are kept on the device, so that nothing waits for it until somebody reads them.
     """
