@@ -138,15 +138,18 @@ class PonderNet(nn.Module):
             if n + c == last:
                 after[-1] = -torch.inf
 
-            step, going = decide(n, rows, log_p, after)
-            steps.index_copy_(0, rows, step)
-            new = (step > n).nonzero().squeeze(1)  # not so where an earlier look has seen the most probable step
-            place, at = select((rows, (step - (n + 1)).clamp(max=c - 1)), new)
-            answer.index_copy_(0, place, y_hat[at, new])
-            p_halt.index_copy_(0, place, log_p[at, new])
+            take, goes_on = decide(rows, log_p, after)
+            taken = (take < c).nonzero().squeeze(1)
+            if len(taken) > 0:
+                at, place = select((take, rows), taken)
+                answer.index_copy_(0, place, y_hat[at, taken])
+                p_halt.index_copy_(0, place, log_p[at, taken])
+                steps.index_copy_(0, place, at + (n + 1))
             n += c
             computed.index_fill_(0, rows, n)
-            rows, z, h, log_survival = select((rows, z, h, after[-1]), going.nonzero().squeeze(1))
+            going, log_survival = goes_on.nonzero().squeeze(1), after[-1]
+            if len(going) < len(rows):
+                rows, z, h, log_survival = select((rows, z, h, log_survival), going)
         return Prediction(answer, steps, p_halt.exp(), computed)
 
     def _expectation(self, x: Tensor, activation: Callable[[Tensor], Tensor] | None) -> Prediction:

@@ -1,9 +1,9 @@
 """Halting rules: when a network that is asked for an answer stops thinking.
 
-A rule is made once for a batch and asked after every few steps, c >= 1 of them. It is told how many steps n came before
-these and which samples are still thinking, and sees for each of the c steps and of these rows log p_n and the log of
-the probability to go on, log prod_{j<=n} (1 - lambda_j) (-inf at the last step): [c, rows] each. It returns, for every
-row, the step whose answer is taken if the row stops now, and whether it goes on.
+A rule is made once for a batch and asked after every few steps, c >= 1 of them. It is told which samples are still
+thinking, and sees for each of the c steps and of these rows log p_n and the log of the probability to go on,
+log prod_{j<=n} (1 - lambda_j) (-inf at the last step): [c, rows] each. It returns, for every row, which of the c steps
+it takes the answer from, 0 to c - 1, or c where it takes none of these; and whether the row goes on.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from torch import Tensor
 
 from ponder_utils._check import check_real
 
-HaltingRule = Callable[[int, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+HaltingRule = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 def _first_passage(log_v: Tensor) -> HaltingRule:
     """Stop at the first step whose survival probability is at most v: where the CDF reaches 1 - v."""
 
-    def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
         goes_on = log_survival > log_v.index_select(0, rows)
-        return goes_on.sum(0) + (n + 1), goes_on[-1]
+        return goes_on.sum(0), goes_on[-1]
 
     return rule
 
@@ -54,18 +54,18 @@ def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
     No later p_n can exceed the probability to go on, so thinking stops once that is no larger than the best p_n.
     """
     best = torch.full((batch_size,), -math.inf, device=device, dtype=torch.float32)
-    step_of_best = torch.ones(batch_size, dtype=torch.long, device=device)
 
-    def rule(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        earlier, highest = best[rows], log_p.amax(0)
-        first = (log_p < highest).cumprod(0).sum(0) + (n + 1)  # the first of equals
-        step_of_best[rows] = torch.where(highest > earlier, first, step_of_best[rows])
-        best[rows] = torch.maximum(highest, earlier)
-        return step_of_best[rows], best[rows] < log_survival[-1]
+    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+        earlier, highest = best.index_select(0, rows), log_p.amax(0)
+        first = (log_p < highest).cumprod(0).sum(0)  # of equals; of all, where a number is missing
+        take = torch.where(earlier >= highest, len(log_p), first)
+        highest = torch.maximum(highest, earlier)
+        best[rows] = highest
+        return take, highest < log_survival[-1]
 
     return rule
 
 
-def at_the_end(n: int, rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+def at_the_end(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
     """Take the answer of the last of these steps, and stop there."""
-    return torch.full_like(rows, n + len(log_p)), torch.zeros_like(rows, dtype=torch.bool)
+    return torch.full_like(rows, len(log_p) - 1), torch.zeros_like(rows, dtype=torch.bool)
