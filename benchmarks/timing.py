@@ -5,9 +5,12 @@ Times on a shared machine wander; ratios within one run hold.
 
 from __future__ import annotations
 
+import shutil
 import statistics
+import sysconfig
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -60,6 +63,11 @@ def compare(
     if target:
         row |= {"target": target, "holds": ratio <= float(target.removeprefix("<= "))}
     return row
+
+
+def can_compile() -> bool:
+    """Is there what `torch.compile` wants on a CPU, a C++ compiler and Python's headers?"""
+    return shutil.which("c++") is not None and Path(sysconfig.get_path("include"), "Python.h").exists()
 
 
 def peak_bytes(call: Callable[[], object]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import statistics
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +12,7 @@ from torch import nn
 
 from benchmarks import peers
 from benchmarks.labml import Labml
-from benchmarks.timing import Row, compare, peak_bytes, seconds
+from benchmarks.timing import Row, can_compile, compare, peak_bytes, seconds
 from ponder_utils import (
     ACT,
     ACTLoss,
@@ -93,7 +92,7 @@ def parity_rows() -> list[Row]:
                 products()
 
         rows.append(compare(f"training, {network}: ours / its products alone", ours, floor, target="<= 2"))
-        if shutil.which("c++"):  # which torch.compile needs on a CPU
+        if can_compile():
             model, loss = PonderNet(step(n_elements, n_hidden), N), ponder_loss()
             model.compile()
             loss.compile()

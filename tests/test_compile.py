@@ -1,11 +1,10 @@
 """`torch.compile` in place, `module.compile()`: the same networks, the same checkpoints."""
 
-import shutil
-
 import pytest
 import torch
 from torch import nn
 
+from benchmarks.timing import can_compile
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
@@ -16,7 +15,7 @@ from ponder_utils.training import train
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor"),  # torch's own, and hidden by it elsewhere
-    pytest.mark.skipif(shutil.which("c++") is None, reason="torch.compile needs a C++ compiler"),
+    pytest.mark.skipif(not can_compile(), reason="torch.compile needs a C++ compiler and Python's headers"),
 ]
 TASK = ParityTask(6)
 
