@@ -40,18 +40,28 @@ class LastNumbers:
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
         self.seen: Tensor | None = None  # [names], or [names, K]
+        self.finite: Tensor | None = None  # a scalar, or [K]: no number was inf or nan yet
 
     def see(self, update: int, terms: Any, **others: Tensor) -> None:
         """Note the terms of the loss, a named tuple, and other numbers: scalars, or [K] each."""
         self.names = ("update", *terms._fields, *others)
         values = [value.detach().double() for value in (*terms, *others.values())]
         now = torch.stack([torch.full_like(values[0], update), *values])
-        self.seen = now if self.seen is None else torch.where(self.finite, now, self.seen)
+        self._hold(now if self.seen is None else torch.where(self.finite, now, self.seen))
 
-    @property
-    def finite(self) -> Tensor:
-        """No number was inf or nan yet: a scalar, or [K]."""
-        return self.seen.isfinite().all(0)
+    def keep(self, rows: list[int]) -> None:
+        """Go on with these networks."""
+        self._hold(self.seen[:, rows])
+
+    def state(self) -> list[Any]:
+        return [list(self.names), self.seen]
+
+    def load(self, state: list[Any]) -> None:
+        self.names, seen = state
+        self._hold(seen)
+
+    def _hold(self, seen: Tensor) -> None:
+        self.seen, self.finite = seen, seen.isfinite().all(0)
 
     def rows(self) -> list[Row]:
         """What was noted last, for each network."""

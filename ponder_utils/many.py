@@ -238,7 +238,7 @@ class _Stack:
         for tensors in (self.parameters, self.fixed, self.of_loss, self.first, self.second):
             for name, value in tensors.items():
                 tensors[name] = value.detach()[rows].requires_grad_(value.requires_grad)
-        self.numbers.seen = self.numbers.seen[:, rows]
+        self.numbers.keep(rows)
 
     @torch.no_grad()
     def hand_back(self, members: list[_Member]) -> None:
@@ -304,7 +304,7 @@ class _Run:
             "settings": self.settings,
             "members": [member.state() for member in self.all],
             "going": [member.number for member in self.members],
-            "stack": [self.stack.first, self.stack.second, self.stack.numbers.seen, list(self.stack.numbers.names)],
+            "stack": [self.stack.first, self.stack.second, self.stack.numbers.state()],
             "rng": rng_state(self.all[0].generator.device, self.all[0].generator),
             "run": [self.update, self.rows],
         }
@@ -321,7 +321,8 @@ class _Run:
         self.update, self.rows = state["run"]
         self.stack = _Stack(self.members or self.all)
         self.stack.updates = self.update
-        self.stack.first, self.stack.second, self.stack.numbers.seen, self.stack.numbers.names = state["stack"]
+        self.stack.first, self.stack.second, numbers = state["stack"]
+        self.stack.numbers.load(numbers)
 
 
 def _check_alike(name: str, modules: Sequence[nn.Module]) -> None:
