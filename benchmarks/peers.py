@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 from torchvision import transforms
 from torchvision.datasets import MNIST, VisionDataset
 
-from ponder_utils import ACT, geometric_log_prior
+from ponder_utils import ACT, GRUCell, RNNCell, geometric_log_prior
 
 bce = nn.BCEWithLogitsLoss(reduction="none")
 
@@ -65,11 +65,20 @@ class TextbookACT(nn.Module):
         return (bce(self.answer(mean).squeeze(1), y) + tau * cost).mean()
 
 
+def with_weights_of(theirs: nn.RNNCellBase, cell: RNNCell | GRUCell) -> RNNCell | GRUCell:
+    """Our cell with the weights of torch's; `weight_hh` has the gates' rows before the candidate's."""
+    layers = [cell.from_h] if cell.n_gates == 1 else [cell.gates_from_h, cell.from_h]
+    for kind in ("weight", "bias"):
+        getattr(cell.from_x, kind).data = getattr(theirs, f"{kind}_ih").detach().clone()
+        parts = getattr(theirs, f"{kind}_hh").detach().split([len(layer.bias) for layer in layers])
+        for layer, part in zip(layers, parts, strict=True):
+            getattr(layer, kind).data = part.t().contiguous() if kind == "weight" else part.clone()
+    return cell
+
+
 def same_act(textbook: TextbookACT, ours: ACT) -> None:
     """Give our ACT the weights of the textbook's."""
-    cell = textbook.cell
-    ours.cell.from_x.load_state_dict({"weight": cell.weight_ih, "bias": cell.bias_ih})
-    ours.cell.from_h.load_state_dict({"weight": cell.weight_hh.t(), "bias": cell.bias_hh})
+    with_weights_of(textbook.cell, ours.cell)
     ours.output.load_state_dict(textbook.answer.state_dict())
     ours.halting.load_state_dict(textbook.halt.state_dict())
 

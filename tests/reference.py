@@ -69,14 +69,3 @@ def act(cell, answer, halting_logit, xs, epsilon, max_updates, state=None):
         told.append((average(p, [answer(s) for s in states]), len(h), remainder, h))
         state = average(p, states)
     return told, state
-
-
-def with_weights_of(theirs, cell):
-    """A cell with the weights of torch's; `weight_hh` has the gates' rows before the candidate's."""
-    layers = [cell.from_h] if cell.n_gates == 1 else [cell.gates_from_h, cell.from_h]
-    for kind in ("weight", "bias"):
-        getattr(cell.from_x, kind).data = getattr(theirs, f"{kind}_ih").detach().clone()
-        parts = getattr(theirs, f"{kind}_hh").detach().split([len(layer.bias) for layer in layers])
-        for layer, part in zip(layers, parts, strict=True):
-            getattr(layer, kind).data = part.t().contiguous() if kind == "weight" else part.clone()
-    return cell

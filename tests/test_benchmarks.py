@@ -2,10 +2,9 @@ import time
 
 import pytest
 import torch
-from reference import with_weights_of
 from torch import nn
 
-from benchmarks.peers import TextbookACT, TextbookPonderNet, bce, same_act
+from benchmarks.peers import TextbookACT, TextbookPonderNet, bce, same_act, with_weights_of
 from benchmarks.timing import compare, peak_bytes
 from ponder_utils import ACT, ACTLoss, GRUStep, ParityTask, PonderLoss, PonderNet, RNNCell, RNNStep
 

@@ -1,8 +1,8 @@
 import pytest
 import torch
-from reference import with_weights_of
 from torch import nn
 
+from benchmarks.peers import with_weights_of
 from ponder_utils.cells import GRUCell, MLPCell, RNNCell, begin, hidden, select
 from ponder_utils.pondernet import RULES, PonderNet
 from ponder_utils.steps import RecurrentStep

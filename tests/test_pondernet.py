@@ -4,10 +4,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import halting, most_probable_step, quantile_step, with_weights_of
+from reference import halting, most_probable_step, quantile_step
 from scipy.stats import chisquare
 from torch import nn
 
+from benchmarks.peers import with_weights_of
 from benchmarks.timing import peak_bytes
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps, halting_log_probs
