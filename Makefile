@@ -1,11 +1,14 @@
 # Every target sets up .venv by itself, and does nothing twice.
 PYTHON ?= python3
+PYTHON_OLDEST ?= $(shell python3.10 -c "" 2> /dev/null && echo python3.10 || echo $(PYTHON))
+VENV ?= .venv
 REQUIREMENTS ?= requirements.txt
 MARK ?= not slow
-READY := .venv/ready-$(notdir $(REQUIREMENTS))
-RUN := .venv/bin/python
+READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
+RUN := $(VENV)/bin/python
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval lab lint commit stamp results bench bench-long lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results bench bench-long lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	$(RUN) tools/course.py
@@ -18,13 +21,21 @@ unit: $(READY)
 nbval: $(READY)
 	$(RUN) -m pytest --nbval-lax notebooks
 
+test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versions that requirements.txt allows
+	$(MAKE) unit VENV=.venv-oldest REQUIREMENTS=$< PYTHON=$(PYTHON_OLDEST)
+
+.venv-oldest/requirements.txt: requirements.txt
+	mkdir -p $(@D)
+	sed 's/>=\([^,]*\).*/==\1/' $< > $@
+
 lab: $(READY)  ## open the notebooks in JupyterLab
-	$(RUN) -m jupyterlab notebooks
+	$(RUN) -m jupyterlab notebooks --KernelManager.transport_encryption=auto
 
 lint: $(READY)
-	$(RUN) -m pip install -q ruff
+	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy ponder_utils tools
 
 commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit
@@ -48,15 +59,15 @@ bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published setti
 	$(RUN) -m benchmarks --long
 
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(RUN) -m pip install -q tensorboard wandb ruff
+	$(RUN) -m pip install -q tensorboard wandb ruff mypy
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
 	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
 
 clean:
-	rm -rf .venv runs
+	rm -rf .venv .venv-oldest runs
 
 $(READY): $(REQUIREMENTS) pyproject.toml
-	test -x $(RUN) || $(PYTHON) -m venv .venv
-	$(RUN) -m pip install --disable-pip-version-check -q -r $(REQUIREMENTS) -e .
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install -q -r $(REQUIREMENTS) -e .
 	$(RUN) tools/check_install.py
 	touch $@

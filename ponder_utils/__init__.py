@@ -2,12 +2,14 @@
 
 Data flows one way, and no module imports one that stands after it:
 
-    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> training, many,
-    results -> plots, widgets, notebook
+    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> checkpoints, identity
+    -> training, many, results -> plots, widgets, notebook
 """
 
+from ponder_utils._files import DamagedFileError
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import GRUCell, MLPCell, RNNCell
+from ponder_utils.checkpoints import load_weights
 from ponder_utils.encoders import ConvEncoder
 from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
@@ -18,42 +20,15 @@ from ponder_utils.steps import CheckpointedStep, ConvStep, EncodedStep, GRUStep,
 from ponder_utils.tasks import ParityTask, RotationTask, load_digits, rotated_by, rotated_within
 from ponder_utils.training import NonFiniteError, train
 
+__version__ = "0.1.0"  # the one place where it stands
+
+# fmt: off
 __all__ = [
-    "ACT",
-    "ACTLoss",
-    "ACTLossTerms",
-    "ACTOutput",
-    "CheckpointedStep",
-    "ConvEncoder",
-    "ConvStep",
-    "EncodedStep",
-    "GRUCell",
-    "GRUStep",
-    "LossTerms",
-    "MLPCell",
-    "NonFiniteError",
-    "ParityTask",
-    "PonderLoss",
-    "PonderNet",
-    "PonderOutput",
-    "Prediction",
-    "RNNCell",
-    "RNNStep",
-    "ReconstructionLoss",
-    "RecurrentStep",
-    "RegularizationLoss",
-    "RotationTask",
-    "Score",
-    "binary_correct",
-    "class_correct",
-    "evaluate",
-    "expected_steps",
-    "geometric_log_prior",
-    "halting_log_probs",
-    "kl_divergence",
-    "load_digits",
-    "rotated_by",
-    "rotated_within",
-    "train",
-    "train_many",
+    "ACT", "ACTLoss", "ACTLossTerms", "ACTOutput", "CheckpointedStep", "ConvEncoder", "ConvStep",
+    "DamagedFileError", "EncodedStep", "GRUCell", "GRUStep", "LossTerms", "MLPCell", "NonFiniteError", "ParityTask",
+    "PonderLoss", "PonderNet", "PonderOutput", "Prediction", "RNNCell", "RNNStep", "ReconstructionLoss",
+    "RecurrentStep", "RegularizationLoss", "RotationTask", "Score", "binary_correct", "class_correct", "evaluate",
+    "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence", "load_digits", "load_weights",
+    "rotated_by", "rotated_within", "train", "train_many",
 ]
+# fmt: on

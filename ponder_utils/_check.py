@@ -13,9 +13,10 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be {allowed}; got {value!r} ({type(value).__name__})")
+    value = int(value)
     if value < low or (high is not None and value > high):
         raise ValueError(f"{name} must be {allowed}; got {value!r}")
-    return int(value)
+    return value
 
 
 def check_real(name: str, value: Any, low: float, high: float = math.inf, *, open_low: bool) -> float:
@@ -23,10 +24,11 @@ def check_real(name: str, value: Any, low: float, high: float = math.inf, *, ope
     interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == math.inf else ']'}"
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number in {interval}; got {value!r} ({type(value).__name__})")
+    value = float(value)
     too_low = value <= low if open_low else value < low
     if not math.isfinite(value) or too_low or value > high:
         raise ValueError(f"{name} must be a number in {interval}; got {value!r}")
-    return float(value)
+    return value
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> str:

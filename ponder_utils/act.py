@@ -41,7 +41,7 @@ class ACT(nn.Module):
         max_updates: M >= 1 (100 in the paper).
     """
 
-    def __init__(self, cell: nn.Module, n_outputs: int = 1, *, epsilon: float = 0.01, max_updates: int = 100) -> None:
+    def __init__(self, cell: Any, n_outputs: int = 1, *, epsilon: float = 0.01, max_updates: int = 100) -> None:
         super().__init__()
         if not (callable(cell) and hasattr(cell, "input_size") and hasattr(cell, "hidden_size")):
             raise TypeError(f"cell must be a recurrent cell with input_size and hidden_size; got {cell!r}")
@@ -52,6 +52,10 @@ class ACT(nn.Module):
         self.output = nn.Linear(cell.hidden_size, n_outputs)
         self.halting = nn.Linear(cell.hidden_size, 1)
         nn.init.ones_(self.halting.bias)
+
+    def extra_repr(self) -> str:
+        """For print."""
+        return f"epsilon={self.epsilon}, max_updates={self.max_updates}"
 
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
         """Run a sequence. Samples that have halted cost nothing more until the next time step.
@@ -64,13 +68,13 @@ class ACT(nn.Module):
             ValueError, TypeError: if x is not as above.
         """
         self._check(x)
-        y_hat, n_updates, remainder = [], [], []
+        answers, n_updates, remainder = [], [], []
         for x_t in x:
             state, n_t, r_t = self._ponder(x_t, state)
-            y_hat.append(self.output(hidden(state)))  # linear, so the output of the average is the average output
+            answers.append(self.output(hidden(state)))  # linear, so the output of the average is the average output
             n_updates.append(n_t)
             remainder.append(r_t)
-        y_hat = torch.stack(y_hat)
+        y_hat = torch.stack(answers)
         y_hat = y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat
         return ACTOutput(y_hat, torch.stack(n_updates), torch.stack(remainder), state)
 

@@ -1,24 +1,30 @@
 """Recurrent cells, x, h -> h': how a state moves in one update.
 
-A cell is anything that is called like the cells of torch, `cell(x, state) -> state`, and has their `input_size` and
-`hidden_size`. A state is a tensor [batch, hidden_size], or a tuple of which the first is read by what comes after
-(h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
+A cell is anything that is called like the cells of torch, `cell(x, state=None) -> state`, and has their `input_size`
+and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the first is read by what comes
+after (h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
 
-A cell may also have a method `start(x) -> z`, the part of the work that depends on x alone. It is called once for an
-input that is looked at many times, and from then on the cell is given z in place of x: `cell(z, state)`. The cells
-of this file have it; `begin` calls it where it is there, and hands x on where it is not. z is a tensor or a tuple of
-tensors, each with the batch in dimension 0, as a state is.
+A cell may also have a method `start(x)`, which does the part of the work that depends on x alone, once for an input
+that is looked at many times. What it returns the cell takes in place of x, and `start` hands back as it is. The cells
+of this file return a `Begun`; `begin` calls the method where it is there, and hands x on where it is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int
+
+
+class Begun(NamedTuple):
+    """What an input adds to every update, W_x x and the biases: for the gates of a cell that has some, and the rest."""
+
+    candidate: Tensor  # [batch, hidden_size]
+    gates: Tensor | None = None  # [batch, gates * hidden_size]
 
 
 class _FromState(nn.Module):
@@ -61,24 +67,28 @@ class _Cell(nn.Module):
         self.from_x = nn.Linear(input_size, self.n_gates * hidden_size)
         self.from_h = _FromState(hidden_size, hidden_size)
 
+    def start(self, x: Tensor | Begun) -> Begun:
+        """x: [batch, ...], flattened after the batch -> all of an update that does not depend on h.
+
+        Raises:
+            ValueError: if x has not input_size numbers per sample.
+        """
+        return x if isinstance(x, Begun) else Begun(self.read(x) + self.from_h.bias)
+
     def read(self, x: Tensor) -> Tensor:
-        """x: [batch, ...], flattened after the batch -> W_x x + b_x, [batch, n_gates * hidden_size]."""
+        """x: [batch, ...] -> W_x x + b_x, [batch, n_gates * hidden_size]."""
         x = x.flatten(1)
         if x.shape[1] != self.input_size:
             raise ValueError(f"x must have input_size = {self.input_size} numbers per sample; got {x.shape[1]}")
         return self.from_x(x)
 
-    def start(self, x: Tensor) -> Any:
-        """x: [batch, ...] -> all of an update that does not depend on h, W_x x + b_x + b_h: [batch, hidden_size]."""
-        return self.read(x) + self.from_h.bias
-
 
 class RNNCell(_Cell):
     """h' = tanh(W_x x + b_x + W_h h + b_h), the cell of both papers' parity experiments (128 units)."""
 
-    def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
-        """z from `start`, h: [batch, hidden_size] -> the next h."""
-        return torch.tanh(self.from_h.added_to(z, h))
+    def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
+        """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""
+        return torch.tanh(self.from_h.added_to(self.start(x).candidate, h))
 
 
 class GRUCell(_Cell):
@@ -93,14 +103,17 @@ class GRUCell(_Cell):
         super().__init__(input_size, hidden_size)
         self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)
 
-    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x: [batch, ...] -> W_x x + b_x for the gates, b_h included, [batch, 2 hidden_size], and for the candidate."""
+    def start(self, x: Tensor | Begun) -> Begun:
+        """As in the other cells; the candidate's b_h is not in it, since the reset gate weakens that, too."""
+        if isinstance(x, Begun):
+            return x
         gates, candidate = self.read(x).split([2 * self.hidden_size, self.hidden_size], dim=1)
-        return gates + self.gates_from_h.bias, candidate
+        return Begun(candidate, gates + self.gates_from_h.bias)
 
-    def forward(self, z: tuple[Tensor, Tensor], h: Tensor | None) -> Tensor:
-        """z from `start`, h: [batch, hidden_size] -> the next h."""
-        gates, candidate = z
+    def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
+        """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""
+        candidate, gates = self.start(x)
+        assert gates is not None
         h = torch.zeros_like(candidate) if h is None else h
         reset, update = torch.sigmoid(self.gates_from_h.added_to(gates, h)).chunk(2, dim=1)
         candidate = torch.tanh(torch.addcmul(candidate, reset, self.from_h(h)))
@@ -120,27 +133,34 @@ class MLPCell(_Cell):
         self.dropout = nn.Dropout(dropout)
         self.to_h = nn.Linear(hidden_size, hidden_size)
 
-    def forward(self, z: Tensor, h: Tensor | None) -> Tensor:
-        """z from `start`, h: [batch, hidden_size] -> the next h."""
-        return torch.relu(self.to_h(self.dropout(torch.relu(self.from_h.added_to(z, h)))))
+    def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
+        """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""
+        between = torch.relu(self.from_h.added_to(self.start(x).candidate, h))
+        return torch.relu(self.to_h(self.dropout(between)))
 
 
-def begin(cell: Any, x: Tensor) -> Tensor:
+def begin(cell: Any, x: Tensor) -> Any:
     """What the cell takes in place of x at every update: `cell.start(x)`, or x itself if it has no such method."""
     return cell.start(x) if hasattr(cell, "start") else x
 
 
 def hidden(state: Any) -> Tensor:
     """The part of a state that is read by what comes after: h, also of (h, c)."""
-    return state[0] if isinstance(state, tuple) else state
+    return state[0] if isinstance(state, tuple | list) else state
 
 
 def each(change: Callable[..., Tensor], *states: Any) -> Any:
-    """A state of which every tensor is changed, given the tensors in its place in all these states; None stays None."""
-    if isinstance(states[0], tuple):
+    """A state of which every tensor is changed, given the tensors in its place in all these states; None stays None.
+
+    A state is a tensor, None, or a tuple, list or dict of states.
+    """
+    first = states[0]
+    if isinstance(first, dict):
+        return type(first)((key, each(change, *(state[key] for state in states))) for key in first)
+    if isinstance(first, tuple | list):
         parts = [each(change, *parts) for parts in zip(*states, strict=True)]
-        return type(states[0])(*parts) if hasattr(states[0], "_fields") else tuple(parts)
-    return None if states[0] is None else change(*states)
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    return None if first is None else change(*states)
 
 
 def select(state: Any, rows: Tensor) -> Any:

@@ -1,22 +1,26 @@
-"""Checkpoints of a training run: written whole, loaded without executing code."""
+"""Checkpoints of a training run: written whole, checked, and loaded without executing code."""
 
 from __future__ import annotations
 
+import io
+import pickle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
-from torch.optim.lr_scheduler import LRScheduler
 
-from ponder_utils._files import written_whole
+from ponder_utils._files import DamagedFileError, read_sealed, write_sealed
+
+ADVICE = "Delete it to begin anew, or put back a copy."
 
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write a dict of tensors, numbers, strings and containers of these; a kill leaves the old file or the new."""
-    with written_whole(path) as draft:
-        torch.save(_without_numpy(state), draft)
+    file = io.BytesIO()
+    torch.save(_without_numpy(state), file)
+    write_sealed(path, file.getvalue())
 
 
 def _without_numpy(value: Any) -> Any:
@@ -28,41 +32,27 @@ def _without_numpy(value: Any) -> Any:
     return type(value)(map(_without_numpy, value)) if type(value) in (list, tuple) else value
 
 
-def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """Read what `save_checkpoint` wrote. A file that would need code to be executed is refused by torch."""
-    return torch.load(path, map_location=device, weights_only=True)
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """Read what `save_checkpoint` wrote, into the CPU's memory.
+
+    Raises:
+        DamagedFileError: if the file is not what was written, or would need code to be executed.
+    """
+    file = io.BytesIO(read_sealed(path, ADVICE))
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise DamagedFileError(f"{path} is not loaded, since it holds more than data: {error}. {ADVICE}") from error
 
 
-def told_of(loss_fn: Any, schedule: LRScheduler | None) -> dict[str, Any]:
-    """What a checkpoint says of them, so that no other run goes on from it: the loss's buffers, the schedule's kind."""
-    buffers = loss_fn.named_buffers() if isinstance(loss_fn, nn.Module) else ()
-    kind = None if schedule is None else type(schedule).__name__
-    return {"loss": {name: buffer.tolist() for name, buffer in buffers}, "schedule": kind}
+def load_weights(model: nn.Module, path: Path | str) -> None:
+    """Give `model` the weights of a checkpoint that `train` left in its checkpoint_dir (`best.pt` or `last.pt`).
 
-
-def check_same_run(path: Path, saved: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Refuse to go on from the checkpoint of a run with other settings."""
-    if saved != settings:
-        raise ValueError(
-            f"checkpoint_dir holds {path}, of a run with {saved}; this run has {settings}. "
-            "Give each run its own folder, or delete the checkpoint."
-        )
-
-
-def load_weights(model: nn.Module, path: Path) -> None:
-    """Give `model` the weights of a checkpoint that `train` left (`best.pt` or `last.pt`)."""
-    model.load_state_dict(load_checkpoint(path)["model"])
-
-
-def rng_state(device: torch.device, data: torch.Generator) -> dict[str, torch.Tensor]:
-    """The state of every random number generator that a training run draws from."""
-    state = {"data": data.get_state(), "cpu": torch.get_rng_state()}
-    return state | {"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else state
-
-
-def set_rng_state(device: torch.device, data: torch.Generator, state: dict[str, torch.Tensor]) -> None:
-    """Undo what was drawn since `rng_state`."""
-    data.set_state(state["data"].cpu())
-    torch.set_rng_state(state["cpu"].cpu())
-    if device.type == "cuda":
-        torch.cuda.set_rng_state(state["cuda"].cpu(), device)
+    Raises:
+        DamagedFileError: if the file is no such checkpoint, or damaged.
+        RuntimeError: if the weights are those of a network of another shape; torch says which.
+    """
+    state = load_checkpoint(Path(path))
+    if "model" not in state:
+        raise DamagedFileError(f"{path} is not a checkpoint of train: it holds {', '.join(state)}, and no model")
+    model.load_state_dict(state["model"])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
@@ -31,18 +32,41 @@ class Score(NamedTuple):
     p: list[float]  # [N] mean halting distribution
 
 
+@contextmanager
+def modes_kept(model: nn.Module) -> Iterator[None]:
+    """Whatever the block does, afterwards every part of the model is in the mode that it was in before."""
+    modes = {module: module.training for module in model.modules()}
+    try:
+        yield
+    finally:
+        for module, training in modes.items():
+            module.training = training
+
+
 @torch.no_grad()
 def evaluate(
     model: PonderNet, x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
 ) -> Score:
-    """Score a network on inputs x [batch, ...] with targets y, in evaluation mode (no dropout)."""
-    was_training = model.training
-    model.eval()
-    y_hat, _, log_p = model(x)
-    model.train(was_training)
-    right, p = correct(y_hat, y).to(log_p.dtype), log_p.exp()  # [N, batch]
+    """Score a network in evaluation mode (no dropout).
+
+    Args:
+        model: is left in the mode that it is in.
+        x: [batch, ...].
+        y: [batch, ...], targets.
+        correct: answers [N, batch, ...] and targets [N, batch, ...] -> is it right? [N, batch].
+
+    Raises:
+        ValueError: if `correct` returns another shape, as it does where y has another shape than an answer.
+    """
+    with modes_kept(model):
+        y_hat, _, log_p = model.eval()(x)
+    p = log_p.exp()  # [N, batch]
+    right = correct(y_hat, y.expand(len(p), *y.shape)).to(p.dtype)
     if right.shape != p.shape:
-        raise ValueError(f"correct must return one value per step and sample, {list(p.shape)}; got {list(right.shape)}")
+        raise ValueError(
+            f"correct must return one value per step and sample, {list(p.shape)}; got {list(right.shape)}, from "
+            f"answers {list(y_hat.shape)} and targets {list(y.shape)}"
+        )
     return Score(
         accuracy=(p * right).sum(0).mean().item(),
         steps=expected_steps(log_p).mean().item(),

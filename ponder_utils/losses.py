@@ -79,11 +79,17 @@ class RegularizationLoss(nn.Module):
     """
 
     log_prior: Tensor  # [N]
+    lambda_p: Tensor  # scalar
 
     def __init__(self, lambda_p: float, max_steps: int, repair: str = "renormalise", direction: str = "p||p_G") -> None:
         super().__init__()
         self.direction = check_choice("direction", direction, DIRECTIONS)
         self.register_buffer("log_prior", geometric_log_prior(lambda_p, max_steps, repair).float(), persistent=False)
+        self.register_buffer("lambda_p", torch.tensor(float(lambda_p), dtype=torch.float32), persistent=False)
+
+    def extra_repr(self) -> str:
+        """For print."""
+        return f"lambda_p={self.lambda_p:.6g}, max_steps={len(self.log_prior)}, direction={self.direction!r}"
 
     def forward(self, output: PonderOutput) -> Tensor:
         """Scalar, in nats."""
@@ -124,6 +130,10 @@ class PonderLoss(nn.Module):
         self.reconstruction = ReconstructionLoss(criterion)
         self.regularization = RegularizationLoss(lambda_p, check_int("max_steps", max_steps, 1), repair, direction)
 
+    def extra_repr(self) -> str:
+        """For print."""
+        return f"beta={self.beta:.6g}"
+
     def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
         """y: [batch, ...] -> three scalars."""
         reconstruction = self.reconstruction(output, y)
@@ -161,6 +171,10 @@ class ACTLoss(nn.Module):
         self.criterion = _check_criterion(criterion)
         self.tau = check_real("tau", tau, 0, open_low=False)
         self.cost = check_choice("cost", cost, ACT_COSTS)
+
+    def extra_repr(self) -> str:
+        """For print."""
+        return f"tau={self.tau}, cost={self.cost!r}"
 
     def forward(self, output: ACTOutput, y: Tensor) -> ACTLossTerms:
         """y: [T, batch, ...], a target for each time step -> three scalars.

@@ -35,7 +35,7 @@ def check_parameters(cells: Sequence[str]) -> None:
     """Refuse a parameter that papermill injected but no cell declared: papermill itself only warns.
 
     A notebook declares its parameters as annotated assignments, `NAME: type = value`; papermill writes what it was
-    given into a cell of its own that begins with "# Parameters".
+    given into a cell of its own that begins with "# Parameters". Cells that are not Python are passed over.
 
     Args:
         cells: the sources of the cells that have run: `In` in a notebook.
@@ -46,15 +46,26 @@ def check_parameters(cells: Sequence[str]) -> None:
     declared: set[str] = set()
     injected: set[str] = set()
     for source in cells:
+        statements = _statements(source)
         if source.startswith("# Parameters\n"):
-            assigned = (node for node in ast.parse(source).body if isinstance(node, ast.Assign))
+            assigned = (node for node in statements if isinstance(node, ast.Assign))
             injected |= {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
-        elif ": " in source and "!" not in source and "%" not in source:
-            annotated = (node for node in ast.parse(source).body if isinstance(node, ast.AnnAssign))
+        else:
+            annotated = (node for node in statements if isinstance(node, ast.AnnAssign))
             declared |= {node.target.id for node in annotated if isinstance(node.target, ast.Name)}
     unknown = sorted(injected - declared)
     if unknown:
         raise ValueError(f"unknown parameter {', '.join(unknown)}; this notebook has {', '.join(sorted(declared))}")
+
+
+def _statements(cell: str) -> list[ast.stmt]:
+    """The statements of a cell, magics and shell lines as the calls that they stand for; none if it is not Python."""
+    from IPython.core.inputtransformer2 import TransformerManager  # here, since only a notebook has cells
+
+    try:
+        return ast.parse(TransformerManager().transform_cell(cell)).body
+    except (SyntaxError, ValueError):  # a typo is in `In`, too; ValueError: a null byte, before Python 3.12
+        return []
 
 
 def attempt(check: Callable[[Any], None], answer: Any) -> bool:

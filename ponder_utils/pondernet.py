@@ -56,6 +56,10 @@ class PonderNet(nn.Module):
         self.step = step
         self.max_steps = check_int("max_steps", max_steps, 1)
 
+    def extra_repr(self) -> str:
+        """For print."""
+        return f"max_steps={self.max_steps}"
+
     def forward(self, x: Tensor) -> PonderOutput:
         """Run all N steps, as training does. x: [batch, ...]."""
         z, h = self._start(x)

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import math
 import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import torch
-from joblib import Parallel, delayed
+from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from ponder_utils._check import check_int
-from ponder_utils._files import written_whole
+from ponder_utils._store import Row, Store, key_of, plain
+from ponder_utils._workers import ended, single_threaded
 
-Row = dict[str, Any]
+
+class GridError(RuntimeError):
+    """Some runs of a grid have failed. The others have not, and when the grid is run again only the failed ones are."""
+
+    def __init__(self, rows: list[Row], failures: list[tuple[Row, str]], trace: str) -> None:
+        super().__init__(rows, failures, trace)
+        self.rows = rows  # setting and result of each run that has not failed
+        self.failures = failures  # setting of each run that has, and its error in one line
+
+    def __str__(self) -> str:
+        told = "".join(f"\n  {setting}: {error}" for setting, error in self.failures)
+        return f"{len(self.failures)} of {len(self.failures) + len(self.rows)} runs failed:{told}\n{self.args[2]}"
 
 
 def run_grid(
@@ -38,8 +51,8 @@ def run_grid(
     """Call run(**setting) for every setting, several at a time, and return one row for each: setting and result.
 
     Args:
-        run: setting -> result, both of plain numbers, strings and lists. Each call runs on one thread, which is
-            faster than two for networks as small as these.
+        run: setting -> result, both of numbers, strings, lists and dicts, NumPy's and torch's numbers and arrays
+            included. Each call runs on one thread, which is faster than two for networks as small as these.
         settings: keyword arguments of the calls; no two alike.
         together: names of settings. Where they are given, settings that differ in nothing else go into one call, as
             `train_many` wants them: run([setting, ...]) -> [result, ...]. Each group of these is cut into so many parts
@@ -47,43 +60,56 @@ def run_grid(
         workers: processes to share the calls. With 1 they run in this one.
         client: a `distributed.Client`, to share the calls among the workers of its cluster instead, one thread each. A
             call that was lost with its worker is made again.
-        store: a JSON file. Settings that it holds are not run again; new results are added as they come.
+        store: a file of JSON lines, one for each run. Settings that it holds are not run again; new results are added
+            as they come. Any number of processes may add to one file; of a setting that two of them have run, the first
+            result counts.
         checkpointed: call with one more argument, checkpoint_dir: a folder for `train` or `train_many`, from which a
             call that was killed goes on, if the settings and `workers` are the same again. It lies beside `store`, and
-            is deleted when the results are there. None without `store`.
+            is deleted when the results are there. None without `store`. While one process runs the call, others that
+            come to the same one wait, and take its results.
         name: shown on the progress bar.
 
     Raises:
+        GridError: when all calls have ended, if some have failed. The others are in `store`, and in the error.
         ValueError, TypeError: if `workers` is not a positive integer, a setting comes twice, a result and a setting
             have the same name, or a worker of the client has several threads.
     """
     check_int("workers", workers, 1)
-    keys = [_key(setting) for setting in settings]
+    keys = [key_of(setting) for setting in settings]
     if len(set(keys)) < len(keys):
         raise ValueError("settings must differ from each other; got the same setting twice")
-    if client is not None:
-        workers = _single_threaded(client)
-    entries = _entries(store)
-    done = {_key(entry["setting"]) for entry in entries}
-    todo = [setting for key, setting in zip(keys, settings, strict=True) if key not in done]
     if unknown := {*together} - {name for setting in settings for name in setting}:
         raise ValueError(f"together must be names of settings; got {', '.join(sorted(unknown))}")
-    groups = todo
-    if together:  # cut before the finished ones are left out, so that a killed group is found again
-        groups = _groups(settings, together, workers)
-        groups = [left for group in groups if (left := [setting for setting in group if _key(setting) not in done])]
-    calls = [(run, group, {"checkpoint_dir": _unfinished(store, group)} if checkpointed else {}) for group in groups]
-    with tqdm(total=len(settings), initial=len(settings) - len(todo), desc=name, file=sys.stdout) as bar:
-        for new, options in _calls(_timed, calls, workers, client):
-            entries += new
-            if store is not None:
-                with written_whole(Path(store)) as draft:
-                    draft.write_text(json.dumps({"runs": entries}, indent=1) + "\n")
-            if (folder := options.get("checkpoint_dir")) and Path(folder).exists():
-                shutil.rmtree(folder)
-            bar.update(len(new))
-    rows = {_key(entry["setting"]): entry["setting"] | entry["result"] for entry in entries}
-    return [rows[key] for key in keys]
+    if client is not None:
+        workers = single_threaded(client)
+    kept = Store(store)
+    calls, failed = [], dict[str, Row]()
+    # Cut before the finished ones are left out, so that a killed group is found again.
+    for group in _groups(settings, together, workers) if together else [[setting] for setting in settings]:
+        if left := [setting for setting in group if key_of(setting) not in kept.results]:
+            calls.append((run, left, bool(together), checkpointed, store))
+    n_left = sum(len(call[1]) for call in calls)
+    bar = tqdm(total=len(settings), initial=len(settings) - n_left, desc=name, file=sys.stdout)
+    with bar, contextlib.closing(ended(_entries, calls, workers, client)) as outcomes:
+        for n, outcome in outcomes:
+            group = calls[n][1]
+            try:
+                entries = outcome()
+            except Exception as error:  # not of the run, which hands back its own, but of the process around it
+                told = {
+                    "error": f"{type(error).__name__}: its process died, killed or out of memory",
+                    "trace": str(error),
+                }
+                entries = [{"setting": setting, **told} for setting in group]
+            kept.add(entries)
+            failed |= {key_of(entry["setting"]): entry for entry in entries if "error" in entry}
+            if checkpointed and not any("error" in entry for entry in entries):
+                _delete(_folder(store, group))
+            bar.update(len(group))
+    rows = [kept.results[key] for key in keys if key in kept.results]
+    if failures := [failed[key] for key in keys if key not in kept.results]:
+        raise GridError(rows, [(entry["setting"], entry["error"]) for entry in failures], failures[0]["trace"])
+    return rows
 
 
 def beside_stored(
@@ -112,73 +138,39 @@ def beside_stored(
 
 def stored_like(settings: list[Row], file: Path | str) -> list[Row]:
     """The stored rows that differ from one of the settings in nothing but the seed."""
-    alike = [{**setting, "seed": None} for setting in settings]
-    return [row for row in load_results(file) if {**{k: row.get(k) for k in alike[0]}, "seed": None} in alike]
+    alike = [plain(setting) | {"seed": None} for setting in settings]
+    return [row for row in load_results(file) if any({**row, **its} == {**row, "seed": None} for its in alike)]
 
 
 def load_results(store: Path | str) -> list[Row]:
-    """The rows of a file that `run_grid` wrote; none, and a line that says so, if the file is missing."""
-    if not Path(store).exists():
+    """The rows of a file that `run_grid` wrote; none, and a line that says so, if there are none.
+
+    Raises:
+        DamagedFileError: if a line of the file is not as it was written.
+    """
+    rows = list(Store(store).results.values())
+    if not rows:
         print(f"No stored runs at {store}: only the runs of this session are shown.")
-    return [entry["setting"] | entry["result"] for entry in _entries(store)]
-
-
-def _entries(store: Path | str | None) -> list[Row]:
-    if store is None or not Path(store).exists():
-        return []
-    return json.loads(Path(store).read_text())["runs"]
-
-
-def _key(setting: Row | list[Row]) -> str:
-    return json.dumps(setting, sort_keys=True)
-
-
-def _unfinished(store: Path | str | None, setting: Row | list[Row]) -> str | None:
-    """Where the call of this setting, or of these, may leave what it has."""
-    if store is None:
-        return None
-    return str(Path(f"{store}.unfinished").resolve() / hashlib.sha256(_key(setting).encode()).hexdigest()[:16])
+    return rows
 
 
 def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int = 1, name: str = "") -> list[Any]:
     """call(**setting) for every setting, in order; results may be anything, such as networks. As for `run_grid`."""
     check_int("workers", workers, 1)
-    calls = _calls(_on_one_thread, [(call, setting) for setting in settings], workers, in_order=True)
-    return list(tqdm(calls, total=len(settings), desc=name, file=sys.stdout))
+    calls, results = [(call, setting) for setting in settings], dict[int, Any]()
+    with contextlib.closing(ended(_on_one_thread, calls, workers, None)) as outcomes:
+        for n, outcome in tqdm(outcomes, total=len(calls), desc=name, file=sys.stdout):
+            results[n] = outcome()
+    return [results[n] for n in range(len(calls))]
 
 
 def _groups(settings: list[Row], together: Sequence[str], workers: int) -> list[list[Row]]:
     """Settings that differ in nothing but `together`, in parts of like size, their number a multiple of workers."""
     alike: dict[str, list[Row]] = {}
     for setting in settings:
-        alike.setdefault(_key({**setting, **dict.fromkeys(together)}), []).append(setting)
+        alike.setdefault(key_of({**setting, **dict.fromkeys(together)}), []).append(setting)
     parts = workers // math.gcd(workers, len(alike))
     return [part for group in alike.values() for i in range(parts) if (part := group[i::parts])]
-
-
-def _single_threaded(client: Any) -> int:
-    threads = client.nthreads()
-    if not threads or max(threads.values()) > 1:
-        raise ValueError(
-            "client must have workers of one thread each (threads_per_worker=1, or --nthreads 1), since random seeds "
-            f"and numbers of threads belong to a process; got {threads or 'no worker'}"
-        )
-    return len(threads)
-
-
-def _calls(
-    function: Callable[..., Any], arguments: list[tuple], workers: int, client: Any = None, in_order: bool = False
-) -> Iterable[Any]:
-    if client is not None:
-        from distributed import as_completed
-
-        futures = [client.submit(function, *each, pure=False) for each in arguments]
-        return (future.result() for future in as_completed(futures))
-    workers = min(workers, len(arguments))
-    if workers <= 1:
-        return (function(*each) for each in arguments)
-    parallel = Parallel(n_jobs=workers, return_as="generator" if in_order else "generator_unordered")
-    return parallel(delayed(function)(*each) for each in arguments)
 
 
 def _on_one_thread(call: Callable[..., Any], setting: Row | list[Row], **options: Any) -> Any:
@@ -190,18 +182,48 @@ def _on_one_thread(call: Callable[..., Any], setting: Row | list[Row], **options
         torch.set_num_threads(threads)
 
 
-def _timed(run: Callable[..., Any], setting: Row | list[Row], options: Row) -> tuple[list[Row], Row]:
-    """An entry of the file for each setting of this call. The seconds of a call for several are shared out."""
-    start = time.perf_counter()
-    result = _on_one_thread(run, setting, **options)
-    settings, results = (setting, result) if isinstance(setting, list) else ([setting], [result])
-    seconds = round((time.perf_counter() - start) / len(settings), 1)
-    if clash := sorted(settings[0].keys() & results[0].keys()):
-        raise ValueError(f"run must return other names than its settings have; got {', '.join(clash)} in both")
+def _entries(
+    run: Callable[..., Any], group: list[Row], together: bool, checkpointed: bool, store: Path | str | None
+) -> list[Row]:
+    """Make a call; a line of the file for each of its settings. The seconds of a call for several are shared out."""
+    folder = _folder(store, group) if checkpointed else None
+    options = {"checkpoint_dir": folder} if checkpointed else {}
+    if folder:
+        Path(folder).parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{folder}.lock") if folder else contextlib.nullcontext():
+        if folder and {key_of(setting) for setting in group} <= Store(store).results.keys():
+            return []  # another process has made it meanwhile
+        start, made = time.perf_counter(), list[Row]()
+        try:
+            result = _on_one_thread(run, group if together else group[0], **options)
+            made = [{"result": _checked(*pair)} for pair in zip(group, result if together else [result], strict=True)]
+        except Exception as error:  # whatever a run raises is kept with it, so that the others go on
+            told = f"{type(error).__name__}: {error}".splitlines()[0]
+            made = [{"error": told, "trace": traceback.format_exc()} for _ in group]
+        seconds = (time.perf_counter() - start) / len(group)
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
     made_with = f"torch {torch.__version__}, Python {platform.python_version()}, {device}, {date.today()}"
-    entries = [
-        {"setting": setting, "result": result, "seconds": seconds, "made_with": made_with}
-        for setting, result in zip(settings, results, strict=True)
-    ]
-    return entries, options
+    same: Row = {"seconds": round(seconds, 1), "made_with": made_with}
+    return [{"setting": plain(setting), **its, **same} for setting, its in zip(group, made, strict=True)]
+
+
+def _checked(setting: Row, result: Any) -> Row:
+    if not isinstance(result, dict):
+        raise TypeError(f"run must return a dict for each setting; got a {type(result).__name__}")
+    if clash := sorted(setting.keys() & result.keys()):
+        raise ValueError(f"run must return other names than its settings have; got {', '.join(clash)} in both")
+    return plain(result)
+
+
+def _folder(store: Path | str | None, group: list[Row]) -> str | None:
+    """Where the call of these settings may leave what it has."""
+    if store is None:
+        return None
+    return str(Path(f"{store}.unfinished").resolve() / hashlib.sha256(key_of(group).encode()).hexdigest()[:16])
+
+
+def _delete(folder: str | None) -> None:
+    """Unless another process has begun the same call, which deletes it then."""
+    if folder:
+        with contextlib.suppress(Timeout), FileLock(f"{folder}.lock", timeout=0):
+            shutil.rmtree(folder, ignore_errors=True)

@@ -7,10 +7,12 @@ Sec. 2.2). The first state h_1 it is given is None, unless it also has a method
     start(x) -> z, h_1
 
 which is called once per input: z is the part of the work that depends on x alone, and stands in for x at every
-step; h_1 is the first state. States may be tensors or tuples of tensors, each with the batch in dimension 0. And if it
-knows a cheaper way to take n steps in a row than one by one, it has a method
+step; h_1 is the first state. States may be tensors, or tuples, lists and dicts of tensors, each with the batch in
+dimension 0. And if it knows a cheaper way to take n steps in a row than one by one, it has a method
 
     unroll(z, h, n_steps) -> y_hat [n_steps, batch, ...], the state after them, a [n_steps, batch]
+
+which is taken where nothing else than `forward` would be passed by: no hook on the step, no `forward` of a subclass.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ def start(step: Any, x: Tensor) -> tuple[Any, Any]:
 
 def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
     """Take n steps: -> y_hat [n_steps, batch, ...], the state after them, halting logits [n_steps, batch]."""
-    if hasattr(step, "unroll"):
+    if _may_unroll(step):
         return step.unroll(z, h, n_steps)
     y_hats, halt_logits = [], []
     for _ in range(n_steps):
@@ -41,6 +43,19 @@ def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor
         y_hats.append(y_hat)
         halt_logits.append(halt_logit)
     return torch.stack(y_hats), h, torch.stack(halt_logits)
+
+
+def _may_unroll(step: Any) -> bool:
+    """Is there an `unroll`, and does it do all that calls would?"""
+    if not hasattr(step, "unroll") or not isinstance(step, nn.Module):
+        return hasattr(step, "unroll")
+    listening = step._forward_hooks or step._forward_pre_hooks or step._backward_hooks or step._backward_pre_hooks
+    if listening or step._compiled_call_impl is not None or "forward" in step.__dict__:
+        return False
+    for kind in type(step).__mro__:  # whichever the nearer class has: with both, they belong together
+        if "unroll" in kind.__dict__ or "forward" in kind.__dict__:
+            return "unroll" in kind.__dict__
+    return False
 
 
 class RecurrentStep(nn.Module):
@@ -53,7 +68,7 @@ class RecurrentStep(nn.Module):
         n_outputs: size of one answer; 1 gives y_hat_n of shape [batch], more give [batch, n_outputs].
     """
 
-    def __init__(self, cell: nn.Module, n_outputs: int = 1) -> None:
+    def __init__(self, cell: Any, n_outputs: int = 1) -> None:
         super().__init__()
         self.cell = cell
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
@@ -106,7 +121,7 @@ class EncodedStep(nn.Module):
         step: a step function with a method `start`, as those of this file.
     """
 
-    def __init__(self, encoder: Callable[[Tensor], Tensor], step: nn.Module) -> None:
+    def __init__(self, encoder: Callable[[Tensor], Tensor], step: Any) -> None:
         super().__init__()
         self.encoder = encoder
         self.step = step

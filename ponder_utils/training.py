@@ -13,24 +13,19 @@ from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils._watch import (
-    EarlyStop,
+from ponder_utils._run import (
     LastNumbers,
+    RandomNumbers,
     Row,
-    after_evaluation,
-    after_update,
+    Run,
+    Stateful,
+    Watch,
     check_options,
-    evaluated,
+    learning,
     not_finite,
+    where_finite,
 )
-from ponder_utils.checkpoints import (
-    check_same_run,
-    load_checkpoint,
-    rng_state,
-    save_checkpoint,
-    set_rng_state,
-    told_of,
-)
+from ponder_utils.identity import Identity, identity_of
 
 
 class NonFiniteError(FloatingPointError):
@@ -51,7 +46,7 @@ def train(
     n_updates: int,
     *,
     lr: float,
-    clip: float = 1.0,
+    clip: float | None = 1.0,
     schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
     seed: int = 0,
     evaluate: Callable[[nn.Module], Row] | None = None,
@@ -77,7 +72,7 @@ def train(
         draw_batch: generator -> (x, y), on the generator's device.
         n_updates: how many batches to learn from, at most.
         lr: Adam's learning rate.
-        clip: largest norm of the gradient.
+        clip: largest norm of the gradient; None for no limit.
         schedule: optimizer -> learning rate schedule. It steps after every update; a `ReduceLROnPlateau` instead at
             every evaluation, on the monitored number.
         seed: of the generator that batches are drawn from.
@@ -97,32 +92,49 @@ def train(
         NonFiniteError: at the first update whose loss or gradient is not finite, before it reaches the weights.
         ValueError, TypeError: if an argument is not as above, or a checkpoint is from a run with other settings.
     """
-    check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
+    clip = check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
     lr, seed = check_real("lr", lr, 0, open_low=True), check_int("seed", seed, 0)
 
     device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    scheduler = schedule(optimizer) if schedule else None
-    settings = {"lr": lr, "clip": float(clip), "seed": seed, **told_of(loss_fn, scheduler)}
-    run = _Run(model, optimizer, scheduler, generator, EarlyStop(monitor, patience), settings, checkpoint_dir)
-    guard = _Guard(optimizer, device)
+    watch = Watch(evaluate, monitor, patience, schedule(optimizer) if schedule else None)
+    parts: dict[str, Stateful] = {
+        "model": learning(model),
+        "optimizer": optimizer,
+        "watch": watch,
+        "random": RandomNumbers(generator),
+    }
 
-    model.train()
-    bar = tqdm(total=n_updates, initial=run.update, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with bar:
-        while run.update < n_updates and not run.early_stop.stopped:
+    def identity() -> Identity:
+        numbers = {
+            "lr": lr,
+            "clip": clip,
+            "seed": seed,
+            "monitor": monitor,
+            "patience": patience,
+            "log_every": log_every,
+        }
+        functions = {"loss_fn": loss_fn, "draw_batch": draw_batch, "schedule": watch.schedule, "evaluate": evaluate}
+        return identity_of({"model": model}, values=False) | identity_of(numbers | functions)
+
+    guard = _Guard(model, optimizer)
+    bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
+    with bar, Run(checkpoint_dir, parts, identity) as run:
+        bar.update(run.update)
+        while run.update < n_updates and not watch.stopped:
             x, y = draw_batch(generator)
+            guard.before_update()
             terms = loss_fn(model(x), y)
             optimizer.zero_grad()
             terms.total.backward()
             grad_norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
             run.update += 1
-            guard.see(run.update, terms, grad_norm)
+            guard.note(run.update, terms, grad_norm)
             lr_now = optimizer.param_groups[0]["lr"]
             optimizer.step()
             torch.clear_autocast_cache()  # in an autocast around all of this, the weights as they were
-            after_update(scheduler)
+            watch.after_update()
             bar.update()
 
             to_log = run.update % log_every == 0 or run.update == n_updates
@@ -130,31 +142,36 @@ def train(
             if to_log or to_save or device.type == "cpu":  # elsewhere, reading a number means waiting for the device
                 row = guard.row()
             if to_log:
-                row |= {"lr": lr_now}
-                if evaluate:
-                    row |= evaluated(evaluate, model)
-                    run.judge(row)
+                score, best = watch.judge(model)
+                row |= {"lr": lr_now, **score}
                 run.rows.append(row)
+                if best:
+                    run.save("best.pt")
                 bar.set_postfix({k: f"{v:.3f}" for k, v in row.items() if k in ("total", monitor)}, refresh=False)
                 if log:
                     log(row)
-            if to_save or run.early_stop.stopped:
-                run.save("last.pt")
+            if to_save or watch.stopped:
+                run.save()
     return run.rows
 
 
 class _Guard:
-    """Keeps the weights that were there before the first update that is not finite, and waits to be asked about it."""
+    """Keeps weights and buffers as they were before the first update that is not finite, and waits to be asked."""
 
-    def __init__(self, optimizer: torch.optim.Optimizer, device: torch.device) -> None:
-        self.numbers = LastNumbers()
-        self.broken = torch.zeros((), device=device)  # 1 from that update on
-        optimizer.grad_scale, optimizer.found_inf = None, self.broken  # as a `GradScaler` has it skip an update
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        self.numbers, self.model, self.before = LastNumbers(), model, list[Tensor]()
+        self.broken = torch.zeros((), device=next(model.parameters()).device)  # 1 from that update on
+        vars(optimizer).update(grad_scale=None, found_inf=self.broken)  # as a `GradScaler` has it skip an update
 
-    def see(self, update: int, terms: Any, grad_norm: Tensor) -> None:
+    def before_update(self) -> None:
+        """Before the forward pass, which changes buffers such as running means."""
+        self.before = [buffer.clone() for buffer in self.model.buffers()]
+
+    def note(self, update: int, terms: Any, grad_norm: Tensor) -> None:
         """Between the gradient and the optimizer's step."""
-        self.numbers.see(update, terms, grad_norm=grad_norm)
+        self.numbers.note(update, terms, grad_norm=grad_norm)
         self.broken.copy_(~self.numbers.finite)
+        where_finite(self.numbers.finite, list(self.model.buffers()), self.before)
 
     def row(self) -> Row:
         """The numbers of the last update; an error that names update and term if there was one that was not finite."""
@@ -164,47 +181,3 @@ class _Guard:
             message = f"{', '.join(bad)} not finite ({shown}); the weights were not updated"
             raise NonFiniteError(row["update"], message)
         return row
-
-
-class _Run:
-    """What a training run must remember to go on after it was cut off."""
-
-    def __init__(
-        self,
-        model: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        scheduler: LRScheduler | None,
-        generator: torch.Generator,
-        early_stop: EarlyStop,
-        settings: Row,
-        checkpoint_dir: Path | str | None,
-    ) -> None:
-        self.parts = {"model": model, "optimizer": optimizer} | ({"scheduler": scheduler} if scheduler else {})
-        self.generator, self.early_stop, self.settings = generator, early_stop, settings
-        self.folder = None if checkpoint_dir is None else Path(checkpoint_dir)
-        self.update, self.rows = 0, []
-        if self.folder is not None and (self.folder / "last.pt").exists():
-            self._resume(self.folder / "last.pt")
-
-    def judge(self, row: Row) -> None:
-        if self.early_stop.judge(row):
-            self.save("best.pt")
-        after_evaluation(self.parts.get("scheduler"), row[self.early_stop.monitor])
-
-    def save(self, name: str) -> None:
-        if self.folder is None:
-            return
-        state = {part: module.state_dict() for part, module in self.parts.items()}
-        state["rng"] = rng_state(self.generator.device, self.generator)
-        state["settings"] = self.settings
-        state["run"] = {"update": self.update, "rows": self.rows, "early_stop": self.early_stop.state()}
-        save_checkpoint(self.folder / name, state)
-
-    def _resume(self, path: Path) -> None:
-        state = load_checkpoint(path, self.generator.device)
-        check_same_run(path, state["settings"], self.settings)
-        for part, module in self.parts.items():
-            module.load_state_dict(state[part])
-        set_rng_state(self.generator.device, self.generator, state["rng"])
-        self.update, self.rows = state["run"]["update"], state["run"]["rows"]
-        self.early_stop.load(state["run"]["early_stop"])

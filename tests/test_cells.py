@@ -16,6 +16,18 @@ def test_cells_are_torchs_cells(cell, state):
     theirs, x = TORCHS[cell](5, 8), torch.randn(7, 5)
     ours = with_weights_of(theirs, cell(5, 8))
     torch.testing.assert_close(ours(ours.start(x), state), theirs(x, state))
+    torch.testing.assert_close(ours(x, state), theirs(x, state))  # called like torch's
+
+
+@pytest.mark.parametrize("cell", [RNNCell, GRUCell, MLPCell])
+@pytest.mark.parametrize("hidden_size", [5, 8])
+def test_a_cell_never_skips_the_input(cell, hidden_size):
+    cell, x = cell(5, hidden_size), torch.randn(7, 5)
+    assert torch.equal(cell(x), cell(cell.start(x), torch.zeros(7, hidden_size)))
+    begun = cell.start(x)
+    assert cell.start(begun) is begun
+    with pytest.raises(ValueError, match=r"x must have input_size = 5 numbers per sample; got 6"):
+        cell(torch.randn(7, 6))
 
 
 @pytest.mark.parametrize("state", [None, torch.randn(7, 8, generator=torch.Generator().manual_seed(0))])
@@ -51,6 +63,10 @@ def test_states_of_one_part_of_two_and_of_none():
     assert torch.equal(both[0], h[[2, 0]])
     assert torch.equal(both[1][0], c[[2, 0]])
     assert both[1][1] is None
+    other = select({"list": [h, None], "h": c}, rows)
+    assert torch.equal(other["list"][0], h[[2, 0]])
+    assert torch.equal(other["h"], c[[2, 0]])
+    assert hidden([h, c]) is h
 
 
 class CountingLSTM(nn.LSTMCell):

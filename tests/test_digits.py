@@ -219,6 +219,7 @@ def test_small_digits_need_no_folder_and_lie_as_mnists_do():
     data = load_digits("digits", "/nowhere")
     assert isinstance(data, DigitSet)
     assert [len(split.y) for split in data[1:]] == [1258, 180, 359]
+    assert "1,258 + 180 + 359" in load_digits.__doc__
     for x, y in data[1:]:
         assert x.shape == (len(y), 1, 28, 28)
         assert x.dtype == torch.uint8

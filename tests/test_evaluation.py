@@ -1,8 +1,10 @@
+import contextlib
+
 import pytest
 import torch
 from torch import nn
 
-from ponder_utils.evaluation import class_correct, evaluate
+from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask
@@ -38,6 +40,47 @@ def test_dropout_is_off_while_scoring_and_on_again_after():
     x, y = ParityTask(8).batch(64)
     assert evaluate(model, x, y) == evaluate(model, x, y)
     assert model.training
+
+
+@pytest.mark.parametrize("n", [3, 5, 1])
+def test_targets_of_another_shape_are_refused_also_where_they_would_broadcast(n):
+    """Also with as many samples as steps."""
+    model = PonderNet(RNNStep(4, 8), n)
+    x, y = torch.randn(n, 4), torch.randint(2, (n, 1)).float()
+    with pytest.raises(ValueError, match=rf"correct must return .*\[{n}, {n}\]; got .* and targets \[{n}, 1\]"):
+        evaluate(model, x, y)
+    evaluate(model, x, y[:, 0])
+
+
+def test_answers_of_several_numbers():
+    """Every place of an answer is judged by a target of its own; right is what is right at every place."""
+    model, x = PonderNet(RNNStep(4, 8, n_outputs=3), 5), torch.randn(6, 4)
+    y = (model(x).y_hat[1] > 0).float()
+    score = evaluate(model, x, y, lambda y_hat, y: binary_correct(y_hat, y).all(-1))
+    assert score.accuracy_by_step[1] == 1
+
+
+class Fails(GRUStep):
+    def read(self, h):
+        if not self.training:
+            raise RuntimeError("broken")
+        return super().read(h)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+@pytest.mark.parametrize("step", [GRUStep, Fails])
+def test_every_part_is_left_in_its_mode(frozen, step):
+    model = PonderNet(step(8, 16), 5)
+    model.step.cell.train(not frozen)
+    with contextlib.suppress(RuntimeError):
+        evaluate(model, *ParityTask(8).batch(4))
+    assert model.training
+    assert model.step.training
+    assert model.step.cell.training != frozen
+    model.eval()
+    with contextlib.suppress(RuntimeError):
+        evaluate(model, *ParityTask(8).batch(4))
+    assert not any(part.training for part in model.modules())
 
 
 def test_a_correct_of_another_shape_is_refused():

@@ -11,6 +11,8 @@ import distributed
 import nbformat
 import pytest
 
+import ponder_utils
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 import course  # noqa: E402
@@ -118,7 +120,7 @@ def test_the_course_refuses_parameters_before_it_runs_anything(path, given, mess
     assert not list(tmp_path.iterdir())
 
 
-def little_notebook(tmp_path, last_cell):
+def little_notebook(tmp_path, last_cell, name="little"):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     notebook = nbformat.v4.new_notebook(metadata=kernel | {"language_info": {"name": "python"}})
     cells = [
@@ -129,15 +131,18 @@ def little_notebook(tmp_path, last_cell):
     notebook.cells = [nbformat.v4.new_markdown_cell("# Little"), *map(nbformat.v4.new_code_cell, cells)]
     notebook.cells[1].metadata.tags = ["parameters"]
     notebook.cells[3].metadata.tags = ["headline"]
-    nbformat.write(notebook, tmp_path / "little.ipynb")
-    return tmp_path / "little.ipynb"
+    nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    return tmp_path / f"{name}.ipynb"
 
 
-def test_the_course_writes_notebook_page_and_table(tmp_path):
+def test_the_course_writes_notebook_page_and_table(tmp_path, capfd):
     row = course.run(little_notebook(tmp_path, 'print("A is", A)'), {"A": 5}, tmp_path / "little.ipynb")
     assert row | {"minutes": 0} == {"notebook": "little", "status": "ok", "minutes": 0, "headline": "A is 5"}
     assert "A is 5" in (tmp_path / "little.html").read_text()
     assert course.table([row]).splitlines()[0] == "| notebook | status | minutes | headline |"
+    said = "".join(capfd.readouterr())
+    assert "little: 100%" in said
+    assert "WARN" not in said.upper()
 
 
 def test_a_failing_notebook_is_reported_and_its_page_written(tmp_path):
@@ -145,6 +150,101 @@ def test_a_failing_notebook_is_reported_and_its_page_written(tmp_path):
     assert row["status"].startswith("FAILED")
     assert "ZeroDivisionError" in row["status"]
     assert "ZeroDivisionError" in (tmp_path / "little.html").read_text()
+
+
+@pytest.fixture
+def run_course(tmp_path, monkeypatch):
+    """The course's command, on the notebooks in tmp_path/notebooks, with its results in tmp_path/runs."""
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.setattr(course, "ROOT", tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["course.py", *arguments, "--out", str(tmp_path / "runs")])
+        return course.main()
+
+    return run
+
+
+def of_yesterday(runs, *names):
+    runs.mkdir()
+    for name in (*(f"{stem}.{kind}" for stem in names for kind in ("html", "ipynb")), "course.md", "course.json"):
+        (runs / name).write_text("ok, yesterday")
+
+
+def test_a_kernel_that_dies_is_a_failure_and_stops_no_other_notebook(tmp_path, run_course):
+    runs = tmp_path / "runs"
+    little_notebook(tmp_path / "notebooks", 'print("so far")\nimport os\nos.kill(os.getpid(), 9)', "1_dies")
+    little_notebook(tmp_path / "notebooks", f"print(open({str(runs / 'course.md')!r}).read())", "2_reads_the_table")
+    little_notebook(tmp_path / "notebooks", "print(A)", "3_good")
+    of_yesterday(runs, "1_dies", "2_reads_the_table", "3_good")
+    assert run_course() == 1
+    rows = json.loads((runs / "course.json").read_text())
+    died = "FAILED: the kernel died: often out of memory"
+    assert [row["status"] for row in rows] == [died, "ok", "ok"]
+    meanwhile = rows[1]["headline"]
+    assert re.search(rf"1_dies \| {died} \|", meanwhile)
+    assert "| 2_reads_the_table | not run yet |  |  |\n| 3_good | not run yet |  |  |" in meanwhile
+    assert (runs / "course.md").read_text() == course.table(rows) + "\n"
+    assert died in (runs / "1_dies.html").read_text()
+    assert "so far" in (runs / "1_dies.html").read_text()
+    assert not any("yesterday" in path.read_text() for path in runs.iterdir())
+    assert len(list(runs.iterdir())) == 8
+
+
+def test_a_kernel_that_does_not_start_leaves_nothing_of_yesterday(tmp_path, run_course, monkeypatch):
+    little_notebook(tmp_path / "notebooks", "print(A)")
+    of_yesterday(tmp_path / "runs", "little")
+    (tmp_path / "sitecustomize.py").write_text("import os\nos._exit(3)\n")  # Python runs it first
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert run_course() == 1
+    (row,) = json.loads((tmp_path / "runs" / "course.json").read_text())
+    assert row["status"].startswith("FAILED: the kernel did not start: Kernel died before replying")
+    assert not any("yesterday" in path.read_text() for path in (tmp_path / "runs").iterdir())
+
+
+def test_a_course_that_is_killed_leaves_a_table_that_is_true(tmp_path, run_course, monkeypatch):
+    for name in ("1_runs", "2_is_killed"):
+        little_notebook(tmp_path / "notebooks", "print(A)", name)
+    of_yesterday(tmp_path / "runs", "1_runs", "2_is_killed")
+
+    def killed_at_2(notebook, parameters, executed):
+        if notebook.stem == "2_is_killed":
+            raise KeyboardInterrupt
+        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.1, "headline": "1"}
+
+    monkeypatch.setattr(course, "run", killed_at_2)
+    with pytest.raises(KeyboardInterrupt):
+        run_course()
+    rows = json.loads((tmp_path / "runs" / "course.json").read_text())
+    assert [row["status"] for row in rows] == ["ok", "not run yet"]
+    assert (tmp_path / "runs" / "course.md").read_text() == course.table(rows) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--workers", "2"], "--workers and --scheduler say who shares the runs of a grid: give them with --grid"),
+        (["--scheduler", "tcp://head:8786"], "give them with --grid"),
+        (["--grid", "A", "1", "2", "--workers", "0"], "--workers must be at least 1; got 0"),
+        (["--grid", "A", "1", "--workers", "2", "--scheduler", "tcp://head:8786"], "not allowed with argument"),
+        (["-p", "A", "1", "-p", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
+        (["-p", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
+        (["--grid", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_in_a_sentence(arguments, message, tmp_path, run_course, capsys):
+    little_notebook(tmp_path / "notebooks", "print(A)")
+    with pytest.raises(SystemExit) as refused:
+        run_course("little", *arguments)
+    assert refused.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_bars_and_line_breaks_do_not_break_the_table():
+    rows = [{"A": "a|b", "status": "FAILED: KeyError: 'x\\|y'", "minutes": None, "headline": "one\ntwo \u2028three"}]
+    line = course.table(rows).split("\n")[2:]
+    assert line == [r"| a\|b | FAILED: KeyError: 'x\\\|y' |  | one two three |"]
 
 
 @pytest.fixture
@@ -176,12 +276,25 @@ def test_an_edited_notebook_is_run_again(tmp_path):
 
 
 def test_a_grid_is_checked_before_anything_runs(tmp_path):
-    with pytest.raises(SystemExit, match=r"each parameter is given once.*; got A, A"):
-        course.run_grid(little_notebook(tmp_path, "A"), {"A": 1}, [["A", "1"]], tmp_path / "out", 1, None)
     with pytest.raises(SystemExit, match="A must be of type int; got 'x'"):
         course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1", "x"]], tmp_path / "out", 1, None)
-    with pytest.raises(RuntimeError, match=r"little,A=2: FAILED in cell .*: ZeroDivisionError"):
-        course.run_grid(little_notebook(tmp_path, "1 / (A - 2)"), {}, [["A", "1", "2"]], tmp_path / "out", 1, None)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_fails_has_its_line_in_the_table_of_the_grid_and_stops_no_other(tmp_path, run_course, capsys):
+    little_notebook(tmp_path / "notebooks", 'print("A is", 1 / (A - 2))')
+    assert run_course("little", "--grid", "A", "1", "2", "3") == 1
+    lines = capsys.readouterr().out.splitlines()[-5:]
+    assert lines[0] == "| A | status | minutes | headline |"
+    assert re.fullmatch(r"\| 1 \| ok \| [\d.]+ \| A is -1.0 \|", lines[2])
+    assert re.fullmatch(r"\| 2 \| FAILED in cell \d: ZeroDivisionError: .*by zero \|  \|  \|", lines[3])
+    assert re.fullmatch(r"\| 3 \| ok \| [\d.]+ \| A is 1.0 \|", lines[4])
+    assert (tmp_path / "runs" / "little_grid.jsonl").exists()
+
+
+def test_a_grid_that_ran_whole_ends_well(tmp_path, run_course):
+    little_notebook(tmp_path / "notebooks", "print(A)")
+    assert run_course("little", "--grid", "A", "1", "--workers", "1") == 0
 
 
 def test_plain_papermill_with_an_unknown_parameter_fails_too(tmp_path):
@@ -208,10 +321,25 @@ def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, t
 
 
 def test_results_are_small_and_say_what_made_them():
-    for path in (ROOT / "results").glob("*.json"):
+    stores = list((ROOT / "results").glob("*.jsonl"))
+    assert stores
+    for path in stores:
         assert path.stat().st_size < 300_000
-        for entry in json.loads(path.read_text())["runs"]:
-            assert set(entry) == {"setting", "result", "seconds", "made_with"}
+        for line in path.read_text().splitlines():
+            assert set(json.loads(line)) == {"setting", "result", "seconds", "made_with", "crc32"}
+
+
+def test_importing_the_package_imports_nothing_heavy_but_torch():
+    script = "import sys, torch\nbefore = {*sys.modules}\nimport ponder_utils\nprint(*sys.modules.keys() - before)"
+    new = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    heavy = r"torchvision|matplotlib|IPython|ipywidgets|pandas|sklearn|scipy|joblib|loky|distributed|tqdm\.notebook"
+    assert "ponder_utils" in new
+    assert not [name for name in new if re.fullmatch(heavy, name)]
+
+
+def test_the_version_is_that_of_the_package_wherever_it_stands():
+    text = "\n".join((ROOT / name).read_text() for name in ("CITATION.cff", "pyproject.toml"))
+    assert set(re.findall(r'^version[:=\s]+"?([\w.]+)"?$', text, re.M)) == {ponder_utils.__version__}
 
 
 def test_widgets_leave_a_line_of_text_and_no_state(tmp_path):

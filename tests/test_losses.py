@@ -5,10 +5,12 @@ from hypothesis import strategies as st
 from reference import geometric, halting, kl
 from torch import nn
 
-from ponder_utils.act import ACTOutput
+from ponder_utils.act import ACT, ACTOutput
+from ponder_utils.cells import RNNCell
 from ponder_utils.halting import halting_log_probs
 from ponder_utils.losses import ACTLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
-from ponder_utils.pondernet import PonderOutput
+from ponder_utils.pondernet import PonderNet, PonderOutput
+from ponder_utils.steps import GRUStep
 
 per_sample = nn.BCEWithLogitsLoss(reduction="none")
 
@@ -163,3 +165,14 @@ def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, sha
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message.replace("||", r"\|\|")):
         call()
+
+
+def test_print_shows_the_settings():
+    shown = repr(
+        PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p=0.2, max_steps=20, beta=0.03, direction="p_G||p")
+    )
+    for setting in ("lambda_p=0.2", "max_steps=20", "beta=0.03", "direction='p_G||p'"):
+        assert setting in shown
+    assert "tau=0.001, cost='ponder'" in repr(ACTLoss(nn.BCEWithLogitsLoss(reduction="none"), tau=1e-3))
+    assert "max_steps=7" in repr(PonderNet(GRUStep(4, 8), 7))
+    assert "epsilon=0.01, max_updates=9" in repr(ACT(RNNCell(5, 8), max_updates=9))

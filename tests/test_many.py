@@ -14,11 +14,12 @@ from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau
 
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
+from ponder_utils.checkpoints import load_checkpoint
 from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import LossTerms, PonderLoss
 from ponder_utils.many import train_many
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import CheckpointedStep, GRUStep, RNNStep
+from ponder_utils.steps import CheckpointedStep, GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, train
 
@@ -147,7 +148,7 @@ def test_networks_that_have_left_cost_nothing_more():
     assert [drawn.count(seed) for seed in SEEDS] == [100, 20, 100]
 
 
-def killed_after(updates):
+def killed_after(updates=10**9):
     left = iter(range(3 * updates))
 
     def draw_or_die(generator):
@@ -172,7 +173,7 @@ def test_resumed_equals_uninterrupted(tmp_path, schedule, checkpoint_every, scor
     losses = [BreaksBelow(limit) for limit in (-1.0, 0.04, -1.0)]  # one diverges before the kill
     whole, cut = make()[0], make()[0]
     torch.manual_seed(5)
-    rows = train_many(whole, losses, draw, 200, **options)
+    rows = train_many(whole, losses, killed_after(), 200, **options)
     torch.manual_seed(5)
     with pytest.raises(KeyboardInterrupt):
         train_many(cut, losses, killed_after(78), 200, checkpoint_dir=tmp_path, **options)
@@ -180,7 +181,7 @@ def test_resumed_equals_uninterrupted(tmp_path, schedule, checkpoint_every, scor
     resumed = make()[0]
     for model in resumed:
         nn.init.zeros_(model.step.heads.weight)  # whatever it starts from is replaced
-    again = train_many(resumed, losses, draw, 200, checkpoint_dir=tmp_path, **options)
+    again = train_many(resumed, losses, killed_after(), 200, checkpoint_dir=tmp_path, **options)
     pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(rows), check_exact=True)
     for k in range(3):
         assert torch.equal(weights(resumed[k]), weights(whole[k]))
@@ -200,7 +201,7 @@ train_many(*make(), draw, 100_000, log=log, checkpoint_dir={str(tmp_path)!r}, ch
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    kept = torch.load(tmp_path / "last.pt", weights_only=True)["run"][0]
+    kept = load_checkpoint(tmp_path / "last.pt")["update"]
     assert kept % 40 == 0
     assert kept >= updates[-1] - 40
     (models, losses), whole = make(), make()[0]
@@ -211,7 +212,7 @@ train_many(*make(), draw, 100_000, log=log, checkpoint_dir={str(tmp_path)!r}, ch
         torch.testing.assert_close(weights(models[k]), weights(whole[k]), **close)
 
 
-class WithRunningMean(RNNStep):
+class Normed(RNNStep):
     def __init__(self, input_size, hidden_size):
         super().__init__(input_size, hidden_size)
         self.norm = nn.BatchNorm1d(input_size)
@@ -226,7 +227,7 @@ class HalfFrozen(RNNStep):
         self.cell.from_x.requires_grad_(False)
 
 
-@pytest.mark.parametrize("step", [WithRunningMean, HalfFrozen])
+@pytest.mark.parametrize("step", [Normed, HalfFrozen])
 @pytest.mark.parametrize("max_steps", [1, 6])  # with one step, from_h has no influence
 def test_running_means_frozen_weights_and_unused_ones(step, max_steps):
     def build():
@@ -290,10 +291,151 @@ def test_an_interrupted_training_leaves_the_networks_with_what_they_have_learnt(
 
 def test_settings_of_another_run_are_refused(tmp_path):
     train_many(*make(), draw, 20, checkpoint_dir=tmp_path, **MANY)
-    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*log_prior.*this run has .*log_prior"):
+    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*of another run: loss_fns\[2\].*log_prior"):
         train_many(*make(lambda_ps=(0.1, 0.5, 0.8)), draw, 20, checkpoint_dir=tmp_path, **MANY)
-    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*last\.pt, of a run with .*'clip': 0.3"):
+    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*last\.pt, of another run: clip is 0.4 here and 0.3"):
         train_many(*make(), draw, 20, checkpoint_dir=tmp_path, **MANY | {"clip": 0.4})
+    with pytest.raises(ValueError, match=r"of another run: schedules\.0 is LambdaLR here and missing there"):
+        train_many(*make(), draw, 20, checkpoint_dir=tmp_path, **MANY | {"schedule": falling})
+
+
+class Encoded(RNNStep):
+    """An RNNStep behind a layer that is given: a layer of its own, or one of several networks."""
+
+    def __init__(self, encoder):
+        super().__init__(6, 16)
+        self.encoder = encoder
+
+    def start(self, x):
+        return super().start(self.encoder(x))
+
+
+def with_one_encoder():
+    encoder = nn.Linear(6, 6)
+    return [PonderNet(Encoded(encoder), 6) for _ in range(3)], make()[1]
+
+
+def with_one_weight():
+    models = [PonderNet(Encoded(nn.Linear(6, 6)), 6) for _ in range(3)]
+    models[2].step.encoder.weight = models[0].step.encoder.weight
+    return models, make()[1]
+
+
+def with_one_running_mean():
+    norm = nn.BatchNorm1d(6, affine=False)
+    return [PonderNet(Encoded(norm), 6) for _ in range(3)], make()[1]
+
+
+def with_one_network():
+    return [make()[0][0]] * 3, make()[1]
+
+
+class OnWeights(nn.Module):
+    """A loss that has a network's weights in it."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.head, self.inner = model.step.heads, PonderLoss(bce, 0.3, 6)
+
+    def forward(self, output, y):
+        terms = self.inner(output, y)
+        return terms._replace(total=terms.total + self.head.weight.square().sum())
+
+
+def with_losses_on_weights():
+    models = make()[0]
+    return models, [OnWeights(model) for model in models]
+
+
+def with_one_tied_network():
+    models = [PonderNet(Encoded(nn.Linear(6, 6)), 6) for _ in range(3)]
+    models[1].step.encoder.weight = nn.Parameter(torch.zeros(6, 6))
+    for model in models:
+        model.step.other = nn.Linear(6, 6)
+    models[1].step.other.weight = models[1].step.encoder.weight
+    return models, make()[1]
+
+
+@pytest.mark.parametrize(
+    ("networks", "message"),
+    [
+        (with_one_encoder, r"models\[1\]\.step\.encoder\.weight is models\[0\]\.step\.encoder\.weight"),
+        (with_one_weight, r"models\[2\]\.step\.encoder\.weight is models\[0\]\.step\.encoder\.weight"),
+        (with_one_running_mean, r"models\[1\]\.step\.encoder\.running_mean is models\[0\]\."),
+        (with_one_network, r"models\[1\]\.step\.\S+ is models\[0\]\."),
+        (with_losses_on_weights, r"loss_fns\[0\]\.head\.weight is models\[0\]\.step\.heads\.weight"),
+        (with_one_tied_network, r"models must differ in nothing but .*models\[1\] .*ties.step.other.weight"),
+    ],
+)
+def test_networks_with_a_tensor_in_common_are_refused(networks, message):
+    with pytest.raises(ValueError, match=message):
+        train_many(*networks(), draw, 20, **MANY)
+
+
+class Twice(RNNStep):
+    """A layer under two names, and a weight that two layers have."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size)
+        self.norm = nn.BatchNorm1d(input_size)
+        self.again, self.once_more = self.norm, self.heads
+        self.one, self.other = nn.Linear(input_size, input_size), nn.Linear(input_size, input_size)
+        self.other.weight = self.one.weight
+
+    def start(self, x):
+        return super().start(self.other(self.one(self.again(self.norm(x)))))
+
+    def read(self, h):
+        return self.once_more(h)[..., 0], self.heads(h)[..., 1]
+
+
+def test_what_is_registered_twice_within_a_network_is_learnt_once():
+    (models, losses), (alone, _) = make(Twice), make(Twice)
+    train_many(models, losses, draw, 40, **MANY)
+    for k in range(3):
+        train(alone[k], losses[k], draw, 40, lr=LRS[k], seed=SEEDS[k], **OPTIONS)
+        for (name, mine), its in zip(models[k].state_dict().items(), alone[k].state_dict().values(), strict=True):
+            torch.testing.assert_close(mine, its, **close, msg=name)
+
+
+def test_running_means_of_a_network_that_diverges_stay_as_they_were():
+    losses, seen = [BreaksBelow(limit) for limit in (-1.0, 0.04, -1.0)], []
+
+    def watch(model):
+        seen.append(model)
+        return {"accuracy": 0.0}
+
+    def draw_wide(generator):
+        x, y = draw(generator)
+        return x * 10, y
+
+    models, alone = make(Normed)[0], make(Normed)[0]
+    train_many(models, losses, draw_wide, 150, evaluate=watch, **MANY | {"lr": 1e-2})
+    with pytest.raises(NonFiniteError):
+        train(alone[1], losses[1], draw_wide, 150, lr=1e-2, seed=SEEDS[1], **OPTIONS)
+    for k in (0, 2):
+        train(alone[k], losses[k], draw_wide, 150, lr=1e-2, seed=SEEDS[k], **OPTIONS)
+    for k in range(3):
+        for mine, its in zip(models[k].buffers(), alone[k].buffers(), strict=True):
+            torch.testing.assert_close(mine, its, **close)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_frozen_part_stays_in_evaluation_mode(frozen):
+    models, losses = make(Normed)
+    for model in models:
+        model.step.norm.train(not frozen)
+    before = models[1].step.norm.running_mean.clone()
+    train_many(models, losses, draw, 20, **MANY)
+    assert torch.equal(models[1].step.norm.running_mean, before) == frozen
+    assert {model.step.norm.training for model in models} == {not frozen}
+
+
+def test_networks_in_other_modes_are_refused():
+    models, losses = make(Normed)
+    models[2].step.norm.eval()
+    with pytest.raises(ValueError, match=r"models must differ in nothing but .*models\[2\] .*training is False"):
+        train_many(models, losses, draw, 20, **MANY)
 
 
 def reversed_third():
@@ -320,15 +462,26 @@ def with_another_table():
         (
             lambda: ([PonderNet(CheckpointedStep(RNNStep(6, 16), 2), 6) for _ in range(3)], make()[1]),
             {},
-            "models must not have a CheckpointedStep",
+            "models must be of what torch can batch .*; got a CheckpointedStep at step",
         ),
+        (
+            lambda: ([PonderNet(RecurrentStep(nn.LSTMCell(6, 16)), 6) for _ in range(3)], make()[1]),
+            {},
+            r"models must be of what torch can batch .*; got a LSTMCell at step\.cell",
+        ),
+        (
+            lambda: ([PonderNet(RecurrentStep(nn.GRUCell(6, 16)), 6) for _ in range(3)], make()[1]),
+            {},
+            r"models must be of what torch can batch .*; got a GRUCell at step\.cell",
+        ),
+        (make, {"schedule": plateau}, "schedule must not be a ReduceLROnPlateau without evaluate"),
         (
             lambda: ([PonderNet(Scaled(6, 16, factor), 6) for factor in (1.0, 1.0, 0.0)], make()[1]),
             {},
             r"models must differ in nothing but .*models\[2\].*_factor",
         ),
         (with_another_table, {}, r"models must differ in nothing but .*models\[2\].*table"),
-        (reversed_third, {}, r"loss_fns must differ in nothing but .*; got loss_fns\[0\] and loss_fns\[2\].*direction"),
+        (reversed_third, {}, r"loss_fns must differ in nothing but .*; got loss_fns\[2\] .*direction"),
         (
             lambda: ([*make()[0][:2], PonderNet(RNNStep(6, 16), 7)], make()[1]),
             {},

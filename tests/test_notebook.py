@@ -1,5 +1,9 @@
+import sys
+
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from ponder_utils.notebook import check_parameters, describe_machine, pick_device
 
@@ -15,6 +19,60 @@ def test_an_undeclared_parameter_is_refused_by_name():
     cells = ["import os\n%pip install x", PARAMETERS, "# Parameters\nSEEDS = 1\nSEED = 2\nloose = 3\n"]
     with pytest.raises(ValueError, match="unknown parameter SEED, loose; this notebook has BUDGET, SEEDS"):
         check_parameters(cells)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        'A: str = "x"  # 50 % of it\nB: int = 3',
+        'A: str = "x"  # all of it!\nB: int = 3  # why?',
+        'A: str = "100 %"\nB: int = 3',
+        'A: str = "!"\nB: int = len("a?")',
+        'A: str = """\n%x\n!ls\nx?\n"""\nB: int = 3',
+        'print(7 % 4, 7 != 4)\nA: str = "x"\nB: int = 3',
+        '%pip install -q x\nA: str = "x"\n!ls\nB: int = 3',
+        'files = !ls\nA: str = "x"\nB: int = 3',
+    ],
+)
+def test_percent_and_exclamation_marks_hide_no_parameter(parameters):
+    check_parameters([parameters, '# Parameters\nA = "y"\nB = 2\n'])
+    with pytest.raises(ValueError, match="unknown parameter C; this notebook has A, B"):
+        check_parameters([parameters, "# Parameters\nC = 2\n"])
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "x?",
+        "torch.nn??",
+        "?x: y",
+        "%timeit x = {1: 2}",
+        "!echo a: b",
+        "for i in range(3):\n    !echo {i}: b",
+        "%%bash\nfor i in a: b; do echo $i; done",
+        "%%html\n<p>a: b</p>",
+        "%matplotlib inline\nx: int = 3 if x else",  # a typo, beside a magic
+        "x: int = (",  # and without: both stay in `In`
+        "def f(x: int) -> int\n    return x",
+        "a: b: c",
+        "x: int = 1\0",
+        "  indented: int = 1\nx",
+    ],
+)
+def test_cells_that_are_not_python_are_passed_over(cell):
+    check_parameters([cell, PARAMETERS, "# Parameters\nSEEDS = 1\n", cell])
+    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
+        check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\n", cell])
+
+
+def test_in_of_a_session_that_had_magics_and_typos_is_read(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell puts its own there
+    config = Config({"HistoryManager": {"enabled": False}})
+    shell = InteractiveShell(config=config, ipython_dir=str(tmp_path))
+    for cell in ("%precision 3", "x: int = (", PARAMETERS + "  # 100 %!", "# Parameters\nSEED = 1\n"):
+        shell.run_cell(cell, store_history=True, silent=False)
+    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
+        check_parameters(shell.user_ns["In"])
 
 
 def test_device():

@@ -13,7 +13,7 @@ from benchmarks.timing import peak_bytes
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps, halting_log_probs
 from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, RULES, SHORT_STRIDE, PonderNet
-from ponder_utils.steps import CheckpointedStep, GRUStep, RecurrentStep, RNNStep, unroll
+from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep, unroll
 
 STEPS = (RNNStep, GRUStep)
 
@@ -188,9 +188,9 @@ def test_work_is_done_once_and_none_is_thrown_away():
     class Counting(GRUCell):
         starts = calls = 0
 
-        def start(self, x):
+        def read(self, x):
             self.starts += 1
-            return super().start(x)
+            return super().read(x)
 
         def forward(self, z, h):
             self.calls += 1
@@ -283,6 +283,58 @@ def test_states_may_be_named_tuples():
         got = model.predict(x, rule, step=4)
         if rule != "expectation":
             torch.testing.assert_close(got.y_hat, model(x).y_hat[got.steps - 1, range(9)])
+
+
+@pytest.mark.parametrize("kind", [list, tuple, lambda parts: dict(zip("hn", parts, strict=True))])
+def test_states_may_be_lists_and_dicts(kind):
+    def step(x, state):
+        h, n = (x, torch.zeros(len(x))) if state is None else state.values() if isinstance(state, dict) else state
+        return h[:, 0], kind([h * 0.5, n + 1]), n - 2
+
+    model, x = PonderNet(step, 12), torch.randn(9, 3)
+    for rule in RULES:
+        got = model.predict(x, rule, step=4, look_every=1)
+        if rule != "expectation":
+            torch.testing.assert_close(got.y_hat, model(x).y_hat[got.steps - 1, range(9)])
+
+
+class Doubled(GRUStep):
+    def forward(self, z, h):
+        y_hat, h, halt_logit = super().forward(z, h)
+        return 2 * y_hat, h, halt_logit
+
+
+def inside_out(step):
+    return CheckpointedStep(EncodedStep(nn.Identity(), step), 2)
+
+
+@pytest.mark.parametrize("around", [lambda step: step, inside_out])
+def test_a_forward_of_a_subclass_is_called_at_every_step(around):
+    plain, doubled, x = GRUStep(4, 8), Doubled(4, 8), torch.randn(6, 4)
+    doubled.load_state_dict(plain.state_dict())
+    y_hat, y_hat_doubled = (PonderNet(around(step), 5)(x).y_hat for step in (plain, doubled))
+    torch.testing.assert_close(y_hat_doubled, 2 * y_hat)
+    got = PonderNet(around(doubled), 5).predict(x, "fixed", step=3)
+    torch.testing.assert_close(got.y_hat, 2 * y_hat[2])
+
+
+@pytest.mark.parametrize(
+    "register", ["forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook"]
+)
+def test_hooks_on_a_step_and_its_cell_fire_at_every_step(register):
+    model, x, fired = PonderNet(GRUStep(4, 8), 5), torch.randn(6, 4, requires_grad=True), []
+    for part in (model.step, model.step.cell):
+        getattr(part, f"register_{register}")(lambda part, *_: fired.append(part))
+    model(x).y_hat.sum().backward()
+    assert [fired.count(part) for part in (model.step, model.step.cell)] == [5, 5]
+
+
+def test_a_forward_that_is_put_on_a_step_is_called():
+    model, x, calls = PonderNet(GRUStep(4, 8), 5), torch.randn(6, 4), []
+    forward = model.step.forward
+    model.step.forward = lambda z, h: calls.append(1) or forward(z, h)
+    model(x)
+    assert len(calls) == 5
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -4,18 +4,24 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
-from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau
+from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, OneCycleLR, ReduceLROnPlateau
 
-from ponder_utils._files import written_whole
+from ponder_utils._files import DamagedFileError, written_whole
+from ponder_utils.act import ACT
+from ponder_utils.cells import RNNCell
 from ponder_utils.checkpoints import load_checkpoint, load_weights, save_checkpoint
 from ponder_utils.evaluation import evaluate
-from ponder_utils.losses import LossTerms, PonderLoss
+from ponder_utils.identity import identity_of
+from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask
@@ -23,6 +29,7 @@ from ponder_utils.training import NonFiniteError, _Guard, train
 
 TASK = ParityTask(6)
 HELD_OUT = TASK.batch(512, torch.Generator().manual_seed(99))
+bce = nn.BCEWithLogitsLoss(reduction="none")
 
 
 def make(seed=0, step=RNNStep, max_steps=6):
@@ -54,14 +61,15 @@ class WithDropout(GRUStep):
     """Draws from torch's global generator, which must be restored too."""
 
     def forward(self, z, h):
-        return super().forward(nn.functional.dropout(z, 0.2, self.training), h)
+        y_hat, h, halt_logit = super().forward(z, h)
+        return y_hat, nn.functional.dropout(h, 0.2, self.training), halt_logit
 
 
 class Killed(Exception):
     pass
 
 
-def draw_until(last):
+def draw_until(last=10**9):
     """Batches until the run is killed."""
     left = iter(range(last))
 
@@ -82,17 +90,19 @@ def draw_until(last):
 @pytest.mark.parametrize("killed_after", [1, 50, 119])
 def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, step, schedule, killed_after):
     model, loss = make(step=step)
-    rows = train(model, loss, draw, 200, schedule=schedule, **SETTINGS)
+    torch.manual_seed(123)
+    rows = train(model, loss, draw_until(), 200, schedule=schedule, **SETTINGS)
 
     resumed, loss = make(step=step)
+    torch.manual_seed(123)
     with pytest.raises(Killed):
         train(resumed, loss, draw_until(killed_after), 200, schedule=schedule, checkpoint_dir=tmp_path, **SETTINGS)
-    torch.manual_seed(123)
     if killed_after >= 50:
         resumed, loss = make(seed=7, step=step)  # whatever it starts from is replaced
     else:
         resumed, loss = make(step=step)  # killed before the first checkpoint: starts again
-    assert train(resumed, loss, draw, 200, schedule=schedule, checkpoint_dir=tmp_path, **SETTINGS) == rows
+        torch.manual_seed(123)
+    assert train(resumed, loss, draw_until(), 200, schedule=schedule, checkpoint_dir=tmp_path, **SETTINGS) == rows
     assert torch.equal(weights(resumed), weights(model))
 
 
@@ -112,7 +122,7 @@ train(model, loss, draw, 100_000, log=log, checkpoint_dir={str(tmp_path)!r}, **S
     process.stdout.close()
     for name in ("last.pt", "best.pt"):
         load_checkpoint(tmp_path / name)
-    kept = load_checkpoint(tmp_path / "last.pt")["run"]["update"]
+    kept = load_checkpoint(tmp_path / "last.pt")["update"]
     assert kept % 50 == 0
     assert kept >= updates[-1] - 50
 
@@ -247,16 +257,242 @@ def test_checkpoints_execute_no_code(tmp_path):
         def __reduce__(self):
             return (time.sleep, (0,))
 
-    torch.save({"model": Payload()}, tmp_path / "bad.pt")
-    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+    save_checkpoint(tmp_path / "bad.pt", {"model": Payload()})
+    with pytest.raises(DamagedFileError, match=r"bad\.pt is not loaded, since it holds more than data"):
         load_checkpoint(tmp_path / "bad.pt")
 
 
-def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
+def other_task(generator):
+    return ParityTask(6, 1, 3).batch(64, generator)
+
+
+def drawing_from(task):
+    return lambda generator: task.batch(64, generator)
+
+
+ACT_MODEL = {"model": lambda: OneTimeStep(ACT(RNNCell(7, 16)))}
+
+
+class OneTimeStep(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x[None])
+
+
+class LastOfACT(nn.Module):
+    def __init__(self, tau, cost="ponder"):
+        super().__init__()
+        self.inner = ACTLoss(bce, tau, cost)
+
+    def forward(self, output, y):
+        return self.inner(output, y[None])
+
+
+def plain_loss(power):
+    def loss(output, y):
+        value = (output.y_hat[-1] - y).abs().pow(power).mean()
+        return LossTerms(value, value, value)
+
+    return loss
+
+
+def cosine(length):
+    return lambda optimizer: CosineAnnealingLR(optimizer, length)
+
+
+def cooling(length):
+    return lambda optimizer: LambdaLR(optimizer, lambda update: max(0.1, 1 - update / length))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ({}, {"seed": 1}, "seed is 1 here and 0 there"),
+        ({}, {"lr": 1e-2}, "lr is 0.01 here and 0.005 there"),
+        ({}, {"clip": None}, "clip is inf here and 1.0 there"),
+        ({}, {"log_every": 10}, "log_every is 10 here and 20 there"),
+        ({}, {"patience": 3}, "patience is 3 here and None there"),
+        ({}, {"evaluate": None}, "evaluate"),
+        ({}, {"schedule": one_cycle}, "schedule"),
+        ({"schedule": one_cycle}, {}, "schedule"),
+        ({"schedule": cosine(40)}, {"schedule": cosine(50)}, r"schedule\.T_max is 50 here and 40 there"),
+        ({"schedule": cooling(40)}, {"schedule": cooling(50)}, r"schedule\.lr_lambdas.*length is 50 here and 40 there"),
+        ({}, {"draw_batch": other_task}, "draw_batch is function"),
+        (
+            {"draw_batch": drawing_from(ParityTask(6))},
+            {"draw_batch": drawing_from(ParityTask(6, 1, 3))},
+            r"draw_batch\.task\.k_max is 3 here and 6 there",
+        ),
+        (
+            {"draw_batch": partial(TASK.batch, 64)},
+            {"draw_batch": partial(TASK.batch, 32)},
+            r"draw_batch\.arguments.* is .*32.* here and .*64.* there",
+        ),
+        ({}, {"model": lambda: PonderNet(GRUStep(6, 32), 6)}, "model.step is GRUStep here and RNNStep there"),
+        ({}, {"model": lambda: PonderNet(RNNStep(6, 24), 6)}, r"model.step.cell.hidden_size is 24 here and 32 there"),
+        ({}, {"loss": PonderLoss(bce, 0.5, 6)}, r"loss_fn\.regularization\.log_prior is .* here and .* there"),
+        ({}, {"loss": PonderLoss(bce, 0.3, 6, beta=0.1)}, "loss_fn.beta is 0.1.* here and 0.0.* there"),
+        (
+            {},
+            {"loss": PonderLoss(bce, 0.3, 6, direction="p_G||p")},
+            r"loss_fn\.regularization\.direction is 'p_G\|\|p' here and 'p\|\|p_G' there",
+        ),
+        (
+            ACT_MODEL | {"loss": LastOfACT(0.1)},
+            ACT_MODEL | {"loss": LastOfACT(0.01)},
+            r"loss_fn\.inner\.tau is 0\.01 here and 0\.1 there",
+        ),
+        (
+            ACT_MODEL | {"loss": LastOfACT(0.1)},
+            ACT_MODEL | {"loss": LastOfACT(0.1, "accumulated")},
+            r"loss_fn\.inner\.cost is 'accumulated' here and 'ponder' there",
+        ),
+        ({"loss": plain_loss(1)}, {"loss": plain_loss(2)}, r"loss_fn\.power is 2 here and 1 there"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused_and_what_differs_is_named(tmp_path, before, after, named):
+    def run(n_updates, changed):
+        options = {"loss": PonderLoss(bce, 0.3, 6), "model": lambda: make()[0], "draw_batch": draw}
+        options |= SETTINGS | {"evaluate": no_score, "checkpoint_dir": tmp_path} | changed
+        return train(options.pop("model")(), options.pop("loss"), options.pop("draw_batch"), n_updates, **options)
+
+    first = run(20, before)
+    assert run(40, before)[:1] == first[:1]  # the same run goes on, also for longer
+    with pytest.raises(ValueError, match=rf"checkpoint_dir holds .*last\.pt, of another run: .*{named}.*of its own"):
+        run(60, after)
+
+
+def no_score(model):
+    return {"accuracy": 0.5}
+
+
+NOTED = []
+
+
+def test_what_a_function_counts_is_not_what_it_is():
+    """A counter and a list that it adds to make no other run, nor do the lines where it stands."""
+
+    def counting():
+        count = 0
+
+        def draw_and_count(generator):
+            nonlocal count
+            count += 1
+            NOTED.append(count)
+            return draw(generator)
+
+        return draw_and_count
+
+    one, other = counting(), counting()
+    one(torch.Generator())
+    NOTED.append(1)
+    assert identity_of({"draw": one}) == identity_of({"draw": other})
+    assert identity_of({"draw": one}) != identity_of({"draw": lambda generator: draw(generator)})
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    model, loss = make()
+
+    def nested(row):
+        with pytest.raises(ValueError, match=r"checkpoint_dir must be a run's own folder; .* is in use"):
+            train(make()[0], loss, draw, 20, checkpoint_dir=tmp_path, **SETTINGS)
+
+    assert len(train(model, loss, draw, 20, checkpoint_dir=tmp_path, log=nested, **SETTINGS)) == 1
+    train(model, loss, draw, 20, checkpoint_dir=tmp_path, **SETTINGS)  # and free again
+
+
+def damaged(content, kind):
+    if kind == "one bit":
+        return content[:1000] + bytes([content[1000] ^ 4]) + content[1001:]
+    return {"empty": b"", "truncated": content[: len(content) // 2], "text": b"accuracy,0.9"}[kind]
+
+
+@pytest.mark.parametrize("kind", ["empty", "truncated", "text", "one bit"])
+def test_a_damaged_checkpoint_is_named(tmp_path, kind):
     model, loss = make()
     train(model, loss, draw, 20, checkpoint_dir=tmp_path, **SETTINGS)
-    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*'seed': 0.*this run has .*'seed': 1.*own folder"):
-        train(model, loss, draw, 40, seed=1, checkpoint_dir=tmp_path, **SETTINGS)
+    path = tmp_path / "last.pt"
+    path.write_bytes(damaged(path.read_bytes(), kind))
+    told = r"last\.pt is damaged, or not a file of ponder_utils: .* bytes.*Delete it to begin anew"
+    with pytest.raises(DamagedFileError, match=told):
+        train(model, loss, draw, 40, checkpoint_dir=tmp_path, **SETTINGS)
+    with pytest.raises(DamagedFileError, match=told):
+        load_weights(model, path)
+    save_checkpoint(path, {"weights": 1})
+    with pytest.raises(DamagedFileError, match=r"last\.pt is not a checkpoint of train: it holds weights"):
+        load_weights(model, path)
+
+
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_no_single_bit_flips_silently(tmp_path_factory, place, bit):
+    path = tmp_path_factory.mktemp("bits") / "state.pt"
+    save_checkpoint(path, {"a": torch.arange(8.0), "b": [1, "two"]})
+    content = bytearray(path.read_bytes())
+    content[int(place * len(content))] ^= 1 << bit
+    path.write_bytes(content)
+    with pytest.raises(DamagedFileError, match=r"state\.pt is damaged"):
+        load_checkpoint(path)
+
+
+def test_a_link_to_a_checkpoint_stays_one(tmp_path):
+    (tmp_path / "link.pt").symlink_to(tmp_path / "real.pt")
+    save_checkpoint(tmp_path / "link.pt", {"a": 1})
+    assert (tmp_path / "link.pt").is_symlink()
+    assert load_checkpoint(tmp_path / "real.pt") == {"a": 1}
+
+
+class Normed(RNNStep):
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size)
+        self.norm = nn.BatchNorm1d(input_size)
+
+    def start(self, x):
+        return super().start(self.norm(x))
+
+
+def test_an_update_that_is_not_finite_leaves_running_means_alone():
+    model, loss = make(step=Normed)
+    left = iter(range(12))
+
+    def draw_then_break(generator):
+        x, y = draw(generator)
+        return (x, y) if next(left, None) is not None else (x * math.nan, y)
+
+    seen = []
+    keep = {"evaluate": lambda model: seen.append([b.clone() for b in model.buffers()]) or {"accuracy": 0}}
+    with pytest.raises(NonFiniteError, match="update 13"):
+        train(model, loss, draw_then_break, 50, **SETTINGS | {"log_every": 1} | keep)
+    assert len(seen) == 12
+    assert all(torch.equal(buffer, kept) for buffer, kept in zip(model.buffers(), seen[-1], strict=True))
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_frozen_part_stays_in_evaluation_mode(frozen):
+    model, loss = make(step=Normed)
+    if frozen:
+        model.step.norm.eval()
+    before = [buffer.clone() for buffer in model.buffers()]
+    train(model, loss, draw, 40, **SETTINGS)
+    assert model.training
+    assert model.step.norm.training != frozen
+    assert frozen == all(torch.equal(*pair) for pair in zip(model.buffers(), before, strict=True))
+
+
+def test_a_network_in_evaluation_mode_is_trained_in_training_mode():
+    model, loss = make(step=Normed)
+    train(model.eval(), loss, draw, 20, **SETTINGS)
+    assert all(part.training for part in model.modules())
+
+
+@pytest.mark.parametrize("clip", [None, math.inf])
+def test_clipping_can_be_switched_off(clip):
+    (model, loss), (alike, _) = make(), make()
+    rows = train(model, loss, draw, 20, **SETTINGS | {"clip": clip, "log_every": 1})
+    assert train(alike, loss, draw, 20, **SETTINGS | {"clip": 1e9, "log_every": 1}) == rows
+    assert max(row["grad_norm"] for row in rows) > 0
 
 
 def with_numpy(optimizer):
@@ -295,17 +531,6 @@ def test_an_evaluation_that_leaves_the_model_evaluating_changes_nothing():
     assert torch.equal(*seen)
 
 
-@pytest.mark.parametrize(("before", "after"), [(None, one_cycle), (one_cycle, None), (one_cycle, with_numpy)])
-def test_another_schedule_or_loss_is_another_run(tmp_path, before, after):
-    model, loss = make()
-    train(model, loss, draw, 20, checkpoint_dir=tmp_path, schedule=before, **SETTINGS)
-    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*'schedule': .*this run has .*'schedule': "):
-        train(model, loss, draw, 40, checkpoint_dir=tmp_path, schedule=after, **SETTINGS)
-    other = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.5, 6)
-    with pytest.raises(ValueError, match=r"checkpoint_dir holds .*log_prior.*this run has .*log_prior"):
-        train(model, other, draw, 40, checkpoint_dir=tmp_path, schedule=before, **SETTINGS)
-
-
 def test_a_baseline_without_halting_trains_too():
     model = nn.Linear(6, 1)
 
@@ -327,6 +552,11 @@ def test_a_baseline_without_halting_trains_too():
         ({"checkpoint_every": 0}, ValueError, "checkpoint_every must be"),
         ({"patience": 0}, ValueError, "patience must be an integer >= 1; got 0"),
         ({"patience": 2, "evaluate": None}, ValueError, "patience needs evaluate; got evaluate=None"),
+        (
+            {"schedule": lambda o: ReduceLROnPlateau(o), "evaluate": None},
+            ValueError,
+            "schedule must not be a ReduceLROnPlateau without evaluate, for which it waits",
+        ),
         ({"monitor": "f1"}, ValueError, r"monitor must be a number that evaluate returns, one of \[.*'accuracy'.*'f1'"),
     ],
 )
@@ -362,13 +592,14 @@ def test_weights_are_kept_when_nobody_asks_for_the_numbers_at_once():
     """As on a GPU, where the loop does not wait for the device: updates go on after the first that is not finite."""
     layer = nn.Linear(3, 1)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.1, fused=True)
-    guard, kept = _Guard(optimizer, torch.device("cpu")), None
+    guard, kept = _Guard(layer, optimizer), None
     for update in range(1, 8):
         optimizer.zero_grad()
+        guard.before_update()
         total = layer(torch.ones(2, 3)).sum() * (math.inf if update == 4 else 1)
         total.backward()
         norm = nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
-        guard.see(update, LossTerms(total, total, torch.zeros(())), norm)
+        guard.note(update, LossTerms(total, total, torch.zeros(())), norm)
         optimizer.step()
         if update == 3:
             kept = weights(layer)

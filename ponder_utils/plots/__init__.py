@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -24,7 +24,7 @@ BLUE, ORANGE, GREEN, PURPLE, RED, SKY, BLACK = (
 COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
@@ -79,7 +79,7 @@ def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **opt
 
 
 def mark_runs(
-    ax: Axes, runs: dict[bool, Sequence[tuple[float, float]]], which: int, size: float, place: Callable[..., Any]
+    ax: Axes, runs: Mapping[bool, Sequence[tuple[float, float]]], which: int, size: float, place: Callable[..., Any]
 ) -> None:
     """A mark for every run, full if it is of this session: {of this session?: [(x, y), ...]}.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ def halting(h: Sequence[Sequence[float]], p: Sequence[Sequence[float]], epsilon:
         n_updates, remainder = len(p_n), p_n[-1]
         ax.bar(n[:n_updates], p_n, color=SKY, label="weight $p_n$")
         made, never = slice(n_updates), slice(n_updates, None)
-        dots = {"color": BLUE, "marker": "o", "markersize": 5, "linestyle": "none"}
+        dots: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 5, "linestyle": "none"}
         ax.plot(n[made], h_n[made], **dots, label="halting unit $h_n$")
         ax.plot(n[never], h_n[never], **dots, fillstyle="none", label="$h_n$ of updates never made")
         total = np.cumsum(h_n[made])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -112,7 +113,7 @@ def price_of_accuracy(
         ax.plot(x, y, color=SKY, linewidth=1.4, label=name)
     for which, (name, pairs) in enumerate(points.items()):
         x, y = np.reshape(pairs, (-1, 2)).T
-        style = {"marker": MARKERS[which % len(MARKERS)], "edgecolor": COLOURS[which % len(COLOURS)]}
+        style: dict[str, Any] = {"marker": MARKERS[which % len(MARKERS)], "edgecolor": COLOURS[which % len(COLOURS)]}
         ax.scatter(x, y, s=34, facecolor="none", label=name, zorder=3, **style)
     ax.set(xlabel="steps computed for an answer (mean)", ylabel="accuracy", ylim=(floor, 1.005))
     ax.set_xlim(left=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -55,7 +56,7 @@ def bound_path(
     left.legend()
     for which, (label, p_n) in enumerate(p.items()):
         n = np.arange(1, len(p_n) + 1)
-        style = {"color": COLOURS[which], "marker": MARKERS[which], "linestyle": DASHES[which]}
+        style: dict[str, Any] = {"color": COLOURS[which], "marker": MARKERS[which], "linestyle": DASHES[which]}
         right.plot(n, p_n, markersize=5, label=label, **style)
     right.set(xlabel="step $n$", ylabel="$p_n$", ylim=(-0.03, 1.03))
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -103,7 +104,7 @@ def two_divergences(off_mass: Sequence[float], divergences: dict[str, Sequence[f
     """Divergences {label: [points]} as the mass away from one step vanishes; `limit` is the bound of the first."""
     figure, (ax,) = panels(1, width=6, height=3.4)
     for which, (label, value) in enumerate(divergences.items()):
-        style = {"color": COLOURS[which], "marker": MARKERS[which], "linestyle": DASHES[which]}
+        style: dict[str, Any] = {"color": COLOURS[which], "marker": MARKERS[which], "linestyle": DASHES[which]}
         ax.plot(off_mass, value, markersize=5, label=label, **style)
     ax.axhline(limit, color=BLACK, linestyle=":", label=r"$-\log p_G(5)$")
     ax.set(xlabel="probability to halt elsewhere than at step 5", ylabel="divergence (nats)", xscale="log")
@@ -139,11 +140,11 @@ def fitted(
 def underflow(logits: Sequence[float], survival: dict[str, Sequence[float]], log_space: Sequence[float]) -> Figure:
     """log10 of a product of survival probabilities against the logit: {label: [points]}, and in log space."""
     figure, (ax,) = panels(1, width=7, height=3.6)
-    logits = np.asarray(logits)
-    ax.plot(logits, log_space, color=BLACK, linestyle=":", label="sum of logarithms, float32")
+    a = np.asarray(logits)
+    ax.plot(a, log_space, color=BLACK, linestyle=":", label="sum of logarithms, float32")
     for which, (name, values) in enumerate(survival.items()):
         alive = np.asarray(values) > 0
-        x, y = logits[alive], np.log10(np.asarray(values)[alive])
+        x, y = a[alive], np.log10(np.asarray(values)[alive])
         ax.plot(x, y, color=COLOURS[which], linestyle=DASHES[which], label=name)
         ax.plot(x[-1], y[-1], color=COLOURS[which], marker="X", markersize=10, linestyle="none")
     ax.set(xlabel=r"halting logit $a$, the same at every step", ylabel=r"$\log_{10}$ of the survival")

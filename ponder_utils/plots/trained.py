@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,7 +26,12 @@ def learning_curves(table: DataFrame, columns: dict[str, str], level: dict[str, 
     for ax, (column, title) in zip(axes, columns.items(), strict=True):
         for which, (kind, networks) in enumerate(table.groupby("kind", sort=False)):
             for i, (_, rows) in enumerate(networks.groupby("network")):
-                style = {"color": COLOURS[which], "linestyle": DASHES[which], "alpha": 0.8, "linewidth": 1.2}
+                style: dict[str, Any] = {
+                    "color": COLOURS[which],
+                    "linestyle": DASHES[which],
+                    "alpha": 0.8,
+                    "linewidth": 1.2,
+                }
                 ax.plot(rows["update"], rows[column], label=kind if i == 0 else None, **style)
         if level and column in level:
             ax.axhline(level[column], color=BLACK, linestyle=":", linewidth=1.2)
@@ -55,9 +61,9 @@ def halting_distribution(p: Sequence[Sequence[float]], prior: Sequence[float], l
 def accuracy_by_step(by_seed: Sequence[Sequence[float]], sampled: Sequence[float], chance: float) -> Figure:
     """Accuracy if one always stopped at step n [seeds, N], beside that of sampled halting [seeds]."""
     figure, (ax,) = panels(1, width=6)
-    n = np.arange(1, len(by_seed[0]) + 1)
+    n = range(1, len(by_seed[0]) + 1)
     spread(ax, n, by_seed, "always stopping at step $n$")
-    ax.axhline(np.mean(sampled), color=RED, linestyle="--", label="halting sampled from $p_n$")
+    ax.axhline(float(np.mean(sampled)), color=RED, linestyle="--", label="halting sampled from $p_n$")
     ax.axhline(chance, color=BLACK, linestyle=":", label="chance")
     ax.set(xlabel="step $n$", ylabel="accuracy", ylim=(0, 1.03))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))

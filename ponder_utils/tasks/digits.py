@@ -12,8 +12,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import interpolate, pad
-from torchvision.datasets import MNIST
-from torchvision.datasets.utils import check_integrity
 
 from ponder_utils._check import check_choice
 
@@ -57,7 +55,7 @@ def load_digits(
 
     Args:
         dataset: "mnist": MNIST (LeCun et al. 1998), 55,000 + 5,000 + 10,000 images. "digits": the 1,797 digits of
-            8 x 8 pixels that come with scikit-learn (Alpaydin & Kaynak 1998), enlarged: 1,257 + 180 + 360. "auto":
+            8 x 8 pixels that come with scikit-learn (Alpaydin & Kaynak 1998), enlarged: 1,258 + 180 + 359. "auto":
             MNIST if it is in the folder or can be fetched, else the small ones, and a line that says why.
         folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...).
         device: where the tensors are wanted.
@@ -79,6 +77,8 @@ def load_digits(
 
 def _is_whole(raw: Path) -> bool:
     """Are the four files there? An error if one of them is not what it should be."""
+    from torchvision.datasets.utils import check_integrity  # here, since torchvision doubles the time of the import
+
     there = [name for name in MNIST_FILES if (raw / name).exists()]
     for name in there:
         if not check_integrity(raw / name, MNIST_FILES[name]):
@@ -92,6 +92,8 @@ def _is_whole(raw: Path) -> bool:
 
 def _fetched(raw: Path, may_fail: bool) -> bool:
     """Fetch MNIST with torchvision, from its mirrors. Files come to `raw` only when all are there and whole."""
+    from torchvision.datasets import MNIST
+
     folder = raw.parents[1]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -126,6 +128,8 @@ def _patience(seconds: float) -> Iterator[None]:
 
 
 def _read_mnist(folder: Path) -> list[Split]:
+    from torchvision.datasets import MNIST
+
     halves = [MNIST(folder, train=train) for train in (True, False)]
     return [Split(half.data.unsqueeze(1), half.targets) for half in halves]
 

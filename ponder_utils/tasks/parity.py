@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -44,7 +45,8 @@ class ParityTask:
             x: [batch_size, n_elements], float32, in {-1, 0, +1}; y: [batch_size], float32, in {0, 1}.
         """
         shape = (check_int("batch_size", batch_size, 1), self.n_elements)
-        draw = {"generator": generator, "device": "cpu" if generator is None else generator.device}
+        assert self.k_max is not None
+        draw: dict[str, Any] = {"generator": generator, "device": "cpu" if generator is None else generator.device}
         k = torch.randint(self.k_min, self.k_max + 1, (batch_size, 1), **draw)
         signs = torch.randint(0, 2, shape, **draw) * 2 - 1
         first_k = torch.arange(self.n_elements, device=k.device) < k
