@@ -16,13 +16,13 @@ course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ra
 test: unit nbval  ## unit tests, then every notebook re-executed by nbval
 
 unit: $(READY)
-	$(RUN) -m pytest tests -n 2 -m "$(MARK)"
+	$(RUN) -m pytest tests -n 2 -m "$(MARK)" $(WARNINGS)
 
 nbval: $(READY)
 	$(RUN) -m pytest --nbval-lax notebooks
 
 test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versions that requirements.txt allows
-	$(MAKE) unit VENV=.venv-oldest REQUIREMENTS=$< PYTHON=$(PYTHON_OLDEST)
+	$(MAKE) unit VENV=.venv-oldest REQUIREMENTS=$< PYTHON=$(PYTHON_OLDEST) WARNINGS="-W ignore::DeprecationWarning"
 
 .venv-oldest/requirements.txt: requirements.txt
 	mkdir -p $(@D)

@@ -1,14 +1,11 @@
-"""Files that are written whole or not at all, and that are known to be whole when they are read."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-SEAL = b"\nsha256 "
 
 
 class DamagedFileError(ValueError):
@@ -31,20 +28,3 @@ def written_whole(path: Path) -> Iterator[Path]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def write_sealed(path: Path, content: bytes) -> None:
-    """Write the content, and after it a line with its SHA-256."""
-    with written_whole(path) as draft:
-        draft.write_bytes(content + SEAL + hashlib.sha256(content).hexdigest().encode())
-
-
-def read_sealed(path: Path, advice: str) -> bytes:
-    """The content that `write_sealed` wrote; an error that ends with the advice, if one bit of it has changed."""
-    content, _, digest = path.read_bytes().rpartition(SEAL)
-    if digest != hashlib.sha256(content).hexdigest().encode():
-        raise DamagedFileError(
-            f"{path} is damaged, or not a file of ponder_utils: {path.stat().st_size:,} bytes that do not fit "
-            f"the checksum at their end. {advice}"
-        )
-    return content

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from filelock import FileLock, Timeout
@@ -18,15 +18,11 @@ from ponder_utils.evaluation import modes_kept
 from ponder_utils.identity import Identity, differences
 
 Row = dict[str, Any]
+Evaluate = Callable[[nn.Module], Row]
 
 
-def check_options(
-    n_updates: int,
-    log_every: int,
-    checkpoint_every: int,
-    clip: float | None,
-    patience: int | None,
-    evaluate: Callable[[nn.Module], Row] | None,
+def checked_clip(
+    n_updates: int, log_every: int, checkpoint_every: int, clip: float | None, patience: int | None, evaluate: Any
 ) -> float:
     """Refuse what a training loop cannot work with; return the largest norm of the gradient, inf for no limit."""
     for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
@@ -41,24 +37,18 @@ def learning(model: nn.Module) -> nn.Module:
     return model if model.training else model.train()
 
 
-class Stateful(Protocol):
-    """What a checkpoint can keep a part of a run by."""
-
-    def state_dict(self) -> dict[str, Any]: ...
-    def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
-
-
 class Run:
-    """A training that can be cut off: how far it is, its rows, and its parts, kept in a folder that is its own.
+    """A training that can be cut off: how far it is, its rows, its parts and its random numbers, kept in a folder.
 
-    Within `with`, no other process can train in that folder, and a run that was cut off there goes on.
+    Within `with`, no other process can train in that folder, and a run that was cut off there goes on. Parts have a
+    `state_dict` and a `load_state_dict`, and are loaded in their order. Without a folder nothing is kept.
     """
 
     def __init__(
-        self, folder: Path | str | None, parts: Mapping[str, Stateful], identity: Callable[[], Identity]
+        self, folder: Any, identity: Callable[[], Identity], generators: list[torch.Generator], parts: dict[str, Any]
     ) -> None:
         self.folder = None if folder is None else Path(folder)
-        self.parts, self.update, self.rows = parts, 0, list[Row]()
+        self.parts, self.generators, self.update, self.rows = parts, generators, 0, list[Row]()
         self.identity = {} if self.folder is None else identity()
 
     def __enter__(self) -> Run:
@@ -69,11 +59,8 @@ class Run:
                 self._lock.acquire(timeout=0)
             except Timeout:
                 raise ValueError(f"checkpoint_dir must be a run's own folder; {self.folder} is in use") from None
-            try:
+            if (self.folder / "last.pt").exists():
                 self._resume(self.folder / "last.pt")
-            except BaseException:
-                self._lock.release()
-                raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,41 +68,30 @@ class Run:
             self._lock.release()
 
     def save(self, name: str = "last.pt") -> None:
+        """Write a checkpoint, if there is a folder."""
         if self.folder is not None:
-            state = {part: its.state_dict() for part, its in self.parts.items()}
-            run = {"identity": self.identity, "update": self.update, "rows": self.rows}
-            save_checkpoint(self.folder / name, state | run)
+            state: Row = {part: its.state_dict() for part, its in self.parts.items()}
+            state |= {"identity": self.identity, "update": self.update, "rows": self.rows}
+            state["random"] = [generator.get_state() for generator in self.generators]
+            state["cpu"], device = torch.get_rng_state(), self.generators[0].device
+            if device.type == "cuda":
+                state["cuda"] = torch.cuda.get_rng_state(device)
+            save_checkpoint(self.folder / name, state)
 
     def _resume(self, path: Path) -> None:
-        if not path.exists():
-            return
         state = load_checkpoint(path)
         if told := differences(self.identity, state["identity"]):
-            raise ValueError(
-                f"checkpoint_dir holds {path}, of another run: {told}. Give each run a folder of its own, or delete "
-                "the checkpoint."
-            )
+            self._lock.release()
+            advice = "Give each run a folder of its own, or delete the checkpoint."
+            raise ValueError(f"checkpoint_dir holds {path}, of another run: {told}. {advice}")
         for part, its in self.parts.items():
             its.load_state_dict(state[part])
+        for generator, its in zip(self.generators, state["random"], strict=True):
+            generator.set_state(its)
+        torch.set_rng_state(state["cpu"])
+        if "cuda" in state:
+            torch.cuda.set_rng_state(state["cuda"], self.generators[0].device)
         self.update, self.rows = state["update"], state["rows"]
-
-
-class RandomNumbers:
-    """Every generator that a training draws from: torch's own, and those of its data."""
-
-    def __init__(self, *of_data: torch.Generator) -> None:
-        self.of_data, self.device = of_data, of_data[0].device
-
-    def state_dict(self) -> dict[str, Any]:
-        state = {"data": [generator.get_state() for generator in self.of_data], "cpu": torch.get_rng_state()}
-        return state | ({"cuda": torch.cuda.get_rng_state(self.device)} if self.device.type == "cuda" else {})
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        for generator, state in zip(self.of_data, state_dict["data"], strict=True):
-            generator.set_state(state)
-        torch.set_rng_state(state_dict["cpu"])
-        if self.device.type == "cuda":
-            torch.cuda.set_rng_state(state_dict["cuda"], self.device)
 
 
 class LastNumbers:
@@ -125,7 +101,7 @@ class LastNumbers:
     """
 
     names: list[str]  # update, the terms of the loss, ...
-    values: Tensor | None = None  # [names], or [names, K], float64
+    values: Any = None  # [names], or [names, K], float64
     finite: Tensor  # a scalar, or [K]: no number was inf or nan yet
 
     def note(self, update: int, terms: Any, **others: Tensor) -> None:
@@ -133,34 +109,16 @@ class LastNumbers:
         self.names = ["update", *terms._fields, *others]
         values = [value.detach().double() for value in (*terms, *others.values())]
         now = torch.stack([torch.full_like(values[0], update), *values])
-        self._set(now if self.values is None else torch.where(self.finite, now, self.values))
+        self.take(now if self.values is None else torch.where(self.finite, now, self.values))
 
-    def keep(self, rows: list[int]) -> None:
-        """Go on with these networks."""
-        if self.values is not None:
-            self._set(self.values[:, rows])
-
-    def _set(self, values: Tensor) -> None:
+    def take(self, values: Tensor) -> None:
+        """Go on with these."""
         self.values, self.finite = values, values.isfinite().all(0)
 
     def rows(self) -> list[Row]:
         """What was noted last, for each network."""
-        assert self.values is not None
-        rows = [dict(zip(self.names, row, strict=True)) for row in self.values.reshape(len(self.names), -1).T.tolist()]
-        return [row | {"update": int(row["update"])} for row in rows]
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"names": self.names, "values": self.values}
-
-    def load_state_dict(self, state_dict: dict[str, Any], device: torch.device) -> None:
-        self.names = state_dict["names"]
-        self._set(state_dict["values"].to(device))
-
-
-def where_finite(finite: Tensor, buffers: list[Tensor], before: list[Tensor]) -> None:
-    """Put buffers back to what they were before an update that was not finite: those of one network, or of K."""
-    for buffer, kept in zip(buffers, before, strict=True):
-        buffer.copy_(torch.where(finite.view(-1, *[1] * (buffer.ndim - 1)) if finite.ndim else finite, buffer, kept))
+        columns = self.values.reshape(len(self.names), -1).T.tolist()
+        return [dict(zip(self.names, column, strict=True)) | {"update": int(column[0])} for column in columns]
 
 
 def not_finite(row: Row) -> list[str]:
@@ -168,24 +126,32 @@ def not_finite(row: Row) -> list[str]:
     return [name for name, value in row.items() if not math.isfinite(value)]
 
 
+def put_back(buffers: list[Tensor], before: list[Tensor], finite: Tensor) -> None:
+    """Make buffers what they were before an update that was not finite: those of one network, or of K, [K, ...]."""
+    for buffer, kept in zip(buffers, before, strict=True):
+        buffer.copy_(torch.where(per_network(finite, buffer) if finite.ndim else finite, buffer, kept))
+
+
+def per_network(value: Tensor, like: Tensor) -> Tensor:
+    """[K] -> [K, 1, ...], to go with tensors of K networks."""
+    return value.view(-1, *[1] * (like.ndim - 1))
+
+
 class Watch:
     """What `evaluate` says of a network in training: is it the best so far, has there been none for long?"""
 
     def __init__(
-        self,
-        evaluate: Callable[[nn.Module], Row] | None,
-        monitor: str,
-        patience: int | None,
-        schedule: LRScheduler | None,
+        self, evaluate: Evaluate | None, monitor: str, patience: int | None, schedule: LRScheduler | None
     ) -> None:
-        if isinstance(schedule, ReduceLROnPlateau) and evaluate is None:
+        self.waits = isinstance(schedule, ReduceLROnPlateau)
+        if self.waits and evaluate is None:
             raise ValueError("schedule must not be a ReduceLROnPlateau without evaluate, for which it waits")
         self.evaluate, self.monitor, self.patience, self.schedule = evaluate, monitor, patience, schedule
         self.best, self.since_best = -math.inf, 0
 
     def after_update(self) -> None:
         """Step the schedule, unless it waits for an evaluation."""
-        if self.schedule is not None and not isinstance(self.schedule, ReduceLROnPlateau):
+        if self.schedule is not None and not self.waits:
             self.schedule.step()
 
     def judge(self, model: nn.Module) -> tuple[Row, bool]:
@@ -195,25 +161,26 @@ class Watch:
         with modes_kept(model):
             row = self.evaluate(model)
         if self.monitor not in row:
-            raise ValueError(
-                f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {self.monitor!r}"
-            )
-        score = row[self.monitor]
-        better = score > self.best
-        self.best, self.since_best = (score, 0) if better else (self.best, self.since_best + 1)
-        if isinstance(self.schedule, ReduceLROnPlateau):
-            self.schedule.step(score)
+            allowed = f"a number that evaluate returns, one of {sorted(row)}"
+            raise ValueError(f"monitor must be {allowed}; got {self.monitor!r}")
+        better = row[self.monitor] > self.best
+        self.best, self.since_best = (row[self.monitor], 0) if better else (self.best, self.since_best + 1)
+        if self.schedule is not None and self.waits:
+            self.schedule.step(row[self.monitor])
         return row, better
 
     @property
     def stopped(self) -> bool:
+        """Has it been `patience` evaluations?"""
         return self.patience is not None and self.since_best >= self.patience
 
-    def state_dict(self) -> dict[str, Any]:
-        schedule = None if self.schedule is None else self.schedule.state_dict()
+    def state_dict(self) -> Row:
+        """For a checkpoint."""
+        schedule = self.schedule and self.schedule.state_dict()
         return {"best": self.best, "since_best": self.since_best, "schedule": schedule}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.best, self.since_best = state_dict["best"], state_dict["since_best"]
+    def load_state_dict(self, state: Row) -> None:
+        """From a checkpoint."""
+        self.best, self.since_best = state["best"], state["since_best"]
         if self.schedule is not None:
-            self.schedule.load_state_dict(state_dict["schedule"])
+            self.schedule.load_state_dict(state["schedule"])

@@ -39,38 +39,42 @@ class Store:
             self._read()
             new = [entry for entry in entries if key_of(entry["setting"]) not in self.results]
             file.truncate(self._bytes)
-            file.write("".join(map(_line, new)).encode())
+            file.write("".join(f"{_sealed(json.dumps(entry))}\n" for entry in new).encode())
             file.flush()
             os.fsync(file.fileno())
         return self._read()
 
     def _read(self) -> None:
         """What was added since the last time."""
-        if self.path is None or not self.path.exists():
-            return
-        with self.path.open("rb") as file:
-            file.seek(self._bytes)
-            lines = file.read().split(b"\n")[:-1]
-        self._take([self._entry(line, number) for number, line in enumerate(lines, start=self._lines + 1)])
-        self._bytes, self._lines = self._bytes + sum(len(line) + 1 for line in lines), self._lines + len(lines)
+        if self.path is not None and self.path.exists():
+            with self.path.open("rb") as file:
+                file.seek(self._bytes)
+                lines = file.read().split(b"\n")[:-1]
+            for line in lines:
+                self._lines += 1
+                self._bytes += len(line) + 1
+                self._take([self._entry(line)])
 
-    def _entry(self, line: bytes, number: int) -> Row:
+    def _entry(self, line: bytes) -> Row:
         try:
             entry = json.loads(line)
-            its_checksum = entry.pop("crc32")
-            if its_checksum != _checksum(json.dumps(entry)):
+            if _sealed(json.dumps({name: entry[name] for name in entry if name != "crc32"})).encode() != line:
                 raise ValueError("it does not fit its checksum")
-        except (ValueError, AttributeError, KeyError, TypeError) as error:
+            return entry
+        except (ValueError, TypeError) as error:
+            told = f"{self.path}, line {self._lines} is not a run as run_grid writes it: {error}"
             raise DamagedFileError(
-                f"{self.path}, line {number} is not a run as run_grid writes it ({type(error).__name__}: {error}). "
-                "Delete the line, or the file, and what is missing is run again."
+                f"{told}. Delete the line, or the file, and what is missing is run again."
             ) from error
-        return entry
 
     def _take(self, entries: list[Row]) -> None:
         for entry in entries:
             if "result" in entry:
                 self.results.setdefault(key_of(entry["setting"]), entry["setting"] | entry["result"])
+
+
+def _sealed(text: str) -> str:
+    return f'{text[:-1]}, "crc32": "{zlib.crc32(text.encode()):08x}"}}'
 
 
 def key_of(setting: Row | list[Row]) -> str:
@@ -87,12 +91,3 @@ def _as_python(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray | Tensor):
         return value.tolist()
     raise TypeError(f"settings and results must be numbers, strings, lists and dicts; got a {type(value).__name__}")
-
-
-def _line(entry: Row) -> str:
-    text = json.dumps(entry)
-    return f'{text[:-1]}, "crc32": "{_checksum(text)}"}}\n'
-
-
-def _checksum(text: str) -> str:
-    return f"{zlib.crc32(text.encode()):08x}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import pickle
 from pathlib import Path
@@ -11,16 +12,17 @@ import numpy as np
 import torch
 from torch import nn
 
-from ponder_utils._files import DamagedFileError, read_sealed, write_sealed
+from ponder_utils._files import DamagedFileError, written_whole
 
-ADVICE = "Delete it to begin anew, or put back a copy."
+SEAL = b"\nsha256 "  # and a checksum of what stands before it, at the end of the file
 
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write a dict of tensors, numbers, strings and containers of these; a kill leaves the old file or the new."""
     file = io.BytesIO()
     torch.save(_without_numpy(state), file)
-    write_sealed(path, file.getvalue())
+    with written_whole(path) as draft:
+        draft.write_bytes(file.getvalue() + SEAL + hashlib.sha256(file.getvalue()).hexdigest().encode())
 
 
 def _without_numpy(value: Any) -> Any:
@@ -36,20 +38,23 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     """Read what `save_checkpoint` wrote, into the CPU's memory.
 
     Raises:
-        DamagedFileError: if the file is not what was written, or would need code to be executed.
+        DamagedFileError: if one bit of the file is not what was written, or code would have to be executed.
     """
-    file = io.BytesIO(read_sealed(path, ADVICE))
+    content, _, digest = path.read_bytes().rpartition(SEAL)
     try:
-        return torch.load(file, map_location="cpu", weights_only=True)
+        if digest != hashlib.sha256(content).hexdigest().encode():
+            raise pickle.UnpicklingError("its checksum, the last line, does not fit")
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise DamagedFileError(f"{path} is not loaded, since it holds more than data: {error}. {ADVICE}") from error
+        advice = "Delete it to begin anew, or put back a copy."
+        raise DamagedFileError(f"{path} is damaged, or not a checkpoint of ponder_utils: {error}. {advice}") from error
 
 
 def load_weights(model: nn.Module, path: Path | str) -> None:
     """Give `model` the weights of a checkpoint that `train` left in its checkpoint_dir (`best.pt` or `last.pt`).
 
     Raises:
-        DamagedFileError: if the file is no such checkpoint, or damaged.
+        DamagedFileError: if the file is damaged, or no such checkpoint.
         RuntimeError: if the weights are those of a network of another shape; torch says which.
     """
     state = load_checkpoint(Path(path))

@@ -7,13 +7,11 @@ of one's own is compared by its code and by what it refers to, such as the task 
 
 from __future__ import annotations
 
-import dataclasses
 import dis
 import functools
 import inspect
 import types
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,15 +24,25 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.d
 
 
 def identity_of(arguments: dict[str, Any], values: bool = True) -> Identity:
-    """The arguments, part by part.
+    """The arguments, part by part: anything; of an object that is not known, its class and attributes.
 
     Args:
-        arguments: name -> anything; of an object that is not known, its class and attributes.
+        arguments: name -> value.
         values: also the values of the parameters and buffers of arguments that are modules, not only their shapes.
     """
     found: Identity = {}
+
+    def note(name: str, value: Any, values: bool, around: tuple[int, ...]) -> None:
+        if id(value) in around or isinstance(value, types.ModuleType):
+            return
+        text, parts = _taken_apart(value, values)
+        if text:
+            found[name] = text
+        for key, part in parts.items():
+            note(f"{name}.{key}", part, values and isinstance(value, nn.Module | list | tuple), (*around, id(value)))
+
     for name, value in arguments.items():
-        _describe(name, value, found, values, ())
+        note(name, value, values, ())
     return found
 
 
@@ -48,80 +56,55 @@ def differences(here: Identity, there: Identity, most: int = 5) -> str:
     return "; ".join([*told.values()][:most] + [f"and {len(told) - most} more"] * (len(told) > most))
 
 
-def _describe(name: str, value: Any, found: Identity, values: bool, around: tuple[int, ...]) -> None:
-    """Note `value`, and its parts under names that begin with its own. `around` are those that it is a part of."""
-    if id(value) in around or isinstance(value, types.ModuleType):
-        return
-    around = (*around, id(value))
-
-    def parts(named: dict[Any, Any], values: bool = False) -> None:
-        for key, part in named.items():
-            _describe(f"{name}.{key}", part, found, values, around)
-
+def _taken_apart(value: Any, values: bool) -> tuple[str, dict[Any, Any]]:
+    """What is said of the value itself, and its parts, by name."""
+    kind, own = type(value).__qualname__, getattr(value, "__dict__", None)
     if isinstance(value, np.generic):
         value = value.item()
-    if _is_plain(value):
-        found[name] = _short(repr(value))
-    elif isinstance(value, Tensor | np.ndarray):
-        found[name] = _tensor(value)
-    elif isinstance(value, types.FunctionType):
-        found[name] = f"function {value.__name__}" if _of_a_package(value) else f"function {_code(value.__code__):08x}"
-        if not _of_a_package(value):
-            parts(_referred_to(value))
-    elif isinstance(value, types.MethodType):
-        parts({"function": value.__func__, "of": value.__self__})
-    elif isinstance(value, functools.partial):
-        parts({"function": value.func, "arguments": (value.args, value.keywords)})
-    elif isinstance(value, type | types.BuiltinFunctionType):
-        found[name] = value.__qualname__
-    elif isinstance(value, list | tuple):
-        parts(dict(enumerate(value)))
-    elif isinstance(value, dict):
-        parts(value)
-    else:
-        told = repr(value) if not hasattr(value, "__dict__") else ""
-        found[name] = _short(told) if told and " at 0x" not in told else type(value).__qualname__
-        if isinstance(value, nn.Module):
-            own = vars(value).items()
-            parts({key: part for key, part in own if key[0] != "_" or isinstance(part, int | float | str)})
-            for key, tensor in (*value.named_parameters(recurse=False), *value.named_buffers(recurse=False)):
-                found[f"{name}.{key}"] = _tensor(tensor, values)
-            parts(dict(value.named_children()), values)
-        elif isinstance(value, LRScheduler):
-            parts({key: part for key, part in vars(value).items() if key != "optimizer"})
-        elif dataclasses.is_dataclass(value):
-            parts({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
-        elif not isinstance(value, torch.Generator | torch.optim.Optimizer):
-            parts({key: part for key, part in getattr(value, "__dict__", {}).items() if key[0] != "_"})
-
-
-def _is_plain(value: Any) -> bool:
-    if type(value) in (list, tuple):
-        return all(map(_is_plain, value))
-    return isinstance(value, PLAIN)
+    if isinstance(value, PLAIN) or (isinstance(value, list | tuple) and all(isinstance(part, PLAIN) for part in value)):
+        return _short(repr(value)), {}
+    if isinstance(value, Tensor | np.ndarray):
+        return _tensor(value, True), {}
+    if isinstance(value, types.FunctionType):
+        ours = str(value.__module__).partition(".")[0] == __name__.partition(".")[0]
+        if ours or "site-packages" in value.__code__.co_filename:
+            return f"function {value.__qualname__}", {}
+        return f"function {_code(value.__code__):08x}", _referred_to(value)
+    if isinstance(value, types.MethodType):
+        return "", {"function": value.__func__, "of": value.__self__}
+    if isinstance(value, functools.partial):
+        return "", {"function": value.func, "arguments": value.args, **value.keywords}
+    if isinstance(value, type | types.BuiltinFunctionType):
+        return value.__qualname__, {}
+    if isinstance(value, list | tuple):
+        return "", dict(enumerate(value))
+    if isinstance(value, dict):
+        return "", value
+    if own is None:
+        return kind if " at 0x" in repr(value) else _short(repr(value)), {}
+    if isinstance(value, nn.Module):
+        tensors = (*value.named_parameters(recurse=False), *value.named_buffers(recurse=False))
+        own = {key: part for key, part in own.items() if key[0] != "_" or isinstance(part, int | float | str)}
+        return kind, own | {key: _tensor(part, values) for key, part in tensors} | dict(value.named_children())
+    if isinstance(value, LRScheduler):
+        return kind, {key: part for key, part in own.items() if key != "optimizer"}
+    return kind, {} if isinstance(value, torch.optim.Optimizer) else {k: v for k, v in own.items() if k[0] != "_"}
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:40]}... {zlib.crc32(text.encode()):08x}"
 
 
-def _tensor(value: Tensor | np.ndarray, values: bool = True) -> str:
+def _tensor(value: Tensor | np.ndarray, values: bool) -> str:
     learns = isinstance(value, Tensor) and value.requires_grad
     kind = f"{value.dtype} {list(value.shape)}{', learns' * learns}"
     if not values:
         return kind
-    if isinstance(value, Tensor):
-        value = (
-            value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-            if value.numel() > 1
-            else np.array(value.tolist())
-        )
-    return str(value.item()) if value.size == 1 else f"{kind} {zlib.crc32(value.tobytes()):08x}"
-
-
-def _of_a_package(function: Callable[..., Any]) -> bool:
-    ours = __name__.partition(".")[0]
-    return str(function.__module__).partition(".")[0] == ours or "site-packages" in function.__code__.co_filename
+    if len(value.shape) == 0:
+        return str(np.float32(value.item()) if value.dtype == torch.float32 else value.item())
+    if isinstance(value, Tensor):  # as bytes, since NumPy has no bfloat16
+        value = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return f"{kind} {zlib.crc32(value.tobytes()):08x}"
 
 
 def _code(code: types.CodeType) -> int:

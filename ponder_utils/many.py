@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,18 +20,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils._run import (
-    LastNumbers,
-    RandomNumbers,
-    Row,
-    Run,
-    Stateful,
-    Watch,
-    check_options,
-    learning,
-    not_finite,
-    where_finite,
-)
+from ponder_utils._run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, per_network, put_back
 from ponder_utils.identity import Identity, differences, identity_of
 from ponder_utils.steps import CheckpointedStep
 
@@ -88,46 +77,42 @@ def train_many(
     Raises:
         ValueError, TypeError: if an argument is not as above, or the checkpoint is from a run with other settings.
     """
-    clip = check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
+    clip = checked_clip(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
     lrs = list(lr) if isinstance(lr, Sequence) else [lr] * len(models)
-    for name, values in {"models": models, "loss_fns": loss_fns, "seeds": seeds}.items():
+    for name, values in {"loss_fns": loss_fns, "lr": lrs, "seeds": seeds, "models": models}.items():
         if not isinstance(values, Sequence):
             raise TypeError(f"{name} must be a list; got {type(values).__name__}")
-    for name, values in {"loss_fns": loss_fns, "lr": lrs, "seeds": seeds}.items():
         if len(values) != len(models) or not models:
             raise ValueError(f"{name} must be as many as models, at least one; got {len(values)} for {len(models)}")
     lrs = [check_real("lr", value, 0, open_low=True) for value in lrs]
-    seeds = [check_int("seeds", seed, 0) for seed in seeds]
     models = [learning(model) for model in models]
     _check_stackable(models, loss_fns)
 
     device = next(models[0].parameters()).device
-    generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+    generators = [torch.Generator(device).manual_seed(check_int("seeds", seed, 0)) for seed in seeds]
     watch = partial(Watch, evaluate, monitor, patience)
-    networks = [_Network(*its, schedule, watch) for its in zip(models, loss_fns, generators, lrs, strict=True)]
+    networks = [_network(*its, schedule, watch) for its in zip(models, loss_fns, generators, lrs, strict=True)]
     stack = _Stack(networks)
-    parts: dict[str, Stateful] = {f"network {k}": network for k, network in enumerate(networks)}
+    parts = {f"{part} {k}": getattr(its, part) for k, its in enumerate(networks) for part in KEPT}
 
     def identity() -> Identity:
-        numbers = {"lr": lrs, "clip": clip, "seeds": seeds, "monitor": monitor, "patience": patience}
-        numbers["log_every"] = log_every
+        numbers = {"lr": lrs, "clip": clip, "seeds": [*seeds], "monitor": monitor, "patience": patience}
         schedules = [network.watch.schedule for network in networks]
-        functions = {"draw_batch": draw_batch, "schedules": schedules, "evaluate": evaluate}
-        losses = {f"loss_fns[{k}]": loss_fn for k, loss_fn in enumerate(loss_fns)}
-        return identity_of({"models": models[0]}, values=False) | identity_of(numbers | losses | functions)
+        functions = {"loss_fns": [*loss_fns], "draw_batch": draw_batch, "schedules": schedules, "evaluate": evaluate}
+        built = identity_of({"models": models[0]}, values=False)
+        return built | identity_of({"log_every": log_every} | numbers | functions)
 
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
-    parts |= {"stack": stack, "random": RandomNumbers(*generators)}  # the stack is made of what the networks hold
-    with bar, Run(checkpoint_dir, parts, identity) as run, stack:
+    with bar, Run(checkpoint_dir, identity, generators, parts | {"stack": stack}) as run, stack:
         bar.update(run.update)
         while run.update < n_updates and stack.going:
             batches = [draw_batch(network.generator) for network in stack.going]
             x, y = (torch.stack(part) for part in zip(*batches, strict=True))  # [K, batch, ...]
-            lr_of_each = torch.tensor([network.lr for network in stack.going], dtype=torch.float64)
-            stack.learn(x, y, lr_of_each.to(device, non_blocking=True), clip)
+            stack.learn(x, y, clip)
             torch.clear_autocast_cache()  # in an autocast around all of this, the weights as they were
             for network in stack.going:
-                network.after_update()
+                network.optimizer.step()
+                network.watch.after_update()
             run.update += 1
             bar.update()
 
@@ -137,50 +122,37 @@ def train_many(
                 run.rows += rows
                 bar.set_postfix(training=len(stack.going), refresh=False)
                 if log:
-                    for row in rows:
-                        log(row)
+                    list(map(log, rows))
             if to_save or (to_log and not stack.going):
                 stack.hand_back()
                 run.save()
     return run.rows
 
 
-class _Network:
-    """One of the networks, with what belongs to it alone: its loss, its batches, its learning rate, its early stop."""
+class Network(NamedTuple):
+    """One of the networks, with what belongs to it alone."""
 
-    def __init__(
-        self,
-        model: nn.Module,
-        loss_fn: nn.Module,
-        generator: torch.Generator,
-        lr: float,
-        schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None,
-        watch: Callable[[LRScheduler | None], Watch],
-    ) -> None:
-        self.model, self.loss_fn, self.generator = model, loss_fn, generator
-        # An optimizer of nothing: a schedule wants one, whose learning rate it changes.
-        self.optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=lr)
-        self.watch = watch(schedule(self.optimizer) if schedule else None)
-        if self.optimizer.param_groups[0]["betas"] != BETAS:
-            raise ValueError(
-                "schedule must change nothing but the learning rate; got one that changes Adam's betas "
-                "(OneCycleLR has cycle_momentum=False for that)"
-            )
+    model: nn.Module
+    loss_fn: nn.Module
+    generator: torch.Generator
+    optimizer: torch.optim.Optimizer  # of nothing: a schedule wants one, whose learning rate it changes
+    watch: Watch
 
-    @property
-    def lr(self) -> float:
-        return self.optimizer.param_groups[0]["lr"]
 
-    def after_update(self) -> None:
-        self.optimizer.step()  # a schedule wants to see one
-        self.watch.after_update()
+KEPT = ("model", "optimizer", "watch")  # what a checkpoint holds of a network
 
-    def state_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name).state_dict() for name in ("model", "optimizer", "watch")}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        for name, state in state_dict.items():
-            getattr(self, name).load_state_dict(state)
+def _network(
+    model: nn.Module, loss_fn: nn.Module, generator: torch.Generator, lr: float, schedule: Any, watch: Any
+) -> Network:
+    optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=lr)
+    its_watch = watch(schedule(optimizer) if schedule else None)
+    if optimizer.param_groups[0]["betas"] != BETAS:
+        raise ValueError(
+            "schedule must change nothing but the learning rate; got one that changes Adam's betas "
+            "(OneCycleLR has cycle_momentum=False for that)"
+        )
+    return Network(model, loss_fn, generator, optimizer, its_watch)
 
 
 class _Stack:
@@ -189,28 +161,35 @@ class _Stack:
     Within `with`; at its end the networks have what they have learnt.
     """
 
-    def __init__(self, networks: list[_Network]) -> None:
-        self.all, self.going = networks, list(networks)
-        self.updates, self.numbers = 0, LastNumbers()
-        self._gather()
-        # The gradient's moments.
-        self.first = {name: _zeros_for_moments(value) for name, value in self.parameters.items()}
-        self.second = {name: _zeros_for_moments(value) for name, value in self.parameters.items()}
+    def __init__(self, networks: list[Network]) -> None:
+        self.all, self.updates, self.numbers = networks, 0, LastNumbers()
+        self._gather(networks)
+        # The gradient's moments, in at least float32: in float16 Adam's EPS would be 0.
+        self.first = {
+            name: torch.zeros_like(value, dtype=torch.promote_types(value.dtype, torch.float32))
+            for name, value in self.parameters.items()
+        }
+        self.second = {name: value.clone() for name, value in self.first.items()}
 
-    def _gather(self) -> None:
-        self.model, self.loss_fn = self.going[0].model, self.going[0].loss_fn
-        tensors, self.names = _stacked([network.model for network in self.going])
-        learnt = {name for name, parameter in self.model.named_parameters() if parameter.requires_grad}
-        self.parameters = {name: value.requires_grad_() for name, value in tensors.items() if name in learnt}
-        self.fixed = {name: value for name, value in tensors.items() if name not in learnt}
-        self.buffers = [name for name, _ in self.model.named_buffers()]
-        of_loss, self.names_of_loss = _stacked([network.loss_fn for network in self.going])
-        device = next(self.model.parameters()).device
-        self.of_loss = {name: value.to(device) for name, value in of_loss.items()}
+    def _gather(self, networks: list[Network]) -> None:
+        """Go on with these."""
+        self.going = networks
+        if networks:
+            self.model, self.loss_fn = networks[0].model, networks[0].loss_fn
+            tensors, self.names = _stacked([network.model for network in networks])
+            learnt = {name for name, parameter in self.model.named_parameters() if parameter.requires_grad}
+            self.parameters = {name: tensors[name].requires_grad_() for name in tensors if name in learnt}
+            self.fixed = {name: value for name, value in tensors.items() if name not in learnt}
+            self.device = next(self.model.parameters()).device
+            of_loss, self.names_of_loss = _stacked([network.loss_fn for network in networks])
+            self.of_loss = {name: value.to(self.device) for name, value in of_loss.items()}
 
-    def learn(self, x: Tensor, y: Tensor, lr: Tensor, clip: float) -> None:
-        """One update of every network that is still going. x, y: [K, batch, ...]; lr: [K]."""
-        before = [self.fixed[name].clone() for name in self.buffers]
+    def learn(self, x: Tensor, y: Tensor, clip: float) -> None:
+        """One update of every network that is still going. x, y: [K, batch, ...]."""
+        lrs = [network.optimizer.param_groups[0]["lr"] for network in self.going]
+        lr = torch.tensor(lrs, dtype=torch.float64).to(self.device, non_blocking=True)  # [K]
+        buffers = [self.fixed[name] for name, _ in self.model.named_buffers()]
+        before = [buffer.clone() for buffer in buffers]
         terms = vmap(self._terms)(self.parameters, self.fixed, self.of_loss, x, y)
         # The networks share nothing, so that the gradient of the sum is each one's gradient of its own loss.
         gradients = torch.autograd.grad(terms.total.sum(), list(self.parameters.values()), materialize_grads=True)
@@ -218,23 +197,22 @@ class _Stack:
         grad_norm = torch.linalg.vector_norm(norms, dim=0)  # [K]
         self.updates += 1
         self.numbers.note(self.updates, terms, grad_norm=grad_norm, lr=lr)
-        where_finite(self.numbers.finite, [self.fixed[name] for name in self.buffers], before)
+        put_back(buffers, before, self.numbers.finite)
         scale = (clip / (grad_norm + 1e-6)).clamp(max=1)  # as `clip_grad_norm_` has it
         lr = torch.where(self.numbers.finite, lr, 0.0)
         with torch.no_grad():
             for name, gradient in zip(self.parameters, gradients, strict=True):
-                self._adam(name, gradient * _per_network(scale, gradient), lr)
+                self._adam(name, gradient * per_network(scale, gradient), lr)
 
     def _terms(self, parameters: Tensors, fixed: Tensors, of_loss: Tensors, x: Tensor, y: Tensor) -> Any:
-        tensors = parameters | fixed
-        its = {place: tensors[name] for place, name in self.names.items()}
+        its = {place: (parameters if name in parameters else fixed)[name] for place, name in self.names.items()}
         output = functional_call(self.model, its, (x,), tie_weights=False)
-        of_its_loss = {place: of_loss[name] for place, name in self.names_of_loss.items()}
-        return functional_call(self.loss_fn, of_its_loss, (output, y), tie_weights=False)
+        its = {place: of_loss[name] for place, name in self.names_of_loss.items()}
+        return functional_call(self.loss_fn, its, (output, y), tie_weights=False)
 
     def _adam(self, name: str, gradient: Tensor, lr: Tensor) -> None:
         first, second, parameter = self.first[name], self.second[name], self.parameters[name]
-        gradient, lr = gradient.to(first.dtype), _per_network(lr, first).to(first.dtype)
+        gradient, lr = gradient.to(first.dtype), per_network(lr, first).to(first.dtype)
         first.lerp_(gradient, 1 - BETAS[0])
         second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
         root = (second / (1 - BETAS[1] ** self.updates)).sqrt_().add_(EPS)
@@ -250,25 +228,20 @@ class _Stack:
             score = {} if diverged else network.watch.judge(network.model)[0]
             stopped = "diverged" if diverged else "early" if network.watch.stopped else ""
             rows.append({"network": self.all.index(network), **numbers, **score, "stopped": stopped})
-            if not stopped:
-                stay.append(k)
+            stay += [] if stopped else [k]
         if len(stay) < len(self.going):
-            self.going = [self.going[k] for k in stay]
-            for tensors in (self.parameters, self.fixed, self.of_loss, self.first, self.second):
-                for name, value in tensors.items():
-                    tensors[name] = value.detach()[stay].requires_grad_(value.requires_grad)
-            self.numbers.keep(stay)
+            self.first, self.second = ({name: its[stay] for name, its in m.items()} for m in (self.first, self.second))
+            self.numbers.take(self.numbers.values[:, stay])
+            self._gather([self.going[k] for k in stay])
         return rows
 
     @torch.no_grad()
     def hand_back(self) -> None:
         """Give the networks their weights, and what else the forward pass has changed."""
+        tensors = self.parameters | self.fixed
         for k, network in enumerate(self.going):
-            for name, value in {
-                **dict(network.model.named_parameters()),
-                **dict(network.model.named_buffers()),
-            }.items():
-                value.copy_((self.parameters if name in self.parameters else self.fixed)[name][k])
+            for place, tensor in _places(network.model).items():
+                tensor.copy_(tensors[self.names[place]][k])
 
     def __enter__(self) -> _Stack:
         return self
@@ -278,27 +251,16 @@ class _Stack:
 
     def state_dict(self) -> dict[str, Any]:
         going = [self.all.index(network) for network in self.going]
-        state = {"going": going, "updates": self.updates, "first": self.first, "second": self.second}
-        return state | {"numbers": self.numbers.state_dict()}
+        numbers = {"names": self.numbers.names, "values": self.numbers.values}
+        return {"going": going, "updates": self.updates, "first": self.first, "second": self.second} | numbers
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """After the networks have loaded theirs."""
-        self.going = [self.all[k] for k in state_dict["going"]]
-        self.updates = state_dict["updates"]
-        if self.going:
-            self._gather()
-        for mine, its in ((self.first, state_dict["first"]), (self.second, state_dict["second"])):
-            mine.update({name: its[name].to(value.device) for name, value in mine.items()})
-        self.numbers.load_state_dict(state_dict["numbers"], next(self.model.parameters()).device)
-
-
-def _zeros_for_moments(parameter: Tensor) -> Tensor:
-    """At least float32: in float16 Adam's EPS would be 0."""
-    return torch.zeros_like(parameter, dtype=torch.promote_types(parameter.dtype, torch.float32))
-
-
-def _per_network(value: Tensor, like: Tensor) -> Tensor:
-    return value.view(-1, *[1] * (like.ndim - 1))  # [K] -> [K, 1, ...]
+        self.updates, self.numbers.names = state["updates"], state["names"]
+        self.numbers.take(state["values"].to(self.device))
+        for moments in ("first", "second"):
+            setattr(self, moments, {name: its.to(self.device) for name, its in state[moments].items()})
+        self._gather([self.all[k] for k in state["going"]])
 
 
 def _places(module: nn.Module) -> Tensors:
@@ -334,24 +296,18 @@ def _check_stackable(models: Sequence[nn.Module], loss_fns: Sequence[nn.Module])
                 f"models must be of what torch can batch over networks; got a {type(part).__name__} at {path}. Train "
                 "them one by one, or take a cell of ponder_utils."
             )
+    owners: dict[int, str] = {}  # of every tensor, by where it lies in memory
     for name, modules in {"models": models, "loss_fns": loss_fns}.items():
         built = [identity_of({"module": module, "ties": _names(module)}, values=False) for module in modules]
-        for k, its in enumerate(built):
-            if told := differences(its, built[0]):
+        for k, module in enumerate(modules):
+            if told := differences(built[k], built[0]):
                 raise ValueError(
                     f"{name} must differ in nothing but the values of parameters and buffers; got {name}[{k}] (here) "
                     f"and {name}[0] (there), where {told}"
                 )
-    owners: dict[int, tuple[str, str]] = {}
-    for kind, modules in {"models": models, "loss_fns": loss_fns}.items():
-        for k, module in enumerate(modules):
-            for place, tensor in _places(module).items():
-                mine = (f"{kind}[{k}]", place)
-                owner = owners.get(tensor.data_ptr(), mine)
-                if kind == "models":  # several networks may have one loss
-                    owners[tensor.data_ptr()] = owner
-                if owner[0] != mine[0] and tensor.numel():
-                    raise ValueError(
-                        f"{kind} must have no tensor in common with another network; {'.'.join(mine)} is "
-                        f"{'.'.join(owner)}"
-                    )
+            mine = {tensor.data_ptr(): place for place, tensor in _places(module).items() if tensor.numel()}
+            for pointer in mine.keys() & owners.keys():
+                common = f"{name}[{k}].{mine[pointer]} is {owners[pointer]}"
+                raise ValueError(f"{name} must have no tensor in common with another network; {common}")
+            if name == "models":  # several networks may have one loss
+                owners |= {pointer: f"models[{k}].{place}" for pointer, place in mine.items()}

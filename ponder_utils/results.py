@@ -60,13 +60,11 @@ def run_grid(
         workers: processes to share the calls. With 1 they run in this one.
         client: a `distributed.Client`, to share the calls among the workers of its cluster instead, one thread each. A
             call that was lost with its worker is made again.
-        store: a file of JSON lines, one for each run. Settings that it holds are not run again; new results are added
-            as they come. Any number of processes may add to one file; of a setting that two of them have run, the first
-            result counts.
+        store: a file of JSON lines, one for each run, that any number of processes may share. Settings that it holds
+            are not run again; new results are added as they come, the first one for each setting.
         checkpointed: call with one more argument, checkpoint_dir: a folder for `train` or `train_many`, from which a
             call that was killed goes on, if the settings and `workers` are the same again. It lies beside `store`, and
-            is deleted when the results are there. None without `store`. While one process runs the call, others that
-            come to the same one wait, and take its results.
+            is deleted when the results are there. None without `store`. Other processes wait for a call that one makes.
         name: shown on the progress bar.
 
     Raises:
@@ -88,19 +86,15 @@ def run_grid(
     for group in _groups(settings, together, workers) if together else [[setting] for setting in settings]:
         if left := [setting for setting in group if key_of(setting) not in kept.results]:
             calls.append((run, left, bool(together), checkpointed, store))
-    n_left = sum(len(call[1]) for call in calls)
-    bar = tqdm(total=len(settings), initial=len(settings) - n_left, desc=name, file=sys.stdout)
+    n_done = len(settings) - sum(len(call[1]) for call in calls)
+    bar = tqdm(total=len(settings), initial=n_done, desc=name, file=sys.stdout)
     with bar, contextlib.closing(ended(_entries, calls, workers, client)) as outcomes:
         for n, outcome in outcomes:
             group = calls[n][1]
             try:
                 entries = outcome()
-            except Exception as error:  # not of the run, which hands back its own, but of the process around it
-                told = {
-                    "error": f"{type(error).__name__}: its process died, killed or out of memory",
-                    "trace": str(error),
-                }
-                entries = [{"setting": setting, **told} for setting in group]
+            except Exception as error:  # not of the run, which hands back its own: its process died, say
+                entries = [{"setting": setting} | _failure(error) for setting in group]
             kept.add(entries)
             failed |= {key_of(entry["setting"]): entry for entry in entries if "error" in entry}
             if checkpointed and not any("error" in entry for entry in entries):
@@ -113,12 +107,7 @@ def run_grid(
 
 
 def beside_stored(
-    run: Callable[..., Any],
-    settings: list[Row],
-    file: Path | str,
-    *,
-    keep: bool = False,
-    **options: Any,
+    run: Callable[..., Any], settings: list[Row], file: Path | str, *, keep: bool = False, **options: Any
 ) -> tuple[list[Row], list[Row]]:
     """This session's runs, and the stored ones that differ from them in nothing but the seed.
 
@@ -131,9 +120,7 @@ def beside_stored(
         Two lists of rows: this session's, stored.
     """
     live = run_grid(run, settings, store=file if keep else None, **options)
-    if keep:
-        return live, []
-    return live, stored_like(settings, file)
+    return live, [] if keep else stored_like(settings, file)
 
 
 def stored_like(settings: list[Row], file: Path | str) -> list[Row]:
@@ -198,13 +185,17 @@ def _entries(
             result = _on_one_thread(run, group if together else group[0], **options)
             made = [{"result": _checked(*pair)} for pair in zip(group, result if together else [result], strict=True)]
         except Exception as error:  # whatever a run raises is kept with it, so that the others go on
-            told = f"{type(error).__name__}: {error}".splitlines()[0]
-            made = [{"error": told, "trace": traceback.format_exc()} for _ in group]
+            made = [_failure(error) for _ in group]
         seconds = (time.perf_counter() - start) / len(group)
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
     made_with = f"torch {torch.__version__}, Python {platform.python_version()}, {device}, {date.today()}"
     same: Row = {"seconds": round(seconds, 1), "made_with": made_with}
-    return [{"setting": plain(setting), **its, **same} for setting, its in zip(group, made, strict=True)]
+    return [{"setting": plain(setting)} | its | same for setting, its in zip(group, made, strict=True)]
+
+
+def _failure(error: Exception) -> Row:
+    told = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0]
+    return {"error": told, "trace": "".join(traceback.format_exception(error))}
 
 
 def _checked(setting: Row, result: Any) -> Row:

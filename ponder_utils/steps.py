@@ -49,13 +49,9 @@ def _may_unroll(step: Any) -> bool:
     """Is there an `unroll`, and does it do all that calls would?"""
     if not hasattr(step, "unroll") or not isinstance(step, nn.Module):
         return hasattr(step, "unroll")
-    listening = step._forward_hooks or step._forward_pre_hooks or step._backward_hooks or step._backward_pre_hooks
-    if listening or step._compiled_call_impl is not None or "forward" in step.__dict__:
-        return False
-    for kind in type(step).__mro__:  # whichever the nearer class has: with both, they belong together
-        if "unroll" in kind.__dict__ or "forward" in kind.__dict__:
-            return "unroll" in kind.__dict__
-    return False
+    hooks = step._forward_hooks or step._forward_pre_hooks or step._backward_hooks or step._backward_pre_hooks
+    nearest = next(kind for kind in type(step).__mro__ if {"unroll", "forward"} & vars(kind).keys())
+    return "unroll" in vars(nearest) and not (hooks or step._compiled_call_impl or "forward" in vars(step))
 
 
 class RecurrentStep(nn.Module):

@@ -13,18 +13,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils._run import (
-    LastNumbers,
-    RandomNumbers,
-    Row,
-    Run,
-    Stateful,
-    Watch,
-    check_options,
-    learning,
-    not_finite,
-    where_finite,
-)
+from ponder_utils._run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, put_back
 from ponder_utils.identity import Identity, identity_of
 
 
@@ -92,19 +81,13 @@ def train(
         NonFiniteError: at the first update whose loss or gradient is not finite, before it reaches the weights.
         ValueError, TypeError: if an argument is not as above, or a checkpoint is from a run with other settings.
     """
-    clip = check_options(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
+    clip = checked_clip(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
     lr, seed = check_real("lr", lr, 0, open_low=True), check_int("seed", seed, 0)
 
-    device = next(model.parameters()).device
+    device = next(learning(model).parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     watch = Watch(evaluate, monitor, patience, schedule(optimizer) if schedule else None)
-    parts: dict[str, Stateful] = {
-        "model": learning(model),
-        "optimizer": optimizer,
-        "watch": watch,
-        "random": RandomNumbers(generator),
-    }
 
     def identity() -> Identity:
         numbers = {
@@ -119,8 +102,9 @@ def train(
         return identity_of({"model": model}, values=False) | identity_of(numbers | functions)
 
     guard = _Guard(model, optimizer)
+    parts = {"model": model, "optimizer": optimizer, "watch": watch}
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with bar, Run(checkpoint_dir, parts, identity) as run:
+    with bar, Run(checkpoint_dir, identity, [generator], parts) as run:
         bar.update(run.update)
         while run.update < n_updates and not watch.stopped:
             x, y = draw_batch(generator)
@@ -171,7 +155,7 @@ class _Guard:
         """Between the gradient and the optimizer's step."""
         self.numbers.note(update, terms, grad_norm=grad_norm)
         self.broken.copy_(~self.numbers.finite)
-        where_finite(self.numbers.finite, list(self.model.buffers()), self.before)
+        put_back(list(self.model.buffers()), self.before, self.numbers.finite)
 
     def row(self) -> Row:
         """The numbers of the last update; an error that names update and term if there was one that was not finite."""
