@@ -1,9 +1,7 @@
 """Checks of arguments: each error names the argument, what came, and what is allowed."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -31,9 +29,8 @@ def check_real(name: str, value: Any, low: float, high: float = math.inf, *, ope
     return value
 
 
-def check_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of `allowed`."""
-    allowed = list(allowed)
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
     return value

@@ -1,7 +1,6 @@
 """What a training of one network and one of many have in common: what it watches, and what it must remember."""
 
-from __future__ import annotations
-
+import contextlib
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,6 @@ from ponder_utils.evaluation import modes_kept
 from ponder_utils.identity import Identity, differences
 
 Row = dict[str, Any]
-Evaluate = Callable[[nn.Module], Row]
 
 
 def checked_clip(
@@ -51,7 +49,7 @@ class Run:
         self.parts, self.generators, self.update, self.rows = parts, generators, 0, list[Row]()
         self.identity = {} if self.folder is None else identity()
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> "Run":
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(self.folder / "in_use.lock")
@@ -59,8 +57,11 @@ class Run:
                 self._lock.acquire(timeout=0)
             except Timeout:
                 raise ValueError(f"checkpoint_dir must be a run's own folder; {self.folder} is in use") from None
-            if (self.folder / "last.pt").exists():
-                self._resume(self.folder / "last.pt")
+            with contextlib.ExitStack() as if_it_fails:
+                if_it_fails.callback(self._lock.release)
+                if (self.folder / "last.pt").exists():
+                    self._resume(self.folder / "last.pt")
+                if_it_fails.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,7 +82,6 @@ class Run:
     def _resume(self, path: Path) -> None:
         state = load_checkpoint(path)
         if told := differences(self.identity, state["identity"]):
-            self._lock.release()
             advice = "Give each run a folder of its own, or delete the checkpoint."
             raise ValueError(f"checkpoint_dir holds {path}, of another run: {told}. {advice}")
         for part, its in self.parts.items():
@@ -140,14 +140,13 @@ def per_network(value: Tensor, like: Tensor) -> Tensor:
 class Watch:
     """What `evaluate` says of a network in training: is it the best so far, has there been none for long?"""
 
-    def __init__(
-        self, evaluate: Evaluate | None, monitor: str, patience: int | None, schedule: LRScheduler | None
-    ) -> None:
-        self.waits = isinstance(schedule, ReduceLROnPlateau)
+    def __init__(self, evaluate: Any, monitor: str, patience: int | None, schedule: Any, optimizer: Any) -> None:
+        self.evaluate, self.monitor, self.patience = evaluate, monitor, patience
+        self.best, self.since_best = -math.inf, 0
+        self.schedule: LRScheduler | None = schedule(optimizer) if schedule else None
+        self.waits = isinstance(self.schedule, ReduceLROnPlateau)
         if self.waits and evaluate is None:
             raise ValueError("schedule must not be a ReduceLROnPlateau without evaluate, for which it waits")
-        self.evaluate, self.monitor, self.patience, self.schedule = evaluate, monitor, patience, schedule
-        self.best, self.since_best = -math.inf, 0
 
     def after_update(self) -> None:
         """Step the schedule, unless it waits for an evaluation."""

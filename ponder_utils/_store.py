@@ -1,7 +1,5 @@
 """Results in a file of JSON lines, one for each run, that any number of processes add to."""
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

@@ -1,7 +1,5 @@
 """Calls shared among processes, or among the workers of a Dask cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
@@ -10,17 +8,12 @@ from typing import Any
 from loky import ProcessPoolExecutor
 from loky.process_executor import BrokenProcessPool
 
-Call = tuple[Any, ...]  # the arguments
-Outcome = Callable[[], Any]  # gives what a call has returned, or raises what it has raised
-
 # Each has one process, which has imported torch and is kept for the next grid.
 _idle: list[ProcessPoolExecutor] = []
 
 
-def ended(
-    function: Callable[..., Any], calls: Sequence[Call], workers: int, client: Any
-) -> Generator[tuple[int, Outcome], None, None]:
-    """The number of each call and its outcome, as they end. Closed before that, it stops the others.
+def ended(function: Callable, calls: Sequence[tuple], workers: int, client: Any) -> Generator[Any, None, None]:
+    """The number of each call, and what returns or raises what it has, as they end. Closed before, it stops the others.
 
     A process has one call at a time, so that one that dies (out of memory, say) takes no other call with it.
     """
@@ -49,7 +42,7 @@ def ended(
                     busy.pop().shutdown(kill_workers=True)
 
 
-def _in_a_process(busy: list[ProcessPoolExecutor], function: Callable[..., Any], call: Call) -> Any:
+def _in_a_process(busy: list[ProcessPoolExecutor], function: Callable[..., Any], call: tuple) -> Any:
     try:
         process = _idle.pop()
     except IndexError:
@@ -68,8 +61,6 @@ def single_threaded(client: Any) -> int:
     """How many workers a cluster has, if each has one thread."""
     threads = client.nthreads()
     if not threads or max(threads.values()) > 1:
-        raise ValueError(
-            "client must have workers of one thread each (threads_per_worker=1, or --nthreads 1), since random seeds "
-            f"and numbers of threads belong to a process; got {threads or 'no worker'}"
-        )
+        wanted = "workers of one thread each (threads_per_worker=1, or --nthreads 1): random seeds belong to a process"
+        raise ValueError(f"client must have {wanted}; got {threads or 'no worker'}")
     return len(threads)

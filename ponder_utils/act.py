@@ -5,8 +5,6 @@ h_n in (0, 1) from every intermediate state; once the h_n sum to 1 - epsilon, th
 and what it carries to the next time step, are averages over its intermediate states.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import torch
@@ -60,23 +58,18 @@ class ACT(nn.Module):
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
         """Run a sequence. Samples that have halted cost nothing more until the next time step.
 
-        Args:
-            x: [T, batch, cell.input_size - 1]: without the flag.
-            state: of the cell before the first time step; None for zeros.
+        x: [T, batch, cell.input_size - 1], without the flag; state: the cell's before the first time step, None: zeros.
 
         Raises:
             ValueError, TypeError: if x is not as above.
         """
         self._check(x)
-        answers, n_updates, remainder = [], [], []
+        steps = []
         for x_t in x:
             state, n_t, r_t = self._ponder(x_t, state)
-            answers.append(self.output(hidden(state)))  # linear, so the output of the average is the average output
-            n_updates.append(n_t)
-            remainder.append(r_t)
-        y_hat = torch.stack(answers)
-        y_hat = y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat
-        return ACTOutput(y_hat, torch.stack(n_updates), torch.stack(remainder), state)
+            steps.append((self.output(hidden(state)), n_t, r_t))  # linear: the output of the average is that average
+        y_hat, n_updates, remainder = map(torch.stack, zip(*steps, strict=True))
+        return ACTOutput(y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat, n_updates, remainder, state)
 
     @torch.no_grad()
     def predict(self, x: Tensor, state: Any = None) -> ACTOutput:
@@ -87,8 +80,9 @@ class ACT(nn.Module):
         """One time step. x: [batch, inputs] -> mean-field state, N [batch], R [batch]."""
         rows = torch.arange(len(x), device=x.device)  # which sample each row of the shrinking batch is
         n_updates, mean = torch.empty_like(rows), None
-        z = begin(self.cell, nn.functional.pad(x, (0, 1), value=1.0))  # the flag: a new input
         for n in range(1, self.max_updates + 1):
+            if n <= 2:  # with the flag: a new input, and then the same again
+                z = begin(self.cell, nn.functional.pad(x, (0, 1), value=float(n == 1)))
             state = self.cell(z, state)
             logit = self.halting(hidden(state)).squeeze(1)
             h = torch.sigmoid(logit if logit.dtype == torch.float64 else logit.float())
@@ -106,9 +100,7 @@ class ACT(nn.Module):
             left = left - h
             if len(going) < len(rows):
                 rows, left, state, x = select((rows, left, state, x), going)
-                z = z if n == 1 else select(z, going)
-            if n == 1:
-                z = begin(self.cell, nn.functional.pad(x, (0, 1), value=0.0))  # the same input again
+                z = z if n == 1 else select(z, going)  # after the first update it begins anew
         return each(lambda m, s: m.to(s.dtype), mean, state), n_updates, remainder
 
     def _check(self, x: Tensor) -> None:
@@ -116,10 +108,8 @@ class ACT(nn.Module):
             came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
             raise TypeError(f"x must be a tensor of shape [T, batch, inputs] with T >= 1; got {came}")
         if x.shape[2] + 1 != self.cell.input_size:
-            raise ValueError(
-                f"x must have cell.input_size - 1 = {self.cell.input_size - 1} inputs, since ACT appends its flag; "
-                f"got {x.shape[2]}"
-            )
+            wanted = f"cell.input_size - 1 = {self.cell.input_size - 1} inputs, since ACT appends its flag"
+            raise ValueError(f"x must have {wanted}; got {x.shape[2]}")
 
 
 def _add(total: Any, rows: Tensor, weight: Tensor, state: Any) -> Any:

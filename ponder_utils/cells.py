@@ -4,12 +4,9 @@ A cell is anything that is called like the cells of torch, `cell(x, state=None) 
 and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the first is read by what comes
 after (h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
 
-A cell may also have a method `start(x)`, which does the part of the work that depends on x alone, once for an input
-that is looked at many times. What it returns the cell takes in place of x, and `start` hands back as it is. The cells
-of this file return a `Begun`; `begin` calls the method where it is there, and hands x on where it is not.
+A cell may also have a method `start(x)`: the part of the work that depends on x alone, done once for an input that is
+looked at many times. What it returns, in this file a `Begun`, the cell takes in place of x.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -42,7 +39,7 @@ class _FromState(nn.Module):
     def forward(self, h: Tensor) -> Tensor:
         return torch.addmm(self.bias, h, self.weight)
 
-    def added_to(self, z: Tensor, h: Tensor | None) -> Tensor:
+    def added_to(self, z: Any, h: Tensor | None) -> Tensor:
         """z + h W, in one call; the bias is in z already. No h is zeros."""
         return z if h is None else torch.addmm(z, h, self.weight)
 
@@ -51,11 +48,8 @@ class _Cell(nn.Module):
     """The layers that a cell of this file has: from_x reads the input, for every gate, and from_h the state.
 
     from_x is initialised for its own fan-in, as any `nn.Linear` is. Torch's recurrent cells scale it by
-    1 / sqrt(hidden_size) instead, which leaves the units in their linear range when the input is short.
-
-    Args:
-        input_size: size of one input, all its dimensions multiplied.
-        hidden_size: size of the state h.
+    1 / sqrt(hidden_size) instead, which leaves the units in their linear range when the input is short. An input's
+    dimensions are multiplied for its size.
     """
 
     n_gates = 1
@@ -113,11 +107,11 @@ class GRUCell(_Cell):
     def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
         """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""
         candidate, gates = self.start(x)
-        assert gates is not None
-        h = torch.zeros_like(candidate) if h is None else h
         reset, update = torch.sigmoid(self.gates_from_h.added_to(gates, h)).chunk(2, dim=1)
-        candidate = torch.tanh(torch.addcmul(candidate, reset, self.from_h(h)))
-        return torch.lerp(candidate, h, update)  # (1 - update) * candidate + update * h
+        from_h = self.from_h.bias.to(candidate.dtype) if h is None else self.from_h(h)
+        candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
+        # (1 - update) * candidate + update * h
+        return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 
 
 class MLPCell(_Cell):

@@ -1,7 +1,5 @@
 """Checkpoints of a training run: written whole, checked, and loaded without executing code."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import pickle
@@ -37,8 +35,7 @@ def _without_numpy(value: Any) -> Any:
 def load_checkpoint(path: Path) -> dict[str, Any]:
     """Read what `save_checkpoint` wrote, into the CPU's memory.
 
-    Raises:
-        DamagedFileError: if one bit of the file is not what was written, or code would have to be executed.
+    DamagedFileError if one bit of the file is not what was written, or if code would have to be executed.
     """
     content, _, digest = path.read_bytes().rpartition(SEAL)
     try:
@@ -53,9 +50,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 def load_weights(model: nn.Module, path: Path | str) -> None:
     """Give `model` the weights of a checkpoint that `train` left in its checkpoint_dir (`best.pt` or `last.pt`).
 
-    Raises:
-        DamagedFileError: if the file is damaged, or no such checkpoint.
-        RuntimeError: if the weights are those of a network of another shape; torch says which.
+    DamagedFileError if the file is damaged or no such checkpoint; torch's RuntimeError if the network is another.
     """
     state = load_checkpoint(Path(path))
     if "model" not in state:

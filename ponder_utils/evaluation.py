@@ -1,7 +1,5 @@
 """What a trained network is judged by: how often it is right, and how long it thinks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -47,26 +45,18 @@ def modes_kept(model: nn.Module) -> Iterator[None]:
 def evaluate(
     model: PonderNet, x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
 ) -> Score:
-    """Score a network in evaluation mode (no dropout).
+    """Score a network on inputs x [batch, ...] with targets y [batch, ...], in evaluation mode (no dropout).
 
-    Args:
-        model: is left in the mode that it is in.
-        x: [batch, ...].
-        y: [batch, ...], targets.
-        correct: answers [N, batch, ...] and targets [N, batch, ...] -> is it right? [N, batch].
-
-    Raises:
-        ValueError: if `correct` returns another shape, as it does where y has another shape than an answer.
+    `correct` is given answers and targets of all steps, [N, batch, ...] each, and says which are right, [N, batch]. A
+    ValueError says so if it returns another shape, as it does where y has another one than an answer.
     """
     with modes_kept(model):
         y_hat, _, log_p = model.eval()(x)
     p = log_p.exp()  # [N, batch]
     right = correct(y_hat, y.expand(len(p), *y.shape)).to(p.dtype)
     if right.shape != p.shape:
-        raise ValueError(
-            f"correct must return one value per step and sample, {list(p.shape)}; got {list(right.shape)}, from "
-            f"answers {list(y_hat.shape)} and targets {list(y.shape)}"
-        )
+        came = f"{list(right.shape)}, from answers {list(y_hat.shape)} and targets {list(y.shape)}"
+        raise ValueError(f"correct must return one value per step and sample, {list(p.shape)}; got {came}")
     return Score(
         accuracy=(p * right).sum(0).mean().item(),
         steps=expected_steps(log_p).mean().item(),

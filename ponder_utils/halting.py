@@ -7,8 +7,6 @@ Everything is computed in log space. A network that is sure of itself drives lam
 of the (1 - lambda_j) underflows, and log(0) ends the training. A sum of log-sigmoids cannot underflow.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -26,21 +24,16 @@ LARGEST_LAMBDA_P = 1 - 2**-24
 
 
 def halting_log_probs(halt_logits: Tensor) -> Tensor:
-    """log p_n, from the logits a_n of lambda_n = sigmoid(a_n) = P(halt at n | not halted before).
+    """log p_n, from the logits a_n of lambda_n = sigmoid(a_n) = P(halt at n | not halted before). [N, ...] -> [N, ...].
 
     p_n = lambda_n * prod_{j<n} (1 - lambda_j) for n < N (Eq. 2), and the last step takes what remains,
     p_N = prod_{j<N} (1 - lambda_j) (Sec. 2.3), so that the p_n sum to 1. The last logit a_N has no influence.
 
-    Args:
-        halt_logits: [N, ...], any floating dtype. Half precision is lifted to float32: 20 steps of -1e4 sum to
-            more than float16 can hold.
-
-    Returns:
-        [N, ...], float64 if the logits are float64, else float32. Finite for finite logits.
+    Finite for finite logits, in float64 if they are, else in float32: 20 steps of -1e4 sum to more than float16 holds.
 
     Raises:
-        TypeError: if `halt_logits` is not a floating-point tensor.
-        ValueError: if it has no dimension of steps, or no step.
+        TypeError: if the logits are not a floating-point tensor.
+        ValueError: if they have no dimension of steps, or no step.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():
         came = halt_logits.dtype if isinstance(halt_logits, Tensor) else type(halt_logits).__name__
@@ -62,59 +55,41 @@ def expected_steps(log_p: Tensor) -> Tensor:
 
 
 def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormalise") -> Tensor:
-    """log p_G(n), n = 1..N: the geometric distribution lambda_p (1 - lambda_p)^(n-1), truncated at N.
+    """log p_G(n), n = 1..N: the geometric distribution lambda_p (1 - lambda_p)^(n-1), truncated at N. [N], float64.
 
-    Cut off at N, the geometric distribution has lost the mass (1 - lambda_p)^N. The paper allows two repairs
-    (Sec. 2.3) and does not say which one it used. Either way the mean is below 1 / lambda_p.
-
-    Args:
-        lambda_p: in (0, 1]. 1 is read as `LARGEST_LAMBDA_P`, which keeps the KL divergence finite.
-        max_steps: N >= 1.
-        repair: "renormalise" divides by the mass that is left (conditions on n <= N);
-            "remainder" gives the lost mass to the last step.
-
-    Returns:
-        [N], float64. Its exponential sums to 1.
+    Cut off at N = max_steps >= 1, it has lost the mass (1 - lambda_p)^N. The paper allows two repairs (Sec. 2.3) and
+    does not say which one it used: "renormalise" divides by the mass that is left (conditions on n <= N), "remainder"
+    gives the lost mass to the last step. Either way the p_G(n) sum to 1, and the mean is below 1 / lambda_p.
+    lambda_p is in (0, 1]; 1 is read as `LARGEST_LAMBDA_P`, which keeps the KL divergence finite.
 
     Raises:
         TypeError, ValueError: if an argument is not as above.
     """
     lambda_p = min(check_real("lambda_p", lambda_p, 0, 1, open_low=True), LARGEST_LAMBDA_P)
-    max_steps = check_int("max_steps", max_steps, 1)
+    log_survival = torch.arange(check_int("max_steps", max_steps, 1), dtype=torch.float64) * math.log1p(-lambda_p)
     check_choice("repair", repair, REPAIRS)
-    n = torch.arange(1, max_steps + 1, dtype=torch.float64)
-    log_prior = math.log(lambda_p) + (n - 1) * math.log1p(-lambda_p)
-    if repair == "remainder":
-        log_prior[-1] = (max_steps - 1) * math.log1p(-lambda_p)
-        return log_prior
-    return log_prior.log_softmax(0)
+    log_prior = math.log(lambda_p) + log_survival
+    if repair == "renormalise":
+        return log_prior.log_softmax(0)
+    return torch.cat([log_prior[:-1], log_survival[-1:]])
 
 
 def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -> Tensor:
-    """KL divergence between the halting distribution and its prior, in nats.
+    """KL divergence between the halting distribution and its prior, in nats: log_p [N, ...], log_prior [N] -> [...].
 
     The paper's regulariser (Eq. 3) is KL(p || p_G) = sum_n p_n (log p_n - log p_G(n)). It lets p_n vanish.
     Much public code calls `kl_div(p.log(), p_G)`, which computes KL(p_G || p): it forbids p_n to vanish where
     the prior has mass, and is infinite as soon as one p_n underflows to 0.
 
-    Args:
-        log_p: [N, ...], as from `halting_log_probs`.
-        log_prior: [N], as from `geometric_log_prior`.
-        direction: "p||p_G" (the paper) or "p_G||p" (the reversed one).
-
-    Returns:
-        [...], in the dtype of `log_p`.
+    The result is in the dtype of log_p; the direction "p||p_G" is the paper's, "p_G||p" the reversed one.
 
     Raises:
         ValueError: if the two have different N, or `direction` is unknown.
     """
     check_choice("direction", direction, DIRECTIONS)
     if log_prior.shape != log_p.shape[:1]:
-        raise ValueError(
-            f"log_prior must have shape [N] = {list(log_p.shape[:1])}, one value per step of log_p; "
-            f"got {list(log_prior.shape)}"
-        )
+        wanted = f"[N] = {list(log_p.shape[:1])}, one value per step of log_p"
+        raise ValueError(f"log_prior must have shape {wanted}; got {list(log_prior.shape)}")
     log_g = log_prior.to(log_p).view(-1, *[1] * (log_p.ndim - 1))
-    if direction == "p||p_G":
-        return (log_p.exp() * (log_p - log_g)).sum(0)
-    return (log_g.exp() * (log_g - log_p)).sum(0)
+    log_a, log_b = (log_p, log_g) if direction == "p||p_G" else (log_g, log_p)
+    return (log_a.exp() * (log_a - log_b)).sum(0)

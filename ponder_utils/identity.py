@@ -5,8 +5,6 @@ Weights are not compared: they are what a run changes. Nor is the code of classe
 of one's own is compared by its code and by what it refers to, such as the task that it draws batches from.
 """
 
-from __future__ import annotations
-
 import dis
 import functools
 import inspect
@@ -26,9 +24,7 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.d
 def identity_of(arguments: dict[str, Any], values: bool = True) -> Identity:
     """The arguments, part by part: anything; of an object that is not known, its class and attributes.
 
-    Args:
-        arguments: name -> value.
-        values: also the values of the parameters and buffers of arguments that are modules, not only their shapes.
+    With `values` also the parameters and buffers of arguments that are modules, and not only their shapes.
     """
     found: Identity = {}
 
@@ -76,10 +72,8 @@ def _taken_apart(value: Any, values: bool) -> tuple[str, dict[Any, Any]]:
         return "", {"function": value.func, "arguments": value.args, **value.keywords}
     if isinstance(value, type | types.BuiltinFunctionType):
         return value.__qualname__, {}
-    if isinstance(value, list | tuple):
-        return "", dict(enumerate(value))
-    if isinstance(value, dict):
-        return "", value
+    if isinstance(value, list | tuple | dict):
+        return "", value if isinstance(value, dict) else dict(enumerate(value))
     if own is None:
         return kind if " at 0x" in repr(value) else _short(repr(value)), {}
     if isinstance(value, nn.Module):
@@ -109,10 +103,8 @@ def _tensor(value: Tensor | np.ndarray, values: bool) -> str:
 
 def _code(code: types.CodeType) -> int:
     """A checksum of what the code does: not of its lines, its file or its name."""
-    consts: list[Any] = []
-    for const in code.co_consts:
-        in_order = sorted(map(repr, const)) if isinstance(const, frozenset) else const
-        consts.append(_code(const) if isinstance(const, types.CodeType) else in_order)
+    known: Any = {types.CodeType: _code, frozenset: lambda const: sorted(map(repr, const))}
+    consts = [known.get(type(const), repr)(const) for const in code.co_consts]
     return zlib.crc32(repr((code.co_code, consts, code.co_names)).encode())
 
 

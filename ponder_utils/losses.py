@@ -4,8 +4,6 @@ PonderNet: L = sum_n p_n loss(y, y_hat_n) + beta KL(p || p_G) (Banino, Balaguer 
 ACT: L(x, y) + tau P(x) (Graves 2016, Eq. 12).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,65 +15,56 @@ from ponder_utils.act import ACTOutput
 from ponder_utils.halting import DIRECTIONS, geometric_log_prior, kl_divergence
 from ponder_utils.pondernet import PonderOutput
 
-
-def _check_criterion(criterion: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    if not callable(criterion):
-        raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
-    return criterion
+Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat, y) -> loss
 
 
-def _loss_of_each(
-    criterion: Callable[[Tensor, Tensor], Tensor], y_hat: Tensor, y: Tensor, row: str, steps: str, advice: str
-) -> Tensor:
-    """The criterion's loss for each step and sample. y_hat, y: [steps, batch, ...] -> [steps, batch].
+class _LossOfEach(nn.Module):
+    """What has a criterion that returns a loss for each row that it is given."""
 
-    The error, if it does not return one, calls its rows `row`, the first dimension `steps`, and ends with the `advice`.
-    """
-    n_steps, batch_size = y_hat.shape[:2]
-    loss = criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
-    if loss.shape != (n_steps * batch_size,):
-        raise ValueError(
-            f"criterion must return one loss per {row}, shape [{n_steps * batch_size}] for {n_steps} {steps} of "
-            f"{batch_size} samples; got shape {list(loss.shape)}. {advice}"
-        )
-    return loss.view(n_steps, batch_size)
+    def __init__(self, criterion: Criterion) -> None:
+        super().__init__()
+        if not callable(criterion):
+            raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
+        self.criterion = criterion
+
+    def of_each(self, y_hat: Tensor, y: Tensor, row: str, steps: str, advice: str) -> Tensor:
+        """The criterion's loss for each step and sample. y_hat, y: [steps, batch, ...] -> [steps, batch].
+
+        The error, if it returns something else, speaks of a row and of steps by these names, and ends with the advice.
+        """
+        n_steps, batch_size = y_hat.shape[:2]
+        loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
+        if loss.shape != (n_steps * batch_size,):
+            raise ValueError(
+                f"criterion must return one loss per {row}, shape [{n_steps * batch_size}] for {n_steps} {steps} of "
+                f"{batch_size} samples; got shape {list(loss.shape)}. {advice}"
+            )
+        return loss.view(n_steps, batch_size)
 
 
-class ReconstructionLoss(nn.Module):
+class ReconstructionLoss(_LossOfEach):
     """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all.
 
-    Args:
-        criterion: (y_hat, y) -> one loss per sample, such as `nn.BCEWithLogitsLoss(reduction="none")`.
+    The criterion returns one loss per sample, (y_hat, y) -> [batch], such as `nn.BCEWithLogitsLoss(reduction="none")`.
     """
 
-    def __init__(self, criterion: Callable[[Tensor, Tensor], Tensor]) -> None:
-        super().__init__()
-        self.criterion = _check_criterion(criterion)
-
     def forward(self, output: PonderOutput, y: Tensor) -> Tensor:
-        """y: [batch, ...] -> scalar, in the unit of the criterion.
-
-        Raises:
-            ValueError: if the criterion does not return one value per sample.
-        """
+        """y: [batch, ...] -> scalar, in the unit of the criterion; ValueError unless it gives one value per sample."""
         y_every_step = y.expand(len(output.log_p), *y.shape)  # [N, batch, ...]
         advice = (
             "PonderNet weights the loss of each sample by that sample's own p_n. With a loss that is already averaged "
             "over the batch, every sample's p_n gets the same gradient, and no network can learn to ponder per input. "
             'Use reduction="none", and reduce all dimensions but the first.'
         )
-        loss = _loss_of_each(self.criterion, output.y_hat, y_every_step, "sample", "steps", advice)
+        loss = self.of_each(output.y_hat, y_every_step, "sample", "steps", advice)
         return (output.log_p.exp() * loss).sum(0).mean()
 
 
 class RegularizationLoss(nn.Module):
     """KL divergence between the halting distribution and the truncated geometric prior, averaged over the batch.
 
-    Args:
-        lambda_p: in (0, 1], the prior's probability to halt at each step.
-        max_steps: N, as in the network.
-        repair: how the truncated prior is made to sum to 1; see `geometric_log_prior`.
-        direction: "p||p_G" (the paper) or "p_G||p" (reversed, as much public code has it).
+    lambda_p is the prior's probability to halt at each step, and max_steps N, as in the network; for them and `repair`
+    see `geometric_log_prior`, for the direction `kl_divergence`.
     """
 
     log_prior: Tensor  # [N]
@@ -105,25 +94,17 @@ class LossTerms(NamedTuple):
 
 
 class PonderLoss(nn.Module):
-    """ReconstructionLoss + beta * RegularizationLoss.
+    """ReconstructionLoss + beta * RegularizationLoss, which say what the other arguments are.
 
-    Args:
-        criterion: one loss per sample; see `ReconstructionLoss`.
-        lambda_p, max_steps, repair, direction: see `RegularizationLoss`.
-        beta: weight of the KL term, >= 0 (0.01 in the paper's parity experiments).
+    The weight of the KL term is beta >= 0 (0.01 in the paper's parity experiments).
     """
 
     beta: Tensor  # scalar
 
     def __init__(
-        self,
-        criterion: Callable[[Tensor, Tensor], Tensor],
-        lambda_p: float,
-        max_steps: int,
-        beta: float = 0.01,
-        repair: str = "renormalise",
-        direction: str = "p||p_G",
-    ) -> None:
+        self, criterion: Criterion, lambda_p: float, max_steps: int, beta: float = 0.01,
+        repair: str = "renormalise", direction: str = "p||p_G",
+    ) -> None:  # fmt: skip
         super().__init__()
         # A buffer, as the prior is: what networks that are trained together may differ in.
         self.register_buffer("beta", torch.tensor(check_real("beta", beta, 0, open_low=False)), persistent=False)
@@ -152,7 +133,7 @@ class ACTLossTerms(NamedTuple):
     cost: Tensor  # not yet multiplied by tau
 
 
-class ACTLoss(nn.Module):
+class ACTLoss(_LossOfEach):
     """L(x, y) + tau * P(x), averaged over the batch (Graves 2016, Eq. 12).
 
     The ponder cost is P = sum_t N(t) + R(t) (Eqs. 10-11). N(t) is a whole number, constant almost everywhere, so only
@@ -166,9 +147,8 @@ class ACTLoss(nn.Module):
             differs from the paper's by sum_t N(t) + 1, and so not in its gradient.
     """
 
-    def __init__(self, criterion: Callable[[Tensor, Tensor], Tensor], tau: float, cost: str = "ponder") -> None:
-        super().__init__()
-        self.criterion = _check_criterion(criterion)
+    def __init__(self, criterion: Criterion, tau: float, cost: str = "ponder") -> None:
+        super().__init__(criterion)
         self.tau = check_real("tau", tau, 0, open_low=False)
         self.cost = check_choice("cost", cost, ACT_COSTS)
 
@@ -186,11 +166,9 @@ class ACTLoss(nn.Module):
         """
         n_times, batch_size = output.y_hat.shape[:2]
         if y.shape[:2] != (n_times, batch_size):
-            raise ValueError(
-                f"y must have shape [T, batch, ...], here [{n_times}, {batch_size}, ...], as y_hat has; "
-                f"got {list(y.shape)}"
-            )
-        loss = _loss_of_each(self.criterion, output.y_hat, y, "row", "time steps", 'Use reduction="none".')
+            wanted = f"[T, batch, ...], here [{n_times}, {batch_size}, ...], as y_hat has"
+            raise ValueError(f"y must have shape {wanted}; got {list(y.shape)}")
+        loss = self.of_each(output.y_hat, y, "row", "time steps", 'Use reduction="none".')
         per_step = output.n_updates + output.remainder if self.cost == "ponder" else output.remainder - 1
         reconstruction, cost = loss.sum(0).mean(), per_step.sum(0).mean()
         return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)

@@ -5,13 +5,12 @@ whose parameters are stacked, [K, ...] each, take one call where K networks alon
 the arithmetic is small; `benchmarks` shows where it ends. Beyond, share them among processes (`results`).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -63,10 +62,9 @@ def train_many(
         loss_fns: K modules, (model(x), y) -> a named tuple of scalars with a field `total`. They may differ in nothing
             but buffers: a `PonderLoss` in lambda_p and beta.
         draw_batch, n_updates, clip, evaluate, monitor, log, log_every, checkpoint_every, progress: as for `train`.
-        schedule: as for `train`, one for each network. It may change the learning rate and nothing else.
+        schedule, patience: as for `train`, for each network alone. A schedule may change the learning rate only.
         lr: Adam's learning rate, one for all or one for each.
         seeds: K seeds, of the generators that batches are drawn from, one for each.
-        patience: a network stops after so many evaluations without a new best.
         checkpoint_dir: where `last.pt` is written; a run that was cut off goes on from there.
 
     Returns:
@@ -78,7 +76,7 @@ def train_many(
         ValueError, TypeError: if an argument is not as above, or the checkpoint is from a run with other settings.
     """
     clip = checked_clip(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
-    lrs = list(lr) if isinstance(lr, Sequence) else [lr] * len(models)
+    lrs = [lr] * len(models) if isinstance(lr, float | int) else list(lr)
     for name, values in {"loss_fns": loss_fns, "lr": lrs, "seeds": seeds, "models": models}.items():
         if not isinstance(values, Sequence):
             raise TypeError(f"{name} must be a list; got {type(values).__name__}")
@@ -90,20 +88,22 @@ def train_many(
 
     device = next(models[0].parameters()).device
     generators = [torch.Generator(device).manual_seed(check_int("seeds", seed, 0)) for seed in seeds]
-    watch = partial(Watch, evaluate, monitor, patience)
-    networks = [_network(*its, schedule, watch) for its in zip(models, loss_fns, generators, lrs, strict=True)]
+    watch = partial(Watch, evaluate, monitor, patience, schedule)
+    networks = [_Network(*its, watch) for its in zip(models, loss_fns, generators, lrs, strict=True)]
     stack = _Stack(networks)
-    parts = {f"{part} {k}": getattr(its, part) for k, its in enumerate(networks) for part in KEPT}
+    kept = ("model", "optimizer", "watch")
+    parts = {f"{part} {k}": getattr(network, part) for k, network in enumerate(networks) for part in kept}
 
     def identity() -> Identity:
-        numbers = {"lr": lrs, "clip": clip, "seeds": [*seeds], "monitor": monitor, "patience": patience}
-        schedules = [network.watch.schedule for network in networks]
-        functions = {"loss_fns": [*loss_fns], "draw_batch": draw_batch, "schedules": schedules, "evaluate": evaluate}
-        built = identity_of({"models": models[0]}, values=False)
-        return built | identity_of({"log_every": log_every} | numbers | functions)
+        numbers = {"lr": lrs, "clip": clip, "seeds": [*seeds], "log_every": log_every}
+        watched = {"evaluate": evaluate, "monitor": monitor, "patience": patience}
+        functions = {"loss_fns": [*loss_fns], "draw_batch": draw_batch}
+        functions["schedules"] = [network.watch.schedule for network in networks]
+        return identity_of({"models": models[0]}, values=False) | identity_of(numbers | watched | functions)
 
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with bar, Run(checkpoint_dir, identity, generators, parts | {"stack": stack}) as run, stack:
+    with bar, Run(checkpoint_dir, identity, generators, parts | {"stack": stack}) as run, ExitStack() as at_the_end:
+        at_the_end.callback(stack.hand_back)
         bar.update(run.update)
         while run.update < n_updates and stack.going:
             batches = [draw_batch(network.generator) for network in stack.going]
@@ -129,39 +129,25 @@ def train_many(
     return run.rows
 
 
-class Network(NamedTuple):
+class _Network:
     """One of the networks, with what belongs to it alone."""
 
-    model: nn.Module
-    loss_fn: nn.Module
-    generator: torch.Generator
-    optimizer: torch.optim.Optimizer  # of nothing: a schedule wants one, whose learning rate it changes
-    watch: Watch
-
-
-KEPT = ("model", "optimizer", "watch")  # what a checkpoint holds of a network
-
-
-def _network(
-    model: nn.Module, loss_fn: nn.Module, generator: torch.Generator, lr: float, schedule: Any, watch: Any
-) -> Network:
-    optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=lr)
-    its_watch = watch(schedule(optimizer) if schedule else None)
-    if optimizer.param_groups[0]["betas"] != BETAS:
-        raise ValueError(
-            "schedule must change nothing but the learning rate; got one that changes Adam's betas "
-            "(OneCycleLR has cycle_momentum=False for that)"
-        )
-    return Network(model, loss_fn, generator, optimizer, its_watch)
+    def __init__(self, model: nn.Module, loss_fn: nn.Module, generator: torch.Generator, lr: float, watch: Any) -> None:
+        self.model, self.loss_fn, self.generator = model, loss_fn, generator
+        # Of nothing: a schedule wants an optimizer, whose learning rate it changes.
+        self.optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=lr)
+        self.watch: Watch = watch(self.optimizer)
+        if self.optimizer.param_groups[0]["betas"] != BETAS:
+            advice = "OneCycleLR has cycle_momentum=False for that"
+            raise ValueError(
+                f"schedule must change nothing but the learning rate; got one with Adam's betas ({advice})"
+            )
 
 
 class _Stack:
-    """The weights of the networks that still learn, [K, ...] each, and Adam on them (Kingma & Ba 2015, Algorithm 1).
+    """The weights of the networks that still learn, [K, ...] each, and Adam on them (Kingma & Ba 2015, Algorithm 1)."""
 
-    Within `with`; at its end the networks have what they have learnt.
-    """
-
-    def __init__(self, networks: list[Network]) -> None:
+    def __init__(self, networks: list[_Network]) -> None:
         self.all, self.updates, self.numbers = networks, 0, LastNumbers()
         self._gather(networks)
         # The gradient's moments, in at least float32: in float16 Adam's EPS would be 0.
@@ -171,7 +157,7 @@ class _Stack:
         }
         self.second = {name: value.clone() for name, value in self.first.items()}
 
-    def _gather(self, networks: list[Network]) -> None:
+    def _gather(self, networks: list[_Network]) -> None:
         """Go on with these."""
         self.going = networks
         if networks:
@@ -243,12 +229,6 @@ class _Stack:
             for place, tensor in _places(network.model).items():
                 tensor.copy_(tensors[self.names[place]][k])
 
-    def __enter__(self) -> _Stack:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.hand_back()
-
     def state_dict(self) -> dict[str, Any]:
         going = [self.all.index(network) for network in self.going]
         numbers = {"names": self.numbers.names, "values": self.numbers.values}
@@ -292,19 +272,15 @@ def _check_stackable(models: Sequence[nn.Module], loss_fns: Sequence[nn.Module])
     """
     for path, part in models[0].named_modules():
         if isinstance(part, NOT_STACKED):
-            raise ValueError(
-                f"models must be of what torch can batch over networks; got a {type(part).__name__} at {path}. Train "
-                "them one by one, or take a cell of ponder_utils."
-            )
+            came = f"a {type(part).__name__} at {path}; train them one by one, or take a cell of ponder_utils"
+            raise ValueError(f"models must be of what torch can batch over networks; got {came}")
     owners: dict[int, str] = {}  # of every tensor, by where it lies in memory
     for name, modules in {"models": models, "loss_fns": loss_fns}.items():
         built = [identity_of({"module": module, "ties": _names(module)}, values=False) for module in modules]
         for k, module in enumerate(modules):
             if told := differences(built[k], built[0]):
-                raise ValueError(
-                    f"{name} must differ in nothing but the values of parameters and buffers; got {name}[{k}] (here) "
-                    f"and {name}[0] (there), where {told}"
-                )
+                pair = f"{name}[{k}] (here) and {name}[0] (there), where {told}"
+                raise ValueError(f"{name} must differ in nothing but the values of parameters and buffers; got {pair}")
             mine = {tensor.data_ptr(): place for place, tensor in _places(module).items() if tensor.numel()}
             for pointer in mine.keys() & owners.keys():
                 common = f"{name}[{k}].{mine[pointer]} is {owners[pointer]}"

@@ -1,7 +1,5 @@
 """A notebook and its surroundings: the machine it runs on, and the parameters it was given."""
 
-from __future__ import annotations
-
 import ast
 import os
 import platform
@@ -14,11 +12,7 @@ from ponder_utils._check import check_choice
 
 
 def pick_device(device: str = "auto") -> torch.device:
-    """The device of that name, "cpu" or "cuda"; "auto" means CUDA where there is one.
-
-    Raises:
-        ValueError: if the name is another, or there is no CUDA device to be had.
-    """
+    """The device "cpu" or "cuda"; "auto" means CUDA where there is one. ValueError for other names, or without CUDA."""
     check_choice("device", device, ("auto", "cpu", "cuda"))
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device must be 'auto' or 'cpu' on this machine, which has no CUDA device; got 'cuda'")
@@ -32,27 +26,20 @@ def describe_machine(device: torch.device) -> str:
 
 
 def check_parameters(cells: Sequence[str]) -> None:
-    """Refuse a parameter that papermill injected but no cell declared: papermill itself only warns.
+    """Refuse, by a ValueError, a parameter that papermill injected but no cell declared: papermill itself only warns.
 
     A notebook declares its parameters as annotated assignments, `NAME: type = value`; papermill writes what it was
-    given into a cell of its own that begins with "# Parameters". Cells that are not Python are passed over.
-
-    Args:
-        cells: the sources of the cells that have run: `In` in a notebook.
-
-    Raises:
-        ValueError: if the name of an injected parameter is not declared.
+    given into a cell of its own that begins with "# Parameters". `cells` are the sources of the cells that have run,
+    `In` in a notebook; those that are not Python are passed over.
     """
-    declared: set[str] = set()
-    injected: set[str] = set()
+    declared, injected = set[str](), set[str]()
     for source in cells:
-        statements = _statements(source)
-        if source.startswith("# Parameters\n"):
-            assigned = (node for node in statements if isinstance(node, ast.Assign))
-            injected |= {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
-        else:
-            annotated = (node for node in statements if isinstance(node, ast.AnnAssign))
-            declared |= {node.target.id for node in annotated if isinstance(node.target, ast.Name)}
+        given = source.startswith("# Parameters\n")
+        for node in _statements(source):
+            if given and isinstance(node, ast.Assign):
+                injected |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            elif not given and isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                declared.add(node.target.id)
     unknown = sorted(injected - declared)
     if unknown:
         raise ValueError(f"unknown parameter {', '.join(unknown)}; this notebook has {', '.join(sorted(declared))}")

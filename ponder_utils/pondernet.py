@@ -3,8 +3,6 @@
 Banino, Balaguer & Blundell 2021, arXiv:2107.05407.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -42,11 +40,9 @@ class Prediction(NamedTuple):
 
 
 class PonderNet(nn.Module):
-    """Repeats a step function, s(x, h_n) -> y_hat_n, h_{n+1}, halting logit a_n, at most N = max_steps times.
+    """Repeats a step function, s(x, h_n) -> y_hat_n, h_{n+1}, halting logit a_n, at most N = max_steps >= 1 times.
 
-    Args:
-        step: a step function as described in `ponder_utils.steps`: a module, or any callable.
-        max_steps: N >= 1.
+    The step is as described in `ponder_utils.steps`: a module, or any callable.
     """
 
     def __init__(self, step: Callable[[Any, Any], tuple[Tensor, Any, Tensor]], max_steps: int) -> None:
@@ -63,37 +59,27 @@ class PonderNet(nn.Module):
     def forward(self, x: Tensor) -> PonderOutput:
         """Run all N steps, as training does. x: [batch, ...]."""
         z, h = self._start(x)
-        y_hat, _, halt_logits = unroll(self.step, z, h, self.max_steps)
-        self._check(y_hat, halt_logits, (self.max_steps, len(x)))
+        y_hat, _, halt_logits = self._unroll(z, h, self.max_steps, len(x))
         return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
 
     @torch.no_grad()
     def predict(
-        self,
-        x: Tensor,
-        rule: str = "sample",
-        *,
-        q: float = 0.5,
-        step: int | None = None,
-        generator: torch.Generator | None = None,
-        activation: Callable[[Tensor], Tensor] | None = None,
+        self, x: Tensor, rule: str = "sample", *, q: float = 0.5, step: int | None = None,
+        generator: torch.Generator | None = None, activation: Callable[[Tensor], Tensor] | None = None,
         look_every: int | None = None,
-    ) -> Prediction:
-        """Think until the halting rule says stop. Samples that have halted leave the batch and cost nothing more.
+    ) -> Prediction:  # fmt: skip
+        """Think about x [batch, ...] until the halting rule says stop.
 
-        To look who has halted costs time, too, about as much as a step of some hundred samples. So it is done every few
-        steps, and a sample stays until the next look; its answer is that of the step at which it halted all the same.
+        Samples that have halted leave the batch and cost nothing more. To look who has halted costs time, too, about as
+        much as a step of some hundred samples. So it is done every few steps, and a sample stays until the next look;
+        its answer is that of the step at which it halted all the same.
 
         Dropout and the like follow the module's mode: call `eval()` first.
 
         Args:
-            x: [batch, ...].
-            rule: "sample" (the paper's: halt at step n with probability p_n), "quantile" (first step where the CDF
-                reaches `q`), "most_probable", "fixed" (at `step`), or "expectation": run all steps, and average
-                the answers with weights p_n.
-            q: for "quantile", in (0, 1].
-            step: for "fixed", in 1..max_steps.
-            generator: for "sample"; the same seed gives the same answer.
+            rule: "sample" (the paper's: halt at step n with probability p_n; the same seed of the `generator` gives the
+                same answer), "quantile" (first step where the CDF reaches `q`, in (0, 1]), "most_probable", "fixed" (at
+                `step`, in 1..max_steps), or "expectation": run all steps, and average the answers with weights p_n.
             activation: for "expectation": applied to y_hat_n before it is averaged. With `torch.sigmoid` the
                 average is one of probabilities, which is what sampling gives in the mean; without, of logits.
             look_every: steps from one look to the next. None: `SHORT_STRIDE` as long as more than `MANY_ROWS` samples
@@ -129,8 +115,7 @@ class PonderNet(nn.Module):
         n = 0
         while len(rows) or n == 0:
             c = min(look_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE), last - n)
-            y_hat, h, a = unroll(self.step, z, h, c)  # [c, rows, ...]
-            self._check(y_hat, a, (c, len(rows)))
+            y_hat, h, a = self._unroll(z, h, c, len(rows))  # [c, rows, ...]
             if n == 0:
                 answer = torch.zeros_like(y_hat[0])
             a = a.float()
@@ -158,8 +143,7 @@ class PonderNet(nn.Module):
 
     def _expectation(self, x: Tensor, activation: Callable[[Tensor], Tensor] | None) -> Prediction:
         y_hat, _, log_p = self(x)
-        if activation is not None:
-            y_hat = activation(y_hat)
+        y_hat = y_hat if activation is None else activation(y_hat)
         weight = log_p.exp().view(*log_p.shape, *[1] * (y_hat.ndim - 2))
         all_steps = torch.full((len(x),), self.max_steps, device=x.device)
         return Prediction((weight * y_hat).sum(0), all_steps, torch.ones_like(log_p[0]), all_steps)
@@ -169,9 +153,11 @@ class PonderNet(nn.Module):
             raise TypeError(f"x must be a tensor of shape [batch, ...]; got {type(x).__name__} {x!r}")
         return start(self.step, x)
 
-    def _check(self, y_hat: Tensor, halt_logit: Tensor, shape: tuple[int, ...]) -> None:
-        if halt_logit.shape != shape or y_hat.shape[: len(shape)] != shape:
+    def _unroll(self, z: Any, h: Any, n_steps: int, batch_size: int) -> tuple[Tensor, Any, Tensor]:
+        y_hat, h, halt_logits = unroll(self.step, z, h, n_steps)
+        if halt_logits.shape != (n_steps, batch_size) or y_hat.shape[:2] != (n_steps, batch_size):
             raise ValueError(
-                f"step must return y_hat of shape [batch, ...] and halt_logit of shape [batch], batch = {shape[-1]}; "
-                f"got {list(y_hat.shape[len(shape) - 1 :])} and {list(halt_logit.shape[len(shape) - 1 :])}"
+                f"step must return y_hat of shape [batch, ...] and halt_logit of shape [batch], batch = {batch_size}; "
+                f"got {list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
             )
+        return y_hat, h, halt_logits

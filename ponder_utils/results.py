@@ -1,7 +1,5 @@
 """Grids of runs: every setting once, finished ones kept in a file, so that a killed grid goes on where it stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import math
@@ -58,8 +56,8 @@ def run_grid(
             `train_many` wants them: run([setting, ...]) -> [result, ...]. Each group of these is cut into so many parts
             of like size that the calls can be shared evenly.
         workers: processes to share the calls. With 1 they run in this one.
-        client: a `distributed.Client`, to share the calls among the workers of its cluster instead, one thread each. A
-            call that was lost with its worker is made again.
+        client: a `distributed.Client` whose workers, of one thread each, share the calls instead. A call that was lost
+            with its worker is made again.
         store: a file of JSON lines, one for each run, that any number of processes may share. Settings that it holds
             are not run again; new results are added as they come, the first one for each setting.
         checkpointed: call with one more argument, checkpoint_dir: a folder for `train` or `train_many`, from which a
@@ -69,8 +67,7 @@ def run_grid(
 
     Raises:
         GridError: when all calls have ended, if some have failed. The others are in `store`, and in the error.
-        ValueError, TypeError: if `workers` is not a positive integer, a setting comes twice, a result and a setting
-            have the same name, or a worker of the client has several threads.
+        ValueError, TypeError: if an argument is not as above, or a worker of the client has several threads.
     """
     check_int("workers", workers, 1)
     keys = [key_of(setting) for setting in settings]
@@ -94,10 +91,10 @@ def run_grid(
             try:
                 entries = outcome()
             except Exception as error:  # not of the run, which hands back its own: its process died, say
-                entries = [{"setting": setting} | _failure(error) for setting in group]
+                entries = [{"setting": plain(setting)} | _failure(error) for setting in group]
             kept.add(entries)
             failed |= {key_of(entry["setting"]): entry for entry in entries if "error" in entry}
-            if checkpointed and not any("error" in entry for entry in entries):
+            if checkpointed and store and not any("error" in entry for entry in entries):
                 _delete(_folder(store, group))
             bar.update(len(group))
     rows = [kept.results[key] for key in keys if key in kept.results]
@@ -109,15 +106,10 @@ def run_grid(
 def beside_stored(
     run: Callable[..., Any], settings: list[Row], file: Path | str, *, keep: bool = False, **options: Any
 ) -> tuple[list[Row], list[Row]]:
-    """This session's runs, and the stored ones that differ from them in nothing but the seed.
+    """This session's rows, and the stored ones that differ from them in nothing but the seed, in two lists.
 
-    Args:
-        run, settings, options: as for `run_grid`.
-        file: of the stored runs.
-        keep: add this session's runs to the file instead; then none are "stored".
-
-    Returns:
-        Two lists of rows: this session's, stored.
+    Run, settings and options are as for `run_grid`. To `keep` is to add this session's runs to the file; then none are
+    "stored".
     """
     live = run_grid(run, settings, store=file if keep else None, **options)
     return live, [] if keep else stored_like(settings, file)
@@ -130,11 +122,7 @@ def stored_like(settings: list[Row], file: Path | str) -> list[Row]:
 
 
 def load_results(store: Path | str) -> list[Row]:
-    """The rows of a file that `run_grid` wrote; none, and a line that says so, if there are none.
-
-    Raises:
-        DamagedFileError: if a line of the file is not as it was written.
-    """
+    """The rows of a file that `run_grid` wrote (DamagedFileError if it has changed); if there are none, it says so."""
     rows = list(Store(store).results.values())
     if not rows:
         print(f"No stored runs at {store}: only the runs of this session are shown.")
@@ -175,8 +163,6 @@ def _entries(
     """Make a call; a line of the file for each of its settings. The seconds of a call for several are shared out."""
     folder = _folder(store, group) if checkpointed else None
     options = {"checkpoint_dir": folder} if checkpointed else {}
-    if folder:
-        Path(folder).parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock") if folder else contextlib.nullcontext():
         if folder and {key_of(setting) for setting in group} <= Store(store).results.keys():
             return []  # another process has made it meanwhile
@@ -208,13 +194,11 @@ def _checked(setting: Row, result: Any) -> Row:
 
 def _folder(store: Path | str | None, group: list[Row]) -> str | None:
     """Where the call of these settings may leave what it has."""
-    if store is None:
-        return None
-    return str(Path(f"{store}.unfinished").resolve() / hashlib.sha256(key_of(group).encode()).hexdigest()[:16])
+    name = hashlib.sha256(key_of(group).encode()).hexdigest()[:16]
+    return None if store is None else str(Path(f"{store}.unfinished").resolve() / name)
 
 
 def _delete(folder: str | None) -> None:
     """Unless another process has begun the same call, which deletes it then."""
-    if folder:
-        with contextlib.suppress(Timeout), FileLock(f"{folder}.lock", timeout=0):
-            shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(Timeout), FileLock(f"{folder}.lock", timeout=0):
+        shutil.rmtree(str(folder), ignore_errors=True)

@@ -6,8 +6,6 @@ log prod_{j<=n} (1 - lambda_j) (-inf at the last step): [c, rows] each. It retur
 it takes the answer from, 0 to c - 1, or c where it takes none of these; and whether the row goes on.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

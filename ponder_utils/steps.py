@@ -15,8 +15,6 @@ dimension 0. And if it knows a cheaper way to take n steps in a row than one by 
 which is taken where nothing else than `forward` would be passed by: no hook on the step, no `forward` of a subclass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -75,7 +73,7 @@ class RecurrentStep(nn.Module):
         return begin(self.cell, x), None
 
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """z from `start` and the state -> y_hat_n [batch] or [batch, n_outputs], h_{n+1}, halting logit a_n [batch]."""
+        """x or what `start` made of it, and the state -> y_hat_n [batch] or [batch, n_outputs], h_{n+1}, a_n."""
         h = self.cell(z, h)
         y_hat, halt_logit = self.read(hidden(h))
         return y_hat, h, halt_logit
@@ -109,56 +107,51 @@ class GRUStep(RecurrentStep):
         super().__init__(GRUCell(input_size, hidden_size), n_outputs)
 
 
-class EncodedStep(nn.Module):
+class _Around(nn.Module):
+    """What is around a step function, and does as that does."""
+
+    def __init__(self, step: Any) -> None:
+        super().__init__()
+        self.step = step
+
+    def start(self, x: Tensor) -> tuple[Any, Any]:
+        return start(self.step, x)
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        return self.step(z, h)
+
+    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
+        return unroll(self.step, z, h, n_steps)
+
+
+class EncodedStep(_Around):
     """A step function behind an encoder, which looks at the input once, before the first step.
 
     Args:
         encoder: x [batch, ...] -> what `step` takes as its input, such as a vector [batch, input_size].
-        step: a step function with a method `start`, as those of this file.
+        step: any step function.
     """
 
     def __init__(self, encoder: Callable[[Tensor], Tensor], step: Any) -> None:
-        super().__init__()
+        super().__init__(step)
         self.encoder = encoder
-        self.step = step
 
     def start(self, x: Tensor) -> tuple[Any, Any]:
-        """x: [batch, ...] -> what `step.start` makes of the encoded input."""
-        return self.step.start(self.encoder(x))
-
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """As `step`."""
-        return self.step(z, h)
-
-    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """As `step`."""
-        return unroll(self.step, z, h, n_steps)
+        """x: [batch, ...] -> what the step makes of the encoded input."""
+        return super().start(self.encoder(x))
 
 
-class CheckpointedStep(nn.Module):
+class CheckpointedStep(_Around):
     """A step function that is trained with less memory: what it forgets on the way it computes again for the gradient.
 
     Of every `segment` steps in a row only the first state and the answers are kept (`torch.utils.checkpoint`), so that
     memory grows with N / segment + segment in place of N, at the price of a second forward pass. Smallest at about
     segment = sqrt(N).
-
-    Args:
-        step: any step function.
-        segment: steps that are computed again together.
     """
 
-    def __init__(self, step: Callable[[Any, Any], tuple[Tensor, Any, Tensor]], segment: int) -> None:
-        super().__init__()
-        self.step = step
+    def __init__(self, step: Any, segment: int) -> None:
+        super().__init__(step)
         self.segment = check_int("segment", segment, 1)
-
-    def start(self, x: Tensor) -> tuple[Any, Any]:
-        """As `step`."""
-        return start(self.step, x)
-
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """As `step`."""
-        return self.step(z, h)
 
     def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
         """So many calls of `forward`, segment by segment."""
@@ -188,9 +181,8 @@ class ConvStep(nn.Module):
     def __init__(self, channels: int, patch: int, n_outputs: int, in_channels: int = 1) -> None:
         super().__init__()
         self.patch = check_int("patch", patch, 1)
-        self.from_x = nn.Conv2d(
-            check_int("in_channels", in_channels, 1), check_int("channels", channels, 1), patch, patch
-        )
+        check_int("channels", channels, 1)
+        self.from_x = nn.Conv2d(check_int("in_channels", in_channels, 1), channels, patch, patch)
         self.from_h = nn.Conv2d(channels, channels, kernel_size=3, padding=1)
         self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
 
@@ -201,10 +193,8 @@ class ConvStep(nn.Module):
             ValueError: unless the patches cover the image.
         """
         if x.ndim != 4 or x.shape[1] != self.from_x.in_channels or x.shape[2] % self.patch or x.shape[3] % self.patch:
-            raise ValueError(
-                f"x must have shape [batch, {self.from_x.in_channels}, H, W] with H and W multiples of patch = "
-                f"{self.patch}; got {list(x.shape)}"
-            )
+            allowed = f"shape [batch, {self.from_x.in_channels}, H, W] with H and W multiples of patch = {self.patch}"
+            raise ValueError(f"x must have {allowed}; got {list(x.shape)}")
         z = self.from_x(x)
         return z, torch.zeros_like(z)
 

@@ -1,7 +1,5 @@
 """One training loop, for every network of the course."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -87,19 +85,13 @@ def train(
     device = next(learning(model).parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    watch = Watch(evaluate, monitor, patience, schedule(optimizer) if schedule else None)
+    watch = Watch(evaluate, monitor, patience, schedule, optimizer)
 
     def identity() -> Identity:
-        numbers = {
-            "lr": lr,
-            "clip": clip,
-            "seed": seed,
-            "monitor": monitor,
-            "patience": patience,
-            "log_every": log_every,
-        }
-        functions = {"loss_fn": loss_fn, "draw_batch": draw_batch, "schedule": watch.schedule, "evaluate": evaluate}
-        return identity_of({"model": model}, values=False) | identity_of(numbers | functions)
+        numbers = {"lr": lr, "clip": clip, "seed": seed, "log_every": log_every}
+        watched = {"evaluate": evaluate, "monitor": monitor, "patience": patience, "schedule": watch.schedule}
+        functions = {"loss_fn": loss_fn, "draw_batch": draw_batch}
+        return identity_of({"model": model}, values=False) | identity_of(numbers | watched | functions)
 
     guard = _Guard(model, optimizer)
     parts = {"model": model, "optimizer": optimizer, "watch": watch}
@@ -162,6 +154,6 @@ class _Guard:
         (row,) = self.numbers.rows()
         if bad := not_finite(row):
             shown = ", ".join(f"{name} = {value:.6g}" for name, value in row.items() if name != "update")
-            message = f"{', '.join(bad)} not finite ({shown}); the weights were not updated"
-            raise NonFiniteError(row["update"], message)
+            told = f"{', '.join(bad)} not finite ({shown}); the weights were not updated"
+            raise NonFiniteError(row["update"], told)
         return row

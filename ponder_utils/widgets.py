@@ -1,7 +1,5 @@
 """Sliders, and a figure that follows them. What they show at some settings belongs beside them as a plain figure."""
 
-from __future__ import annotations
-
 import base64
 import html
 from collections.abc import Callable
@@ -17,9 +15,8 @@ from ponder_utils import plots
 def explore(draw: Callable[..., tuple[Figure, str]], **sliders: tuple[float, float, float, float]) -> None:
     """Show a slider for each argument of `draw`, and below them the figure and the sentence that it returns.
 
-    Args:
-        draw: the sliders' values, by name -> a figure, and the sentence that reads it (its alternative text).
-        sliders: name = (lowest, highest, increment, value at first); four integers make a slider of integers.
+    The sentence reads the figure, and is its alternative text, too. Sliders are name = (lowest, highest, increment,
+    value at first); four integers make a slider of integers.
     """
     controls: dict[str, Any] = {}
     for name, (low, high, increment, first) in sliders.items():

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 from hypothesis import given
@@ -357,3 +359,36 @@ model = ACT(RNNCell(4, 8), max_updates=5)
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_what_is_left_out_is_the_papers():
+    model = ACT(RNNCell(4, 8))
+    assert (model.n_outputs, model.epsilon, model.max_updates) == (1, 0.01, 100)
+    assert model.halting.bias.item() == 1
+
+
+def test_thinking_stops_where_the_sum_is_exactly_1_minus_epsilon():
+    _, got = scripted(torch.zeros(1, 1, 4), epsilon=0.5)  # h = 0.5
+    assert got.n_updates.item() == 1
+    _, got = scripted(torch.zeros(1, 1, 4), epsilon=0.49)
+    assert got.n_updates.item() == 2
+
+
+@pytest.mark.parametrize("lacks", ["input_size", "hidden_size", "a call"])
+def test_a_cell_that_lacks_a_size_or_cannot_be_called_is_refused(lacks):
+    cell = RNNCell(4, 8)
+    if lacks == "a call":
+        cell = SimpleNamespace(input_size=4, hidden_size=8)
+    else:
+        delattr(cell, lacks)
+    with pytest.raises(TypeError, match="cell must be a recurrent cell with input_size and hidden_size"):
+        ACT(cell)
+
+
+@cells
+def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(cell):
+    model, x = random_act(cell), torch.randn(3, 20, 3, dtype=torch.float64)
+    with torch.device("meta"):
+        got = model(x)
+    for field in ("y_hat", "n_updates", "remainder"):
+        assert torch.equal(getattr(got, field), getattr(model(x), field))

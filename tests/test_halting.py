@@ -147,3 +147,29 @@ def test_gradients_against_finite_differences(direction):
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_half_precision_is_lifted_before_anything_is_summed(dtype):
+    a = torch.full((20,), -1e4, dtype=dtype)  # the sum is more than float16 can hold
+    assert torch.equal(halting_log_probs(a), halting_log_probs(a.float()))
+
+
+def test_a_batch_of_any_shape_is_its_samples_side_by_side():
+    a, log_prior = torch.randn(6, 3, 4), geometric_log_prior(0.3, 6)
+
+    def results(a):
+        log_p = halting_log_probs(a)
+        return [expected_steps(log_p), *(kl_divergence(log_p, log_prior, direction) for direction in DIRECTIONS)]
+
+    alone = [results(one) for one in a.flatten(1).T]
+    for together, each in zip(results(a), zip(*alone, strict=True), strict=True):
+        torch.testing.assert_close(together, torch.stack(each).view(3, 4))
+
+
+def test_results_are_where_the_logits_are_and_not_on_the_default_device():
+    a, log_prior = torch.randn(6, 4), geometric_log_prior(0.3, 6)
+    with torch.device("meta"):
+        log_p = halting_log_probs(a)
+        results = log_p, expected_steps(log_p), kl_divergence(log_p, log_prior)
+    assert all(result.device == a.device for result in results)

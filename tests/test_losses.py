@@ -176,3 +176,42 @@ def test_print_shows_the_settings():
     assert "tau=0.001, cost='ponder'" in repr(ACTLoss(nn.BCEWithLogitsLoss(reduction="none"), tau=1e-3))
     assert "max_steps=7" in repr(PonderNet(GRUStep(4, 8), 7))
     assert "epsilon=0.01, max_updates=9" in repr(ACT(RNNCell(5, 8), max_updates=9))
+
+
+@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
+def test_what_is_left_out_is_a_renormalised_prior_and_a_weight_of_a_hundredth(direction):
+    out, logits = output(5, 3)
+    p, prior = [halting(row) for row in logits.double().T.tolist()], geometric(0.3, 5, "renormalise")
+    expected = sum(kl(row, prior) if direction == "p||p_G" else kl(prior, row) for row in p) / 3
+    terms = PonderLoss(per_sample, 0.3, 5, direction=direction)(out, torch.zeros(3))
+    assert terms.regularization.item() == pytest.approx(expected, rel=1e-4)
+    assert (terms.total - terms.reconstruction).item() == pytest.approx(0.01 * expected, rel=1e-3)
+    if direction == "p||p_G":
+        assert PonderLoss(per_sample, 0.3, 5)(out, torch.zeros(3)) == terms
+
+
+def test_a_loss_moves_with_its_buffers_and_saves_none_of_them():
+    loss = PonderLoss(per_sample, 0.2, 5)
+    assert {name for name, _ in loss.named_buffers()} >= {"beta", "regularization.log_prior"}
+    assert {buffer.dtype for buffer in loss.buffers()} == {torch.float32}  # not every device has a float64
+    assert not loss.state_dict()
+
+
+def test_act_loss_of_answers_of_several_numbers():
+    y_hat, y = torch.randn(3, 4, 2), torch.randn(3, 4, 2)
+    thought = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
+    loss = ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(1), 0.1)
+    torch.testing.assert_close(loss(thought, y).reconstruction, squared(y_hat, y).sum() / 4)
+
+
+def test_a_refused_criterion_is_told_how_many_losses_are_wanted():
+    with pytest.raises(ValueError, match=r"per sample, shape \[40\] for 5 steps of 8 samples; got shape \[\]"):
+        ReconstructionLoss(nn.MSELoss())(output(5, 8)[0], torch.zeros(8))
+    thought = ACTOutput(torch.zeros(3, 2), torch.ones(3, 2), torch.ones(3, 2), None)
+    with pytest.raises(ValueError, match=r"per row, shape \[6\] for 3 time steps of 2 samples; got shape \[\]"):
+        ACTLoss(nn.MSELoss(), 0.1)(thought, torch.zeros(3, 2))
+
+
+def test_a_wrong_number_of_steps_is_named_by_the_whole_loss_too():
+    with pytest.raises(ValueError, match="max_steps must be an integer >= 1; got 0"):
+        PonderLoss(per_sample, 0.2, 0)

@@ -67,3 +67,33 @@ def test_made_on_the_device():
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(("k_min", "k_max"), [(0, 3), (2, 5), (6, 6), (5, 6)])
+def test_every_number_from_k_min_to_k_max_is_drawn(k_min, k_max):
+    x, _ = ParityTask(6, k_min, k_max).batch(1000, torch.Generator().manual_seed(0))
+    assert set(x.abs().sum(1).tolist()) == set(range(k_min, k_max + 1))
+
+
+def test_without_k_there_is_at_least_one_number_and_up_to_all():
+    assert ParityTask(6) == ParityTask(6, 1, 6)
+
+
+def test_without_a_generator_torchs_own_seed_decides():
+    task, drawn = ParityTask(8), []
+    for seed in (5, 5, 6):
+        torch.manual_seed(seed)
+        drawn += [(task.batch(16)[0], *task.dataset(16).tensors)]
+    assert all(torch.equal(a, b) for a, b in zip(*drawn[:2], strict=True))
+    assert not torch.equal(drawn[0][0], drawn[2][0])
+
+
+def test_a_data_set_is_a_batch_from_the_same_generator():
+    data, batch = (draw(50, torch.Generator().manual_seed(5)) for draw in (ParityTask(8).dataset, ParityTask(8).batch))
+    assert all(torch.equal(a, b) for a, b in zip(data.tensors, batch, strict=True))
+
+
+def test_made_where_the_generator_is_and_not_on_the_default_device():
+    with torch.device("meta"):
+        x, y = ParityTask(8).batch(16, torch.Generator("cpu").manual_seed(0))
+    assert x.device.type == y.device.type == "cpu"

@@ -110,3 +110,40 @@ def test_made_on_the_device():
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_made_where_the_images_are_and_not_on_the_default_device():
+    x = images(4, 9, 11)  # of a size that no other test uses: the places of the pixels are kept
+    with torch.device("meta"):
+        turned, within = rotated_by(x, 180), rotated_within(x, 0)
+        drawn, y = RotationTask(x, torch.arange(4, device=x.device)).batch(5)
+    for got, expected in ((turned, x.flip(2, 3)), (within, x), (drawn, x[y])):
+        torch.testing.assert_close(got, expected.float() / 255, rtol=0, atol=1e-4)
+
+
+def test_images_are_not_turned_unless_told_to():
+    x = images(1)
+    turned, _ = RotationTask(x, torch.zeros(1)).batch(1)
+    torch.testing.assert_close(turned, x.float() / 255, rtol=0, atol=1e-6)
+
+
+def test_without_a_generator_torchs_own_seed_decides():
+    task, drawn = RotationTask(images(10), torch.arange(10), 30), []
+    for seed in (5, 5, 6):
+        torch.manual_seed(seed)
+        drawn.append(task.batch(16))
+    assert all(torch.equal(a, b) for a, b in zip(*drawn[:2], strict=True))
+    assert not torch.equal(drawn[0][1], drawn[2][1])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "error", "message"),
+    [
+        (images().float(), torch.arange(4), TypeError, "x must be a uint8 tensor .* got torch.float32"),
+        ([[0]], torch.arange(1), TypeError, "x must be a uint8 tensor .* got list"),
+        (images(), torch.arange(4, device="meta"), ValueError, r"device, here \[4\] on cpu.* got \[4\] on meta"),
+    ],
+)
+def test_images_and_labels_are_looked_at_before_the_first_batch(x, y, error, message):
+    with pytest.raises(error, match=message):
+        RotationTask(x, y)

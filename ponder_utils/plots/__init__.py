@@ -4,11 +4,8 @@ Colours are those of Okabe & Ito, which colour-blind readers can tell apart; mar
 say. The face is opaque white, so that a figure reads the same on a dark page. Nothing here touches pyplot's state.
 """
 
-from __future__ import annotations
-
-import functools
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -17,21 +14,14 @@ import PIL.Image
 from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-BLUE, ORANGE, GREEN, PURPLE, RED, SKY, BLACK = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000",
+COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
-COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 STYLE: dict[Any, Any] = {
-    "figure.facecolor": "white",
-    "axes.facecolor": "white",
-    "savefig.facecolor": "white",
-    "text.color": "black",
-    "axes.labelcolor": "black",
-    "xtick.color": "black",
-    "ytick.color": "black",
     "axes.edgecolor": "#555555",
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -43,6 +33,12 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": "small",
     "lines.linewidth": 1.8,
 }
+# A decorator: draw in the course's style, else as matplotlib does, black on white, whatever the reader's settings are.
+styled = mpl.rc_context({**mpl.rcParamsDefault, **STYLE})
+
+Line = Sequence[float]  # a number for each point
+Points = Sequence[tuple[float, float]]  # (x, y)
+Runs = Mapping[bool, Points]  # {of this session?: points}
 
 
 def picture(figure: Figure) -> tuple[bytes, int]:
@@ -60,17 +56,6 @@ def show(figure: Figure, sentence: str) -> None:
     display(Image(png, alt=sentence, width=width), Markdown(sentence))
 
 
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Draw in the course's style, whatever the reader's own settings are."""
-
-    @functools.wraps(draw)
-    def in_style(*args: Any, **kwargs: Any) -> Figure:
-        with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}):
-            return draw(*args, **kwargs)
-
-    return in_style
-
-
 def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
     """n panels in so many rows, counted along the rows; sizes of one in inches."""
     columns = -(-n // rows)
@@ -78,29 +63,47 @@ def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **opt
     return figure, list(np.ravel(figure.subplots(rows, columns, **options)))[:n]
 
 
-def mark_runs(
-    ax: Axes, runs: Mapping[bool, Sequence[tuple[float, float]]], which: int, size: float, place: Callable[..., Any]
-) -> None:
-    """A mark for every run, full if it is of this session: {of this session?: [(x, y), ...]}.
+def step_axis(ax: Axes, n_steps: int, **settings: Any) -> np.ndarray:
+    """The steps 1..n_steps, which the x axis counts in whole numbers; settings as for `Axes.set`."""
+    ax.set(**{"xlabel": "step $n$", **settings})
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return np.arange(1, n_steps + 1)
 
-    `which` picks colour and marker; `place` moves the x of a group aside, so that groups stand side by side.
-    """
+
+def legend(figure: Figure, columns: int = 1) -> Figure:
+    """The figure, with one legend for all its panels below them."""
+    named = {label: handle for ax in figure.axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns)
+    return figure
+
+
+def look(which: int, **settings: Any) -> dict[str, Any]:
+    """Colour, marker and dashes of the which-th line of a panel, and what else is given, in their place or besides."""
+    colour, marker = COLOURS[which % len(COLOURS)], MARKERS[which % len(MARKERS)]
+    return {"color": colour, "marker": marker, "linestyle": DASHES[which % len(DASHES)], **settings}
+
+
+def marks(ax: Axes, points: Points, which: int, size: float, full: bool = False, **settings: Any) -> None:
+    """Marks without a line, in the which-th look, hollow unless `full`; settings as for `Axes.scatter`."""
+    x, y = np.reshape(points, (-1, 2)).T
+    colour, marker = look(which)["color"], look(which)["marker"]
+    ax.scatter(x, y, s=size, marker=marker, facecolor=colour if full else "none", edgecolor=colour, **settings)
+
+
+def mark_runs(ax: Axes, runs: Runs, which: int, size: float, factor: float = 1, shift: float = 0) -> None:
+    """A mark for every run, full if it is of this session, at x * factor + shift: so groups stand side by side."""
     for live in (False, True):
-        x, y = np.reshape(runs.get(live, []), (-1, 2)).T
-        face = COLOURS[which] if live else "none"
-        ax.scatter(place(x), y, s=size, marker=MARKERS[which], facecolor=face, edgecolor=COLOURS[which], zorder=3)
+        points = [(x * factor + shift, y) for x, y in runs.get(live, [])]
+        marks(ax, points, which, size, full=live, zorder=3)
 
 
-def spread(
-    ax: Axes, x: Sequence[float], runs: Sequence[Sequence[float]], label: str, which: int = 0, live: int = 0
-) -> None:
-    """A thin line for every run and a thick one for their mean: runs is [runs, points].
+def spread(ax: Axes, x: Line, runs: Sequence[Line], label: str, which: int = 0, live: int = 0) -> None:
+    """A thin line for every run and a thick one for their mean, in the which-th look. runs: [runs, points].
 
-    `which` picks colour, marker and dashes; the first `live` runs, those of this session, are drawn darker.
+    The first `live` runs, those of this session, are drawn darker.
     """
-    colour, dashes = COLOURS[which], DASHES[which % len(DASHES)]
     for i, line in enumerate(runs):
-        ax.plot(x, line, color=colour, alpha=0.9 if i < live else 0.3, linewidth=0.9, linestyle=dashes)
+        ax.plot(x, line, **look(which, marker=None, alpha=0.9 if i < live else 0.3, linewidth=0.9))
     label = f"{label} (mean of {len(runs)})" if len(runs) > 1 else label
-    marker = MARKERS[which] if len(x) <= 25 else None
-    ax.plot(x, np.mean(runs, axis=0), color=colour, marker=marker, markersize=4, linestyle=dashes, label=label)
+    mean = look(which, markersize=4) if len(x) <= 25 else look(which, marker=None)
+    ax.plot(x, np.mean(runs, axis=0), **mean, label=label)

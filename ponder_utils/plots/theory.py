@@ -1,16 +1,12 @@
 """Figures of the theory: the halting distribution, its prior, the two divergences, and what rounding does to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from ponder_utils.plots import BLACK, BLUE, COLOURS, DASHES, MARKERS, ORANGE, RED, SKY, panels, styled
+from ponder_utils.plots import BLACK, BLUE, ORANGE, RED, SKY, Line, legend, look, panels, step_axis, styled
 
 
 @styled
@@ -39,13 +35,9 @@ def coin_tree(lambdas: Sequence[Fraction], p: Sequence[Fraction]) -> Figure:
 
 
 @styled
-def bound_path(
-    sharpness: Sequence[float], bound: Sequence[float], loss: Sequence[float], exact: float,
-    p: dict[str, Sequence[float]],
-) -> Figure:  # fmt: skip
+def bound_path(sharpness: Line, bound: Line, loss: Line, exact: float, p: dict[str, Line]) -> Figure:
     """The bound, the beta-loss [points] and the exact value along a path of p; three p of the path, each [N]."""
-    figure, axes = panels(2, width=4.8, height=3.6)
-    left, right = axes
+    figure, (left, right) = panels(2, width=4.8, height=3.6)
     left.plot(sharpness, bound, color=BLUE, label=r"bound ($\beta = 1$)")
     left.axhline(exact, color=BLACK, linestyle=":", label="exact value")
     left.plot(sharpness, loss, color=RED, linestyle="--", label=r"$L_\beta$ at its minimum")
@@ -55,41 +47,32 @@ def bound_path(
     left.set_xticks([0, 0.5, 1, 10, 100], ["0\nprior", "", "1\nposterior", "10", "100"])
     left.legend()
     for which, (label, p_n) in enumerate(p.items()):
-        n = np.arange(1, len(p_n) + 1)
-        style: dict[str, Any] = {"color": COLOURS[which], "marker": MARKERS[which], "linestyle": DASHES[which]}
-        right.plot(n, p_n, markersize=5, label=label, **style)
-    right.set(xlabel="step $n$", ylabel="$p_n$", ylim=(-0.03, 1.03))
-    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+        n = step_axis(right, len(p_n), ylabel="$p_n$", ylim=(-0.03, 1.03))
+        right.plot(n, p_n, **look(which, markersize=5), label=label)
     right.legend()
     return figure
 
 
 @styled
-def priors(settings: dict[str, dict[str, Sequence[float]]]) -> Figure:
+def priors(settings: dict[str, dict[str, Line]]) -> Figure:
     """Truncated priors: a panel for each setting, {title: {"renormalise": [N], "remainder": [N], "geometric": [N]}}."""
     figure, axes = panels(len(settings), width=3.4 if len(settings) > 1 else 6, height=3.1)
     for ax, (title, forms) in zip(axes, settings.items(), strict=True):
-        n = np.arange(1, len(forms["geometric"]) + 1)
+        n = step_axis(ax, len(forms["geometric"]), title=title)
+        hollow = look(1, markersize=5, linewidth=1, markerfacecolor="none")
         ax.bar(n, forms["geometric"], color="#BBBBBB", label="geometric, cut off")
-        ax.plot(n, forms["renormalise"], color=BLUE, marker="o", markersize=3.5, linewidth=1, label="renormalised")
-        ax.plot(
-            n, forms["remainder"], color=RED, marker="s", markersize=5, markerfacecolor="none", linewidth=1,
-            linestyle="--", label="remainder on the last step",
-        )  # fmt: skip
-        ax.set(title=title, xlabel="step $n$")
-        ax.set_ylim(bottom=0)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.plot(n, forms["renormalise"], **look(0, markersize=3.5, linewidth=1), label="renormalised")
+        ax.plot(n, forms["remainder"], **hollow, label="remainder on the last step")
     axes[0].set_ylabel("$p_G(n)$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
+    return legend(figure, columns=3)
 
 
 @styled
-def prior_mean(lambda_ps: Sequence[float], means: dict[str, Sequence[float]], N: int) -> Figure:
+def prior_mean(lambda_ps: Line, means: dict[str, Line], N: int) -> Figure:
     """Mean number of steps against lambda_p, {label: [points]}; N is where it is cut off."""
     figure, (ax,) = panels(1, width=6, height=3.4)
     for which, (label, mean) in enumerate(means.items()):
-        ax.plot(lambda_ps, mean, color=COLOURS[which], linestyle=DASHES[which], label=label)
+        ax.plot(lambda_ps, mean, **look(which, marker=None), label=label)
     ax.axhline(N, color="#777777", linewidth=1)
     ax.text(lambda_ps[-1], N * 1.06, f"$N = {N}$", ha="right")
     ax.set(xlabel=r"$\lambda_p$", ylabel="mean of the prior, steps", yscale="log", xlim=(0, 1))
@@ -100,15 +83,14 @@ def prior_mean(lambda_ps: Sequence[float], means: dict[str, Sequence[float]], N:
 
 
 @styled
-def two_divergences(off_mass: Sequence[float], divergences: dict[str, Sequence[float]], limit: float) -> Figure:
+def two_divergences(off_mass: Line, divergences: dict[str, Line], limit: float) -> Figure:
     """Divergences {label: [points]} as the mass away from one step vanishes; `limit` is the bound of the first."""
     figure, (ax,) = panels(1, width=6, height=3.4)
     for which, (label, value) in enumerate(divergences.items()):
-        style: dict[str, Any] = {"color": COLOURS[which], "marker": MARKERS[which], "linestyle": DASHES[which]}
-        ax.plot(off_mass, value, markersize=5, label=label, **style)
+        ax.plot(off_mass, value, **look(which, markersize=5), label=label)
     ax.axhline(limit, color=BLACK, linestyle=":", label=r"$-\log p_G(5)$")
-    ax.set(xlabel="probability to halt elsewhere than at step 5", ylabel="divergence (nats)", xscale="log")
-    ax.set_ylim(bottom=0)
+    ax.set(xlabel="probability to halt elsewhere than at step 5", xscale="log")
+    ax.set(ylabel="divergence (nats)", ylim=(0, None))
     ax.invert_xaxis()
     ax.legend()
     return figure
@@ -116,28 +98,24 @@ def two_divergences(off_mass: Sequence[float], divergences: dict[str, Sequence[f
 
 @styled
 def fitted(
-    closed: Sequence[dict[str, Sequence[float]]], fits: Sequence[dict[str, Sequence[float]]],
-    losses: Sequence[Sequence[float]], titles: Sequence[str],
-) -> Figure:  # fmt: skip
+    closed: Sequence[dict[str, Line]], fits: Sequence[dict[str, Line]], losses: Sequence[Line], titles: Sequence[str]
+) -> Figure:
     """Halting distributions by gradient descent (marks) on their closed forms (lines), {label: [N]} for each case;
     losses [cases, N] as a grey step line on the same axis."""
     figure, axes = panels(len(titles), width=3.5, height=3.5, sharey=True)
     for ax, lines, marks, loss, title in zip(axes, closed, fits, losses, titles, strict=True):
-        n = np.arange(1, len(loss) + 1)
+        n = step_axis(ax, len(loss), title=title, yscale="log", ylim=(1e-4, 2))
         ax.step(n, loss, where="mid", color="#777777", linewidth=1.2, label=r"loss $\ell_n$ (nats)")
         for which, label in enumerate(lines):
-            ax.plot(n, lines[label], color=COLOURS[which], linestyle=DASHES[which], linewidth=1.2)
-            ax.plot(n, marks[label], color=COLOURS[which], marker=MARKERS[which], markersize=5, linestyle="none",
-                    markerfacecolor="none" if which else None, label=label)  # fmt: skip
-        ax.set(title=title, xlabel="step $n$", yscale="log", ylim=(1e-4, 2))
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+            mark = look(which, markersize=5, linestyle="none", markerfacecolor="none" if which else None)
+            ax.plot(n, lines[label], **look(which, marker=None, linewidth=1.2))
+            ax.plot(n, marks[label], **mark, label=label)
     axes[0].set_ylabel("$p_n$, and loss (log scale)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
+    return legend(figure, columns=3)
 
 
 @styled
-def underflow(logits: Sequence[float], survival: dict[str, Sequence[float]], log_space: Sequence[float]) -> Figure:
+def underflow(logits: Line, survival: dict[str, Line], log_space: Line) -> Figure:
     """log10 of a product of survival probabilities against the logit: {label: [points]}, and in log space."""
     figure, (ax,) = panels(1, width=7, height=3.6)
     a = np.asarray(logits)
@@ -145,26 +123,23 @@ def underflow(logits: Sequence[float], survival: dict[str, Sequence[float]], log
     for which, (name, values) in enumerate(survival.items()):
         alive = np.asarray(values) > 0
         x, y = a[alive], np.log10(np.asarray(values)[alive])
-        ax.plot(x, y, color=COLOURS[which], linestyle=DASHES[which], label=name)
-        ax.plot(x[-1], y[-1], color=COLOURS[which], marker="X", markersize=10, linestyle="none")
+        ax.plot(x, y, **look(which, marker=None), label=name)
+        ax.plot(x[-1], y[-1], **look(which, marker="X", markersize=10, linestyle="none"))
     ax.set(xlabel=r"halting logit $a$, the same at every step", ylabel=r"$\log_{10}$ of the survival")
     ax.legend(loc="lower left")
     return figure
 
 
 @styled
-def assignments(losses: dict[str, Sequence[float]], names: Sequence[str]) -> Figure:
+def assignments(losses: dict[str, Line], names: Sequence[str]) -> Figure:
     """The reconstruction loss under several ways to halt [names], for each reduction: grouped bars."""
     figure, (ax,) = panels(1, width=7, height=3.3)
-    place, faces = np.arange(len(names)), (SKY, ORANGE)
-    for which, (label, values) in enumerate(losses.items()):
-        bars = ax.bar(
-            place + 0.38 * (which - 0.5), values, 0.36, color=faces[which], edgecolor=BLACK, linewidth=0.8,
-            hatch=("", "///")[which], label=label,
-        )  # fmt: skip
+    place = np.arange(len(names))
+    looks = ((-0.19, SKY, ""), (0.19, ORANGE, "///"))
+    for (label, values), (shift, face, hatch) in zip(losses.items(), looks, strict=False):
+        bars = ax.bar(place + shift, values, 0.36, color=face, hatch=hatch, label=label, edgecolor=BLACK, linewidth=0.8)
         ax.bar_label(bars, fmt="%.2f", fontsize="small", padding=2)
-    ax.set(xlabel="who halts where", ylabel="reconstruction loss (nats)")
-    ax.set_xticks(place, names)
+    ax.set(xlabel="who halts where", ylabel="reconstruction loss (nats)", xticks=place, xticklabels=names)
     ax.margins(y=0.15)
     ax.grid(axis="x", visible=False)
     ax.legend(loc="upper left")
@@ -172,22 +147,16 @@ def assignments(losses: dict[str, Sequence[float]], names: Sequence[str]) -> Fig
 
 
 @styled
-def stopping(
-    p: Sequence[float], answer: Sequence[float], rules: dict[str, tuple[float, float, float, float]]
-) -> Figure:
+def stopping(p: Line, answer: Line, rules: dict[str, tuple[float, float, float, float]]) -> Figure:
     """p_n and the answer after each step [N]; for each rule mean and deviation of the steps computed and the answer."""
     figure, (left, right) = panels(2, width=4.8, height=3.5)
-    n = np.arange(1, len(p) + 1)
+    n = step_axis(left, len(p), ylabel="probability", ylim=(0, 1.03))
     left.bar(n, p, color=SKY, label="$p_n$")
-    left.plot(n, answer, color=BLUE, marker="o", markersize=4, label="answer, P(odd)")
-    left.set(xlabel="step $n$", ylabel="probability", ylim=(0, 1.03))
-    left.xaxis.set_major_locator(MaxNLocator(integer=True))
+    left.plot(n, answer, **look(0, markersize=4), label="answer, P(odd)")
     left.legend()
     for which, (name, (cost, cost_sd, mean, sd)) in enumerate(rules.items()):
-        right.errorbar(
-            cost, mean, xerr=cost_sd or None, yerr=sd or None, color=COLOURS[which], marker=MARKERS[which],
-            markersize=8, capsize=3, linewidth=1.2, linestyle="none", label=name,
-        )  # fmt: skip
+        mark = look(which, markersize=8, linestyle="none", capsize=3, linewidth=1.2)
+        right.errorbar(cost, mean, xerr=cost_sd or None, yerr=sd or None, **mark, label=name)
     right.set(xlabel="steps computed", ylabel="answer, P(odd)", ylim=(0, 1.03), xlim=(0, len(p) + 0.5))
     right.legend(loc="lower left")
     return figure

@@ -5,12 +5,5 @@ from ponder_utils.tasks.parity import ParityTask
 from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 
 __all__ = [
-    "DigitSet",
-    "MNISTError",
-    "ParityTask",
-    "RotationTask",
-    "Split",
-    "load_digits",
-    "rotated_by",
-    "rotated_within",
-]
+    "DigitSet", "MNISTError", "ParityTask", "RotationTask", "Split", "load_digits", "rotated_by", "rotated_within",
+]  # fmt: skip

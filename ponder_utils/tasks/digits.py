@@ -1,10 +1,7 @@
 """Handwritten digits: MNIST from a folder or the network, or scikit-learn's small set, which needs neither."""
 
-from __future__ import annotations
-
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -16,8 +13,6 @@ from torch.nn.functional import interpolate, pad
 from ponder_utils._check import check_choice
 
 DATASETS = ("auto", "mnist", "digits")
-SIZE = 28  # pixels along a side
-N_CLASSES = 10
 
 # torchvision checks the archives that it fetches, but not the files in them, which are all that it reads later.
 MNIST_FILES = {
@@ -58,7 +53,6 @@ def load_digits(
             8 x 8 pixels that come with scikit-learn (Alpaydin & Kaynak 1998), enlarged: 1,258 + 180 + 359. "auto":
             MNIST if it is in the folder or can be fetched, else the small ones, and a line that says why.
         folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...).
-        device: where the tensors are wanted.
         seed: of the split into training and validation (MNIST's test images are its own), or all three parts.
 
     Raises:
@@ -66,9 +60,12 @@ def load_digits(
     """
     check_choice("dataset", dataset, DATASETS)
     generator = torch.Generator().manual_seed(seed)
-    raw = Path(folder) / "MNIST" / "raw"
+    raw = Path(folder, "MNIST", "raw")
     if dataset != "digits" and (_is_whole(raw) or _fetched(raw, may_fail=dataset == "auto")):
-        name, all_of_train, test = "MNIST", *_read_mnist(Path(folder))
+        from torchvision.datasets import MNIST  # here, since torchvision doubles the time of the import
+
+        name, halves = "MNIST", [MNIST(Path(folder), train=train) for train in (True, False)]
+        all_of_train, test = (Split(half.data.unsqueeze(1), half.targets) for half in halves)
         parts = [*_shuffled_parts(all_of_train, [55 / 60], generator), test]
     else:
         name, parts = "the small digits", _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
@@ -77,16 +74,13 @@ def load_digits(
 
 def _is_whole(raw: Path) -> bool:
     """Are the four files there? An error if one of them is not what it should be."""
-    from torchvision.datasets.utils import check_integrity  # here, since torchvision doubles the time of the import
+    from torchvision.datasets.utils import check_integrity
 
-    there = [name for name in MNIST_FILES if (raw / name).exists()]
-    for name in there:
-        if not check_integrity(raw / name, MNIST_FILES[name]):
-            size = (raw / name).stat().st_size
-            raise MNISTError(
-                f"{raw / name} is damaged: its {size:,} bytes are not those of MNIST. Delete it, and it will be "
-                'fetched again; or choose dataset "digits".'
-            )
+    there = [raw / name for name in MNIST_FILES if (raw / name).exists()]
+    for file in there:
+        if not check_integrity(file, MNIST_FILES[file.name]):
+            damage = f"{file} is damaged: its {file.stat().st_size:,} bytes are not those of MNIST."
+            raise MNISTError(f'{damage} Delete it, and it will be fetched again; or choose dataset "digits".')
     return len(there) == len(MNIST_FILES)
 
 
@@ -97,41 +91,23 @@ def _fetched(raw: Path, may_fail: bool) -> bool:
     folder = raw.parents[1]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder, prefix=".fetching-") as draft, _patience(seconds=10):
+        with TemporaryDirectory(dir=folder, prefix=".fetching-") as draft, ExitStack() as afterwards:
+            afterwards.callback(socket.setdefaulttimeout, socket.getdefaulttimeout())
+            socket.setdefaulttimeout(10)  # seconds: for a server that says nothing torchvision would wait for ever
             MNIST(draft, download=True)
-            drafted = Path(draft) / "MNIST" / "raw"
+            drafted = Path(draft, "MNIST", "raw")
             _is_whole(drafted)
             raw.mkdir(parents=True, exist_ok=True)
             for name in MNIST_FILES:
                 (drafted / name).replace(raw / name)
     except (OSError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[-1]
+        why = f"MNIST is not in {raw} and could not be put there: {str(error).strip().splitlines()[-1]}."
         if not may_fail:
-            raise MNISTError(
-                f"MNIST is not in {raw} and could not be put there: {reason}. Give the folder of a copy, or choose "
-                'dataset "digits", which needs no network.'
-            ) from error
-        print(f"MNIST is not in {raw} and could not be put there: {reason}. Taking the small digits instead.")
+            advice = 'Give the folder of a copy, or choose dataset "digits", which needs no network.'
+            raise MNISTError(f"{why} {advice}") from error
+        print(f"{why} Taking the small digits instead.")
         return False
     return True
-
-
-@contextmanager
-def _patience(seconds: float) -> Iterator[None]:
-    """Give up on a server that says nothing for so long: torchvision would wait for ever."""
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(seconds)
-    try:
-        yield
-    finally:
-        socket.setdefaulttimeout(before)
-
-
-def _read_mnist(folder: Path) -> list[Split]:
-    from torchvision.datasets import MNIST
-
-    halves = [MNIST(folder, train=train) for train in (True, False)]
-    return [Split(half.data.unsqueeze(1), half.targets) for half in halves]
 
 
 def _read_small_digits() -> Split:

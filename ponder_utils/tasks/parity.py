@@ -1,7 +1,5 @@
 """Parity: is the number of +1s odd? (Graves 2016, Sec. 3.1; PonderNet, Sec. 3.1)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +14,10 @@ from ponder_utils._check import check_int
 class ParityTask:
     """Vectors of `n_elements`, k ~ U{k_min..k_max} of them +1 or -1 at random places, the others 0.
 
-    The target is 1.0 if the number of +1s is odd, else 0.0.
-
-    Args:
-        n_elements: length of a vector, at least 1 (64 in both papers).
-        k_min: fewest non-zero elements.
-        k_max: most non-zero elements; None means n_elements.
+    The target is 1.0 if the number of +1s is odd, else 0.0. Both papers have 64 elements; a k_max of None means all.
 
     Raises:
-        TypeError, ValueError: unless 0 <= k_min <= k_max <= n_elements.
+        TypeError, ValueError: unless 0 <= k_min <= k_max <= n_elements, and 1 <= n_elements.
     """
 
     n_elements: int
@@ -41,8 +34,7 @@ class ParityTask:
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw a batch on the generator's device (the CPU if there is none).
 
-        Returns:
-            x: [batch_size, n_elements], float32, in {-1, 0, +1}; y: [batch_size], float32, in {0, 1}.
+        x: [batch_size, n_elements], float32, in {-1, 0, +1}; y: [batch_size], float32, in {0, 1}.
         """
         shape = (check_int("batch_size", batch_size, 1), self.n_elements)
         assert self.k_max is not None

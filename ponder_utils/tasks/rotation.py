@@ -4,8 +4,6 @@ Two kinds of rotation, kept apart by name: `rotated_by` turns every image by exa
 `rotated_within` each by its own angle, uniform between minus and plus so many.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 
@@ -22,24 +20,17 @@ def rotated_by(x: Tensor, degrees: float) -> Tensor:
 
 
 def rotated_within(x: Tensor, degrees: float, generator: torch.Generator | None = None) -> Tensor:
-    """Each image turned by an angle of its own, uniform in [-degrees, degrees]. x: as for `rotated_by`.
-
-    The generator is on the device of x.
-    """
+    """Each image turned by its own angle, uniform in [-degrees, degrees]. x: as above, on the generator's device."""
     u = torch.rand(len(x), generator=generator, device=x.device)
     return _rotated(x, check_angle(degrees) * (2 * u - 1))
 
 
 @dataclass(frozen=True)
 class RotationTask:
-    """Images drawn from a set, each turned by an angle of its own; the target is the label.
+    """Images x [n >= 1, channels, H, W], uint8, each turned by an angle of its own; the targets are their labels y [n].
 
-    Images are drawn with replacement: an epoch here is as many draws as there are images.
-
-    Args:
-        x: [n, channels, H, W], uint8; n at least 1.
-        y: [n], labels.
-        within: angles are uniform in [-within, within], in degrees.
+    Angles are uniform in [-within, within], in degrees. Images are drawn with replacement: an epoch here is as many
+    draws as there are images.
 
     Raises:
         TypeError, ValueError: if an argument is not as above.
@@ -59,11 +50,7 @@ class RotationTask:
             )
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw a batch. The generator is on the device of the images.
-
-        Returns:
-            x: [batch_size, channels, H, W], float32, in [0, 1]; y: [batch_size].
-        """
+        """Draw x [batch_size, channels, H, W], float32, in [0, 1], and y [batch_size], on the generator's device."""
         size = (check_int("batch_size", batch_size, 1),)
         drawn = torch.randint(len(self.x), size, generator=generator, device=self.x.device)
         return rotated_within(self.x.index_select(0, drawn), self.within, generator), self.y[drawn]
