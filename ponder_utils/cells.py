@@ -102,7 +102,7 @@ class GRUCell(_Cell):
         if isinstance(x, Begun):
             return x
         gates, candidate = self.read(x).split([2 * self.hidden_size, self.hidden_size], dim=1)
-        return Begun(candidate, gates + self.gates_from_h.bias)
+        return Begun(candidate, gates + self.gates_from_h.bias.to(gates.dtype))  # one dtype, also in an autocast
 
     def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
         """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""

@@ -205,8 +205,9 @@ def test_work_is_done_once_and_none_is_thrown_away():
 
 
 class WithDropout(GRUStep):
-    def read(self, h):
-        return super().read(nn.functional.dropout(h, 0.3, self.training))
+    def forward(self, z, h):
+        y_hat, h, halt_logit = super().forward(z, h)
+        return y_hat, nn.functional.dropout(h, 0.3, self.training), halt_logit
 
 
 @pytest.mark.parametrize("step", [*STEPS, WithDropout])

@@ -587,7 +587,7 @@ def test_an_autocast_around_the_training_sees_the_weights_change():
     with torch.autocast("cpu", torch.bfloat16):
         rows = train(around, loss, draw, 100, **SETTINGS)
     assert [row["total"] for row in rows] == pytest.approx([row["total"] for row in wanted], rel=0.01)
-    torch.testing.assert_close(weights(around), weights(inside), rtol=0, atol=0.01)
+    torch.testing.assert_close(weights(around), weights(inside), rtol=0, atol=0.05)  # of 0.5 that they may move
 
 
 def test_weights_are_kept_when_nobody_asks_for_the_numbers_at_once():
