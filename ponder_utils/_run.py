@@ -126,10 +126,11 @@ def not_finite(row: Row) -> list[str]:
     return [name for name, value in row.items() if not math.isfinite(value)]
 
 
-def put_back(buffers: list[Tensor], before: list[Tensor], finite: Tensor) -> None:
+def put_back(buffers: dict[str, Tensor], before: dict[str, Tensor], finite: Tensor) -> None:
     """Make buffers what they were before an update that was not finite: those of one network, or of K, [K, ...]."""
-    for buffer, kept in zip(buffers, before, strict=True):
-        buffer.copy_(torch.where(per_network(finite, buffer) if finite.ndim else finite, buffer, kept))
+    for name, kept in before.items():
+        if (buffer := buffers[name]).shape == kept.shape:
+            buffer.copy_(torch.where(per_network(finite, buffer) if finite.ndim else finite, buffer, kept))
 
 
 def per_network(value: Tensor, like: Tensor) -> Tensor:

@@ -45,6 +45,8 @@ class Store:
     def _read(self) -> None:
         """What was added since the last time."""
         if self.path is not None and self.path.exists():
+            if self.path.stat().st_size < self._bytes:  # it was cut, or is another file
+                self._bytes = self._lines = 0
             with self.path.open("rb") as file:
                 file.seek(self._bytes)
                 lines = file.read().split(b"\n")[:-1]
@@ -56,7 +58,9 @@ class Store:
     def _entry(self, line: bytes) -> Row:
         try:
             entry = json.loads(line)
-            if _sealed(json.dumps({name: entry[name] for name in entry if name != "crc32"})).encode() != line:
+            if _sealed(json.dumps({name: entry[name] for name in entry if name != "crc32"})).encode() != line.rstrip(
+                b"\r"
+            ):
                 raise ValueError("it does not fit its checksum")
             return entry
         except (ValueError, TypeError) as error:

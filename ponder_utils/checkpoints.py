@@ -29,7 +29,9 @@ def _without_numpy(value: Any) -> Any:
         return value.tolist()
     if type(value) is dict:
         return {_without_numpy(key): _without_numpy(part) for key, part in value.items()}
-    return type(value)(map(_without_numpy, value)) if type(value) in (list, tuple) else value
+    if isinstance(value, list | tuple):  # also a named one
+        return [*map(_without_numpy, value)] if isinstance(value, list) else tuple(map(_without_numpy, value))
+    return value
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:

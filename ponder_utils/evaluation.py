@@ -47,8 +47,8 @@ def evaluate(
 ) -> Score:
     """Score a network on inputs x [batch, ...] with targets y [batch, ...], in evaluation mode (no dropout).
 
-    `correct` is given answers and targets of all steps, [N, batch, ...] each, and says which are right, [N, batch]. A
-    ValueError says so if it returns another shape, as it does where y has another one than an answer.
+    `correct` is given answers and targets of all steps, [N, batch, ...] each, and says which are right, [N, batch]. An
+    error says so if it returns another shape, as it does where y has another one than an answer.
     """
     with modes_kept(model):
         y_hat, _, log_p = model.eval()(x)

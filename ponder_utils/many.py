@@ -52,9 +52,9 @@ def train_many(
     A network whose loss or gradient is not finite keeps the weights it had before, and so does one that has stopped
     early. Both leave the others alone: at the next logged update they leave the stack, and cost nothing more.
 
-    A forward pass must not depend on data for what it does next, nor draw random numbers. A `PonderNet` without dropout
-    qualifies; an `ACT`, which stops when its samples have halted, does not, nor do a `CheckpointedStep` and torch's own
-    recurrent cells, which it cannot batch over networks (those of `ponder_utils.cells` it can).
+    A forward pass must not depend on data for what it does next, draw random numbers, or put a new tensor in a buffer's
+    place. A `PonderNet` without dropout qualifies; an `ACT`, which stops when its samples have halted, does not, nor do
+    a `CheckpointedStep` and torch's own recurrent cells (those of `ponder_utils.cells` do).
 
     Args:
         models: K networks, trained in place. They may differ in nothing but the values of parameters and buffers, and
@@ -95,7 +95,7 @@ def train_many(
     parts = {f"{part} {k}": getattr(network, part) for k, network in enumerate(networks) for part in kept}
 
     def identity() -> Identity:
-        numbers = {"lr": lrs, "clip": clip, "seeds": [*seeds], "log_every": log_every}
+        numbers = {"lr": lrs, "clip": clip, "seeds": [*map(int, seeds)], "log_every": log_every, "device": device.type}
         watched = {"evaluate": evaluate, "monitor": monitor, "patience": patience}
         functions = {"loss_fns": [*loss_fns], "draw_batch": draw_batch}
         functions["schedules"] = [network.watch.schedule for network in networks]
@@ -104,7 +104,7 @@ def train_many(
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
     with bar, Run(checkpoint_dir, identity, generators, parts | {"stack": stack}) as run, ExitStack() as at_the_end:
         at_the_end.callback(stack.hand_back)
-        bar.update(run.update)
+        bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))
         while run.update < n_updates and stack.going:
             batches = [draw_batch(network.generator) for network in stack.going]
             x, y = (torch.stack(part) for part in zip(*batches, strict=True))  # [K, batch, ...]
@@ -174,8 +174,8 @@ class _Stack:
         """One update of every network that is still going. x, y: [K, batch, ...]."""
         lrs = [network.optimizer.param_groups[0]["lr"] for network in self.going]
         lr = torch.tensor(lrs, dtype=torch.float64).to(self.device, non_blocking=True)  # [K]
-        buffers = [self.fixed[name] for name, _ in self.model.named_buffers()]
-        before = [buffer.clone() for buffer in buffers]
+        buffers = {name: self.fixed[name] for name, _ in self.model.named_buffers()}
+        before = {name: buffer.clone() for name, buffer in buffers.items()}
         terms = vmap(self._terms)(self.parameters, self.fixed, self.of_loss, x, y)
         # The networks share nothing, so that the gradient of the sum is each one's gradient of its own loss.
         gradients = torch.autograd.grad(terms.total.sum(), list(self.parameters.values()), materialize_grads=True)
@@ -252,6 +252,12 @@ def _places(module: nn.Module) -> Tensors:
     }
 
 
+def _loose(module: nn.Module) -> Tensors:
+    """Tensors that are neither parameters nor buffers."""
+    parts = [(path, vars(part)) for path, part in module.named_modules()]
+    return {f"{path}.{name}": its for path, own in parts for name, its in own.items() if isinstance(its, Tensor)}
+
+
 def _names(module: nn.Module) -> dict[str, str]:
     """place -> the first place where the same tensor stands, by which it is known."""
     first: dict[int, str] = {}
@@ -276,7 +282,7 @@ def _check_stackable(models: Sequence[nn.Module], loss_fns: Sequence[nn.Module])
             raise ValueError(f"models must be of what torch can batch over networks; got {came}")
     owners: dict[int, str] = {}  # of every tensor, by where it lies in memory
     for name, modules in {"models": models, "loss_fns": loss_fns}.items():
-        built = [identity_of({"module": module, "ties": _names(module)}, values=False) for module in modules]
+        built = [identity_of({"module": it, "ties": _names(it), "tensors": _loose(it)}, values=False) for it in modules]
         for k, module in enumerate(modules):
             if told := differences(built[k], built[0]):
                 pair = f"{name}[{k}] (here) and {name}[0] (there), where {told}"

@@ -62,7 +62,7 @@ def run_grid(
             are not run again; new results are added as they come, the first one for each setting.
         checkpointed: call with one more argument, checkpoint_dir: a folder for `train` or `train_many`, from which a
             call that was killed goes on, if the settings and `workers` are the same again. It lies beside `store`, and
-            is deleted when the results are there. None without `store`. Other processes wait for a call that one makes.
+            only a lock is left of it when the results are there. None without `store`. Other processes wait for a call.
         name: shown on the progress bar.
 
     Raises:
@@ -77,6 +77,7 @@ def run_grid(
         raise ValueError(f"together must be names of settings; got {', '.join(sorted(unknown))}")
     if client is not None:
         workers = single_threaded(client)
+    store = None if store is None else Path(store).absolute()  # the same for other processes
     kept = Store(store)
     calls, failed = [], dict[str, Row]()
     # Cut before the finished ones are left out, so that a killed group is found again.
@@ -170,7 +171,7 @@ def _entries(
         try:
             result = _on_one_thread(run, group if together else group[0], **options)
             made = [{"result": _checked(*pair)} for pair in zip(group, result if together else [result], strict=True)]
-        except Exception as error:  # whatever a run raises is kept with it, so that the others go on
+        except (Exception, SystemExit) as error:  # whatever a run raises is kept with it, so that the others go on
             made = [_failure(error) for _ in group]
         seconds = (time.perf_counter() - start) / len(group)
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
@@ -179,7 +180,7 @@ def _entries(
     return [{"setting": plain(setting)} | its | same for setting, its in zip(group, made, strict=True)]
 
 
-def _failure(error: Exception) -> Row:
+def _failure(error: BaseException) -> Row:
     told = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0]
     return {"error": told, "trace": "".join(traceback.format_exception(error))}
 

@@ -88,7 +88,7 @@ def train(
     watch = Watch(evaluate, monitor, patience, schedule, optimizer)
 
     def identity() -> Identity:
-        numbers = {"lr": lr, "clip": clip, "seed": seed, "log_every": log_every}
+        numbers = {"lr": lr, "clip": clip, "seed": seed, "log_every": log_every, "device": device.type}
         watched = {"evaluate": evaluate, "monitor": monitor, "patience": patience, "schedule": watch.schedule}
         functions = {"loss_fn": loss_fn, "draw_batch": draw_batch}
         return identity_of({"model": model}, values=False) | identity_of(numbers | watched | functions)
@@ -97,7 +97,7 @@ def train(
     parts = {"model": model, "optimizer": optimizer, "watch": watch}
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
     with bar, Run(checkpoint_dir, identity, [generator], parts) as run:
-        bar.update(run.update)
+        bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))
         while run.update < n_updates and not watch.stopped:
             x, y = draw_batch(generator)
             guard.before_update()
@@ -135,19 +135,19 @@ class _Guard:
     """Keeps weights and buffers as they were before the first update that is not finite, and waits to be asked."""
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        self.numbers, self.model, self.before = LastNumbers(), model, list[Tensor]()
+        self.numbers, self.model, self.before = LastNumbers(), model, dict[str, Tensor]()
         self.broken = torch.zeros((), device=next(model.parameters()).device)  # 1 from that update on
         vars(optimizer).update(grad_scale=None, found_inf=self.broken)  # as a `GradScaler` has it skip an update
 
     def before_update(self) -> None:
         """Before the forward pass, which changes buffers such as running means."""
-        self.before = [buffer.clone() for buffer in self.model.buffers()]
+        self.before = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
 
     def note(self, update: int, terms: Any, grad_norm: Tensor) -> None:
         """Between the gradient and the optimizer's step."""
         self.numbers.note(update, terms, grad_norm=grad_norm)
         self.broken.copy_(~self.numbers.finite)
-        put_back(list(self.model.buffers()), self.before, self.numbers.finite)
+        put_back(dict(self.model.named_buffers()), self.before, self.numbers.finite)
 
     def row(self) -> Row:
         """The numbers of the last update; an error that names update and term if there was one that was not finite."""

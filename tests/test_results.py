@@ -15,6 +15,7 @@ import pytest
 import torch
 from test_many import OPTIONS, PonderNet, RNNStep, bce, draw, weights
 
+from ponder_utils import _workers
 from ponder_utils._files import DamagedFileError
 from ponder_utils._store import Store
 from ponder_utils.checkpoints import load_checkpoint
@@ -492,6 +493,8 @@ def test_a_killed_worker_of_a_cluster_loses_no_finished_run(cluster, tmp_path):
 
 def test_a_run_that_kills_its_worker_every_time_is_told_and_the_others_go_on(cluster, tmp_path):
     store = tmp_path / "grid.jsonl"
+    cluster.cluster.scheduler.allowed_failures = 1  # each takes a worker with it, and a new one takes seconds
+    cluster.cluster.scheduler.WORKER_SATURATION = 1.0  # no other run waits behind it
     with pytest.raises(GridError, match=r"1 of 4 runs failed:.*\n.*KilledWorker: Attempted to run") as told:
         run_grid(dies_at_2, GRID, client=cluster, store=store)
     assert told.value.rows == [WANTED[0], WANTED[1], WANTED[3]]
@@ -543,3 +546,52 @@ def test_a_cluster_of_threads_is_refused():
         pytest.raises(ValueError, match="client must have workers of one thread each"),
     ):
         run_grid(product, GRID, client=client)
+
+
+def test_a_process_that_died_while_it_lay_idle_is_not_asked_again():
+    assert run_grid(product, GRID, workers=2) == WANTED
+    for process in _workers._idle:
+        for pid in list(process._processes):
+            os.kill(pid, signal.SIGKILL)
+    assert run_grid(product, GRID, workers=2) == WANTED
+
+
+def test_the_last_call_that_is_left_does_not_run_in_this_process(tmp_path):
+    with pytest.raises(GridError, match="TerminatedWorkerError"):
+        run_grid(dies_at_2, [GRID[2]], workers=2)
+
+
+def leaves(a, seed):
+    raise SystemExit(3) if a == 2 else ValueError("no")
+
+
+def test_a_run_that_leaves_ends_no_grid():
+    with pytest.raises(GridError, match=r"(?s)4 of 4 runs failed:.*ValueError: no.*SystemExit: 3"):
+        run_grid(leaves, GRID)
+
+
+def test_a_file_that_was_cut_meanwhile_is_read_anew(tmp_path):
+    kept = Store(tmp_path / "grid.jsonl")
+    run_grid(product, GRID, store=kept.path)
+    kept.add([])
+    kept.path.write_bytes(b"")
+    kept.add([{"setting": {"a": 9, "seed": 0}, "result": {"value": 1}}])
+    assert load_results(kept.path) == [{"a": 9, "seed": 0, "value": 1}]
+
+
+def test_lines_may_end_as_on_windows(tmp_path):
+    store = tmp_path / "grid.jsonl"
+    run_grid(product, GRID[:3], store=store)
+    store.write_bytes(store.read_bytes().replace(b"\n", b"\r\n"))
+    assert run_grid(product, GRID, store=store) == load_results(store) == WANTED
+
+
+def test_a_relative_store_is_one_place_for_all_processes(tmp_path, monkeypatch):
+    assert run_grid(product, GRID, workers=2) == WANTED  # processes that began elsewhere
+    monkeypatch.chdir(tmp_path)
+    rows = run_grid(in_its_folder, GRID, workers=2, store="grid.jsonl", checkpointed=True)
+    assert {Path(row["folder"]).parent for row in rows} == {tmp_path / "grid.jsonl.unfinished"}
+
+
+def in_its_folder(a, seed, checkpoint_dir):
+    return {"folder": checkpoint_dir}

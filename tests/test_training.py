@@ -1,3 +1,4 @@
+import logging
 import math
 import pickle
 import signal
@@ -609,3 +610,120 @@ def test_weights_are_kept_when_nobody_asks_for_the_numbers_at_once():
     assert torch.equal(weights(layer), kept)
     with pytest.raises(NonFiniteError, match=r"update 4: .*total.* not finite .*regularization = 0"):
         guard.row()
+
+
+def wrapped(loss):
+    return lambda output, y: loss(output, y)
+
+
+class Keeps(nn.Module):
+    """Keeps what it has computed, as a network under study does."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = PonderNet(RNNStep(6, 8), 6)
+
+    def forward(self, x):
+        self.last = x
+        return self.inner(x)
+
+
+class Grows(Keeps):
+    """Makes a buffer when it first runs, and makes it longer every time."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", None)
+
+    def forward(self, x):
+        self.scale = x.std()[None] if self.scale is None else torch.cat([self.scale, x.std()[None]])
+        return super().forward(x)
+
+
+def test_a_buffer_may_be_made_and_resized_in_the_forward_pass():
+    model = Grows()
+    train(model, make()[1], draw, 20, **SETTINGS | {"evaluate": None})
+    assert model.scale.shape == (20,)
+
+
+HISTORY = {}
+
+
+def history(model):
+    HISTORY[len(HISTORY)] = 1.0
+    logging.getLogger("course").handlers.clear()
+    return {"accuracy": 0.0}
+
+
+def test_a_run_goes_on_where_only_what_it_writes_has_changed(tmp_path):
+    torch.manual_seed(0)
+    model, loss = Keeps(), wrapped(PonderLoss(bce, 0.3, 6))
+    options = SETTINGS | {"evaluate": history, "checkpoint_dir": tmp_path, "checkpoint_every": 10}
+    with pytest.raises(Killed):
+        train(model, loss, draw_until(15), 40, **options)
+    assert len(train(model, loss, draw_until(), 40, **options)) == 2
+
+
+def test_a_loss_within_a_function_is_compared_by_its_values(tmp_path):
+    train(make()[0], wrapped(PonderLoss(bce, 0.3, 6)), draw, 20, checkpoint_dir=tmp_path, **SETTINGS)
+    train(make()[0], wrapped(PonderLoss(bce, 0.3, 6)), draw, 40, checkpoint_dir=tmp_path, **SETTINGS)
+    with pytest.raises(ValueError, match=r"of another run: loss_fn\.loss\.regularization\.log_prior"):
+        train(make()[0], wrapped(PonderLoss(bce, 0.9, 6)), draw, 40, checkpoint_dir=tmp_path, **SETTINGS)
+
+
+def test_fewer_updates_than_were_made_are_refused(tmp_path):
+    train(make()[0], make()[1], draw, 40, checkpoint_dir=tmp_path, **SETTINGS)
+    with pytest.raises(ValueError, match=r"updates in checkpoint_dir must be an integer in \[0, 20\]; got 40"):
+        train(make()[0], make()[1], draw, 20, checkpoint_dir=tmp_path, **SETTINGS)
+
+
+class Tasks:
+    def __init__(self, k, names=()):
+        self._k, self.names, self.log = k, set(names), logging.getLogger("course")
+
+    def batch(self, generator):
+        return ParityTask(6, 1, self._k).batch(8, generator)
+
+
+def in_a_comprehension(task):
+    return lambda generator: [task.batch(8, generator) for _ in range(2)][1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (Tasks(3).batch, Tasks(3).batch, True),
+        (Tasks(3).batch, Tasks(4).batch, False),
+        (Tasks(3, "abcdefg"), Tasks(3, "gfedcba"), True),
+        (in_a_comprehension(TASK), in_a_comprehension(ParityTask(6)), True),
+        (in_a_comprehension(TASK), in_a_comprehension(ParityTask(6, 1, 3)), False),
+        (torch.no_grad()(drawing_from(TASK)), torch.no_grad()(drawing_from(ParityTask(6, 1, 3))), False),
+        (partial(max, key=1), partial(max, key=2), False),
+        ({"a": {1, 2}}, {"a": {2, 1}}, True),
+        (torch.compile(nn.Linear(2, 2)), torch.compile(nn.Linear(2, 2)), True),
+        (torch.zeros(3, dtype=torch.bfloat16), torch.ones(3, dtype=torch.bfloat16), False),
+    ],
+)
+def test_two_things_are_the_same_run_or_not(one, other, same):
+    assert (identity_of({"it": one}, values=False) == identity_of({"it": other}, values=False)) == same
+
+
+def test_an_identity_is_small_and_the_same_in_every_process():
+    text = (
+        "from test_training import *; print(sorted(identity_of({'it': [Tasks(3, 'abcdefg'), draw, history]}).items()))"
+    )
+    command = [sys.executable, "-c", text]
+    told = {
+        subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, check=True).stdout for _ in range(2)
+    }
+    assert len(told) == 1
+    assert len(told.pop()) < 2000
+
+
+def test_named_tuples_in_rows_can_be_resumed_from(tmp_path):
+    options = SETTINGS | {
+        "evaluate": lambda model: evaluate(model, *HELD_OUT)._asdict() | {"it": evaluate(model, *HELD_OUT)}
+    }
+    train(make()[0], make()[1], draw, 20, checkpoint_dir=tmp_path, **options)
+    rows = train(make()[0], make()[1], draw, 40, checkpoint_dir=tmp_path, **options)
+    assert rows[0]["it"][0] == rows[0]["accuracy"]
