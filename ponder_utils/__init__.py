@@ -31,4 +31,3 @@ __all__ = [
     "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence", "load_digits", "load_weights",
     "rotated_by", "rotated_within", "train", "train_many",
 ]
-# fmt: on

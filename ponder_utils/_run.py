@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def checked_clip(
-    n_updates: int, log_every: int, checkpoint_every: int, clip: float | None, patience: int | None, evaluate: Any
+    n_updates: int, log_every: int, checkpoint_every: int, clip: Any, patience: Any, evaluate: Any
 ) -> float:
     """Refuse what a training loop cannot work with; return the largest norm of the gradient, inf for no limit."""
     for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():

@@ -65,9 +65,8 @@ class Store:
             return entry
         except (ValueError, TypeError) as error:
             told = f"{self.path}, line {self._lines} is not a run as run_grid writes it: {error}"
-            raise DamagedFileError(
-                f"{told}. Delete the line, or the file, and what is missing is run again."
-            ) from error
+            advice = "Delete the line, or the file, and what is missing is run again."
+            raise DamagedFileError(f"{told}. {advice}") from error
 
     def _take(self, entries: list[Row]) -> None:
         for entry in entries:

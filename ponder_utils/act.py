@@ -59,9 +59,7 @@ class ACT(nn.Module):
         """Run a sequence. Samples that have halted cost nothing more until the next time step.
 
         x: [T, batch, cell.input_size - 1], without the flag; state: the cell's before the first time step, None: zeros.
-
-        Raises:
-            ValueError, TypeError: if x is not as above.
+        ValueError or TypeError if x is not as above.
         """
         self._check(x)
         steps = []

@@ -63,9 +63,7 @@ class _Cell(nn.Module):
 
     def start(self, x: Tensor | Begun) -> Begun:
         """x: [batch, ...], flattened after the batch -> all of an update that does not depend on h.
-
-        Raises:
-            ValueError: if x has not input_size numbers per sample.
+        ValueError if x has not input_size numbers per sample.
         """
         return x if isinstance(x, Begun) else Begun(self.read(x) + self.from_h.bias)
 

@@ -29,11 +29,8 @@ def halting_log_probs(halt_logits: Tensor) -> Tensor:
     p_n = lambda_n * prod_{j<n} (1 - lambda_j) for n < N (Eq. 2), and the last step takes what remains,
     p_N = prod_{j<N} (1 - lambda_j) (Sec. 2.3), so that the p_n sum to 1. The last logit a_N has no influence.
 
-    Finite for finite logits, in float64 if they are, else in float32: 20 steps of -1e4 sum to more than float16 holds.
-
-    Raises:
-        TypeError: if the logits are not a floating-point tensor.
-        ValueError: if they have no dimension of steps, or no step.
+    In float64 if the logits are, else in float32: 20 steps of -1e4 sum to more than float16 holds. Finite where the sum
+    of the |a_n| is, in float32 below 3.4e38. TypeError if the logits are not floating-point, ValueError without a step.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():
         came = halt_logits.dtype if isinstance(halt_logits, Tensor) else type(halt_logits).__name__
@@ -61,9 +58,7 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
     does not say which one it used: "renormalise" divides by the mass that is left (conditions on n <= N), "remainder"
     gives the lost mass to the last step. Either way the p_G(n) sum to 1, and the mean is below 1 / lambda_p.
     lambda_p is in (0, 1]; 1 is read as `LARGEST_LAMBDA_P`, which keeps the KL divergence finite.
-
-    Raises:
-        TypeError, ValueError: if an argument is not as above.
+    TypeError or ValueError if an argument is not as above.
     """
     lambda_p = min(check_real("lambda_p", lambda_p, 0, 1, open_low=True), LARGEST_LAMBDA_P)
     log_survival = torch.arange(check_int("max_steps", max_steps, 1), dtype=torch.float64) * math.log1p(-lambda_p)
@@ -82,9 +77,7 @@ def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -
     the prior has mass, and is infinite as soon as one p_n underflows to 0.
 
     The result is in the dtype of log_p; the direction "p||p_G" is the paper's, "p_G||p" the reversed one.
-
-    Raises:
-        ValueError: if the two have different N, or `direction` is unknown.
+    ValueError if the two have different N, or `direction` is unknown.
     """
     check_choice("direction", direction, DIRECTIONS)
     if log_prior.shape != log_p.shape[:1]:

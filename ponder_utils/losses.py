@@ -35,10 +35,8 @@ class _LossOfEach(nn.Module):
         n_steps, batch_size = y_hat.shape[:2]
         loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
         if loss.shape != (n_steps * batch_size,):
-            raise ValueError(
-                f"criterion must return one loss per {row}, shape [{n_steps * batch_size}] for {n_steps} {steps} of "
-                f"{batch_size} samples; got shape {list(loss.shape)}. {advice}"
-            )
+            wanted = f"one loss per {row}, shape [{n_steps * batch_size}] for {n_steps} {steps} of {batch_size} samples"
+            raise ValueError(f"criterion must return {wanted}; got shape {list(loss.shape)}. {advice}")
         return loss.view(n_steps, batch_size)
 
 
@@ -160,9 +158,7 @@ class ACTLoss(_LossOfEach):
         """y: [T, batch, ...], a target for each time step -> three scalars.
 
         Where only the last time step is to be answered, give `output._replace(y_hat=output.y_hat[-1:])` and one target.
-
-        Raises:
-            ValueError: if y is not as above, or the criterion does not return one loss for each time step and sample.
+        ValueError if y is not as above, or the criterion does not return one loss for each time step and sample.
         """
         n_times, batch_size = output.y_hat.shape[:2]
         if y.shape[:2] != (n_times, batch_size):

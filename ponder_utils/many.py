@@ -29,24 +29,14 @@ NOT_STACKED = (CheckpointedStep, nn.RNNCellBase, nn.RNNBase)
 
 
 def train_many(
-    models: Sequence[nn.Module],
-    loss_fns: Sequence[nn.Module],
-    draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]],
-    n_updates: int,
-    *,
-    lr: float | Sequence[float],
-    seeds: Sequence[int],
-    clip: float | None = 1.0,
+    models: Sequence[nn.Module], loss_fns: Sequence[nn.Module],
+    draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]], n_updates: int, *,
+    lr: float | Sequence[float], seeds: Sequence[int], clip: float | None = 1.0,
     schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
-    evaluate: Callable[[nn.Module], Row] | None = None,
-    monitor: str = "accuracy",
-    patience: int | None = None,
-    log: Callable[[Row], Any] | None = None,
-    log_every: int = 100,
-    checkpoint_dir: Path | str | None = None,
-    checkpoint_every: int = 500,
-    progress: bool = True,
-) -> list[Row]:
+    evaluate: Callable[[nn.Module], Row] | None = None, monitor: str = "accuracy", patience: int | None = None,
+    log: Callable[[Row], Any] | None = None, log_every: int = 100,
+    checkpoint_dir: Path | str | None = None, checkpoint_every: int = 500, progress: bool = True,
+) -> list[Row]:  # fmt: skip
     """Train K networks together; each ends where `train` would have brought it alone, but for rounding.
 
     A network whose loss or gradient is not finite keeps the weights it had before, and so does one that has stopped
@@ -67,13 +57,10 @@ def train_many(
         seeds: K seeds, of the generators that batches are drawn from, one for each.
         checkpoint_dir: where `last.pt` is written; a run that was cut off goes on from there.
 
-    Returns:
-        A table, one row for each network and logged update: network (0 to K - 1), update, the terms of the loss,
-        grad_norm, lr, what `evaluate` gave, and stopped ("diverged", "early" or ""). The row of a network that has
-        diverged is that of the update that was not finite. `pandas.DataFrame(rows)` reads it.
-
-    Raises:
-        ValueError, TypeError: if an argument is not as above, or the checkpoint is from a run with other settings.
+    The table has a row for each network and logged update: network (0 to K - 1), update, the terms of the loss,
+    grad_norm, lr, what `evaluate` gave, and stopped ("diverged", "early" or ""). The row of a network that has diverged
+    is that of the update that was not finite. `pandas.DataFrame(rows)` reads it. ValueError or TypeError if an argument
+    is not as above, or the checkpoint is from another run.
     """
     clip = checked_clip(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
     lrs = [lr] * len(models) if isinstance(lr, float | int) else list(lr)
@@ -138,10 +125,8 @@ class _Network:
         self.optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=lr)
         self.watch: Watch = watch(self.optimizer)
         if self.optimizer.param_groups[0]["betas"] != BETAS:
-            advice = "OneCycleLR has cycle_momentum=False for that"
-            raise ValueError(
-                f"schedule must change nothing but the learning rate; got one with Adam's betas ({advice})"
-            )
+            came = "one that changes Adam's betas (OneCycleLR has cycle_momentum=False for that)"
+            raise ValueError(f"schedule must change nothing but the learning rate; got {came}")
 
 
 class _Stack:
@@ -252,12 +237,6 @@ def _places(module: nn.Module) -> Tensors:
     }
 
 
-def _loose(module: nn.Module) -> Tensors:
-    """Tensors that are neither parameters nor buffers."""
-    parts = [(path, vars(part)) for path, part in module.named_modules()]
-    return {f"{path}.{name}": its for path, own in parts for name, its in own.items() if isinstance(its, Tensor)}
-
-
 def _names(module: nn.Module) -> dict[str, str]:
     """place -> the first place where the same tensor stands, by which it is known."""
     first: dict[int, str] = {}
@@ -282,7 +261,11 @@ def _check_stackable(models: Sequence[nn.Module], loss_fns: Sequence[nn.Module])
             raise ValueError(f"models must be of what torch can batch over networks; got {came}")
     owners: dict[int, str] = {}  # of every tensor, by where it lies in memory
     for name, modules in {"models": models, "loss_fns": loss_fns}.items():
-        built = [identity_of({"module": it, "ties": _names(it), "tensors": _loose(it)}, values=False) for it in modules]
+        built = []
+        for module in modules:
+            own = [(f"{path}.{key}", its) for path, part in module.named_modules() for key, its in vars(part).items()]
+            tensors = {key: its for key, its in own if isinstance(its, Tensor)}
+            built.append(identity_of({"module": module, "ties": _names(module), "tensors": tensors}, values=False))
         for k, module in enumerate(modules):
             if told := differences(built[k], built[0]):
                 pair = f"{name}[{k}] (here) and {name}[0] (there), where {told}"

@@ -84,9 +84,7 @@ class PonderNet(nn.Module):
                 average is one of probabilities, which is what sampling gives in the mean; without, of logits.
             look_every: steps from one look to the next. None: `SHORT_STRIDE` as long as more than `MANY_ROWS` samples
                 think, then `LONG_STRIDE`. With 1 no step is computed that is not needed.
-
-        Raises:
-            ValueError, TypeError: if `rule`, `q`, `step` or `look_every` is not as above.
+        ValueError or TypeError if `rule`, `q`, `step` or `look_every` is not as above.
         """
         check_choice("rule", rule, RULES)
         if rule == "expectation":
@@ -156,8 +154,7 @@ class PonderNet(nn.Module):
     def _unroll(self, z: Any, h: Any, n_steps: int, batch_size: int) -> tuple[Tensor, Any, Tensor]:
         y_hat, h, halt_logits = unroll(self.step, z, h, n_steps)
         if halt_logits.shape != (n_steps, batch_size) or y_hat.shape[:2] != (n_steps, batch_size):
-            raise ValueError(
-                f"step must return y_hat of shape [batch, ...] and halt_logit of shape [batch], batch = {batch_size}; "
-                f"got {list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
-            )
+            wanted = f"y_hat of shape [batch, ...] and halt_logit of shape [batch], batch = {batch_size}"
+            came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
+            raise ValueError(f"step must return {wanted}; got {came}")
         return y_hat, h, halt_logits

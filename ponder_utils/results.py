@@ -65,9 +65,8 @@ def run_grid(
             only a lock is left of it when the results are there. None without `store`. Other processes wait for a call.
         name: shown on the progress bar.
 
-    Raises:
-        GridError: when all calls have ended, if some have failed. The others are in `store`, and in the error.
-        ValueError, TypeError: if an argument is not as above, or a worker of the client has several threads.
+    When all calls have ended, a GridError tells of those that have failed; the others are in `store`, and in the error.
+    ValueError or TypeError if an argument is not as above, or a worker of the client has several threads.
     """
     check_int("workers", workers, 1)
     keys = [key_of(setting) for setting in settings]

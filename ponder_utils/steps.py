@@ -188,9 +188,7 @@ class ConvStep(nn.Module):
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """x: [batch, in_channels, H, W] -> W_x * x, [batch, channels, H / patch, W / patch], and a state of zeros.
-
-        Raises:
-            ValueError: unless the patches cover the image.
+        ValueError unless the patches cover the image.
         """
         if x.ndim != 4 or x.shape[1] != self.from_x.in_channels or x.shape[2] % self.patch or x.shape[3] % self.patch:
             allowed = f"shape [batch, {self.from_x.in_channels}, H, W] with H and W multiples of patch = {self.patch}"

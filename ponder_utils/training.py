@@ -27,29 +27,17 @@ class NonFiniteError(FloatingPointError):
 
 
 def train(
-    model: nn.Module,
-    loss_fn: Callable[[Any, Tensor], Any],
-    draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]],
-    n_updates: int,
-    *,
-    lr: float,
-    clip: float | None = 1.0,
-    schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
-    seed: int = 0,
-    evaluate: Callable[[nn.Module], Row] | None = None,
-    monitor: str = "accuracy",
-    patience: int | None = None,
-    log: Callable[[Row], Any] | None = None,
-    log_every: int = 100,
-    checkpoint_dir: Path | str | None = None,
-    checkpoint_every: int = 500,
-    progress: bool = True,
-) -> list[Row]:
+    model: nn.Module, loss_fn: Callable[[Any, Tensor], Any],
+    draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]], n_updates: int, *,
+    lr: float, clip: float | None = 1.0, schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
+    seed: int = 0, evaluate: Callable[[nn.Module], Row] | None = None, monitor: str = "accuracy",
+    patience: int | None = None, log: Callable[[Row], Any] | None = None, log_every: int = 100,
+    checkpoint_dir: Path | str | None = None, checkpoint_every: int = 500, progress: bool = True,
+) -> list[Row]:  # fmt: skip
     """Train with Adam and a clipped gradient, and return the logged rows.
 
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
     would have ended: model, optimizer, schedule, early stopping and all of torch's random numbers are restored.
-
     For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`. Weights, optimizer, halting
     distribution and loss stay float32.
 
@@ -67,17 +55,14 @@ def train(
         monitor: the number of `evaluate` that should grow: it decides which checkpoint is best, and `patience`.
         patience: stop after so many evaluations without a new best.
         log: called with every row: a list's `append`, or a function that hands it to a tracker.
-        log_every, checkpoint_every: in updates.
-        checkpoint_dir: where `last.pt` and `best.pt` are written; None for no checkpoints.
+        checkpoint_dir: where `last.pt` and `best.pt` are written, every `checkpoint_every` updates and at the best.
         progress: show a progress bar.
 
-    Returns:
-        A row every `log_every` updates: update, the terms of the loss, grad_norm (before clipping), lr, and what
-        `evaluate` gave.
+    There is a row every `log_every` updates and at the last: update, the terms of the loss, grad_norm (before
+    clipping), lr, and what `evaluate` gave.
 
-    Raises:
-        NonFiniteError: at the first update whose loss or gradient is not finite, before it reaches the weights.
-        ValueError, TypeError: if an argument is not as above, or a checkpoint is from a run with other settings.
+    NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights; ValueError
+    or TypeError if an argument is not as above, or a checkpoint is from another run.
     """
     clip = checked_clip(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
     lr, seed = check_real("lr", lr, 0, open_low=True), check_int("seed", seed, 0)

@@ -198,7 +198,7 @@ def test_a_kernel_that_does_not_start_leaves_nothing_of_yesterday(tmp_path, run_
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert run_course() == 1
     (row,) = json.loads((tmp_path / "runs" / "course.json").read_text())
-    assert row["status"].startswith("FAILED: the kernel did not start: Kernel died before replying")
+    assert row["status"].startswith("FAILED: Kernel died before replying")
     assert not any("yesterday" in path.read_text() for path in (tmp_path / "runs").iterdir())
 
 

@@ -173,3 +173,10 @@ def test_results_are_where_the_logits_are_and_not_on_the_default_device():
         log_p = halting_log_probs(a)
         results = log_p, expected_steps(log_p), kl_divergence(log_p, log_prior)
     assert all(result.device == a.device for result in results)
+
+
+def test_finite_where_the_sum_of_the_logits_is():
+    for size, finite in ((1e37, True), (3e38, False)):
+        log_p = halting_log_probs(torch.full((20, 1), size))
+        assert log_p.isfinite().all() == finite
+        assert not log_p.isnan().any()

@@ -13,7 +13,8 @@ again after a kill.
 
 NOTEBOOK is a name in notebooks/, such as 03_parity; none means all. A parameter that a notebook does not
 declare, or whose value has another type than its default, stops the run before anything is executed. The table is
-written before the first notebook and after each, so that it is true even where this command was killed.
+written before the first notebook and after each, so that it is true even where this command was killed; that of a grid
+is printed.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def run(notebook: Path, parameters: dict[str, Any], executed: Path) -> dict[str,
     except DeadKernelError:
         status, lost = "FAILED: the kernel died: often out of memory", True
     except RuntimeError as error:
-        status, lost = f"FAILED: the kernel did not start: {error}", True
+        status, lost = f"FAILED: {error}", True
     row = {"notebook": notebook.stem, "status": status, "minutes": round((time.perf_counter() - start) / 60, 2)}
     if not executed.exists():
         return row | {"headline": ""}

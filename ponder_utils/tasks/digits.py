@@ -54,9 +54,7 @@ def load_digits(
             MNIST if it is in the folder or can be fetched, else the small ones, and a line that says why.
         folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...).
         seed: of the split into training and validation (MNIST's test images are its own), or all three parts.
-
-    Raises:
-        MNISTError: if MNIST is there but damaged; or, with "mnist", if it is not there and cannot be fetched.
+    MNISTError if MNIST is there but damaged; or, with "mnist", if it is not there and cannot be fetched.
     """
     check_choice("dataset", dataset, DATASETS)
     generator = torch.Generator().manual_seed(seed)

@@ -31,9 +31,7 @@ class RotationTask:
 
     Angles are uniform in [-within, within], in degrees. Images are drawn with replacement: an epoch here is as many
     draws as there are images.
-
-    Raises:
-        TypeError, ValueError: if an argument is not as above.
+    TypeError or ValueError if an argument is not as above.
     """
 
     x: Tensor
@@ -44,10 +42,10 @@ class RotationTask:
         _check_images(self.x)
         check_angle(self.within, "within")
         if self.y.shape != self.x.shape[:1] or self.y.device != self.x.device or not len(self.y):
-            raise ValueError(
-                f"y must be one label for each image, on their device, here [{len(self.x)}] on {self.x.device}, and at "
-                f"least one; got {list(self.y.shape)} on {self.y.device}"
+            wanted = (
+                f"one label for each image, on their device, here [{len(self.x)}] on {self.x.device}, and at least one"
             )
+            raise ValueError(f"y must be {wanted}; got {list(self.y.shape)} on {self.y.device}")
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw x [batch_size, channels, H, W], float32, in [0, 1], and y [batch_size], on the generator's device."""
