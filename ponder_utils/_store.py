@@ -58,9 +58,8 @@ class Store:
     def _entry(self, line: bytes) -> Row:
         try:
             entry = json.loads(line)
-            if _sealed(json.dumps({name: entry[name] for name in entry if name != "crc32"})).encode() != line.rstrip(
-                b"\r"
-            ):
+            text = json.dumps({name: entry[name] for name in entry if name != "crc32"})
+            if _sealed(text).encode() != line.rstrip(b"\r"):
                 raise ValueError("it does not fit its checksum")
             return entry
         except (ValueError, TypeError) as error:

@@ -98,7 +98,7 @@ def _taken_apart(value: Any, values: bool) -> tuple[str, dict[Any, Any]]:
 
 
 def _is_opened(value: Any, ours: bool) -> bool:
-    """Is a function or an object's class not of an installed package? Is that so of ours?"""
+    """Is a function, or an object's class, one's own, and of no installed package? For this package `ours` says it."""
     top = str(getattr(value, "__module__", "")).partition(".")[0]
     file = getattr(sys.modules.get(top), "__file__", None) or ""
     if top == __name__.partition(".")[0]:

@@ -109,7 +109,8 @@ def train_many(
                 run.rows += rows
                 bar.set_postfix(training=len(stack.going), refresh=False)
                 if log:
-                    list(map(log, rows))
+                    for row in rows:
+                        log(row)
             if to_save or (to_log and not stack.going):
                 stack.hand_back()
                 run.save()

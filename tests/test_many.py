@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from test_training import Normed
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau
 
@@ -210,15 +211,6 @@ train_many(*make(), draw, 100_000, log=log, checkpoint_dir={str(tmp_path)!r}, ch
     train_many(whole, losses, draw, kept + 20, **MANY)
     for k in range(3):
         torch.testing.assert_close(weights(models[k]), weights(whole[k]), **close)
-
-
-class Normed(RNNStep):
-    def __init__(self, input_size, hidden_size):
-        super().__init__(input_size, hidden_size)
-        self.norm = nn.BatchNorm1d(input_size)
-
-    def start(self, x):
-        return super().start(self.norm(x))
 
 
 class HalfFrozen(RNNStep):
