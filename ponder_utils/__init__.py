@@ -2,7 +2,7 @@
 
 Data flows one way, and no module imports one that stands after it:
 
-    tasks -> cells, encoders, steps, halting, rules -> pondernet, act -> losses, evaluation -> checkpoints, identity
+    tasks -> cells, encoders, steps, local, halting, rules -> pondernet, act -> losses, evaluation -> checkpoints, identity
     -> training, many, results -> plots, widgets, notebook
 """
 
@@ -11,23 +11,24 @@ from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import GRUCell, MLPCell, RNNCell
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.encoders import ConvEncoder
-from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
+from ponder_utils.evaluation import Score, best_halting, binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
+from ponder_utils.local import ConvStep, LocalStep, light_cone
 from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.many import train_many
 from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
-from ponder_utils.steps import CheckpointedStep, ConvStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
-from ponder_utils.tasks import ParityTask, RotationTask, load_digits, rotated_by, rotated_within
-from ponder_utils.training import NonFiniteError, train
+from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
+from ponder_utils.tasks import AdditionTask, LineParityTask, ParityTask, RotationTask, load_digits, rotated_by, rotated_within
+from ponder_utils.training import NonFiniteError, cool_down, train
 
 __version__ = "0.1.0"  # the one place where it stands
 
 # fmt: off
 __all__ = [
-    "ACT", "ACTLoss", "ACTLossTerms", "ACTOutput", "CheckpointedStep", "ConvEncoder", "ConvStep",
-    "DamagedFileError", "EncodedStep", "GRUCell", "GRUStep", "LossTerms", "MLPCell", "NonFiniteError", "ParityTask",
+    "ACT", "ACTLoss", "ACTLossTerms", "ACTOutput", "AdditionTask", "CheckpointedStep", "ConvEncoder", "ConvStep",
+    "DamagedFileError", "EncodedStep", "GRUCell", "GRUStep", "LineParityTask", "LocalStep", "LossTerms", "MLPCell", "NonFiniteError", "ParityTask",
     "PonderLoss", "PonderNet", "PonderOutput", "Prediction", "RNNCell", "RNNStep", "ReconstructionLoss",
-    "RecurrentStep", "RegularizationLoss", "RotationTask", "Score", "binary_correct", "class_correct", "evaluate",
-    "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence", "load_digits", "load_weights",
+    "RecurrentStep", "RegularizationLoss", "RotationTask", "Score", "best_halting", "binary_correct", "class_correct", "cool_down", "evaluate",
+    "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence", "light_cone", "load_digits", "load_weights",
     "rotated_by", "rotated_within", "train", "train_many",
 ]

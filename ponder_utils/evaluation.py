@@ -63,3 +63,18 @@ def evaluate(
         accuracy_by_step=right.mean(1).tolist(),
         p=p.mean(1).tolist(),
     )
+
+
+def best_halting(chances: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:
+    """The most that any choice of a step for each sample can reach: mean steps, rising, and mean chances.
+
+    chances: [N, batch], how likely a sample is right if it stops at each step (0 or 1 for answers that are known). A
+    sample stops where its chance, less the price of its steps, is highest; a point for each price from 1 to 0.001 a step.
+    """
+    n = torch.arange(1, len(chances) + 1, device=chances.device)[:, None]
+    steps, accuracy = [], []
+    for price in torch.logspace(0, -3, n_points, device=chances.device):
+        best = (chances - price * n).argmax(0, keepdim=True)
+        steps.append((best + 1).double().mean().item())
+        accuracy.append(chances.gather(0, best).double().mean().item())
+    return steps, accuracy

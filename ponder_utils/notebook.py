@@ -56,13 +56,15 @@ def _statements(cell: str) -> list[ast.stmt]:
 
 
 def attempt(check: Callable[[Any], None], answer: Any) -> bool:
-    """Run the check of an exercise on an answer, and say whether it is right; if not, what is wrong."""
+    """Run the check of an exercise on an answer, and say in one line whether it is right; if not, what is wrong."""
     try:
         check(answer)
     except NotImplementedError:
         print("Not yet: nothing written so far.")
     except AssertionError as error:
-        print(f"Not yet: {error}")
+        print(f"Not yet: {' '.join(str(error).split()) or 'a result is not what it should be.'}")
+    except Exception as error:  # whatever a reader's answer raises, or makes the check raise: the notebook goes on
+        print(f"Not yet: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
     else:
         print("Right.")
         return True

@@ -19,7 +19,7 @@ from ponder_utils.steps import start, unroll
 # How many steps `predict` takes between two looks at who has halted: measured, with `benchmarks`, on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
 
-RULES = ("sample", "quantile", "most_probable", "fixed", "expectation")
+RULES = ("sample", "quantile", "threshold", "most_probable", "fixed", "expectation")
 
 
 class PonderOutput(NamedTuple):
@@ -78,8 +78,9 @@ class PonderNet(nn.Module):
 
         Args:
             rule: "sample" (the paper's: halt at step n with probability p_n; the same seed of the `generator` gives the
-                same answer), "quantile" (first step where the CDF reaches `q`, in (0, 1]), "most_probable", "fixed" (at
-                `step`, in 1..max_steps), or "expectation": run all steps, and average the answers with weights p_n.
+                same answer), "quantile" (first step where the CDF reaches `q`, in (0, 1]), "threshold" (first step where
+                lambda_n reaches `q`), "most_probable", "fixed" (at `step`, in 1..max_steps), or "expectation": run all
+                steps, and average the answers with weights p_n.
             activation: for "expectation": applied to y_hat_n before it is averaged. With `torch.sigmoid` the
                 average is one of probabilities, which is what sampling gives in the mean; without, of logits.
             look_every: steps from one look to the next. None: `SHORT_STRIDE` as long as more than `MANY_ROWS` samples
@@ -98,6 +99,8 @@ class PonderNet(nn.Module):
             decide = rules.most_probable(n_rows, device)
         elif rule == "quantile":
             decide = rules.quantile(n_rows, device, q)
+        elif rule == "threshold":
+            decide = rules.threshold(n_rows, device, q)
         else:
             look_every = last = check_int("step", step, 1, self.max_steps)
             decide = rules.at_the_end

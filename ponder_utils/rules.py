@@ -46,6 +46,19 @@ def quantile(batch_size: int, device: torch.device, q: float = 0.5) -> HaltingRu
     return _first_passage(torch.full((batch_size,), log_v, device=device, dtype=torch.float32))
 
 
+def threshold(batch_size: int, device: torch.device, q: float = 0.5) -> HaltingRule:
+    """Halt at the first step with lambda_n >= q, 0 < q <= 1, or at the last one: no step is counted against another."""
+    q = check_real("q", q, 0, 1, open_low=True)
+    lowest = math.inf if q == 1 else math.log(q) - math.log1p(-q)
+
+    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
+        goes_on = (log_p - log_survival < lowest) & (log_survival > -math.inf)  # the logit a_n; none at the last step
+        first = goes_on.cumprod(0).sum(0)
+        return first, first == len(log_p)
+
+    return rule
+
+
 def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
     """Answer from the step with the largest p_n (the first of equals).
 

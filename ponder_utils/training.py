@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim.lr_scheduler import LRScheduler
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
@@ -114,6 +115,11 @@ def train(
             if to_save or watch.stopped:
                 run.save()
     return run.rows
+
+
+def cool_down(n_updates: int) -> Callable[[torch.optim.Optimizer], LRScheduler]:
+    """A schedule for so many updates: the learning rate stays for half of them, and then falls in a line to 0."""
+    return partial(LambdaLR, lr_lambda=lambda update: min(1.0, 2 - 2 * update / n_updates))
 
 
 class _Guard:
