@@ -44,11 +44,12 @@ commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 stamp: $(READY)  ## write the repository's address from pyproject.toml into Colab links and install cells
 	$(RUN) tools/stamp.py
 
-results: $(READY)  ## the stored runs behind the notebooks' figures: 90 minutes; a killed run goes on where it stopped
+results: $(READY)  ## the stored runs behind the notebooks' figures: 3 hours; a killed run goes on where it stopped
 	$(RUN) tools/course.py 01_act_background -p EXPERIMENT_SEEDS 10 -p STORE True
 	$(RUN) tools/course.py 03_parity -p PRIOR_SEEDS 10 -p BEYOND_SEEDS 10 -p STORE True
 	$(RUN) tools/course.py 03_parity -p PRIOR_SIZE large -p PRIOR_SEEDS 10 -p BEYOND_SEEDS 10 -p STORE True
 	$(RUN) tools/course.py 04_mnist_rotation -p DATASET mnist -p EXPERIMENT_SEEDS 5 -p STORE True
+	$(RUN) tools/course.py 05_light_cone_controls -p RUN class
 
 bench: $(READY)  ## the speed claims, both sides in one run: 4 minutes
 	$(RUN) -m pip install -q -e '.[bench]'

@@ -18,7 +18,7 @@ import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from benchmarks.inference_rows import inference_rows
+from benchmarks.inference_rows import inference_rows, light_cone_rows
 from benchmarks.timing import Row
 from benchmarks.to_99_percent import race
 from benchmarks.training_rows import act_rows, growth_rows, image_rows, many_rows, memory_rows, parity_rows
@@ -84,7 +84,7 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     rows: list[Row] = []
-    for group in (parity_rows, act_rows, image_rows, many_rows, inference_rows):
+    for group in (parity_rows, act_rows, image_rows, many_rows, inference_rows, light_cone_rows):
         for row in group():
             print_row(row)
             rows.append(row)

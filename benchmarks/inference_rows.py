@@ -6,7 +6,8 @@ import torch
 
 from benchmarks.timing import Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
-from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
+from ponder_utils import GRUStep, LineParityTask, ParityTask, PonderNet, evaluate, train
+from ponder_utils.experiments import lines
 
 TASK = ParityTask(8)
 TARGETS = {1: "<= 1", 128: "<= 0.75", 1024: "<= 0.48", 8192: "<= 0.44"}
@@ -18,6 +19,31 @@ def trained_network(n_hidden: int) -> PonderNet:
     model = PonderNet(GRUStep(8, n_hidden), N)
     train(model, ponder_loss(), lambda g: TASK.batch(BATCH, g), 2000, lr=5e-3, clip=0.1, progress=False)
     return model
+
+
+def light_cone_rows() -> list[Row]:
+    """A network that must think (lesson 05), trained on 16 places, on lines of 64: halting against all 80 steps."""
+    step = lines.learn(**lines.RECIPE, seed=0).step
+    model, task, rows = PonderNet(step, 80).eval(), LineParityTask(64), []
+    for batch_size in (1, 128, 1024):
+        x, y = task.batch(batch_size, torch.Generator().manual_seed(1))
+        got = model.predict(x, "threshold", q=0.2)
+        right = lines.whole_lines_right(got.y_hat, y).float().mean().item()
+        if right < 0.97:
+            raise RuntimeError(f"the network has not learnt: right on {right:.1%}")
+
+        def all_steps(x: torch.Tensor = x) -> None:
+            with torch.no_grad():
+                model(x)
+
+        row = compare(
+            f"64 places, threshold, batch {batch_size}: halting / all 80 steps",
+            lambda x=x: model.predict(x, "threshold", q=0.2),
+            all_steps,
+            rounds=51 if batch_size == 1 else 15,
+        )
+        rows.append(row | {"needed": round(got.steps.float().mean().item() / 80, 3), "accuracy": round(right, 4)})
+    return rows
 
 
 def inference_rows() -> list[Row]:

@@ -2,8 +2,8 @@
 
 Data flows one way, and no module imports one that stands after it:
 
-    tasks -> cells, encoders, steps, local, halting, rules -> pondernet, act -> losses, evaluation -> checkpoints, identity
-    -> training, many, results -> plots, widgets, notebook
+    tasks -> cells, encoders, steps, local, halting, rules -> pondernet, act -> losses, evaluation
+    -> checkpoints, identity -> training, many, results -> experiments -> plots, widgets, notebook
 """
 
 from ponder_utils._files import DamagedFileError
@@ -18,7 +18,15 @@ from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss, Re
 from ponder_utils.many import train_many
 from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
 from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
-from ponder_utils.tasks import AdditionTask, LineParityTask, ParityTask, RotationTask, load_digits, rotated_by, rotated_within
+from ponder_utils.tasks import (
+    AdditionTask,
+    LineParityTask,
+    ParityTask,
+    RotationTask,
+    load_digits,
+    rotated_by,
+    rotated_within,
+)
 from ponder_utils.training import NonFiniteError, cool_down, train
 
 __version__ = "0.1.0"  # the one place where it stands
@@ -26,9 +34,10 @@ __version__ = "0.1.0"  # the one place where it stands
 # fmt: off
 __all__ = [
     "ACT", "ACTLoss", "ACTLossTerms", "ACTOutput", "AdditionTask", "CheckpointedStep", "ConvEncoder", "ConvStep",
-    "DamagedFileError", "EncodedStep", "GRUCell", "GRUStep", "LineParityTask", "LocalStep", "LossTerms", "MLPCell", "NonFiniteError", "ParityTask",
-    "PonderLoss", "PonderNet", "PonderOutput", "Prediction", "RNNCell", "RNNStep", "ReconstructionLoss",
-    "RecurrentStep", "RegularizationLoss", "RotationTask", "Score", "best_halting", "binary_correct", "class_correct", "cool_down", "evaluate",
-    "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence", "light_cone", "load_digits", "load_weights",
-    "rotated_by", "rotated_within", "train", "train_many",
+    "DamagedFileError", "EncodedStep", "GRUCell", "GRUStep", "LineParityTask", "LocalStep", "LossTerms", "MLPCell",
+    "NonFiniteError", "ParityTask", "PonderLoss", "PonderNet", "PonderOutput", "Prediction", "RNNCell", "RNNStep",
+    "ReconstructionLoss", "RecurrentStep", "RegularizationLoss", "RotationTask", "Score", "best_halting",
+    "binary_correct", "class_correct", "cool_down", "evaluate", "expected_steps", "geometric_log_prior",
+    "halting_log_probs", "kl_divergence", "light_cone", "load_digits", "load_weights", "rotated_by",
+    "rotated_within", "train", "train_many",
 ]

@@ -69,7 +69,7 @@ def best_halting(chances: Tensor, n_points: int = 100) -> tuple[list[float], lis
     """The most that any choice of a step for each sample can reach: mean steps, rising, and mean chances.
 
     chances: [N, batch], how likely a sample is right if it stops at each step (0 or 1 for answers that are known). A
-    sample stops where its chance, less the price of its steps, is highest; a point for each price from 1 to 0.001 a step.
+    sample stops where its chance, less the price of its steps, is highest; a point for each price, 1 to 0.001 a step.
     """
     n = torch.arange(1, len(chances) + 1, device=chances.device)[:, None]
     steps, accuracy = [], []

@@ -1,9 +1,9 @@
-"""Steps that hear from their neighbours only, the same at every place: after n steps, nobody can know of what is further.
+"""Steps that hear from their neighbours only, the same at every place, and what a place can know of after n of them.
 
 At step 1 a place knows itself. With every further step it hears from the places that the kernel of one small
-convolution covers, so that its state after n steps hangs on places up to (n - 1) (kernel // 2) away in any direction, and
-on nothing beyond: its *light cone* (`light_cone`). That is exact, to the last bit: what lies outside does not enter the
-computation.
+convolution covers, so that its state after n steps hangs on places up to (n - 1) (kernel // 2) away in any direction,
+and on nothing beyond: its *light cone* (`light_cone`). That is exact, to the last bit: what stands outside does not
+enter the computation.
 """
 
 import torch
@@ -18,8 +18,10 @@ def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, ker
     """Which places can know, at each step, of what stands at `place`; also, of which places it can know itself.
 
     place and shape (of a line or a grid, without batch and channels) have one number for each dimension.
-    [n_steps, *shape], bool.
+    [n_steps, *shape], bool. ValueError if the place is outside.
     """
+    for size, middle in zip(shape, place, strict=True):
+        check_int("place", middle, 0, size - 1)
     away = [(torch.arange(size) - middle).abs() for middle, size in zip(place, shape, strict=True)]
     distance = torch.stack(torch.meshgrid(*away, indexing="ij")).amax(0)
     n = torch.arange(1, n_steps + 1).view(-1, *[1] * len(shape))
@@ -46,7 +48,11 @@ class _Neighbours(nn.Module):
         """ValueError unless x has the right channels, and its sides can be cut into patches."""
         sides, patch = x.shape[2:], self.from_x.kernel_size
         named = ["places"] if len(patch) == 1 else ["H", "W"]
-        if x.ndim != 2 + len(patch) or x.shape[1] != self.from_x.in_channels or any(s % p for s, p in zip(sides, patch, strict=True)):
+        if (
+            x.ndim != 2 + len(patch)
+            or x.shape[1] != self.from_x.in_channels
+            or any(s % p for s, p in zip(sides, patch, strict=True))
+        ):
             allowed = f"shape [batch, {self.from_x.in_channels}, {', '.join(named)}]"
             cut = f" with {' and '.join(named)} multiples of patch = {patch[0]}" if patch[0] > 1 else ""
             raise ValueError(f"x must have {allowed}{cut}; got {list(x.shape)}")
@@ -59,11 +65,11 @@ class _Neighbours(nn.Module):
 
 
 class LocalStep(_Neighbours):
-    """An answer at every place of a line or a grid, h_{n+1} = tanh(W_h * h_n + W_x * x), and every place votes on halting.
+    """An answer at every place of a line or a grid, and a vote on halting: h_{n+1} = tanh(W_h * h_n + W_x * x).
 
     A halting logit is read at each place, and the smallest is that of the whole: the line halts when its last place is
-    ready. So the signal that a self-timed circuit has finished is made, and unlike a mean it does not fade as lines grow
-    longer.
+    ready. So the signal that a self-timed circuit has finished is made, and unlike a mean it does not fade as lines
+    grow longer.
 
     Args:
         in_channels: numbers at one place of the input.
@@ -101,8 +107,8 @@ class LocalStep(_Neighbours):
 class ConvStep(_Neighbours):
     """One answer for a whole image, h_{n+1} = h_n + relu(W_h * h_n + W_x * x) over a grid of patches.
 
-    At step 1 each place of the grid knows its own patch of the image. The answer and the halting logit are read from the
-    mean and the maximum over all places.
+    At step 1 each place of the grid knows its own patch of the image. The answer and the halting logit are read from
+    the mean and the maximum over all places.
 
     Args:
         channels: numbers in the state of one place.

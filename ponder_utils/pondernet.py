@@ -78,9 +78,9 @@ class PonderNet(nn.Module):
 
         Args:
             rule: "sample" (the paper's: halt at step n with probability p_n; the same seed of the `generator` gives the
-                same answer), "quantile" (first step where the CDF reaches `q`, in (0, 1]), "threshold" (first step where
-                lambda_n reaches `q`), "most_probable", "fixed" (at `step`, in 1..max_steps), or "expectation": run all
-                steps, and average the answers with weights p_n.
+                same answer), "quantile" (first step where the CDF reaches `q`, in (0, 1]), "threshold" (first step
+                where lambda_n reaches `q`), "most_probable", "fixed" (at `step`, in 1..max_steps), or "expectation":
+                run all steps, and average the answers with weights p_n.
             activation: for "expectation": applied to y_hat_n before it is averaged. With `torch.sigmoid` the
                 average is one of probabilities, which is what sampling gives in the mean; without, of logits.
             look_every: steps from one look to the next. None: `SHORT_STRIDE` as long as more than `MANY_ROWS` samples

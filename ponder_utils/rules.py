@@ -52,7 +52,7 @@ def threshold(batch_size: int, device: torch.device, q: float = 0.5) -> HaltingR
     lowest = math.inf if q == 1 else math.log(q) - math.log1p(-q)
 
     def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor) -> tuple[Tensor, Tensor]:
-        goes_on = (log_p - log_survival < lowest) & (log_survival > -math.inf)  # the logit a_n; none at the last step
+        goes_on = log_p - log_survival < lowest  # the logit a_n, up to rounding; +inf at the last step
         first = goes_on.cumprod(0).sum(0)
         return first, first == len(log_p)
 

@@ -44,6 +44,12 @@ def quantile_step(p, q):
     return next(n for n in range(1, len(p) + 1) if n == len(p) or math.fsum(p[:n]) >= q)
 
 
+def threshold_step(logits, q):
+    """First step with lambda_n >= q, or the last one."""
+    halt, _ = lambdas(logits)
+    return next((n for n, lambda_n in enumerate(halt[:-1], start=1) if lambda_n >= q), len(logits))
+
+
 def most_probable_step(p):
     return p.index(max(p)) + 1
 

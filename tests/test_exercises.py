@@ -3,12 +3,14 @@
 import importlib.util
 import math
 from pathlib import Path
+from statistics import mean
 
 import nbformat
 import pytest
 import torch
 from torch import Tensor, nn
 
+import ponder_utils
 from ponder_utils import notebook
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
@@ -17,7 +19,9 @@ CASES = [(path, path.stem.partition("_")[2]) for path in sorted(ROOT.glob("*.ipy
 
 def exercises(path):
     """The stubs and checks of a notebook, by name."""
-    names = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook}
+    names = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook, "mean": mean, "pu": ponder_utils}
+    names |= {name: getattr(ponder_utils, name) for name in ("LineParityTask", "LocalStep", "PonderNet")}
+    names["max_pool1d"] = nn.functional.max_pool1d
     names["cross_entropy"] = nn.BCEWithLogitsLoss(reduction="none")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
@@ -66,6 +70,8 @@ def to_the_edges(height, width, row, column):
     """Places to the farther edge, down or up and right or left."""
     return max(row, height - 1 - row), max(column, width - 1 - column)
 
+
+light_cone = solutions("light_cone")
 
 WRONG = {
     ("01_act_background", "count_updates"): [
@@ -135,6 +141,33 @@ WRONG = {
             1 + math.ceil(sum(to_the_edges(height, width, *place)) / (kernel // 2))  # no diagonals
         ),
     ],
+    ("05_light_cone", "steps_needed"): [
+        lambda resets: [sum(resets[: i + 1]) for i in range(len(resets))],  # which segment it is
+        lambda resets: [len(resets)] * len(resets),  # enough for any line
+        lambda resets: list(range(1, len(resets) + 1)),  # to the start of the line
+        lambda resets: [n - 1 for n in light_cone.steps_needed(resets)],  # distance, not steps
+        lambda resets: max(light_cone.steps_needed(resets)),  # of the line
+        lambda resets: None,
+    ],
+    ("05_light_cone", "step_of_news"): [
+        lambda distance, kernel: distance + 1,  # a kernel of 3
+        lambda distance, kernel: 1 + distance // (kernel // 2),  # rounded down
+        lambda distance, kernel: math.ceil(distance / (kernel // 2)),  # from 0
+        lambda distance, kernel: 1 + math.ceil(distance / kernel),  # the whole width to one side
+    ],
+    ("05_light_cone", "gossip"): [
+        lambda h: torch.zeros_like(h),
+        lambda h: h,
+        lambda h: h.mean(1, keepdim=True).expand_as(h),  # over channels
+        lambda h: 0.1 * torch.ones_like(h),
+    ],
+    ("05_light_cone", "oracle_accuracy"): [
+        lambda right, need: right.float().mean().item(),
+        lambda right, need: right.float().mean(1)[need - 1].max().item(),
+        lambda right, need: right[need.clamp(max=8), torch.arange(len(need))].float().mean().item(),  # a step late
+        lambda right, need: right[-1].float().mean().item(),  # all steps
+        lambda right, need: right[need - 1].float().mean().item(),  # of all lines at each line's step
+    ],
     ("03_parity", "steps_needed"): [
         lambda lambda_p, eps: round(1 / lambda_p),
         lambda lambda_p, eps: math.floor(math.log(eps) / math.log1p(-lambda_p)),  # one too few
@@ -162,6 +195,53 @@ WRONG = {
 def test_checks_fail_on_plausible_wrong_answers(stem, task, wrong):
     names = exercises(ROOT / f"{stem}.ipynb")
     assert not notebook.attempt(names[f"check_{task}"], wrong)
+
+
+RIGHT = {
+    ("05_light_cone", "steps_needed"): [
+        lambda resets: torch.tensor(light_cone.steps_needed(resets)),
+        lambda resets: torch.tensor(light_cone.steps_needed(resets), dtype=torch.float64),
+        lambda resets: tuple(i + 1 - max(j for j in range(i + 1) if resets[j]) for i in range(len(resets))),
+    ],
+    ("05_light_cone", "step_of_news"): [
+        lambda distance, kernel: 1 + math.ceil(distance / (kernel // 2)),
+        lambda distance, kernel: torch.tensor(distance).div(kernel // 2).ceil() + 1,
+    ],
+    ("05_light_cone", "gossip"): [
+        lambda h: h.mean(2, keepdim=True),  # broadcasts
+        lambda h: 0.1 * h.roll(1, dims=2),
+        lambda h: 0.1 * h.flip(2),
+        lambda h: h.mean(),
+    ],
+    ("05_light_cone", "oracle_accuracy"): [
+        lambda right, need: torch.stack([right[n - 1, i] for i, n in enumerate(need)]).double().mean(),
+        lambda right, need: sum(bool(right[n - 1, i]) for i, n in enumerate(need.tolist())) / len(need),
+        lambda right, need: right.gather(0, need[None] - 1).float().mean(),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("stem", "task", "right"), [(*place, right) for place, answers in RIGHT.items() for right in answers]
+)
+def test_checks_accept_any_right_form(stem, task, right):
+    names = exercises(ROOT / f"{stem}.ipynb")
+    assert notebook.attempt(names[f"check_{task}"], right)
+
+
+def test_attempt_survives_whatever_an_answer_does(capsys):
+    def check(answer):
+        assert answer(2).shape == (3,)
+
+    def bad(x):
+        raise ValueError("two\nlines")
+
+    for answer in (None, lambda x: None, lambda x: [1], lambda x: torch.zeros(2), bad):
+        assert not notebook.attempt(check, answer)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert all(line.startswith("Not yet: ") for line in lines)
+    assert lines[-1] == "Not yet: ValueError: two lines"
 
 
 def test_attempt_says_what_is_wrong(capsys):

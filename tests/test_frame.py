@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import course  # noqa: E402
 import stamp  # noqa: E402
 
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = stamp.notebooks()
 TAGS = {"parameters", "headline", "check", "preview"}
 BUDGETS = ("smoke", "class", "paper")
 
@@ -35,6 +35,10 @@ def code(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def is_evidence(path):
+    return path.parent.name == "evidence"
+
+
 notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -43,7 +47,7 @@ def test_exactly_one_cell_of_parameters_typed_and_commented(path):
     (cell,) = [cell for cell in read(path).cells if "parameters" in tags(cell)]
     for line in cell.source.splitlines():
         assert re.fullmatch(r"[A-Z_]+: (str|int|float|bool) = .+  # .+", line), line
-    assert "BUDGET" in cell.source
+    assert ("RUN: str" if is_evidence(path) else "BUDGET: str") in cell.source
 
 
 @notebooks
@@ -108,15 +112,17 @@ def test_a_new_address_reaches_every_copy(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["BUDGETT", "smoke"], "has no parameter BUDGETT; it has .*BUDGET"),
-        (["BUDGET", "3"], "BUDGET must be of type str; got 3"),
+        (["{}T", "smoke"], "has no parameter {}T; it has .*{}"),
+        (["{}", "3"], "{} must be of type str; got 3"),
     ],
 )
 def test_the_course_refuses_parameters_before_it_runs_anything(path, given, message, tmp_path):
+    name = "RUN" if is_evidence(path) else "BUDGET"
+    given = [text.replace("{}", name) for text in given]
     command = [sys.executable, ROOT / "tools" / "course.py", path.stem, "-p", *given, "--out", tmp_path]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert re.search(message, result.stderr)
+    assert re.search(message.replace("{}", name), result.stderr)
     assert not list(tmp_path.iterdir())
 
 
@@ -310,7 +316,8 @@ def test_plain_papermill_with_an_unknown_parameter_fails_too(tmp_path):
     "path", [path for path in NOTEBOOKS if "RESULTS: str" in path.read_text()], ids=lambda p: p.stem
 )
 def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, tmp_path):
-    given = {"BUDGET": "smoke", "RESULTS": str(tmp_path / "deleted")}
+    given = {"RUN": "stored"} if is_evidence(path) else {"BUDGET": "smoke"}
+    given["RESULTS"] = str(tmp_path / "deleted")
     if "DATASET: str" in path.read_text():
         given["DATASET"] = "digits"
     assert course.run(path, given, tmp_path / path.name)["status"] == "ok"

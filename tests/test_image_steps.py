@@ -6,8 +6,9 @@ from torch import nn
 
 from ponder_utils.cells import MLPCell
 from ponder_utils.encoders import ConvEncoder
+from ponder_utils.local import ConvStep
 from ponder_utils.pondernet import RULES, PonderNet
-from ponder_utils.steps import ConvStep, EncodedStep, RecurrentStep
+from ponder_utils.steps import EncodedStep, RecurrentStep
 
 
 def images(n=6, seed=0):

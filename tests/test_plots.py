@@ -9,6 +9,7 @@ from matplotlib.colors import to_rgb
 
 from ponder_utils import plots
 from ponder_utils.plots import act, digits, theory, trained
+from ponder_utils.plots import lines as line_figures
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)
@@ -23,6 +24,7 @@ runs = pd.DataFrame(
 )
 THREE = [0.5, 0.3, 0.2]
 IMAGE = rng.random((28, 28))
+GRID = (rng.random((5, 3)) < 0.5).astype(float)
 FIGURES = {
     "halting": lambda: act.halting([[0.1, 0.5, 0.5]] * 2, [[0.1, 0.9], [1.0]], [0.1, 0.9]),
     "jumps": lambda: act.jumps([0, 1, 2], [2, 2, 1], [0.4, 0.2, 1.0], [2.4, 2.2, 2.0], [2.4, 2.2, 2.1]),
@@ -73,8 +75,45 @@ FIGURES = {
     "price_of_accuracy": lambda: digits.price_of_accuracy(
         {"always stopped at step n": ([1, 2, 3], [0.2, 0.8, 0.9])}, {"sample": [(2.2, 0.7)], "fixed": [(1, 0.6)]}, 0.5
     ),
+    "machine": lambda: line_figures.machine(6, 3, place=2),
+    "changes": lambda: line_figures.changes([GRID, GRID], [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2"]),
+    "thoughts of lines": lambda: line_figures.thoughts(
+        [GRID] * 2, [GRID] * 2, [[1, 2, 3], [1, 1, 2]], [4, 3], [GRID[:2]] * 2, ["easy", "hard"]
+    ),
+    "steps_against_need": lambda: line_figures.steps_against_need(
+        {"one network": [[2.0, 3.0, None, 5.0], [2.5, 3.5, 4.5, 5.5]]}, 1, 2, {"theory": 1.5}, failed=[[4.0, 4.0]]
+    ),
+    "above_the_limit": lambda: line_figures.above_the_limit(
+        [0.2, 0.5], {"theory": [4, 1]}, {"a": [(0.2, 3.9)], "b": []}
+    ),
+    "bought": lambda: line_figures.bought(
+        [
+            ("16 places", by_step[:2], {"sample": [(2, 0.7)]}, {"limit": ([1, 2], [0.5, 1])}, 4),
+            ("digits", [], {}, {}, 9),
+        ]
+    ),
+    "against_size": lambda: line_figures.against_size([16, 64], {"log": [4, 6]}, {"a network": [(16, 5)]}, "steps"),
+    "by_group": lambda: line_figures.by_group({"with": {"right": [1, 0.9]}, "without": {"right": []}}, "right", (0, 1)),
     "traces": lambda: trained.traces(by_step[:2], by_step[:2], by_step[:2], ["easy", "hard"], [0, 1]),
 }
+
+
+def test_runs_are_drawn_where_they_were_measured():
+    (first, second, failed, cone) = lines(FIGURES["steps_against_need"]())[:4]
+    assert [*zip(*first.get_data(), strict=True)] == [(1, 2.0), (2, 3.0), (4, 5.0)]
+    assert [*second.get_ydata()] == [2.5, 3.5, 4.5, 5.5]
+    assert [*failed.get_xdata()] == [1, 2]
+    assert [*cone.get_ydata()] == [1, 2, 3, 4]
+
+
+def test_what_is_written_for_a_projector_is_at_least_11_points_high():
+    for name in ("steps_against_need", "bought", "above_the_limit", "against_size", "by_group", "changes", "machine"):
+        figure = FIGURES[name]()
+        legends = [its for its in (*figure.legends, *(ax.get_legend() for ax in figure.axes)) if its]
+        texts = [text for its in legends for text in its.get_texts()]
+        for ax in figure.axes:
+            texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
+        assert min(text.get_fontsize() for text in texts) >= 11, name
 
 
 def lines(figure, panel=0):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import halting, most_probable_step, quantile_step
+from reference import halting, most_probable_step, quantile_step, threshold_step
 from scipy.stats import chisquare
 from torch import nn
 
@@ -61,6 +61,10 @@ def test_deterministic_rules_equal_the_definition(seed, batch_size, max_steps):
         got, cost = scripted(logits, "quantile", q=q, look_every=1)
         assert got.steps.tolist() == [quantile_step(row, q) for row in p] or q == 1.0
         assert cost == got.computed.sum() == got.steps.sum()
+    for q in (0.1, 0.5, 0.9):
+        got, cost = scripted(logits, "threshold", q=q, look_every=1)
+        assert got.steps.tolist() == [threshold_step(row, q) for row in logits.double().tolist()]
+        assert cost == got.computed.sum() == got.steps.sum()
     got, cost = scripted(logits, "most_probable", look_every=1)
     assert got.steps.tolist() == [most_probable_step(row) for row in p]
     assert cost == got.computed.sum()
@@ -75,7 +79,7 @@ def test_deterministic_rules_equal_the_definition(seed, batch_size, max_steps):
 def test_every_rule_returns_the_answer_and_p_n_of_its_step(seed, batch_size, max_steps):
     logits = draws(seed, batch_size, max_steps)
     p = halting_log_probs(logits.T).exp()
-    for rule in ("sample", "quantile", "most_probable", "fixed"):
+    for rule in ("sample", "quantile", "threshold", "most_probable", "fixed"):
         got, _ = scripted(logits, rule, step=max_steps)
         assert torch.equal(got.y_hat, got.steps.float())
         torch.testing.assert_close(got.p_halt, p.gather(0, got.steps[None] - 1)[0])
@@ -84,7 +88,7 @@ def test_every_rule_returns_the_answer_and_p_n_of_its_step(seed, batch_size, max
 @cases
 def test_how_often_one_looks_changes_the_cost_and_nothing_else(seed, batch_size, max_steps):
     logits = draws(seed, batch_size, max_steps)
-    for rule in ("sample", "quantile", "most_probable"):
+    for rule in ("sample", "quantile", "threshold", "most_probable"):
 
         def run(look_every, rule=rule):
             return scripted(logits, rule, generator=torch.Generator().manual_seed(seed), look_every=look_every)
@@ -262,7 +266,7 @@ def test_logits_that_are_not_finite_are_not_hidden(look_every):
     logits = torch.tensor([[nan, 0, 0, 0, 0, 0], [0, inf, 0, 0, 0, 0], [0, nan, 0, 0, 0, 0]])
     got, _ = scripted(logits, "fixed", step=5)
     assert (got.steps == 5).all()
-    for rule in ("sample", "quantile", "most_probable"):
+    for rule in ("sample", "quantile", "threshold", "most_probable"):
         got, _ = scripted(logits, rule, look_every=look_every, generator=torch.Generator().manual_seed(0))
         assert torch.equal(got.y_hat, got.steps.float())
         assert got.steps.min() >= 1
@@ -442,6 +446,8 @@ model = PonderNet(RNNStep(4, 8), 5)
         (lambda: model.predict(x, "best"), ValueError, "rule must be one of 'sample', .*; got 'best'"),
         (lambda: model.predict(x, "quantile", q=0.0), ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
         (lambda: model.predict(x, "quantile", q=2), ValueError, "q must be.*got 2"),
+        (lambda: model.predict(x, "threshold", q=0.0), ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
+        (lambda: model.predict(x, "threshold", q=1.5), ValueError, r"q must be a number in \(0, 1\]; got 1.5"),
         (lambda: model.predict(x, "fixed"), TypeError, r"step must be an integer in \[1, 5\]; got None"),
         (lambda: model.predict(x, "fixed", step=6), ValueError, r"step must be an integer in \[1, 5\]; got 6"),
         (

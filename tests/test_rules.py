@@ -1,5 +1,7 @@
 """Halting rules and what `predict` does with them: where a wrong turn would not show in the mean."""
 
+import itertools
+
 import pytest
 import torch
 from test_pondernet import STEPS, draws, scripted
@@ -17,7 +19,7 @@ def test_the_distribution_is_that_of_the_logits_that_are_returned(step):
     assert torch.equal(log_p, halting_log_probs(halt_logits))
 
 
-@pytest.mark.parametrize("rule", ["sample", "quantile", "most_probable"])
+@pytest.mark.parametrize("rule", ["sample", "quantile", "threshold", "most_probable"])
 def test_the_default_dtype_moves_no_halting_step(rule):
     """In bfloat16 a uniform number is one of 256, and a threshold is off by up to a 256th."""
     logits = draws(0, 20_000, 6, scale=1)
@@ -56,6 +58,49 @@ def test_the_quantile_is_the_median_unless_told_otherwise():
     assert goes_on.tolist() == [True, False]
 
 
+def test_the_threshold_is_one_half_unless_told_otherwise():
+    logits = draws(0, 200, 9)
+    default, half = scripted(logits, "threshold")[0], scripted(logits, "threshold", q=0.5)[0]
+    assert torch.equal(default.steps, half.steps)
+    rows, lambda_n = torch.arange(2), torch.tensor([[0.49, 0.51]])
+    take, goes_on = rules.threshold(2, rows.device)(rows, lambda_n.log(), (1 - lambda_n).log())
+    assert take.tolist() == [1, 0]
+    assert goes_on.tolist() == [True, False]
+
+
+def test_a_threshold_asks_for_lambda_n_whatever_has_survived():
+    """Earlier steps have all but used up what there was to halt with: no quantile would wait for step 5."""
+    logits = torch.tensor([[1.0, 1.0, 1.0, 1.0, 3.0, 9.0, 9.0], [1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0]])
+    for look_every in (1, 2, 7, None):
+        got, _ = scripted(logits, "threshold", q=0.9, look_every=look_every)
+        assert got.steps.tolist() == [5, 7]
+    torch.testing.assert_close(got.p_halt, halting_log_probs(logits.T).exp()[[4, 6], [0, 1]])
+
+
+@pytest.mark.parametrize("look_every", [1, 3, None])
+def test_thresholds_between_logits_that_float32_cannot_sum_up(look_every):
+    """Four times -1e4 or +1e4: sigmoid and survival are 0 or 1, and which is which is plain."""
+    signs = torch.tensor(list(itertools.product((-1.0, 1.0), repeat=4)))
+    first = [next((n for n, sign in enumerate(row[:-1], start=1) if sign > 0), 4) for row in signs.tolist()]
+    for q in (1e-30, 0.1, 0.5, 0.999999):
+        got, _ = scripted(1e4 * signs, "threshold", q=q, look_every=look_every)
+        assert got.steps.tolist() == first
+        assert torch.equal(got.p_halt, torch.ones(16))
+    got, _ = scripted(1e4 * signs, "threshold", q=1.0, look_every=look_every)
+    assert (got.steps == 4).all()
+    assert torch.equal(got.p_halt, (signs[:, :-1] < 0).all(1).float())
+
+
+def test_at_a_threshold_of_1_only_certainty_halts_before_the_last_step():
+    logits = torch.tensor(
+        [[5.0, 60.0, 5.0], [0.0, torch.inf, 0.0], [torch.inf, -torch.inf, 0.0], [-torch.inf, 9.0, 0.0]]
+    )
+    for look_every in (1, 2, None):
+        got, _ = scripted(logits, "threshold", q=1.0, look_every=look_every)
+        assert got.steps.tolist() == [3, 2, 1, 3]
+        assert not got.p_halt.isnan().any()
+
+
 @pytest.mark.parametrize(("extra", "computed"), [(0, LONG_STRIDE), (1, 1)])
 def test_rows_are_many_only_above_the_limit(extra, computed, monkeypatch):
     monkeypatch.setattr("ponder_utils.pondernet.SHORT_STRIDE", 1)
@@ -70,7 +115,7 @@ def test_a_prediction_has_no_gradient(rule):
     assert not any(part.requires_grad for part in model.predict(x, rule, step=3))
 
 
-@pytest.mark.parametrize("rule", ["sample", "quantile", "most_probable", "fixed"])
+@pytest.mark.parametrize("rule", ["sample", "quantile", "threshold", "most_probable", "fixed"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_logits_in_half_precision_are_lifted_before_they_are_summed(rule, dtype):
     logits = draws(0, 500, 40).sub(5).to(dtype)

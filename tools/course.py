@@ -3,7 +3,7 @@
     python tools/course.py [NOTEBOOK ...] [-p NAME VALUE ...] [--out FOLDER] [--commit]
     python tools/course.py NOTEBOOK --grid NAME VALUE VALUE ... [--workers K | --scheduler ADDRESS]
 
-With --commit the executed notebooks also take the place of those in notebooks/, ready to be committed: default
+With --commit the executed notebooks also take the place of those in the repository, ready to be committed: default
 parameters only, and without papermill's notes or the state of widgets.
 
 With --grid the notebook is run once for every value, and with several --grid once for every combination, on K processes
@@ -11,10 +11,10 @@ or on the workers of a Dask cluster (`dask scheduler`, and `dask worker ADDRESS 
 folder). Each run is kept in a file of its own, one that fails stops no other, and those that have finished are not run
 again after a kill.
 
-NOTEBOOK is a name in notebooks/, such as 03_parity; none means all. A parameter that a notebook does not
-declare, or whose value has another type than its default, stops the run before anything is executed. The table is
-written before the first notebook and after each, so that it is true even where this command was killed; that of a grid
-is printed.
+NOTEBOOK is a name in notebooks/ or in its evidence/, such as 03_parity; none means all. A parameter that a notebook
+does not declare, or whose value has another type than its default, stops the run before anything is executed. The
+table is written before the first notebook and after each, so that it is true even where this command was killed; that
+of a grid is printed.
 """
 
 from __future__ import annotations
@@ -215,7 +215,8 @@ def main() -> int:
     if len(set(given)) < len(given):
         parser.error(f"each parameter is given once, with -p or with --grid; got {', '.join(given)}")
 
-    notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    folders = ROOT / "notebooks", ROOT / "notebooks" / "evidence"
+    notebooks = [notebook for folder in folders for notebook in sorted(folder.glob("*.ipynb"))]
     names = [notebook.stem for notebook in notebooks]
     unknown = set(args.notebooks) - set(names)
     if unknown:

@@ -28,7 +28,12 @@ if "google.colab" in sys.modules:  # on Colab: fetch the course and install its 
     repository = os.environ.get("PROJECT_GIT_URL", "{url}")
     !git clone -q --depth 1 {{repository}} course
     %pip install -q ./course
-    %cd -q course/notebooks"""
+    %cd -q course/{folder}"""
+
+
+def notebooks() -> list[Path]:
+    """The lessons, and the evidence."""
+    return [path for folder in ("notebooks", "notebooks/evidence") for path in sorted((ROOT / folder).glob("*.ipynb"))]
 
 
 def address() -> str:
@@ -43,22 +48,23 @@ def address() -> str:
 
 def stamp_links(text: str, url: str) -> str:
     """The text with every Colab link leading to its notebook in the repository at `url`."""
-    page = url.replace("https://github.com/", "https://colab.research.google.com/github/") + "/blob/main/notebooks"
-    return COLAB_LINK.sub(lambda link: f"[Open in Colab]({page}/{link[1]})", text)
+    page = url.replace("https://github.com/", "https://colab.research.google.com/github/") + "/blob/main"
+    where = {path.name: path.relative_to(ROOT).as_posix() for path in notebooks()}
+    return COLAB_LINK.sub(lambda link: f"[Open in Colab]({page}/{where[link[1]]})", text)
 
 
-def stamp_notebook(text: str, url: str) -> str:
+def stamp_notebook(path: Path, url: str) -> str:
     """The notebook, as JSON text, with its Colab link and its install cell for the repository at `url`."""
-    notebook = nbformat.reads(text, as_version=4)
+    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     notebook.cells[0].source = stamp_links(notebook.cells[0].source, url)
     first_code = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    first_code.source = INSTALL_CELL.format(url=url)
+    first_code.source = INSTALL_CELL.format(url=url, folder=path.parent.relative_to(ROOT).as_posix())
     return nbformat.writes(notebook) + "\n"
 
 
 def preview() -> tuple[bytes, str]:
     """The picture that the cell tagged `preview` drew, as PNG, and its sentence."""
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in notebooks():
         for cell in nbformat.read(path, as_version=4).cells:
             if "preview" in cell.metadata.get("tags", []):
                 for output in cell.outputs:
@@ -76,8 +82,8 @@ def stamped() -> dict[Path, bytes]:
     text = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
     cited = re.sub(r'(?<=repository-code: ")[^"]*', url, citation.read_text(encoding="utf-8"))
     files = {readme: text.encode(), citation: cited.encode(), ROOT / "results" / "preview.png": picture}
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        files[path] = stamp_notebook(path.read_text(encoding="utf-8"), url).encode()
+    for path in notebooks():
+        files[path] = stamp_notebook(path, url).encode()
     return files
 
 

@@ -1,6 +1,6 @@
 """Networks that think along a line of places: how a lesson trains them, and what it wants to know of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ TASKS: dict[str, Callable[[int], Any]] = {
     "addition": AdditionTask,
     "addition, long carries": lambda n_places: AdditionTask(n_places, rate=None),
 }
-RULES = {
+RULES: dict[str, Callable[..., rules.HaltingRule]] = {
     "most probable": rules.most_probable,
     **{f"quantile {q}": partial(rules.quantile, q=q) for q in (0.5, 0.9, 0.99)},
     **{f"threshold {q}": partial(rules.threshold, q=q) for q in (0.05, 0.1, 0.2)},
@@ -88,7 +88,9 @@ def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) ->
     return {
         "rules": {rule: {name: its.float().mean().item() for name, its in of.items()} for rule, of in by_rule.items()},
         "by_step": right.mean(1).tolist(),
-        "by_need": [taken[need == k].mean().item() if (need == k).any() else None for k in range(1, int(need.max()) + 1)],
+        "by_need": [
+            taken[need == k].mean().item() if (need == k).any() else None for k in range(1, int(need.max()) + 1)
+        ],
         "corr": {name: _correlation(taken, its) for name, its in _needs(task, x).items()},
         "need": need.float().mean().item(),
         "waiting": lambda_n[early[:-1]].mean().item(),
@@ -132,7 +134,7 @@ EXPERIMENTS: dict[str, list[tuple[dict[str, Any], int]]] = {
     "noise": [({"noise": 0.0}, 10), ({"noise": 0.0, "updates": 3000}, 5), ({"noise": 0.3}, 5)],
     "prior": [({"lambda_p": lambda_p}, 5) for lambda_p in (0.1, 0.2, 0.3, 0.6, 0.8)]
     + [({"lambda_p": lambda_p, "N": 40}, 5) for lambda_p in (0.1, 0.2)],
-    "beta": [({"beta": beta}, 5) for beta in (0.001, 0.03, 0.1)],
+    "beta": [({"beta": beta}, 5) for beta in (0.001, 0.1)],
     "reversed": [({"direction": "p_G||p", "lambda_p": lambda_p}, 5) for lambda_p in (0.2, 0.4, 0.8)],
 }
 
@@ -142,19 +144,31 @@ def settings(experiment: str) -> list[dict[str, Any]]:
     return [RECIPE | change | {"seed": seed} for change, seeds in EXPERIMENTS[experiment] for seed in range(seeds)]
 
 
-def gain(test: dict[str, Any], rule: str) -> float:
-    """What halting by this rule adds to the share of right lines, beside the same mean number of steps for everyone.
+def measured(rows: Sequence[dict[str, Any]], where: str = "tests") -> list[dict[int, dict[str, Any]]]:
+    """What stored runs were measured to be: {places: what `measure` tells} for each."""
+    return [{int(places): test for places, test in row[where].items()} for row in rows]
 
-    Between two numbers of steps, some lines take the one and the others the other.
-    """
-    its, by_step = test["rules"][rule], test["by_step"]
-    low = min(int(its["steps"]), len(by_step) - 1)
-    share = its["steps"] - low
-    return its["right"] - (1 - share) * by_step[low - 1] - share * by_step[low]
+
+def values(tests: Sequence[dict[int, dict[str, Any]]], places: int, rule: str, what: str) -> list[float]:
+    """right, steps, before (see `measure`), or gain (see `gain`), of every network tested on so many places."""
+    chosen = [test[places] for test in tests if places in test]
+    return [gain(test, rule) if what == "gain" else test["rules"][rule][what] for test in chosen]
+
+
+def between(by_step: Sequence[float], steps: float) -> float:
+    """The share that is right at a mean number of steps in [1, N]: some take the number below, others that above."""
+    low = max(1, min(int(steps), len(by_step) - 1))
+    return by_step[low - 1] + (steps - low) * (by_step[min(low, len(by_step) - 1)] - by_step[low - 1])
+
+
+def gain(test: dict[str, Any], rule: str) -> float:
+    """What halting by this rule adds to the share of right lines, beside the same mean number of steps for all."""
+    its = test["rules"][rule]
+    return its["right"] - between(test["by_step"], its["steps"])
 
 
 def _needs(task: Any, x: Tensor) -> dict[str, Tensor]:
-    """The steps that each line needs; of additions, also if the first guess is that no carry comes, or that one does."""
+    """The steps that each line needs; of additions, also if the first guess is that no carry comes, or one does."""
     if not isinstance(task, AdditionTask):
         return {"all": task.needed_steps(x).amax(1)}
     guesses = {"all": None, "carries": 0, "no carries": 1}

@@ -36,7 +36,13 @@ STYLE: dict[Any, Any] = {
 # A decorator: draw in the course's style, else as matplotlib does, black on white, whatever the reader's settings are.
 styled = mpl.rc_context({**mpl.rcParamsDefault, **STYLE})
 # The same for a projector: what is written is at least 11 points high at the size shown.
-LARGE = {"font.size": 12, "legend.fontsize": 11, "xtick.labelsize": 11, "ytick.labelsize": 11, "axes.titlesize": 12}
+LARGE: dict[Any, Any] = {
+    "font.size": 12,
+    "legend.fontsize": 11,
+    "xtick.labelsize": 11,
+    "ytick.labelsize": 11,
+    "axes.titlesize": 12,
+}
 slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE, **LARGE})
 
 Line = Sequence[float]  # a number for each point

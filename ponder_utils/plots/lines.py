@@ -10,15 +10,16 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ponder_utils.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY, Line, legend, look, marks, panels, slide
+from ponder_utils.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY, Line, Points, legend, look, marks, panels, slide
 
 Grid = Sequence[Line]  # [steps, places]
+RULE_MARKS = 1, 2, 4  # as `look` counts them; 3 would tinge the grid in a small palette
 PALE = ListedColormap(["#EEF4F8", SKY])
 
 
 @slide
 def machine(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figure:
-    """A line of places at every step, each hearing from its neighbours at the step before; one place's light cone is dark."""
+    """A line of places at every step, each hearing from its neighbours at the step before; one light cone is dark."""
     figure, (ax,) = panels(1, width=8.6, height=0.75 * n_steps + 0.8)
     for n in range(1, n_steps + 1):
         inside = [abs(i - place) <= (n_steps - n) * reach for i in range(n_places)]
@@ -31,7 +32,13 @@ def machine(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figure:
         colours = [BLUE if dark else "white" for dark in inside]
         edges = [BLUE if dark else "#999999" for dark in inside]
         ax.scatter(range(n_places), [n] * n_places, s=150, c=colours, edgecolors=edges, zorder=3)
-    ax.set(yticks=range(1, n_steps + 1), ylabel="step $n$", xlabel="place", xticks=range(n_places), ylim=(n_steps + 0.4, 0.6))
+    ax.set(
+        yticks=range(1, n_steps + 1),
+        ylabel="step $n$",
+        xlabel="place",
+        xticks=range(n_places),
+        ylim=(n_steps + 0.4, 0.6),
+    )
     ax.set_xticklabels([str(i + 1) for i in range(n_places)])
     ax.grid(visible=False)
     return figure
@@ -41,7 +48,13 @@ def _space_time(ax: Axes, shown: Grid, needed: Line, title: str) -> None:
     """Rows are steps, from above; the staircase is the step that each place needs."""
     steps, places = np.shape(shown)
     edges = np.repeat(np.arange(places + 1), 2)[1:-1] + 0.5
-    ax.plot(edges, np.repeat(np.asarray(needed, float), 2) - 0.5, color=BLACK, linewidth=2.4, label="light cone: first step that can know")
+    ax.plot(
+        edges,
+        np.repeat(np.asarray(needed, float), 2) - 0.5,
+        color=BLACK,
+        linewidth=2.4,
+        label="light cone: first step that can know",
+    )
     ax.set(title=title, xlabel="place", xlim=(0.5, places + 0.5), ylim=(steps + 0.5, 0.5))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
@@ -71,8 +84,8 @@ def changes(differs: Sequence[Grid], cones: Sequence[Line], titles: Sequence[str
 
 @slide
 def thoughts(
-    answers: Sequence[Grid], right: Sequence[Grid], needed: Sequence[Line], halts: Sequence[int], inputs: Sequence[Grid],
-    titles: Sequence[str],
+    answers: Sequence[Grid], right: Sequence[Grid], needed: Sequence[Line], halts: Sequence[int],
+    inputs: Sequence[Grid], titles: Sequence[str],
 ) -> Figure:  # fmt: skip
     """Single lines: the answer of every place (1 is dark) at every step, wrong ones marked, and where the line halts.
 
@@ -81,16 +94,27 @@ def thoughts(
     """
     count, places = len(answers), max(len(line) for line in needed)
     figure, axes = panels(count, width=4.4 if count > 1 else min(10, 3 + 0.3 * places), height=4.6, sharey=count > 1)
-    for ax, grid, ok, need, halt, digits, title in zip(axes, answers, right, needed, halts, inputs, titles, strict=True):
+    for ax, grid, ok, need, halt, digits, title in zip(
+        axes, answers, right, needed, halts, inputs, titles, strict=True
+    ):
         _pixels(ax, grid, cmap="Blues", vmin=-0.1, vmax=1.6)
         n, place = np.nonzero(~np.asarray(ok, bool))
-        ax.scatter(place + 1, n + 1, marker="x", s=16 if len(need) < 40 else 4, color=RED, linewidth=1, label="wrong answer")
+        ax.scatter(
+            place + 1, n + 1, marker="x", s=16 if len(need) < 40 else 4, color=RED, linewidth=1, label="wrong answer"
+        )
         _space_time(ax, grid, need, title)
         ax.axhline(halt + 0.5, color=ORANGE, linewidth=3.2, label="the line halts")
         if len(need) <= 24:
             for row, values in enumerate(digits):
                 for i, value in enumerate(values):
-                    ax.text(i + 1, -0.15 - 0.9 * (len(digits) - 1 - row), f"{value:.0f}", ha="center", va="center", fontsize=9)
+                    ax.text(
+                        i + 1,
+                        -0.15 - 0.9 * (len(digits) - 1 - row),
+                        f"{value:.0f}",
+                        ha="center",
+                        va="center",
+                        fontsize=9,
+                    )
             ax.set_title(title, pad=10 + 15 * len(digits))
     axes[0].set_ylabel("step $n$")
     return legend(figure, columns=3)
@@ -112,19 +136,27 @@ def steps_against_need(
     n = np.arange(1, longest + 1)
     for which, (label, runs) in enumerate(groups.items()):
         for i, run in enumerate(runs):
-            style = look(which, marker=None, linestyle="-", linewidth=1.3, alpha=0.95 if which == 0 and i < live else 0.45)
+            style = look(
+                which, marker=None, linestyle="-", linewidth=1.3, alpha=0.95 if which == 0 and i < live else 0.45
+            )
             ax.plot(*_measured(run), **style, label=label if i == 0 else None)
     for i, run in enumerate(failed):
         ax.plot(*_measured(run), color="#999999", linewidth=1, label="not learnt" if i == 0 else None)
     ax.plot(n, n, color=BLACK, linewidth=2.4, label="the light cone: first step that can know")
-    ax.fill_between(n, 0, n, color="#E8E8E8", linewidth=0, label="here an answer is a fair coin")
+    ax.fill_between(n, 0, n, color="#E8E8E8", linewidth=0)
+    ax.annotate("too early to know", (0.62 * longest, 0.36 * longest), ha="center", fontsize=13)
     for which, (label, above) in enumerate((theory or {}).items()):
         ax.plot(n, n + above, color=BLACK, linewidth=1.4, linestyle=("--", ":", "-.")[which % 3], label=label)
     ax.axvline(border + 0.5, color=GREEN, linewidth=1.6, linestyle="--")
-    ax.annotate("trained", (border, 1), color=GREEN, ha="right", va="bottom", fontsize=11)
-    ax.annotate("never seen in training", (border + 1.2, 1), color=GREEN, ha="left", va="bottom", fontsize=11)
-    ax.set(xlabel="steps that the line needs, $L$", ylabel="expected steps of the network", xlim=(1, longest), ylim=(0, longest * 1.08))
-    ax.legend(loc="upper left")
+    ax.annotate("trained", (border, longest), color=GREEN, ha="right", va="bottom", fontsize=11)
+    ax.annotate("never seen in training", (border + 1.2, longest), color=GREEN, ha="left", va="bottom", fontsize=11)
+    ax.set(
+        xlabel="steps that the line needs, $L$",
+        ylabel="expected steps of the network",
+        xlim=(1, longest),
+        ylim=(0, longest * 1.08),
+    )
+    ax.legend(loc="lower right")
     return figure
 
 
@@ -135,7 +167,9 @@ def _measured(run: Sequence[float | None]) -> tuple[list[int], list[float]]:
 
 
 @slide
-def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
+def above_the_limit(
+    lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Sequence[tuple[float, float]]]
+) -> Figure:
     """Steps above the limit against the prior's lambda_p: lines of theory, and a mark for every run."""
     figure, (ax,) = panels(1, width=7.4, height=4.4)
     for which, (label, line) in enumerate(theory.items()):
@@ -149,29 +183,32 @@ def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[s
 
 @slide
 def bought(
-    titles: Sequence[str], curves: Sequence[Sequence[Line]], halting: Sequence[Mapping[str, Sequence[tuple[float, float]]]],
-    limits: Sequence[Mapping[str, tuple[Line, Line]]], x_max: Sequence[float],
-) -> Figure:  # fmt: skip
-    """Accuracy against mean steps, a panel for each test: the same steps for all, and halting.
+    tests: Sequence[tuple[str, Sequence[Line], Mapping[str, Points], Mapping[str, tuple[Line, Line]], float]],
+) -> Figure:
+    """Right answers against mean steps, a panel for each test.
 
-    curves: [panels, runs, N], accuracy if all stop at step n; halting: {label: [(steps, accuracy), ...]} for each panel;
-    limits: {label: (steps, accuracy)}.
+    A test has a title; curves, [runs, N], of what is right if all stop at step n; marks, {rule: [(steps, right), ...]};
+    limits, {label: (steps, right)}; and where its x axis ends.
     """
-    figure, axes = panels(len(titles), width=3.5, height=4.0, sharey=True)
-    for ax, title, runs, points, limit, right in zip(axes, titles, curves, halting, limits, x_max, strict=True):
-        for i, run in enumerate(runs):
-            ax.plot(np.arange(1, len(run) + 1), run, color=SKY, linewidth=1, alpha=0.8, label="the same steps for all" if i == 0 else None)
-        for which, (label, line) in enumerate(limit.items()):
+    figure, axes = panels(len(tests), width=3.5, height=4.0, sharey=True)
+    names = list(dict.fromkeys(rule for _, _, halting, _, _ in tests for rule in halting))
+    for ax, (title, curves, halting, limits, end) in zip(axes, tests, strict=True):
+        for i, curve in enumerate(curves):
+            n = np.arange(1, len(curve) + 1)
+            ax.plot(n, curve, color=SKY, linewidth=1, alpha=0.8, label="the same steps for all" if i == 0 else None)
+        for which, (label, line) in enumerate(limits.items()):
             ax.plot(*line, color=BLACK, linewidth=1.8, linestyle=("-", ":")[which % 2], label=label)
-        for which, (label, pairs) in enumerate(points.items()):
-            marks(ax, pairs, which + 1, 44, label=label, zorder=3)
-        ax.set(title=title, xlabel="mean steps", xlim=(0, right), ylim=(0, 1.03))
+        for label, points in halting.items():
+            marks(ax, points, RULE_MARKS[names.index(label)], 44, label=label, zorder=3)
+        ax.set(title=title, xlabel="mean steps", xlim=(0, end), ylim=(0, 1.03))
     axes[0].set_ylabel("right answers")
     return legend(figure, columns=3)
 
 
 @slide
-def against_size(sizes: Line, lines: Mapping[str, Line], runs: Mapping[str, Sequence[tuple[float, float]]], y_label: str) -> Figure:
+def against_size(
+    sizes: Line, lines: Mapping[str, Line], runs: Mapping[str, Sequence[tuple[float, float]]], y_label: str
+) -> Figure:
     """Numbers against the number of places, on a logarithmic axis: lines, and a mark for every run."""
     figure, (ax,) = panels(1, width=7.4, height=4.4)
     for which, (label, line) in enumerate(lines.items()):
@@ -200,4 +237,3 @@ def by_group(values: Mapping[str, Mapping[str, Line]], label: str, limits: tuple
     if limits:
         ax.set_xlim(*limits)
     return legend(figure, columns=len(series))
-

@@ -7,17 +7,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_utils.plots import BLACK, BLUE, SKY, Line, legend, look, mark_runs, marks, panels, spread, step_axis, styled
+from ponder_utils.plots import BLACK, BLUE, SKY, Line, legend, look, mark_runs, marks, panels, slide, spread, step_axis, styled
 
 
-@styled
+@slide
 def learning_curves(table: DataFrame, columns: dict[str, str], level: dict[str, float] | None = None) -> Figure:
     """Logged numbers against the update: a panel for each column, a line for each network.
 
     The table has a row for each network and evaluation: kind, network, update, and the columns, {column: title of its
     panel}. The level, {column: value}, is marked by a dotted line.
     """
-    figure, axes = panels(len(columns), width=3.0)
+    figure, axes = panels(len(columns), width=3.4)
     for ax, (column, title) in zip(axes, columns.items(), strict=True):
         for which, (kind, networks) in enumerate(table.groupby("kind", sort=False)):
             for i, (_, rows) in enumerate(networks.groupby("network")):
@@ -27,7 +27,8 @@ def learning_curves(table: DataFrame, columns: dict[str, str], level: dict[str, 
             ax.axhline(level[column], color=BLACK, linestyle=":", linewidth=1.2)
         ax.set(title=title, xlabel="update", xlim=(0, None))
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    axes[0].legend()
+    if table["kind"].nunique() > 1:
+        axes[0].legend()
     return figure
 
 

@@ -11,7 +11,7 @@ from ponder_utils._check import check_int, check_real
 
 @dataclass(frozen=True)
 class FloodTask:
-    """Which open cells of a square grid can be reached from the source, moving up, down, left and right over open cells?
+    """Which open cells of a square grid can be reached from the source, moving up, down, left and right over such?
 
     Cells are open with this probability, in (0, 1], as in site percolation; the source, at a random place, always is.
     TypeError or ValueError if an argument is not as above.

@@ -1,8 +1,8 @@
 """Tasks along a line of places, each with an answer of its own that may hang on a place far away.
 
-How far is known, for every place of every sample: `needed_steps`, where news travels one place a step, and a place knows
-itself at step 1. Underneath both tasks are the same: here and there stands a barrier, and what came before it makes no
-difference behind it. What counts is the longest stretch without one.
+How far is known, for every place of every sample: `needed_steps`, where news travels one place a step, and a place
+knows itself at step 1. Underneath both tasks are the same: here and there stands a barrier, and what came before it
+makes no difference behind it. What counts is the longest stretch without one.
 """
 
 from collections.abc import Sequence
@@ -58,14 +58,16 @@ class LineParityTask:
 
     @classmethod
     def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
-        """The most that any local step can hope for: how likely all places are right after each step, [n_steps, batch].
+        """How likely all places of a line are right after each step, at most, whatever a local step does.
 
-        At step n the answer at the end of a segment longer than n is a fair coin, and other segments have other coins.
+        [n_steps, batch]. At step n the answer of a place further than n - 1 from the start of its segment is a fair
+        coin, and places that are 2 n apart have coins of their own.
         """
         needed = cls.needed_steps(x)
         ends = torch.cat([needed[:, 1:] == 1, torch.ones_like(needed[:, :1], dtype=torch.bool)], dim=1)
         n = torch.arange(1, n_steps + 1, device=x.device)[:, None, None]
-        return 0.5 ** ((needed > n) & ends).sum(2)
+        coins = ((needed - n).clamp(min=0) / (2 * n)).ceil() * ends
+        return 0.5 ** coins.sum(2)
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class AdditionTask:
 
 def to_digits(number: int, n_places: int) -> Tensor:
     """The binary digits of a number in [0, 2^n_places), least significant first: [n_places], float32."""
-    check_int("number", number, 0, 2**n_places - 1)
+    check_int("number", number, 0, 2 ** check_int("n_places", n_places, 1) - 1)
     return torch.tensor([number >> place & 1 for place in range(n_places)], dtype=torch.float32)
 
 

@@ -1,0 +1,309 @@
+"""What the lessons on lines measure, against the slow way: one line, one step, one Python float at a time."""
+
+import inspect
+import math
+from itertools import pairwise
+from statistics import correlation, fmean
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import halting, lambdas, most_probable_step, quantile_step, threshold_step
+from torch import nn
+
+from ponder_utils._store import key_of, plain
+from ponder_utils.experiments import lines
+from ponder_utils.experiments.lines import (
+    EXPERIMENTS,
+    RECIPE,
+    TASKS,
+    TESTS,
+    gain,
+    learn,
+    mean_over_places,
+    measure,
+    run,
+    settings,
+    whole_lines_right,
+)
+from ponder_utils.local import LocalStep
+from ponder_utils.losses import PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks import AdditionTask, LineParityTask
+from ponder_utils.training import cool_down, train
+
+
+class Patient(nn.Module):
+    """Right at a place once its news can have come, but on some lines; votes for halting at about that time, or not."""
+
+    def __init__(self, task):
+        super().__init__()
+        self.task, self.sure = task, nn.Parameter(torch.ones(()))
+
+    def forward(self, x, h):
+        h = torch.zeros(len(x)) if h is None else h
+        h, need = h + 1, self.task.needed_steps(x)
+        right = (need <= h[:, None]) & ((x[:, 0].sum(1) % 5 != 0) | (h > 6))[:, None]
+        y_hat = self.sure * (torch.where(right, self.task.answers(x), x[:, 1]) * 2 - 1)
+        halt_logit = 1.3 * (h - need.amax(1)) + 0.37 * x[:, 0].sum(1) - 1.71 * x[:, 0, 0] - 1.01
+        return y_hat, h, halt_logit
+
+
+def untrained(task):
+    return LocalStep(2, 6, noise=0.5)
+
+
+def slowly(step, task, N, n_lines, seed):
+    """All that `measure` is to find, but for its names."""
+    x, y = task.batch(n_lines, torch.Generator().manual_seed(seed))
+    stopped = {
+        "most probable": lambda logits, p: most_probable_step(p),
+        **{f"quantile {q}": lambda logits, p, q=q: quantile_step(p, q) for q in (0.5, 0.9, 0.99)},
+        **{f"threshold {q}": lambda logits, p, q=q: threshold_step(logits, q) for q in (0.05, 0.1, 0.2)},
+    }
+    told = {rule: [] for rule in ("sample", *stopped)}  # (right, steps, before) of each line
+    by_step, needs, taken, guessed = [[] for _ in range(N)], [], [], {0: [], 1: []}
+    waiting, ready = [], []
+    for line in range(n_lines):
+        with torch.no_grad():
+            y_hat, halt_logits, _ = PonderNet(step, N).eval()(x[line : line + 1])
+        targets, logits = y[line].tolist(), halt_logits[:, 0].double().tolist()
+        p, (lambda_n, _) = halting(logits), lambdas(logits)
+        right = []
+        for n in range(N):
+            answers = [float(a > 0) for a in y_hat[n, 0].tolist()]
+            right.append(float(answers == targets))
+            by_step[n].append(right[n])
+        need = max(task.needed_steps(x[line : line + 1])[0].tolist())
+        needs.append(need)
+        taken.append(math.fsum(n * p[n - 1] for n in range(1, N + 1)))
+        for guess, its in guessed.items():
+            if isinstance(task, AdditionTask):
+                its.append(max(task.needed_steps(x[line : line + 1], guess)[0].tolist()))
+        for n in range(1, N):
+            (waiting if n < need else ready).append(lambda_n[n - 1])
+        expected = math.fsum(a * b for a, b in zip(p, right, strict=True))
+        told["sample"].append((expected, taken[-1], math.fsum(p[n - 1] for n in range(1, N + 1) if n < need)))
+        for rule, stop in stopped.items():
+            n = stop(logits, p)
+            told[rule].append((right[n - 1], n, float(n < need)))
+    corr = {"all": correlation(taken, needs)}
+    if isinstance(task, AdditionTask):
+        corr |= {"carries": correlation(taken, guessed[0]), "no carries": correlation(taken, guessed[1])}
+    same_need = [[n for n, need in zip(taken, needs, strict=True) if need == k] for k in range(1, max(needs) + 1)]
+    return {
+        "rules": {
+            rule: dict(zip(("right", "steps", "before"), map(fmean, zip(*its, strict=True)), strict=True))
+            for rule, its in told.items()
+        },
+        "by_step": [fmean(its) for its in by_step],
+        "by_need": [fmean(its) if its else None for its in same_need],
+        "corr": corr,
+        "need": fmean(needs),
+        "waiting": fmean(waiting),
+        "ready": fmean(ready),
+    }
+
+
+def flat(value, name=""):
+    """Every number in nested dicts and lists, by its name."""
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        return {name: value}
+    return {key: its for part, inner in value.items() for key, its in flat(inner, f"{name}/{part}").items()}
+
+
+MEASURED = {
+    "parity": LineParityTask(5),
+    "parity, one rate": LineParityTask(4, 0.2),
+    "addition": AdditionTask(4),
+    "long carries": AdditionTask(6, None),
+}
+
+
+@pytest.mark.parametrize("task", MEASURED.values(), ids=MEASURED)
+@pytest.mark.parametrize("step", [Patient, untrained])
+@pytest.mark.parametrize("N", [4, 9])
+def test_what_is_measured_is_what_one_finds_line_by_line(task, step, N):
+    step = step(task)
+    got = measure(PonderNet(step, 3), task, N, 50, seed=7)
+    ours, slow = flat(got), flat(slowly(step, task, N, 50, seed=7))
+    assert ours.keys() == slow.keys()
+    for name, value in slow.items():
+        assert ours[name] == (None if value is None else pytest.approx(value, rel=1e-4, abs=1e-5)), name
+    assert got == plain(got)  # a store holds it
+    if isinstance(step, Patient):
+        rules = got["rules"]
+        assert len({tuple(its.values()) for its in rules.values()}) >= 6
+        assert min(its["right"] for its in rules.values()) < max(its["right"] for its in rules.values())
+        assert got["waiting"] < got["ready"]
+
+
+def test_needs_that_no_line_has_are_left_open():
+    task = AdditionTask(6, 1)  # every carry comes from the place before
+    first, second = measure(PonderNet(Patient(task), 3), task, 4, 20)["by_need"]
+    assert first is None
+    assert 1 <= second <= 4
+
+
+def test_measuring_shakes_nothing_and_leaves_the_mode_as_it_was():
+    model = PonderNet(LocalStep(2, 6, noise=0.5), 5).train()
+    once, again = (measure(model, LineParityTask(4), 6, 30) for _ in range(2))
+    assert once == again
+    assert all(module.training for module in model.modules())
+    assert model.max_steps == 5
+    assert measure(model, LineParityTask(4), 6, 30, seed=1) != once
+    measure(model.eval(), LineParityTask(4), 6, 30)
+    assert not any(module.training for module in model.modules())
+
+
+def test_the_mean_over_places_by_hand():
+    y_hat, y = torch.tensor([[0.0, 2.0, -1.0], [5.0, -5.0, 0.5]]), torch.tensor([[1.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
+    loss = mean_over_places(y_hat, y)
+    for row in range(2):
+        right = [1 / (1 + math.exp(-a if t else a)) for a, t in zip(y_hat[row].tolist(), y[row].tolist(), strict=True)]
+        assert loss[row].item() == pytest.approx(-fmean(map(math.log, right)))
+    assert loss.shape == (2,)
+
+
+def test_whole_lines_right_by_hand():
+    y = torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    y_hat = torch.tensor([[0.1, -9.0], [2.0, -0.1], [-3.0, -0.2]])
+    assert whole_lines_right(y_hat, y).tolist() == [True, False, True]
+    by_step = torch.stack([y_hat, -y_hat, y_hat + 1])
+    assert whole_lines_right(by_step, y.expand(3, 3, 2)).tolist() == [
+        [True, False, True],
+        [False, False, False],
+        [True, True, False],
+    ]
+
+
+def test_settings_are_all_different_within_and_between_experiments():
+    everything = [setting for name in EXPERIMENTS for setting in settings(name)]
+    assert len(everything) == sum(seeds for changes in EXPERIMENTS.values() for _, seeds in changes)
+    assert len({key_of(setting) for setting in everything}) == len(everything)
+    for setting in everything:
+        assert setting.keys() == inspect.signature(learn).parameters.keys()
+        assert setting["task"] in TASKS
+        assert setting == plain(setting)
+        PonderNet(
+            LocalStep(2, 4, vote=setting["vote"], residual=setting["residual"], noise=setting["noise"]), setting["N"]
+        )
+    assert [setting["seed"] for setting in settings("main")] == list(range(10))
+    assert all({**setting, "seed": 0} == {**RECIPE, "seed": 0} for setting in settings("main"))
+
+
+CHANGES = {
+    "task": "addition", "N": 7, "lambda_p": 0.2, "beta": 0.3, "direction": "p_G||p", "vote": "pooled", "residual": True,
+    "noise": 0.7, "updates": 3, "lr": 1e-3, "seed": 1,
+}  # fmt: skip
+
+
+def test_whatever_one_changes_in_a_setting_another_network_is_learnt():
+    short = RECIPE | {"N": 6, "updates": 4, "seed": 0}
+
+    def learnt(**change):
+        model = learn(**short | change)
+        assert not model.training
+        assert model.max_steps == (short | change)["N"]
+        return torch.cat([weight.detach().flatten() for weight in model.parameters()])
+
+    plainly = learnt()
+    assert torch.equal(plainly, learnt())
+    assert CHANGES.keys() == short.keys()
+    for name, value in CHANGES.items():
+        other = learnt(**{name: value})
+        assert other.shape != plainly.shape or not torch.equal(other, plainly), name
+    assert not torch.equal(learnt(task="addition"), learnt(task="addition, long carries"))
+
+
+def test_other_seeds_learn_from_other_lines(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(lines, "train", lambda *_, seed, **options: seeds.append(seed))
+    for seed in (0, 3):
+        learn(**RECIPE, seed=seed)
+    assert seeds == [0, 3]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_run_is_what_is_measured_to_four_places(task, monkeypatch):
+    assert next(iter(TESTS)) == lines.N_PLACES
+    tests = {4: (6, 40), 7: (10, 30)}
+    monkeypatch.setattr(lines, "TESTS", tests)
+    setting = RECIPE | {"task": task, "N": 6, "updates": 3, "seed": 2}
+    made, model = run(**setting), learn(**setting)
+    assert made == plain(made)
+    tested = {"tests": TASKS[task]} | ({} if task == "parity" else {"uniform": AdditionTask})
+    assert made.keys() == tested.keys()
+    for name, kind in tested.items():
+        assert list(made[name]) == ["4", "7"]
+        for places, (N, n_lines) in tests.items():
+            exact, rounded = measure(model, kind(places), N, n_lines), made[name][str(places)]
+            if places == 7:  # the longest
+                del exact["by_step"], exact["by_need"]
+            exact, rounded = flat(exact), flat(rounded)
+            assert exact.keys() == rounded.keys()
+            for part, value in exact.items():
+                assert rounded[part] == (None if value is None else round(value, 4)), part
+
+
+def test_the_gain_of_halting_by_hand():
+    """Against 2.25 steps for everyone: three of four lines take 2, and one takes 3."""
+    test = {"rules": {"some": {"right": 0.9, "steps": 2.25}}, "by_step": [0.1, 0.4, 0.8, 1.0]}
+    assert gain(test, "some") == pytest.approx(0.9 - (0.4 + 0.4 + 0.4 + 0.8) / 4)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.floats(0, 1), st.floats(0, 1))
+def test_the_gain_is_over_a_straight_line_between_two_numbers_of_steps(by_step, share, right):
+    steps = 1 + share * (len(by_step) - 1)
+    everyone = np.interp(steps, range(1, len(by_step) + 1), by_step)
+    test = {"rules": {"some": {"right": right, "steps": steps}}, "by_step": by_step}
+    assert gain(test, "some") == pytest.approx(right - everyone, abs=1e-9)
+
+
+@given(st.integers(1, 60), st.floats(1e-6, 10))
+def test_cooling_down_is_constant_for_half_and_linear_to_zero(n_updates, lr):
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=lr)
+    schedule, rates = cool_down(n_updates)(optimizer), []
+    for _ in range(n_updates):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        schedule.step()
+    after = optimizer.param_groups[0]["lr"]
+    half = [rate for update, rate in enumerate(rates) if update <= n_updates / 2]
+    assert half == [lr] * len(half)
+    falls = [*[rate for update, rate in enumerate(rates) if update >= n_updates / 2], after]
+    drops = [a - b for a, b in pairwise(falls)]
+    assert drops == pytest.approx([2 * lr / n_updates] * len(drops), rel=1e-6) or n_updates == 1
+    assert after == 0
+    assert min(rates) > 0
+
+
+def test_a_training_that_cools_down_logs_it_and_resumes(tmp_path):
+    task, schedule = LineParityTask(4), cool_down(10)
+
+    def trained(draw, **options):
+        torch.manual_seed(0)
+        model = PonderNet(LocalStep(2, 4, noise=0.1), 4)
+        loss_fn = PonderLoss(mean_over_places, 0.4, 4, 0.01)
+        return train(model, loss_fn, draw, 10, lr=0.01, schedule=schedule, log_every=1, progress=False, **options)
+
+    def draw_until(last):
+        left = iter(range(last))
+
+        def draw(generator):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return task.batch(8, generator)
+
+        return draw
+
+    rows = trained(draw_until(10))
+    assert [row["lr"] for row in rows] == pytest.approx([0.01] * 6 + [0.008, 0.006, 0.004, 0.002])
+    options = {"checkpoint_dir": tmp_path, "checkpoint_every": 4}
+    with pytest.raises(KeyboardInterrupt):
+        trained(draw_until(9), **options)
+    assert trained(draw_until(2), **options) == rows
