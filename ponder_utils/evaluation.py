@@ -66,7 +66,9 @@ def evaluate(
 
 
 def best_halting(chances: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:
-    """The most that any choice of a step for each sample can reach: mean steps, rising, and mean chances.
+    """The most that a choice of a step for each sample reaches, made without a look at its answers.
+
+    Mean steps, rising, and mean chances.
 
     chances: [N, batch], how likely a sample is right if it stops at each step (0 or 1 for answers that are known). A
     sample stops where its chance, less the price of its steps, is highest; a point for each price, 1 to 0.001 a step.

@@ -21,7 +21,6 @@ def exercises(path):
     """The stubs and checks of a notebook, by name."""
     names = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook, "mean": mean, "pu": ponder_utils}
     names |= {name: getattr(ponder_utils, name) for name in ("LineParityTask", "LocalStep", "PonderNet")}
-    names["max_pool1d"] = nn.functional.max_pool1d
     names["cross_entropy"] = nn.BCEWithLogitsLoss(reduction="none")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
@@ -160,6 +159,8 @@ WRONG = {
         lambda h: h,
         lambda h: h.mean(1, keepdim=True).expand_as(h),  # over channels
         lambda h: 0.1 * torch.ones_like(h),
+        lambda h: torch.randn_like(h),  # by chance
+        lambda h: h / 0,
     ],
     ("05_light_cone", "oracle_accuracy"): [
         lambda right, need: right.float().mean().item(),
@@ -210,6 +211,7 @@ RIGHT = {
     ("05_light_cone", "gossip"): [
         lambda h: h.mean(2, keepdim=True),  # broadcasts
         lambda h: 0.1 * h.roll(1, dims=2),
+        lambda h: nn.functional.pad(h, (0, 2))[..., 2:],  # to the left only
         lambda h: 0.1 * h.flip(2),
         lambda h: h.mean(),
     ],

@@ -307,3 +307,39 @@ def test_a_training_that_cools_down_logs_it_and_resumes(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         trained(draw_until(9), **options)
     assert trained(draw_until(2), **options) == rows
+
+
+def two_networks():
+    torch.manual_seed(0)
+    models = [PonderNet(LocalStep(2, 4), 6) for _ in range(2)]
+    return models, [{n: measure(model, LineParityTask(n), 6, 40) for n in (3, 5)} for model in models]
+
+
+def test_what_networks_say_together_by_rule():
+    _, tests = two_networks()
+    del tests[1][5]
+    tests[1][9] = tests[1][3]
+    table = lines.by_rule(tests)
+    assert table.keys() == tests[0][3]["rules"].keys()
+    for rule, its in table.items():
+        assert its.keys() == {3}  # all were tested on these alone
+        right, steps = (fmean(test[3]["rules"][rule][what] for test in tests) for what in ("right", "steps"))
+        assert its[3] == pytest.approx((right, steps))
+        assert lines.told(table)[rule] == {"3 places": f"{right:.1%} / {steps:.1f}"}
+
+
+def test_values_are_those_of_the_networks_that_were_tested_so():
+    _, tests = two_networks()
+    del tests[0][5]
+    assert lines.values(tests, 5, "sample", "right") == [tests[1][5]["rules"]["sample"]["right"]]
+    assert lines.values(tests, 3, "sample", "gain") == [gain(test[3], "sample") for test in tests]
+    stored = [{"seed": 0, "tests": {str(n): its for n, its in test.items()}} for test in tests]
+    assert lines.measured(stored, "tests") == tests
+
+
+def test_the_watched_numbers_are_the_measured_ones_of_lines_that_no_test_has():
+    (model, _), _ = two_networks()
+    seen = lines.watch(LineParityTask(5))(model)
+    there = measure(model, LineParityTask(5), 6, 500, seed=1)["rules"]["sample"]
+    assert seen == pytest.approx({"accuracy": there["right"], "steps": there["steps"]}, rel=1e-5)
+    assert not torch.equal(lines.fresh(LineParityTask(5), 500, seed=1)[0], lines.fresh(LineParityTask(5), 500)[0])

@@ -22,11 +22,11 @@ COLAB_LINK = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.co
 INSTALL_CELL = """\
 import sys
 
-if "google.colab" in sys.modules:  # on Colab: fetch the course and install its package beside Colab's own torch
+if "google.colab" in sys.modules:  # fetch the course, install its package beside Colab's own torch
     import os
 
-    repository = os.environ.get("PROJECT_GIT_URL", "{url}")
-    !git clone -q --depth 1 {{repository}} course
+    url = os.environ.get("PROJECT_GIT_URL", "{url}")
+    !git clone -q --depth 1 {{url}} course
     %pip install -q ./course
     %cd -q course/{folder}"""
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from ponder_utils import rules
-from ponder_utils.evaluation import binary_correct, modes_kept
+from ponder_utils.evaluation import binary_correct, evaluate, modes_kept
 from ponder_utils.halting import expected_steps
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
@@ -60,6 +60,23 @@ def learn(
     return model.eval()
 
 
+def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """The lines that networks are tested on, the same on every device."""
+    return task.batch(n_lines, torch.Generator().manual_seed(seed))
+
+
+def watch(task: Any) -> Callable[[PonderNet], dict[str, float]]:
+    """For `train`: accuracy (whole lines right, sampled) and steps, on 500 lines that nothing is learnt from."""
+    x, y = fresh(task, 500, seed=1)
+
+    def score(model: PonderNet) -> dict[str, float]:
+        device = next(model.parameters()).device
+        its = evaluate(model, x.to(device), y.to(device), whole_lines_right)
+        return {"accuracy": its.accuracy, "steps": its.steps}
+
+    return score
+
+
 @torch.no_grad()
 def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) -> dict[str, Any]:
     """A network of the lines' tasks, its cap on steps set to N, on fresh lines.
@@ -70,7 +87,7 @@ def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) ->
     from there on.
     """
     device = next(model.parameters()).device
-    x, y = task.batch(n_lines, torch.Generator(device).manual_seed(seed))
+    x, y = (part.to(device) for part in fresh(task, n_lines, seed))
     need = task.needed_steps(x).amax(1)
     longer = PonderNet(model.step, N)
     with modes_kept(longer):
@@ -153,6 +170,30 @@ def values(tests: Sequence[dict[int, dict[str, Any]]], places: int, rule: str, w
     """right, steps, before (see `measure`), or gain (see `gain`), of every network tested on so many places."""
     chosen = [test[places] for test in tests if places in test]
     return [gain(test, rule) if what == "gain" else test["rules"][rule][what] for test in chosen]
+
+
+def lateness(test: dict[str, Any], rule: str = "sample") -> float:
+    """Mean steps above the limit, for one network and one number of places."""
+    return test["rules"][rule]["steps"] - test["need"]
+
+
+def by_rule(tests: Sequence[dict[int, dict[str, Any]]]) -> dict[str, dict[int, tuple[float, float]]]:
+    """{rule: {places: (right, steps)}}, means of the networks, for the numbers of places that all were tested on."""
+    common = sorted(set.intersection(*map(set, tests)))
+
+    def mean(places: int, rule: str, what: str) -> float:
+        return sum(values(tests, places, rule, what)) / len(tests)
+
+    rules = tests[0][common[0]]["rules"]
+    return {rule: {n: (mean(n, rule, "right"), mean(n, rule, "steps")) for n in common} for rule in rules}
+
+
+def told(table: dict[str, dict[int, tuple[float, float]]]) -> dict[str, dict[str, str]]:
+    """`by_rule` in words: right / steps."""
+    return {
+        rule: {f"{n} places": f"{right:.1%} / {steps:.1f}" for n, (right, steps) in its.items()}
+        for rule, its in table.items()
+    }
 
 
 def between(by_step: Sequence[float], steps: float) -> float:

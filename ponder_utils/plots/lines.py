@@ -93,14 +93,14 @@ def thoughts(
     above.
     """
     count, places = len(answers), max(len(line) for line in needed)
-    figure, axes = panels(count, width=4.4 if count > 1 else min(10, 3 + 0.3 * places), height=4.6, sharey=count > 1)
+    figure, axes = panels(count, width=4.8 if count > 1 else min(10, 3 + 0.3 * places), height=4.6, sharey=count > 1)
     for ax, grid, ok, need, halt, digits, title in zip(
         axes, answers, right, needed, halts, inputs, titles, strict=True
     ):
         _pixels(ax, grid, cmap="Blues", vmin=-0.1, vmax=1.6)
         n, place = np.nonzero(~np.asarray(ok, bool))
         ax.scatter(
-            place + 1, n + 1, marker="x", s=16 if len(need) < 40 else 4, color=RED, linewidth=1, label="wrong answer"
+            place + 1, n + 1, marker="x", s=30 if len(need) < 40 else 5, color=RED, linewidth=1, label="wrong answer"
         )
         _space_time(ax, grid, need, title)
         ax.axhline(halt + 0.5, color=ORANGE, linewidth=3.2, label="the line halts")
@@ -200,7 +200,7 @@ def bought(
             ax.plot(*line, color=BLACK, linewidth=1.8, linestyle=("-", ":")[which % 2], label=label)
         for label, points in halting.items():
             marks(ax, points, RULE_MARKS[names.index(label)], 44, label=label, zorder=3)
-        ax.set(title=title, xlabel="mean steps", xlim=(0, end), ylim=(0, 1.03))
+        ax.set(title=title, xlabel="mean steps", xlim=(0, end), ylim=(0, 1.05))
     axes[0].set_ylabel("right answers")
     return legend(figure, columns=3)
 

@@ -7,7 +7,21 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_utils.plots import BLACK, BLUE, SKY, Line, legend, look, mark_runs, marks, panels, slide, spread, step_axis, styled
+from ponder_utils.plots import (
+    BLACK,
+    BLUE,
+    SKY,
+    Line,
+    legend,
+    look,
+    mark_runs,
+    marks,
+    panels,
+    slide,
+    spread,
+    step_axis,
+    styled,
+)
 
 
 @slide

@@ -58,7 +58,7 @@ class LineParityTask:
 
     @classmethod
     def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
-        """How likely all places of a line are right after each step, at most, whatever a local step does.
+        """How likely all places of a line are right after each step, at most, whatever a step of kernel 3 does.
 
         [n_steps, batch]. At step n the answer of a place further than n - 1 from the start of its segment is a fair
         coin, and places that are 2 n apart have coins of their own.
