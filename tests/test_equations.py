@@ -162,6 +162,22 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("padding=1) + from_x)", "padding=1) - from_x)"),
         ("return h[:, :, row, column] + (heard", "return h[:, :, row, column] - (heard"),
     ],
+    ("05_light_cone", 1): [
+        ("torch.tanh(sum(heard) + b", "torch.tanh(sum(heard) - b"),
+        (
+            "left, right = pad(h, (1, 0))[..., :-1], pad(h, (0, 1))",
+            "right, left = pad(h, (1, 0))[..., :-1], pad(h, (0, 1))",
+        ),
+        ("b[:, None] + z", "b[:, None] - z"),
+    ],
+    ("05_light_cone", 2): [
+        ("p = (1 - lambda_p) ** n", "p = (1 + lambda_p) ** n"),
+        ("n = torch.arange(L, N + 1, dtype", "n = torch.arange(L + 1, N + 1, dtype"),
+    ],
+    ("05_light_cone", 3): [
+        ("torch.full((9, 1), 0.1).logit())[-1]", "torch.full((9, 1), 0.1).logit())[-2]"),
+        ("(1 - 0.1) ** 8", "(1 + 0.1) ** 8"),
+    ],
 }
 
 

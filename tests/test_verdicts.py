@@ -36,6 +36,7 @@ def test_runs_are_told_in_words():
     assert span([0.5, 0.5], ".1%") == "50.0%"
     assert span([]) == told([]) == "no runs"
     assert told([1.0, 2.0, 3.0]) == "+2.00 [-0.48, +4.48], 3 runs"
+    assert told([1.0]) == "+1.00, one run"
     assert count([0.97, 0.98, 0.1], 0.97) == "2 of 3"
     assert math.isnan(interval([1.0])[1])
 

@@ -27,6 +27,8 @@ def told(values: Sequence[float], form: str = "+.2f") -> str:
     if not len(values):
         return "no runs"
     middle, low, high = interval(values)
+    if len(values) == 1:
+        return f"{middle:{form}}, one run"
     return f"{middle:{form}} [{low:{form}}, {high:{form}}], {len(values)} runs"
 
 
