@@ -73,7 +73,7 @@ def changes(differs: Sequence[Grid], cones: Sequence[Line], titles: Sequence[str
 
     The cones say at which step news of it can be at each place, [panels, places].
     """
-    figure, axes = panels(len(differs), width=4.2, height=3.9, sharey=True)
+    figure, axes = panels(len(differs), width=4.2 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
     for ax, grid, cone, title in zip(axes, differs, cones, titles, strict=True):
         _pixels(ax, grid, cmap=PALE, vmin=0, vmax=1)
         _space_time(ax, grid, cone, title)
@@ -93,29 +93,26 @@ def thoughts(
     above.
     """
     count, places = len(answers), max(len(line) for line in needed)
-    figure, axes = panels(count, width=4.8 if count > 1 else min(10, 3 + 0.3 * places), height=4.6, sharey=count > 1)
+    alone = min(10, max(7.6, 3 + 0.3 * places))
+    figure, axes = panels(count, width=4.8 if count > 1 else alone, height=4.6, sharey=count > 1)
     for ax, grid, ok, need, halt, digits, title in zip(
         axes, answers, right, needed, halts, inputs, titles, strict=True
     ):
         _pixels(ax, grid, cmap="Blues", vmin=-0.1, vmax=1.6)
         n, place = np.nonzero(~np.asarray(ok, bool))
         ax.scatter(
-            place + 1, n + 1, marker="x", s=30 if len(need) < 40 else 5, color=RED, linewidth=1, label="wrong answer"
+            place + 1, n + 1, marker="x", s=30 if len(need) < 40 else 10, color=RED, linewidth=1, label="wrong answer"
         )
         _space_time(ax, grid, need, title)
         ax.axhline(halt + 0.5, color=ORANGE, linewidth=3.2, label="the line halts")
         if len(need) <= 24:
             for row, values in enumerate(digits):
                 for i, value in enumerate(values):
-                    ax.text(
-                        i + 1,
-                        -0.15 - 0.9 * (len(digits) - 1 - row),
-                        f"{value:.0f}",
-                        ha="center",
-                        va="center",
-                        fontsize=9,
+                    offset = (0, 3 + 13 * (len(digits) - 1 - row))
+                    ax.annotate(
+                        f"{value:.0f}", (i + 1, 0.5), offset, textcoords="offset points", ha="center", fontsize=11
                     )
-            ax.set_title(title, pad=10 + 15 * len(digits))
+            ax.set_title(title, pad=8 + 13 * len(digits))
     axes[0].set_ylabel("step $n$")
     return legend(figure, columns=3)
 
