@@ -45,10 +45,11 @@ stamp: $(READY)  ## write the repository's address from pyproject.toml into Cola
 	$(RUN) tools/stamp.py
 
 results: $(READY)  ## the stored runs behind the notebooks' figures: 3 hours; a killed run goes on where it stopped
-	$(RUN) tools/course.py 01_act_background -p EXPERIMENT_SEEDS 10 -p STORE True
-	$(RUN) tools/course.py 03_parity -p PRIOR_SEEDS 10 -p BEYOND_SEEDS 10 -p STORE True
-	$(RUN) tools/course.py 03_parity -p PRIOR_SIZE large -p PRIOR_SEEDS 10 -p BEYOND_SEEDS 10 -p STORE True
-	$(RUN) tools/course.py 04_mnist_rotation -p DATASET mnist -p EXPERIMENT_SEEDS 5 -p STORE True
+	$(RUN) tools/course.py 01_time_penalty -p RUN class
+	$(RUN) tools/course.py 01_presentation -p RUN class
+	$(RUN) tools/course.py 03_prior_and_divergence -p RUN class
+	$(RUN) tools/course.py 03_beyond_the_border -p RUN class
+	$(RUN) tools/course.py 04_rotation_verdict -p RUN class
 	$(RUN) tools/course.py 05_light_cone_controls -p RUN class
 
 bench: $(READY)  ## the speed claims, both sides in one run: 4 minutes

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import mean
 
 import nbformat
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -70,7 +71,27 @@ def to_the_edges(height, width, row, column):
     return max(row, height - 1 - row), max(column, width - 1 - column)
 
 
+def capped(h, epsilon, at_the_cap):
+    """Weights of ACT, but for what happens where the cap ends it."""
+    for n in range(len(h)):
+        if sum(h[: n + 1]) >= 1 - epsilon:
+            return [*h[:n], 1 - sum(h[:n])]
+    return at_the_cap(h)
+
+
+act_background = solutions("act_background")
 light_cone = solutions("light_cone")
+EVEN, RISING = torch.full((3, 4), 1 / 3), torch.arange(12.0).square().view(3, 4)  # p_n, and losses: [N, batch]
+UNEVEN = torch.tensor([[0.7, 0.2, 0.1, 0.4], [0.2, 0.2, 0.8, 0.3], [0.1, 0.6, 0.1, 0.3]])
+
+
+def halting_by_loop(lambdas):
+    p, survival = [], 1.0
+    for lambda_n in lambdas[:-1]:
+        p.append(lambda_n * survival)
+        survival = survival * (1 - lambda_n)
+    return torch.stack([*p, survival])
+
 
 WRONG = {
     ("01_act_background", "count_updates"): [
@@ -78,16 +99,26 @@ WRONG = {
         lambda h, epsilon: (h[:-1].cumsum(0) < 1 - epsilon).sum(0),  # counted from 0
         lambda h, epsilon: (h[:-1] < 1 - epsilon).sum(0) + 1,  # no running sum
         lambda h, epsilon: (h[:-1].cumsum(0) < 1).sum(0) + 1,  # no epsilon
+        lambda h, epsilon: (h[:-1].cumsum(0) <= 1 - epsilon).sum(0) + 1,  # more than enough
+        lambda h, epsilon: (h[:-1].cumsum(0) < 1 - epsilon).sum() + 1,  # one number for the batch
+        lambda h, epsilon: None,
     ],
     ("01_act_background", "weights_with_cap"): [
         lambda h, epsilon: [h_n / sum(h) for h_n in h] if sum(h) else h,  # renormalised
         lambda h, epsilon: [*h[:-1], 1 - sum(h[:-1])],  # never halts early
         lambda h, epsilon: [1.0],
+        lambda h, epsilon: capped(h, epsilon, lambda h: [h_n + (1 - sum(h)) / len(h) for h_n in h]),  # spread evenly
+        lambda h, epsilon: capped(h, epsilon, lambda h: [h_n / (sum(h) or 1) for h_n in h]),  # renormalised at the cap
+        lambda h, epsilon: capped(h, epsilon, lambda h: [1 - sum(h[1:]), *h[1:]]),  # to the first
+        lambda h, epsilon: capped(h, epsilon, lambda h: [*h, 1 - sum(h)]),  # one weight more
+        lambda h, epsilon: None,
     ],
     ("01_act_background", "missing_for_one_fewer"): [
         lambda h, epsilon: 0.0,
         lambda h, epsilon: max(0.0, 1 - epsilon - h[0]),  # for a single update
         lambda h, epsilon: max(0.0, 1 - sum(h[:-1])),  # no epsilon
+        lambda h, epsilon: max(0.0, 1 - epsilon - sum(h[:-1])),  # for one below the cap
+        lambda h, epsilon: None,
     ],
     ("02_pondernet_theory", "halting_probs"): [
         lambda lambdas: lambdas * survivals(lambdas),  # the last step not forced
@@ -106,14 +137,24 @@ WRONG = {
         lambda log_p, g: (log_p.exp() * (log_p.exp().log() - g[:, None])).sum(0),  # out of log space
         lambda log_p, g: (g.exp()[:, None] * (g[:, None] - log_p)).sum(0),  # reversed still
     ],
-    ("02_pondernet_theory", "uniform_divergence"): [
-        lambda log_p: -(log_p.exp() * log_p).sum(0),  # the entropy
-        lambda log_p: math.log(len(log_p)) - (log_p.exp() * log_p).sum(0),  # plus the entropy
-        lambda log_p: math.log2(len(log_p)) + (log_p.exp() * log_p).sum(0) / math.log(2),  # in bits
-        lambda log_p: math.log(len(log_p)) + (log_p.exp() * log_p.exp().log()).sum(0),  # nan
-        lambda log_p: math.log(len(log_p)) + torch.xlogy(log_p.exp(), log_p.exp()).sum(0),  # nan in the gradient
-        lambda log_p: (math.log(len(log_p)) + (log_p.exp() * log_p).sum(0)).mean(),  # one number for the batch
-        lambda log_p: -(math.log(len(log_p)) + log_p).mean(0),  # reversed
+    ("02_pondernet_theory", "my_setting"): [
+        lambda: (0.1, 0.4),
+        lambda: (0.01, 0.4),  # the easy input does not feel beta
+        lambda: (0.01, 0.1),
+        lambda: (1.0, 0.7),  # the prior, guesses and all
+        lambda: (0.2, 0.7),
+        lambda: (0.7, 0.05),  # the wrong way round
+        lambda: (-0.05, 0.7),
+        lambda: None,
+    ],
+    ("02_pondernet_theory", "averages_too_early"): [
+        lambda loss: True,
+        lambda loss: False,
+        lambda loss: loss(EVEN, RISING).ndim == 0,  # they all give one number
+        lambda loss: not torch.isclose(loss(EVEN, RISING), (EVEN * RISING).sum(0).mean()),  # and no sum, then
+        lambda loss: torch.isclose(loss(EVEN, RISING), loss(EVEN.roll(1, 1), RISING)),  # all have the same p
+        lambda loss: torch.isclose(loss(UNEVEN, RISING), loss(UNEVEN.roll(1, 1), RISING.roll(1, 1))),  # both dealt
+        lambda loss: torch.isclose(loss(UNEVEN, RISING), loss(UNEVEN.roll(1, 0), RISING)),  # steps for samples
     ],
     ("04_mnist_rotation", "turned_within"): [
         lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.rand(n, generator=g)),  # one way only
@@ -139,6 +180,14 @@ WRONG = {
         lambda height, width, kernel, *place: (
             1 + math.ceil(sum(to_the_edges(height, width, *place)) / (kernel // 2))  # no diagonals
         ),
+    ],
+    ("04_mnist_rotation", "same_for_all"): [
+        lambda by_step, steps: by_step[int(steps) - 1],  # rounded down
+        lambda by_step, steps: by_step[min(round(steps), len(by_step)) - 1],
+        lambda by_step, steps: by_step[int(steps)] if int(steps) < len(by_step) else by_step[-1],  # from 0
+        lambda by_step, steps: by_step[int(steps) - 1] * (1 - steps % 1) + by_step[int(steps)] * (steps % 1),  # the end
+        lambda by_step, steps: mean(by_step[: int(steps)]),
+        lambda by_step, steps: None,
     ],
     ("05_light_cone", "steps_needed"): [
         lambda resets: [sum(resets[: i + 1]) for i in range(len(resets))],  # which segment it is
@@ -169,8 +218,16 @@ WRONG = {
         lambda right, need: right[-1].float().mean().item(),  # all steps
         lambda right, need: right[need - 1].float().mean().item(),  # of all lines at each line's step
     ],
+    ("03_parity", "right_without_one"): [
+        lambda k, n_elements: 0.5,
+        lambda k, n_elements: 1 - k / n_elements,  # no luck
+        lambda k, n_elements: 1 - 1 / (2 * n_elements),  # whatever k is
+        lambda k, n_elements: 0.5 if k == n_elements else 1.0,
+        lambda k, n_elements: None,
+    ],
     ("03_parity", "steps_needed"): [
         lambda lambda_p, eps: round(1 / lambda_p),
+        lambda lambda_p, eps: math.ceil(math.log(eps) / math.log(1 - lambda_p)),  # at equality one too few
         lambda lambda_p, eps: math.floor(math.log(eps) / math.log1p(-lambda_p)),  # one too few
         lambda lambda_p, eps: math.ceil(math.log(eps) / math.log1p(-lambda_p)) + 1,  # one too many
         lambda lambda_p, eps: math.ceil(math.log(1 - eps) / math.log1p(-lambda_p)),  # eps mistaken for 1 - eps
@@ -180,12 +237,15 @@ WRONG = {
         lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).mean(),  # a mean over steps
         lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).sum(),  # no mean
         lambda y_hat, log_p, y: (log_p * bce(y_hat, y)).sum(0).mean(),  # log p for p
+        lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).sum(0),  # one for each sample
     ],
     ("03_parity", "quantile_step"): [
         lambda log_p, q: log_p.argmax(0) + 1,  # the most probable step
         lambda log_p, q: (log_p.exp().cumsum(0) < q).sum(0),  # counted from 0
         lambda log_p, q: (log_p.exp().cumsum(0) < q).sum(0) + 1,  # a CDF of 0.9999999
         lambda log_p, q: (log_p.exp() < q).sum(0).clamp(max=len(log_p) - 1) + 1,  # p_n for the CDF
+        lambda log_p, q: (log_p.exp().cumsum(0) >= q).float().argmax(0) + 1,  # nowhere reached: the first step
+        lambda log_p, q: (log_p.exp().cumsum(0)[:-1] <= q).sum(0) + 1,  # more than q
     ],
 }
 
@@ -199,6 +259,96 @@ def test_checks_fail_on_plausible_wrong_answers(stem, task, wrong):
 
 
 RIGHT = {
+    ("02_pondernet_theory", "halting_probs"): [
+        halting_by_loop,
+        lambda lambdas: halting_by_loop(lambdas.double()),
+        lambda lambdas: halting_by_loop(lambdas).tolist(),
+        lambda lambdas: ponder_utils.halting_log_probs(lambdas.logit(1e-7)).exp(),
+    ],
+    ("02_pondernet_theory", "divergence"): [
+        lambda log_p, g: (log_p.exp() * (log_p - g[:, None])).sum(0),
+        lambda log_p, g: ponder_utils.kl_divergence(log_p.float(), g),
+        lambda log_p, g: torch.stack([sum(b.exp() * (b - c) for b, c in zip(a, g, strict=True)) for a in log_p.T]),
+    ],
+    ("02_pondernet_theory", "my_setting"): [
+        lambda: (0.05, 0.7),
+        lambda: [0.01, 1],
+        lambda: (torch.tensor(0.02), torch.tensor(0.65, dtype=torch.float64)),
+    ],
+    ("02_pondernet_theory", "averages_too_early"): [
+        lambda loss: torch.isclose(loss(UNEVEN, RISING), loss(UNEVEN.roll(1, 1), RISING)),
+        lambda loss: torch.allclose(loss(UNEVEN.double(), RISING.double().flip(1)), loss(UNEVEN, RISING).double()),
+        lambda loss: torch.func.grad(loss)(UNEVEN, RISING).std(1).max().item() < 1e-6,
+        lambda loss: bool(loss(torch.eye(2), torch.eye(2)) == loss(torch.eye(2), 1 - torch.eye(2))),
+    ],
+    ("03_parity", "right_without_one"): [
+        lambda k, n_elements: torch.tensor(1 - k / (2 * n_elements), dtype=torch.float64),
+        lambda k, n_elements: (n_elements - k) / n_elements + k / n_elements * 0.5,
+    ],
+    ("03_parity", "steps_needed"): [
+        lambda lambda_p, eps: next(n for n in range(1, 1000) if (1 - lambda_p) ** n < eps),
+        lambda lambda_p, eps: torch.tensor(next(n for n in range(1, 1000) if 1 - (1 - lambda_p) ** n > 1 - eps)),
+    ],
+    ("03_parity", "reconstruction"): [
+        lambda y_hat, log_p, y: (log_p.double().exp() * bce(y_hat.double(), y.double())).sum(0).mean(),
+        lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).sum().item() / len(y),
+        lambda y_hat, log_p, y: (
+            sum(float(log_p[n, i].exp() * bce(y_hat[n, i], y[i])) for n in range(6) for i in range(32)) / 32
+        ),
+    ],
+    ("03_parity", "quantile_step"): [
+        lambda log_p, q: (log_p.exp().cumsum(0)[:-1] < q).sum(0).double() + 1,
+        lambda log_p, q: [
+            next((n for n in range(1, len(log_p)) if sum(column[:n]) >= q), len(log_p))
+            for column in log_p.exp().T.tolist()
+        ],
+        lambda log_p, q: torch.cat([log_p.exp().cumsum(0)[:-1], torch.ones_like(log_p[:1])]).ge(q).int().argmax(0) + 1,
+    ],
+    ("01_act_background", "count_updates"): [
+        lambda h, epsilon: [  # a loop, and a list
+            next((n for n in range(1, len(h)) if sum(its[:n]) >= 1 - epsilon), len(h)) for its in h.T.tolist()
+        ],
+        lambda h, epsilon: act_background.count_updates(h, epsilon).double(),
+        lambda h, epsilon: (h.cumsum(0) < 1 - epsilon).sum(0).clamp(max=len(h) - 1) + 1,
+    ],
+    ("01_act_background", "weights_with_cap"): [
+        lambda h, epsilon: tuple(act_background.weights_with_cap(h, epsilon)),
+        lambda h, epsilon: torch.tensor(act_background.weights_with_cap(h, epsilon)),  # float32
+        lambda h, epsilon: capped(h, epsilon, lambda h: [*h[:-1], 1 - sum(h[:-1])]),
+    ],
+    ("01_act_background", "missing_for_one_fewer"): [
+        lambda h, epsilon: torch.tensor(act_background.missing_for_one_fewer(h, epsilon)),
+        lambda h, epsilon: (h[0] < 1 - epsilon) * (1 - epsilon - sum(h[: len(capped(h, epsilon, list)) - 1])),
+    ],
+    ("04_mnist_rotation", "steps_to_know_all"): [
+        lambda height, width, kernel, *place: 1 + math.ceil(max(to_the_edges(height, width, *place)) / (kernel // 2)),
+        lambda height, width, kernel, *place: (
+            1 + torch.tensor(max(to_the_edges(height, width, *place)) / (kernel // 2)).ceil()
+        ),
+    ],
+    ("04_mnist_rotation", "turned_within"): [
+        lambda x, d, g: turn_each(x, d, g, lambda n, g: 2 * torch.rand(n, generator=g) - 1),
+        lambda x, d, g: torch.cat(
+            [turn_each(image[None], d, g, lambda n, g: 1 - 2 * torch.rand(n, generator=g)) for image in x]
+        ),
+        lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.empty(n).uniform_(-1, 1, generator=g)).double(),
+    ],
+    ("04_mnist_rotation", "steps_of_right_answers"): [
+        lambda p, right: (
+            sum(float(p[n, i]) * (n + 1) for n in range(len(p)) for i in range(p.shape[1]) if right[n, i])
+            / float(p[right].sum())
+        ),  # a Python float
+        lambda p, right: (torch.arange(1, len(p) + 1)[:, None] * p.double() * right).sum() / (p.double() * right).sum(),
+        lambda p, right: torch.tensor([((right.nonzero()[:, 0] + 1.0) * p[right]).sum() / p[right].sum()]),
+    ],
+    ("04_mnist_rotation", "same_for_all"): [
+        lambda by_step, steps: np.interp(steps, range(1, len(by_step) + 1), by_step),
+        lambda by_step, steps: torch.tensor(np.interp(steps, range(1, len(by_step) + 1), by_step)),
+        lambda by_step, steps: (
+            (math.floor(steps) + 1 - steps) * by_step[math.floor(steps) - 1]
+            + (steps - math.floor(steps)) * by_step[min(math.floor(steps), len(by_step) - 1)]
+        ),
+    ],
     ("05_light_cone", "steps_needed"): [
         lambda resets: torch.tensor(light_cone.steps_needed(resets)),
         lambda resets: torch.tensor(light_cone.steps_needed(resets), dtype=torch.float64),

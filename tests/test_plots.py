@@ -1,5 +1,4 @@
 import io
-from fractions import Fraction
 
 import matplotlib.image
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from ponder_utils import plots
-from ponder_utils.plots import act, digits, theory, trained
+from ponder_utils.plots import act, digits, machines, theory, trained
 from ponder_utils.plots import lines as line_figures
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
@@ -18,9 +17,9 @@ logged = pd.DataFrame(
     {"kind": kind, "network": k, "update": u, "total": k + 1 / u, "accuracy": 0.5}
     for kind in ("RNN", "GRU") for k in range(SEEDS) for u in (1, 2, 3)
 )  # fmt: skip
-runs = pd.DataFrame(
-    {"form": "paper's", "lambda_p": lambda_p, "steps": steps, "live": live}
-    for lambda_p, steps, live in ((0.1, 1.0, True), (0.1, 2.0, False), (0.9, 3.0, False))
+priced = pd.DataFrame(
+    {"kind": "ACT", "setting": tau, "accuracy": accuracy, "updates": updates, "learnt": accuracy > 0.9, "live": live}
+    for tau, accuracy, updates, live in ((0.01, 1.0, 3.0, True), (0.01, 0.6, 1.0, False), (0.1, 0.95, 2.0, False))
 )
 THREE = [0.5, 0.3, 0.2]
 IMAGE = rng.random((28, 28))
@@ -28,22 +27,20 @@ GRID = (rng.random((5, 3)) < 0.5).astype(float)
 FIGURES = {
     "halting": lambda: act.halting([[0.1, 0.5, 0.5]] * 2, [[0.1, 0.9], [1.0]], [0.1, 0.9]),
     "jumps": lambda: act.jumps([0, 1, 2], [2, 2, 1], [0.4, 0.2, 1.0], [2.4, 2.2, 2.0], [2.4, 2.2, 2.1]),
-    "by_setting": lambda: act.by_setting(
-        [{"ACT": {True: [(0.01, 0.9)], False: [(0.01, 0.8), (0.1, 0.6)]}}] * 2,
-        ["tau"] * 2,
-        ["accuracy", "N"],
-        [True] * 2,
+    "by_setting": lambda: act.by_setting(priced, {"accuracy": "accuracy", "updates": "updates"}, "tau"),
+    "stories": lambda: act.stories(
+        {"cheap": [{"update": [0, 9], "accuracy": [0.5, 1], "thinks": [2, 3]}], "early": []},
+        {"cheap": [], "early": [(0, 5)]},
+        live=1,
     ),
     "trade_off": lambda: act.trade_off({"ACT": [(2.0, 0.9)], "fixed": [(1.0, 0.6), (10.0, 1.0)]}, 0.5),
     "small_test_sets": lambda: act.small_test_sets(
         [2, 4], [[0.5], [0.5, 0.6]], 1, {2: [1] * 17, 4: [0] * 16 + [3]}, [13, 16, 13]
     ),
-    "coin_tree": lambda: theory.coin_tree(
-        [Fraction(1, 2), Fraction(3, 5), Fraction(1)], [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]
-    ),
-    "bound_path": lambda: theory.bound_path(
-        [0, 1, 100], [2, 1, 3], [2, 1, 0.5], 1.0, {"prior": THREE, "posterior": THREE[::-1]}
-    ),
+    "best_halting": lambda: theory.best_halting(THREE, [("a", THREE, THREE), ("b", THREE, THREE[::-1])]),
+    "pushes": lambda: theory.pushes([0.1, 0.01], {"losses": [0.1, 0.01], "reversed": [0.15, 0.154]}, 0.154),
+    "learnt": lambda: theory.learnt(K, {"none": K, "mean": [2] * 4}, {"none": [K, K], "mean": [[2] * 4]}),
+    "bound_path": lambda: theory.bound_path([0, 1, 100], {"bound": [2, 1, 3], "mixture": [2, 1, 0.5]}, 1.0),
     "priors": lambda: theory.priors({"a": {"renormalise": THREE, "remainder": THREE, "geometric": THREE}}),
     "prior_mean": lambda: theory.prior_mean([0.1, 0.5], {"1 / x": [10, 2], "cut off": [7, 2]}, 20),
     "two_divergences": lambda: theory.two_divergences([0.1, 0.01], {"paper": [2, 2.4], "reversed": [2, 5]}, 2.5),
@@ -56,26 +53,40 @@ FIGURES = {
     "learning_curves": lambda: trained.learning_curves(
         logged, {"total": "loss", "accuracy": "accuracy"}, {"accuracy": 0.5}
     ),
-    "halting_distribution": lambda: trained.halting_distribution(by_step[:2], by_step[2], ["a", "b"]),
-    "accuracy_by_step": lambda: trained.accuracy_by_step(by_step, [0.9] * SEEDS, 0.5),
-    "by_difficulty": lambda: trained.by_difficulty(
-        K, [{"PonderNet": rng.random((SEEDS, 4)), "fixed": rng.random((SEEDS, 4))}], ["accuracy"], border=3
+    "over_training": lambda: trained.over_training(
+        {"a": {"easy": {0: [THREE], 9: [THREE]}, "hard": {0: [THREE], 9: [THREE[::-1]]}}}, THREE
     ),
-    "by_lambda_p": lambda: trained.by_lambda_p(runs, {"steps": "expected steps"}, {"steps": {"prior": [10, 1.1]}}),
+    "stopped_at": lambda: trained.stopped_at({"a": (by_step, [(2.5, 0.9)]), "b": (by_step[:1], [])}),
+    "against_k": lambda: trained.against_k({"a": ([THREE], [THREE[::-1]]), "b": ([THREE], [])}, [1, 2, 3], "steps"),
+    "rises": lambda: trained.rises(
+        {"small": {"paper's": {0.1: [1, 2, 3], 0.9: [0.5, 1]}, "reversed": {0.1: [], 0.9: [2] * 3}}}, 3, (-1, 4), "more"
+    ),
+    "beyond": lambda: trained.beyond(
+        [1, 2, 3], 2, {"ACT": ([THREE], []), "fixed": ([], [THREE])}, {"ACT": [1.0, 2.0]}, "steps"
+    ),
+    "shares": lambda: trained.shares({"small": {"a": [0, 1]}, "large": {"a": [0.5, 0.5]}}, [0.1, 0.9], "crashed"),
     "images": lambda: digits.images([[IMAGE] * 3] * 2, [["exactly 0", "exactly 45", "exactly 90"]] * 2),
     "thoughts": lambda: digits.thoughts(
         [IMAGE] * 2, [THREE, THREE[::-1]], [[6, 6, 9], [9, 9, 9]], ["0 degrees", "180 degrees"], [6, 6]
     ),
-    "by_variant": lambda: digits.by_variant(
-        [{"as it is": {True: [4.0], False: [3.9, 4.1]}, "beta = 0": {True: [1.2]}}] * 2,
+    "machines": lambda: digits.machines(IMAGE),
+    "flat_line": lambda: digits.flat_line(
+        {"CNN": by_step[:2], "patches": by_step[1:]}, {"CNN": [(2.2, 0.7)], "patches": []}, {"CNN": [(1, 0.6)]}, 1, 0.1
+    ),
+    "beside_prior": lambda: digits.beside_prior({"CNN": by_step[:2]}, {"CNN": by_step[2]}),
+    "over_angles": lambda: digits.over_angles(
+        [0, 45, 90, 180], [{"CNN": rng.random((SEEDS, 4))}] * 2, ["accuracy", "steps"], 22.5, sharey=True
+    ),
+    "forest": lambda: digits.forest(
+        [("short", "", []), ("as it is", "each", [[4.0, 3.9], [1]]), ("beta = 0", "batch", [[1.2], []])],
         ["steps", "change"],
-        [{"as it is": 4.8}, {"as it is": 0.0, "beta = 0": 0.0}],
-        "prior; no change",
+        ["each", "batch"],
+        left="fewer",
+        right="more",
     ),
-    "price_of_accuracy": lambda: digits.price_of_accuracy(
-        {"always stopped at step n": ([1, 2, 3], [0.2, 0.8, 0.9])}, {"sample": [(2.2, 0.7)], "fixed": [(1, 0.6)]}, 0.5
-    ),
-    "machine": lambda: line_figures.machine(6, 3, place=2),
+    "light_cone": lambda: machines.light_cone(6, 3, place=2),
+    "act_cell": lambda: machines.act_cell([0.1, 0.3, 0.6, 0.5], [0.1, 0.3, 0.6]),
+    "pondernet": lambda: machines.pondernet([0.2, 0.5, 1.0], [0.2, 0.4, 0.4]),
     "changes": lambda: line_figures.changes([GRID, GRID], [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2"]),
     "thoughts of lines": lambda: line_figures.thoughts(
         [GRID] * 2, [GRID] * 2, [[1, 2, 3], [1, 1, 2]], [4, 3], [GRID[:2]] * 2, ["easy", "hard"]
@@ -94,7 +105,7 @@ FIGURES = {
     ),
     "against_size": lambda: line_figures.against_size([16, 64], {"log": [4, 6]}, {"a network": [(16, 5)]}, "steps"),
     "by_group": lambda: line_figures.by_group({"with": {"right": [1, 0.9]}, "without": {"right": []}}, "right", (0, 1)),
-    "traces": lambda: trained.traces(by_step[:2], by_step[:2], by_step[:2], ["easy", "hard"], [0, 1]),
+    "traces": lambda: trained.traces(by_step[:2], by_step[:2], by_step[:2], [[0, 1], [-1, 1]], [0, 1]),
 }
 
 
@@ -107,13 +118,46 @@ def test_runs_are_drawn_where_they_were_measured():
 
 
 def test_what_is_written_for_a_projector_is_at_least_11_points_high():
-    for name in ("steps_against_need", "bought", "above_the_limit", "against_size", "by_group", "changes", "machine"):
+    for name in (
+        "best_halting",
+        "pushes",
+        "learnt",
+        "bound_path",
+        "priors",
+        "underflow",
+        "stopping",
+        "fitted",
+        "halting",
+        "jumps",
+        "by_setting",
+        "small_test_sets",
+        "steps_against_need",
+        "bought",
+        "above_the_limit",
+        "against_size",
+        "by_group",
+        "changes",
+        "light_cone",
+        "images",
+        "thoughts",
+        "machines",
+        "flat_line",
+        "beside_prior",
+        "over_angles",
+        "forest",
+    ):
         figure = FIGURES[name]()
         legends = [its for its in (*figure.legends, *(ax.get_legend() for ax in figure.axes)) if its]
         texts = [text for its in legends for text in its.get_texts()]
         for ax in figure.axes:
             texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
         assert min(text.get_fontsize() for text in texts) >= 11, name
+
+
+def test_updates_that_are_not_made_are_drawn_as_such():
+    texts = [text.get_text() for text in FIGURES["act_cell"]().axes[0].texts]
+    assert texts.count("never made") == 1
+    assert [text for text in texts if text.startswith("$p_")] == ["$p_1$ = 0.10", "$p_2$ = 0.30", "$p_3$ = 0.60"]
 
 
 def lines(figure, panel=0):
@@ -136,30 +180,41 @@ def test_figures_are_opaque_white_whatever_the_readers_style(name):
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_axis_is_labelled_and_every_line_named_once(name):
     for ax in FIGURES[name]().axes:
-        assert ax.get_xlabel()
+        assert ax.get_xlabel() or not ax.axison
         labels = ax.get_legend_handles_labels()[1]
         assert len(set(labels)) == len(labels)
 
 
-def test_every_seed_and_the_mean_are_drawn():
-    drawn = [np.asarray(line.get_ydata()) for line in lines(FIGURES["accuracy_by_step"]())]
-    for wanted in (*by_step, by_step.mean(0)):
-        assert any(len(line) == N and np.allclose(line, wanted) for line in drawn)
-
-
 def test_groups_differ_in_colour_and_in_dashes_or_marker():
-    legend = FIGURES["by_difficulty"]().axes[0].get_legend_handles_labels()[0]
+    legend = FIGURES["learning_curves"]().axes[0].get_legend_handles_labels()[0]
     a, b = legend[:2]
     assert a.get_color() != b.get_color()
     assert (a.get_linestyle(), a.get_marker()) != (b.get_linestyle(), b.get_marker())
 
 
-def test_every_run_is_a_mark_full_if_it_is_of_this_session():
-    stored, live, _ = FIGURES["by_lambda_p"]().axes[0].collections
-    assert live.get_offsets().tolist() == [[0.1, 1.0]]
-    assert stored.get_offsets().tolist() == [[0.1, 2.0], [0.9, 3.0]]
-    assert len(live.get_facecolor()) == 1
-    assert len(stored.get_facecolor()) == 0
+def test_a_mark_is_a_mean_with_its_interval_or_a_cross_for_each_run_and_what_is_missing_is_counted():
+    ax = FIGURES["rises"]().axes[0]
+    shown = [line.get_xydata().tolist() for line in ax.get_lines() if len(line.get_xdata())]
+    low, high = (2 + sign * 4.3027 / 3**0.5 for sign in (-1, 1))  # Student's t, two degrees of freedom
+    x = 0.1 - 0.045 / 2
+    interval = next(points for points in shown if len(points) == 2 and points[0][0] == pytest.approx(x))
+    assert interval == [pytest.approx([x, low], rel=1e-4), pytest.approx([x, high], rel=1e-4)]
+    assert [[pytest.approx(x), 2]] in shown
+    assert [[pytest.approx(0.9 - 0.045 / 2), 0.5], [pytest.approx(0.9 - 0.045 / 2), 1]] in shown
+    assert sorted(text.get_text() for text in ax.texts) == ["0", "2"]
+
+
+def test_only_runs_that_learnt_are_in_a_mean_and_the_others_are_counted():
+    act, fixed, change = FIGURES["beyond"]().axes[:3]
+    assert (act.get_title(), fixed.get_title()) == ("ACT\n1 of 1 learnt", "fixed\n0 of 1 learnt")
+    assert [line.get_color() for line in fixed.get_lines() if len(line.get_xdata()) == 3] == [trained.GREY]
+    assert [1.5] in [[*line.get_ydata()] for line in change.get_lines()]
+
+
+def test_the_moments_of_training_are_columns_and_every_network_a_line():
+    first, second = FIGURES["over_training"]().axes
+    assert [ax.get_title() for ax in (first, second)] == ["0 updates", "9 updates"]
+    assert [line.get_ydata().tolist() for line in second.get_lines()] == [THREE, THREE[::-1], THREE]
 
 
 def test_every_network_of_a_table_is_a_line():
@@ -179,20 +234,21 @@ def test_bars_are_full_where_the_answer_is_right_and_hatched_where_it_is_wrong()
     assert [text.get_text() for text in first.texts] == ["6", "6", "9"]
 
 
-def test_variants_are_rows_from_the_top_each_beside_its_own_mark():
-    ax = FIGURES["by_variant"]().axes[0]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["as it is", "beta = 0"]
+def test_differences_are_rows_from_the_top_with_their_mean_and_interval():
+    ax = FIGURES["forest"]().axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["short", "as it is", "beta = 0"]
+    assert [label.get_fontweight() for label in ax.get_yticklabels()] == ["bold", "normal", "normal"]
     assert ax.yaxis_inverted()
-    (compare,) = ax.get_lines()
-    assert compare.get_xydata().tolist() == [[4.8, 0]]
-    offsets = [marks.get_offsets().tolist() for marks in ax.collections]
-    assert offsets == [[[3.9, 0], [4.1, 0]], [[4.0, 0]], [], [[1.2, 1]]]
+    half = 12.7062 * 0.05  # Student's t with one degree of freedom, times the standard error
+    first = next(line for line in ax.get_lines() if len(line.get_xdata()) == 2 and line.get_ydata()[0] == 1 - 0.08)
+    assert [*first.get_xdata()] == pytest.approx([3.95 - half, 3.95 + half], rel=1e-4)
+    assert [[3.95, 1 - 0.08]] in [np.round(marks.get_offsets(), 9).tolist() for marks in ax.collections]
 
 
-def test_grey_begins_midway_between_the_last_training_angle_and_the_first_beyond():
-    figure = trained.by_difficulty([0, 15, 30, 45], [{"a": rng.random((2, 4))}], ["steps"], border=22.5)
-    (grey,) = figure.axes[0].patches
-    assert (grey.get_x(), grey.get_x() + grey.get_width()) == (22.5, 52.5)
+def test_grey_begins_where_the_training_angles_end():
+    for ax in FIGURES["over_angles"]().axes:
+        (grey,) = ax.patches
+        assert (grey.get_x(), grey.get_x() + grey.get_width()) == (22.5, 180)
 
 
 def test_palette_differs_in_lightness_from_white():

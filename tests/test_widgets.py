@@ -5,12 +5,12 @@ import ipywidgets
 import pytest
 
 from ponder_utils import widgets
-from ponder_utils.plots import panels, styled
+from ponder_utils.plots import panels, slide
 
 SLIDERS = {"lambda_p": (0, 0.9, 0.1, 0.2), "steps": (1, 20, 1, 5)}
 
 
-@styled
+@slide
 def bars(lambda_p, steps):
     figure, (ax,) = panels(1)
     ax.bar(range(1, steps + 1), [lambda_p * (1 - lambda_p) ** n for n in range(steps)])

@@ -24,3 +24,9 @@ def steps_to_know_all(height: int, width: int, kernel: int, row: int, column: in
     """One step for the own patch, then kernel // 2 places further with each; the farthest side decides."""
     farthest = max(row, height - 1 - row, column, width - 1 - column)
     return 1 + -(-farthest // (kernel // 2))
+
+
+def same_for_all(by_step: list[float], steps: float) -> float:
+    """Between two whole numbers of steps, some digits take the one and the others the other."""
+    low = min(int(steps), len(by_step) - 1)  # at the last step, there is none above
+    return by_step[low - 1] + (steps - low) * (by_step[low] - by_step[low - 1])

@@ -33,16 +33,14 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": "small",
     "lines.linewidth": 1.8,
 }
-# A decorator: draw in the course's style, else as matplotlib does, black on white, whatever the reader's settings are.
-styled = mpl.rc_context({**mpl.rcParamsDefault, **STYLE})
-# The same for a projector: what is written is at least 11 points high at the size shown.
-LARGE: dict[Any, Any] = {
+LARGE: dict[Any, Any] = {  # for a projector: what is written is at least 11 points high at the size shown
     "font.size": 12,
     "legend.fontsize": 11,
     "xtick.labelsize": 11,
     "ytick.labelsize": 11,
     "axes.titlesize": 12,
 }
+# A decorator: draw in the course's style, else as matplotlib does, black on white, whatever the reader's settings are.
 slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE, **LARGE})
 
 Line = Sequence[float]  # a number for each point
@@ -97,13 +95,6 @@ def marks(ax: Axes, points: Points, which: int, size: float, full: bool = False,
     x, y = np.reshape(points, (-1, 2)).T
     colour, marker = look(which)["color"], look(which)["marker"]
     ax.scatter(x, y, s=size, marker=marker, facecolor=colour if full else "none", edgecolor=colour, **settings)
-
-
-def mark_runs(ax: Axes, runs: Runs, which: int, size: float, factor: float = 1, shift: float = 0) -> None:
-    """A mark for every run, full if it is of this session, at x * factor + shift: so groups stand side by side."""
-    for live in (False, True):
-        points = [(x * factor + shift, y) for x, y in runs.get(live, [])]
-        marks(ax, points, which, size, full=live, zorder=3)
 
 
 def spread(ax: Axes, x: Line, runs: Sequence[Line], label: str, which: int = 0, live: int = 0) -> None:

@@ -1,21 +1,24 @@
-"""Figures of Adaptive Computation Time: how it halts, what that costs, and how it answers to its time penalty."""
+"""Figures of Adaptive Computation Time: how it halts, what that costs, and how it answers to its price."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from pandas import DataFrame
 
-from ponder_utils.plots import BLACK, BLUE, SKY, Line, Runs, legend, look, mark_runs, marks, panels, step_axis, styled
+from ponder_utils.plots import BLACK, BLUE, SKY, Line, legend, look, marks, panels, slide, step_axis
+
+GREY = "#999999"
 
 
-@styled
+@slide
 def halting(h: Sequence[Line], p: Sequence[Line], epsilon: Line) -> Figure:
     """Halting by threshold, a panel for each case: h_n and their sum against 1 - epsilon, and the weights p_n."""
-    figure, axes = panels(len(h), width=max(2.7, 4.6 / len(h)), sharey=True)
+    figure, axes = panels(len(h), width=max(3.1, 5.2 / len(h)), height=3.6, sharey=True)
     for ax, h_n, p_n, eps in zip(axes, h, p, epsilon, strict=True):
         n_updates, remainder = len(p_n), p_n[-1]
-        title = f"$N$ = {n_updates}, $R$ = {remainder:.2f}, $P$ = {n_updates + remainder:.2f}"
+        title = f"$N$ = {n_updates}, $R$ = {remainder:.2f}"
         n = step_axis(ax, len(h_n), xlabel="update $n$", title=title, xlim=(0.5, len(h_n) + 0.5), ylim=(0, 1.55))
         made, never = slice(n_updates), slice(n_updates, None)
         dots = look(0, markersize=5, linestyle="none")
@@ -24,69 +27,108 @@ def halting(h: Sequence[Line], p: Sequence[Line], epsilon: Line) -> Figure:
         ax.plot(n[never], h_n[never], **dots, fillstyle="none", label="$h_n$ of updates never made")
         ax.plot(n[made], np.cumsum(h_n[made]), **look(1, markersize=4), label="$h_1 + ... + h_n$")
         ax.axhline(1 - eps, color=BLACK, linestyle=":", label=r"$1 - \epsilon$")
-    return legend(figure, columns=5 if len(h) > 1 else 2)
+    return legend(figure, columns=3 if len(h) > 1 else 2)
 
 
-@styled
-def jumps(logit: Line, n_updates: Line, remainder: Line, cost: Line, told: Line) -> Figure:
-    """N, R and P as one halting logit slides, and the cost that the gradient alone would tell of."""
+@slide
+def jumps(unit: Line, n_updates: Line, remainder: Line, cost: Line, told: Line) -> Figure:
+    """N, R and P as the first halting unit slides, and the cost that the gradient alone would tell of."""
     figure, axes = panels(3)
     titles = ("updates $N$", "remainder $R$", "ponder cost $P = N + R$")
     breaks = np.diff(n_updates, append=n_updates[-1]) != 0  # no line across a jump
     for ax, values, title in zip(axes, (n_updates, remainder, cost), titles, strict=True):
-        ax.plot(logit, np.where(breaks, np.nan, values), color=BLUE, label="as it is")
-        ax.set(title=title, xlabel="halting logit of update 1")
+        ax.plot(unit, np.where(breaks, np.nan, values), color=BLUE, label="as it is")
+        ax.set(title=title, xlabel="halting unit $h_1$")
     axes[0].yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[2].plot(logit, told, **look(1, marker=None), label="as its gradient tells")
+    axes[2].plot(unit, told, **look(1, marker=None), label="as its gradient tells")
     axes[2].legend()
     return figure
 
 
-@styled
-def by_setting(
-    measured: Sequence[dict[str, Runs]], x_labels: Sequence[str], y_labels: Sequence[str], log: Sequence[bool],
-    rows: int = 1,
-) -> Figure:  # fmt: skip
-    """A mark for every run, full if it is of this session, and a line through the means.
+@slide
+def by_setting(table: DataFrame, columns: dict[str, str], x_label: str) -> Figure:
+    """A mark for every run, and a line through the means of those that learnt; the others are grey, and counted.
 
-    Each panel, in so many rows of them, has its groups, {group: {of this session?: [(setting, value), ...]}}, its
-    labels, and an x axis that is logarithmic or not.
+    The table has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of
+    its panel's y axis}. Settings stand side by side, in rising order. If there is one kind of run, it stands above the
+    first panel how many learnt.
     """
-    figure, axes = panels(len(measured), width=4.6, height=3.3 if rows == 1 else 2.7, rows=rows)
-    for ax, groups, x_label, y_label, is_log in zip(axes, measured, x_labels, y_labels, log, strict=True):
-        settings = sorted({setting for runs in groups.values() for points in runs.values() for setting, _ in points})
-        for which, (name, runs) in enumerate(groups.items()):
-            aside = 1.08 ** (which - (len(groups) - 1) / 2) if is_log else 1  # groups side by side
-            mark_runs(ax, runs, which, 22, factor=aside)
-            x, y = np.reshape([*runs.get(False, []), *runs.get(True, [])], (-1, 2)).T
-            means = [y[x == setting].mean() for setting in np.unique(x)]
-            line = look(which, linestyle="-", linewidth=1.2, markersize=5, markevery=[])  # marks in the legend alone
-            ax.plot(np.unique(x) * aside, means, **line, label=name)
-        y_range = (0.45, 1.02) if y_label == "accuracy" else (0, max(1.1 * ax.get_ylim()[1], 5))
-        ax.set(xlabel=x_label, ylabel=y_label, ylim=y_range, xscale="log" if is_log else "linear")
-        if len(settings) < 6:
-            ax.set_xticks(settings, [f"{setting:g}" for setting in settings])
-            ax.minorticks_off()
-        if len(groups) > 1:
-            ax.legend()
-    return figure
+    figure, axes = panels(len(columns), width=5.6 if len(columns) > 1 else 6.6, height=4.0)
+    kinds, settings = list(dict.fromkeys(table["kind"])), sorted(set(table["setting"]))
+    place = {setting: i for i, setting in enumerate(settings)}
+    for ax, (column, label) in zip(axes, columns.items(), strict=True):
+        for which, kind in enumerate(kinds):
+            its = table[table["kind"] == kind]
+            x, colour = its["setting"].map(place) + 0.2 * (which - (len(kinds) - 1) / 2), look(which)["color"]
+            means = its[column].where(its["learnt"]).groupby(x).mean().dropna()
+            style = look(which, linestyle="-", linewidth=1.4, markersize=6, markevery=[])  # marks in the legend alone
+            ax.plot(means.index, means, **style, label=f"{kind}, learnt" if len(kinds) > 1 else "learnt")
+            for live in (False, True):
+                for learnt in (False, True):
+                    chosen = (its["live"] == live) & (its["learnt"] == learnt)
+                    edge = colour if learnt else GREY
+                    ax.scatter(x[chosen], its[column][chosen], s=34, marker=look(which)["marker"],
+                               facecolor=edge if live else "none", edgecolor=edge, zorder=3)  # fmt: skip
+        ax.scatter([], [], s=34, facecolor="none", edgecolor=GREY, label="not learnt")
+        ax.set(ylabel=label, xlabel=x_label, xlim=(-0.5, max(len(settings), 1) - 0.5))
+        ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
+        ax.set_ylim(*((0.45, 1.03) if column == "accuracy" else (0, None)))
+    for setting, rows in table.groupby("setting") if len(kinds) == 1 else ():
+        told = f"{rows['learnt'].sum()} of {len(rows)}"
+        above = axes[0].get_xaxis_transform()
+        axes[0].annotate(told, (place[setting], 1.03), xycoords=above, ha="center", fontsize=11)
+    return legend(figure, columns=4)
 
 
-@styled
+@slide
+def stories(
+    runs: Mapping[str, Sequence[Mapping[str, Line]]], dear: Mapping[str, Sequence[tuple[float, float]]], live: int = 0
+) -> Figure:
+    """How networks learn while their price changes: when it is high, accuracy, and updates of the state.
+
+    Runs are {story: [run, ...]}, a run has update, accuracy and thinks [points]; the first `live` of each story are
+    thicker. Dear: {story: [(from update, to update), ...]}, when thinking is expensive.
+    """
+    figure = Figure(figsize=(9.0, 6.6), layout="constrained")
+    prices, right, thinks = figure.subplots(3, 1, sharex=True, height_ratios=(0.16 * (len(runs) + 1), 2, 1.6))
+    end = max(max(run["update"]) for its in runs.values() for run in its) if any(runs.values()) else 1
+    for which, (story, its) in enumerate(runs.items()):
+        for i, run in enumerate(its):
+            style = look(which, marker=None, linestyle="-", linewidth=2.4 if i < live else 1.1, alpha=0.75)
+            for ax, column in ((right, "accuracy"), (thinks, "thinks")):
+                ax.plot(run["update"], run[column], **style)
+        colour = look(which)["color"]
+        right.plot([], [], color=colour, label=story)
+        prices.plot([0, end], [which, which], color=colour, linewidth=1.2, alpha=0.6)
+        for start, stop in dear[story]:
+            prices.plot([start, stop], [which, which], color=colour, linewidth=9, solid_capstyle="butt")
+    prices.set(yticks=range(len(runs)), yticklabels=list(runs), ylim=(len(runs) - 0.5, -0.5), xlim=(0, end))
+    prices.set_title("bars: thinking is dear")
+    prices.grid(visible=False)
+    right.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2, label="chance")
+    right.set(ylabel="accuracy", ylim=(0.43, 1.03))
+    thinks.set(ylabel="updates $N$", xlabel="training: updates of the weights", ylim=(0.8, None))
+    for ax in (prices, right):
+        ax.set_xlabel(" ", fontsize=1)
+    return legend(figure, columns=min(len(runs) + 1, 4))
+
+
+@slide
 def trade_off(runs: dict[str, Sequence[tuple[float, float]]], chance: float) -> Figure:
     """Accuracy against updates per answer, a mark for every run: {kind of network: [(updates, accuracy), ...]}."""
-    figure, (ax,) = panels(1, width=6, height=3.5)
+    figure, (ax,) = panels(1, width=7.4, height=4.0)
     for which, (name, points) in enumerate(runs.items()):
         marks(ax, points, which, 26, label=name)
     ax.axhline(chance, color=BLACK, linestyle=":", label="chance")
-    ax.set(xlabel="updates for an answer (mean)", ylabel="accuracy", ylim=(0.45, 1.02), xscale="log")
+    ax.set(xlabel="updates for an answer (mean)", ylabel="accuracy", ylim=(0.45, 1.02))
+    ax.set_xscale("log" if any(runs.values()) else "linear")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_formatter("{x:g}")
     ax.legend(loc="center", bbox_to_anchor=(0.7, 0.45))  # where no run lies
     return figure
 
 
-@styled
+@slide
 def small_test_sets(
     epochs: Line, curves: Sequence[Line], live: int, counts: dict[int, Sequence[int]], printed: Sequence[int]
 ) -> Figure:
@@ -96,7 +138,7 @@ def small_test_sets(
     many test sets of 16 the networks then had 0, 1, ..., 16 right [17]}, and printed: how many were right in each of
     the scores that were published.
     """
-    figure, (left, right) = panels(2, width=4.6, height=3.4)
+    figure, (left, right) = panels(2, width=5.0, height=4.0)
     of_session = look(1, marker=None, linestyle="-", linewidth=1.6)
     stored = look(0, marker=None, linestyle="--", linewidth=0.9, alpha=0.6)
     for i, curve in enumerate(curves):

@@ -5,43 +5,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ponder_utils.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY, Line, Points, legend, look, marks, panels, slide
+from ponder_utils.plots import BLACK, GREEN, ORANGE, RED, SKY, Line, Points, legend, look, marks, panels, slide
 
 Grid = Sequence[Line]  # [steps, places]
 RULE_MARKS = 1, 2, 4  # as `look` counts them; 3 would tinge the grid in a small palette
 PALE = ListedColormap(["#EEF4F8", SKY])
-
-
-@slide
-def machine(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figure:
-    """A line of places at every step, each hearing from its neighbours at the step before; one light cone is dark."""
-    figure, (ax,) = panels(1, width=8.6, height=0.75 * n_steps + 0.8)
-    for n in range(1, n_steps + 1):
-        inside = [abs(i - place) <= (n_steps - n) * reach for i in range(n_places)]
-        if n < n_steps:
-            for dark in (False, True):
-                arrows = [[(i, n + 0.16), (j, n + 0.84)] for i in range(n_places) for j in range(n_places)
-                          if abs(i - j) <= reach and dark == (abs(j - place) <= (n_steps - n - 1) * reach)]  # fmt: skip
-                style: dict[str, Any] = {"colors": BLUE if dark else "#CCCCCC", "linewidths": 1.6 if dark else 0.8}
-                ax.add_collection(LineCollection(arrows, zorder=1 + dark, **style))
-        colours = [BLUE if dark else "white" for dark in inside]
-        edges = [BLUE if dark else "#999999" for dark in inside]
-        ax.scatter(range(n_places), [n] * n_places, s=150, c=colours, edgecolors=edges, zorder=3)
-    ax.set(
-        yticks=range(1, n_steps + 1),
-        ylabel="step $n$",
-        xlabel="place",
-        xticks=range(n_places),
-        ylim=(n_steps + 0.4, 0.6),
-    )
-    ax.set_xticklabels([str(i + 1) for i in range(n_places)])
-    ax.grid(visible=False)
-    return figure
 
 
 def _space_time(ax: Axes, shown: Grid, needed: Line, title: str) -> None:

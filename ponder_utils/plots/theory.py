@@ -1,73 +1,104 @@
 """Figures of the theory: the halting distribution, its prior, the two divergences, and what rounding does to them."""
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from ponder_utils.plots import BLACK, BLUE, ORANGE, RED, SKY, Line, legend, look, panels, step_axis, styled
+from ponder_utils.plots import BLACK, BLUE, ORANGE, SKY, Line, legend, look, panels, slide, step_axis
+
+GREY = "#BBBBBB"
 
 
-@styled
-def coin_tree(lambdas: Sequence[Fraction], p: Sequence[Fraction]) -> Figure:
-    """The tree of coin flips with its exact branch probabilities: lambdas [N], p [N]; likely ones are thick."""
-    figure, (ax,) = panels(1, width=8.4, height=3.1)
-    survival, box = Fraction(1), {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": BLUE}
-    for n, (lambda_n, p_n) in enumerate(zip(lambdas, p, strict=True), start=1):
-        last = n == len(p)
-        ax.plot([n, n], [1, 0], color=BLUE, linewidth=0.8 + 9 * float(p_n), solid_capstyle="butt", zorder=1)
-        ax.text(n + 0.06, 0.52, "1" if last else str(lambda_n), color=BLUE, ha="left", va="center")
-        ax.text(n, -0.08, f"$p_{n}$ = {p_n}", ha="center", va="center", bbox=box)
-        if not last:
-            survival *= 1 - lambda_n
-            ax.plot([n, n + 1], [1, 1], color=RED, linewidth=0.8 + 9 * float(survival), zorder=1)
-            ax.text(n + 0.5, 1.13, str(1 - lambda_n), color=RED, ha="center", va="bottom")
-        ax.plot(n, 1, "o", color="white", markeredgecolor=BLACK, markersize=15, zorder=2)
-        ax.text(n, 0.992, str(n), ha="center", va="center", zorder=3)
-    ax.plot([], [], color=RED, label=r"go on, $1-\lambda_n$")
-    ax.plot([], [], color=BLUE, label=r"halt, $\lambda_n$")
-    ax.set(xlabel="step $n$", xlim=(0.5, len(p) + 0.6), ylim=(-0.3, 1.45), xticks=[], yticks=[])
-    ax.spines[["left", "bottom"]].set_visible(False)
-    ax.grid(visible=False)
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+@slide
+def best_halting(losses: Line, columns: Sequence[tuple[str, Line, Line]]) -> Figure:
+    """Losses of one input [N] in the upper row; below, a column for each (title, prior [N], best p [N])."""
+    count = len(columns)
+    figure, axes = panels(2 * count, width=3.5 if count > 1 else 5.4, height=2.4, rows=2, sharex=True, sharey="row")
+    for above, below, (title, prior, best) in zip(axes[:count], axes[count:], columns, strict=True):
+        n = step_axis(above, len(losses), title=title, xlabel="")
+        losses, prior, best = ([float(value) for value in its] for its in (losses, prior, best))
+        above.bar(n, losses, 0.7, color=ORANGE, edgecolor=BLACK, linewidth=0.8, label=r"loss $\ell_n$")
+        step_axis(below, len(losses), ylim=(0, 1.12), xticks=n)
+        below.bar(n, prior, 0.9, color="#DDDDDD", edgecolor="#999999", label="prior $p_G(n)$")
+        below.bar(n, best, 0.5, color=BLUE, alpha=0.85, label="best $p_n$")
+        for p, colour in ((prior, "#777777"), (best, BLUE)):
+            below.plot(np.dot(n, p), 1.05, "v", color=colour, markersize=9)
+        for ax in (above, below):
+            ax.grid(axis="x", visible=False)
+    axes[0].set_ylabel("nats")
+    axes[count].set_ylabel("probability")
+    for ax in axes[:count]:
+        ax.set_xlabel(" ")
+    return legend(figure, columns=3)
+
+
+@slide
+def pushes(coins: Line, parts: Mapping[str, Line], limit: float) -> Figure:
+    """Size of the gradient on one halting logit as its coin goes to 0, {part of the loss: [coins]}, and its limit."""
+    figure, (ax,) = panels(1, width=7.4, height=4.2)
+    for which, (label, sizes) in enumerate(parts.items()):
+        ax.plot(coins, sizes, **look(which, markersize=5, markevery=4), label=label)
+    ax.axhline(limit, color=BLACK, linestyle=":", label="$p_G(3)$")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel=r"the coin of step 3, $\lambda_3$",
+        ylabel=r"size of $\partial / \partial a_3$",
+    )
+    ax.invert_xaxis()
+    ax.legend()
     return figure
 
 
-@styled
-def bound_path(sharpness: Line, bound: Line, loss: Line, exact: float, p: dict[str, Line]) -> Figure:
-    """The bound, the beta-loss [points] and the exact value along a path of p; three p of the path, each [N]."""
-    figure, (left, right) = panels(2, width=4.8, height=3.6)
-    left.plot(sharpness, bound, color=BLUE, label=r"bound ($\beta = 1$)")
-    left.axhline(exact, color=BLACK, linestyle=":", label="exact value")
-    left.plot(sharpness, loss, color=RED, linestyle="--", label=r"$L_\beta$ at its minimum")
-    left.fill_between(sharpness, exact, bound, color=SKY, alpha=0.45, linewidth=0, label="gap")
-    left.set_xscale("symlog", linthresh=1)
-    left.set(xlabel=r"sharpness $1/\beta$ of $p \propto p_G\, e^{-\ell/\beta}$", ylabel="nats", xlim=(0, sharpness[-1]))
-    left.set_xticks([0, 0.5, 1, 10, 100], ["0\nprior", "", "1\nposterior", "10", "100"])
-    left.legend()
-    for which, (label, p_n) in enumerate(p.items()):
-        n = step_axis(right, len(p_n), ylabel="$p_n$", ylim=(-0.03, 1.03))
-        right.plot(n, p_n, **look(which, markersize=5), label=label)
-    right.legend()
+@slide
+def learnt(needs: Line, theory: Mapping[str, Line], runs: Mapping[str, Sequence[Line]]) -> Figure:
+    """Expected steps of inputs that need so many: theory {kind: [inputs]} and trained {kind: [runs, inputs]}."""
+    figure, (ax,) = panels(1, width=7, height=4.2)
+    names = {"none": "averaged last", "mean": "averaged first"}
+    for which, (kind, steps) in enumerate(theory.items()):
+        ax.plot(needs, steps, **look(which, marker=None), label=f"{names.get(kind, kind)}: equation 6")
+        style = look(which, linestyle="none", markersize=8, markerfacecolor="none")
+        for i, run in enumerate(runs[kind]):
+            ax.plot(needs, run, **style, label=f"{names.get(kind, kind)}: a network" if i == 0 else None)
+    ax.plot(needs, needs, color="#777777", linewidth=1, label="needed")
+    ax.set(xlabel="steps that the input needs", ylabel="expected steps", xticks=list(needs), ylim=(0, None))
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
-@styled
+@slide
+def bound_path(sharpness: Line, curves: Mapping[str, Line], exact: float) -> Figure:
+    """Values {label: [points]} along a path of p from the prior on, at 1 / beta; the first is a bound on `exact`."""
+    figure, (ax,) = panels(1, width=7.4, height=4.2)
+    x, lines = [float(value) for value in sharpness], {}
+    for which, (label, values) in enumerate(curves.items()):
+        lines[label] = [float(value) for value in values]
+        ax.plot(x, lines[label], **look(which, marker=None), label=label)
+    ax.axhline(exact, color=BLACK, linestyle=":", label="exact, averaged with the prior")
+    ax.fill_between(x, exact, next(iter(lines.values())), color=SKY, alpha=0.35, linewidth=0, label="gap")
+    ax.set_xscale("symlog", linthresh=1)
+    ax.set(xlabel=r"$1 / \beta$", ylabel="nats", xlim=(0, x[-1]))
+    ax.set_xticks([0, 0.5, 1, 10, 100], ["0: prior", "", "1: posterior", "10", "100"])
+    ax.legend()
+    return figure
+
+
+@slide
 def priors(settings: dict[str, dict[str, Line]]) -> Figure:
     """Truncated priors: a panel for each setting, {title: {"renormalise": [N], "remainder": [N], "geometric": [N]}}."""
-    figure, axes = panels(len(settings), width=3.4 if len(settings) > 1 else 6, height=3.1)
+    figure, axes = panels(len(settings), width=3.6 if len(settings) > 1 else 6, height=3.1, sharey=True)
     for ax, (title, forms) in zip(axes, settings.items(), strict=True):
         n = step_axis(ax, len(forms["geometric"]), title=title)
         hollow = look(1, markersize=5, linewidth=1, markerfacecolor="none")
-        ax.bar(n, forms["geometric"], color="#BBBBBB", label="geometric, cut off")
+        ax.bar(n, forms["geometric"], color=GREY, label="geometric, cut off")
         ax.plot(n, forms["renormalise"], **look(0, markersize=3.5, linewidth=1), label="renormalised")
         ax.plot(n, forms["remainder"], **hollow, label="remainder on the last step")
     axes[0].set_ylabel("$p_G(n)$")
     return legend(figure, columns=3)
 
 
-@styled
+@slide
 def prior_mean(lambda_ps: Line, means: dict[str, Line], N: int) -> Figure:
     """Mean number of steps against lambda_p, {label: [points]}; N is where it is cut off."""
     figure, (ax,) = panels(1, width=6, height=3.4)
@@ -82,7 +113,7 @@ def prior_mean(lambda_ps: Line, means: dict[str, Line], N: int) -> Figure:
     return figure
 
 
-@styled
+@slide
 def two_divergences(off_mass: Line, divergences: dict[str, Line], limit: float) -> Figure:
     """Divergences {label: [points]} as the mass away from one step vanishes; `limit` is the bound of the first."""
     figure, (ax,) = panels(1, width=6, height=3.4)
@@ -96,7 +127,7 @@ def two_divergences(off_mass: Line, divergences: dict[str, Line], limit: float) 
     return figure
 
 
-@styled
+@slide
 def fitted(
     closed: Sequence[dict[str, Line]], fits: Sequence[dict[str, Line]], losses: Sequence[Line], titles: Sequence[str]
 ) -> Figure:
@@ -114,7 +145,7 @@ def fitted(
     return legend(figure, columns=3)
 
 
-@styled
+@slide
 def underflow(logits: Line, survival: dict[str, Line], log_space: Line) -> Figure:
     """log10 of a product of survival probabilities against the logit: {label: [points]}, and in log space."""
     figure, (ax,) = panels(1, width=7, height=3.6)
@@ -130,7 +161,7 @@ def underflow(logits: Line, survival: dict[str, Line], log_space: Line) -> Figur
     return figure
 
 
-@styled
+@slide
 def assignments(losses: dict[str, Line], names: Sequence[str]) -> Figure:
     """The reconstruction loss under several ways to halt [names], for each reduction: grouped bars."""
     figure, (ax,) = panels(1, width=7, height=3.3)
@@ -146,7 +177,7 @@ def assignments(losses: dict[str, Line], names: Sequence[str]) -> Figure:
     return figure
 
 
-@styled
+@slide
 def stopping(p: Line, answer: Line, rules: dict[str, tuple[float, float, float, float]]) -> Figure:
     """p_n and the answer after each step [N]; for each rule mean and deviation of the steps computed and the answer."""
     figure, (left, right) = panels(2, width=4.8, height=3.5)

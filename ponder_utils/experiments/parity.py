@@ -1,0 +1,269 @@
+"""Parity of a whole vector: networks that ponder, ACT and fixed depths, and how their steps depend on the input."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+from statistics import mean, variance
+from typing import Any
+
+import torch
+from scipy.stats import t as student_t
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from ponder_utils.act import ACT, ACTOutput
+from ponder_utils.cells import RNNCell
+from ponder_utils.evaluation import binary_correct, evaluate, modes_kept
+from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss
+from ponder_utils.many import train_many
+from ponder_utils.pondernet import PonderNet, PonderOutput
+from ponder_utils.results import load_results, run_grid
+from ponder_utils.steps import RNNStep
+from ponder_utils.tasks import ParityTask
+from ponder_utils.training import cool_down, train
+
+Setting = dict[str, Any]
+BETA, GRID = 0.01, {"lr": 7e-3, "clip": 0.1, "N": 20}
+SIZES: dict[str, Setting] = {
+    "small": {"elements": 6, "k_max": 6, "hidden": 64, "batch": 64, "updates": 1000},
+    "large": {"elements": 8, "k_max": 8, "hidden": 128, "batch": 128, "updates": 2000},
+}
+FORMS = ("log space", "log space, reversed", "textbook")
+LAMBDA_PS = (0.1, 0.3, 0.5, 0.7, 0.9)
+FAR: Setting = GRID | {"elements": 12, "k_max": 8, "hidden": 128, "batch": 128, "updates": 5000}  # tested beyond k = 8
+TAU = 1e-4  # ACT's time penalty, at which the runs of lesson 01 learn
+
+
+def cross_entropy(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Of the logits, one loss for each sample."""
+    return binary_cross_entropy_with_logits(y_hat, y, reduction="none")
+
+
+def textbook_p(halt_logits: Tensor) -> Tensor:
+    """p_n as a product, out of log space: where a factor rounds to 0, so do all later p_n. [N, batch] -> [N, batch]."""
+    lambda_n = halt_logits.sigmoid()
+    survival = (1 - lambda_n[:-1]).cumprod(0)  # after steps 1 to N - 1
+    return torch.cat([lambda_n[:1], lambda_n[1:-1] * survival[:-1], survival[-1:]])
+
+
+class TextbookLoss(nn.Module):
+    """The loss as known implementations have it: `textbook_p`, and `kl_div(p.log(), p_G)`, which is KL(p_G || p).
+
+    The prior is cut off at N and does not sum to 1.
+    """
+
+    p_G: Tensor  # [N]
+
+    def __init__(self, lambda_p: float, max_steps: int) -> None:
+        super().__init__()
+        self.register_buffer("p_G", lambda_p * (1 - lambda_p) ** torch.arange(max_steps))
+
+    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
+        """y: [batch] -> three scalars."""
+        p, p_G = textbook_p(output.halt_logits), self.p_G[:, None]
+        reconstruction = (p * cross_entropy(output.y_hat, y.expand_as(output.y_hat))).sum(0).mean()
+        divergence = (p_G * (p_G.log() - p.log())).sum(0).mean()
+        return LossTerms(reconstruction + BETA * divergence, reconstruction, divergence)
+
+
+class FixedDepthLoss(nn.Module):
+    """No halting: the loss of the last step's answer, or the mean over the answers of every step."""
+
+    def __init__(self, every_step: bool) -> None:
+        super().__init__()
+        self.first = 0 if every_step else -1
+
+    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
+        """y: [batch] -> three scalars."""
+        y_hat = output.y_hat[self.first :]
+        loss = cross_entropy(y_hat, y.expand_as(y_hat)).mean()
+        return LossTerms(loss, loss, torch.zeros_like(loss))
+
+
+LOSSES: dict[str, Callable[[float, int], nn.Module]] = {  # (lambda_p, N) -> loss
+    "log space": lambda lambda_p, N: PonderLoss(cross_entropy, lambda_p, N, BETA),
+    "log space, reversed": lambda lambda_p, N: PonderLoss(cross_entropy, lambda_p, N, BETA, direction="p_G||p"),
+    "textbook": TextbookLoss,
+    "last step": lambda _, N: FixedDepthLoss(every_step=False),
+    "every step": lambda _, N: FixedDepthLoss(every_step=True),
+}
+FIXED = ("last step", "every step")  # those that answer after N steps, whatever the input
+
+
+class OneTimeStep(nn.Module):
+    """ACT for inputs that are no sequences: one time step, x [batch, inputs]."""
+
+    def __init__(self, model: ACT) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor) -> ACTOutput:
+        """x: [batch, inputs]."""
+        return self.model(x[None])
+
+
+def probes(elements: int) -> list[tuple[Tensor, Tensor]]:
+    """A thousand inputs with exactly k non-zero elements for each k (every few k if there are many), and targets."""
+    generator = torch.Generator().manual_seed(12)
+    return [ParityTask(elements, k, k).batch(1000, generator) for k in tested_k(elements)]
+
+
+def tested_k(elements: int) -> list[int]:
+    """The numbers of non-zero elements that are tested."""
+    return list(range(1, elements + 1, max(1, elements // 16)))
+
+
+def measure(model: PonderNet, elements: int, fixed: bool = False) -> dict[str, list[float]]:
+    """Accuracy and expected steps for each k, halting sampled (exactly); or, `fixed`, of the last step's answer."""
+    scores = [evaluate(model, x, y) for x, y in probes(elements)]
+    if fixed:
+        return {"accuracy": [s.accuracy_by_step[-1] for s in scores], "steps": [float(model.max_steps)] * len(scores)}
+    return {"accuracy": [s.accuracy for s in scores], "steps": [s.steps for s in scores]}
+
+
+def run(settings: list[Setting], checkpoint_dir: str | None = None) -> list[dict[str, Any]]:
+    """Train networks that differ in nothing but lambda_p and seed, all at once, and `measure` each.
+
+    A setting names a loss of `LOSSES`; "stopped" is the update at which a number was not finite, or 0.
+    """
+    its, models, loss_fns = settings[0], [], []
+    task, updates = ParityTask(its["elements"], 1, its["k_max"]), its["updates"]
+    for setting in settings:
+        torch.manual_seed(setting["seed"])
+        models.append(PonderNet(RNNStep(its["elements"], its["hidden"]), its["N"]))
+        loss_fns.append(LOSSES[its["loss"]](setting["lambda_p"], its["N"]))
+    table = train_many(
+        models, loss_fns, lambda g: task.batch(its["batch"], g), updates, lr=its["lr"], clip=its["clip"],
+        seeds=[setting["seed"] for setting in settings], schedule=cool_down(updates),
+        log_every=max(1, updates // 20), checkpoint_dir=checkpoint_dir, progress=False,
+    )  # fmt: skip
+    stopped = {row["network"]: row["update"] for row in table if row["stopped"]}
+    fixed = its["loss"] in FIXED
+    return [{"stopped": stopped.get(i, 0), **measure(model, its["elements"], fixed)} for i, model in enumerate(models)]
+
+
+def run_at_the_border(
+    loss: str, elements: int, k_max: int, hidden: int, batch: int, updates: int, N: int, lr: float, clip: float,
+    seed: int, tau: float = 0.0,
+) -> dict[str, Any]:  # fmt: skip
+    """Train one network, ACT or one of a fixed depth, and measure it for each k.
+
+    by_step: [k, N] right if every input stopped at step n; not of ACT.
+    """
+    torch.manual_seed(seed)
+    draw = ParityTask(elements, 1, k_max).batch
+    options: dict[str, Any] = {"lr": lr, "clip": clip, "seed": seed, "schedule": cool_down(updates), "progress": False}
+    if loss == "ACT":
+        act, cost = OneTimeStep(ACT(RNNCell(elements + 1, hidden), max_updates=N)), ACTLoss(cross_entropy, tau)
+
+        def loss_of_act(output: ACTOutput, y: Tensor) -> ACTLossTerms:
+            return cost(output, y[None])  # a target for each time step
+
+        train(act, loss_of_act, lambda g: draw(batch, g), updates, **options)
+        return rounded(measure_act(act, elements))
+    model = PonderNet(RNNStep(elements, hidden), N)
+    train(model, LOSSES[loss](0.2, N), lambda g: draw(batch, g), updates, **options)
+    by_step = [evaluate(model, x, y).accuracy_by_step for x, y in probes(elements)]
+    return rounded({**measure(model, elements, loss in FIXED), "by_step": by_step})
+
+
+@torch.no_grad()
+def measure_act(model: OneTimeStep, elements: int) -> dict[str, list[float]]:
+    """Accuracy and updates made, N(t), for each k."""
+    told: dict[str, list[float]] = {"accuracy": [], "steps": []}
+    with modes_kept(model):
+        model.eval()
+        for x, y in probes(elements):
+            output = model(x)
+            told["accuracy"].append(binary_correct(output.y_hat[0], y).float().mean().item())
+            told["steps"].append(output.n_updates.float().mean().item())
+    return told
+
+
+def settings(experiment: str) -> list[Setting]:
+    """The settings of an experiment of `RUNS`, seed by seed."""
+    return [setting | {"seed": seed} for setting, seeds in _changes(experiment) for seed in seeds]
+
+
+def _changes(experiment: str) -> list[tuple[Setting, range]]:
+    """What the networks of an experiment differ in, and their seeds."""
+    ten = range(10)
+    if experiment == "prior":
+        grid = product(SIZES.values(), LAMBDA_PS, FORMS)
+        return [(GRID | size | {"lambda_p": lambda_p, "loss": loss}, ten) for size, lambda_p, loss in grid]
+    if experiment == "again":  # one setting of that grid, with other seeds
+        return [(GRID | SIZES["large"] | {"lambda_p": 0.3, "loss": "log space, reversed"}, range(10, 30))]
+    if experiment == "beyond":
+        kinds: list[Setting] = [{"loss": "log space"}, {"loss": "last step", "N": 4}, {"loss": "last step"}]
+        return [(FAR | {"lambda_p": 0.2} | kind, ten) for kind in kinds]
+    if experiment == "border":
+        return [(FAR | kind, range(5)) for kind in ({"loss": "ACT", "tau": TAU}, {"loss": "every step"})]
+    raise ValueError(f"experiment must be one of {', '.join(RUNS)}; got {experiment!r}")
+
+
+RUNS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {  # and how `run_grid` calls it
+    "prior": (run, {"together": ["lambda_p", "seed"], "checkpointed": True}),
+    "again": (run, {"together": ["lambda_p", "seed"], "checkpointed": True}),
+    "beyond": (run, {"together": ["lambda_p", "seed"], "checkpointed": True}),
+    "border": (run_at_the_border, {}),
+}
+
+
+def runs_of(experiment: str, mode: str, folder: str | Path, workers: int) -> list[dict[str, Any]]:
+    """The runs of an experiment: those "stored" in a folder, one for each kind of network that is only a "smoke" test,
+    or all of its "class", of which those that the folder lacks are made and stored there.
+    """
+    file, wanted = Path(folder, f"03_parity_{experiment}_class.jsonl"), settings(experiment)
+    call, options = RUNS[experiment]
+    if mode == "stored":
+        return load_results(file)
+    if mode == "smoke":
+        kinds = {(its["loss"], its["N"]): its for its in reversed(wanted)}
+        short = [its | {"updates": 10} for its in kinds.values()]
+        return run_grid(call, short, workers=workers, name=experiment, **options)
+    return run_grid(call, wanted, workers=workers, store=file, name=experiment, **options)
+
+
+def learnt(row: dict[str, Any], least: float = 0.99) -> bool:
+    """Did this run finish, and is it right that often in the mean over the k that it was trained on?"""
+    trained = [
+        accuracy for k, accuracy in zip(tested_k(row["elements"]), row["accuracy"], strict=True) if k <= row["k_max"]
+    ]
+    return not row.get("stopped") and mean(trained) >= least
+
+
+def parted(rows: Sequence[Setting], least: float = 0.99) -> tuple[list[Setting], list[Setting]]:
+    """The runs that have learnt, and the others."""
+    return [row for row in rows if learnt(row, least)], [row for row in rows if not learnt(row, least)]
+
+
+def chosen(rows: Sequence[dict[str, Any]], **setting: Any) -> list[dict[str, Any]]:
+    """The rows that have this setting."""
+    return [row for row in rows if setting.items() <= row.items()]
+
+
+def rise(row: dict[str, Any], last: int | None = None, first: int = 1) -> float:
+    """Steps at k = last (the largest there is) less those at k = first."""
+    ks = tested_k(row["elements"])
+    return row["steps"][-1 if last is None else ks.index(last)] - row["steps"][ks.index(first)]
+
+
+def apart(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
+    """The mean of b less that of a, with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
+    if min(len(a), len(b)) < 2:
+        return "too few runs"
+    part_a, part_b = variance(a) / len(a), variance(b) / len(b)
+    middle, half = mean(b) - mean(a), 0.0
+    if part_a + part_b:
+        freedom = (part_a + part_b) ** 2 / (part_a**2 / (len(a) - 1) + part_b**2 / (len(b) - 1))
+        half = student_t.ppf(0.975, freedom) * (part_a + part_b) ** 0.5
+    return f"{middle:{form}} [{middle - half:{form}}, {middle + half:{form}}], {len(b)} and {len(a)} runs"
+
+
+def rounded(value: Any) -> Any:
+    """Every number in it to four places."""
+    if isinstance(value, dict):
+        return {name: rounded(its) for name, its in value.items()}
+    if isinstance(value, list):
+        return [rounded(its) for its in value]
+    return float(f"{value:.4f}") if isinstance(value, float) else value

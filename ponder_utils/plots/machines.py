@@ -1,0 +1,106 @@
+"""What the course's networks are made of: drawings, unrolled over their steps."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from ponder_utils.plots import BLACK, BLUE, GREEN, ORANGE, Line, panels, slide
+
+PALE_GREY, GREY = "#CCCCCC", "#999999"
+ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
+
+
+@slide
+def act_cell(h: Line, p: Line) -> Figure:
+    """ACT at one input, unrolled: what each update is given, h_n, and its weight p_n in the state that answers.
+
+    h: the halting units, p: the weights; updates beyond the last weight, or of weight 0, are never made, and pale.
+    """
+    made = [n < len(p) and p[n] > 0 for n in range(len(h))]
+    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(h) + 1)], made, height=4.3)
+    for n, (its, on) in enumerate(zip(h, made, strict=True), start=1):
+        if on:
+            _box(ax, n, 2, rf"$h_{n}$ = {its:.2f}", GREEN)
+            _arrow(ax, (n, 1.22), (n, 1.78), GREEN)
+            ax.text(n, 2.75, rf"$p_{n}$ = {p[n - 1]:.2f}", color=BLUE, ha="center", va="center")
+            _arrow(ax, (n, 2.22), (n, 2.6), GREY)
+            _arrow(ax, (n, 2.92), (n, 3.38), BLUE, width=0.6 + 7 * p[n - 1])
+        else:
+            ax.text(n, 1.5, "never made", color=GREY, ha="center", va="center")
+    ax.plot([0.8, sum(made) + 0.2], [3.4, 3.4], color=BLUE)
+    ax.text((sum(made) + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
+    ax.set_ylim(-0.35, 3.9)
+    return figure
+
+
+@slide
+def pondernet(lambdas: Line, p: Line) -> Figure:
+    """PonderNet at one input, unrolled: the answer and the coin of each step, and how likely it is to halt there."""
+    steps = range(1, len(lambdas) + 1)
+    figure, ax = _unrolled([f"step {n}" for n in steps], [True] * len(lambdas), height=4.6)
+    for n in steps[:-1]:
+        ax.text(n + 0.5, 1.1, rf"$h_{n + 1}$", ha="center", va="bottom")
+    for n, coin, its in zip(steps, lambdas, p, strict=True):
+        for shift, text, colour in ((-0.21, rf"$\hat{{y}}_{n}$", BLUE), (0.21, rf"$\lambda_{n}$ = {coin:.2f}", ORANGE)):
+            _box(ax, n + shift * 1.1, 2, text, colour)
+            _arrow(ax, (n + shift * 0.5, 1.22), (n + shift * 1.1, 1.76), colour)
+        ax.bar(n, its, 0.5, 2.7, color=ORANGE, zorder=2)
+        ax.plot([n - 0.25, n + 0.25], [2.7, 2.7], color=GREY, linewidth=1)
+        ax.text(n, 2.53, rf"halts here: $p_{n}$ = {its:.2f}", ha="center", va="center", fontsize=11)
+    ax.set_ylim(-0.35, 2.8 + max(p))
+    return figure
+
+
+@slide
+def light_cone(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figure:
+    """A line of places at every step, each hearing from its neighbours at the step before; one light cone is dark."""
+    figure, (ax,) = panels(1, width=8.6, height=0.75 * n_steps + 0.8)
+    for n in range(1, n_steps + 1):
+        inside = [abs(i - place) <= (n_steps - n) * reach for i in range(n_places)]
+        if n < n_steps:
+            for dark in (False, True):
+                arrows = [[(i, n + 0.16), (j, n + 0.84)] for i in range(n_places) for j in range(n_places)
+                          if abs(i - j) <= reach and dark == (abs(j - place) <= (n_steps - n - 1) * reach)]  # fmt: skip
+                style: dict[str, Any] = {"colors": BLUE if dark else PALE_GREY, "linewidths": 1.6 if dark else 0.8}
+                ax.add_collection(LineCollection(arrows, zorder=1 + dark, **style))
+        colours = [BLUE if dark else "white" for dark in inside]
+        edges = [BLUE if dark else GREY for dark in inside]
+        ax.scatter(range(n_places), [n] * n_places, s=150, c=colours, edgecolors=edges, zorder=3)
+    ax.set(
+        yticks=range(1, n_steps + 1),
+        ylabel="step $n$",
+        xlabel="place",
+        xticks=range(n_places),
+        ylim=(n_steps + 0.4, 0.6),
+    )
+    ax.set_xticklabels([str(i + 1) for i in range(n_places)])
+    ax.grid(visible=False)
+    return figure
+
+
+def _unrolled(states: Sequence[str], made: Sequence[bool], height: float) -> tuple[Figure, Axes]:
+    """One cell a step, the input under each, the state handed on: cells stand at x = 1, 2, ... and y = 1."""
+    figure, (ax,) = panels(1, width=max(6.4, 1.75 * len(states) + 0.6), height=height)
+    for n, (state, on) in enumerate(zip(states, made, strict=True), start=1):
+        colour = BLACK if on else PALE_GREY
+        _box(ax, n, 0, "$x$", colour)
+        _box(ax, n, 1, state, colour, size=13)
+        _arrow(ax, (n, 0.2), (n, 0.76), colour)
+        if n > 1:
+            _arrow(ax, (n - 0.78, 1), (n - 0.22, 1), colour)
+    ax.set_xlim(0.4, len(states) + 0.6)
+    ax.axis("off")
+    return figure, ax
+
+
+def _box(ax: Axes, x: float, y: float, text: str, colour: str, size: float = 12) -> None:
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour}
+    written = PALE_GREY if colour == PALE_GREY else BLACK
+    ax.text(x, y, text, color=written, ha="center", va="center", fontsize=size, bbox=box, zorder=3)
+
+
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], colour: str, width: float = 1.4) -> None:
+    ax.annotate("", end, start, arrowprops={**ARROW, "color": colour, "linewidth": width})
