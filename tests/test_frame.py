@@ -1,5 +1,6 @@
 """The house itself: notebooks, stamps and tools."""
 
+import ast
 import itertools
 import json
 import re
@@ -86,6 +87,32 @@ def test_one_h1_and_no_heading_level_skipped(path):
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+ROOMS = [
+    {"_check", "_files"},
+    {"tasks"},
+    {"cells", "encoders", "steps", "local", "halting", "rules"},
+    {"pondernet", "act"},
+    {"losses", "evaluation"},
+    {"training"},
+    {"experiments"},
+    {"notebook"},
+]
+
+
+def test_imports_flow_one_way():
+    floor = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+    package = ROOT / "ponder_utils"
+    for path in package.rglob("*.py"):
+        room = path.relative_to(package).with_suffix("").parts[0]
+        if room == "__init__":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ponder_utils"):
+                _, _, rest = node.module.partition(".")
+                for imported in [rest.split(".")[0]] if rest else [its.name for its in node.names]:
+                    assert floor[imported] <= floor[room], f"{path.name} imports {imported}"
 
 
 def test_addresses_are_as_stamped():

@@ -15,14 +15,14 @@ from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau
 
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
-from ponder_utils.checkpoints import load_checkpoint
 from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import LossTerms, PonderLoss
-from ponder_utils.many import train_many
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import CheckpointedStep, GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, train
+from ponder_utils.training.checkpoints import load_checkpoint
+from ponder_utils.training.many import train_many
 
 TASK = ParityTask(6)
 HELD_OUT = TASK.batch(256, torch.Generator().manual_seed(99))

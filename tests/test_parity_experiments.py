@@ -8,9 +8,9 @@ import torch
 from scipy.stats import ttest_ind
 from torch import nn
 
-from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate, results
-from ponder_utils._store import key_of, plain
-from ponder_utils.experiments import parity
+from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
+from ponder_utils.experiments import parity, results
+from ponder_utils.experiments.store import key_of, plain
 
 TINY = {"elements": 4, "k_max": 3, "hidden": 6, "batch": 4, "updates": 3, "N": 5, "lr": 7e-3, "clip": 0.1}
 

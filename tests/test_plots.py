@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from ponder_utils import plots
-from ponder_utils.plots import act, digits, machines, theory, trained
-from ponder_utils.plots import lines as line_figures
+from ponder_utils.notebook import plots
+from ponder_utils.notebook.plots import act, digits, machines, theory, trained
+from ponder_utils.notebook.plots import lines as line_figures
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)

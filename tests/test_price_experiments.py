@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from ponder_utils import ACT, ACTOutput, ParityTask, RNNCell
-from ponder_utils._store import key_of
 from ponder_utils.experiments import price
-from ponder_utils.results import load_results
+from ponder_utils.experiments.results import load_results
+from ponder_utils.experiments.store import key_of
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}

@@ -8,10 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_utils import results
-from ponder_utils._store import key_of
-from ponder_utils.experiments import rotation
+from ponder_utils.experiments import results, rotation
 from ponder_utils.experiments.rotation import RULES, late, learn, look_closer, measure, recipe, score, settings
+from ponder_utils.experiments.store import key_of
 from ponder_utils.halting import halting_log_probs
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput

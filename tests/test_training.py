@@ -19,14 +19,14 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, OneCycleLR, Re
 from ponder_utils._files import DamagedFileError, written_whole
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
-from ponder_utils.checkpoints import load_checkpoint, load_weights, save_checkpoint
 from ponder_utils.evaluation import evaluate
-from ponder_utils.identity import identity_of
 from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, _Guard, train
+from ponder_utils.training.checkpoints import load_checkpoint, load_weights, save_checkpoint
+from ponder_utils.training.identity import identity_of
 
 TASK = ParityTask(6)
 HELD_OUT = TASK.batch(512, torch.Generator().manual_seed(99))

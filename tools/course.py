@@ -40,8 +40,8 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from traitlets.config import Config
 
-from ponder_utils import results
 from ponder_utils._files import written_whole
+from ponder_utils.experiments import results
 
 ROOT = Path(__file__).resolve().parents[1]
 

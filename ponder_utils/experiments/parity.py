@@ -14,13 +14,13 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import binary_correct, evaluate, modes_kept
+from ponder_utils.experiments.results import load_results, run_grid
 from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss
-from ponder_utils.many import train_many
 from ponder_utils.pondernet import PonderNet, PonderOutput
-from ponder_utils.results import load_results, run_grid
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
+from ponder_utils.training.many import train_many
 
 Setting = dict[str, Any]
 BETA, GRID = 0.01, {"lr": 7e-3, "clip": 0.1, "N": 20}

@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
 from ponder_utils.experiments.verdicts import interval
-from ponder_utils.plots import (
+from ponder_utils.notebook.plots import (
     BLACK,
     BLUE,
     COLOURS,

@@ -18,8 +18,8 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from ponder_utils._check import check_int
-from ponder_utils._store import Row, Store, key_of, plain
-from ponder_utils._workers import ended, single_threaded
+from ponder_utils.experiments.store import Row, Store, key_of, plain
+from ponder_utils.experiments.workers import ended, single_threaded
 
 
 class GridError(RuntimeError):

@@ -19,9 +19,19 @@ from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils._run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, per_network, put_back
-from ponder_utils.identity import Identity, differences, identity_of
 from ponder_utils.steps import CheckpointedStep
+from ponder_utils.training.identity import Identity, differences, identity_of
+from ponder_utils.training.run import (
+    LastNumbers,
+    Row,
+    Run,
+    Watch,
+    checked_clip,
+    learning,
+    not_finite,
+    per_network,
+    put_back,
+)
 
 Tensors = dict[str, Tensor]
 BETAS, EPS = (0.9, 0.999), 1e-8  # of Adam, torch's defaults

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from ponder_utils.plots import BLACK, BLUE, GREEN, ORANGE, Line, panels, slide
+from ponder_utils.notebook.plots import BLACK, BLUE, GREEN, ORANGE, Line, panels, slide
 
 PALE_GREY, GREY = "#CCCCCC", "#999999"
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}

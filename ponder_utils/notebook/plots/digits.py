@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from ponder_utils.experiments.verdicts import interval
-from ponder_utils.plots import (
+from ponder_utils.notebook.plots import (
     BLACK,
     BLUE,
     RED,

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils.checkpoints import load_checkpoint, save_checkpoint
 from ponder_utils.evaluation import modes_kept
-from ponder_utils.identity import Identity, differences
+from ponder_utils.training.checkpoints import load_checkpoint, save_checkpoint
+from ponder_utils.training.identity import Identity, differences
 
 Row = dict[str, Any]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from ponder_utils.plots import BLACK, BLUE, ORANGE, SKY, Line, legend, look, panels, slide, step_axis
+from ponder_utils.notebook.plots import BLACK, BLUE, ORANGE, SKY, Line, legend, look, panels, slide, step_axis
 
 GREY = "#BBBBBB"
 

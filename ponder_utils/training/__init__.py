@@ -12,8 +12,8 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils._run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, put_back
-from ponder_utils.identity import Identity, identity_of
+from ponder_utils.training.identity import Identity, identity_of
+from ponder_utils.training.run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, put_back
 
 
 class NonFiniteError(FloatingPointError):
