@@ -87,7 +87,7 @@ def bound_path(sharpness: Line, curves: Mapping[str, Line], exact: float) -> Fig
 @slide
 def priors(settings: dict[str, dict[str, Line]]) -> Figure:
     """Truncated priors: a panel for each setting, {title: {"renormalise": [N], "remainder": [N], "geometric": [N]}}."""
-    figure, axes = panels(len(settings), width=3.6 if len(settings) > 1 else 6, height=3.1, sharey=True)
+    figure, axes = panels(len(settings), width=3.6 if len(settings) > 1 else 7, height=3.1, sharey=True)
     for ax, (title, forms) in zip(axes, settings.items(), strict=True):
         n = step_axis(ax, len(forms["geometric"]), title=title)
         hollow = look(1, markersize=5, linewidth=1, markerfacecolor="none")
