@@ -196,23 +196,7 @@ def parity_lines(length, n_places=16, first=3):
     return x, other, first + length - 1
 
 
-@pytest.mark.parametrize("residual", [False, True])
-@pytest.mark.parametrize("train_it", [False, True])
-def test_the_end_of_a_segment_cannot_know_of_its_first_bit_before_as_many_steps(train_it, residual):
-    step = a_step(LINE, residual=residual)
-    if train_it:
-        step = trained(step, LineParityTask(16))
-    for length in range(1, 14):
-        x, other, end = parity_lines(length)
-        assert LineParityTask.needed_steps(x)[0, end] == length
-        assert LineParityTask.answers(x)[0, end] != LineParityTask.answers(other)[0, end]
-        ours, theirs = (thoughts(step, its, length)[1][:, end] for its in (x, other))
-        assert torch.equal(ours[:-1], theirs[:-1])
-        if not train_it and length <= 6:
-            assert ours[-1] != theirs[-1]
-
-
-def addition_lines(source, length, n_places=18):
+def addition_lines(length, n_places=18, source=3):
     """A pair of numbers with two zeros at the source, passed on by all places after it: and the same with two ones."""
     x = coins((n_places,), seed=length)
     x[0, 1, source + 1 :] = 1 - x[0, 0, source + 1 :]
@@ -224,14 +208,18 @@ def addition_lines(source, length, n_places=18):
 
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("train_it", [False, True])
-def test_nobody_can_know_of_a_carry_before_the_needed_step(train_it, residual):
+@pytest.mark.parametrize(
+    ("task", "pair_of", "lengths"),
+    [(LineParityTask, parity_lines, range(1, 14)), (AdditionTask, addition_lines, range(2, 15))],
+)
+def test_nobody_can_know_before_the_needed_step(task, pair_of, lengths, train_it, residual):
     step = a_step(LINE, residual=residual)
     if train_it:
-        step = trained(step, AdditionTask(16))
-    for length in range(2, 15):
-        x, other, place = addition_lines(3, length)
-        assert AdditionTask.needed_steps(x)[0, place] == AdditionTask.needed_steps(other)[0, place] == length
-        assert AdditionTask.answers(x)[0, place] != AdditionTask.answers(other)[0, place]
+        step = trained(step, task(16))
+    for length in lengths:
+        x, other, place = pair_of(length)
+        assert task.needed_steps(x)[0, place] == task.needed_steps(other)[0, place] == length
+        assert task.answers(x)[0, place] != task.answers(other)[0, place]
         ours, theirs = (thoughts(step, its, length)[1][:, place] for its in (x, other))
         assert torch.equal(ours[:-1], theirs[:-1])
         if not train_it and length <= 6:

@@ -9,7 +9,7 @@ from scipy.stats import ttest_ind
 from torch import nn
 
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
-from ponder_utils.experiments import parity, results
+from ponder_utils.experiments import parity, results, verdicts
 from ponder_utils.experiments.store import key_of, plain
 
 TINY = {"elements": 4, "k_max": 3, "hidden": 6, "batch": 4, "updates": 3, "N": 5, "lr": 7e-3, "clip": 0.1}
@@ -143,18 +143,18 @@ def test_learnt_means_finished_and_right_on_the_k_that_it_was_trained_on():
     assert parity.parted([row, bad, crashed]) == ([row], [bad, crashed])
     assert parity.learnt(bad, 0.95)
     assert not parity.learnt(crashed, 0.5)
-    assert parity.chosen([row, crashed], stopped=7) == [crashed]
+    assert results.chosen([row, crashed], stopped=7) == [crashed]
     assert parity.rise(row) == 2.5
     assert parity.rise(row, last=3, first=2) == 2.0
 
 
 def test_the_interval_of_a_difference_is_welchs():
     a, b = [0.1, 0.4, 0.3, 0.35], [0.6, 0.7, 0.9]
-    told = parity.apart(a, b, ".6f")
+    told = verdicts.apart(a, b, ".6f")
     expected = ttest_ind(b, a, equal_var=False).confidence_interval()
     assert told == f"{fmean(b) - fmean(a):.6f} [{expected.low:.6f}, {expected.high:.6f}], 3 and 4 runs"
-    assert parity.apart([1.0], b) == "too few runs"
-    assert parity.apart([1.0, 1.0], [2.0, 2.0], ".1f") == "1.0 [1.0, 1.0], 2 and 2 runs"
+    assert verdicts.apart([1.0], b) == "too few runs"
+    assert verdicts.apart([1.0, 1.0], [2.0, 2.0], ".1f") == "1.0 [1.0, 1.0], 2 and 2 runs"
 
 
 def test_stored_runs_are_read_smoke_is_short_and_stores_nothing_and_class_makes_what_is_missing(

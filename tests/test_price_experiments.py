@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ponder_utils import ACT, ACTOutput, ParityTask, RNNCell
-from ponder_utils.experiments import price
+from ponder_utils.experiments import parity, price
 from ponder_utils.experiments.results import load_results
 from ponder_utils.experiments.store import key_of
 
@@ -36,7 +36,7 @@ def test_stored_controls_are_those_of_the_settings():
 def test_a_run_is_scored_for_every_k_and_made_again_the_same(kind):
     first, again = (price.run(kind, 2, **SMALL, updates=6, seed=1) for _ in range(2))
     assert first == again
-    assert len(first["accuracy"]) == len(first["n_updates"]) == len(price.every_k(4)) == 4
+    assert len(first["accuracy"]) == len(first["n_updates"]) == len(parity.tested_k(4)) == 4
     assert all(0 <= share <= 1 for share in first["accuracy"])
     assert kind != "fixed depth" or first["n_updates"] == [2.0] * 4
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_utils.experiments import results, rotation
+from ponder_utils.experiments import results, rotation, verdicts
 from ponder_utils.experiments.rotation import RULES, late, learn, look_closer, measure, recipe, score, settings
 from ponder_utils.experiments.store import key_of
 from ponder_utils.halting import halting_log_probs
@@ -178,7 +178,7 @@ def test_runs_are_chosen_by_their_variant_whatever_their_seed():
     ],
 )
 def test_a_verdict_needs_an_interval_on_one_side(changes, found):
-    assert rotation.verdict(changes).startswith(f"{found}: ")
+    assert verdicts.verdict(changes).startswith(f"{found}: ")
 
 
 def test_the_priors_mean_is_that_of_numbers():

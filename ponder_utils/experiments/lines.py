@@ -10,6 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from ponder_utils import rules
 from ponder_utils.evaluation import binary_correct, evaluate, modes_kept
+from ponder_utils.experiments.results import rounded
 from ponder_utils.halting import expected_steps
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
@@ -135,7 +136,7 @@ def run(**setting: Any) -> dict[str, Any]:
     made = {"tests": tests(setting["task"])}
     if setting["task"] != "parity":
         made["uniform"] = tests("addition")
-    return _rounded(made)
+    return rounded(made)
 
 
 # Every experiment: what it changes in the recipe, and for how many seeds.
@@ -218,12 +219,3 @@ def _needs(task: Any, x: Tensor) -> dict[str, Tensor]:
 
 def _correlation(a: Tensor, b: Tensor) -> float:
     return torch.corrcoef(torch.stack([a.float(), b.float()]))[0, 1].item()
-
-
-def _rounded(value: Any) -> Any:
-    """Every number to four places."""
-    if isinstance(value, dict):
-        return {str(name): _rounded(its) for name, its in value.items()}
-    if isinstance(value, list):
-        return [_rounded(its) for its in value]
-    return float(f"{value:.4f}") if isinstance(value, float) else value

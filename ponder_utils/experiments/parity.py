@@ -3,18 +3,17 @@
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
-from statistics import mean, variance
+from statistics import mean
 from typing import Any
 
 import torch
-from scipy.stats import t as student_t
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell
-from ponder_utils.evaluation import binary_correct, evaluate, modes_kept
-from ponder_utils.experiments.results import load_results, run_grid
+from ponder_utils.evaluation import Score, binary_correct, evaluate, modes_kept
+from ponder_utils.experiments.results import load_results, rounded, run_grid
 from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import RNNStep
@@ -115,9 +114,13 @@ def tested_k(elements: int) -> list[int]:
 
 def measure(model: PonderNet, elements: int, fixed: bool = False) -> dict[str, list[float]]:
     """Accuracy and expected steps for each k, halting sampled (exactly); or, `fixed`, of the last step's answer."""
-    scores = [evaluate(model, x, y) for x, y in probes(elements)]
+    return _told([evaluate(model, x, y) for x, y in probes(elements)], fixed)
+
+
+def _told(scores: Sequence[Score], fixed: bool) -> dict[str, list[float]]:
     if fixed:
-        return {"accuracy": [s.accuracy_by_step[-1] for s in scores], "steps": [float(model.max_steps)] * len(scores)}
+        N = len(scores[0].p)
+        return {"accuracy": [s.accuracy_by_step[-1] for s in scores], "steps": [float(N)] * len(scores)}
     return {"accuracy": [s.accuracy for s in scores], "steps": [s.steps for s in scores]}
 
 
@@ -163,8 +166,8 @@ def run_at_the_border(
         return rounded(measure_act(act, elements))
     model = PonderNet(RNNStep(elements, hidden), N)
     train(model, LOSSES[loss](0.2, N), lambda g: draw(batch, g), updates, **options)
-    by_step = [evaluate(model, x, y).accuracy_by_step for x, y in probes(elements)]
-    return rounded({**measure(model, elements, loss in FIXED), "by_step": by_step})
+    scores = [evaluate(model, x, y) for x, y in probes(elements)]
+    return rounded({**_told(scores, loss in FIXED), "by_step": [score.accuracy_by_step for score in scores]})
 
 
 @torch.no_grad()
@@ -237,33 +240,7 @@ def parted(rows: Sequence[Setting], least: float = 0.99) -> tuple[list[Setting],
     return [row for row in rows if learnt(row, least)], [row for row in rows if not learnt(row, least)]
 
 
-def chosen(rows: Sequence[dict[str, Any]], **setting: Any) -> list[dict[str, Any]]:
-    """The rows that have this setting."""
-    return [row for row in rows if setting.items() <= row.items()]
-
-
 def rise(row: dict[str, Any], last: int | None = None, first: int = 1) -> float:
     """Steps at k = last (the largest there is) less those at k = first."""
     ks = tested_k(row["elements"])
     return row["steps"][-1 if last is None else ks.index(last)] - row["steps"][ks.index(first)]
-
-
-def apart(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
-    """The mean of b less that of a, with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
-    if min(len(a), len(b)) < 2:
-        return "too few runs"
-    part_a, part_b = variance(a) / len(a), variance(b) / len(b)
-    middle, half = mean(b) - mean(a), 0.0
-    if part_a + part_b:
-        freedom = (part_a + part_b) ** 2 / (part_a**2 / (len(a) - 1) + part_b**2 / (len(b) - 1))
-        half = student_t.ppf(0.975, freedom) * (part_a + part_b) ** 0.5
-    return f"{middle:{form}} [{middle - half:{form}}, {middle + half:{form}}], {len(b)} and {len(a)} runs"
-
-
-def rounded(value: Any) -> Any:
-    """Every number in it to four places."""
-    if isinstance(value, dict):
-        return {name: rounded(its) for name, its in value.items()}
-    if isinstance(value, list):
-        return [rounded(its) for its in value]
-    return float(f"{value:.4f}") if isinstance(value, float) else value

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell, begin, hidden
 from ponder_utils.evaluation import binary_correct
+from ponder_utils.experiments.parity import tested_k
 from ponder_utils.losses import ACTLoss, ACTLossTerms
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
@@ -53,11 +54,6 @@ def draw(elements: int) -> Callable[[torch.Generator], tuple[Tensor, Tensor]]:
     return batch
 
 
-def every_k(elements: int) -> list[int]:
-    """The numbers of non-zero elements on which a network is scored: all, or 16 of them."""
-    return list(range(1, elements + 1, max(1, elements // 16)))
-
-
 def right(y_hat: Tensor, y: Tensor) -> float:
     """The share of right answers."""
     return binary_correct(y_hat, y).float().mean().item()
@@ -67,7 +63,7 @@ def run(
     kind: str, knob: float, elements: int, hidden: int, N: int, lr: float, clip: float, updates: int, seed: int,
     device: str = "cpu",
 ) -> dict[str, list[float]]:  # fmt: skip
-    """Train a network and score it on a thousand inputs for every k: {"accuracy", "n_updates"}, [len(every_k)] each.
+    """Train a network and score it on a thousand inputs for every k: {"accuracy", "n_updates"}, [len(tested_k)] each.
 
     The kind is "fixed depth", with the knob its depth, or "ACT", with the knob tau. Or "charged late", cheap for half
     of the training, then at tau, or "charged early", the other way round; these at a constant learning rate.
@@ -85,7 +81,7 @@ def run(
     train(model, loss_fn, draw(elements), updates, lr=lr, clip=clip, seed=seed,
           schedule=None if "charged" in kind else cool_down(updates), progress=False)  # fmt: skip
     scores, generator = [], torch.Generator(device).manual_seed(12)
-    for k in every_k(elements):
+    for k in tested_k(elements):
         x, y = ParityTask(elements, k, k).batch(1000, generator)
         with torch.no_grad():
             output = model(x[None])

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -127,6 +127,20 @@ def load_results(store: Path | str) -> list[Row]:
     if not rows:
         print(f"No stored runs at {store}: only the runs of this session are shown.")
     return rows
+
+
+def chosen(rows: Iterable[Row], **setting: Any) -> list[Row]:
+    """The rows that have this setting."""
+    return [row for row in rows if setting.items() <= row.items()]
+
+
+def rounded(value: Any) -> Any:
+    """A result with every number in it to four places, and names as JSON has them."""
+    if isinstance(value, dict):
+        return {str(name): rounded(its) for name, its in value.items()}
+    if isinstance(value, list):
+        return [rounded(its) for its in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int = 1, name: str = "") -> list[Any]:

@@ -1,6 +1,6 @@
 """Networks that read digits, upright or turned: how lesson 04 trains them, and what it wants to know of them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -13,8 +13,8 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from ponder_utils.cells import MLPCell
 from ponder_utils.encoders import ConvEncoder
 from ponder_utils.evaluation import best_halting, class_correct, evaluate
-from ponder_utils.experiments import verdicts
 from ponder_utils.experiments.lines import between
+from ponder_utils.experiments.results import chosen, rounded
 from ponder_utils.halting import expected_steps, geometric_log_prior
 from ponder_utils.local import ConvStep
 from ponder_utils.losses import LossTerms, PonderLoss, RegularizationLoss
@@ -160,7 +160,7 @@ def learn(
 
 @torch.no_grad()
 def score(model: PonderNet, x: Tensor, y: Tensor, last: bool = False) -> dict[str, Any]:
-    """accuracy and steps, exact in the halting; steps of right and of wrong answers; by_step [N].
+    """accuracy and steps, exact in the halting; steps of right and of wrong answers; by_step, p [N].
 
     An image whose answer is right with probability 0.9 counts with 0.9 among the right ones, and with 0.1 among the
     wrong ones, each time with its own expected steps. A network of fixed depth takes the last step.
@@ -177,6 +177,7 @@ def score(model: PonderNet, x: Tensor, y: Tensor, last: bool = False) -> dict[st
         "right": ((share * steps).sum() / share.sum()).item(),
         "wrong": (((1 - share) * steps).sum() / (1 - share).sum()).item(),
         "by_step": correct.mean(1).tolist(),
+        "p": p.mean(1).tolist(),
     }
 
 
@@ -205,7 +206,7 @@ def measure(model: PonderNet, x: Tensor, y: Tensor, last: bool = False) -> dict[
     row: dict[str, Any] = {name: [its[name] for its in exact] for name in ("accuracy", "steps", "right", "wrong")}
     row |= {f"{name}_within": [its[name] for its in within] for name in ("accuracy", "steps")}
     row |= {"by_step": exact[0]["by_step"], "by_step_within": within[0]["by_step"]}
-    return _rounded(row | {"rules": {} if last else by_rule(model, at_home(x), y)})
+    return rounded(row | {"rules": {} if last else by_rule(model, at_home(x), y)})
 
 
 def run(budget: str, folder: str, data: str, **setting: Any) -> dict[str, Any]:
@@ -257,7 +258,7 @@ def look_closer(model: PonderNet, digits: DigitSet, last: bool = False, hard: Te
     row: dict[str, Any] = {"by_step": right.float().mean(1).tolist()}
     upright = score(model, rotated_by(digits.test.x, 0), y, last)
     if last:
-        return _rounded(row | {"by_step_upright": upright["by_step"]})
+        return rounded(row | {"by_step_upright": upright["by_step"]})
     rules = by_rule(model, x, y) | {"sample": [steps.mean().item(), (p * right).sum(0).mean().item()]}
     sideways = score(model, rotated_by(digits.test.x, 90), y)
     is_late, among = late(right)
@@ -277,10 +278,10 @@ def look_closer(model: PonderNet, digits: DigitSet, last: bool = False, hard: Te
         "hindsight": float(np.interp(rules["quantile"][0], taken, hindsight)),
         "longer": longer,
         "shares": {name: (of & ok).float().mean().item() for name, (of, ok) in groups.items()},
-        "p": model(rotated_by(digits.test.x, 0)).log_p.exp().mean(1).tolist(),
+        "p": upright["p"],
         "by_step_90": sideways["by_step"],
     }
-    return _rounded(row)
+    return rounded(row)
 
 
 def run_closer(budget: str, folder: str, data: str, **setting: Any) -> dict[str, Any]:
@@ -366,11 +367,6 @@ def smoke(experiment: str) -> Callable[..., dict[str, Any]]:
 # What runs say -------------------------------------------------------------------------------------------------------
 
 
-def chosen(rows: Iterable[dict[str, Any]], **setting: Any) -> list[dict[str, Any]]:
-    """The rows that have this setting."""
-    return [row for row in rows if setting.items() <= row.items()]
-
-
 def runs_of(
     rows: Iterable[dict[str, Any]], variant: tuple[str, dict[str, Any]], budget: str, smoke: bool = False
 ) -> list[dict[str, Any]]:
@@ -421,26 +417,6 @@ def gains(rows: Iterable[dict[str, Any]], rule: str) -> list[float]:
     return found
 
 
-def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] = ("more", "fewer")) -> str:
-    """more, fewer, or undecided, where the 95 % interval for the mean holds 0; with the interval and the runs."""
-    middle, low, high = verdicts.interval(changes)
-    if len(changes) < 3:
-        found = "too few runs"
-    else:
-        found = "undecided" if low <= 0 <= high else what[0] if middle > 0 else what[1]
-    return f"{found}: {verdicts.told(changes, form)}"
-
-
 def prior_mean(lambda_p: float, N: int) -> float:
     """Of the prior, cut off at N."""
-    log_prior = geometric_log_prior(lambda_p, N)
-    return (torch.arange(1, N + 1) * log_prior.exp()).sum().item()
-
-
-def _rounded(value: Any) -> Any:
-    """Every number to four places."""
-    if isinstance(value, dict):
-        return {name: _rounded(its) for name, its in value.items()}
-    if isinstance(value, list):
-        return [_rounded(its) for its in value]
-    return round(value, 4) if isinstance(value, float) else value
+    return expected_steps(geometric_log_prior(lambda_p, N)).item()

@@ -1,7 +1,7 @@
 """What several runs say together: their range, their mean with its interval, and how many pass."""
 
 from collections.abc import Sequence
-from statistics import mean, stdev
+from statistics import mean, stdev, variance
 
 from scipy.stats import t as student_t
 
@@ -35,3 +35,25 @@ def told(values: Sequence[float], form: str = "+.2f") -> str:
 def count(values: Sequence[float], least: float) -> str:
     """How many are at least so large, such as "9 of 10"."""
     return f"{sum(value >= least for value in values)} of {len(values)}"
+
+
+def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] = ("more", "fewer")) -> str:
+    """more, fewer, or undecided, where the 95 % interval for the mean holds 0; with the interval and the runs."""
+    middle, low, high = interval(changes)
+    if len(changes) < 3:
+        found = "too few runs"
+    else:
+        found = "undecided" if low <= 0 <= high else what[0] if middle > 0 else what[1]
+    return f"{found}: {told(changes, form)}"
+
+
+def apart(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
+    """The mean of b less that of a, with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
+    if min(len(a), len(b)) < 2:
+        return "too few runs"
+    part_a, part_b = variance(a) / len(a), variance(b) / len(b)
+    middle, half = mean(b) - mean(a), 0.0
+    if part_a + part_b:
+        freedom = (part_a + part_b) ** 2 / (part_a**2 / (len(a) - 1) + part_b**2 / (len(b) - 1))
+        half = student_t.ppf(0.975, freedom) * (part_a + part_b) ** 0.5
+    return f"{middle:{form}} [{middle - half:{form}}, {middle + half:{form}}], {len(b)} and {len(a)} runs"

@@ -19,6 +19,7 @@ from matplotlib.ticker import MaxNLocator
 COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
+GREY = "#999999"  # of what has failed, or is not the matter
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 STYLE: dict[Any, Any] = {

@@ -27,7 +27,6 @@ from ponder_utils.notebook.plots import (
 )
 
 Image = Sequence[Line]  # [height, width], 0 is paper
-GREY = "#999999"
 
 
 def _draw(ax: Axes, image: Image, caption: str, **place: Any) -> None:

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from ponder_utils.notebook.plots import BLACK, BLUE, GREEN, ORANGE, Line, panels, slide
+from ponder_utils.notebook.plots import BLACK, BLUE, GREEN, GREY, ORANGE, Line, panels, slide
 
-PALE_GREY, GREY = "#CCCCCC", "#999999"
+PALE_GREY = "#CCCCCC"
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
 
 

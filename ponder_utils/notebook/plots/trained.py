@@ -12,6 +12,7 @@ from ponder_utils.notebook.plots import (
     BLACK,
     BLUE,
     COLOURS,
+    GREY,
     SKY,
     Line,
     legend,
@@ -21,8 +22,6 @@ from ponder_utils.notebook.plots import (
     slide,
     step_axis,
 )
-
-GREY = "#999999"
 
 
 @slide
