@@ -162,9 +162,9 @@ def test_nothing_is_gained_by_halting_that_looks_at_nothing():
 def test_runs_are_chosen_by_their_variant_whatever_their_seed():
     rows = settings("class")
     for variant in (*rotation.VARIANTS.values(), rotation.fixed("CNN", 4)):
-        assert [row["seed"] for row in rotation.runs_of(rows, variant, "class")] == [*range(5)]
-    assert len(rotation.runs_of(rotation.short("class"), ("conv", {}), "class", smoke=True)) == 1
-    assert rotation.runs_of(rows, ("conv", {}), "paper") == []
+        assert [row["seed"] for row in rotation.of_variant(rows, variant, "class")] == [*range(5)]
+    assert len(rotation.of_variant(rotation.short("class"), ("conv", {}), "class", smoke=True)) == 1
+    assert rotation.of_variant(rows, ("conv", {}), "paper") == []
 
 
 @pytest.mark.parametrize(

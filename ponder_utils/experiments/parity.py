@@ -13,7 +13,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import Score, binary_correct, evaluate, modes_kept
-from ponder_utils.experiments.results import load_results, rounded, run_grid
+from ponder_utils.experiments import results
+from ponder_utils.experiments.results import rounded
 from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import RNNStep
@@ -200,7 +201,7 @@ def _changes(experiment: str) -> list[tuple[Setting, range]]:
         kinds: list[Setting] = [{"loss": "log space"}, {"loss": "last step", "N": 4}, {"loss": "last step"}]
         return [(FAR | {"lambda_p": 0.2} | kind, ten) for kind in kinds]
     if experiment == "border":
-        return [(FAR | kind, range(5)) for kind in ({"loss": "ACT", "tau": TAU}, {"loss": "every step"})]
+        return [(FAR | kind, ten) for kind in ({"loss": "ACT", "tau": TAU}, {"loss": "every step"})]
     raise ValueError(f"experiment must be one of {', '.join(RUNS)}; got {experiment!r}")
 
 
@@ -217,14 +218,10 @@ def runs_of(experiment: str, mode: str, folder: str | Path, workers: int) -> lis
     or all of its "class", of which those that the folder lacks are made and stored there.
     """
     file, wanted = Path(folder, f"03_parity_{experiment}_class.jsonl"), settings(experiment)
+    kinds = {(its["loss"], its["N"]): its for its in reversed(wanted)}
+    short = [its | {"updates": 10} for its in kinds.values()]
     call, options = RUNS[experiment]
-    if mode == "stored":
-        return load_results(file)
-    if mode == "smoke":
-        kinds = {(its["loss"], its["N"]): its for its in reversed(wanted)}
-        short = [its | {"updates": 10} for its in kinds.values()]
-        return run_grid(call, short, workers=workers, name=experiment, **options)
-    return run_grid(call, wanted, workers=workers, store=file, name=experiment, **options)
+    return results.runs_of(mode, call, wanted, short, file, workers=workers, name=experiment, **options)
 
 
 def learnt(row: dict[str, Any], least: float = 0.99) -> bool:

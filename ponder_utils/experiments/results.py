@@ -121,6 +121,21 @@ def stored_like(settings: list[Row], file: Path | str) -> list[Row]:
     return [row for row in load_results(file) if any({**row, **its} == {**row, "seed": None} for its in alike)]
 
 
+def runs_of(
+    mode: str, run: Callable[..., Any], settings: list[Row], short: list[Row], store: Path | str, **options: Any
+) -> list[Row]:
+    """The rows that an evidence notebook draws: those "stored" in the file, runs of the `short` settings, which are
+    kept nowhere, for "smoke", or else one for each setting, of which those that the file lacks are made and added.
+
+    Run, settings and options are as for `run_grid`.
+    """
+    if mode == "stored":
+        return load_results(store)
+    if mode == "smoke":
+        return run_grid(run, short, **options)
+    return run_grid(run, settings, store=store, **options)
+
+
 def load_results(store: Path | str) -> list[Row]:
     """The rows of a file that `run_grid` wrote (DamagedFileError if it has changed); if there are none, it says so."""
     rows = list(Store(store).results.values())

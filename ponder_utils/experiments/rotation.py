@@ -367,7 +367,7 @@ def smoke(experiment: str) -> Callable[..., dict[str, Any]]:
 # What runs say -------------------------------------------------------------------------------------------------------
 
 
-def runs_of(
+def of_variant(
     rows: Iterable[dict[str, Any]], variant: tuple[str, dict[str, Any]], budget: str, smoke: bool = False
 ) -> list[dict[str, Any]]:
     """The rows of a variant at this budget (or of its `short` runs), whatever their data and seed."""
