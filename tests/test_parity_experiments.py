@@ -104,7 +104,7 @@ def test_what_is_measured_of_a_network():
 def test_what_is_measured_of_act():
     torch.manual_seed(0)
     act = ACT(RNNCell(5, 6), max_updates=3)
-    told = parity.measure_act(parity.OneTimeStep(act), 4)
+    told = parity.measure_act(act, 4)
     for k, (x, y) in enumerate(parity.probes(4)):
         with torch.no_grad():
             output = act(x[None])
@@ -145,6 +145,7 @@ def test_learnt_means_finished_and_right_on_the_k_that_it_was_trained_on():
     assert not parity.learnt(crashed, 0.5)
     assert results.chosen([row, crashed], stopped=7) == [crashed]
     assert parity.rise(row) == 2.5
+    assert parity.rises([row, bad, crashed, crashed]) == ([2.5], 1, 2)
     assert parity.rise(row, last=3, first=2) == 2.0
 
 

@@ -17,6 +17,11 @@ logged = pd.DataFrame(
     {"kind": kind, "network": k, "update": u, "total": k + 1 / u, "accuracy": 0.5}
     for kind in ("RNN", "GRU") for k in range(SEEDS) for u in (1, 2, 3)
 )  # fmt: skip
+watched = pd.DataFrame(
+    {"kind": "a", "network": k, "update": u, "easy": [0.5, 0.3, 0.2], "hard": [0.2, 0.3, 0.5][:: 1 if u else -1]}
+    | {"easy right": 1.0 if u else 0.5, "hard right": 0.6 if u else 0.5}
+    for k in range(2) for u in (0, 9)
+)  # fmt: skip
 priced = pd.DataFrame(
     {"kind": "ACT", "setting": tau, "accuracy": accuracy, "updates": updates, "learnt": accuracy > 0.9, "live": live}
     for tau, accuracy, updates, live in ((0.01, 1.0, 3.0, True), (0.01, 0.6, 1.0, False), (0.1, 0.95, 2.0, False))
@@ -32,6 +37,9 @@ FIGURES = {
         {"cheap": [{"update": [0, 9], "accuracy": [0.5, 1], "thinks": [2, 3]}], "early": []},
         {"cheap": [], "early": [(0, 5)]},
         live=1,
+    ),
+    "over_batches": lambda: act.over_batches(
+        {"early": [{"update": [0, 9], "accuracy": [0.5, 1], "thinks": [2, 3]}] * 2, "new": []}, first=2, falls=5
     ),
     "trade_off": lambda: act.trade_off({"ACT": [(2.0, 0.9)], "fixed": [(1.0, 0.6), (10.0, 1.0)]}, 0.5),
     "small_test_sets": lambda: act.small_test_sets(
@@ -53,13 +61,20 @@ FIGURES = {
     "learning_curves": lambda: trained.learning_curves(
         logged, {"total": "loss", "accuracy": "accuracy"}, {"accuracy": 0.5}
     ),
-    "over_training": lambda: trained.over_training(
-        {"a": {"easy": {0: [THREE], 9: [THREE]}, "hard": {0: [THREE], 9: [THREE[::-1]]}}}, THREE
-    ),
+    "over_training": lambda: trained.over_training(watched, {"easy": "k = 1", "hard": "k = 8"}, THREE, [0, 9]),
     "stopped_at": lambda: trained.stopped_at({"a": (by_step, [(2.5, 0.9)]), "b": (by_step[:1], [])}),
-    "against_k": lambda: trained.against_k({"a": ([THREE], [THREE[::-1]]), "b": ([THREE], [])}, [1, 2, 3], "steps"),
+    "against_k": lambda: trained.against_k(
+        {"a": [(THREE, True), (THREE[::-1], False)], "b": [(THREE, True)]}, [1, 2, 3], "steps"
+    ),
     "rises": lambda: trained.rises(
-        {"small": {"paper's": {0.1: [1, 2, 3], 0.9: [0.5, 1]}, "reversed": {0.1: [], 0.9: [2] * 3}}}, 3, (-1, 4), "more"
+        {
+            "small": {
+                "paper's": {0.1: ([1, 2, 3], 0, 0), 0.9: ([0.5, 1], 7, 1)},
+                "reversed": {0.1: ([], 0, 10), 0.9: ([2] * 3, 0, 0)},
+            }
+        },
+        (-1, 4),
+        "more",
     ),
     "beyond": lambda: trained.beyond(
         [1, 2, 3], 2, {"ACT": ([THREE], []), "fixed": ([], [THREE])}, {"ACT": [1.0, 2.0]}, "steps"
@@ -67,9 +82,8 @@ FIGURES = {
     "shares": lambda: trained.shares({"small": {"a": [0, 1]}, "large": {"a": [0.5, 0.5]}}, [0.1, 0.9], "crashed"),
     "images": lambda: digits.images([[IMAGE] * 3] * 2, [["exactly 0", "exactly 45", "exactly 90"]] * 2),
     "thoughts": lambda: digits.thoughts(
-        [IMAGE] * 2, [THREE, THREE[::-1]], [[6, 6, 9], [9, 9, 9]], ["0 degrees", "180 degrees"], [6, 6]
+        [IMAGE] * 2, [THREE, THREE[::-1]], [[6, 6, 9], [9, 9, 9]], ["0 degrees", "180 degrees"], [6, 6], [0, 1]
     ),
-    "machines": lambda: digits.machines(IMAGE),
     "flat_line": lambda: digits.flat_line(
         {"CNN": by_step[:2], "patches": by_step[1:]}, {"CNN": [(2.2, 0.7)], "patches": []}, {"CNN": [(1, 0.6)]}, 1, 0.1
     ),
@@ -85,6 +99,7 @@ FIGURES = {
         right="more",
     ),
     "light_cone": lambda: machines.light_cone(6, 3, place=2),
+    "readers": lambda: machines.readers(IMAGE),
     "act_cell": lambda: machines.act_cell([0.1, 0.3, 0.6, 0.5], [0.1, 0.3, 0.6]),
     "pondernet": lambda: machines.pondernet([0.2, 0.5, 1.0], [0.2, 0.4, 0.4]),
     "changes": lambda: line_figures.changes([GRID, GRID], [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2"]),
@@ -130,6 +145,8 @@ def test_what_is_written_for_a_projector_is_at_least_11_points_high():
         "halting",
         "jumps",
         "by_setting",
+        "stories",
+        "over_batches",
         "small_test_sets",
         "steps_against_need",
         "bought",
@@ -140,7 +157,7 @@ def test_what_is_written_for_a_projector_is_at_least_11_points_high():
         "light_cone",
         "images",
         "thoughts",
-        "machines",
+        "readers",
         "flat_line",
         "beside_prior",
         "over_angles",
@@ -151,13 +168,21 @@ def test_what_is_written_for_a_projector_is_at_least_11_points_high():
         texts = [text for its in legends for text in its.get_texts()]
         for ax in figure.axes:
             texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
-        assert min(text.get_fontsize() for text in texts) >= 11, name
+        assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 11, name
 
 
 def test_updates_that_are_not_made_are_drawn_as_such():
     texts = [text.get_text() for text in FIGURES["act_cell"]().axes[0].texts]
     assert texts.count("never made") == 1
     assert [text for text in texts if text.startswith("$p_")] == ["$p_1$ = 0.10", "$p_2$ = 0.30", "$p_3$ = 0.60"]
+
+
+def test_best_halting_and_the_means_of_priors_are_written_and_the_bound_touches_where_it_is_marked():
+    texts = [[text.get_text() for text in ax.texts] for ax in FIGURES["best_halting"]().axes]
+    assert texts == [["0.50", "0.30", "0.20"]] * 2 + [["0.500", "0.300", "0.200"], ["0.200", "0.300", "0.500"]]
+    assert [text.get_text().strip() for text in FIGURES["priors"]().axes[0].texts] == ["1.7", "1.7"]
+    (touch,) = [line for line in lines(FIGURES["bound_path"]()) if line.get_label() == "they touch"]
+    assert touch.get_xydata().tolist() == [[1, 1.0]]
 
 
 def lines(figure, panel=0):
@@ -196,12 +221,18 @@ def test_a_mark_is_a_mean_with_its_interval_or_a_cross_for_each_run_and_what_is_
     ax = FIGURES["rises"]().axes[0]
     shown = [line.get_xydata().tolist() for line in ax.get_lines() if len(line.get_xdata())]
     low, high = (2 + sign * 4.3027 / 3**0.5 for sign in (-1, 1))  # Student's t, two degrees of freedom
-    x = 0.1 - 0.045 / 2
+    x = 0.1 - 0.05 / 2
     interval = next(points for points in shown if len(points) == 2 and points[0][0] == pytest.approx(x))
     assert interval == [pytest.approx([x, low], rel=1e-4), pytest.approx([x, high], rel=1e-4)]
     assert [[pytest.approx(x), 2]] in shown
-    assert [[pytest.approx(0.9 - 0.045 / 2), 0.5], [pytest.approx(0.9 - 0.045 / 2), 1]] in shown
-    assert sorted(text.get_text() for text in ax.texts) == ["0", "2"]
+    assert [[pytest.approx(0.9 - 0.05 / 2), 0.5], [pytest.approx(0.9 - 0.05 / 2), 1]] in shown
+    rows = {text.get_text()[:-1]: text.get_position()[1] for text in ax.texts if text.get_text().endswith(":")}
+    assert [*rows] == ["not learnt", "crashed"]
+    numbers = {(round(text.get_position()[0], 3), text.get_position()[1]): text.get_text() for text in ax.texts}
+    assert numbers[0.875, rows["not learnt"]] == "7"
+    assert numbers[0.875, rows["crashed"]] == "1"
+    assert numbers[0.125, rows["crashed"]] == "10"
+    assert len(ax.texts) == 2 + 3
 
 
 def test_only_runs_that_learnt_are_in_a_mean_and_the_others_are_counted():
@@ -212,9 +243,34 @@ def test_only_runs_that_learnt_are_in_a_mean_and_the_others_are_counted():
 
 
 def test_the_moments_of_training_are_columns_and_every_network_a_line():
-    first, second = FIGURES["over_training"]().axes
-    assert [ax.get_title() for ax in (first, second)] == ["0 updates", "9 updates"]
-    assert [line.get_ydata().tolist() for line in second.get_lines()] == [THREE, THREE[::-1], THREE]
+    first, second, right = FIGURES["over_training"]().axes
+    assert [ax.get_title() for ax in (first, second, right)] == ["0 updates", "9 updates", "accuracy"]
+    assert [line.get_ydata().tolist() for line in second.get_lines()] == [THREE, THREE, THREE[::-1], THREE[::-1], THREE]
+    assert [[*line.get_ydata()] for line in right.get_lines()[:4]] == [[0.5, 1.0]] * 2 + [[0.5, 0.6]] * 2
+    assert [line.get_xdata()[0] for line in right.get_lines()[4:]] == [0, 9]
+
+
+def test_a_network_looks_the_same_in_every_figure_and_one_that_did_not_learn_is_grey():
+    stopped, steps = (FIGURES[name]().axes[0].get_lines() for name in ("stopped_at", "against_k"))
+    assert [line.get_marker() for line in stopped[:3]] == ["o", "s", "^"]
+    assert [line.get_marker() for line in steps[:2]] == ["o", "s"]
+    assert (steps[0].get_color(), steps[1].get_color()) == (stopped[0].get_color(), trained.GREY)
+    (halting,) = [line for line in stopped if [*line.get_xdata()] == [2.5]]
+    assert (halting.get_marker(), halting.get_color()) == ("o", stopped[0].get_color())
+
+
+def test_a_jump_has_a_full_dot_on_the_value_that_is_taken_and_no_line_across():
+    line, hollow, full = lines(FIGURES["jumps"]())
+    assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False]
+    assert hollow.get_xydata().tolist() == [[2, 2]]
+    assert hollow.get_markerfacecolor() == "white"
+    assert full.get_xydata().tolist() == [[2, 1]]
+
+
+def test_a_story_that_is_never_dear_is_dashed_and_on_top():
+    cheap = lines(FIGURES["stories"](), panel=1)[0]
+    assert cheap.get_linestyle() == "--"
+    assert cheap.get_zorder() > 2
 
 
 def test_every_network_of_a_table_is_a_line():
@@ -249,6 +305,23 @@ def test_grey_begins_where_the_training_angles_end():
     for ax in FIGURES["over_angles"]().axes:
         (grey,) = ax.patches
         assert (grey.get_x(), grey.get_x() + grey.get_width()) == (22.5, 180)
+
+
+def test_panels_over_angles_that_share_an_axis_show_the_lines_of_both_from_0():
+    figure = digits.over_angles([0, 90], [{"CNN": [[1.0, 2.0]]}, {"CNN": [[4.0, 5.0]]}], ["a", "b"], 22.5, sharey=True)
+    for ax in figure.axes:
+        low, high = ax.get_ylim()
+        assert low == 0
+        assert high > 5
+
+
+def test_the_top_of_the_flat_line_is_drawn_again_only_if_a_network_comes_near_to_it():
+    for best, insets in ((0.97, 1), (0.6, 0)):
+        ax = digits.flat_line({"CNN": [[0.5, best]]}, {"CNN": [(1.5, best)]}, {}, 1, 0.1).axes[0]
+        assert len(ax.child_axes) == insets
+        for inset in ax.child_axes:
+            assert inset.get_ylim() == (0.85, 1)
+            assert [*inset.get_lines()[-1].get_ydata()] == [0.5, best]
 
 
 def test_palette_differs_in_lightness_from_white():

@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from ponder_utils import ACT, ACTOutput, ParityTask, RNNCell
-from ponder_utils.experiments import parity, price
+from ponder_utils.experiments import parity, presentation, price
 from ponder_utils.experiments.results import load_results
 from ponder_utils.experiments.store import key_of
+from ponder_utils.notebook.by_hand import scripted
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}
@@ -61,6 +62,7 @@ def test_stories_are_cheap_or_dear_and_the_early_one_has_time_to_recover():
     stories = price.stories(200)
     assert {tau for prices in stories.values() for tau, _ in prices} == {price.CHEAP, price.DEAR}
     assert [price.dear(prices) for prices in stories.values()] == [[], [(100, 200)], [(0, 100)], [(0, 200)]]
+    assert price.dear([[price.DEAR, 0], [price.CHEAP, 9]]) == []
     assert sum(its for _, its in stories["charged early"]) == 400
 
 
@@ -112,9 +114,16 @@ def test_whose_answer_one_input_at_a_time():
     [([0.1, 0.3, 0.55, 0.5], 0.1, 3, 0.6), ([0.995, 0.5], 0.01, 1, 1), ([0.2, 0.2], 0.01, 2, 0.8), ([0.3], 0.1, 1, 1)],
 )
 def test_scripted_halting_units_are_those_that_act_sees(h, epsilon, N, R):
-    output = price.scripted(h, epsilon)
+    output = scripted(h, epsilon)
     assert output.n_updates.item() == N
     assert output.remainder.item() == pytest.approx(R)
+
+
+def test_what_was_changed_is_told():
+    told = Counter(
+        price.changed(row) for row in stored("controls") if row["prices"] == price.stories(2000)["charged early"]
+    )
+    assert told == {"nothing changed": 5, "a new halting unit": 5, "2 updates for everyone": 5}
 
 
 def test_learnt_is_what_stays_learnt():
@@ -134,15 +143,15 @@ def test_a_table_has_the_means_of_each_run_and_who_has_learnt():
 
 
 def test_the_presentations_inputs_are_all_those_that_it_draws():
-    everything = price.every_front()
+    everything = presentation.every_front()
     known = {tuple(x) for x in everything.tolist()}
     assert len(known) == len(everything) == 254
-    x, y = price.front(500, torch.Generator().manual_seed(0))
+    x, y = presentation.front(500, torch.Generator().manual_seed(0))
     assert {tuple(its) for its in x.tolist()} <= known
     assert [its.count(1) % 2 for its in x.tolist()] == y.tolist()
 
 
 def test_the_presentations_training_is_scored_every_second_epoch():
-    row = price.presentation(epochs=2, seed=0)
+    row = presentation.run(epochs=2, seed=0)
     assert len(row["accuracy"]) == len(row["n_updates"]) == 1
     assert sum(row["sixteens"]) == 1000

@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_utils.experiments import results, rotation, verdicts
-from ponder_utils.experiments.rotation import RULES, late, learn, look_closer, measure, recipe, score, settings
+from ponder_utils.experiments import reading, results, rotation, turning, verdicts
+from ponder_utils.experiments.reading import learn, recipe
+from ponder_utils.experiments.rotation import settings
 from ponder_utils.experiments.store import key_of
+from ponder_utils.experiments.turning import RULES, late, look_closer, measure, score
 from ponder_utils.halting import halting_log_probs
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
@@ -32,7 +34,7 @@ DIGITS = few()
 
 def network(kind="conv", N=4, seed=0):
     torch.manual_seed(seed)
-    return PonderNet(rotation.STEPS[kind](), N).eval()
+    return PonderNet(reading.STEPS[kind](), N).eval()
 
 
 @pytest.mark.parametrize("experiment", ["class", "paper", "closer"])
@@ -54,7 +56,7 @@ def test_a_new_run_has_the_names_of_the_stored_ones_and_says_how_many_updates_it
     assert made.keys() - {"updates_made"} == stored.keys() - setting.keys()
     assert made["updates_made"] == 2
     assert [*made["rules"]] == [*RULES]
-    assert len(made["steps"]) == len(rotation.ANGLES)
+    assert len(made["steps"]) == len(turning.ANGLES)
 
 
 def test_learn_trains_as_the_lesson_does():
@@ -62,10 +64,10 @@ def test_learn_trains_as_the_lesson_does():
     del setting["data"]
     made, n = learn(DIGITS, "smoke", **setting)
     torch.manual_seed(3)
-    model = PonderNet(rotation.patch_step(), 10)
+    model = PonderNet(reading.patch_step(), 10)
     loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.3, 10, 0.2)
     task = RotationTask(*DIGITS.train, 22.5)
-    plan = rotation.plan("smoke", "conv", 3, 300) | {"evaluate": rotation.watch(DIGITS, "smoke")}
+    plan = reading.plan("smoke", "conv", 3, 300) | {"evaluate": reading.watch(DIGITS, "smoke")}
     train(model, loss, lambda g: task.batch(64, g), 3, seed=3, **plan)
     assert n == 3
     for mine, theirs in zip(made.parameters(), model.parameters(), strict=True):
@@ -112,11 +114,11 @@ def test_a_closer_look_agrees_with_the_first_one():
 
 
 def test_ambiguous_digits_are_not_asked_of_a_network():
-    hard = rotation.ambiguous(few(n_test=200), 300)
+    hard = turning.ambiguous(few(n_test=200), 300)
     assert hard.shape == (200,)
     assert 0 < hard.float().mean() < 1
     alone = DIGITS._replace(train=Split(DIGITS.train.x, torch.zeros_like(DIGITS.train.y)))
-    assert not rotation.ambiguous(alone).any()
+    assert not turning.ambiguous(alone).any()
 
 
 def outputs(N=5, batch=6):
@@ -130,7 +132,7 @@ def outputs(N=5, batch=6):
 def test_the_loss_of_the_batch_says_the_same_to_every_digit(direction):
     _, output, y = outputs()
     p = output.log_p.exp().detach().requires_grad_()
-    loss = rotation.of_the_batch(0.2, 5, 0.0, direction)
+    loss = reading.of_the_batch(0.2, 5, 0.0, direction)
     (slope,) = torch.autograd.grad(loss(output._replace(log_p=p.log()), y).total, p)
     torch.testing.assert_close(slope, slope[:, :1].expand_as(slope))
 
@@ -138,16 +140,16 @@ def test_the_loss_of_the_batch_says_the_same_to_every_digit(direction):
 def test_the_loss_of_a_batch_of_one_is_that_of_the_digit():
     _, output, y = outputs(batch=1)
     each = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.2, 5, 0.1)
-    mean = rotation.of_the_batch(0.2, 5, 0.1, "p||p_G")
+    mean = reading.of_the_batch(0.2, 5, 0.1, "p||p_G")
     torch.testing.assert_close(tuple(mean(output, y)), tuple(each(output, y)))
 
 
 def test_the_losses_have_the_names_of_the_settings():
     _, output, y = outputs()
     for loss in {setting["loss"] for name in rotation.EXPERIMENTS for setting in settings(name)}:
-        terms = rotation.loss_of(loss, 0.2, 5, 0.1)(output, y)
+        terms = reading.loss_of(loss, 0.2, 5, 0.1)(output, y)
         assert terms.total.isfinite()
-    assert rotation.of_the_last_step(output, y).total == nn.functional.cross_entropy(output.y_hat[-1], y)
+    assert reading.of_the_last_step(output, y).total == nn.functional.cross_entropy(output.y_hat[-1], y)
 
 
 def test_nothing_is_gained_by_halting_that_looks_at_nothing():
@@ -181,14 +183,9 @@ def test_a_verdict_needs_an_interval_on_one_side(changes, found):
     assert verdicts.verdict(changes).startswith(f"{found}: ")
 
 
-def test_the_priors_mean_is_that_of_numbers():
-    p = [0.3 * 0.7**n for n in range(10)]
-    assert rotation.prior_mean(0.3, 10) == pytest.approx(sum((n + 1) * q for n, q in enumerate(p)) / sum(p))
-
-
 def test_paper_runs_watch_all_digits_and_stop_early():
-    plan = rotation.plan("paper", "CNN", 8600, 1280)
+    plan = reading.plan("paper", "CNN", 8600, 1280)
     assert (plan["patience"], plan["log_every"]) == (6, 10)
-    watched = rotation.watch(DIGITS, "paper", last=True)(network())
+    watched = reading.watch(DIGITS, "paper", last=True)(network())
     assert 0 <= watched["accuracy"] <= 1
     assert 1 <= watched["steps"] <= 4

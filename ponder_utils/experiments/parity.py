@@ -10,12 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ponder_utils.act import ACT, ACTOutput
+from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import Score, binary_correct, evaluate, modes_kept
 from ponder_utils.experiments import results
 from ponder_utils.experiments.results import rounded
-from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss
+from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
@@ -90,18 +90,6 @@ LOSSES: dict[str, Callable[[float, int], nn.Module]] = {  # (lambda_p, N) -> los
 FIXED = ("last step", "every step")  # those that answer after N steps, whatever the input
 
 
-class OneTimeStep(nn.Module):
-    """ACT for inputs that are no sequences: one time step, x [batch, inputs]."""
-
-    def __init__(self, model: ACT) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, x: Tensor) -> ACTOutput:
-        """x: [batch, inputs]."""
-        return self.model(x[None])
-
-
 def probes(elements: int) -> list[tuple[Tensor, Tensor]]:
     """A thousand inputs with exactly k non-zero elements for each k (every few k if there are many), and targets."""
     generator = torch.Generator().manual_seed(12)
@@ -155,30 +143,31 @@ def run_at_the_border(
     by_step: [k, N] right if every input stopped at step n; not of ACT.
     """
     torch.manual_seed(seed)
-    draw = ParityTask(elements, 1, k_max).batch
+    task = ParityTask(elements, 1, k_max)
     options: dict[str, Any] = {"lr": lr, "clip": clip, "seed": seed, "schedule": cool_down(updates), "progress": False}
     if loss == "ACT":
-        act, cost = OneTimeStep(ACT(RNNCell(elements + 1, hidden), max_updates=N)), ACTLoss(cross_entropy, tau)
+        act = ACT(RNNCell(elements + 1, hidden), max_updates=N)
 
-        def loss_of_act(output: ACTOutput, y: Tensor) -> ACTLossTerms:
-            return cost(output, y[None])  # a target for each time step
+        def draw(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+            x, y = task.batch(batch, generator)
+            return x[None], y[None]  # a sequence of one time step
 
-        train(act, loss_of_act, lambda g: draw(batch, g), updates, **options)
+        train(act, ACTLoss(cross_entropy, tau), draw, updates, **options)
         return rounded(measure_act(act, elements))
     model = PonderNet(RNNStep(elements, hidden), N)
-    train(model, LOSSES[loss](0.2, N), lambda g: draw(batch, g), updates, **options)
+    train(model, LOSSES[loss](0.2, N), lambda g: task.batch(batch, g), updates, **options)
     scores = [evaluate(model, x, y) for x, y in probes(elements)]
     return rounded({**_told(scores, loss in FIXED), "by_step": [score.accuracy_by_step for score in scores]})
 
 
 @torch.no_grad()
-def measure_act(model: OneTimeStep, elements: int) -> dict[str, list[float]]:
-    """Accuracy and updates made, N(t), for each k."""
+def measure_act(model: ACT, elements: int) -> dict[str, list[float]]:
+    """Accuracy and updates made, N(t), for each k, on a single time step."""
     told: dict[str, list[float]] = {"accuracy": [], "steps": []}
     with modes_kept(model):
         model.eval()
         for x, y in probes(elements):
-            output = model(x)
+            output = model(x[None])
             told["accuracy"].append(binary_correct(output.y_hat[0], y).float().mean().item())
             told["steps"].append(output.n_updates.float().mean().item())
     return told
@@ -235,6 +224,13 @@ def learnt(row: dict[str, Any], least: float = 0.99) -> bool:
 def parted(rows: Sequence[Setting], least: float = 0.99) -> tuple[list[Setting], list[Setting]]:
     """The runs that have learnt, and the others."""
     return [row for row in rows if learnt(row, least)], [row for row in rows if not learnt(row, least)]
+
+
+def rises(rows: Sequence[Setting]) -> tuple[list[float], int, int]:
+    """The `rise` of each run that learnt; and how many did not though they finished, and how many crashed."""
+    fine, failed = parted(rows)
+    crashed = sum(bool(row.get("stopped")) for row in failed)
+    return [rise(row) for row in fine], len(failed) - crashed, crashed
 
 
 def rise(row: dict[str, Any], last: int | None = None, first: int = 1) -> float:

@@ -9,7 +9,7 @@ import torch
 from pandas import DataFrame
 from torch import Tensor, nn
 
-from ponder_utils.act import ACT, ACTOutput
+from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell, begin, hidden
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.experiments.parity import tested_k
@@ -24,7 +24,7 @@ TAUS = [1e-4, 1e-3, 1e-2, 2e-2, 3e-2, 1e-1]
 CHEAP, DEAR = TAUS[0], TAUS[-1]
 BATCH = 128
 LEARNT = 0.95  # accuracy from which on a network counts as one that has learnt the task
-Prices = Sequence[Sequence[float]]  # (time penalty, for how many updates), one after the other
+Prices = Sequence[Sequence[float]]  # (time penalty, for how many batches), one after the other
 bce = nn.BCEWithLogitsLoss(reduction="none")
 
 
@@ -104,7 +104,7 @@ def answer_loss(y_hat: Tensor, y: Tensor) -> ACTLossTerms:
 
 
 def charge(prices: Prices) -> Callable[[Any, Tensor], ACTLossTerms]:
-    """ACT's loss, whose time penalty changes as training goes on: one call is one update."""
+    """ACT's loss, whose time penalty changes as training goes on: one call is one batch."""
     taus = chain.from_iterable(repeat(tau, int(updates)) for tau, updates in prices)
     return lambda output, y: ACTLoss(bce, next(taus))(output, y)
 
@@ -118,8 +118,9 @@ def follow(
     When the first price ends, to `reset` is to give it a new halting unit, as at the start; a `depth` takes the choice
     from it: from then on it makes so many updates, and answers with the last.
 
-    Result: "update" [points], and at each of them "accuracy", "thinks", the mean number of updates of the state, and
-    "one", the share of inputs with a single update; "whose", what `whose_answer` tells of the trained network.
+    Result: "update" [points], how many batches it has seen, and at each of them "accuracy", "thinks", the mean number
+    of updates of the state, and "one", the share of inputs with a single update; "whose", what `whose_answer` tells of
+    the trained network.
     """
     torch.manual_seed(seed)
     model = act(elements, hidden, N).to(device)
@@ -197,8 +198,8 @@ GRIDS: dict[str, Sequence[float]] = {"fixed_depth": DEPTHS, "ACT": TAUS, "charge
 CONTROLS: list[tuple[dict[str, Any], int]] = [
     *(({"prices": prices}, 5) for prices in stories(RECIPE["updates"]).values()),
     ({"prices": [[1e-3, 2000]]}, 5),  # whose answer
-    ({"prices": [[DEAR, 1000], [CHEAP, 1500]], "reset": True}, 5),  # the halting unit made new when the price falls
-    ({"prices": [[DEAR, 1000], [CHEAP, 1500]], "depth": 2}, 5),  # from then on two updates for everyone
+    ({"prices": [[DEAR, 1000], [CHEAP, 3000]], "reset": True}, 5),  # the halting unit made new when the price falls
+    ({"prices": [[DEAR, 1000], [CHEAP, 3000]], "depth": 2}, 5),  # from then on two updates for everyone
     ({"prices": [[DEAR, 0], [CHEAP, 1500]], "depth": 2}, 5),  # the same from the start
     ({"prices": [[3e-2, 1000], [CHEAP, 3000]]}, 5),  # early, and less
 ]
@@ -216,14 +217,21 @@ def controls() -> list[dict[str, Any]]:
     return [sizes | change | {"seed": seed} for change, seeds in CONTROLS for seed in range(seeds)]
 
 
+def changed(row: dict[str, Any]) -> str:
+    """What `follow` changed in a network when its first price ended."""
+    if row.get("reset"):
+        return "a new halting unit"
+    return f"{row['depth']} updates for everyone" if row.get("depth") else "nothing changed"
+
+
 def dear(prices: Prices) -> list[tuple[float, float]]:
-    """From which update to which the price is high."""
+    """From which batch to which the price is high."""
     ends = [sum(its for _, its in prices[: i + 1]) for i in range(len(prices))]
-    return [(end - its, end) for end, (tau, its) in zip(ends, prices, strict=True) if tau == DEAR]
+    return [(end - its, end) for end, (tau, its) in zip(ends, prices, strict=True) if tau == DEAR and its]
 
 
 def learnt_at(row: dict[str, Any], least: float = LEARNT) -> int | None:
-    """The update from which on a followed network stays right on so many, at every later look; None if there is none.
+    """The batch from which on a followed network stays right on so many, at every later look; None if there is none.
 
     Read from rows of `follow`.
     """
@@ -249,72 +257,3 @@ def table(live: Sequence[dict[str, Any]], stored: Sequence[dict[str, Any]]) -> D
         ],
         columns=["kind", "setting", "accuracy", "updates", "learnt", "live"],
     )
-
-
-class Scripted(nn.Module):
-    """A cell that reads nothing: after n updates its state is the n-th of these numbers."""
-
-    input_size, hidden_size = 2, 1
-
-    def __init__(self, states: Sequence[float]) -> None:
-        super().__init__()
-        self.states = torch.tensor(states, dtype=torch.float64)
-
-    def forward(self, x: Tensor, state: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        """The state, and n, counted from 0."""
-        n = torch.zeros(len(x), 1, dtype=torch.float64) if state is None else state[1] + 1
-        return self.states[n.long()], n
-
-
-def scripted(h: Sequence[float], epsilon: float) -> ACTOutput:
-    """What the package's ACT makes of these halting units, with their number as the cap."""
-    model = ACT(Scripted(torch.tensor(h, dtype=torch.float64).logit().tolist()), epsilon=epsilon, max_updates=len(h))
-    model.double()
-    nn.init.ones_(model.halting.weight)
-    nn.init.zeros_(model.halting.bias)
-    return model.predict(torch.zeros(1, 1, 1, dtype=torch.float64))
-
-
-def front(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The presentation's inputs: 1 to 7 non-zero elements of 8, which stand in front. [size, 8], [size]."""
-    k = torch.randint(1, 8, (size, 1), generator=generator)
-    x = (torch.randint(0, 2, (size, 8), generator=generator) * 2 - 1) * (torch.arange(8) < k)
-    return x.float(), odd(x)
-
-
-def odd(x: Tensor) -> Tensor:
-    """Is the number of +1s odd? [batch, elements] -> [batch]."""
-    return (x == 1).sum(1).remainder(2).float()
-
-
-def every_front() -> Tensor:
-    """All inputs that `front` can draw, once each: [254, 8]."""
-    signs = [torch.cartesian_prod(*[torch.tensor([-1.0, 1.0])] * k).view(-1, k) for k in range(1, 8)]
-    return torch.cat([nn.functional.pad(its, (0, 8 - its.shape[1])) for its in signs])
-
-
-def presentation(epochs: int, seed: int) -> dict[str, list[Any]]:
-    """A known presentation's training, scored every second epoch on all inputs, and at last on 1,000 sets of 16.
-
-    Result: "accuracy" and "n_updates" [points]; "sixteens" [17], on how many sets 0, 1, ..., 16 were right.
-    """
-    torch.manual_seed(seed)
-    model, everything = ACT(nn.RNNCell(8 + 1, 16), max_updates=100), every_front()
-    loss = ACTLoss(bce, 1e-4, "accumulated")
-
-    @torch.no_grad()
-    def score(model: nn.Module) -> dict[str, float]:
-        output = model(everything[None])
-        return {"right": right(output.y_hat[0], odd(everything)), "thinks": output.n_updates.float().mean().item()}
-
-    def pair(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        x, y = front(2, generator)
-        return x[None], y[None]
-
-    rows = train(model, loss, pair, 80 * epochs, lr=1e-3, clip=1e6,
-                 seed=seed, evaluate=score, monitor="right", log_every=160, progress=False)  # fmt: skip
-    x, y = front(16 * 1000, torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        scores = binary_correct(model(x[None]).y_hat[0], y).view(1000, 16).sum(1)
-    return {"accuracy": [row["right"] for row in rows], "n_updates": [row["thinks"] for row in rows],
-            "sixteens": torch.bincount(scores, minlength=17).tolist()}  # fmt: skip

@@ -13,7 +13,17 @@ from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
 from ponder_utils.training.identity import Identity, identity_of
-from ponder_utils.training.run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, put_back
+from ponder_utils.training.run import (
+    LastNumbers,
+    Row,
+    Run,
+    Watch,
+    checked_clip,
+    learning,
+    not_finite,
+    put_back,
+    with_state,
+)
 
 
 class NonFiniteError(FloatingPointError):
@@ -45,7 +55,8 @@ def train(
     Args:
         model: trained in place, on the device of its parameters.
         loss_fn: (model(x), y) -> a named tuple of scalars with a field `total`, such as `PonderLoss`.
-        draw_batch: generator -> (x, y), on the generator's device.
+        draw_batch: generator -> (x, y), on the generator's device. If it has a `state_dict` and a `load_state_dict`, as
+            a `Curriculum` has, checkpoints hold its state, too.
         n_updates: how many batches to learn from, at most.
         lr: Adam's learning rate.
         clip: largest norm of the gradient; None for no limit.
@@ -80,7 +91,7 @@ def train(
         return identity_of({"model": model}, values=False) | identity_of(numbers | watched | functions)
 
     guard = _Guard(model, optimizer)
-    parts = {"model": model, "optimizer": optimizer, "watch": watch}
+    parts = {"model": model, "optimizer": optimizer, "watch": watch} | with_state(draw_batch)
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
     with bar, Run(checkpoint_dir, identity, [generator], parts) as run:
         bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))

@@ -31,6 +31,7 @@ from ponder_utils.training.run import (
     not_finite,
     per_network,
     put_back,
+    with_state,
 )
 
 Tensors = dict[str, Tensor]
@@ -99,7 +100,11 @@ def train_many(
         return identity_of({"models": models[0]}, values=False) | identity_of(numbers | watched | functions)
 
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with bar, Run(checkpoint_dir, identity, generators, parts | {"stack": stack}) as run, ExitStack() as at_the_end:
+    with (
+        bar,
+        Run(checkpoint_dir, identity, generators, parts | {"stack": stack} | with_state(draw_batch)) as run,
+        ExitStack() as at_the_end,
+    ):
         at_the_end.callback(stack.hand_back)
         bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))
         while run.update < n_updates and stack.going:

@@ -35,6 +35,11 @@ def learning(model: nn.Module) -> nn.Module:
     return model if model.training else model.train()
 
 
+def with_state(draw_batch: Any) -> dict[str, Any]:
+    """What draws batches, if it has a state to be kept, as a curriculum has, or a loader of `torchdata`."""
+    return {"draw_batch": draw_batch} if hasattr(draw_batch, "load_state_dict") else {}
+
+
 class Run:
     """A training that can be cut off: how far it is, its rows, its parts and its random numbers, kept in a folder.
 

@@ -1,8 +1,10 @@
 """Figures of Adaptive Computation Time: how it halts, what that costs, and how it answers to its price."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
@@ -30,12 +32,18 @@ def halting(h: Sequence[Line], p: Sequence[Line], epsilon: Line) -> Figure:
 
 @slide
 def jumps(unit: Line, n_updates: Line, remainder: Line, cost: Line, told: Line) -> Figure:
-    """N, R and P as the first halting unit slides, and the cost that the gradient alone would tell of."""
+    """N, R and P as the first halting unit slides, and the cost that the gradient alone would tell of.
+
+    Where they jump, a full dot is on the value that is taken, and a hollow one on the other.
+    """
     figure, axes = panels(3)
     titles = ("updates $N$", "remainder $R$", "ponder cost $P = N + R$")
-    breaks = np.diff(n_updates, append=n_updates[-1]) != 0  # no line across a jump
+    after = np.flatnonzero(np.diff(n_updates)) + 1  # the first points behind the jumps
     for ax, values, title in zip(axes, (n_updates, remainder, cost), titles, strict=True):
-        ax.plot(unit, np.where(breaks, np.nan, values), color=BLUE, label="as it is")
+        ax.plot(*np.insert(np.array([unit, values], float), after, np.nan, axis=1), color=BLUE, label="as it is")
+        for ends, face in ((after - 1, "white"), (after, BLUE)):
+            dots = look(0, markerfacecolor=face, markersize=6, linestyle="none")
+            ax.plot(np.take(unit, after), np.take(values, ends), **dots)
         ax.set(title=title, xlabel="halting unit $h_1$")
     axes[0].yaxis.set_major_locator(MaxNLocator(integer=True))
     axes[2].plot(unit, told, **look(1, marker=None), label="as its gradient tells")
@@ -85,19 +93,17 @@ def stories(
     """How networks learn while their price changes: when it is high, accuracy, and updates of the state.
 
     Runs are {story: [run, ...]}, a run has update, accuracy and thinks [points]; the first `live` of each story are
-    thicker. Dear: {story: [(from update, to update), ...]}, when thinking is expensive.
+    thicker. Dear: {story: [(from batch, to batch), ...]}, when thinking is expensive; a story where it never is is
+    dashed, and on top. Peaks of N, at most two in a hundred of its values, are cut off.
     """
     figure = Figure(figsize=(9.0, 6.6), layout="constrained")
     prices, right, thinks = figure.subplots(3, 1, sharex=True, height_ratios=(0.16 * (len(runs) + 1), 2, 1.6))
     end = max(max(run["update"]) for its in runs.values() for run in its) if any(runs.values()) else 1
     for which, (story, its) in enumerate(runs.items()):
-        for i, run in enumerate(its):
-            style = look(which, marker=None, linestyle="-", linewidth=2.4 if i < live else 1.1, alpha=0.75)
-            for ax, column in ((right, "accuracy"), (thinks, "thinks")):
-                ax.plot(run["update"], run[column], **style)
-        colour = look(which)["color"]
-        right.plot([], [], color=colour, label=story)
-        prices.plot([0, end], [which, which], color=colour, linewidth=1.2, alpha=0.6)
+        colour, dashes = look(which)["color"], {} if dear[story] else {"linestyle": "--", "zorder": 3}
+        _draw(right, thinks, its, live, color=colour, **dashes)
+        right.plot([], [], color=colour, label=story, **dashes)
+        prices.plot([0, end], [which, which], color=colour, linewidth=1.2, alpha=0.6, **dashes)
         for start, stop in dear[story]:
             prices.plot([start, stop], [which, which], color=colour, linewidth=9, solid_capstyle="butt")
     prices.set(yticks=range(len(runs)), yticklabels=list(runs), ylim=(len(runs) - 0.5, -0.5), xlim=(0, end))
@@ -105,10 +111,46 @@ def stories(
     prices.grid(visible=False)
     right.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2, label="chance")
     right.set(ylabel="accuracy", ylim=(0.43, 1.03))
-    thinks.set(ylabel="updates $N$", xlabel="training: updates of the weights", ylim=(0.8, None))
+    thinks.set(ylabel="updates $N$", xlabel="batches", ylim=_without_peaks(runs))
     for ax in (prices, right):
         ax.set_xlabel(" ", fontsize=1)
     return legend(figure, columns=min(len(runs) + 1, 4))
+
+
+@slide
+def over_batches(
+    runs: Mapping[str, Sequence[Mapping[str, Line]]], first: int = 0, falls: float | None = None
+) -> Figure:
+    """Accuracy above, updates of the state below, while networks train: a column for each name, a line for each run.
+
+    Runs are {name: [run, ...]} as for `stories`; the first name has the colour of that number. Where the price `falls`
+    there is a dotted line, and peaks of N are cut off.
+    """
+    figure, axes = panels(2 * len(runs), 3.3 if len(runs) > 1 else 6.6, 2.0, rows=2, sharex=True, sharey="row")
+    for i, (name, its) in enumerate(runs.items()):
+        above, below = axes[i], axes[i + len(runs)]
+        _draw(above, below, its, live=len(runs) == len(its) == 1, color=look(first + i)["color"])
+        above.set(title=name, ylim=(0.43, 1.03))
+        below.set(xlabel="batches", xlim=(0, None), ylim=(0.8, None) if falls is None else _without_peaks(runs))
+        below.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        for ax in (above, below):
+            ax.axvline(falls or 0, color=BLACK, linestyle=":", linewidth=1.4, visible=falls is not None)
+        above.set_xlabel(" ", fontsize=1)
+    axes[0].set_ylabel("accuracy")
+    axes[len(runs)].set_ylabel("updates $N$")
+    return figure
+
+
+def _draw(right: Axes, thinks: Axes, its: Sequence[Mapping[str, Line]], live: int = 0, **style: Any) -> None:
+    for i, run in enumerate(its):
+        for ax, column in ((right, "accuracy"), (thinks, "thinks")):
+            ax.plot(run["update"], run[column], linewidth=2.4 if i < live else 1.1, alpha=0.75, **style)
+
+
+def _without_peaks(runs: Mapping[str, Sequence[Mapping[str, Line]]]) -> tuple[float, float]:
+    """The limits of an axis of N that at most two in a hundred values are above."""
+    values = [n for its in runs.values() for run in its for n in run["thinks"]]
+    return 0.8, 1.05 * np.quantile(values or [2], 0.98)
 
 
 @slide

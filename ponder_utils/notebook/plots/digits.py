@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
 from ponder_utils.experiments.verdicts import interval
 from ponder_utils.notebook.plots import (
     BLACK,
-    BLUE,
-    RED,
-    SKY,
+    GREY,
     Line,
     Points,
     legend,
@@ -27,12 +27,22 @@ from ponder_utils.notebook.plots import (
 )
 
 Image = Sequence[Line]  # [height, width], 0 is paper
+NEAR = 0.85  # the top of `flat_line` begins here
 
 
 def _draw(ax: Axes, image: Image, caption: str, **place: Any) -> None:
     ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, **place)
     ax.set(xticks=[], yticks=[], xlabel=caption)
     ax.spines[:].set(visible=True, color="#BBBBBB")
+
+
+def _swatch(ax: Axes, label: str, colour: str | tuple, **settings: Any) -> None:
+    """What stands for all bars of its kind in the legend, whatever their colour."""
+    ax.add_patch(Rectangle((0, 0), 0, 0, facecolor=colour, label=label, **settings))
+
+
+def _pale(colour: str) -> tuple:
+    return tuple(0.6 + 0.4 * part for part in to_rgb(colour))
 
 
 @slide
@@ -45,48 +55,6 @@ def images(rows: Sequence[Sequence[Image]], captions: Sequence[Sequence[str]]) -
 
 
 @slide
-def machines(image: Image, n_places: int = 7) -> Figure:
-    """Both networks of lesson 04 at their first three steps: below the second, what its middle place knows of."""
-    figure, (ax,) = panels(1, width=9.4, height=4.6)
-    ax.set(xlim=(0, 20), ylim=(0, 10), aspect="equal")
-    ax.set_axis_off()
-    boxed = {"boxstyle": "round,pad=0.5", "facecolor": "#EEF4F8", "edgecolor": BLUE}
-    middle, cells = n_places // 2, np.arange(n_places)
-    away = np.maximum(*np.abs(np.meshgrid(cells - middle, cells - middle)))
-
-    def arrow(start: tuple[float, float], end: tuple[float, float]) -> None:
-        ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": "#555555", "linewidth": 1.4})
-
-    for y, name in ((7.2, "reads all, then thinks"), (2.0, "thinks in order to read")):
-        ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, extent=(0.2, 3.0, y - 1.4, y + 1.4), zorder=2)
-        ax.annotate(name, (0.2, y + 1.65), fontsize=12, fontweight="bold")
-        for n, x in enumerate((9.0, 13.0, 17.0), start=1):
-            arrow((x, y + 1.0), (x, y + 1.8))
-            ax.annotate(f"$\\hat y_{n},\\; a_{n}$", (x, y + 1.9), ha="center", fontsize=13)
-            if n < 3:
-                arrow((x + 1.15, y), (x + 2.85, y))
-    for n, x in enumerate((9.0, 13.0, 17.0), start=1):
-        ax.annotate(f"step {n}", (x, 7.2), ha="center", va="center", bbox=boxed)
-        known = np.where(away < n, 0.75, 0.08)
-        ax.imshow(known, cmap="Blues", vmin=0, vmax=1, extent=(x - 1.1, x + 1.1, 0.9, 3.1), zorder=3)
-        edges = np.linspace(-1.1, 1.1, n_places + 1)
-        ax.hlines(2.0 + edges, x - 1.1, x + 1.1, color="white", linewidth=0.8, zorder=4)
-        ax.vlines(x + edges, 0.9, 3.1, color="white", linewidth=0.8, zorder=4)
-    for y in (2.0, 7.2):
-        ax.annotate("...", (19.2, y), ha="center", va="center", fontsize=16)
-    ax.annotate("CNN", (5.2, 7.2), ha="center", va="center", bbox=boxed)
-    arrow((3.1, 7.2), (4.4, 7.2))
-    arrow((6.0, 7.2), (7.9, 7.2))
-    edges = np.linspace(0, 2.8, n_places + 1)
-    ax.hlines(0.6 + edges, 0.2, 3.0, color=SKY, linewidth=0.7, zorder=3)
-    ax.vlines(0.2 + edges, 0.6, 3.4, color=SKY, linewidth=0.7, zorder=3)
-    ax.annotate("patches", (5.2, 2.0), ha="center", va="center", bbox=boxed)
-    arrow((3.1, 2.0), (4.0, 2.0))
-    arrow((6.4, 2.0), (7.8, 2.0))
-    return figure
-
-
-@slide
 def flat_line(
     curves: Mapping[str, Sequence[Line]], own: Mapping[str, Points], fixed: Mapping[str, Points], live: int,
     chance: float,
@@ -94,49 +62,57 @@ def flat_line(
     """Accuracy if a network always stopped at step n, {network: [runs, N]}; the first `live` runs are darker.
 
     own: (steps, accuracy) of each network where it halts by itself, a full mark; fixed: of networks trained for that
-    number of steps and no other, a hollow one.
+    number of steps and no other, a hollow one. Where a network comes near to the top, that is drawn again, magnified.
     """
-    figure, (ax,) = panels(1, width=8.6, height=4.9)
-    for which, (name, runs) in enumerate(curves.items()):
-        n = step_axis(ax, len(runs[0]), ylabel="digits read correctly")
-        spread(ax, list(n), runs, name, which, live)
-        marks(ax, own[name], which, 40, full=True, zorder=4, label=f"{name}: left to itself")
-        marks(ax, fixed.get(name, []), which, 70, zorder=4)
-        if fixed.get(name):
-            marks(ax, [], which, 70, label=f"{name}: trained for one depth")
+    figure, (ax,) = panels(1, width=8.6, height=5.2)
     longest = max(len(runs[0]) for runs in curves.values())
+    near = max(max(map(max, runs)) for runs in curves.values()) > NEAR
+    for shown in [ax, ax.inset_axes((0.57, 0.2, 0.41, 0.46))] if near else [ax]:
+        for which, (name, runs) in enumerate(curves.items()):
+            spread(shown, list(step_axis(shown, len(runs[0]))), runs, name, which, live)
+            marks(shown, own[name], which, 40, full=True, zorder=4, label=f"{name}: left to itself")
+            marks(shown, fixed.get(name, []), which, 70, zorder=4)
+            if fixed.get(name):
+                marks(shown, [], which, 70, label=f"{name}: trained for one depth")
+        shown.set(xlim=(0.5, longest + 0.5), xlabel="", ylim=(NEAR, 1), title="the top of it, magnified")
+        shown.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        shown.set_yticks([0.85, 0.9, 0.95, 1])
+        shown.xaxis.set_major_locator(MultipleLocator(5))
     ax.axhline(chance, color=BLACK, linestyle=":", linewidth=1.4, label="a guess")
-    ax.set(xlabel="step at which it is stopped", xlim=(0.5, longest + 0.5), ylim=(0, 1.04))
-    ax.yaxis.set_major_formatter(PercentFormatter(1))
+    ax.set(xlabel="step at which it is stopped", ylabel="digits read correctly", ylim=(0, 1.04), title="")
+    ax.set_yticks(np.linspace(0, 1, 6))
+    ax.xaxis.set_major_locator(MultipleLocator(2))
     return legend(figure, columns=3)
 
 
 @slide
 def thoughts(
     shown: Sequence[Image], p: Sequence[Line], answers: Sequence[Sequence[int]], captions: Sequence[str],
-    labels: Sequence[int],
+    labels: Sequence[int], which: Sequence[int],
 ) -> Figure:  # fmt: skip
     """Single digits, and below each its p_n; on every bar stands the answer at that step, and wrong bars are hatched.
 
-    The images, captions and right labels are [digits], p and the answers [digits, N].
+    The images, captions, right labels, and which colour each has, are [digits], p and the answers [digits, N].
     """
     count = len(shown)
     figure, axes = panels(2 * count, 2.6 if count > 2 else 4.4, 1.95, rows=2, height_ratios=[3, 4])
     top = max(0.5, 1.25 * max(max(p_n) for p_n in p))
-    for above, below, image, p_n, told, caption, label in zip(
-        axes[:count], axes[count:], shown, p, answers, captions, labels, strict=True
+    for above, below, image, p_n, told, caption, label, its in zip(
+        axes[:count], axes[count:], shown, p, answers, captions, labels, which, strict=True
     ):
         _draw(above, image, caption)
         n = step_axis(below, len(p_n), ylim=(0, top), xlim=(0.3, len(p_n) + 0.7))
-        right = np.asarray(told) == label
-        below.bar(n[right], np.asarray(p_n)[right], color=BLUE, label="answer right")
-        below.bar(n[~right], np.asarray(p_n)[~right], color="white", edgecolor=RED, hatch="////", label="answer wrong")
+        right, colour = np.asarray(told) == label, look(its)["color"]
+        below.bar(n[right], np.asarray(p_n)[right], color=colour)
+        below.bar(n[~right], np.asarray(p_n)[~right], color="white", edgecolor=colour, hatch="////")
         every = 1 if len(n) <= 10 else 2
         for place, height, answer in list(zip(n, p_n, told, strict=True))[::every]:
             below.annotate(str(answer), (place, height), (0, 2), textcoords="offset points", ha="center", fontsize=11)
         below.set_xticks(n[:: max(1, len(n) // 5)])
         below.grid(visible=False)
     axes[count].set_ylabel("$p_n$")
+    _swatch(axes[count], "answer right", GREY)
+    _swatch(axes[count], "answer wrong", "white", edgecolor=GREY, hatch="////")
     return legend(figure, columns=2)
 
 
@@ -144,13 +120,16 @@ def thoughts(
 def beside_prior(p: Mapping[str, Sequence[Line]], priors: Mapping[str, Line]) -> Figure:
     """Mean p_n of several networks of each kind, {kind: [networks, N]}, beside the prior they were drawn to."""
     figure, axes = panels(len(p), width=4.4, height=3.4, sharey=True)
-    for ax, (kind, networks) in zip(axes, p.items(), strict=True):
-        n = step_axis(ax, len(priors[kind]), title=kind)
-        ax.bar(n, np.mean(networks, axis=0), color=SKY, label="$p_n$, mean of the networks")
-        for i, p_n in enumerate(networks):
-            ax.plot(n, p_n, color=BLUE, linewidth=0.8, label="$p_n$, a network" if i == 0 else None)
-        ax.plot(n, priors[kind], **look(1, markersize=5, label="$p_G(n)$, prior"))
+    for which, (ax, (kind, networks)) in enumerate(zip(axes, p.items(), strict=True)):
+        n, colour = step_axis(ax, len(priors[kind]), title=kind), look(which)["color"]
+        ax.bar(n, np.mean(networks, axis=0), color=_pale(colour))
+        for p_n in networks:
+            ax.plot(n, p_n, color=colour, linewidth=0.9)
+        ax.plot(n, priors[kind], color=BLACK, marker="o", markersize=4, linestyle=":", label="$p_G(n)$, prior")
+        ax.set_xlim(0.3, len(n) + 0.7)
     axes[0].set_ylabel("probability to halt at $n$")
+    _swatch(axes[0], "$p_n$, mean of the networks", _pale(GREY))
+    axes[0].plot([], [], color=GREY, label="$p_n$, a network")
     return legend(figure, columns=3)
 
 
@@ -170,6 +149,8 @@ def over_angles(
         ax.axvspan(border, max(angles), color="#EEEEEE", zorder=0)
         ax.set(xlabel="turned by so many degrees", ylabel=label, xlim=(min(angles), max(angles)))
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 3, 4.5, 9, 10]))
+    for ax in axes:  # when all are drawn: they may share their axis
+        ax.set_ylim(bottom=0)
     return legend(figure, columns=2)
 
 
@@ -183,7 +164,7 @@ def forest(
     rows: (label, group, [values for each panel]); a group has its colour and mark, in the order of `looks`. A row of
     the group "" is a heading. left and right say in the first panel what a difference on that side of 0 means.
     """
-    width = 4.4 if len(x_labels) > 1 else 7.0
+    width = 4.8 if len(x_labels) > 1 else 8.0
     figure, axes = panels(len(x_labels), width=width, height=1.9 + 0.36 * len(rows), sharex=True, sharey=True)
     for panel, (ax, x_label) in enumerate(zip(axes, x_labels, strict=True)):
         for y, (_, group, values) in enumerate(rows):

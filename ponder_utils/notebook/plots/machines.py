@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ponder_utils.notebook.plots import BLACK, BLUE, GREEN, GREY, ORANGE, Line, panels, slide
+from ponder_utils.notebook.plots import BLACK, BLUE, GREEN, GREY, ORANGE, RED, Line, panels, slide
 
 PALE_GREY = "#CCCCCC"
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
@@ -78,6 +80,53 @@ def light_cone(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figur
     )
     ax.set_xticklabels([str(i + 1) for i in range(n_places)])
     ax.grid(visible=False)
+    return figure
+
+
+@slide
+def readers(image: Sequence[Line], n_places: int = 7) -> Figure:
+    """Two networks that read an image, at three steps: behind a CNN, and on a grid; what its middle knows is dark.
+
+    image: [height, width], 0 is paper; the grid has so many places a side.
+    """
+    figure, (ax,) = panels(1, width=9.4, height=5.4)
+    ax.set(xlim=(0, 20), ylim=(0.1, 11.5), aspect="equal")
+    ax.axis("off")
+    away = np.abs(np.arange(n_places) - n_places // 2)
+    away = np.maximum(away[:, None], away)  # steps from the middle to each place
+    edges, steps = np.linspace(-1, 1, n_places + 1), [(1, 8.6), (2, 12.8), (3, 17.0)]
+    rows = (
+        ("CNN first", "reads all, then thinks", "seen at every step", BLUE, 8.0),
+        ("patches", "thinks in order to read", "each place sees its own patch, at every step", RED, 2.2),
+    )
+    for name, how, seen, colour, y in rows:
+        gridded = name == "patches"
+        ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, extent=(0.2, 3.2, y - 1.5, y + 1.5))
+        title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=13)
+        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=12)
+        if gridded:
+            ax.hlines(y + 1.5 * edges, 0.2, 3.2, color=colour, linewidth=0.8, alpha=0.5)
+            ax.vlines(1.7 + 1.5 * edges, y - 1.5, y + 1.5, color=colour, linewidth=0.8, alpha=0.5)
+        else:
+            _box(ax, 5.2, y, "CNN", colour, size=13)
+            _arrow(ax, (3.3, y), (4.4, y), colour)
+        ax.plot([3.3 if gridded else 5.85, 6.8, 6.8, 17.0], [y, y, y - 1.7, y - 1.7], color=colour, linewidth=1.4)
+        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=11)
+        for n, x in steps:
+            half = 1.1 if gridded else 0.45
+            if gridded:
+                known, shown = away < n, ListedColormap(["#F7DFD0", colour])
+                ax.imshow(known, cmap=shown, vmin=0, vmax=1, extent=(x - half, x + half, y - half, y + half))
+                ax.hlines(y + half * edges, x - half, x + half, color="white", linewidth=0.8)
+                ax.vlines(x + half * edges, y - half, y + half, color="white", linewidth=0.8)
+            else:
+                _box(ax, x, y, f"step {n}", colour, size=13)
+            _arrow(ax, (x, y - 1.7), (x, y - half - 0.05), colour)
+            _arrow(ax, (x, y + half + 0.05), (x, y + 1.75), BLACK)
+            ax.text(x, y + 1.85, rf"$\hat{{y}}_{n},\; a_{n}$", ha="center", va="bottom", fontsize=13)
+            _arrow(ax, (x + 1.25, y), (x + 2.9 if n < 3 else x + 2.0, y), BLACK)
+            ax.text(x + 2.05 if n < 3 else x + 1.6, y + 0.15, f"$h_{n + 1}$", ha="center", va="bottom")
+        ax.text(19.5, y, "...", ha="center", va="center", fontsize=16)
     return figure
 
 

@@ -1,13 +1,16 @@
 """Figures of the theory: the halting distribution, its prior, the two divergences, and what rounding does to them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from ponder_utils.notebook.plots import BLACK, BLUE, ORANGE, SKY, Line, legend, look, panels, slide, step_axis
+from ponder_utils.notebook.plots import BLACK, BLUE, ORANGE, PURPLE, SKY, Line, legend, look, panels, slide, step_axis
 
 GREY = "#BBBBBB"
+DARK = "#8A5F00"  # orange, for writing
+KL = {"p||p_G": r"$\mathrm{KL}(p\,\|\,p_G)$", "p_G||p": r"$\mathrm{KL}(p_G\,\|\,p)$"}  # as it is written on a figure
 
 
 @slide
@@ -18,12 +21,17 @@ def best_halting(losses: Line, columns: Sequence[tuple[str, Line, Line]]) -> Fig
     for above, below, (title, prior, best) in zip(axes[:count], axes[count:], columns, strict=True):
         n = step_axis(above, len(losses), title=title, xlabel="")
         losses, prior, best = ([float(value) for value in its] for its in (losses, prior, best))
-        above.bar(n, losses, 0.7, color=ORANGE, edgecolor=BLACK, linewidth=0.8, label=r"loss $\ell_n$")
-        step_axis(below, len(losses), ylim=(0, 1.12), xticks=n)
+        bars = above.bar(n, losses, 0.7, color=BLUE, label=r"loss $\ell_n$")
+        above.bar_label(bars, fmt="%.2f", padding=1, fontsize=11)
+        above.margins(y=0.2)
+        step_axis(below, len(losses), ylim=(0, 1.42), xticks=n, yticks=(0, 0.5, 1))
         below.bar(n, prior, 0.9, color="#DDDDDD", edgecolor="#999999", label="prior $p_G(n)$")
-        below.bar(n, best, 0.5, color=BLUE, alpha=0.85, label="best $p_n$")
-        for p, colour in ((prior, "#777777"), (best, BLUE)):
-            below.plot(np.dot(n, p), 1.05, "v", color=colour, markersize=9)
+        below.bar(n, best, 0.5, color=ORANGE, label="best $p_n$")
+        for place, value, behind in zip(n, best, prior, strict=True):
+            top = max(value, behind) + 0.03
+            below.text(place, top, f"{value:.3f}", ha="center", color=DARK, fontsize=11)
+        for p, colour in ((prior, "#777777"), (best, ORANGE)):
+            below.plot(np.dot(n, p), 1.34, "v", color=colour, markersize=9)
         for ax in (above, below):
             ax.grid(axis="x", visible=False)
     axes[0].set_ylabel("nats")
@@ -70,30 +78,44 @@ def learnt(needs: Line, theory: Mapping[str, Line], runs: Mapping[str, Sequence[
 @slide
 def bound_path(sharpness: Line, curves: Mapping[str, Line], exact: float) -> Figure:
     """Values {label: [points]} along a path of p from the prior on, at 1 / beta; the first is a bound on `exact`."""
-    figure, (ax,) = panels(1, width=7.4, height=4.2)
-    x, lines = [float(value) for value in sharpness], {}
-    for which, (label, values) in enumerate(curves.items()):
-        lines[label] = [float(value) for value in values]
-        ax.plot(x, lines[label], **look(which, marker=None), label=label)
-    ax.axhline(exact, color=BLACK, linestyle=":", label="exact, averaged with the prior")
-    ax.fill_between(x, exact, next(iter(lines.values())), color=SKY, alpha=0.35, linewidth=0, label="gap")
+    figure, (ax,) = panels(1, width=7.4, height=4.6)
+    x, *lines = ([float(value) for value in its] for its in (sharpness, *curves.values()))
+    inset = ax.inset_axes((0.12, 0.48, 0.38, 0.42))
+    for part in (ax, inset):
+        for label, line, colour, dash in zip(curves, lines, (BLACK, BLUE, ORANGE), ("-", "--", "-."), strict=False):
+            part.plot(x, line, color=colour, linestyle=dash, label=label)
+        part.axhline(exact, color=BLACK, linestyle=":", label="exact, averaged with the prior")
+        part.fill_between(x, exact, lines[0], color=GREY, linewidth=0, label="gap")
+        part.plot(1, exact, "o", color=BLACK, markersize=8, label="they touch")
     ax.set_xscale("symlog", linthresh=1)
     ax.set(xlabel=r"$1 / \beta$", ylabel="nats", xlim=(0, x[-1]))
     ax.set_xticks([0, 0.5, 1, 10, 100], ["0: prior", "", "1: posterior", "10", "100"])
-    ax.legend()
-    return figure
+    inset.set(title=r"enlarged, around $1 / \beta = 1$", xlim=(0, 2), xticks=(0, 1, 2))
+    inset.set_ylim(exact - 0.02, lines[0][0] + 0.01)
+    return legend(figure, columns=3)
 
 
 @slide
 def priors(settings: dict[str, dict[str, Line]]) -> Figure:
-    """Truncated priors: a panel for each setting, {title: {"renormalise": [N], "remainder": [N], "geometric": [N]}}."""
+    """Truncated priors: a panel for each setting, {title: {"renormalise": [N], "remainder": [N], "geometric": [N]}}.
+
+    An arrow for the mean of each repair, with its number.
+    """
     figure, axes = panels(len(settings), width=3.6 if len(settings) > 1 else 7, height=3.1, sharey=True)
+    looks: dict[str, dict[str, Any]] = {
+        "renormalise": {"color": BLACK, "marker": "o", "markersize": 3.5, "label": "renormalised"},
+        "remainder": {"color": PURPLE, "marker": "s", "markersize": 5, "markerfacecolor": "none", "linestyle": "--",
+                      "label": "remainder on the last step"},
+    }  # fmt: skip
     for ax, (title, forms) in zip(axes, settings.items(), strict=True):
         n = step_axis(ax, len(forms["geometric"]), title=title)
-        hollow = look(1, markersize=5, linewidth=1, markerfacecolor="none")
         ax.bar(n, forms["geometric"], color=GREY, label="geometric, cut off")
-        ax.plot(n, forms["renormalise"], **look(0, markersize=3.5, linewidth=1), label="renormalised")
-        ax.plot(n, forms["remainder"], **hollow, label="remainder on the last step")
+        for height, (name, its) in zip((0.94, 0.82), looks.items(), strict=True):
+            ax.plot(n, forms[name], linewidth=1, **its)
+            mean, place = float(np.dot(n, forms[name])), ax.get_xaxis_transform()
+            ax.plot(mean, height, **its | {"marker": "v", "markersize": 9, "label": None}, transform=place)
+            side, told = ("left", f"   {mean:.1f}") if mean < 0.7 * n[-1] else ("right", f"{mean:.1f}   ")
+            ax.text(mean, height, told, transform=place, ha=side, va="center")
     axes[0].set_ylabel("$p_G(n)$")
     return legend(figure, columns=3)
 

@@ -1,19 +1,22 @@
 """Figures of trained networks: how they learnt, when they halt, how they answer."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
 from ponder_utils.experiments.verdicts import interval
 from ponder_utils.notebook.plots import (
     BLACK,
-    BLUE,
     COLOURS,
     GREY,
-    SKY,
+    ORANGE,
     Line,
     legend,
     look,
@@ -22,6 +25,9 @@ from ponder_utils.notebook.plots import (
     slide,
     step_axis,
 )
+
+METHODS = (0, 3, 5, 6, 4)  # colours of PonderNet, which has the paper's loss, and of others than the forms of `rises`
+PRIOR: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.8}
 
 
 @slide
@@ -48,31 +54,57 @@ def learning_curves(table: DataFrame, columns: dict[str, str], level: dict[str, 
 
 @slide
 def over_training(
-    groups: Mapping[str, Mapping[str, Mapping[int, Sequence[Line]]]], prior: Line, last: int | None = None
+    table: DataFrame, inputs: Mapping[str, str], prior: Line, moments: Sequence[int], last: int | None = None
 ) -> Figure:
-    """p_n at several moments of training: a row for each group, a column for each moment, a line for each network.
+    """p_n at moments of training, and at the right the accuracy all through it: a row for each kind of network.
 
-    groups: {title of the row: {label: {update: [networks, N]}}}; the prior [N] is dotted. Up to step `last`.
+    The table is that of `learning_curves`; for each of the inputs, {column: label}, it has p_n [N] in that column and
+    the accuracy in "<column> right". A line for each network, full with a filled area for the first inputs, dashed for
+    the others. The prior [N] is dotted, and so are the moments. Up to step `last`.
     """
-    rows = [[*its.values()] for its in groups.values()]
-    moments = [*rows[0][0]]
+    kinds = [*table.groupby("kind", sort=False)]
     n = np.arange(1, len(prior) + 1)
     wide = max(1.75, 5.4 / len(moments))
-    figure, axes = panels(len(rows) * len(moments), wide, 2.45, rows=len(rows), sharex=True, sharey=True)
-    for i, (title, its) in enumerate(groups.items()):
-        for j, update in enumerate(moments):
-            ax = axes[i * len(moments) + j]
-            for which, (label, at) in enumerate(its.items()):
-                for k, p_n in enumerate(at[update]):
-                    ax.fill_between(n, p_n, color=COLOURS[which], alpha=0.16, linewidth=0)
-                    line = look(which, marker=None, linewidth=1.6)
-                    ax.plot(n, p_n, **line, label=label if k == 0 else None)
-            ax.plot(n, prior, color=BLACK, linestyle=":", linewidth=1.3, label="prior")
-            ax.set(title=f"{update:,} updates" if i == 0 else "", xlim=(0.5, last or len(prior)), ylim=(0, 1.02))
-            ax.set_xlabel("step $n$" if i == len(rows) - 1 else " ")
+    figure = Figure(figsize=(wide * len(moments) + 2.9, 2.45 * len(kinds)), layout="constrained")
+    ratios = [wide] * len(moments) + [2.6]
+    hard: dict[str, Any] = {"color": BLACK, "linewidth": 1.6, "linestyle": "--"}
+    rows = figure.subplots(len(kinds), len(ratios), sharey=True, squeeze=False, width_ratios=ratios)
+    for i, (axes, (kind, its)) in enumerate(zip(rows, kinds, strict=True)):
+        looks = [{"color": COLOURS[i], "linewidth": 1.6}, hard]
+        for ax, update in zip(axes, moments, strict=False):
+            at = its[its["update"] == update]
+            for column, line in zip(inputs, looks, strict=True):
+                for p_n in at[column]:
+                    if line is looks[0]:
+                        ax.fill_between(n, p_n, color=line["color"], alpha=0.16, linewidth=0)
+                    ax.plot(n, p_n, **line)
+            ax.plot(n, prior, **PRIOR)
+            ax.set(title=f"{update:,} updates" if i == 0 else "", xlim=(0.5, last or len(prior)), ylim=(0, 1.03))
+            ax.set_xlabel("step $n$" if i == len(kinds) - 1 else " ")
             ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-        axes[i * len(moments)].set_ylabel(f"{title}\n$p_n$")
-    return legend(figure, columns=4)
+        for column, line in zip(inputs, looks, strict=True):
+            for _, network in its.groupby("network"):
+                axes[-1].plot(network["update"], network[f"{column} right"], **line)
+        for update in moments:
+            axes[-1].axvline(update, color=GREY, linestyle=":", linewidth=1.2)
+        axes[-1].set(title="accuracy" if i == 0 else "", xlabel="update" if i == len(kinds) - 1 else " ")
+        axes[-1].xaxis.set_major_locator(MaxNLocator(3))
+        axes[0].set_ylabel(f"{kind}\n$p_n$")
+    names = [*inputs.values(), "prior"]
+    easy = tuple(Line2D([], [], color=colour) for colour in COLOURS[: len(kinds)])
+    handles: list[Any] = [easy, Line2D([], [], **hard), Line2D([], [], **PRIOR)]
+    figure.legend(handles, names, loc="outside lower center", ncols=3, handler_map={tuple: HandlerTuple(None)})
+    return figure
+
+
+def _network(kind: int, which: int) -> dict[str, Any]:
+    """The look of a network in every figure: the colour is its kind's, the marker and the dashes are its own."""
+    return {**look(which, color=COLOURS[kind]), "markersize": 5.5, "markerfacecolor": "white", "linewidth": 1.5}
+
+
+def _networks(ax: Axes, number: int) -> None:
+    for which in range(number):
+        ax.plot([], [], **{**_network(0, which), "color": BLACK}, label=f"network {which}")
 
 
 @slide
@@ -83,82 +115,97 @@ def stopped_at(
 
     groups: {title: ([networks, N], [(mean steps, accuracy) of each network])}.
     """
-    figure, axes = panels(len(groups), width=4.4, height=3.4, sharey=True)
-    for ax, (title, (by_step, halting)) in zip(axes, groups.items(), strict=True):
-        for i, line in enumerate(by_step):
-            n = step_axis(ax, len(line), title=title, ylim=(0.4, 1.03))
-            ax.plot(n, line, color=BLUE, linewidth=1.5, alpha=0.8, label="all stopped at step $n$" if i == 0 else None)
-        marks(ax, halting, 1, 60, full=True, label="halting as it wants", zorder=3)
+    figure, axes = panels(len(groups), width=4.9, height=3.6, sharey=True)
+    for kind, (ax, (title, (by_step, halting))) in enumerate(zip(axes, groups.items(), strict=True)):
+        for which, line in enumerate(by_step):
+            n = step_axis(ax, len(line), title=title, ylim=(0.38, 1.05))
+            ax.plot(n, line, **_network(kind, which))
+        for which, (steps, accuracy) in enumerate(halting):
+            large = {"markersize": 12, "markerfacecolor": COLOURS[kind], "markeredgecolor": "white", "linestyle": ""}
+            ax.plot([steps], [accuracy], **{**_network(kind, which), **large}, zorder=3)
         ax.axhline(chance, color=BLACK, linestyle=":", linewidth=1.3, label="chance")
+    _networks(axes[0], max(len(by_step) for by_step, _ in groups.values()))
+    axes[0].plot([], [], "o", color=BLACK, markersize=10, label="large: halting as it wants")
     axes[0].set_ylabel("accuracy")
-    return legend(figure, columns=3)
+    return legend(figure, columns=5)
 
 
 @slide
-def against_k(groups: Mapping[str, tuple[Sequence[Line], Sequence[Line]]], k: Sequence[int], label: str) -> Figure:
-    """Numbers against k, a panel for each group with the same axes, a line for each run: (learnt, not learnt)."""
-    figure, axes = panels(len(groups), width=4.4, height=3.4, sharey=True)
-    for which, (ax, (title, (learnt, failed))) in enumerate(zip(axes, groups.items(), strict=True)):
-        for i, line in enumerate(failed):
-            ax.plot(k, line, color=GREY, linewidth=1, label="not learnt" if i == 0 else None)
-        for i, line in enumerate(learnt):
-            ax.plot(k, line, **look(which, markersize=5), label="one network" if i == 0 else None)
+def against_k(groups: Mapping[str, Sequence[tuple[Line, bool]]], k: Sequence[int], label: str) -> Figure:
+    """Numbers against k, a panel for each group with the same axes, a line for each network: (numbers, learnt?)."""
+    figure, axes = panels(len(groups), width=4.9, height=3.4, sharey=True)
+    for kind, (ax, (title, networks)) in enumerate(zip(axes, groups.items(), strict=True)):
+        for which, (line, learnt) in enumerate(networks):
+            ax.plot(k, line, **_network(kind, which) | ({} if learnt else {"color": GREY}))
         ax.set(title=title, xlabel="non-zero elements $k$")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _networks(axes[0], max(map(len, groups.values())))
+    if not all(learnt for networks in groups.values() for _, learnt in networks):
+        axes[0].plot([], [], color=GREY, label="not learnt")
     axes[0].set(ylabel=label, ylim=(0, None))
-    return legend(figure, columns=3) if any(failed for _, failed in groups.values()) else figure
+    return legend(figure, columns=4)
 
 
 @slide
 def traces(
-    answers: Sequence[Line], halting: Sequence[Line], p: Sequence[Line], inputs: Sequence[Line], targets: Line
-) -> Figure:
+    answers: Sequence[Line], halting: Sequence[Line], p: Sequence[Line], inputs: Sequence[Line], targets: Line,
+    kind: int = 0,
+) -> Figure:  # fmt: skip
     """Single inputs on their way through the steps: above the answer, P(odd), below lambda_n and p_n, [inputs, N] each.
 
-    The inputs' elements -1, 0 and +1 stand over their panels.
+    The inputs' elements -1, 0 and +1 stand over their panels. The answer has the colour of the network's kind.
     """
-    figure, axes = panels(2 * len(p), width=3.5, height=2.2, rows=2, sharex=True, sharey=True)
+    figure, axes = panels(2 * len(p), width=3.5, height=2.0, rows=2, sharex=True, sharey=True)
     for i, (x, target) in enumerate(zip(inputs, targets, strict=True)):
         above, below = axes[i], axes[i + len(p)]
-        n = step_axis(below, len(p[i]), ylim=(-0.03, 1.06))
+        n = step_axis(below, len(p[i]), ylim=(-0.05, 1.08))
         signs = " ".join({-1: "\N{MINUS SIGN}", 0: "\N{MIDDLE DOT}", 1: "+"}[round(its)] for its in x)
         above.set_title(signs, family="monospace", fontsize=13, fontweight="bold")
         above.axhline(target, color=BLACK, linestyle=":", linewidth=1.4, label="right answer")
-        above.plot(n, answers[i], **look(0, markersize=4), label="answer, P(odd)")
+        above.plot(n, answers[i], **look(0, markersize=4, color=COLOURS[kind]), label="answer")
         above.set_xlabel(" ")
-        below.bar(n, p[i], color=SKY, label="$p_n$")
-        below.plot(n, halting[i], **look(1, markersize=4, linestyle="-"), label=r"$\lambda_n$")
+        below.bar(n, p[i], color=ORANGE, label="$p_n$")
+        line = look(1, markersize=5, linestyle="-", color=ORANGE, markerfacecolor="white")
+        below.plot(n, halting[i], **line, label=r"$\lambda_n$")
+    axes[0].set_ylabel("P(odd)")
+    axes[len(p)].set_ylabel("probability")
     return legend(figure, columns=4)
 
 
 @slide
 def rises(
-    groups: Mapping[str, Mapping[str, Mapping[float, Line]]], runs: int, limits: tuple[float, float], label: str
+    groups: Mapping[str, Mapping[str, Mapping[float, tuple[Line, int, int]]]], limits: tuple[float, float], label: str
 ) -> Figure:
     """Mean differences with their intervals against lambda_p, a panel for each group and a mark for each form.
 
-    groups: {title: {form: {lambda_p: a value for each run that learnt}}}. Fewer than three make no interval: their
-    runs are crosses. Where not all of the `runs` are there, their number stands above. What is beyond the limits is
-    cut off.
+    groups: {title: {form: {lambda_p: (a value for each run that learnt, how many did not, how many crashed)}}}. Fewer
+    than three values make no interval: their runs are crosses. What is beyond the limits is cut off. Above the axes
+    stand the numbers of those without a value, where there are any: not learnt, and in the upper row, crashed.
     """
-    figure, axes = panels(len(groups), width=5.2, height=4.3, sharey=True)
+    figure, axes = panels(len(groups), width=5.4, height=4.5, sharey=True)
+    heights = {"not learnt": 1.03, "crashed": 1.10}
     for ax, (title, forms) in zip(axes, groups.items(), strict=True):
         ax.axhline(0, color=BLACK, linewidth=1.2)
+        above = ax.get_xaxis_transform()  # x in data, y in heights of the axes
         for which, (form, its) in enumerate(forms.items()):
             ax.plot([], [], **look(which, linestyle="-"), label=form)
-            for lambda_p, values in its.items():
-                x = lambda_p + 0.045 * (which - (len(forms) - 1) / 2)
+            for lambda_p, (values, *missing) in its.items():
+                x = lambda_p + 0.05 * (which - (len(forms) - 1) / 2)
                 middle, low, high = interval(values)
                 if len(values) > 2:
                     ax.plot([x, x], [low, high], color=COLOURS[which], linewidth=2.2)
                     ax.plot([x], [middle], **look(which, markersize=8))
                 else:
                     ax.plot([x] * len(values), values, "x", color=COLOURS[which], markersize=6)
-                if len(values) < runs:
-                    ax.annotate(str(len(values)), (x, limits[1]), color=COLOURS[which], ha="center", va="top")
+                for number, height in zip(missing, heights.values(), strict=True):
+                    if number:
+                        ax.text(x, height, str(number), color=COLOURS[which], ha="center", fontsize=11, transform=above)
         lambda_ps = sorted({lambda_p for its in forms.values() for lambda_p in its})
-        ax.set(title=title, xlabel=r"$\lambda_p$", ylim=limits, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1))
+        ax.set(xlabel=r"$\lambda_p$", ylim=limits, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1))
+        ax.set_title(title, pad=44)
         ax.set_xticks(lambda_ps)
+    for name, height in heights.items():
+        axes[0].text(-0.01, height, f"{name}:", ha="right", fontsize=11, transform=axes[0].transAxes)
     axes[0].set_ylabel(label)
     return legend(figure, columns=3)
 
@@ -175,14 +222,15 @@ def beyond(
     figure, axes = panels(len(runs) + 1, width=3.6, height=3.4, rows=2)
     for unused in figure.axes[len(axes) :]:
         unused.remove()
-    for which, (ax, (name, (learnt, failed))) in enumerate(zip(axes, runs.items(), strict=False)):
-        ax.axvspan((border + border + 1) / 2, k[-1] + 0.5, color="#EEEEEE", zorder=0)
+    looks = dict(zip(runs, METHODS, strict=False))
+    for ax, (name, (learnt, failed)) in zip(axes, runs.items(), strict=False):
+        ax.axvspan((border + border + 1) / 2, k[-1] + 0.5, color="#DDDDDD", zorder=0)
         for line in failed:
             ax.plot(k, line, color=GREY, linewidth=0.9)
         for line in learnt:
-            ax.plot(k, line, color=COLOURS[which], linewidth=0.9, alpha=0.35)
+            ax.plot(k, line, color=COLOURS[looks[name]], linewidth=0.9, alpha=0.7)
         if learnt:
-            ax.plot(k, np.mean(learnt, axis=0), **look(which, marker=None, linestyle="-", linewidth=3))
+            ax.plot(k, np.mean(learnt, axis=0), color=COLOURS[looks[name]], linewidth=3)
         ax.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2)
         ax.set(title=f"{name}\n{len(learnt)} of {len(learnt) + len(failed)} learnt", xlabel="non-zero elements $k$")
         ax.set(ylim=(0, 1.03), xlim=(k[0] - 0.5, k[-1] + 0.5))
@@ -192,8 +240,8 @@ def beyond(
     ax.axhline(0, color=BLACK, linewidth=1.2)
     for which, (name, values) in enumerate(change.items()):
         middle, low, high = interval(values)
-        colour = COLOURS[list(runs).index(name)]
-        marks(ax, [(which + 0.18, value) for value in values], list(runs).index(name), 24)
+        colour = COLOURS[looks[name]]
+        marks(ax, [(which + 0.18, value) for value in values], looks[name], 24)
         ax.plot([which - 0.12] * 2, [low, high], color=colour, linewidth=2.4)
         ax.plot([which - 0.12], [middle], "o", color=colour, markersize=9)
     ax.set(title=label, xlabel="method", xlim=(-0.6, len(change) - 0.4))

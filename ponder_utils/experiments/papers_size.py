@@ -1,0 +1,106 @@
+"""Parity at the papers' sizes, 64 and 96 elements: who learns it, in how many steps, and who goes beyond the border."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from ponder_utils.act import ACT
+from ponder_utils.cells import RNNCell
+from ponder_utils.evaluation import binary_correct, evaluate
+from ponder_utils.experiments.parity import FIXED, LOSSES, cross_entropy
+from ponder_utils.experiments.results import rounded
+from ponder_utils.losses import ACTLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import RNNStep
+from ponder_utils.tasks import ParityTask
+from ponder_utils.training import cool_down, train
+from ponder_utils.training.curriculum import Curriculum
+
+LOOKS, CHECKPOINT_EVERY = 100, 2000  # points of a learning curve that are kept; updates between checkpoints
+
+
+class Method(NamedTuple):
+    """A network, what it learns from, and how it is judged."""
+
+    model: nn.Module
+    loss_fn: Callable[[Any, Tensor], Any]
+    score: Callable[[nn.Module, Tensor, Tensor], tuple[float, float]]  # inputs, targets -> right answers, mean steps
+
+
+def method(name: str, elements: int, hidden: int, N: int, knob: float, gain: tuple[float, float]) -> Method:
+    """One of "ACT", with the knob its time penalty, or those of `parity.LOSSES`, with the knob lambda_p.
+
+    gain: by how much the first weights of the input are larger than `nn.Linear` has them, and of what gain the
+    orthogonal matrix is that reads the state at first; 0 leaves that as `nn.Linear` has it.
+    """
+    model: Any
+    if name == "ACT":
+        model = ACT(RNNCell(elements + 1, hidden), max_updates=N)
+        cell, made = model.cell, Method(model, ACTLoss(cross_entropy, knob), _score_act)
+    else:
+        model = PonderNet(RNNStep(elements, hidden), N)
+        cell, made = model.step.cell, Method(model, LOSSES[name](knob, N), _last if name in FIXED else _sampled)
+    with torch.no_grad():
+        cell.from_x.weight *= gain[0]
+        if gain[1]:
+            nn.init.orthogonal_(cell.from_h.weight, gain[1])
+    return made
+
+
+def _sampled(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
+    its = evaluate(model, x, y)
+    return its.accuracy, its.steps
+
+
+def _last(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
+    its = evaluate(model, x, y)
+    return its.accuracy_by_step[-1], float(len(its.p))
+
+
+def _score_act(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
+    output = model.predict(x)
+    return binary_correct(output.y_hat, y).float().mean().item(), output.n_updates.float().mean().item()
+
+
+def run(
+    network: str, elements: int, k_max: int, knob: float, hidden: int, N: int, batch: int, updates: int, lr: float,
+    clip: float, gain: list[float], first: int, raise_at: float, seed: int, device: str = "cpu",
+    checkpoint_dir: str | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Train a network on k = 1 to k_max of the elements, by a curriculum from k = 1 to `first` on, and judge it.
+
+    Result: "curve", what was seen as it learnt, [points] each: update, K of the curriculum, "accuracy" at k = 1 to K,
+    "whole", that at k = 1 to k_max, and "steps" there, lr; "accuracy" and "steps", [elements], at every k.
+    """
+    torch.manual_seed(seed)
+    model, loss_fn, score = method(network, elements, hidden, N, knob, (gain[0], gain[1]))
+    model.to(device)
+    sequence = isinstance(model, ACT)
+
+    def draw(lowest: int, highest: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        x, y = ParityTask(elements, lowest, highest).batch(size, generator)
+        return (x[None], y[None]) if sequence else (x, y)  # to ACT, a sequence of one time step
+
+    curriculum = Curriculum(
+        lambda K, generator: draw(1, K, batch, generator), lambda *its: score(*its)[0], k_max, first=first,
+        raise_at=raise_at,
+    )  # fmt: skip
+    whole = draw(1, k_max, 1000, torch.Generator(device).manual_seed(13))
+
+    def evaluate(model: nn.Module) -> dict[str, float]:
+        right, steps = score(model, *whole)
+        return {**curriculum.judge(model), "whole": right, "steps": steps}
+
+    rows = train(
+        model, loss_fn, curriculum, updates, lr=lr, clip=clip, seed=seed, schedule=cool_down(updates),
+        evaluate=evaluate, monitor="K", log_every=100, checkpoint_dir=checkpoint_dir,
+        checkpoint_every=CHECKPOINT_EVERY, progress=False,
+    )  # fmt: skip
+    kept = rows[:: max(1, len(rows) // LOOKS)]
+    curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps")}
+    generator = torch.Generator(device).manual_seed(12)
+    by_k = [score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)]
+    accuracy, steps = map(list, zip(*by_k, strict=True))
+    return rounded({"curve": curve, "accuracy": accuracy, "steps": steps})
