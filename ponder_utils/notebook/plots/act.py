@@ -98,12 +98,14 @@ def stories(
     """
     figure = Figure(figsize=(9.0, 6.6), layout="constrained")
     prices, right, thinks = figure.subplots(3, 1, sharex=True, height_ratios=(0.16 * (len(runs) + 1), 2, 1.6))
-    end = max(max(run["update"]) for its in runs.values() for run in its) if any(runs.values()) else 1
+    end = 1
     for which, (story, its) in enumerate(runs.items()):
         colour, dashes = look(which)["color"], {} if dear[story] else {"linestyle": "--", "zorder": 3}
         _draw(right, thinks, its, live, color=colour, **dashes)
         right.plot([], [], color=colour, label=story, **dashes)
-        prices.plot([0, end], [which, which], color=colour, linewidth=1.2, alpha=0.6, **dashes)
+        its_end = max((max(run["update"]) for run in its), default=1)
+        end = max(end, its_end)
+        prices.plot([0, its_end], [which, which], color=colour, linewidth=1.2, alpha=0.6, **dashes)
         for start, stop in dear[story]:
             prices.plot([start, stop], [which, which], color=colour, linewidth=9, solid_capstyle="butt")
     prices.set(yticks=range(len(runs)), yticklabels=list(runs), ylim=(len(runs) - 0.5, -0.5), xlim=(0, end))

@@ -27,8 +27,12 @@ def act_cell(h: Line, p: Line) -> Figure:
         if on:
             _box(ax, n, 2, rf"$h_{n}$ = {its:.2f}", GREEN)
             _arrow(ax, (n, 1.22), (n, 1.78), GREEN)
-            ax.text(n, 2.75, rf"$p_{n}$ = {p[n - 1]:.2f}", color=BLUE, ha="center", va="center")
-            _arrow(ax, (n, 2.22), (n, 2.6), GREY)
+            if n < sum(made) or n == 1:
+                _arrow(ax, (n, 2.22), (n, 2.6), GREY)
+                told = f"{p[n - 1]:.2f}"
+            else:  # the last weight is not read from its unit
+                told = f"$1 - {sum(p[: n - 1]):.2f}$ = {p[n - 1]:.2f}"
+            ax.text(n, 2.75, rf"$p_{n}$ = {told}", color=BLUE, ha="center", va="center")
             _arrow(ax, (n, 2.92), (n, 3.38), BLUE, width=0.6 + 7 * p[n - 1])
         else:
             ax.text(n, 1.5, "never made", color=GREY, ha="center", va="center")

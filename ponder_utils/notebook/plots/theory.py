@@ -29,7 +29,8 @@ def best_halting(losses: Line, columns: Sequence[tuple[str, Line, Line]]) -> Fig
         below.bar(n, best, 0.5, color=ORANGE, label="best $p_n$")
         for place, value, behind in zip(n, best, prior, strict=True):
             top = max(value, behind) + 0.03
-            below.text(place, top, f"{value:.3f}", ha="center", color=DARK, fontsize=11)
+            told = f"{value:.3f}" if value >= 0.001 else "< .001"
+            below.text(place, top, told, ha="center", color=DARK, fontsize=11)
         for p, colour in ((prior, "#777777"), (best, ORANGE)):
             below.plot(np.dot(n, p), 1.34, "v", color=colour, markersize=9)
         for ax in (above, below):
@@ -99,7 +100,7 @@ def bound_path(sharpness: Line, curves: Mapping[str, Line], exact: float) -> Fig
 def priors(settings: dict[str, dict[str, Line]]) -> Figure:
     """Truncated priors: a panel for each setting, {title: {"renormalise": [N], "remainder": [N], "geometric": [N]}}.
 
-    An arrow for the mean of each repair, with its number.
+    A triangle for the mean of each repair, with its number.
     """
     figure, axes = panels(len(settings), width=3.6 if len(settings) > 1 else 7, height=3.1, sharey=True)
     looks: dict[str, dict[str, Any]] = {
