@@ -174,7 +174,11 @@ def test_what_is_written_for_a_projector_is_at_least_11_points_high():
 def test_updates_that_are_not_made_are_drawn_as_such():
     texts = [text.get_text() for text in FIGURES["act_cell"]().axes[0].texts]
     assert texts.count("never made") == 1
-    assert [text for text in texts if text.startswith("$p_")] == ["$p_1$ = 0.10", "$p_2$ = 0.30", "$p_3$ = 0.60"]
+    assert [text for text in texts if text.startswith("$p_")] == [
+        "$p_1$ = 0.10",
+        "$p_2$ = 0.30",
+        "$p_3$ = $1 - 0.40$ = 0.60",
+    ]
 
 
 def test_best_halting_and_the_means_of_priors_are_written_and_the_bound_touches_where_it_is_marked():

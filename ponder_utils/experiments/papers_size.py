@@ -29,11 +29,10 @@ class Method(NamedTuple):
     score: Callable[[nn.Module, Tensor, Tensor], tuple[float, float]]  # inputs, targets -> right answers, mean steps
 
 
-def method(name: str, elements: int, hidden: int, N: int, knob: float, gain: tuple[float, float]) -> Method:
-    """One of "ACT", with the knob its time penalty, or those of `parity.LOSSES`, with the knob lambda_p.
+def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: float) -> Method:
+    """ "PonderNet", with the knob lambda_p, "ACT", with the knob its time penalty, or a fixed depth of `parity.FIXED`.
 
-    gain: by how much the first weights of the input are larger than `nn.Linear` has them, and of what gain the
-    orthogonal matrix is that reads the state at first; 0 leaves that as `nn.Linear` has it.
+    gain: by how much the first weights of the input are larger than `nn.Linear` has them.
     """
     model: Any
     if name == "ACT":
@@ -41,11 +40,10 @@ def method(name: str, elements: int, hidden: int, N: int, knob: float, gain: tup
         cell, made = model.cell, Method(model, ACTLoss(cross_entropy, knob), _score_act)
     else:
         model = PonderNet(RNNStep(elements, hidden), N)
-        cell, made = model.step.cell, Method(model, LOSSES[name](knob, N), _last if name in FIXED else _sampled)
+        loss_fn = LOSSES["log space" if name == "PonderNet" else name](knob, N)
+        cell, made = model.step.cell, Method(model, loss_fn, _last if name in FIXED else _sampled)
     with torch.no_grad():
-        cell.from_x.weight *= gain[0]
-        if gain[1]:
-            nn.init.orthogonal_(cell.from_h.weight, gain[1])
+        cell.from_x.weight *= gain
     return made
 
 
@@ -65,8 +63,8 @@ def _score_act(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
 
 
 def run(
-    network: str, elements: int, k_max: int, knob: float, hidden: int, N: int, batch: int, updates: int, lr: float,
-    clip: float, gain: list[float], first: int, raise_at: float, seed: int, device: str = "cpu",
+    network: str, knob: float, elements: int, k_max: int, hidden: int, N: int, batch: int, updates: int, lr: float,
+    clip: float, gain: float, first: int, raise_at: float, seed: int, device: str = "cpu",
     checkpoint_dir: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Train a network on k = 1 to k_max of the elements, by a curriculum from k = 1 to `first` on, and judge it.
@@ -75,7 +73,7 @@ def run(
     "whole", that at k = 1 to k_max, and "steps" there, lr; "accuracy" and "steps", [elements], at every k.
     """
     torch.manual_seed(seed)
-    model, loss_fn, score = method(network, elements, hidden, N, knob, (gain[0], gain[1]))
+    model, loss_fn, score = method(network, knob, elements, hidden, N, gain)
     model.to(device)
     sequence = isinstance(model, ACT)
 

@@ -98,7 +98,7 @@ def stories(
     """
     figure = Figure(figsize=(9.0, 6.6), layout="constrained")
     prices, right, thinks = figure.subplots(3, 1, sharex=True, height_ratios=(0.16 * (len(runs) + 1), 2, 1.6))
-    end = 1
+    end: float = 1
     for which, (story, its) in enumerate(runs.items()):
         colour, dashes = look(which)["color"], {} if dear[story] else {"linestyle": "--", "zorder": 3}
         _draw(right, thinks, its, live, color=colour, **dashes)
