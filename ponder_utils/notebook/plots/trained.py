@@ -244,7 +244,7 @@ def beyond(
         marks(ax, [(which + 0.18, value) for value in values], looks[name], 24)
         ax.plot([which - 0.12] * 2, [low, high], color=colour, linewidth=2.4)
         ax.plot([which - 0.12], [middle], "o", color=colour, markersize=9)
-    ax.set(title=label, xlabel="", xlim=(-0.6, len(change) - 0.4))
+    ax.set(title=label, xlabel="method", xlim=(-0.6, len(change) - 0.4))
     ax.set_xticks(range(len(change)), list(change))
     return figure
 
