@@ -8,7 +8,7 @@ from ponder_utils.evaluation import evaluate
 from ponder_utils.experiments import papers_size, results
 
 SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 64, "updates": 600, "lr": 7e-3, "clip": 0.3,
-         "gain": 4.0, "first": 1, "raise_at": 0.8, "seed": 0}  # fmt: skip
+         "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40, "seed": 0}  # fmt: skip
 KNOBS = {"PonderNet": 0.2, "ACT": 1e-4, "last step": 0.2, "every step": 0.2}
 
 
@@ -34,7 +34,7 @@ def test_without_a_curriculum_every_k_is_drawn_from_the_first_update_on():
 @pytest.mark.parametrize("name", KNOBS)
 def test_accuracy_and_steps_are_those_of_the_method(name):
     torch.manual_seed(0)
-    model, _, score = papers_size.method(name, KNOBS[name], 6, 24, 5, 1.0)
+    model, _, score = papers_size.method(name, KNOBS[name], 6, 24, 5, 1.0, 0.0)
     x, y = ParityTask(6).batch(500)
     if name == "ACT":
         output = model(x[None])
@@ -48,11 +48,13 @@ def test_accuracy_and_steps_are_those_of_the_method(name):
 
 def test_the_first_weights():
     torch.manual_seed(0)
-    plain = papers_size.method("PonderNet", 0.2, 6, 24, 5, 1.0).model.step.cell
+    plain = papers_size.method("PonderNet", 0.2, 6, 24, 5, 1.0, 0.0).model.step
     torch.manual_seed(0)
-    scaled = papers_size.method("PonderNet", 0.2, 6, 24, 5, 4.0).model.step.cell
-    torch.testing.assert_close(scaled.from_x.weight, 4 * plain.from_x.weight)
-    torch.testing.assert_close(scaled.from_h.weight, plain.from_h.weight)
+    scaled = papers_size.method("PonderNet", 0.2, 6, 24, 5, 4.0, -5.0).model.step
+    torch.testing.assert_close(scaled.cell.from_x.weight, 4 * plain.cell.from_x.weight)
+    torch.testing.assert_close(scaled.cell.from_h.weight, plain.cell.from_h.weight)
+    assert scaled.heads.bias.tolist() == [plain.heads.bias[0].item(), -5.0]
+    assert papers_size.method("ACT", 1e-4, 6, 24, 5, 1.0, -5.0).model.halting.bias.tolist() == [-5.0]
 
 
 def test_a_killed_run_goes_on(tmp_path, monkeypatch):
@@ -76,3 +78,11 @@ def test_a_killed_run_goes_on(tmp_path, monkeypatch):
     (row,) = results.run_grid(papers_size.run, [setting], store=store, checkpointed=True)
     assert {name: row[name] for name in whole} == whole
     assert len(made) < SMALL["updates"]  # it went on, and did not begin anew
+
+
+@pytest.mark.slow
+def test_compiled_it_learns_the_same():
+    small = {"network": "PonderNet", "knob": 0.2, **SMALL, "updates": 100}
+    plain, compiled = papers_size.run(**small), papers_size.run(**small, compiled=True)
+    assert compiled["curve"]["accuracy"] == pytest.approx(plain["curve"]["accuracy"], abs=0.05)
+    assert compiled["steps"] == pytest.approx(plain["steps"], abs=0.2)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
@@ -15,7 +16,7 @@ from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
-from ponder_utils.training import cool_down, train
+from ponder_utils.training import train
 from ponder_utils.training.curriculum import Curriculum
 
 LOOKS, CHECKPOINT_EVERY = 100, 2000  # points of a learning curve that are kept; updates between checkpoints
@@ -29,21 +30,25 @@ class Method(NamedTuple):
     score: Callable[[nn.Module, Tensor, Tensor], tuple[float, float]]  # inputs, targets -> right answers, mean steps
 
 
-def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: float) -> Method:
-    """ "PonderNet", with the knob lambda_p, "ACT", with the knob its time penalty, or a fixed depth of `parity.FIXED`.
+def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: float, halting: float) -> Method:
+    """One of "PonderNet", with the knob lambda_p, "ACT", with the knob its time penalty, and those of `parity.FIXED`.
 
-    gain: by how much the first weights of the input are larger than `nn.Linear` has them.
+    gain: by how much the first weights of the input are larger than `nn.Linear` has them; halting: the first bias of
+    the halting logit, with which a network begins by thinking for long if it is low.
     """
     model: Any
     if name == "ACT":
         model = ACT(RNNCell(elements + 1, hidden), max_updates=N)
-        cell, made = model.cell, Method(model, ACTLoss(cross_entropy, knob), _score_act)
+        cell, bias = model.cell, model.halting.bias
+        made = Method(model, ACTLoss(cross_entropy, knob), _score_act)
     else:
         model = PonderNet(RNNStep(elements, hidden), N)
         loss_fn = LOSSES["log space" if name == "PonderNet" else name](knob, N)
-        cell, made = model.step.cell, Method(model, loss_fn, _last if name in FIXED else _sampled)
+        cell, bias = model.step.cell, model.step.heads.bias
+        made = Method(model, loss_fn, _last if name in FIXED else _sampled)
     with torch.no_grad():
         cell.from_x.weight *= gain
+        bias[-1] = halting
     return made
 
 
@@ -64,40 +69,47 @@ def _score_act(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
 
 def run(
     network: str, knob: float, elements: int, k_max: int, hidden: int, N: int, batch: int, updates: int, lr: float,
-    clip: float, gain: float, first: int, raise_at: float, seed: int, device: str = "cpu",
-    checkpoint_dir: str | None = None,
+    clip: float, gain: float, halting: float, first: int, raise_at: float, patience: int, seed: int,
+    compiled: bool = False, checkpoint_dir: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Train a network on k = 1 to k_max of the elements, by a curriculum from k = 1 to `first` on, and judge it.
+    """Train a network on k = 1 to k_max of the elements, and measure it at every k. On a GPU if there is one.
 
-    Result: "curve", what was seen as it learnt, [points] each: update, K of the curriculum, "accuracy" at k = 1 to K,
-    "whole", that at k = 1 to k_max, and "steps" there, lr; "accuracy" and "steps", [elements], at every k.
+    A curriculum begins with k = 1 to `first`. The learning rate falls by 0.7, down to a tenth, whenever the curriculum
+    has stood still for `patience` times 100 updates. `compiled` takes torch.compile, which wants a C++ compiler.
+
+    Result: "curve", what was seen on the way, [points] each: update; K, the level, and "accuracy" at k = 1 to K;
+    "whole" and "steps", right answers and mean steps at k = 1 to k_max; lr. And at the end, for each k, [elements]:
+    "accuracy" and "steps".
     """
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(seed)
-    model, loss_fn, score = method(network, knob, elements, hidden, N, gain)
+    model, loss_fn, score = method(network, knob, elements, hidden, N, gain, halting)
     model.to(device)
-    sequence = isinstance(model, ACT)
 
     def draw(lowest: int, highest: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         x, y = ParityTask(elements, lowest, highest).batch(size, generator)
-        return (x[None], y[None]) if sequence else (x, y)  # to ACT, a sequence of one time step
+        return (x[None], y[None]) if network == "ACT" else (x, y)  # to ACT, a sequence of one time step
+
+    def right(_: nn.Module, x: Tensor, y: Tensor) -> float:
+        return score(model, x, y)[0]
 
     curriculum = Curriculum(
-        lambda K, generator: draw(1, K, batch, generator), lambda *its: score(*its)[0], k_max, first=first,
-        raise_at=raise_at,
-    )  # fmt: skip
+        lambda K, generator: draw(1, K, batch, generator), right, k_max, first=first, raise_at=raise_at
+    )
     whole = draw(1, k_max, 1000, torch.Generator(device).manual_seed(13))
 
-    def evaluate(model: nn.Module) -> dict[str, float]:
-        right, steps = score(model, *whole)
-        return {**curriculum.judge(model), "whole": right, "steps": steps}
+    def look(_: nn.Module) -> dict[str, float]:
+        share, steps = score(model, *whole)
+        return {**curriculum.judge(model), "whole": share, "steps": steps}
 
     rows = train(
-        model, loss_fn, curriculum, updates, lr=lr, clip=clip, seed=seed, schedule=cool_down(updates),
-        evaluate=evaluate, monitor="K", log_every=100, checkpoint_dir=checkpoint_dir,
-        checkpoint_every=CHECKPOINT_EVERY, progress=False,
+        torch.compile(model) if compiled else model,  # type: ignore[arg-type]
+        loss_fn, curriculum, updates, lr=lr, clip=clip, seed=seed, evaluate=look, monitor="K",
+        schedule=lambda o: ReduceLROnPlateau(o, "max", factor=0.7, patience=patience, threshold=0, min_lr=lr / 10),
+        log_every=100, checkpoint_dir=checkpoint_dir, checkpoint_every=CHECKPOINT_EVERY, progress=False,
     )  # fmt: skip
     kept = rows[:: max(1, len(rows) // LOOKS)]
-    curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps")}
+    curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
     generator = torch.Generator(device).manual_seed(12)
     by_k = [score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)]
     accuracy, steps = map(list, zip(*by_k, strict=True))
