@@ -1,6 +1,8 @@
 """Parity at the papers' sizes, 64 and 96 elements: who learns it, in how many steps, and who goes beyond the border."""
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -10,7 +12,8 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import binary_correct, evaluate
-from ponder_utils.experiments.parity import FIXED, LOSSES, cross_entropy
+from ponder_utils.experiments import results
+from ponder_utils.experiments.parity import FIXED, LOSSES, Setting, cross_entropy
 from ponder_utils.experiments.results import rounded
 from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
@@ -19,6 +22,13 @@ from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
 from ponder_utils.training.curriculum import Curriculum
 
+# What all networks share: they begin by thinking for long, and with few non-zero elements.
+RECIPE: Setting = {
+    "hidden": 128, "N": 20, "batch": 256, "updates": 120_000, "lr": 1.5e-3, "clip": 0.3, "gain": 2.0, "halting": -5.0,
+    "first": 1, "raise_at": 0.8, "patience": 60,
+}  # fmt: skip
+SIZES: dict[str, Setting] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
+METHODS: dict[str, float] = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # and their knobs
 LOOKS, CHECKPOINT_EVERY = 100, 2000  # points of a learning curve that are kept; updates between checkpoints
 
 
@@ -114,3 +124,23 @@ def run(
     by_k = [score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)]
     accuracy, steps = map(list, zip(*by_k, strict=True))
     return rounded({"curve": curve, "accuracy": accuracy, "steps": steps})
+
+
+def settings(size: str) -> list[Setting]:
+    """The settings at a size, seed by seed: first one network of each method, then the next seed of all."""
+    return [
+        RECIPE | SIZES[size] | {"network": network, "knob": knob, "seed": seed}
+        for seed in range(5)
+        for network, knob in METHODS.items()
+    ]
+
+
+def runs_of(size: str, mode: str, folder: str | Path, workers: int) -> list[dict[str, Any]]:
+    """The runs at a size: those "stored" in a folder, one short one of each method for "smoke", or all, of which those
+    that the folder lacks are made and stored there; a run that is killed goes on.
+    """
+    wanted = settings(size)
+    short = [its | {"updates": 100, "batch": 16} for its in wanted[: len(METHODS)]]
+    file = Path(folder, f"03_papers_size_{size}.jsonl")
+    call = partial(run, compiled=mode == "paper")
+    return results.runs_of(mode, call, wanted, short, file, workers=workers, checkpointed=True, name=f"{size} elements")
