@@ -1,11 +1,14 @@
 """The engine of the experiments at the papers' sizes: each method is judged rightly, and goes on after a kill."""
 
+import inspect
+
 import pytest
 import torch
 
 from ponder_utils import ParityTask
 from ponder_utils.evaluation import evaluate
 from ponder_utils.experiments import papers_size, results
+from ponder_utils.experiments.store import key_of, plain
 
 SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 64, "updates": 600, "lr": 7e-3, "clip": 0.3,
          "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40, "seed": 0}  # fmt: skip
@@ -57,6 +60,16 @@ def test_the_first_weights():
     assert papers_size.method("ACT", 1e-4, 6, 24, 5, 1.0, -5.0).model.halting.bias.tolist() == [-5.0]
 
 
+@pytest.mark.parametrize("elements", [1, 2, 5, 8, 64, 96])
+def test_two_steps_are_enough_for_any_k(elements):
+    task, generator = ParityTask(elements, 0), torch.Generator().manual_seed(0)
+    its = evaluate(papers_size.by_hand(elements, N=5), *task.batch(5000, generator))
+    assert its.accuracy_by_step[1:] == [1.0] * 4
+    if elements == 64:
+        assert its.accuracy_by_step[0] < 0.6
+        assert papers_size.by_hand(64).step.cell.hidden_size == papers_size.RECIPE["hidden"]
+
+
 def test_a_killed_run_goes_on(tmp_path, monkeypatch):
     setting = {"network": "PonderNet", "knob": 0.2, **SMALL}
     whole = papers_size.run(**setting)
@@ -86,3 +99,13 @@ def test_compiled_it_learns_the_same():
     plain, compiled = papers_size.run(**small), papers_size.run(**small, compiled=True)
     assert compiled["curve"]["accuracy"] == pytest.approx(plain["curve"]["accuracy"], abs=0.05)
     assert compiled["steps"] == pytest.approx(plain["steps"], abs=0.2)
+
+
+@pytest.mark.parametrize("size", papers_size.SIZES)
+def test_settings_are_all_different_and_the_first_are_one_of_each_method(size):
+    wanted = papers_size.settings(size)
+    assert len({key_of(setting) for setting in wanted}) == len(wanted)
+    assert [its["network"] for its in wanted[: len(papers_size.METHODS)]] == [*papers_size.METHODS]
+    for setting in wanted:
+        assert setting == plain(setting)
+        inspect.signature(papers_size.run).bind(**setting)

@@ -62,6 +62,27 @@ def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: flo
     return made
 
 
+@torch.no_grad()
+def by_hand(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
+    """A network, built and not trained, that answers rightly from step 2 on, whatever k: two steps are enough.
+
+    It has two units for each element. The first sees whether that element is +1, so that step 1 leaves it near 1 or -1;
+    the other, one of a row, sees at step 2 whether so many are. The answer adds every odd one and takes off every even.
+    """
+    model = PonderNet(RNNStep(elements, 2 * elements), N)
+    for weight in model.parameters():
+        weight.zero_()
+    cell, heads = model.step.cell, model.step.heads  # type: ignore[attr-defined]
+    count = torch.arange(1, elements + 1)
+    cell.from_x.weight[:elements] = 2 * sharp * torch.eye(elements)
+    cell.from_x.bias[:elements] = -sharp
+    cell.from_h.weight[:elements, elements:] = sharp / 2
+    cell.from_x.bias[elements:] = sharp * (elements / 2 - count + 0.5)
+    heads.weight[0, elements:] = sharp / 2 * (2 * (count % 2) - 1)
+    heads.bias[0] = sharp / 2 * (elements % 2 - 1)
+    return model
+
+
 def _sampled(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
     its = evaluate(model, x, y)
     return its.accuracy, its.steps
