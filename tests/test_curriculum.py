@@ -29,22 +29,27 @@ def right(model, x, y):
 @given(st.lists(st.floats(0, 1)), st.integers(1, 5), st.floats(0.1, 1))
 def test_the_level_goes_up_by_one_where_enough_is_right_and_never_down(accuracies, last, raise_at):
     told = iter(accuracies)
-    curriculum = Curriculum(draw, lambda *_: next(told), last, raise_at=raise_at)
+    curriculum = Curriculum(draw, lambda *_: next(told), last, raise_at=raise_at, n_batches=1)
     levels = [curriculum.judge(ANY)["K"] for _ in accuracies] + [curriculum.K]
     assert levels[0] == 1
     for before, after, accuracy in zip(levels, levels[1:], accuracies, strict=False):
         assert after == min(last, before + (accuracy >= raise_at))
 
 
+def test_a_judgement_is_the_mean_over_its_batches():
+    told = iter([1.0, 0.0, 1.0, 1.0])
+    assert Curriculum(draw, lambda *_: next(told), 6, n_batches=4).judge(ANY) == {"K": 1, "accuracy": 0.75}
+
+
 def test_it_draws_and_judges_at_its_level_on_other_inputs_each_time():
     seen = []
-    curriculum = Curriculum(draw, lambda _, x, __: seen.append(x) or 0.0, 6, first=3)
+    curriculum = Curriculum(draw, lambda _, x, __: seen.append(x) or 0.0, 6, first=3, n_batches=2)
     x, _ = curriculum(torch.Generator().manual_seed(0))
     assert int((x != 0).sum(1).max()) == 3
     curriculum.judge(ANY)
     curriculum.judge(ANY)
-    assert not torch.equal(*seen)
-    assert [int((x != 0).sum(1).max()) for x in seen] == [3, 3]
+    assert len({x.numpy().tobytes() for x in seen}) == 4
+    assert [int((x != 0).sum(1).max()) for x in seen] == [3] * 4
 
 
 def training(folder, killed_after=10**9):
@@ -86,6 +91,7 @@ def test_resumed_equals_uninterrupted(tmp_path, killed_after):
         ({"first": 1.5}, TypeError, r"first must be an integer in \[1, 6\]; got 1.5"),
         ({"raise_at": 0}, ValueError, r"raise_at must be a number in \(0, 1\]; got 0"),
         ({"raise_at": 1.1}, ValueError, r"raise_at must be a number in \(0, 1\]; got 1.1"),
+        ({"n_batches": 0}, ValueError, r"n_batches must be an integer >= 1; got 0"),
     ],
 )
 def test_wrong_arguments_are_named(changed, error, message):
