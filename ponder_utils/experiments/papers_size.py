@@ -9,11 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from ponder_utils.act import ACT
-from ponder_utils.cells import RNNCell
-from ponder_utils.evaluation import binary_correct, evaluate
+from ponder_utils.evaluation import evaluate
 from ponder_utils.experiments import results
-from ponder_utils.experiments.parity import FIXED, LOSSES, Setting, cross_entropy
+from ponder_utils.experiments.parity import FIXED, LOSSES, Setting, act, by_k, cross_entropy, told, told_of_act
 from ponder_utils.experiments.results import rounded
 from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
@@ -37,7 +35,7 @@ class Method(NamedTuple):
 
     model: nn.Module
     loss_fn: Callable[[Any, Tensor], Any]
-    score: Callable[[nn.Module, Tensor, Tensor], tuple[float, float]]  # inputs, targets -> right answers, mean steps
+    score: Callable[[Any, Tensor, Tensor], tuple[float, float]]  # inputs, targets -> right answers, mean steps
 
 
 def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: float, halting: float) -> Method:
@@ -48,14 +46,14 @@ def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: flo
     """
     model: Any
     if name == "ACT":
-        model = ACT(RNNCell(elements + 1, hidden), max_updates=N)
+        model = act(elements, hidden, N)
         cell, bias = model.cell, model.halting.bias
-        made = Method(model, ACTLoss(cross_entropy, knob), _score_act)
+        made = Method(model, ACTLoss(cross_entropy, knob), told_of_act)
     else:
         model = PonderNet(RNNStep(elements, hidden), N)
         loss_fn = LOSSES["log space" if name == "PonderNet" else name](knob, N)
         cell, bias = model.step.cell, model.step.heads.bias
-        made = Method(model, loss_fn, _last if name in FIXED else _sampled)
+        made = Method(model, loss_fn, lambda its, x, y: told(evaluate(its, x, y), name in FIXED))
     with torch.no_grad():
         cell.from_x.weight *= gain
         bias[-1] = halting
@@ -81,21 +79,6 @@ def by_hand(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
     heads.weight[0, elements:] = sharp / 2 * (2 * (count % 2) - 1)
     heads.bias[0] = sharp / 2 * (elements % 2 - 1)
     return model
-
-
-def _sampled(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
-    its = evaluate(model, x, y)
-    return its.accuracy, its.steps
-
-
-def _last(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
-    its = evaluate(model, x, y)
-    return its.accuracy_by_step[-1], float(len(its.p))
-
-
-def _score_act(model: Any, x: Tensor, y: Tensor) -> tuple[float, float]:
-    output = model.predict(x)
-    return binary_correct(output.y_hat, y).float().mean().item(), output.n_updates.float().mean().item()
 
 
 def run(
@@ -142,9 +125,9 @@ def run(
     kept = rows[:: max(1, len(rows) // LOOKS)]
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
     generator = torch.Generator(device).manual_seed(12)
-    by_k = [score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)]
-    accuracy, steps = map(list, zip(*by_k, strict=True))
-    return rounded({"curve": curve, "accuracy": accuracy, "steps": steps})
+    return rounded(
+        {"curve": curve, **by_k([score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)])}
+    )
 
 
 def settings(size: str) -> list[Setting]:

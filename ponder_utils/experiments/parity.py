@@ -1,6 +1,7 @@
 """Parity of a whole vector: networks that ponder, ACT and fixed depths, and how their steps depend on the input."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import mean
@@ -23,6 +24,7 @@ from ponder_utils.training import cool_down, train
 from ponder_utils.training.many import train_many
 
 Setting = dict[str, Any]
+Draw = Callable[[torch.Generator], tuple[Tensor, Tensor]]  # a batch of inputs and targets
 BETA, GRID = 0.01, {"lr": 7e-3, "clip": 0.1, "N": 20}
 SIZES: dict[str, Setting] = {
     "small": {"elements": 6, "k_max": 6, "hidden": 64, "batch": 64, "updates": 1000},
@@ -90,6 +92,26 @@ LOSSES: dict[str, Callable[[float, int], nn.Module]] = {  # (lambda_p, N) -> los
 FIXED = ("last step", "every step")  # those that answer after N steps, whatever the input
 
 
+def act(elements: int, hidden: int, N: int) -> ACT:
+    """ACT around the tanh cell of the papers, for vectors of so many elements."""
+    return ACT(RNNCell(elements + 1, hidden), max_updates=N)
+
+
+def one_time_step(draw: Draw) -> Draw:
+    """The same batches as ACT wants them, as sequences of one time step: [1, batch, elements], [1, batch]."""
+
+    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        x, y = draw(generator)
+        return x[None], y[None]
+
+    return batch
+
+
+def right(y_hat: Tensor, y: Tensor) -> float:
+    """The share of right answers."""
+    return binary_correct(y_hat, y).float().mean().item()
+
+
 def probes(elements: int) -> list[tuple[Tensor, Tensor]]:
     """A thousand inputs with exactly k non-zero elements for each k (every few k if there are many), and targets."""
     generator = torch.Generator().manual_seed(12)
@@ -103,14 +125,24 @@ def tested_k(elements: int) -> list[int]:
 
 def measure(model: PonderNet, elements: int, fixed: bool = False) -> dict[str, list[float]]:
     """Accuracy and expected steps for each k, halting sampled (exactly); or, `fixed`, of the last step's answer."""
-    return _told([evaluate(model, x, y) for x, y in probes(elements)], fixed)
+    return by_k([told(evaluate(model, x, y), fixed) for x, y in probes(elements)])
 
 
-def _told(scores: Sequence[Score], fixed: bool) -> dict[str, list[float]]:
-    if fixed:
-        N = len(scores[0].p)
-        return {"accuracy": [s.accuracy_by_step[-1] for s in scores], "steps": [float(N)] * len(scores)}
-    return {"accuracy": [s.accuracy for s in scores], "steps": [s.steps for s in scores]}
+def told(score: Score, fixed: bool) -> tuple[float, float]:
+    """Accuracy and expected steps, as for `measure`."""
+    return (score.accuracy_by_step[-1], float(len(score.p))) if fixed else (score.accuracy, score.steps)
+
+
+def told_of_act(model: ACT, x: Tensor, y: Tensor) -> tuple[float, float]:
+    """Accuracy and updates made, N(t). x: [1, batch, elements], y: [1, batch]."""
+    output = model.predict(x)
+    return right(output.y_hat, y), output.n_updates.float().mean().item()
+
+
+def by_k(pairs: Sequence[tuple[float, float]]) -> dict[str, list[float]]:
+    """Accuracy and steps, one of each for every k."""
+    accuracy, steps = map(list, zip(*pairs, strict=True))
+    return {"accuracy": accuracy, "steps": steps}
 
 
 def run(settings: list[Setting], checkpoint_dir: str | None = None) -> list[dict[str, Any]]:
@@ -145,32 +177,23 @@ def run_at_the_border(
     torch.manual_seed(seed)
     task = ParityTask(elements, 1, k_max)
     options: dict[str, Any] = {"lr": lr, "clip": clip, "seed": seed, "schedule": cool_down(updates), "progress": False}
+    draw = partial(task.batch, batch)
     if loss == "ACT":
-        act = ACT(RNNCell(elements + 1, hidden), max_updates=N)
-
-        def draw(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-            x, y = task.batch(batch, generator)
-            return x[None], y[None]  # a sequence of one time step
-
-        train(act, ACTLoss(cross_entropy, tau), draw, updates, **options)
-        return rounded(measure_act(act, elements))
+        network = act(elements, hidden, N)
+        train(network, ACTLoss(cross_entropy, tau), one_time_step(draw), updates, **options)
+        return rounded(measure_act(network, elements))
     model = PonderNet(RNNStep(elements, hidden), N)
-    train(model, LOSSES[loss](0.2, N), lambda g: task.batch(batch, g), updates, **options)
+    train(model, LOSSES[loss](0.2, N), draw, updates, **options)
     scores = [evaluate(model, x, y) for x, y in probes(elements)]
-    return rounded({**_told(scores, loss in FIXED), "by_step": [score.accuracy_by_step for score in scores]})
+    found = by_k([told(score, loss in FIXED) for score in scores])
+    return rounded({**found, "by_step": [score.accuracy_by_step for score in scores]})
 
 
-@torch.no_grad()
 def measure_act(model: ACT, elements: int) -> dict[str, list[float]]:
     """Accuracy and updates made, N(t), for each k, on a single time step."""
-    told: dict[str, list[float]] = {"accuracy": [], "steps": []}
     with modes_kept(model):
         model.eval()
-        for x, y in probes(elements):
-            output = model(x[None])
-            told["accuracy"].append(binary_correct(output.y_hat[0], y).float().mean().item())
-            told["steps"].append(output.n_updates.float().mean().item())
-    return told
+        return by_k([told_of_act(model, x[None], y[None]) for x, y in probes(elements)])
 
 
 def settings(experiment: str) -> list[Setting]:

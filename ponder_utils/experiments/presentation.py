@@ -1,5 +1,6 @@
 """A known presentation of ACT, trained again with its own settings and scored on every input that it can draw."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -7,7 +8,8 @@ from torch import Tensor, nn
 
 from ponder_utils.act import ACT
 from ponder_utils.evaluation import binary_correct
-from ponder_utils.experiments.price import bce, right
+from ponder_utils.experiments.parity import one_time_step, right
+from ponder_utils.experiments.price import bce
 from ponder_utils.losses import ACTLoss
 from ponder_utils.training import train
 
@@ -44,11 +46,7 @@ def run(epochs: int, seed: int) -> dict[str, list[Any]]:
         output = model(everything[None])
         return {"right": right(output.y_hat[0], odd(everything)), "thinks": output.n_updates.float().mean().item()}
 
-    def pair(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        x, y = front(2, generator)
-        return x[None], y[None]
-
-    rows = train(model, loss, pair, 80 * epochs, lr=1e-3, clip=1e6,
+    rows = train(model, loss, one_time_step(partial(front, 2)), 80 * epochs, lr=1e-3, clip=1e6,
                  seed=seed, evaluate=score, monitor="right", log_every=160, progress=False)  # fmt: skip
     x, y = front(16 * 1000, torch.Generator().manual_seed(0))
     with torch.no_grad():

@@ -1,6 +1,7 @@
 """Networks that pay for thinking: ACT and fixed depths on parity, and what becomes of a price that comes too early."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, repeat
 from statistics import mean
 from typing import Any
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell, begin, hidden
 from ponder_utils.evaluation import binary_correct
-from ponder_utils.experiments.parity import tested_k
+from ponder_utils.experiments.parity import act, one_time_step, right, tested_k
 from ponder_utils.losses import ACTLoss, ACTLossTerms
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
@@ -45,18 +46,7 @@ class FixedDepth(nn.Module):
 
 def draw(elements: int) -> Callable[[torch.Generator], tuple[Tensor, Tensor]]:
     """Generator -> (x, y), a batch of parity as a sequence of one time step: [1, batch, elements], [1, batch]."""
-    task = ParityTask(elements)
-
-    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        x, y = task.batch(BATCH, generator)
-        return x[None], y[None]
-
-    return batch
-
-
-def right(y_hat: Tensor, y: Tensor) -> float:
-    """The share of right answers."""
-    return binary_correct(y_hat, y).float().mean().item()
+    return one_time_step(partial(ParityTask(elements).batch, BATCH))
 
 
 def run(
@@ -90,11 +80,6 @@ def run(
         scores.append((right(output if fixed else output.y_hat, y[None]), float(taken)))
     accuracy, n_updates = zip(*scores, strict=True)
     return {"accuracy": list(accuracy), "n_updates": list(n_updates)}
-
-
-def act(elements: int, hidden: int, N: int) -> ACT:
-    """ACT around the tanh cell of the papers, for vectors of so many elements."""
-    return ACT(RNNCell(elements + 1, hidden), max_updates=N)
 
 
 def answer_loss(y_hat: Tensor, y: Tensor) -> ACTLossTerms:

@@ -13,17 +13,7 @@ from tqdm import tqdm
 
 from ponder_utils._check import check_int, check_real
 from ponder_utils.training.identity import Identity, identity_of
-from ponder_utils.training.run import (
-    LastNumbers,
-    Row,
-    Run,
-    Watch,
-    checked_clip,
-    learning,
-    not_finite,
-    put_back,
-    with_state,
-)
+from ponder_utils.training.run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, put_back
 
 
 class NonFiniteError(FloatingPointError):
@@ -91,7 +81,7 @@ def train(
         return identity_of({"model": model}, values=False) | identity_of(numbers | watched | functions)
 
     guard = _Guard(model, optimizer)
-    parts = {"model": model, "optimizer": optimizer, "watch": watch} | with_state(draw_batch)
+    parts = {"model": model, "optimizer": optimizer, "watch": watch, "draw_batch": draw_batch}
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
     with bar, Run(checkpoint_dir, identity, [generator], parts) as run:
         bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))

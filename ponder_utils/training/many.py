@@ -31,7 +31,6 @@ from ponder_utils.training.run import (
     not_finite,
     per_network,
     put_back,
-    with_state,
 )
 
 Tensors = dict[str, Tensor]
@@ -90,7 +89,8 @@ def train_many(
     networks = [_Network(*its, watch) for its in zip(models, loss_fns, generators, lrs, strict=True)]
     stack = _Stack(networks)
     kept = ("model", "optimizer", "watch")
-    parts = {f"{part} {k}": getattr(network, part) for k, network in enumerate(networks) for part in kept}
+    parts: dict[str, Any] = {f"{part} {k}": getattr(its, part) for k, its in enumerate(networks) for part in kept}
+    parts |= {"stack": stack, "draw_batch": draw_batch}
 
     def identity() -> Identity:
         numbers = {"lr": lrs, "clip": clip, "seeds": [*map(int, seeds)], "log_every": log_every, "device": device.type}
@@ -100,11 +100,7 @@ def train_many(
         return identity_of({"models": models[0]}, values=False) | identity_of(numbers | watched | functions)
 
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with (
-        bar,
-        Run(checkpoint_dir, identity, generators, parts | {"stack": stack} | with_state(draw_batch)) as run,
-        ExitStack() as at_the_end,
-    ):
+    with bar, Run(checkpoint_dir, identity, generators, parts) as run, ExitStack() as at_the_end:
         at_the_end.callback(stack.hand_back)
         bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))
         while run.update < n_updates and stack.going:

@@ -35,23 +35,20 @@ def learning(model: nn.Module) -> nn.Module:
     return model if model.training else model.train()
 
 
-def with_state(draw_batch: Any) -> dict[str, Any]:
-    """What draws batches, if it has a state to be kept, as a curriculum has, or a loader of `torchdata`."""
-    return {"draw_batch": draw_batch} if hasattr(draw_batch, "load_state_dict") else {}
-
-
 class Run:
     """A training that can be cut off: how far it is, its rows, its parts and its random numbers, kept in a folder.
 
-    Within `with`, no other process can train in that folder, and a run that was cut off there goes on. Parts have a
-    `state_dict` and a `load_state_dict`, and are loaded in their order. Without a folder nothing is kept.
+    Within `with`, no other process can train in that folder, and a run that was cut off there goes on. Parts that have
+    a `state_dict` and a `load_state_dict` are loaded in their order; the others, as most of what draws batches, have
+    nothing to keep. Without a folder nothing is kept.
     """
 
     def __init__(
         self, folder: Any, identity: Callable[[], Identity], generators: list[torch.Generator], parts: dict[str, Any]
     ) -> None:
         self.folder = None if folder is None else Path(folder)
-        self.parts, self.generators, self.update, self.rows = parts, generators, 0, list[Row]()
+        self.parts = {name: its for name, its in parts.items() if hasattr(its, "load_state_dict")}
+        self.generators, self.update, self.rows = generators, 0, list[Row]()
         self.identity = {} if self.folder is None else identity()
 
     def __enter__(self) -> "Run":
