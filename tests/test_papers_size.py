@@ -11,8 +11,9 @@ from ponder_utils.evaluation import evaluate
 from ponder_utils.experiments import papers_size, results
 from ponder_utils.experiments.store import key_of, plain
 
-SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 64, "updates": 600, "lr": 7e-3, "clip": 0.3,
-         "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40, "seed": 0}  # fmt: skip
+SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 64, "updates": 600, "lr": 3e-3,
+         "muon": 3.0, "clip": 0.3, "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40,
+         "seed": 0}  # fmt: skip
 KNOBS = {"PonderNet": 0.2, "ACT": 1e-4, "last step": 0.2, "every step": 0.2}
 
 
@@ -29,16 +30,17 @@ def test_what_is_told_of_a_run(name):
     if name in ("last step", "every step"):
         assert set(told["steps"]) == {5.0}
     assert {len(column) for column in curve.values()} == {len(curve["update"])}
+    assert curve["update"][-1] == SMALL["updates"]
 
 
 def test_without_a_curriculum_every_k_is_drawn_from_the_first_update_on():
-    assert papers_size.run("PonderNet", knob=0.2, **SMALL | {"first": 4, "updates": 100})["curve"]["K"] == [4]
+    assert papers_size.run("PonderNet", knob=0.2, **SMALL | {"first": 4, "updates": 100})["curve"]["K"] == [4, 4]
 
 
 @pytest.mark.parametrize("name", KNOBS)
 def test_accuracy_and_steps_are_those_of_the_method(name):
     torch.manual_seed(0)
-    model, _, score = papers_size.method(name, KNOBS[name], 6, 24, 5, 1.0, 0.0)
+    model, _, score = papers_size.method(name, KNOBS[name], 6, 24, 5, None, 0.0)
     x, y = ParityTask(6).batch(500)
     if name == "ACT":
         output = model(x[None])
@@ -50,15 +52,24 @@ def test_accuracy_and_steps_are_those_of_the_method(name):
     assert score(model, x, y) == ((its.accuracy, its.steps) if name == "PonderNet" else (its.accuracy_by_step[4], 5))
 
 
-def test_the_first_weights():
+@pytest.mark.parametrize("name", KNOBS)
+def test_the_first_weights(name):
     torch.manual_seed(0)
-    plain = papers_size.method("PonderNet", 0.2, 6, 24, 5, 1.0, 0.0).model.step
+    plain = papers_size.method(name, 0.2, 6, 24, 5, None, 0.0).model.state_dict()
     torch.manual_seed(0)
-    scaled = papers_size.method("PonderNet", 0.2, 6, 24, 5, 4.0, -5.0).model.step
-    torch.testing.assert_close(scaled.cell.from_x.weight, 4 * plain.cell.from_x.weight)
-    torch.testing.assert_close(scaled.cell.from_h.weight, plain.cell.from_h.weight)
-    assert scaled.heads.bias.tolist() == [plain.heads.bias[0].item(), -5.0]
-    assert papers_size.method("ACT", 1e-4, 6, 24, 5, 1.0, -5.0).model.halting.bias.tolist() == [-5.0]
+    made = papers_size.method(name, 0.2, 6, 24, 5, 4.0, -5.0).model.state_dict()
+    changed = {key for key in plain if not torch.equal(plain[key], made[key])}
+    cell, halting = ("cell", "halting") if name == "ACT" else ("step.cell", "step.heads")
+    assert changed == {f"{cell}.from_x.weight", f"{halting}.bias"}
+    from_x = made[f"{cell}.from_x.weight"]  # each element has a unit of its own; ACT's flag is read as ever
+    assert torch.equal(from_x[:, :6], 4 * torch.eye(24, 6))
+    assert torch.equal(from_x[:, 6:], plain[f"{cell}.from_x.weight"][:, 6:])
+    assert made[f"{halting}.bias"][-1] == -5
+
+
+def test_adam_alone_is_another_training():
+    runs = [papers_size.run("PonderNet", knob=0.2, **SMALL | {"updates": 100, "muon": muon}) for muon in (None, 3.0)]
+    assert runs[0]["curve"]["accuracy"] != runs[1]["curve"]["accuracy"]
 
 
 @pytest.mark.parametrize("elements", [1, 2, 5, 8, 64, 96])

@@ -15,7 +15,7 @@ def main() -> int:
         print(
             f"torch {torch.__version__} and the installed torchvision do not work together:\n    {error}\n"
             "Their builds differ (often a CPU build of torch beside a CUDA build of torchvision). Mend it with\n"
-            '    python -m pip install --upgrade --force-reinstall "torch>=2.6,!=2.13.0" "torchvision>=0.21,!=0.28.0"',
+            '    python -m pip install --upgrade --force-reinstall "torch>=2.9,!=2.13.0" "torchvision>=0.24,!=0.28.0"',
             file=sys.stderr,
         )
         return 1

@@ -17,17 +17,18 @@ from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
-from ponder_utils.training import train
+from ponder_utils.training import adam, train
 from ponder_utils.training.curriculum import Curriculum
+from ponder_utils.training.muon import MuonAndAdam
 
-# What all networks share: they begin by thinking for long, and with few non-zero elements.
+# What all networks share: Muon, a unit for each element, a start with few non-zero elements and long thought.
 RECIPE: Setting = {
-    "hidden": 128, "N": 20, "batch": 256, "updates": 120_000, "lr": 1.5e-3, "clip": 0.3, "gain": 2.0, "halting": -5.0,
-    "first": 1, "raise_at": 0.8, "patience": 60,
+    "hidden": 128, "N": 20, "batch": 256, "updates": 16_000, "lr": 7e-4, "muon": 3.0, "clip": 0.3, "gain": 6.0,
+    "halting": -5.0, "first": 1, "raise_at": 0.8, "patience": 20,
 }  # fmt: skip
 SIZES: dict[str, Setting] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
 METHODS: dict[str, float] = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # and their knobs
-LOOKS, CHECKPOINT_EVERY = 100, 2000  # points of a learning curve that are kept; updates between checkpoints
+LOOK_EVERY, LOOKS, CHECKPOINT_EVERY = 50, 100, 2000  # updates; points of a curve that are kept; updates
 
 
 class Method(NamedTuple):
@@ -38,11 +39,14 @@ class Method(NamedTuple):
     score: Callable[[Any, Tensor, Tensor], tuple[float, float]]  # inputs, targets -> right answers, mean steps
 
 
-def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: float, halting: float) -> Method:
+def method(
+    name: str, knob: float, elements: int, hidden: int, N: int, gain: float | None, halting: float
+) -> Method:  # fmt: skip
     """One of "PonderNet", with the knob lambda_p, "ACT", with the knob its time penalty, and those of `parity.FIXED`.
 
-    gain: by how much the first weights of the input are larger than `nn.Linear` has them; halting: the first bias of
-    the halting logit, with which a network begins by thinking for long if it is low.
+    gain: with it each element begins with a unit of its own, which reads that element alone, with this weight; None for
+    the first weights of `nn.Linear`. halting: the first bias of the halting logit, with which a network begins by
+    thinking for long if it is low.
     """
     model: Any
     if name == "ACT":
@@ -55,7 +59,8 @@ def method(name: str, knob: float, elements: int, hidden: int, N: int, gain: flo
         cell, bias = model.step.cell, model.step.heads.bias
         made = Method(model, loss_fn, lambda its, x, y: told(evaluate(its, x, y), name in FIXED))
     with torch.no_grad():
-        cell.from_x.weight *= gain
+        if gain is not None:
+            cell.from_x.weight[:, :elements] = gain * torch.eye(hidden, elements)
         bias[-1] = halting
     return made
 
@@ -83,13 +88,15 @@ def by_hand(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
 
 def run(
     network: str, knob: float, elements: int, k_max: int, hidden: int, N: int, batch: int, updates: int, lr: float,
-    clip: float, gain: float, halting: float, first: int, raise_at: float, patience: int, seed: int,
-    compiled: bool = False, checkpoint_dir: str | None = None,
+    muon: float | None, clip: float, gain: float | None, halting: float, first: int, raise_at: float, patience: int,
+    seed: int, compiled: bool = False, checkpoint_dir: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Train a network on k = 1 to k_max of the elements, and measure it at every k. On a GPU if there is one.
 
-    A curriculum begins with k = 1 to `first`. The learning rate falls by 0.7, down to a tenth, whenever the curriculum
-    has stood still for `patience` times 100 updates. `compiled` takes torch.compile, which wants a C++ compiler.
+    A curriculum begins with k = 1 to `first`. The learning rate falls by 0.7, down to a thirtieth, whenever the
+    curriculum has stood still for `patience` judgements, of which there is one every LOOK_EVERY updates. `muon`: by how
+    much larger than Adam's steps those of Muon are; None for Adam alone. `compiled` takes torch.compile, which wants a
+    C++ compiler, for all but ACT, whose batches shrink.
 
     Result: "curve", what was seen on the way, [points] each: update; K, the level, and "accuracy" at k = 1 to K;
     "whole" and "steps", right answers and mean steps at k = 1 to k_max; lr. And at the end, for each k, [elements]:
@@ -117,12 +124,13 @@ def run(
         return {**curriculum.judge(model), "whole": share, "steps": steps}
 
     rows = train(
-        torch.compile(model) if compiled else model,  # type: ignore[arg-type]
+        torch.compile(model) if compiled and network != "ACT" else model,  # type: ignore[arg-type]
         loss_fn, curriculum, updates, lr=lr, clip=clip, seed=seed, evaluate=look, monitor="K",
-        schedule=lambda o: ReduceLROnPlateau(o, "max", factor=0.7, patience=patience, threshold=0, min_lr=lr / 10),
-        log_every=100, checkpoint_dir=checkpoint_dir, checkpoint_every=CHECKPOINT_EVERY, progress=False,
+        optimizer=adam if muon is None else partial(MuonAndAdam, ratio=muon), log_every=LOOK_EVERY,
+        schedule=lambda o: ReduceLROnPlateau(o, "max", 0.7, patience, threshold=0, min_lr=lr / 30),
+        checkpoint_dir=checkpoint_dir, checkpoint_every=CHECKPOINT_EVERY, progress=False,
     )  # fmt: skip
-    kept = rows[:: max(1, len(rows) // LOOKS)]
+    kept = rows[:: -max(1, len(rows) // LOOKS)][::-1]  # the last of them for certain
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
     generator = torch.Generator(device).manual_seed(12)
     return rounded(

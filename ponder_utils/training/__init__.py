@@ -27,15 +27,21 @@ class NonFiniteError(FloatingPointError):
         return "update {}: {}".format(*self.args)
 
 
+def adam(model: nn.Module, lr: float) -> torch.optim.Optimizer:
+    """What `train` learns with if nothing else is said."""
+    return torch.optim.Adam(model.parameters(), lr=lr, fused=True)
+
+
 def train(
     model: nn.Module, loss_fn: Callable[[Any, Tensor], Any],
     draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]], n_updates: int, *,
     lr: float, clip: float | None = 1.0, schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
-    seed: int = 0, evaluate: Callable[[nn.Module], Row] | None = None, monitor: str = "accuracy",
-    patience: int | None = None, log: Callable[[Row], Any] | None = None, log_every: int = 100,
-    checkpoint_dir: Path | str | None = None, checkpoint_every: int = 500, progress: bool = True,
+    optimizer: Callable[[nn.Module, float], torch.optim.Optimizer] = adam, seed: int = 0,
+    evaluate: Callable[[nn.Module], Row] | None = None, monitor: str = "accuracy", patience: int | None = None,
+    log: Callable[[Row], Any] | None = None, log_every: int = 100, checkpoint_dir: Path | str | None = None,
+    checkpoint_every: int = 500, progress: bool = True,
 ) -> list[Row]:  # fmt: skip
-    """Train with Adam and a clipped gradient, and return the logged rows.
+    """Train with Adam, or another optimizer, and a clipped gradient, and return the logged rows.
 
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
     would have ended: model, optimizer, schedule, early stopping and all of torch's random numbers are restored.
@@ -48,10 +54,12 @@ def train(
         draw_batch: generator -> (x, y), on the generator's device. If it has a `state_dict` and a `load_state_dict`, as
             a `Curriculum` has, checkpoints hold its state, too.
         n_updates: how many batches to learn from, at most.
-        lr: Adam's learning rate.
+        lr: the optimizer's learning rate.
         clip: largest norm of the gradient; None for no limit.
         schedule: optimizer -> learning rate schedule. It steps after every update; a `ReduceLROnPlateau` instead at
             every evaluation, on the monitored number.
+        optimizer: model, lr -> optimizer. Where its attribute found_inf is 1 it must leave the weights alone, as
+            torch's fused ones do.
         seed: of the generator that batches are drawn from.
         evaluate: model -> numbers to log; called at every logged update, the last one included.
         monitor: the number of `evaluate` that should grow: it decides which checkpoint is best, and `patience`.
@@ -71,17 +79,17 @@ def train(
 
     device = next(learning(model).parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    watch = Watch(evaluate, monitor, patience, schedule, optimizer)
+    descent = optimizer(model, lr)
+    watch = Watch(evaluate, monitor, patience, schedule, descent)
 
     def identity() -> Identity:
         numbers = {"lr": lr, "clip": clip, "seed": seed, "log_every": log_every, "device": device.type}
         watched = {"evaluate": evaluate, "monitor": monitor, "patience": patience, "schedule": watch.schedule}
-        functions = {"loss_fn": loss_fn, "draw_batch": draw_batch}
+        functions = {"loss_fn": loss_fn, "draw_batch": draw_batch, "optimizer": optimizer}
         return identity_of({"model": model}, values=False) | identity_of(numbers | watched | functions)
 
-    guard = _Guard(model, optimizer)
-    parts = {"model": model, "optimizer": optimizer, "watch": watch, "draw_batch": draw_batch}
+    guard = _Guard(model, descent)
+    parts = {"model": model, "optimizer": descent, "watch": watch, "draw_batch": draw_batch}
     bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
     with bar, Run(checkpoint_dir, identity, [generator], parts) as run:
         bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))
@@ -89,13 +97,13 @@ def train(
             x, y = draw_batch(generator)
             guard.before_update()
             terms = loss_fn(model(x), y)
-            optimizer.zero_grad()
+            descent.zero_grad()
             terms.total.backward()
             grad_norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
             run.update += 1
             guard.note(run.update, terms, grad_norm)
-            lr_now = optimizer.param_groups[0]["lr"]
-            optimizer.step()
+            lr_now = descent.param_groups[0]["lr"]
+            descent.step()
             torch.clear_autocast_cache()  # in an autocast around all of this, the weights as they were
             watch.after_update()
             bar.update()

@@ -1,0 +1,119 @@
+"""Muon and Adam: which weight is whose, how long an update is, and that a run that was killed goes on."""
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_training import SETTINGS, Killed, draw, draw_until, make, weights
+from torch import nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+from ponder_utils.evaluation import evaluate
+from ponder_utils.losses import LossTerms
+from ponder_utils.training import _Guard, cool_down, train
+from ponder_utils.training.muon import MuonAndAdam
+
+LR = 0.01
+
+
+def updated(layer, n=1, **options):
+    """How the weights of a layer have changed after n updates with gradients drawn at random."""
+    optimizer, before = MuonAndAdam(layer, LR, **options), [weight.detach().clone() for weight in layer.parameters()]
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(n):
+        for weight in layer.parameters():
+            weight.grad = torch.randn(weight.shape, generator=generator)
+        optimizer.step()
+    return [weight.detach() - old for weight, old in zip(layer.parameters(), before, strict=True)]
+
+
+@settings(deadline=None)
+@given(st.integers(3, 40), st.integers(3, 40), st.sampled_from([0.5, 1.0, 3.0]))
+def test_a_matrix_moves_in_every_direction_alike(rows, columns, ratio):
+    change, _ = updated(nn.Linear(columns, rows), ratio=ratio)
+    if max(rows, columns) >= 2 * min(rows, columns):  # so that no direction of the gradient is nearly 0
+        lengths = torch.linalg.svdvals(change) / (LR * ratio * 0.2 * math.sqrt(max(rows, columns)))
+        assert lengths.min() > 0.3
+        assert lengths.max() < 1.5
+    # and its elements are about as large as Adam's
+    assert change.square().mean().sqrt().item() == pytest.approx(0.2 * LR * ratio, rel=0.5)
+
+
+def test_everything_else_moves_as_by_adam():
+    layer = nn.Linear(5, 4)
+    other = nn.Linear(5, 4)
+    other.load_state_dict(layer.state_dict())
+    _, change = updated(layer, n=5, ratio=3.0)
+    adam, before = torch.optim.Adam([other.bias], lr=LR), other.bias.detach().clone()
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(5):
+        torch.randn(other.weight.shape, generator=generator)
+        other.bias.grad = torch.randn(other.bias.shape, generator=generator)
+        adam.step()
+    torch.testing.assert_close(change, other.bias.detach() - before)
+
+
+def test_heads_of_one_or_two_outputs_move_as_by_adam():
+    model = nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2))
+    first, _, head, _ = updated(model, ratio=3.0)
+    torch.testing.assert_close(head.abs(), torch.full((2, 5), LR), rtol=1e-3, atol=0)  # the length of Adam's first step
+    assert not torch.allclose(first.abs(), torch.full((5, 6), LR), rtol=0.1)
+
+
+def test_a_schedule_scales_both_alike():
+    changes = []
+    for factor in (1.0, 0.1):
+        torch.manual_seed(0)
+        layer = nn.Linear(6, 3)
+        optimizer = MuonAndAdam(layer, LR)
+        torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _, factor=factor: factor)
+        before = weights(layer)
+        layer(torch.ones(2, 6)).square().sum().backward()
+        optimizer.step()
+        changes.append(weights(layer) - before)
+    torch.testing.assert_close(changes[1], 0.1 * changes[0], rtol=1e-4, atol=1e-7)
+
+
+def test_an_update_that_is_not_finite_is_not_made():
+    layer = nn.Linear(3, 4)
+    optimizer, kept = MuonAndAdam(layer, LR), None
+    guard = _Guard(layer, optimizer)
+    for update in range(1, 6):
+        optimizer.zero_grad()
+        guard.before_update()
+        total = layer(torch.ones(2, 3)).square().sum() * (math.inf if update == 3 else 1)
+        total.backward()
+        guard.note(update, LossTerms(total, total, torch.zeros(())), nn.utils.clip_grad_norm_(layer.parameters(), 1.0))
+        optimizer.step()
+        if update == 2:
+            kept = weights(layer)
+    assert torch.equal(weights(layer), kept)
+
+
+@pytest.mark.parametrize("schedule", [cool_down(200), lambda o: ReduceLROnPlateau(o, mode="max", patience=0)])
+def test_resumed_equals_uninterrupted(tmp_path, schedule):
+    options = SETTINGS | {"optimizer": partial(MuonAndAdam, ratio=2.0), "schedule": schedule, "lr": 2e-3}
+    model, loss = make()
+    rows = train(model, loss, draw_until(), 200, **options)
+    resumed, loss = make()
+    with pytest.raises(Killed):
+        train(resumed, loss, draw_until(119), 200, checkpoint_dir=tmp_path, **options)
+    resumed, loss = make(seed=7)  # whatever it starts from is replaced
+    assert train(resumed, loss, draw_until(), 200, checkpoint_dir=tmp_path, **options) == rows
+    assert torch.equal(weights(resumed), weights(model))
+
+
+def test_another_optimizer_is_another_run(tmp_path):
+    model, loss = make()
+    train(model, loss, draw, 1, checkpoint_dir=tmp_path, optimizer=MuonAndAdam, **SETTINGS)
+    with pytest.raises(ValueError, match="optimizer"):
+        train(model, loss, draw, 2, checkpoint_dir=tmp_path, **SETTINGS)
+
+
+def test_it_learns():
+    model, loss = make()
+    train(model, loss, draw, 600, lr=2e-3, optimizer=partial(MuonAndAdam, ratio=3.0), progress=False)
+    assert evaluate(model, *draw(torch.Generator().manual_seed(1))).accuracy > 0.9
