@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ponder_utils import ParityTask
 from ponder_utils.evaluation import evaluate
@@ -18,19 +20,34 @@ KNOBS = {"PonderNet": 0.2, "ACT": 1e-4, "last step": 0.2, "every step": 0.2}
 
 
 @pytest.mark.parametrize("name", KNOBS)
-def test_what_is_told_of_a_run(name):
+def test_what_is_told_of_a_run(name, monkeypatch):
+    monkeypatch.setattr(papers_size, "PROBED", (4, 64))
     told = papers_size.run(name, knob=KNOBS[name], **SMALL)
     curve = told["curve"]
     assert len(told["accuracy"]) == len(told["steps"]) == 6
     assert curve["K"][0] == 1
     assert curve["K"][-1] > 1
     assert curve["K"] == sorted(curve["K"])
+    (by_ones,) = told["by_ones"]
+    assert len(by_ones["steps"]) == 5
+    assert [len(by_step) for by_step in told["by_step"]] == [5] * (name != "ACT")
     assert told["accuracy"][0] > 0.9  # one element is learnt at once
     assert all(1 <= n <= 5 for n in told["steps"])
     if name in ("last step", "every step"):
         assert set(told["steps"]) == {5.0}
     assert {len(column) for column in curve.values()} == {len(curve["update"])}
     assert curve["update"][-1] == SMALL["updates"]
+
+
+@given(st.integers(1, 20), st.data())
+def test_inputs_with_so_many_ones(elements, data):
+    k = data.draw(st.integers(0, elements))
+    ones = data.draw(st.integers(0, k))
+    x, y = papers_size.with_ones(elements, k, ones, 7, torch.Generator().manual_seed(0))
+    assert x.shape == (7, elements)
+    assert ((x == 1).sum(1) == ones).all()
+    assert ((x == -1).sum(1) == k - ones).all()
+    assert (y == ones % 2).all()
 
 
 def test_without_a_curriculum_every_k_is_drawn_from_the_first_update_on():
@@ -114,11 +131,24 @@ def test_compiled_it_learns_the_same():
     assert compiled["steps"] == pytest.approx(plain["steps"], abs=0.2)
 
 
-@pytest.mark.parametrize("size", papers_size.SIZES)
-def test_settings_are_all_different_and_the_first_are_one_of_each_method(size):
-    wanted = papers_size.settings(size)
+EXPERIMENTS = ("64", "96", "recipe", "knobs")
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_settings_are_all_different_and_can_be_run(experiment):
+    wanted = papers_size.settings(experiment)
     assert len({key_of(setting) for setting in wanted}) == len(wanted)
-    assert [its["network"] for its in wanted[: len(papers_size.METHODS)]] == [*papers_size.METHODS]
     for setting in wanted:
         assert setting == plain(setting)
         inspect.signature(papers_size.run).bind(**setting)
+
+
+def test_no_experiment_makes_a_run_of_another_again():
+    wanted = [key_of(setting) for experiment in EXPERIMENTS for setting in papers_size.settings(experiment)]
+    assert len({*wanted}) == len(wanted)
+    assert [its["network"] for its in papers_size.settings("64")[:4]] == [*papers_size.METHODS]
+
+
+def test_an_unknown_experiment_is_named():
+    with pytest.raises(ValueError, match="experiment must be one of 64, 96, recipe, knobs; got '65'"):
+        papers_size.settings("65")

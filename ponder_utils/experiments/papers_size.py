@@ -28,7 +28,15 @@ RECIPE: Setting = {
 }  # fmt: skip
 SIZES: dict[str, Setting] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
 METHODS: dict[str, float] = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # and their knobs
+CHANGES: dict[str, Setting] = {  # one thing of the recipe each
+    "no curriculum": {"first": 64},
+    "Adam alone": {"muon": None, "lr": 1.5e-3},
+    "first weights of nn.Linear": {"gain": None},
+    "short thought at first": {"halting": 0.0},
+}
+KNOBS = {"PonderNet": (0.02, 0.3, 0.5, 0.9), "ACT": (0.0, 1e-3, 1e-2)}  # beside those of METHODS
 LOOK_EVERY, LOOKS, CHECKPOINT_EVERY = 50, 100, 2000  # updates; points of a curve that are kept; updates
+PROBED = (8, 16, 32, 64)  # k at which accuracy and steps are taken apart
 
 
 class Method(NamedTuple):
@@ -86,6 +94,13 @@ def by_hand(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
     return model
 
 
+def with_ones(elements: int, k: int, ones: int, batch: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Inputs with k non-zero elements, of which so many are +1, and their targets, which are all the same."""
+    values = torch.tensor([1.0] * ones + [-1.0] * (k - ones) + [0.0] * (elements - k), device=generator.device)
+    order = torch.rand(batch, elements, generator=generator, device=generator.device).argsort(1)
+    return values[order], torch.full((batch,), float(ones % 2), device=generator.device)
+
+
 def run(
     network: str, knob: float, elements: int, k_max: int, hidden: int, N: int, batch: int, updates: int, lr: float,
     muon: float | None, clip: float, gain: float | None, halting: float, first: int, raise_at: float, patience: int,
@@ -100,16 +115,19 @@ def run(
 
     Result: "curve", what was seen on the way, [points] each: update; K, the level, and "accuracy" at k = 1 to K;
     "whole" and "steps", right answers and mean steps at k = 1 to k_max; lr. And at the end, for each k, [elements]:
-    "accuracy" and "steps".
+    "accuracy" and "steps"; for each k of `PROBED`, "by_step", [N], right answers if everyone stopped at step n, not of
+    ACT, and "by_ones", [k + 1] each, "accuracy" and "steps" by how many elements are +1.
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(seed)
     model, loss_fn, score = method(network, knob, elements, hidden, N, gain, halting)
     model.to(device)
 
-    def draw(lowest: int, highest: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        x, y = ParityTask(elements, lowest, highest).batch(size, generator)
+    def to_network(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         return (x[None], y[None]) if network == "ACT" else (x, y)  # to ACT, a sequence of one time step
+
+    def draw(lowest: int, highest: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return to_network(*ParityTask(elements, lowest, highest).batch(size, generator))
 
     def right(_: nn.Module, x: Tensor, y: Tensor) -> float:
         return score(model, x, y)[0]
@@ -133,26 +151,50 @@ def run(
     kept = rows[:: -max(1, len(rows) // LOOKS)][::-1]  # the last of them for certain
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
     generator = torch.Generator(device).manual_seed(12)
-    return rounded(
-        {"curve": curve, **by_k([score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)])}
+    told = by_k([score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)])
+    probed = [k for k in PROBED if k <= elements]
+    by_step = (
+        [evaluate(model, *draw(k, k, 1000, generator)).accuracy_by_step for k in probed]
+        if isinstance(model, PonderNet)
+        else []
     )
-
-
-def settings(size: str) -> list[Setting]:
-    """The settings at a size, seed by seed: first one network of each method, then the next seed of all."""
-    return [
-        RECIPE | SIZES[size] | {"network": network, "knob": knob, "seed": seed}
-        for seed in range(5)
-        for network, knob in METHODS.items()
+    by_ones = [
+        by_k([score(model, *to_network(*with_ones(elements, k, ones, 100, generator))) for ones in range(k + 1)])
+        for k in probed
     ]
+    return rounded({"curve": curve, **told, "by_step": by_step, "by_ones": by_ones})
 
 
-def runs_of(size: str, mode: str, folder: str | Path, workers: int) -> list[dict[str, Any]]:
-    """The runs at a size: those "stored" in a folder, one short one of each method for "smoke", or all, of which those
-    that the folder lacks are made and stored there; a run that is killed goes on.
+def settings(experiment: str) -> list[Setting]:
+    """What an experiment consists of.
+
+    "64" and "96", the sizes: five seeds of each of METHODS, first one network of each, then the next seed of all.
+    "recipe": at 64 elements, each of CHANGES alone, three seeds of PonderNet; and without a curriculum one
+    network of each other method. "knobs": at 64 elements, two seeds of each of KNOBS, of PonderNet and of ACT.
+    ValueError if there is no such experiment.
     """
-    wanted = settings(size)
+    if experiment in SIZES:
+        return [_setting(experiment, network, seed) for seed in range(5) for network in METHODS]
+    if experiment == "recipe":
+        changed = [_setting("64", "PonderNet", seed, change) for seed in range(3) for change in CHANGES.values()]
+        others = [name for name in METHODS if name != "PonderNet"]
+        return changed + [_setting("64", name, 0, CHANGES["no curriculum"]) for name in others]
+    if experiment == "knobs":
+        pairs = [(network, knob) for network, knobs in KNOBS.items() for knob in knobs]
+        return [_setting("64", network, seed, {"knob": knob}) for seed in range(2) for network, knob in pairs]
+    raise ValueError(f"experiment must be one of {', '.join([*SIZES, 'recipe', 'knobs'])}; got {experiment!r}")
+
+
+def _setting(size: str, network: str, seed: int, change: Setting | None = None) -> Setting:
+    return RECIPE | SIZES[size] | {"network": network, "knob": METHODS[network], "seed": seed} | (change or {})
+
+
+def runs_of(experiment: str, mode: str, folder: str | Path, workers: int) -> list[dict[str, Any]]:
+    """The runs of an experiment: those "stored" in a folder, short ones of the first settings for "smoke", or all, of
+    which those that the folder lacks are made and stored there; a run that is killed goes on.
+    """
+    wanted = settings(experiment)
     short = [its | {"updates": 100, "batch": 16} for its in wanted[: len(METHODS)]]
-    file = Path(folder, f"03_papers_size_{size}.jsonl")
+    file = Path(folder, f"03_papers_size_{experiment}.jsonl")
     call = partial(run, compiled=mode == "paper")
-    return results.runs_of(mode, call, wanted, short, file, workers=workers, checkpointed=True, name=f"{size} elements")
+    return results.runs_of(mode, call, wanted, short, file, workers=workers, checkpointed=True, name=experiment)
