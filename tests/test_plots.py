@@ -79,6 +79,10 @@ FIGURES = {
     "beyond": lambda: trained.beyond(
         [1, 2, 3], 2, {"ACT": ([THREE], []), "fixed": ([], [THREE])}, {"ACT": [1.0, 2.0]}, "steps"
     ),
+    "accuracy_and_steps": lambda: trained.accuracy_and_steps(
+        [1, 2, 3], {"ACT": [(THREE, [1, 2, 3], True)], "fixed": [(THREE, [3, 3, 3], False)]}, 2, 20
+    ),
+    "by_ones": lambda: trained.by_ones({"a": {2: ([3, 2, 1], [1, 1, 0.5])}, "b": {1: ([4, 2], [1, 1])}}),
     "shares": lambda: trained.shares({"small": {"a": [0, 1]}, "large": {"a": [0.5, 0.5]}}, [0.1, 0.9], "crashed"),
     "images": lambda: digits.images([[IMAGE] * 3] * 2, [["exactly 0", "exactly 45", "exactly 90"]] * 2),
     "thoughts": lambda: digits.thoughts(
@@ -346,3 +350,17 @@ def test_show_displays_the_sentence_twice_as_text_and_as_alternative_text(monkey
     image, text = shown
     assert image._repr_mimebundle_()[1]["image/png"]["alt"] == "It halts at step 3."
     assert text.data == "It halts at step 3."
+
+
+def test_networks_that_did_not_learn_are_grey_and_counted_and_so_is_what_lies_beyond_the_border():
+    figure = FIGURES["accuracy_and_steps"]()
+    assert [ax.get_title().splitlines()[1] for ax in figure.axes[:2]] == ["1 of 1 learnt", "0 of 1 learnt"]
+    assert figure.axes[1].get_lines()[0].get_color() == plots.GREY != figure.axes[0].get_lines()[0].get_color()
+    assert all(ax.patches[0].get_x() == 2.5 for ax in figure.axes)
+
+
+def test_where_answers_are_often_wrong_a_mark_is_hollow():
+    full, hollow = FIGURES["by_ones"]().axes[0].get_lines()[1:3]
+    assert [*full.get_xdata()] == [0, 1]
+    assert [*hollow.get_xdata()] == [2]
+    assert hollow.get_markerfacecolor() == "white"

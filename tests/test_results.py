@@ -24,6 +24,7 @@ from ponder_utils.experiments.results import (
     in_parallel,
     load_results,
     run_grid,
+    runs_of,
     stored_like,
 )
 from ponder_utils.experiments.store import Store
@@ -603,3 +604,9 @@ def test_a_relative_store_is_one_place_for_all_processes(tmp_path, monkeypatch):
 
 def in_its_folder(a, seed, checkpoint_dir):
     return {"folder": checkpoint_dir}
+
+
+def test_a_mode_that_does_not_exist_makes_no_run(tmp_path):
+    with pytest.raises(ValueError, match="mode must be one of stored, smoke, class, paper; got 'stores'"):
+        runs_of("stores", lambda: {}, [{}], [{}], tmp_path / "runs.jsonl")
+    assert not [*tmp_path.iterdir()]

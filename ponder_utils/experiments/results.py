@@ -125,10 +125,13 @@ def runs_of(
     mode: str, run: Callable[..., Any], settings: list[Row], short: list[Row], store: Path | str, **options: Any
 ) -> list[Row]:
     """The rows that an evidence notebook draws: those "stored" in the file, runs of the `short` settings, which are
-    kept nowhere, for "smoke", or else one for each setting, of which those that the file lacks are made and added.
+    kept nowhere, for "smoke", or one for each setting, of which those that the file lacks are made and added, for
+    "class" and "paper".
 
-    Run, settings and options are as for `run_grid`.
+    Run, settings and options are as for `run_grid`. ValueError if the mode is another.
     """
+    if mode not in (allowed := ("stored", "smoke", "class", "paper")):
+        raise ValueError(f"mode must be one of {', '.join(allowed)}; got {mode!r}")
     if mode == "stored":
         return load_results(store)
     if mode == "smoke":

@@ -259,3 +259,52 @@ def shares(groups: Mapping[str, Mapping[str, Line]], x: Line, label: str) -> Fig
         ax.set(title=title, xlabel=r"$\lambda_p$", ylabel=label, ylim=(-0.04, 1.04))
         ax.set_xticks(list(x))
     return legend(figure, columns=3)
+
+
+@slide
+def accuracy_and_steps(
+    k: Sequence[int], runs: Mapping[str, Sequence[tuple[Line, Line, bool]]], border: int, n_steps: int
+) -> Figure:
+    """Accuracy, above, and steps, below, against k: a column for each method, a line for each network.
+
+    runs: {method: [(accuracy, steps, learnt?)]}; grey ones have not learnt. Beyond the border, the largest k of
+    training, the panels are grey. n_steps: the most there can be.
+    """
+    figure, axes = panels(2 * len(runs), width=3.0, height=2.5, rows=2, sharex=True, sharey="row")
+    for which, (above, below, (name, its)) in enumerate(
+        zip(axes[: len(runs)], axes[len(runs) :], runs.items(), strict=True)
+    ):
+        for accuracy, steps, learnt in its:
+            line: dict[str, Any] = {"color": COLOURS[which] if learnt else GREY, "linewidth": 1.5}
+            above.plot(k, accuracy, **line)
+            below.plot(k, steps, **line)
+        for ax in (above, below):
+            ax.axvspan(border + 0.5, max(k[-1], border) + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
+            ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        above.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2)
+        above.set(title=f"{name}\n{sum(one[2] for one in its)} of {len(its)} learnt", ylim=(0, 1.03), xlabel=" ")
+        below.set(xlabel="non-zero elements $k$", ylim=(0, n_steps + 0.5), xlim=(k[0] - 0.5, k[-1] + 0.5))
+    axes[0].set_ylabel("accuracy")
+    axes[len(runs)].set_ylabel("steps")
+    return figure
+
+
+@slide
+def by_ones(networks: Mapping[str, Mapping[int, tuple[Line, Line]]], least: float = 0.9) -> Figure:
+    """Steps against the number of elements that are +1: a panel for each network, a line for each k.
+
+    networks: {title: {k: (steps, accuracy)}}, [k + 1] each; hollow where fewer than `least` are right.
+    """
+    figure, axes = panels(len(networks), width=3.6, height=3.3, sharey=True)
+    for ax, (title, its) in zip(axes, networks.items(), strict=True):
+        for which, (k, (steps, accuracy)) in enumerate(its.items()):
+            ones, line, often = np.arange(len(steps)), np.asarray(steps), np.asarray(accuracy) >= least
+            ax.plot(ones, line, **look(which, linestyle="-", marker=None, linewidth=1.0, alpha=0.6))
+            mark = look(which, linestyle="", markersize=4.5)
+            ax.plot(ones[often], line[often], **mark, label=f"$k$ = {k}")
+            ax.plot(ones[~often], line[~often], **mark | {"markerfacecolor": "white"})
+        ax.set(title=title, xlabel="elements that are +1", ylim=(0, None))
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes[0].set_ylabel("steps")
+    axes[0].plot([], [], "o", color=BLACK, markerfacecolor="white", label="often wrong")
+    return legend(figure, columns=5)
