@@ -151,7 +151,7 @@ def run(
     kept = rows[:: -max(1, len(rows) // LOOKS)][::-1]  # the last of them for certain
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
     generator = torch.Generator(device).manual_seed(12)
-    told = by_k([score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)])
+    by_each_k = by_k([score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)])
     probed = [k for k in PROBED if k <= elements]
     by_step = (
         [evaluate(model, *draw(k, k, 1000, generator)).accuracy_by_step for k in probed]
@@ -162,7 +162,7 @@ def run(
         by_k([score(model, *to_network(*with_ones(elements, k, ones, 100, generator))) for ones in range(k + 1)])
         for k in probed
     ]
-    return rounded({"curve": curve, **told, "by_step": by_step, "by_ones": by_ones})
+    return rounded({"curve": curve, **by_each_k, "by_step": by_step, "by_ones": by_ones})
 
 
 def settings(experiment: str) -> list[Setting]:

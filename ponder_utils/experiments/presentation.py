@@ -8,8 +8,7 @@ from torch import Tensor, nn
 
 from ponder_utils.act import ACT
 from ponder_utils.evaluation import binary_correct
-from ponder_utils.experiments.parity import one_time_step, right
-from ponder_utils.experiments.price import bce
+from ponder_utils.experiments.parity import cross_entropy, one_time_step, right
 from ponder_utils.losses import ACTLoss
 from ponder_utils.training import train
 
@@ -39,7 +38,7 @@ def run(epochs: int, seed: int) -> dict[str, list[Any]]:
     """
     torch.manual_seed(seed)
     model, everything = ACT(nn.RNNCell(8 + 1, 16), max_updates=100), every_front()
-    loss = ACTLoss(bce, 1e-4, "accumulated")
+    loss = ACTLoss(cross_entropy, 1e-4, "accumulated")
 
     @torch.no_grad()
     def score(model: nn.Module) -> dict[str, float]:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell, begin, hidden
 from ponder_utils.evaluation import binary_correct
-from ponder_utils.experiments.parity import act, one_time_step, right, tested_k
+from ponder_utils.experiments.parity import act, cross_entropy, one_time_step, right, tested_k
 from ponder_utils.losses import ACTLoss, ACTLossTerms
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
@@ -26,7 +26,6 @@ CHEAP, DEAR = TAUS[0], TAUS[-1]
 BATCH = 128
 LEARNT = 0.95  # accuracy from which on a network counts as one that has learnt the task
 Prices = Sequence[Sequence[float]]  # (time penalty, for how many batches), one after the other
-bce = nn.BCEWithLogitsLoss(reduction="none")
 
 
 class FixedDepth(nn.Module):
@@ -84,14 +83,14 @@ def run(
 
 def answer_loss(y_hat: Tensor, y: Tensor) -> ACTLossTerms:
     """The loss of a network that pays nothing."""
-    loss = bce(y_hat, y).mean()
+    loss = cross_entropy(y_hat, y).mean()
     return ACTLossTerms(loss, loss, torch.zeros_like(loss))
 
 
 def charge(prices: Prices) -> Callable[[Any, Tensor], ACTLossTerms]:
     """ACT's loss, whose time penalty changes as training goes on: one call is one batch."""
     taus = chain.from_iterable(repeat(tau, int(updates)) for tau, updates in prices)
-    return lambda output, y: ACTLoss(bce, next(taus))(output, y)
+    return lambda output, y: ACTLoss(cross_entropy, next(taus))(output, y)
 
 
 def follow(

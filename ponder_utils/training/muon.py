@@ -19,19 +19,19 @@ class MuonAndAdam(torch.optim.Optimizer):
     """
 
     def __init__(self, model: nn.Module, lr: float, ratio: float = 1.0) -> None:
-        weights = list(model.parameters())
-        matrices = [weight for weight in weights if weight.ndim == 2 and min(weight.shape) > 2]
-        others = [weight for weight in weights if not any(weight is matrix for matrix in matrices)]
+        matrices, others = list[nn.Parameter](), list[nn.Parameter]()
+        for weight in model.parameters():
+            (matrices if weight.ndim == 2 and min(weight.shape) > 2 else others).append(weight)
         muon = torch.optim.Muon(matrices, lr=lr * ratio, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
         self.parts = [torch.optim.Adam(others, lr=lr, fused=True), muon]
         self.found_inf: torch.Tensor | None = None
         super().__init__([group for part in self.parts for group in part.param_groups], {})
 
-    def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        """One update, unless `found_inf` is 1."""
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """One update, unless `found_inf` is 1. There is no closure, which each part would call for itself."""
         if self.found_inf is None or not self.found_inf:
             for part in self.parts:
-                part.step(closure)
+                part.step()
 
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint."""

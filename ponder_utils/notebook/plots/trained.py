@@ -279,7 +279,7 @@ def accuracy_and_steps(
             above.plot(k, accuracy, **line)
             below.plot(k, steps, **line)
         for ax in (above, below):
-            ax.axvspan(border + 0.5, max(k[-1], border) + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
+            ax.axvspan(border + 0.5, k[-1] + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
             ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         above.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2)
         above.set(title=f"{name}\n{sum(one[2] for one in its)} of {len(its)} learnt", ylim=(0, 1.03), xlabel=" ")
