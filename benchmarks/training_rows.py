@@ -135,7 +135,7 @@ def image_rows() -> list[Row]:
     task, generator = RotationTask(x, y, within=22.5), torch.Generator().manual_seed(0)
     loader = peers.image_loader(x, y)
     once = EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), n_outputs=10))
-    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), lambda_p=0.2, max_steps=N)
+    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.2, max_steps=N)
 
     def every_step(x: torch.Tensor, h: torch.Tensor | None) -> tuple:
         return once(once.start(x)[0], h)

@@ -69,6 +69,27 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
     return torch.cat([log_prior[:-1], log_survival[-1:]])
 
 
+def log_prior_of(prior: float | str | Tensor, max_steps: int, repair: str = "renormalise") -> Tensor:
+    """log p_G(n), n = 1..N, of any prior: [N], float64, with N = max_steps >= 1.
+
+    prior: a number is lambda_p, and p_G geometric (see `geometric_log_prior`, also for `repair`). "uniform" favours no
+    step: KL(p || p_G) is then log N less the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the
+    p_G(n) themselves, which must be above 0 and sum to 1.
+    TypeError or ValueError if an argument is not as above.
+    """
+    if isinstance(prior, str):
+        check_choice("prior", prior, ("uniform",))
+        return torch.full((check_int("max_steps", max_steps, 1),), -math.log(max_steps), dtype=torch.float64)
+    if not isinstance(prior, Tensor):
+        return geometric_log_prior(prior, max_steps, repair)
+    p_G = prior.detach().double()
+    if p_G.shape != (check_int("max_steps", max_steps, 1),):
+        raise ValueError(f"prior must have one value per step, shape [{max_steps}]; got {list(p_G.shape)}")
+    if not (p_G > 0).all() or abs(p_G.sum().item() - 1) > 1e-4:
+        raise ValueError(f"prior must be above 0 at each step, and sum to 1; got {p_G.tolist()}, sum {p_G.sum():.6g}")
+    return p_G.log().log_softmax(0)
+
+
 def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -> Tensor:
     """KL divergence between the halting distribution and its prior, in nats: log_p [N, ...], log_prior [N] -> [...].
 

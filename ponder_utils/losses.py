@@ -10,9 +10,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils._check import check_choice, check_real
 from ponder_utils.act import ACTOutput
-from ponder_utils.halting import DIRECTIONS, geometric_log_prior, kl_divergence
+from ponder_utils.halting import DIRECTIONS, kl_divergence, log_prior_of
 from ponder_utils.pondernet import PonderOutput
 
 Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat, y) -> loss
@@ -59,24 +59,26 @@ class ReconstructionLoss(_LossOfEach):
 
 
 class RegularizationLoss(nn.Module):
-    """KL divergence between the halting distribution and the truncated geometric prior, averaged over the batch.
+    """KL divergence between the halting distribution and its prior, averaged over the batch.
 
-    lambda_p is the prior's probability to halt at each step, and max_steps N, as in the network; for them and `repair`
-    see `geometric_log_prior`, for the direction `kl_divergence`.
+    prior: lambda_p of the truncated geometric one, which is its probability to halt at each step, "uniform", or the
+    p_G(n) themselves, [N]; max_steps: N, as in the network. For these and `repair` see `log_prior_of`, for the
+    direction `kl_divergence`.
     """
 
     log_prior: Tensor  # [N]
-    lambda_p: Tensor  # scalar
 
-    def __init__(self, lambda_p: float, max_steps: int, repair: str = "renormalise", direction: str = "p||p_G") -> None:
+    def __init__(
+        self, prior: float | str | Tensor, max_steps: int, repair: str = "renormalise", direction: str = "p||p_G"
+    ) -> None:
         super().__init__()
         self.direction = check_choice("direction", direction, DIRECTIONS)
-        self.register_buffer("log_prior", geometric_log_prior(lambda_p, max_steps, repair).float(), persistent=False)
-        self.register_buffer("lambda_p", torch.tensor(float(lambda_p), dtype=torch.float32), persistent=False)
+        self.register_buffer("log_prior", log_prior_of(prior, max_steps, repair).float(), persistent=False)
 
     def extra_repr(self) -> str:
         """For print."""
-        return f"lambda_p={self.lambda_p:.6g}, max_steps={len(self.log_prior)}, direction={self.direction!r}"
+        first = "".join(f"{p:.3g}, " for p in self.log_prior[:3].exp().tolist())
+        return f"p_G=[{first}...], max_steps={len(self.log_prior)}, direction={self.direction!r}"
 
     def forward(self, output: PonderOutput) -> Tensor:
         """Scalar, in nats."""
@@ -100,14 +102,14 @@ class PonderLoss(nn.Module):
     beta: Tensor  # scalar
 
     def __init__(
-        self, criterion: Criterion, lambda_p: float, max_steps: int, beta: float = 0.01,
+        self, criterion: Criterion, prior: float | str | Tensor, max_steps: int, beta: float = 0.01,
         repair: str = "renormalise", direction: str = "p||p_G",
     ) -> None:  # fmt: skip
         super().__init__()
         # A buffer, as the prior is: what networks that are trained together may differ in.
         self.register_buffer("beta", torch.tensor(check_real("beta", beta, 0, open_low=False)), persistent=False)
         self.reconstruction = ReconstructionLoss(criterion)
-        self.regularization = RegularizationLoss(lambda_p, check_int("max_steps", max_steps, 1), repair, direction)
+        self.regularization = RegularizationLoss(prior, max_steps, repair, direction)
 
     def extra_repr(self) -> str:
         """For print."""

@@ -13,6 +13,7 @@ from ponder_utils.halting import (
     geometric_log_prior,
     halting_log_probs,
     kl_divergence,
+    log_prior_of,
 )
 
 HALVES = (torch.float16, torch.bfloat16)
@@ -132,6 +133,17 @@ def test_gradients_against_finite_differences(direction):
         (lambda: geometric_log_prior(0.0, 5), ValueError, r"lambda_p must be a number in \(0, 1\]; got 0.0"),
         (lambda: geometric_log_prior(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
         (lambda: geometric_log_prior(float("nan"), 5), ValueError, "lambda_p must be.*got nan"),
+        (lambda: log_prior_of("poisson", 5), ValueError, "prior must be one of 'uniform'; got 'poisson'"),
+        (lambda: log_prior_of(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
+        (lambda: log_prior_of("uniform", 0), ValueError, "max_steps must be an integer >= 1; got 0"),
+        (
+            lambda: log_prior_of(torch.ones(3) / 3, 5),
+            ValueError,
+            r"prior must have one value per step, shape \[5\]; got \[3\]",
+        ),
+        (lambda: log_prior_of(torch.ones(3), 3), ValueError, "prior must be above 0 .*sum to 1; got .*, sum 3"),
+        (lambda: log_prior_of(torch.tensor([0.0, 1.0]), 2), ValueError, "prior must be above 0"),
+        (lambda: log_prior_of(torch.tensor([float("nan"), 1.0]), 2), ValueError, "prior must be above 0"),
         (lambda: geometric_log_prior("0.2", 5), TypeError, r"lambda_p must be.*got '0.2' \(str\)"),
         (lambda: geometric_log_prior(0.2, 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (lambda: geometric_log_prior(0.2, 2.0), TypeError, "max_steps must be an integer >= 1; got 2.0"),
@@ -180,3 +192,19 @@ def test_finite_where_the_sum_of_the_logits_is():
         log_p = halting_log_probs(torch.full((20, 1), size))
         assert log_p.isfinite().all() == finite
         assert not log_p.isnan().any()
+
+
+@given(st.lists(st.floats(-30, 30), min_size=2, max_size=12))
+def test_against_a_uniform_prior_the_divergence_is_log_n_less_the_entropy(logits):
+    log_p = halting_log_probs(torch.tensor(logits, dtype=torch.float64))
+    entropy = -(log_p.exp() * log_p).sum()
+    divergence = kl_divergence(log_p, log_prior_of("uniform", len(logits)))
+    assert divergence.item() == pytest.approx(math.log(len(logits)) - entropy.item(), abs=1e-9)
+
+
+def test_a_prior_given_as_probabilities_is_that_prior():
+    for lambda_p in (0.1, 0.7):
+        wanted = geometric_log_prior(lambda_p, 6)
+        torch.testing.assert_close(log_prior_of(wanted.exp(), 6), wanted)
+        torch.testing.assert_close(log_prior_of(wanted.exp().float(), 6), wanted, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(log_prior_of(lambda_p, 6), wanted)

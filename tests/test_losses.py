@@ -169,9 +169,9 @@ def test_wrong_arguments_are_named(call, error, message):
 
 def test_print_shows_the_settings():
     shown = repr(
-        PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p=0.2, max_steps=20, beta=0.03, direction="p_G||p")
+        PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.2, max_steps=20, beta=0.03, direction="p_G||p")
     )
-    for setting in ("lambda_p=0.2", "max_steps=20", "beta=0.03", "direction='p_G||p'"):
+    for setting in ("p_G=[0.202, 0.162, 0.129, ...]", "max_steps=20", "beta=0.03", "direction='p_G||p'"):
         assert setting in shown
     assert "tau=0.001, cost='ponder'" in repr(ACTLoss(nn.BCEWithLogitsLoss(reduction="none"), tau=1e-3))
     assert "max_steps=7" in repr(PonderNet(GRUStep(4, 8), 7))

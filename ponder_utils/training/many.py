@@ -60,7 +60,7 @@ def train_many(
         models: K networks, trained in place. They may differ in nothing but the values of parameters and buffers, and
             have no tensor in common.
         loss_fns: K modules, (model(x), y) -> a named tuple of scalars with a field `total`. They may differ in nothing
-            but buffers: a `PonderLoss` in lambda_p and beta.
+            but buffers: a `PonderLoss` in prior and beta.
         draw_batch, n_updates, clip, evaluate, monitor, log, log_every, checkpoint_every, progress: as for `train`.
         schedule, patience: as for `train`, for each network alone. A schedule may change the learning rate only.
         lr: Adam's learning rate, one for all or one for each.
