@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real
 from ponder_utils.cells import begin, each, hidden, select
+from ponder_utils.pondernet import PonderOutput
 
 
 class ACTOutput(NamedTuple):
@@ -21,6 +22,24 @@ class ACTOutput(NamedTuple):
     n_updates: Tensor  # [T, batch] N(t), whole numbers
     remainder: Tensor  # [T, batch] R(t), differentiable
     state: Any  # the mean-field state after the last time step; pass it on to continue the sequence
+
+
+def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
+    """ACT around any step function, at a single time step: what it answers with the N steps that a PonderNet took.
+
+    The halting units are h_n = sigmoid(a_n). The answer is the average sum_n p_n y_hat_n, and N the cap M. There is no
+    mean-field state, since no time step follows, and no flag: `state` is None. epsilon: as for `ACT`.
+    """
+    h = torch.sigmoid(output.halt_logits.float() if output.halt_logits.dtype != torch.float64 else output.halt_logits)
+    left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
+    going = left - h > check_real("epsilon", epsilon, 0, 1, open_low=True)
+    going = torch.cat([going[:-1], torch.zeros_like(going[:1])]).cumprod(0)  # 1 for n < N
+    n_updates = going.sum(0) + 1
+    remainder = left.gather(0, n_updates[None] - 1)[0]
+    n = torch.arange(1, len(h) + 1, device=h.device)[:, None]
+    weight = torch.where(n == n_updates, remainder, h * going)  # p_n
+    y_hat = (weight.view(*weight.shape, *[1] * (output.y_hat.ndim - 2)) * output.y_hat).sum(0)
+    return ACTOutput(y_hat[None], n_updates[None], remainder[None], None)
 
 
 class ACT(nn.Module):

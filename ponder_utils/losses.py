@@ -18,7 +18,7 @@ from ponder_utils.pondernet import PonderOutput
 Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat, y) -> loss
 
 
-class _LossOfEach(nn.Module):
+class LossOfEach(nn.Module):
     """What has a criterion that returns a loss for each row that it is given."""
 
     def __init__(self, criterion: Criterion) -> None:
@@ -39,8 +39,17 @@ class _LossOfEach(nn.Module):
             raise ValueError(f"criterion must return {wanted}; got shape {list(loss.shape)}. {advice}")
         return loss.view(n_steps, batch_size)
 
+    def by_step(self, y_hat: Tensor, y: Tensor) -> Tensor:
+        """The loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch]."""
+        advice = (
+            "PonderNet weights the loss of each sample by that sample's own p_n. With a loss that is already averaged "
+            "over the batch, every sample's p_n gets the same gradient, and no network can learn to ponder per input. "
+            'Use reduction="none", and reduce all dimensions but the first.'
+        )
+        return self.of_each(y_hat, y.expand(len(y_hat), *y.shape), "sample", "steps", advice)
 
-class ReconstructionLoss(_LossOfEach):
+
+class ReconstructionLoss(LossOfEach):
     """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all.
 
     The criterion returns one loss per sample, (y_hat, y) -> [batch], such as `nn.BCEWithLogitsLoss(reduction="none")`.
@@ -48,14 +57,7 @@ class ReconstructionLoss(_LossOfEach):
 
     def forward(self, output: PonderOutput, y: Tensor) -> Tensor:
         """y: [batch, ...] -> scalar, in the unit of the criterion; ValueError unless it gives one value per sample."""
-        y_every_step = y.expand(len(output.log_p), *y.shape)  # [N, batch, ...]
-        advice = (
-            "PonderNet weights the loss of each sample by that sample's own p_n. With a loss that is already averaged "
-            "over the batch, every sample's p_n gets the same gradient, and no network can learn to ponder per input. "
-            'Use reduction="none", and reduce all dimensions but the first.'
-        )
-        loss = self.of_each(output.y_hat, y_every_step, "sample", "steps", advice)
-        return (output.log_p.exp() * loss).sum(0).mean()
+        return (output.log_p.exp() * self.by_step(output.y_hat, y)).sum(0).mean()
 
 
 class RegularizationLoss(nn.Module):
@@ -133,7 +135,7 @@ class ACTLossTerms(NamedTuple):
     cost: Tensor  # not yet multiplied by tau
 
 
-class ACTLoss(_LossOfEach):
+class ACTLoss(LossOfEach):
     """L(x, y) + tau * P(x), averaged over the batch (Graves 2016, Eq. 12).
 
     The ponder cost is P = sum_t N(t) + R(t) (Eqs. 10-11). N(t) is a whole number, constant almost everywhere, so only

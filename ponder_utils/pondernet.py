@@ -64,7 +64,7 @@ class PonderNet(nn.Module):
 
     @torch.no_grad()
     def predict(
-        self, x: Tensor, rule: str = "sample", *, q: float = 0.5, step: int | None = None,
+        self, x: Tensor, rule: str | rules.RuleMaker = "sample", *, q: float = 0.5, step: int | None = None,
         generator: torch.Generator | None = None, activation: Callable[[Tensor], Tensor] | None = None,
         look_every: int | None = None,
     ) -> Prediction:  # fmt: skip
@@ -80,20 +80,24 @@ class PonderNet(nn.Module):
             rule: "sample" (the paper's: halt at step n with probability p_n; the same seed of the `generator` gives the
                 same answer), "quantile" (first step where the CDF reaches `q`, in (0, 1]), "threshold" (first step
                 where lambda_n reaches `q`), "most_probable", "fixed" (at `step`, in 1..max_steps), or "expectation":
-                run all steps, and average the answers with weights p_n.
+                run all steps, and average the answers with weights p_n. Or a function of batch size and device that
+                makes a rule, such as `partial(rules.confidence, q=0.9)`: see `ponder_utils.rules`.
             activation: for "expectation": applied to y_hat_n before it is averaged. With `torch.sigmoid` the
                 average is one of probabilities, which is what sampling gives in the mean; without, of logits.
             look_every: steps from one look to the next. None: `SHORT_STRIDE` as long as more than `MANY_ROWS` samples
                 think, then `LONG_STRIDE`. With 1 no step is computed that is not needed.
         ValueError or TypeError if `rule`, `q`, `step` or `look_every` is not as above.
         """
-        check_choice("rule", rule, RULES)
+        if not callable(rule):
+            check_choice("rule", rule, RULES)
         if rule == "expectation":
             return self._expectation(x, activation)
         if look_every is not None:
             check_int("look_every", look_every, 1)
         n_rows, device, last = len(x), x.device, self.max_steps
-        if rule == "sample":
+        if callable(rule):
+            decide = rule(n_rows, device)
+        elif rule == "sample":
             decide = rules.sample(n_rows, device, generator)
         elif rule == "most_probable":
             decide = rules.most_probable(n_rows, device)
@@ -128,7 +132,7 @@ class PonderNet(nn.Module):
             if n + c == last:
                 after[-1] = -torch.inf
 
-            take, goes_on = decide(rows, log_p, after)
+            take, goes_on = decide(rows, log_p, after, y_hat)
             taken = (take < c).nonzero().squeeze(1)
             if len(taken) > 0:
                 at, place = select((take, rows), taken)

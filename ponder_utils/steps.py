@@ -141,6 +141,30 @@ class EncodedStep(_Around):
         return super().start(self.encoder(x))
 
 
+class JudgedStep(nn.Module):
+    """A step function that has learnt to answer, and now only learns when to halt.
+
+    Its weights are frozen, and the halting logit is read anew from its states.
+
+    Args:
+        step: a step function, a module whose state is a tensor.
+        judge: the state h_{n+1} [batch, ...] -> the logit a_n [batch].
+    """
+
+    def __init__(self, step: nn.Module, judge: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.step, self.judge = step.requires_grad_(False), judge
+
+    def start(self, x: Tensor) -> tuple[Any, Any]:
+        """As the step does it."""
+        return start(self.step, x)
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """As the step does it, but for a_n."""
+        y_hat, h, _ = self.step(z, h)
+        return y_hat, h, self.judge(h)
+
+
 class CheckpointedStep(_Around):
     """A step function that is trained with less memory: what it forgets on the way it computes again for the gradient.
 

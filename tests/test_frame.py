@@ -95,6 +95,7 @@ ROOMS = [
     {"cells", "encoders", "steps", "local", "halting", "rules"},
     {"pondernet", "act"},
     {"losses", "evaluation"},
+    {"supervision"},
     {"training"},
     {"experiments"},
     {"notebook"},

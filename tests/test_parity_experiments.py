@@ -33,7 +33,7 @@ def test_settings_are_all_different_and_what_their_runs_take(name):
             inspect.signature(call).bind(**setting)
 
 
-@pytest.mark.parametrize("name", ["prior", "beyond", "border"])
+@pytest.mark.parametrize("name", ["prior", "ones", "beyond", "border"])
 def test_what_is_stored_is_among_the_settings_so_that_no_run_is_made_twice(name, pytestconfig):
     rows = results.load_results(pytestconfig.rootpath / f"results/03_parity_{name}_class.jsonl")
     wanted = parity.settings(name)
@@ -101,6 +101,44 @@ def test_what_is_measured_of_a_network():
     assert model.training
 
 
+class Counts(nn.Module):
+    """A step that halts after as many steps as `count` says of the input, and one more."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+
+    def start(self, x):
+        return self.count(x), torch.zeros(len(x))
+
+    def forward(self, z, n):
+        return torch.zeros(len(z)), n + 1, 40 * (n - z + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("count", "k", "ones"),
+    [
+        (lambda x: (x == 1).sum(1).float(), None, 1),
+        (lambda x: x.abs().sum(1), 1, None),
+        (lambda x: torch.zeros(len(x)), 0, 0),
+    ],
+)
+def test_what_steps_hang_on_is_found(count, k, ones):
+    found = parity.about_ones(PonderNet(Counts(count), 8), 5)
+    for name, share in (("k", k), ("ones", ones)):
+        if share is None:
+            assert 0.2 < found["explained"][name] < 0.8
+        else:
+            assert found["explained"][name] == pytest.approx(share, abs=1e-6)
+    if ones:
+        assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
+
+
+def test_the_variance_between_groups_is_that_of_their_means():
+    values, groups = torch.tensor([1.0, 3, 5, 5], dtype=torch.float64), torch.tensor([0, 0, 2, 2])
+    assert parity._between(values, groups) == pytest.approx(2.25 / 2.75)  # means 2, 2, 5, 5 around 3.5
+
+
 def test_what_is_measured_of_act():
     torch.manual_seed(0)
     act = ACT(RNNCell(5, 6), max_updates=3)
@@ -122,6 +160,8 @@ def test_networks_that_are_run_together_are_measured_one_by_one():
         assert row["stopped"] == 0
         assert parity.run([setting])[0]["steps"] == pytest.approx(row["steps"], rel=1e-4)
     assert len({tuple(row["steps"]) for row in together}) == 4
+    (more,) = parity.run(settings[:1], ones=True)
+    assert set(more) == {"stopped", "accuracy", "steps", "by_ones", "explained"}
 
 
 @pytest.mark.parametrize(("loss", "more"), [("ACT", {"tau": 1e-4}), ("every step", {})])

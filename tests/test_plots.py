@@ -63,8 +63,10 @@ FIGURES = {
     ),
     "over_training": lambda: trained.over_training(watched, {"easy": "k = 1", "hard": "k = 8"}, THREE, [0, 9]),
     "stopped_at": lambda: trained.stopped_at({"a": (by_step, [(2.5, 0.9)]), "b": (by_step[:1], [])}),
-    "against_k": lambda: trained.against_k(
-        {"a": [(THREE, True), (THREE[::-1], False)], "b": [(THREE, True)]}, [1, 2, 3], "steps"
+    "two_counts": lambda: trained.two_counts(
+        {"a": [(THREE, [1, *THREE], True), (THREE[::-1], [1, *THREE], False)], "b": [(THREE, [1, *THREE], True)]},
+        [1, 2, 3],
+        "steps",
     ),
     "rises": lambda: trained.rises(
         {
@@ -259,7 +261,7 @@ def test_the_moments_of_training_are_columns_and_every_network_a_line():
 
 
 def test_a_network_looks_the_same_in_every_figure_and_one_that_did_not_learn_is_grey():
-    stopped, steps = (FIGURES[name]().axes[0].get_lines() for name in ("stopped_at", "against_k"))
+    stopped, steps = (FIGURES[name]().axes[0].get_lines() for name in ("stopped_at", "two_counts"))
     assert [line.get_marker() for line in stopped[:3]] == ["o", "s", "^"]
     assert [line.get_marker() for line in steps[:2]] == ["o", "s"]
     assert (steps[0].get_color(), steps[1].get_color()) == (stopped[0].get_color(), trained.GREY)

@@ -46,7 +46,10 @@ def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(r
 def test_of_equal_steps_that_two_looks_saw_the_first_gives_the_answer():
     rows, log_p, goes_on = torch.arange(1), torch.tensor([[-2.0]]), torch.tensor([[-0.5]])
     rule = rules.most_probable(1, rows.device)
-    assert [rule(rows, log_p, goes_on)[0].item() for _ in range(2)] == [0, 1]  # the second takes none of its 1 step
+    assert [rule(rows, log_p, goes_on, log_p)[0].item() for _ in range(2)] == [
+        0,
+        1,
+    ]  # the second takes none of its 1 step
 
 
 def test_the_quantile_is_the_median_unless_told_otherwise():
@@ -54,7 +57,7 @@ def test_the_quantile_is_the_median_unless_told_otherwise():
     default, median = scripted(logits, "quantile")[0], scripted(logits, "quantile", q=0.5)[0]
     assert torch.equal(default.steps, median.steps)
     rows, log_survival = torch.arange(2), torch.tensor([[0.51, 0.49]]).log()
-    _, goes_on = rules.quantile(2, rows.device)(rows, log_survival, log_survival)
+    _, goes_on = rules.quantile(2, rows.device)(rows, log_survival, log_survival, log_survival)
     assert goes_on.tolist() == [True, False]
 
 
@@ -63,7 +66,7 @@ def test_the_threshold_is_one_half_unless_told_otherwise():
     default, half = scripted(logits, "threshold")[0], scripted(logits, "threshold", q=0.5)[0]
     assert torch.equal(default.steps, half.steps)
     rows, lambda_n = torch.arange(2), torch.tensor([[0.49, 0.51]])
-    take, goes_on = rules.threshold(2, rows.device)(rows, lambda_n.log(), (1 - lambda_n).log())
+    take, goes_on = rules.threshold(2, rows.device)(rows, lambda_n.log(), (1 - lambda_n).log(), lambda_n)
     assert take.tolist() == [1, 0]
     assert goes_on.tolist() == [True, False]
 
@@ -143,7 +146,7 @@ def test_a_sampling_rule_without_a_generator_draws_by_torchs_own_seed():
 
     def goes_on(seed):
         torch.manual_seed(seed)
-        return rules.sample(1000, rows.device)(rows, log_survival, log_survival)[1]
+        return rules.sample(1000, rows.device)(rows, log_survival, log_survival, log_survival)[1]
 
     assert torch.equal(goes_on(1), goes_on(1))
     assert not torch.equal(goes_on(1), goes_on(2))

@@ -101,7 +101,7 @@ def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) ->
     log_survival = logsigmoid(-halt_logits).cumsum(0)
     log_survival[-1] = -torch.inf
     for name, rule in RULES.items():
-        step, _ = rule(n_lines, device)(torch.arange(n_lines, device=device), log_p, log_survival)  # from 0
+        step, _ = rule(n_lines, device)(torch.arange(n_lines, device=device), log_p, log_survival, y_hat)  # from 0
         by_rule[name] = {"right": right.gather(0, step[None]), "steps": step + 1, "before": step + 1 < need}
     return {
         "rules": {rule: {name: its.float().mean().item() for name, its in of.items()} for rule, of in by_rule.items()},

@@ -1,8 +1,9 @@
 """Parity at the papers' sizes, 64 and 96 elements: who learns it, in how many steps, and who goes beyond the border."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple
 
 import torch
@@ -168,13 +169,15 @@ def run(
 def settings(experiment: str) -> list[Setting]:
     """What an experiment consists of.
 
-    "64" and "96", the sizes: five seeds of each of METHODS, first one network of each, then the next seed of all.
+    "64" and "96", the sizes: five seeds of each of METHODS, first one network of each, then the next seed of all; and
+    at 64 three more of PonderNet, so that five at least have learnt.
     "recipe": at 64 elements, each of CHANGES alone, three seeds of PonderNet; and without a curriculum one
     network of each other method. "knobs": at 64 elements, two seeds of each of KNOBS, of PonderNet and of ACT.
     ValueError if there is no such experiment.
     """
     if experiment in SIZES:
-        return [_setting(experiment, network, seed) for seed in range(5) for network in METHODS]
+        more = [_setting("64", "PonderNet", seed) for seed in range(5, 8)] if experiment == "64" else []
+        return [_setting(experiment, network, seed) for seed in range(5) for network in METHODS] + more
     if experiment == "recipe":
         changed = [_setting("64", "PonderNet", seed, change) for seed in range(3) for change in CHANGES.values()]
         others = [name for name in METHODS if name != "PonderNet"]
@@ -187,6 +190,26 @@ def settings(experiment: str) -> list[Setting]:
 
 def _setting(size: str, network: str, seed: int, change: Setting | None = None) -> Setting:
     return RECIPE | SIZES[size] | {"network": network, "knob": METHODS[network], "seed": seed} | (change or {})
+
+
+def within(row: dict[str, Any]) -> float:
+    """The share of right answers over the k that a run was trained on."""
+    return mean(row["accuracy"][: row["k_max"]])
+
+
+def beyond(row: dict[str, Any]) -> float:
+    """And over the larger k."""
+    return mean(row["accuracy"][row["k_max"] :])
+
+
+def by_pace(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs, from those of the fewest steps at k = 16 to those of the most."""
+    return sorted(rows, key=lambda row: row["steps"][15])
+
+
+def steps_by_ones(row: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
+    """Of a run, for the first three k of `PROBED`: steps and accuracy where 0, 1, 2, ... elements are +1."""
+    return {k: (its["steps"], its["accuracy"]) for k, its in zip(PROBED[:3], row["by_ones"], strict=False)}
 
 
 def runs_of(experiment: str, mode: str, folder: str | Path, workers: int) -> list[dict[str, Any]]:

@@ -16,9 +16,11 @@ from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import Score, binary_correct, evaluate, modes_kept
 from ponder_utils.experiments import results
 from ponder_utils.experiments.results import rounded
+from ponder_utils.halting import expected_steps
 from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import RNNStep
+from ponder_utils.supervision import FixedDepthLoss
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
 from ponder_utils.training.many import train_many
@@ -68,26 +70,12 @@ class TextbookLoss(nn.Module):
         return LossTerms(reconstruction + BETA * divergence, reconstruction, divergence)
 
 
-class FixedDepthLoss(nn.Module):
-    """No halting: the loss of the last step's answer, or the mean over the answers of every step."""
-
-    def __init__(self, every_step: bool) -> None:
-        super().__init__()
-        self.first = 0 if every_step else -1
-
-    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
-        """y: [batch] -> three scalars."""
-        y_hat = output.y_hat[self.first :]
-        loss = cross_entropy(y_hat, y.expand_as(y_hat)).mean()
-        return LossTerms(loss, loss, torch.zeros_like(loss))
-
-
 LOSSES: dict[str, Callable[[float, int], nn.Module]] = {  # (lambda_p, N) -> loss
     "log space": lambda lambda_p, N: PonderLoss(cross_entropy, lambda_p, N, BETA),
     "log space, reversed": lambda lambda_p, N: PonderLoss(cross_entropy, lambda_p, N, BETA, direction="p_G||p"),
     "textbook": TextbookLoss,
-    "last step": lambda _, N: FixedDepthLoss(every_step=False),
-    "every step": lambda _, N: FixedDepthLoss(every_step=True),
+    "last step": lambda _, N: FixedDepthLoss(cross_entropy, every_step=False),
+    "every step": lambda _, N: FixedDepthLoss(cross_entropy, every_step=True),
 }
 FIXED = ("last step", "every step")  # those that answer after N steps, whatever the input
 
@@ -145,10 +133,38 @@ def by_k(pairs: Sequence[tuple[float, float]]) -> dict[str, list[float]]:
     return {"accuracy": accuracy, "steps": steps}
 
 
-def run(settings: list[Setting], checkpoint_dir: str | None = None) -> list[dict[str, Any]]:
+@torch.no_grad()
+def about_ones(model: PonderNet, elements: int) -> dict[str, Any]:
+    """What the expected steps hang on, over 20,000 inputs whose k is drawn uniformly.
+
+    "by_ones": [elements + 1] their mean where so many elements are +1. "explained": the share of their variance that is
+    between inputs of different k, and that between inputs of different numbers of +1.
+    """
+    x, _ = ParityTask(elements).batch(20_000, torch.Generator().manual_seed(14))
+    steps = torch.cat([expected_steps(model(some).log_p) for some in x.split(2000)]).double()
+    k, ones = x.abs().sum(1).long(), (x == 1).sum(1)
+    return {
+        "by_ones": _means(steps, ones).tolist(),
+        "explained": {"k": _between(steps, k), "ones": _between(steps, ones)},
+    }
+
+
+def _means(values: Tensor, groups: Tensor) -> Tensor:
+    """The mean over each group 0, 1, ...; nan where it is empty."""
+    return torch.bincount(groups, values) / torch.bincount(groups)
+
+
+def _between(values: Tensor, groups: Tensor) -> float:
+    """The share of the variance that is between groups; 0 if there is no variance."""
+    whole = values.var(correction=0)
+    return (_means(values, groups)[groups].var(correction=0) / whole).item() if whole else 0.0
+
+
+def run(settings: list[Setting], ones: bool = False, checkpoint_dir: str | None = None) -> list[dict[str, Any]]:
     """Train networks that differ in nothing but lambda_p and seed, all at once, and `measure` each.
 
-    A setting names a loss of `LOSSES`; "stopped" is the update at which a number was not finite, or 0.
+    A setting names a loss of `LOSSES`; "stopped" is the update at which a number was not finite, or 0. ones: tell
+    `about_ones`, too.
     """
     its, models, loss_fns = settings[0], [], []
     task, updates = ParityTask(its["elements"], 1, its["k_max"]), its["updates"]
@@ -163,7 +179,11 @@ def run(settings: list[Setting], checkpoint_dir: str | None = None) -> list[dict
     )  # fmt: skip
     stopped = {row["network"]: row["update"] for row in table if row["stopped"]}
     fixed = its["loss"] in FIXED
-    return [{"stopped": stopped.get(i, 0), **measure(model, its["elements"], fixed)} for i, model in enumerate(models)]
+    return [
+        {"stopped": stopped.get(i, 0), **measure(model, its["elements"], fixed)}
+        | (about_ones(model, its["elements"]) if ones else {})
+        for i, model in enumerate(models)
+    ]
 
 
 def run_at_the_border(
@@ -209,6 +229,9 @@ def _changes(experiment: str) -> list[tuple[Setting, range]]:
         return [(GRID | size | {"lambda_p": lambda_p, "loss": loss}, ten) for size, lambda_p, loss in grid]
     if experiment == "again":  # one setting of that grid, with other seeds
         return [(GRID | SIZES["large"] | {"lambda_p": 0.3, "loss": "log space, reversed"}, range(10, 30))]
+    if experiment == "ones":  # two settings of that grid, with the same seeds
+        forms = [(form, lambda_p) for form in FORMS[:2] for lambda_p in (0.1, 0.3)]
+        return [(GRID | SIZES["large"] | {"lambda_p": lambda_p, "loss": form}, ten) for form, lambda_p in forms]
     if experiment == "beyond":
         kinds: list[Setting] = [{"loss": "log space"}, {"loss": "last step", "N": 4}, {"loss": "last step"}]
         return [(FAR | {"lambda_p": 0.2} | kind, ten) for kind in kinds]
@@ -220,6 +243,7 @@ def _changes(experiment: str) -> list[tuple[Setting, range]]:
 RUNS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {  # and how `run_grid` calls it
     "prior": (run, {"together": ["lambda_p", "seed"], "checkpointed": True}),
     "again": (run, {"together": ["lambda_p", "seed"], "checkpointed": True}),
+    "ones": (partial(run, ones=True), {"together": ["lambda_p", "seed"], "checkpointed": True}),
     "beyond": (run, {"together": ["lambda_p", "seed"], "checkpointed": True}),
     "border": (run_at_the_border, {}),
 }

@@ -131,18 +131,26 @@ def stopped_at(
 
 
 @slide
-def against_k(groups: Mapping[str, Sequence[tuple[Line, bool]]], k: Sequence[int], label: str) -> Figure:
-    """Numbers against k, a panel for each group with the same axes, a line for each network: (numbers, learnt?)."""
-    figure, axes = panels(len(groups), width=4.9, height=3.4, sharey=True)
-    for kind, (ax, (title, networks)) in enumerate(zip(axes, groups.items(), strict=True)):
-        for which, (line, learnt) in enumerate(networks):
-            ax.plot(k, line, **_network(kind, which) | ({} if learnt else {"color": GREY}))
-        ax.set(title=title, xlabel="non-zero elements $k$")
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+def two_counts(groups: Mapping[str, Sequence[tuple[Line, Line, bool]]], k: Sequence[int], label: str) -> Figure:
+    """Numbers against two counts of an input: left how many elements are not 0, right how many are +1.
+
+    A row for each group, all with the same axes. groups: {title: [(against k, against 0, 1, 2, ... ones, learnt?)]}, of
+    each network.
+    """
+    figure, axes = panels(2 * len(groups), width=4.9, height=2.9, rows=len(groups), sharey=True)
+    for kind, (title, networks) in enumerate(groups.items()):
+        row = axes[2 * kind : 2 * kind + 2]
+        for which, (*lines, learnt) in enumerate(networks):
+            style = _network(kind, which) | ({} if learnt else {"color": GREY})
+            for ax, x, line in zip(row, (k, range(len(lines[1]))), lines, strict=True):
+                ax.plot(x, line, **style)
+        for ax, count in zip(row, ("elements that are not 0 ($k$)", "elements that are +1"), strict=True):
+            ax.set(title=f"{title}, by {count}", xlabel=count)
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        row[0].set(ylabel=label, ylim=(0, None))
     _networks(axes[0], max(map(len, groups.values())))
-    if not all(learnt for networks in groups.values() for _, learnt in networks):
+    if not all(learnt for networks in groups.values() for *_, learnt in networks):
         axes[0].plot([], [], color=GREY, label="not learnt")
-    axes[0].set(ylabel=label, ylim=(0, None))
     return legend(figure, columns=4)
 
 
