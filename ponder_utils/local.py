@@ -104,6 +104,16 @@ class LocalStep(_Neighbours):
         return at_places[:, 0], h, self.pooled(_mean_and_maximum(h)).squeeze(1)
 
 
+class LastPlaceStep(LocalStep):
+    """A `LocalStep` on a line of which only the last place is asked, and is the only one to vote."""
+
+    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """z and h: as from `start` -> y_hat_n [batch], h_{n+1}, halting logit a_n [batch]."""
+        h = self.move(z, h)
+        y_hat, halt_logit = self.heads(h[..., -1:])[..., 0].unbind(1)
+        return y_hat, h, halt_logit
+
+
 class ConvStep(_Neighbours):
     """One answer for a whole image, h_{n+1} = h_n + relu(W_h * h_n + W_x * x) over a grid of patches.
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_utils.tasks import AdditionTask, LineParityTask
+from ponder_utils.tasks import AdditionTask, LastPlaceTask, LineParityTask, NoisyLineParityTask
 from ponder_utils.tasks.lines import to_digits, to_number
 
 TASKS = (LineParityTask, AdditionTask)
@@ -254,3 +254,48 @@ def test_no_strategy_of_one_step_beats_the_best_chances(resets):
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@lines
+def test_the_last_place_is_asked_alone(n_places, rate, batch_size, seed):
+    whole, one = LineParityTask(n_places, rate), LastPlaceTask(n_places, rate)
+    (x, y), (same, answer) = (its.batch(batch_size, seeded(seed)) for its in (whole, one))
+    assert torch.equal(x, same)
+    assert torch.equal(answer, y[:, -1])
+    assert torch.equal(one.needed_steps(x), whole.needed_steps(x)[:, -1])
+    for n, chances in enumerate(one.best_chances(x, n_places), start=1):
+        assert chances.tolist() == [1.0 if n >= need else 0.5 for need in one.needed_steps(x).tolist()]
+
+
+@lines
+def test_a_teacher_who_errs_knows_the_same_answers(n_places, rate, batch_size, seed):
+    task = NoisyLineParityTask(n_places, rate)
+    x, _ = task.batch(batch_size, seeded(seed))
+    assert x.shape == (batch_size, 3, n_places)
+    assert torch.equal(task.answers(x), LineParityTask.answers(x[:, :2]))
+    assert torch.equal(task.needed_steps(x), LineParityTask.needed_steps(x[:, :2]))
+    assert (x[:, 2] == x[:, 2, :1]).all()
+    assert ((x[:, 2] >= 0) & (x[:, 2] <= 0.4)).all()
+
+
+def test_a_teacher_errs_as_often_as_told_and_each_place_for_itself():
+    x, y = NoisyLineParityTask(50, most=0.4).batch(4000, seeded())
+    errs, u = y != NoisyLineParityTask.answers(x), x[:, 2, 0]
+    for low in (0.0, 0.1, 0.2, 0.3):
+        rows = (u >= low) & (u < low + 0.1)
+        assert errs[rows].double().mean().item() == pytest.approx(low + 0.05, abs=0.005)
+    pairs = torch.stack([errs[:, 0], errs[:, 1]]).double()
+    rate = u.double()
+    assert (pairs[0] * pairs[1]).mean().item() == pytest.approx((rate * rate).mean().item(), abs=0.01)
+    never = NoisyLineParityTask(9, most=0.0).batch(50, seeded())
+    assert torch.equal(never[1], LineParityTask.answers(never[0]))
+
+
+def test_bits_are_ones_as_often_as_asked():
+    for ones in (0.0, 0.1, 0.5, 1.0):
+        x, _ = LineParityTask(20, ones=ones).batch(2000, seeded())
+        assert binomtest(int(x[:, 0].sum()), 40_000, ones).pvalue > 1e-4
+    with pytest.raises(ValueError, match=r"ones must be a number in \[0, 1\]; got 2.0"):
+        LineParityTask(4, ones=2.0)
+    with pytest.raises(ValueError, match=r"most must be a number in \[0, 1\]; got -0.1"):
+        NoisyLineParityTask(4, most=-0.1)

@@ -207,9 +207,18 @@ def by_pace(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["steps"][15])
 
 
-def steps_by_ones(row: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
-    """Of a run, for the first three k of `PROBED`: steps and accuracy where 0, 1, 2, ... elements are +1."""
-    return {k: (its["steps"], its["accuracy"]) for k, its in zip(PROBED[:3], row["by_ones"], strict=False)}
+def extremes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[int, tuple[list[float], list[float]]]]:
+    """Steps and accuracy where 0, 1, 2, ... elements are +1, for the first three k of `PROBED`.
+
+    Of the ACT that halts earliest, and of the PonderNets that halt earliest and latest: {name: {k: (steps, accuracy)}}.
+    """
+    told = {}
+    for network, ends in (("ACT", ("earliest",)), ("PonderNet", ("earliest", "latest"))):
+        paces = by_pace(results.chosen(rows, network=network))
+        for end, row in zip(ends, (paces[0], paces[-1]) if paces else (), strict=False):
+            its = zip(PROBED[:3], row["by_ones"], strict=False)
+            told[f"{network}, {end}"] = {k: (one["steps"], one["accuracy"]) for k, one in its}
+    return told
 
 
 def runs_of(experiment: str, mode: str, folder: str | Path, workers: int) -> list[dict[str, Any]]:

@@ -20,22 +20,23 @@ class LineParityTask:
 
     A line falls into segments, each of which begins at a reset; the first place always has one. The other places have
     them at this rate, in [0, 1]. None: each line draws a rate of its own, n_places^-u with u ~ U(0, 1), so that its
-    longest segment may have any length from 1 to n_places.
+    longest segment may have any length from 1 to n_places. A bit is 1 at the rate `ones`.
     TypeError or ValueError if an argument is not as above.
     """
 
     n_places: int
     rate: float | None = None
+    ones: float = 0.5
 
     def __post_init__(self) -> None:
-        _check(self.n_places, self.rate)
+        _check(self.n_places, self.rate, self.ones)
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw a batch on the generator's device (the CPU if there is none).
 
         x: [batch_size, 2, n_places], bits and resets; y: [batch_size, n_places]; both float32, in {0, 1}.
         """
-        bits, resets = _coins_and_barriers(batch_size, self.n_places, self.rate, generator)
+        bits, resets = _coins_and_barriers(batch_size, self.n_places, self.rate, generator, self.ones)
         resets[:, 0] = True
         x = torch.stack([bits, resets], dim=1).float()
         return x, self.answers(x)
@@ -43,7 +44,7 @@ class LineParityTask:
     @staticmethod
     def answers(x: Tensor) -> Tensor:
         """The targets of lines x [batch, 2, n_places] -> [batch, n_places]."""
-        bits, resets = x.unbind(1)
+        bits, resets = x[:, 0], x[:, 1]
         ones = bits.cumsum(1)
         before = (ones - bits).gather(1, _last(resets > 0))  # the segment
         return (ones - before).remainder(2)
@@ -68,6 +69,47 @@ class LineParityTask:
         n = torch.arange(1, n_steps + 1, device=x.device)[:, None, None]
         coins = ((needed - n).clamp(min=0) / (2 * n)).ceil() * ends
         return 0.5 ** coins.sum(2)
+
+
+@dataclass(frozen=True)
+class NoisyLineParityTask(LineParityTask):
+    """The same, taught by a teacher who errs: each target is turned round at a rate of its line's own, u ~ U(0, most).
+
+    x has u at every place as a third channel, so that one can know how far to trust the teacher. `answers` are true.
+    """
+
+    most: float = 0.4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_real("most", self.most, 0, 1, open_low=False)
+
+    def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """As for `LineParityTask`, x: [batch_size, 3, n_places]."""
+        x, y = super().batch(batch_size, generator)
+        u = self.most * torch.rand(batch_size, 1, generator=generator, device=x.device).expand_as(y)
+        errs = torch.rand(y.shape, generator=generator, device=x.device) < u
+        return torch.cat([x, u[:, None]], dim=1), (y + errs).remainder(2)
+
+
+@dataclass(frozen=True)
+class LastPlaceTask(LineParityTask):
+    """Of the same lines one answer only, that of the last place: y [batch_size]."""
+
+    @staticmethod
+    def answers(x: Tensor) -> Tensor:
+        """The target of each line: x [batch, 2, n_places] -> [batch]."""
+        return LineParityTask.answers(x)[:, -1]
+
+    @staticmethod
+    def needed_steps(x: Tensor) -> Tensor:
+        """How many places the last segment has: [batch]."""
+        return LineParityTask.needed_steps(x)[:, -1]
+
+    @classmethod
+    def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
+        """How likely the answer is right after each step, at most: [n_steps, batch]."""
+        return torch.where(torch.arange(1, n_steps + 1, device=x.device)[:, None] < cls.needed_steps(x), 0.5, 1.0)
 
 
 @dataclass(frozen=True)
@@ -133,13 +175,13 @@ def to_number(digits: Sequence[float] | Tensor) -> int:
 
 
 def _coins_and_barriers(
-    batch_size: int, n_places: int, rate: float | None, generator: torch.Generator | None
+    batch_size: int, n_places: int, rate: float | None, generator: torch.Generator | None, ones: float = 0.5
 ) -> tuple[Tensor, Tensor]:
-    """[batch_size, n_places] of bool each: fair coins, and true at the rate."""
+    """[batch_size, n_places] of bool each: coins, true at the rate `ones`, and true at the rate."""
     shape, device = (check_int("batch_size", batch_size, 1), n_places), "cpu" if generator is None else generator.device
     coins, chances = torch.rand(2, *shape, generator=generator, device=device)
     u = torch.rand(batch_size, 1, generator=generator, device=device)
-    return coins < 0.5, chances < (n_places**-u if rate is None else rate)
+    return coins < ones, chances < (n_places**-u if rate is None else rate)
 
 
 def _last(barriers: Tensor) -> Tensor:
@@ -147,7 +189,8 @@ def _last(barriers: Tensor) -> Tensor:
     return torch.where(barriers, torch.arange(barriers.shape[1], device=barriers.device), 0).cummax(1).values
 
 
-def _check(n_places: int, rate: float | None) -> None:
+def _check(n_places: int, rate: float | None, ones: float = 0.5) -> None:
     check_int("n_places", n_places, 1)
+    check_real("ones", ones, 0, 1, open_low=False)
     if rate is not None:
         check_real("rate", rate, 0, 1, open_low=False)

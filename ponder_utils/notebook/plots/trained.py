@@ -145,9 +145,10 @@ def two_counts(groups: Mapping[str, Sequence[tuple[Line, Line, bool]]], k: Seque
             for ax, x, line in zip(row, (k, range(len(lines[1]))), lines, strict=True):
                 ax.plot(x, line, **style)
         for ax, count in zip(row, ("elements that are not 0 ($k$)", "elements that are +1"), strict=True):
-            ax.set(title=f"{title}, by {count}", xlabel=count)
+            ax.set(title=title, xlabel=count)
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        row[0].set(ylabel=label, ylim=(0, None))
+        row[0].set(ylabel=label)
+    axes[0].set_ylim(0)
     _networks(axes[0], max(map(len, groups.values())))
     if not all(learnt for networks in groups.values() for *_, learnt in networks):
         axes[0].plot([], [], color=GREY, label="not learnt")

@@ -1,0 +1,332 @@
+"""Every way to stop, side by side: how networks are trained, what may stop them, and what comes of each pair.
+
+A *training* makes a network, and many *rules* may stop the same one. Both have a knob. Knobs are chosen on inputs of
+their own ("valid"), by the price of a step: those with the most right answers, less the price of the mean steps. What
+is told is of other inputs, as long as those of training, and four times as long.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
+
+from ponder_utils import rules
+from ponder_utils.act import act_average
+from ponder_utils.evaluation import binary_correct, modes_kept
+from ponder_utils.experiments import lines, parity, results
+from ponder_utils.experiments.results import rounded
+from ponder_utils.local import LastPlaceStep, LocalStep
+from ponder_utils.losses import ACTLoss, ACTLossTerms, PonderLoss
+from ponder_utils.pondernet import PonderNet, PonderOutput
+from ponder_utils.steps import JudgedStep, RNNStep
+from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
+from ponder_utils.tasks import LastPlaceTask, LineParityTask, NoisyLineParityTask, ParityTask
+from ponder_utils.training import cool_down, train
+
+PRICE = 0.005  # of a step, in right answers: two hundred steps are worth one
+SEEDS = 5
+
+
+class Problem(NamedTuple):
+    """What is asked, of which step function, and how it is trained and tested."""
+
+    task: Callable[[int], Any]  # size -> task
+    step: Callable[[], nn.Module]
+    judge: Callable[[], nn.Module]  # reads a halting logit from the state of such a step
+    recipe: dict[str, Any]  # of the training
+    tests: dict[str, tuple[int, int, int]]  # size, N, how many inputs
+    criterion: Callable[[Tensor, Tensor], Tensor] = parity.cross_entropy
+    correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
+
+
+class Vote(nn.Module):
+    """A halting logit from the states of all places, as in a `LocalStep`, or from that of the last."""
+
+    def __init__(self, channels: int, last: bool = False) -> None:
+        super().__init__()
+        self.read, self.last = nn.Conv1d(channels, 1, 1), last
+
+    def forward(self, h: Tensor) -> Tensor:
+        """h: [batch, channels, places] -> [batch]."""
+        votes = self.read(h)[:, 0]
+        return votes[:, -1] if self.last else votes.amin(1)
+
+
+LINE_RECIPE: dict[str, Any] = {"size": 16, "N": 20, "batch": 64, "updates": 1000, "lr": 5e-3, "clip": 1.0}
+LINE_TESTS = {"valid": (16, 20, 1000), "16 places": (16, 20, 2000), "64 places": (64, 80, 500)}
+LINES = Problem(
+    LineParityTask, partial(LocalStep, 2, 32, noise=0.1), partial(Vote, 32), LINE_RECIPE, LINE_TESTS,
+    lines.mean_over_places, lines.whole_lines_right,
+)  # fmt: skip
+PROBLEMS: dict[str, Problem] = {
+    "lines": LINES,
+    "noisy teacher": LINES._replace(task=NoisyLineParityTask, step=partial(LocalStep, 3, 32, noise=0.1)),
+    "rare ones": LINES._replace(task=partial(LineParityTask, ones=0.02)),
+    "one answer": Problem(
+        LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
+    ),
+    "8 elements": Problem(
+        ParityTask, partial(RNNStep, 8, 128), lambda: nn.Sequential(nn.Linear(128, 1), nn.Flatten(0)),
+        {"size": 8, "N": 20, "batch": 128, "updates": 2000, "lr": 7e-3, "clip": 0.1},
+        {"valid": (8, 20, 1000), "8 elements": (8, 20, 4000)},
+    ),
+}  # fmt: skip
+
+
+class Training(NamedTuple):
+    """A way to train: the values of its knob that are tried, and the rules that may stop what it makes."""
+
+    loss: Callable[[Problem, float, int], nn.Module]  # problem, knob, N -> loss
+    knobs: tuple[float, ...]  # on the first problem
+    few: tuple[float, ...]  # and on the others
+    rules: tuple[str, ...]
+    network: Callable[[Any, int], PonderNet] = PonderNet
+
+
+ANSWERS = ("fixed", "confidence", "entropy", "unchanged", "settled")  # rules that need no head
+HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
+BETA, LAMBDA_P = 0.01, 0.4  # where the knob is another
+
+
+class ACTAroundStep(nn.Module):
+    """The loss of ACT, of what a PonderNet's steps said."""
+
+    def __init__(self, criterion: Callable[[Tensor, Tensor], Tensor], tau: float) -> None:
+        super().__init__()
+        self.loss = ACTLoss(criterion, tau)
+
+    def forward(self, output: PonderOutput, y: Tensor) -> ACTLossTerms:
+        """y: [batch, ...] -> three scalars."""
+        return self.loss(act_average(output), y[None])
+
+
+TRAININGS: dict[str, Training] = {
+    "last step": Training(  # of so many steps as are this share of N
+        lambda its, share, N: FixedDepthLoss(its.criterion, every_step=False),
+        (0.2, 0.4, 0.6, 0.8, 1.0), (1.0,), ANSWERS,
+    ),
+    "every step": Training(
+        lambda its, _, N: FixedDepthLoss(its.criterion, every_step=True), (0.0,), (0.0,), ANSWERS
+    ),
+    "progressive": Training(  # alpha
+        lambda its, alpha, N: ProgressiveLoss(its.criterion, alpha), (0.2, 0.5, 1.0), (0.5,), ANSWERS, ProgressiveNet
+    ),
+    "ACT": Training(  # tau
+        lambda its, tau, N: ACTAroundStep(its.criterion, tau), (1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2), ("average",)
+    ),
+    "PonderNet": Training(  # lambda_p
+        lambda its, lambda_p, N: PonderLoss(its.criterion, lambda_p, N, BETA),
+        (0.1, 0.2, 0.4, 0.8), (0.2, 0.8), (*HEAD, *ANSWERS),
+    ),
+    "PonderNet, beta": Training(
+        lambda its, beta, N: PonderLoss(its.criterion, LAMBDA_P, N, beta), (0.001, 0.003, 0.03, 0.1), (), HEAD
+    ),
+    "PonderNet, reversed": Training(  # lambda_p
+        lambda its, lambda_p, N: PonderLoss(its.criterion, lambda_p, N, BETA, direction="p_G||p"),
+        (0.2, 0.4, 0.8), (0.4,), HEAD,
+    ),
+    "PonderNet, uniform prior": Training(  # beta
+        lambda its, beta, N: PonderLoss(its.criterion, "uniform", N, beta),
+        (0.001, 0.003, 0.01, 0.03, 0.1), (0.003, 0.03), HEAD,
+    ),
+    "judge": Training(
+        lambda its, _, N: JudgeLoss(its.criterion, its.correct), (0.0,), (0.0,), ("threshold", "quantile")
+    ),
+    "gain": Training(
+        lambda its, _, N: GainLoss(its.criterion), (0.0,), (0.0,), ("threshold", "quantile")
+    ),
+}  # fmt: skip
+
+
+class Halted(NamedTuple):
+    """The answers that a rule takes, from the steps it stops at: some for each input, with weights that sum to 1."""
+
+    y_hat: Tensor  # [draws, batch, ...]
+    steps: Tensor  # [draws, batch]
+    weight: Tensor  # [draws, batch]
+
+
+def at(output: PonderOutput, steps: Tensor) -> Halted:
+    """Every input stopped at a step of its own. steps: [batch], 1 to N."""
+    y_hat = output.y_hat[steps - 1, torch.arange(len(steps), device=steps.device)]
+    return Halted(y_hat[None], steps[None], torch.ones_like(steps, dtype=torch.float32)[None])
+
+
+def _every_step(output: PonderOutput) -> Tensor:
+    n = torch.arange(1, len(output.y_hat) + 1, device=output.y_hat.device)
+    return n[:, None].expand(output.log_p.shape)
+
+
+def _fixed(output: PonderOutput, share: float) -> Halted:
+    """The same share of the N steps for everyone."""
+    n = max(1, round(share * len(output.y_hat)))
+    return at(output, torch.full_like(output.log_p[0], n, dtype=torch.long))
+
+
+def _sample(output: PonderOutput, _: float) -> Halted:
+    """All that may be drawn, with its probability."""
+    return Halted(output.y_hat, _every_step(output), output.log_p.exp())
+
+
+def _expectation(output: PonderOutput, _: float) -> Halted:
+    """The mean of the answers' probabilities, of N steps."""
+    weight = output.log_p.exp().view(*output.log_p.shape, *[1] * (output.y_hat.ndim - 2))
+    y_hat = (weight * output.y_hat.sigmoid()).sum(0).logit()
+    steps = _every_step(output)[-1:]
+    return Halted(y_hat[None], steps, torch.ones_like(output.log_p[:1]))
+
+
+def _average(output: PonderOutput, _: float) -> Halted:
+    """ACT's."""
+    its = act_average(output)
+    return Halted(its.y_hat, its.n_updates, torch.ones_like(its.remainder))
+
+
+def _rule(make: Callable[..., rules.HaltingRule], name: str = "") -> Callable[[PonderOutput, float], Halted]:
+    """One of `ponder_utils.rules`, with its argument of that name."""
+
+    def read(output: PonderOutput, knob: float) -> Halted:
+        batch, device = output.log_p.shape[1], output.log_p.device
+        log_survival = logsigmoid(-output.halt_logits.float()).cumsum(0)
+        log_survival[-1] = -torch.inf
+        rule = make(batch, device, **({name: knob} if name else {}))
+        take, _ = rule(torch.arange(batch, device=device), output.log_p, log_survival, output.y_hat)
+        return at(output, take + 1)
+
+    return read
+
+
+# What may stop a trained network, and the values of its knob that are tried.
+RULES: dict[str, tuple[Callable[[PonderOutput, float], Halted], tuple[float, ...]]] = {
+    "fixed": (_fixed, tuple(n / 20 for n in range(1, 21))),
+    "confidence": (_rule(rules.confidence, "q"), (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)),
+    "entropy": (_rule(rules.entropy, "most"), (0.65, 0.6, 0.5, 0.3, 0.1, 0.03, 0.01)),
+    "unchanged": (_rule(rules.unchanged, "t"), (1, 2, 3, 4, 5, 6, 8)),
+    "settled": (_rule(rules.settled, "most"), (0.1, 0.03, 0.01, 3e-3, 1e-3, 5e-4, 1e-4)),
+    "sample": (_sample, (0.0,)),
+    "expectation": (_expectation, (0.0,)),
+    "most probable": (_rule(rules.most_probable), (0.0,)),
+    "quantile": (_rule(rules.quantile, "q"), (0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)),
+    "threshold": (_rule(rules.threshold, "q"), (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)),
+    "average": (_average, (0.0,)),
+}
+
+
+def learn(
+    problem: str, training: str, knob: float, seed: int, size: int, N: int, batch: int, updates: int, lr: float,
+    clip: float,
+) -> PonderNet:  # fmt: skip
+    """Train a network. Before it learns from the measured gain when to stop, it learns to answer at every step."""
+    its, how = PROBLEMS[problem], TRAININGS[training]
+    if training == "gain":
+        before = learn(problem, "every step", 0.0, seed, size, N, batch, updates, lr, clip)
+        step: nn.Module = JudgedStep(before.step, its.judge())  # type: ignore[arg-type]
+    else:
+        torch.manual_seed(seed)
+        step = its.step()
+    depth = max(1, round(knob * N)) if training == "last step" else N
+    model, loss_fn, task = how.network(step, depth), how.loss(its, knob, depth), its.task(size)
+    train(model, loss_fn, lambda g: task.batch(batch, g), updates, lr=lr, clip=clip, seed=seed,
+          schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
+    return model.eval()
+
+
+@torch.no_grad()
+def measure(model: PonderNet, problem: str, names: Sequence[str]) -> dict[str, Any]:
+    """What each rule makes of a network, in each of the problem's tests.
+
+    {test: {"rules": {rule: [right, steps] for each value of its knob}, "in time": [right, steps] if everyone stopped
+    exactly when the answer can be known}}; without the last where that is not known.
+    """
+    its, found, step = PROBLEMS[problem], {}, model.step
+    for seed, (test, (size, N, n_inputs)) in enumerate(its.tests.items()):
+        task = its.task(size)
+        x, y = task.batch(n_inputs, torch.Generator().manual_seed(100 + seed))
+        y = task.answers(x) if hasattr(task, "answers") else y  # without the errors of a teacher
+        longer = PonderNet(step, N)
+        with modes_kept(longer):
+            output = longer.eval()(x)
+        told: dict[str, Any] = {"rules": {name: [scored(RULES[name][0](output, knob), y, its.correct)
+                                                 for knob in RULES[name][1]] for name in names}}  # fmt: skip
+        if hasattr(task, "needed_steps"):
+            need = task.needed_steps(x).reshape(n_inputs, -1).amax(1)
+            told["in time"] = scored(at(output, need), y, its.correct)  # whose steps are the mean need
+        found[test] = told
+    return found
+
+
+def scored(halted: Halted, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> list[float]:
+    """The share of right answers, and the mean steps."""
+    right = correct(halted.y_hat, y.expand(len(halted.y_hat), *y.shape))
+    return [(halted.weight * part.to(halted.weight.dtype)).sum(0).mean().item() for part in (right, halted.steps)]
+
+
+def run(problem: str, training: str, knob: float, seed: int, **recipe: Any) -> dict[str, Any]:
+    """Train a network of this setting, and `measure` it: {"tests": what that tells}."""
+    model = learn(problem, training, knob, seed, **recipe)
+    return rounded({"tests": measure(model, problem, TRAININGS[training].rules)})
+
+
+def settings(problem: str) -> list[dict[str, Any]]:
+    """All trainings on a problem, seed by seed; on all problems but the first with `few` values of the knob."""
+    knobs = {name: its.knobs if problem == "lines" else its.few for name, its in TRAININGS.items()}
+    same = PROBLEMS[problem].recipe | {"problem": problem}
+    return [
+        same | {"training": training, "knob": knob, "seed": seed}
+        for seed in range(SEEDS) for training, its in knobs.items() for knob in its
+    ]  # fmt: skip
+
+
+def runs_of(problem: str, mode: str, folder: str | Path, workers: int, client: Any = None) -> list[dict[str, Any]]:
+    """The runs on a problem: those "stored" in a folder, one short one of each training for "smoke", or all of its
+    "class", of which those that the folder lacks are made and stored there, by the workers of a client if there is one.
+    """
+    wanted, file = settings(problem), Path(folder, f"06_ways_to_stop_{problem.replace(' ', '_')}.jsonl")
+    short = [its | {"updates": 5, "batch": 8} for its in {its["training"]: its for its in reversed(wanted)}.values()]
+    shared = {"client": client} if client else {"workers": workers}
+    return results.runs_of(mode, run, wanted, short, file, name=problem, **shared)
+
+
+def utility(pair: Sequence[float], price: float = PRICE) -> float:
+    """Right answers, less the price of the steps. pair: share of right answers, mean steps."""
+    return pair[0] - price * pair[1]
+
+
+class Best(NamedTuple):
+    """What the best value of the knobs makes of each network of a training, stopped by a rule."""
+
+    knob: float  # of the training, the same for all
+    values: list[float]  # of the rule's knob, one for each network
+    tests: dict[str, list[list[float]]]  # [right, steps] of each network
+
+
+def best(rows: Sequence[Mapping[str, Any]], training: str, rule: str, price: float = PRICE) -> Best | None:
+    """Choose on "valid": a rule's knob for each network, and of the training's knobs that with the best mean. None
+    without such runs.
+    """
+    by_knob: dict[float, list[tuple[float, int, Mapping[str, Any]]]] = {}
+    for row in rows:
+        if row["training"] == training and rule in row["tests"]["valid"]["rules"]:
+            utilities = [utility(pair, price) for pair in row["tests"]["valid"]["rules"][rule]]
+            top = max(utilities)
+            by_knob.setdefault(row["knob"], []).append((top, utilities.index(top), row))
+    if not by_knob:
+        return None
+    knob = max(by_knob, key=lambda knob: mean(top for top, *_ in by_knob[knob]))
+    chosen = by_knob[knob]
+    tests = {
+        test: [row["tests"][test]["rules"][rule][which] for _, which, row in chosen]
+        for test in chosen[0][2]["tests"] if test != "valid"
+    }  # fmt: skip
+    return Best(knob, [RULES[rule][1][which] for _, which, _ in chosen], tests)
+
+
+def in_time(rows: Sequence[Mapping[str, Any]], training: str = "every step") -> dict[str, list[list[float]]]:
+    """[right, steps] of each network of a training, in each test, if every input stops when it can be known."""
+    own = [row["tests"] for row in rows if row["training"] == training]
+    return {test: [its[test]["in time"] for its in own] for test in own[0] if test != "valid"} if own else {}
