@@ -185,6 +185,7 @@ def test_knobs_are_chosen_on_lines_of_their_own_the_rules_for_each_network_the_t
     assert stopping.best(rows, "a", "entropy") is None
     assert stopping.best([], "a", "confidence") is None
     assert stopping.utility([0.9, 5], 0.01) == pytest.approx(0.85)
+    assert stopping.regret([0.9, 5], 3, 0.01) == pytest.approx(0.12)
     assert stopping.in_time(rows, "b") == {"16 places": [[0.5, 3.0]]}
     assert stopping.in_time([]) == {}
 
@@ -207,7 +208,9 @@ def test_a_cluster_makes_the_same_table(short, tmp_path, monkeypatch):
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
     with distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
         there = stopping.runs_of("lines", "class", tmp_path, 1, client)
-    assert there == [setting | stopping.run(**setting) for setting in WANTED]
+    here = [setting | stopping.run(**setting) for setting in WANTED]
+    assert [its | {"trained": 0} for its in there] == [its | {"trained": 0} for its in here]
+    assert all(0 < its["trained"] < 60 for its in there)
 
 
 @problems
@@ -218,3 +221,25 @@ def test_smoke_makes_one_short_run_of_each_training_and_keeps_none(problem, shor
     assert len(made) == len({its["training"] for its in stopping.settings(problem)})
     assert all(its["updates"] == 5 for its in made)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by():
+    for name, its in stopping.METHODS.items():
+        assert its.pays in stopping.FAMILIES, name
+        assert its.rule in stopping.TRAININGS[its.training].rules, name
+    for name, its in stopping.TRAININGS.items():
+        assert set(its.rules) <= set(stopping.RULES), name
+        assert set(its.few) <= set(its.knobs), name
+
+
+def test_a_readers_own_rule_appears_in_the_table(short, monkeypatch):
+    """As README shows it."""
+    own = (lambda output, n: stopping.at(output, torch.full_like(output.y_hat[0, :, 0].long(), int(n))), (1.0, 2.0))
+    its = stopping.TRAININGS["every step"]
+    monkeypatch.setitem(stopping.RULES, "mine", own)
+    monkeypatch.setitem(stopping.TRAININGS, "every step", its._replace(rules=(*its.rules, "mine")))
+    monkeypatch.setitem(stopping.METHODS, "mine", stopping.Method("nobody", "every step", "mine"))
+    rows = [WANTED[0] | stopping.run(**WANTED[0])]
+    found = stopping.table(rows)
+    assert found["mine"].tests["5 places"][0][1] in (1, 2)
+    assert set(found) == {name for name, its in stopping.METHODS.items() if its.training == "every step"}

@@ -5,6 +5,7 @@ their own ("valid"), by the price of a step: those with the most right answers, 
 is told is of other inputs, as long as those of training, and four times as long.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -65,7 +66,7 @@ LINES = Problem(
 )  # fmt: skip
 PROBLEMS: dict[str, Problem] = {
     "lines": LINES,
-    "noisy teacher": LINES._replace(task=NoisyLineParityTask, step=partial(LocalStep, 3, 32, noise=0.1)),
+    "noisy teacher": LINES._replace(task=partial(NoisyLineParityTask, most=0.5), step=partial(LocalStep, 3, 32, noise=0.1)),
     "rare ones": LINES._replace(task=partial(LineParityTask, ones=0.02)),
     "one answer": Problem(
         LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
@@ -141,6 +142,39 @@ TRAININGS: dict[str, Training] = {
         lambda its, _, N: GainLoss(its.criterion), (0.0,), (0.0,), ("threshold", "quantile")
     ),
 }  # fmt: skip
+
+
+class Method(NamedTuple):
+    """A row of the table: who pays for a step in training, how the network was trained, and what stops it."""
+
+    pays: str  # one of FAMILIES
+    training: str
+    rule: str
+
+
+FAMILIES = ("nobody", "a price", "a prior", "a judge")
+METHODS: dict[str, Method] = {
+    "fixed depth": Method("nobody", "last step", "fixed"),
+    "every step, confidence (CALM)": Method("nobody", "every step", "confidence"),
+    "every step, entropy": Method("nobody", "every step", "entropy"),
+    "every step, unchanged (PABEE)": Method("nobody", "every step", "unchanged"),
+    "every step, settled (Huginn)": Method("nobody", "every step", "settled"),
+    "last step, confidence": Method("nobody", "last step", "confidence"),
+    "progressive (Deep Thinking), confidence": Method("nobody", "progressive", "confidence"),
+    "ACT": Method("a price", "ACT", "average"),
+    "PonderNet, sampled": Method("a prior", "PonderNet", "sample"),
+    "PonderNet, expectation": Method("a prior", "PonderNet", "expectation"),
+    "PonderNet, most probable": Method("a prior", "PonderNet", "most probable"),
+    "PonderNet, quantile (PALBERT)": Method("a prior", "PonderNet", "quantile"),
+    "PonderNet, threshold": Method("a prior", "PonderNet", "threshold"),
+    "PonderNet, confidence": Method("a prior", "PonderNet", "confidence"),
+    "PonderNet, other beta, sampled": Method("a prior", "PonderNet, beta", "sample"),
+    "PonderNet, reversed, quantile": Method("a prior", "PonderNet, reversed", "quantile"),
+    "uniform prior, quantile (Ouro)": Method("a prior", "PonderNet, uniform prior", "quantile"),
+    "uniform prior, threshold": Method("a prior", "PonderNet, uniform prior", "threshold"),
+    "judge of right and wrong (TRM)": Method("a judge", "judge", "threshold"),
+    "judge of the gain (Ouro, 2nd stage)": Method("a judge", "gain", "threshold"),
+}
 
 
 class Halted(NamedTuple):
@@ -267,9 +301,11 @@ def scored(halted: Halted, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor
 
 
 def run(problem: str, training: str, knob: float, seed: int, **recipe: Any) -> dict[str, Any]:
-    """Train a network of this setting, and `measure` it: {"tests": what that tells}."""
+    """Train a network of this setting, and `measure` it: {"tests": what that tells, "trained": seconds of a CPU}."""
+    start = time.process_time()
     model = learn(problem, training, knob, seed, **recipe)
-    return rounded({"tests": measure(model, problem, TRAININGS[training].rules)})
+    trained = time.process_time() - start
+    return rounded({"tests": measure(model, problem, TRAININGS[training].rules), "trained": trained})
 
 
 def settings(problem: str) -> list[dict[str, Any]]:
@@ -330,3 +366,14 @@ def in_time(rows: Sequence[Mapping[str, Any]], training: str = "every step") -> 
     """[right, steps] of each network of a training, in each test, if every input stops when it can be known."""
     own = [row["tests"] for row in rows if row["training"] == training]
     return {test: [its[test]["in time"] for its in own] for test in own[0] if test != "valid"} if own else {}
+
+
+def regret(pair: Sequence[float], limit: float, price: float = PRICE) -> float:
+    """How much less a method's `utility` is than that of whoever is right and stops in time. limit: the mean need."""
+    return utility((1.0, limit), price) - utility(pair, price)
+
+
+def table(rows: Sequence[Mapping[str, Any]], price: float = PRICE) -> dict[str, Best]:
+    """Every one of METHODS of which there are runs, by its name."""
+    found = {name: best(rows, its.training, its.rule, price) for name, its in METHODS.items()}
+    return {name: its for name, its in found.items() if its is not None}
