@@ -64,9 +64,10 @@ LINES = Problem(
     LineParityTask, partial(LocalStep, 2, 32, noise=0.1), partial(Vote, 32), LINE_RECIPE, LINE_TESTS,
     lines.mean_over_places, lines.whole_lines_right,
 )  # fmt: skip
+NOISY = partial(NoisyLineParityTask, most=0.5)  # of the worst lines, half of the labels are wrong
 PROBLEMS: dict[str, Problem] = {
     "lines": LINES,
-    "noisy teacher": LINES._replace(task=partial(NoisyLineParityTask, most=0.5), step=partial(LocalStep, 3, 32, noise=0.1)),
+    "noisy teacher": LINES._replace(task=NOISY, step=partial(LocalStep, 3, 32, noise=0.1)),
     "rare ones": LINES._replace(task=partial(LineParityTask, ones=0.02)),
     "one answer": Problem(
         LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
