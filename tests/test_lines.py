@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_utils.tasks import AdditionTask, LastPlaceTask, LineParityTask, NoisyLineParityTask
+from ponder_utils.tasks import AdditionTask, LastPlaceTask, LineParityTask, NoisyLineParityTask, UnanswerableTask
 from ponder_utils.tasks.lines import to_digits, to_number
 
 TASKS = (LineParityTask, AdditionTask)
@@ -299,3 +299,28 @@ def test_bits_are_ones_as_often_as_asked():
         LineParityTask(4, ones=2.0)
     with pytest.raises(ValueError, match=r"most must be a number in \[0, 1\]; got -0.1"):
         NoisyLineParityTask(4, most=-0.1)
+
+
+@lines
+def test_what_nobody_can_know_needs_one_step(n_places, rate, batch_size, seed):
+    task = UnanswerableTask(n_places, rate, share=0.5)
+    x, y = task.batch(batch_size, seeded(seed))
+    known, whole = task.answerable(x), LineParityTask(n_places, rate)
+    assert torch.equal(x[:, 2], (~known).float()[:, None].expand(-1, n_places))
+    assert torch.equal(y[known], whole.answers(x[known, :2]))
+    need = task.needed_steps(x)
+    assert torch.equal(need[known], whole.needed_steps(x[known, :2]))
+    assert (need[~known] == 1).all()
+    chances = task.best_chances(x, n_places)
+    torch.testing.assert_close(chances[:, known], whole.best_chances(x[known, :2], n_places))
+    assert (chances[:, ~known] == 0.5**n_places).all()
+
+
+def test_as_many_lines_as_asked_have_no_answer_and_their_targets_are_coins():
+    x, y = UnanswerableTask(20).batch(4000, seeded())
+    known = UnanswerableTask.answerable(x)
+    assert binomtest(int((~known).sum()), 4000, 0.3).pvalue > 1e-4
+    right = (y == UnanswerableTask.answers(x))[~known]
+    assert binomtest(int(right.sum()), right.numel(), 0.5).pvalue > 1e-4
+    with pytest.raises(ValueError, match=r"share must be a number in \[0, 1\]; got 2"):
+        UnanswerableTask(4, share=2)

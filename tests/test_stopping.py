@@ -11,6 +11,7 @@ from reference import halting, quantile_step, threshold_step
 from ponder_utils import PonderNet, PonderOutput, binary_correct, halting_log_probs, rules
 from ponder_utils.experiments import results, stopping
 from ponder_utils.experiments.store import key_of, plain
+from ponder_utils.tasks import LineParityTask
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
 SHORT = {"valid": (5, 6, 8), "5 places": (5, 6, 9), "9 places": (9, 10, 7)}
@@ -122,9 +123,12 @@ def test_what_is_read_from_all_steps_is_what_predict_does_step_by_step(name, rul
 def test_a_draw_is_weighed_exactly_and_a_mean_is_of_probabilities():
     output, y = said(), (torch.arange(40) % 2).float()
     p, right = output.log_p.exp(), (output.y_hat > 0) == (y > 0.5)
-    told = stopping.scored(stopping.RULES["sample"][0](output, 0.0), y, binary_correct)
+    told = stopping.scored(stopping.RULES["sample"][0](output, 0.0), y, y > -1, binary_correct)
     assert told[0] == pytest.approx((p * right).sum(0).mean().item())
     assert told[1] == pytest.approx((p * torch.arange(1, 8)[:, None]).sum(0).mean().item())
+    some = torch.arange(40) < 10
+    told = stopping.scored(stopping.RULES["sample"][0](output, 0.0), y, some, binary_correct)
+    assert told[0] == pytest.approx((p * right).sum(0)[:10].mean().item())
     mean = stopping.RULES["expectation"][0](output, 0.0)
     torch.testing.assert_close(mean.y_hat[0].sigmoid(), (p * output.y_hat.sigmoid()).sum(0))
     assert (mean.steps == 7).all()
@@ -158,7 +162,7 @@ def test_a_network_that_is_right_from_the_needed_step_on_is_right_in_time_and_no
 def test_a_teachers_errors_are_not_held_against_who_is_right(monkeypatch):
     class Right(torch.nn.Module):
         def forward(self, x, h):
-            return 2 * problem.task.answers(x) - 1, None, torch.zeros(len(x))
+            return 2 * LineParityTask.answers(x) - 1, None, torch.zeros(len(x))
 
     problem = stopping.PROBLEMS["noisy teacher"]
     monkeypatch.setitem(stopping.PROBLEMS, "noisy teacher", problem._replace(tests=SHORT))

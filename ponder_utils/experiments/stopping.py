@@ -26,7 +26,7 @@ from ponder_utils.losses import ACTLoss, ACTLossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import JudgedStep, RNNStep
 from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
-from ponder_utils.tasks import LastPlaceTask, LineParityTask, NoisyLineParityTask, ParityTask
+from ponder_utils.tasks import LastPlaceTask, LineParityTask, NoisyLineParityTask, ParityTask, UnanswerableTask
 from ponder_utils.training import cool_down, train
 
 PRICE = 0.005  # of a step, in right answers: two hundred steps are worth one
@@ -64,10 +64,10 @@ LINES = Problem(
     LineParityTask, partial(LocalStep, 2, 32, noise=0.1), partial(Vote, 32), LINE_RECIPE, LINE_TESTS,
     lines.mean_over_places, lines.whole_lines_right,
 )  # fmt: skip
-NOISY = partial(NoisyLineParityTask, most=0.5)  # of the worst lines, half of the labels are wrong
 PROBLEMS: dict[str, Problem] = {
     "lines": LINES,
-    "noisy teacher": LINES._replace(task=NOISY, step=partial(LocalStep, 3, 32, noise=0.1)),
+    "no answer": LINES._replace(task=UnanswerableTask, step=partial(LocalStep, 3, 32, noise=0.1)),
+    "noisy teacher": LINES._replace(task=NoisyLineParityTask, step=partial(LocalStep, 3, 32, noise=0.1)),
     "rare ones": LINES._replace(task=partial(LineParityTask, ones=0.02)),
     "one answer": Problem(
         LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
@@ -276,7 +276,8 @@ def measure(model: PonderNet, problem: str, names: Sequence[str]) -> dict[str, A
     """What each rule makes of a network, in each of the problem's tests.
 
     {test: {"rules": {rule: [right, steps] for each value of its knob}, "in time": [right, steps] if everyone stopped
-    exactly when the answer can be known}}; without the last where that is not known.
+    exactly when the answer can be known}}; without the last where that is not known. Inputs without an answer are not
+    asked whether it is right; their steps count.
     """
     its, found, step = PROBLEMS[problem], {}, model.step
     for seed, (test, (size, N, n_inputs)) in enumerate(its.tests.items()):
@@ -286,19 +287,25 @@ def measure(model: PonderNet, problem: str, names: Sequence[str]) -> dict[str, A
         longer = PonderNet(step, N)
         with modes_kept(longer):
             output = longer.eval()(x)
-        told: dict[str, Any] = {"rules": {name: [scored(RULES[name][0](output, knob), y, its.correct)
-                                                 for knob in RULES[name][1]] for name in names}}  # fmt: skip
+        asked = task.answerable(x) if hasattr(task, "answerable") else torch.ones(n_inputs, dtype=torch.bool)
+        score = partial(scored, y=y, asked=asked, correct=its.correct)
+        told: dict[str, Any] = {
+            "rules": {name: [score(RULES[name][0](output, knob)) for knob in RULES[name][1]] for name in names}
+        }
         if hasattr(task, "needed_steps"):
             need = task.needed_steps(x).reshape(n_inputs, -1).amax(1)
-            told["in time"] = scored(at(output, need), y, its.correct)  # whose steps are the mean need
+            told["in time"] = score(at(output, need))  # whose steps are the mean need
         found[test] = told
     return found
 
 
-def scored(halted: Halted, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> list[float]:
-    """The share of right answers, and the mean steps."""
-    right = correct(halted.y_hat, y.expand(len(halted.y_hat), *y.shape))
-    return [(halted.weight * part.to(halted.weight.dtype)).sum(0).mean().item() for part in (right, halted.steps)]
+def scored(
+    halted: Halted, y: Tensor, asked: Tensor, correct: Callable[[Tensor, Tensor], Tensor]
+) -> list[float]:  # fmt: skip
+    """The share of right answers among the inputs that are asked, [batch] of bool, and the mean steps of all."""
+    right, steps = correct(halted.y_hat, y.expand(len(halted.y_hat), *y.shape)), halted.steps
+    mean_of = [(halted.weight * its.to(halted.weight.dtype)).sum(0) for its in (right, steps)]
+    return [mean_of[0][asked].mean().item(), mean_of[1].mean().item()]
 
 
 def run(problem: str, training: str, knob: float, seed: int, **recipe: Any) -> dict[str, Any]:

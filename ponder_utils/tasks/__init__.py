@@ -6,6 +6,7 @@ from ponder_utils.tasks.lines import (
     LastPlaceTask,
     LineParityTask,
     NoisyLineParityTask,
+    UnanswerableTask,
     to_digits,
     to_number,
 )
@@ -14,5 +15,6 @@ from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 
 __all__ = [
     "AdditionTask", "DigitSet", "LastPlaceTask", "LineParityTask", "MNISTError", "NoisyLineParityTask", "ParityTask",
-    "RotationTask", "Split", "load_digits", "rotated_by", "rotated_within", "to_digits", "to_number",
+    "RotationTask", "Split", "UnanswerableTask", "load_digits", "rotated_by", "rotated_within", "to_digits",
+    "to_number",
 ]  # fmt: skip

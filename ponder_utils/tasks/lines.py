@@ -93,6 +93,43 @@ class NoisyLineParityTask(LineParityTask):
 
 
 @dataclass(frozen=True)
+class UnanswerableTask(LineParityTask):
+    """The same, but on some lines, this share, nobody can know: their targets are fair coins.
+
+    x has a third channel, 1 at all places of such a line, which needs one step. `answers` are as if one could know.
+    """
+
+    share: float = 0.3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_real("share", self.share, 0, 1, open_low=False)
+
+    def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """As for `LineParityTask`, x: [batch_size, 3, n_places]."""
+        x, y = super().batch(batch_size, generator)
+        chance, coins = (torch.rand(size, generator=generator, device=x.device) for size in ((len(x), 1), y.shape))
+        nobody = (chance < self.share).expand_as(y)
+        return torch.cat([x, nobody[:, None].float()], dim=1), torch.where(nobody, (coins < 0.5).float(), y)
+
+    @staticmethod
+    def answerable(x: Tensor) -> Tensor:
+        """Which lines have an answer: x as from `batch` -> bool [batch]."""
+        return x[:, 2, 0] == 0
+
+    @staticmethod
+    def needed_steps(x: Tensor) -> Tensor:
+        """As for `LineParityTask`; 1 where there is no answer to wait for."""
+        return torch.where(x[:, 2] == 0, LineParityTask.needed_steps(x), 1)
+
+    @classmethod
+    def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
+        """As for `LineParityTask`; of a line without an answer, one half for each of its places, at every step."""
+        known = LineParityTask.best_chances(x, n_steps)
+        return torch.where(cls.answerable(x), known, 0.5 ** x.shape[2])
+
+
+@dataclass(frozen=True)
 class LastPlaceTask(LineParityTask):
     """Of the same lines one answer only, that of the last place: y [batch_size]."""
 
