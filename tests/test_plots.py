@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from ponder_utils.notebook import plots
-from ponder_utils.notebook.plots import act, digits, machines, theory, trained
+from ponder_utils.notebook.plots import act, digits, machines, stopping, theory, trained
 from ponder_utils.notebook.plots import lines as line_figures
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
@@ -126,6 +126,14 @@ FIGURES = {
     ),
     "against_size": lambda: line_figures.against_size([16, 64], {"log": [4, 6]}, {"a network": [(16, 5)]}, "steps"),
     "by_group": lambda: line_figures.by_group({"with": {"right": [1, 0.9]}, "without": {"right": []}}, "right", (0, 1)),
+    "ways_to_stop": lambda: machines.ways_to_stop(),
+    "signals": lambda: stopping.signals({"a": by_step[:2], "b": by_step[1:]}, [2, 5], {"a": 0.9, "b": 0.5}),
+    "regrets": lambda: stopping.regrets(
+        {"lines": {"ACT": [(0.01, 0.02), (0.03, 0.0)], "coin": [(0.2, 0.1)]}, "noisy": {"coin": [(-0.01, 0.3)]}},
+        {"ACT": "a price", "coin": "a prior"},
+        {"ACT": (0.05, 0.01)},
+        most=25,
+    ),
     "traces": lambda: trained.traces(by_step[:2], by_step[:2], by_step[:2], [[0, 1], [-1, 1]], [0, 1]),
 }
 
@@ -168,6 +176,11 @@ def test_what_is_written_for_a_projector_is_at_least_11_points_high():
         "beside_prior",
         "over_angles",
         "forest",
+        "ways_to_stop",
+        "signals",
+        "regrets",
+        "two_counts",
+        "by_ones",
     ):
         figure = FIGURES[name]()
         legends = [its for its in (*figure.legends, *(ax.get_legend() for ax in figure.axes)) if its]
@@ -366,3 +379,15 @@ def test_where_answers_are_often_wrong_a_mark_is_hollow():
     assert [*full.get_xdata()] == [0, 1]
     assert [*hollow.get_xdata()] == [2]
     assert hollow.get_markerfacecolor() == "white"
+
+
+def test_a_loss_is_drawn_in_two_parts_with_every_run_and_one_too_large_is_written():
+    first, second = FIGURES["regrets"]().axes
+    assert [bar.get_width() for bar in first.patches] == pytest.approx([2, 1, 20, 10])  # time and answers of each row
+    rings = [line for line in first.get_lines() if line.get_marker() == "o"]
+    assert [line.get_xdata().tolist() for line in rings] == [pytest.approx([3, 3]), pytest.approx([30])]
+    (diamond,) = [line for line in first.get_lines() if line.get_marker() == "D"]
+    assert [*diamond.get_xdata(), *diamond.get_ydata()] == pytest.approx([6, 0])
+    assert [text.get_text() for text in first.texts] == ["30 "]
+    assert second.get_xlim()[0] < 0
+    assert [label.get_text() for label in first.get_yticklabels()] == ["ACT", "coin"]

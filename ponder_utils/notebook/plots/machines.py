@@ -9,7 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ponder_utils.notebook.plots import BLACK, BLUE, GREEN, GREY, ORANGE, RED, Line, panels, slide
+from ponder_utils.notebook.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Line, panels, slide
 
 PALE_GREY = "#CCCCCC"
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
@@ -157,3 +157,25 @@ def _box(ax: Axes, x: float, y: float, text: str, colour: str, size: float = 12)
 
 def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], colour: str, width: float = 1.4) -> None:
     ax.annotate("", end, start, arrowprops={**ARROW, "color": colour, "linewidth": width})
+
+
+@slide
+def ways_to_stop() -> Figure:
+    """Four ways to stop, each at the third of five steps: what is looked at, step by step, and when it is enough."""
+    kinds = {
+        "certainty\nof the answer": ([0.5, 0.55, 0.97], 0.9, "stop when sure", BLUE),
+        "a budget\nthat runs full": ([0.2, 0.6, 1.0], 1.0, r"stop when $\sum h_n$ is 1", ORANGE),
+        "a coin\nat every step": ([0.1, 0.15, 0.8], None, r"stop when it falls, bias $\lambda_n$", GREEN),
+        "a judge\nof the answer": ([0.02, 0.05, 0.95], 0.5, "stop when it says yes", PURPLE),
+    }
+    figure, axes = panels(len(kinds), width=2.8, height=3.2, sharey=True)
+    for ax, (title, (levels, enough, told, colour)) in zip(axes, kinds.items(), strict=True):
+        ax.bar(range(1, 4), levels, 0.6, color=colour)
+        ax.bar(range(4, 6), [0.9, 0.9], 0.6, color="white", edgecolor=PALE_GREY, linestyle="--")
+        for n in (4, 5):
+            ax.text(n, 0.45, "not made", rotation=90, ha="center", va="center", color=GREY, fontsize=11)
+        if enough:
+            ax.axhline(enough, color=BLACK, linestyle="--", linewidth=1.3)
+        ax.annotate("", (3, 1.04), (3, 1.2), arrowprops=ARROW | {"color": RED})
+        ax.set(title=title, xlabel=f"step $n$\n{told}", ylim=(0, 1.22), xticks=range(1, 6), yticks=(0, 0.5, 1))
+    return figure

@@ -1,0 +1,82 @@
+"""Figures of ways to stop: what they look at, and what they lose to whoever stops in time."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from ponder_utils.experiments.verdicts import interval
+from ponder_utils.notebook.plots import (
+    BLACK,
+    BLUE,
+    COLOURS,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    Line,
+    legend,
+    panels,
+    slide,
+    step_axis,
+)
+
+FAMILY = {"nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # who pays
+Lost = tuple[float, float]  # for time, and for wrong answers
+
+
+@slide
+def signals(kinds: Mapping[str, Sequence[Line]], needs: Sequence[int], stops: Mapping[str, float]) -> Figure:
+    """What each way to stop looks at, over the steps of the same lines: a panel for each, a curve for each line.
+
+    kinds: {title: [lines, N]}; needs: the step at which each line can first be known, dotted in its curve's colour;
+    stops: {title: the level at which it stops}.
+    """
+    figure, axes = panels(len(kinds), width=3.4, height=3.1, sharey=True)
+    for ax, (title, curves) in zip(axes, kinds.items(), strict=True):
+        for which, (curve, need) in enumerate(zip(curves, needs, strict=True)):
+            n = step_axis(ax, len(curve), title=title, ylim=(-0.03, 1.05))
+            ax.plot(n, curve, "o-", color=COLOURS[which], markersize=4, label=f"$L$ = {need}")
+            ax.axvline(need, color=COLOURS[which], linestyle=":", linewidth=1.6)
+        ax.axhline(stops[title], color=BLACK, linestyle="--", linewidth=1.2, label="stops from here")
+    return legend(figure, columns=len(needs) + 1)
+
+
+@slide
+def regrets(
+    problems: Mapping[str, Mapping[str, Sequence[Lost]]], families: Mapping[str, str],
+    live: Mapping[str, Lost] | None = None, most: float | None = None,
+) -> Figure:  # fmt: skip
+    """What each method loses to the perfect stopper: for time (full) and for wrong answers (hatched), mean of its runs.
+
+    A panel for each problem and a row for each method of the first, in its order; numbers in hundredths of an answer.
+    Rings: single runs, their whole loss; the black line: the 95 % interval of its mean. Diamonds: this session's, in
+    the first panel. families: {method: who pays}, for the colours. A loss of more than `most` is cut off, and written.
+    """
+    rows = list(next(iter(problems.values())))
+    height = 1.3 + 0.36 * len(rows)
+    figure, axes = panels(len(problems), width=11.0 / len(problems), height=height, sharey=True)
+    for ax, (title, methods) in zip(axes, problems.items(), strict=True):
+        for y, name in enumerate(rows):
+            runs = 100 * np.asarray(methods.get(name, np.empty((0, 2))))
+            if not len(runs):
+                continue
+            time, answers = runs.mean(0)
+            whole, colour = runs.sum(1), FAMILY[families[name]]
+            ax.barh(y, time, 0.62, color=colour, alpha=0.85)
+            ax.barh(y, answers, 0.62, left=time, facecolor="white", edgecolor=colour, hatch="////")
+            middle, low, high = interval(whole.tolist())
+            ax.plot([low, high], [y, y], color=BLACK, linewidth=2)
+            ax.plot(whole, np.full(len(whole), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
+            if most is not None and middle > most:
+                ax.text(most, y, f"{middle:.0f} ", ha="right", va="center", fontsize=11, backgroundcolor="white")
+        ax.set(title=title, xlabel="lost, hundredths of an answer", xlim=(min(0, ax.get_xlim()[0]), most))
+        ax.axvline(0, color=BLACK, linewidth=1.4)
+    for name, lost in (live or {}).items():
+        axes[0].plot([100 * sum(lost)], [rows.index(name)], "D", color=BLACK, markersize=6)
+    axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
+    handles = [Patch(color=colour, label=f"time: {who} pays") for who, colour in FAMILY.items()]
+    handles.append(Patch(facecolor="white", edgecolor=BLACK, hatch="////", label="wrong answers"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    return figure
