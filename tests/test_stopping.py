@@ -236,6 +236,17 @@ def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by()
         assert set(its.few) <= set(its.knobs), name
 
 
+def test_what_is_lost_is_the_regret_in_two_parts(monkeypatch):
+    monkeypatch.setattr(stopping, "METHODS", {"its": stopping.Method("nobody", "every step", "confidence")})
+    rows = [row("every step", 0.0, seed, [[1.0, 1]] * 7, [[0.9, 5]] * 7) for seed in range(2)]
+    found = stopping.lost(rows, "16 places", price=0.01)["its"]
+    assert found == [(pytest.approx(0.02), pytest.approx(0.1))] * 2  # two steps later than the 3 in time
+    assert sum(found[0]) == pytest.approx(stopping.regret([0.9, 5], 3, 0.01))
+    for its in rows:
+        del its["tests"]["16 places"]["in time"]
+    assert stopping.lost(rows, "16 places", price=0.01)["its"][0][0] == pytest.approx(0.05)
+
+
 def test_a_readers_own_rule_appears_in_the_table(short, monkeypatch):
     """As README shows it."""
     own = (lambda output, n: stopping.at(output, torch.full_like(output.y_hat[0, :, 0].long(), int(n))), (1.0, 2.0))

@@ -373,12 +373,27 @@ def best(rows: Sequence[Mapping[str, Any]], training: str, rule: str, price: flo
 def in_time(rows: Sequence[Mapping[str, Any]], training: str = "every step") -> dict[str, list[list[float]]]:
     """[right, steps] of each network of a training, in each test, if every input stops when it can be known."""
     own = [row["tests"] for row in rows if row["training"] == training]
-    return {test: [its[test]["in time"] for its in own] for test in own[0] if test != "valid"} if own else {}
+    tests = [test for test in own[0] if test != "valid" and "in time" in own[0][test]] if own else []
+    return {test: [its[test]["in time"] for its in own] for test in tests}
 
 
 def regret(pair: Sequence[float], limit: float, price: float = PRICE) -> float:
     """How much less a method's `utility` is than that of whoever is right and stops in time. limit: the mean need."""
     return utility((1.0, limit), price) - utility(pair, price)
+
+
+def lost(
+    rows: Sequence[Mapping[str, Any]], test: str, price: float = PRICE
+) -> dict[str, list[tuple[float, float]]]:  # fmt: skip
+    """What every one of METHODS loses to whoever is right and stops in time: {name: [(for time, for wrong answers)]}.
+
+    One pair for each network; together, its `regret`. Where no need is known, time is counted from 0.
+    """
+    limit = mean([steps for _, steps in in_time(rows).get(test, [[1.0, 0.0]])])
+    return {
+        name: [(price * (steps - limit), 1 - right) for right, steps in its.tests[test]]
+        for name, its in table(rows, price).items()
+    }
 
 
 def table(rows: Sequence[Mapping[str, Any]], price: float = PRICE) -> dict[str, Best]:
