@@ -152,3 +152,33 @@ def test_no_experiment_makes_a_run_of_another_again():
 def test_an_unknown_experiment_is_named():
     with pytest.raises(ValueError, match="experiment must be one of 64, 96, recipe, knobs; got '65'"):
         papers_size.settings("65")
+
+
+def measured(network, steps_at_16, right, k_max=16):
+    by_ones = [{"steps": [float(k)] * (k + 1), "accuracy": [1.0] * (k + 1)} for k in (8, 16)]
+    accuracy, steps = [right] * k_max + [0.5] * 4, [9.0] * 15 + [steps_at_16] * 5
+    return {"network": network, "k_max": k_max, "accuracy": accuracy, "steps": steps, "by_ones": by_ones}
+
+
+def test_the_earliest_and_the_latest_are_found_and_told_with_what_they_have_learnt():
+    rows = [measured("PonderNet", 5.0, 0.97), measured("ACT", 4.0, 0.6), measured("PonderNet", 3.0, 0.8)]
+    assert [papers_size.within(row) for row in rows] == pytest.approx([0.97, 0.6, 0.8])
+    assert [papers_size.beyond(row) for row in rows] == [0.5] * 3
+    assert papers_size.by_pace(rows) == [rows[2], rows[1], rows[0]]
+    found = papers_size.extremes(rows)
+    assert [title.split("\n")[0] for title in found] == [
+        "ACT, the earliest",
+        "PonderNet, the earliest",
+        "PonderNet, the latest",
+    ]
+    assert [title.split()[3] for title in found] == ["60%", "80%", "97%"]
+    assert all(its == {8: ([8.0] * 9, [1.0] * 9), 16: ([16.0] * 17, [1.0] * 17)} for its in found.values())
+    assert papers_size.extremes([]) == {}
+
+
+def test_a_clock_has_a_time_for_each_count_whatever_k():
+    def by(count):
+        return {"by_ones": [{"steps": [count(k, ones) for ones in range(k + 1)]} for k in (8, 16, 32)]}
+
+    assert papers_size.clock(by(lambda k, ones: 20.0 - ones)) == (0, 10)
+    assert papers_size.clock(by(lambda k, ones: k / 2)) == (8, 0)

@@ -207,17 +207,29 @@ def by_pace(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["steps"][15])
 
 
-def extremes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[int, tuple[list[float], list[float]]]]:
-    """Steps and accuracy where 0, 1, 2, ... elements are +1, for the first three k of `PROBED`.
+def clock(row: dict[str, Any]) -> tuple[float, float]:
+    """By how much steps differ at k = 16 and 32 with as many +1s, up to 12; and at k = 32 with 2 and with 12 of them.
 
-    Of the ACT that halts earliest, and of the PonderNets that halt earliest and latest: {name: {k: (steps, accuracy)}}.
+    Of a clock, whose time is the count, the first is small and the second large.
+    """
+    at_16, at_32 = (its["steps"] for its in row["by_ones"][1:3])
+    return mean(abs(a - b) for a, b in zip(at_16[:13], at_32[:13], strict=True)), abs(at_32[2] - at_32[12])
+
+
+def extremes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[int, tuple[list[float], list[float]]]]:
+    """{title: {k: (steps, accuracy)}} where 0, 1, 2, ... elements are +1, for the first three k of `PROBED`.
+
+    Of the ACT that halts earliest, and of the PonderNets that halt earliest and latest. The title says which share is
+    right over all k.
     """
     told = {}
     for network, ends in (("ACT", ("earliest",)), ("PonderNet", ("earliest", "latest"))):
         paces = by_pace(results.chosen(rows, network=network))
         for end, row in zip(ends, (paces[0], paces[-1]) if paces else (), strict=False):
             its = zip(PROBED[:3], row["by_ones"], strict=False)
-            told[f"{network}, {end}"] = {k: (one["steps"], one["accuracy"]) for k, one in its}
+            told[f"{network}, the {end}\n{within(row):.0%} right over all $k$"] = {
+                k: (one["steps"], one["accuracy"]) for k, one in its
+            }
     return told
 
 

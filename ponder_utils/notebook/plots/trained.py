@@ -309,7 +309,7 @@ def by_ones(networks: Mapping[str, Mapping[int, tuple[Line, Line]]], least: floa
         for which, (k, (steps, accuracy)) in enumerate(its.items()):
             ones, line, often = np.arange(len(steps)), np.asarray(steps), np.asarray(accuracy) >= least
             ax.plot(ones, line, **look(which, linestyle="-", marker=None, linewidth=1.0, alpha=0.6))
-            mark = look(which, linestyle="", markersize=4.5)
+            mark = look(which, linestyle="", markersize=7.5 - 1.5 * which)
             ax.plot(ones[often], line[often], **mark, label=f"$k$ = {k}")
             ax.plot(ones[~often], line[~often], **mark | {"markerfacecolor": "white"})
         ax.set(title=title, xlabel="elements that are +1", ylim=(0, None))
