@@ -172,7 +172,8 @@ def settings(experiment: str) -> list[Setting]:
     "64" and "96", the sizes: five seeds of each of METHODS, first one network of each, then the next seed of all; and
     at 64 three more of PonderNet, so that five at least have learnt.
     "recipe": at 64 elements, each of CHANGES alone, three seeds of PonderNet; and without a curriculum one
-    network of each other method. "knobs": at 64 elements, two seeds of each of KNOBS, of PonderNet and of ACT.
+    network of each other method. "knobs": at 64 elements, two seeds of each of KNOBS, of PonderNet and of ACT; at 96
+    five of PonderNet at the smallest lambda_p, which leaves it all its steps.
     ValueError if there is no such experiment.
     """
     if experiment in SIZES:
@@ -184,7 +185,8 @@ def settings(experiment: str) -> list[Setting]:
         return changed + [_setting("64", name, 0, CHANGES["no curriculum"]) for name in others]
     if experiment == "knobs":
         pairs = [(network, knob) for network, knobs in KNOBS.items() for knob in knobs]
-        return [_setting("64", network, seed, {"knob": knob}) for seed in range(2) for network, knob in pairs]
+        slow = [_setting("96", "PonderNet", seed, {"knob": KNOBS["PonderNet"][0]}) for seed in range(5)]
+        return [_setting("64", network, seed, {"knob": knob}) for seed in range(2) for network, knob in pairs] + slow
     raise ValueError(f"experiment must be one of {', '.join([*SIZES, 'recipe', 'knobs'])}; got {experiment!r}")
 
 

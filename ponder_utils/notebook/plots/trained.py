@@ -109,7 +109,9 @@ def _networks(ax: Axes, number: int) -> None:
 
 @slide
 def stopped_at(
-    groups: Mapping[str, tuple[Sequence[Line], Sequence[tuple[float, float]]]], chance: float = 0.5
+    groups: Mapping[str, tuple[Sequence[Line], Sequence[tuple[float, float]]]],
+    chance: float = 0.5,
+    lowest: float = 0.38,
 ) -> Figure:
     """Accuracy if all inputs were stopped at the same step n, a panel for each group, and where halting lands.
 
@@ -118,7 +120,7 @@ def stopped_at(
     figure, axes = panels(len(groups), width=4.9, height=3.6, sharey=True)
     for kind, (ax, (title, (by_step, halting))) in enumerate(zip(axes, groups.items(), strict=True)):
         for which, line in enumerate(by_step):
-            n = step_axis(ax, len(line), title=title, ylim=(0.38, 1.05))
+            n = step_axis(ax, len(line), title=title, ylim=(lowest, 1.05))
             ax.plot(n, line, **_network(kind, which))
         for which, (steps, accuracy) in enumerate(halting):
             large = {"markersize": 12, "markerfacecolor": COLOURS[kind], "markeredgecolor": "white", "linestyle": ""}
