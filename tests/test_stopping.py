@@ -41,6 +41,14 @@ def test_settings_are_all_different_and_what_a_run_takes(problem):
     assert {its["seed"] for its in wanted} == set(range(5))
 
 
+def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all():
+    wanted = [key_of(setting) for name in stopping.EXPERIMENTS for setting in stopping.settings(name)]
+    assert len({*wanted}) == len(wanted)
+    both = [its for name in ("lines", "knobs") for its in stopping.settings(name)]
+    for name, training in stopping.TRAININGS.items():
+        assert {its["knob"] for its in both if its["training"] == name} == set(training.knobs)
+
+
 @problems
 def test_every_training_on_every_problem_is_measured_by_each_of_its_rules(problem, short):
     for training, its in stopping.TRAININGS.items():

@@ -84,8 +84,8 @@ class Training(NamedTuple):
     """A way to train: the values of its knob that are tried, and the rules that may stop what it makes."""
 
     loss: Callable[[Problem, float, int], nn.Module]  # problem, knob, N -> loss
-    knobs: tuple[float, ...]  # on the first problem
-    few: tuple[float, ...]  # and on the others
+    knobs: tuple[float, ...]  # all of them, on the first problem
+    few: tuple[float, ...]  # and those on every problem
     rules: tuple[str, ...]
     network: Callable[[Any, int], PonderNet] = PonderNet
 
@@ -123,7 +123,7 @@ TRAININGS: dict[str, Training] = {
     ),
     "PonderNet": Training(  # lambda_p
         lambda its, lambda_p, N: PonderLoss(its.criterion, lambda_p, N, BETA),
-        (0.1, 0.2, 0.4, 0.8), (0.2, 0.8), (*HEAD, *ANSWERS),
+        (0.1, 0.2, 0.4, 0.8), (0.2, 0.4, 0.8), (*HEAD, *ANSWERS),
     ),
     "PonderNet, beta": Training(
         lambda its, beta, N: PonderLoss(its.criterion, LAMBDA_P, N, beta), (0.001, 0.003, 0.03, 0.1), (), HEAD
@@ -316,9 +316,15 @@ def run(problem: str, training: str, knob: float, seed: int, **recipe: Any) -> d
     return rounded({"tests": measure(model, problem, TRAININGS[training].rules), "trained": trained})
 
 
-def settings(problem: str) -> list[dict[str, Any]]:
-    """All trainings on a problem, seed by seed; on all problems but the first with `few` values of the knob."""
-    knobs = {name: its.knobs if problem == "lines" else its.few for name, its in TRAININGS.items()}
+EXPERIMENTS = (*PROBLEMS, "knobs")
+
+
+def settings(experiment: str) -> list[dict[str, Any]]:
+    """All trainings on a problem with `few` values of the knob, seed by seed; or, "knobs", on lines with the others."""
+    problem = "lines" if experiment == "knobs" else experiment
+    knobs = {name: its.few for name, its in TRAININGS.items()}
+    if experiment == "knobs":
+        knobs = {name: tuple(knob for knob in its.knobs if knob not in its.few) for name, its in TRAININGS.items()}
     same = PROBLEMS[problem].recipe | {"problem": problem}
     return [
         same | {"training": training, "knob": knob, "seed": seed}
@@ -326,14 +332,14 @@ def settings(problem: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def runs_of(problem: str, mode: str, folder: str | Path, workers: int, client: Any = None) -> list[dict[str, Any]]:
-    """The runs on a problem: those "stored" in a folder, one short one of each training for "smoke", or all of its
-    "class", of which those that the folder lacks are made and stored there, by the workers of a client if there is one.
+def runs_of(experiment: str, mode: str, folder: str | Path, workers: int, client: Any = None) -> list[dict[str, Any]]:
+    """The runs of one of EXPERIMENTS: those "stored" in a folder, one short one of each training for "smoke", or all of
+    its "class", of which those that the folder lacks are made and stored there, by the workers of a client if given.
     """
-    wanted, file = settings(problem), Path(folder, f"06_ways_to_stop_{problem.replace(' ', '_')}.jsonl")
+    wanted, file = settings(experiment), Path(folder, f"06_ways_to_stop_{experiment.replace(' ', '_')}.jsonl")
     short = [its | {"updates": 5, "batch": 8} for its in {its["training"]: its for its in reversed(wanted)}.values()]
     shared = {"client": client} if client else {"workers": workers}
-    return results.runs_of(mode, run, wanted, short, file, name=problem, **shared)
+    return results.runs_of(mode, run, wanted, short, file, name=experiment, **shared)
 
 
 def utility(pair: Sequence[float], price: float = PRICE) -> float:
