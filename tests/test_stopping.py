@@ -1,6 +1,7 @@
 """The experiments on ways to stop: what is trained, how its rules are read, and how knobs are chosen."""
 
 import inspect
+import re
 from functools import partial
 
 import distributed
@@ -255,14 +256,17 @@ def test_what_is_lost_is_the_regret_in_two_parts(monkeypatch):
     assert stopping.lost(rows, "16 places", price=0.01)["its"][0][0] == pytest.approx(0.05)
 
 
-def test_a_readers_own_rule_appears_in_the_table(short, monkeypatch):
+def test_a_readers_own_rule_appears_in_the_table(short, monkeypatch, pytestconfig, capsys):
     """As README shows it."""
-    own = (lambda output, n: stopping.at(output, torch.full_like(output.y_hat[0, :, 0].long(), int(n))), (1.0, 2.0))
-    its = stopping.TRAININGS["every step"]
-    monkeypatch.setitem(stopping.RULES, "mine", own)
-    monkeypatch.setitem(stopping.TRAININGS, "every step", its._replace(rules=(*its.rules, "mine")))
-    monkeypatch.setitem(stopping.METHODS, "mine", stopping.Method("nobody", "every step", "mine"))
-    rows = [WANTED[0] | stopping.run(**WANTED[0])]
-    found = stopping.table(rows)
-    assert found["mine"].tests["5 places"][0][1] in (1, 2)
-    assert set(found) == {name for name, its in stopping.METHODS.items() if its.training == "every step"}
+    (block,) = [
+        its for its in re.findall(r"```python\n(.*?)```", (pytestconfig.rootpath / "README.md").read_text(), re.S)
+        if "stopping" in its
+    ]  # fmt: skip
+    assert len([line for line in block.splitlines() if line.strip()]) <= 20
+    for name in ("RULES", "TRAININGS", "METHODS"):
+        monkeypatch.setattr(stopping, name, dict(getattr(stopping, name)))
+    monkeypatch.setattr(stopping, "settings", lambda problem: WANTED)
+    exec(block.replace("16 places", "5 places"), {})
+    told = capsys.readouterr().out
+    assert "every step, twice sure ['lost for time" in told
+    assert len(told.splitlines()) == len([its for its in stopping.METHODS.values() if its.training == "every step"])
