@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real
 from ponder_utils.cells import begin, each, hidden, select
-from ponder_utils.pondernet import PonderOutput
+from ponder_utils.pondernet import PonderOutput, average
 
 
 class ACTOutput(NamedTuple):
@@ -38,8 +38,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     remainder = left.gather(0, n_updates[None] - 1)[0]
     n = torch.arange(1, len(h) + 1, device=h.device)[:, None]
     weight = torch.where(n == n_updates, remainder, h * going)  # p_n
-    y_hat = (weight.view(*weight.shape, *[1] * (output.y_hat.ndim - 2)) * output.y_hat).sum(0)
-    return ACTOutput(y_hat[None], n_updates[None], remainder[None], None)
+    return ACTOutput(average(weight, output.y_hat)[None], n_updates[None], remainder[None], None)
 
 
 class ACT(nn.Module):

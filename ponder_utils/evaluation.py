@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
 
 from ponder_utils.halting import expected_steps
-from ponder_utils.pondernet import PonderNet
+from ponder_utils.pondernet import PonderNet, PonderOutput
+from ponder_utils.rules import RuleMaker
 
 
 def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
@@ -63,6 +65,15 @@ def evaluate(
         accuracy_by_step=right.mean(1).tolist(),
         p=p.mean(1).tolist(),
     )
+
+
+def halting_steps(output: PonderOutput, rule: RuleMaker) -> Tensor:
+    """The step, 1 to N, at which a rule of `ponder_utils.rules` stops each sample, read from all N steps: [batch]."""
+    log_survival = logsigmoid(-output.halt_logits.float()).cumsum(0)
+    log_survival[-1] = -torch.inf
+    rows = torch.arange(output.log_p.shape[1], device=output.log_p.device)
+    take, _ = rule(len(rows), rows.device)(rows, output.log_p, log_survival, output.y_hat)
+    return take + 1
 
 
 def best_halting(chances: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:

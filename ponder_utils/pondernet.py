@@ -39,6 +39,11 @@ class Prediction(NamedTuple):
     computed: Tensor  # [batch] steps computed for this sample, up to the look at which it left the batch
 
 
+def average(weight: Tensor, y_hat: Tensor) -> Tensor:
+    """The sum over steps of weight [N, batch] times answer [N, batch, ...] -> [batch, ...]."""
+    return (weight.view(*weight.shape, *[1] * (y_hat.ndim - 2)) * y_hat).sum(0)
+
+
 class PonderNet(nn.Module):
     """Repeats a step function, s(x, h_n) -> y_hat_n, h_{n+1}, halting logit a_n, at most N = max_steps >= 1 times.
 
@@ -149,9 +154,8 @@ class PonderNet(nn.Module):
     def _expectation(self, x: Tensor, activation: Callable[[Tensor], Tensor] | None) -> Prediction:
         y_hat, _, log_p = self(x)
         y_hat = y_hat if activation is None else activation(y_hat)
-        weight = log_p.exp().view(*log_p.shape, *[1] * (y_hat.ndim - 2))
         all_steps = torch.full((len(x),), self.max_steps, device=x.device)
-        return Prediction((weight * y_hat).sum(0), all_steps, torch.ones_like(log_p[0]), all_steps)
+        return Prediction(average(log_p.exp(), y_hat), all_steps, torch.ones_like(log_p[0]), all_steps)
 
     def _start(self, x: Tensor) -> tuple[Any, Any]:
         if not isinstance(x, Tensor) or x.ndim == 0:

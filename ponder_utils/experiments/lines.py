@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_utils import rules
-from ponder_utils.evaluation import binary_correct, evaluate, modes_kept
+from ponder_utils.evaluation import binary_correct, evaluate, halting_steps, modes_kept
 from ponder_utils.experiments.results import rounded
 from ponder_utils.halting import expected_steps
 from ponder_utils.local import LocalStep
@@ -92,17 +92,15 @@ def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) ->
     need = task.needed_steps(x).amax(1)
     longer = PonderNet(model.step, N)
     with modes_kept(longer):
-        y_hat, halt_logits, log_p = longer.eval()(x)
+        y_hat, halt_logits, log_p = output = longer.eval()(x)
     right = whole_lines_right(y_hat, y.expand_as(y_hat)).float()  # [N, lines]
     n, p, taken = torch.arange(1, N + 1, device=device), log_p.exp(), expected_steps(log_p)
     early = n[:, None] < need
     lambda_n = halt_logits.sigmoid()[:-1]  # that of the last step has no influence
     by_rule = {"sample": {"right": (p * right).sum(0), "steps": taken, "before": (p * early).sum(0)}}
-    log_survival = logsigmoid(-halt_logits).cumsum(0)
-    log_survival[-1] = -torch.inf
     for name, rule in RULES.items():
-        step, _ = rule(n_lines, device)(torch.arange(n_lines, device=device), log_p, log_survival, y_hat)  # from 0
-        by_rule[name] = {"right": right.gather(0, step[None]), "steps": step + 1, "before": step + 1 < need}
+        steps = halting_steps(output, rule)
+        by_rule[name] = {"right": right.gather(0, steps[None] - 1), "steps": steps, "before": steps < need}
     return {
         "rules": {rule: {name: its.float().mean().item() for name, its in of.items()} for rule, of in by_rule.items()},
         "by_step": right.mean(1).tolist(),

@@ -14,16 +14,15 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid
 
 from ponder_utils import rules
 from ponder_utils.act import act_average
-from ponder_utils.evaluation import binary_correct, modes_kept
+from ponder_utils.evaluation import binary_correct, halting_steps, modes_kept
 from ponder_utils.experiments import lines, parity, results
 from ponder_utils.experiments.results import rounded
 from ponder_utils.local import LastPlaceStep, LocalStep
 from ponder_utils.losses import ACTLoss, ACTLossTerms, PonderLoss
-from ponder_utils.pondernet import PonderNet, PonderOutput
+from ponder_utils.pondernet import PonderNet, PonderOutput, average
 from ponder_utils.steps import JudgedStep, RNNStep
 from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
 from ponder_utils.tasks import LastPlaceTask, LineParityTask, NoisyLineParityTask, ParityTask, UnanswerableTask
@@ -68,7 +67,7 @@ PROBLEMS: dict[str, Problem] = {
     "lines": LINES,
     "no answer": LINES._replace(task=UnanswerableTask, step=partial(LocalStep, 3, 32, noise=0.1)),
     "noisy teacher": LINES._replace(task=NoisyLineParityTask, step=partial(LocalStep, 3, 32, noise=0.1)),
-    "rare ones": LINES._replace(task=partial(LineParityTask, ones=0.02)),
+    "rare ones": LINES._replace(task=partial(LineParityTask, ones=0.1)),
     "one answer": Problem(
         LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
     ),
@@ -210,8 +209,7 @@ def _sample(output: PonderOutput, _: float) -> Halted:
 
 def _expectation(output: PonderOutput, _: float) -> Halted:
     """The mean of the answers' probabilities, of N steps."""
-    weight = output.log_p.exp().view(*output.log_p.shape, *[1] * (output.y_hat.ndim - 2))
-    y_hat = (weight * output.y_hat.sigmoid()).sum(0).logit()
+    y_hat = average(output.log_p.exp(), output.y_hat.sigmoid()).logit()
     steps = _every_step(output)[-1:]
     return Halted(y_hat[None], steps, torch.ones_like(output.log_p[:1]))
 
@@ -226,12 +224,7 @@ def _rule(make: Callable[..., rules.HaltingRule], name: str = "") -> Callable[[P
     """One of `ponder_utils.rules`, with its argument of that name."""
 
     def read(output: PonderOutput, knob: float) -> Halted:
-        batch, device = output.log_p.shape[1], output.log_p.device
-        log_survival = logsigmoid(-output.halt_logits.float()).cumsum(0)
-        log_survival[-1] = -torch.inf
-        rule = make(batch, device, **({name: knob} if name else {}))
-        take, _ = rule(torch.arange(batch, device=device), output.log_p, log_survival, output.y_hat)
-        return at(output, take + 1)
+        return at(output, halting_steps(output, partial(make, **({name: knob} if name else {}))))
 
     return read
 
