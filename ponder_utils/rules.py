@@ -12,7 +12,7 @@ logits of several classes.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -150,6 +150,17 @@ def settled(batch_size: int, device: torch.device, most: float = 5e-4, classes: 
         before, now = last.exchange(rows, _log_chances(y_hat, classes))
         moved = (now.exp() * (now - before)).sum(-1)
         return _first(_all_places(moved <= most) | log_survival.isneginf())
+
+    return rule
+
+
+def either(batch_size: int, device: torch.device, makers: Sequence[RuleMaker] = (confidence, settled)) -> HaltingRule:
+    """Halt as soon as one of several rules does. Each of them must stop where it takes its answer."""
+    its = [make(batch_size, device) for make in makers]
+
+    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
+        takes, goes_on = zip(*(one(rows, log_p, log_survival, y_hat) for one in its), strict=True)
+        return torch.stack(takes).amin(0), torch.stack(goes_on).all(0)
 
     return rule
 

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_utils.tasks import AdditionTask, LastPlaceTask, LineParityTask, NoisyLineParityTask, UnanswerableTask
+from ponder_utils.tasks import (
+    AdditionTask,
+    LastPlaceTask,
+    LineParityTask,
+    NoisyLineParityTask,
+    UnanswerableLastPlaceTask,
+    UnanswerableTask,
+)
 from ponder_utils.tasks.lines import to_digits, to_number
 
 TASKS = (LineParityTask, AdditionTask)
@@ -324,3 +331,23 @@ def test_as_many_lines_as_asked_have_no_answer_and_their_targets_are_coins():
     assert binomtest(int(right.sum()), right.numel(), 0.5).pvalue > 1e-4
     with pytest.raises(ValueError, match=r"share must be a number in \[0, 1\]; got 2"):
         UnanswerableTask(4, share=2)
+
+
+@lines
+def test_the_last_place_may_have_no_answer_either(n_places, rate, batch_size, seed):
+    task, one = UnanswerableLastPlaceTask(n_places, rate, share=0.5), LastPlaceTask(n_places, rate)
+    x, y = task.batch(batch_size, seeded(seed))
+    known = task.answerable(x)
+    assert y.shape == (batch_size,)
+    assert torch.equal(x[:, 2], (~known).float()[:, None].expand(-1, n_places))
+    assert torch.equal(y[known], one.answers(x[known]))
+    assert torch.equal(task.needed_steps(x), torch.where(known, one.needed_steps(x), 1))
+    chances = task.best_chances(x, n_places)
+    assert torch.equal(chances, torch.where(known, one.best_chances(x, n_places), 0.5))
+
+
+def test_the_last_places_of_lines_without_an_answer_are_coins():
+    task = UnanswerableLastPlaceTask(6)
+    x, y = task.batch(4000, seeded())
+    right = (y == task.answers(x))[~task.answerable(x)]
+    assert binomtest(int(right.sum()), len(right), 0.5).pvalue > 1e-4

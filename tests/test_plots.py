@@ -127,11 +127,18 @@ FIGURES = {
     "against_size": lambda: line_figures.against_size([16, 64], {"log": [4, 6]}, {"a network": [(16, 5)]}, "steps"),
     "by_group": lambda: line_figures.by_group({"with": {"right": [1, 0.9]}, "without": {"right": []}}, "right", (0, 1)),
     "ways_to_stop": lambda: machines.ways_to_stop(),
-    "signals": lambda: stopping.signals({"a": by_step[:2], "b": by_step[1:]}, [2, 5], {"a": 0.9, "b": 0.5}),
+    "signals": lambda: stopping.signals(
+        {"a": by_step[:2], "b": by_step[1:]}, {"short": 2, "hopeless": None}, {"a": 0.9, "b": 0.5}
+    ),
+    "tradeoffs": lambda: stopping.tradeoffs(
+        {"lines": {"ACT": [[(0.9, 7), (0.5, 3)]] * 2, "coin": [[(0.6, 4)]]}, "noisy": {"coin": [[(0.6, 4)]]}},
+        {"ACT": "a price", "coin": "a prior"},
+        {"lines": 3.5},
+    ),
     "regrets": lambda: stopping.regrets(
         {"lines": {"ACT": [(0.01, 0.02), (0.03, 0.0)], "coin": [(0.2, 0.1)]}, "noisy": {"coin": [(-0.01, 0.3)]}},
         {"ACT": "a price", "coin": "a prior"},
-        {"ACT": (0.05, 0.01)},
+        {"lines": {"ACT": (0.05, 0.01)}},
         most=25,
     ),
     "traces": lambda: trained.traces(by_step[:2], by_step[:2], by_step[:2], [[0, 1], [-1, 1]], [0, 1]),
@@ -178,6 +185,7 @@ def test_what_is_written_for_a_projector_is_at_least_11_points_high():
         "forest",
         "ways_to_stop",
         "signals",
+        "tradeoffs",
         "regrets",
         "two_counts",
         "by_ones",
@@ -379,6 +387,15 @@ def test_where_answers_are_often_wrong_a_mark_is_hollow():
     assert [*full.get_xdata()] == [0, 1]
     assert [*hollow.get_xdata()] == [2]
     assert hollow.get_markerfacecolor() == "white"
+
+
+def test_a_tradeoff_is_drawn_in_the_order_of_its_steps_and_a_line_without_an_answer_has_no_limit():
+    first, second = FIGURES["tradeoffs"]().axes
+    assert [[*line.get_xdata()] for line in first.lines] == [[3, 7], [3, 7], [4], [3.5]]
+    assert [*first.lines[0].get_ydata()] == [0.5, 0.9]
+    assert len(second.lines) == 1  # no star where no need is known
+    a, b = FIGURES["signals"]().axes
+    assert [sum(len(set(line.get_xdata())) == 1 for line in ax.lines) for ax in (a, b)] == [1, 1]
 
 
 def test_a_loss_is_drawn_in_two_parts_with_every_run_and_one_too_large_is_written():

@@ -96,12 +96,18 @@ def few_nats(most):
     return lambda said: all(-sum(p * math.log(p) for p in its) <= most for its in said[-1])
 
 
+def sure_or_same(batch_size, device, classes=False):
+    makers = partial(rules.confidence, q=0.8, classes=classes), partial(rules.unchanged, t=2, classes=classes)
+    return rules.either(batch_size, device, makers)
+
+
 RULES = {
     "confidence": (partial(rules.confidence, q=0.8), lambda said: all(max(its) >= 0.8 for its in said[-1])),
     "entropy": (partial(rules.entropy, most=0.4), few_nats(0.4)),
     "unchanged 1": (partial(rules.unchanged, t=1), same_for(1)),
     "unchanged 3": (partial(rules.unchanged, t=3), same_for(3)),
     "settled": (partial(rules.settled, most=0.1), near(0.1)),
+    "either": (sure_or_same, lambda said: all(max(its) >= 0.8 for its in said[-1]) or same_for(2)(said)),
 }
 
 

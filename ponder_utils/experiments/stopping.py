@@ -25,7 +25,14 @@ from ponder_utils.losses import ACTLoss, ACTLossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput, average
 from ponder_utils.steps import JudgedStep, RNNStep
 from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
-from ponder_utils.tasks import LastPlaceTask, LineParityTask, NoisyLineParityTask, ParityTask, UnanswerableTask
+from ponder_utils.tasks import (
+    LastPlaceTask,
+    LineParityTask,
+    NoisyLineParityTask,
+    ParityTask,
+    UnanswerableLastPlaceTask,
+    UnanswerableTask,
+)
 from ponder_utils.training import cool_down, train
 
 PRICE = 0.005  # of a step, in right answers: two hundred steps are worth one
@@ -71,6 +78,10 @@ PROBLEMS: dict[str, Problem] = {
     "one answer": Problem(
         LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
     ),
+    "one answer or none": Problem(
+        UnanswerableLastPlaceTask, partial(LastPlaceStep, 3, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE,
+        LINE_TESTS,
+    ),
     "8 elements": Problem(
         ParityTask, partial(RNNStep, 8, 128), lambda: nn.Sequential(nn.Linear(128, 1), nn.Flatten(0)),
         {"size": 8, "N": 20, "batch": 128, "updates": 2000, "lr": 7e-3, "clip": 0.1},
@@ -112,7 +123,7 @@ TRAININGS: dict[str, Training] = {
         (0.2, 0.4, 0.6, 0.8, 1.0), (1.0,), ANSWERS,
     ),
     "every step": Training(
-        lambda its, _, N: FixedDepthLoss(its.criterion, every_step=True), (0.0,), (0.0,), ANSWERS
+        lambda its, _, N: FixedDepthLoss(its.criterion, every_step=True), (0.0,), (0.0,), (*ANSWERS, "either")
     ),
     "progressive": Training(  # alpha
         lambda its, alpha, N: ProgressiveLoss(its.criterion, alpha), (0.2, 0.5, 1.0), (0.5,), ANSWERS, ProgressiveNet
@@ -154,20 +165,21 @@ class Method(NamedTuple):
 
 FAMILIES = ("nobody", "a price", "a prior", "a judge")
 METHODS: dict[str, Method] = {
-    "fixed depth": Method("nobody", "last step", "fixed"),
-    "every step, confidence (CALM)": Method("nobody", "every step", "confidence"),
-    "every step, entropy": Method("nobody", "every step", "entropy"),
-    "every step, unchanged (PABEE)": Method("nobody", "every step", "unchanged"),
-    "every step, settled (Huginn)": Method("nobody", "every step", "settled"),
-    "last step, confidence": Method("nobody", "last step", "confidence"),
-    "progressive (Deep Thinking), confidence": Method("nobody", "progressive", "confidence"),
+    "the same step for all": Method("nobody", "last step", "fixed"),
+    "certainty (CALM)": Method("nobody", "every step", "confidence"),
+    "certainty by entropy": Method("nobody", "every step", "entropy"),
+    "patience (PABEE)": Method("nobody", "every step", "unchanged"),
+    "rest (Huginn)": Method("nobody", "every step", "settled"),
+    "certainty or rest": Method("nobody", "every step", "either"),
+    "last step only, certainty": Method("nobody", "last step", "confidence"),
+    "progressive (Deep Thinking), certainty": Method("nobody", "progressive", "confidence"),
     "ACT": Method("a price", "ACT", "average"),
     "PonderNet, sampled": Method("a prior", "PonderNet", "sample"),
     "PonderNet, expectation": Method("a prior", "PonderNet", "expectation"),
     "PonderNet, most probable": Method("a prior", "PonderNet", "most probable"),
     "PonderNet, quantile (PALBERT)": Method("a prior", "PonderNet", "quantile"),
     "PonderNet, threshold": Method("a prior", "PonderNet", "threshold"),
-    "PonderNet, confidence": Method("a prior", "PonderNet", "confidence"),
+    "PonderNet, certainty": Method("a prior", "PonderNet", "confidence"),
     "PonderNet, other beta, sampled": Method("a prior", "PonderNet, beta", "sample"),
     "PonderNet, reversed, quantile": Method("a prior", "PonderNet, reversed", "quantile"),
     "uniform prior, quantile (Ouro)": Method("a prior", "PonderNet, uniform prior", "quantile"),
@@ -229,6 +241,10 @@ def _rule(make: Callable[..., rules.HaltingRule], name: str = "") -> Callable[[P
     return read
 
 
+def _sure_or_settled(batch_size: int, device: torch.device, q: float) -> rules.HaltingRule:
+    return rules.either(batch_size, device, [partial(rules.confidence, q=q), partial(rules.settled, most=0.1)])
+
+
 # What may stop a trained network, and the values of its knob that are tried.
 RULES: dict[str, tuple[Callable[[PonderOutput, float], Halted], tuple[float, ...]]] = {
     "fixed": (_fixed, tuple(n / 20 for n in range(1, 21))),
@@ -236,6 +252,7 @@ RULES: dict[str, tuple[Callable[[PonderOutput, float], Halted], tuple[float, ...
     "entropy": (_rule(rules.entropy, "most"), (0.65, 0.6, 0.5, 0.3, 0.1, 0.03, 0.01)),
     "unchanged": (_rule(rules.unchanged, "t"), (1, 2, 3, 4, 5, 6, 8)),
     "settled": (_rule(rules.settled, "most"), (0.1, 0.03, 0.01, 3e-3, 1e-3, 5e-4, 1e-4)),
+    "either": (_rule(_sure_or_settled, "q"), (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)),
     "sample": (_sample, (0.0,)),
     "expectation": (_expectation, (0.0,)),
     "most probable": (_rule(rules.most_probable), (0.0,)),

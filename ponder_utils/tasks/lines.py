@@ -109,24 +109,25 @@ class UnanswerableTask(LineParityTask):
         """As for `LineParityTask`, x: [batch_size, 3, n_places]."""
         x, y = super().batch(batch_size, generator)
         chance, coins = (torch.rand(size, generator=generator, device=x.device) for size in ((len(x), 1), y.shape))
-        nobody = (chance < self.share).expand_as(y)
-        return torch.cat([x, nobody[:, None].float()], dim=1), torch.where(nobody, (coins < 0.5).float(), y)
+        nobody = chance < self.share
+        x = torch.cat([x, nobody[:, None].expand_as(x[:, :1]).float()], dim=1)
+        return x, torch.where(nobody.view(-1, *[1] * (y.ndim - 1)), (coins < 0.5).float(), y)
 
     @staticmethod
     def answerable(x: Tensor) -> Tensor:
         """Which lines have an answer: x as from `batch` -> bool [batch]."""
         return x[:, 2, 0] == 0
 
-    @staticmethod
-    def needed_steps(x: Tensor) -> Tensor:
+    @classmethod
+    def needed_steps(cls, x: Tensor) -> Tensor:
         """As for `LineParityTask`; 1 where there is no answer to wait for."""
-        return torch.where(x[:, 2] == 0, LineParityTask.needed_steps(x), 1)
+        needed = super().needed_steps(x)
+        return torch.where(cls.answerable(x).view(-1, *[1] * (needed.ndim - 1)), needed, 1)
 
     @classmethod
     def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
         """As for `LineParityTask`; of a line without an answer, one half for each of its places, at every step."""
-        known = LineParityTask.best_chances(x, n_steps)
-        return torch.where(cls.answerable(x), known, 0.5 ** x.shape[2])
+        return torch.where(cls.answerable(x), super().best_chances(x, n_steps), 0.5 ** cls.answers(x[:1]).numel())
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,13 @@ class LastPlaceTask(LineParityTask):
     @classmethod
     def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
         """How likely the answer is right after each step, at most: [n_steps, batch]."""
-        return torch.where(torch.arange(1, n_steps + 1, device=x.device)[:, None] < cls.needed_steps(x), 0.5, 1.0)
+        need = LastPlaceTask.needed_steps(x)
+        return torch.where(torch.arange(1, n_steps + 1, device=x.device)[:, None] < need, 0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class UnanswerableLastPlaceTask(UnanswerableTask, LastPlaceTask):
+    """One answer, that of the last place; and on some lines none."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ponder_utils.notebook.plots import (
     PURPLE,
     Line,
     legend,
+    look,
     panels,
     slide,
     step_axis,
@@ -24,35 +25,65 @@ from ponder_utils.notebook.plots import (
 
 FAMILY = {"nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # who pays
 Lost = tuple[float, float]  # for time, and for wrong answers
+Point = Sequence[float]  # right answers, steps
 
 
 @slide
-def signals(kinds: Mapping[str, Sequence[Line]], needs: Sequence[int], stops: Mapping[str, float]) -> Figure:
+def signals(
+    kinds: Mapping[str, Sequence[Line]], needs: Mapping[str, int | None], stops: Mapping[str, float]
+) -> Figure:  # fmt: skip
     """What each way to stop looks at, over the steps of the same lines: a panel for each, a curve for each line.
 
-    kinds: {title: [lines, N]}; needs: the step at which each line can first be known, dotted in its curve's colour;
-    stops: {title: the level at which it stops}.
+    kinds: {title: [lines, N]}; needs: {label of a line: the step at which its answer can first be known}, dotted in its
+    curve's colour, None where it never is; stops: {title: the level at which it stops}.
     """
     figure, axes = panels(len(kinds), width=3.4, height=3.1, sharey=True)
     for ax, (title, curves) in zip(axes, kinds.items(), strict=True):
-        for which, (curve, need) in enumerate(zip(curves, needs, strict=True)):
+        for which, (curve, (label, need)) in enumerate(zip(curves, needs.items(), strict=True)):
             n = step_axis(ax, len(curve), title=title, ylim=(-0.03, 1.05))
-            ax.plot(n, curve, "o-", color=COLOURS[which], markersize=4, label=f"$L$ = {need}")
-            ax.axvline(need, color=COLOURS[which], linestyle=":", linewidth=1.6)
+            ax.plot(n, curve, "o-", color=COLOURS[which], markersize=4, label=label)
+            if need is not None:
+                ax.axvline(need, color=COLOURS[which], linestyle=":", linewidth=1.6)
         ax.axhline(stops[title], color=BLACK, linestyle="--", linewidth=1.2, label="stops from here")
     return legend(figure, columns=len(needs) + 1)
 
 
 @slide
+def tradeoffs(
+    tests: Mapping[str, Mapping[str, Sequence[Sequence[Point]]]],
+    families: Mapping[str, str],
+    limits: Mapping[str, float],
+) -> Figure:
+    """Right answers against mean steps, a panel for each test: a curve for each way to stop, as its knob is turned.
+
+    tests: {title: {name: for each network [(right, steps) for each value of the knob]}}; families: {name: who pays},
+    for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in time.
+    """
+    figure, axes = panels(len(tests), width=10.0 / len(tests), height=4.2, sharey=True)
+    for ax, (title, ways) in zip(axes, tests.items(), strict=True):
+        family = [families[name] for name in ways]
+        for which, (name, networks) in enumerate(ways.items()):
+            style = look(family[:which].count(family[which]), color=FAMILY[family[which]], markersize=5, alpha=0.85)
+            for i, knobs in enumerate(networks):
+                right, steps = zip(*sorted(knobs, key=lambda point: (point[1], point[0])), strict=True)
+                ax.plot(steps, right, label=name if i == 0 else None, **style)
+        if title in limits:
+            ax.plot(limits[title], 1.0, "*", color=BLACK, markersize=17, zorder=4, label="the perfect stopper")
+        ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.04))
+    axes[0].set_ylabel("right answers")
+    return legend(figure, columns=3)
+
+
+@slide
 def regrets(
     problems: Mapping[str, Mapping[str, Sequence[Lost]]], families: Mapping[str, str],
-    live: Mapping[str, Lost] | None = None, most: float | None = None,
+    live: Mapping[str, Mapping[str, Lost]] | None = None, most: float | None = None,
 ) -> Figure:  # fmt: skip
     """What each method loses to the perfect stopper: for time (full) and for wrong answers (hatched), mean of its runs.
 
     A panel for each problem and a row for each method of the first, in its order; numbers in hundredths of an answer.
-    Rings: single runs, their whole loss; the black line: the 95 % interval of its mean. Diamonds: this session's, in
-    the first panel. families: {method: who pays}, for the colours. A loss of more than `most` is cut off, and written.
+    Rings: single runs, their whole loss; the black line: the 95 % interval of its mean. Diamonds: this session's.
+    families: {method: who pays}, for the colours. A loss of more than `most` is cut off, and written.
     """
     rows = list(next(iter(problems.values())))
     height = 1.3 + 0.36 * len(rows)
@@ -71,10 +102,11 @@ def regrets(
             ax.plot(whole, np.full(len(whole), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
             if most is not None and middle > most:
                 ax.text(most, y, f"{middle:.0f} ", ha="right", va="center", fontsize=11, backgroundcolor="white")
-        ax.set(title=title, xlabel="lost, hundredths of an answer", xlim=(min(0, ax.get_xlim()[0]), most))
+        for name, lost in (live or {}).get(title, {}).items():
+            ax.plot([100 * sum(lost)], [rows.index(name)], "D", color=BLACK, markersize=6)
+        least = min([0.0, *(100 * sum(run) for name in methods if name in rows for run in methods[name])])
+        ax.set(title=title, xlabel="lost, hundredths of an answer", xlim=(1.1 * least - 0.01 * (most or 0), most))
         ax.axvline(0, color=BLACK, linewidth=1.4)
-    for name, lost in (live or {}).items():
-        axes[0].plot([100 * sum(lost)], [rows.index(name)], "D", color=BLACK, markersize=6)
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     handles = [Patch(color=colour, label=f"time: {who} pays") for who, colour in FAMILY.items()]
     handles.append(Patch(facecolor="white", edgecolor=BLACK, hatch="////", label="wrong answers"))
