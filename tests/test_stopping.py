@@ -115,7 +115,7 @@ def test_rules_are_read_as_they_are_defined():
         ("entropy", rules.entropy, "most", 0.5),
         ("unchanged", rules.unchanged, "t", 2),
         ("settled", rules.settled, "most", 0.03),
-        ("either", rules.either, "makers", [partial(rules.confidence, q=0.8), partial(rules.settled, most=0.1)]),
+        ("either", rules.either, "makers", [partial(rules.confidence, q=0.9), partial(rules.settled, most=0.03)]),
         ("quantile", rules.quantile, "q", 0.5),
         ("threshold", rules.threshold, "q", 0.5),
     ],
@@ -124,7 +124,7 @@ def test_what_is_read_from_all_steps_is_what_predict_does_step_by_step(name, rul
     problem = stopping.LINES
     torch.manual_seed(0)
     model, (x, _) = PonderNet(problem.step(), 9).eval(), problem.task(5).batch(30)
-    halted = stopping.RULES[name][0](model(x), 0.8 if name == "either" else knob)
+    halted = stopping.RULES[name][0](model(x), 0.03 if name == "either" else knob)
     got = model.predict(x, partial(rule, **{argument: knob}), look_every=1)
     assert torch.equal(got.steps, halted.steps[0])
     torch.testing.assert_close(got.y_hat, halted.y_hat[0])

@@ -241,18 +241,19 @@ def _rule(make: Callable[..., rules.HaltingRule], name: str = "") -> Callable[[P
     return read
 
 
-def _sure_or_settled(batch_size: int, device: torch.device, q: float) -> rules.HaltingRule:
-    return rules.either(batch_size, device, [partial(rules.confidence, q=q), partial(rules.settled, most=0.1)])
+def _sure_or_settled(batch_size: int, device: torch.device, most: float) -> rules.HaltingRule:
+    return rules.either(batch_size, device, [partial(rules.confidence, q=0.9), partial(rules.settled, most=most)])
 
 
+REST = (0.1, 0.03, 0.01, 3e-3, 1e-3, 5e-4, 1e-4)
 # What may stop a trained network, and the values of its knob that are tried.
 RULES: dict[str, tuple[Callable[[PonderOutput, float], Halted], tuple[float, ...]]] = {
     "fixed": (_fixed, tuple(n / 20 for n in range(1, 21))),
     "confidence": (_rule(rules.confidence, "q"), (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)),
     "entropy": (_rule(rules.entropy, "most"), (0.65, 0.6, 0.5, 0.3, 0.1, 0.03, 0.01)),
     "unchanged": (_rule(rules.unchanged, "t"), (1, 2, 3, 4, 5, 6, 8)),
-    "settled": (_rule(rules.settled, "most"), (0.1, 0.03, 0.01, 3e-3, 1e-3, 5e-4, 1e-4)),
-    "either": (_rule(_sure_or_settled, "q"), (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)),
+    "settled": (_rule(rules.settled, "most"), REST),
+    "either": (_rule(_sure_or_settled, "most"), REST),
     "sample": (_sample, (0.0,)),
     "expectation": (_expectation, (0.0,)),
     "most probable": (_rule(rules.most_probable), (0.0,)),
