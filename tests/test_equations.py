@@ -127,6 +127,11 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("torch.full((9, 1), 0.1).logit())[-1]", "torch.full((9, 1), 0.1).logit())[-2]"),
         ("(1 - 0.1) ** 8", "(1 + 0.1) ** 8"),
     ],
+    ("06_ways_to_stop", 1): [
+        ("(1 - price * need) - (share", "(1 + price * need) - (share"),
+        ("(share - price * steps)", "(share + price * steps)"),
+        ("need) - (share", "need) + (share"),
+    ],
 }
 
 

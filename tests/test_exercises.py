@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 import ponder_utils
-from ponder_utils import notebook
+from ponder_utils import notebook, rules
+from ponder_utils.experiments.lines import whole_lines_right
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
 CASES = [(path, path.stem.partition("_")[2]) for path in sorted(ROOT.glob("*.ipynb"))]
@@ -22,6 +23,8 @@ def exercises(path):
     """The stubs and checks of a notebook, by name."""
     names = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook, "mean": mean, "pu": ponder_utils}
     names |= {name: getattr(ponder_utils, name) for name in ("LineParityTask", "LocalStep", "PonderNet")}
+    names |= {"rules": rules, "PonderOutput": ponder_utils.PonderOutput, "right": whole_lines_right}
+    names["binary_cross_entropy_with_logits"] = nn.functional.binary_cross_entropy_with_logits
     names["cross_entropy"] = nn.BCEWithLogitsLoss(reduction="none")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
@@ -81,6 +84,7 @@ def capped(h, epsilon, at_the_cap):
 
 act_background = solutions("act_background")
 light_cone = solutions("light_cone")
+ways_to_stop = solutions("ways_to_stop")
 EVEN, RISING = torch.full((3, 4), 1 / 3), torch.arange(12.0).square().view(3, 4)  # p_n, and losses: [N, batch]
 UNEVEN = torch.tensor([[0.7, 0.2, 0.1, 0.4], [0.2, 0.2, 0.8, 0.3], [0.1, 0.6, 0.1, 0.3]])
 
@@ -91,6 +95,10 @@ def halting_by_loop(lambdas):
         p.append(lambda_n * survival)
         survival = survival * (1 - lambda_n)
     return torch.stack([*p, survival])
+
+
+def judged(output, correct):
+    return nn.functional.binary_cross_entropy_with_logits(output.halt_logits, correct)
 
 
 WRONG = {
@@ -217,6 +225,28 @@ WRONG = {
         lambda right, need: right[need.clamp(max=8), torch.arange(len(need))].float().mean().item(),  # a step late
         lambda right, need: right[-1].float().mean().item(),  # all steps
         lambda right, need: right[need - 1].float().mean().item(),  # of all lines at each line's step
+    ],
+    ("06_ways_to_stop", "taught_judge"): [
+        lambda output, y: judged(output, whole_lines_right(output.y_hat[-1], y).float().expand(5, -1)),  # the last
+        lambda output, y: judged(output, whole_lines_right(output.y_hat, y).any(0).float().expand(5, -1)),  # once
+        lambda output, y: judged(output, ((output.y_hat > 0) == (y > 0.5)).float().mean(-1)),  # places for lines
+        lambda output, y: judged(output, 1 - whole_lines_right(output.y_hat, y).float()),  # when it is wrong
+        lambda output, y: 5 * ways_to_stop.taught_judge(output, y),  # a sum over steps
+    ],
+    ("06_ways_to_stop", "patient"): [
+        lambda y_hat, t: ways_to_stop.patient(y_hat, t) - 1,  # counted from 0
+        lambda y_hat, t: ways_to_stop.patient(y_hat, t - 1) if t > 1 else torch.ones(30, dtype=torch.long),  # t answers
+        lambda y_hat, t: ways_to_stop.patient(y_hat[..., :1], t),  # one place
+        lambda y_hat, t: ways_to_stop.patient(y_hat.sum(-1, keepdim=True), t),  # of the sum
+        lambda y_hat, t: torch.full((30,), len(y_hat)),  # never
+    ],
+    ("06_ways_to_stop", "mine"): [
+        lambda y_hat: y_hat.abs().amin(-1).argmax(0) + 1,  # the surest of all steps
+        lambda y_hat: ways_to_stop.mine(y_hat) - 1,  # counted from 0
+        lambda y_hat: torch.full((30,), round(ways_to_stop.mine(y_hat).float().mean().item())),  # the same for all
+        lambda y_hat: ways_to_stop.mine(y_hat) + 0.5,
+        lambda y_hat: (ways_to_stop.mine(y_hat) - 1).clamp(min=1),  # one step before it knows
+        lambda y_hat: None,
     ],
     ("03_parity", "right_without_one"): [
         lambda k, n_elements: 0.5,
@@ -348,6 +378,30 @@ RIGHT = {
             (math.floor(steps) + 1 - steps) * by_step[math.floor(steps) - 1]
             + (steps - math.floor(steps)) * by_step[min(math.floor(steps), len(by_step) - 1)]
         ),
+    ],
+    ("06_ways_to_stop", "taught_judge"): [
+        lambda output, y: judged(output, (output.y_hat * (2 * y - 1)).amin(-1).gt(0).float()),
+        lambda output, y: ways_to_stop.taught_judge(type(output)(*(its.double() for its in output)), y).item(),
+        lambda output, y: mean(
+            float(judged(output._replace(halt_logits=a), whole_lines_right(y_hat, y).float()))
+            for a, y_hat in zip(output.halt_logits, output.y_hat, strict=True)
+        ),
+    ],
+    ("06_ways_to_stop", "patient"): [
+        lambda y_hat, t: ways_to_stop.patient(y_hat.double(), t).double(),
+        lambda y_hat, t: [
+            next(
+                (n for n in range(t + 1, len(y_hat)) if len({*map(tuple, line[n - t - 1 : n].tolist())}) == 1),
+                len(y_hat),
+            )
+            for line in (y_hat > 0).transpose(0, 1)
+        ],
+    ],
+    ("06_ways_to_stop", "mine"): [
+        lambda y_hat: ways_to_stop.first((y_hat.abs() > 2).all(-1)).tolist(),
+        lambda y_hat: ways_to_stop.patient(y_hat, 2).double(),
+        lambda y_hat: ways_to_stop.mine(y_hat.double()),
+        lambda y_hat: [3] * 30,  # the same step for all is a rule, too
     ],
     ("05_light_cone", "steps_needed"): [
         lambda resets: torch.tensor(light_cone.steps_needed(resets)),

@@ -25,14 +25,7 @@ from ponder_utils.losses import ACTLoss, ACTLossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput, average
 from ponder_utils.steps import JudgedStep, RNNStep
 from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
-from ponder_utils.tasks import (
-    LastPlaceTask,
-    LineParityTask,
-    NoisyLineParityTask,
-    ParityTask,
-    UnanswerableLastPlaceTask,
-    UnanswerableTask,
-)
+from ponder_utils.tasks import LastPlaceTask, LineParityTask, NoisyLineParityTask, ParityTask, UnanswerableTask
 from ponder_utils.training import cool_down, train
 
 PRICE = 0.005  # of a step, in right answers: two hundred steps are worth one
@@ -74,13 +67,8 @@ PROBLEMS: dict[str, Problem] = {
     "lines": LINES,
     "no answer": LINES._replace(task=UnanswerableTask, step=partial(LocalStep, 3, 32, noise=0.1)),
     "noisy teacher": LINES._replace(task=NoisyLineParityTask, step=partial(LocalStep, 3, 32, noise=0.1)),
-    "rare ones": LINES._replace(task=partial(LineParityTask, ones=0.1)),
     "one answer": Problem(
         LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
-    ),
-    "one answer or none": Problem(
-        UnanswerableLastPlaceTask, partial(LastPlaceStep, 3, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE,
-        LINE_TESTS,
     ),
     "8 elements": Problem(
         ParityTask, partial(RNNStep, 8, 128), lambda: nn.Sequential(nn.Linear(128, 1), nn.Flatten(0)),

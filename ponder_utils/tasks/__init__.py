@@ -6,7 +6,6 @@ from ponder_utils.tasks.lines import (
     LastPlaceTask,
     LineParityTask,
     NoisyLineParityTask,
-    UnanswerableLastPlaceTask,
     UnanswerableTask,
     to_digits,
     to_number,
@@ -16,6 +15,6 @@ from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 
 __all__ = [
     "AdditionTask", "DigitSet", "LastPlaceTask", "LineParityTask", "MNISTError", "NoisyLineParityTask", "ParityTask",
-    "RotationTask", "Split", "UnanswerableLastPlaceTask", "UnanswerableTask", "load_digits", "rotated_by",
-    "rotated_within", "to_digits", "to_number",
+    "RotationTask", "Split", "UnanswerableTask", "load_digits", "rotated_by", "rotated_within", "to_digits",
+    "to_number",
 ]  # fmt: skip

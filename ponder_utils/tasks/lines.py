@@ -20,23 +20,22 @@ class LineParityTask:
 
     A line falls into segments, each of which begins at a reset; the first place always has one. The other places have
     them at this rate, in [0, 1]. None: each line draws a rate of its own, n_places^-u with u ~ U(0, 1), so that its
-    longest segment may have any length from 1 to n_places. A bit is 1 at the rate `ones`.
+    longest segment may have any length from 1 to n_places.
     TypeError or ValueError if an argument is not as above.
     """
 
     n_places: int
     rate: float | None = None
-    ones: float = 0.5
 
     def __post_init__(self) -> None:
-        _check(self.n_places, self.rate, self.ones)
+        _check(self.n_places, self.rate)
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw a batch on the generator's device (the CPU if there is none).
 
         x: [batch_size, 2, n_places], bits and resets; y: [batch_size, n_places]; both float32, in {0, 1}.
         """
-        bits, resets = _coins_and_barriers(batch_size, self.n_places, self.rate, generator, self.ones)
+        bits, resets = _coins_and_barriers(batch_size, self.n_places, self.rate, generator)
         resets[:, 0] = True
         x = torch.stack([bits, resets], dim=1).float()
         return x, self.answers(x)
@@ -109,25 +108,24 @@ class UnanswerableTask(LineParityTask):
         """As for `LineParityTask`, x: [batch_size, 3, n_places]."""
         x, y = super().batch(batch_size, generator)
         chance, coins = (torch.rand(size, generator=generator, device=x.device) for size in ((len(x), 1), y.shape))
-        nobody = chance < self.share
-        x = torch.cat([x, nobody[:, None].expand_as(x[:, :1]).float()], dim=1)
-        return x, torch.where(nobody.view(-1, *[1] * (y.ndim - 1)), (coins < 0.5).float(), y)
+        nobody = (chance < self.share).expand_as(y)
+        return torch.cat([x, nobody[:, None].float()], dim=1), torch.where(nobody, (coins < 0.5).float(), y)
 
     @staticmethod
     def answerable(x: Tensor) -> Tensor:
         """Which lines have an answer: x as from `batch` -> bool [batch]."""
         return x[:, 2, 0] == 0
 
-    @classmethod
-    def needed_steps(cls, x: Tensor) -> Tensor:
+    @staticmethod
+    def needed_steps(x: Tensor) -> Tensor:
         """As for `LineParityTask`; 1 where there is no answer to wait for."""
-        needed = super().needed_steps(x)
-        return torch.where(cls.answerable(x).view(-1, *[1] * (needed.ndim - 1)), needed, 1)
+        return torch.where(x[:, 2] == 0, LineParityTask.needed_steps(x), 1)
 
     @classmethod
     def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
         """As for `LineParityTask`; of a line without an answer, one half for each of its places, at every step."""
-        return torch.where(cls.answerable(x), super().best_chances(x, n_steps), 0.5 ** cls.answers(x[:1]).numel())
+        known = LineParityTask.best_chances(x, n_steps)
+        return torch.where(cls.answerable(x), known, 0.5 ** x.shape[2])
 
 
 @dataclass(frozen=True)
@@ -147,13 +145,7 @@ class LastPlaceTask(LineParityTask):
     @classmethod
     def best_chances(cls, x: Tensor, n_steps: int) -> Tensor:
         """How likely the answer is right after each step, at most: [n_steps, batch]."""
-        need = LastPlaceTask.needed_steps(x)
-        return torch.where(torch.arange(1, n_steps + 1, device=x.device)[:, None] < need, 0.5, 1.0)
-
-
-@dataclass(frozen=True)
-class UnanswerableLastPlaceTask(UnanswerableTask, LastPlaceTask):
-    """One answer, that of the last place; and on some lines none."""
+        return torch.where(torch.arange(1, n_steps + 1, device=x.device)[:, None] < cls.needed_steps(x), 0.5, 1.0)
 
 
 @dataclass(frozen=True)
@@ -219,13 +211,13 @@ def to_number(digits: Sequence[float] | Tensor) -> int:
 
 
 def _coins_and_barriers(
-    batch_size: int, n_places: int, rate: float | None, generator: torch.Generator | None, ones: float = 0.5
+    batch_size: int, n_places: int, rate: float | None, generator: torch.Generator | None
 ) -> tuple[Tensor, Tensor]:
-    """[batch_size, n_places] of bool each: coins, true at the rate `ones`, and true at the rate."""
+    """[batch_size, n_places] of bool each: fair coins, and true at the rate."""
     shape, device = (check_int("batch_size", batch_size, 1), n_places), "cpu" if generator is None else generator.device
     coins, chances = torch.rand(2, *shape, generator=generator, device=device)
     u = torch.rand(batch_size, 1, generator=generator, device=device)
-    return coins < ones, chances < (n_places**-u if rate is None else rate)
+    return coins < 0.5, chances < (n_places**-u if rate is None else rate)
 
 
 def _last(barriers: Tensor) -> Tensor:
@@ -233,8 +225,7 @@ def _last(barriers: Tensor) -> Tensor:
     return torch.where(barriers, torch.arange(barriers.shape[1], device=barriers.device), 0).cummax(1).values
 
 
-def _check(n_places: int, rate: float | None, ones: float = 0.5) -> None:
+def _check(n_places: int, rate: float | None) -> None:
     check_int("n_places", n_places, 1)
-    check_real("ones", ones, 0, 1, open_low=False)
     if rate is not None:
         check_real("rate", rate, 0, 1, open_low=False)
