@@ -405,6 +405,6 @@ def test_a_loss_is_drawn_in_two_parts_with_every_run_and_one_too_large_is_writte
     assert [line.get_xdata().tolist() for line in rings] == [pytest.approx([3, 3]), pytest.approx([30])]
     (diamond,) = [line for line in first.get_lines() if line.get_marker() == "D"]
     assert [*diamond.get_xdata(), *diamond.get_ydata()] == pytest.approx([6, 0])
-    assert [text.get_text() for text in first.texts] == ["30 "]
+    assert [text.get_text() for text in first.texts] == ["30"]
     assert second.get_xlim()[0] < 0
     assert [label.get_text() for label in first.get_yticklabels()] == ["ACT", "coin"]

@@ -44,7 +44,7 @@ def signals(
             ax.plot(n, curve, "o-", color=COLOURS[which], markersize=4, label=label)
             if need is not None:
                 ax.axvline(need, color=COLOURS[which], linestyle=":", linewidth=1.6)
-        ax.axhline(stops[title], color=BLACK, linestyle="--", linewidth=1.2, label="stops from here")
+        ax.axhline(stops[title], color=BLACK, linestyle="--", linewidth=1.2, label="a level to stop at")
     return legend(figure, columns=len(needs) + 1)
 
 
@@ -101,14 +101,15 @@ def regrets(
             ax.plot([low, high], [y, y], color=BLACK, linewidth=2)
             ax.plot(whole, np.full(len(whole), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
             if most is not None and middle > most:
-                ax.text(most, y, f"{middle:.0f} ", ha="right", va="center", fontsize=11, backgroundcolor="white")
+                ax.text(1.01 * most, y, f"{middle:.0f}", va="center", fontsize=11)
         for name, lost in (live or {}).get(title, {}).items():
             ax.plot([100 * sum(lost)], [rows.index(name)], "D", color=BLACK, markersize=6)
         least = min([0.0, *(100 * sum(run) for name in methods if name in rows for run in methods[name])])
         ax.set(title=title, xlabel="lost, hundredths of an answer", xlim=(1.1 * least - 0.01 * (most or 0), most))
         ax.axvline(0, color=BLACK, linewidth=1.4)
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
-    handles = [Patch(color=colour, label=f"time: {who} pays") for who, colour in FAMILY.items()]
-    handles.append(Patch(facecolor="white", edgecolor=BLACK, hatch="////", label="wrong answers"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    handles = [Patch(color=colour, label=who) for who, colour in FAMILY.items()]
+    handles.append(Patch(facecolor="white", edgecolor=BLACK, hatch="////", label="lost for wrong answers"))
+    title = "lost for time, by who pays for a step in training:"
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, title=title, title_fontsize=12)
     return figure
