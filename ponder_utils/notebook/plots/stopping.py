@@ -86,7 +86,7 @@ def regrets(
     families: {method: who pays}, for the colours. A loss of more than `most` is cut off, and written.
     """
     rows = list(next(iter(problems.values())))
-    height = 1.3 + 0.36 * len(rows)
+    height = 1.5 + 0.36 * len(rows)
     figure, axes = panels(len(problems), width=11.0 / len(problems), height=height, sharey=True)
     for ax, (title, methods) in zip(axes, problems.items(), strict=True):
         for y, name in enumerate(rows):
@@ -105,7 +105,7 @@ def regrets(
         for name, lost in (live or {}).get(title, {}).items():
             ax.plot([100 * sum(lost)], [rows.index(name)], "D", color=BLACK, markersize=6)
         least = min([0.0, *(100 * sum(run) for name in methods if name in rows for run in methods[name])])
-        ax.set(title=title, xlabel="lost, hundredths of an answer", xlim=(1.1 * least - 0.01 * (most or 0), most))
+        ax.set(title=title, xlabel="lost, hundredths\nof an answer", xlim=(1.1 * least - 0.01 * (most or 0), most))
         ax.axvline(0, color=BLACK, linewidth=1.4)
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     handles = [Patch(color=colour, label=who) for who, colour in FAMILY.items()]
