@@ -119,11 +119,12 @@ TRAININGS: dict[str, Training] = {
         lambda its, alpha, N: ProgressiveLoss(its.criterion, alpha), (0.2, 0.5, 1.0), (0.5,), ANSWERS, ProgressiveNet
     ),
     "ACT": Training(  # tau
-        lambda its, tau, N: ACTAroundStep(its.criterion, tau), (1e-4, 1e-3, 1e-2, 1e-1), (1e-3, 1e-2), ("average",)
+        lambda its, tau, N: ACTAroundStep(its.criterion, tau),
+        (1e-4, 1e-3, 1e-2, 1e-1), (1e-4, 1e-3, 1e-2), ("average",),
     ),
     "PonderNet": Training(  # lambda_p
         lambda its, lambda_p, N: PonderLoss(its.criterion, lambda_p, N, BETA),
-        (0.1, 0.2, 0.4, 0.8), (0.2, 0.4, 0.8), (*HEAD, *ANSWERS),
+        (0.1, 0.2, 0.4, 0.8), (0.1, 0.2, 0.4, 0.8), (*HEAD, *ANSWERS),
     ),
     "PonderNet, beta": Training(
         lambda its, beta, N: PonderLoss(its.criterion, LAMBDA_P, N, beta), (0.001, 0.003, 0.03, 0.1), (), HEAD
