@@ -50,6 +50,18 @@ def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all()
         assert {its["knob"] for its in both if its["training"] == name} == set(training.knobs)
 
 
+def test_runs_are_put_together_by_what_they_ask():
+    made = {name: [{"of": name}] for name in stopping.EXPERIMENTS}
+    found = stopping.by_question(made)
+    assert found["lines"] == [{"of": "lines"}, {"of": "knobs"}]
+    assert len(found["8 elements"]) == 4
+    assert [*found] == ["lines", "no answer", "noisy teacher", "one answer", "8 elements"]
+    assert made["lines"] == [{"of": "lines"}]  # as they were
+    for name, question in stopping.ASKS_THE_SAME.items():
+        one, other = (stopping.PROBLEMS.get(its, stopping.LINES) for its in (name, question))
+        assert one._replace(recipe={}) == other._replace(recipe={})
+
+
 @problems
 def test_every_training_on_every_problem_is_measured_by_each_of_its_rules(problem, short):
     for training, its in stopping.TRAININGS.items():
@@ -118,6 +130,7 @@ def test_rules_are_read_as_they_are_defined():
         ("either", rules.either, "makers", [partial(rules.confidence, q=0.9), partial(rules.settled, most=0.03)]),
         ("quantile", rules.quantile, "q", 0.5),
         ("threshold", rules.threshold, "q", 0.5),
+        ("judged", rules.threshold, "q", 0.5),
     ],
 )
 def test_what_is_read_from_all_steps_is_what_predict_does_step_by_step(name, rule, argument, knob):
@@ -180,9 +193,9 @@ def test_a_teachers_errors_are_not_held_against_who_is_right(monkeypatch):
     assert all(right == 1 for right, _ in found["valid"]["rules"]["fixed"])
 
 
-def row(training, knob, seed, valid, tested, rule="confidence"):
+def row(training, knob, seed, valid, tested, rule="confidence", problem="lines"):
     tests = {"valid": {"rules": {rule: valid}}, "16 places": {"rules": {rule: tested}, "in time": [0.5, 3.0]}}
-    return {"training": training, "knob": knob, "seed": seed, "tests": tests}
+    return {"problem": problem, "training": training, "knob": knob, "seed": seed, "tests": tests}
 
 
 def test_knobs_are_chosen_on_lines_of_their_own_the_rules_for_each_network_the_trainings_for_all():
@@ -194,7 +207,7 @@ def test_knobs_are_chosen_on_lines_of_their_own_the_rules_for_each_network_the_t
     ]
     found = stopping.best(rows, "a", "confidence", price=0.01)
     grid = stopping.RULES["confidence"][1]
-    assert found == stopping.Best(1.0, [grid[1], grid[0]], {"16 places": [[0.2, 2], [0.4, 4]]})
+    assert found == stopping.Best("lines", 1.0, [grid[1], grid[0]], {"16 places": [[0.2, 2], [0.4, 4]]})
     assert stopping.best(rows, "a", "confidence", price=0.1).values == [grid[0], grid[0]]  # dear steps
     assert stopping.best(rows, "a", "entropy") is None
     assert stopping.best([], "a", "confidence") is None
@@ -202,6 +215,23 @@ def test_knobs_are_chosen_on_lines_of_their_own_the_rules_for_each_network_the_t
     assert stopping.regret([0.9, 5], 3, 0.01) == pytest.approx(0.12)
     assert stopping.in_time(rows, "b") == {"16 places": [[0.5, 3.0]]}
     assert stopping.in_time([]) == {}
+
+
+def test_of_several_recipes_each_training_has_the_one_that_is_best_for_all_its_networks():
+    slow, fast = {"problem": "8 elements slowly"}, {"problem": "8 elements"}
+    rows = [
+        row("a", 1.0, 0, [[1.0, 5]], [[0.1, 1]], **slow),
+        row("a", 1.0, 1, [[0.2, 5]], [[0.2, 2]], **slow),  # fails
+        row("a", 1.0, 0, [[0.9, 5]], [[0.3, 3]], **fast),
+        row("a", 1.0, 1, [[0.9, 5]], [[0.4, 4]], **fast),
+        row("b", 1.0, 0, [[0.9, 5]], [[0.5, 5]], **slow),
+        row("b", 1.0, 0, [[0.8, 5]], [[0.6, 6]], **fast),
+    ]
+    first = stopping.RULES["confidence"][1][0]
+    wanted = {"a": ("8 elements", [[0.3, 3], [0.4, 4]]), "b": ("8 elements slowly", [[0.5, 5]])}
+    for training, (problem, pairs) in wanted.items():
+        found = stopping.best(rows, training, "confidence")
+        assert found == stopping.Best(problem, 1.0, [first] * len(pairs), {"16 places": pairs})
 
 
 WANTED = [its | TINY for its in stopping.settings("lines") if its["training"] in ("every step", "ACT")][:3]

@@ -68,6 +68,11 @@ ELEMENTS = Problem(  # by the recipe of lesson 03, which is PonderNet's
     {"size": 8, "N": 20, "batch": 128, "updates": 2000, "lr": 7e-3, "clip": 0.1},
     {"valid": (8, 20, 1000), "8 elements": (8, 20, 4000)},
 )  # fmt: skip
+RECIPES = {  # beside lesson 03's
+    "8 elements gently": {"lr": 2e-3, "clip": 1.0},
+    "8 elements clipped": {"lr": 2e-3, "clip": 0.1},
+    "8 elements slowly": {"lr": 1e-3, "clip": 1.0},
+}
 PROBLEMS: dict[str, Problem] = {
     "lines": LINES,
     "no answer": LINES._replace(task=UnanswerableTask, step=partial(LocalStep, 3, 32, noise=0.1)),
@@ -76,7 +81,7 @@ PROBLEMS: dict[str, Problem] = {
         LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
     ),
     "8 elements": ELEMENTS,
-    "8 elements gently": ELEMENTS._replace(recipe=ELEMENTS.recipe | {"lr": 2e-3, "clip": 1.0}),
+    **{name: ELEMENTS._replace(recipe=ELEMENTS.recipe | its) for name, its in RECIPES.items()},
 }  # fmt: skip
 
 
@@ -90,7 +95,6 @@ class Training(NamedTuple):
     network: Callable[[Any, int], PonderNet] = PonderNet
 
 
-ANSWERS = ("fixed", "confidence", "entropy", "unchanged", "settled")  # rules that need no head
 HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
 BETA, LAMBDA_P = 0.01, 0.4  # where the knob is another
 
@@ -110,13 +114,15 @@ class ACTAroundStep(nn.Module):
 TRAININGS: dict[str, Training] = {
     "last step": Training(  # of so many steps as are this share of N
         lambda its, share, N: FixedDepthLoss(its.criterion, every_step=False),
-        (0.2, 0.4, 0.6, 0.8, 1.0), (1.0,), ANSWERS,
+        (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), ("fixed", "confidence"),
     ),
     "every step": Training(
-        lambda its, _, N: FixedDepthLoss(its.criterion, every_step=True), (0.0,), (0.0,), (*ANSWERS, "either")
+        lambda its, _, N: FixedDepthLoss(its.criterion, every_step=True),
+        (0.0,), (0.0,), ("fixed", "confidence", "entropy", "unchanged", "settled", "either"),
     ),
     "progressive": Training(  # alpha
-        lambda its, alpha, N: ProgressiveLoss(its.criterion, alpha), (0.2, 0.5, 1.0), (0.5,), ANSWERS, ProgressiveNet
+        lambda its, alpha, N: ProgressiveLoss(its.criterion, alpha),
+        (0.2, 0.5, 1.0), (0.5, 1.0), ("fixed", "confidence"), ProgressiveNet,
     ),
     "ACT": Training(  # tau
         lambda its, tau, N: ACTAroundStep(its.criterion, tau),
@@ -124,7 +130,7 @@ TRAININGS: dict[str, Training] = {
     ),
     "PonderNet": Training(  # lambda_p
         lambda its, lambda_p, N: PonderLoss(its.criterion, lambda_p, N, BETA),
-        (0.1, 0.2, 0.4, 0.8), (0.1, 0.2, 0.4, 0.8), (*HEAD, *ANSWERS),
+        (0.05, 0.1, 0.2, 0.4, 0.8), (0.05, 0.1, 0.2, 0.4, 0.8), (*HEAD, "confidence"),
     ),
     "PonderNet, beta": Training(
         lambda its, beta, N: PonderLoss(its.criterion, LAMBDA_P, N, beta), (0.001, 0.003, 0.03, 0.1), (), HEAD
@@ -135,14 +141,12 @@ TRAININGS: dict[str, Training] = {
     ),
     "PonderNet, uniform prior": Training(  # beta
         lambda its, beta, N: PonderLoss(its.criterion, "uniform", N, beta),
-        (0.001, 0.003, 0.01, 0.03, 0.1), (0.003, 0.03), HEAD,
+        (0.001, 0.003, 0.01, 0.03, 0.1), (0.003, 0.03, 0.1), HEAD,
     ),
     "judge": Training(
-        lambda its, _, N: JudgeLoss(its.criterion, its.correct), (0.0,), (0.0,), ("threshold", "quantile")
+        lambda its, _, N: JudgeLoss(its.criterion, its.correct), (0.0,), (0.0,), ("judged",)
     ),
-    "gain": Training(
-        lambda its, _, N: GainLoss(its.criterion), (0.0,), (0.0,), ("threshold", "quantile")
-    ),
+    "gain": Training(lambda its, _, N: GainLoss(its.criterion), (0.0,), (0.0,), ("judged",)),
 }  # fmt: skip
 
 
@@ -175,8 +179,8 @@ METHODS: dict[str, Method] = {
     "PonderNet, reversed, quantile": Method("a prior", "PonderNet, reversed", "quantile"),
     "uniform prior, quantile (Ouro)": Method("a prior", "PonderNet, uniform prior", "quantile"),
     "uniform prior, threshold": Method("a prior", "PonderNet, uniform prior", "threshold"),
-    "judge of right and wrong (TRM)": Method("a judge", "judge", "threshold"),
-    "judge of the gain (Ouro, 2nd stage)": Method("a judge", "gain", "threshold"),
+    "judge of right and wrong (TRM)": Method("a judge", "judge", "judged"),
+    "judge of the gain (Ouro, 2nd stage)": Method("a judge", "gain", "judged"),
 }
 
 
@@ -236,13 +240,13 @@ def _sure_or_settled(batch_size: int, device: torch.device, most: float) -> rule
     return rules.either(batch_size, device, [partial(rules.confidence, q=0.9), partial(rules.settled, most=most)])
 
 
-REST = (0.1, 0.03, 0.01, 3e-3, 1e-3, 5e-4, 1e-4)
+REST = (0.1, 0.03, 0.01, 3e-3, 1e-3, 5e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 # What may stop a trained network, and the values of its knob that are tried.
 RULES: dict[str, tuple[Callable[[PonderOutput, float], Halted], tuple[float, ...]]] = {
     "fixed": (_fixed, tuple(n / 20 for n in range(1, 21))),
     "confidence": (_rule(rules.confidence, "q"), (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)),
     "entropy": (_rule(rules.entropy, "most"), (0.65, 0.6, 0.5, 0.3, 0.1, 0.03, 0.01)),
-    "unchanged": (_rule(rules.unchanged, "t"), (1, 2, 3, 4, 5, 6, 8)),
+    "unchanged": (_rule(rules.unchanged, "t"), (1, 2, 3, 4, 5, 6, 8, 10, 12, 15)),
     "settled": (_rule(rules.settled, "most"), REST),
     "either": (_rule(_sure_or_settled, "most"), REST),
     "sample": (_sample, (0.0,)),
@@ -250,6 +254,7 @@ RULES: dict[str, tuple[Callable[[PonderOutput, float], Halted], tuple[float, ...
     "most probable": (_rule(rules.most_probable), (0.0,)),
     "quantile": (_rule(rules.quantile, "q"), (0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)),
     "threshold": (_rule(rules.threshold, "q"), (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)),
+    "judged": (_rule(rules.threshold, "q"), (0.05, 0.2, 0.35, 0.5, 0.7, 0.9, 0.97, 0.99, 0.999)),
     "average": (_average, (0.0,)),
 }
 
@@ -319,6 +324,7 @@ def run(problem: str, training: str, knob: float, seed: int, **recipe: Any) -> d
 
 
 EXPERIMENTS = (*PROBLEMS, "knobs")
+ASKS_THE_SAME = {"knobs": "lines"} | dict.fromkeys(RECIPES, "8 elements")
 
 
 def settings(experiment: str) -> list[dict[str, Any]]:
@@ -344,6 +350,14 @@ def runs_of(experiment: str, mode: str, folder: str | Path, workers: int, client
     return results.runs_of(mode, run, wanted, short, file, name=experiment, **shared)
 
 
+def by_question(made: Mapping[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """The runs of EXPERIMENTS by what they ask: on lines with all knobs, of 8 elements by all recipes."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, its in made.items():
+        found.setdefault(ASKS_THE_SAME.get(name, name), []).extend(its)
+    return found
+
+
 def utility(pair: Sequence[float], price: float = PRICE) -> float:
     """Right answers, less the price of the steps. pair: share of right answers, mean steps."""
     return pair[0] - price * pair[1]
@@ -352,6 +366,7 @@ def utility(pair: Sequence[float], price: float = PRICE) -> float:
 class Best(NamedTuple):
     """What the best value of the knobs makes of each network of a training, stopped by a rule."""
 
+    problem: str  # the recipe, where rows of several are given
     knob: float  # of the training, the same for all
     values: list[float]  # of the rule's knob, one for each network
     tests: dict[str, list[list[float]]]  # [right, steps] of each network
@@ -360,22 +375,24 @@ class Best(NamedTuple):
 def best(rows: Sequence[Mapping[str, Any]], training: str, rule: str, price: float = PRICE) -> Best | None:
     """Choose on "valid": a rule's knob for each network, and of the training's knobs that with the best mean. None
     without such runs.
+
+    Rows of several problems, if these differ in nothing but the recipe: it is chosen with the training's knob.
     """
-    by_knob: dict[float, list[tuple[float, int, Mapping[str, Any]]]] = {}
+    by_knob: dict[tuple[str, float], list[tuple[float, int, Mapping[str, Any]]]] = {}
     for row in rows:
         if row["training"] == training and rule in row["tests"]["valid"]["rules"]:
             utilities = [utility(pair, price) for pair in row["tests"]["valid"]["rules"][rule]]
             top = max(utilities)
-            by_knob.setdefault(row["knob"], []).append((top, utilities.index(top), row))
+            by_knob.setdefault((row["problem"], row["knob"]), []).append((top, utilities.index(top), row))
     if not by_knob:
         return None
-    knob = max(by_knob, key=lambda knob: mean(top for top, *_ in by_knob[knob]))
-    chosen = by_knob[knob]
+    problem, knob = max(by_knob, key=lambda its: mean(top for top, *_ in by_knob[its]))
+    chosen = by_knob[problem, knob]
     tests = {
         test: [row["tests"][test]["rules"][rule][which] for _, which, row in chosen]
         for test in chosen[0][2]["tests"] if test != "valid"
     }  # fmt: skip
-    return Best(knob, [RULES[rule][1][which] for _, which, _ in chosen], tests)
+    return Best(problem, knob, [RULES[rule][1][which] for _, which, _ in chosen], tests)
 
 
 def in_time(rows: Sequence[Mapping[str, Any]], training: str = "every step") -> dict[str, list[list[float]]]:
