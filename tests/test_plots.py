@@ -402,7 +402,10 @@ def test_a_loss_is_drawn_in_two_parts_with_every_run_and_one_too_large_is_writte
     first, second = FIGURES["regrets"]().axes
     assert [bar.get_width() for bar in first.patches] == pytest.approx([2, 1, 20, 10])  # time and answers of each row
     rings = [line for line in first.get_lines() if line.get_marker() == "o"]
-    assert [line.get_xdata().tolist() for line in rings] == [pytest.approx([3, 3]), pytest.approx([30])]
+    assert [line.get_xdata().tolist() for line in rings] == [pytest.approx([3, 3]), []]
+    (beyond,) = [line for line in first.get_lines() if line.get_marker() == ">"]  # where a ring is beyond the cut
+    assert [*beyond.get_ydata()] == [1]
+    assert beyond.get_xdata()[0] < first.get_xlim()[1]
     (diamond,) = [line for line in first.get_lines() if line.get_marker() == "D"]
     assert [*diamond.get_xdata(), *diamond.get_ydata()] == pytest.approx([6, 0])
     assert [text.get_text() for text in first.texts] == ["30"]

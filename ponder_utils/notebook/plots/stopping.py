@@ -83,7 +83,8 @@ def regrets(
 
     A panel for each problem and a row for each method of the first, in its order; numbers in hundredths of an answer.
     Rings: single runs, their whole loss; the black line: the 95 % interval of its mean. Diamonds: this session's.
-    families: {method: who pays}, for the colours. A loss of more than `most` is cut off, and written.
+    families: {method: who pays}, for the colours. A mean of more than `most` is cut off, and written; an arrow head
+    stands for single runs beyond it.
     """
     rows = list(next(iter(problems.values())))
     height = 1.5 + 0.36 * len(rows)
@@ -99,7 +100,10 @@ def regrets(
             ax.barh(y, answers, 0.62, left=time, facecolor="white", edgecolor=colour, hatch="////")
             middle, low, high = interval(whole.tolist())
             ax.plot([low, high], [y, y], color=BLACK, linewidth=2)
-            ax.plot(whole, np.full(len(whole), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
+            seen = whole[whole <= (np.inf if most is None else most)]
+            ax.plot(seen, np.full(len(seen), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
+            if most is not None and len(seen) < len(whole):
+                ax.plot(0.98 * most, y, ">", color=BLACK, markersize=5)
             if most is not None and middle > most:
                 ax.text(1.01 * most, y, f"{middle:.0f}", va="center", fontsize=11)
         for name, lost in (live or {}).get(title, {}).items():
