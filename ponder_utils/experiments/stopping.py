@@ -89,10 +89,15 @@ class Training(NamedTuple):
     """A way to train: the values of its knob that are tried, and the rules that may stop what it makes."""
 
     loss: Callable[[Problem, float, int], nn.Module]  # problem, knob, N -> loss
-    knobs: tuple[float, ...]  # all of them, on the first problem
-    few: tuple[float, ...]  # and those on every problem
+    few: tuple[float, ...]  # on every problem
+    more: tuple[float, ...]  # on the first one only
     rules: tuple[str, ...]
     network: Callable[[Any, int], PonderNet] = PonderNet
+
+    @property
+    def knobs(self) -> list[float]:
+        """All of them, in order."""
+        return sorted(self.few + self.more)
 
 
 HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
@@ -114,39 +119,39 @@ class ACTAroundStep(nn.Module):
 TRAININGS: dict[str, Training] = {
     "last step": Training(  # of so many steps as are this share of N
         lambda its, share, N: FixedDepthLoss(its.criterion, every_step=False),
-        (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), ("fixed", "confidence"),
+        (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), (), ("fixed", "confidence"),
     ),
     "every step": Training(
         lambda its, _, N: FixedDepthLoss(its.criterion, every_step=True),
-        (0.0,), (0.0,), ("fixed", "confidence", "entropy", "unchanged", "settled", "either"),
+        (0.0,), (), ("fixed", "confidence", "entropy", "unchanged", "settled", "either"),
     ),
     "progressive": Training(  # alpha
         lambda its, alpha, N: ProgressiveLoss(its.criterion, alpha),
-        (0.2, 0.5, 1.0), (0.5, 1.0), ("fixed", "confidence"), ProgressiveNet,
+        (0.5, 1.0), (0.2,), ("fixed", "confidence"), ProgressiveNet,
     ),
     "ACT": Training(  # tau
         lambda its, tau, N: ACTAroundStep(its.criterion, tau),
-        (1e-4, 1e-3, 1e-2, 1e-1), (1e-4, 1e-3, 1e-2), ("average",),
+        (1e-4, 1e-3, 1e-2), (1e-1,), ("average",),
     ),
     "PonderNet": Training(  # lambda_p
         lambda its, lambda_p, N: PonderLoss(its.criterion, lambda_p, N, BETA),
-        (0.05, 0.1, 0.2, 0.4, 0.8), (0.05, 0.1, 0.2, 0.4, 0.8), (*HEAD, "confidence"),
+        (0.05, 0.1, 0.2, 0.4, 0.8), (), (*HEAD, "confidence"),
     ),
     "PonderNet, beta": Training(
-        lambda its, beta, N: PonderLoss(its.criterion, LAMBDA_P, N, beta), (0.001, 0.003, 0.03, 0.1), (), HEAD
+        lambda its, beta, N: PonderLoss(its.criterion, LAMBDA_P, N, beta), (), (0.001, 0.003, 0.03, 0.1), HEAD
     ),
     "PonderNet, reversed": Training(  # lambda_p
         lambda its, lambda_p, N: PonderLoss(its.criterion, lambda_p, N, BETA, direction="p_G||p"),
-        (0.2, 0.4, 0.8), (0.4,), HEAD,
+        (0.4,), (0.2, 0.8), HEAD,
     ),
     "PonderNet, uniform prior": Training(  # beta
         lambda its, beta, N: PonderLoss(its.criterion, "uniform", N, beta),
-        (0.001, 0.003, 0.01, 0.03, 0.1), (0.003, 0.03, 0.1), HEAD,
+        (0.003, 0.03, 0.1), (0.001, 0.01), HEAD,
     ),
     "judge": Training(
-        lambda its, _, N: JudgeLoss(its.criterion, its.correct), (0.0,), (0.0,), ("judged",)
+        lambda its, _, N: JudgeLoss(its.criterion, its.correct), (0.0,), (), ("judged",)
     ),
-    "gain": Training(lambda its, _, N: GainLoss(its.criterion), (0.0,), (0.0,), ("judged",)),
+    "gain": Training(lambda its, _, N: GainLoss(its.criterion), (0.0,), (), ("judged",)),
 }  # fmt: skip
 
 
@@ -332,7 +337,7 @@ def settings(experiment: str) -> list[dict[str, Any]]:
     problem = "lines" if experiment == "knobs" else experiment
     knobs = {name: its.few for name, its in TRAININGS.items()}
     if experiment == "knobs":
-        knobs = {name: tuple(knob for knob in its.knobs if knob not in its.few) for name, its in TRAININGS.items()}
+        knobs = {name: its.more for name, its in TRAININGS.items()}
     same = PROBLEMS[problem].recipe | {"problem": problem}
     return [
         same | {"training": training, "knob": knob, "seed": seed}

@@ -86,7 +86,7 @@ def regrets(
     families: {method: who pays}, for the colours. A mean of more than `most` is cut off, and written; an arrow head
     stands for single runs beyond it.
     """
-    rows = list(next(iter(problems.values())))
+    rows, cut = list(next(iter(problems.values()))), np.inf if most is None else most
     height = 1.5 + 0.36 * len(rows)
     figure, axes = panels(len(problems), width=11.0 / len(problems), height=height, sharey=True)
     for ax, (title, methods) in zip(axes, problems.items(), strict=True):
@@ -100,12 +100,12 @@ def regrets(
             ax.barh(y, answers, 0.62, left=time, facecolor="white", edgecolor=colour, hatch="////")
             middle, low, high = interval(whole.tolist())
             ax.plot([low, high], [y, y], color=BLACK, linewidth=2)
-            seen = whole[whole <= (np.inf if most is None else most)]
+            seen = whole[whole <= cut]
             ax.plot(seen, np.full(len(seen), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
-            if most is not None and len(seen) < len(whole):
-                ax.plot(0.98 * most, y, ">", color=BLACK, markersize=5)
-            if most is not None and middle > most:
-                ax.text(1.01 * most, y, f"{middle:.0f}", va="center", fontsize=11)
+            if len(seen) < len(whole):
+                ax.plot(0.98 * cut, y, ">", color=BLACK, markersize=5)
+            if middle > cut:
+                ax.text(1.01 * cut, y, f"{middle:.0f}", va="center", fontsize=11)
         for name, lost in (live or {}).get(title, {}).items():
             ax.plot([100 * sum(lost)], [rows.index(name)], "D", color=BLACK, markersize=6)
         least = min([0.0, *(100 * sum(run) for name in methods if name in rows for run in methods[name])])
