@@ -22,7 +22,7 @@ from benchmarks.inference_rows import inference_rows, light_cone_rows
 from benchmarks.timing import Row
 from benchmarks.to_99_percent import race
 from benchmarks.training_rows import act_rows, growth_rows, image_rows, many_rows, memory_rows, parity_rows
-from ponder_utils.notebook.plots import COLOURS, MARKERS, panels, picture, styled
+from ponder_course.figures import COLOURS, MARKERS, panels, picture, styled
 
 HERE = Path(__file__).parent
 

@@ -7,7 +7,7 @@ import torch
 from benchmarks.timing import Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
 from ponder_utils import GRUStep, LineParityTask, ParityTask, PonderNet, evaluate, train
-from ponder_utils.experiments import lines
+from ponder_course.experiments import light_cone as lines
 
 TASK = ParityTask(8)
 TARGETS = {1: "<= 1", 128: "<= 0.75", 1024: "<= 0.48", 8192: "<= 0.44"}

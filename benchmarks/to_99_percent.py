@@ -14,7 +14,7 @@ from benchmarks.labml import Labml
 from benchmarks.timing import Row
 from benchmarks.training_rows import BATCH, N, ponder_loss
 from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
-from ponder_utils.experiments.results import run_grid
+from ponder_course.results import run_grid
 
 TASK = ParityTask(8)
 EVERY, AT_MOST = 50, 50_000

@@ -37,7 +37,7 @@ from ponder_utils.tasks import (
     rotated_within,
 )
 from ponder_utils.training import NonFiniteError, cool_down, train
-from ponder_utils.training.checkpoints import load_weights
+from ponder_utils.checkpoints import load_weights
 from ponder_utils.training.many import train_many
 
 __version__ = "0.1.0"  # the one place where it stands

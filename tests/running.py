@@ -8,7 +8,7 @@ from pathlib import Path
 import IPython.display
 import nbformat
 
-from ponder_utils.notebook import plots, widgets
+from ponder_course import figures as plots, widgets
 
 LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4).cells for path in sorted(LESSONS.glob("*.ipynb"))}

@@ -10,7 +10,7 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
-from ponder_utils.training.checkpoints import load_weights
+from ponder_utils.checkpoints import load_weights
 
 pytestmark = [
     pytest.mark.slow,

@@ -12,8 +12,8 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
-from ponder_utils.training.checkpoints import load_checkpoint
-from ponder_utils.training.curriculum import Curriculum
+from ponder_utils.checkpoints import load_checkpoint
+from ponder_utils.curriculum import Curriculum
 
 ANY = nn.Linear(1, 1)
 

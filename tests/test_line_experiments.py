@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reference import halting, lambdas, most_probable_step, quantile_step, threshold_step
 from torch import nn
 
-from ponder_utils.experiments import lines
-from ponder_utils.experiments.lines import (
+from ponder_course.experiments import light_cone as lines
+from ponder_course.experiments.light_cone import (
     EXPERIMENTS,
     RECIPE,
     TASKS,
@@ -27,7 +27,7 @@ from ponder_utils.experiments.lines import (
     settings,
     whole_lines_right,
 )
-from ponder_utils.experiments.store import key_of, plain
+from ponder_course.store import key_of, plain
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet

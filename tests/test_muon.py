@@ -14,7 +14,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import LossTerms
 from ponder_utils.training import _Guard, cool_down, train
-from ponder_utils.training.muon import MuonAndAdam
+from ponder_utils.muon import MuonAndAdam
 
 LR = 0.01
 

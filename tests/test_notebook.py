@@ -5,7 +5,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from ponder_utils.notebook import check_parameters, describe_machine, pick_device
+from ponder_course.notebook import check_parameters, describe_machine, pick_device
 
 PARAMETERS = 'BUDGET: str = "class"  # how much\nSEEDS: int = 3\nloose = 1'
 

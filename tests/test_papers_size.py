@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from ponder_utils import ParityTask
 from ponder_utils.evaluation import evaluate
-from ponder_utils.experiments import papers_size, results
-from ponder_utils.experiments.store import key_of, plain
+from ponder_course import results
+from ponder_course.experiments import papers_size
+from ponder_course.store import key_of, plain
 
 SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 64, "updates": 600, "lr": 3e-3,
          "muon": 3.0, "clip": 0.3, "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40,

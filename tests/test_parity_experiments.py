@@ -9,8 +9,9 @@ from scipy.stats import ttest_ind
 from torch import nn
 
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
-from ponder_utils.experiments import parity, results, verdicts
-from ponder_utils.experiments.store import key_of, plain
+from ponder_course import results, verdicts
+from ponder_course.experiments import parity
+from ponder_course.store import key_of, plain
 
 TINY = {"elements": 4, "k_max": 3, "hidden": 6, "batch": 4, "updates": 3, "N": 5, "lr": 7e-3, "clip": 0.1}
 

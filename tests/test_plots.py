@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from ponder_utils.notebook import plots
-from ponder_utils.notebook.plots import act, digits, machines, stopping, theory, trained
-from ponder_utils.notebook.plots import lines as line_figures
+from ponder_course import figures as plots
+from ponder_course.figures import act_background as act, mnist_rotation as digits, machines, ways_to_stop as stopping, pondernet_theory as theory, parity as trained
+from ponder_course.figures import light_cone as line_figures
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from ponder_utils import ACT, ACTOutput, ParityTask, RNNCell
-from ponder_utils.experiments import parity, presentation, price
-from ponder_utils.experiments.results import load_results
-from ponder_utils.experiments.store import key_of
-from ponder_utils.notebook.by_hand import scripted
+from ponder_course.experiments import parity, act_presentation as presentation, act_background as price
+from ponder_course.results import load_results
+from ponder_course.store import key_of
+from ponder_course.experiments.act_by_hand import scripted
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}

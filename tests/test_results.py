@@ -16,8 +16,8 @@ import torch
 from test_many import OPTIONS, PonderNet, RNNStep, bce, draw, weights
 
 from ponder_utils._files import DamagedFileError
-from ponder_utils.experiments import workers as _workers
-from ponder_utils.experiments.results import (
+from ponder_course import workers as _workers
+from ponder_course.results import (
     GridError,
     _groups,
     beside_stored,
@@ -27,9 +27,9 @@ from ponder_utils.experiments.results import (
     runs_of,
     stored_like,
 )
-from ponder_utils.experiments.store import Store
+from ponder_course.store import Store
 from ponder_utils.losses import PonderLoss
-from ponder_utils.training.checkpoints import load_checkpoint
+from ponder_utils.checkpoints import load_checkpoint
 from ponder_utils.training.many import train_many
 
 GRID = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]

@@ -8,11 +8,12 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_utils.experiments import reading, results, rotation, turning, verdicts
-from ponder_utils.experiments.reading import learn, recipe
-from ponder_utils.experiments.rotation import settings
-from ponder_utils.experiments.store import key_of
-from ponder_utils.experiments.turning import RULES, late, look_closer, measure, score
+from ponder_course import results, verdicts
+from ponder_course.experiments import mnist_reading as reading, mnist_rotation as rotation, mnist_turning as turning
+from ponder_course.experiments.mnist_reading import learn, recipe
+from ponder_course.experiments.mnist_rotation import settings
+from ponder_course.store import key_of
+from ponder_course.experiments.mnist_turning import RULES, late, look_closer, measure, score
 from ponder_utils.halting import halting_log_probs
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput

@@ -10,8 +10,9 @@ import torch
 from reference import halting, quantile_step, threshold_step
 
 from ponder_utils import PonderNet, PonderOutput, binary_correct, halting_log_probs, rules
-from ponder_utils.experiments import results, stopping
-from ponder_utils.experiments.store import key_of, plain
+from ponder_course import results
+from ponder_course.experiments import ways_to_stop as stopping
+from ponder_course.store import key_of, plain
 from ponder_utils.tasks import LineParityTask
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}

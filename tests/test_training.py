@@ -25,7 +25,7 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, _Guard, train
-from ponder_utils.training.checkpoints import load_checkpoint, load_weights, save_checkpoint
+from ponder_utils.checkpoints import load_checkpoint, load_weights, save_checkpoint
 from ponder_utils.training.identity import identity_of
 
 TASK = ParityTask(6)

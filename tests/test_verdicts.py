@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ponder_utils.evaluation import best_halting
-from ponder_utils.experiments.verdicts import count, interval, span, told
+from ponder_course.verdicts import count, interval, span, told
 
 numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=20)
 

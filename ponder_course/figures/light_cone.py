@@ -9,7 +9,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ponder_utils.notebook.plots import BLACK, GREEN, ORANGE, RED, SKY, Line, Points, legend, look, marks, panels, slide
+from ponder_course.figures import BLACK, GREEN, ORANGE, RED, SKY, Line, Points, legend, look, marks, panels, slide
 
 Grid = Sequence[Line]  # [steps, places]
 RULE_MARKS = 1, 2, 4  # as `look` counts them; 3 would tinge the grid in a small palette

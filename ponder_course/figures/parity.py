@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_utils.experiments.verdicts import interval
-from ponder_utils.notebook.plots import (
+from ponder_course.verdicts import interval
+from ponder_course.figures import (
     BLACK,
     COLOURS,
     GREY,

@@ -18,8 +18,8 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from ponder_utils._check import check_int
-from ponder_utils.experiments.store import Row, Store, key_of, plain
-from ponder_utils.experiments.workers import ended, single_threaded
+from ponder_course.store import Row, Store, key_of, plain
+from ponder_course.workers import ended, single_threaded
 
 
 class GridError(RuntimeError):

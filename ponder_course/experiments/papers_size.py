@@ -11,16 +11,16 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_utils.evaluation import evaluate
-from ponder_utils.experiments import results
-from ponder_utils.experiments.parity import FIXED, LOSSES, Setting, act, by_k, cross_entropy, told, told_of_act
-from ponder_utils.experiments.results import rounded
+from ponder_course import results
+from ponder_course.experiments.parity import FIXED, LOSSES, Setting, act, by_k, cross_entropy, told, told_of_act
+from ponder_course.results import rounded
 from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import adam, train
-from ponder_utils.training.curriculum import Curriculum
-from ponder_utils.training.muon import MuonAndAdam
+from ponder_utils.curriculum import Curriculum
+from ponder_utils.muon import MuonAndAdam
 
 # What all networks share: Muon, a unit for each element, a start with few non-zero elements and long thought.
 RECIPE: Setting = {

@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils.act import act_average
 from ponder_utils.evaluation import binary_correct, halting_steps, modes_kept
-from ponder_utils.experiments import lines, parity, results
-from ponder_utils.experiments.results import rounded
+from ponder_course import results
+from ponder_course.experiments import light_cone as lines, parity
+from ponder_course.results import rounded
 from ponder_utils.local import LastPlaceStep, LocalStep
 from ponder_utils.losses import ACTLoss, ACTLossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput, average

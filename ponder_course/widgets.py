@@ -9,7 +9,7 @@ import ipywidgets
 from IPython.display import display
 from matplotlib.figure import Figure
 
-from ponder_utils.notebook import plots
+from ponder_course import figures as plots
 
 
 def explore(draw: Callable[..., tuple[Figure, str]], **sliders: tuple[float, float, float, float]) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from ponder_utils.act import ACT
 from ponder_utils.evaluation import binary_correct
-from ponder_utils.experiments.parity import cross_entropy, one_time_step, right
+from ponder_course.experiments.parity import cross_entropy, one_time_step, right
 from ponder_utils.losses import ACTLoss
 from ponder_utils.training import train
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from torch import Tensor
 
-from ponder_utils.experiments import turning
-from ponder_utils.experiments.lines import between
-from ponder_utils.experiments.reading import BUDGETS, learn, recipe
-from ponder_utils.experiments.results import chosen
-from ponder_utils.experiments.turning import ANGLES
+from ponder_course.experiments import mnist_turning as turning
+from ponder_course.experiments.light_cone import between
+from ponder_course.experiments.mnist_reading import BUDGETS, learn, recipe
+from ponder_course.results import chosen
+from ponder_course.experiments.mnist_turning import ANGLES
 from ponder_utils.tasks.digits import DigitSet, load_digits
 
 DEPTHS = {"CNN": (1, 4, 20), "conv": (1, 5, 10)}

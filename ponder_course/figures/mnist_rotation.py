@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
-from ponder_utils.experiments.verdicts import interval
-from ponder_utils.notebook.plots import (
+from ponder_course.verdicts import interval
+from ponder_course.figures import (
     BLACK,
     GREY,
     Line,

@@ -10,7 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_utils import rules
 from ponder_utils.evaluation import binary_correct, evaluate, halting_steps, modes_kept
-from ponder_utils.experiments.results import rounded
+from ponder_course.results import rounded
 from ponder_utils.halting import expected_steps
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss

@@ -14,8 +14,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import Score, binary_correct, evaluate, modes_kept
-from ponder_utils.experiments import results
-from ponder_utils.experiments.results import rounded
+from ponder_course import results
+from ponder_course.results import rounded
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell, begin, hidden
 from ponder_utils.evaluation import binary_correct
-from ponder_utils.experiments.parity import act, cross_entropy, one_time_step, right, tested_k
+from ponder_course.experiments.parity import act, cross_entropy, one_time_step, right, tested_k
 from ponder_utils.losses import ACTLoss, ACTLossTerms
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ponder_utils.experiments.verdicts import interval
-from ponder_utils.notebook.plots import (
+from ponder_course.verdicts import interval
+from ponder_course.figures import (
     BLACK,
     BLUE,
     COLOURS,

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from ponder_utils.evaluation import best_halting, class_correct
-from ponder_utils.experiments.results import rounded
+from ponder_course.results import rounded
 from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import rotated_by, rotated_within

@@ -1,0 +1,1 @@
+"""What the course needs beside `ponder_utils`: experiments and their stored runs, verdicts, figures, notebooks."""
