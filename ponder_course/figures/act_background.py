@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_course.figures import BLACK, BLUE, GREY, SKY, Line, legend, look, marks, panels, slide, step_axis
+from ponder_course.figures.style import BLACK, BLUE, GREY, SKY, Line, legend, look, marks, panels, slide, step_axis
 
 
 @slide

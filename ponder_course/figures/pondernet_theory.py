@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ponder_course.figures import BLACK, BLUE, ORANGE, PURPLE, SKY, Line, legend, look, panels, slide, step_axis
+from ponder_course.figures.style import BLACK, BLUE, ORANGE, PURPLE, SKY, Line, legend, look, panels, slide, step_axis
 
 GREY = "#BBBBBB"
 DARK = "#8A5F00"  # orange, for writing
