@@ -1,55 +1,45 @@
 """Networks that decide how long to think: the package behind the notebooks.
 
-The idea stands in the files beside this one. Read `halting` (p_n, prior, divergence), `steps` (what happens in a step),
-`pondernet`, `act`, `losses`, `supervision` (what else one may learn from) and `rules` (when to stop), in that order.
-Beside them are `cells`, `encoders` and `local`, of which steps are made, and `evaluation`. The rest has a room for each
-purpose:
+Read the files in this order: `halting` (p_n, the prior, the divergence), `steps` (what happens in one step of thought),
+`rules` (when to stop), `pondernet`, `act`, `losses`, `supervision` (other things a network may learn from), `training`.
+Under them lie `states`, `cells`, `encoders`, `local` and `tasks`. Imports flow one way:
 
-    tasks/         what the networks are asked
-    training/      the loop, many networks at once, checkpoints and what a run is
-    experiments/   from a setting to stored numbers, and what several runs say together
-    notebook/      what serves the notebooks alone: parameters and checks, sliders, figures (notebook/plots)
+    tasks, states -> cells, encoders, steps, local, halting -> rules -> pondernet, act -> losses, evaluation
+    -> supervision, training
 
-Data flows one way, and no module imports one that stands after it:
-
-    tasks -> cells, encoders, steps, local, halting, rules -> pondernet, act -> losses, evaluation
-    -> supervision -> training -> experiments -> notebook
+What a course of notebooks needs besides (stored runs, verdicts, figures) is another package, `ponder_course`.
 """
 
-from ponder_utils._files import DamagedFileError
-from ponder_utils.act import ACT, ACTOutput, act_average
-from ponder_utils.cells import GRUCell, MLPCell, RNNCell
-from ponder_utils.encoders import ConvEncoder
-from ponder_utils.evaluation import Score, best_halting, binary_correct, class_correct, evaluate
-from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
-from ponder_utils.local import ConvStep, LocalStep, light_cone
-from ponder_utils.losses import ACTLoss, ACTLossTerms, LossTerms, PonderLoss, ReconstructionLoss, RegularizationLoss
-from ponder_utils.pondernet import PonderNet, PonderOutput, Prediction
-from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, JudgedStep, RecurrentStep, RNNStep
-from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
-from ponder_utils.tasks import (
-    AdditionTask,
-    LineParityTask,
-    ParityTask,
-    RotationTask,
-    load_digits,
-    rotated_by,
-    rotated_within,
-)
-from ponder_utils.training import NonFiniteError, cool_down, train
+from ponder_utils import rules
+from ponder_utils.act import ACT, act_average
+from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
-from ponder_utils.training.many import train_many
+from ponder_utils.curriculum import Curriculum
+from ponder_utils.evaluation import binary_correct, class_correct, evaluate
+from ponder_utils.halting import PonderOutput, expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
+from ponder_utils.local import LocalStep, light_cone
+from ponder_utils.losses import ACTLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
+from ponder_utils.muon import MuonAndAdam
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
+from ponder_utils.supervision import FixedDepthLoss, JudgeLoss
+from ponder_utils.tasks import AdditionTask, LineParityTask, ParityTask, RotationTask, load_digits
+from ponder_utils.training import NonFiniteError, cool_down, train
 
-__version__ = "0.1.0"  # the one place where it stands
+__version__ = "0.2.0"  # the one place where it stands
 
 # fmt: off
-__all__ = [
-    "ACT", "ACTLoss", "ACTLossTerms", "ACTOutput", "AdditionTask", "CheckpointedStep", "ConvEncoder", "ConvStep",
-    "DamagedFileError", "EncodedStep", "FixedDepthLoss", "GRUCell", "GRUStep", "GainLoss", "JudgeLoss", "JudgedStep",
-    "LineParityTask", "LocalStep", "LossTerms", "MLPCell", "NonFiniteError", "ParityTask", "PonderLoss", "PonderNet",
-    "PonderOutput", "Prediction", "ProgressiveLoss", "ProgressiveNet", "RNNCell", "RNNStep", "ReconstructionLoss",
-    "RecurrentStep", "RegularizationLoss", "RotationTask", "Score", "act_average", "best_halting", "binary_correct",
-    "class_correct", "cool_down", "evaluate", "expected_steps", "geometric_log_prior", "halting_log_probs",
-    "kl_divergence", "light_cone", "load_digits", "load_weights", "rotated_by", "rotated_within", "train",
-    "train_many",
+__all__ = [  # noqa: RUF022 - in the order in which one meets them
+    # networks that think, and the steps they take
+    "PonderNet", "PonderOutput", "ACT", "act_average",
+    "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep", "CheckpointedStep", "LocalStep", "RNNCell", "GRUCell",
+    # halting: its distribution and prior, the rules that stop, the limit of a local step
+    "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
+    # losses
+    "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss", "JudgeLoss",
+    # training and judging
+    "train", "cool_down", "Curriculum", "MuonAndAdam", "load_weights", "NonFiniteError",
+    "evaluate", "binary_correct", "class_correct",
+    # tasks
+    "ParityTask", "LineParityTask", "AdditionTask", "RotationTask", "load_digits",
 ]

@@ -1,37 +1,71 @@
-"""Checkpoints of a training run: written whole, checked, and loaded without executing code."""
+"""Checkpoints of a training run: written whole or not at all, checked, and loaded without executing code."""
 
 import hashlib
 import io
+import os
 import pickle
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import nn
+from filelock import FileLock, Timeout
+from torch import Tensor, nn
 
-from ponder_utils._files import DamagedFileError, written_whole
+SEAL = b"\nsha256 "  # and a checksum of all that stands before it, at the end of the file
 
-SEAL = b"\nsha256 "  # and a checksum of what stands before it, at the end of the file
+
+class DamagedFileError(ValueError):
+    """A file is not what was written. The message says which file, what is wrong, and what helps."""
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; when the block ends well, that file takes the place of `path` in one move.
+
+    If the block raises, or the process is killed, `path` is what it was before. A link stays a link.
+    """
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for draft in path.parent.glob(f".{path.name}.*.draft"):
+        if time.time() - draft.stat().st_mtime > 3600:  # a killed process has left it
+            draft.unlink(missing_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        yield draft
+        with draft.open("r+b") as file:  # Windows syncs only what may be written
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def in_use(folder: Path | None) -> Iterator[None]:
+    """Keep other processes from training in this folder; ValueError if one does."""
+    if folder is None:
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / "in_use.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"checkpoint_dir must be a run's own folder; {folder} is in use") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a dict of tensors, numbers, strings and containers of these; a kill leaves the old file or the new."""
+    """Write a dict of tensors, numbers, strings and containers of these."""
     file = io.BytesIO()
-    torch.save(_without_numpy(state), file)
+    torch.save(state, file)
     with written_whole(path) as draft:
         draft.write_bytes(file.getvalue() + SEAL + hashlib.sha256(file.getvalue()).hexdigest().encode())
-
-
-def _without_numpy(value: Any) -> Any:
-    """The same with Python's own numbers and lists, since NumPy's are not loaded without executing code."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    if type(value) is dict:
-        return {_without_numpy(key): _without_numpy(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):  # also a named one
-        return [*map(_without_numpy, value)] if isinstance(value, list) else tuple(map(_without_numpy, value))
-    return value
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
@@ -58,3 +92,19 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
     if "model" not in state:
         raise DamagedFileError(f"{path} is not a checkpoint of train: it holds {', '.join(state)}, and no model")
     model.load_state_dict(state["model"])
+
+
+def random_state(generator: torch.Generator) -> dict[str, Tensor]:
+    """All random numbers that a training uses: the generator's, and torch's own."""
+    state = {"generator": generator.get_state(), "cpu": torch.get_rng_state()}
+    if generator.device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(generator.device)
+    return state
+
+
+def set_random_state(generator: torch.Generator, state: dict[str, Tensor]) -> None:
+    """Go on where `random_state` was taken."""
+    generator.set_state(state["generator"])
+    torch.set_rng_state(state["cpu"])
+    if "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"], generator.device)

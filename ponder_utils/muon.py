@@ -1,37 +1,46 @@
-"""Muon: momentum that is made orthogonal before every step, for matrices of weights (Jordan et al. 2024)."""
+"""Muon: momentum that is made orthogonal before every update, for matrices of weights (Jordan et al. 2024)."""
 
 from typing import Any
 
 import torch
 from torch import nn
 
+from ponder_utils._check import check_real
+
 
 class MuonAndAdam(torch.optim.Optimizer):
     """Muon for the matrices of a network, Adam for all other weights: biases, and heads of one or two outputs.
 
     A gradient through many steps of thinking grows in a few directions and fades in the others. Muon gives every
-    direction of a matrix a step of the same length, so that all of them learn.
+    direction of a matrix an update of the same length, so that all of them learn.
 
     Args:
         model: the network whose weights are trained.
-        lr: Adam's learning rate.
-        ratio: how many times larger Muon's is; its steps are as long as Adam's at 1.
+        lr: Adam's learning rate, above 0.
+        ratio: how many times larger Muon's is, above 0; its updates are as long as Adam's at 1.
     """
 
     def __init__(self, model: nn.Module, lr: float, ratio: float = 1.0) -> None:
+        check_real("lr", lr, 0, open_low=True)
+        check_real("ratio", ratio, 0, open_low=True)
         matrices, others = list[nn.Parameter](), list[nn.Parameter]()
         for weight in model.parameters():
-            (matrices if weight.ndim == 2 and min(weight.shape) > 2 else others).append(weight)
-        muon = torch.optim.Muon(matrices, lr=lr * ratio, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
-        self.parts = [torch.optim.Adam(others, lr=lr, fused=True), muon]
-        self.found_inf: torch.Tensor | None = None
+            is_matrix = weight.ndim == 2 and min(weight.shape) > 2
+            (matrices if is_matrix else others).append(weight)
+        self.parts: list[torch.optim.Optimizer] = []
+        if others:
+            self.parts.append(torch.optim.Adam(others, lr=lr, fused=True))
+        if matrices:
+            muon = torch.optim.Muon(matrices, lr=lr * ratio, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+            self.parts.append(muon)
+        if not self.parts:
+            raise ValueError("model must have parameters; got one without")
         super().__init__([group for part in self.parts for group in part.param_groups], {})
 
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """One update, unless `found_inf` is 1. There is no closure, which each part would call for itself."""
-        if self.found_inf is None or not self.found_inf:
-            for part in self.parts:
-                part.step()
+        """Make one update. There is no closure, which each part would call for itself."""
+        for part in self.parts:
+            part.step()
 
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint."""

@@ -1,159 +1,231 @@
 """One training loop, for every network of the course."""
 
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.optim.lr_scheduler import LambdaLR, LRScheduler
+from torch import nn
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
-from ponder_utils._check import check_int, check_real
-from ponder_utils.training.identity import Identity, identity_of
-from ponder_utils.training.run import LastNumbers, Row, Run, Watch, checked_clip, learning, not_finite, put_back
+from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils.checkpoints import in_use, load_checkpoint, random_state, save_checkpoint, set_random_state
+from ponder_utils.epochs import Epochs
+from ponder_utils.evaluation import modes_kept
+from ponder_utils.states import map_states
+
+Row = dict[str, Any]
+Batches = Callable[[torch.Generator], tuple[Any, Any]] | Iterable[tuple[Any, Any]]
+Schedule = Callable[[torch.optim.Optimizer], LRScheduler]
 
 
 class NonFiniteError(FloatingPointError):
     """A term of the loss, or the gradient, is inf or nan at this `update`. The weights are those before it."""
 
-    def __init__(self, update: int, message: str) -> None:
-        super().__init__(update, message)
-        self.update = update
+    def __init__(self, update: int, row: Row) -> None:
+        super().__init__(update, row)
+        self.update, self.row = update, row
 
     def __str__(self) -> str:
-        return "update {}: {}".format(*self.args)
-
-
-def adam(model: nn.Module, lr: float) -> torch.optim.Optimizer:
-    """What `train` learns with if nothing else is said."""
-    return torch.optim.Adam(model.parameters(), lr=lr, fused=True)
+        bad = ", ".join(name for name, value in self.row.items() if not math.isfinite(value))
+        shown = ", ".join(f"{name} = {value:.6g}" for name, value in self.row.items() if name != "update")
+        return f"update {self.update}: {bad} not finite ({shown}); the weights were not updated"
 
 
 def train(
-    model: nn.Module, loss_fn: Callable[[Any, Tensor], Any],
-    draw_batch: Callable[[torch.Generator], tuple[Tensor, Tensor]], n_updates: int, *,
-    lr: float, clip: float | None = 1.0, schedule: Callable[[torch.optim.Optimizer], LRScheduler] | None = None,
-    optimizer: Callable[[nn.Module, float], torch.optim.Optimizer] = adam, seed: int = 0,
-    evaluate: Callable[[nn.Module], Row] | None = None, monitor: str = "accuracy", patience: int | None = None,
+    model: nn.Module, loss_fn: Callable[[Any, Any], Any], batches: Batches, n_updates: int, *,
+    lr: float | None = None, optimizer: torch.optim.Optimizer | None = None, schedule: Schedule | None = None,
+    clip: float | None = 1.0, seed: int = 0, evaluate: Callable[[nn.Module], Row] | None = None,
+    monitor: str = "accuracy", mode: str = "max", patience: int | None = None,
     log: Callable[[Row], Any] | None = None, log_every: int = 100, checkpoint_dir: Path | str | None = None,
-    checkpoint_every: int = 500, progress: bool = True,
+    checkpoint_every: int = 500, config: Row | None = None, progress: bool = True,
 ) -> list[Row]:  # fmt: skip
-    """Train with Adam, or another optimizer, and a clipped gradient, and return the logged rows.
+    """Train a network and return the logged rows.
 
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
-    would have ended: model, optimizer, schedule, early stopping and all of torch's random numbers are restored.
-    For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`. Weights, optimizer, halting
+    would have ended: model, optimizer, schedule, early stopping, batches and torch's random numbers are restored.
+    For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`: weights, optimizer, halting
     distribution and loss stay float32.
 
     Args:
         model: trained in place, on the device of its parameters.
-        loss_fn: (model(x), y) -> a named tuple of scalars with a field `total`, such as `PonderLoss`.
-        draw_batch: generator -> (x, y), on the generator's device. If it has a `state_dict` and a `load_state_dict`, as
-            a `Curriculum` has, checkpoints hold its state, too.
+        loss_fn: (model(x), y) -> a scalar, or a named tuple of scalars with a field `total`, such as `PonderLoss`.
+        batches: generator -> (x, y), or any iterable of such pairs, such as a `DataLoader`, read again when it ends.
+            What has a `state_dict` and a `load_state_dict`, as a `Curriculum` has, is kept in checkpoints.
         n_updates: how many batches to learn from, at most.
-        lr: the optimizer's learning rate.
-        clip: largest norm of the gradient; None for no limit.
+        lr: learning rate of Adam. Give either this or `optimizer`.
+        optimizer: any optimizer of the model's parameters, such as `torch.optim.SGD(model.parameters(), lr=0.1)`.
         schedule: optimizer -> learning rate schedule. It steps after every update; a `ReduceLROnPlateau` instead at
             every evaluation, on the monitored number.
-        optimizer: model, lr -> optimizer. Where its attribute found_inf is 1 it must leave the weights alone, as
-            torch's fused ones do.
-        seed: of the generator that batches are drawn from.
+        clip: largest norm of the gradient; None for no limit.
+        seed: of the generator that batches are drawn with.
         evaluate: model -> numbers to log; called at every logged update, the last one included.
-        monitor: the number of `evaluate` that should grow: it decides which checkpoint is best, and `patience`.
+        monitor, mode: the number of `evaluate` that says which checkpoint is best, and whether "max" or "min" is best.
         patience: stop after so many evaluations without a new best.
         log: called with every row: a list's `append`, or a function that hands it to a tracker.
-        checkpoint_dir: where `last.pt` and `best.pt` are written, every `checkpoint_every` updates and at the best.
+        checkpoint_dir: where `last.pt` is written every `checkpoint_every` updates, and `best.pt` at a new best.
+        config: what this run is, in numbers and strings. It is kept in checkpoints, and a run with another config does
+            not continue them, nor does one whose parameters, optimizer, schedule or numbers above differ.
         progress: show a progress bar.
 
     There is a row every `log_every` updates and at the last: update, the terms of the loss, grad_norm (before
     clipping), lr, and what `evaluate` gave.
 
     NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights; ValueError
-    or TypeError if an argument is not as above, or a checkpoint is from another run.
+    or TypeError if an argument is not as above, or a checkpoint is of another run.
     """
-    clip = checked_clip(n_updates, log_every, checkpoint_every, clip, patience, evaluate)
-    lr, seed = check_real("lr", lr, 0, open_low=True), check_int("seed", seed, 0)
+    for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
+        check_int(name, value, 1)
+    check_int("seed", seed, 0)
+    check_choice("mode", mode, ("max", "min"))
+    max_norm = math.inf if clip in (None, math.inf) else check_real("clip", clip, 0, open_low=True)
+    max_since_best = math.inf if patience is None else check_int("patience", patience, 1)
+    if not model.training:  # if it is, a part of it that is evaluating, such as a frozen encoder, stays so
+        model.train()
+    optimizer = _checked_optimizer(model, lr, optimizer)
+    scheduler = None if schedule is None else schedule(optimizer)
+    on_plateau = isinstance(scheduler, ReduceLROnPlateau)
+    if evaluate is None and (patience is not None or on_plateau):
+        raise ValueError("patience and ReduceLROnPlateau need evaluate; got evaluate=None")
 
-    device = next(learning(model).parameters()).device
+    device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
-    descent = optimizer(model, lr)
-    watch = Watch(evaluate, monitor, patience, schedule, descent)
+    draw: Any = batches if callable(batches) else Epochs(batches)
+    numbers = {"clip": clip, "seed": seed, "log_every": log_every, "monitor": monitor, "mode": mode,
+               "patience": patience, "device": device.type}  # fmt: skip
+    run = {"config": config, **numbers, **_description(model, optimizer, scheduler)}
+    parts = {"model": model, "optimizer": optimizer, "schedule": scheduler, "batches": draw}
+    parts = {name: part for name, part in parts.items() if hasattr(part, "load_state_dict")}
+    folder = None if checkpoint_dir is None else Path(checkpoint_dir)
+    update, rows, best, since_best = 0, list[Row](), -math.inf, 0
 
-    def identity() -> Identity:
-        numbers = {"lr": lr, "clip": clip, "seed": seed, "log_every": log_every, "device": device.type}
-        watched = {"evaluate": evaluate, "monitor": monitor, "patience": patience, "schedule": watch.schedule}
-        functions = {"loss_fn": loss_fn, "draw_batch": draw_batch, "optimizer": optimizer}
-        return identity_of({"model": model}, values=False) | identity_of(numbers | watched | functions)
+    def save(name: str) -> None:
+        if folder is not None:
+            state = {part_name: part.state_dict() for part_name, part in parts.items()}
+            state |= {"run": run, "random": random_state(generator), "rows": rows}
+            state |= {"update": update, "best": best, "since_best": since_best}
+            save_checkpoint(folder / name, state)
 
-    guard = _Guard(model, descent)
-    parts = {"model": model, "optimizer": descent, "watch": watch, "draw_batch": draw_batch}
-    bar = tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5)
-    with bar, Run(checkpoint_dir, identity, [generator], parts) as run:
-        bar.update(check_int("updates in checkpoint_dir", run.update, 0, n_updates))
-        while run.update < n_updates and not watch.stopped:
-            x, y = draw_batch(generator)
-            guard.before_update()
-            terms = loss_fn(model(x), y)
-            descent.zero_grad()
-            terms.total.backward()
-            grad_norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
-            run.update += 1
-            guard.note(run.update, terms, grad_norm)
-            lr_now = descent.param_groups[0]["lr"]
-            descent.step()
-            torch.clear_autocast_cache()  # in an autocast around all of this, the weights as they were
-            watch.after_update()
+    with in_use(folder), tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
+        if folder is not None and (folder / "last.pt").exists():
+            state = load_checkpoint(folder / "last.pt")
+            _check_same_run(folder / "last.pt", run, state["run"])
+            for part_name, part in parts.items():
+                part.load_state_dict(state[part_name])
+            set_random_state(generator, state["random"])
+            rows, best, since_best = state["rows"], state["best"], state["since_best"]
+            update = check_int("updates in checkpoint_dir", state["update"], 0, n_updates)
+            bar.update(update)
+
+        while update < n_updates and since_best < max_since_best:
+            update += 1
+            x, y = _on_device(draw(generator), device)
+            buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}  # such as running means
+            loss = loss_fn(model(x), y)
+            terms = loss._asdict() if hasattr(loss, "_asdict") else {"total": loss}
+            optimizer.zero_grad()
+            terms["total"].backward()
+            terms["grad_norm"] = nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+            values = torch.stack([term.detach().double() for term in terms.values()]).tolist()
+            row = {"update": update, **dict(zip(terms, values, strict=True))}
+            if not all(map(math.isfinite, values)):
+                for name, buffer in model.named_buffers():
+                    buffer.copy_(buffers[name])
+                raise NonFiniteError(update, row)
+            row["lr"] = optimizer.param_groups[0]["lr"]
+            optimizer.step()
+            torch.clear_autocast_cache()  # in an autocast around all of this, it holds the weights as they were
+            if scheduler is not None and not on_plateau:
+                scheduler.step()
             bar.update()
 
-            to_log = run.update % log_every == 0 or run.update == n_updates
-            to_save = run.update % checkpoint_every == 0 or run.update == n_updates
-            if to_log or to_save or device.type == "cpu":  # elsewhere, reading a number means waiting for the device
-                row = guard.row()
-            if to_log:
-                score, best = watch.judge(model)
-                row |= {"lr": lr_now, **score}
-                run.rows.append(row)
-                if best:
-                    run.save("best.pt")
-                bar.set_postfix({k: f"{v:.3f}" for k, v in row.items() if k in ("total", monitor)}, refresh=False)
-                if log:
+            if update % log_every == 0 or update == n_updates:
+                row |= _evaluated(model, evaluate, monitor)
+                rows.append(row)
+                if evaluate is not None:
+                    value = row[monitor] if mode == "max" else -row[monitor]
+                    since_best += 1
+                    if on_plateau:
+                        scheduler.step(row[monitor])
+                    if value > best:
+                        best, since_best = value, 0
+                        save("best.pt")
+                shown = {name: f"{row[name]:.3f}" for name in ("total", monitor) if name in row}
+                bar.set_postfix(shown, refresh=False)
+                if log is not None:
                     log(row)
-            if to_save or watch.stopped:
-                run.save()
-    return run.rows
+            if update % checkpoint_every == 0 or update == n_updates or since_best >= max_since_best:
+                save("last.pt")
+    return rows
 
 
-def cool_down(n_updates: int) -> Callable[[torch.optim.Optimizer], LRScheduler]:
+class CoolDown:
+    """The factor of `cool_down` at an update: a callable object, whose number of updates checkpoints can hold."""
+
+    def __init__(self, n_updates: int) -> None:
+        self.n_updates = n_updates
+
+    def __call__(self, update: int) -> float:
+        """1 for half of the updates, 0 at the last and after."""
+        return max(0.0, min(1.0, 2 - 2 * update / self.n_updates))
+
+
+def cool_down(n_updates: int) -> Schedule:
     """A schedule for so many updates: the learning rate stays for half of them, and then falls in a line to 0."""
-    return partial(LambdaLR, lr_lambda=lambda update: min(1.0, 2 - 2 * update / n_updates))
+    if isinstance(n_updates, torch.optim.Optimizer):
+        raise TypeError("schedule must be cool_down(n_updates); got cool_down itself, which was not called")
+    return partial(LambdaLR, lr_lambda=CoolDown(check_int("n_updates", n_updates, 1)))
 
 
-class _Guard:
-    """Keeps weights and buffers as they were before the first update that is not finite, and waits to be asked."""
+def _checked_optimizer(model: nn.Module, lr: Any, optimizer: Any) -> torch.optim.Optimizer:
+    if next(model.parameters(), None) is None:
+        raise ValueError("model must have parameters to train; got one without")
+    if (lr is None) == (optimizer is None):
+        raise ValueError(f"give either lr, for Adam, or optimizer; got lr={lr!r} and optimizer={optimizer!r}")
+    if optimizer is None:
+        return torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
+    if not isinstance(optimizer, torch.optim.Optimizer) or isinstance(optimizer, torch.optim.LBFGS):
+        wanted = (
+            "an instance, such as torch.optim.SGD(model.parameters(), lr=0.1), that needs no closure, as LBFGS does"
+        )
+        raise TypeError(f"optimizer must be {wanted}; got {optimizer!r}")
+    return optimizer
 
-    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        self.numbers, self.model, self.before = LastNumbers(), model, dict[str, Tensor]()
-        self.broken = torch.zeros((), device=next(model.parameters()).device)  # 1 from that update on
-        vars(optimizer).update(grad_scale=None, found_inf=self.broken)  # as a `GradScaler` has it skip an update
 
-    def before_update(self) -> None:
-        """Before the forward pass, which changes buffers such as running means."""
-        self.before = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
+def _description(model: nn.Module, optimizer: torch.optim.Optimizer, scheduler: LRScheduler | None) -> Row:
+    """What the loop knows of a run by itself: the parameters, and how optimizer and schedule begin."""
+    settings = [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]
+    return {
+        "parameters": {name: str(list(value.shape)) for name, value in model.named_parameters()},
+        "optimizer": f"{type(optimizer).__name__} {settings}",
+        "schedule": f"{type(scheduler).__name__} {scheduler.state_dict() if scheduler else ''}",
+    }
 
-    def note(self, update: int, terms: Any, grad_norm: Tensor) -> None:
-        """Between the gradient and the optimizer's step."""
-        self.numbers.note(update, terms, grad_norm=grad_norm)
-        self.broken.copy_(~self.numbers.finite)
-        put_back(dict(self.model.named_buffers()), self.before, self.numbers.finite)
 
-    def row(self) -> Row:
-        """The numbers of the last update; an error that names update and term if there was one that was not finite."""
-        (row,) = self.numbers.rows()
-        if bad := not_finite(row):
-            shown = ", ".join(f"{name} = {value:.6g}" for name, value in row.items() if name != "update")
-            told = f"{', '.join(bad)} not finite ({shown}); the weights were not updated"
-            raise NonFiniteError(row["update"], told)
-        return row
+def _check_same_run(path: Path, here: Row, there: Row) -> None:
+    different = [f"{name}: {here[name]} here, {there[name]} there" for name in here if here[name] != there[name]]
+    if different:
+        advice = "Give each run a folder of its own, or delete the checkpoint."
+        raise ValueError(f"checkpoint_dir holds {path}, of another run: {'; '.join(different)}. {advice}")
+
+
+def _on_device(batch: Any, device: torch.device) -> tuple[Any, Any]:
+    if not isinstance(batch, tuple | list) or len(batch) != 2:
+        raise TypeError(f"batches must give pairs (x, y); got {type(batch).__name__}")
+    x, y = map_states(lambda part: part.to(device), tuple(batch))
+    return x, y
+
+
+def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], Row] | None, monitor: str) -> Row:
+    """The numbers of `evaluate`, which may leave the model in any mode, as Python's own."""
+    if evaluate is None:
+        return {}
+    with modes_kept(model):
+        row = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in evaluate(model).items()}
+    if monitor not in row:
+        raise ValueError(f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}")
+    return row
