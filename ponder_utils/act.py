@@ -1,8 +1,8 @@
-"""Adaptive Computation Time: a recurrent cell that takes several updates for each time step.
+"""Adaptive Computation Time: a recurrent cell that takes several steps of thought for each time step of its input.
 
-Graves 2016, arXiv:1603.08983. For each time step t the cell is updated n = 1, 2, ... times. A halting unit reads
-h_n in (0, 1) from every intermediate state; once the h_n sum to 1 - epsilon, thinking stops. What the network answers,
-and what it carries to the next time step, are averages over its intermediate states.
+Graves 2016, arXiv:1603.08983. For each time step t the cell takes steps n = 1, 2, ... A halting unit reads h_n in
+(0, 1) from every intermediate state; once the h_n sum to 1 - epsilon, thinking stops. The answer, and the state that
+is carried to the next time step, are averages over the intermediate states.
 """
 
 from typing import Any, NamedTuple
@@ -11,67 +11,52 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils.cells import begin, each, hidden, select
-from ponder_utils.pondernet import PonderOutput, average
+from ponder_utils.cells import start_cell
+from ponder_utils.halting import PonderOutput
+from ponder_utils.pondernet import average
+from ponder_utils.states import hidden_state, map_states, select_rows
 
 
 class ACTOutput(NamedTuple):
-    """What ACT answered at every time step, and what that cost. The ponder cost of a time step is N(t) + R(t)."""
+    """The answers of ACT at every time step, and their price. The ponder cost of a time step is N(t) + R(t)."""
 
     y_hat: Tensor  # [T, batch] or [T, batch, n_outputs]
-    n_updates: Tensor  # [T, batch] N(t), whole numbers
+    steps: Tensor  # [T, batch] N(t), whole numbers
     remainder: Tensor  # [T, batch] R(t), differentiable
     state: Any  # the mean-field state after the last time step; pass it on to continue the sequence
 
 
-def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
-    """ACT around any step function, at a single time step: what it answers with the N steps that a PonderNet took.
-
-    The halting units are h_n = sigmoid(a_n). The answer is the average sum_n p_n y_hat_n, and N the cap M. There is no
-    mean-field state, since no time step follows, and no flag: `state` is None. epsilon: as for `ACT`.
-    """
-    h = torch.sigmoid(output.halt_logits.float() if output.halt_logits.dtype != torch.float64 else output.halt_logits)
-    left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
-    going = left - h > check_real("epsilon", epsilon, 0, 1, open_low=True)
-    going = torch.cat([going[:-1], torch.zeros_like(going[:1])]).cumprod(0)  # 1 for n < N
-    n_updates = going.sum(0) + 1
-    remainder = left.gather(0, n_updates[None] - 1)[0]
-    n = torch.arange(1, len(h) + 1, device=h.device)[:, None]
-    weight = torch.where(n == n_updates, remainder, h * going)  # p_n
-    return ACTOutput(average(weight, output.y_hat)[None], n_updates[None], remainder[None], None)
-
-
 class ACT(nn.Module):
-    """Updates a cell until its halting unit has had enough, at every step of a sequence (Sec. 2).
+    """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
     The halting unit is h_n = sigmoid(W_h s_n + b_h), with b_h = 1 at first. N(t) is the first n at which
     h_1 + ... + h_n >= 1 - epsilon, but at most M, and R(t) = 1 - sum_{n<N(t)} h_n is the remainder. The weights are
     p_n = h_n for n < N(t), and p_N(t) = R(t): they sum to 1, also where M cut thinking short. State and output are the
-    averages sum_n p_n s_n and sum_n p_n y_n (Eq. 9). To every input a flag is appended, 1 at the first update of a
-    time step and 0 at the others, so that the cell can tell a new input from the same one again.
+    averages sum_n p_n s_n and sum_n p_n y_n (Eq. 9). To every input a flag is appended, 1 at the first step of a time
+    step and 0 at the others, so that the cell can tell a new input from the same one again.
 
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).
         n_outputs: size of one answer; 1 gives y_hat of shape [T, batch], more give [T, batch, n_outputs].
-        epsilon: in (0, 1]; lets a single update suffice (0.01 in the paper).
-        max_updates: M >= 1 (100 in the paper).
+        epsilon: in (0, 1]; lets a single step suffice (0.01 in the paper).
+        max_steps: M >= 1 (100 in the paper).
     """
 
-    def __init__(self, cell: Any, n_outputs: int = 1, *, epsilon: float = 0.01, max_updates: int = 100) -> None:
+    def __init__(self, cell: Any, n_outputs: int = 1, *, epsilon: float = 0.01, max_steps: int = 100) -> None:
         super().__init__()
         if not (callable(cell) and hasattr(cell, "input_size") and hasattr(cell, "hidden_size")):
             raise TypeError(f"cell must be a recurrent cell with input_size and hidden_size; got {cell!r}")
         self.cell = cell
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
         self.epsilon = check_real("epsilon", epsilon, 0, 1, open_low=True)
-        self.max_updates = check_int("max_updates", max_updates, 1)
+        self.max_steps = check_int("max_steps", max_steps, 1)
         self.output = nn.Linear(cell.hidden_size, n_outputs)
         self.halting = nn.Linear(cell.hidden_size, 1)
         nn.init.ones_(self.halting.bias)
 
     def extra_repr(self) -> str:
-        """For print."""
-        return f"epsilon={self.epsilon}, max_updates={self.max_updates}"
+        """Return the settings, for print."""
+        return f"epsilon={self.epsilon}, max_steps={self.max_steps}"
 
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
         """Run a sequence. Samples that have halted cost nothing more until the next time step.
@@ -80,44 +65,62 @@ class ACT(nn.Module):
         ValueError or TypeError if x is not as above.
         """
         self._check(x)
-        steps = []
+        y_hat, steps, remainder = [], [], []
         for x_t in x:
-            state, n_t, r_t = self._ponder(x_t, state)
-            steps.append((self.output(hidden(state)), n_t, r_t))  # linear: the output of the average is that average
-        y_hat, n_updates, remainder = map(torch.stack, zip(*steps, strict=True))
-        return ACTOutput(y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat, n_updates, remainder, state)
+            state, steps_t, remainder_t = self._ponder(x_t, state)
+            # sum_n p_n y_n, read from sum_n p_n s_n, since the output is linear
+            y_hat.append(self.output(hidden_state(state)))
+            steps.append(steps_t)
+            remainder.append(remainder_t)
+        answers = torch.stack(y_hat)
+        if self.n_outputs == 1:
+            answers = answers.squeeze(-1)
+        return ACTOutput(answers, torch.stack(steps), torch.stack(remainder), state)
 
     @torch.no_grad()
     def predict(self, x: Tensor, state: Any = None) -> ACTOutput:
-        """`forward` without a gradient: the answers, and N(t) updates for each time step and sample."""
+        """Return what `forward` does, without a gradient."""
         return self(x, state)
 
     def _ponder(self, x: Tensor, state: Any) -> tuple[Any, Tensor, Tensor]:
-        """One time step. x: [batch, inputs] -> mean-field state, N [batch], R [batch]."""
-        rows = torch.arange(len(x), device=x.device)  # which sample each row of the shrinking batch is
-        n_updates, mean = torch.empty_like(rows), None
-        for n in range(1, self.max_updates + 1):
-            if n <= 2:  # with the flag: a new input, and then the same again
-                z = begin(self.cell, nn.functional.pad(x, (0, 1), value=float(n == 1)))
+        """Think about one time step. x: [batch, inputs] -> mean-field state, N(t) [batch], R(t) [batch]."""
+        rows = torch.arange(len(x), device=x.device)  # the samples that still think
+        left = torch.ones(len(x), dtype=_precision(x), device=x.device)  # of these, 1 - sum_{j<n} h_j
+        steps = torch.empty_like(rows)
+        remainder = torch.empty_like(left)
+        mean = None
+        for n in range(1, self.max_steps + 1):
+            if n <= 2:  # with the flag: a new input, and from step 2 on the same again
+                z = start_cell(self.cell, nn.functional.pad(x, (0, 1), value=float(n == 1)))
             state = self.cell(z, state)
-            logit = self.halting(hidden(state)).squeeze(1)
-            h = torch.sigmoid(logit if logit.dtype == torch.float64 else logit.float())
-            if n == 1:
-                left = torch.ones_like(h)  # 1 - sum_{j<n} h_j of the rows that are still thinking
-                remainder = torch.empty_like(h)
-            stops = left - h <= self.epsilon if n < self.max_updates else torch.ones_like(h, dtype=torch.bool)
-            weight = torch.where(stops, left, h)  # p_n
-            mean = _add(mean, rows, weight, state)
-            halted = rows[stops]
-            n_updates[halted], remainder[halted] = n, left[stops]
-            going = (~stops).nonzero().squeeze(1)
+
+            # h_n = sigmoid(W_h s_n + b_h)
+            h = _sigmoid(self.halting(hidden_state(state)).squeeze(1))
+
+            # N(t) = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
+            halts = left - h <= self.epsilon
+            if n == self.max_steps:
+                halts = torch.ones_like(halts)
+
+            # p_n = h_n if n < N(t), R(t) if n = N(t)
+            p = torch.where(halts, left, h)
+
+            # s_t = sum_n p_n s_n
+            mean = _add(mean, rows, p, state)
+
+            # R(t) = 1 - sum_{n<N(t)} h_n
+            steps[rows[halts]] = n
+            remainder[rows[halts]] = left[halts]
+            left = left - h
+
+            # Samples that have halted leave the batch.
+            going = (~halts).nonzero().squeeze(1)
             if len(going) == 0:
                 break
-            left = left - h
             if len(going) < len(rows):
-                rows, left, state, x = select((rows, left, state, x), going)
-                z = z if n == 1 else select(z, going)  # after the first update it begins anew
-        return each(lambda m, s: m.to(s.dtype), mean, state), n_updates, remainder
+                rows, left, state, x, z = select_rows((rows, left, state, x, z), going)
+        mean = map_states(lambda total, last: total.to(last.dtype), mean, state)
+        return mean, steps, remainder
 
     def _check(self, x: Tensor) -> None:
         if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
@@ -128,10 +131,46 @@ class ACT(nn.Module):
             raise ValueError(f"x must have {wanted}; got {x.shape[2]}")
 
 
-def _add(total: Any, rows: Tensor, weight: Tensor, state: Any) -> Any:
-    """Add weight * state to these rows of the total, in place and in the precision of the weights.
+def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
+    """Return what ACT answers at a single time step with the N steps of a `PonderNet`, around any step function.
 
-    Rows that have halted are not touched. The first part, of all rows, is the total.
+    The halting units are h_n = sigmoid(a_n), the answer is sum_n p_n y_hat_n, and N is the cap M. There is no mean-field
+    state, since no time step follows, and no flag: `state` is None. epsilon: as for `ACT`.
     """
-    part = each(lambda s: weight[:, None] * s.to(weight.dtype), state)
-    return part if total is None else each(lambda t, p: t.index_add_(0, rows, p), total, part)
+    check_real("epsilon", epsilon, 0, 1, open_low=True)
+    h = _sigmoid(output.halt_logits)  # [N, batch]
+    left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
+
+    # N = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
+    goes_on = left - h > epsilon
+    goes_on[-1] = False
+    goes_on = goes_on.cumprod(0)  # 1 for n < N, 0 from N on
+    steps = goes_on.sum(0) + 1
+
+    # R = 1 - sum_{n<N} h_n
+    remainder = left.gather(0, steps[None] - 1)[0]
+
+    # p_n = h_n if n < N, R if n = N
+    n = torch.arange(1, len(h) + 1, device=h.device)[:, None]
+    p = torch.where(n == steps, remainder, h * goes_on)
+    return ACTOutput(average(p, output.y_hat)[None], steps[None], remainder[None], None)
+
+
+def _precision(x: Tensor) -> torch.dtype:
+    """The dtype of halting probabilities and their sums: float32, or float64 if x is."""
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def _sigmoid(logits: Tensor) -> Tensor:
+    return torch.sigmoid(logits.to(_precision(logits)))
+
+
+def _add(total: Any, rows: Tensor, p: Tensor, state: Any) -> Any:
+    """Add p * state to these rows of the total, in place and in the precision of p.
+
+    The other rows, which have halted, are not touched. The first part, of all rows, is the total.
+    """
+    part = map_states(lambda s: p[:, None] * s.to(p.dtype), state)
+    if total is None:
+        return part
+    return map_states(lambda t, more: t.index_add_(0, rows, more), total, part)

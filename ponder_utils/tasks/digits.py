@@ -1,7 +1,6 @@
 """Handwritten digits: MNIST from a folder or the network, or scikit-learn's small set, which needs neither."""
 
 import socket
-from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -21,10 +20,11 @@ MNIST_FILES = {
     "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
     "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
 }
+SILENCE = 10  # seconds after which a server that sends nothing is given up; torchvision would wait for ever
 
 
 class MNISTError(RuntimeError):
-    """MNIST is damaged, or cannot be fetched. The message says which file, why, and what helps."""
+    """MNIST is damaged, or cannot be fetched. The message names the file, the reason, and what helps."""
 
 
 class Split(NamedTuple):
@@ -46,7 +46,7 @@ class DigitSet(NamedTuple):
 def load_digits(
     dataset: str = "auto", folder: Path | str = "data", *, device: torch.device | str = "cpu", seed: int = 0
 ) -> DigitSet:
-    """Digits of 28 x 28 pixels as tensors on the device.
+    """Return digits of 28 x 28 pixels as tensors on the device.
 
     Args:
         dataset: "mnist": MNIST (LeCun et al. 1998), 55,000 + 5,000 + 10,000 images. "digits": the 1,797 digits of
@@ -60,56 +60,70 @@ def load_digits(
     generator = torch.Generator().manual_seed(seed)
     raw = Path(folder, "MNIST", "raw")
     if dataset != "digits" and (_is_whole(raw) or _fetched(raw, may_fail=dataset == "auto")):
-        from torchvision.datasets import MNIST  # here, since torchvision doubles the time of the import
-
-        name, halves = "MNIST", [MNIST(Path(folder), train=train) for train in (True, False)]
-        all_of_train, test = (Split(half.data.unsqueeze(1), half.targets) for half in halves)
-        parts = [*_shuffled_parts(all_of_train, [55 / 60], generator), test]
+        name = "MNIST"
+        train, validation = _shuffled_parts(_read_mnist(folder, train=True), [55 / 60], generator)
+        test = _read_mnist(folder, train=False)
     else:
-        name, parts = "the small digits", _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
-    return DigitSet(name, *(Split(x.to(device), y.to(device)) for x, y in parts))
+        name = "the small digits"
+        train, validation, test = _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
+    return DigitSet(name, *(Split(x.to(device), y.to(device)) for x, y in (train, validation, test)))
 
 
 def _is_whole(raw: Path) -> bool:
-    """Are the four files there? An error if one of them is not what it should be."""
-    from torchvision.datasets.utils import check_integrity
+    """Return whether the four files are there. MNISTError if one of them is not what it should be."""
+    from torchvision.datasets.utils import check_integrity  # here, since torchvision doubles the time of the import
 
-    there = [raw / name for name in MNIST_FILES if (raw / name).exists()]
-    for file in there:
+    present = [raw / name for name in MNIST_FILES if (raw / name).exists()]
+    for file in present:
         if not check_integrity(file, MNIST_FILES[file.name]):
             damage = f"{file} is damaged: its {file.stat().st_size:,} bytes are not those of MNIST."
             raise MNISTError(f'{damage} Delete it, and it will be fetched again; or choose dataset "digits".')
-    return len(there) == len(MNIST_FILES)
+    return len(present) == len(MNIST_FILES)
 
 
 def _fetched(raw: Path, may_fail: bool) -> bool:
+    """Fetch MNIST, and return whether that succeeded. MNISTError if it did not, and may not fail."""
+    try:
+        _fetch(raw)
+    except (OSError, RuntimeError) as error:
+        reason = f"MNIST is not in {raw} and could not be put there: {str(error).strip().splitlines()[-1]}."
+        if not may_fail:
+            advice = 'Give the folder of a copy, or choose dataset "digits", which needs no network.'
+            raise MNISTError(f"{reason} {advice}") from error
+        print(f"{reason} Taking the small digits instead.")
+        return False
+    return True
+
+
+def _fetch(raw: Path) -> None:
     """Fetch MNIST with torchvision, from its mirrors. Files come to `raw` only when all are there and whole."""
     from torchvision.datasets import MNIST
 
     folder = raw.parents[1]
+    folder.mkdir(parents=True, exist_ok=True)
+    timeout = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(SILENCE)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder, prefix=".fetching-") as draft, ExitStack() as afterwards:
-            afterwards.callback(socket.setdefaulttimeout, socket.getdefaulttimeout())
-            socket.setdefaulttimeout(10)  # seconds: for a server that says nothing torchvision would wait for ever
+        with TemporaryDirectory(dir=folder, prefix=".fetching-") as draft:
             MNIST(draft, download=True)
             drafted = Path(draft, "MNIST", "raw")
             _is_whole(drafted)
             raw.mkdir(parents=True, exist_ok=True)
             for name in MNIST_FILES:
                 (drafted / name).replace(raw / name)
-    except (OSError, RuntimeError) as error:
-        why = f"MNIST is not in {raw} and could not be put there: {str(error).strip().splitlines()[-1]}."
-        if not may_fail:
-            advice = 'Give the folder of a copy, or choose dataset "digits", which needs no network.'
-            raise MNISTError(f"{why} {advice}") from error
-        print(f"{why} Taking the small digits instead.")
-        return False
-    return True
+    finally:
+        socket.setdefaulttimeout(timeout)
+
+
+def _read_mnist(folder: Path | str, train: bool) -> Split:
+    from torchvision.datasets import MNIST
+
+    half = MNIST(Path(folder), train=train)
+    return Split(half.data.unsqueeze(1), half.targets)
 
 
 def _read_small_digits() -> Split:
-    """Enlarged to 20 x 20 pixels, with a margin of 4: so MNIST's lie in their frame."""
+    """Return them enlarged to 20 x 20 pixels, with a margin of 4: so MNIST's lie in their frame."""
     from sklearn.datasets import load_digits  # here, since it takes a second and MNIST does not need it
 
     small = load_digits()
@@ -119,7 +133,7 @@ def _read_small_digits() -> Split:
 
 
 def _shuffled_parts(whole: Split, cuts: list[float], generator: torch.Generator) -> list[Split]:
-    """In random order, cut at these shares of the whole."""
+    """Return the whole in random order, cut at these fractions of it."""
     order = torch.randperm(len(whole.y), generator=generator)
     places = [round(cut * len(order)) for cut in cuts]
     return [Split(whole.x[part], whole.y[part]) for part in order.tensor_split(places)]

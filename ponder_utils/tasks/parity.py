@@ -1,7 +1,6 @@
 """Parity: is the number of +1s odd? (Graves 2016, Sec. 3.1; PonderNet, Sec. 3.1)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,7 +24,7 @@ class ParityTask:
     def __post_init__(self) -> None:
         check_int("n_elements", self.n_elements, 1)
         if self.k_max is None:
-            object.__setattr__(self, "k_max", self.n_elements)
+            object.__setattr__(self, "k_max", self.n_elements)  # the class is frozen
         check_int("k_max", self.k_max, 0, self.n_elements)
         check_int("k_min", self.k_min, 0, self.k_max)
 
@@ -34,16 +33,16 @@ class ParityTask:
 
         x: [batch_size, n_elements], float32, in {-1, 0, +1}; y: [batch_size], float32, in {0, 1}.
         """
-        shape = (check_int("batch_size", batch_size, 1), self.n_elements)
         assert self.k_max is not None
-        draw: dict[str, Any] = {"generator": generator, "device": "cpu" if generator is None else generator.device}
-        k = torch.randint(self.k_min, self.k_max + 1, (batch_size, 1), **draw)
-        signs = torch.randint(0, 2, shape, **draw) * 2 - 1
-        first_k = torch.arange(self.n_elements, device=k.device) < k
-        places = torch.rand(shape, **draw).argsort(dim=1)
-        x = torch.zeros(shape, device=k.device).scatter_(1, places, (signs * first_k).float())
+        shape = (check_int("batch_size", batch_size, 1), self.n_elements)
+        device = "cpu" if generator is None else generator.device
+        k = torch.randint(self.k_min, self.k_max + 1, (batch_size, 1), generator=generator, device=device)
+        signs = torch.randint(0, 2, shape, generator=generator, device=device) * 2 - 1
+        places = torch.rand(shape, generator=generator, device=device).argsort(dim=1)  # a random order of the places
+        first_k = torch.arange(self.n_elements, device=device) < k
+        x = torch.zeros(shape, device=device).scatter_(1, places, (signs * first_k).float())
         return x, (x == 1).sum(1).remainder(2).float()
 
     def dataset(self, size: int, generator: torch.Generator | None = None) -> TensorDataset:
-        """A fixed set of `size` samples (x, y) for a `DataLoader`: shuffling, workers and samplers work as usual."""
+        """Return a fixed set of `size` samples (x, y) for a `DataLoader`."""
         return TensorDataset(*self.batch(size, generator))

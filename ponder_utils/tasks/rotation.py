@@ -1,7 +1,7 @@
 """Rotated digits: which digit is it, however it is turned? (after the two write-ups of PonderNet on MNIST).
 
-Two kinds of rotation, kept apart by name: `rotated_by` turns every image by exactly so many degrees, and
-`rotated_within` each by its own angle, uniform between minus and plus so many.
+Two kinds of rotation, kept apart by name: `rotated_by` turns every image by exactly this angle, and
+`rotated_within` each by its own angle, uniform between minus and plus this one.
 """
 
 import functools
@@ -15,14 +15,17 @@ from ponder_utils._check import check_int, check_real
 
 
 def rotated_by(x: Tensor, degrees: float) -> Tensor:
-    """Every image turned anticlockwise by exactly this angle. x: [batch, channels, H, W], uint8 -> float in [0, 1]."""
-    return _rotated(x, torch.full((len(x),), check_angle(degrees), device=x.device))
+    """Return every image turned anticlockwise by exactly this angle, in [-180, 180].
+
+    x: [batch, channels, H, W], uint8 -> float32 in [0, 1].
+    """
+    return _rotated(x, torch.full((len(x),), _check_angle("degrees", degrees), device=x.device))
 
 
 def rotated_within(x: Tensor, degrees: float, generator: torch.Generator | None = None) -> Tensor:
-    """Each image turned by its own angle, uniform in [-degrees, degrees]. x: as above, on the generator's device."""
+    """Return each image turned by its own angle, uniform in [-degrees, degrees]. x: as above, where the generator is."""
     u = torch.rand(len(x), generator=generator, device=x.device)
-    return _rotated(x, check_angle(degrees) * (2 * u - 1))
+    return _rotated(x, _check_angle("degrees", degrees) * (2 * u - 1))
 
 
 @dataclass(frozen=True)
@@ -40,44 +43,47 @@ class RotationTask:
 
     def __post_init__(self) -> None:
         _check_images(self.x)
-        check_angle(self.within, "within")
-        if self.y.shape != self.x.shape[:1] or self.y.device != self.x.device or not len(self.y):
-            wanted = (
-                f"one label for each image, on their device, here [{len(self.x)}] on {self.x.device}, and at least one"
-            )
-            raise ValueError(f"y must be {wanted}; got {list(self.y.shape)} on {self.y.device}")
+        _check_angle("within", self.within)
+        if self.y.shape != self.x.shape[:1] or self.y.device != self.x.device or len(self.y) == 0:
+            wanted = f"one label for each image, on their device, here [{len(self.x)}] on {self.x.device}"
+            came = f"{list(self.y.shape)} on {self.y.device}"
+            raise ValueError(f"y must be {wanted}, and at least one; got {came}")
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw x [batch_size, channels, H, W], float32, in [0, 1], and y [batch_size], on the generator's device."""
         size = (check_int("batch_size", batch_size, 1),)
         drawn = torch.randint(len(self.x), size, generator=generator, device=self.x.device)
-        return rotated_within(self.x.index_select(0, drawn), self.within, generator), self.y[drawn]
+        x = rotated_within(self.x.index_select(0, drawn), self.within, generator)
+        return x, self.y[drawn]
 
 
-def check_angle(degrees: float, name: str = "degrees") -> float:
-    """Return `degrees` if it is a number in [-180, 180]."""
+def _check_angle(name: str, degrees: float) -> float:
     return check_real(name, degrees, -180, 180, open_low=False)
 
 
-def _check_images(x: Tensor) -> Tensor:
+def _check_images(x: Tensor) -> None:
     if not isinstance(x, Tensor) or x.dtype != torch.uint8 or x.ndim != 4:
-        got = f"{x.dtype} {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-        raise TypeError(f"x must be a uint8 tensor of shape [batch, channels, H, W]; got {got}")
-    return x
+        came = f"{x.dtype} {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+        raise TypeError(f"x must be a uint8 tensor of shape [batch, channels, H, W]; got {came}")
 
 
 def _rotated(x: Tensor, degrees: Tensor) -> Tensor:
-    """Each pixel is read from where the rotation takes it from, between its neighbours; outside there is 0."""
-    height, width = _check_images(x).shape[-2:]
+    """Read each pixel from where the rotation takes it from, between its neighbours; outside there is 0."""
+    _check_images(x)
+    height, width = x.shape[-2:]
     angle = degrees.deg2rad()
-    # A point's origin is cos(angle) (x, y) + sin(angle) (-y, x): one product for all images and pixels.
+    # (x cos - y sin, y cos + x sin) is where a point comes from: one product for all images and pixels.
     places = torch.stack([angle.cos(), angle.sin()], dim=1) @ _pixels(height, width, x.device)
     return grid_sample(x.float() / 255, places.view(-1, height, width, 2), align_corners=False)
 
 
 @functools.lru_cache(maxsize=8)
 def _pixels(height: int, width: int, device: torch.device) -> Tensor:
-    """The pixels' centres (x, y), and (-y, x), in the units of `grid_sample`: [2, H * W * 2]. Pixels are square."""
-    y, x = torch.meshgrid(*(torch.arange(n, device=device) + 0.5 - n / 2 for n in (height, width)), indexing="ij")
-    unit = torch.tensor([width / 2, height / 2], device=device)  # grid_sample counts both sides from -1 to 1
-    return torch.stack([(torch.stack(pair, -1) / unit).flatten() for pair in ((x, y), (-y, x))])
+    """Return the pixels' centres (x, y), and (-y, x), in the units of `grid_sample`: [2, H * W * 2]."""
+    column = torch.arange(width, device=device) + 0.5 - width / 2
+    row = torch.arange(height, device=device) + 0.5 - height / 2
+    y, x = torch.meshgrid(row, column, indexing="ij")
+    half_size = torch.tensor([width / 2, height / 2], device=device)  # grid_sample counts both sides from -1 to 1
+    straight = torch.stack([x, y], -1) / half_size
+    quarter_turn = torch.stack([-y, x], -1) / half_size
+    return torch.stack([straight.flatten(), quarter_turn.flatten()])
