@@ -1,8 +1,7 @@
-"""Results in a file of JSON lines, one for each run, that any number of processes add to."""
+"""Results in a file of JSON lines, one line for each run, to which several processes may append."""
 
 import json
 import os
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,80 +9,59 @@ import numpy as np
 from filelock import FileLock
 from torch import Tensor
 
-from ponder_utils._files import DamagedFileError
+from ponder_utils.checkpoints import DamagedFileError
 
 Row = dict[str, Any]
 
 
-class Store:
-    """The runs of a file: {"setting": ..., "result" or "error": ..., ..., "crc32": of all before it} in each line.
-
-    Lines are only ever added. What a killed process has left of one is cut off by the next process that adds.
-    Without a path, all is kept in memory.
-    """
-
-    def __init__(self, path: Path | str | None) -> None:
-        self.path = None if path is None else Path(path).resolve()  # a link to a file stays one
-        self.results: dict[str, Row] = {}  # key of the setting -> setting | result; the first one counts
-        self._bytes = self._lines = 0  # that have been read
-        self._read()
-
-    def add(self, entries: list[Row]) -> None:
-        """Add the runs that no other process has added, and learn of those that others have."""
-        if self.path is None:
-            return self._take(entries)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{self.path}.lock"), self.path.open("ab") as file:
-            self._read()
-            new = [entry for entry in entries if key_of(entry["setting"]) not in self.results]
-            file.truncate(self._bytes)
-            file.write("".join(f"{_sealed(json.dumps(entry))}\n" for entry in new).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        return self._read()
-
-    def _read(self) -> None:
-        """What was added since the last time."""
-        if self.path is not None and self.path.exists():
-            if self.path.stat().st_size < self._bytes:  # it was cut, or is another file
-                self._bytes = self._lines = 0
-            with self.path.open("rb") as file:
-                file.seek(self._bytes)
-                lines = file.read().split(b"\n")[:-1]
-            for line in lines:
-                self._lines += 1
-                self._bytes += len(line) + 1
-                self._take([self._entry(line)])
-
-    def _entry(self, line: bytes) -> Row:
-        try:
-            entry = json.loads(line)
-            text = json.dumps({name: entry[name] for name in entry if name != "crc32"})
-            if _sealed(text).encode() != line.rstrip(b"\r"):
-                raise ValueError("it does not fit its checksum")
-            return entry
-        except (ValueError, TypeError) as error:
-            told = f"{self.path}, line {self._lines} is not a run as run_grid writes it: {error}"
-            advice = "Delete the line, or the file, and what is missing is run again."
-            raise DamagedFileError(f"{told}. {advice}") from error
-
-    def _take(self, entries: list[Row]) -> None:
-        for entry in entries:
-            if "result" in entry:
-                self.results.setdefault(key_of(entry["setting"]), entry["setting"] | entry["result"])
+def append(file: Path, entry: Row) -> None:
+    """Add a line to the file, and cut off the piece of a line that a killed process has left at its end."""
+    with FileLock(f"{file}.lock"), file.open("a+b") as opened:
+        opened.seek(0)
+        whole, newline, piece = opened.read().rpartition(b"\n")
+        if piece:
+            opened.truncate(len(whole + newline))
+        opened.write(json.dumps(entry).encode() + b"\n")
+        opened.flush()
+        os.fsync(opened.fileno())
 
 
-def _sealed(text: str) -> str:
-    return f'{text[:-1]}, "crc32": "{zlib.crc32(text.encode()):08x}"}}'
+def read(file: Path) -> list[Row]:
+    """Return the entries of a file, none if there is no file. DamagedFileError names a line that is not an entry."""
+    if not file.exists():
+        return []
+    lines = file.read_bytes().split(b"\n")[:-1]  # what stands after the last newline is not finished
+    return [_entry(line, f"{file}, line {number}") for number, line in enumerate(lines, 1)]
 
 
-def key_of(setting: Row | list[Row]) -> str:
-    """One text for every setting, or group of settings."""
+def _entry(line: bytes, place: str) -> Row:
+    try:
+        entry = json.loads(line)
+        whole = isinstance(entry["setting"], dict) and (isinstance(entry.get("result"), dict) or "error" in entry)
+    except (ValueError, TypeError, KeyError):
+        whole = False
+    if not whole:
+        advice = "Delete the line, or the file, and what is missing is run again."
+        raise DamagedFileError(f"{place} is not a run as run_all writes it. {advice}")
+    return entry
+
+
+def finished(file: Path | None) -> dict[str, Row]:
+    """Return setting and result in one row for each run of the file that has not failed, by the key of its setting."""
+    rows: dict[str, Row] = {}
+    for entry in read(file) if file else []:
+        if "result" in entry:
+            rows.setdefault(key_of(entry["setting"]), entry["setting"] | entry["result"])
+    return rows
+
+
+def key_of(setting: Row) -> str:
+    """Return one text for each setting, whatever the order of its names."""
     return json.dumps(plain(setting), sort_keys=True)
 
 
 def plain(value: Any) -> Any:
-    """The same in the numbers, strings, lists and dicts that a file of JSON holds, as it will be read."""
+    """Return the value as JSON will give it back: numbers, strings, lists and dicts. TypeError for other types."""
     return json.loads(json.dumps(value, default=_as_python))
 
 

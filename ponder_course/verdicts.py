@@ -1,4 +1,4 @@
-"""What several runs say together: their range, their mean with its interval, and how many pass."""
+"""What several runs say together: their range, their mean with an interval, and how many pass."""
 
 from collections.abc import Sequence
 from statistics import mean, stdev, variance
@@ -7,7 +7,7 @@ from scipy.stats import t as student_t
 
 
 def span(values: Sequence[float], form: str = ".2f") -> str:
-    """From the least to the largest, such as "0.97 to 1.00"."""
+    """Return the smallest and the largest value, such as "0.97 to 1.00"."""
     if not len(values):
         return "no runs"
     low, high = (format(extreme(values), form) for extreme in (min, max))
@@ -15,15 +15,15 @@ def span(values: Sequence[float], form: str = ".2f") -> str:
 
 
 def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
-    """Mean, and the ends of its Student's t interval; they are nan where there are too few values."""
+    """Return the mean and the ends of its Student's t interval, which are nan where there are fewer than two values."""
     if len(values) < 2:
         return (mean(values) if len(values) else float("nan")), float("nan"), float("nan")
     half = student_t.ppf((1 + level) / 2, len(values) - 1) * stdev(values) / len(values) ** 0.5
     return mean(values), mean(values) - half, mean(values) + half
 
 
-def told(values: Sequence[float], form: str = "+.2f") -> str:
-    """The mean with its interval and the number of runs, such as "+0.21 [+0.18, +0.24], 10 runs"."""
+def estimate(values: Sequence[float], form: str = "+.2f") -> str:
+    """Return the mean with its interval and the number of runs, such as "+0.21 [+0.18, +0.24], 10 runs"."""
     if not len(values):
         return "no runs"
     middle, low, high = interval(values)
@@ -32,23 +32,23 @@ def told(values: Sequence[float], form: str = "+.2f") -> str:
     return f"{middle:{form}} [{low:{form}}, {high:{form}}], {len(values)} runs"
 
 
-def count(values: Sequence[float], least: float) -> str:
-    """How many are at least so large, such as "9 of 10"."""
-    return f"{sum(value >= least for value in values)} of {len(values)}"
+def count(values: Sequence[float], at_least: float) -> str:
+    """Return how many values are at least so large, such as "9 of 10"."""
+    return f"{sum(value >= at_least for value in values)} of {len(values)}"
 
 
 def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] = ("more", "fewer")) -> str:
-    """more, fewer, or undecided, where the 95 % interval for the mean holds 0; with the interval and the runs."""
+    """Return "more" or "fewer", or "undecided" where the 95 % interval for the mean holds 0, with the estimate."""
     middle, low, high = interval(changes)
     if len(changes) < 3:
         found = "too few runs"
     else:
         found = "undecided" if low <= 0 <= high else what[0] if middle > 0 else what[1]
-    return f"{found}: {told(changes, form)}"
+    return f"{found}: {estimate(changes, form)}"
 
 
-def apart(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
-    """The mean of b less that of a, with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
+def difference(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
+    """Return the mean of b less that of a with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
     if min(len(a), len(b)) < 2:
         return "too few runs"
     part_a, part_b = variance(a) / len(a), variance(b) / len(b)
