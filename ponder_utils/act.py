@@ -132,10 +132,10 @@ class ACT(nn.Module):
 
 
 def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
-    """Return what ACT answers at a single time step with the N steps of a `PonderNet`, around any step function.
+    """Return the answer of ACT at a single time step, from the N steps that a `PonderNet` took with any step function.
 
-    The halting units are h_n = sigmoid(a_n), the answer is sum_n p_n y_hat_n, and N is the cap M. There is no mean-field
-    state, since no time step follows, and no flag: `state` is None. epsilon: as for `ACT`.
+    The halting units are h_n = sigmoid(a_n), the answer is sum_n p_n y_hat_n, and N is the cap M. No time step follows,
+    so there is no mean-field state (it is None), and there is no flag. epsilon: as for `ACT`.
     """
     check_real("epsilon", epsilon, 0, 1, open_low=True)
     h = _sigmoid(output.halt_logits)  # [N, batch]

@@ -7,7 +7,6 @@ ACT: L(x, y) + tau P(x) (Graves 2016, Eq. 12).
 from collections.abc import Callable
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_real
@@ -81,7 +80,8 @@ class RegularizationLoss(nn.Module):
         self.prior = prior
         self.repair = check_choice("repair", repair, REPAIRS)
         self.direction = check_choice("direction", direction, DIRECTIONS)
-        self._log_prior = self._make(len(prior) if isinstance(prior, Tensor) and prior.ndim else 1)
+        n_values = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
+        self._log_prior = make_log_prior(prior, n_values, repair)  # of the last N
 
     def extra_repr(self) -> str:
         """Return the settings, for print."""
@@ -89,13 +89,10 @@ class RegularizationLoss(nn.Module):
 
     def forward(self, output: PonderOutput) -> Tensor:
         """Return a scalar, in nats. ValueError if the prior is a tensor of another length than N."""
-        log_p = output.log_p
-        if len(log_p) != len(self._log_prior):
-            self._log_prior = self._make(len(log_p))
-        return kl_divergence(log_p, self._log_prior.to(log_p), self.direction).mean()
-
-    def _make(self, max_steps: int) -> Tensor:
-        return make_log_prior(self.prior, max_steps, self.repair)
+        n_steps = len(output.log_p)
+        if len(self._log_prior) != n_steps:
+            self._log_prior = make_log_prior(self.prior, n_steps, self.repair)
+        return kl_divergence(output.log_p, self._log_prior, self.direction).mean()
 
 
 class LossTerms(NamedTuple):
@@ -180,10 +177,7 @@ class ACTLoss(CriterionLoss):
         if y.shape[:2] != output.y_hat.shape[:2]:
             wanted = f"[T, batch, ...] = {list(output.y_hat.shape[:2])} + [...], as y_hat has"
             raise ValueError(f"y must have shape {wanted}; got {list(y.shape)}")
-        if self.cost == "ponder":
-            cost_by_time = output.steps + output.remainder
-        else:
-            cost_by_time = output.remainder - 1
+        cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
         reconstruction = self._loss(output.y_hat, y).sum(0).mean()
         cost = cost_by_time.sum(0).mean()
         return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)

@@ -121,7 +121,7 @@ class AdditionTask(_LineTask):
 
     @classmethod
     def needed_steps(cls, x: Tensor, guess: int | None = None) -> Tensor:
-        """Return how long the news of a carry, or of none, takes to each place: [batch, n_places], of x as from `batch`.
+        """Return how long the news of a carry, or of none, takes to each place: x as from `batch` -> [batch, n_places].
 
         It comes from the last place before with equal digits, or from the line's edge, where there is none. With a
         guess, 0 or 1, those places need one step only whose carry is as guessed.
@@ -134,6 +134,6 @@ class AdditionTask(_LineTask):
 
 
 def last_barrier(barriers: Tensor) -> Tensor:
-    """Return where the last barrier stands up to each place of bool [batch, n_places], itself included; 0 if nowhere."""
+    """Return the last place with a barrier up to each place, itself included, or 0: bool [batch, n_places] -> int64."""
     places = torch.arange(barriers.shape[1], device=barriers.device)
     return torch.where(barriers, places, 0).cummax(1).values

@@ -23,7 +23,10 @@ def rotated_by(x: Tensor, degrees: float) -> Tensor:
 
 
 def rotated_within(x: Tensor, degrees: float, generator: torch.Generator | None = None) -> Tensor:
-    """Return each image turned by its own angle, uniform in [-degrees, degrees]. x: as above, where the generator is."""
+    """Return each image turned by an angle of its own, uniform in [-degrees, degrees].
+
+    x: as above, on the generator's device.
+    """
     u = torch.rand(len(x), generator=generator, device=x.device)
     return _rotated(x, _check_angle("degrees", degrees) * (2 * u - 1))
 
