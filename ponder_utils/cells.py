@@ -1,14 +1,13 @@
-"""Recurrent cells, x, h -> h': how a state moves in one update.
+"""Recurrent cells, x, h -> h': how a state moves in one step.
 
 A cell is anything that is called like the cells of torch, `cell(x, state=None) -> state`, and has their `input_size`
-and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the first is read by what comes
-after (h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
+and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the next layer reads the first
+(h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
 
 A cell may also have a method `start(x)`: the part of the work that depends on x alone, done once for an input that is
-looked at many times. What it returns, in this file a `Begun`, the cell takes in place of x.
+read at many steps. The cell takes what it returns, in this file a `FromInput`, in place of x.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -17,15 +16,15 @@ from torch import Tensor, nn
 from ponder_utils._check import check_int
 
 
-class Begun(NamedTuple):
-    """What an input adds to every update, W_x x and the biases: for the gates of a cell that has some, and the rest."""
+class FromInput(NamedTuple):
+    """What an input adds at every step, W_x x and the biases: to the candidate state, and to the gates if any."""
 
     candidate: Tensor  # [batch, hidden_size]
     gates: Tensor | None = None  # [batch, gates * hidden_size]
 
 
 class _FromState(nn.Module):
-    """h W + b, a linear layer whose weight lies as the product reads it, [in, out], and is not turned at every update.
+    """h W + b: a linear layer that stores its weight as [in, out], so that no step has to transpose it.
 
     Initialised as `nn.Linear` is.
     """
@@ -39,17 +38,16 @@ class _FromState(nn.Module):
     def forward(self, h: Tensor) -> Tensor:
         return torch.addmm(self.bias, h, self.weight)
 
-    def added_to(self, z: Any, h: Tensor | None) -> Tensor:
-        """z + h W, in one call; the bias is in z already. No h is zeros."""
+    def add_to(self, z: Any, h: Tensor | None) -> Tensor:
+        """Return z + h W in one call, for a z with the bias in it; h = None stands for zeros."""
         return z if h is None else torch.addmm(z, h, self.weight)
 
 
 class _Cell(nn.Module):
-    """The layers that a cell of this file has: from_x reads the input, for every gate, and from_h the state.
+    """The layers of every cell in this file: from_x reads the input, for every gate, and from_h the state.
 
     from_x is initialised for its own fan-in, as any `nn.Linear` is. Torch's recurrent cells scale it by
-    1 / sqrt(hidden_size) instead, which leaves the units in their linear range when the input is short. An input's
-    dimensions are multiplied for its size.
+    1 / sqrt(hidden_size) instead, which leaves the units in their linear range when the input is short.
     """
 
     n_gates = 1
@@ -61,14 +59,15 @@ class _Cell(nn.Module):
         self.from_x = nn.Linear(input_size, self.n_gates * hidden_size)
         self.from_h = _FromState(hidden_size, hidden_size)
 
-    def start(self, x: Tensor | Begun) -> Begun:
-        """x: [batch, ...], flattened after the batch -> all of an update that does not depend on h.
+    def start(self, x: Tensor | FromInput) -> FromInput:
+        """Return all of a step that does not depend on h. x: [batch, ...], flattened after the batch.
+
         ValueError if x has not input_size numbers per sample.
         """
-        return x if isinstance(x, Begun) else Begun(self.read(x) + self.from_h.bias)
+        return x if isinstance(x, FromInput) else FromInput(self.read(x) + self.from_h.bias)
 
     def read(self, x: Tensor) -> Tensor:
-        """x: [batch, ...] -> W_x x + b_x, [batch, n_gates * hidden_size]."""
+        """Return W_x x + b_x, [batch, n_gates * hidden_size], for x [batch, ...]."""
         x = x.flatten(1)
         if x.shape[1] != self.input_size:
             raise ValueError(f"x must have input_size = {self.input_size} numbers per sample; got {x.shape[1]}")
@@ -78,9 +77,9 @@ class _Cell(nn.Module):
 class RNNCell(_Cell):
     """h' = tanh(W_x x + b_x + W_h h + b_h), the cell of both papers' parity experiments (128 units)."""
 
-    def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
-        """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""
-        return torch.tanh(self.from_h.added_to(self.start(x).candidate, h))
+    def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
+        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
+        return torch.tanh(self.from_h.add_to(self.start(x).candidate, h))
 
 
 class GRUCell(_Cell):
@@ -95,20 +94,22 @@ class GRUCell(_Cell):
         super().__init__(input_size, hidden_size)
         self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)
 
-    def start(self, x: Tensor | Begun) -> Begun:
-        """As in the other cells; the candidate's b_h is not in it, since the reset gate weakens that, too."""
-        if isinstance(x, Begun):
+    def start(self, x: Tensor | FromInput) -> FromInput:
+        """As in the other cells, but without the candidate's b_h: the reset gate multiplies that, too."""
+        if isinstance(x, FromInput):
             return x
         gates, candidate = self.read(x).split([2 * self.hidden_size, self.hidden_size], dim=1)
-        return Begun(candidate, gates + self.gates_from_h.bias.to(gates.dtype))  # one dtype, also in an autocast
+        return FromInput(candidate, gates + self.gates_from_h.bias.to(gates.dtype))  # one dtype, also in an autocast
 
-    def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
-        """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""
+    def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
+        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
+        # reset, update = sigmoid(W_x x + b_x + W_h h + b_h), each with weights of its own
+        # candidate = tanh(W_x x + b_x + reset * (W_h h + b_h))
+        # h' = (1 - update) * candidate + update * h
         candidate, gates = self.start(x)
-        reset, update = torch.sigmoid(self.gates_from_h.added_to(gates, h)).chunk(2, dim=1)
+        reset, update = torch.sigmoid(self.gates_from_h.add_to(gates, h)).chunk(2, dim=1)
         from_h = self.from_h.bias.to(candidate.dtype) if h is None else self.from_h(h)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
-        # (1 - update) * candidate + update * h
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 
 
@@ -117,7 +118,7 @@ class MLPCell(_Cell):
 
     Args:
         input_size, hidden_size: as for the other cells; the layer between has hidden_size units too.
-        dropout: share of that layer's units that training sets to 0, drawn anew at every update.
+        dropout: fraction of that layer's units that training sets to 0, drawn anew at every step.
     """
 
     def __init__(self, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
@@ -125,36 +126,12 @@ class MLPCell(_Cell):
         self.dropout = nn.Dropout(dropout)
         self.to_h = nn.Linear(hidden_size, hidden_size)
 
-    def forward(self, x: Tensor | Begun, h: Tensor | None = None) -> Tensor:
-        """x: [batch, ...], or from `start`; h: [batch, hidden_size] -> the next h."""
-        between = torch.relu(self.from_h.added_to(self.start(x).candidate, h))
+    def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
+        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
+        between = torch.relu(self.from_h.add_to(self.start(x).candidate, h))
         return torch.relu(self.to_h(self.dropout(between)))
 
 
-def begin(cell: Any, x: Tensor) -> Any:
-    """What the cell takes in place of x at every update: `cell.start(x)`, or x itself if it has no such method."""
+def start_cell(cell: Any, x: Tensor) -> Any:
+    """Return what the cell takes in place of x at every step: `cell.start(x)`, or x if it has no such method."""
     return cell.start(x) if hasattr(cell, "start") else x
-
-
-def hidden(state: Any) -> Tensor:
-    """The part of a state that is read by what comes after: h, also of (h, c)."""
-    return state[0] if isinstance(state, tuple | list) else state
-
-
-def each(change: Callable[..., Tensor], *states: Any) -> Any:
-    """A state of which every tensor is changed, given the tensors in its place in all these states; None stays None.
-
-    A state is a tensor, None, or a tuple, list or dict of states.
-    """
-    first = states[0]
-    if isinstance(first, dict):
-        return type(first)((key, each(change, *(state[key] for state in states))) for key in first)
-    if isinstance(first, tuple | list):
-        parts = [each(change, *parts) for parts in zip(*states, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    return None if first is None else change(*states)
-
-
-def select(state: Any, rows: Tensor) -> Any:
-    """These rows of a state."""
-    return each(lambda part: part.index_select(0, rows), state)

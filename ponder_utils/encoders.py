@@ -1,4 +1,4 @@
-"""Encoders: what looks at an image once, before the first step of thinking."""
+"""Encoders: what reads an image once, before the first step."""
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +9,7 @@ from ponder_utils._check import check_int
 class ConvEncoder(nn.Module):
     """Two convolutions of 5 x 5, each with a maximum over 2 x 2, and a linear layer: the CNN of the two write-ups.
 
-    An image becomes a vector of `n_features`; training sets the share `dropout` of the second one's channels to 0.
+    An image becomes a vector of `n_features`; training sets the fraction `dropout` of the second one's channels to 0.
     """
 
     def __init__(self, n_features: int = 64, dropout: float = 0.5) -> None:
@@ -23,7 +23,7 @@ class ConvEncoder(nn.Module):
         self.layers = layers.to(memory_format=torch.channels_last)  # on a CPU, max-pooling takes half as long
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: [batch, 1, 28, 28] -> [batch, n_features]; ValueError if the images have another shape."""
+        """Return [batch, n_features] for x [batch, 1, 28, 28]; ValueError if the images have another shape."""
         if x.shape[1:] != (1, 28, 28):
             raise ValueError(f"x must have shape [batch, 1, 28, 28]; got {list(x.shape)}")
         return self.layers(x)

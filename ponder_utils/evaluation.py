@@ -1,25 +1,24 @@
-"""What a trained network is judged by: how often it is right, and how long it thinks."""
+"""How a trained network is scored: how often it is right, and how many steps it takes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid
 
 from ponder_utils.halting import expected_steps
-from ponder_utils.pondernet import PonderNet, PonderOutput
-from ponder_utils.rules import RuleMaker
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.states import batch_size
 
 
 def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Is the logit y_hat on the side of the target y in {0, 1}? -> bool, in the shape of y_hat."""
+    """Return whether the logit y_hat is on the side of the target y in {0, 1}: bool, in the shape of y_hat."""
     return (y_hat > 0) == (y > 0.5)
 
 
 def class_correct(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Is the largest of the class logits y_hat [..., classes] that of the target class y? -> bool [...]."""
+    """Return whether the largest of the class logits y_hat [..., classes] is that of the target class y: bool [...]."""
     return y_hat.argmax(-1) == y
 
 
@@ -34,7 +33,7 @@ class Score(NamedTuple):
 
 @contextmanager
 def modes_kept(model: nn.Module) -> Iterator[None]:
-    """Whatever the block does, afterwards every part of the model is in the mode that it was in before."""
+    """Put every part of the model back into the mode it was in, whatever the block does."""
     modes = {module: module.training for module in model.modules()}
     try:
         yield
@@ -45,13 +44,15 @@ def modes_kept(model: nn.Module) -> Iterator[None]:
 
 @torch.no_grad()
 def evaluate(
-    model: PonderNet, x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
+    model: PonderNet, x: Any, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
 ) -> Score:
-    """Score a network on inputs x [batch, ...] with targets y [batch, ...], in evaluation mode (no dropout).
+    """Score a network on inputs x with targets y [batch, ...], in evaluation mode (no dropout).
 
-    `correct` is given answers and targets of all steps, [N, batch, ...] each, and says which are right, [N, batch]. An
-    error says so if it returns another shape, as it does where y has another one than an answer.
+    `correct` is given answers and targets of all steps, [N, batch, ...] each, and returns which are right, [N, batch].
+    ValueError if it returns another shape, or if there is not one target per sample.
     """
+    if len(y) != batch_size(x):
+        raise ValueError(f"y must have one target per sample, [{batch_size(x)}, ...]; got {list(y.shape)}")
     with modes_kept(model):
         y_hat, _, log_p = model.eval()(x)
     p = log_p.exp()  # [N, batch]
@@ -67,27 +68,19 @@ def evaluate(
     )
 
 
-def halting_steps(output: PonderOutput, rule: RuleMaker) -> Tensor:
-    """The step, 1 to N, at which a rule of `ponder_utils.rules` stops each sample, read from all N steps: [batch]."""
-    log_survival = logsigmoid(-output.halt_logits.float()).cumsum(0)
-    log_survival[-1] = -torch.inf
-    rows = torch.arange(output.log_p.shape[1], device=output.log_p.device)
-    take, _ = rule(len(rows), rows.device)(rows, output.log_p, log_survival, output.y_hat)
-    return take + 1
+def best_halting(probs: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:
+    """Return the best that choosing one step for each sample can reach without seeing its answers.
 
+    Two lists: mean steps, rising, and the mean probability to be right.
 
-def best_halting(chances: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:
-    """The most that a choice of a step for each sample reaches, made without a look at its answers.
-
-    Mean steps, rising, and mean chances.
-
-    chances: [N, batch], how likely a sample is right if it stops at each step (0 or 1 for answers that are known). A
-    sample stops where its chance, less the price of its steps, is highest; a point for each price, 1 to 0.001 a step.
+    probs: [N, batch], how likely a sample is right if it stops at each step (0 or 1 for answers that are known). A
+    sample stops where its probability, less the price of its steps, is highest; a point for each price, 1 to 0.001 a
+    step.
     """
-    n = torch.arange(1, len(chances) + 1, device=chances.device)[:, None]
+    n = torch.arange(1, len(probs) + 1, device=probs.device)[:, None]
     steps, accuracy = [], []
-    for price in torch.logspace(0, -3, n_points, device=chances.device):
-        best = (chances - price * n).argmax(0, keepdim=True)
+    for price in torch.logspace(0, -3, n_points, device=probs.device):
+        best = (probs - price * n).argmax(0, keepdim=True)
         steps.append((best + 1).double().mean().item())
-        accuracy.append(chances.gather(0, best).double().mean().item())
+        accuracy.append(probs.gather(0, best).double().mean().item())
     return steps, accuracy

@@ -1,13 +1,14 @@
 """The halting distribution p_n, its geometric prior p_G, and the KL divergence between them.
 
-Symbols are those of PonderNet (Banino, Balaguer & Blundell 2021, arXiv:2107.05407). Steps are counted
-from 1 to N = max_steps and stand in dimension 0 of every tensor; what follows it (the batch) is free.
+Symbols are those of PonderNet (Banino, Balaguer & Blundell 2021, arXiv:2107.05407). Steps are counted from 1 to
+N = max_steps and stand in dimension 0 of every tensor; what follows it (the batch) is free.
 
-Everything is computed in log space. A network that is sure of itself drives lambda_n to 0 or 1, the product
-of the (1 - lambda_j) underflows, and log(0) ends the training. A sum of log-sigmoids cannot underflow.
+Everything is computed in log space. A network that is sure of itself drives lambda_n to 0 or 1, the product of the
+(1 - lambda_j) underflows, and log(0) ends the training. A sum of log-sigmoids cannot underflow.
 """
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -23,8 +24,26 @@ DIRECTIONS = ("p||p_G", "p_G||p")
 LARGEST_LAMBDA_P = 1 - 2**-24
 
 
+class PonderOutput(NamedTuple):
+    """What a network computes in its steps: all N of them, or, while it still thinks, the steps so far."""
+
+    y_hat: Tensor  # [N, batch, ...] the answer after each step
+    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n)
+    log_p: Tensor  # [N, batch] log of the halting distribution
+
+    @property
+    def log_survival(self) -> Tensor:
+        """log prod_{j<=n} (1 - lambda_j), the log-probability to go on after each step: [N, batch]."""
+        return logsigmoid(-at_least_float32(self.halt_logits)).cumsum(0)
+
+
+def at_least_float32(x: Tensor) -> Tensor:
+    """Return x in float64 if it is, else in float32."""
+    return x if x.dtype == torch.float64 else x.float()
+
+
 def halting_log_probs(halt_logits: Tensor) -> Tensor:
-    """log p_n, from the logits a_n of lambda_n = sigmoid(a_n) = P(halt at n | not halted before). [N, ...] -> [N, ...].
+    """Return log p_n, [N, ...], for halting logits a_n, [N, ...]: lambda_n = sigmoid(a_n) = P(halt at n | not before).
 
     p_n = lambda_n * prod_{j<n} (1 - lambda_j) for n < N (Eq. 2), and the last step takes what remains,
     p_N = prod_{j<N} (1 - lambda_j) (Sec. 2.3), so that the p_n sum to 1. The last logit a_N has no influence.
@@ -37,22 +56,27 @@ def halting_log_probs(halt_logits: Tensor) -> Tensor:
         raise TypeError(f"halt_logits must be a floating-point tensor of shape [N, ...]; got {came}")
     if halt_logits.ndim == 0 or len(halt_logits) == 0:
         raise ValueError(f"halt_logits must have shape [N, ...] with N >= 1; got {list(halt_logits.shape)}")
-    a = halt_logits if halt_logits.dtype == torch.float64 else halt_logits.float()
+    a = at_least_float32(halt_logits)
     zero = torch.zeros_like(a[:1])
     log_lambda = torch.cat([logsigmoid(a[:-1]), zero])  # lambda_N = 1: the last step takes the remainder
     log_survival = torch.cat([zero, logsigmoid(-a[:-1]).cumsum(0)])  # log prod_{j<n} (1 - lambda_j)
     return log_lambda + log_survival  # [N, ...]
 
 
+def average(weight: Tensor, y_hat: Tensor) -> Tensor:
+    """Return the sum over steps of weight [N, batch] times answer [N, batch, ...]: [batch, ...]."""
+    return (weight.view(*weight.shape, *[1] * (y_hat.ndim - 2)) * y_hat).sum(0)
+
+
 def expected_steps(log_p: Tensor) -> Tensor:
-    """E[n] = sum_n n p_n (App. A), differentiable. log_p: [N, ...] -> [...]."""
+    """Return E[n] = sum_n n p_n (App. A), differentiable: log_p [N, ...] -> [...]."""
     n = torch.arange(1, len(log_p) + 1, dtype=log_p.dtype, device=log_p.device)
     # Not a product of matrices, which an autocast would round to half precision.
     return (n.view(-1, *[1] * (log_p.ndim - 1)) * log_p.exp()).sum(0)
 
 
 def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormalise") -> Tensor:
-    """log p_G(n), n = 1..N: the geometric distribution lambda_p (1 - lambda_p)^(n-1), truncated at N. [N], float64.
+    """Return log p_G(n), n = 1..N, of the geometric distribution lambda_p (1 - lambda_p)^(n-1): [N], float64.
 
     Cut off at N = max_steps >= 1, it has lost the mass (1 - lambda_p)^N. The paper allows two repairs (Sec. 2.3) and
     does not say which one it used: "renormalise" divides by the mass that is left (conditions on n <= N), "remainder"
@@ -69,14 +93,15 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
     return torch.cat([log_prior[:-1], log_survival[-1:]])
 
 
-def log_prior_of(prior: float | str | Tensor, max_steps: int, repair: str = "renormalise") -> Tensor:
-    """log p_G(n), n = 1..N, of any prior: [N], float64, with N = max_steps >= 1.
+def make_log_prior(prior: float | str | Tensor, max_steps: int, repair: str = "renormalise") -> Tensor:
+    """Return log p_G(n), n = 1..N, of any prior: [N], float64, with N = max_steps >= 1.
 
     prior: a number is lambda_p, and p_G geometric (see `geometric_log_prior`, also for `repair`). "uniform" favours no
     step: KL(p || p_G) is then log N less the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the
     p_G(n) themselves, which must be above 0 and sum to 1.
     TypeError or ValueError if an argument is not as above.
     """
+    check_choice("repair", repair, REPAIRS)
     if isinstance(prior, str):
         check_choice("prior", prior, ("uniform",))
         return torch.full((check_int("max_steps", max_steps, 1),), -math.log(max_steps), dtype=torch.float64)
@@ -91,7 +116,9 @@ def log_prior_of(prior: float | str | Tensor, max_steps: int, repair: str = "ren
 
 
 def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -> Tensor:
-    """KL divergence between the halting distribution and its prior, in nats: log_p [N, ...], log_prior [N] -> [...].
+    """Return the KL divergence of the halting distribution and its prior, in nats: [...].
+
+    log_p: [N, ...], log_prior: [N].
 
     The paper's regulariser (Eq. 3) is KL(p || p_G) = sum_n p_n (log p_n - log p_G(n)). It lets p_n vanish.
     Much public code calls `kl_div(p.log(), p_G)`, which computes KL(p_G || p): it forbids p_n to vanish where

@@ -1,9 +1,9 @@
-"""Steps that hear from their neighbours only, the same at every place, and what a place can know of after n of them.
+"""Steps in which every place hears from its neighbours only, and how far news can have come after n of them.
 
 At step 1 a place knows itself. With every further step it hears from the places that the kernel of one small
-convolution covers, so that its state after n steps hangs on places up to (n - 1) (kernel // 2) away in any direction,
-and on nothing beyond: its *light cone* (`light_cone`). That is exact, to the last bit: what stands outside does not
-enter the computation.
+convolution covers. So its state after n steps depends on places up to (n - 1) (kernel // 2) away in any direction, and
+on nothing beyond: its *light cone* (`light_cone`). That is exact, to the last bit: what stands outside does not enter
+the computation.
 """
 
 import torch
@@ -14,51 +14,59 @@ from ponder_utils._check import check_choice, check_int, check_real
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
 
 
-def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, kernel: int = 3) -> Tensor:
-    """Which places can know, at each step, of what stands at `place`; also, of which places it can know itself.
+def _check_odd(name: str, value: int) -> int:
+    if check_int(name, value, 1) % 2 == 0:
+        raise ValueError(f"{name} must be odd; got {value}")
+    return value
 
-    place and shape (of a line or a grid, without batch and channels) have one number for each dimension.
-    [n_steps, *shape], bool. ValueError if the place is outside.
+
+def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, kernel: int = 3) -> Tensor:
+    """Return which places can know, at each step, of what stands at `place`: [n_steps, *shape], bool.
+
+    These are also the places that `place` can know of. place and shape (of a line or a grid, without batch and
+    channels) have one number for each dimension; kernel is odd. ValueError if the place is outside.
     """
     for size, middle in zip(shape, place, strict=True):
         check_int("place", middle, 0, size - 1)
     away = [(torch.arange(size) - middle).abs() for middle, size in zip(place, shape, strict=True)]
     distance = torch.stack(torch.meshgrid(*away, indexing="ij")).amax(0)
-    n = torch.arange(1, n_steps + 1).view(-1, *[1] * len(shape))
-    return distance <= (n - 1) * (kernel // 2)
+    n = torch.arange(1, check_int("n_steps", n_steps, 1) + 1).view(-1, *[1] * len(shape))
+    return distance <= (n - 1) * (_check_odd("kernel", kernel) // 2)
 
 
 class _Neighbours(nn.Module):
-    """The state of a line or a grid: W_x * x read once, and W_h * h at every step."""
+    """The state of a line or a grid: W_x * x is computed once, and W_h * h at every step."""
 
     def __init__(self, from_x: nn.Conv1d | nn.Conv2d, kernel: int, residual: bool, noise: float = 0.0) -> None:
         super().__init__()
+        if not isinstance(residual, bool):
+            raise TypeError(f"residual must be True or False; got {residual!r}")
         dimensions, channels = len(from_x.kernel_size), from_x.out_channels
-        self.from_x, self.residual = from_x, residual
+        self.from_x = from_x
+        self.residual = residual
         self.noise = check_real("noise", noise, 0, open_low=False)
         self.from_h = CONVOLUTIONS[dimensions - 1](channels, channels, kernel, padding=kernel // 2)
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x: [batch, in_channels, *shape] -> W_x * x, [batch, channels, *places], and a state of zeros."""
+        """Return W_x * x, [batch, channels, *places], and a state of zeros. x: [batch, in_channels, *shape]."""
         self.check(x)
         z = self.from_x(x)
         return z, torch.zeros_like(z)
 
     def check(self, x: Tensor) -> None:
-        """ValueError unless x has the right channels, and its sides can be cut into patches."""
-        sides, patch = x.shape[2:], self.from_x.kernel_size
-        named = ["places"] if len(patch) == 1 else ["H", "W"]
-        if (
-            x.ndim != 2 + len(patch)
-            or x.shape[1] != self.from_x.in_channels
-            or any(s % p for s, p in zip(sides, patch, strict=True))
-        ):
-            allowed = f"shape [batch, {self.from_x.in_channels}, {', '.join(named)}]"
-            cut = f" with {' and '.join(named)} multiples of patch = {patch[0]}" if patch[0] > 1 else ""
-            raise ValueError(f"x must have {allowed}{cut}; got {list(x.shape)}")
+        """Raise ValueError unless x has the right channels, and its sides can be cut into patches."""
+        patch = self.from_x.kernel_size
+        right = x.ndim == 2 + len(patch) and x.shape[1] == self.from_x.in_channels
+        if right and all(side % p == 0 for side, p in zip(x.shape[2:], patch, strict=True)):
+            return
+        sides = ["places"] if len(patch) == 1 else ["H", "W"]
+        allowed = f"shape [batch, {self.from_x.in_channels}, {', '.join(sides)}]"
+        if patch[0] > 1:
+            allowed += f" with {' and '.join(sides)} multiples of patch = {patch[0]}"
+        raise ValueError(f"x must have {allowed}; got {list(x.shape)}")
 
     def move(self, z: Tensor, h: Tensor) -> Tensor:
-        """The next state."""
+        """Return the next state."""
         heard = self.from_h(h) + z
         h = h + torch.relu(heard) if self.residual else torch.tanh(heard)
         return h + self.noise * torch.randn_like(h) if self.training and self.noise else h
@@ -68,8 +76,8 @@ class LocalStep(_Neighbours):
     """An answer at every place of a line or a grid, and a vote on halting: h_{n+1} = tanh(W_h * h_n + W_x * x).
 
     A halting logit is read at each place, and the smallest is that of the whole: the line halts when its last place is
-    ready. So the signal that a self-timed circuit has finished is made, and unlike a mean it does not fade as lines
-    grow longer.
+    ready. A self-timed circuit signals in the same way that it has finished, and unlike a mean the signal does not fade
+    as lines grow longer.
 
     Args:
         in_channels: numbers at one place of the input.
@@ -87,31 +95,19 @@ class LocalStep(_Neighbours):
         vote: str = "least", noise: float = 0.0,
     ) -> None:  # fmt: skip
         convolution = CONVOLUTIONS[check_int("dimensions", dimensions, 1, 2) - 1]
-        if check_int("kernel", kernel, 1) % 2 == 0:
-            raise ValueError(f"kernel must be odd; got {kernel}")
         from_x = convolution(check_int("in_channels", in_channels, 1), check_int("channels", channels, 1), 1)
-        super().__init__(from_x, kernel, residual, noise)
+        super().__init__(from_x, _check_odd("kernel", kernel), residual, noise)
         check_choice("vote", vote, ("least", "pooled"))
         self.heads = convolution(channels, 2 if vote == "least" else 1, 1)  # at each place: answer, vote
         self.pooled = nn.Linear(2 * channels, 1) if vote == "pooled" else None
 
     def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """z and h: as from `start` -> y_hat_n [batch, *places], h_{n+1}, halting logit a_n [batch]."""
+        """Return y_hat_n [batch, *places], h_{n+1} and a_n [batch]. z, h: as from `start`."""
         h = self.move(z, h)
         at_places = self.heads(h)
         if self.pooled is None:
             return at_places[:, 0], h, at_places[:, 1].flatten(1).amin(1)
         return at_places[:, 0], h, self.pooled(_mean_and_maximum(h)).squeeze(1)
-
-
-class LastPlaceStep(LocalStep):
-    """A `LocalStep` on a line of which only the last place is asked, and is the only one to vote."""
-
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """z and h: as from `start` -> y_hat_n [batch], h_{n+1}, halting logit a_n [batch]."""
-        h = self.move(z, h)
-        y_hat, halt_logit = self.heads(h[..., -1:])[..., 0].unbind(1)
-        return y_hat, h, halt_logit
 
 
 class ConvStep(_Neighbours):
@@ -134,13 +130,13 @@ class ConvStep(_Neighbours):
         self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
 
     def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """z and h: as from `start` -> y_hat_n [batch, n_outputs], h_{n+1}, halting logit a_n [batch]."""
+        """Return y_hat_n [batch, n_outputs], h_{n+1} and a_n [batch]. z, h: as from `start`."""
         h = self.move(z, h)
         out = self.heads(_mean_and_maximum(h))
         return out[:, :-1], h, out[:, -1]
 
 
 def _mean_and_maximum(h: Tensor) -> Tensor:
-    """Over all places: [batch, channels, *places] -> [batch, 2 * channels]."""
+    """Return both over all places: [batch, channels, *places] -> [batch, 2 * channels]."""
     places = h.flatten(2)
     return torch.cat([places.mean(2), places.amax(2)], dim=1)

@@ -1,192 +1,201 @@
 """Halting rules: when a network that is asked for an answer stops thinking.
 
-A rule is made once for a batch and asked after every few steps, c >= 1 of them. It is told which samples are still
-thinking, and sees for each of the c steps and of these rows log p_n and the log of the probability to go on,
-log prod_{j<=n} (1 - lambda_j) (-inf at the last step), [c, rows] each, and the answers, [c, rows, ...]. It returns, for
-every row, which of the c steps it takes the answer from, 0 to c - 1, or c where it takes none of these; and whether the
-row goes on.
+A rule is a function of what a network has computed so far:
 
-The first rules listen to the halting head. Those from `confidence` on look at the answers alone, and need no head. An
-answer is the logit of a yes, or one of each of several places, all of which the rule asks; or, with `classes`, the
-logits of several classes.
+    rule(output, **parameters) -> steps [batch], int64
+
+It reads a `PonderOutput` of n <= N steps, and returns for each sample the step, 1 to n, whose answer is taken, or 0
+where that cannot be said yet. It never looks ahead: with more steps, an answer other than 0 stays. Whoever asks takes
+the last step, N, where a rule still returns 0 there. A parameter that is a tensor has one value per sample.
+
+The first rules read the halting head. Those from `confidence` on read the answers alone, and need no head. An answer is
+the logit of a yes, or one such logit at each of several places, all of which must agree to stop; or, with
+`classes=True`, the logits of several classes in the last dimension.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils.halting import PonderOutput, at_least_float32
 
-HaltingRule = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-RuleMaker = Callable[[int, torch.device], HaltingRule]  # batch size, device -> rule
-
-
-def _first(stops: Tensor) -> tuple[Tensor, Tensor]:
-    """Take the first of the steps at which a row stops. stops: [c, rows]."""
-    take = (~stops).cumprod(0).sum(0)
-    return take, take == len(stops)
+Rule = Callable[..., Tensor]
 
 
-def _first_passage(log_v: Tensor) -> HaltingRule:
-    """Stop at the first step whose survival probability is at most v: where the CDF reaches 1 - v."""
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        goes_on = log_survival > log_v.index_select(0, rows)
-        return goes_on.sum(0), goes_on[-1]
-
-    return rule
+def _first(stops: Tensor) -> Tensor:
+    """Return the first step at which each sample stops, 0 where there is none: [n, batch], bool -> [batch]."""
+    found, first = stops.byte().max(0)  # of equals, max takes the first
+    return (first + 1) * found
 
 
-def sample(batch_size: int, device: torch.device, generator: torch.Generator | None = None) -> HaltingRule:
-    """Halt at step n with probability p_n: the paper's rule (Sec. 2.5).
+def sample(output: PonderOutput, v: Tensor) -> Tensor:
+    """Halt at step n with probability p_n: the paper's rule (Sec. 2.5). v: [batch], drawn from U(0, 1).
 
-    The paper tosses a coin with bias lambda_n at every step. Here one number v ~ U(0, 1) is drawn for each sample,
-    which halts where its survival probability falls to v. The distribution is the same (inverse transform
-    sampling), and whether a sample halts does not depend on which others are still in the batch.
+    The paper tosses a coin with bias lambda_n at every step. Here each sample halts at the first step where its
+    survival probability is at most v. The distribution is the same (inverse transform sampling), and whether a sample
+    halts does not depend on which others are still in the batch.
     """
-    source = device if generator is None else generator.device
-    v = torch.rand(batch_size, device=source, generator=generator, dtype=torch.float32)
-    return _first_passage(v.to(device).log())
+    return _first(~(output.log_survival > v.log()))
 
 
-def quantile(batch_size: int, device: torch.device, q: float = 0.5) -> HaltingRule:
+def quantile(output: PonderOutput, q: float = 0.5) -> Tensor:
     """Halt at the first step where the CDF of p_n reaches q, 0 < q <= 1: deterministic (q = 0.5 is the median)."""
     q = check_real("q", q, 0, 1, open_low=True)
     log_v = -math.inf if q == 1 else math.log1p(-q)
-    return _first_passage(torch.full((batch_size,), log_v, device=device, dtype=torch.float32))
+    return _first(~(output.log_survival > log_v))
 
 
-def threshold(batch_size: int, device: torch.device, q: float = 0.5) -> HaltingRule:
-    """Halt at the first step with lambda_n >= q, 0 < q <= 1, or at the last one: no step is counted against another."""
+def threshold(output: PonderOutput, q: float = 0.5) -> Tensor:
+    """Halt at the first step with lambda_n >= q, 0 < q <= 1."""
     q = check_real("q", q, 0, 1, open_low=True)
-    lowest = math.inf if q == 1 else math.log(q) - math.log1p(-q)
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        return _first(~(log_p - log_survival < lowest))  # the logit a_n, up to rounding; +inf at the last step
-
-    return rule
+    logit = math.inf if q == 1 else math.log(q) - math.log1p(-q)
+    return _first(~(at_least_float32(output.halt_logits) < logit))
 
 
-def most_probable(batch_size: int, device: torch.device) -> HaltingRule:
-    """Answer from the step with the largest p_n (the first of equals).
+def most_probable(output: PonderOutput) -> Tensor:
+    """Take the answer of the step with the largest p_n (the first of equals).
 
     No later p_n can exceed the probability to go on, so thinking stops once that is no larger than the best p_n.
     """
-    best = torch.full((batch_size,), -math.inf, device=device, dtype=torch.float32)
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        earlier, highest = best.index_select(0, rows), log_p.amax(0)
-        first = (log_p < highest).cumprod(0).sum(0)  # of equals; of all, where a number is missing
-        take = torch.where(earlier >= highest, len(log_p), first)
-        highest = torch.maximum(highest, earlier)
-        best[rows] = highest
-        return take, highest < log_survival[-1]
-
-    return rule
+    best, step = output.log_p.max(0)
+    return torch.where(best < output.log_survival[-1], 0, step + 1)
 
 
-def at_the_end(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-    """Take the answer of the last of these steps, and stop there."""
-    return torch.full_like(rows, len(log_p) - 1), torch.zeros_like(rows, dtype=torch.bool)
+def fixed(output: PonderOutput, step: int) -> Tensor:
+    """Halt at the same step >= 1 whatever the input."""
+    check_int("step", step, 1)
+    n, batch = output.halt_logits.shape
+    return torch.full((batch,), step if n >= step else 0, device=output.halt_logits.device)
 
 
-def confidence(batch_size: int, device: torch.device, q: float = 0.9, classes: bool = False) -> HaltingRule:
-    """Halt at the first step whose likeliest answer has a probability of q or more, 0 < q <= 1, or at the last.
+def confidence(output: PonderOutput, q: float = 0.9, classes: bool = False) -> Tensor:
+    """Halt at the first step whose likeliest answer has a probability of q or more, 0 < q <= 1.
 
     Of two classes this is CALM's softmax gap (Schuster et al. 2022, arXiv:2207.07061), of 2 q - 1.
     """
     log_q = math.log(check_real("q", q, 0, 1, open_low=True))
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        sure = _log_chances(y_hat, classes).amax(-1) >= log_q
-        return _first(_all_places(sure) | log_survival.isneginf())
-
-    return rule
+    return _first(_at_all_places(_log_probs(output, classes).amax(-1) >= log_q))
 
 
-def entropy(batch_size: int, device: torch.device, most: float = 0.3, classes: bool = False) -> HaltingRule:
-    """Halt at the first step whose answer has an entropy of at most so many nats, >= 0, or at the last one."""
-    most = check_real("most", most, 0, open_low=False)
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        chances = _log_chances(y_hat, classes)
-        sure = -(chances.exp() * chances).sum(-1) <= most
-        return _first(_all_places(sure) | log_survival.isneginf())
-
-    return rule
+def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool = False) -> Tensor:
+    """Halt at the first step whose answer has an entropy of at most `tolerance` >= 0 nats."""
+    check_real("tolerance", tolerance, 0, open_low=False)
+    log_probs = _log_probs(output, classes)
+    nats = -(log_probs.exp() * log_probs).sum(-1)
+    return _first(_at_all_places(nats <= tolerance))
 
 
-def unchanged(batch_size: int, device: torch.device, t: int = 3, classes: bool = False) -> HaltingRule:
-    """Halt once the likeliest answer has stayed the same for t >= 1 steps in a row, or at the last step.
+def unchanged(output: PonderOutput, t: int = 3, classes: bool = False) -> Tensor:
+    """Halt once the likeliest answer has stayed the same for t >= 1 steps in a row.
 
     This is the patience of PABEE (Zhou et al. 2020, arXiv:2006.04152).
     """
     check_int("t", t, 1)
-    kept, last = torch.zeros(batch_size, dtype=torch.long, device=device), _Memory(batch_size)
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        before, now = last.exchange(rows, _log_chances(y_hat, classes).argmax(-1))
-        same, stops = _all_places(before == now), torch.zeros_like(log_p, dtype=torch.bool)
-        for n, its in enumerate(same):
-            kept[rows] = torch.where(its, kept[rows] + 1, 0)
-            stops[n] = kept[rows] >= t
-        return _first(stops | log_survival.isneginf())
-
-    return rule
+    likeliest = _log_probs(output, classes).argmax(-1)
+    same = _at_all_places(likeliest[1:] == likeliest[:-1])  # [n - 1, batch], from step 2 on
+    stops = torch.zeros_like(output.halt_logits, dtype=torch.bool)
+    if len(same) >= t:
+        stops[t:] = same.unfold(0, t, 1).all(-1)
+    return _first(stops)
 
 
-def settled(batch_size: int, device: torch.device, most: float = 5e-4, classes: bool = False) -> HaltingRule:
-    """Halt once an answer has moved by at most so many nats, >= 0, in one step, or at the last step.
+def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool = False) -> Tensor:
+    """Halt once the answer has moved by at most `tolerance` >= 0 nats in one step.
 
     The distance is KL(answer at n || answer at n - 1), the output's criterion of Geiping et al. 2025
     (arXiv:2502.05171), who stop below 5e-4.
     """
-    most, last = check_real("most", most, 0, open_low=False), _Memory(batch_size)
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        before, now = last.exchange(rows, _log_chances(y_hat, classes))
-        moved = (now.exp() * (now - before)).sum(-1)
-        return _first(_all_places(moved <= most) | log_survival.isneginf())
-
-    return rule
-
-
-def either(batch_size: int, device: torch.device, makers: Sequence[RuleMaker] = (confidence, settled)) -> HaltingRule:
-    """Halt as soon as one of several rules does. Each of them must stop where it takes its answer."""
-    its = [make(batch_size, device) for make in makers]
-
-    def rule(rows: Tensor, log_p: Tensor, log_survival: Tensor, y_hat: Tensor) -> tuple[Tensor, Tensor]:
-        takes, goes_on = zip(*(one(rows, log_p, log_survival, y_hat) for one in its), strict=True)
-        return torch.stack(takes).amin(0), torch.stack(goes_on).all(0)
-
-    return rule
+    check_real("tolerance", tolerance, 0, open_low=False)
+    log_probs = _log_probs(output, classes)
+    now, before = log_probs[1:], log_probs[:-1]
+    nats = (now.exp() * (now - before)).sum(-1)
+    stops = torch.zeros_like(output.halt_logits, dtype=torch.bool)
+    stops[1:] = _at_all_places(nats <= tolerance)
+    return _first(stops)
 
 
-class _Memory:
-    """What was seen last of each sample; before the first step, nothing that anything is equal or near to."""
-
-    def __init__(self, batch_size: int) -> None:
-        self.batch_size, self.last = batch_size, torch.empty(0)
-
-    def exchange(self, rows: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """What stood before each of these steps, and what stands at it: twice the shape of `seen`, [c, rows, ...]."""
-        if not self.last.numel():
-            none = -torch.inf if seen.is_floating_point() else -1
-            self.last = seen.new_full((self.batch_size, *seen.shape[2:]), none)
-        before = torch.cat([self.last[None, rows], seen[:-1]])
-        self.last[rows] = seen[-1]
-        return before, seen
+def either(output: PonderOutput, rules: Sequence[Rule] = (confidence, settled)) -> Tensor:
+    """Halt as soon as one of several rules does. Give them parameters with `functools.partial`."""
+    if not rules:
+        raise ValueError(f"rules must hold at least one rule; got {rules!r}")
+    steps = torch.stack([rule(output) for rule in rules])  # [rules, batch]
+    never = len(output.halt_logits) + 1
+    first = torch.where(steps == 0, never, steps).amin(0)
+    return torch.where(first == never, 0, first)
 
 
-def _log_chances(y_hat: Tensor, classes: bool) -> Tensor:
-    """The log-probability of each class: [..., classes], or, of logits of a yes, [..., 2]."""
-    y_hat = y_hat if y_hat.dtype == torch.float64 else y_hat.float()
-    return y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
+RULES: dict[str, Rule] = {
+    "sample": sample, "quantile": quantile, "threshold": threshold, "most_probable": most_probable, "fixed": fixed,
+    "confidence": confidence, "entropy": entropy, "unchanged": unchanged, "settled": settled, "either": either,
+}  # fmt: skip
 
 
-def _all_places(its: Tensor) -> Tensor:
-    """Does it hold at each place of an answer? [c, rows, ...] -> [c, rows]."""
-    return its.flatten(2).all(2) if its.ndim > 2 else its
+def prepare(
+    rule: str | Rule, parameters: dict[str, Any], like: Tensor, max_steps: int, generator: torch.Generator | None
+) -> tuple[Rule, dict[str, Any]]:
+    """Return the rule as a function, and its parameters: v drawn for `sample`, the step of `fixed` at most N.
+
+    like: [batch, ...], on the device where v is needed. ValueError or TypeError if the rule is unknown, or a tensor
+    among the parameters has not one value per sample.
+    """
+    if not callable(rule):
+        check_choice("rule", rule, tuple(RULES))
+        rule = RULES[rule]
+    if rule is fixed:
+        check_int("step", parameters.get("step"), 1, max_steps)
+    if rule is sample and "v" not in parameters:
+        source = like.device if generator is None else generator.device
+        v = torch.rand(len(like), device=source, generator=generator, dtype=torch.float32)
+        parameters = {**parameters, "v": v.to(like.device)}
+    for name, value in parameters.items():
+        if isinstance(value, Tensor) and value.shape[:1] != like.shape[:1]:
+            raise ValueError(f"{name} must have one value per sample, [{len(like)}]; got {list(value.shape)}")
+    return rule, parameters
+
+
+def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any]) -> Tensor:
+    """Return the answer of the rule, after a check that it is one step for each sample: [batch]."""
+    steps = rule(output, **parameters)
+    batch = output.halt_logits.shape[1]
+    if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
+        came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
+        raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
+    return steps
+
+
+def halting_steps(
+    output: PonderOutput, rule: str | Rule, *, generator: torch.Generator | None = None, **parameters: Any
+) -> Tensor:
+    """Return the step, 1 to N, at which a rule stops each sample, read from all N steps: [batch].
+
+    rule: a name in `RULES`, or any function like those above; parameters are handed to it. "sample" draws its v from
+    `generator`. ValueError or TypeError if the rule or a parameter is not as described there.
+    """
+    max_steps = len(output.halt_logits)
+    rule, parameters = prepare(rule, parameters, output.halt_logits[0], max_steps, generator)
+    steps = ask(rule, output, parameters)
+    return torch.where(steps == 0, max_steps, steps)
+
+
+def _log_probs(output: PonderOutput, classes: bool) -> Tensor:
+    """Return the log-probability of each class: [n, batch, ..., classes], or, of logits of a yes, [n, batch, ..., 2].
+
+    Where a class is impossible its log-probability is a number so low that exp gives 0, but not -inf: 0 * -inf is NaN.
+    """
+    if not isinstance(classes, bool):
+        raise TypeError(f"classes must be True or False; got {classes!r}")
+    y_hat = at_least_float32(output.y_hat)
+    if classes and y_hat.ndim < 3:
+        raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(y_hat.shape)}")
+    log_probs = y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
+    return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)
+
+
+def _at_all_places(holds: Tensor) -> Tensor:
+    """Return whether it holds at every place of an answer: [n, batch, ...] -> [n, batch]."""
+    return holds.flatten(2).all(2) if holds.ndim > 2 else holds

@@ -1,18 +1,19 @@
-"""Step functions s(x, h_n) -> y_hat_n, h_{n+1}, a_n: what a PonderNet does in one step of thinking.
+"""Step functions s(x, h_n) -> y_hat_n, h_{n+1}, a_n: what a PonderNet does in one step.
 
-A step function is any callable with this signature: from what it knows of the input and its state, it gives an
-answer y_hat_n, the next state and the logit a_n of its halting probability lambda_n = sigmoid(a_n) (PonderNet,
-Sec. 2.2). The first state h_1 it is given is None, unless it also has a method
+A step function is any callable with this signature: from the input and its state it computes an answer y_hat_n, the
+next state and the logit a_n of its halting probability lambda_n = sigmoid(a_n) (PonderNet, Sec. 2.2). The first state
+h_1 it is given is None, unless it also has a method
 
     start(x) -> z, h_1
 
-which is called once per input: z is the part of the work that depends on x alone, and stands in for x at every
-step; h_1 is the first state. States may be tensors, or tuples, lists and dicts of tensors, each with the batch in
-dimension 0. And if it knows a cheaper way to take n steps in a row than one by one, it has a method
+which is called once per input: z is the part of the work that depends on x alone, and stands in for x at every step;
+h_1 is the first state. Inputs and states are as described in `ponder_utils.states`. If a class knows a faster way to
+take n steps in a row than one by one, it has a method
 
     unroll(z, h, n_steps) -> y_hat [n_steps, batch, ...], the state after them, a [n_steps, batch]
 
-which is taken where nothing else than `forward` would be passed by: no hook on the step, no `forward` of a subclass.
+A subclass does not inherit it, because it may have changed `forward`; where it has not, it says
+`unroll = Parent.unroll`.
 """
 
 from collections.abc import Callable
@@ -23,16 +24,24 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from ponder_utils._check import check_int
-from ponder_utils.cells import GRUCell, RNNCell, begin, hidden
+from ponder_utils.cells import GRUCell, RNNCell, start_cell
+from ponder_utils.states import hidden_state
 
 
-def start(step: Any, x: Tensor) -> tuple[Any, Any]:
-    """What the step function takes in place of x at every step, and its first state: x and None without a `start`."""
+def check_step(step: Any) -> Any:
+    """Return `step` if it can be a step function, else raise TypeError."""
+    if not callable(step) or isinstance(step, type):
+        raise TypeError(f"step must be callable as step(x, h) -> y_hat, h, halt_logit; got {step!r}")
+    return step
+
+
+def start(step: Any, x: Any) -> tuple[Any, Any]:
+    """Return what the step takes in place of x, and its first state: x and None if it has no method `start`."""
     return step.start(x) if hasattr(step, "start") else (x, None)
 
 
 def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-    """Take n steps: -> y_hat [n_steps, batch, ...], the state after them, halting logits [n_steps, batch]."""
+    """Take n steps: y_hat [n_steps, batch, ...], the state after them, halting logits [n_steps, batch]."""
     if _may_unroll(step):
         return step.unroll(z, h, n_steps)
     y_hats, halt_logits = [], []
@@ -44,12 +53,13 @@ def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor
 
 
 def _may_unroll(step: Any) -> bool:
-    """Is there an `unroll`, and does it do all that calls would?"""
-    if not hasattr(step, "unroll") or not isinstance(step, nn.Module):
-        return hasattr(step, "unroll")
+    """Report whether `step.unroll` exists and does all that calls of the step would do."""
+    if "unroll" not in vars(type(step)):
+        return False
+    if not isinstance(step, nn.Module):
+        return True
     hooks = step._forward_hooks or step._forward_pre_hooks or step._backward_hooks or step._backward_pre_hooks
-    nearest = next(kind for kind in type(step).__mro__ if {"unroll", "forward"} & vars(kind).keys())
-    return "unroll" in vars(nearest) and not (hooks or step._compiled_call_impl or "forward" in vars(step))
+    return not (hooks or step._compiled_call_impl or "forward" in vars(step))
 
 
 class RecurrentStep(nn.Module):
@@ -64,37 +74,41 @@ class RecurrentStep(nn.Module):
 
     def __init__(self, cell: Any, n_outputs: int = 1) -> None:
         super().__init__()
+        if not callable(cell) or not hasattr(cell, "hidden_size") or isinstance(cell, type):
+            raise TypeError(f"cell must be callable as cell(x, state) and have a hidden_size; got {cell!r}")
         self.cell = cell
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
         self.heads = nn.Linear(cell.hidden_size, n_outputs + 1)
 
     def start(self, x: Tensor) -> tuple[Tensor, None]:
-        """x: [batch, ...] -> the input's part of every step, and no state yet."""
-        return begin(self.cell, x), None
+        """Return the input's part of every step, and no state yet. x: [batch, ...]."""
+        return start_cell(self.cell, x), None
 
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """x or what `start` made of it, and the state -> y_hat_n [batch] or [batch, n_outputs], h_{n+1}, a_n."""
+        """Return y_hat_n [batch] or [batch, n_outputs], h_{n+1} and a_n [batch]. z: x, or from `start`."""
         h = self.cell(z, h)
-        y_hat, halt_logit = self.read(hidden(h))
+        y_hat, halt_logit = self.read(hidden_state(h))
         return y_hat, h, halt_logit
 
     def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """So many calls of `forward`, with the heads applied to all the states at once."""
+        """As n_steps calls of `forward`, with the heads applied to all states at once."""
         states = []
         for _ in range(n_steps):
             h = self.cell(z, h)
-            states.append(hidden(h))
+            states.append(hidden_state(h))
         y_hat, halt_logits = self.read(torch.stack(states))
         return y_hat, h, halt_logits
 
     def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """h: [..., hidden_size] -> y_hat [...] or [..., n_outputs], and halting logits [...]."""
+        """Return y_hat [...] or [..., n_outputs] and halting logits [...] for h [..., hidden_size]."""
         y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
         return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
 
 class RNNStep(RecurrentStep):
     """The step of the paper's parity experiments (App. B.1: 128 units): an `RNNCell` with its heads."""
+
+    unroll = RecurrentStep.unroll
 
     def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1) -> None:
         super().__init__(RNNCell(input_size, hidden_size), n_outputs)
@@ -103,42 +117,36 @@ class RNNStep(RecurrentStep):
 class GRUStep(RecurrentStep):
     """A `GRUCell` with its heads, the step of much public code."""
 
+    unroll = RecurrentStep.unroll
+
     def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1) -> None:
         super().__init__(GRUCell(input_size, hidden_size), n_outputs)
 
 
-class _Around(nn.Module):
-    """What is around a step function, and does as that does."""
-
-    def __init__(self, step: Any) -> None:
-        super().__init__()
-        self.step = step
-
-    def start(self, x: Tensor) -> tuple[Any, Any]:
-        return start(self.step, x)
-
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        return self.step(z, h)
-
-    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        return unroll(self.step, z, h, n_steps)
-
-
-class EncodedStep(_Around):
-    """A step function behind an encoder, which looks at the input once, before the first step.
+class EncodedStep(nn.Module):
+    """A step function behind an encoder, which reads the input once, before the first step.
 
     Args:
         encoder: x [batch, ...] -> what `step` takes as its input, such as a vector [batch, input_size].
         step: any step function.
     """
 
-    def __init__(self, encoder: Callable[[Tensor], Tensor], step: Any) -> None:
-        super().__init__(step)
+    def __init__(self, encoder: Callable[[Any], Any], step: Any) -> None:
+        super().__init__()
+        self.step = check_step(step)
         self.encoder = encoder
 
-    def start(self, x: Tensor) -> tuple[Any, Any]:
-        """x: [batch, ...] -> what the step makes of the encoded input."""
-        return super().start(self.encoder(x))
+    def start(self, x: Any) -> tuple[Any, Any]:
+        """Start the step from the encoded input."""
+        return start(self.step, self.encoder(x))
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """As the step does it."""
+        return self.step(z, h)
+
+    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
+        """As the step does it."""
+        return unroll(self.step, z, h, n_steps)
 
 
 class JudgedStep(nn.Module):
@@ -153,9 +161,12 @@ class JudgedStep(nn.Module):
 
     def __init__(self, step: nn.Module, judge: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
-        self.step, self.judge = step.requires_grad_(False), judge
+        if not isinstance(step, nn.Module):
+            raise TypeError(f"step must be an nn.Module, whose weights can be frozen; got {step!r}")
+        self.step = step.requires_grad_(False)
+        self.judge = judge
 
-    def start(self, x: Tensor) -> tuple[Any, Any]:
+    def start(self, x: Any) -> tuple[Any, Any]:
         """As the step does it."""
         return start(self.step, x)
 
@@ -165,8 +176,8 @@ class JudgedStep(nn.Module):
         return y_hat, h, self.judge(h)
 
 
-class CheckpointedStep(_Around):
-    """A step function that is trained with less memory: what it forgets on the way it computes again for the gradient.
+class CheckpointedStep(nn.Module):
+    """A step function that trains with less memory, and computes states again for the gradient.
 
     Of every `segment` steps in a row only the first state and the answers are kept (`torch.utils.checkpoint`), so that
     memory grows with N / segment + segment in place of N, at the price of a second forward pass. Smallest at about
@@ -174,11 +185,20 @@ class CheckpointedStep(_Around):
     """
 
     def __init__(self, step: Any, segment: int) -> None:
-        super().__init__(step)
+        super().__init__()
+        self.step = check_step(step)
         self.segment = check_int("segment", segment, 1)
 
+    def start(self, x: Any) -> tuple[Any, Any]:
+        """As the step does it."""
+        return start(self.step, x)
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """As the step does it."""
+        return self.step(z, h)
+
     def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """So many calls of `forward`, segment by segment."""
+        """As n_steps calls of `forward`, segment by segment."""
         y_hats, halt_logits = [], []
         for done in range(0, n_steps, self.segment):
             n = min(self.segment, n_steps - done)
