@@ -2,10 +2,10 @@ import functools
 import gzip
 import hashlib
 import http.server
+import re
+import resource
 import socket
 import struct
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -31,11 +31,11 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def mirror(tmp_path):
-    """A folder, and the address of a server that hands out what is in it."""
+    """A folder, and the address of a server on this machine that hands out what is in it."""
     folder = tmp_path / "mirror"
     folder.mkdir()
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield folder, f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
 
@@ -113,10 +113,10 @@ def test_without_a_network_auto_takes_the_small_digits_and_says_so(little, monke
     no_network(monkeypatch)
     data = load_digits("auto", tmp_path / "data")
     assert data.name == "the small digits"
-    said = capsys.readouterr().out
-    assert "MNIST is not in" in said
-    assert "refused" in said
-    assert "Taking the small digits" in said
+    message = capsys.readouterr().out
+    assert "MNIST is not in" in message
+    assert "refused" in message
+    assert "Taking the small digits" in message
     assert not everything_in(tmp_path / "data")
 
 
@@ -188,30 +188,40 @@ def test_a_folder_without_permission(little, tmp_path):
         folder.chmod(0o700)
 
 
-def test_a_disk_that_fills_up_leaves_no_file(little, tmp_path):
+@pytest.fixture
+def full_disk():
     """The kernel refuses to let a file grow beyond a limit, as a full disk would: in the middle of a write."""
-    script = (
-        "import resource, sys\n"
-        "from torchvision.datasets import MNIST\n"
-        "from ponder_utils.tasks import digits\n"
-        f"MNIST.resources, MNIST.mirrors, digits.MNIST_FILES = {MNIST.resources!r}, {MNIST.mirrors!r}, "
-        f"{digits.MNIST_FILES!r}\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
-        f"digits.load_digits(sys.argv[1], {str(tmp_path / 'data')!r})\n"
-    )
-    for dataset, status in (("mnist", 1), ("auto", 0)):
-        run = subprocess.run([sys.executable, "-c", script, dataset], capture_output=True, text=True, check=False)
-        assert run.returncode == status
-        assert "could not be put there: [Errno 27] File too large" in run.stdout + run.stderr
-        assert not everything_in(tmp_path / "data")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_fills_up_leaves_no_file(little, tmp_path, capsys, full_disk):
+    reason = r"could not be put there: \[Errno 27\] File too large"
+    with pytest.raises(MNISTError, match=reason):
+        load_digits("mnist", tmp_path / "data")
+    assert not everything_in(tmp_path / "data")
+    assert load_digits("auto", tmp_path / "data").name == "the small digits"
+    assert re.search(reason, capsys.readouterr().out)
+    assert not everything_in(tmp_path / "data")
 
 
 def test_the_timeout_for_silent_servers_is_taken_back(little, monkeypatch, tmp_path):
     seen = []
     fetch = MNIST.download
-    monkeypatch.setattr(MNIST, "download", lambda self: (seen.append(socket.getdefaulttimeout()), fetch(self))[1])
+
+    def download(self):
+        seen.append(socket.getdefaulttimeout())
+        fetch(self)
+
+    monkeypatch.setattr(MNIST, "download", download)
     load_digits("mnist", tmp_path / "data")
-    assert seen[0] == 10
+    assert seen[0] == digits.SILENCE == 10
+    assert socket.getdefaulttimeout() is None
+    no_network(monkeypatch)
+    with pytest.raises(MNISTError):
+        load_digits("mnist", tmp_path / "more data")
     assert socket.getdefaulttimeout() is None
 
 
