@@ -1,8 +1,8 @@
-"""Networks that pay for thinking: ACT and fixed depths on parity, and what becomes of a price that comes too early."""
+"""Lesson 01: networks that pay for thinking, ACT beside fixed depths on parity, and a price that comes too early."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain, repeat
+from itertools import accumulate
 from statistics import mean
 from typing import Any
 
@@ -10,153 +10,151 @@ import torch
 from pandas import DataFrame
 from torch import Tensor, nn
 
-from ponder_utils.act import ACT
-from ponder_utils.cells import RNNCell, begin, hidden
+from ponder_course.experiments.parity import act, cross_entropy, measure, one_time_step, right
+from ponder_course.runs import Experiment
+from ponder_utils.act import ACT, ACTOutput
+from ponder_utils.cells import RNNCell, start_cell
 from ponder_utils.evaluation import binary_correct
-from ponder_course.experiments.parity import act, cross_entropy, one_time_step, right, tested_k
-from ponder_utils.losses import ACTLoss, ACTLossTerms
+from ponder_utils.losses import ACTLoss
+from ponder_utils.states import hidden_state
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
 
-# Sizes and training that all networks share; N is the cap on updates of the state, M in the lesson.
-RECIPE: dict[str, Any] = {"elements": 8, "hidden": 128, "N": 20, "lr": 7e-3, "clip": 0.1, "updates": 2000}
+Row = dict[str, Any]  # the setting and the result of a run
+Prices = Sequence[Sequence[float]]  # [time penalty tau, number of updates] of each phase of a training
+
+# Sizes and training that all networks share. N is the cap on steps, which the lesson calls M.
+SIZES: Row = {"elements": 8, "hidden": 128, "N": 20, "lr": 7e-3, "clip": 0.1}
+RECIPE: Row = SIZES | {"updates": 2000}
 DEPTHS = [1, 2, 4, 10]
 TAUS = [1e-4, 1e-3, 1e-2, 2e-2, 3e-2, 1e-1]
-CHEAP, DEAR = TAUS[0], TAUS[-1]
+CHEAP, EXPENSIVE = TAUS[0], TAUS[-1]
 BATCH = 128
 LEARNT = 0.95  # accuracy from which on a network counts as one that has learnt the task
-Prices = Sequence[Sequence[float]]  # (time penalty, for how many batches), one after the other
 
 
 class FixedDepth(nn.Module):
-    """The same cell, the same number of times for every input, and the answer of the last state."""
+    """The network that may not choose: it takes the same number of steps for every input, and answers with the last."""
 
     def __init__(self, inputs: int, hidden: int, depth: int) -> None:
         super().__init__()
-        self.cell, self.output, self.depth = RNNCell(inputs, hidden), nn.Linear(hidden, 1), depth
+        self.cell = RNNCell(inputs, hidden)
+        self.output = nn.Linear(hidden, 1)
+        self.depth = depth
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x: [1, batch, inputs], a sequence of one -> logits [1, batch]."""
+    def forward(self, x: Tensor) -> ACTOutput:
+        """x: [1, batch, inputs] -> the output of an ACT that takes `depth` steps, the last with a weight of 1."""
         z, s = self.cell.start(x[0]), None
         for _ in range(self.depth):
             s = self.cell(z, s)
-        return self.output(s)[None, :, 0]
+        y_hat = self.output(s)[None, :, 0]
+        return ACTOutput(y_hat, torch.full_like(y_hat, self.depth), torch.ones_like(y_hat), s)
 
 
-def draw(elements: int) -> Callable[[torch.Generator], tuple[Tensor, Tensor]]:
-    """Generator -> (x, y), a batch of parity as a sequence of one time step: [1, batch, elements], [1, batch]."""
-    return one_time_step(partial(ParityTask(elements).batch, BATCH))
+def train_in_phases(
+    model: nn.Module, prices: Prices, setting: Row, change: Callable[[Any], None] | None = None, **options: Any
+) -> list[Row]:
+    """Train on parity at one price after the other, and return the rows of `train`, their updates counted through.
 
-
-def run(
-    kind: str, knob: float, elements: int, hidden: int, N: int, lr: float, clip: float, updates: int, seed: int,
-    device: str = "cpu",
-) -> dict[str, list[float]]:  # fmt: skip
-    """Train a network and score it on a thousand inputs for every k: {"accuracy", "n_updates"}, [len(tested_k)] each.
-
-    The kind is "fixed depth", with the knob its depth, or "ACT", with the knob tau. Or "charged late", cheap for half
-    of the training, then at tau, or "charged early", the other way round; these at a constant learning rate.
+    All phases share one optimizer and one stream of batches. When the first one ends, `change` may change the model.
+    The options are those of `train`.
     """
-    torch.manual_seed(seed)
-    half = updates // 2
+    optimizer = torch.optim.Adam(model.parameters(), lr=setting["lr"], fused=True)
+    generator = torch.Generator(next(model.parameters()).device).manual_seed(setting["seed"])
+    draw = one_time_step(partial(ParityTask(setting["elements"]).batch, BATCH))
+    rows: list[Row] = []
+    for phase, (tau, updates) in enumerate(prices):
+        if phase == 1 and change is not None:
+            change(model)
+        if updates > 0:
+            start = rows[-1]["update"] if rows else 0
+            made = train(model, ACTLoss(cross_entropy, tau), lambda _: draw(generator), int(updates),
+                         optimizer=optimizer, clip=setting["clip"], progress=False, **options)  # fmt: skip
+            rows += [row | {"update": start + row["update"]} for row in made]
+    return rows
+
+
+def run(kind: str, hyperparameter: float, updates: int, device: str = "cpu", **setting: Any) -> Row:
+    """Train a network, and return "accuracy" and "steps" for each of `tested_k`.
+
+    The hyperparameter of the kind "fixed depth" is the depth, and that of the others tau. "charged late" trains at the
+    lowest price in the first half and at tau in the second, "charged early" the other way round, both at a constant
+    learning rate. The setting has the names of `SIZES`, and a seed.
+    """
+    torch.manual_seed(setting["seed"])
+    elements, hidden, N = setting["elements"], setting["hidden"], setting["N"]
+    fixed, half = kind == "fixed depth", updates // 2
+    model: nn.Module = FixedDepth(elements, hidden, int(hyperparameter)) if fixed else act(elements, hidden, N)
     prices = {
-        "ACT": [(knob, updates)],
-        "charged late": [(CHEAP, half), (knob, updates - half)],
-        "charged early": [(knob, half), (CHEAP, updates - half)],
-    }
-    model: nn.Module = FixedDepth(elements, hidden, int(knob)) if kind == "fixed depth" else act(elements, hidden, N)
-    model.to(device)
-    loss_fn = answer_loss if kind == "fixed depth" else charge(prices[kind])
-    train(model, loss_fn, draw(elements), updates, lr=lr, clip=clip, seed=seed,
-          schedule=None if "charged" in kind else cool_down(updates), progress=False)  # fmt: skip
-    scores, generator = [], torch.Generator(device).manual_seed(12)
-    for k in tested_k(elements):
-        x, y = ParityTask(elements, k, k).batch(1000, generator)
-        with torch.no_grad():
-            output = model(x[None])
-        fixed = isinstance(model, FixedDepth)
-        taken = knob if fixed else output.n_updates.float().mean().item()
-        scores.append((right(output if fixed else output.y_hat, y[None]), float(taken)))
-    accuracy, n_updates = zip(*scores, strict=True)
-    return {"accuracy": list(accuracy), "n_updates": list(n_updates)}
+        "fixed depth": [[0.0, updates]],
+        "ACT": [[hyperparameter, updates]],
+        "charged late": [[CHEAP, half], [hyperparameter, updates - half]],
+        "charged early": [[hyperparameter, half], [CHEAP, updates - half]],
+    }[kind]
+    schedule = cool_down(updates) if len(prices) == 1 else None
+    train_in_phases(model.to(device), prices, setting, schedule=schedule)
+    return measure(model.cpu(), elements)
 
 
-def answer_loss(y_hat: Tensor, y: Tensor) -> ACTLossTerms:
-    """The loss of a network that pays nothing."""
-    loss = cross_entropy(y_hat, y).mean()
-    return ACTLossTerms(loss, loss, torch.zeros_like(loss))
+def follow(prices: Prices, reset: bool = False, depth: int = 0, device: str = "cpu", **setting: Any) -> Row:
+    """Train ACT at a constant learning rate while its price changes, and evaluate it on two thousand inputs.
 
+    When the first phase ends, `reset` gives it a new halting unit, as at the start. A `depth` takes the choice from it:
+    from then on it takes so many steps, and answers with the last. The setting is as for `run`.
 
-def charge(prices: Prices) -> Callable[[Any, Tensor], ACTLossTerms]:
-    """ACT's loss, whose time penalty changes as training goes on: one call is one batch."""
-    taus = chain.from_iterable(repeat(tau, int(updates)) for tau, updates in prices)
-    return lambda output, y: ACTLoss(cross_entropy, next(taus))(output, y)
-
-
-def follow(
-    prices: Prices, elements: int, hidden: int, N: int, lr: float, clip: float, seed: int, reset: bool = False,
-    depth: int = 0, device: str = "cpu",
-) -> dict[str, Any]:  # fmt: skip
-    """Train ACT at a constant learning rate while its price changes, and watch it on two thousand inputs.
-
-    When the first price ends, to `reset` is to give it a new halting unit, as at the start; a `depth` takes the choice
-    from it: from then on it makes so many updates, and answers with the last.
-
-    Result: "update" [points], how many batches it has seen, and at each of them "accuracy", "thinks", the mean number
-    of updates of the state, and "one", the share of inputs with a single update; "whose", what `whose_answer` tells of
-    the trained network.
+    Return "update" [points], the number of batches seen, and at each of them "accuracy", the mean number of "steps",
+    and "one_step", the fraction of inputs with a single step; "whose", from `whose_answer` of the trained network.
     """
-    torch.manual_seed(seed)
-    model = act(elements, hidden, N).to(device)
-    x, y = ParityTask(elements).batch(2000, torch.Generator(device).manual_seed(13))
+    torch.manual_seed(setting["seed"])
+    model = act(setting["elements"], setting["hidden"], setting["N"]).to(device)
+    x, y = ParityTask(setting["elements"]).batch(2000, torch.Generator(device).manual_seed(13))
 
     @torch.no_grad()
-    def watch(model: nn.Module) -> dict[str, float]:
+    def evaluate(model: nn.Module) -> dict[str, float]:
         output = model(x[None])
-        n = output.n_updates.float()
-        return {"accuracy": right(output.y_hat[0], y), "thinks": n.mean().item(), "one": (n == 1).float().mean().item()}
+        steps = output.steps.float()
+        return {
+            "accuracy": right(output.y_hat[0], y),
+            "steps": steps.mean().item(),
+            "one_step": (steps == 1).float().mean().item(),
+        }
 
-    drawn, new_batch = 0, draw(elements)
-
-    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        nonlocal drawn
-        if reset and drawn == prices[0][1]:
+    def change(model: nn.Module) -> None:
+        if reset:
             model.halting.reset_parameters()
             nn.init.ones_(model.halting.bias)
-        if depth and drawn == prices[0][1]:
-            model.max_updates = depth
+        if depth:
+            model.max_steps = depth
             nn.init.zeros_(model.halting.weight)
-            nn.init.constant_(model.halting.bias.requires_grad_(False), -30)
-            model.halting.weight.requires_grad_(False)
-        drawn += 1
-        return new_batch(generator)
+            nn.init.constant_(model.halting.bias, -30)
+            model.halting.requires_grad_(False)
 
-    updates = int(sum(its for _, its in prices))
-    before = {"update": 0, **watch(model)}
-    rows = train(model, charge(prices), batch, updates, lr=lr, clip=clip, seed=seed, evaluate=watch,
-                 log_every=max(1, min(100, updates // 20)), progress=False)  # fmt: skip
-    made = {name: [round(row[name], 4) for row in [before, *rows]] for name in ("update", "accuracy", "thinks", "one")}
-    return made | {"whose": whose_answer(model, x, y)}
+    before = {"update": 0, **evaluate(model)}
+    log_every = max(1, min(100, int(sum(updates for _, updates in prices)) // 20))
+    rows = [before, *train_in_phases(model, prices, setting, change, evaluate=evaluate, log_every=log_every)]
+    logged = {name: [round(row[name], 4) for row in rows] for name in ("update", "accuracy", "steps", "one_step")}
+    return logged | {"whose": whose_answer(model, x, y)}
 
 
 @torch.no_grad()
-def whose_answer(model: ACT, x: Tensor, y: Tensor) -> dict[str, Any]:
-    """Whose answer ACT gives: right answers of the average, and of states alone. x: [batch, inputs], y: [batch].
+def whose_answer(model: ACT, x: Tensor, y: Tensor) -> Row:
+    """Return whose answer ACT gives: how often the average is right, and states alone. x: [batch, inputs], y: [batch].
 
     average, last: right answers of the weighted average, and of each input's last state alone; remainder: its mean
-    weight; by_n: for n = 1, 2, ... the share of inputs that halt there, how many of these state n alone gets right,
+    weight; by_n: for n = 1, 2, ... the fraction of inputs that halt there, how many of these state n alone gets right,
     their mean remainder, and how many it gets right of those that go on (None where there are none).
     """
     output = model(x[None])
-    N, R, by_n = output.n_updates[0], output.remainder[0], []
+    N, R, by_n = output.steps[0], output.remainder[0], []
     state, last = None, torch.zeros(len(x), dtype=torch.bool, device=x.device)
     for n in range(1, int(N.max()) + 1):
-        state = model.cell(begin(model.cell, nn.functional.pad(x, (0, 1), value=float(n == 1))), state)
-        ok = binary_correct(model.output(hidden(state))[:, 0], y)
-        halts, goes_on = N == n, N > n  # noqa: SIM300
-        last = torch.where(halts, ok, last)
-        by_n.append({"n": n, "halt": _mean(halts), "right": _mean(ok[halts]), "remainder": _mean(R[halts]),
-                     "right, going on": _mean(ok[goes_on])})  # fmt: skip
+        flagged = nn.functional.pad(x, (0, 1), value=float(n == 1))
+        state = model.cell(start_cell(model.cell, flagged), state)
+        correct = binary_correct(model.output(hidden_state(state))[:, 0], y)
+        halts, goes_on = n == N, n < N
+        last = torch.where(halts, correct, last)
+        by_n.append({"n": n, "halt": _mean(halts), "right": _mean(correct[halts]), "remainder": _mean(R[halts]),
+                     "right, going on": _mean(correct[goes_on])})  # fmt: skip
     average = binary_correct(output.y_hat[0], y)
     return {"average": _mean(average), "last": _mean(last), "remainder": _mean(R), "by_n": by_n}
 
@@ -166,78 +164,65 @@ def _mean(values: Tensor) -> float | None:
 
 
 def stories(updates: int) -> dict[str, list[list[float]]]:
-    """Four ways to charge for thinking: {name: prices}. After an early price there is time to recover."""
+    """Return four ways to charge for thinking, {name: prices}. After an early price there is time to recover."""
     half = updates // 2
     return {
         "always cheap": [[CHEAP, updates]],
-        "charged late": [[CHEAP, half], [DEAR, updates - half]],
-        "charged early": [[DEAR, half], [CHEAP, 3 * half]],
-        "always dear": [[DEAR, updates]],
+        "charged late": [[CHEAP, half], [EXPENSIVE, updates - half]],
+        "charged early": [[EXPENSIVE, half], [CHEAP, 3 * half]],
+        "always dear": [[EXPENSIVE, updates]],
     }
 
 
-# The grids of `run`: knobs, for ten seeds each. Then what the runs of `follow` differ in, and for how many seeds.
-GRIDS: dict[str, Sequence[float]] = {"fixed_depth": DEPTHS, "ACT": TAUS, "charged_late": [3e-2, 1e-1],
-                                 "charged_early": [3e-2, 1e-1]}  # fmt: skip
-CONTROLS: list[tuple[dict[str, Any], int]] = [
-    *(({"prices": prices}, 5) for prices in stories(RECIPE["updates"]).values()),
-    ({"prices": [[1e-3, 2000]]}, 5),  # whose answer
-    ({"prices": [[DEAR, 1000], [CHEAP, 3000]], "reset": True}, 5),  # the halting unit made new when the price falls
-    ({"prices": [[DEAR, 1000], [CHEAP, 3000]], "depth": 2}, 5),  # from then on two updates for everyone
-    ({"prices": [[DEAR, 0], [CHEAP, 1500]], "depth": 2}, 5),  # the same from the start
-    ({"prices": [[3e-2, 1000], [CHEAP, 3000]]}, 5),  # early, and less
-]
-
-
-def settings(grid: str) -> list[dict[str, Any]]:
-    """The settings of a grid, seed by seed."""
-    return [RECIPE | {"kind": grid.replace("_", " "), "knob": knob, "seed": seed} for knob in GRIDS[grid]
-            for seed in range(10)]  # fmt: skip
-
-
-def controls() -> list[dict[str, Any]]:
-    """The settings of all controls, seed by seed."""
-    sizes = {name: value for name, value in RECIPE.items() if name != "updates"}
-    return [sizes | change | {"seed": seed} for change, seeds in CONTROLS for seed in range(seeds)]
-
-
-def changed(row: dict[str, Any]) -> str:
-    """What `follow` changed in a network when its first price ended."""
+def changed(row: Row) -> str:
+    """Return what `follow` changed in a network when its first phase ended."""
     if row.get("reset"):
         return "a new halting unit"
-    return f"{row['depth']} updates for everyone" if row.get("depth") else "nothing changed"
+    return f"{row['depth']} steps for everyone" if row.get("depth") else "nothing changed"
 
 
-def dear(prices: Prices) -> list[tuple[float, float]]:
-    """From which batch to which the price is high."""
-    ends = [sum(its for _, its in prices[: i + 1]) for i in range(len(prices))]
-    return [(end - its, end) for end, (tau, its) in zip(ends, prices, strict=True) if tau == DEAR and its]
+def expensive(prices: Prices) -> list[tuple[float, float]]:
+    """Return from which update to which the price is the highest."""
+    ends = [0.0, *accumulate(updates for _, updates in prices)]
+    return [(start, end) for (tau, _), start, end in zip(prices, ends, ends[1:], strict=False)
+            if tau == EXPENSIVE and end > start]  # fmt: skip
 
 
-def learnt_at(row: dict[str, Any], least: float = LEARNT) -> int | None:
-    """The batch from which on a followed network stays right on so many, at every later look; None if there is none.
-
-    Read from rows of `follow`.
-    """
-    below = [i for i, accuracy in enumerate(row["accuracy"]) if accuracy < least]
+def learnt_at(row: Row, at_least: float = LEARNT) -> int | None:
+    """Return the update from which on a row of `follow` stays at least so accurate, or None."""
+    below = [i for i, accuracy in enumerate(row["accuracy"]) if accuracy < at_least]
     first = below[-1] + 1 if below else 0
     return row["update"][first] if first < len(row["update"]) else None
 
 
-def table(live: Sequence[dict[str, Any]], stored: Sequence[dict[str, Any]]) -> DataFrame:
-    """A row for each result of `run`: kind, setting, accuracy, updates (means over k), learnt, live."""
-    rows = [(row, True) for row in live] + [(row, False) for row in stored]
-    return DataFrame(
-        [
-            (
-                row["kind"],
-                row["knob"],
-                mean(row["accuracy"]),
-                mean(row["n_updates"]),
-                mean(row["accuracy"]) >= LEARNT,
-                of,
-            )
-            for row, of in rows
-        ],
-        columns=["kind", "setting", "accuracy", "updates", "learnt", "live"],
-    )
+def table(live: Sequence[Row], stored: Sequence[Row]) -> DataFrame:
+    """Return a row for each result of `run`: kind, setting, accuracy, steps (means over k), learnt, live."""
+    lines = []
+    for number, row in enumerate([*live, *stored]):
+        accuracy, steps = mean(row["accuracy"]), mean(row["steps"])
+        learnt = accuracy >= LEARNT
+        lines.append((row["kind"], row["hyperparameter"], accuracy, steps, learnt, number < len(live)))
+    return DataFrame(lines, columns=["kind", "setting", "accuracy", "steps", "learnt", "live"])
+
+
+def _experiment(name: str, run: Callable[..., Any], settings: list[Row], **short: Any) -> Experiment:
+    return Experiment(f"01_act_{name}_class", run, settings, [settings[0] | short])
+
+
+HALF = RECIPE["updates"] // 2
+EARLY = {"prices": [[EXPENSIVE, HALF], [CHEAP, 3 * HALF]]}
+FOLLOWED: list[Row] = [
+    *({"prices": prices} for prices in stories(2 * HALF).values()),
+    {"prices": [[1e-3, 2 * HALF]]},  # whose answer
+    EARLY | {"reset": True},
+    EARLY | {"depth": 2},
+    {"prices": [[EXPENSIVE, 0], [CHEAP, 1500]], "depth": 2},  # two steps from the start
+    {"prices": [[3e-2, HALF], [CHEAP, 3 * HALF]]},  # early, and less
+]
+GRIDS = {"fixed_depth": DEPTHS, "ACT": TAUS, "charged_late": [3e-2, 1e-1], "charged_early": [3e-2, 1e-1]}
+EXPERIMENTS: dict[str, Experiment] = {}
+for name, values in GRIDS.items():
+    grid = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]
+    EXPERIMENTS[name] = _experiment(name, run, [row | {"seed": seed} for row in grid for seed in range(10)], updates=20)
+controls = [SIZES | row | {"seed": seed} for row in FOLLOWED for seed in range(5)]
+EXPERIMENTS["controls"] = _experiment("controls", follow, controls, prices=[[EXPENSIVE, 20], [CHEAP, 20]])

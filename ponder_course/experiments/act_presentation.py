@@ -6,49 +6,55 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ponder_course.experiments.parity import cross_entropy, one_time_step, right
+from ponder_course.runs import Experiment
 from ponder_utils.act import ACT
 from ponder_utils.evaluation import binary_correct
-from ponder_course.experiments.parity import cross_entropy, one_time_step, right
 from ponder_utils.losses import ACTLoss
 from ponder_utils.training import train
 
 
 def front(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The presentation's inputs: 1 to 7 non-zero elements of 8, which stand in front. [size, 8], [size]."""
+    """Draw the presentation's inputs: 1 to 7 non-zero elements of 8, which stand in front. [size, 8], [size]."""
     k = torch.randint(1, 8, (size, 1), generator=generator)
     x = (torch.randint(0, 2, (size, 8), generator=generator) * 2 - 1) * (torch.arange(8) < k)
     return x.float(), odd(x)
 
 
 def odd(x: Tensor) -> Tensor:
-    """Is the number of +1s odd? [batch, elements] -> [batch]."""
+    """Return 1 where the number of +1s is odd, else 0: [batch, elements] -> [batch]."""
     return (x == 1).sum(1).remainder(2).float()
 
 
 def every_front() -> Tensor:
-    """All inputs that `front` can draw, once each: [254, 8]."""
-    signs = [torch.cartesian_prod(*[torch.tensor([-1.0, 1.0])] * k).view(-1, k) for k in range(1, 8)]
-    return torch.cat([nn.functional.pad(its, (0, 8 - its.shape[1])) for its in signs])
+    """Return all inputs that `front` can draw, once each: [254, 8]."""
+    fronts = [torch.cartesian_prod(*[torch.tensor([-1.0, 1.0])] * k).view(-1, k) for k in range(1, 8)]
+    return torch.cat([nn.functional.pad(x, (0, 8 - x.shape[1])) for x in fronts])
 
 
 def run(epochs: int, seed: int) -> dict[str, list[Any]]:
-    """A known presentation's training, scored every second epoch on all inputs, and at last on 1,000 sets of 16.
+    """Train as the presentation does; score on all inputs every second epoch, and at last on 1,000 sets of 16.
 
-    Result: "accuracy" and "n_updates" [points]; "sixteens" [17], on how many sets 0, 1, ..., 16 were right.
+    Return "accuracy" and "steps" [points]; "sixteens" [17], on how many sets 0, 1, ..., 16 were right.
     """
     torch.manual_seed(seed)
-    model, everything = ACT(nn.RNNCell(8 + 1, 16), max_updates=100), every_front()
-    loss = ACTLoss(cross_entropy, 1e-4, "accumulated")
+    model, everything = ACT(nn.RNNCell(8 + 1, 16), max_steps=100), every_front()
 
     @torch.no_grad()
-    def score(model: nn.Module) -> dict[str, float]:
+    def evaluate(model: nn.Module) -> dict[str, float]:
         output = model(everything[None])
-        return {"right": right(output.y_hat[0], odd(everything)), "thinks": output.n_updates.float().mean().item()}
+        return {"accuracy": right(output.y_hat[0], odd(everything)), "steps": output.steps.float().mean().item()}
 
-    rows = train(model, loss, one_time_step(partial(front, 2)), 80 * epochs, lr=1e-3, clip=1e6,
-                 seed=seed, evaluate=score, monitor="right", log_every=160, progress=False)  # fmt: skip
+    rows = train(model, ACTLoss(cross_entropy, 1e-4, "accumulated"), one_time_step(partial(front, 2)), 80 * epochs,
+                 lr=1e-3, clip=1e6, seed=seed, evaluate=evaluate, log_every=160, progress=False)  # fmt: skip
     x, y = front(16 * 1000, torch.Generator().manual_seed(0))
     with torch.no_grad():
         scores = binary_correct(model(x[None]).y_hat[0], y).view(1000, 16).sum(1)
-    return {"accuracy": [row["right"] for row in rows], "n_updates": [row["thinks"] for row in rows],
-            "sixteens": torch.bincount(scores, minlength=17).tolist()}  # fmt: skip
+    logged = {name: [row[name] for row in rows] for name in ("accuracy", "steps")}
+    return logged | {"sixteens": torch.bincount(scores, minlength=17).tolist()}
+
+
+SETTINGS: list[dict[str, Any]] = [{"epochs": 120, "seed": seed} for seed in range(10)]
+EXPERIMENTS = {
+    "presentation": Experiment("01_act_presentation_class", run, SETTINGS, [{"epochs": 6, "seed": 0}]),
+}

@@ -1,13 +1,14 @@
-"""What gradient descent makes of PonderNet's loss: it finds closed forms, revives dead steps, or loses a whole head."""
+"""Lesson 02: gradient descent on PonderNet's loss finds closed forms, revives dead steps, or loses a whole head."""
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+from torch.nn.utils import parameters_to_vector
 
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.pondernet import PonderNet
@@ -15,7 +16,6 @@ from ponder_utils.steps import RNNStep
 
 PAPERS, REVERSED = "p||p_G", "p_G||p"
 GUESS, SOLVED = math.log(2), 0.05  # what a step loses before and after an input is solved
-Divergence = Callable[[Tensor], Tensor]  # from halting logits [N, batch] to a number
 
 # Inputs that need 1 to 6 of 12 steps, as in section 7 of lesson 02.
 CAP, NEEDS, INPUTS = 12, torch.arange(1, 7), torch.eye(6)
@@ -23,23 +23,21 @@ GIVEN = torch.where(torch.arange(1, CAP + 1)[:, None] < NEEDS, GUESS, SOLVED)  #
 LOG_PRIOR, BETA = geometric_log_prior(0.4, CAP).float(), 0.05
 
 
-def kl(log_p: Tensor, log_q: Tensor) -> Tensor:
-    """KL(p || q) of distributions over steps, [N, ...] twice -> [...]."""
-    return (log_p.exp() * (log_p - log_q)).sum(0)
-
-
-def ponder_loss(log_p: Tensor, losses: Tensor, log_prior: Tensor, beta: float) -> Tensor:
-    """PonderNet's loss (Eq. 3) of each sample, [N, ...] three times -> [...]."""
-    return (log_p.exp() * losses).sum(0) + beta * kl(log_p, log_prior)
+def loss_of_each(log_p: Tensor, losses: Tensor, log_prior: Tensor, beta: float, direction: str = PAPERS) -> Tensor:
+    """Return PonderNet's loss (Eq. 3) of each sample for given losses: [N, ...] twice and [N] -> [...]."""
+    return (log_p.exp() * losses).sum(0) + beta * kl_divergence(log_p, log_prior, direction)
 
 
 def surprise(log_weights: Tensor, losses: Tensor) -> Tensor:
-    """-log of the mixture, with such weights, of what the steps give to the truth: [N, ...] twice -> [...]."""
+    """Return -log of the mixture, with these weights, of the probabilities of the truth: [N, ...] twice -> [...]."""
     return -(log_weights - losses).logsumexp(0)
 
 
 def closed_form(losses: Tensor, log_prior: Tensor, beta: float, direction: str) -> Tensor:
-    """The best p for fixed losses (lesson 02, equations 6 and 7): losses [N, cases], log_prior [N] -> [N, cases]."""
+    """Return the best p for fixed losses (lesson 02, equations 6 and 7), [N, cases].
+
+    losses: [N, cases], log_prior: [N].
+    """
     if direction == PAPERS:
         return (log_prior[:, None] - losses / beta).softmax(0)
     prior, low = log_prior.exp()[:, None], -losses.min(0).values
@@ -52,40 +50,36 @@ def closed_form(losses: Tensor, log_prior: Tensor, beta: float, direction: str) 
 
 
 def fit(losses: Tensor, log_prior: Tensor, settings: Sequence[tuple[str, float]], updates: int) -> list[Tensor]:
-    """The p [N, cases] that Adam finds for each (direction, beta). losses: [N, cases], log_prior: [N].
+    """Return the p [N, cases] that Adam finds for each (direction, beta). losses: [N, cases], log_prior: [N].
 
-    All at once, since they share no parameter; every coin begins as that of a prior of 0.2.
+    All are fitted at once, since they share no parameter; every coin begins as that of a prior of 0.2.
     """
     a = torch.full((len(settings), *losses.shape), math.log(0.25), dtype=losses.dtype, requires_grad=True)
     optimizer = torch.optim.Adam([a], lr=0.2)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, updates)
     for _ in range(updates):
         log_p = halting_log_probs(a.transpose(0, 1)).transpose(0, 1)  # [settings, N, cases]
-        parts = [
-            (its.exp() * losses).sum() + beta * kl_divergence(its, log_prior, direction).sum()
-            for its, (direction, beta) in zip(log_p, settings, strict=True)
-        ]
-        update(optimizer, sum(parts, torch.zeros(())))
+        total = torch.zeros(())
+        for log_p_fit, (direction, beta) in zip(log_p, settings, strict=True):
+            total = total + loss_of_each(log_p_fit, losses, log_prior, beta, direction).sum()
+        update(optimizer, total)
         schedule.step()
     return [*log_p.exp().detach()]
 
 
 def update(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    """One step of gradient descent."""
+    """Make one update."""
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
 
 
-def not_finite(tensors: Sequence[Tensor | None]) -> int:
-    """How many entries are infinite or not a number."""
-    return sum(int((~its.isfinite()).sum()) for its in tensors if its is not None)
+def one_update(states: Tensor, divergence: Callable[[Tensor], Tensor]) -> dict[str, str | int]:
+    """Update a head once that reads answer and halting logit from states [N, batch, 3].
 
+    divergence: from halting logits [N, batch] to a number.
 
-def one_update(states: Tensor, divergence: Divergence) -> dict[str, str | int]:
-    """One update of a head that reads answer and halting logit from states [N, batch, 3]: how much of it is lost.
-
-    Result: "loss", and the number of entries that are not finite, of the gradient, of the clipped gradient and of the
+    Return "loss", and the number of entries that are not finite, of the gradient, of the clipped gradient and of the
     parameters after Adam's update.
     """
     head = nn.Linear(3, 2)
@@ -94,21 +88,25 @@ def one_update(states: Tensor, divergence: Divergence) -> dict[str, str | int]:
         head.bias.zero_()
     y_hat, a = head(states).unbind(2)
     loss = (halting_log_probs(a).exp() * softplus(-y_hat)).sum(0).mean() + 0.01 * divergence(a)
-    optimizer, weights = torch.optim.Adam(head.parameters()), [*head.parameters()]
+    optimizer = torch.optim.Adam(head.parameters())
+
+    def not_finite(values: Iterable[Tensor]) -> int:
+        return int((~parameters_to_vector(values).isfinite()).sum())
+
     loss.backward()
-    row: dict[str, str | int] = {"loss": f"{loss:.4f}"}
-    row["not finite: gradient"] = not_finite([its.grad for its in weights])
-    nn.utils.clip_grad_norm_(weights, 1.0)
-    row["clipped"] = not_finite([its.grad for its in weights])
+    gradient = [parameter.grad for parameter in head.parameters() if parameter.grad is not None]
+    row: dict[str, str | int] = {"loss": f"{loss:.4f}", "not finite: gradient": not_finite(gradient)}
+    nn.utils.clip_grad_norm_(head.parameters(), 1.0)
+    row["clipped"] = not_finite(gradient)
     optimizer.step()
-    row["parameters, of 8"] = not_finite(weights)
+    row["parameters, of 8"] = not_finite(head.parameters())
     return row
 
 
 def first_update(
     loss_of: Callable[[], Tensor], done: Callable[[], bool], optimizer: torch.optim.Optimizer, patience: int
 ) -> int | None:
-    """The number of updates after which it is done, or None if that is not before so many."""
+    """Return the number of updates after which it is done, or None if that is not before so many."""
     for number in range(patience):
         if done():
             return number
@@ -117,7 +115,7 @@ def first_update(
 
 
 def revive_logits(direction: str, rule: str, patience: int) -> int | None:
-    """Updates until the best of eight steps, dead at first, has p_3 > 0.1; None if not in time.
+    """Return the updates until the best of eight steps, dead at first, has p_3 > 0.1; None if not in time.
 
     The logits are free; the rule is "gradient descent" or "Adam".
     """
@@ -128,14 +126,13 @@ def revive_logits(direction: str, rule: str, patience: int) -> int | None:
     optimizer = torch.optim.SGD([a], lr=1.0) if rule == "gradient descent" else torch.optim.Adam([a], lr=0.01)
 
     def loss_of() -> Tensor:
-        log_p = halting_log_probs(a)
-        return (log_p.exp() * losses).sum() + 0.1 * kl_divergence(log_p, log_prior, direction)
+        return loss_of_each(halting_log_probs(a), losses, log_prior, 0.1, direction)
 
     return first_update(loss_of, lambda: bool(halting_log_probs(a)[2].exp() > 0.1), optimizer, patience)
 
 
 def halts_too_early(seed: int) -> PonderNet:
-    """A network that halts the first five `INPUTS` as is best, and the sixth at step 1, but for 1e-6 of its mass."""
+    """Return a network that halts the first five `INPUTS` as is best, and the sixth at step 1, but for 1e-6."""
     best = closed_form(GIVEN, LOG_PRIOR, BETA, PAPERS)
     wanted = (best / best.flip(0).cumsum(0).flip(0))[:-1].clamp(1e-3, 1 - 1e-3).logit()  # halting logits
     torch.manual_seed(seed)
@@ -148,7 +145,7 @@ def halts_too_early(seed: int) -> PonderNet:
 
 
 def revive_network(start: PonderNet, direction: str, rule: str, noisy: bool, patience: int) -> int | None:
-    """Updates until a copy of the network takes more than 3 steps for the sixth input; None if not in time.
+    """Return the updates until a copy of the network takes over 3 steps for the sixth input; None if not in time.
 
     Noisy: each loss is multiplied at each update by a random number of mean 1, drawn from the exponential distribution.
     """
@@ -158,9 +155,8 @@ def revive_network(start: PonderNet, direction: str, rule: str, noisy: bool, pat
     optimizer = torch.optim.SGD(parameters, lr=0.5) if sgd else torch.optim.Adam(parameters, lr=5e-3)
 
     def loss_of() -> Tensor:
-        log_p = network(INPUTS).log_p
         factor = torch.empty_like(GIVEN).exponential_(generator=generator) if noisy else 1.0
-        return ((log_p.exp() * GIVEN * factor).sum(0) + BETA * kl_divergence(log_p, LOG_PRIOR, direction)).mean()
+        return loss_of_each(network(INPUTS).log_p, GIVEN * factor, LOG_PRIOR, BETA, direction).mean()
 
     @torch.no_grad()
     def done() -> bool:
@@ -170,25 +166,27 @@ def revive_network(start: PonderNet, direction: str, rule: str, noisy: bool, pat
 
 
 def learn_parity(beta: float, seed: int, log_prior: Tensor, updates: int) -> dict[str, Tensor]:
-    """Train on the parity of 4 signs, all 16 inputs: what bounds what, in nats, and the expected steps, [16] each.
+    """Train on the parity of 4 signs, all 16 inputs; return what bounds what, in nats, and the expected steps, [16].
 
     log_prior: [N], of as many steps as the network may take.
     """
     signs = torch.tensor([*product((-1.0, 1.0), repeat=4)])
-    parity, log_g = (signs > 0).sum(1).remainder(2).float(), log_prior.float()[:, None]
+    parity = (signs > 0).sum(1).remainder(2).float()
+    log_g = log_prior.float()[:, None]
     torch.manual_seed(seed)
     network = PonderNet(RNNStep(4, 32), len(log_prior))
     optimizer = torch.optim.Adam(network.parameters(), lr=5e-3)
     for _ in range(updates + 1):
         y_hat, _, log_p = network(signs)
         losses = binary_cross_entropy_with_logits(y_hat, parity.expand_as(y_hat), reduction="none")
-        update(optimizer, ponder_loss(log_p, losses, log_g, beta).mean())
+        update(optimizer, loss_of_each(log_p, losses, log_prior, beta).mean())
     log_p, losses = log_p.detach(), losses.detach()
+    best = (log_g - losses / beta).log_softmax(0)
     return {
-        "its loss": ponder_loss(log_p, losses, log_g, beta),
-        "the bound (beta = 1)": ponder_loss(log_p, losses, log_g, 1),
+        "its loss": loss_of_each(log_p, losses, log_prior, beta),
+        "the bound (beta = 1)": loss_of_each(log_p, losses, log_prior, 1),
         "averaged with the prior": surprise(log_g, losses),
         "averaged with p": surprise(log_p, losses),
-        "KL(p || best p)": kl(log_p, (log_g - losses / beta).log_softmax(0)),
+        "KL(p || best p)": (log_p.exp() * (log_p - best)).sum(0),
         "expected steps": expected_steps(log_p),
     }

@@ -1,11 +1,11 @@
-"""Figures of the course, each with the sentence that reads it.
+"""The style of the course's figures, and how each is shown with the sentence that reads it.
 
-Colours are those of Okabe & Ito, which colour-blind readers can tell apart; markers and line styles repeat what they
-say. The face is opaque white, so that a figure reads the same on a dark page. Nothing here touches pyplot's state.
+Colours are those of Okabe & Ito, which colour-blind readers can tell apart; markers and line styles repeat them. The
+face is opaque white, so that a figure looks the same on a dark page. Nothing here touches pyplot's state.
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
-GREY = "#999999"  # of what has failed, or is not the matter
+GREY = "#999999"  # of what has failed, or stands in the background
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 STYLE: dict[Any, Any] = {
@@ -34,23 +34,22 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": "small",
     "lines.linewidth": 1.8,
 }
-LARGE: dict[Any, Any] = {  # for a projector: what is written is at least 11 points high at the size shown
+LARGE: dict[Any, Any] = {  # for a projector: text is at least 11 points high at the size shown
     "font.size": 12,
     "legend.fontsize": 11,
     "xtick.labelsize": 11,
     "ytick.labelsize": 11,
     "axes.titlesize": 12,
 }
-# A decorator: draw in the course's style, else as matplotlib does, black on white, whatever the reader's settings are.
+# A decorator of figures: the course's style, else matplotlib's defaults, whatever the reader's settings are.
 slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE, **LARGE})
 
 Line = Sequence[float]  # a number for each point
 Points = Sequence[tuple[float, float]]  # (x, y)
-Runs = Mapping[bool, Points]  # {of this session?: points}
 
 
 def picture(figure: Figure) -> tuple[bytes, int]:
-    """The figure as a PNG of 32 colours, a fifth of the bytes of one with all, and its width on a page in pixels."""
+    """Return the figure as a PNG of 32 colours, a fifth of the bytes of all, and its width on a page in pixels."""
     drawn, small = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=120, transparent=False)
     colours = PIL.Image.Quantize.MAXCOVERAGE  # keeps rare colours, which the default mixes
@@ -59,47 +58,47 @@ def picture(figure: Figure) -> tuple[bytes, int]:
 
 
 def show(figure: Figure, sentence: str) -> None:
-    """Display a figure with its sentence: as alternative text for who cannot see it, and below it for all."""
+    """Display a figure with its sentence, which is its alternative text, too."""
     png, width = picture(figure)
     display(Image(png, alt=sentence, width=width), Markdown(sentence))
 
 
 def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
-    """n panels in so many rows, counted along the rows; sizes of one in inches."""
+    """Return a figure of n panels in so many rows, and the panels along the rows; sizes of one in inches."""
     columns = -(-n // rows)
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     return figure, list(np.ravel(figure.subplots(rows, columns, **options)))[:n]
 
 
 def step_axis(ax: Axes, n_steps: int, **settings: Any) -> np.ndarray:
-    """The steps 1..n_steps, which the x axis counts in whole numbers; settings as for `Axes.set`."""
+    """Return the steps 1..n_steps, and let the x axis count them in whole numbers; settings as for `Axes.set`."""
     ax.set(**{"xlabel": "step $n$", **settings})
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return np.arange(1, n_steps + 1)
 
 
 def legend(figure: Figure, columns: int = 1) -> Figure:
-    """The figure, with one legend for all its panels below them."""
+    """Return the figure with one legend for all panels, below them."""
     named = {label: handle for ax in figure.axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns)
     return figure
 
 
 def look(which: int, **settings: Any) -> dict[str, Any]:
-    """Colour, marker and dashes of the which-th line of a panel, and what else is given, in their place or besides."""
+    """Return colour, marker and dashes of the which-th line of a panel; other settings replace them or are added."""
     colour, marker = COLOURS[which % len(COLOURS)], MARKERS[which % len(MARKERS)]
     return {"color": colour, "marker": marker, "linestyle": DASHES[which % len(DASHES)], **settings}
 
 
 def marks(ax: Axes, points: Points, which: int, size: float, full: bool = False, **settings: Any) -> None:
-    """Marks without a line, in the which-th look, hollow unless `full`; settings as for `Axes.scatter`."""
+    """Draw marks without a line, in the which-th look, hollow unless `full`; settings as for `Axes.scatter`."""
     x, y = np.reshape(points, (-1, 2)).T
     colour, marker = look(which)["color"], look(which)["marker"]
     ax.scatter(x, y, s=size, marker=marker, facecolor=colour if full else "none", edgecolor=colour, **settings)
 
 
 def spread(ax: Axes, x: Line, runs: Sequence[Line], label: str, which: int = 0, live: int = 0) -> None:
-    """A thin line for every run and a thick one for their mean, in the which-th look. runs: [runs, points].
+    """Draw a thin line for every run and a thick one for their mean, in the which-th look. runs: [runs, points].
 
     The first `live` runs, those of this session, are drawn darker.
     """
