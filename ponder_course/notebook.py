@@ -12,7 +12,7 @@ from ponder_utils._check import check_choice
 
 
 def pick_device(device: str = "auto") -> torch.device:
-    """The device "cpu" or "cuda"; "auto" means CUDA where there is one. ValueError for other names, or without CUDA."""
+    """Return the device "cpu" or "cuda"; "auto" is CUDA where there is one. ValueError for other names, or without CUDA."""
     check_choice("device", device, ("auto", "cpu", "cuda"))
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device must be 'auto' or 'cpu' on this machine, which has no CUDA device; got 'cuda'")
@@ -20,25 +20,25 @@ def pick_device(device: str = "auto") -> torch.device:
 
 
 def describe_machine(device: torch.device) -> str:
-    """One line: versions, device and cores."""
+    """Return versions, device and cores in one line."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {os.cpu_count()} cores"
     return f"Python {platform.python_version()}, torch {torch.__version__}, {name}"
 
 
 def check_parameters(cells: Sequence[str]) -> None:
-    """Refuse, by a ValueError, a parameter that papermill injected but no cell declared: papermill itself only warns.
+    """Raise a ValueError if papermill injected a parameter that no cell declares; papermill itself only warns.
 
-    A notebook declares its parameters as annotated assignments, `NAME: type = value`; papermill writes what it was
-    given into a cell of its own that begins with "# Parameters". `cells` are the sources of the cells that have run,
-    `In` in a notebook; those that are not Python are passed over.
+    A notebook declares its parameters as annotated assignments, `NAME: type = value`; papermill adds a cell with its
+    own values that begins with "# Parameters". `cells` are the sources of the cells that have run, `In` in a notebook;
+    those that are not Python are passed over.
     """
     declared, injected = set[str](), set[str]()
     for source in cells:
-        given = source.startswith("# Parameters\n")
+        by_papermill = source.startswith("# Parameters\n")
         for node in _statements(source):
-            if given and isinstance(node, ast.Assign):
+            if by_papermill and isinstance(node, ast.Assign):
                 injected |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-            elif not given and isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            elif not by_papermill and isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 declared.add(node.target.id)
     unknown = sorted(injected - declared)
     if unknown:
@@ -46,17 +46,17 @@ def check_parameters(cells: Sequence[str]) -> None:
 
 
 def _statements(cell: str) -> list[ast.stmt]:
-    """The statements of a cell, magics and shell lines as the calls that they stand for; none if it is not Python."""
+    """Return the statements of a cell, its magics and shell lines as calls; none if it is not Python."""
     from IPython.core.inputtransformer2 import TransformerManager  # here, since only a notebook has cells
 
     try:
         return ast.parse(TransformerManager().transform_cell(cell)).body
-    except (SyntaxError, ValueError):  # a typo is in `In`, too; ValueError: a null byte, before Python 3.12
+    except (SyntaxError, ValueError):  # `In` holds typos, too; ValueError: a null byte, before Python 3.12
         return []
 
 
 def attempt(check: Callable[[Any], None], answer: Any) -> bool:
-    """Run the check of an exercise on an answer, and say in one line whether it is right; if not, what is wrong."""
+    """Run the check of an exercise on an answer, print in one line what is wrong with it, and return whether it is right."""
     try:
         check(answer)
     except NotImplementedError:

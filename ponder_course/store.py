@@ -14,6 +14,17 @@ from ponder_utils.checkpoints import DamagedFileError
 Row = dict[str, Any]
 
 
+def check_writable(file: Path | str) -> Path:
+    """Return the path of a file that can be written; a link is followed. OSError if it cannot."""
+    path = Path(file).resolve()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+    except OSError as error:
+        raise OSError(f"file must be one that can be written; got {path}: {error.strerror}") from error
+    return path
+
+
 def append(file: Path, entry: Row) -> None:
     """Add a line to the file, and cut off the piece of a line that a killed process has left at its end."""
     with FileLock(f"{file}.lock"), file.open("a+b") as opened:

@@ -1,4 +1,4 @@
-"""Sliders, and a figure that follows them. What they show at some settings belongs beside them as a plain figure."""
+"""Sliders, and a figure that follows them. A plain figure beside them shows the same at some settings."""
 
 import base64
 import html
@@ -9,30 +9,30 @@ import ipywidgets
 from IPython.display import display
 from matplotlib.figure import Figure
 
-from ponder_course import figures as plots
+from ponder_course.figures.style import picture
 
 
 def explore(draw: Callable[..., tuple[Figure, str]], **sliders: tuple[float, float, float, float]) -> None:
     """Show a slider for each argument of `draw`, and below them the figure and the sentence that it returns.
 
-    The sentence reads the figure, and is its alternative text, too. Sliders are name = (lowest, highest, increment,
-    value at first); four integers make a slider of integers.
+    The sentence reads the figure, and is also its alternative text. Each slider is name=(lowest, highest, increment,
+    first value); four integers make a slider of integers.
     """
     controls: dict[str, Any] = {}
     for name, (low, high, increment, first) in sliders.items():
         whole = all(isinstance(number, int) for number in (low, high, increment, first))
         kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
         controls[name] = kind(first, min=low, max=high, step=increment, description=name, continuous_update=False)
-    picture = ipywidgets.HTML()
+    shown = ipywidgets.HTML()
 
     def redraw(_: Any = None) -> None:
         figure, sentence = draw(**{name: control.value for name, control in controls.items()})
-        png, width = plots.picture(figure)
+        png, width = picture(figure)
         data, text = base64.b64encode(png).decode(), html.escape(sentence)
-        picture.value = f'<img alt="{text}" width="{width}" src="data:image/png;base64,{data}"><p>{text}</p>'
+        shown.value = f'<img alt="{text}" width="{width}" src="data:image/png;base64,{data}"><p>{text}</p>'
 
     for control in controls.values():
         control.observe(redraw, names="value")
     redraw()
     rows = ipywidgets.GridBox(list(controls.values()), layout={"grid_template_columns": "repeat(2, 320px)"})
-    display(ipywidgets.VBox([rows, picture]))
+    display(ipywidgets.VBox([rows, shown]))

@@ -8,7 +8,8 @@ from pathlib import Path
 import IPython.display
 import nbformat
 
-from ponder_course import figures as plots, widgets
+from ponder_course import widgets
+from ponder_course.figures import style
 
 LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4).cells for path in sorted(LESSONS.glob("*.ipynb"))}
@@ -27,7 +28,7 @@ def source(cell):
 def namespace(monkeypatch):
     """The names that the first cell finds; from here on nothing is displayed."""
     monkeypatch.chdir(LESSONS)
-    for module in (IPython.display, plots, widgets):
+    for module in (IPython.display, style, widgets):
         monkeypatch.setattr(module, "display", lambda *_, **__: None)
     return {"__name__": "__main__", "In": [""]}
 
