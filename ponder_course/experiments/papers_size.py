@@ -1,82 +1,88 @@
 """Parity at the papers' sizes, 64 and 96 elements: who learns it, in how many steps, and who goes beyond the border."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from ponder_course.experiments.parity import FIXED, LOSSES, Row, act, columns, score
+from ponder_course.runs import Experiment, matching, rounded
+from ponder_utils.curriculum import Curriculum
 from ponder_utils.evaluation import evaluate
-from ponder_course import results
-from ponder_course.experiments.parity import FIXED, LOSSES, Setting, act, by_k, cross_entropy, told, told_of_act
-from ponder_course.results import rounded
-from ponder_utils.losses import ACTLoss
+from ponder_utils.muon import MuonAndAdam
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
-from ponder_utils.training import adam, train
-from ponder_utils.curriculum import Curriculum
-from ponder_utils.muon import MuonAndAdam
+from ponder_utils.training import train
 
 # What all networks share: Muon, a unit for each element, a start with few non-zero elements and long thought.
-RECIPE: Setting = {
+RECIPE: Row = {
     "hidden": 128, "N": 20, "batch": 256, "updates": 16_000, "lr": 7e-4, "muon": 3.0, "clip": 0.3, "gain": 6.0,
     "halting": -5.0, "first": 1, "raise_at": 0.8, "patience": 20,
 }  # fmt: skip
-SIZES: dict[str, Setting] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
-METHODS: dict[str, float] = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # and their knobs
-CHANGES: dict[str, Setting] = {  # one thing of the recipe each
+SIZES: dict[str, Row] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
+METHODS = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # with lambda_p, or ACT's tau
+HYPERPARAMETERS = {"PonderNet": (0.02, 0.3, 0.5, 0.9), "ACT": (0.0, 1e-3, 1e-2)}  # beside those of METHODS
+ABLATIONS: dict[str, Row] = {  # one thing of the recipe each
     "no curriculum": {"first": 64},
     "Adam alone": {"muon": None, "lr": 1.5e-3},
     "first weights of nn.Linear": {"gain": None},
     "short thought at first": {"halting": 0.0},
 }
-KNOBS = {"PonderNet": (0.02, 0.3, 0.5, 0.9), "ACT": (0.0, 1e-3, 1e-2)}  # beside those of METHODS
-LOOK_EVERY, LOOKS, CHECKPOINT_EVERY = 50, 100, 2000  # updates; points of a curve that are kept; updates
-PROBED = (8, 16, 32, 64)  # k at which accuracy and steps are taken apart
+EVALUATE_EVERY, CHECKPOINT_EVERY, COMPILE_FROM = 50, 2000, 1000  # updates
+CURVE_POINTS = 100  # of a training that are kept, or a few more
+PROBED_K = (8, 16, 32, 64)  # at which accuracy and steps are taken apart
 
 
-class Method(NamedTuple):
-    """A network, what it learns from, and how it is judged."""
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A training on k = 1 to k_max of the elements, with a curriculum that begins with k = 1 to `first`."""
 
-    model: nn.Module
-    loss_fn: Callable[[Any, Tensor], Any]
-    score: Callable[[Any, Tensor, Tensor], tuple[float, float]]  # inputs, targets -> right answers, mean steps
+    network: str  # one of METHODS
+    hyperparameter: float  # lambda_p, or ACT's tau
+    elements: int
+    k_max: int
+    hidden: int
+    N: int
+    batch: int
+    updates: int
+    lr: float  # falls by 0.7 whenever the curriculum has stood still for `patience` evaluations
+    muon: float | None  # how much larger Muon's updates are than Adam's; None for Adam alone
+    clip: float
+    gain: float | None  # first weight of each element to a unit of its own; None for the first weights of nn.Linear
+    halting: float  # first bias of the halting logit: a network begins by thinking for long if it is low
+    first: int
+    raise_at: float
+    patience: int
+    seed: int
 
 
-def method(
-    name: str, knob: float, elements: int, hidden: int, N: int, gain: float | None, halting: float
-) -> Method:  # fmt: skip
-    """One of "PonderNet", with the knob lambda_p, "ACT", with the knob its time penalty, and those of `parity.FIXED`.
-
-    gain: with it each element begins with a unit of its own, which reads that element alone, with this weight; None for
-    the first weights of `nn.Linear`. halting: the first bias of the halting logit, with which a network begins by
-    thinking for long if it is low.
-    """
+def build(setting: Setting) -> tuple[nn.Module, Callable[[Any, Tensor], Any]]:
+    """Return a network with its first weights, and its loss."""
+    elements, hidden = setting.elements, setting.hidden
     model: Any
-    if name == "ACT":
-        model = act(elements, hidden, N)
-        cell, bias = model.cell, model.halting.bias
-        made = Method(model, ACTLoss(cross_entropy, knob), told_of_act)
+    if setting.network == "ACT":
+        model = act(elements, hidden, setting.N)
+        cell, halting_bias = model.cell, model.halting.bias
     else:
-        model = PonderNet(RNNStep(elements, hidden), N)
-        loss_fn = LOSSES["log space" if name == "PonderNet" else name](knob, N)
-        cell, bias = model.step.cell, model.step.heads.bias
-        made = Method(model, loss_fn, lambda its, x, y: told(evaluate(its, x, y), name in FIXED))
+        model = PonderNet(RNNStep(elements, hidden), setting.N)
+        cell, halting_bias = model.step.cell, model.step.heads.bias
     with torch.no_grad():
-        if gain is not None:
-            cell.from_x.weight[:, :elements] = gain * torch.eye(hidden, elements)
-        bias[-1] = halting
-    return made
+        if setting.gain is not None:
+            cell.from_x.weight[:, :elements] = setting.gain * torch.eye(hidden, elements)
+        halting_bias[-1] = setting.halting
+    loss = "log space" if setting.network == "PonderNet" else setting.network
+    return model, LOSSES[loss](setting.hyperparameter)
 
 
 @torch.no_grad()
-def by_hand(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
-    """A network, built and not trained, that answers rightly from step 2 on, whatever k: two steps are enough.
+def two_step_network(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
+    """Return a network, built and not trained, that answers rightly from step 2 on, whatever k.
 
     It has two units for each element. The first sees whether that element is +1, so that step 1 leaves it near 1 or -1;
     the other, one of a row, sees at step 2 whether so many are. The answer adds every odd one and takes off every even.
@@ -84,7 +90,7 @@ def by_hand(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
     model = PonderNet(RNNStep(elements, 2 * elements), N)
     for weight in model.parameters():
         weight.zero_()
-    cell, heads = model.step.cell, model.step.heads  # type: ignore[attr-defined]
+    cell, heads = model.step.cell, model.step.heads
     count = torch.arange(1, elements + 1)
     cell.from_x.weight[:elements] = 2 * sharp * torch.eye(elements)
     cell.from_x.bias[:elements] = -sharp
@@ -95,152 +101,150 @@ def by_hand(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
     return model
 
 
-def with_ones(elements: int, k: int, ones: int, batch: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Inputs with k non-zero elements, of which so many are +1, and their targets, which are all the same."""
+def inputs_with_ones(elements: int, k: int, ones: int, batch: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return inputs with k non-zero elements, of which so many are +1, and their targets, which are all the same."""
     values = torch.tensor([1.0] * ones + [-1.0] * (k - ones) + [0.0] * (elements - k), device=generator.device)
     order = torch.rand(batch, elements, generator=generator, device=generator.device).argsort(1)
     return values[order], torch.full((batch,), float(ones % 2), device=generator.device)
 
 
-def run(
-    network: str, knob: float, elements: int, k_max: int, hidden: int, N: int, batch: int, updates: int, lr: float,
-    muon: float | None, clip: float, gain: float | None, halting: float, first: int, raise_at: float, patience: int,
-    seed: int, compiled: bool = False, checkpoint_dir: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Train a network on k = 1 to k_max of the elements, and measure it at every k. On a GPU if there is one.
+def run(checkpoint_dir: str | None = None, **values: Any) -> Row:
+    """Train the network of a `Setting` and measure it at every k. On a GPU if there is one.
 
-    A curriculum begins with k = 1 to `first`. The learning rate falls by 0.7, down to a thirtieth, whenever the
-    curriculum has stood still for `patience` judgements, of which there is one every LOOK_EVERY updates. `muon`: by how
-    much larger than Adam's steps those of Muon are; None for Adam alone. `compiled` takes torch.compile, which wants a
-    C++ compiler, for all but ACT, whose batches shrink.
-
-    Result: "curve", what was seen on the way, [points] each: update; K, the level, and "accuracy" at k = 1 to K;
-    "whole" and "steps", right answers and mean steps at k = 1 to k_max; lr. And at the end, for each k, [elements]:
-    "accuracy" and "steps"; for each k of `PROBED`, "by_step", [N], right answers if everyone stopped at step n, not of
-    ACT, and "by_ones", [k + 1] each, "accuracy" and "steps" by how many elements are +1.
+    Result: "curve", [points] each, what was seen on the way: update; K, the level, and "accuracy" at k = 1 to K;
+    "whole" and "steps", accuracy and mean steps at k = 1 to k_max; lr. And at the end what `measure` returns.
     """
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(seed)
-    model, loss_fn, score = method(network, knob, elements, hidden, N, gain, halting)
-    model.to(device)
+    setting = Setting(**values)
+    torch.manual_seed(setting.seed)
+    model, loss_fn = build(setting)
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    rows = train_on_curriculum(setting, model, loss_fn, checkpoint_dir)
+    kept = rows[:: -max(1, len(rows) // CURVE_POINTS)][::-1]  # the last of them for certain
+    curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
+    return rounded({"curve": curve, **measure(model, setting.elements, setting.network in FIXED)})
 
-    def to_network(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        return (x[None], y[None]) if network == "ACT" else (x, y)  # to ACT, a sequence of one time step
 
-    def draw(lowest: int, highest: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        return to_network(*ParityTask(elements, lowest, highest).batch(size, generator))
+def train_on_curriculum(
+    setting: Setting, model: nn.Module, loss_fn: Callable[[Any, Tensor], Any], checkpoint_dir: str | None
+) -> list[Row]:
+    """Train a network and return the logged rows.
 
-    def right(_: nn.Module, x: Tensor, y: Tensor) -> float:
-        return score(model, x, y)[0]
+    Long trainings are compiled, which takes a C++ compiler; but not those of ACT, whose batches shrink.
+    """
+    generator = torch.Generator(next(model.parameters()).device).manual_seed(13)
+    whole = ParityTask(setting.elements, 1, setting.k_max).batch(1000, generator)
+
+    def draw(K: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        x, y = ParityTask(setting.elements, 1, K).batch(setting.batch, generator)
+        return (x[None], y[None]) if setting.network == "ACT" else (x, y)
+
+    def accuracy_and_steps(x: Tensor, y: Tensor) -> tuple[float, float]:
+        return score(model, x, y, setting.network in FIXED)  # never of the compiled one
 
     curriculum = Curriculum(
-        lambda K, generator: draw(1, K, batch, generator), right, k_max, first=first, raise_at=raise_at
-    )
-    whole = draw(1, k_max, 1000, torch.Generator(device).manual_seed(13))
-
-    def look(_: nn.Module) -> dict[str, float]:
-        share, steps = score(model, *whole)
-        return {**curriculum.judge(model), "whole": share, "steps": steps}
-
-    rows = train(
-        torch.compile(model) if compiled and network != "ACT" else model,  # type: ignore[arg-type]
-        loss_fn, curriculum, updates, lr=lr, clip=clip, seed=seed, evaluate=look, monitor="K",
-        optimizer=adam if muon is None else partial(MuonAndAdam, ratio=muon), log_every=LOOK_EVERY,
-        schedule=lambda o: ReduceLROnPlateau(o, "max", 0.7, patience, threshold=0, min_lr=lr / 30),
-        checkpoint_dir=checkpoint_dir, checkpoint_every=CHECKPOINT_EVERY, progress=False,
+        draw, lambda _, x, y: accuracy_and_steps(x, y)[0], setting.k_max,
+        first=setting.first, raise_at=setting.raise_at,
     )  # fmt: skip
-    kept = rows[:: -max(1, len(rows) // LOOKS)][::-1]  # the last of them for certain
-    curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
-    generator = torch.Generator(device).manual_seed(12)
-    by_each_k = by_k([score(model, *draw(k, k, 500, generator)) for k in range(1, elements + 1)])
-    probed = [k for k in PROBED if k <= elements]
-    by_step = (
-        [evaluate(model, *draw(k, k, 1000, generator)).accuracy_by_step for k in probed]
-        if isinstance(model, PonderNet)
-        else []
-    )
-    by_ones = [
-        by_k([score(model, *to_network(*with_ones(elements, k, ones, 100, generator))) for ones in range(k + 1)])
-        for k in probed
-    ]
-    return rounded({"curve": curve, **by_each_k, "by_step": by_step, "by_ones": by_ones})
+
+    def evaluate_all(_: nn.Module) -> Row:
+        accuracy, steps = accuracy_and_steps(*whole)
+        return {**curriculum.evaluate(model), "whole": accuracy, "steps": steps}
+
+    if setting.muon is None:
+        optimizer: torch.optim.Optimizer = torch.optim.Adam(model.parameters(), lr=setting.lr, fused=True)
+    else:
+        optimizer = MuonAndAdam(model, setting.lr, ratio=setting.muon)
+    compiled = setting.updates >= COMPILE_FROM and setting.network != "ACT"
+    return train(
+        torch.compile(model) if compiled else model,  # type: ignore[arg-type]
+        loss_fn, curriculum, setting.updates, optimizer=optimizer, clip=setting.clip, seed=setting.seed,
+        schedule=partial(
+            ReduceLROnPlateau, mode="max", factor=0.7, patience=setting.patience, threshold=0, min_lr=setting.lr / 30
+        ),
+        evaluate=evaluate_all, monitor="K", log_every=EVALUATE_EVERY, checkpoint_dir=checkpoint_dir,
+        checkpoint_every=CHECKPOINT_EVERY, config=asdict(setting), progress=False,
+    )  # fmt: skip
 
 
-def settings(experiment: str) -> list[Setting]:
-    """What an experiment consists of.
+def measure(model: nn.Module, elements: int, fixed: bool) -> Row:
+    """Return "accuracy" and "steps" for each k, [elements], and two lists with an entry for each k of PROBED_K.
 
-    "64" and "96", the sizes: five seeds of each of METHODS, first one network of each, then the next seed of all; and
-    at 64 three more of PonderNet, so that five at least have learnt.
-    "recipe": at 64 elements, each of CHANGES alone, three seeds of PonderNet; and without a curriculum one
-    network of each other method. "knobs": at 64 elements, two seeds of each of KNOBS, of PonderNet and of ACT; at 96
-    five of PonderNet at the smallest lambda_p, which leaves it all its steps.
-    ValueError if there is no such experiment.
+    "by_step": [N], the accuracy if every input stopped at step n, empty for ACT. "by_ones": "accuracy" and "steps" by
+    how many elements are +1, [k + 1] each.
     """
-    if experiment in SIZES:
-        more = [_setting("64", "PonderNet", seed) for seed in range(5, 8)] if experiment == "64" else []
-        return [_setting(experiment, network, seed) for seed in range(5) for network in METHODS] + more
-    if experiment == "recipe":
-        changed = [_setting("64", "PonderNet", seed, change) for seed in range(3) for change in CHANGES.values()]
-        others = [name for name in METHODS if name != "PonderNet"]
-        return changed + [_setting("64", name, 0, CHANGES["no curriculum"]) for name in others]
-    if experiment == "knobs":
-        pairs = [(network, knob) for network, knobs in KNOBS.items() for knob in knobs]
-        slow = [_setting("96", "PonderNet", seed, {"knob": KNOBS["PonderNet"][0]}) for seed in range(5)]
-        return [_setting("64", network, seed, {"knob": knob}) for seed in range(2) for network, knob in pairs] + slow
-    raise ValueError(f"experiment must be one of {', '.join([*SIZES, 'recipe', 'knobs'])}; got {experiment!r}")
+    generator = torch.Generator(next(model.parameters()).device).manual_seed(12)
+    tasks = {k: ParityTask(elements, k, k) for k in range(1, elements + 1)}
+    result: Row = columns([score(model, *task.batch(500, generator), fixed) for task in tasks.values()])
+    probed = [k for k in PROBED_K if k <= elements]
+    result |= {"by_step": [], "by_ones": []}
+    if isinstance(model, PonderNet):
+        for k in probed:
+            result["by_step"].append(evaluate(model, *tasks[k].batch(1000, generator)).accuracy_by_step)
+    for k in probed:
+        batches = [inputs_with_ones(elements, k, ones, 100, generator) for ones in range(k + 1)]
+        result["by_ones"].append(columns([score(model, x, y, fixed) for x, y in batches]))
+    return result
 
 
-def _setting(size: str, network: str, seed: int, change: Setting | None = None) -> Setting:
-    return RECIPE | SIZES[size] | {"network": network, "knob": METHODS[network], "seed": seed} | (change or {})
+def _setting(size: str, network: str, seed: int, **change: Any) -> Row:
+    return RECIPE | SIZES[size] | {"network": network, "hyperparameter": METHODS[network], "seed": seed} | change
 
 
-def within(row: dict[str, Any]) -> float:
-    """The share of right answers over the k that a run was trained on."""
+def _experiment(name: str, settings: list[Row]) -> Experiment:
+    short = [setting | {"updates": 100, "batch": 16} for setting in settings[: len(METHODS)]]
+    return Experiment(f"03_papers_size_{name}", run, settings, short, checkpointed=True)
+
+
+# First one network of each method, then the next seed of all.
+FIVE_SEEDS = {size: [_setting(size, network, seed) for seed in range(5) for network in METHODS] for size in SIZES}
+MORE_SEEDS = [_setting("64", "PonderNet", seed) for seed in range(5, 8)]  # so that five at least have learnt
+ABLATED = [_setting("64", "PonderNet", seed, **change) for seed in range(3) for change in ABLATIONS.values()]
+NO_CURRICULUM = [_setting("64", network, 0, first=64) for network in METHODS if network != "PonderNet"]
+OTHERS = [
+    _setting("64", network, seed, hyperparameter=value)
+    for seed in range(2) for network, values in HYPERPARAMETERS.items() for value in values
+]  # fmt: skip
+SLOW = [_setting("96", "PonderNet", seed, hyperparameter=0.02) for seed in range(5)]  # leaves it all its steps
+EXPERIMENTS = {
+    "64": _experiment("64", FIVE_SEEDS["64"] + MORE_SEEDS),
+    "96": _experiment("96", FIVE_SEEDS["96"]),
+    "recipe": _experiment("recipe", ABLATED + NO_CURRICULUM),
+    "hyperparameters": _experiment("hyperparameters", OTHERS + SLOW),
+}
+
+
+def accuracy_within(row: Row) -> float:
+    """Return the accuracy over the k that a network was trained on."""
     return mean(row["accuracy"][: row["k_max"]])
 
 
-def beyond(row: dict[str, Any]) -> float:
-    """And over the larger k."""
+def accuracy_beyond(row: Row) -> float:
+    """Return the accuracy over the larger k."""
     return mean(row["accuracy"][row["k_max"] :])
 
 
-def by_pace(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The runs, from those of the fewest steps at k = 16 to those of the most."""
+def by_pace(rows: Sequence[Row]) -> list[Row]:
+    """Return the runs ordered by their steps at k = 16, the fewest first."""
     return sorted(rows, key=lambda row: row["steps"][15])
 
 
-def clock(row: dict[str, Any]) -> tuple[float, float]:
-    """By how much steps differ at k = 16 and 32 with as many +1s, up to 12; and at k = 32 with 2 and with 12 of them.
+def earliest_and_latest(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return {title: "by_ones"} of the ACT that halts earliest, and of the PonderNets that halt earliest and latest.
 
-    Of a clock, whose time is the count, the first is small and the second large.
+    The title has the accuracy over all k; "by_ones" has an entry for each of the first three k of PROBED_K.
     """
-    at_16, at_32 = (its["steps"] for its in row["by_ones"][1:3])
-    return mean(abs(a - b) for a, b in zip(at_16[:13], at_32[:13], strict=True)), abs(at_32[2] - at_32[12])
+    pace = {network: by_pace(matching(rows, network=network)) for network in ("ACT", "PonderNet")}
+    chosen = [(f"{network}, the earliest", rows[0]) for network, rows in pace.items() if rows]
+    chosen += [("PonderNet, the latest", row) for row in pace["PonderNet"][-1:]]
+    return {f"{name}\n{accuracy_within(row):.0%} right over all $k$": row["by_ones"][:3] for name, row in chosen}
 
 
-def extremes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[int, tuple[list[float], list[float]]]]:
-    """{title: {k: (steps, accuracy)}} where 0, 1, 2, ... elements are +1, for the first three k of `PROBED`.
+def clock_differences(row: Row) -> tuple[float, float]:
+    """Return by how much steps differ between k, and between counts of +1.
 
-    Of the ACT that halts earliest, and of the PonderNets that halt earliest and latest. The title says which share is
-    right over all k.
+    The first is the mean difference between k = 16 and k = 32 with as many +1s, 0 to 12; the second that between 2 and
+    12 of them at k = 32. Of a clock, whose time is the count, the first is small and the second large.
     """
-    told = {}
-    for network, ends in (("ACT", ("earliest",)), ("PonderNet", ("earliest", "latest"))):
-        paces = by_pace(results.chosen(rows, network=network))
-        for end, row in zip(ends, (paces[0], paces[-1]) if paces else (), strict=False):
-            its = zip(PROBED[:3], row["by_ones"], strict=False)
-            told[f"{network}, the {end}\n{within(row):.0%} right over all $k$"] = {
-                k: (one["steps"], one["accuracy"]) for k, one in its
-            }
-    return told
-
-
-def runs_of(experiment: str, mode: str, folder: str | Path, workers: int) -> list[dict[str, Any]]:
-    """The runs of an experiment: those "stored" in a folder, short ones of the first settings for "smoke", or all, of
-    which those that the folder lacks are made and stored there; a run that is killed goes on.
-    """
-    wanted = settings(experiment)
-    short = [its | {"updates": 100, "batch": 16} for its in wanted[: len(METHODS)]]
-    file = Path(folder, f"03_papers_size_{experiment}.jsonl")
-    call = partial(run, compiled=mode == "paper")
-    return results.runs_of(mode, call, wanted, short, file, workers=workers, checkpointed=True, name=experiment)
+    at_16, at_32 = (by_ones["steps"] for by_ones in row["by_ones"][1:3])
+    between_k = mean(abs(at_16[ones] - at_32[ones]) for ones in range(13))
+    return between_k, abs(at_32[2] - at_32[12])
