@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from filelock import FileLock, Timeout
 from torch import Tensor, nn
@@ -61,9 +62,10 @@ def in_use(folder: Path | None) -> Iterator[None]:
 
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a dict of tensors, numbers, strings and containers of these."""
+    """Write a dict of tensors, numbers, strings and containers of these; pickle's error if it could not be read back."""
     file = io.BytesIO()
-    torch.save(state, file)
+    torch.save(_without_numpy(state), file)
+    torch.load(io.BytesIO(file.getvalue()), weights_only=True)
     with written_whole(path) as draft:
         draft.write_bytes(file.getvalue() + SEAL + hashlib.sha256(file.getvalue()).hexdigest().encode())
 
@@ -108,3 +110,16 @@ def set_random_state(generator: torch.Generator, state: dict[str, Tensor]) -> No
     torch.set_rng_state(state["cpu"])
     if "cuda" in state:
         torch.cuda.set_rng_state(state["cuda"], generator.device)
+
+
+def _without_numpy(value: Any) -> Any:
+    """The same with Python's own numbers and lists, since NumPy's are not loaded without executing code."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if type(value) is dict:
+        return {_without_numpy(key): _without_numpy(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_without_numpy(part) for part in value]
+    if isinstance(value, tuple):  # also a named one
+        return tuple(_without_numpy(part) for part in value)
+    return value

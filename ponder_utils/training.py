@@ -134,7 +134,8 @@ def train(
             row = {"update": update, **dict(zip(terms, values, strict=True))}
             if not all(map(math.isfinite, values)):
                 for name, buffer in model.named_buffers():
-                    buffer.copy_(buffers[name])
+                    if name in buffers and buffer.shape == buffers[name].shape:
+                        buffer.copy_(buffers[name])
                 raise NonFiniteError(update, row)
             row["lr"] = optimizer.param_groups[0]["lr"]
             optimizer.step()
@@ -221,11 +222,11 @@ def _on_device(batch: Any, device: torch.device) -> tuple[Any, Any]:
 
 
 def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], Row] | None, monitor: str) -> Row:
-    """The numbers of `evaluate`, which may leave the model in any mode, as Python's own."""
+    """The numbers of `evaluate`, which may leave the model in any mode."""
     if evaluate is None:
         return {}
     with modes_kept(model):
-        row = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in evaluate(model).items()}
+        row = evaluate(model)
     if monitor not in row:
         raise ValueError(f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}")
     return row

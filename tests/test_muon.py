@@ -1,20 +1,18 @@
 """Muon and Adam: which weight is whose, how long an update is, and that a run that was killed goes on."""
 
 import math
-from functools import partial
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_training import SETTINGS, Killed, draw, draw_until, make, weights
+from small import SETTINGS, Killed, draw, draw_until, make, weights
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_utils.evaluation import evaluate
-from ponder_utils.losses import LossTerms
-from ponder_utils.training import _Guard, cool_down, train
 from ponder_utils.muon import MuonAndAdam
+from ponder_utils.training import cool_down, train
 
 LR = 0.01
 
@@ -77,43 +75,44 @@ def test_a_schedule_scales_both_alike():
     torch.testing.assert_close(changes[1], 0.1 * changes[0], rtol=1e-4, atol=1e-7)
 
 
-def test_an_update_that_is_not_finite_is_not_made():
-    layer = nn.Linear(3, 4)
-    optimizer, kept = MuonAndAdam(layer, LR), None
-    guard = _Guard(layer, optimizer)
-    for update in range(1, 6):
-        optimizer.zero_grad()
-        guard.before_update()
-        total = layer(torch.ones(2, 3)).square().sum() * (math.inf if update == 3 else 1)
-        total.backward()
-        guard.note(update, LossTerms(total, total, torch.zeros(())), nn.utils.clip_grad_norm_(layer.parameters(), 1.0))
-        optimizer.step()
-        if update == 2:
-            kept = weights(layer)
-    assert torch.equal(weights(layer), kept)
-
-
 @pytest.mark.parametrize("schedule", [cool_down(200), lambda o: ReduceLROnPlateau(o, mode="max", patience=0)])
 def test_resumed_equals_uninterrupted(tmp_path, schedule):
-    options = SETTINGS | {"optimizer": partial(MuonAndAdam, ratio=2.0), "schedule": schedule, "lr": 2e-3}
+    options = SETTINGS | {"schedule": schedule}
     model, loss = make()
-    rows = train(model, loss, draw_until(), 200, **options)
-    resumed, loss = make()
+    rows = train(model, loss, draw, 200, optimizer=MuonAndAdam(model, 2e-3, 2.0), **options)
+    cut, loss = make()
+    optimizer = MuonAndAdam(cut, 2e-3, 2.0)
     with pytest.raises(Killed):
-        train(resumed, loss, draw_until(119), 200, checkpoint_dir=tmp_path, **options)
+        train(cut, loss, draw_until(119), 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options)
     resumed, loss = make(seed=7)  # whatever it starts from is replaced
-    assert train(resumed, loss, draw_until(), 200, checkpoint_dir=tmp_path, **options) == rows
+    optimizer = MuonAndAdam(resumed, 2e-3, 2.0)
+    assert train(resumed, loss, draw, 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options) == rows
     assert torch.equal(weights(resumed), weights(model))
 
 
-def test_another_optimizer_is_another_run(tmp_path):
-    model, loss = make()
-    train(model, loss, draw, 1, checkpoint_dir=tmp_path, optimizer=MuonAndAdam, **SETTINGS)
-    with pytest.raises(ValueError, match="optimizer"):
-        train(model, loss, draw, 2, checkpoint_dir=tmp_path, **SETTINGS)
+@pytest.mark.parametrize("model", [nn.LayerNorm(5), nn.Linear(5, 4, bias=False)], ids=["no matrix", "nothing else"])
+def test_a_model_may_lack_either_kind_of_weight(model):
+    before = weights(model)
+    updated(model)
+    assert not torch.equal(weights(model), before)
+    optimizer = MuonAndAdam(model, LR)
+    optimizer.load_state_dict(optimizer.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((nn.Linear(3, 3), 0), r"lr must be a number in \(0, inf\); got 0"),
+        ((nn.Linear(3, 3), 1e-3, 0), r"ratio must be a number in \(0, inf\); got 0"),
+        ((nn.Flatten(), 1e-3), "model must have parameters; got one without"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        MuonAndAdam(*arguments)
 
 
 def test_it_learns():
     model, loss = make()
-    train(model, loss, draw, 600, lr=2e-3, optimizer=partial(MuonAndAdam, ratio=3.0), progress=False)
+    train(model, loss, draw, 600, optimizer=MuonAndAdam(model, 2e-3, ratio=3.0), progress=False)
     assert evaluate(model, *draw(torch.Generator().manual_seed(1))).accuracy > 0.9

@@ -1,0 +1,70 @@
+"""A small network, its loss and its task, with what tests of training share."""
+
+import torch
+from torch import nn
+
+from ponder_utils.evaluation import evaluate
+from ponder_utils.losses import PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.tasks import ParityTask
+
+TASK = ParityTask(6)
+HELD_OUT = TASK.batch(512, torch.Generator().manual_seed(99))
+cross_entropy = nn.BCEWithLogitsLoss(reduction="none")
+
+
+def make(seed=0, step=RNNStep, max_steps=6):
+    torch.manual_seed(seed)
+    return PonderNet(step(6, 32), max_steps), PonderLoss(cross_entropy, 0.3)
+
+
+def draw(generator):
+    return TASK.batch(64, generator)
+
+
+def score(model):
+    return {"accuracy": evaluate(model, *HELD_OUT).accuracy}
+
+
+def weights(model):
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+SETTINGS = {"log_every": 20, "checkpoint_every": 50, "evaluate": score, "progress": False}
+WITH_ADAM = SETTINGS | {"lr": 5e-3}
+
+
+class Killed(Exception):
+    pass
+
+
+def draw_until(last=10**9):
+    """Batches until the run is killed."""
+    left = iter(range(last))
+
+    def draw_or_die(generator):
+        if next(left, None) is None:
+            raise Killed
+        return draw(generator)
+
+    return draw_or_die
+
+
+class WithDropout(GRUStep):
+    """Draws from torch's global generator, which must be restored too."""
+
+    def forward(self, z, h):
+        y_hat, h, halt_logit = super().forward(z, h)
+        return y_hat, nn.functional.dropout(h, 0.2, self.training), halt_logit
+
+
+class Normed(RNNStep):
+    """Has running means."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size)
+        self.norm = nn.BatchNorm1d(input_size)
+
+    def start(self, x):
+        return super().start(self.norm(x))

@@ -1,0 +1,119 @@
+"""Checkpoints: written whole or not at all, damaged ones named, no code executed."""
+
+import hashlib
+import io
+import os
+import pickle
+import time
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from small import WITH_ADAM, draw, make
+from torch import nn
+
+from ponder_utils.checkpoints import (
+    SEAL,
+    DamagedFileError,
+    load_checkpoint,
+    load_weights,
+    save_checkpoint,
+    written_whole,
+)
+from ponder_utils.training import train
+
+
+def write_half(path):
+    with written_whole(path) as draft:
+        draft.write_bytes(b"half")
+        raise OSError("disk full")
+
+
+def test_checkpoints_are_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "deep" / "state.pt"
+    save_checkpoint(path, {"a": torch.ones(3), "b": [1, "two"]})
+    before = path.read_bytes()
+    with pytest.raises(OSError, match="disk full"):
+        write_half(path)
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        save_checkpoint(path, {"a": lambda: None})
+    with pytest.raises(pickle.UnpicklingError):  # it could be written, and not be read
+        save_checkpoint(path, {"a": nn.Linear(1, 1)})
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == ["state.pt"]
+    assert load_checkpoint(path)["b"] == [1, "two"]
+
+
+def test_a_draft_that_a_kill_has_left_goes_and_a_fresh_one_stays(tmp_path):
+    for name, age in (("old", 7200), ("fresh", 0)):
+        draft = tmp_path / f".state.pt.{name}.draft"
+        draft.write_bytes(b"half")
+        os.utime(draft, (time.time() - age,) * 2)
+    save_checkpoint(tmp_path / "state.pt", {"a": 1})
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".state.pt.fresh.draft", "state.pt"]
+
+
+def test_checkpoints_execute_no_code(tmp_path):
+    class Payload:
+        def __reduce__(self):
+            return (time.sleep, (0,))
+
+    file = io.BytesIO()
+    torch.save({"model": Payload()}, file)
+    sealed = file.getvalue() + SEAL + hashlib.sha256(file.getvalue()).hexdigest().encode()
+    (tmp_path / "bad.pt").write_bytes(sealed)
+    with pytest.raises(DamagedFileError, match=r"bad\.pt is damaged, or not a .*: Weights only load failed"):
+        load_checkpoint(tmp_path / "bad.pt")
+
+
+def damaged(content, kind):
+    if kind == "one bit":
+        return content[:1000] + bytes([content[1000] ^ 4]) + content[1001:]
+    return {"empty": b"", "truncated": content[: len(content) // 2], "text": b"accuracy,0.9"}[kind]
+
+
+@pytest.mark.parametrize("kind", ["empty", "truncated", "text", "one bit"])
+def test_a_damaged_checkpoint_is_named(tmp_path, kind):
+    model, loss = make()
+    train(model, loss, draw, 20, checkpoint_dir=tmp_path, **WITH_ADAM)
+    path = tmp_path / "last.pt"
+    path.write_bytes(damaged(path.read_bytes(), kind))
+    message = r"last\.pt is damaged, or not a checkpoint of ponder_utils: its checksum.*Delete it to begin anew"
+    for _ in range(2):  # the folder is free again
+        with pytest.raises(DamagedFileError, match=message):
+            train(model, loss, draw, 40, checkpoint_dir=tmp_path, **WITH_ADAM)
+    with pytest.raises(DamagedFileError, match=message):
+        load_weights(model, path)
+    save_checkpoint(path, {"weights": 1})
+    with pytest.raises(DamagedFileError, match=r"last\.pt is not a checkpoint of train: it holds weights"):
+        load_weights(model, path)
+
+
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_no_single_bit_flips_silently(tmp_path_factory, place, bit):
+    path = tmp_path_factory.mktemp("bits") / "state.pt"
+    save_checkpoint(path, {"a": torch.arange(8.0), "b": [1, "two"]})
+    content = bytearray(path.read_bytes())
+    content[int(place * len(content))] ^= 1 << bit
+    path.write_bytes(content)
+    with pytest.raises(DamagedFileError, match=r"state\.pt is damaged"):
+        load_checkpoint(path)
+
+
+def test_a_link_to_a_checkpoint_stays_one(tmp_path):
+    (tmp_path / "link.pt").symlink_to(tmp_path / "real.pt")
+    save_checkpoint(tmp_path / "link.pt", {"a": 1})
+    assert (tmp_path / "link.pt").is_symlink()
+    assert load_checkpoint(tmp_path / "real.pt") == {"a": 1}
+
+
+@given(value=st.recursive(
+    st.floats(allow_nan=False) | st.integers(-(2**60), 2**60) | st.text(max_size=5) | st.none() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=10,
+))  # fmt: skip
+def test_what_is_read_is_what_was_written(tmp_path_factory, value):
+    path = tmp_path_factory.mktemp("any") / "state.pt"
+    save_checkpoint(path, {"value": value})
+    assert load_checkpoint(path) == {"value": value}
