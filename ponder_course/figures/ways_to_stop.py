@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ponder_course.verdicts import interval
-from ponder_course.figures import (
+from ponder_course.experiments.ways_to_stop_ranking import Point, Regret
+from ponder_course.figures.style import (
     BLACK,
     BLUE,
     COLOURS,
@@ -22,10 +23,9 @@ from ponder_course.figures import (
     slide,
     step_axis,
 )
+from ponder_course.verdicts import interval
 
 FAMILY = {"nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # who pays
-Lost = tuple[float, float]  # for time, and for wrong answers
-Point = Sequence[float]  # right answers, steps
 
 
 @slide
@@ -39,11 +39,12 @@ def signals(
     """
     figure, axes = panels(len(kinds), width=3.4, height=3.1, sharey=True)
     for ax, (title, curves) in zip(axes, kinds.items(), strict=True):
-        for which, (curve, (label, need)) in enumerate(zip(curves, needs.items(), strict=True)):
+        for i, (curve, (label, need)) in enumerate(zip(curves, needs.items(), strict=True)):
+            colour = COLOURS[i]
             n = step_axis(ax, len(curve), title=title, ylim=(-0.03, 1.05))
-            ax.plot(n, curve, "o-", color=COLOURS[which], markersize=4, label=label)
+            ax.plot(n, curve, "o-", color=colour, markersize=4, label=label)
             if need is not None:
-                ax.axvline(need, color=COLOURS[which], linestyle=":", linewidth=1.6)
+                ax.axvline(need, color=colour, linestyle=":", linewidth=1.6)
         ax.axhline(stops[title], color=BLACK, linestyle="--", linewidth=1.2, label="a level to stop at")
     return legend(figure, columns=len(needs) + 1)
 
@@ -54,18 +55,20 @@ def tradeoffs(
     families: Mapping[str, str],
     limits: Mapping[str, float],
 ) -> Figure:
-    """Right answers against mean steps, a panel for each test: a curve for each way to stop, as its knob is turned.
+    """Right answers against mean steps, a panel for each test: a curve for each way to stop, over its parameter.
 
-    tests: {title: {name: for each network [(right, steps) for each value of the knob]}}; families: {name: who pays},
-    for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in time.
+    tests: {title: {name: for each network [(right, steps) for each value of the parameter]}}; families: {name: who
+    pays}, for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in time.
     """
     figure, axes = panels(len(tests), width=10.0 / len(tests), height=4.2, sharey=True)
     for ax, (title, ways) in zip(axes, tests.items(), strict=True):
-        family = [families[name] for name in ways]
-        for which, (name, networks) in enumerate(ways.items()):
-            style = look(family[:which].count(family[which]), color=FAMILY[family[which]], markersize=5, alpha=0.85)
-            for i, knobs in enumerate(networks):
-                right, steps = zip(*sorted(knobs, key=lambda point: (point[1], point[0])), strict=True)
+        drawn = dict.fromkeys(FAMILY, 0)
+        for name, networks in ways.items():
+            family = families[name]
+            style = look(drawn[family], color=FAMILY[family], markersize=5, alpha=0.85)
+            drawn[family] += 1
+            for i, points in enumerate(networks):
+                right, steps = zip(*sorted(points, key=lambda point: (point[1], point[0])), strict=True)
                 ax.plot(steps, right, label=name if i == 0 else None, **style)
         if title in limits:
             ax.plot(limits[title], 1.0, "*", color=BLACK, markersize=17, zorder=4, label="the perfect clock")
@@ -76,40 +79,29 @@ def tradeoffs(
 
 @slide
 def regrets(
-    problems: Mapping[str, Mapping[str, Sequence[Lost]]], families: Mapping[str, str],
-    live: Mapping[str, Mapping[str, Lost]] | None = None, most: float | None = None,
-) -> Figure:  # fmt: skip
+    problems: Mapping[str, Mapping[str, Sequence[Regret]]],
+    families: Mapping[str, str],
+    live: Mapping[str, Mapping[str, Regret]] | None = None,
+    cut: float | None = None,
+) -> Figure:
     """What each method loses to the perfect clock: for time (full) and for wrong answers (hatched), mean of its runs.
 
     A panel for each problem and a row for each method of the first, in its order; numbers in hundredths of an answer.
-    Rings: single runs, their whole loss; the black line: the 95 % interval of its mean. Diamonds: this session's.
-    families: {method: who pays}, for the colours. A mean of more than `most` is cut off, and written; an arrow head
+    Rings: single runs, their whole regret; the black line: the 95 % interval of its mean. Diamonds: this session's.
+    families: {method: who pays}, for the colours. A mean of more than `cut` is cut off, and written; an arrow head
     stands for single runs beyond it.
     """
-    rows, cut = list(next(iter(problems.values()))), np.inf if most is None else most
+    rows = list(next(iter(problems.values())))
     height = 1.5 + 0.36 * len(rows)
     figure, axes = panels(len(problems), width=11.0 / len(problems), height=height, sharey=True)
     for ax, (title, methods) in zip(axes, problems.items(), strict=True):
-        for y, name in enumerate(rows):
-            runs = 100 * np.asarray(methods.get(name, np.empty((0, 2))))
-            if not len(runs):
-                continue
-            time, answers = runs.mean(0)
-            whole, colour = runs.sum(1), FAMILY[families[name]]
-            ax.barh(y, time, 0.62, color=colour, alpha=0.85)
-            ax.barh(y, answers, 0.62, left=time, facecolor="white", edgecolor=colour, hatch="////")
-            middle, low, high = interval(whole.tolist())
-            ax.plot([low, high], [y, y], color=BLACK, linewidth=2)
-            seen = whole[whole <= cut]
-            ax.plot(seen, np.full(len(seen), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
-            if len(seen) < len(whole):
-                ax.plot(0.98 * cut, y, ">", color=BLACK, markersize=5)
-            if middle > cut:
-                ax.text(1.01 * cut, y, f"{middle:.0f}", va="center", fontsize=11)
-        for name, lost in (live or {}).get(title, {}).items():
-            ax.plot([100 * sum(lost)], [rows.index(name)], "D", color=BLACK, markersize=6)
-        least = min([0.0, *(100 * sum(run) for name in methods if name in rows for run in methods[name])])
-        ax.set(title=title, xlabel="lost, hundredths\nof an answer", xlim=(1.1 * least - 0.01 * (most or 0), most))
+        drawn = {name: 100 * np.array(methods[name]) for name in rows if methods.get(name)}
+        for name, runs in drawn.items():
+            _draw_runs(ax, rows.index(name), runs, FAMILY[families[name]], np.inf if cut is None else cut)
+        for name, regret in (live or {}).get(title, {}).items():
+            ax.plot([100 * sum(regret)], [rows.index(name)], "D", color=BLACK, markersize=6)
+        low = min([0.0, *(runs.sum(1).min() for runs in drawn.values())])
+        ax.set(title=title, xlabel="lost, hundredths\nof an answer", xlim=(1.1 * low - 0.01 * (cut or 0), cut))
         ax.axvline(0, color=BLACK, linewidth=1.4)
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     handles = [Patch(color=colour, label=who) for who, colour in FAMILY.items()]
@@ -117,3 +109,19 @@ def regrets(
     title = "lost for time, by who pays for a step in training:"
     figure.legend(handles=handles, loc="outside lower center", ncols=5, title=title, title_fontsize=12)
     return figure
+
+
+def _draw_runs(ax: Axes, y: int, runs: np.ndarray, colour: str, cut: float) -> None:
+    """Draw one row of `regrets`. runs: [runs, 2], for time and for wrong answers."""
+    time, answers = runs.mean(0)
+    whole = runs.sum(1)
+    ax.barh(y, time, 0.62, color=colour, alpha=0.85)
+    ax.barh(y, answers, 0.62, left=time, facecolor="white", edgecolor=colour, hatch="////")
+    middle, low, high = interval(whole.tolist())
+    ax.plot([low, high], [y, y], color=BLACK, linewidth=2)
+    seen = whole[whole <= cut]
+    ax.plot(seen, np.full(len(seen), y), "o", color=GREY, markerfacecolor="white", markersize=4.5)
+    if len(seen) < len(whole):
+        ax.plot(0.98 * cut, y, ">", color=BLACK, markersize=5)
+    if middle > cut:
+        ax.text(1.01 * cut, y, f"{middle:.0f}", va="center", fontsize=11)

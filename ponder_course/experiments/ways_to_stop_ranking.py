@@ -1,0 +1,108 @@
+"""Which way to stop is best: hyperparameters are chosen on "valid", and other inputs are reported.
+
+A point is [right, steps]: the fraction of right answers and the mean steps of a network. A step has a price in right
+answers, and a row is a run of `ways_to_stop.run` with its setting.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any, NamedTuple
+
+from ponder_course.experiments.ways_to_stop import METHODS, RULES
+from ponder_course.experiments.ways_to_stop_problems import SAME_QUESTION
+
+PRICE = 0.005  # two hundred steps are worth one right answer
+Row = Mapping[str, Any]
+Point = Sequence[float]
+
+
+def utility(point: Point, price: float = PRICE) -> float:
+    """Return the right answers, less the price of the steps."""
+    return point[0] - price * point[1]
+
+
+def best_index(row: Row, rule: str, price: float = PRICE) -> int:
+    """Return which value of the rule's parameter has the largest utility on "valid", the first of equals."""
+    utilities = [utility(point, price) for point in row["tests"]["valid"]["rules"][rule]]
+    return utilities.index(max(utilities))
+
+
+class Best(NamedTuple):
+    """What the best hyperparameters make of each network of a training, stopped by a rule."""
+
+    problem: str  # the recipe, where rows of several are given
+    hyperparameter: float  # of the training, the same for all
+    values: list[float]  # of the rule's parameter, one for each network
+    tests: dict[str, list[Point]]  # one point for each network
+
+
+def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) -> Best | None:
+    """Choose on "valid" the value of the rule's parameter for each network, and the training's hyperparameter by the
+    mean utility of its networks. None without runs of this training that were stopped by the rule.
+
+    Where rows of several problems are given, which must differ in nothing but the recipe, it is chosen with the
+    hyperparameter.
+    """
+    groups: dict[tuple[str, float], list[Row]] = {}
+    for row in rows:
+        if row["training"] == training and rule in row["tests"]["valid"]["rules"]:
+            groups.setdefault((row["problem"], row["hyperparameter"]), []).append(row)
+    if not groups:
+        return None
+
+    def point(row: Row, test: str) -> Point:
+        return row["tests"][test]["rules"][rule][best_index(row, rule, price)]
+
+    def mean_utility(group: tuple[str, float]) -> float:
+        return mean(utility(point(row, "valid"), price) for row in groups[group])
+
+    problem, hyperparameter = max(groups, key=mean_utility)
+    chosen = groups[problem, hyperparameter]
+    values = [RULES[rule].values[best_index(row, rule, price)] for row in chosen]
+    tests = {test: [point(row, test) for row in chosen] for test in chosen[0]["tests"] if test != "valid"}
+    return Best(problem, hyperparameter, values, tests)
+
+
+def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
+    """Return the best of each of METHODS of which there are runs, by the method's name."""
+    found = {name: best(rows, method.training, method.rule, price) for name, method in METHODS.items()}
+    return {name: result for name, result in found.items() if result is not None}
+
+
+def in_time(rows: Sequence[Row], training: str = "every step") -> dict[str, list[Point]]:
+    """Return one point for each network of a training, by test, if every input stops when it can be known."""
+    found: dict[str, list[Point]] = {}
+    for row in rows:
+        for test, result in row["tests"].items():
+            if row["training"] == training and test != "valid" and "in time" in result:
+                found.setdefault(test, []).append(result["in time"])
+    return found
+
+
+class Regret(NamedTuple):
+    """How much less utility a network has than whoever is always right and stops in time; the sum of two parts."""
+
+    time: float
+    wrong_answers: float
+
+
+def regret(point: Point, limit: float, price: float = PRICE) -> Regret:
+    """Return the regret of a point, where limit is the mean of the steps that are needed."""
+    return Regret(price * (point[1] - limit), 1 - point[0])
+
+
+def regrets(rows: Sequence[Row], test: str, price: float = PRICE) -> dict[str, list[Regret]]:
+    """Return the regret of each network, by method. Where no need is known, time is counted from 0."""
+    limit = mean(steps for _, steps in in_time(rows).get(test, [[1.0, 0.0]]))
+    return {
+        name: [regret(point, limit, price) for point in result.tests[test]]
+        for name, result in table(rows, price).items()
+    }
+
+
+def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
+    """Return the rows of EXPERIMENTS by what they ask: lines with all hyperparameters, 8 elements by all recipes."""
+    found: dict[str, list[Row]] = {}
+    for name, rows in made.items():
+        found.setdefault(SAME_QUESTION.get(name, name), []).extend(rows)
+    return found
