@@ -1,4 +1,4 @@
-"""Figures of trained networks: how they learnt, when they halt, how they answer."""
+"""Figures of lesson 03: when networks halt as they learn, how they answer, and what their steps depend on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,8 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_course.verdicts import interval
-from ponder_course.figures import (
+from ponder_course.figures.style import (
     BLACK,
     COLOURS,
     GREY,
@@ -25,42 +24,28 @@ from ponder_course.figures import (
     slide,
     step_axis,
 )
+from ponder_course.verdicts import interval
+from ponder_utils.evaluation import Score
 
 METHODS = (0, 3, 5, 6, 4)  # colours of PonderNet, which has the paper's loss, and of others than the forms of `rises`
 PRIOR: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.8}
-
-
-@slide
-def learning_curves(table: DataFrame, columns: dict[str, str], level: dict[str, float] | None = None) -> Figure:
-    """Logged numbers against the update: a panel for each column, a line for each network.
-
-    The table has a row for each network and evaluation: kind, network, update, and the columns, {column: title of its
-    panel}. The level, {column: value}, is marked by a dotted line.
-    """
-    figure, axes = panels(len(columns), width=3.4)
-    for ax, (column, title) in zip(axes, columns.items(), strict=True):
-        for which, (kind, networks) in enumerate(table.groupby("kind", sort=False)):
-            for i, (_, rows) in enumerate(networks.groupby("network")):
-                line = look(which, marker=None, alpha=0.8, linewidth=1.2, label=kind if i == 0 else None)
-                ax.plot(rows["update"], rows[column], **line)
-        if level and column in level:
-            ax.axhline(level[column], color=BLACK, linestyle=":", linewidth=1.2)
-        ax.set(title=title, xlabel="update", xlim=(0, None))
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-    if table["kind"].nunique() > 1:
-        axes[0].legend()
-    return figure
+Row = Mapping[str, Any]  # a run: "accuracy" and "steps" for each k, and "learnt", True or False
 
 
 @slide
 def over_training(
     table: DataFrame, inputs: Mapping[str, str], prior: Line, moments: Sequence[int], last: int | None = None
 ) -> Figure:
-    """p_n at moments of training, and at the right the accuracy all through it: a row for each kind of network.
+    """Draw p_n at moments of training, and at the right the accuracy all through it: a row for each kind of network.
 
-    The table is that of `learning_curves`; for each of the inputs, {column: label}, it has p_n [N] in that column and
-    the accuracy in "<column> right". A line for each network, full with a filled area for the first inputs, dashed for
-    the others. The prior [N] is dotted, and so are the moments. Up to step `last`.
+    A line for each network, full with a filled area for the first of two sets of inputs, dashed for the other.
+
+    Args:
+        table: that of `learning_curves`; p_n [N] of each set in its column, and the accuracy in "<column> right".
+        inputs: {column: label} of the two sets.
+        prior: [N], dotted.
+        moments: updates, dotted in the panels of the accuracy.
+        last: the last step that is drawn.
     """
     kinds = [*table.groupby("kind", sort=False)]
     n = np.arange(1, len(prior) + 1)
@@ -69,12 +54,12 @@ def over_training(
     ratios = [wide] * len(moments) + [2.6]
     hard: dict[str, Any] = {"color": BLACK, "linewidth": 1.6, "linestyle": "--"}
     rows = figure.subplots(len(kinds), len(ratios), sharey=True, squeeze=False, width_ratios=ratios)
-    for i, (axes, (kind, its)) in enumerate(zip(rows, kinds, strict=True)):
+    for i, (axes, (kind, networks)) in enumerate(zip(rows, kinds, strict=True)):
         looks = [{"color": COLOURS[i], "linewidth": 1.6}, hard]
         for ax, update in zip(axes, moments, strict=False):
-            at = its[its["update"] == update]
+            now = networks[networks["update"] == update]
             for column, line in zip(inputs, looks, strict=True):
-                for p_n in at[column]:
+                for p_n in now[column]:
                     if line is looks[0]:
                         ax.fill_between(n, p_n, color=line["color"], alpha=0.16, linewidth=0)
                     ax.plot(n, p_n, **line)
@@ -83,7 +68,7 @@ def over_training(
             ax.set_xlabel("step $n$" if i == len(kinds) - 1 else " ")
             ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         for column, line in zip(inputs, looks, strict=True):
-            for _, network in its.groupby("network"):
+            for _, network in networks.groupby("network"):
                 axes[-1].plot(network["update"], network[f"{column} right"], **line)
         for update in moments:
             axes[-1].axvline(update, color=GREY, linestyle=":", linewidth=1.2)
@@ -98,7 +83,7 @@ def over_training(
 
 
 def _network(kind: int, which: int) -> dict[str, Any]:
-    """The look of a network in every figure: the colour is its kind's, the marker and the dashes are its own."""
+    """Return the look of a network in every figure: the colour of its kind, a marker and dashes of its own."""
     return {**look(which, color=COLOURS[kind]), "markersize": 5.5, "markerfacecolor": "white", "linewidth": 1.5}
 
 
@@ -108,51 +93,47 @@ def _networks(ax: Axes, number: int) -> None:
 
 
 @slide
-def stopped_at(
-    groups: Mapping[str, tuple[Sequence[Line], Sequence[tuple[float, float]]]],
-    chance: float = 0.5,
-    lowest: float = 0.38,
-) -> Figure:
-    """Accuracy if all inputs were stopped at the same step n, a panel for each group, and where halting lands.
+def stopped_at(groups: Mapping[str, Sequence[Score]], chance: float = 0.5, lowest: float = 0.38) -> Figure:
+    """Draw the accuracy if all inputs stopped at the same step n, and, larger, at the steps where networks halt.
 
-    groups: {title: ([networks, N], [(mean steps, accuracy) of each network])}.
+    A panel for each group, {title: scores of its networks}. lowest: where the axis of the accuracy begins.
     """
     figure, axes = panels(len(groups), width=4.9, height=3.6, sharey=True)
-    for kind, (ax, (title, (by_step, halting))) in enumerate(zip(axes, groups.items(), strict=True)):
-        for which, line in enumerate(by_step):
-            n = step_axis(ax, len(line), title=title, ylim=(lowest, 1.05))
-            ax.plot(n, line, **_network(kind, which))
-        for which, (steps, accuracy) in enumerate(halting):
+    for kind, (ax, (title, scores)) in enumerate(zip(axes, groups.items(), strict=True)):
+        for which, score in enumerate(scores):
+            n = step_axis(ax, len(score.accuracy_by_step), title=title, ylim=(lowest, 1.05))
+            ax.plot(n, score.accuracy_by_step, **_network(kind, which))
+        for which, score in enumerate(scores):
             large = {"markersize": 12, "markerfacecolor": COLOURS[kind], "markeredgecolor": "white", "linestyle": ""}
-            ax.plot([steps], [accuracy], **{**_network(kind, which), **large}, zorder=3)
+            ax.plot([score.steps], [score.accuracy], **{**_network(kind, which), **large}, zorder=3)
         ax.axhline(chance, color=BLACK, linestyle=":", linewidth=1.3, label="chance")
-    _networks(axes[0], max(len(by_step) for by_step, _ in groups.values()))
+    _networks(axes[0], max(map(len, groups.values())))
     axes[0].plot([], [], "o", color=BLACK, markersize=10, label="large: halting as it wants")
     axes[0].set_ylabel("accuracy")
     return legend(figure, columns=5)
 
 
 @slide
-def two_counts(groups: Mapping[str, Sequence[tuple[Line, Line, bool]]], k: Sequence[int], label: str) -> Figure:
-    """Numbers against two counts of an input: left how many elements are not 0, right how many are +1.
+def two_counts(groups: Mapping[str, Sequence[Row]], k: Sequence[int], label: str) -> Figure:
+    """Draw steps against two counts of an input: left how many elements are not 0, right how many are +1.
 
-    A row for each group, all with the same axes. groups: {title: [(against k, against 0, 1, 2, ... ones, learnt?)]}, of
-    each network.
+    A row for each group, all with the same axes. groups: {title: networks}, which also have "by_ones", the steps where
+    0, 1, 2, ... elements are +1.
     """
     figure, axes = panels(2 * len(groups), width=4.9, height=2.9, rows=len(groups), sharey=True)
     for kind, (title, networks) in enumerate(groups.items()):
-        row = axes[2 * kind : 2 * kind + 2]
-        for which, (*lines, learnt) in enumerate(networks):
-            style = _network(kind, which) | ({} if learnt else {"color": GREY})
-            for ax, x, line in zip(row, (k, range(len(lines[1]))), lines, strict=True):
-                ax.plot(x, line, **style)
-        for ax, count in zip(row, ("elements that are not 0 ($k$)", "elements that are +1"), strict=True):
-            ax.set(title=title, xlabel=count)
+        left, right = axes[2 * kind : 2 * kind + 2]
+        for which, network in enumerate(networks):
+            style = _network(kind, which) | ({} if network["learnt"] else {"color": GREY})
+            left.plot(k, network["steps"], **style)
+            right.plot(range(len(network["by_ones"])), network["by_ones"], **style)
+        left.set(title=title, xlabel="elements that are not 0 ($k$)", ylabel=label)
+        right.set(title=title, xlabel="elements that are +1")
+        for ax in (left, right):
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        row[0].set(ylabel=label)
     axes[0].set_ylim(0)
     _networks(axes[0], max(map(len, groups.values())))
-    if not all(learnt for networks in groups.values() for *_, learnt in networks):
+    if not all(network["learnt"] for networks in groups.values() for network in networks):
         axes[0].plot([], [], color=GREY, label="not learnt")
     return legend(figure, columns=4)
 
@@ -162,15 +143,16 @@ def traces(
     answers: Sequence[Line], halting: Sequence[Line], p: Sequence[Line], inputs: Sequence[Line], targets: Line,
     kind: int = 0,
 ) -> Figure:  # fmt: skip
-    """Single inputs on their way through the steps: above the answer, P(odd), below lambda_n and p_n, [inputs, N] each.
+    """Draw single inputs on their way through the steps: above the answer, P(odd), below lambda_n and p_n.
 
-    The inputs' elements -1, 0 and +1 stand over their panels. The answer has the colour of the network's kind.
+    answers, halting, p: [inputs, N] each. The elements -1, 0 and +1 of the inputs stand over their panels. The answer
+    has the colour of the network's kind.
     """
     figure, axes = panels(2 * len(p), width=3.5, height=2.0, rows=2, sharex=True, sharey=True)
     for i, (x, target) in enumerate(zip(inputs, targets, strict=True)):
         above, below = axes[i], axes[i + len(p)]
         n = step_axis(below, len(p[i]), ylim=(-0.05, 1.08))
-        signs = " ".join({-1: "\N{MINUS SIGN}", 0: "\N{MIDDLE DOT}", 1: "+"}[round(its)] for its in x)
+        signs = " ".join({-1: "\N{MINUS SIGN}", 0: "\N{MIDDLE DOT}", 1: "+"}[round(element)] for element in x)
         above.set_title(signs, family="monospace", fontsize=13, fontweight="bold")
         above.axhline(target, color=BLACK, linestyle=":", linewidth=1.4, label="right answer")
         above.plot(n, answers[i], **look(0, markersize=4, color=COLOURS[kind]), label="answer")
@@ -184,36 +166,36 @@ def traces(
 
 
 @slide
-def rises(
-    groups: Mapping[str, Mapping[str, Mapping[float, tuple[Line, int, int]]]], limits: tuple[float, float], label: str
-) -> Figure:
-    """Mean differences with their intervals against lambda_p, a panel for each group and a mark for each form.
+def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
+    """Draw mean rises with their intervals against lambda_p, a panel for each size and a mark for each loss.
 
-    groups: {title: {form: {lambda_p: (a value for each run that learnt, how many did not, how many crashed)}}}. Fewer
-    than three values make no interval: their runs are crosses. What is beyond the limits is cut off. Above the axes
-    stand the numbers of those without a value, where there are any: not learnt, and in the upper row, crashed.
+    The table has a row for each run: size, loss, lambda_p, outcome and rise, which is drawn for those that "learnt".
+    Fewer than three make no interval: their runs are crosses. What is beyond the limits is cut off. Above the axes
+    stand the numbers of runs that have "not learnt", and in the upper row of those that "crashed", where there are any.
     """
-    figure, axes = panels(len(groups), width=5.4, height=4.5, sharey=True)
+    losses, lambda_ps = list(table["loss"].unique()), sorted(table["lambda_p"].unique())
+    figure, axes = panels(table["size"].nunique(), width=5.4, height=4.5, sharey=True)
     heights = {"not learnt": 1.03, "crashed": 1.10}
-    for ax, (title, forms) in zip(axes, groups.items(), strict=True):
+    for ax, (size, runs) in zip(axes, table.groupby("size", sort=False), strict=True):
         ax.axhline(0, color=BLACK, linewidth=1.2)
         above = ax.get_xaxis_transform()  # x in data, y in heights of the axes
-        for which, (form, its) in enumerate(forms.items()):
-            ax.plot([], [], **look(which, linestyle="-"), label=form)
-            for lambda_p, (values, *missing) in its.items():
-                x = lambda_p + 0.05 * (which - (len(forms) - 1) / 2)
+        for which, loss in enumerate(losses):
+            ax.plot([], [], **look(which, linestyle="-"), label=loss)
+        for (loss, lambda_p), group in runs.groupby(["loss", "lambda_p"], sort=False):
+            which = losses.index(loss)
+            x = lambda_p + 0.05 * (which - (len(losses) - 1) / 2)
+            values = group["rise"][group["outcome"] == "learnt"].tolist()
+            if len(values) > 2:
                 middle, low, high = interval(values)
-                if len(values) > 2:
-                    ax.plot([x, x], [low, high], color=COLOURS[which], linewidth=2.2)
-                    ax.plot([x], [middle], **look(which, markersize=8))
-                else:
-                    ax.plot([x] * len(values), values, "x", color=COLOURS[which], markersize=6)
-                for number, height in zip(missing, heights.values(), strict=True):
-                    if number:
-                        ax.text(x, height, str(number), color=COLOURS[which], ha="center", fontsize=11, transform=above)
-        lambda_ps = sorted({lambda_p for its in forms.values() for lambda_p in its})
+                ax.plot([x, x], [low, high], color=COLOURS[which], linewidth=2.2)
+                ax.plot([x], [middle], **look(which, markersize=8))
+            else:
+                ax.plot([x] * len(values), values, "x", color=COLOURS[which], markersize=6)
+            for outcome, height in heights.items():
+                if number := (group["outcome"] == outcome).sum():
+                    ax.text(x, height, str(number), color=COLOURS[which], ha="center", fontsize=11, transform=above)
         ax.set(xlabel=r"$\lambda_p$", ylim=limits, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1))
-        ax.set_title(title, pad=44)
+        ax.set_title(size, pad=44)
         ax.set_xticks(lambda_ps)
     for name, height in heights.items():
         axes[0].text(-0.01, height, f"{name}:", ha="right", fontsize=11, transform=axes[0].transAxes)
@@ -221,99 +203,87 @@ def rises(
     return legend(figure, columns=3)
 
 
+def _against_k(ax: Axes, k: Sequence[int], networks: Sequence[Row], column: str, border: int, **line: Any) -> None:
+    """Draw a line for each network, grey if it has not learnt; beyond the border of training the panel is grey."""
+    for network in sorted(networks, key=lambda network: network["learnt"]):
+        ax.plot(k, network[column], **line | ({} if network["learnt"] else {"color": GREY}))
+    ax.axvspan(border + 0.5, k[-1] + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
+    ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    ax.set(xlim=(k[0] - 0.5, k[-1] + 0.5), xlabel="non-zero elements $k$")
+    if column == "accuracy":
+        ax.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2)
+        ax.set_ylim(0, 1.03)
+
+
+def _title(name: str, networks: Sequence[Row]) -> str:
+    return f"{name}\n{sum(network['learnt'] for network in networks)} of {len(networks)} learnt"
+
+
 @slide
 def beyond(
-    k: Sequence[int], border: int, runs: Mapping[str, tuple[Sequence[Line], Sequence[Line]]],
-    change: Mapping[str, Line], label: str,
-) -> Figure:  # fmt: skip
-    """Accuracy against k, thin lines of runs that learnt and a thick mean, grey those that did not; and a change.
+    k: Sequence[int], runs: Mapping[str, Sequence[Row]], border: int, change: Mapping[str, Line], label: str
+) -> Figure:
+    """Draw the accuracy against k, a panel for each method, and a change of those that learnt in the last.
 
-    runs: {method: (learnt, not learnt)}; change: {method: a value for each run that learnt}, with its interval.
+    The thick line is the mean of the networks that learnt. border: the largest k of training. change: {method: a value
+    for each network that learnt}, with its interval; label: its title.
     """
     figure, axes = panels(len(runs) + 1, width=3.6, height=3.4, rows=2)
     for unused in figure.axes[len(axes) :]:
         unused.remove()
     looks = dict(zip(runs, METHODS, strict=False))
-    for ax, (name, (learnt, failed)) in zip(axes, runs.items(), strict=False):
-        ax.axvspan((border + border + 1) / 2, k[-1] + 0.5, color="#DDDDDD", zorder=0)
-        for line in failed:
-            ax.plot(k, line, color=GREY, linewidth=0.9)
-        for line in learnt:
-            ax.plot(k, line, color=COLOURS[looks[name]], linewidth=0.9, alpha=0.7)
-        if learnt:
-            ax.plot(k, np.mean(learnt, axis=0), color=COLOURS[looks[name]], linewidth=3)
-        ax.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2)
-        ax.set(title=f"{name}\n{len(learnt)} of {len(learnt) + len(failed)} learnt", xlabel="non-zero elements $k$")
-        ax.set(ylim=(0, 1.03), xlim=(k[0] - 0.5, k[-1] + 0.5))
-        ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-        ax.set_ylabel("accuracy")
+    for ax, (name, networks) in zip(axes, runs.items(), strict=False):
+        colour = COLOURS[looks[name]]
+        _against_k(ax, k, networks, "accuracy", border, color=colour, linewidth=0.9, alpha=0.7)
+        if learnt := [network["accuracy"] for network in networks if network["learnt"]]:
+            ax.plot(k, np.mean(learnt, axis=0), color=colour, linewidth=3)
+        ax.set(title=_title(name, networks), ylabel="accuracy")
     ax = axes[-1]
     ax.axhline(0, color=BLACK, linewidth=1.2)
-    for which, (name, values) in enumerate(change.items()):
+    for i, (name, values) in enumerate(change.items()):
         middle, low, high = interval(values)
         colour = COLOURS[looks[name]]
-        marks(ax, [(which + 0.18, value) for value in values], looks[name], 24)
-        ax.plot([which - 0.12] * 2, [low, high], color=colour, linewidth=2.4)
-        ax.plot([which - 0.12], [middle], "o", color=colour, markersize=9)
+        marks(ax, [(i + 0.18, value) for value in values], looks[name], 24)
+        ax.plot([i - 0.12] * 2, [low, high], color=colour, linewidth=2.4)
+        ax.plot([i - 0.12], [middle], "o", color=colour, markersize=9)
     ax.set(title=label, xlabel="method", xlim=(-0.6, len(change) - 0.4))
     ax.set_xticks(range(len(change)), list(change))
     return figure
 
 
 @slide
-def shares(groups: Mapping[str, Mapping[str, Line]], x: Line, label: str) -> Figure:
-    """Shares of networks against lambda_p: two panels a row with the same axes, a line for each form."""
-    figure, axes = panels(len(groups), width=4.6, height=2.7, rows=-(-len(groups) // 2), sharex=True, sharey=True)
-    for ax, (title, forms) in zip(axes, groups.items(), strict=True):
-        for which, (form, line) in enumerate(forms.items()):
-            ax.plot(x, line, **look(which, markersize=8), label=form)
-        ax.set(title=title, xlabel=r"$\lambda_p$", ylabel=label, ylim=(-0.04, 1.04))
-        ax.set_xticks(list(x))
-    return legend(figure, columns=3)
+def accuracy_and_steps(k: Sequence[int], runs: Mapping[str, Sequence[Row]], border: int, n_steps: int) -> Figure:
+    """Draw accuracy, above, and steps, below, against k: a column for each method, a line for each network.
 
-
-@slide
-def accuracy_and_steps(
-    k: Sequence[int], runs: Mapping[str, Sequence[tuple[Line, Line, bool]]], border: int, n_steps: int
-) -> Figure:
-    """Accuracy, above, and steps, below, against k: a column for each method, a line for each network.
-
-    runs: {method: [(accuracy, steps, learnt?)]}; grey ones have not learnt. Beyond the border, the largest k of
-    training, the panels are grey. n_steps: the most there can be.
+    border: the largest k of training; n_steps: the cap N.
     """
     figure, axes = panels(2 * len(runs), width=3.0, height=2.5, rows=2, sharex=True, sharey="row")
-    for which, (above, below, (name, its)) in enumerate(
-        zip(axes[: len(runs)], axes[len(runs) :], runs.items(), strict=True)
-    ):
-        for accuracy, steps, learnt in its:
-            line: dict[str, Any] = {"color": COLOURS[which] if learnt else GREY, "linewidth": 1.5}
-            above.plot(k, accuracy, **line)
-            below.plot(k, steps, **line)
-        for ax in (above, below):
-            ax.axvspan(border + 0.5, k[-1] + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
-            ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-        above.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2)
-        above.set(title=f"{name}\n{sum(one[2] for one in its)} of {len(its)} learnt", ylim=(0, 1.03), xlabel=" ")
-        below.set(xlabel="non-zero elements $k$", ylim=(0, n_steps + 0.5), xlim=(k[0] - 0.5, k[-1] + 0.5))
+    for which, (name, networks) in enumerate(runs.items()):
+        above, below = axes[which], axes[which + len(runs)]
+        _against_k(above, k, networks, "accuracy", border, color=COLOURS[which], linewidth=1.5)
+        _against_k(below, k, networks, "steps", border, color=COLOURS[which], linewidth=1.5)
+        above.set(title=_title(name, networks), xlabel=" ")
+        below.set_ylim(0, n_steps + 0.5)
     axes[0].set_ylabel("accuracy")
     axes[len(runs)].set_ylabel("steps")
     return figure
 
 
 @slide
-def by_ones(networks: Mapping[str, Mapping[int, tuple[Line, Line]]], least: float = 0.9) -> Figure:
-    """Steps against the number of elements that are +1: a panel for each network, a line for each k.
+def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[int], often: float = 0.9) -> Figure:
+    """Draw steps against the number of elements that are +1: a panel for each network, a line for each k.
 
-    networks: {title: {k: (steps, accuracy)}}, [k + 1] each; hollow where fewer than `least` are right.
+    networks: {title: for each k, "steps" and "accuracy", [k + 1] each}; hollow where fewer than `often` are right.
     """
     figure, axes = panels(len(networks), width=3.6, height=3.3, sharey=True)
-    for ax, (title, its) in zip(axes, networks.items(), strict=True):
-        for which, (k, (steps, accuracy)) in enumerate(its.items()):
-            ones, line, often = np.arange(len(steps)), np.asarray(steps), np.asarray(accuracy) >= least
-            ax.plot(ones, line, **look(which, linestyle="-", marker=None, linewidth=1.0, alpha=0.6))
+    for ax, (title, lines) in zip(axes, networks.items(), strict=True):
+        for which, (k, line) in enumerate(zip(ks, lines, strict=True)):
+            steps, right = np.asarray(line["steps"]), np.asarray(line["accuracy"]) >= often
+            ones = np.arange(len(steps))
+            ax.plot(ones, steps, **look(which, linestyle="-", marker=None, linewidth=1.0, alpha=0.6))
             mark = look(which, linestyle="", markersize=7.5 - 1.5 * which)
-            ax.plot(ones[often], line[often], **mark, label=f"$k$ = {k}")
-            ax.plot(ones[~often], line[~often], **mark | {"markerfacecolor": "white"})
+            ax.plot(ones[right], steps[right], **mark, label=f"$k$ = {k}")
+            ax.plot(ones[~right], steps[~right], **mark | {"markerfacecolor": "white"})
         ax.set(title=title, xlabel="elements that are +1", ylim=(0, None))
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes[0].set_ylabel("steps")
