@@ -12,8 +12,7 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real
 from ponder_utils.cells import start_cell
-from ponder_utils.halting import PonderOutput
-from ponder_utils.pondernet import average
+from ponder_utils.halting import PonderOutput, at_least_float32, average
 from ponder_utils.states import hidden_state, map_states, select_rows
 
 
@@ -85,7 +84,7 @@ class ACT(nn.Module):
     def _ponder(self, x: Tensor, state: Any) -> tuple[Any, Tensor, Tensor]:
         """Think about one time step. x: [batch, inputs] -> mean-field state, N(t) [batch], R(t) [batch]."""
         rows = torch.arange(len(x), device=x.device)  # the samples that still think
-        left = torch.ones(len(x), dtype=_precision(x), device=x.device)  # of these, 1 - sum_{j<n} h_j
+        left = at_least_float32(x.new_ones(len(x)))  # 1 - sum_{j<n} h_j of these
         steps = torch.empty_like(rows)
         remainder = torch.empty_like(left)
         mean = None
@@ -95,7 +94,8 @@ class ACT(nn.Module):
             state = self.cell(z, state)
 
             # h_n = sigmoid(W_h s_n + b_h)
-            h = _sigmoid(self.halting(hidden_state(state)).squeeze(1))
+            logit = self.halting(hidden_state(state)).squeeze(1)
+            h = torch.sigmoid(at_least_float32(logit))
 
             # N(t) = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
             halts = left - h <= self.epsilon
@@ -138,7 +138,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     so there is no mean-field state (it is None), and there is no flag. epsilon: as for `ACT`.
     """
     check_real("epsilon", epsilon, 0, 1, open_low=True)
-    h = _sigmoid(output.halt_logits)  # [N, batch]
+    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch]
     left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
 
     # N = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
@@ -154,15 +154,6 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     n = torch.arange(1, len(h) + 1, device=h.device)[:, None]
     p = torch.where(n == steps, remainder, h * goes_on)
     return ACTOutput(average(p, output.y_hat)[None], steps[None], remainder[None], None)
-
-
-def _precision(x: Tensor) -> torch.dtype:
-    """The dtype of halting probabilities and their sums: float32, or float64 if x is."""
-    return torch.float64 if x.dtype == torch.float64 else torch.float32
-
-
-def _sigmoid(logits: Tensor) -> Tensor:
-    return torch.sigmoid(logits.to(_precision(logits)))
 
 
 def _add(total: Any, rows: Tensor, p: Tensor, state: Any) -> Any:

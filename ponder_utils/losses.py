@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_real
 from ponder_utils.act import ACTOutput
-from ponder_utils.halting import DIRECTIONS, REPAIRS, PonderOutput, kl_divergence, make_log_prior
+from ponder_utils.halting import DIRECTIONS, PonderOutput, kl_divergence, make_log_prior
 
 Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -> one loss per sample, [n]
 
@@ -78,10 +78,10 @@ class RegularizationLoss(nn.Module):
     def __init__(self, prior: float | str | Tensor, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
         super().__init__()
         self.prior = prior
-        self.repair = check_choice("repair", repair, REPAIRS)
+        self.repair = repair
         self.direction = check_choice("direction", direction, DIRECTIONS)
         n_values = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
-        self._log_prior = make_log_prior(prior, n_values, repair)  # of the last N
+        self._log_prior = make_log_prior(prior, n_values, repair)  # replaced when the first output tells N
 
     def extra_repr(self) -> str:
         """Return the settings, for print."""

@@ -7,7 +7,7 @@ helps. Losses are called as `PonderLoss` is, with the output of a `PonderNet`.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -57,8 +57,8 @@ class ProgressiveNet(PonderNet):
     and k in 1..N - n, drawn for each batch (Bansal et al. 2022, arXiv:2202.05826, Sec. 3.2).
     """
 
-    def forward(self, x: Tensor) -> PonderOutput | ProgressiveOutput:  # type: ignore[override]
-        """x: [batch, ...]. In training the result is a `ProgressiveOutput`."""
+    def forward(self, x: Any) -> PonderOutput | ProgressiveOutput:  # type: ignore[override]
+        """x: as for `PonderNet`. In training the result is a `ProgressiveOutput`."""
         if not self.training:
             return super().forward(x)
         n = int(torch.randint(self.max_steps, ()))
