@@ -1,0 +1,75 @@
+"""A transformer encoder that decides how often to apply its layer, on padded sequences.
+
+One layer is applied again and again, as in the Universal Transformer (Dehghani et al. 2018, arXiv:1807.03819). The
+task: is a string of brackets balanced? The input is a dict of tokens and a padding mask, as a tokenizer gives it.
+
+    python -m examples.transformer
+"""
+
+import torch
+from torch import Tensor, nn
+
+from ponder_utils import PonderLoss, PonderNet, cool_down, train
+
+N_PLACES = 12
+Inputs = dict[str, Tensor]
+
+
+class TransformerStep(nn.Module):
+    """One step of thought is one pass through the layer; the answer and a_n are read from the mean over all tokens."""
+
+    def __init__(self, n_hidden: int) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(3, n_hidden)
+        self.places = nn.Parameter(torch.randn(N_PLACES, n_hidden))
+        self.layer = nn.TransformerEncoderLayer(n_hidden, 4, 2 * n_hidden, dropout=0.0, batch_first=True)
+        self.heads = nn.Linear(n_hidden, 2)
+
+    def start(self, x: Inputs) -> tuple[Tensor, Tensor]:
+        """Return what every step needs of the input, here the mask, and the first state."""
+        return x["padding"], self.tokens(x["tokens"]) + self.places
+
+    def forward(self, padding: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return y_hat_n [batch], the next state [batch, places, hidden] and a_n [batch]."""
+        h = self.layer(h, src_key_padding_mask=padding)
+        mean = h.masked_fill(padding[:, :, None], 0.0).sum(1) / (~padding).sum(1, keepdim=True)
+        y_hat, halt_logit = self.heads(mean).unbind(1)
+        return y_hat, h, halt_logit
+
+
+def brackets(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tensor]:
+    """Draw strings of 2 to 12 brackets, half of them "(", in any order; the target is 1.0 if they are balanced.
+
+    x: "tokens" [batch, places], 0 (padding), 1 for "(" or 2 for ")", and "padding" [batch, places], bool; y: [batch].
+    """
+    length = 2 * torch.randint(1, N_PLACES // 2 + 1, (batch_size, 1), generator=generator)
+    places = torch.arange(N_PLACES).expand(batch_size, -1)
+    padding = places >= length
+    order = torch.rand(batch_size, N_PLACES, generator=generator).masked_fill(padding, 2.0).argsort(1).argsort(1)
+    signs = torch.where(order < length // 2, 1, -1).masked_fill(padding, 0)
+    # A string that is begun anew where it is lowest, and goes on from its end to its start, is balanced.
+    lowest = signs.cumsum(1).masked_fill(padding, N_PLACES).argmin(1, keepdim=True)
+    begun_anew = signs.gather(1, (places + lowest + 1) % length)
+    mend = torch.rand(batch_size, 1, generator=generator) < 0.4
+    signs = torch.where(mend, begun_anew, signs).masked_fill(padding, 0)
+    balanced = (signs.cumsum(1) >= 0).all(1)
+    return {"tokens": signs.remainder(3), "padding": padding}, balanced.float()
+
+
+def main(n_updates: int = 150) -> float:
+    """Train on fresh strings; print and return how often the network is right on others."""
+    torch.manual_seed(0)
+    model = PonderNet(TransformerStep(32), max_steps=4)
+    loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
+    schedule = cool_down(n_updates)
+    train(model, loss_fn, lambda generator: brackets(64, generator), n_updates, lr=3e-3, schedule=schedule)
+
+    x, y = brackets(1000, torch.Generator().manual_seed(1))
+    prediction = model.eval().predict(x, "quantile", q=0.5)
+    accuracy = ((prediction.y_hat > 0) == (y > 0.5)).float().mean().item()
+    print(f"balanced or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps in the mean")
+    return accuracy
+
+
+if __name__ == "__main__":
+    main()
