@@ -1,11 +1,11 @@
 """What the course's networks are made of: drawings, unrolled over their steps."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
@@ -17,27 +17,27 @@ ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutat
 
 @slide
 def act_cell(h: Line, p: Line) -> Figure:
-    """ACT at one input, unrolled: what each update is given, h_n, and its weight p_n in the state that answers.
+    """ACT at one input, unrolled: the input of each step, its halting unit h_n, and its weight p_n in the answer.
 
-    h: the halting units, p: the weights; updates beyond the last weight, or of weight 0, are never made, and pale.
+    h: the halting units, p: the weights; steps beyond the last weight, or of weight 0, are never made, and pale.
     """
-    made = [n < len(p) and p[n] > 0 for n in range(len(h))]
-    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(h) + 1)], made, height=4.3)
-    for n, (its, on) in enumerate(zip(h, made, strict=True), start=1):
-        if on:
-            _box(ax, n, 2, rf"$h_{n}$ = {its:.2f}", GREEN)
-            _arrow(ax, (n, 1.22), (n, 1.78), GREEN)
-            if n < sum(made) or n == 1:
-                _arrow(ax, (n, 2.22), (n, 2.6), GREY)
-                told = f"{p[n - 1]:.2f}"
-            else:  # the last weight is not read from its unit
-                told = f"$1 - {sum(p[: n - 1]):.2f}$ = {p[n - 1]:.2f}"
-            ax.text(n, 2.75, rf"$p_{n}$ = {told}", color=BLUE, ha="center", va="center")
-            _arrow(ax, (n, 2.92), (n, 3.38), BLUE, width=0.6 + 7 * p[n - 1])
-        else:
+    n_made = sum(p_n > 0 for p_n in p)
+    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(h) + 1)], n_made, height=4.3)
+    for n, h_n in enumerate(h, start=1):
+        if n > n_made:
             ax.text(n, 1.5, "never made", color=GREY, ha="center", va="center")
-    ax.plot([0.8, sum(made) + 0.2], [3.4, 3.4], color=BLUE)
-    ax.text((sum(made) + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
+            continue
+        _box(ax, n, 2, rf"$h_{n}$ = {h_n:.2f}", GREEN)
+        _arrow(ax, (n, 1.22), (n, 1.78), GREEN)
+        weight = f"{p[n - 1]:.2f}"
+        if n == n_made > 1:  # the last weight is not read from its unit
+            weight = f"$1 - {sum(p[: n - 1]):.2f}$ = {weight}"
+        else:
+            _arrow(ax, (n, 2.22), (n, 2.6), GREY)
+        ax.text(n, 2.75, rf"$p_{n}$ = {weight}", color=BLUE, ha="center", va="center")
+        _arrow(ax, (n, 2.92), (n, 3.38), BLUE, width=0.6 + 7 * p[n - 1])
+    ax.plot([0.8, n_made + 0.2], [3.4, 3.4], color=BLUE)
+    ax.text((n_made + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
     ax.set_ylim(-0.35, 3.9)
     return figure
 
@@ -46,16 +46,16 @@ def act_cell(h: Line, p: Line) -> Figure:
 def pondernet(lambdas: Line, p: Line) -> Figure:
     """PonderNet at one input, unrolled: the answer and the coin of each step, and how likely it is to halt there."""
     steps = range(1, len(lambdas) + 1)
-    figure, ax = _unrolled([f"step {n}" for n in steps], [True] * len(lambdas), height=4.6)
-    for n in steps[:-1]:
-        ax.text(n + 0.5, 1.1, rf"$h_{n + 1}$", ha="center", va="bottom")
-    for n, coin, its in zip(steps, lambdas, p, strict=True):
-        for shift, text, colour in ((-0.21, rf"$\hat{{y}}_{n}$", BLUE), (0.21, rf"$\lambda_{n}$ = {coin:.2f}", ORANGE)):
-            _box(ax, n + shift * 1.1, 2, text, colour)
-            _arrow(ax, (n + shift * 0.5, 1.22), (n + shift * 1.1, 1.76), colour)
-        ax.bar(n, its, 0.5, 2.7, color=ORANGE, zorder=2)
+    figure, ax = _unrolled([f"step {n}" for n in steps], len(lambdas), height=4.6)
+    for n, lambda_n, p_n in zip(steps, lambdas, p, strict=True):
+        if n < len(lambdas):
+            ax.text(n + 0.5, 1.1, rf"$h_{n + 1}$", ha="center", va="bottom")
+        for side, text, colour in ((-1, rf"$\hat{{y}}_{n}$", BLUE), (1, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE)):
+            _box(ax, n + 0.231 * side, 2, text, colour)
+            _arrow(ax, (n + 0.105 * side, 1.22), (n + 0.231 * side, 1.76), colour)
+        ax.bar(n, p_n, 0.5, 2.7, color=ORANGE, zorder=2)
         ax.plot([n - 0.25, n + 0.25], [2.7, 2.7], color=GREY, linewidth=1)
-        ax.text(n, 2.53, rf"halts here: $p_{n}$ = {its:.2f}", ha="center", va="center", fontsize=11)
+        ax.text(n, 2.53, rf"halts here: $p_{n}$ = {p_n:.2f}", ha="center", va="center", fontsize=11)
     ax.set_ylim(-0.35, 2.8 + max(p))
     return figure
 
@@ -64,25 +64,18 @@ def pondernet(lambdas: Line, p: Line) -> Figure:
 def light_cone(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figure:
     """A line of places at every step, each hearing from its neighbours at the step before; one light cone is dark."""
     figure, (ax,) = panels(1, width=8.6, height=0.75 * n_steps + 0.8)
+    places = range(n_places)
     for n in range(1, n_steps + 1):
-        inside = [abs(i - place) <= (n_steps - n) * reach for i in range(n_places)]
-        if n < n_steps:
-            for dark in (False, True):
-                arrows = [[(i, n + 0.16), (j, n + 0.84)] for i in range(n_places) for j in range(n_places)
-                          if abs(i - j) <= reach and dark == (abs(j - place) <= (n_steps - n - 1) * reach)]  # fmt: skip
-                style: dict[str, Any] = {"colors": BLUE if dark else PALE_GREY, "linewidths": 1.6 if dark else 0.8}
-                ax.add_collection(LineCollection(arrows, zorder=1 + dark, **style))
-        colours = [BLUE if dark else "white" for dark in inside]
-        edges = [BLUE if dark else GREY for dark in inside]
-        ax.scatter(range(n_places), [n] * n_places, s=150, c=colours, edgecolors=edges, zorder=3)
-    ax.set(
-        yticks=range(1, n_steps + 1),
-        ylabel="step $n$",
-        xlabel="place",
-        xticks=range(n_places),
-        ylim=(n_steps + 0.4, 0.6),
-    )
-    ax.set_xticklabels([str(i + 1) for i in range(n_places)])
+        inside = [abs(i - place) <= (n_steps - n) * reach for i in places]
+        heard = [(i, j) for i in places for j in places if abs(i - j) <= reach and n < n_steps]
+        for i, j in heard:
+            dark = abs(j - place) <= (n_steps - n - 1) * reach
+            colour, width = (BLUE, 1.6) if dark else (PALE_GREY, 0.8)
+            ax.plot([i, j], [n + 0.16, n + 0.84], color=colour, linewidth=width, zorder=1 + dark, solid_capstyle="butt")
+        faces, edges = [BLUE if dark else "white" for dark in inside], [BLUE if dark else GREY for dark in inside]
+        ax.scatter(places, [n] * n_places, s=150, c=faces, edgecolors=edges, zorder=3)
+    ax.set(xlabel="place", ylabel="step $n$", yticks=range(1, n_steps + 1), ylim=(n_steps + 0.4, 0.6))
+    ax.set_xticks(places, [str(i + 1) for i in places])
     ax.grid(visible=False)
     return figure
 
@@ -98,7 +91,6 @@ def readers(image: Sequence[Line], n_places: int = 7) -> Figure:
     ax.axis("off")
     away = np.abs(np.arange(n_places) - n_places // 2)
     away = np.maximum(away[:, None], away)  # steps from the middle to each place
-    edges, steps = np.linspace(-1, 1, n_places + 1), [(1, 8.6), (2, 12.8), (3, 17.0)]
     rows = (
         ("CNN first", "reads all, then thinks", "seen at every step", BLUE, 8.0),
         ("patches", "thinks in order to read", "each place sees its own patch, at every step", RED, 2.2),
@@ -109,20 +101,18 @@ def readers(image: Sequence[Line], n_places: int = 7) -> Figure:
         title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=13)
         ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=12)
         if gridded:
-            ax.hlines(y + 1.5 * edges, 0.2, 3.2, color=colour, linewidth=0.8, alpha=0.5)
-            ax.vlines(1.7 + 1.5 * edges, y - 1.5, y + 1.5, color=colour, linewidth=0.8, alpha=0.5)
+            _grid(ax, 1.7, y, 1.5, n_places, color=colour, alpha=0.5)
         else:
             _box(ax, 5.2, y, "CNN", colour, size=13)
             _arrow(ax, (3.3, y), (4.4, y), colour)
         ax.plot([3.3 if gridded else 5.85, 6.8, 6.8, 17.0], [y, y, y - 1.7, y - 1.7], color=colour, linewidth=1.4)
         ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=11)
-        for n, x in steps:
+        for n, x in ((1, 8.6), (2, 12.8), (3, 17.0)):
             half = 1.1 if gridded else 0.45
             if gridded:
                 known, shown = away < n, ListedColormap(["#F7DFD0", colour])
                 ax.imshow(known, cmap=shown, vmin=0, vmax=1, extent=(x - half, x + half, y - half, y + half))
-                ax.hlines(y + half * edges, x - half, x + half, color="white", linewidth=0.8)
-                ax.vlines(x + half * edges, y - half, y + half, color="white", linewidth=0.8)
+                _grid(ax, x, y, half, n_places, color="white")
             else:
                 _box(ax, x, y, f"step {n}", colour, size=13)
             _arrow(ax, (x, y - 1.7), (x, y - half - 0.05), colour)
@@ -134,11 +124,32 @@ def readers(image: Sequence[Line], n_places: int = 7) -> Figure:
     return figure
 
 
-def _unrolled(states: Sequence[str], made: Sequence[bool], height: float) -> tuple[Figure, Axes]:
-    """One cell a step, the input under each, the state handed on: cells stand at x = 1, 2, ... and y = 1."""
+@slide
+def ways_to_stop() -> Figure:
+    """Four ways to stop, each at the third of five steps: what is checked, step by step, and when it is enough."""
+    ways: list[tuple[str, Line, float, str, str]] = [  # title, level at steps 1 to 3, enough, rule, colour
+        ("certainty\nof the answer", [0.5, 0.55, 0.97], 0.9, "stop when sure", BLUE),
+        ("a budget\nthat runs full", [0.2, 0.6, 1.0], 1.0, r"stop when $\sum h_n$ is 1", ORANGE),
+        ("a coin\nat every step", [0.1, 0.15, 0.8], math.nan, r"stop when it falls, bias $\lambda_n$", GREEN),
+        ("a judge\nof the answer", [0.02, 0.05, 0.95], 0.5, "stop when it says yes", PURPLE),
+    ]
+    figure, axes = panels(len(ways), width=2.8, height=3.2, sharey=True)
+    for ax, (title, levels, enough, rule, colour) in zip(axes, ways, strict=True):
+        ax.bar(range(1, 4), levels, 0.6, color=colour)
+        ax.bar(range(4, 6), [0.9, 0.9], 0.6, color="white", edgecolor=PALE_GREY, linestyle="--")
+        for n in (4, 5):
+            ax.text(n, 0.45, "not made", rotation=90, ha="center", va="center", color=GREY, fontsize=11)
+        ax.axhline(enough, color=BLACK, linestyle="--", linewidth=1.3)
+        ax.annotate("", (3, 1.04), (3, 1.2), arrowprops=ARROW | {"color": RED})
+        ax.set(title=title, xlabel=f"step $n$\n{rule}", ylim=(0, 1.22), xticks=range(1, 6), yticks=(0, 0.5, 1))
+    return figure
+
+
+def _unrolled(states: Sequence[str], n_made: int, height: float) -> tuple[Figure, Axes]:
+    """Draw a cell for each step, at x = 1, 2, ... and y = 1, above the input; cells that are not made are pale."""
     figure, (ax,) = panels(1, width=max(6.4, 1.75 * len(states) + 0.6), height=height)
-    for n, (state, on) in enumerate(zip(states, made, strict=True), start=1):
-        colour = BLACK if on else PALE_GREY
+    for n, state in enumerate(states, start=1):
+        colour = BLACK if n <= n_made else PALE_GREY
         _box(ax, n, 0, "$x$", colour)
         _box(ax, n, 1, state, colour, size=13)
         _arrow(ax, (n, 0.2), (n, 0.76), colour)
@@ -149,33 +160,17 @@ def _unrolled(states: Sequence[str], made: Sequence[bool], height: float) -> tup
     return figure, ax
 
 
+def _grid(ax: Axes, x: float, y: float, half: float, n_places: int, **style: Any) -> None:
+    edges = half * np.linspace(-1, 1, n_places + 1)
+    ax.hlines(y + edges, x - half, x + half, linewidth=0.8, **style)
+    ax.vlines(x + edges, y - half, y + half, linewidth=0.8, **style)
+
+
 def _box(ax: Axes, x: float, y: float, text: str, colour: str, size: float = 12) -> None:
     box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour}
-    written = PALE_GREY if colour == PALE_GREY else BLACK
-    ax.text(x, y, text, color=written, ha="center", va="center", fontsize=size, bbox=box, zorder=3)
+    face = PALE_GREY if colour == PALE_GREY else BLACK
+    ax.text(x, y, text, color=face, ha="center", va="center", fontsize=size, bbox=box, zorder=3)
 
 
 def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], colour: str, width: float = 1.4) -> None:
     ax.annotate("", end, start, arrowprops={**ARROW, "color": colour, "linewidth": width})
-
-
-@slide
-def ways_to_stop() -> Figure:
-    """Four ways to stop, each at the third of five steps: what is looked at, step by step, and when it is enough."""
-    kinds = {
-        "certainty\nof the answer": ([0.5, 0.55, 0.97], 0.9, "stop when sure", BLUE),
-        "a budget\nthat runs full": ([0.2, 0.6, 1.0], 1.0, r"stop when $\sum h_n$ is 1", ORANGE),
-        "a coin\nat every step": ([0.1, 0.15, 0.8], None, r"stop when it falls, bias $\lambda_n$", GREEN),
-        "a judge\nof the answer": ([0.02, 0.05, 0.95], 0.5, "stop when it says yes", PURPLE),
-    }
-    figure, axes = panels(len(kinds), width=2.8, height=3.2, sharey=True)
-    for ax, (title, (levels, enough, told, colour)) in zip(axes, kinds.items(), strict=True):
-        ax.bar(range(1, 4), levels, 0.6, color=colour)
-        ax.bar(range(4, 6), [0.9, 0.9], 0.6, color="white", edgecolor=PALE_GREY, linestyle="--")
-        for n in (4, 5):
-            ax.text(n, 0.45, "not made", rotation=90, ha="center", va="center", color=GREY, fontsize=11)
-        if enough:
-            ax.axhline(enough, color=BLACK, linestyle="--", linewidth=1.3)
-        ax.annotate("", (3, 1.04), (3, 1.2), arrowprops=ARROW | {"color": RED})
-        ax.set(title=title, xlabel=f"step $n$\n{told}", ylim=(0, 1.22), xticks=range(1, 6), yticks=(0, 0.5, 1))
-    return figure

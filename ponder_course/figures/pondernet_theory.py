@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from pandas import DataFrame
 
 from ponder_course.figures.style import BLACK, BLUE, ORANGE, PURPLE, SKY, Line, legend, look, panels, slide, step_axis
 
@@ -19,26 +20,22 @@ def best_halting(losses: Line, columns: Sequence[tuple[str, Line, Line]]) -> Fig
     count = len(columns)
     figure, axes = panels(2 * count, width=3.5 if count > 1 else 5.4, height=2.4, rows=2, sharex=True, sharey="row")
     for above, below, (title, prior, best) in zip(axes[:count], axes[count:], columns, strict=True):
-        n = step_axis(above, len(losses), title=title, xlabel="")
-        losses, prior, best = ([float(value) for value in its] for its in (losses, prior, best))
+        n = step_axis(above, len(losses), title=title, xlabel=" ")
         bars = above.bar(n, losses, 0.7, color=BLUE, label=r"loss $\ell_n$")
         above.bar_label(bars, fmt="%.2f", padding=1, fontsize=11)
         above.margins(y=0.2)
         step_axis(below, len(losses), ylim=(0, 1.42), xticks=n, yticks=(0, 0.5, 1))
         below.bar(n, prior, 0.9, color="#DDDDDD", edgecolor="#999999", label="prior $p_G(n)$")
         below.bar(n, best, 0.5, color=ORANGE, label="best $p_n$")
-        for place, value, behind in zip(n, best, prior, strict=True):
-            top = max(value, behind) + 0.03
-            told = f"{value:.3f}" if value >= 0.001 else "< .001"
-            below.text(place, top, told, ha="center", color=DARK, fontsize=11)
+        for place, p_n, behind in zip(n, best, prior, strict=True):
+            text = f"{p_n:.3f}" if p_n >= 0.001 else "< .001"
+            below.text(place, max(p_n, behind) + 0.03, text, ha="center", color=DARK, fontsize=11)
         for p, colour in ((prior, "#777777"), (best, ORANGE)):
             below.plot(np.dot(n, p), 1.34, "v", color=colour, markersize=9)
         for ax in (above, below):
             ax.grid(axis="x", visible=False)
     axes[0].set_ylabel("nats")
     axes[count].set_ylabel("probability")
-    for ax in axes[:count]:
-        ax.set_xlabel(" ")
     return legend(figure, columns=3)
 
 
@@ -49,12 +46,8 @@ def pushes(coins: Line, parts: Mapping[str, Line], limit: float) -> Figure:
     for which, (label, sizes) in enumerate(parts.items()):
         ax.plot(coins, sizes, **look(which, markersize=5, markevery=4), label=label)
     ax.axhline(limit, color=BLACK, linestyle=":", label="$p_G(3)$")
-    ax.set(
-        xscale="log",
-        yscale="log",
-        xlabel=r"the coin of step 3, $\lambda_3$",
-        ylabel=r"size of $\partial / \partial a_3$",
-    )
+    ax.set(xscale="log", yscale="log", xlabel=r"the coin of step 3, $\lambda_3$")
+    ax.set_ylabel(r"size of $\partial / \partial a_3$")
     ax.invert_xaxis()
     ax.legend()
     return figure
@@ -80,19 +73,21 @@ def learnt(needs: Line, theory: Mapping[str, Line], runs: Mapping[str, Sequence[
 def bound_path(sharpness: Line, curves: Mapping[str, Line], exact: float) -> Figure:
     """Values {label: [points]} along a path of p from the prior on, at 1 / beta; the first is a bound on `exact`."""
     figure, (ax,) = panels(1, width=7.4, height=4.6)
-    x, *lines = ([float(value) for value in its] for its in (sharpness, *curves.values()))
+    bound = next(iter(curves.values()))
     inset = ax.inset_axes((0.12, 0.48, 0.38, 0.42))
     for part in (ax, inset):
-        for label, line, colour, dash in zip(curves, lines, (BLACK, BLUE, ORANGE), ("-", "--", "-."), strict=False):
-            part.plot(x, line, color=colour, linestyle=dash, label=label)
+        for (label, line), colour, dashes in zip(
+            curves.items(), (BLACK, BLUE, ORANGE), ("-", "--", "-."), strict=False
+        ):
+            part.plot(sharpness, line, color=colour, linestyle=dashes, label=label)
         part.axhline(exact, color=BLACK, linestyle=":", label="exact, averaged with the prior")
-        part.fill_between(x, exact, lines[0], color=GREY, linewidth=0, label="gap")
+        part.fill_between(sharpness, exact, bound, color=GREY, linewidth=0, label="gap")
         part.plot(1, exact, "o", color=BLACK, markersize=8, label="they touch")
     ax.set_xscale("symlog", linthresh=1)
-    ax.set(xlabel=r"$1 / \beta$", ylabel="nats", xlim=(0, x[-1]))
+    ax.set(xlabel=r"$1 / \beta$", ylabel="nats", xlim=(0, sharpness[-1]))
     ax.set_xticks([0, 0.5, 1, 10, 100], ["0: prior", "", "1: posterior", "10", "100"])
     inset.set(title=r"enlarged, around $1 / \beta = 1$", xlim=(0, 2), xticks=(0, 1, 2))
-    inset.set_ylim(exact - 0.02, lines[0][0] + 0.01)
+    inset.set_ylim(exact - 0.02, bound[0] + 0.01)
     return legend(figure, columns=3)
 
 
@@ -111,59 +106,32 @@ def priors(settings: dict[str, dict[str, Line]]) -> Figure:
     for ax, (title, forms) in zip(axes, settings.items(), strict=True):
         n = step_axis(ax, len(forms["geometric"]), title=title)
         ax.bar(n, forms["geometric"], color=GREY, label="geometric, cut off")
-        for height, (name, its) in zip((0.94, 0.82), looks.items(), strict=True):
-            ax.plot(n, forms[name], linewidth=1, **its)
+        for height, (name, style) in zip((0.94, 0.82), looks.items(), strict=True):
+            ax.plot(n, forms[name], linewidth=1, **style)
             mean, place = float(np.dot(n, forms[name])), ax.get_xaxis_transform()
-            ax.plot(mean, height, **its | {"marker": "v", "markersize": 9, "label": None}, transform=place)
-            side, told = ("left", f"   {mean:.1f}") if mean < 0.7 * n[-1] else ("right", f"{mean:.1f}   ")
-            ax.text(mean, height, told, transform=place, ha=side, va="center")
+            ax.plot(mean, height, **style | {"marker": "v", "markersize": 9, "label": None}, transform=place)
+            side, text = ("left", f"   {mean:.1f}") if mean < 0.7 * n[-1] else ("right", f"{mean:.1f}   ")
+            ax.text(mean, height, text, transform=place, ha=side, va="center")
     axes[0].set_ylabel("$p_G(n)$")
     return legend(figure, columns=3)
 
 
 @slide
-def prior_mean(lambda_ps: Line, means: dict[str, Line], N: int) -> Figure:
-    """Mean number of steps against lambda_p, {label: [points]}; N is where it is cut off."""
-    figure, (ax,) = panels(1, width=6, height=3.4)
-    for which, (label, mean) in enumerate(means.items()):
-        ax.plot(lambda_ps, mean, **look(which, marker=None), label=label)
-    ax.axhline(N, color="#777777", linewidth=1)
-    ax.text(lambda_ps[-1], N * 1.06, f"$N = {N}$", ha="right")
-    ax.set(xlabel=r"$\lambda_p$", ylabel="mean of the prior, steps", yscale="log", xlim=(0, 1))
-    ax.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
-    ax.minorticks_off()
-    ax.legend()
-    return figure
-
-
-@slide
-def two_divergences(off_mass: Line, divergences: dict[str, Line], limit: float) -> Figure:
-    """Divergences {label: [points]} as the mass away from one step vanishes; `limit` is the bound of the first."""
-    figure, (ax,) = panels(1, width=6, height=3.4)
-    for which, (label, value) in enumerate(divergences.items()):
-        ax.plot(off_mass, value, **look(which, markersize=5), label=label)
-    ax.axhline(limit, color=BLACK, linestyle=":", label=r"$-\log p_G(5)$")
-    ax.set(xlabel="probability to halt elsewhere than at step 5", xscale="log")
-    ax.set(ylabel="divergence (nats)", ylim=(0, None))
-    ax.invert_xaxis()
-    ax.legend()
-    return figure
-
-
-@slide
 def fitted(
-    closed: Sequence[dict[str, Line]], fits: Sequence[dict[str, Line]], losses: Sequence[Line], titles: Sequence[str]
+    losses: Mapping[str, Line], closed: Mapping[str, Sequence[Line]], fits: Mapping[str, Sequence[Line]]
 ) -> Figure:
-    """Halting distributions by gradient descent (marks) on their closed forms (lines), {label: [N]} for each case;
-    losses [cases, N] as a grey step line on the same axis."""
-    figure, axes = panels(len(titles), width=3.5, height=3.5, sharey=True)
-    for ax, lines, marks, loss, title in zip(axes, closed, fits, losses, titles, strict=True):
+    """Halting distributions by gradient descent (marks) on their closed forms (lines), and losses in grey.
+
+    Losses are {title of a case: [N]}, closed forms and fits {label: [cases, N]}.
+    """
+    figure, axes = panels(len(losses), width=3.5, height=3.5, sharey=True)
+    for i, (ax, (title, loss)) in enumerate(zip(axes, losses.items(), strict=True)):
         n = step_axis(ax, len(loss), title=title, yscale="log", ylim=(1e-4, 2))
         ax.step(n, loss, where="mid", color="#777777", linewidth=1.2, label=r"loss $\ell_n$ (nats)")
-        for which, label in enumerate(lines):
+        for which, label in enumerate(closed):
             mark = look(which, markersize=5, linestyle="none", markerfacecolor="none" if which else None)
-            ax.plot(n, lines[label], **look(which, marker=None, linewidth=1.2))
-            ax.plot(n, marks[label], **mark, label=label)
+            ax.plot(n, closed[label][i], **look(which, marker=None, linewidth=1.2))
+            ax.plot(n, fits[label][i], **mark, label=label)
     axes[0].set_ylabel("$p_n$, and loss (log scale)")
     return legend(figure, columns=3)
 
@@ -172,11 +140,10 @@ def fitted(
 def underflow(logits: Line, survival: dict[str, Line], log_space: Line) -> Figure:
     """log10 of a product of survival probabilities against the logit: {label: [points]}, and in log space."""
     figure, (ax,) = panels(1, width=7, height=3.6)
-    a = np.asarray(logits)
-    ax.plot(a, log_space, color=BLACK, linestyle=":", label="sum of logarithms, float32")
+    ax.plot(logits, log_space, color=BLACK, linestyle=":", label="sum of logarithms, float32")
     for which, (name, values) in enumerate(survival.items()):
         alive = np.asarray(values) > 0
-        x, y = a[alive], np.log10(np.asarray(values)[alive])
+        x, y = np.asarray(logits)[alive], np.log10(np.asarray(values)[alive])
         ax.plot(x, y, **look(which, marker=None), label=name)
         ax.plot(x[-1], y[-1], **look(which, marker="X", markersize=10, linestyle="none"))
     ax.set(xlabel=r"halting logit $a$, the same at every step", ylabel=r"$\log_{10}$ of the survival")
@@ -201,16 +168,19 @@ def assignments(losses: dict[str, Line], names: Sequence[str]) -> Figure:
 
 
 @slide
-def stopping(p: Line, answer: Line, rules: dict[str, tuple[float, float, float, float]]) -> Figure:
-    """p_n and the answer after each step [N]; for each rule mean and deviation of the steps computed and the answer."""
+def stopping(p: Line, answer: Line, rules: DataFrame) -> Figure:
+    """p_n and the answer after each step [N]; for each rule, how many steps it computes and what it answers.
+
+    The table has a row for each rule: steps, answer, and their standard deviations steps_sd, answer_sd.
+    """
     figure, (left, right) = panels(2, width=4.8, height=3.5)
     n = step_axis(left, len(p), ylabel="probability", ylim=(0, 1.03))
     left.bar(n, p, color=SKY, label="$p_n$")
     left.plot(n, answer, **look(0, markersize=4), label="answer, P(odd)")
     left.legend()
-    for which, (name, (cost, cost_sd, mean, sd)) in enumerate(rules.items()):
-        mark = look(which, markersize=8, linestyle="none", capsize=3, linewidth=1.2)
-        right.errorbar(cost, mean, xerr=cost_sd or None, yerr=sd or None, **mark, label=name)
+    for which, (name, rule) in enumerate(rules.iterrows()):
+        mark = look(which, markersize=8, linestyle="none", capsize=3, linewidth=1.2, label=name)
+        right.errorbar(rule.steps, rule.answer, xerr=rule.steps_sd or None, yerr=rule.answer_sd or None, **mark)
     right.set(xlabel="steps computed", ylabel="answer, P(odd)", ylim=(0, 1.03), xlim=(0, len(p) + 0.5))
     right.legend(loc="lower left")
     return figure
