@@ -68,7 +68,7 @@ def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor
     return task.batch(n_lines, torch.Generator().manual_seed(seed))
 
 
-def validation(task: Any) -> Callable[[PonderNet], dict[str, float]]:
+def validation(task: Any) -> Callable[..., Row]:
     """Return for `train` what measures accuracy (whole lines right, sampled) and steps, on 500 lines of their own."""
     x, y = fresh(task, 500, seed=1)
 

@@ -122,7 +122,7 @@ BUDGETS = {
 }
 
 
-def validation(digits: DigitSet, budget: str, within: float = 22.5) -> Callable[[PonderNet], dict[str, float]]:
+def validation(digits: DigitSet, budget: str, within: float = 22.5) -> Callable[..., Row]:
     """Return for `train` what measures accuracy, exact in the halting, and steps on validation digits.
 
     All of these where they decide when to stop, else at most 1,000.
