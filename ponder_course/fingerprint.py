@@ -23,15 +23,22 @@ def fingerprint_of(run: Callable[..., Any]) -> str | None:
     code = getattr(inspect.unwrap(run), "__code__", None)
     if code is None or not Path(code.co_filename).is_file():
         return None
-    trees: dict[Path, ast.Module] = {}
+    texts: dict[Path, str] = {}
     waiting = {Path(code.co_filename).resolve()}
     while waiting:
         path = waiting.pop()
-        trees[path] = ast.parse(path.read_text(encoding="utf-8"))
-        waiting |= _imported(trees[path]) - trees.keys()
+        texts[path], imported = _read(path, path.stat().st_mtime_ns)
+        waiting |= imported - texts.keys()
     # An __init__ only passes on the names of other files.
-    texts = sorted(_text(tree) for path, tree in trees.items() if path.name != "__init__.py")
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    code_of_files = sorted(text for path, text in texts.items() if path.name != "__init__.py")
+    return hashlib.sha256("\n".join(code_of_files).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _read(path: Path, changed: int) -> tuple[str, set[Path]]:
+    """Return the code of a file, last changed then, and the files of the course that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return _text(tree), _imported(tree)
 
 
 def _imported(tree: ast.Module) -> set[Path]:

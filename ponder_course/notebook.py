@@ -12,7 +12,7 @@ from ponder_utils._check import check_choice
 
 
 def pick_device(device: str = "auto") -> torch.device:
-    """Return the device "cpu" or "cuda"; "auto" is CUDA where there is one. ValueError for other names, or without CUDA."""
+    """Return the device "cpu" or "cuda"; "auto" is CUDA if there is one. ValueError for other names or missing CUDA."""
     check_choice("device", device, ("auto", "cpu", "cuda"))
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device must be 'auto' or 'cpu' on this machine, which has no CUDA device; got 'cuda'")
@@ -56,7 +56,7 @@ def _statements(cell: str) -> list[ast.stmt]:
 
 
 def attempt(check: Callable[[Any], None], answer: Any) -> bool:
-    """Run the check of an exercise on an answer, print in one line what is wrong with it, and return whether it is right."""
+    """Run the check of an exercise on an answer; print in one line what is wrong, and return whether it is right."""
     try:
         check(answer)
     except NotImplementedError:

@@ -1,0 +1,133 @@
+import json
+import multiprocessing
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+
+from ponder_course.store import append, check_writable, finished, key_of, plain, read
+from ponder_utils.checkpoints import DamagedFileError
+
+ENTRIES = [{"setting": {"seed": seed}, "result": {"value": 10 * seed}} for seed in range(4)]
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    for entry in ENTRIES:
+        append(file, entry)
+    return file
+
+
+def test_what_was_appended_is_read_in_order(file, tmp_path):
+    assert read(file) == ENTRIES
+    assert read(tmp_path / "none.jsonl") == []
+    assert finished(None) == finished(tmp_path / "none.jsonl") == {}
+
+
+def test_the_first_result_of_a_setting_counts_and_no_error_does(file):
+    append(file, {"setting": {"seed": 0}, "result": {"value": -1}})
+    append(file, {"setting": {"seed": 9}, "error": "KeyError: 'x'"})
+    assert len(read(file)) == 6
+    assert list(finished(file).values()) == [{"seed": seed, "value": 10 * seed} for seed in range(4)]
+
+
+def test_a_piece_of_a_line_that_a_kill_has_left_is_cut_off_by_the_next_writer(file):
+    whole = file.read_bytes()
+    for cut in (1, 30, len(whole.splitlines()[-1])):
+        file.write_bytes(whole[:-cut])
+        assert read(file) == ENTRIES[:3]
+        append(file, ENTRIES[3])
+        assert file.read_bytes() == whole
+
+
+def test_a_file_that_holds_only_a_piece_begins_anew(tmp_path):
+    (tmp_path / "runs.jsonl").write_bytes(b'{"setting"')
+    append(tmp_path / "runs.jsonl", ENTRIES[0])
+    assert read(tmp_path / "runs.jsonl") == ENTRIES[:1]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda text: "seed,value" + text[10:], 1),
+        (lambda text: text.replace('"result"', '"resul"', 2).replace('"resul"', '"result"', 1), 2),
+        (lambda text: "7\n" + text, 1),
+        (lambda text: text + "{}\n", 5),
+        (lambda text: '{"runs": []}\n' + text, 1),
+        (lambda text: text[:60] + "\n" + text[60:], 2),
+        (lambda text: text.replace('{"value": 30}', "[30]"), 4),
+        (lambda text: text.replace('{"seed": 2}', "2"), 3),
+        (lambda text: text.replace("\n", "\n\n", 1), 2),
+        (lambda text: text.replace("10", "\xff", 1), 2),
+    ],
+)
+def test_a_damaged_line_is_named(file, change, line):
+    file.write_bytes(change(file.read_text()).encode("latin-1"))
+    with pytest.raises(DamagedFileError, match=rf"runs\.jsonl, line {line} is not a run as run_all writes it\. Delete"):
+        read(file)
+
+
+def test_lines_may_end_as_on_windows(file):
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    append(file, {"setting": {"seed": 4}, "result": {}})
+    assert read(file) == [*ENTRIES, {"setting": {"seed": 4}, "result": {}}]
+
+
+def test_many_threads_append_whole_lines(tmp_path):
+    entries = [{"setting": {"seed": seed}, "result": {"text": "x" * 5000}} for seed in range(60)]
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda entry: append(tmp_path / "runs.jsonl", entry), entries))
+    assert sorted(read(tmp_path / "runs.jsonl"), key=lambda entry: entry["setting"]["seed"]) == entries
+
+
+def append_fifty(file, name):
+    for seed in range(50):
+        append(file, {"setting": {"seed": seed, "process": name}, "result": {"text": "x" * 5000}})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_two_processes_append_whole_lines(tmp_path):
+    file, context = tmp_path / "runs.jsonl", multiprocessing.get_context("fork")
+    processes = [context.Process(target=append_fifty, args=(file, name)) for name in "ab"]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    settings = [entry["setting"] for entry in read(file)]
+    for name in "ab":
+        assert [setting["seed"] for setting in settings if setting["process"] == name] == list(range(50))
+
+
+def test_a_key_knows_no_order_and_no_type_of_numbers():
+    assert key_of({"a": 1, "b": (2, 3)}) == key_of({"b": [2, np.int64(3)], "a": torch.tensor(1)})
+    assert key_of({"a": 1}) != key_of({"a": 2})
+    assert plain({"x": np.float64(0.5), "y": torch.ones(2), 3: None}) == {"x": 0.5, "y": [1.0, 1.0], "3": None}
+    with pytest.raises(TypeError, match="settings and results must be numbers, strings, lists and dicts; got a Linear"):
+        plain({"x": torch.nn.Linear(1, 1)})
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    assert check_writable(tmp_path / "link.jsonl") == tmp_path / "real.jsonl"
+    append(check_writable(tmp_path / "link.jsonl"), ENTRIES[0])
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert read(tmp_path / "real.jsonl") == read(tmp_path / "link.jsonl") == ENTRIES[:1]
+
+
+@pytest.mark.parametrize("name", ["folder", "file/runs.jsonl", "/proc/x", "/proc/none/x"])
+def test_a_file_that_cannot_be_written_is_named(tmp_path, name):
+    if name.startswith("/proc") and not os.path.isdir("/proc/self"):
+        pytest.skip("needs Linux")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=rf"file must be one that can be written; got .*{name}: \w+"):
+        check_writable(tmp_path / name)
+
+
+def test_a_new_folder_is_made(tmp_path):
+    append(check_writable(tmp_path / "a" / "b" / "runs.jsonl"), ENTRIES[0])
+    assert [json.loads(line) for line in (tmp_path / "a" / "b" / "runs.jsonl").read_text().splitlines()] == ENTRIES[:1]
