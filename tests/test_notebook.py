@@ -84,6 +84,6 @@ def test_device():
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_a_missing_gpu_is_said_to_be_missing():
+def test_a_missing_gpu_is_named():
     with pytest.raises(ValueError, match=r"device must be 'auto' or 'cpu' .*got 'cuda'"):
         pick_device("cuda")

@@ -1,4 +1,5 @@
 import math
+import re
 from statistics import mean
 
 import numpy as np
@@ -8,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from ponder_course.verdicts import count, difference, estimate, interval, span, verdict
 from ponder_utils.evaluation import best_halting
-from ponder_course.verdicts import count, interval, span, told
 
 numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=20)
 
@@ -27,35 +28,56 @@ def test_the_interval_is_that_of_students_t_test(values):
 
 def test_nineteen_of_twenty_intervals_hold_the_truth():
     rng = np.random.default_rng(0)
-    held = [low <= 3 <= high for _, low, high in (interval(list(rng.normal(3, 2, 5))) for _ in range(2000))]
-    assert 0.935 < sum(held) / len(held) < 0.965
+    contained = [low <= 3 <= high for _, low, high in (interval(list(rng.normal(3, 2, 5))) for _ in range(2000))]
+    assert 0.935 < sum(contained) / len(contained) < 0.965
 
 
-def test_runs_are_told_in_words():
+def test_runs_in_words():
     assert span([0.1, 0.3, 0.2]) == "0.10 to 0.30"
     assert span([0.5, 0.5], ".1%") == "50.0%"
-    assert span([]) == told([]) == "no runs"
-    assert told([1.0, 2.0, 3.0]) == "+2.00 [-0.48, +4.48], 3 runs"
-    assert told([1.0]) == "+1.00, one run"
+    assert span([]) == estimate([]) == "no runs"
+    assert estimate([1.0, 2.0, 3.0]) == "+2.00 [-0.48, +4.48], 3 runs"
+    assert estimate([1.0]) == "+1.00, one run"
     assert count([0.97, 0.98, 0.1], 0.97) == "2 of 3"
     assert math.isnan(interval([1.0])[1])
+
+
+def test_a_verdict_is_undecided_where_the_interval_holds_zero():
+    assert verdict([1.0, 2.0, 3.0]) == "undecided: +2.00 [-0.48, +4.48], 3 runs"
+    assert verdict([2.0, 2.5, 3.0]) == "more: +2.50 [+1.26, +3.74], 3 runs"
+    assert verdict([-2.0, -2.5, -3.0], ".1f", ("better", "worse")) == "worse: -2.5 [-3.7, -1.3], 3 runs"
+    assert verdict([2.0, 2.5]) == "too few runs: +2.25 [-0.93, +5.43], 2 runs"
+    assert verdict([]) == "too few runs: no runs"
+
+
+@given(numbers, numbers)
+def test_a_difference_has_the_interval_of_welchs_t_test(a, b):
+    if np.var(a) + np.var(b) > 1e-9:
+        low, high = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+        found = [float(part) for part in re.findall(r"[+-][\d.]+(?:e[+-]\d+)?", difference(a, b, "+.6f"))[:3]]
+        assert found == pytest.approx([np.mean(b) - np.mean(a), low, high], abs=2e-6)
+
+
+def test_a_difference_is_of_the_second_less_the_first():
+    assert difference([0.1, 0.1], [0.3, 0.3]) == "+20.0% [+20.0%, +20.0%], 2 and 2 runs"
+    assert difference([0.1], [0.3, 0.3]) == "too few runs"
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
 def test_no_choice_of_steps_is_better_than_the_best(n_steps, batch_size, seed):
     generator = torch.Generator().manual_seed(seed)
-    chances = torch.rand(n_steps, batch_size, generator=generator, dtype=torch.float64)
-    steps, accuracy = best_halting(chances)
+    probs = torch.rand(n_steps, batch_size, generator=generator, dtype=torch.float64)
+    steps, accuracy = best_halting(probs)
     assert steps == sorted(steps)
     assert accuracy == sorted(accuracy)
     for _ in range(30):
         at = torch.randint(n_steps, (1, batch_size), generator=generator)
-        cost, right = (at + 1).double().mean().item(), chances.gather(0, at).mean().item()
+        cost, right = (at + 1).double().mean().item(), probs.gather(0, at).mean().item()
         for price in (1.0, 0.1, 0.01, 0.001):  # among those that are drawn
             best = max(a - price * s for s, a in zip(steps, accuracy, strict=True))
             assert right - price * cost <= best + 1e-6
 
 
 def test_a_line_that_is_known_at_step_3_costs_3_steps():
-    chances = torch.tensor([[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
-    assert {*zip(*best_halting(chances), strict=True)} == {(1.0, 0.75), (2.0, 1.0)}
+    probs = torch.tensor([[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
+    assert {*zip(*best_halting(probs), strict=True)} == {(1.0, 0.75), (2.0, 1.0)}

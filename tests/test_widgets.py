@@ -4,8 +4,8 @@ import re
 import ipywidgets
 import pytest
 
-from ponder_course.notebook import widgets
-from ponder_course.figures import panels, slide
+from ponder_course import widgets
+from ponder_course.figures.style import panels, slide
 
 SLIDERS = {"lambda_p": (0, 0.9, 0.1, 0.2), "steps": (1, 20, 1, 5)}
 
