@@ -2,4 +2,4 @@
 
 import os
 
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler, which measures memory, would tell of itself
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler, which measures memory, would print about itself

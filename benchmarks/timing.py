@@ -10,6 +10,7 @@ import statistics
 import sysconfig
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,34 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 Row = dict[str, Any]
-ROUNDS = 25
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work goes into the rows.
+
+    A smoke run takes each measurement twice on networks that have hardly been trained: it shows in seconds that every
+    row can be measured, and its numbers mean nothing.
+    """
+
+    smoke: bool = False
+
+    def rounds(self, n: int) -> int:
+        """Return how often something is timed, n unless this is a smoke run."""
+        return 2 if self.smoke else n
+
+    def updates(self, n: int) -> int:
+        """Return how many updates a network is trained with, n unless this is a smoke run."""
+        return 2 if self.smoke else n
+
+    def require(self, accuracy: float, at_least: float) -> None:
+        """Raise a RuntimeError if a trained network is not as accurate as this; a smoke run accepts any."""
+        if accuracy < at_least and not self.smoke:
+            raise RuntimeError(f"the network has not learnt: right on {accuracy:.1%}")
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Wall-clock time of one call, on whatever device it works."""
+    """Return the wall-clock time of one call, on whatever device it works."""
     start = time.perf_counter()
     call()
     if torch.cuda.is_initialized():
@@ -33,26 +57,28 @@ def compare(
     name: str,
     ours: Callable[[], object],
     other: Callable[[], object],
-    rounds: int = ROUNDS,
-    target: str = "",
+    rounds: int,
+    target: float | None = None,
 ) -> Row:
-    """Time both sides in turn. The ratio is ours / other, per round; its median is what a claim rests on.
+    """Time both sides in turn. The ratio is ours / other in each round; its median is what a claim rests on.
 
     Args:
         name: of the row, "ours / other".
         ours, other: what is timed; each is called once before.
-        rounds: how often.
-        target: "<= 0.5" where the project has promised something about the ratio.
+        rounds: how often, at least 2.
+        target: the largest ratio that the project has promised, where it has promised one.
     """
     ours()
     other()
     pairs = []
-    for n in range(rounds):  # who goes first changes
-        first, second = (ours, other) if n % 2 == 0 else (other, ours)
-        pair = seconds(first), seconds(second)
-        pairs.append(pair if n % 2 == 0 else pair[::-1])
+    for n in range(rounds):
+        if n % 2 == 0:
+            pairs.append((seconds(ours), seconds(other)))
+        else:  # who goes first changes
+            seconds_of_other = seconds(other)
+            pairs.append((seconds(ours), seconds_of_other))
     low, ratio, high = statistics.quantiles([a / b for a, b in pairs], n=4)
-    row = {
+    row: Row = {
         "claim": name,
         "ours_ms": round(1e3 * statistics.median(a for a, _ in pairs), 3),
         "other_ms": round(1e3 * statistics.median(b for _, b in pairs), 3),
@@ -60,21 +86,24 @@ def compare(
         "quartiles": [round(low, 3), round(high, 3)],
         "rounds": rounds,
     }
-    if target:
-        row |= {"target": target, "holds": ratio <= float(target.removeprefix("<= "))}
+    if target is not None:
+        row |= {"target": target, "holds": ratio <= target}
     return row
 
 
 def can_compile() -> bool:
-    """Is there what `torch.compile` wants on a CPU, a C++ compiler and Python's headers?"""
+    """Return whether there is what `torch.compile` needs on a CPU, a C++ compiler and Python's headers."""
     return shutil.which("c++") is not None and Path(sysconfig.get_path("include"), "Python.h").exists()
 
 
 def peak_bytes(call: Callable[[], object]) -> int:
-    """The most memory that torch held at one time on the CPU, beyond what it held before the call."""
+    """Return the most memory that torch held at one time on the CPU, beyond what it held before the call."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         call()
-    events = (event for event in profiler.profiler.kineto_results.events() if event.name() == "[memory]")
+    assert profiler.profiler is not None
+    results = profiler.profiler.kineto_results
+    assert results is not None
+    events = [event for event in results.events() if event.name() == "[memory]"]
     level = peak = 0
     for event in sorted(events, key=lambda event: event.start_ns()):
         level += event.nbytes()

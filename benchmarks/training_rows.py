@@ -1,4 +1,4 @@
-"""Rows about training: data, iterations, many networks at once, and memory."""
+"""Rows about training: data, iterations, and memory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import math
 import statistics
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from benchmarks import peers
-from benchmarks.labml import Labml
-from benchmarks.timing import Row, can_compile, compare, peak_bytes, seconds
+from benchmarks import labml, peers
+from benchmarks.timing import Effort, Row, can_compile, compare, peak_bytes, seconds
 from ponder_utils import (
     ACT,
     ACTLoss,
     CheckpointedStep,
-    ConvEncoder,
     EncodedStep,
     GRUStep,
-    MLPCell,
     ParityTask,
     PonderLoss,
     PonderNet,
@@ -30,195 +28,199 @@ from ponder_utils import (
     RotationTask,
     load_digits,
     train,
-    train_many,
 )
+from ponder_utils.cells import MLPCell
+from ponder_utils.encoders import ConvEncoder
 
-N, BATCH = 20, 128
-
-
-def iterations(model: nn.Module, loss_fn: Callable, task: ParityTask, n: int) -> None:
-    """So many updates by `train`: data, forward, loss, backward, clip, Adam."""
-    train(model, loss_fn, lambda g: task.batch(BATCH, g), n, lr=3e-4, progress=False)
+N, BATCH, ROUNDS = 20, 128, 25
+UPDATES = 20  # in one timed call, so that what `train` does once weighs little
 
 
-def by_hand(loss: Callable, model: nn.Module, task: ParityTask, n: int, lr: float = 3e-4) -> None:
-    """The same around a textbook network, which computes its own loss."""
-    optimizer, generator = torch.optim.Adam(model.parameters(), lr=lr), torch.Generator().manual_seed(0)
-    for _ in range(n):
+def ponder_loss(lambda_p: float = 0.2) -> PonderLoss:
+    """Return the loss with the criterion of parity."""
+    return PonderLoss(peers.bce, lambda_p)
+
+
+def ours(model: nn.Module, loss_fn: Callable, draw: Callable, n_updates: int, lr: float = 3e-4) -> None:
+    """Make so many updates by `train`: data, forward, loss, backward, clip, Adam."""
+    train(model, loss_fn, draw, n_updates, lr=lr, progress=False)
+
+
+def by_hand(model: nn.Module, loss: Callable, draw: Callable, n_updates: int, lr: float = 3e-4) -> None:
+    """Make so many updates of a textbook network in a loop of one's own; loss(x, y) is a method of the network."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(n_updates):
         optimizer.zero_grad()
-        loss(*task.batch(BATCH, generator)).backward()
+        loss(*draw(generator)).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 
 
-def ponder_loss(lambda_p: float = 0.2, max_steps: int = N) -> PonderLoss:
-    """With the criterion of parity."""
-    return PonderLoss(peers.bce, lambda_p, max_steps)
+def repeated(call: Callable[[], object], times: int) -> None:
+    """Call it so many times."""
+    for _ in range(times):
+        call()
 
 
-def parity_rows() -> list[Row]:
-    """Twenty iterations a call, so that what `train` sets up once weighs little."""
-    rows, twenty = [], 20
-    generator = torch.Generator().manual_seed(0)
-    for n_elements in (8, 64):
-        labml, task = Labml(n_elements), ParityTask(n_elements)
-        name = f"a batch of 128, {n_elements} elements: at once / labml's loader"
-        rows.append(compare(name, partial(task.batch, BATCH, generator), partial(next, labml.batches)))
-    for step, n_elements, n_hidden, cell in ((GRUStep, 8, 64, nn.GRUCell), (RNNStep, 64, 128, nn.RNNCell)):
-        task, network = ParityTask(n_elements), f"{n_elements} elements, {step.__name__[:3]} {n_hidden}"
-        ours = partial(iterations, PonderNet(step(n_elements, n_hidden), N), ponder_loss(), task, twenty)
-        if step is GRUStep:
-            labml = Labml(n_elements, n_hidden, N)
-            rows.append(
-                compare(
-                    f"training, {network}: ours / labml's",
-                    ours,
-                    lambda labml=labml: [labml.iteration() for _ in range(twenty)],
-                    target="<= 0.4545",  # 1 / 2.2
-                )
-            )
-        textbook = peers.TextbookPonderNet(cell(n_elements, n_hidden), n_hidden, N)
-        rows.append(
-            compare(
-                f"training, {network}: ours / textbook loop",
-                ours,
-                partial(by_hand, textbook.loss, textbook, task, twenty),
-            )
-        )
-        products = peers.products_alone(n_elements, n_hidden, ours.args[0].step.cell.n_gates)
-
-        def floor(products: Callable = products) -> None:
-            for _ in range(twenty):
-                products()
-
-        rows.append(compare(f"training, {network}: ours / its products alone", ours, floor, target="<= 2"))
-        if can_compile():
-            model, loss = PonderNet(step(n_elements, n_hidden), N), ponder_loss()
-            model.compile()
-            loss.compile()
-            compiled = partial(iterations, model, loss, task, twenty)
-            rows.append(compare(f"training, {network}: ours, compiled / ours", compiled, ours))
-            rows.append(compare(f"training, {network}: ours, compiled / its products alone", compiled, floor))
+def parity_rows(effort: Effort) -> list[Row]:
+    """Measure batches and updates of parity against labml-nn, a textbook loop and the matrix products alone."""
+    rows = []
+    if labml.installed() or not effort.smoke:
+        rows += labml_rows(effort)
+    rows += textbook_rows(GRUStep(8, 64), nn.GRUCell(8, 64), "8 elements, GRU 64", effort)
+    rows += textbook_rows(RNNStep(64, 128), nn.RNNCell(64, 128), "64 elements, RNN 128", effort)
     return rows
 
 
-def act_rows() -> list[Row]:
-    """ACT with the sizes of its paper and one time step, at two lengths of thought; the same weights on both sides.
+def labml_rows(effort: Effort) -> list[Row]:
+    """Measure the rows for which labml-nn must be installed."""
+    rows = []
+    n_updates = effort.updates(UPDATES)
+    generator = torch.Generator().manual_seed(0)
+    for n_elements in (8, 64):
+        loader = labml.Labml(n_elements).batches
+        batch = partial(ParityTask(n_elements).batch, BATCH, generator)
+        name = f"a batch of 128, {n_elements} elements: at once / labml's loader"
+        rows.append(compare(name, batch, partial(next, loader), effort.rounds(ROUNDS)))
+    draw = partial(ParityTask(8).batch, BATCH)
+    training = partial(ours, PonderNet(GRUStep(8, 64), N), ponder_loss(), draw, n_updates)
+    other = partial(repeated, labml.Labml(8, 64, N).iteration, n_updates)
+    name = "training, 8 elements, GRU 64: ours / labml's"
+    rows.append(compare(name, training, other, effort.rounds(ROUNDS), target=round(1 / 2.2, 4)))
+    return rows
 
-    The learning rate is so small that the networks think as long in the last round as in the first.
+
+def textbook_rows(step: RecurrentStep, cell: nn.RNNCellBase, network: str, effort: Effort) -> list[Row]:
+    """Measure a training of ours, and the same compiled, against the textbook loop and the products alone."""
+    n_elements, n_hidden = cell.input_size, cell.hidden_size
+    n_updates, rounds = effort.updates(UPDATES), effort.rounds(ROUNDS)
+    draw = partial(ParityTask(n_elements).batch, BATCH)
+    textbook = peers.TextbookPonderNet(cell, n_hidden, N)
+    training = partial(ours, PonderNet(step, N), ponder_loss(), draw, n_updates)
+    tutorial = partial(by_hand, textbook, textbook.loss, draw, n_updates)
+    products = partial(repeated, peers.products_alone(n_elements, n_hidden, step.cell.n_gates), n_updates)
+    rows = [
+        compare(f"training, {network}: ours / textbook loop", training, tutorial, rounds),
+        compare(f"training, {network}: ours / its products alone", training, products, rounds, target=2.0),
+    ]
+    if can_compile() and not effort.smoke:  # compiling takes most of a minute
+        model, loss_fn = PonderNet(type(step)(n_elements, n_hidden), N), ponder_loss()
+        model.compile()
+        loss_fn.compile()
+        compiled = partial(ours, model, loss_fn, draw, n_updates)
+        rows.append(compare(f"training, {network}: ours, compiled / ours", compiled, training, rounds))
+        rows.append(compare(f"training, {network}: ours, compiled / its products alone", compiled, products, rounds))
+    return rows
+
+
+def act_rows(effort: Effort) -> list[Row]:
+    """Measure ACT with the sizes of its paper and one time step, with the same weights on both sides.
+
+    It is measured at two lengths of thought. The learning rate is so small that the networks think as long in the last
+    round as in the first.
     """
-    task, ten, lr, rows = ParityTask(64), 10, 1e-9, []
+    task, n_updates, lr = ParityTask(64), effort.updates(10), 1e-9
+    rows = []
+
+    def draw(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return task.batch(BATCH, generator)
+
+    def draw_sequence(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        x, y = draw(generator)
+        return x[None], y[None]
+
     for bias in (1.0, -2.0):
         act, textbook = ACT(RNNCell(65, 128)), peers.TextbookACT(nn.RNNCell(65, 128), 128)
         nn.init.normal_(textbook.halt.weight, std=0.3)
         nn.init.constant_(textbook.halt.bias, bias)
-        peers.same_act(textbook, act)
-        loss = ACTLoss(peers.bce, tau=1e-3)
-
-        def draw(generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-            x, y = task.batch(BATCH, generator)
-            return x[None], y[None]
-
-        def ours(act: ACT = act, loss: ACTLoss = loss) -> None:
-            train(act, loss, draw, ten, lr=lr, progress=False)
-
-        n_updates = act(draw(torch.Generator().manual_seed(0))[0]).n_updates.float()
-        other = partial(by_hand, lambda x, y, t=textbook: t.loss(x, y, 1e-3), textbook, task, ten, lr)
-        name = f"training, ACT, {n_updates.mean():.1f} updates in the mean, {n_updates.max():.0f} at most"
-        rows.append(compare(f"{name}: ours / textbook loop", ours, other))
+        peers.copy_act(textbook, act)
+        training = partial(ours, act, ACTLoss(peers.bce, tau=1e-3), draw_sequence, n_updates, lr)
+        tutorial = partial(by_hand, textbook, partial(textbook.loss, tau=1e-3), draw, n_updates, lr)
+        steps = act(draw_sequence(torch.Generator().manual_seed(0))[0]).steps.float()
+        name = f"training, ACT, {steps.mean():.1f} steps in the mean, at most {steps.max():.0f}: ours / textbook loop"
+        rows.append(compare(name, training, tutorial, effort.rounds(ROUNDS)))
     return rows
 
 
-def image_rows() -> list[Row]:
-    """Rotated digits: the data of an epoch, and a training iteration of the network of the two write-ups."""
+def image_rows(effort: Effort) -> list[Row]:
+    """Measure the data of an epoch of rotated digits, and a training iteration of the network of two write-ups."""
     x, y = load_digits("digits").train
     task, generator = RotationTask(x, y, within=22.5), torch.Generator().manual_seed(0)
     loader = peers.image_loader(x, y)
     once = EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), n_outputs=10))
-    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.2, max_steps=N)
+    loss_fn = PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.2)
 
-    def every_step(x: torch.Tensor, h: torch.Tensor | None) -> tuple:
-        return once(once.start(x)[0], h)
+    def every_step(x: Tensor, h: Tensor | None) -> tuple:
+        z, _ = once.start(x)
+        return once(z, h)
 
     def iteration(step: Callable) -> None:
         inputs, labels = task.batch(BATCH, generator)
-        loss(PonderNet(step, N)(inputs), labels).total.backward()
+        loss_fn(PonderNet(step, N)(inputs), labels).total.backward()
 
     def epoch() -> None:
-        for _ in loader.batch_sampler:
+        for _ in range(len(loader)):
             task.batch(BATCH, generator)[0].sub_(0.1307).div_(0.3081)
 
     return [
-        compare("an epoch of rotated digits: in batches / image by image", epoch, lambda: list(loader)),
+        compare(
+            "an epoch of rotated digits: in batches / image by image",
+            epoch,
+            lambda: list(loader),
+            effort.rounds(ROUNDS),
+        ),
         compare(
             "training on digits: encoder once / at each of 20 steps",
             partial(iteration, once),
             partial(iteration, every_step),
-            rounds=7,
+            effort.rounds(7),
         ),
     ]
 
 
-def many_rows() -> list[Row]:
-    """K networks by `train_many`, and one after the other by `train`: where stacking pays, and where it does not."""
-    rows = []
-    for n_hidden, batch in ((64, 64), (128, 128)):
-        for k in (1, 5, 25):
-            task = ParityTask(8)
-            models = [PonderNet(RNNStep(8, n_hidden), N) for _ in range(k)]
-            losses = [ponder_loss(lambda_p) for lambda_p, _ in zip((0.1, 0.3, 0.5, 0.7, 0.9) * 5, models, strict=False)]
-            draw, options = partial(task.batch, batch), {"lr": 3e-4, "progress": False}
-
-            def together(
-                models: list = models, losses: list = losses, draw: Callable = draw, o: dict = options
-            ) -> None:
-                train_many(models, losses, draw, 10, seeds=range(len(models)), **o)
-
-            def alone(models: list = models, losses: list = losses, draw: Callable = draw, o: dict = options) -> None:
-                for model, loss in zip(models, losses, strict=True):
-                    train(model, loss, draw, 10, **o)
-
-            name = f"{k} networks, RNN {n_hidden}, batch {batch}: stacked / one by one"
-            rows.append(compare(name, together, alone, rounds=7 if k < 25 else 5))
-    return rows
+def backward(model: PonderNet, loss_fn: PonderLoss, x: Tensor, y: Tensor) -> None:
+    """Compute the loss and its gradient once."""
+    loss_fn(model(x), y).total.backward()
 
 
-def memory_rows() -> list[Row]:
-    """Peak memory of a training iteration against N, plain and with steps recomputed in segments of about sqrt(N)."""
+def memory_rows(effort: Effort) -> list[Row]:
+    """Measure the peak memory of an iteration against N, plain and with steps recomputed in segments of sqrt(N)."""
     x, y = ParityTask(8).batch(BATCH)
     rows = []
-    for max_steps in (5, 10, 20, 40, 80, 160):
-        step, row = GRUStep(8, 64), {"N": max_steps, "segment": round(math.sqrt(max_steps))}
-        for kind, its in (("plain", step), ("recomputed", CheckpointedStep(step, row["segment"]))):
-            model, loss = PonderNet(its, max_steps), ponder_loss(max_steps=max_steps)
-
-            def iteration(model: PonderNet = model, loss: PonderLoss = loss) -> None:
-                loss(model(x), y).total.backward()
-
-            iteration()
-            model.zero_grad(set_to_none=False)
-            row[f"{kind}_mb"] = round(peak_bytes(iteration) / 2**20, 2)
-        rows.append(row)
+    for max_steps in (5, 10, 20) if effort.smoke else (5, 10, 20, 40, 80, 160):
+        step, segment = GRUStep(8, 64), round(math.sqrt(max_steps))
+        plain = peak_mb(PonderNet(step, max_steps), x, y)
+        recomputed = peak_mb(PonderNet(CheckpointedStep(step, segment), max_steps), x, y)
+        rows.append({"N": max_steps, "segment": segment, "plain_mb": plain, "recomputed_mb": recomputed})
     return rows
 
 
-def growth_rows() -> list[Row]:
-    """Milliseconds of a training iteration, with one size changed at a time."""
-    usual, rows = {"N": 20, "batch": 128, "hidden": 64}, []
-    for changed, values in {
-        "N": (5, 10, 20, 40, 80),
-        "batch": (32, 64, 128, 256, 512),
-        "hidden": (32, 64, 128, 256),
-    }.items():
+def peak_mb(model: PonderNet, x: Tensor, y: Tensor) -> float:
+    """Return the peak memory of the second iteration, when the gradients' memory is there already."""
+    iteration = partial(backward, model, ponder_loss(), x, y)
+    iteration()
+    model.zero_grad(set_to_none=False)
+    return round(peak_bytes(iteration) / 2**20, 2)
+
+
+GROWTH: dict[str, tuple[int, ...]] = {
+    "N": (5, 10, 20, 40, 80),
+    "batch": (32, 64, 128, 256, 512),
+    "hidden": (32, 64, 128, 256),
+}
+
+
+def growth_rows(effort: Effort) -> list[Row]:
+    """Measure the milliseconds of a training iteration, with one size changed at a time."""
+    usual: dict[str, Any] = {"N": 20, "batch": 128, "hidden": 64}
+    rows = []
+    for changed, values in GROWTH.items():
         for value in values:
             size = usual | {changed: value}
-            model, loss = PonderNet(GRUStep(8, size["hidden"]), size["N"]), ponder_loss(max_steps=size["N"])
-            x, y = ParityTask(8).batch(size["batch"])
-
-            def iteration(model: PonderNet = model, loss: PonderLoss = loss, x=x, y=y) -> None:  # noqa: ANN001
-                loss(model(x), y).total.backward()
-
+            model = PonderNet(GRUStep(8, size["hidden"]), size["N"])
+            iteration = partial(backward, model, ponder_loss(), *ParityTask(8).batch(size["batch"]))
             iteration()
-            median = statistics.median(seconds(iteration) for _ in range(9))
+            median = statistics.median(seconds(iteration) for _ in range(effort.rounds(9)))
             rows.append({"changed": changed, **size, "ms": round(1e3 * median, 3)})
     return rows

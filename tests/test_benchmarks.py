@@ -4,19 +4,22 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks.peers import TextbookACT, TextbookPonderNet, bce, same_act, with_weights_of
-from benchmarks.timing import compare, peak_bytes
+from benchmarks.__main__ import growth_figure, measure
+from benchmarks.peers import TextbookACT, TextbookPonderNet, bce, copy_act, copy_cell
+from benchmarks.timing import Effort, compare, peak_bytes
+from benchmarks.to_99_percent import summarise
 from ponder_utils import ACT, ACTLoss, GRUStep, ParityTask, PonderLoss, PonderNet, RNNCell, RNNStep
 
 x, y = ParityTask(8).batch(32, torch.Generator().manual_seed(0))
 
 
 def test_the_ratio_is_ours_over_other():
-    row = compare("a / b", lambda: time.sleep(0.002), lambda: time.sleep(0.01), rounds=5, target="<= 0.5")
+    row = compare("a / b", lambda: time.sleep(0.002), lambda: time.sleep(0.01), rounds=5, target=0.5)
     assert row["ratio"] < 0.5
     assert row["holds"]
+    assert row["ours_ms"] < row["other_ms"]
     assert row["quartiles"][0] <= row["ratio"] <= row["quartiles"][1]
-    assert not compare("b / a", lambda: time.sleep(0.01), lambda: time.sleep(0.002), rounds=5, target="<= 0.5")["holds"]
+    assert not compare("b / a", lambda: time.sleep(0.01), lambda: time.sleep(0.002), rounds=5, target=0.5)["holds"]
 
 
 def test_peak_memory_is_what_was_held_at_one_time():
@@ -32,17 +35,70 @@ def test_peak_memory_is_what_was_held_at_one_time():
 def test_the_textbook_loop_computes_what_ours_does(step, cell):
     """Otherwise the benchmark would compare two different things."""
     textbook, ours = TextbookPonderNet(cell(8, 16), 16, 6), PonderNet(step(8, 16), 6)
-    with_weights_of(textbook.cell, ours.step.cell)
+    copy_cell(textbook.cell, ours.step.cell)
     for kind in ("weight", "bias"):
-        its = [getattr(textbook.answer, kind), getattr(textbook.halt, kind)]
-        getattr(ours.step.heads, kind).data = torch.cat(its)
-    torch.testing.assert_close(textbook.loss(x, y), PonderLoss(bce, 0.2, 6)(ours(x), y).total)
+        heads = [getattr(textbook.answer, kind), getattr(textbook.halt, kind)]
+        getattr(ours.step.heads, kind).data = torch.cat(heads)
+    torch.testing.assert_close(textbook.loss(x, y), PonderLoss(bce, 0.2)(ours(x), y).total)
 
 
 def test_the_textbook_act_computes_what_ours_does():
     textbook, ours = TextbookACT(nn.RNNCell(9, 16), 16), ACT(RNNCell(9, 16))
     nn.init.normal_(textbook.halt.weight, std=0.5)
     nn.init.constant_(textbook.halt.bias, -1.0)
-    same_act(textbook, ours)
-    assert len(ours(x[None]).n_updates.unique()) > 2
+    copy_act(textbook, ours)
+    assert len(ours(x[None]).steps.unique()) > 2
     torch.testing.assert_close(textbook.loss(x, y, 0.01), ACTLoss(bce, 0.01)(ours(x[None]), y[None]).total)
+
+
+def test_a_network_that_has_not_learnt_is_not_measured():
+    with pytest.raises(RuntimeError, match=r"right on 50\.0%"):
+        Effort().require(0.5, at_least=0.99)
+    Effort(smoke=True).require(0.5, at_least=0.99)
+
+
+@pytest.mark.slow
+def test_every_row_can_be_measured(tmp_path, capsys):
+    """The table and the figure are written, and every claim stands in the table once."""
+    threads = torch.get_num_threads()
+    try:
+        table = measure(tmp_path, Effort(smoke=True))
+    finally:
+        torch.set_num_threads(threads)
+    claims = [row["claim"] for row in table["rows"]]
+    assert len(claims) == len(set(claims))
+    for part in ("textbook loop", "products alone", "ACT", "digits", "quantile", "64 places"):
+        assert any(part in claim for claim in claims), part
+    assert len(table["growth"]) == 14
+    assert {path.name for path in tmp_path.iterdir()} == {"latest.json", "growth.png"}
+    assert claims[0] in capsys.readouterr().out
+
+
+def test_growth_is_drawn_as_it_was_measured():
+    growth = [
+        {"changed": "N", "N": 5, "batch": 128, "hidden": 64, "ms": 2.0},
+        {"changed": "N", "N": 10, "batch": 128, "hidden": 64, "ms": 4.0},
+        {"changed": "batch", "N": 20, "batch": 32, "hidden": 64, "ms": 3.0},
+        {"changed": "hidden", "N": 20, "batch": 128, "hidden": 256, "ms": 9.0},
+    ]
+    memory = [
+        {"N": 5, "segment": 2, "plain_mb": 1.0, "recomputed_mb": 0.5},
+        {"N": 20, "segment": 4, "plain_mb": 4.0, "recomputed_mb": 1.0},
+    ]
+    axes = growth_figure(growth, memory).axes
+    drawn = [[line.get_xydata().tolist() for line in ax.lines] for ax in axes]
+    assert drawn == [
+        [[[5, 2], [10, 4]]],
+        [[[32, 3]]],
+        [[[256, 9]]],
+        [[[5, 1], [20, 4]], [[5, 0.5], [20, 1]]],
+    ]
+
+
+def test_the_race_is_summarised_by_medians(capsys):
+    rows = [{"who": "labml", "seed": seed, "iterations": 1000, "seconds_to_99": 100.0 + seed} for seed in range(3)]
+    rows += [{"who": "ours", "seed": seed, "iterations": 100, "seconds_to_99": 2.0} for seed in range(3)]
+    summarise(rows)
+    assert "labml 101, ours 2.0, 50.5 times sooner" in capsys.readouterr().out
+    summarise([row | {"iterations": None, "seconds_to_99": None} for row in rows])
+    assert "no summary" in capsys.readouterr().out
