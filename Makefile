@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results bench bench-long lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results bench bench-smoke bench-long lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	$(RUN) tools/course.py
@@ -31,11 +31,11 @@ test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versio
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(RUN) -m jupyterlab notebooks --KernelManager.transport_encryption=auto
 
-lint: $(READY)
+lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, examples
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils tools
+	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples
 
 commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit
@@ -57,6 +57,10 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 10 hours; a
 bench: $(READY)  ## the speed claims, both sides in one run: 4 minutes
 	$(RUN) -m pip install -q -e '.[bench]'
 	$(RUN) -m benchmarks
+
+bench-smoke: $(READY)  ## that every row of it can be measured: seconds
+	$(RUN) -m pip install -q -e '.[bench]'
+	$(RUN) -m benchmarks --smoke
 
 bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published settings and ours: 20 minutes
 	$(RUN) -m pip install -q -e '.[bench]'

@@ -50,7 +50,7 @@ def inference_rows(effort: Effort) -> list[Row]:
     rows = []
     for n_hidden in (64, 128):
         model = trained_network(n_hidden, effort)
-        for batch_size in (1, 128, 1024, 8192):
+        for batch_size in effort.sizes((1, 128, 1024, 8192)):
             rows.append(halting_row(model, f"GRU {n_hidden}", "sample", batch_size, effort, TARGETS[batch_size]))
         for rule in ("quantile", "most_probable"):
             rows.append(halting_row(model, f"GRU {n_hidden}", rule, 1024, effort))
@@ -81,7 +81,7 @@ def light_cone_rows(effort: Effort) -> list[Row]:
     step = line_network(effort).step
     model, task = PonderNet(step, 80).eval(), LineParityTask(64)
     rows = []
-    for batch_size in (1, 128, 1024):
+    for batch_size in effort.sizes((1, 128, 1024)):
         x, y = task.batch(batch_size, torch.Generator().manual_seed(1))
         prediction = model.predict(x, "threshold", q=0.2)
         accuracy = ((prediction.y_hat > 0) == (y > 0.5)).all(1).float().mean().item()

@@ -38,6 +38,10 @@ class Effort:
         """Return how many updates a network is trained with, n unless this is a smoke run."""
         return 2 if self.smoke else n
 
+    def sizes(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the sizes that are measured: of increasing ones the first two in a smoke run, else all."""
+        return sizes[:2] if self.smoke else sizes
+
     def require(self, accuracy: float, at_least: float) -> None:
         """Raise a RuntimeError if a trained network is not as accurate as this; a smoke run accepts any."""
         if accuracy < at_least and not self.smoke:

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from ponder_course.runs import run_all
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from benchmarks.labml import Labml
 from benchmarks.timing import Row
 from benchmarks.training_rows import BATCH, N, ponder_loss
+from ponder_course.runs import run_all
 from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
 
 TASK = ParityTask(8)

@@ -188,7 +188,7 @@ def memory_rows(effort: Effort) -> list[Row]:
     """Measure the peak memory of an iteration against N, plain and with steps recomputed in segments of sqrt(N)."""
     x, y = ParityTask(8).batch(BATCH)
     rows = []
-    for max_steps in (5, 10, 20) if effort.smoke else (5, 10, 20, 40, 80, 160):
+    for max_steps in effort.sizes((5, 10, 20, 40, 80, 160)):
         step, segment = GRUStep(8, 64), round(math.sqrt(max_steps))
         plain = peak_mb(PonderNet(step, max_steps), x, y)
         recomputed = peak_mb(PonderNet(CheckpointedStep(step, segment), max_steps), x, y)
@@ -216,7 +216,7 @@ def growth_rows(effort: Effort) -> list[Row]:
     usual: dict[str, Any] = {"N": 20, "batch": 128, "hidden": 64}
     rows = []
     for changed, values in GROWTH.items():
-        for value in values:
+        for value in effort.sizes(values):
             size = usual | {changed: value}
             model = PonderNet(GRUStep(8, size["hidden"]), size["N"])
             iteration = partial(backward, model, ponder_loss(), *ParityTask(8).batch(size["batch"]))

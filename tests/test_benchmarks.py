@@ -69,7 +69,7 @@ def test_every_row_can_be_measured(tmp_path, capsys):
     assert len(claims) == len(set(claims))
     for part in ("textbook loop", "products alone", "ACT", "digits", "quantile", "64 places"):
         assert any(part in claim for claim in claims), part
-    assert len(table["growth"]) == 14
+    assert len(table["growth"]) == 6
     assert {path.name for path in tmp_path.iterdir()} == {"latest.json", "growth.png"}
     assert claims[0] in capsys.readouterr().out
 
