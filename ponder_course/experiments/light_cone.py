@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
@@ -200,8 +201,7 @@ def lateness(test: Row, rule: str = "sample") -> float:
 
 def same_for_all(by_step: Sequence[float], steps: float) -> float:
     """Return the fraction right at a mean number of steps in [1, N]: some take the number below, others that above."""
-    low = max(1, min(int(steps), len(by_step) - 1))
-    return by_step[low - 1] + (steps - low) * (by_step[min(low, len(by_step) - 1)] - by_step[low - 1])
+    return float(np.interp(steps, range(1, len(by_step) + 1), by_step))
 
 
 def gain(test: Row, rule: str) -> float:
