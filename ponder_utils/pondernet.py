@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
 
 from ponder_utils import rules
 from ponder_utils._check import check_int
@@ -127,7 +128,10 @@ class PonderNet(nn.Module):
         """Return log p_n of the steps so far, of which only step N takes the remainder: [n, rows]."""
         if len(halt_logits) == self.max_steps:
             return halting_log_probs(halt_logits)
-        return halting_log_probs(torch.cat([halt_logits, halt_logits[:1]]))[:-1]
+        a = at_least_float32(halt_logits)
+        log_p = logsigmoid(a)
+        log_p[1:] += logsigmoid(-a).cumsum(0)[:-1]
+        return log_p
 
     def _unroll(self, z: Any, h: Any, n_steps: int, n_rows: int) -> tuple[Tensor, Any, Tensor]:
         y_hat, h, halt_logits = unroll(self.step, z, h, n_steps)

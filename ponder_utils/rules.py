@@ -29,7 +29,7 @@ Rule = Callable[..., Tensor]
 
 def _first(stops: Tensor) -> Tensor:
     """Return the first step at which each sample stops, 0 where there is none: [n, batch], bool -> [batch]."""
-    found, first = stops.byte().max(0)  # of equals, max takes the first
+    found, first = stops.max(0)  # of equals, max takes the first
     return (first + 1) * found
 
 
@@ -40,21 +40,21 @@ def sample(output: PonderOutput, v: Tensor) -> Tensor:
     survival probability is at most v. The distribution is the same (inverse transform sampling), and whether a sample
     halts does not depend on which others are still in the batch.
     """
-    return _first(~(output.log_survival > v.log()))
+    return _first(output.log_survival <= v.log())
 
 
 def quantile(output: PonderOutput, q: float = 0.5) -> Tensor:
     """Halt at the first step where the CDF of p_n reaches q, 0 < q <= 1: deterministic (q = 0.5 is the median)."""
     q = check_real("q", q, 0, 1, open_low=True)
     log_v = -math.inf if q == 1 else math.log1p(-q)
-    return _first(~(output.log_survival > log_v))
+    return _first(output.log_survival <= log_v)
 
 
 def threshold(output: PonderOutput, q: float = 0.5) -> Tensor:
     """Halt at the first step with lambda_n >= q, 0 < q <= 1."""
     q = check_real("q", q, 0, 1, open_low=True)
     logit = math.inf if q == 1 else math.log(q) - math.log1p(-q)
-    return _first(~(at_least_float32(output.halt_logits) < logit))
+    return _first(at_least_float32(output.halt_logits) >= logit)
 
 
 def most_probable(output: PonderOutput) -> Tensor:
@@ -63,7 +63,7 @@ def most_probable(output: PonderOutput) -> Tensor:
     No later p_n can exceed the probability to go on, so thinking stops once that is no larger than the best p_n.
     """
     best, step = output.log_p.max(0)
-    return torch.where(best < output.log_survival[-1], 0, step + 1)
+    return torch.where(best >= output.log_survival[-1], step + 1, 0)
 
 
 def fixed(output: PonderOutput, step: int) -> Tensor:
