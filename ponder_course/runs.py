@@ -73,27 +73,29 @@ def run_all(
         raise ValueError("settings must differ from each other; got the same setting twice")
     path = None if file is None else check_writable(file)
     rows = finished(path)
-    waiting = [plain(setting) for setting, key in zip(settings, keys, strict=True) if key not in rows]
+    waiting = [setting for setting, key in zip(settings, keys, strict=True) if key not in rows]
     folders = [_folder(path, setting) if path and checkpointed else None for setting in waiting]
-    calls = [partial(_entry, run, *pair, checkpointed) for pair in zip(waiting, folders, strict=True)]
-    made_by: Row = {"version": ponder_utils.__version__, "fingerprint": fingerprint_of(run)}
+    calls = [partial(make_entry, run, *pair, checkpointed) for pair in zip(waiting, folders, strict=True)]
+    code = code_of(run)
     errors: dict[str, str] = {}
     bar = tqdm(total=len(settings), initial=len(settings) - len(waiting), desc=name, file=sys.stdout)
     with bar, contextlib.closing(_ended(calls, workers)) as outcomes:
         for n, outcome in outcomes:
-            entry = _failure(waiting[n], outcome) if isinstance(outcome, BrokenProcessPool) else outcome
+            entry = failed_entry(waiting[n], outcome) if isinstance(outcome, BrokenProcessPool) else outcome
             if path:
-                append(path, entry | made_by)
+                append(path, entry | code)
             if "error" in entry:
                 errors[key_of(waiting[n])] = entry["error"]
             else:
                 rows[key_of(waiting[n])] = entry["setting"] | entry["result"]
-                if folders[n]:
-                    shutil.rmtree(folders[n], ignore_errors=True)
+                if folder := folders[n]:
+                    shutil.rmtree(folder, ignore_errors=True)
             bar.update()
     done = [rows[key] for key in keys if key in rows]
     if errors:
-        raise RunsFailed(done, [(setting, errors[key_of(setting)]) for setting in waiting if key_of(setting) in errors])
+        raise RunsFailed(
+            done, [(plain(setting), errors[key_of(setting)]) for setting in waiting if key_of(setting) in errors]
+        )
     return done
 
 
@@ -183,6 +185,36 @@ def stale(folder: Path | str, experiments: Iterable[Experiment]) -> list[str]:
     return lines
 
 
+def make_entry(run: Callable[..., Any], setting: Row, folder: Path | None = None, checkpointed: bool = False) -> Row:
+    """Make one run, and return what a file keeps of it besides `code_of`."""
+    start = time.perf_counter()
+    options = {"checkpoint_dir": folder and str(folder)} if checkpointed else {}
+    try:
+        result = _on_one_thread(run, setting | options)
+        if not isinstance(result, dict):
+            raise TypeError(f"run must return a dict; got a {type(result).__name__}")
+        if clash := sorted(setting.keys() & result.keys()):
+            raise ValueError(f"run must return other names than its setting has; got {', '.join(clash)} in both")
+        entry = {"setting": plain(setting), "result": plain(result)}
+    except (Exception, SystemExit) as error:  # whatever a run raises is kept with it, so that the others go on
+        entry = failed_entry(setting, error)
+    entry["seconds"] = round(time.perf_counter() - start, 1)
+    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
+    python = platform.python_version()
+    return entry | {"made_with": f"torch {torch.__version__}, Python {python}, {device}, {date.today()}"}
+
+
+def failed_entry(setting: Row, error: BaseException) -> Row:
+    """Return what a file keeps of a run that raised the error."""
+    line = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0]
+    return {"setting": plain(setting), "error": "\n".join([line, *traceback.format_exception(error)])}
+
+
+def code_of(run: Callable[..., Any]) -> Row:
+    """Return what a file keeps of the code that makes a run: version and fingerprint."""
+    return {"version": ponder_utils.__version__, "fingerprint": fingerprint_of(run)}
+
+
 def _folder(path: Path, setting: Row) -> Path:
     """Return where the run of this setting may leave its checkpoint."""
     return Path(f"{path}.unfinished", hashlib.sha256(key_of(setting).encode()).hexdigest()[:16])
@@ -195,30 +227,6 @@ def _on_one_thread(call: Callable[..., Any], setting: Row) -> Any:
         return call(**setting)
     finally:
         torch.set_num_threads(threads)
-
-
-def _entry(run: Callable[..., Any], setting: Row, folder: Path | None, checkpointed: bool) -> Row:
-    """Make one run, and return its entry in the file."""
-    start = time.perf_counter()
-    options = {"checkpoint_dir": folder and str(folder)} if checkpointed else {}
-    try:
-        result = _on_one_thread(run, setting | options)
-        if not isinstance(result, dict):
-            raise TypeError(f"run must return a dict; got a {type(result).__name__}")
-        if clash := sorted(setting.keys() & result.keys()):
-            raise ValueError(f"run must return other names than its setting has; got {', '.join(clash)} in both")
-        entry = {"setting": setting, "result": plain(result)}
-    except (Exception, SystemExit) as error:  # whatever a run raises is kept with it, so that the others go on
-        entry = _failure(setting, error)
-    entry["seconds"] = round(time.perf_counter() - start, 1)
-    device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
-    python = platform.python_version()
-    return entry | {"made_with": f"torch {torch.__version__}, Python {python}, {device}, {date.today()}"}
-
-
-def _failure(setting: Row, error: BaseException) -> Row:
-    line = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0]
-    return {"setting": setting, "error": "\n".join([line, *traceback.format_exception(error)])}
 
 
 def _ended(calls: Sequence[Callable[[], Any]], workers: int) -> Generator[tuple[int, Any], None, None]:

@@ -3,25 +3,24 @@
     python tools/course.py [NOTEBOOK ...] [-p NAME VALUE ...] [--out FOLDER] [--commit]
     python tools/course.py NOTEBOOK --grid NAME VALUE VALUE ... [--workers K | --scheduler ADDRESS]
 
-With --commit the executed notebooks also take the place of those in the repository, ready to be committed: default
-parameters only, and without papermill's notes or the state of widgets.
+With --commit the executed notebooks also replace those in the repository, ready to be committed: default parameters
+only, without papermill's notes and the state of widgets.
 
 With --grid the notebook is run once for every value, and with several --grid once for every combination, on K processes
 or on the workers of a Dask cluster (`dask scheduler`, and `dask worker ADDRESS --nthreads 1`, in this environment and
 folder). Each run is kept in a file of its own, one that fails stops no other, and those that have finished are not run
 again after a kill.
 
-NOTEBOOK is a name in notebooks/ or in its evidence/, such as 03_parity; none means all. A parameter that a notebook
-does not declare, or whose value has another type than its default, stops the run before anything is executed. The
-table is written before the first notebook and after each, so that it is true even where this command was killed; that
-of a grid is printed.
+NOTEBOOK is a name in notebooks/ or notebooks/evidence/, such as 03_parity; none means all. A parameter that a notebook
+does not declare, or whose value has another type than its default, is refused before anything is executed. The table
+is written before the first notebook and after each, so that it is right even if this command is killed; that of a grid
+is printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import contextlib
 import hashlib
 import itertools
 import json
@@ -29,6 +28,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import distributed
 import nbformat
@@ -40,24 +40,24 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from traitlets.config import Config
 
-from ponder_utils._files import written_whole
-from ponder_utils.experiments import results
+from ponder_course import runs, store
+from ponder_utils.checkpoints import written_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def read_value(text: str) -> object:
-    """A parameter's value as Python writes it; what is no Python literal is a string."""
+    """Return a parameter's value: a Python literal, or else the text itself."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
 
 
-def check_parameters(notebook: Path, given: dict[str, Any]) -> None:
-    """Refuse parameters that the notebook does not declare, and values of another type than the default."""
+def check_parameters(notebook: Path, parameters: dict[str, Any]) -> None:
+    """Raise SystemExit for a parameter that the notebook does not declare, or whose value has another type."""
     declared = papermill.inspect_notebook(notebook)
-    for name, value in given.items():
+    for name, value in parameters.items():
         if name not in declared:
             raise SystemExit(f"{notebook.name} has no parameter {name}; it has {', '.join(declared)}")
         default = ast.literal_eval(declared[name]["default"])
@@ -67,7 +67,7 @@ def check_parameters(notebook: Path, given: dict[str, Any]) -> None:
 
 
 def headline(notebook: nbformat.NotebookNode) -> str:
-    """What the cell tagged `headline` printed."""
+    """Return what the cell tagged `headline` printed."""
     for cell in notebook.cells:
         if "headline" in cell.metadata.get("tags", []):
             return " ".join(output.text.strip() for output in cell.outputs if output.output_type == "stream")
@@ -75,7 +75,7 @@ def headline(notebook: nbformat.NotebookNode) -> str:
 
 
 def without_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The executed notebook with a line of text in place of widgets, which are dead without their kernel."""
+    """Return the executed notebook with a line of text in place of widgets, which are dead without their kernel."""
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -85,27 +85,36 @@ def without_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def for_commit(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The executed notebook without what would differ at every run, or bloat it."""
+    """Return the executed notebook without what would differ at every run, or bloat it."""
     notebook.metadata = {name: notebook.metadata[name] for name in ("kernelspec", "language_info")}
     notebook.metadata.language_info = {"name": "python"}
     for cell in notebook.cells:
-        cell.metadata = {name: value for name, value in cell.metadata.items() if name == "tags" and value}
+        cell.metadata = kept(cell.metadata)
     return notebook
 
 
+def kept(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return what is committed of a cell's metadata: its tags, and whether it is folded in JupyterLab and in Colab."""
+    names = {name: metadata[name] for name in ("tags", "cellView") if metadata.get(name)}
+    folded = metadata.get("jupyter", {}).get("source_hidden")
+    return names | ({"jupyter": {"source_hidden": True}} if folded else {})
+
+
 def kernel_config() -> Config:
-    """Talk with the kernel in cipher where that can be had: without, ipykernel warns of eavesdroppers."""
+    """Encrypt the messages to the kernel where that is possible: otherwise ipykernel warns of eavesdroppers."""
     can = KernelManager.class_traits().get("transport_encryption") and zmq.has("curve")
     return Config({"KernelManager": {"transport_encryption": "auto"}} if can else {})
 
 
 def run(notebook: Path, parameters: dict[str, Any], executed: Path) -> dict[str, Any]:
-    """Execute one notebook and write its page; a row for the table."""
+    """Execute one notebook, write its page, and return a row for the table."""
     executed.parent.mkdir(parents=True, exist_ok=True)
     written = executed.with_suffix(".html")
-    for earlier in {executed.resolve(), written.resolve()} - {notebook.resolve()}:  # not to be taken for this run's
+    for earlier in {executed.resolve(), written.resolve()} - {
+        notebook.resolve()
+    }:  # so that nobody takes it for this run's
         earlier.unlink(missing_ok=True)
-    start, status, lost = time.perf_counter(), "ok", False
+    start, status, died = time.perf_counter(), "ok", False
     try:
         papermill.execute_notebook(
             notebook,
@@ -119,14 +128,14 @@ def run(notebook: Path, parameters: dict[str, Any], executed: Path) -> dict[str,
     except papermill.PapermillExecutionError as error:
         status = f"FAILED in cell {error.cell_index}: {error.ename}: {error.evalue}".splitlines()[0]
     except DeadKernelError:
-        status, lost = "FAILED: the kernel died: often out of memory", True
+        status, died = "FAILED: the kernel died: often out of memory", True
     except RuntimeError as error:
-        status, lost = f"FAILED: {error}", True
+        status, died = f"FAILED: {error}", True
     row = {"notebook": notebook.stem, "status": status, "minutes": round((time.perf_counter() - start) / 60, 2)}
     if not executed.exists():
         return row | {"headline": ""}
     result = nbformat.read(executed, as_version=4)
-    if lost:  # at an error of the notebook's own papermill says on the page where it stopped
+    if died:  # of an error in a cell papermill itself says on the page where it was
         result.cells.insert(0, nbformat.v4.new_markdown_cell(f"**{status}**"))
     result, _ = CoalesceStreamsPreprocessor().preprocess(without_widgets(result), {})
     page, _ = HTMLExporter().from_notebook_node(result, resources={"metadata": {"name": notebook.stem}})
@@ -136,12 +145,15 @@ def run(notebook: Path, parameters: dict[str, Any], executed: Path) -> dict[str,
 
 
 def run_of_grid(notebook: str, source: str, out: str, given: dict[str, Any], varied: dict[str, Any]) -> dict[str, Any]:
-    """One run of a grid, on whichever machine. All parameters are in the file's name; `source` tells versions apart."""
-    values = [f"{name}={str(value).replace('/', '_')}" for name, value in (given | varied).items()]
+    """Make one run of a grid, on whichever machine, in a file with all parameters in its name.
+
+    `source` is the notebook's hash: after an edit the run is made again.
+    """
+    values = [f"{name}={quote(str(value), safe=' ')}" for name, value in (given | varied).items()]
     name = ",".join([Path(notebook).stem, *values])
     row = run(Path(notebook), given | varied, Path(out) / f"{name}.ipynb")
     if row["status"] != "ok":
-        raise RuntimeError(f"{name}: {row['status']}")
+        raise RuntimeError(row["status"])
     return {"minutes": row["minutes"], "headline": row["headline"]}
 
 
@@ -155,44 +167,84 @@ def run_grid(
         check_parameters(notebook, given | combination)
     source = hashlib.sha256(notebook.read_bytes()).hexdigest()[:12]
     same = {"notebook": str(notebook), "source": source, "out": str(out.resolve()), "given": given}
-    settings: list[dict[str, Any]] = [same | {"varied": each} for each in varied]
-    store = out / f"{notebook.stem}_grid.jsonl"
-    failures: list[tuple[dict[str, Any], str]] = []
-    with contextlib.ExitStack() as stack:
-        client = stack.enter_context(distributed.Client(scheduler)) if scheduler else None
-        try:
-            rows = results.run_grid(run_of_grid, settings, name="runs", workers=workers, client=client, store=store)
-        except results.GridError as error:
-            rows, failures = error.rows, error.failures
-    told = [row["varied"] | {"status": "ok", "minutes": row["minutes"], "headline": row["headline"]} for row in rows]
+    settings: list[dict[str, Any]] = [same | {"varied": combination} for combination in varied]
+    file = out / f"{notebook.stem}_grid.jsonl"
+    try:
+        if scheduler:
+            rows = run_on_cluster(settings, file, scheduler)
+        else:
+            rows = runs.run_all(run_of_grid, settings, workers=workers, file=file, name="runs")
+        failures = []
+    except runs.RunsFailed as error:
+        rows, failures = error.rows, error.failures
+    by_setting = {
+        store.key_of(row["varied"]): {"status": "ok", "minutes": row["minutes"], "headline": row["headline"]}
+        for row in rows
+    }
     for setting, reason in failures:
-        status = reason[reason.find("FAILED") :] if "FAILED" in reason else f"FAILED: {reason}"
-        told.append(setting["varied"] | {"status": status, "minutes": None, "headline": ""})
-    order = [json.dumps(each) for each in varied]
-    return sorted(told, key=lambda row: order.index(json.dumps({name: row[name] for name in values})))
+        status = f"FAILED: {reason.splitlines()[0]}".replace("FAILED: RuntimeError: FAILED", "FAILED")
+        by_setting[store.key_of(setting["varied"])] = {"status": status, "minutes": None, "headline": ""}
+    return [combination | by_setting[store.key_of(combination)] for combination in varied]
+
+
+def run_on_cluster(settings: list[dict[str, Any]], file: Path, scheduler: str) -> list[dict[str, Any]]:
+    """Do what `runs.run_all` does for a grid on the workers of a Dask cluster. A run that dies with its worker is made
+    again, up to three times."""
+    path = store.check_writable(file)
+    rows = store.finished(path)
+    failures = []
+    with connected(scheduler) as client:
+        waiting = [setting for setting in settings if store.key_of(setting) not in rows]
+        calls = {client.submit(runs.make_entry, run_of_grid, setting, pure=False): setting for setting in waiting}
+        for future in distributed.as_completed(list(calls)):
+            setting = calls.pop(future)  # and the future with it, or Dask makes the run again when its worker goes
+            error = future.exception()
+            entry = runs.failed_entry(setting, error) if error else future.result()
+            store.append(path, entry | runs.code_of(run_of_grid))
+            if "error" in entry:
+                failures.append((setting, entry["error"]))
+            else:
+                rows[store.key_of(setting)] = setting | entry["result"]
+    done = [rows[store.key_of(setting)] for setting in settings if store.key_of(setting) in rows]
+    if failures:
+        raise runs.RunsFailed(done, failures)
+    return done
+
+
+def connected(scheduler: str) -> distributed.Client:
+    """Return a client of the scheduler; SystemExit if it cannot be reached or a worker has several threads."""
+    try:
+        client = distributed.Client(scheduler, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"--scheduler {scheduler} cannot be reached: {' '.join(str(error).split())}") from None
+    threads = client.nthreads()
+    if not threads or max(threads.values()) > 1:  # papermill changes the folder of its whole process
+        client.close()
+        raise SystemExit(f"--scheduler must have workers of one thread each (--nthreads 1); got {threads or 'none'}")
+    return client
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown."""
+    """Return the rows as a table in Markdown."""
     lines = [[*rows[0]], ["---"] * len(rows[0]), *([as_cell(value) for value in row.values()] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def as_cell(value: object) -> str:
-    """The value as text that can stand in a cell of a Markdown table: on one line, and without a bare `|`."""
+    """Return the value as text for a cell of a Markdown table: on one line, and without a bare `|`."""
     text = "" if value is None else " ".join(str(value).split())
     return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def write_table(rows: list[dict[str, Any]], out: Path) -> None:
-    """The rows as course.md and course.json."""
+    """Write the rows as course.md and course.json."""
     for name, text in (("course.md", table(rows)), ("course.json", json.dumps(rows, indent=1))):
         with written_whole(out / name) as draft:
             draft.write_text(text + "\n", encoding="utf-8")
 
 
-def main() -> int:
-    """Run the notebooks that were asked for; exit status 1 if one of them failed."""
+def main(arguments: list[str] | None = None) -> int:
+    """Run the notebooks that are asked for, and return 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", nargs="*", metavar="NOTEBOOK")
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
@@ -202,7 +254,7 @@ def main() -> int:
     shared = parser.add_mutually_exclusive_group()
     shared.add_argument("--workers", type=int, help="processes that share a grid; 1 if not given")
     shared.add_argument("--scheduler", help="address of a Dask scheduler, whose workers share a grid instead")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.commit and args.parameters:
         parser.error("--commit goes with the default parameters: give it without -p")
     if args.grid and (len(args.notebooks) != 1 or args.commit or min(len(values) for values in args.grid) < 2):
@@ -211,9 +263,12 @@ def main() -> int:
         parser.error("--workers and --scheduler say who shares the runs of a grid: give them with --grid")
     if args.workers is not None and args.workers < 1:
         parser.error(f"--workers must be at least 1; got {args.workers}")
-    given = [name for name, *_ in [*args.parameters, *args.grid]]
-    if len(set(given)) < len(given):
-        parser.error(f"each parameter is given once, with -p or with --grid; got {', '.join(given)}")
+    names = [name for name, *_ in [*args.parameters, *args.grid]]
+    if len(set(names)) < len(names):
+        parser.error(f"each parameter is given once, with -p or with --grid; got {', '.join(names)}")
+    for name, *texts in args.grid:
+        if len({repr(read_value(text)) for text in texts}) < len(texts):
+            parser.error(f"--grid {name} must have values that differ; got {', '.join(texts)}")
 
     folders = ROOT / "notebooks", ROOT / "notebooks" / "evidence"
     notebooks = [notebook for folder in folders for notebook in sorted(folder.glob("*.ipynb"))]
@@ -225,6 +280,10 @@ def main() -> int:
     parameters = {name: read_value(value) for name, value in args.parameters}
     for notebook in chosen:
         check_parameters(notebook, parameters)
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--out must be a folder, or a new one; got {args.out}: {error.strerror}")
 
     if args.grid:
         rows = run_grid(chosen[0], parameters, args.grid, args.out, args.workers or 1, args.scheduler)
