@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from filelock import FileLock, Timeout
-from torch import Tensor, nn
+from torch import nn
 
 SEAL = b"\nsha256 "  # and a checksum of all that stands before it, at the end of the file
 
@@ -30,9 +30,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     """
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    for draft in path.parent.glob(f".{path.name}.*.draft"):
-        if time.time() - draft.stat().st_mtime > 3600:  # a killed process has left it
-            draft.unlink(missing_ok=True)
+    for left in path.parent.glob(f".{path.name}.*.draft"):
+        if time.time() - left.stat().st_mtime > 3600:  # by a process that was killed
+            left.unlink(missing_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         yield draft
@@ -62,7 +62,7 @@ def in_use(folder: Path | None) -> Iterator[None]:
 
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a dict of tensors, numbers, strings and containers of these; pickle's error if it could not be read back."""
+    """Write a dict of tensors, numbers, strings and containers of these. What could not be read is not written."""
     file = io.BytesIO()
     torch.save(_without_numpy(state), file)
     torch.load(io.BytesIO(file.getvalue()), weights_only=True)
@@ -96,30 +96,13 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
     model.load_state_dict(state["model"])
 
 
-def random_state(generator: torch.Generator) -> dict[str, Tensor]:
-    """All random numbers that a training uses: the generator's, and torch's own."""
-    state = {"generator": generator.get_state(), "cpu": torch.get_rng_state()}
-    if generator.device.type == "cuda":
-        state["cuda"] = torch.cuda.get_rng_state(generator.device)
-    return state
-
-
-def set_random_state(generator: torch.Generator, state: dict[str, Tensor]) -> None:
-    """Go on where `random_state` was taken."""
-    generator.set_state(state["generator"])
-    torch.set_rng_state(state["cpu"])
-    if "cuda" in state:
-        torch.cuda.set_rng_state(state["cuda"], generator.device)
-
-
 def _without_numpy(value: Any) -> Any:
     """The same with Python's own numbers and lists, since NumPy's are not loaded without executing code."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if type(value) is dict:
         return {_without_numpy(key): _without_numpy(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_without_numpy(part) for part in value]
-    if isinstance(value, tuple):  # also a named one
-        return tuple(_without_numpy(part) for part in value)
+    if isinstance(value, list | tuple):
+        parts = [_without_numpy(part) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)  # a named one, too
     return value

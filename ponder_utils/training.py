@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
 from ponder_utils._check import check_choice, check_int, check_real
-from ponder_utils.checkpoints import in_use, load_checkpoint, random_state, save_checkpoint, set_random_state
+from ponder_utils.checkpoints import in_use, load_checkpoint, save_checkpoint
 from ponder_utils.epochs import Epochs
 from ponder_utils.evaluation import modes_kept
 from ponder_utils.states import map_states
@@ -88,8 +88,8 @@ def train(
         model.train()
     optimizer = _checked_optimizer(model, lr, optimizer)
     scheduler = None if schedule is None else schedule(optimizer)
-    on_plateau = isinstance(scheduler, ReduceLROnPlateau)
-    if evaluate is None and (patience is not None or on_plateau):
+    plateau = scheduler if isinstance(scheduler, ReduceLROnPlateau) else None
+    if evaluate is None and (patience is not None or plateau is not None):
         raise ValueError("patience and ReduceLROnPlateau need evaluate; got evaluate=None")
 
     device = next(model.parameters()).device
@@ -106,7 +106,7 @@ def train(
     def save(name: str) -> None:
         if folder is not None:
             state = {part_name: part.state_dict() for part_name, part in parts.items()}
-            state |= {"run": run, "random": random_state(generator), "rows": rows}
+            state |= {"run": run, "random": _random_state(generator), "rows": rows}
             state |= {"update": update, "best": best, "since_best": since_best}
             save_checkpoint(folder / name, state)
 
@@ -116,7 +116,7 @@ def train(
             _check_same_run(folder / "last.pt", run, state["run"])
             for part_name, part in parts.items():
                 part.load_state_dict(state[part_name])
-            set_random_state(generator, state["random"])
+            _set_random_state(generator, state["random"])
             rows, best, since_best = state["rows"], state["best"], state["since_best"]
             update = check_int("updates in checkpoint_dir", state["update"], 0, n_updates)
             bar.update(update)
@@ -140,18 +140,20 @@ def train(
             row["lr"] = optimizer.param_groups[0]["lr"]
             optimizer.step()
             torch.clear_autocast_cache()  # in an autocast around all of this, it holds the weights as they were
-            if scheduler is not None and not on_plateau:
+            if scheduler is not None and plateau is None:
                 scheduler.step()
             bar.update()
 
             if update % log_every == 0 or update == n_updates:
-                row |= _evaluated(model, evaluate, monitor)
                 rows.append(row)
                 if evaluate is not None:
+                    with modes_kept(model):
+                        row |= evaluate(model)
+                    check_choice("monitor", monitor, [*row])
                     value = row[monitor] if mode == "max" else -row[monitor]
                     since_best += 1
-                    if on_plateau:
-                        scheduler.step(row[monitor])
+                    if plateau is not None:
+                        plateau.step(row[monitor])
                     if value > best:
                         best, since_best = value, 0
                         save("best.pt")
@@ -191,7 +193,7 @@ def _checked_optimizer(model: nn.Module, lr: Any, optimizer: Any) -> torch.optim
         return torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
     if not isinstance(optimizer, torch.optim.Optimizer) or isinstance(optimizer, torch.optim.LBFGS):
         wanted = (
-            "an instance, such as torch.optim.SGD(model.parameters(), lr=0.1), that needs no closure, as LBFGS does"
+            "an instance, such as torch.optim.SGD(model.parameters(), 0.1), and not LBFGS, which needs a closure"
         )
         raise TypeError(f"optimizer must be {wanted}; got {optimizer!r}")
     return optimizer
@@ -221,12 +223,14 @@ def _on_device(batch: Any, device: torch.device) -> tuple[Any, Any]:
     return x, y
 
 
-def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], Row] | None, monitor: str) -> Row:
-    """The numbers of `evaluate`, which may leave the model in any mode."""
-    if evaluate is None:
-        return {}
-    with modes_kept(model):
-        row = evaluate(model)
-    if monitor not in row:
-        raise ValueError(f"monitor must be a number that evaluate returns, one of {sorted(row)}; got {monitor!r}")
-    return row
+def _random_state(generator: torch.Generator) -> Row:
+    """All random numbers that a training uses: the generator's, and torch's own."""
+    cuda = torch.cuda.get_rng_state(generator.device) if generator.device.type == "cuda" else None
+    return {"generator": generator.get_state(), "cpu": torch.get_rng_state(), "cuda": cuda}
+
+
+def _set_random_state(generator: torch.Generator, state: Row) -> None:
+    generator.set_state(state["generator"])
+    torch.set_rng_state(state["cpu"])
+    if state["cuda"] is not None:
+        torch.cuda.set_rng_state(state["cuda"], generator.device)
