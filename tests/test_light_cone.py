@@ -2,10 +2,9 @@
 
 import inspect
 import math
-from itertools import pairwise
+from pathlib import Path
 from statistics import correlation, fmean
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -24,15 +23,15 @@ from ponder_course.experiments.light_cone import (
     mean_over_places,
     measure,
     run,
-    settings,
+    same_for_all,
     whole_lines_right,
 )
 from ponder_course.store import key_of, plain
 from ponder_utils.local import LocalStep
-from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import AdditionTask, LineParityTask
-from ponder_utils.training import cool_down, train
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 class Patient(nn.Module):
@@ -63,7 +62,7 @@ def slowly(step, task, N, n_lines, seed):
         **{f"quantile {q}": lambda logits, p, q=q: quantile_step(p, q) for q in (0.5, 0.9, 0.99)},
         **{f"threshold {q}": lambda logits, p, q=q: threshold_step(logits, q) for q in (0.05, 0.1, 0.2)},
     }
-    told = {rule: [] for rule in ("sample", *stopped)}  # (right, steps, before) of each line
+    found = {rule: [] for rule in ("sample", *stopped)}  # (right, steps, before) of each line
     by_step, needs, taken, guessed = [[] for _ in range(N)], [], [], {0: [], 1: []}
     waiting, ready = [], []
     for line in range(n_lines):
@@ -79,27 +78,27 @@ def slowly(step, task, N, n_lines, seed):
         need = max(task.needed_steps(x[line : line + 1])[0].tolist())
         needs.append(need)
         taken.append(math.fsum(n * p[n - 1] for n in range(1, N + 1)))
-        for guess, its in guessed.items():
+        for guess, longest in guessed.items():
             if isinstance(task, AdditionTask):
-                its.append(max(task.needed_steps(x[line : line + 1], guess)[0].tolist()))
+                longest.append(max(task.needed_steps(x[line : line + 1], guess)[0].tolist()))
         for n in range(1, N):
             (waiting if n < need else ready).append(lambda_n[n - 1])
         expected = math.fsum(a * b for a, b in zip(p, right, strict=True))
-        told["sample"].append((expected, taken[-1], math.fsum(p[n - 1] for n in range(1, N + 1) if n < need)))
+        found["sample"].append((expected, taken[-1], math.fsum(p[n - 1] for n in range(1, N + 1) if n < need)))
         for rule, stop in stopped.items():
             n = stop(logits, p)
-            told[rule].append((right[n - 1], n, float(n < need)))
+            found[rule].append((right[n - 1], n, float(n < need)))
     corr = {"all": correlation(taken, needs)}
     if isinstance(task, AdditionTask):
         corr |= {"carries": correlation(taken, guessed[0]), "no carries": correlation(taken, guessed[1])}
     same_need = [[n for n, need in zip(taken, needs, strict=True) if need == k] for k in range(1, max(needs) + 1)]
     return {
         "rules": {
-            rule: dict(zip(("right", "steps", "before"), map(fmean, zip(*its, strict=True)), strict=True))
-            for rule, its in told.items()
+            rule: dict(zip(("right", "steps", "before"), map(fmean, zip(*by_line, strict=True)), strict=True))
+            for rule, by_line in found.items()
         },
-        "by_step": [fmean(its) for its in by_step],
-        "by_need": [fmean(its) if its else None for its in same_need],
+        "by_step": [fmean(of_lines) for of_lines in by_step],
+        "by_need": [fmean(of_lines) if of_lines else None for of_lines in same_need],
         "corr": corr,
         "need": fmean(needs),
         "waiting": fmean(waiting),
@@ -113,7 +112,7 @@ def flat(value, name=""):
         value = dict(enumerate(value))
     if not isinstance(value, dict):
         return {name: value}
-    return {key: its for part, inner in value.items() for key, its in flat(inner, f"{name}/{part}").items()}
+    return {key: number for part, inner in value.items() for key, number in flat(inner, f"{name}/{part}").items()}
 
 
 MEASURED = {
@@ -137,8 +136,8 @@ def test_what_is_measured_is_what_one_finds_line_by_line(task, step, N):
     assert got == plain(got)  # a store holds it
     if isinstance(step, Patient):
         rules = got["rules"]
-        assert len({tuple(its.values()) for its in rules.values()}) >= 6
-        assert min(its["right"] for its in rules.values()) < max(its["right"] for its in rules.values())
+        assert len({tuple(means.values()) for means in rules.values()}) >= 6
+        assert min(means["right"] for means in rules.values()) < max(means["right"] for means in rules.values())
         assert got["waiting"] < got["ready"]
 
 
@@ -181,9 +180,12 @@ def test_whole_lines_right_by_hand():
     ]
 
 
+N_RUNS = {"main": 10, "addition": 30, "vote": 15, "noise": 20, "prior": 35, "beta": 10, "reversed": 15}
+
+
 def test_settings_are_all_different_within_and_between_experiments():
-    everything = [setting for name in EXPERIMENTS for setting in settings(name)]
-    assert len(everything) == sum(seeds for changes in EXPERIMENTS.values() for _, seeds in changes)
+    assert {name: len(experiment.settings) for name, experiment in EXPERIMENTS.items()} == N_RUNS
+    everything = [setting for experiment in EXPERIMENTS.values() for setting in experiment.settings]
     assert len({key_of(setting) for setting in everything}) == len(everything)
     for setting in everything:
         assert setting.keys() == inspect.signature(learn).parameters.keys()
@@ -192,8 +194,24 @@ def test_settings_are_all_different_within_and_between_experiments():
         PonderNet(
             LocalStep(2, 4, vote=setting["vote"], residual=setting["residual"], noise=setting["noise"]), setting["N"]
         )
-    assert [setting["seed"] for setting in settings("main")] == list(range(10))
-    assert all({**setting, "seed": 0} == {**RECIPE, "seed": 0} for setting in settings("main"))
+    main = EXPERIMENTS["main"].settings
+    assert [setting["seed"] for setting in main] == list(range(10))
+    assert all({**setting, "seed": 0} == {**RECIPE, "seed": 0} for setting in main)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_stored_runs_are_those_that_the_experiment_makes(name):
+    experiment = EXPERIMENTS[name]
+    rows = experiment.rows("stored", RESULTS)
+    stored = [key_of({key: row[key] for key in experiment.settings[0]}) for row in rows]
+    assert sorted(stored) == sorted(key_of(setting) for setting in experiment.settings)
+
+
+def test_a_short_run_is_the_first_of_an_experiment_with_few_updates():
+    for experiment in EXPERIMENTS.values():
+        (short,) = experiment.short
+        assert {**short, "updates": experiment.settings[0]["updates"]} == experiment.settings[0]
+        assert short["updates"] == 20
 
 
 CHANGES = {
@@ -256,57 +274,18 @@ def test_the_gain_of_halting_by_hand():
     assert gain(test, "some") == pytest.approx(0.9 - (0.4 + 0.4 + 0.4 + 0.8) / 4)
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.floats(0, 1), st.floats(0, 1))
-def test_the_gain_is_over_a_straight_line_between_two_numbers_of_steps(by_step, share, right):
-    steps = 1 + share * (len(by_step) - 1)
-    everyone = np.interp(steps, range(1, len(by_step) + 1), by_step)
-    test = {"rules": {"some": {"right": right, "steps": steps}}, "by_step": by_step}
-    assert gain(test, "some") == pytest.approx(right - everyone, abs=1e-9)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0, 1))
+def test_the_same_for_all_lies_on_a_straight_line_between_two_numbers_of_steps(by_step, fraction):
+    steps = 1 + fraction * (len(by_step) - 1)
+    low = int(steps)  # so many of ten take one step more
+    more = steps - low
+    expected = by_step[low - 1] if more == 0 else (1 - more) * by_step[low - 1] + more * by_step[low]
+    assert same_for_all(by_step, steps) == pytest.approx(expected, abs=1e-9)
 
 
-@given(st.integers(1, 60), st.floats(1e-6, 10))
-def test_cooling_down_is_constant_for_half_and_linear_to_zero(n_updates, lr):
-    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=lr)
-    schedule, rates = cool_down(n_updates)(optimizer), []
-    for _ in range(n_updates):
-        rates.append(optimizer.param_groups[0]["lr"])
-        optimizer.step()
-        schedule.step()
-    after = optimizer.param_groups[0]["lr"]
-    half = [rate for update, rate in enumerate(rates) if update <= n_updates / 2]
-    assert half == [lr] * len(half)
-    falls = [*[rate for update, rate in enumerate(rates) if update >= n_updates / 2], after]
-    drops = [a - b for a, b in pairwise(falls)]
-    assert drops == pytest.approx([2 * lr / n_updates] * len(drops), rel=1e-6) or n_updates == 1
-    assert after == 0
-    assert min(rates) > 0
-
-
-def test_a_training_that_cools_down_logs_it_and_resumes(tmp_path):
-    task, schedule = LineParityTask(4), cool_down(10)
-
-    def trained(draw, **options):
-        torch.manual_seed(0)
-        model = PonderNet(LocalStep(2, 4, noise=0.1), 4)
-        loss_fn = PonderLoss(mean_over_places, 0.4, 4, 0.01)
-        return train(model, loss_fn, draw, 10, lr=0.01, schedule=schedule, log_every=1, progress=False, **options)
-
-    def draw_until(last):
-        left = iter(range(last))
-
-        def draw(generator):
-            if next(left, None) is None:
-                raise KeyboardInterrupt
-            return task.batch(8, generator)
-
-        return draw
-
-    rows = trained(draw_until(10))
-    assert [row["lr"] for row in rows] == pytest.approx([0.01] * 6 + [0.008, 0.006, 0.004, 0.002])
-    options = {"checkpoint_dir": tmp_path, "checkpoint_every": 4}
-    with pytest.raises(KeyboardInterrupt):
-        trained(draw_until(9), **options)
-    assert trained(draw_until(2), **options) == rows
+def test_the_same_for_all_stays_at_the_last_step_beyond_it():
+    assert same_for_all([0.1, 0.9], 5.0) == 0.9
+    assert same_for_all([0.1, 0.9], 0.5) == 0.1
 
 
 def two_networks():
@@ -315,31 +294,18 @@ def two_networks():
     return models, [{n: measure(model, LineParityTask(n), 6, 40) for n in (3, 5)} for model in models]
 
 
-def test_what_networks_say_together_by_rule():
-    _, tests = two_networks()
-    del tests[1][5]
-    tests[1][9] = tests[1][3]
-    table = lines.by_rule(tests)
-    assert table.keys() == tests[0][3]["rules"].keys()
-    for rule, its in table.items():
-        assert its.keys() == {3}  # all were tested on these alone
-        right, steps = (fmean(test[3]["rules"][rule][what] for test in tests) for what in ("right", "steps"))
-        assert its[3] == pytest.approx((right, steps))
-        assert lines.told(table)[rule] == {"3 places": f"{right:.1%} / {steps:.1f}"}
-
-
 def test_values_are_those_of_the_networks_that_were_tested_so():
     _, tests = two_networks()
     del tests[0][5]
     assert lines.values(tests, 5, "sample", "right") == [tests[1][5]["rules"]["sample"]["right"]]
     assert lines.values(tests, 3, "sample", "gain") == [gain(test[3], "sample") for test in tests]
-    stored = [{"seed": 0, "tests": {str(n): its for n, its in test.items()}} for test in tests]
+    stored = [{"seed": 0, "tests": {str(n): measures for n, measures in test.items()}} for test in tests]
     assert lines.measured(stored, "tests") == tests
 
 
-def test_the_watched_numbers_are_the_measured_ones_of_lines_that_no_test_has():
+def test_validation_measures_the_same_on_lines_that_no_test_has():
     (model, _), _ = two_networks()
-    seen = lines.watch(LineParityTask(5))(model)
+    seen = lines.validation(LineParityTask(5))(model)
     there = measure(model, LineParityTask(5), 6, 500, seed=1)["rules"]["sample"]
     assert seen == pytest.approx({"accuracy": there["right"], "steps": there["steps"]}, rel=1e-5)
     assert not torch.equal(lines.fresh(LineParityTask(5), 500, seed=1)[0], lines.fresh(LineParityTask(5), 500)[0])
