@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results bench bench-smoke bench-long lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	$(RUN) tools/course.py
@@ -53,6 +53,9 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 10 hours; a
 	$(RUN) tools/course.py 04_rotation_verdict -p RUN class
 	$(RUN) tools/course.py 05_light_cone_controls -p RUN class
 	$(RUN) tools/course.py 06_the_table -p RUN class
+
+stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file
+	$(RUN) -m pytest -q -s tests/test_runs.py -k belongs_to_an_experiment
 
 bench: $(READY)  ## the speed claims, both sides in one run: 4 minutes
 	$(RUN) -m pip install -q -e '.[bench]'

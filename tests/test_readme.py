@@ -1,0 +1,58 @@
+"""README's snippets of Python run, one after the other, as a reader would run them; only the sizes are smaller here."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from ponder_course.experiments import ways_to_stop, ways_to_stop_problems
+from ponder_utils.rules import RULES
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALLER = {"2000": "20", "1000)": "50)", "20_000": "500", "settings[:2]": "[{**s, 'updates': 2} for s in settings[:2]]"}
+
+
+def snippets():
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.fixture
+def small_tests(monkeypatch):
+    """Lesson 06's networks are tested on fewer lines, and the added method does not stay."""
+    lines = ways_to_stop_problems.PROBLEMS["lines"]
+    tests = {name: (size, N, 20) for name, (size, N, _) in lines.tests.items()}
+    monkeypatch.setitem(ways_to_stop_problems.PROBLEMS, "lines", lines._replace(tests=tests))
+    for table in ("RULES", "TRAININGS", "METHODS"):
+        monkeypatch.setattr(ways_to_stop, table, dict(getattr(ways_to_stop, table)))
+
+
+def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    code = snippets()
+    assert len(code) == 4
+    names = {}
+    for number, text in enumerate(code, 1):
+        for full, small in SMALLER.items():
+            text = text.replace(full, small)
+        exec(compile(text, f"README.md, snippet {number}", "exec"), names)
+    assert names["prediction"].y_hat.shape == (5,)
+    assert (tmp_path / "runs/mine/last.pt").exists()
+    assert (tmp_path / "runs/mine/best.pt").exists()
+    assert re.search(r"twice sure \['too much time -?\d\.\d+, wrong answers \d\.\d+', ", capsys.readouterr().out)
+
+
+def test_every_rule_has_its_name_in_readme():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in RULES if f'`"{name}"`' not in text] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_what_a_page_names_is_there(page):
+    """Links to files, files in code font, and targets of make."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?://)([^)#]+)\)", text)
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    assert {name for name in re.findall(r"`make ([a-z-]+)", text) if name not in targets} == set()
