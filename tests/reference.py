@@ -36,7 +36,7 @@ def geometric(lambda_p, max_steps, repair):
 
 
 def kl(p, q):
-    return sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a > 0)
+    return sum(a * math.log(a / b) if b > 0 else math.inf for a, b in zip(p, q, strict=True) if a > 0)
 
 
 def quantile_step(p, q):
@@ -54,6 +54,44 @@ def most_probable_step(p):
     return p.index(max(p)) + 1
 
 
+def sample_step(p, v):
+    """First step after which at most v is left."""
+    return next(n for n in range(1, len(p) + 1) if n == len(p) or math.fsum(p[n:]) <= v)
+
+
+def first_step(answers, stops):
+    """First step n at which stops(the answers of steps 1 to n) holds, or the last one.
+
+    An answer is a list of places, and a place a list of the probabilities of its classes.
+    """
+    return next((n for n in range(1, len(answers)) if stops(answers[:n])), len(answers))
+
+
+def confident(q):
+    return lambda answers: all(max(place) >= q for place in answers[-1])
+
+
+def of_low_entropy(tolerance):
+    return lambda answers: all(-sum(p * math.log(p) for p in place if p > 0) <= tolerance for place in answers[-1])
+
+
+def unchanged_for(t):
+    def stops(answers):
+        likeliest = [[place.index(max(place)) for place in places] for places in answers]
+        return len(answers) > t and all(places == likeliest[-1] for places in likeliest[-t - 1 :])
+
+    return stops
+
+
+def settled_to(tolerance):
+    def stops(answers):
+        if len(answers) < 2:
+            return False
+        return all(kl(now, before) <= tolerance for now, before in zip(answers[-1], answers[-2], strict=True))
+
+    return stops
+
+
 def average(weights, values):
     """Of numbers, vectors, or states that are a tuple of vectors."""
     if isinstance(values[0], tuple):
@@ -61,17 +99,17 @@ def average(weights, values):
     return sum(w * value for w, value in zip(weights, values, strict=True))
 
 
-def act(cell, answer, halting_logit, xs, epsilon, max_updates, state=None):
+def act(cell, answer, halting_logit, xs, epsilon, max_steps, state=None):
     """Adaptive Computation Time (Graves 2016, Eqs. 4-9) for one sample: [(y_t, N(t), R(t), [h_1, ...])], last state."""
-    told = []
+    outputs = []
     for x in xs:
         states, h = [], []
-        while not h or (sum(h) < 1 - epsilon and len(h) < max_updates):
+        while not h or (sum(h) < 1 - epsilon and len(h) < max_steps):
             state = cell([*x, 0.0 if h else 1.0], state)
             states.append(state)
             h.append(1 / (1 + math.exp(-halting_logit(state))))
         remainder = 1 - sum(h[:-1])
         p = [*h[:-1], remainder]
-        told.append((average(p, [answer(s) for s in states]), len(h), remainder, h))
+        outputs.append((average(p, [answer(s) for s in states]), len(h), remainder, h))
         state = average(p, states)
-    return told, state
+    return outputs, state

@@ -1,31 +1,303 @@
-"""Halting rules and what `predict` does with them: where a wrong turn would not show in the mean."""
+"""Halting rules against their definitions, and `predict` against reading a rule off all N steps."""
 
+import inspect
 import itertools
+from functools import partial
 
 import pytest
+import reference
 import torch
-from test_pondernet import STEPS, draws, scripted
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scripted import Answers, draws, scripted
 
 from ponder_utils import rules
-from ponder_utils.halting import halting_log_probs
-from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, RULES, PonderNet
-from ponder_utils.steps import RNNStep
+from ponder_utils.halting import PonderOutput, halting_log_probs
+from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, PonderNet
+from ponder_utils.rules import RULES, halting_steps
+from ponder_utils.steps import GRUStep, RNNStep
+
+ON_HALTING = ("sample", "quantile", "threshold", "most_probable")
+ON_ANSWERS = ("confidence", "entropy", "unchanged", "settled", "either")
+SHAPES = ((), (1,), (3,), "classes")
+seeds, batches, depths = st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 12)
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_the_distribution_is_that_of_the_logits_that_are_returned(step):
-    _, halt_logits, log_p = PonderNet(step(6, 16), 7)(torch.randn(20, 6))
-    assert halt_logits.shape == (7, 20)
-    assert torch.equal(log_p, halting_log_probs(halt_logits))
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
 
 
-@pytest.mark.parametrize("rule", ["sample", "quantile", "threshold", "most_probable"])
+def output_of(y_hat, halt_logits):
+    return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
+
+
+def an_output(seed, batch, n_steps, shape=(), dtype=torch.float64):
+    """Random halting logits, and answers that move less from step to step."""
+    places = (4,) if shape == "classes" else shape
+    moves = 2 * torch.randn(n_steps, batch, *places, generator=seeded(seed), dtype=torch.float64)
+    moves[1:] *= 0.3
+    return output_of(moves.cumsum(0).to(dtype), draws(seed, n_steps, batch, scale=2).to(dtype))
+
+
+def predicted(output, rule, **options):
+    """What `predict` makes of a network that computes this output."""
+    model = PonderNet(Answers(), len(output.y_hat))
+    return model.predict((output.y_hat.transpose(0, 1), output.halt_logits.T), rule, **options)
+
+
+def first_steps(output, n):
+    """What a rule sees after n < N steps: the last of them takes no remainder."""
+    return PonderOutput(*(part[:n] for part in output))
+
+
+def probs(y_hat, classes):
+    """The probabilities of one sample's answers, as `reference.first_step` reads them: [step][place][class]."""
+    if classes:
+        return [[step] for step in y_hat.softmax(-1).tolist()]
+    yes = y_hat.sigmoid().reshape(len(y_hat), -1).tolist()
+    no = (-y_hat).sigmoid().reshape(len(y_hat), -1).tolist()
+    return [list(zip(*places, strict=True)) for places in zip(no, yes, strict=True)]
+
+
+def sure_or_unchanged(answers):
+    return reference.confident(0.8)(answers) or reference.unchanged_for(2)(answers)
+
+
+def either_of(classes):
+    return (partial(rules.confidence, q=0.8, classes=classes), partial(rules.unchanged, t=2, classes=classes))
+
+
+DEFINITIONS = {
+    "confidence": ({"q": 0.8}, reference.confident(0.8)),
+    "entropy": ({"tolerance": 0.4}, reference.of_low_entropy(0.4)),
+    "unchanged": ({"t": 3}, reference.unchanged_for(3)),
+    "settled": ({"tolerance": 0.1}, reference.settled_to(0.1)),
+    "either": ({}, sure_or_unchanged),
+}
+
+
+@pytest.mark.parametrize("rule", ON_ANSWERS)
+@settings(max_examples=40)
+@given(seeds, batches, st.integers(1, 9), st.sampled_from(SHAPES), st.sampled_from([1, 2, 5, None]))
+def test_a_rule_on_answers_equals_its_definition(rule, seed, batch, n_steps, shape, check_every):
+    output, classes = an_output(seed, batch, n_steps, shape), shape == "classes"
+    parameters, stops = DEFINITIONS[rule]
+    parameters = {"rules": either_of(classes)} if rule == "either" else {**parameters, "classes": classes}
+    slow = [reference.first_step(probs(output.y_hat[:, i], classes), stops) for i in range(batch)]
+    assert halting_steps(output, rule, **parameters).tolist() == slow
+    got = predicted(output, rule, check_every=check_every, **parameters)
+    assert got.steps.tolist() == slow
+    assert torch.equal(got.y_hat, output.y_hat[got.steps - 1, torch.arange(batch)])
+
+
+@given(seeds, batches, depths)
+def test_a_rule_on_halting_equals_its_definition(seed, batch, n_steps):
+    output = an_output(seed, batch, n_steps)
+    logits = output.halt_logits.T.tolist()
+    p = [reference.halting(row) for row in logits]
+    v = torch.rand(batch, generator=seeded(seed))
+    for q in (0.1, 0.5, 0.9):
+        assert halting_steps(output, "quantile", q=q).tolist() == [reference.quantile_step(row, q) for row in p]
+        assert halting_steps(output, "threshold", q=q).tolist() == [reference.threshold_step(a, q) for a in logits]
+    assert halting_steps(output, "most_probable").tolist() == [reference.most_probable_step(row) for row in p]
+    slow = [reference.sample_step(row, u) for row, u in zip(p, v.tolist(), strict=True)]
+    assert halting_steps(output, "sample", v=v).tolist() == slow
+    assert halting_steps(output, "sample", generator=seeded(seed)).tolist() == slow
+    for step in range(1, n_steps + 1):
+        assert (halting_steps(output, "fixed", step=step) == step).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=40)
+@given(seeds, st.integers(0, 6), depths, st.sampled_from([1, 2, 3, 7, None]), st.sampled_from(SHAPES))
+def test_predict_gives_what_the_rule_takes_from_all_steps(rule, seed, batch, n_steps, check_every, shape):
+    """To the last bit, however often it checks."""
+    output = an_output(seed, batch, n_steps, shape, torch.float32)
+    parameters = {"step": 1 + seed % n_steps} if rule == "fixed" else {}
+    if shape == "classes" and rule in ON_ANSWERS:
+        parameters = {"rules": either_of(True)} if rule == "either" else {"classes": True}
+    steps = halting_steps(output, rule, generator=seeded(seed), **parameters)
+    got = predicted(output, rule, generator=seeded(seed), check_every=check_every, **parameters)
+    rows = torch.arange(batch)
+    assert torch.equal(got.steps, steps)
+    assert torch.equal(got.y_hat, output.y_hat[steps - 1, rows])
+    assert torch.equal(got.p_halt, output.log_p[steps - 1, rows].exp())
+    assert (got.computed >= got.steps).all()
+    assert (got.computed <= n_steps).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=20)
+@given(seeds, depths)
+def test_no_rule_looks_ahead(rule, seed, n_steps):
+    """What it answers after n steps, it answers after all of them."""
+    output = an_output(seed, 5, n_steps)
+    v = torch.rand(5, generator=seeded(seed))
+    parameters = {"sample": {"v": v}, "fixed": {"step": 3}}.get(rule, {})
+    final = RULES[rule](output, **parameters)
+    for n in range(1, n_steps):
+        so_far = RULES[rule](first_steps(output, n), **parameters)
+        assert so_far.dtype == torch.int64
+        assert (so_far <= n).all()
+        assert torch.equal(so_far[so_far > 0], final[so_far > 0])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@settings(max_examples=15)
+@given(st.lists(st.sampled_from([-6e4, -100.0, -1.0, 0.0, 1.0, 100.0, 6e4]), min_size=1, max_size=12))
+def test_extreme_numbers_in_any_precision(rule, dtype, numbers):
+    values = torch.tensor(numbers, dtype=dtype)[:, None]
+    output = output_of(values.flip(0), values)
+    parameters = {"step": 1} if rule == "fixed" else {}
+    steps = halting_steps(output, rule, generator=seeded(), **parameters)
+    assert 1 <= steps.item() <= len(numbers)
+    got = predicted(output, rule, generator=seeded(), check_every=2, **parameters)
+    assert torch.equal(got.steps, steps)
+    assert got.y_hat.dtype == dtype
+    assert got.p_halt.dtype == output.log_p.dtype
+    assert got.p_halt.isfinite().all()
+
+
+@pytest.mark.parametrize("scale", [1e4, 3e38])
+def test_the_surest_answers_are_finite_to_every_rule(scale):
+    sure = scale * torch.tensor([[1.0, 1, 1, 1, 1, 1], [1, -1, -1, -1, -1, -1]]).T
+    for y_hat in (sure, sure.clamp(-6e4, 6e4).half(), torch.inf * sure):
+        output = output_of(y_hat, torch.zeros(6, 2))
+        assert halting_steps(output, "confidence").tolist() == [1, 1]
+        assert halting_steps(output, "entropy").tolist() == [1, 1]
+        assert halting_steps(output, "settled").tolist() == [2, 3]
+        assert halting_steps(output, "unchanged").tolist() == [4, 5]
+
+
+@pytest.mark.parametrize("masked", [-torch.inf, -1e30])
+def test_an_impossible_class_keeps_no_rule_from_stopping(masked):
+    """A class is masked by a logit of -inf: the entropy of the others is finite, and so is their movement."""
+    y_hat = torch.tensor([[1.0, 0.0, masked], [8.0, 0.0, masked], [8.0, 0.0, masked], [0.0, masked, 8.0]])[:, None]
+    output = output_of(y_hat, torch.zeros(4, 1))
+    assert halting_steps(output, "entropy", classes=True).item() == 2
+    assert halting_steps(output, "settled", classes=True).item() == 3
+    assert halting_steps(output, "confidence", classes=True).item() == 2
+    assert halting_steps(output, "unchanged", t=1, classes=True).item() == 2
+    changed = output_of(y_hat.flip(0)[:2], torch.zeros(2, 1))  # what was impossible is now likely: the largest movement
+    assert rules.settled(changed, classes=True).item() == 0
+
+
+@pytest.mark.parametrize("rule", ON_ANSWERS)
+@pytest.mark.parametrize("check_every", [1, 2, None])
+def test_a_head_that_is_sure_to_halt_stops_no_rule_on_answers(rule, check_every):
+    restless = torch.tensor([0.1, -0.9, 0.8, -0.7, 0.9, -0.8])[:, None]
+    output = output_of(restless, torch.full((6, 1), torch.inf))
+    assert halting_steps(output, rule).item() == 6
+    assert predicted(output, rule, check_every=check_every).steps.item() == 6
+
+
+@pytest.mark.parametrize("rule", ON_ANSWERS)
+def test_answers_that_are_no_numbers_never_stop_before_the_last_step(rule):
+    output = output_of(torch.full((6, 1), torch.nan), torch.zeros(6, 1))
+    if rule == "unchanged":  # NaN is the largest number to argmax, and stays it
+        assert halting_steps(output, rule).item() in range(1, 7)
+    else:
+        assert halting_steps(output, rule).item() == 6
+
+
+@pytest.mark.parametrize("check_every", [1, None])
+def test_logits_that_are_not_finite_are_not_hidden(check_every):
+    nan, inf = torch.nan, torch.inf
+    logits = torch.tensor([[nan, 0, 0, 0, 0, 0], [0, inf, 0, 0, 0, 0], [0, nan, 0, 0, 0, 0]])
+    for rule in (*ON_HALTING, "fixed"):
+        options = {"step": 2} if rule == "fixed" else {"check_every": check_every, "generator": seeded()}
+        got, _ = scripted(logits, rule, **options)
+        assert torch.equal(got.y_hat, got.steps.float())
+        assert got.p_halt[0].isnan()
+        assert got.p_halt[1] == 0.5
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_logits_in_float64_are_read_in_float64(rule):
+    """In float32 the p_n of steps 1 and 2 would be equal."""
+    logits = torch.tensor([[0.0], [50.0], [50.0]], dtype=torch.float64)
+    logits[0] = -1e-12
+    output = output_of(torch.ones(3, 1, dtype=torch.float64), logits)
+    parameters = {"step": 1} if rule == "fixed" else {}
+    assert halting_steps(output, rule, **parameters).shape == (1,)
+    assert halting_steps(output, "most_probable").item() == 2
+    assert halting_steps(output, "threshold").item() == 2
+
+
+def test_a_sample_is_drawn_by_inverse_transform():
+    """At a survival of 1/2, 1/4, 1/8 after steps 1, 2, 3."""
+    output = output_of(torch.zeros(3, 4), torch.zeros(3, 4))
+    assert rules.sample(output, torch.tensor([0.6, 0.5, 0.3, 0.2])).tolist() == [1, 1, 2, 3]
+    assert rules.sample(output, torch.tensor([0.1, 0.0, 1.0, 0.13])).tolist() == [0, 0, 1, 3]
+
+
+def test_a_sampling_rule_without_a_generator_draws_by_torchs_own_seed():
+    output = output_of(torch.zeros(9, 200), torch.zeros(9, 200))
+
+    def steps(seed):
+        torch.manual_seed(seed)
+        return halting_steps(output, "sample")
+
+    assert torch.equal(steps(1), steps(1))
+    assert not torch.equal(steps(1), steps(2))
+
+
+def test_of_equal_steps_the_first_gives_the_answer():
+    logits, log_p = torch.tensor([-9.0, -9.0, 9.0])[:, None], torch.tensor([-2.0, -2.0, -2.5])[:, None]
+    assert rules.most_probable(first_steps(PonderOutput(logits, logits, log_p), 2)).item() == 0
+    assert rules.most_probable(PonderOutput(logits, logits, log_p)).item() == 1
+
+
+def test_what_is_taken_by_default():
+    output = an_output(0, 200, 9)
+    defaults = {"quantile": {"q": 0.5}, "threshold": {"q": 0.5}, "confidence": {"q": 0.9}, "unchanged": {"t": 3},
+                "entropy": {"tolerance": 0.3}, "settled": {"tolerance": 5e-4},
+                "either": {"rules": (rules.confidence, rules.settled)}}  # fmt: skip
+    for rule, parameters in defaults.items():
+        assert torch.equal(halting_steps(output, rule), halting_steps(output, rule, **parameters))
+
+
+def test_a_threshold_asks_for_lambda_n_whatever_has_survived():
+    """Earlier steps have all but used up what there was to halt with: no quantile would wait for step 5."""
+    logits = torch.tensor([[1.0, 1.0, 1.0, 1.0, 3.0, 9.0, 9.0], [1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0]])
+    for check_every in (1, 2, 7, None):
+        got, _ = scripted(logits, "threshold", q=0.9, check_every=check_every)
+        assert got.steps.tolist() == [5, 7]
+    torch.testing.assert_close(got.p_halt, halting_log_probs(logits.T).exp()[[4, 6], [0, 1]])
+
+
+@pytest.mark.parametrize("check_every", [1, 3, None])
+def test_thresholds_between_logits_that_float32_cannot_sum_up(check_every):
+    """Four times -1e4 or +1e4: sigmoid and survival are 0 or 1, and which is which is plain."""
+    signs = torch.tensor(list(itertools.product((-1.0, 1.0), repeat=4)))
+    first = [next((n for n, sign in enumerate(row[:-1], start=1) if sign > 0), 4) for row in signs.tolist()]
+    for q in (1e-30, 0.1, 0.5, 0.999999):
+        got, _ = scripted(1e4 * signs, "threshold", q=q, check_every=check_every)
+        assert got.steps.tolist() == first
+        assert torch.equal(got.p_halt, torch.ones(16))
+    got, _ = scripted(1e4 * signs, "threshold", q=1.0, check_every=check_every)
+    assert (got.steps == 4).all()
+    assert torch.equal(got.p_halt, (signs[:, :-1] < 0).all(1).float())
+
+
+def test_at_a_threshold_of_1_only_certainty_halts_before_the_last_step():
+    logits = torch.tensor(
+        [[5.0, 60.0, 5.0], [0.0, torch.inf, 0.0], [torch.inf, -torch.inf, 0.0], [-torch.inf, 9.0, 0.0]]
+    )
+    for check_every in (1, 2, None):
+        got, _ = scripted(logits, "threshold", q=1.0, check_every=check_every)
+        assert got.steps.tolist() == [3, 2, 1, 3]
+        assert not got.p_halt.isnan().any()
+
+
+@pytest.mark.parametrize("rule", ON_HALTING)
 def test_the_default_dtype_moves_no_halting_step(rule):
     """In bfloat16 a uniform number is one of 256, and a threshold is off by up to a 256th."""
-    logits = draws(0, 20_000, 6, scale=1)
+    logits = draws(0, 5_000, 6, scale=1)
 
     def steps():
-        return scripted(logits, rule, q=0.3, generator=torch.Generator().manual_seed(0))[0].steps
+        return scripted(logits, rule, generator=seeded())[0].steps
 
     expected = steps()
     torch.set_default_dtype(torch.bfloat16)
@@ -39,69 +311,8 @@ def test_the_default_dtype_moves_no_halting_step(rule):
 def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(rule):
     logits = draws(0, 30, 7)
     with torch.device("meta"):
-        got, _ = scripted(logits, rule, step=4)
+        got, _ = scripted(logits, rule, **({"step": 4} if rule == "fixed" else {}))
     assert all(part.device == logits.device for part in got)
-
-
-def test_of_equal_steps_that_two_looks_saw_the_first_gives_the_answer():
-    rows, log_p, goes_on = torch.arange(1), torch.tensor([[-2.0]]), torch.tensor([[-0.5]])
-    rule = rules.most_probable(1, rows.device)
-    assert [rule(rows, log_p, goes_on, log_p)[0].item() for _ in range(2)] == [
-        0,
-        1,
-    ]  # the second takes none of its 1 step
-
-
-def test_the_quantile_is_the_median_unless_told_otherwise():
-    logits = draws(0, 200, 9)
-    default, median = scripted(logits, "quantile")[0], scripted(logits, "quantile", q=0.5)[0]
-    assert torch.equal(default.steps, median.steps)
-    rows, log_survival = torch.arange(2), torch.tensor([[0.51, 0.49]]).log()
-    _, goes_on = rules.quantile(2, rows.device)(rows, log_survival, log_survival, log_survival)
-    assert goes_on.tolist() == [True, False]
-
-
-def test_the_threshold_is_one_half_unless_told_otherwise():
-    logits = draws(0, 200, 9)
-    default, half = scripted(logits, "threshold")[0], scripted(logits, "threshold", q=0.5)[0]
-    assert torch.equal(default.steps, half.steps)
-    rows, lambda_n = torch.arange(2), torch.tensor([[0.49, 0.51]])
-    take, goes_on = rules.threshold(2, rows.device)(rows, lambda_n.log(), (1 - lambda_n).log(), lambda_n)
-    assert take.tolist() == [1, 0]
-    assert goes_on.tolist() == [True, False]
-
-
-def test_a_threshold_asks_for_lambda_n_whatever_has_survived():
-    """Earlier steps have all but used up what there was to halt with: no quantile would wait for step 5."""
-    logits = torch.tensor([[1.0, 1.0, 1.0, 1.0, 3.0, 9.0, 9.0], [1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0]])
-    for look_every in (1, 2, 7, None):
-        got, _ = scripted(logits, "threshold", q=0.9, look_every=look_every)
-        assert got.steps.tolist() == [5, 7]
-    torch.testing.assert_close(got.p_halt, halting_log_probs(logits.T).exp()[[4, 6], [0, 1]])
-
-
-@pytest.mark.parametrize("look_every", [1, 3, None])
-def test_thresholds_between_logits_that_float32_cannot_sum_up(look_every):
-    """Four times -1e4 or +1e4: sigmoid and survival are 0 or 1, and which is which is plain."""
-    signs = torch.tensor(list(itertools.product((-1.0, 1.0), repeat=4)))
-    first = [next((n for n, sign in enumerate(row[:-1], start=1) if sign > 0), 4) for row in signs.tolist()]
-    for q in (1e-30, 0.1, 0.5, 0.999999):
-        got, _ = scripted(1e4 * signs, "threshold", q=q, look_every=look_every)
-        assert got.steps.tolist() == first
-        assert torch.equal(got.p_halt, torch.ones(16))
-    got, _ = scripted(1e4 * signs, "threshold", q=1.0, look_every=look_every)
-    assert (got.steps == 4).all()
-    assert torch.equal(got.p_halt, (signs[:, :-1] < 0).all(1).float())
-
-
-def test_at_a_threshold_of_1_only_certainty_halts_before_the_last_step():
-    logits = torch.tensor(
-        [[5.0, 60.0, 5.0], [0.0, torch.inf, 0.0], [torch.inf, -torch.inf, 0.0], [-torch.inf, 9.0, 0.0]]
-    )
-    for look_every in (1, 2, None):
-        got, _ = scripted(logits, "threshold", q=1.0, look_every=look_every)
-        assert got.steps.tolist() == [3, 2, 1, 3]
-        assert not got.p_halt.isnan().any()
 
 
 @pytest.mark.parametrize(("extra", "computed"), [(0, LONG_STRIDE), (1, 1)])
@@ -115,38 +326,97 @@ def test_rows_are_many_only_above_the_limit(extra, computed, monkeypatch):
 def test_a_prediction_has_no_gradient(rule):
     model, x = PonderNet(RNNStep(4, 8), 5), torch.randn(6, 4)
     assert model(x).y_hat.requires_grad
-    assert not any(part.requires_grad for part in model.predict(x, rule, step=3))
+    assert not any(part.requires_grad for part in model.predict(x, rule, **({"step": 3} if rule == "fixed" else {})))
 
 
-@pytest.mark.parametrize("rule", ["sample", "quantile", "threshold", "most_probable", "fixed"])
+@pytest.mark.parametrize("rule", ON_HALTING)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_logits_in_half_precision_are_lifted_before_they_are_summed(rule, dtype):
     logits = draws(0, 500, 40).sub(5).to(dtype)
-    half, lifted = (
-        scripted(x, rule, step=40, look_every=40, generator=torch.Generator().manual_seed(0))[0]
-        for x in (logits, logits.float())
-    )
+    half, lifted = (scripted(x, rule, check_every=40, generator=seeded())[0] for x in (logits, logits.float()))
     assert torch.equal(half.steps, lifted.steps)
     assert torch.equal(half.p_halt, lifted.p_halt)
 
 
-@pytest.mark.parametrize("call", [PonderNet.forward, PonderNet.predict])
+@pytest.mark.parametrize("step", [RNNStep, GRUStep])
+def test_the_distribution_is_that_of_the_logits_that_are_returned(step):
+    output = PonderNet(step(6, 16), 7)(torch.randn(20, 6))
+    assert output.halt_logits.shape == (7, 20)
+    assert torch.equal(output.log_p, halting_log_probs(output.halt_logits))
+    survival = (1 - output.halt_logits.sigmoid()).cumprod(0)
+    torch.testing.assert_close(output.log_survival.exp(), survival)
+
+
+def half_way(output, goal):
+    """A user's rule: halt when the answer, the number of the step, has come to half of a goal of each sample."""
+    reached = (output.y_hat * 2 >= goal).int()
+    return torch.where(reached.any(0), reached.argmax(0) + 1, 0)
+
+
+@pytest.mark.parametrize("check_every", [1, 2, None])
+def test_any_function_is_a_rule_and_its_tensors_are_those_of_the_samples_that_still_think(check_every):
+    goal = torch.tensor([6.0, 1.0, 9.0, 100.0, 4.0])
+    got, _ = scripted(torch.zeros(5, 8), half_way, goal=goal, check_every=check_every)
+    assert got.steps.tolist() == [3, 1, 5, 8, 2]
+    got, _ = scripted(torch.zeros(5, 8), partial(half_way, goal=8), check_every=check_every)
+    assert got.steps.tolist() == [4] * 5
+
+
+def test_every_rule_has_its_name():
+    functions = {name: rule for name, rule in vars(rules).items() if inspect.isfunction(rule)}
+    assert all(functions[name] is rule for name, rule in RULES.items())
+    assert all(next(iter(inspect.signature(rule).parameters)) == "output" for rule in RULES.values())
+
+
+output = an_output(0, 3, 5)
+
+
 @pytest.mark.parametrize(
-    ("y_hat", "halt_logit", "came"),
-    [([1], [3], r"\[1\] and \[3\]"), ([3], [1], r"\[3\] and \[1\]"), ([3], [3, 1], r"\[3\] and \[3, 1\]")],
+    ("call", "error", "message"),
+    [
+        (lambda: halting_steps(output, "best"), ValueError, "rule must be one of 'sample', .*; got 'best'"),
+        (lambda: halting_steps(output, None), ValueError, "rule must be one of 'sample', .*; got None"),
+        (lambda: halting_steps(output, "quantile", q=0.0), ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
+        (lambda: halting_steps(output, "quantile", q=2), ValueError, "q must be.*got 2"),
+        (lambda: halting_steps(output, "quantile", p=0.5), TypeError, "p"),
+        (lambda: halting_steps(output, "threshold", q=1.5), ValueError, r"q must be a number in \(0, 1\]; got 1.5"),
+        (lambda: halting_steps(output, "fixed"), TypeError, r"step must be an integer in \[1, 5\]; got None"),
+        (lambda: halting_steps(output, "fixed", step=0), ValueError, r"step must be an integer in \[1, 5\]; got 0"),
+        (lambda: halting_steps(output, "fixed", step=6), ValueError, r"step must be an integer in \[1, 5\]; got 6"),
+        (lambda: halting_steps(output, "confidence", q=1.5), ValueError, r"q must be .*; got 1.5"),
+        (lambda: halting_steps(output, "entropy", tolerance=-1), ValueError, r"tolerance must be .*\[0, inf\); got -1"),
+        (lambda: halting_steps(output, "settled", tolerance=-1), ValueError, r"tolerance must be .*\[0, inf\); got -1"),
+        (lambda: halting_steps(output, "unchanged", t=0), ValueError, "t must be an integer >= 1; got 0"),
+        (lambda: halting_steps(output, "either", rules=[]), ValueError, r"rules must hold at least one.*got \[\]"),
+        (
+            lambda: halting_steps(output, "entropy", classes="yes"),
+            TypeError,
+            "classes must be True or False; got 'yes'",
+        ),
+        (
+            lambda: halting_steps(output, "entropy", classes=True),
+            ValueError,
+            r"y_hat must be \[n, batch, ..., classes\]; got \[5, 3\]",
+        ),
+        (
+            lambda: halting_steps(output, "sample", v=torch.rand(2)),
+            ValueError,
+            r"v must have one value per sample, \[3\]; got \[2\]",
+        ),
+        (
+            lambda: predicted(output, "sample", v=torch.tensor(0.5)),
+            ValueError,
+            r"v must have one value per sample, \[3\]; got \[\]",
+        ),
+        (
+            lambda: halting_steps(output, lambda output: output.log_p[0]),
+            ValueError,
+            r"rule must return one step per sample, an int64 tensor \[3\]; got torch.float64 \[3\]",
+        ),
+        (lambda: predicted(output, lambda output: 1), ValueError, r"an int64 tensor \[3\]; got int"),
+        (lambda: predicted(output, lambda output: torch.ones(2).long()), ValueError, r"got torch.int64 \[2\]"),
+    ],
 )
-def test_a_step_must_answer_and_halt_once_for_each_sample(call, y_hat, halt_logit, came):
-    model = PonderNet(lambda x, h: (torch.zeros(y_hat), h, torch.zeros(halt_logit)), 2)
-    with pytest.raises(ValueError, match=f"halt_logit of shape .*, batch = 3; got {came}"):
-        call(model, torch.zeros(3, 4))
-
-
-def test_a_sampling_rule_without_a_generator_draws_by_torchs_own_seed():
-    rows, log_survival = torch.arange(1000), torch.linspace(-3, -0.01, 1000)[None]
-
-    def goes_on(seed):
-        torch.manual_seed(seed)
-        return rules.sample(1000, rows.device)(rows, log_survival, log_survival, log_survival)[1]
-
-    assert torch.equal(goes_on(1), goes_on(1))
-    assert not torch.equal(goes_on(1), goes_on(2))
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
