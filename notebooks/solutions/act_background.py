@@ -3,13 +3,13 @@
 from torch import Tensor
 
 
-def count_updates(h: Tensor, epsilon: float) -> Tensor:
-    """One more than the number of updates, the last not counted, whose running sum is below the threshold."""
+def count_steps(h: Tensor, epsilon: float) -> Tensor:
+    """One more than the number of steps, the last not counted, whose running sum is below the threshold."""
     return (h[:-1].cumsum(0) < 1 - epsilon).sum(0) + 1
 
 
 def weights_with_cap(h: list[float], epsilon: float) -> list[float]:
-    """The last update that is allowed takes the remainder too, whatever its own h is."""
+    """The last step that is allowed takes the remainder too, whatever its own h is."""
     weights, total = [], 0.0
     for h_n in h[:-1]:
         if total + h_n >= 1 - epsilon:
