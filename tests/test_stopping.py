@@ -1,110 +1,170 @@
-"""The experiments on ways to stop: what is trained, how its rules are read, and how knobs are chosen."""
+"""The experiments on ways to stop: what is trained, how its rules are read, and how hyperparameters are chosen."""
 
 import inspect
-import re
-from functools import partial
+from dataclasses import replace
 
-import distributed
 import pytest
 import torch
 from reference import halting, quantile_step, threshold_step
 
-from ponder_utils import PonderNet, PonderOutput, binary_correct, halting_log_probs, rules
-from ponder_course import results
 from ponder_course.experiments import ways_to_stop as stopping
+from ponder_course.experiments import ways_to_stop_ranking as ranking
+from ponder_course.experiments.ways_to_stop_problems import PROBLEMS, SAME_QUESTION
+from ponder_course.runs import run_all
 from ponder_course.store import key_of, plain
+from ponder_utils import rules
+from ponder_utils.act import act_average
+from ponder_utils.evaluation import binary_correct
+from ponder_utils.halting import PonderOutput, halting_log_probs
+from ponder_utils.losses import ACTLoss
+from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import LineParityTask
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
 SHORT = {"valid": (5, 6, 8), "5 places": (5, 6, 9), "9 places": (9, 10, 7)}
-problems = pytest.mark.parametrize("problem", stopping.PROBLEMS)
+problems = pytest.mark.parametrize("problem", PROBLEMS)
 
 
 @pytest.fixture
 def short(monkeypatch):
     """Problems with small tests."""
-    for name, its in stopping.PROBLEMS.items():
+    for name, problem in PROBLEMS.items():
         tests = {"valid": (8, 6, 8), "8 elements": (8, 6, 9)} if name.startswith("8") else SHORT
-        monkeypatch.setitem(stopping.PROBLEMS, name, its._replace(tests=tests))
+        monkeypatch.setitem(PROBLEMS, name, problem._replace(tests=tests))
 
 
 def recipe_of(problem):
     return TINY | ({"size": 8} if problem.startswith("8") else {})
 
 
-@problems
-def test_settings_are_all_different_and_what_a_run_takes(problem):
-    wanted = stopping.settings(problem)
+@pytest.mark.parametrize("name", stopping.EXPERIMENTS)
+def test_settings_are_all_different_and_what_a_run_takes(name):
+    wanted = stopping.EXPERIMENTS[name].settings
     assert len({key_of(setting) for setting in wanted}) == len(wanted)
     for setting in wanted:
         assert setting == plain(setting)
-        inspect.signature(stopping.learn).bind(**setting)
-    assert {its["training"] for its in wanted} >= {"every step", "progressive", "ACT", "PonderNet", "judge", "gain"}
-    assert {its["seed"] for its in wanted} == set(range(5))
+        inspect.signature(stopping.run).bind(**setting)
+        assert setting.items() >= PROBLEMS[setting["problem"]].recipe.items()
+    assert {setting["seed"] for setting in wanted} == set(range(5))
+    if name != "hyperparameters":
+        assert {setting["training"] for setting in wanted} == {
+            training for training, how in stopping.TRAININGS.items() if how.values
+        }
 
 
 def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all():
-    wanted = [key_of(setting) for name in stopping.EXPERIMENTS for setting in stopping.settings(name)]
+    wanted = [key_of(setting) for experiment in stopping.EXPERIMENTS.values() for setting in experiment.settings]
     assert len({*wanted}) == len(wanted)
-    both = [its for name in ("lines", "knobs") for its in stopping.settings(name)]
+    both = [setting for name in ("lines", "hyperparameters") for setting in stopping.EXPERIMENTS[name].settings]
     for name, training in stopping.TRAININGS.items():
-        assert {its["knob"] for its in both if its["training"] == name} == set(training.knobs)
+        tried = {setting["hyperparameter"] for setting in both if setting["training"] == name}
+        assert tried == {*training.values, *training.more_values}
+    names = [experiment.name for experiment in stopping.EXPERIMENTS.values()]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", stopping.EXPERIMENTS)
+def test_the_stored_runs_are_those_of_the_settings(name, pytestconfig):
+    experiment = stopping.EXPERIMENTS[name]
+    rows = experiment.rows("stored", pytestconfig.rootpath / "results")
+    stored = {key_of({field: row[field] for field in experiment.settings[0]}) for row in rows}
+    assert stored == {key_of(setting) for setting in experiment.settings}
+    for row in rows:
+        training = stopping.TRAININGS[row["training"]]
+        assert row["tests"].keys() == PROBLEMS[row["problem"]].tests.keys()
+        for test in row["tests"].values():
+            lengths = {rule: len(points) for rule, points in test["rules"].items()}
+            assert lengths == {rule: len(stopping.RULES[rule].values) for rule in training.rules}
 
 
 def test_runs_are_put_together_by_what_they_ask():
     made = {name: [{"of": name}] for name in stopping.EXPERIMENTS}
-    found = stopping.by_question(made)
-    assert found["lines"] == [{"of": "lines"}, {"of": "knobs"}]
+    found = ranking.by_question(made)
+    assert found["lines"] == [{"of": "lines"}, {"of": "hyperparameters"}]
     assert len(found["8 elements"]) == 4
     assert [*found] == ["lines", "no answer", "noisy teacher", "one answer", "8 elements"]
     assert made["lines"] == [{"of": "lines"}]  # as they were
-    for name, question in stopping.ASKS_THE_SAME.items():
-        one, other = (stopping.PROBLEMS.get(its, stopping.LINES) for its in (name, question))
+    for name, question in SAME_QUESTION.items():
+        one, other = PROBLEMS.get(name, PROBLEMS["lines"]), PROBLEMS[question]
         assert one._replace(recipe={}) == other._replace(recipe={})
 
 
 @problems
 def test_every_training_on_every_problem_is_measured_by_each_of_its_rules(problem, short):
-    for training, its in stopping.TRAININGS.items():
-        if its.few:
-            row = stopping.run(problem, training, its.few[0], 0, **recipe_of(problem))
+    for training, how in stopping.TRAININGS.items():
+        if how.values:
+            row = stopping.run(problem, training, how.values[0], 0, **recipe_of(problem))
             assert row == plain(row)
-            for test, (_, N, _) in stopping.PROBLEMS[problem].tests.items():
-                told = row["tests"][test]
-                assert set(told["rules"]) == set(its.rules)
-                for rule, pairs in told["rules"].items():
-                    assert len(pairs) == len(stopping.RULES[rule][1])
-                    assert all(0 <= right <= 1 and 1 <= steps <= N for right, steps in pairs)
-                assert ("in time" in told) == (not problem.startswith("8"))
+            assert row.keys() == {"tests", "cpu_seconds"}
+            for test, (_, N, _) in PROBLEMS[problem].tests.items():
+                result = row["tests"][test]
+                assert set(result["rules"]) == set(how.rules)
+                for rule, points in result["rules"].items():
+                    assert len(points) == len(stopping.RULES[rule].values)
+                    assert all(0 <= right <= 1 and 1 <= steps <= N for right, steps in points)
+                assert ("in time" in result) == (not problem.startswith("8"))
 
 
 @pytest.mark.parametrize("training", ["last step", "ACT", "progressive", "judge", "gain"])
 def test_a_run_is_repeated_by_its_setting_and_another_seed_is_another_network(training, short):
-    knob = stopping.TRAININGS[training].few[0]
-    first, again, other = (stopping.learn("lines", training, knob, seed, **TINY).state_dict() for seed in (0, 0, 1))
+    value = stopping.TRAININGS[training].values[0]
+    first, again, other = (stopping.learn("lines", training, value, seed, TINY).state_dict() for seed in (0, 0, 1))
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert any(not torch.equal(first[name], other[name]) for name in first)
 
 
-def test_a_fixed_depth_is_trained_for_its_share_of_the_steps():
-    assert [stopping.learn("lines", "last step", share, 0, **TINY).max_steps for share in (0.01, 0.5, 1.0)] == [1, 3, 6]
+def test_the_recipe_decides_how_a_network_is_trained():
+    first = stopping.learn("lines", "every step", 0.0, 0, TINY).state_dict()
+    for changed in ({"size": 6}, {"batch": 5}, {"updates": 3}, {"lr": 1e-3}, {"clip": 1e-3}, {"N": 3}):
+        other = stopping.learn("lines", "every step", 0.0, 0, TINY | changed).state_dict()
+        assert any(not torch.equal(first[name], other[name]) for name in first), changed
+
+
+def test_a_fixed_depth_is_trained_for_its_fraction_of_the_steps():
+    depths = [stopping.learn("lines", "last step", value, 0, TINY).max_steps for value in (0.01, 0.5, 1.0)]
+    assert depths == [1, 3, 6]
 
 
 def test_the_network_that_learns_from_the_gain_answers_as_the_one_before():
-    x, _ = stopping.LINES.task(5).batch(6)
-    before, after = (stopping.learn("lines", training, 0.0, 0, **TINY)(x) for training in ("every step", "gain"))
+    x, _ = PROBLEMS["lines"].task(5).batch(6)
+    before, after = (stopping.learn("lines", training, 0.0, 0, TINY)(x) for training in ("every step", "gain"))
     assert torch.equal(before.y_hat, after.y_hat)
     assert not torch.equal(before.halt_logits, after.halt_logits)
 
 
-def said(n_steps=7, batch=40, places=()):
+def output_of(n_steps=7, batch=40, places=()):
     generator = torch.Generator().manual_seed(0)
     a = torch.randn(n_steps, batch, generator=generator)
     return PonderOutput(torch.randn(n_steps, batch, *places, generator=generator), a, halting_log_probs(a))
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        torch.ones(39, dtype=torch.long),  # fewer than inputs
+        torch.zeros(40, dtype=torch.long),  # would take the last answer, at no cost
+        torch.full((40,), 8),
+        torch.full((40,), -1),
+        torch.full((40,), 2.0),
+        torch.ones(1, 40, dtype=torch.long),
+        torch.tensor(3),
+    ],
+)
+def test_steps_that_nobody_can_stop_at_are_refused(steps):
+    with pytest.raises(ValueError, match="steps must hold a whole number from 1 to N = 7 for each of the 40 inputs"):
+        stopping.at(output_of(), steps)
+
+
+def test_every_input_is_stopped_at_its_own_step():
+    output, steps = output_of(places=(3,)), torch.arange(40) % 7 + 1
+    halted = stopping.at(output, steps)
+    assert torch.equal(halted.y_hat[0], torch.stack([output.y_hat[n - 1, i] for i, n in enumerate(steps)]))
+    assert torch.equal(halted.steps[0], steps)
+    assert halted.weight.tolist() == [[1.0] * 40]
+
+
 def test_rules_are_read_as_they_are_defined():
-    output = said()
+    output = output_of()
     logits = output.halt_logits.T.double().tolist()
     p = [halting(row) for row in logits]
     wanted = {
@@ -114,55 +174,75 @@ def test_rules_are_read_as_they_are_defined():
         ("threshold", 0.7): [threshold_step(row, 0.7) for row in logits],
         ("most probable", 0.0): [row.index(max(row)) + 1 for row in p],
     }
-    for (name, knob), steps in wanted.items():
-        halted = stopping.RULES[name][0](output, knob)
+    for (name, value), steps in wanted.items():
+        halted = stopping.halted(output, name, value)
         assert halted.steps.tolist() == [steps], name
         assert torch.equal(halted.y_hat[0], output.y_hat[halted.steps[0] - 1, torch.arange(40)])
         assert (halted.weight == 1).all()
 
 
 @pytest.mark.parametrize(
-    ("name", "rule", "argument", "knob"),
+    ("name", "rule", "value"),
     [
-        ("confidence", rules.confidence, "q", 0.8),
-        ("entropy", rules.entropy, "most", 0.5),
-        ("unchanged", rules.unchanged, "t", 2),
-        ("settled", rules.settled, "most", 0.03),
-        ("either", rules.either, "makers", [partial(rules.confidence, q=0.9), partial(rules.settled, most=0.03)]),
-        ("quantile", rules.quantile, "q", 0.5),
-        ("threshold", rules.threshold, "q", 0.5),
-        ("judged", rules.threshold, "q", 0.5),
+        ("confidence", {"rule": "confidence", "q": 0.8}, 0.8),
+        ("entropy", {"rule": "entropy", "tolerance": 0.5}, 0.5),
+        ("unchanged", {"rule": "unchanged", "t": 2}, 2),
+        ("settled", {"rule": "settled", "tolerance": 0.03}, 0.03),
+        ("either", {"rule": stopping.sure_or_settled, "tolerance": 0.03}, 0.03),
+        ("most probable", {"rule": "most_probable"}, 0.0),
+        ("quantile", {"rule": "quantile", "q": 0.5}, 0.5),
+        ("threshold", {"rule": "threshold", "q": 0.5}, 0.5),
+        ("judged", {"rule": "threshold", "q": 0.5}, 0.5),
     ],
 )
-def test_what_is_read_from_all_steps_is_what_predict_does_step_by_step(name, rule, argument, knob):
-    problem = stopping.LINES
+def test_what_is_read_from_all_steps_is_what_predict_does_step_by_step(name, rule, value):
     torch.manual_seed(0)
-    model, (x, _) = PonderNet(problem.step(), 9).eval(), problem.task(5).batch(30)
-    halted = stopping.RULES[name][0](model(x), 0.03 if name == "either" else knob)
-    got = model.predict(x, partial(rule, **{argument: knob}), look_every=1)
-    assert torch.equal(got.steps, halted.steps[0])
-    torch.testing.assert_close(got.y_hat, halted.y_hat[0])
+    model, (x, _) = PonderNet(PROBLEMS["lines"].step(), 9).eval(), PROBLEMS["lines"].task(5).batch(30)
+    halted = stopping.halted(model(x), name, value)
+    prediction = model.predict(x, check_every=1, **rule)
+    assert torch.equal(prediction.steps, halted.steps[0])
+    torch.testing.assert_close(prediction.y_hat, halted.y_hat[0])
 
 
-def test_a_draw_is_weighed_exactly_and_a_mean_is_of_probabilities():
-    output, y = said(), (torch.arange(40) % 2).float()
+def test_sure_or_settled_is_either_of_both():
+    y_hat = torch.tensor([[0.1, 1.0, 1.0, 9.0], [0.5, 3.0, 3.0, 9.0], [0.1, 0.5, 0.4, 0.5]]).T
+    output = PonderOutput(y_hat, torch.zeros(4, 3), halting_log_probs(torch.zeros(4, 3)))
+    assert stopping.sure_or_settled(output, 5e-3).tolist() == [3, 2, 3]
+    assert stopping.sure_or_settled(output, 1e-4).tolist() == [3, 2, 0]
+
+
+def test_a_draw_is_weighted_exactly_and_a_mean_is_of_probabilities():
+    output, y = output_of(), (torch.arange(40) % 2).float()
     p, right = output.log_p.exp(), (output.y_hat > 0) == (y > 0.5)
-    told = stopping.scored(stopping.RULES["sample"][0](output, 0.0), y, y > -1, binary_correct)
-    assert told[0] == pytest.approx((p * right).sum(0).mean().item())
-    assert told[1] == pytest.approx((p * torch.arange(1, 8)[:, None]).sum(0).mean().item())
-    some = torch.arange(40) < 10
-    told = stopping.scored(stopping.RULES["sample"][0](output, 0.0), y, some, binary_correct)
-    assert told[0] == pytest.approx((p * right).sum(0)[:10].mean().item())
-    mean = stopping.RULES["expectation"][0](output, 0.0)
+    drawn = stopping.halted(output, "sample")
+    accuracy, steps = stopping.score(drawn, y, y > -1, binary_correct)
+    assert accuracy == pytest.approx((p * right).sum(0).mean().item())
+    assert steps == pytest.approx((p * torch.arange(1, 8)[:, None]).sum(0).mean().item())
+    few, steps_of_all = stopping.score(drawn, y, torch.arange(40) < 10, binary_correct)
+    assert few == pytest.approx((p * right).sum(0)[:10].mean().item())
+    assert steps_of_all == steps
+    mean = stopping.halted(output, "expectation")
     torch.testing.assert_close(mean.y_hat[0].sigmoid(), (p * output.y_hat.sigmoid()).sum(0))
     assert (mean.steps == 7).all()
-    act = stopping.RULES["average"][0](output, 0.0)
+    act, wanted = stopping.halted(output, "average"), act_average(output)
     assert act.y_hat.shape == act.steps.shape == act.weight.shape == (1, 40)
+    assert torch.equal(act.y_hat, wanted.y_hat)
+    assert torch.equal(act.steps, wanted.steps)
+    assert (act.weight == 1).all()
+
+
+def test_the_loss_of_act_is_that_of_its_average():
+    output, y = output_of(), (torch.arange(40) % 2).float()
+    criterion = PROBLEMS["8 elements"].criterion
+    wanted = ACTLoss(criterion, 0.1)(act_average(output), y[None])
+    assert stopping.act_loss(criterion, 0.1)(output, y) == wanted
+    training = stopping.TRAININGS["ACT"].loss(PROBLEMS["8 elements"], 0.1)
+    assert training(output, y) == wanted
 
 
 def test_a_network_that_is_right_from_the_needed_step_on_is_right_in_time_and_not_before(monkeypatch):
-    """It says the right answer from step L on, and the wrong one before."""
-    problem = stopping.LINES
+    """Its answer is right from step L on, and wrong before."""
+    problem = PROBLEMS["lines"]
 
     class Prompt(torch.nn.Module):
         def start(self, x):
@@ -172,7 +252,7 @@ def test_a_network_that_is_right_from_the_needed_step_on_is_right_in_time_and_no
             sign = torch.where((n + 1 >= problem.task.needed_steps(x).amax(1))[:, None], 1, -1)
             return sign * (2 * problem.task.answers(x) - 1), n + 1, torch.zeros(len(x))
 
-    monkeypatch.setitem(stopping.PROBLEMS, "lines", problem._replace(tests=SHORT))
+    monkeypatch.setitem(PROBLEMS, "lines", problem._replace(tests=SHORT))
     found = stopping.measure(PonderNet(Prompt(), 6), "lines", ["fixed"])
     for test, (size, N, number) in SHORT.items():
         right, steps = found[test]["in time"]
@@ -183,39 +263,66 @@ def test_a_network_that_is_right_from_the_needed_step_on_is_right_in_time_and_no
         assert found[test]["rules"]["fixed"][0][0] < 1
 
 
-def test_a_teachers_errors_are_not_held_against_who_is_right(monkeypatch):
-    class Right(torch.nn.Module):
-        def forward(self, x, h):
-            return 2 * LineParityTask.answers(x) - 1, None, torch.zeros(len(x))
+class Right(torch.nn.Module):
+    """Answers every line rightly at once, and halts by a coin."""
 
-    problem = stopping.PROBLEMS["noisy teacher"]
-    monkeypatch.setitem(stopping.PROBLEMS, "noisy teacher", problem._replace(tests=SHORT))
+    def forward(self, x, h):
+        return 2 * LineParityTask.answers(x) - 1, None, torch.zeros(len(x))
+
+
+def test_a_teachers_errors_are_not_held_against_who_is_right(monkeypatch):
+    monkeypatch.setitem(PROBLEMS, "noisy teacher", PROBLEMS["noisy teacher"]._replace(tests=SHORT))
     found = stopping.measure(PonderNet(Right(), 6), "noisy teacher", ["fixed"])
     assert all(right == 1 for right, _ in found["valid"]["rules"]["fixed"])
 
 
-def row(training, knob, seed, valid, tested, rule="confidence", problem="lines"):
+def test_lines_without_an_answer_are_not_graded_but_their_steps_count(monkeypatch):
+    class Guess(Right):
+        """Answers what has no answer otherwise, and later."""
+
+        def start(self, x):
+            return x, torch.zeros(len(x))
+
+        def forward(self, x, n):
+            known = x[:, 2, 0] == 0
+            sure = torch.where(known | (n >= 3), 9.0, 0.1)[:, None]
+            flipped = torch.where(known, 1, -1)[:, None]
+            return sure * flipped * (2 * LineParityTask.answers(x) - 1), n + 1, torch.zeros(len(x))
+
+    problem = PROBLEMS["no answer"]._replace(tests={"valid": (5, 6, 200)})
+    monkeypatch.setitem(PROBLEMS, "no answer", problem)
+    right, steps = stopping.measure(PonderNet(Guess(), 6), "no answer", ["confidence"])["valid"]["rules"]["confidence"][
+        3
+    ]
+    x, _ = problem.task(5).batch(200, torch.Generator().manual_seed(100))
+    unknown = (~problem.task.answerable(x)).float().mean().item()
+    assert right == 1
+    assert steps == pytest.approx(1 + 3 * unknown)
+    assert 0.1 < unknown < 0.5
+
+
+def row(training, value, seed, valid, tested, rule="confidence", problem="lines"):
     tests = {"valid": {"rules": {rule: valid}}, "16 places": {"rules": {rule: tested}, "in time": [0.5, 3.0]}}
-    return {"problem": problem, "training": training, "knob": knob, "seed": seed, "tests": tests}
+    return {"problem": problem, "training": training, "hyperparameter": value, "seed": seed, "tests": tests}
 
 
-def test_knobs_are_chosen_on_lines_of_their_own_the_rules_for_each_network_the_trainings_for_all():
+def test_hyperparameters_are_chosen_on_other_lines_the_rules_for_each_network_the_trainings_for_all():
     rows = [
         row("a", 1.0, 0, [[0.9, 5], [1.0, 9], [1.0, 12]], [[0.1, 1], [0.2, 2], [0.3, 3]]),
         row("a", 1.0, 1, [[1.0, 5], [1.0, 9], [0.2, 1]], [[0.4, 4], [0.5, 5], [0.6, 6]]),
         row("a", 2.0, 0, [[1.0, 20], [0, 1], [0, 1]], [[1.0, 7], [1.0, 8], [1.0, 9]]),  # worse on valid
         row("b", 1.0, 0, [[1.0, 1]] * 3, [[0.9, 1]] * 3),
     ]
-    found = stopping.best(rows, "a", "confidence", price=0.01)
-    grid = stopping.RULES["confidence"][1]
-    assert found == stopping.Best("lines", 1.0, [grid[1], grid[0]], {"16 places": [[0.2, 2], [0.4, 4]]})
-    assert stopping.best(rows, "a", "confidence", price=0.1).values == [grid[0], grid[0]]  # dear steps
-    assert stopping.best(rows, "a", "entropy") is None
-    assert stopping.best([], "a", "confidence") is None
-    assert stopping.utility([0.9, 5], 0.01) == pytest.approx(0.85)
-    assert stopping.regret([0.9, 5], 3, 0.01) == pytest.approx(0.12)
-    assert stopping.in_time(rows, "b") == {"16 places": [[0.5, 3.0]]}
-    assert stopping.in_time([]) == {}
+    found = ranking.best(rows, "a", "confidence", price=0.01)
+    values = stopping.RULES["confidence"].values
+    assert found == ranking.Best("lines", 1.0, [values[1], values[0]], {"16 places": [[0.2, 2], [0.4, 4]]})
+    assert ranking.best(rows, "a", "confidence", price=0.1).values == [values[0]] * 2  # expensive steps
+    assert ranking.best(rows, "a", "entropy") is None
+    assert ranking.best([], "a", "confidence") is None
+    assert ranking.utility([0.9, 5], 0.01) == pytest.approx(0.85)
+    assert ranking.regret([0.9, 5], 3, 0.01) == (pytest.approx(0.02), pytest.approx(0.1))
+    assert ranking.in_time(rows, "b") == {"16 places": [[0.5, 3.0]]}
+    assert ranking.in_time([]) == {}
 
 
 def test_of_several_recipes_each_training_has_the_one_that_is_best_for_all_its_networks():
@@ -228,77 +335,116 @@ def test_of_several_recipes_each_training_has_the_one_that_is_best_for_all_its_n
         row("b", 1.0, 0, [[0.9, 5]], [[0.5, 5]], **slow),
         row("b", 1.0, 0, [[0.8, 5]], [[0.6, 6]], **fast),
     ]
-    first = stopping.RULES["confidence"][1][0]
+    first = stopping.RULES["confidence"].values[0]
     wanted = {"a": ("8 elements", [[0.3, 3], [0.4, 4]]), "b": ("8 elements slowly", [[0.5, 5]])}
-    for training, (problem, pairs) in wanted.items():
-        found = stopping.best(rows, training, "confidence")
-        assert found == stopping.Best(problem, 1.0, [first] * len(pairs), {"16 places": pairs})
+    for training, (problem, points) in wanted.items():
+        found = ranking.best(rows, training, "confidence")
+        assert found == ranking.Best(problem, 1.0, [first] * len(points), {"16 places": points})
 
 
-WANTED = [its | TINY for its in stopping.settings("lines") if its["training"] in ("every step", "ACT")][:3]
+def test_a_regret_is_in_two_parts(monkeypatch):
+    monkeypatch.setattr(ranking, "METHODS", {"mine": stopping.Method("nobody", "every step", "confidence")})
+    rows = [row("every step", 0.0, seed, [[1.0, 1]] * 7, [[0.9, 5]] * 7) for seed in range(2)]
+    found = ranking.regrets(rows, "16 places", price=0.01)["mine"]
+    assert found == [(pytest.approx(0.02), pytest.approx(0.1))] * 2  # two steps later than the 3 in time
+    in_time, late_and_wrong = ranking.utility([1.0, 3], 0.01), ranking.utility([0.9, 5], 0.01)
+    assert sum(found[0]) == pytest.approx(in_time - late_and_wrong)
+    for run in rows:
+        del run["tests"]["16 places"]["in time"]
+    assert ranking.regrets(rows, "16 places", price=0.01)["mine"][0].time == pytest.approx(0.05)
 
 
-def test_of_a_table_that_was_killed_only_what_is_missing_is_made(short, tmp_path, monkeypatch):
+LINES = stopping.EXPERIMENTS["lines"]
+WANTED = [setting | TINY for setting in LINES.settings if setting["training"] in ("every step", "ACT")][:3]
+
+
+def test_of_a_table_that_was_killed_only_what_is_missing_is_made(short, tmp_path):
+    run_all(stopping.run, WANTED[:1], file=tmp_path / f"{LINES.name}.jsonl")
     made = []
-    monkeypatch.setattr(stopping, "settings", lambda problem: WANTED)
-    results.run_grid(stopping.run, WANTED[:1], store=tmp_path / "06_ways_to_stop_lines.jsonl")
-    monkeypatch.setattr(stopping, "run", lambda **setting: made.append(setting) or {"tests": {}})
-    assert len(stopping.runs_of("lines", "class", tmp_path, 1)) == 3
+    later = replace(LINES, settings=WANTED, run=lambda **setting: made.append(setting) or {"tests": {}})
+    assert len(later.rows("class", tmp_path)) == 3
     assert made == WANTED[1:]
-    assert len(stopping.runs_of("lines", "stored", tmp_path, 1)) == 3
+    assert len(later.rows("stored", tmp_path)) == 3
 
 
-def test_a_cluster_makes_the_same_table(short, tmp_path, monkeypatch):
-    monkeypatch.setattr(stopping, "settings", lambda problem: WANTED)
-    options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
-    with distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
-        there = stopping.runs_of("lines", "class", tmp_path, 1, client)
-    here = [setting | stopping.run(**setting) for setting in WANTED]
-    assert [its | {"trained": 0} for its in there] == [its | {"trained": 0} for its in here]
-    assert all(0 < its["trained"] < 60 for its in there)
-
-
-@problems
-def test_smoke_makes_one_short_run_of_each_training_and_keeps_none(problem, short, tmp_path, monkeypatch):
-    made = []
-    monkeypatch.setattr(stopping, "run", lambda **setting: made.append(setting) or {"tests": {}})
-    stopping.runs_of(problem, "smoke", tmp_path, 1)
-    assert len(made) == len({its["training"] for its in stopping.settings(problem)})
-    assert all(its["updates"] == 5 for its in made)
+@pytest.mark.parametrize("name", stopping.EXPERIMENTS)
+def test_smoke_makes_one_short_run_of_each_training_and_keeps_none(name, tmp_path):
+    made, experiment = [], stopping.EXPERIMENTS[name]
+    replace(experiment, run=lambda **setting: made.append(setting) or {"tests": {}}).rows("smoke", tmp_path)
+    assert len(made) == len({setting["training"] for setting in experiment.settings})
+    for setting in made:
+        assert setting["updates"] == 5
+        assert setting["batch"] == 8
+        assert setting | PROBLEMS[setting["problem"]].recipe in experiment.settings
     assert not list(tmp_path.iterdir())
 
 
 def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by():
-    for name, its in stopping.METHODS.items():
-        assert its.pays in stopping.FAMILIES, name
-        assert its.rule in stopping.TRAININGS[its.training].rules, name
-    for name, its in stopping.TRAININGS.items():
-        assert set(its.rules) <= set(stopping.RULES), name
-        assert set(its.few) <= set(its.knobs), name
+    for name, method in stopping.METHODS.items():
+        assert method.pays in stopping.FAMILIES, name
+        assert method.rule in stopping.TRAININGS[method.training].rules, name
+    for name, training in stopping.TRAININGS.items():
+        assert set(training.rules) <= set(stopping.RULES), name
 
 
-def test_what_is_lost_is_the_regret_in_two_parts(monkeypatch):
-    monkeypatch.setattr(stopping, "METHODS", {"its": stopping.Method("nobody", "every step", "confidence")})
-    rows = [row("every step", 0.0, seed, [[1.0, 1]] * 7, [[0.9, 5]] * 7) for seed in range(2)]
-    found = stopping.lost(rows, "16 places", price=0.01)["its"]
-    assert found == [(pytest.approx(0.02), pytest.approx(0.1))] * 2  # two steps later than the 3 in time
-    assert sum(found[0]) == pytest.approx(stopping.regret([0.9, 5], 3, 0.01))
-    for its in rows:
-        del its["tests"]["16 places"]["in time"]
-    assert stopping.lost(rows, "16 places", price=0.01)["its"][0][0] == pytest.approx(0.05)
-
-
-def test_a_readers_own_rule_appears_in_the_table(short, monkeypatch, pytestconfig, capsys):
-    """As README shows it."""
-    (block,) = [
-        its for its in re.findall(r"```python\n(.*?)```", (pytestconfig.rootpath / "README.md").read_text(), re.S)
-        if "stopping" in its
-    ]  # fmt: skip
-    assert len([line for line in block.splitlines() if line.strip()]) <= 20
+@pytest.fixture
+def tables(monkeypatch):
+    """The tables may be added to."""
     for name in ("RULES", "TRAININGS", "METHODS"):
-        monkeypatch.setattr(stopping, name, dict(getattr(stopping, name)))
-    monkeypatch.setattr(stopping, "settings", lambda problem: WANTED)
-    exec(block.replace("16 places", "5 places"), {})
-    told = capsys.readouterr().out
-    assert "twice sure ['lost for time" in told
-    assert len(told.splitlines()) == len([its for its in stopping.METHODS.values() if its.training == "every step"])
+        table = dict(getattr(stopping, name))
+        monkeypatch.setattr(stopping, name, table)
+        if hasattr(ranking, name):
+            monkeypatch.setattr(ranking, name, table)
+
+
+def twice_sure(output, q):
+    sure = (output.y_hat.abs().sigmoid() >= q).all(-1)
+    twice = torch.cat([torch.zeros_like(sure[:1]), sure[1:] & sure[:-1]])
+    return torch.where(twice.any(0), twice.int().argmax(0) + 1, 0)
+
+
+def test_a_way_to_stop_of_ones_own_stands_in_the_table(short, tables):
+    before = dict(stopping.METHODS)
+    stopping.add_method("twice sure", "every step", twice_sure, "q", (0.5, 0.51, 0.99))
+    assert {name: stopping.METHODS[name] for name in before} == before
+    assert stopping.METHODS["twice sure"] == ("nobody", "every step", "twice sure")
+    rows = [setting | stopping.run(**setting) for setting in WANTED[:1]]
+    assert rows[0]["training"] == "every step"
+    points = rows[0]["tests"]["9 places"]["rules"]["twice sure"]
+    assert points[0][1] == 2  # everyone is at least half sure
+    assert points[2][1] == 10  # undecided to the end, which N is
+    found = ranking.regrets(rows, "5 places")
+    assert "twice sure" in found
+    assert len(found) == len([method for method in stopping.METHODS.values() if method.training == "every step"])
+    assert ranking.table(rows)["twice sure"].values[0] in (0.5, 0.51, 0.99)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("mine", "no training", twice_sure), "training must be one of 'last step'"),
+        (("confidence", "every step", twice_sure), "name must be new.*'confidence'"),
+        (("ACT", "every step", twice_sure), "name must be new.*'ACT'"),
+        (("mine", "every step", twice_sure, "q", ()), r"values must hold one or more; got 'mine' and \(\)"),
+    ],
+)
+def test_a_way_to_stop_that_cannot_be_added_changes_nothing(arguments, message, tables):
+    before = dict(stopping.RULES), dict(stopping.TRAININGS), dict(stopping.METHODS)
+    with pytest.raises(ValueError, match=message):
+        stopping.add_method(*arguments)
+    assert before == (stopping.RULES, stopping.TRAININGS, stopping.METHODS)
+
+
+def test_a_rule_that_gives_no_steps_is_refused(tables):
+    stopping.add_method("mine", "every step", lambda output: output.y_hat)
+    with pytest.raises(ValueError, match="rule must return one step per sample"):
+        stopping.halted(output_of(), "mine")
+    with pytest.raises(ValueError, match="name must be one of 'fixed'"):
+        stopping.halted(output_of(), "none")
+
+
+def test_rules_by_name_are_those_of_the_package():
+    for name in ("confidence", "entropy", "unchanged", "settled", "quantile", "threshold"):
+        rule = stopping.RULES[name]
+        assert rule.stop is rules.RULES[name]
+        assert rule.parameter in inspect.signature(rule.stop).parameters

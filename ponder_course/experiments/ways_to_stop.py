@@ -19,8 +19,8 @@ from ponder_utils import rules
 from ponder_utils._check import check_choice
 from ponder_utils.act import act_average
 from ponder_utils.evaluation import modes_kept
-from ponder_utils.halting import PonderOutput
-from ponder_utils.losses import ACTLoss, ACTLossTerms, PonderLoss
+from ponder_utils.halting import PonderOutput, average
+from ponder_utils.losses import ACTLoss, ACTLossTerms, Criterion, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import JudgedStep
 from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
@@ -56,8 +56,8 @@ def sampled(output: PonderOutput) -> Halted:
 def expected(output: PonderOutput) -> Halted:
     """Take the mean of the answers' probabilities, weighted with p_n, after all N steps."""
     p = output.log_p.exp()
-    probs = (p.view(*p.shape, *[1] * (output.y_hat.ndim - 2)) * output.y_hat.sigmoid()).sum(0)
-    return Halted(probs.logit()[None], torch.full_like(p[:1], len(p), dtype=torch.long), torch.ones_like(p[:1]))
+    y_hat = average(p, output.y_hat.sigmoid()).logit()
+    return Halted(y_hat[None], torch.full_like(p[:1], len(p), dtype=torch.long), torch.ones_like(p[:1]))
 
 
 def averaged(output: PonderOutput) -> Halted:
@@ -112,9 +112,9 @@ def halted(output: PonderOutput, name: str, value: float = 0.0) -> Halted:
     return at(output, rules.halting_steps(output, stop, **parameters))
 
 
-def act_loss(problem: Problem, tau: float) -> Callable[[PonderOutput, Tensor], ACTLossTerms]:
+def act_loss(criterion: Criterion, tau: float) -> Callable[[PonderOutput, Tensor], ACTLossTerms]:
     """Return the loss of ACT around the steps of a `PonderNet`: (output, y [batch, ...]) -> three scalars."""
-    loss = ACTLoss(problem.criterion, tau)
+    loss = ACTLoss(criterion, tau)
     return lambda output, y: loss(act_average(output), y[None])
 
 
@@ -143,7 +143,9 @@ TRAININGS: dict[str, Training] = {
         lambda problem, alpha: ProgressiveLoss(problem.criterion, alpha),
         (0.5, 1.0), (0.2,), ("fixed", "confidence"), ProgressiveNet,
     ),
-    "ACT": Training(act_loss, (1e-4, 1e-3, 1e-2), (1e-1,), ("average",)),
+    "ACT": Training(
+        lambda problem, tau: act_loss(problem.criterion, tau), (1e-4, 1e-3, 1e-2), (1e-1,), ("average",),
+    ),
     "PonderNet": Training(
         lambda problem, lambda_p: PonderLoss(problem.criterion, lambda_p, BETA),
         (0.05, 0.1, 0.2, 0.4, 0.8), (), (*HEAD, "confidence"),
