@@ -175,8 +175,9 @@ class ACTLoss(CriterionLoss):
         ValueError if y is not as above, or the criterion does not return one loss for each time step and sample.
         """
         if y.shape[:2] != output.y_hat.shape[:2]:
-            wanted = f"[T, batch, ...] = {list(output.y_hat.shape[:2])} + [...], as y_hat has"
-            raise ValueError(f"y must have shape {wanted}; got {list(y.shape)}")
+            n_times, batch_size = output.y_hat.shape[:2]
+            wanted = f"shape [T, batch, ...], here [{n_times}, {batch_size}, ...], as y_hat has"
+            raise ValueError(f"y must have one target per time step and sample, {wanted}; got {list(y.shape)}")
         cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
         reconstruction = self._loss(output.y_hat, y).sum(0).mean()
         cost = cost_by_time.sum(0).mean()

@@ -8,9 +8,11 @@ from reference import act
 from torch import nn
 from torch.func import functional_call
 
-from ponder_utils.act import ACT
-from ponder_utils.cells import GRUCell, RNNCell, begin, hidden
+from ponder_utils.act import ACT, act_average
+from ponder_utils.cells import GRUCell, RNNCell, start_cell
+from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss
+from ponder_utils.states import hidden_state
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
 
@@ -25,9 +27,9 @@ class Scripted(nn.Module):
     It counts the rows it is given, and writes down the flags.
     """
 
-    def __init__(self, max_updates):
+    def __init__(self, max_steps):
         super().__init__()
-        self.input_size, self.hidden_size = max_updates + 1, max_updates + 2
+        self.input_size, self.hidden_size = max_steps + 1, max_steps + 2
         self.rows, self.flags = 0, []
 
     def forward(self, z, state):
@@ -49,13 +51,13 @@ class Started(Scripted):
 
 
 def scripted(logits, epsilon=0.01, cell=Scripted):
-    """An ACT that answers with its mean-field state, and what it makes of halting logits [T, batch, M]."""
-    max_updates = logits.shape[2]
-    model = ACT(cell(max_updates), max_updates + 2, epsilon=epsilon, max_updates=max_updates).to(logits.dtype)
+    """Return an ACT that answers with its mean-field state, and its output for halting logits [T, batch, M]."""
+    max_steps = logits.shape[2]
+    model = ACT(cell(max_steps), max_steps + 2, epsilon=epsilon, max_steps=max_steps).to(logits.dtype)
     with torch.no_grad():
-        model.output.weight.copy_(torch.eye(max_updates + 2))
+        model.output.weight.copy_(torch.eye(max_steps + 2))
         model.output.bias.zero_()
-        model.halting.weight.copy_(torch.eye(max_updates + 2)[:1])
+        model.halting.weight.copy_(torch.eye(max_steps + 2)[:1])
         model.halting.bias.zero_()
     return model, model(logits)
 
@@ -65,8 +67,8 @@ def weights(output):
     return output.y_hat[..., 1:-1]
 
 
-def random_act(cell, n_outputs=1, scale=2.0, bias=-1.0, epsilon=0.01, max_updates=8):
-    model = ACT(cell(4, 5), n_outputs, epsilon=epsilon, max_updates=max_updates).double()
+def random_act(cell, n_outputs=1, scale=2.0, bias=-1.0, epsilon=0.01, max_steps=8):
+    model = ACT(cell(4, 5), n_outputs, epsilon=epsilon, max_steps=max_steps).double()
     with torch.no_grad():
         for weight in model.parameters():
             weight.mul_(scale)
@@ -82,17 +84,17 @@ def by_reference(model, x):
     """Sample by sample: [([(y_t, N(t), R(t), [h_n])], last state)]."""
 
     def cell(x, state):
-        return model.cell(begin(model.cell, torch.tensor([x], dtype=torch.float64)), state)
+        return model.cell(start_cell(model.cell, torch.tensor([x], dtype=torch.float64)), state)
 
     with torch.no_grad():
         return [
             act(
                 cell,
-                lambda s: model.output(hidden(s)[0]),
-                lambda s: model.halting(hidden(s)[0]).item(),
+                lambda s: model.output(hidden_state(s)[0]),
+                lambda s: model.halting(hidden_state(s)[0]).item(),
                 x[:, i].tolist(),
                 model.epsilon,
-                model.max_updates,
+                model.max_steps,
             )
             for i in range(x.shape[1])
         ]
@@ -105,18 +107,18 @@ def by_reference(model, x):
     scale=st.floats(0.5, 6),
     bias=st.floats(-4, 2),
     epsilon=st.floats(0.001, 0.5),
-    max_updates=st.integers(1, 8),
+    max_steps=st.integers(1, 8),
     n_outputs=st.sampled_from([1, 3]),
 )
-def test_act_equals_the_definition_sample_by_sample(cell, seed, shape, scale, bias, epsilon, max_updates, n_outputs):
+def test_act_equals_the_definition_sample_by_sample(cell, seed, shape, scale, bias, epsilon, max_steps, n_outputs):
     torch.manual_seed(seed)
-    model = random_act(cell, n_outputs, scale, bias, epsilon, max_updates)
+    model = random_act(cell, n_outputs, scale, bias, epsilon, max_steps)
     x = torch.randn(*shape, 3, dtype=torch.float64)
     got = model(x)
     assert got.y_hat.shape == (shape if n_outputs == 1 else (*shape, n_outputs))
-    for i, (told, state) in enumerate(by_reference(model, x)):
-        y, n, remainder, _ = zip(*told, strict=True)
-        assert got.n_updates[:, i].tolist() == list(n)
+    for i, (outputs, state) in enumerate(by_reference(model, x)):
+        y, n, remainder, _ = zip(*outputs, strict=True)
+        assert got.steps[:, i].tolist() == list(n)
         assert got.remainder[:, i].tolist() == pytest.approx(remainder, rel=1e-9)
         torch.testing.assert_close(got.y_hat[:, i].reshape(shape[0], -1), torch.stack(y))
         for part, expected in zip(parts(got.state), parts(state), strict=True):
@@ -125,31 +127,31 @@ def test_act_equals_the_definition_sample_by_sample(cell, seed, shape, scale, bi
 
 def test_the_cases_above_think_for_different_times():
     model = random_act(nn.GRUCell, scale=6.0, bias=-2.0)
-    n_updates = model(torch.randn(4, 64, 3, dtype=torch.float64)).n_updates
-    assert {1, 2, 3, 8} <= set(n_updates.flatten().tolist())
+    steps = model(torch.randn(4, 64, 3, dtype=torch.float64)).steps
+    assert {1, 2, 3, 8} <= set(steps.flatten().tolist())
 
 
 wild_logits = st.sampled_from([-1e4, -6.0, 0.0, 6.0, 1e4]) | st.floats(-20, 20)
 
 
 @pytest.mark.parametrize("dtype", WEIGHTS)
-@given(data=st.data(), epsilon=st.floats(0.001, 0.5), max_updates=st.integers(1, 12))
-def test_weights_sum_to_one_for_any_logits(dtype, data, epsilon, max_updates):
-    batch = st.lists(st.lists(wild_logits, min_size=max_updates, max_size=max_updates), min_size=1, max_size=3)
+@given(data=st.data(), epsilon=st.floats(0.001, 0.5), max_steps=st.integers(1, 12))
+def test_weights_sum_to_one_for_any_logits(dtype, data, epsilon, max_steps):
+    batch = st.lists(st.lists(wild_logits, min_size=max_steps, max_size=max_steps), min_size=1, max_size=3)
     _, got = scripted(torch.tensor(data.draw(batch), dtype=dtype)[None], epsilon)
     tolerance = 0.03 if dtype in (torch.bfloat16, torch.float16) else 1e-5
     one = torch.ones_like(got.remainder)
     torch.testing.assert_close(got.state[:, -1].to(one), one[0], rtol=0, atol=tolerance)
     torch.testing.assert_close(weights(got).sum(2).to(one), one, rtol=0, atol=tolerance)
-    assert ((got.n_updates >= 1) & (got.n_updates <= max_updates)).all()
+    assert ((got.steps >= 1) & (got.steps <= max_steps)).all()
     assert ((got.remainder > 0) & (got.remainder <= 1)).all()
 
 
 @pytest.mark.parametrize("dtype", WEIGHTS)
 def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
-    """With this logit at all of 100 updates the weights of one published version sum to 0.247."""
+    """With this logit at all of 100 steps the weights of one published version sum to 0.247."""
     _, got = scripted(torch.full((2, 3, 100), -6.0, dtype=dtype))
-    assert (got.n_updates == 100).all()
+    assert (got.steps == 100).all()
     tolerance = {torch.bfloat16: 0.03, torch.float16: 0.01}.get(dtype, 1e-5)
     torch.testing.assert_close(got.state[:, -1].double(), torch.ones(3).double(), rtol=0, atol=tolerance)
     expected = 1 - 99 * torch.tensor(-6.0).sigmoid()
@@ -165,18 +167,18 @@ def test_the_mean_state_is_not_summed_in_half_precision(dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_worked_by_hand(dtype):
-    """h = 0.1, 0.3, 0.5, 0.5 and epsilon = 0.1: after three updates the sum is 0.9 = 1 - epsilon."""
+    """h = 0.1, 0.3, 0.5, 0.5 and epsilon = 0.1: after three steps the sum is 0.9 = 1 - epsilon."""
     _, got = scripted(torch.tensor([[[0.1, 0.3, 0.5, 0.5]]], dtype=dtype).logit(), epsilon=0.1)
-    assert got.n_updates.item() == 3
+    assert got.steps.item() == 3
     assert got.remainder.item() == pytest.approx(0.6)
     torch.testing.assert_close(weights(got), torch.tensor([[[0.1, 0.3, 0.6, 0.0]]], dtype=dtype))
 
 
-def test_only_the_first_update_of_a_time_step_is_told_that_its_input_is_new():
-    logits = torch.full((3, 2, 5), -1.0)  # h = 0.27: four updates
-    logits[1] = 9.0  # one update
+def test_the_flag_marks_the_first_step_of_a_time_step():
+    logits = torch.full((3, 2, 5), -1.0)  # h = 0.27: four steps
+    logits[1] = 9.0  # one step
     model, got = scripted(logits, cell=Started)
-    assert got.n_updates.tolist() == [[4, 4], [1, 1], [4, 4]]
+    assert got.steps.tolist() == [[4, 4], [1, 1], [4, 4]]
     assert model.cell.flags == [[flag, flag] for flag in (1, 0, 0, 0, 1, 1, 0, 0, 0)]
     assert model.cell.starts == 2 + 1 + 2  # once for each kind of flag
 
@@ -193,16 +195,16 @@ def going_logits(dtype=torch.float64):
 
 
 def test_gradient_of_the_cost():
-    """Graves 2016, Eqs. 14 and 20: an update costs less the more the ones before it have halted."""
+    """Graves 2016, Eqs. 14 and 20: a step costs less the more the ones before it have halted."""
     logits = going_logits()
     h = logits.detach().sigmoid().requires_grad_()
     _, got = scripted(logits)
-    assert {1, 2, 3, 6} <= set(got.n_updates.flatten().tolist())
-    before = torch.arange(1, 7) < got.n_updates[..., None]  # n < N
-    (to_logits,) = torch.autograd.grad((got.n_updates + got.remainder).sum(), logits)
+    assert {1, 2, 3, 6} <= set(got.steps.flatten().tolist())
+    before = torch.arange(1, 7) < got.steps[..., None]  # n < N
+    (to_logits,) = torch.autograd.grad((got.steps + got.remainder).sum(), logits)
     torch.testing.assert_close(to_logits, torch.where(before, -h * (1 - h), 0.0).detach())
     _, got = scripted(h.logit())
-    (to_h,) = torch.autograd.grad((got.n_updates + got.remainder).sum(), h)
+    (to_h,) = torch.autograd.grad((got.steps + got.remainder).sum(), h)
     torch.testing.assert_close(to_h, -before.double())
 
 
@@ -212,7 +214,7 @@ def test_both_costs_have_the_same_gradient(cell):
     mse = nn.MSELoss(reduction="none")
     output = model(x)
     ponder, accumulated = (ACTLoss(mse, 0.1, cost)(output, y) for cost in ("ponder", "accumulated"))
-    difference = (output.n_updates + 1.0).sum(0).mean().item()
+    difference = (output.steps + 1.0).sum(0).mean().item()
     assert (ponder.cost - accumulated.cost).item() == pytest.approx(difference)
     for field in ("cost", "total"):
         used = [p for name, p in model.named_parameters() if field == "total" or not name.startswith("output")]
@@ -226,9 +228,9 @@ def test_both_costs_have_the_same_gradient(cell):
 
 @cells
 def test_gradients_against_finite_differences(cell):
-    model = random_act(cell, scale=3.0, bias=-0.2, epsilon=0.1, max_updates=3)
+    model = random_act(cell, scale=3.0, bias=-0.2, epsilon=0.1, max_steps=3)
     x = torch.randn(2, 8, 3, dtype=torch.float64, requires_grad=True)
-    halted = [torch.tensor(h).cumsum(0) for told, _ in by_reference(model, x) for *_, h in told]
+    halted = [torch.tensor(h).cumsum(0) for outputs, _ in by_reference(model, x) for *_, h in outputs]
     assert min((s - (1 - model.epsilon)).abs().min() for s in halted) > 1e-3  # so N stays what it is
     assert {2, 3} <= {len(s) for s in halted}
     names, values = zip(*model.named_parameters(), strict=True)
@@ -244,23 +246,23 @@ def test_gradients_against_finite_differences(cell):
 def test_samples_that_have_halted_cost_nothing_more(batch_size):
     model, got = scripted(2 * torch.randn(3, batch_size, 9))
     assert got.y_hat.shape == (3, batch_size, 11)
-    assert got.n_updates.shape == got.remainder.shape == (3, batch_size)
-    assert model.cell.rows == got.n_updates.sum()
+    assert got.steps.shape == got.remainder.shape == (3, batch_size)
+    assert model.cell.rows == got.steps.sum()
 
 
 @cells
-@pytest.mark.parametrize("max_updates", [1, 8])
-def test_smallest_batches(cell, max_updates):
-    got = random_act(cell, max_updates=max_updates)(torch.zeros(2, 0, 3).double())
-    assert got.y_hat.shape == got.n_updates.shape == got.remainder.shape == (2, 0)
+@pytest.mark.parametrize("max_steps", [1, 8])
+def test_smallest_batches(cell, max_steps):
+    got = random_act(cell, max_steps=max_steps)(torch.zeros(2, 0, 3).double())
+    assert got.y_hat.shape == got.steps.shape == got.remainder.shape == (2, 0)
 
 
 @cells
 def test_same_answer_whoever_else_is_in_the_batch(cell):
     model, x = random_act(cell), torch.randn(3, 50, 3, dtype=torch.float64)
     together, alone = model(x), [model(x[:, i : i + 1]) for i in range(50)]
-    assert len(together.n_updates.unique()) > 2
-    for field in ("y_hat", "n_updates", "remainder"):
+    assert len(together.steps.unique()) > 2
+    for field in ("y_hat", "steps", "remainder"):
         torch.testing.assert_close(getattr(together, field), torch.cat([getattr(one, field) for one in alone], 1))
 
 
@@ -268,7 +270,7 @@ def test_same_answer_whoever_else_is_in_the_batch(cell):
 def test_predict_equals_forward_and_has_no_gradient(cell):
     model, x = random_act(cell, n_outputs=3), torch.randn(3, 20, 3, dtype=torch.float64)
     forward, predicted = model(x), model.predict(x)
-    for field in ("y_hat", "n_updates", "remainder"):
+    for field in ("y_hat", "steps", "remainder"):
         assert torch.equal(getattr(forward, field), getattr(predicted, field))
         assert not getattr(predicted, field).requires_grad
     assert forward.y_hat.requires_grad
@@ -281,9 +283,9 @@ def test_two_halves_with_the_state_between_them_are_the_whole(cell):
     model, x = random_act(cell), torch.randn(6, 20, 3, dtype=torch.float64)
     whole, first = model(x), model(x[:3])
     second = model(x[3:], first.state)
-    for field in ("y_hat", "n_updates", "remainder"):
+    for field in ("y_hat", "steps", "remainder"):
         assert torch.equal(getattr(whole, field), torch.cat([getattr(first, field), getattr(second, field)]))
-    assert torch.equal(hidden(second.state), hidden(whole.state))
+    assert torch.equal(hidden_state(second.state), hidden_state(whole.state))
 
 
 def test_the_state_that_is_passed_on_stays_as_it_was():
@@ -302,8 +304,8 @@ def test_autocast(cell, dtype):
     with torch.autocast("cpu", dtype=dtype):
         got = model(x)
     assert got.remainder.dtype == torch.float32
-    assert (got.n_updates == exact.n_updates).float().mean() > 0.9
-    same = (got.n_updates == exact.n_updates).all(0)
+    assert (got.steps == exact.steps).float().mean() > 0.9
+    same = (got.steps == exact.steps).all(0)
     torch.testing.assert_close(got.y_hat.float()[:, same], exact.y_hat[:, same], rtol=0.1, atol=0.2)
     (got.y_hat.float().sum() + got.remainder.sum()).backward()
     assert all(p.grad.isfinite().all() for p in model.parameters())
@@ -315,27 +317,27 @@ def test_cuda(cell):
     model, x = random_act(cell), torch.randn(3, 32, 3, dtype=torch.float64)
     here, there = model(x), model.cuda()(x.cuda())
     assert there.y_hat.is_cuda
-    torch.testing.assert_close(there.n_updates.cpu(), here.n_updates)
+    torch.testing.assert_close(there.steps.cpu(), here.steps)
     torch.testing.assert_close(there.y_hat.cpu(), here.y_hat)
     torch.testing.assert_close(there.remainder.cpu(), here.remainder)
 
 
 def test_learns_parity():
-    task = ParityTask(3)
+    task = ParityTask(2)
     per_sample = nn.BCEWithLogitsLoss(reduction="none")
 
     def draw(generator):
-        x, y = task.batch(128, generator)
+        x, y = task.batch(64, generator)
         return x[None], y[None]
 
-    model = ACT(RNNCell(4, 32))
+    model = ACT(RNNCell(3, 16), max_steps=5)
     loss_fn = ACTLoss(per_sample, 1e-3)
-    train(model, loss_fn, draw, 300, lr=7e-3, clip=0.1, progress=False)
+    train(model, loss_fn, draw, 150, lr=2e-2, progress=False)
     x, y = draw(torch.Generator().manual_seed(99))
     assert ((model.predict(x).y_hat > 0) == (y == 1)).float().mean() > 0.9
 
 
-model = ACT(RNNCell(4, 8), max_updates=5)
+model = ACT(RNNCell(4, 8), max_steps=5)
 
 
 @pytest.mark.parametrize(
@@ -347,8 +349,8 @@ model = ACT(RNNCell(4, 8), max_updates=5)
         (lambda: ACT(RNNCell(4, 8), epsilon=0.0), ValueError, r"epsilon must be a number in \(0, 1.; got 0.0"),
         (lambda: ACT(RNNCell(4, 8), epsilon=1.5), ValueError, r"epsilon must be a number in \(0, 1.; got 1.5"),
         (lambda: ACT(RNNCell(4, 8), epsilon="1"), TypeError, r"epsilon must be a number in .*got '1' \(str\)"),
-        (lambda: ACT(RNNCell(4, 8), max_updates=0), ValueError, "max_updates must be an integer >= 1; got 0"),
-        (lambda: ACT(RNNCell(4, 8), max_updates=2.5), TypeError, "max_updates must be an integer >= 1; got 2.5"),
+        (lambda: ACT(RNNCell(4, 8), max_steps=0), ValueError, "max_steps must be an integer >= 1; got 0"),
+        (lambda: ACT(RNNCell(4, 8), max_steps=2.5), TypeError, "max_steps must be an integer >= 1; got 2.5"),
         (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[T, batch, inputs\].*; got list"),
         (lambda: model(torch.zeros(2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[2, 3\]"),
         (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[0, 2, 3\]"),
@@ -363,15 +365,15 @@ def test_wrong_arguments_are_named(call, error, message):
 
 def test_what_is_left_out_is_the_papers():
     model = ACT(RNNCell(4, 8))
-    assert (model.n_outputs, model.epsilon, model.max_updates) == (1, 0.01, 100)
+    assert (model.n_outputs, model.epsilon, model.max_steps) == (1, 0.01, 100)
     assert model.halting.bias.item() == 1
 
 
 def test_thinking_stops_where_the_sum_is_exactly_1_minus_epsilon():
     _, got = scripted(torch.zeros(1, 1, 4), epsilon=0.5)  # h = 0.5
-    assert got.n_updates.item() == 1
+    assert got.steps.item() == 1
     _, got = scripted(torch.zeros(1, 1, 4), epsilon=0.49)
-    assert got.n_updates.item() == 2
+    assert got.steps.item() == 2
 
 
 @pytest.mark.parametrize("lacks", ["input_size", "hidden_size", "a call"])
@@ -390,5 +392,74 @@ def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(c
     model, x = random_act(cell), torch.randn(3, 20, 3, dtype=torch.float64)
     with torch.device("meta"):
         got = model(x)
-    for field in ("y_hat", "n_updates", "remainder"):
+    for field in ("y_hat", "steps", "remainder"):
         assert torch.equal(getattr(got, field), getattr(model(x), field))
+
+
+def count(x, state):
+    return (0,) if state is None else (state[0] + 1,)
+
+
+def of(numbers):
+    return lambda state: numbers[int(state[0])]
+
+
+def thought(seed, n_steps, batch, places=()):
+    """Return random answers and halting logits of a `PonderNet`, in float64."""
+    generator = torch.Generator().manual_seed(seed)
+    y_hat = torch.randn(n_steps, batch, *places, generator=generator, dtype=torch.float64, requires_grad=True)
+    a = torch.randn(n_steps, batch, generator=generator, dtype=torch.float64, requires_grad=True)
+    return PonderOutput(y_hat, a, halting_log_probs(a))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 9), st.sampled_from([0.01, 0.3, 1.0]))
+def test_act_around_a_step_equals_the_definition(seed, batch, n_steps, epsilon):
+    output = thought(seed, n_steps, batch)
+    got = act_average(output, epsilon)
+    assert got.y_hat.shape == got.steps.shape == got.remainder.shape == (1, batch)
+    assert got.state is None
+    for i in range(batch):
+        answers, logits = output.y_hat[:, i].tolist(), output.halt_logits[:, i].tolist()
+        ((y, steps, remainder, _),), _ = act(count, of(answers), of(logits), [()], epsilon, n_steps)
+        assert got.y_hat[0, i].item() == pytest.approx(y, rel=1e-9, abs=1e-12)
+        assert got.steps[0, i].item() == steps
+        assert got.remainder[0, i].item() == pytest.approx(remainder, abs=1e-12)
+
+
+def test_act_around_a_step_has_the_gradient_of_its_definition():
+    logits = torch.tensor([[-1.0, 2.0], [0.3, 1.0], [-0.4, 0.0], [1.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    y_hat, y = torch.randn(4, 2, 3, dtype=torch.float64, requires_grad=True), torch.ones(1, 2, 3, dtype=torch.float64)
+    bce = nn.BCEWithLogitsLoss(reduction="none")
+    loss = ACTLoss(lambda y_hat, y: bce(y_hat, y).mean(1), tau=0.1)
+
+    def total(a, y_hat):
+        return loss(act_average(PonderOutput(y_hat, a, halting_log_probs(a))), y).total
+
+    assert torch.autograd.gradcheck(total, (logits, y_hat))
+    output = act_average(PonderOutput(y_hat, logits, halting_log_probs(logits)))
+    (gradient,) = torch.autograd.grad(output.remainder.sum(), logits)
+    h, before = logits.sigmoid(), torch.arange(1, 5)[:, None] < output.steps
+    torch.testing.assert_close(gradient, torch.where(before, -h * (1 - h), 0))  # Eq. 14
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize(("logit", "steps"), [(-80.0, 5), (0.0, 2), (80.0, 1)])
+def test_act_around_a_step_at_extreme_logits(dtype, logit, steps):
+    a = torch.full((5, 3), logit, dtype=dtype)
+    output = act_average(PonderOutput(torch.ones(5, 3, dtype=dtype), a, halting_log_probs(a)))
+    assert (output.steps == steps).all()
+    assert output.remainder.dtype == torch.float32
+    torch.testing.assert_close(output.y_hat.float(), torch.ones(1, 3))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.5, -0.1])
+def test_act_around_a_step_refuses_an_epsilon_outside_its_range(epsilon):
+    with pytest.raises(ValueError, match=r"epsilon must be a number in \(0, 1\]"):
+        act_average(thought(0, 4, 2), epsilon)
+
+
+def test_act_around_a_step_leaves_what_it_is_given_as_it_was():
+    output = thought(0, 4, 2)
+    before = [part.clone() for part in output]
+    act_average(output)
+    assert all(map(torch.equal, output, before))

@@ -7,9 +7,9 @@ from torch import nn
 
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell
-from ponder_utils.halting import halting_log_probs
+from ponder_utils.halting import PonderOutput, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.losses import ACTLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
-from ponder_utils.pondernet import PonderNet, PonderOutput
+from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep
 
 per_sample = nn.BCEWithLogitsLoss(reduction="none")
@@ -31,9 +31,9 @@ def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size
         p = halting(logits[:, i].tolist())
         reconstruction += sum(p[n] * per_sample(out.y_hat[n, i], y[i]).item() for n in range(max_steps)) / batch_size
         regularization += kl(p, geometric(lambda_p, max_steps, "remainder")) / batch_size
-    terms = PonderLoss(per_sample, lambda_p, max_steps, beta, repair="remainder")(out, y)
-    assert terms.reconstruction.item() == pytest.approx(reconstruction, rel=1e-6)
-    assert terms.regularization.item() == pytest.approx(regularization, rel=1e-4, abs=1e-5)
+    terms = PonderLoss(per_sample, lambda_p, beta, repair="remainder")(out, y)
+    assert terms.reconstruction.item() == pytest.approx(reconstruction, rel=1e-9)
+    assert terms.regularization.item() == pytest.approx(regularization, rel=1e-9, abs=1e-12)
     assert terms.total.item() == pytest.approx((terms.reconstruction + beta * terms.regularization).item())
 
 
@@ -45,7 +45,7 @@ def test_class_targets_and_wide_outputs():
     torch.testing.assert_close(loss, (out.log_p.exp() * by_step).sum(0).mean())
 
 
-def test_each_sample_is_told_its_own_best_step():
+def test_each_sample_learns_a_best_step_of_its_own():
     """d loss / d p_n differs from sample to sample: what a mean taken too early would destroy."""
     out, _ = output(5, 64)
     log_p = out.log_p.detach().requires_grad_()
@@ -59,7 +59,7 @@ def test_each_sample_is_told_its_own_best_step():
 def test_a_reduced_criterion_is_refused_with_the_reason(reduction, max_steps, batch_size):
     out, _ = output(max_steps, batch_size)
     with pytest.raises(
-        ValueError, match=r"criterion must return one loss per sample.*got shape \[\].*ponder per input"
+        ValueError, match=r"criterion must return one loss per answer.*got shape \[\].*ponder per input"
     ):
         ReconstructionLoss(nn.BCEWithLogitsLoss(reduction=reduction))(out, torch.zeros(batch_size))
 
@@ -73,8 +73,7 @@ def test_a_criterion_with_too_many_dimensions_is_refused():
 @pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
 def test_gradients_against_finite_differences(direction):
     y = torch.tensor([0.0, 1.0, 1.0], dtype=torch.float64)
-    loss = PonderLoss(per_sample, 0.3, 4, 0.5, direction=direction)
-    loss.regularization.log_prior = loss.regularization.log_prior.double()
+    loss = PonderLoss(per_sample, 0.3, 0.5, direction=direction)
 
     def total(y_hat, logits):
         return loss(PonderOutput(y_hat, logits, halting_log_probs(logits)), y).total
@@ -87,9 +86,9 @@ def squared(y_hat, y):
     return (y_hat - y).square()
 
 
-THOUGHT = ACTOutput(
+ACT_OUTPUT = ACTOutput(
     y_hat=torch.tensor([[1.0, 2.0], [3.0, 5.0]]),  # [T, batch], like the others
-    n_updates=torch.tensor([[1, 4], [2, 3]]),
+    steps=torch.tensor([[1, 4], [2, 3]]),
     remainder=torch.tensor([[1.0, 0.25], [0.5, 0.125]]),
     state=None,
 )
@@ -105,33 +104,36 @@ ZEROS = torch.zeros(2, 2)
     ],
 )
 def test_act_loss_worked_by_hand(tau, cost, expected):
-    assert ACTLoss(squared, tau, cost)(THOUGHT, ZEROS) == pytest.approx(expected)
+    assert ACTLoss(squared, tau, cost)(ACT_OUTPUT, ZEROS) == pytest.approx(expected)
 
 
 def test_act_loss_of_the_last_answer_alone_charges_for_all_thought():
-    last = ACTLoss(squared, 0.1)(THOUGHT._replace(y_hat=THOUGHT.y_hat[-1:]), ZEROS[-1:])
+    last = ACTLoss(squared, 0.1)(ACT_OUTPUT._replace(y_hat=ACT_OUTPUT.y_hat[-1:]), ZEROS[-1:])
     assert last == pytest.approx((17 + 0.59375, 17, 5.9375))
 
 
 @pytest.mark.parametrize("n_classes", [4, 6])
 def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many(n_classes):
     y_hat, y = torch.randn(3, 4, n_classes), torch.randint(n_classes, (3, 4))
-    thought = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
+    act_output = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
     by_hand = sum(-y_hat[t, i].log_softmax(0)[y[t, i]] for t in range(3) for i in range(4)) / 4
     criterion = nn.CrossEntropyLoss(reduction="none")
-    torch.testing.assert_close(ACTLoss(criterion, 0.1)(thought, y).reconstruction, by_hand)
+    torch.testing.assert_close(ACTLoss(criterion, 0.1)(act_output, y).reconstruction, by_hand)
 
 
 def test_act_loss_refuses_targets_that_would_be_repeated_over_time():
-    with pytest.raises(ValueError, match=r"y must have shape \[T, batch, ...\], here \[2, 2, ...\].*got \[2\]"):
-        ACTLoss(squared, 0.1)(THOUGHT, ZEROS[0])
+    message = r"y must have one target per time step and sample.*here \[2, 2, ...\].*got \[2\]"
+    with pytest.raises(ValueError, match=message):
+        ValueError, match=r"y must have one target.*shape \[T, batch, ...\], here \[2, 2, ...\].*got \[2\]"
+    ):
+        ACTLoss(squared, 0.1)(ACT_OUTPUT, ZEROS[0])
 
 
 @pytest.mark.parametrize("cost", ["ponder", "accumulated"])
 def test_act_loss_of_one_sample_is_that_of_its_place_in_the_batch(cost):
     loss = ACTLoss(squared, 0.3, cost)
-    alone = [loss(ACTOutput(*(part[:, i : i + 1] for part in THOUGHT[:3]), None), ZEROS[:, :1]) for i in range(2)]
-    torch.testing.assert_close(loss(THOUGHT, ZEROS).total, (alone[0].total + alone[1].total) / 2)
+    alone = [loss(ACTOutput(*(part[:, i : i + 1] for part in ACT_OUTPUT[:3]), None), ZEROS[:, :1]) for i in range(2)]
+    torch.testing.assert_close(loss(ACT_OUTPUT, ZEROS).total, (alone[0].total + alone[1].total) / 2)
 
 
 @pytest.mark.parametrize(
@@ -144,19 +146,23 @@ def test_act_loss_of_one_sample_is_that_of_its_place_in_the_batch(cost):
     ],
 )
 def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, shape):
-    with pytest.raises(ValueError, match=rf'criterion must return one loss per row.*got shape {shape}.*"none"'):
-        ACTLoss(criterion, 0.1)(THOUGHT, ZEROS)
+    with pytest.raises(ValueError, match=rf'criterion must return one loss per answer.*got shape {shape}.*"none"'):
+        ACTLoss(criterion, 0.1)(ACT_OUTPUT, ZEROS)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: ReconstructionLoss("bce"), TypeError, "criterion must be callable.*'bce'"),
-        (lambda: PonderLoss(per_sample, 0.2, 5, -1.0), ValueError, r"beta must be a number in \[0, inf\); got -1.0"),
-        (lambda: PonderLoss(per_sample, 2.0, 5), ValueError, r"lambda_p must be a number in \(0, 1\]; got 2.0"),
-        (lambda: RegularizationLoss(0.2, 0), ValueError, "max_steps must be an integer >= 1; got 0"),
-        (lambda: RegularizationLoss(0.2, 5, direction="kl"), ValueError, "direction must be one of 'p||p_G'"),
-        (lambda: RegularizationLoss(0.2, 4)(output(5, 3)[0]), ValueError, r"log_prior must have shape \[N\] = \[5\]"),
+        (lambda: PonderLoss(per_sample, 0.2, -1.0), ValueError, r"beta must be a number in \[0, inf\); got -1.0"),
+        (lambda: PonderLoss(per_sample, 0.2, "1"), TypeError, r"beta must be a number in \[0, inf\); got '1' \(str\)"),
+        (lambda: PonderLoss(per_sample, 2.0), ValueError, r"lambda_p must be a number in \(0, 1\]; got 2.0"),
+        (lambda: PonderLoss(per_sample, None), TypeError, r"lambda_p must be a number in \(0, 1\]; got None"),
+        (lambda: RegularizationLoss("geometric"), ValueError, "prior must be one of 'uniform'; got 'geometric'"),
+        (lambda: RegularizationLoss(torch.tensor(0.2)), ValueError, r"prior must have one value per step.*got \[\]"),
+        (lambda: RegularizationLoss(torch.tensor([0.5, 0.4])), ValueError, "prior must be above 0.* sum to 1.*0.9"),
+        (lambda: RegularizationLoss(0.2, direction="kl"), ValueError, "direction must be one of 'p||p_G'"),
+        (lambda: RegularizationLoss("uniform", repair="cut"), ValueError, "repair must be one of 'renormalise', 'rem"),
         (lambda: ACTLoss("mse", 0.1), TypeError, "criterion must be callable.*'mse'"),
         (lambda: ACTLoss(squared, -0.1), ValueError, r"tau must be a number in \[0, inf\); got -0.1"),
         (lambda: ACTLoss(squared, 0.1, "N"), ValueError, "cost must be one of 'ponder', 'accumulated'; got 'N'"),
@@ -168,14 +174,12 @@ def test_wrong_arguments_are_named(call, error, message):
 
 
 def test_print_shows_the_settings():
-    shown = repr(
-        PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.2, max_steps=20, beta=0.03, direction="p_G||p")
-    )
-    for setting in ("p_G=[0.202, 0.162, 0.129, ...]", "max_steps=20", "beta=0.03", "direction='p_G||p'"):
+    shown = repr(PonderLoss(per_sample, prior=0.2, beta=0.03, direction="p_G||p"))
+    for setting in ("prior=0.2", "repair='renormalise'", "beta=0.03", "direction='p_G||p'"):
         assert setting in shown
-    assert "tau=0.001, cost='ponder'" in repr(ACTLoss(nn.BCEWithLogitsLoss(reduction="none"), tau=1e-3))
+    assert "tau=0.001, cost='ponder'" in repr(ACTLoss(per_sample, tau=1e-3))
     assert "max_steps=7" in repr(PonderNet(GRUStep(4, 8), 7))
-    assert "epsilon=0.01, max_updates=9" in repr(ACT(RNNCell(5, 8), max_updates=9))
+    assert "epsilon=0.01, max_steps=9" in repr(ACT(RNNCell(5, 8), max_steps=9))
 
 
 @pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
@@ -183,35 +187,117 @@ def test_what_is_left_out_is_a_renormalised_prior_and_a_weight_of_a_hundredth(di
     out, logits = output(5, 3)
     p, prior = [halting(row) for row in logits.double().T.tolist()], geometric(0.3, 5, "renormalise")
     expected = sum(kl(row, prior) if direction == "p||p_G" else kl(prior, row) for row in p) / 3
-    terms = PonderLoss(per_sample, 0.3, 5, direction=direction)(out, torch.zeros(3))
+    terms = PonderLoss(per_sample, 0.3, direction=direction)(out, torch.zeros(3))
     assert terms.regularization.item() == pytest.approx(expected, rel=1e-4)
     assert (terms.total - terms.reconstruction).item() == pytest.approx(0.01 * expected, rel=1e-3)
     if direction == "p||p_G":
-        assert PonderLoss(per_sample, 0.3, 5)(out, torch.zeros(3)) == terms
-
-
-def test_a_loss_moves_with_its_buffers_and_saves_none_of_them():
-    loss = PonderLoss(per_sample, 0.2, 5)
-    assert {name for name, _ in loss.named_buffers()} >= {"beta", "regularization.log_prior"}
-    assert {buffer.dtype for buffer in loss.buffers()} == {torch.float32}  # not every device has a float64
-    assert not loss.state_dict()
+        assert PonderLoss(per_sample, 0.3)(out, torch.zeros(3)) == terms
 
 
 def test_act_loss_of_answers_of_several_numbers():
     y_hat, y = torch.randn(3, 4, 2), torch.randn(3, 4, 2)
-    thought = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
+    act_output = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
     loss = ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(1), 0.1)
-    torch.testing.assert_close(loss(thought, y).reconstruction, squared(y_hat, y).sum() / 4)
+    torch.testing.assert_close(loss(act_output, y).reconstruction, squared(y_hat, y).sum() / 4)
 
 
-def test_a_refused_criterion_is_told_how_many_losses_are_wanted():
-    with pytest.raises(ValueError, match=r"per sample, shape \[40\] for 5 steps of 8 samples; got shape \[\]"):
+def test_the_error_names_the_number_of_losses_that_are_wanted():
+    with pytest.raises(ValueError, match=r"shape \[40\] for 5 steps of 8 samples; got shape \[\]"):
         ReconstructionLoss(nn.MSELoss())(output(5, 8)[0], torch.zeros(8))
-    thought = ACTOutput(torch.zeros(3, 2), torch.ones(3, 2), torch.ones(3, 2), None)
-    with pytest.raises(ValueError, match=r"per row, shape \[6\] for 3 time steps of 2 samples; got shape \[\]"):
-        ACTLoss(nn.MSELoss(), 0.1)(thought, torch.zeros(3, 2))
+    act_output = ACTOutput(torch.zeros(3, 2), torch.ones(3, 2), torch.ones(3, 2), None)
+    with pytest.raises(ValueError, match=r"shape \[6\] for 3 steps of 2 samples; got shape \[\]"):
+        ACTLoss(nn.MSELoss(), 0.1)(act_output, torch.zeros(3, 2))
 
 
-def test_a_wrong_number_of_steps_is_named_by_the_whole_loss_too():
-    with pytest.raises(ValueError, match="max_steps must be an integer >= 1; got 0"):
-        PonderLoss(per_sample, 0.2, 0)
+@pytest.mark.parametrize("batch", [(1,), (4,), (10,), ()])
+@pytest.mark.parametrize("loss", [PonderLoss(squared, 0.2), ReconstructionLoss(squared)])
+def test_targets_of_another_batch_are_refused(batch, loss):
+    """With one step, targets [1] would be broadcast against answers [5]."""
+    with pytest.raises(ValueError, match=rf"y must have one target per sample, shape \[5, ...\]; got \{list(batch)}"):
+        loss(output(1, 5)[0], torch.zeros(batch))
+
+
+@pytest.mark.parametrize(("answer", "target"), [((), (1,)), ((1,), ()), ((2, 3), (3, 2)), ((1, 3), (3,))])
+def test_targets_that_would_be_broadcast_are_refused(answer, target):
+    """Without the check a mean over the dimension that broadcasting adds would pass for one loss per sample."""
+    out, _ = output(2, 6, answer)
+    criterion = lambda y_hat, y: squared(y_hat, y).flatten(1).mean(1)  # noqa: E731
+    with pytest.raises(ValueError, match=r"a target y must have the shape of an answer.*got \["):
+        ReconstructionLoss(criterion)(out, torch.zeros(6, *target))
+    act_output = ACTOutput(out.y_hat, torch.ones(2, 6), torch.ones(2, 6), None)
+    with pytest.raises(ValueError, match=r"a target y must have the shape of an answer.*got \["):
+        ACTLoss(criterion, 0.1)(act_output, torch.zeros(2, 6, *target))
+
+
+def test_targets_may_be_of_another_kind_than_answers():
+    """Classes of several places, and a criterion that reads mean and variance from one answer."""
+    out, _ = output(3, 4, (10, 5), torch.float64)
+    loss = ReconstructionLoss(lambda y_hat, y: nn.functional.cross_entropy(y_hat, y, reduction="none").mean(1))
+    assert loss(out, torch.randint(10, (4, 5))).isfinite()
+    out, _ = output(3, 4, (2,), torch.float64)
+    gaussian = ReconstructionLoss(lambda y_hat, y: squared(y_hat[:, 0], y) / y_hat[:, 1].exp() + y_hat[:, 1])
+    assert gaussian(out, torch.zeros(4).double()).isfinite()
+
+
+@pytest.mark.parametrize("prior", [0.3, "uniform"])
+@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
+def test_n_is_that_of_the_output(prior, direction):
+    """One loss for networks of different N, in any order; the prior is built for each."""
+    one = RegularizationLoss(prior, direction=direction)
+    for max_steps in (5, 1, 20, 5):
+        out, _ = output(max_steps, 3, dtype=torch.float64)
+        uniform = torch.full((max_steps,), 1 / max_steps, dtype=torch.float64).log()
+        log_prior = uniform if prior == "uniform" else geometric_log_prior(prior, max_steps)
+        torch.testing.assert_close(one(out), kl_divergence(out.log_p, log_prior, direction).mean())
+
+
+def test_a_prior_that_is_given_step_by_step():
+    p_G = [0.5, 0.1, 0.1, 0.3]
+    out, logits = output(4, 3, dtype=torch.float64)
+    expected = sum(kl(halting(row), p_G) for row in logits.T.tolist()) / 3
+    loss = PonderLoss(per_sample, torch.tensor(p_G, dtype=torch.float64))
+    assert loss(out, torch.zeros(3).double()).regularization.item() == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"prior must have one value per step, shape \[6\]; got \[4\]"):
+        loss(output(6, 3)[0], torch.zeros(3))
+    assert loss(out, torch.zeros(3).double()).regularization.item() == pytest.approx(expected)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30), st.sampled_from([1e-4, 0.2, 1.0]) | st.floats(0.01, 1))
+def test_the_divergence_is_zero_only_at_the_prior_and_has_no_gradient_there(seed, max_steps, lambda_p):
+    g = geometric_log_prior(lambda_p, max_steps)
+    log_p = g[:, None].expand(-1, 3).clone().requires_grad_()
+    regularization = RegularizationLoss(lambda_p)
+    at_prior = regularization(PonderOutput(log_p, log_p, log_p))
+    assert at_prior.item() == pytest.approx(0, abs=1e-12)
+    (gradient,) = torch.autograd.grad(at_prior, log_p)
+    torch.testing.assert_close(gradient, log_p.exp().detach() / 3)  # along a distribution the sum of the p_n stays 1
+    torch.manual_seed(seed)
+    out, _ = output(max_steps, 3, dtype=torch.float64)
+    assert regularization(out).item() >= -1e-12
+
+
+def test_beta_is_a_number_that_may_be_changed_and_nothing_is_saved():
+    loss = PonderLoss(per_sample, 0.2, 1)
+    assert type(loss.beta) is float
+    out, _ = output(5, 3)
+    before = loss(out, torch.zeros(3))
+    loss.beta = 0.5
+    after = loss(out, torch.zeros(3))
+    assert after.regularization == before.regularization
+    torch.testing.assert_close(before.total - after.total, 0.5 * before.regularization)
+    assert not loss.state_dict()
+    assert not list(loss.buffers())
+
+
+def test_weights_of_a_criterion_are_part_of_the_loss():
+    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none", pos_weight=torch.tensor(2.0)), 0.2)
+    assert [name for name, _ in loss.named_buffers()] == ["reconstruction.criterion.pos_weight"]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("prior", [0.2, "uniform", torch.full((5,), 0.2)])
+def test_a_loss_follows_its_network_to_the_device(prior):
+    out, _ = output(5, 3)
+    there = PonderOutput(*(part.cuda() for part in out))
+    loss = PonderLoss(per_sample, prior)
+    torch.testing.assert_close(loss(there, torch.zeros(3).cuda()).total.cpu(), loss(out, torch.zeros(3)).total)
