@@ -1,0 +1,204 @@
+"""The figures of lesson 05 draw the numbers that they are given."""
+
+import io
+
+import matplotlib as mpl
+import matplotlib.image
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+
+from ponder_course.figures import light_cone as draw
+from ponder_course.figures.light_cone import Bought, Thought
+from ponder_course.figures.style import BLACK, COLOURS, GREEN, GREY, ORANGE, RED, SKY
+
+rng = np.random.default_rng(0)
+GRIDS = rng.random((2, 5, 3))  # [panels, steps, places]
+RIGHT = np.ones((5, 3), bool)
+RIGHT[1, 2] = RIGHT[4, 0] = False
+THOUGHTS = [
+    Thought(GRIDS[0], RIGHT, [1, 2, 3], 4, [[0, 1, 1], [1, 0, 0]], "easy"),
+    Thought(GRIDS[1], ~RIGHT, [1, 1, 2], 3, [[1, 1, 0], [1, 1, 0]], "hard"),
+]
+STAIRS = [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [2.5, 1.5], [2.5, 2.5], [3.5, 2.5]]  # below it one can know
+NEED = [[2.0, 3.0, None, 5.0], [2.5, 3.5, 4.5, 5.5]]
+TESTS = [
+    Bought(
+        "16 places", [[0.1, 0.5, 0.9], [0.2, 0.4, 0.8]], {"sample": [(2.5, 0.7)], "threshold": [(2.1, 0.95), (2.2, 1)]},
+        {"best clock": ([1, 2], [0.6, 1.0]), "best for all": ([1, 2, 3], [0.3, 0.5, 0.9])}, 4.5,
+    ),
+    Bought("digits", [[0.8, 0.7]], {"threshold": [(1.2, 0.75)]}, {}, 9),
+]  # fmt: skip
+THEORY = {"equation 2": [4.0, 1.0, 0.25], "cut off": [3.0, 0.9, 0.2]}
+GROUPS = {"with": {"right": [1.0, 0.9], "last": [0.8]}, "without": {"last": [0.3, 0.2]}}
+
+FIGURES = {
+    "changes": lambda: draw.changes(GRIDS > 0.5, [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2 is turned"]),
+    "thoughts": lambda: draw.thoughts(THOUGHTS),
+    "one thought": lambda: draw.thoughts(THOUGHTS[:1]),
+    "steps_against_need": lambda: draw.steps_against_need(NEED, "a network", 1, 2, failed=[[4.0, None, 4.5]]),
+    "above_the_limit": lambda: draw.above_the_limit(
+        [0.2, 0.5, 0.8], THEORY, {"a network": [(0.2, 3.9), (0.5, 1.2)], "reversed": [(0.8, 7.0)]}
+    ),
+    "bought": lambda: draw.bought(TESTS),
+    "against_size": lambda: draw.against_size([16, 64, 256], THEORY, {"a network": [(16, 5.5), (256, 9.0)]}, "steps"),
+    "by_group": lambda: draw.by_group(GROUPS, "right", (0, 1.02)),
+}
+
+
+def points(x, y):
+    return [list(pair) for pair in zip(x, y, strict=True)]
+
+
+def drawn(ax):
+    """The points of every line, [lines, points, 2]."""
+    return [np.round(np.asarray(line.get_xydata(), float), 9).tolist() for line in ax.lines]
+
+
+def marked(ax):
+    """{label: the points of its marks}; areas that are filled are left out."""
+    groups = [group for group in ax.collections if len(group.get_offsets()) and group.get_label()[0] != "_"]
+    return {group.get_label(): np.round(np.asarray(group.get_offsets(), float), 9).tolist() for group in groups}
+
+
+def labelled(ax, start):
+    """The only line whose label starts so."""
+    (line,) = [line for line in ax.lines if line.get_label().startswith(start)]
+    return line
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_opaque_white_and_labelled_and_legible_whatever_the_readers_style(name):
+    with mpl.rc_context({"figure.facecolor": "black", "axes.facecolor": "black", "font.size": 4}):
+        figure = FIGURES[name]()
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png")
+    buffer.seek(0)
+    assert (matplotlib.image.imread(buffer)[0, 0, :3] == 1).all()
+    legends = [legend for legend in (*figure.legends, *(ax.get_legend() for ax in figure.axes)) if legend]
+    texts = [text for legend in legends for text in legend.get_texts()]
+    for ax in figure.axes:
+        assert to_rgb(ax.get_facecolor()) == (1, 1, 1)
+        assert ax.get_xlabel()
+        texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels(), *ax.texts]
+    assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 11
+    assert figure.axes[0].get_ylabel() or name == "by_group"
+
+
+def assert_is_space_time(ax, grid, stairs):
+    """Steps run down, places across, and the grid lies on them."""
+    (image,) = ax.images
+    assert np.array_equal(image.get_array(), np.asarray(grid, float))
+    assert image.get_extent() == [0.5, 3.5, 5.5, 0.5]
+    assert (ax.get_xlim(), ax.get_ylim()) == ((0.5, 3.5), (5.5, 0.5))
+    cone = labelled(ax, "light cone")
+    assert cone.get_xydata().tolist() == stairs
+    assert cone.get_color() == BLACK
+    assert ax.get_xlabel() == "place"
+
+
+def test_what_changes_is_coloured_under_the_staircase_of_its_panel():
+    first, second = FIGURES["changes"]().axes
+    assert_is_space_time(first, GRIDS[0] > 0.5, STAIRS)
+    other = [[0.5, 1.5], [1.5, 1.5], [1.5, 0.5], [2.5, 0.5], [2.5, 1.5], [3.5, 1.5]]
+    assert_is_space_time(second, GRIDS[1] > 0.5, other)
+    assert [ax.get_title() for ax in (first, second)] == ["bit 1 is turned", "bit 2 is turned"]
+    (image,) = first.images
+    assert to_hex(image.cmap(image.norm(1.0))).upper() == SKY
+    assert (image.norm.vmin, image.norm.vmax) == (0, 1)
+
+
+def test_answers_are_dark_where_they_are_1_and_crossed_where_they_are_wrong():
+    first, second = FIGURES["thoughts"]().axes
+    assert_is_space_time(first, GRIDS[0], STAIRS)
+    assert_is_space_time(second, GRIDS[1], [[0.5, 0.5], [1.5, 0.5], [1.5, 0.5], [2.5, 0.5], [2.5, 1.5], [3.5, 1.5]])
+    (image,) = first.images
+    light, dark = (sum(image.cmap(image.norm(answer))[:3]) for answer in (0.0, 1.0))
+    assert dark < light
+    assert sorted(marked(first)["wrong answer"]) == [[1, 5], [3, 2]]  # place, step
+    assert len(marked(second)["wrong answer"]) == 13
+    assert to_hex(first.collections[0].get_edgecolor()[0]).upper() == RED
+
+
+def test_a_line_halts_below_its_step_and_its_inputs_stand_above_their_places():
+    for ax, thought in zip(FIGURES["thoughts"]().axes, THOUGHTS, strict=True):
+        halt = labelled(ax, "the line halts")
+        assert set(halt.get_ydata()) == {thought.halts + 0.5}
+        assert halt.get_color() == ORANGE
+        assert ax.get_title() == thought.title
+        written = [(text.get_text(), text.xy[0], text.get_position()[1]) for text in ax.texts]
+        top, bottom = max(height for *_, height in written), min(height for *_, height in written)
+        assert top > bottom
+        rows = [[text for text, _, height in written if height == at] for at in (top, bottom)]
+        assert rows == [[str(digit) for digit in digits] for digits in thought.inputs]
+        assert [place for _, place, _ in written] == [1, 2, 3] * 2
+
+
+def test_inputs_of_long_lines_are_not_written():
+    long = Thought(rng.random((4, 25)), np.ones((4, 25)), [1] * 25, 2, np.zeros((2, 25)), "long")
+    assert not draw.thoughts([long]).axes[0].texts
+
+
+def test_runs_are_drawn_where_they_were_measured():
+    (ax,) = FIGURES["steps_against_need"]().axes
+    first, second, failed, cone, border = drawn(ax)
+    assert first == [[1, 2.0], [2, 3.0], [4, 5.0]]
+    assert second == points([1, 2, 3, 4], NEED[1])
+    assert failed == [[1, 4.0], [3, 4.5]]
+    assert cone == points([1, 2, 3, 4], [1, 2, 3, 4])
+    assert border == [[2.5, 0], [2.5, 1]]  # from edge to edge
+    assert [line.get_color() for line in ax.lines] == [COLOURS[0], COLOURS[0], GREY, BLACK, GREEN]
+    assert [line.get_alpha() for line in ax.lines[:2]] == [0.95, 0.45]
+    assert ax.get_legend_handles_labels()[1] == [
+        "a network",
+        "not learnt",
+        "the light cone: first step that can know",
+    ]
+    (below,) = ax.collections  # the grey area lies below the diagonal
+    xs, ys = below.get_paths()[0].vertices.T
+    assert (ys <= xs).all()
+    assert ys.min() == 0
+
+
+def test_theory_is_a_line_and_every_network_a_mark_beside_its_lambda():
+    (ax,) = FIGURES["above_the_limit"]().axes
+    assert drawn(ax) == [points([0.2, 0.5, 0.8], line) for line in THEORY.values()]
+    assert [line.get_linestyle() for line in ax.lines] == ["-", ":"]
+    assert marked(ax) == {"a network": [[0.196, 3.9], [0.496, 1.2]], "reversed": [[0.804, 7.0]]}
+    assert ax.get_ylabel() == "steps above the limit"
+    assert ax.get_ylim()[0] == 0
+
+
+def test_right_answers_stand_over_mean_steps_and_a_rule_has_one_mark_in_all_panels():
+    first, second = FIGURES["bought"]().axes
+    curves = [points([1, 2, 3], curve) for curve in TESTS[0].curves]
+    limits = [points(*line) for line in TESTS[0].limits.values()]
+    assert drawn(first) == curves + limits
+    assert [line.get_color() for line in first.lines] == [SKY] * 2 + [BLACK] * 2
+    assert [line.get_linestyle() for line in first.lines[2:]] == ["-", ":"]
+    assert marked(first) == {"sample": [[2.5, 0.7]], "threshold": [[2.1, 0.95], [2.2, 1]]}
+    assert drawn(second) == [[[1, 0.8], [2, 0.7]]]
+    assert marked(second) == {"threshold": [[1.2, 0.75]]}
+    colours = [to_hex(ax.collections[-1].get_edgecolor()[0]) for ax in (first, second)]
+    assert colours[0] == colours[1]
+    assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
+    assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
+    assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
+
+
+def test_sizes_are_on_a_logarithmic_axis_and_named():
+    (ax,) = FIGURES["against_size"]().axes
+    assert drawn(ax) == [points([16, 64, 256], line) for line in THEORY.values()]
+    assert marked(ax) == {"a network": [[16, 5.5], [256, 9.0]]}
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["16", "64", "256"]
+    assert ax.get_ylabel() == "steps"
+
+
+def test_groups_are_rows_from_the_top_and_a_series_lies_beside_the_other():
+    (ax,) = FIGURES["by_group"]().axes
+    assert marked(ax) == {"right": [[1.0, -0.08], [0.9, -0.08]], "last": [[0.8, 0.08], [0.3, 1.08], [0.2, 1.08]]}
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["with", "without"]
+    assert ax.yaxis_inverted()
+    assert ax.get_xlim() == (0, 1.02)
+    assert ax.get_xlabel() == "right"
