@@ -1,3 +1,5 @@
+import collections
+import dataclasses
 from typing import NamedTuple
 
 import pytest
@@ -6,48 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import halting, most_probable_step, quantile_step, threshold_step
 from scipy.stats import chisquare
+from scripted import Scripted, draws, scripted
 from torch import nn
 
-from benchmarks.peers import with_weights_of
+from benchmarks.peers import copy_cell
 from benchmarks.timing import peak_bytes
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps, halting_log_probs
-from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, RULES, SHORT_STRIDE, PonderNet
-from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep, unroll
+from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, SHORT_STRIDE, PonderNet
+from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, JudgedStep, RecurrentStep, RNNStep, unroll
 
 STEPS = (RNNStep, GRUStep)
+RULES = ("sample", "quantile", "threshold", "most_probable", "fixed", "confidence", "settled")
 
 
-class Scripted(nn.Module):
-    """A step function that reads its halting logits from its input, and answers with the number of the step.
-
-    It counts the rows it is given: what a prediction costs.
-    """
-
-    def __init__(self):
-        super().__init__()
-        self.rows = 0
-
-    def start(self, x):  # x: [batch, N] halting logits
-        return x, (x.new_zeros(len(x)), x.clone())
-
-    def forward(self, z, h):
-        n, copy = h
-        assert torch.equal(copy.nan_to_num(), z.nan_to_num())  # input and state leave the batch together
-        self.rows += len(z)
-        logit = z.gather(1, n.long()[:, None])[:, 0]
-        return n + 1, (n + 1, copy), logit
-
-
-def scripted(logits, rule, **options):
-    """One prediction per row of logits [batch, N], and the number of steps computed."""
-    model = PonderNet(Scripted(), logits.shape[1])
-    return model.predict(logits, rule, **options), model.step.rows
-
-
-def draws(shape_seed, batch_size, max_steps, scale=3):
-    generator = torch.Generator().manual_seed(shape_seed)
-    return scale * torch.randn(batch_size, max_steps, generator=generator)
+def parameters_of(rule, step):
+    return {"step": step} if rule == "fixed" else {}
 
 
 cases = given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 12))
@@ -58,14 +34,14 @@ def test_deterministic_rules_equal_the_definition(seed, batch_size, max_steps):
     logits = draws(seed, batch_size, max_steps)
     p = [halting(row) for row in logits.double().tolist()]
     for q in (0.1, 0.5, 0.9, 1.0):
-        got, cost = scripted(logits, "quantile", q=q, look_every=1)
+        got, cost = scripted(logits, "quantile", q=q, check_every=1)
         assert got.steps.tolist() == [quantile_step(row, q) for row in p] or q == 1.0
         assert cost == got.computed.sum() == got.steps.sum()
     for q in (0.1, 0.5, 0.9):
-        got, cost = scripted(logits, "threshold", q=q, look_every=1)
+        got, cost = scripted(logits, "threshold", q=q, check_every=1)
         assert got.steps.tolist() == [threshold_step(row, q) for row in logits.double().tolist()]
         assert cost == got.computed.sum() == got.steps.sum()
-    got, cost = scripted(logits, "most_probable", look_every=1)
+    got, cost = scripted(logits, "most_probable", check_every=1)
     assert got.steps.tolist() == [most_probable_step(row) for row in p]
     assert cost == got.computed.sum()
     assert (got.computed >= got.steps).all()
@@ -76,31 +52,21 @@ def test_deterministic_rules_equal_the_definition(seed, batch_size, max_steps):
 
 
 @cases
-def test_every_rule_returns_the_answer_and_p_n_of_its_step(seed, batch_size, max_steps):
-    logits = draws(seed, batch_size, max_steps)
-    p = halting_log_probs(logits.T).exp()
-    for rule in ("sample", "quantile", "threshold", "most_probable", "fixed"):
-        got, _ = scripted(logits, rule, step=max_steps)
-        assert torch.equal(got.y_hat, got.steps.float())
-        torch.testing.assert_close(got.p_halt, p.gather(0, got.steps[None] - 1)[0])
-
-
-@cases
-def test_how_often_one_looks_changes_the_cost_and_nothing_else(seed, batch_size, max_steps):
+def test_how_often_one_checks_changes_the_cost_and_nothing_else(seed, batch_size, max_steps):
     logits = draws(seed, batch_size, max_steps)
     for rule in ("sample", "quantile", "threshold", "most_probable"):
 
-        def run(look_every, rule=rule):
-            return scripted(logits, rule, generator=torch.Generator().manual_seed(seed), look_every=look_every)
+        def run(check_every, rule=rule):
+            return scripted(logits, rule, generator=torch.Generator().manual_seed(seed), check_every=check_every)
 
-        every_step, least = run(1)
-        assert least == every_step.computed.sum()
-        for look_every in (2, 3, max_steps, None):
-            got, cost = run(look_every)
+        every_step, fewest = run(1)
+        assert fewest == every_step.computed.sum()
+        for check_every in (2, 3, max_steps, None):
+            got, cost = run(check_every)
             for part in ("y_hat", "steps", "p_halt"):
                 torch.testing.assert_close(getattr(got, part), getattr(every_step, part))
             assert cost == got.computed.sum()
-            stride = look_every or LONG_STRIDE
+            stride = check_every or LONG_STRIDE
             rounded = (every_step.computed + stride - 1) // stride * stride
             assert torch.equal(got.computed, rounded.clamp(max=max_steps))
 
@@ -110,15 +76,16 @@ def test_expectation_averages_the_answers(seed, batch_size, max_steps):
     logits = draws(seed, batch_size, max_steps)
     p = halting_log_probs(logits.T).exp()
     n = torch.arange(1.0, max_steps + 1)[:, None]
-    got, cost = scripted(logits, "expectation")
+    model = PonderNet(Scripted(), max_steps)
+    got = model.expectation(logits)
     torch.testing.assert_close(got.y_hat, (n * p).sum(0))
-    got, _ = scripted(logits, "expectation", activation=torch.sigmoid)
-    torch.testing.assert_close(got.y_hat, (n.sigmoid() * p).sum(0))
-    assert cost == batch_size * max_steps
+    assert model.step.rows == got.computed.sum() == got.steps.sum() == batch_size * max_steps
+    assert (got.p_halt == 1).all()
+    torch.testing.assert_close(model.expectation(logits, torch.sigmoid).y_hat, (n.sigmoid() * p).sum(0))
 
 
 def test_most_probable_stops_as_soon_as_no_later_step_can_win():
-    got, cost = scripted(torch.tensor([[0.0, 0.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0]]), "most_probable", look_every=1)
+    got, cost = scripted(torch.tensor([[0.0, 0.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0]]), "most_probable", check_every=1)
     assert got.steps.tolist() == [1, 2]
     assert got.computed.tolist() == [1, 2]
     assert cost == 3
@@ -162,19 +129,17 @@ def test_prediction_equals_the_forward_pass(step, rule):
     model, x = PonderNet(step(6, 16, n_outputs=3), 7), torch.randn(20, 2, 3)
     y_hat, _, log_p = model(x)
     assert y_hat.shape == (7, 20, 3)
-    got = model.predict(x, rule, step=4)
-    if rule == "expectation":
-        torch.testing.assert_close(got.y_hat, (log_p.exp()[..., None] * y_hat).sum(0))
-    else:
-        torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
-        torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(20)])
+    got = model.predict(x, rule, **parameters_of(rule, 4))
+    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
+    torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(20)])
+    torch.testing.assert_close(model.expectation(x).y_hat, (log_p.exp()[..., None] * y_hat).sum(0))
 
 
 @pytest.mark.parametrize(("step", "cell"), [(RNNStep, nn.RNNCell), (GRUStep, nn.GRUCell)])
 def test_steps_are_torchs_cells(step, cell):
     model, x = PonderNet(step(5, 8), 4), torch.randn(3, 5)
     theirs = cell(5, 8)
-    with_weights_of(theirs, model.step.cell)
+    copy_cell(theirs, model.step.cell)
     h, y_hat = torch.zeros(3, 8), model(x).y_hat
     for n in range(4):
         h = theirs(x, h)
@@ -225,8 +190,8 @@ def test_recomputing_steps_changes_neither_answer_nor_gradient(step, segment):
         torch.manual_seed(1)
         y_hat, _, log_p = model(x)
         gradients.append(torch.autograd.grad((log_p.exp() * y_hat).sum(), list(plain.parameters())))
-    for mine, its in zip(*gradients, strict=True):
-        torch.testing.assert_close(mine, its)
+    for one, two in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, two)
     torch.testing.assert_close(plain.eval()(x), again.eval()(x))
     assert torch.equal(plain.predict(x, "quantile").steps, again.predict(x, "quantile").steps)
 
@@ -260,20 +225,6 @@ def test_a_prediction_takes_no_memory_for_steps_that_nobody_takes():
     assert peak(100) < 1.1 * peak(10)
 
 
-@pytest.mark.parametrize("look_every", [1, None])
-def test_logits_that_are_not_finite_are_not_hidden(look_every):
-    nan, inf = torch.nan, torch.inf
-    logits = torch.tensor([[nan, 0, 0, 0, 0, 0], [0, inf, 0, 0, 0, 0], [0, nan, 0, 0, 0, 0]])
-    got, _ = scripted(logits, "fixed", step=5)
-    assert (got.steps == 5).all()
-    for rule in ("sample", "quantile", "threshold", "most_probable"):
-        got, _ = scripted(logits, rule, look_every=look_every, generator=torch.Generator().manual_seed(0))
-        assert torch.equal(got.y_hat, got.steps.float())
-        assert got.steps.min() >= 1
-        assert got.p_halt[0].isnan()
-        assert got.p_halt[1] == 0.5
-
-
 def test_states_may_be_named_tuples():
     class State(NamedTuple):
         h: torch.Tensor
@@ -285,22 +236,85 @@ def test_states_may_be_named_tuples():
 
     model, x = PonderNet(step, 12), torch.randn(9, 3)
     for rule in RULES:
-        got = model.predict(x, rule, step=4)
-        if rule != "expectation":
-            torch.testing.assert_close(got.y_hat, model(x).y_hat[got.steps - 1, range(9)])
+        got = model.predict(x, rule, **parameters_of(rule, 4))
+        torch.testing.assert_close(got.y_hat, model(x).y_hat[got.steps - 1, range(9)])
 
 
-@pytest.mark.parametrize("kind", [list, tuple, lambda parts: dict(zip("hn", parts, strict=True))])
-def test_states_may_be_lists_and_dicts(kind):
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    h: torch.Tensor
+    n: torch.Tensor
+    name: str = "state"
+    depth: int = 0
+
+
+def next_state(kind, x, state):
+    """Return a state of this kind: half of h, and the number of steps."""
+    if state is None:
+        h, n, depth = x, torch.zeros(len(x)), 0
+    elif isinstance(state, Parts):
+        h, n, depth = state.h, state.n, state.depth
+    else:
+        h, n, depth = state.values() if isinstance(state, dict) else state
+    h, n, depth = h * 0.5, n + 1, depth + 1
+    if kind is Parts:
+        return Parts(h, n, depth=depth)
+    if kind is collections.OrderedDict:
+        return kind(h=h, n=n, depth=depth)
+    return kind((h, n, depth))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, collections.OrderedDict, Parts])
+@pytest.mark.parametrize("rule", RULES)
+def test_states_may_be_lists_dicts_and_dataclasses_with_a_number_among_their_parts(kind, rule):
     def step(x, state):
-        h, n = (x, torch.zeros(len(x))) if state is None else state.values() if isinstance(state, dict) else state
-        return h[:, 0], kind([h * 0.5, n + 1]), n - 2
+        state = next_state(kind, x, state)
+        h, n, depth = (
+            (state.h, state.n, state.depth) if kind is Parts else state.values() if isinstance(state, dict) else state
+        )
+        assert type(state) is kind
+        assert (n == depth).all()
+        return h[:, 0], state, x[:, 1] + n - 4
 
-    model, x = PonderNet(step, 12), torch.randn(9, 3)
+    model, x = PonderNet(step, 9), torch.randn(9, 3)
+    got = model.predict(x, rule, check_every=1, **parameters_of(rule, 4))
+    torch.testing.assert_close(got.y_hat, model(x).y_hat[got.steps - 1, range(9)])
+
+
+class Attention(nn.Module):
+    """Tokens and a mask of those that are there: the answer is read from the mean of the tokens that are."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+        self.heads = nn.Linear(8, 2)
+
+    def start(self, x):
+        tokens, padding = x.values() if isinstance(x, dict) else x
+        return padding, tokens
+
+    def forward(self, padding, h):
+        h = self.layer(h, src_key_padding_mask=padding)
+        there = (~padding).to(h.dtype)[..., None]
+        y_hat, halt_logit = self.heads((h * there).sum(1) / there.sum(1)).unbind(1)
+        return y_hat, h, 3 * halt_logit
+
+
+@pytest.mark.parametrize("kind", [tuple, list, lambda parts: dict(zip(("tokens", "mask"), parts, strict=True))])
+def test_inputs_may_be_tuples_and_dicts(kind):
+    torch.manual_seed(0)
+    model = PonderNet(Attention(), 8)
+    tokens, padding = torch.randn(7, 5, 8), torch.arange(5) >= torch.tensor([5, 1, 2, 3, 4, 5, 3])[:, None]
+    output = model(kind([tokens, padding]))
+    assert output.y_hat.shape == output.log_p.shape == (8, 7)
     for rule in RULES:
-        got = model.predict(x, rule, step=4, look_every=1)
-        if rule != "expectation":
-            torch.testing.assert_close(got.y_hat, model(x).y_hat[got.steps - 1, range(9)])
+        got = model.predict(kind([tokens, padding]), rule, check_every=1, **parameters_of(rule, 4))
+        torch.testing.assert_close(got.y_hat, output.y_hat[got.steps - 1, range(7)])
+    shorter = model(kind([tokens[1:2, :1], padding[1:2, :1]])).y_hat  # what is padded changes nothing
+    torch.testing.assert_close(output.y_hat[:, 1:2], shorter)
+    torch.testing.assert_close(
+        model.expectation(kind([tokens, padding])).y_hat, (output.log_p.exp() * output.y_hat).sum(0)
+    )
 
 
 class Doubled(GRUStep):
@@ -345,7 +359,7 @@ def test_the_default_dtype_is_the_users(rule):
     torch.set_default_dtype(torch.bfloat16)
     try:
         model = PonderNet(RNNStep(4, 8), 5)
-        got = model.predict(torch.randn(6, 4), rule, step=3)
+        got = model.predict(torch.randn(6, 4), rule, **parameters_of(rule, 3))
     finally:
         torch.set_default_dtype(torch.float32)
     assert got.y_hat.dtype in (torch.bfloat16, torch.float32)
@@ -355,11 +369,29 @@ def test_the_default_dtype_is_the_users(rule):
 def test_many_rows_are_looked_at_more_often_than_few():
     logits = draws(0, MANY_ROWS + 1, 12, scale=1)
     got, cost = scripted(logits, "quantile")
-    exact, least = scripted(logits, "quantile", look_every=1)
+    exact, fewest = scripted(logits, "quantile", check_every=1)
     assert torch.equal(got.steps, exact.steps)
-    assert least <= cost == got.computed.sum()
+    assert fewest <= cost == got.computed.sum()
     assert got.computed.min() == SHORT_STRIDE
     assert (got.computed - exact.computed).max() < LONG_STRIDE
+
+
+def test_an_inherited_unroll_is_used_only_where_it_is_said():
+    class Doubling(GRUStep):
+        def read(self, h):
+            y_hat, halt_logit = super().read(h)
+            return 2 * y_hat, halt_logit
+
+    class Declared(Doubling):
+        unroll = RecurrentStep.unroll
+
+    plain, x, reads = GRUStep(4, 8), torch.randn(6, 4), []
+    for kind in (Doubling, Declared):
+        step = kind(4, 8)
+        step.load_state_dict(plain.state_dict())
+        step.heads.register_forward_hook(lambda *_: reads.append(1))
+        torch.testing.assert_close(PonderNet(step, 5)(x).y_hat, 2 * PonderNet(plain, 5)(x).y_hat)
+    assert len(reads) == 5 + 1
 
 
 def test_a_step_functions_own_unroll_is_used_everywhere():
@@ -372,7 +404,7 @@ def test_a_step_functions_own_unroll_is_used_everywhere():
     model.step.taken = []
     torch.testing.assert_close(model(logits).log_p, halting_log_probs(logits.T))
     model.predict(logits, "fixed", step=2)
-    model.predict(logits, "quantile", q=1.0, look_every=4)
+    model.predict(logits, "quantile", q=1.0, check_every=4)
     assert model.step.taken == [6, 2, 4, 2]
 
 
@@ -381,7 +413,7 @@ def test_a_step_functions_own_unroll_is_used_everywhere():
 @pytest.mark.parametrize("batch_size", [0, 1])
 def test_smallest_batches_and_depths(rule, max_steps, batch_size):
     model = PonderNet(RNNStep(4, 8), max_steps)
-    got = model.predict(torch.randn(batch_size, 2, 2), rule, step=1)
+    got = model.predict(torch.randn(batch_size, 2, 2), rule, **parameters_of(rule, 1))
     assert got.y_hat.shape == got.steps.shape == got.p_halt.shape == got.computed.shape == (batch_size,)
 
 
@@ -409,8 +441,10 @@ def test_autocast(step, dtype):
 @pytest.mark.parametrize("rule", RULES)
 def test_cuda(step, rule):
     model, x = PonderNet(step(6, 16), 9), torch.randn(32, 6)
-    here = model.predict(x, rule, step=3, generator=torch.Generator().manual_seed(0))
-    there = model.cuda().predict(x.cuda(), rule, step=3, generator=torch.Generator().manual_seed(0))
+    options = {"generator": torch.Generator().manual_seed(0), **parameters_of(rule, 3)}
+    here = model.predict(x, rule, **options)
+    options["generator"].manual_seed(0)
+    there = model.cuda().predict(x.cuda(), rule, **options)
     assert there.y_hat.is_cuda
     torch.testing.assert_close(there.y_hat.cpu(), here.y_hat, rtol=1e-3, atol=1e-3)
 
@@ -434,16 +468,32 @@ model = PonderNet(RNNStep(4, 8), 5)
     ("call", "error", "message"),
     [
         (lambda: PonderNet("gru", 5), TypeError, "step must be callable.*'gru'"),
-        (lambda: model.predict(x, look_every=0), ValueError, "look_every must be an integer >= 1; got 0"),
+        (lambda: model.predict(x, check_every=0), ValueError, "check_every must be an integer >= 1; got 0"),
         (lambda: CheckpointedStep(RNNStep(4, 8), 0), ValueError, "segment must be an integer >= 1; got 0"),
         (lambda: PonderNet(RNNStep(4, 8), 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (lambda: RNNStep(0, 8), ValueError, "input_size must be"),
         (lambda: GRUStep(4, 8.5), TypeError, "hidden_size must be an integer >= 1; got 8.5"),
         (lambda: GRUStep(4, 8, 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
         (lambda: model(torch.zeros(3, 5)), ValueError, "x must have input_size = 4 numbers per sample; got 5"),
-        (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[batch, ...\]; got list"),
+        (
+            lambda: model([1.0]),
+            TypeError,
+            r"x must be a tensor of shape \[batch, ...\], or a tuple.*; got list \[1.0\]",
+        ),
+        (lambda: model.predict(None), TypeError, r"x must be a tensor of shape \[batch, ...\], .*; got NoneType None"),
+        (lambda: model((x, x[:2])), ValueError, r"all tensors of x must have the same batch.*; got \[3, 2\]"),
+        (lambda: PonderNet(GRUStep, 5), TypeError, "step must be callable.*; got <class .*GRUStep"),
+        (
+            lambda: RecurrentStep(nn.Linear(4, 8)),
+            TypeError,
+            "cell must be callable.* and have a hidden_size; got Linear",
+        ),
+        (lambda: EncodedStep(nn.Identity(), 3), TypeError, "step must be callable.*; got 3"),
+        (lambda: JudgedStep(lambda x, h: x, len), TypeError, "step must be an nn.Module.*; got <function"),
         (lambda: model(torch.tensor(1.0)), TypeError, "x must be a tensor of shape"),
         (lambda: model.predict(x, "best"), ValueError, "rule must be one of 'sample', .*; got 'best'"),
+        (lambda: model.predict(x, "sample", q=0.5), TypeError, "unexpected keyword argument 'q'"),
+        (lambda: model.predict(x, check_every=1.5), TypeError, "check_every must be an integer >= 1; got 1.5"),
         (lambda: model.predict(x, "quantile", q=0.0), ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
         (lambda: model.predict(x, "quantile", q=2), ValueError, "q must be.*got 2"),
         (lambda: model.predict(x, "threshold", q=0.0), ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
