@@ -37,7 +37,7 @@ class BlockStep(nn.Module):
         return heads[:, :-1], h, heads[:, -1]
 
 
-def main(n_updates: int = 150) -> float:
+def main(n_updates: int = 100) -> float:
     """Train on the digits of scikit-learn; print and return how often the network is right on digits held out."""
     torch.manual_seed(0)
     digits = load_digits("digits")

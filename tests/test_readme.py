@@ -37,6 +37,12 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
         for full, small in SMALLER.items():
             text = text.replace(full, small)
         exec(compile(text, f"README.md, snippet {number}", "exec"), names)
+        if "checkpoint_dir" in text:  # the same call once more goes on from its end; another run is refused
+            rows = names["rows"]
+            exec(text, names)
+            assert names["rows"] == rows
+            with pytest.raises(ValueError, match=r"of another run: config: .*0\.3"):
+                exec(text.replace('"lambda_p": 0.2', '"lambda_p": 0.3'), names)
     assert names["prediction"].y_hat.shape == (5,)
     assert (tmp_path / "runs/mine/last.pt").exists()
     assert (tmp_path / "runs/mine/best.pt").exists()
@@ -50,9 +56,11 @@ def test_every_rule_has_its_name_in_readme():
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_what_a_page_names_is_there(page):
-    """Links to files, files in code font, and targets of make."""
+    """Links to files, paths in code font, and targets of make."""
     text = (ROOT / page).read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?://)([^)#]+)\)", text)
     assert [link for link in links if not (ROOT / link).exists()] == []
+    paths = re.findall(r"`((?:benchmarks|examples|notebooks|ponder_\w+|results|tests|tools)/[\w./]*)`", text)
+    assert [path for path in paths if "NN" not in path and not (ROOT / path).exists()] == []
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert {name for name in re.findall(r"`make ([a-z-]+)", text) if name not in targets} == set()
