@@ -26,9 +26,12 @@ def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, ker
     These are also the places that `place` can know of. place and shape (of a line or a grid, without batch and
     channels) have one number for each dimension; kernel is odd. ValueError if the place is outside.
     """
+    if len(place) != len(shape):
+        raise ValueError(f"place must have one number per side of {tuple(shape)}; got {tuple(place)}")
+    away = []
     for size, middle in zip(shape, place, strict=True):
         check_int("place", middle, 0, size - 1)
-    away = [(torch.arange(size) - middle).abs() for middle, size in zip(place, shape, strict=True)]
+        away.append((torch.arange(size) - middle).abs())
     distance = torch.stack(torch.meshgrid(*away, indexing="ij")).amax(0)
     n = torch.arange(1, check_int("n_steps", n_steps, 1) + 1).view(-1, *[1] * len(shape))
     return distance <= (n - 1) * (_check_odd("kernel", kernel) // 2)

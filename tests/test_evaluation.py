@@ -2,9 +2,11 @@ import contextlib
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
-from ponder_utils.evaluation import binary_correct, class_correct, evaluate
+from ponder_utils.evaluation import best_halting, binary_correct, class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask
@@ -50,6 +52,45 @@ def test_targets_of_another_shape_are_refused_also_where_they_would_broadcast(n)
     with pytest.raises(ValueError, match=rf"correct must return .*\[{n}, {n}\]; got .* and targets \[{n}, 1\]"):
         evaluate(model, x, y)
     evaluate(model, x, y[:, 0])
+
+
+def test_targets_of_fewer_samples_are_refused():
+    """One target broadcasts over all answers, and scores them by it."""
+    model, x = PonderNet(RNNStep(4, 8), 5), torch.randn(50, 4)
+    for y in (torch.ones(1), torch.ones(49), torch.ones(5)):
+        with pytest.raises(ValueError, match=rf"y must have one target per sample, \[50, ...\]; got \[{len(y)}\]"):
+            evaluate(model, x, y)
+
+
+def test_inputs_of_several_parts_and_a_model_without_parameters():
+    def step(x, h):
+        tokens, offset = x
+        h = offset if h is None else h + 1
+        return tokens[:, 0] - h, h, tokens[:, 1]
+
+    model = PonderNet(step, 4)
+    assert not list(model.parameters())
+    x = torch.tensor([[0.5, 0.0], [2.5, 0.0]]), torch.zeros(2)
+    score = evaluate(model, x, torch.ones(2))
+    assert score.accuracy_by_step == [1, 0.5, 0.5, 0]
+    assert score.p == [0.5, 0.25, 0.125, 0.125]
+    assert score.accuracy == 0.5 + 0.5 * 0.25 + 0.5 * 0.125
+    assert score.steps == 1.875
+    assert model.predict(x, "quantile", q=0.7).steps.tolist() == [2, 2]
+    assert model.expectation(x).y_hat.tolist() == [0.5 - 0.875, 2.5 - 0.875]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 8))
+def test_the_best_halting_is_that_of_trying_every_step(seed, batch, n_steps):
+    probs = torch.rand(n_steps, batch, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    steps, accuracy = best_halting(probs, n_points=5)
+    for price, mean_steps, mean_prob in zip([10 ** (-k * 3 / 4) for k in range(5)], steps, accuracy, strict=True):
+        values = [[p - price * n for n, p in enumerate(row, start=1)] for row in probs.T.tolist()]
+        best = [row.index(max(row)) for row in values]
+        assert mean_steps == pytest.approx(sum(best) / batch + 1)
+        assert mean_prob == pytest.approx(sum(probs[n, i].item() for i, n in enumerate(best)) / batch)
+    assert steps == sorted(steps)
+    assert accuracy == sorted(accuracy)
 
 
 def test_answers_of_several_numbers():

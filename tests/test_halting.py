@@ -9,11 +9,12 @@ from reference import geometric, halting, kl
 from ponder_utils.halting import (
     DIRECTIONS,
     REPAIRS,
+    PonderOutput,
     expected_steps,
     geometric_log_prior,
     halting_log_probs,
     kl_divergence,
-    log_prior_of,
+    make_log_prior,
 )
 
 HALVES = (torch.float16, torch.bfloat16)
@@ -110,8 +111,8 @@ def test_the_two_divergences_differ():
     p, g = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.4, 0.35, 0.25])
     assert kl_divergence(p.log(), g.log()).item() == pytest.approx(0.1882, abs=5e-5)
     assert kl_divergence(p.log(), g.log(), "p_G||p").item() == pytest.approx(0.2011, abs=5e-5)
-    torch_says = torch.nn.functional.kl_div(p.log(), g, reduction="sum")
-    assert kl_divergence(p.log(), g.log(), "p_G||p").item() == pytest.approx(torch_says.item())
+    by_torch = torch.nn.functional.kl_div(p.log(), g, reduction="sum")
+    assert kl_divergence(p.log(), g.log(), "p_G||p").item() == pytest.approx(by_torch.item())
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -133,21 +134,22 @@ def test_gradients_against_finite_differences(direction):
         (lambda: geometric_log_prior(0.0, 5), ValueError, r"lambda_p must be a number in \(0, 1\]; got 0.0"),
         (lambda: geometric_log_prior(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
         (lambda: geometric_log_prior(float("nan"), 5), ValueError, "lambda_p must be.*got nan"),
-        (lambda: log_prior_of("poisson", 5), ValueError, "prior must be one of 'uniform'; got 'poisson'"),
-        (lambda: log_prior_of(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
-        (lambda: log_prior_of("uniform", 0), ValueError, "max_steps must be an integer >= 1; got 0"),
+        (lambda: make_log_prior("poisson", 5), ValueError, "prior must be one of 'uniform'; got 'poisson'"),
+        (lambda: make_log_prior(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
+        (lambda: make_log_prior("uniform", 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (
-            lambda: log_prior_of(torch.ones(3) / 3, 5),
+            lambda: make_log_prior(torch.ones(3) / 3, 5),
             ValueError,
             r"prior must have one value per step, shape \[5\]; got \[3\]",
         ),
-        (lambda: log_prior_of(torch.ones(3), 3), ValueError, "prior must be above 0 .*sum to 1; got .*, sum 3"),
-        (lambda: log_prior_of(torch.tensor([0.0, 1.0]), 2), ValueError, "prior must be above 0"),
-        (lambda: log_prior_of(torch.tensor([float("nan"), 1.0]), 2), ValueError, "prior must be above 0"),
+        (lambda: make_log_prior(torch.ones(3), 3), ValueError, "prior must be above 0 .*sum to 1; got .*, sum 3"),
+        (lambda: make_log_prior(torch.tensor([0.0, 1.0]), 2), ValueError, "prior must be above 0"),
+        (lambda: make_log_prior(torch.tensor([float("nan"), 1.0]), 2), ValueError, "prior must be above 0"),
         (lambda: geometric_log_prior("0.2", 5), TypeError, r"lambda_p must be.*got '0.2' \(str\)"),
         (lambda: geometric_log_prior(0.2, 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (lambda: geometric_log_prior(0.2, 2.0), TypeError, "max_steps must be an integer >= 1; got 2.0"),
         (lambda: geometric_log_prior(0.2, 5, "cut"), ValueError, "repair must be one of 'renormalise', 'remainder'"),
+        (lambda: make_log_prior("uniform", 5, "cut"), ValueError, "repair must be one of 'renormalise', 'remainder'"),
         (lambda: kl_divergence(torch.zeros(3), torch.zeros(3), "kl"), ValueError, "direction must be one of"),
         (
             lambda: kl_divergence(torch.zeros(3, 2), torch.zeros(4)),
@@ -198,13 +200,27 @@ def test_finite_where_the_sum_of_the_logits_is():
 def test_against_a_uniform_prior_the_divergence_is_log_n_less_the_entropy(logits):
     log_p = halting_log_probs(torch.tensor(logits, dtype=torch.float64))
     entropy = -(log_p.exp() * log_p).sum()
-    divergence = kl_divergence(log_p, log_prior_of("uniform", len(logits)))
+    divergence = kl_divergence(log_p, make_log_prior("uniform", len(logits)))
     assert divergence.item() == pytest.approx(math.log(len(logits)) - entropy.item(), abs=1e-9)
+
+
+@given(wild_logits, st.sampled_from(PRECISIONS))
+def test_survival_is_what_is_left_after_each_step(a, dtype):
+    a = torch.tensor(a, dtype=dtype)[:, None]
+    output = PonderOutput(a, a, halting_log_probs(a))
+    assert output.log_survival.dtype == output.log_p.dtype
+    assert output.log_survival.isfinite().all()
+    assert (output.log_survival.diff(dim=0) <= 0).all()
+    left = 1 - output.log_p.exp().cumsum(0)[:-1]
+    torch.testing.assert_close(output.log_survival[:-1].exp(), left, rtol=0, atol=3e-6)
+    torch.testing.assert_close(output.log_survival[:-1, 0].sum(), output.log_survival[:-1].sum())
+    if len(a) > 1:  # the last step takes what is left
+        torch.testing.assert_close(output.log_p[-1], output.log_survival[-2])
 
 
 def test_a_prior_given_as_probabilities_is_that_prior():
     for lambda_p in (0.1, 0.7):
         wanted = geometric_log_prior(lambda_p, 6)
-        torch.testing.assert_close(log_prior_of(wanted.exp(), 6), wanted)
-        torch.testing.assert_close(log_prior_of(wanted.exp().float(), 6), wanted, rtol=1e-5, atol=1e-6)
-        torch.testing.assert_close(log_prior_of(lambda_p, 6), wanted)
+        torch.testing.assert_close(make_log_prior(wanted.exp(), 6), wanted)
+        torch.testing.assert_close(make_log_prior(wanted.exp().float(), 6), wanted, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(make_log_prior(lambda_p, 6), wanted)

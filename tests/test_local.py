@@ -11,7 +11,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_utils.local import ConvStep, LocalStep, light_cone
 from ponder_utils.losses import PonderLoss
-from ponder_utils.pondernet import RULES, PonderNet
+from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import AdditionTask, LineParityTask
 from ponder_utils.training import train
 
@@ -40,9 +40,9 @@ def mean_of_places(y_hat, y):
 def trained(step, task, n_steps=8, n_updates=20):
     """After a few updates: its weights are no longer those that a seed has drawn."""
     before = [weight.clone() for weight in step.parameters()]
-    loss_fn = PonderLoss(mean_of_places, 0.2, n_steps, 0.01)
+    loss_fn = PonderLoss(mean_of_places, 0.2, 0.01)
     train(PonderNet(step, n_steps), loss_fn, lambda g: task.batch(16, g), n_updates, lr=1e-2, progress=False)
-    assert all((weight != its).any() for weight, its in zip(step.parameters(), before, strict=True))
+    assert all((weight != old).any() for weight, old in zip(step.parameters(), before, strict=True))
     return step
 
 
@@ -67,7 +67,7 @@ def turned(x, place):
 
 def who_notices(step, x, place, n_steps):
     """Whose state, and whose answer, is not the same to the last bit if one place is another: [n_steps, *places]."""
-    (states, answers), (other_states, other_answers) = (thoughts(step, its, n_steps) for its in (x, turned(x, place)))
+    (states, answers), (other_states, other_answers) = (thoughts(step, line, n_steps) for line in (x, turned(x, place)))
     return (states != other_states).any(1), answers != other_answers
 
 
@@ -149,12 +149,12 @@ def test_a_conv_step_has_the_light_cone_of_its_patches(train_it):
     generator = torch.Generator().manual_seed(0)
     x, classes = torch.rand(64, 1, 28, 28, generator=generator), torch.randint(10, (64,), generator=generator)
     if train_it:
-        loss_fn = PonderLoss(lambda y_hat, y: nn.functional.cross_entropy(y_hat, y, reduction="none"), 0.2, 5, 0.01)
+        loss_fn = PonderLoss(lambda y_hat, y: nn.functional.cross_entropy(y_hat, y, reduction="none"), 0.2, 0.01)
         train(PonderNet(step, 5), loss_fn, lambda g: (x, classes), 20, lr=1e-2, progress=False)
     for row, column in [(3, 3), (0, 0), (6, 2)]:
         changed = x[:1].clone()
         changed[..., 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += 1
-        ours, theirs = (thoughts(step, its, 5)[0] for its in (x[:1], changed))
+        ours, theirs = (thoughts(step, image, 5)[0] for image in (x[:1], changed))
         noticed, cone = (ours != theirs).any(1), light_cone((row, column), (7, 7), 5)
         assert not noticed[~cone].any()
         assert noticed[0, row, column]
@@ -164,14 +164,14 @@ def test_a_conv_step_has_the_light_cone_of_its_patches(train_it):
 
 def grown(place, shape, n_steps, kernel):
     """The sets of places that news from one place has come to: at every step each tells all that its kernel covers."""
-    known, told = {place}, []
+    known, cone = {place}, []
     for _ in range(n_steps):
-        told.append(known)
+        cone.append(known)
         around = range(-(kernel // 2), kernel // 2 + 1)
         moves = itertools.product(around, repeat=len(shape))
         heard = {tuple(p + d for p, d in zip(at, move, strict=True)) for move in moves for at in known}
         known = {at for at in heard if all(0 <= p < side for p, side in zip(at, shape, strict=True))}
-    return told
+    return cone
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=3), st.sampled_from([1, 3, 5, 7]), st.integers(1, 6), st.data())
@@ -220,7 +220,7 @@ def test_nobody_can_know_before_the_needed_step(task, pair_of, lengths, train_it
         x, other, place = pair_of(length)
         assert task.needed_steps(x)[0, place] == task.needed_steps(other)[0, place] == length
         assert task.answers(x)[0, place] != task.answers(other)[0, place]
-        ours, theirs = (thoughts(step, its, length)[1][:, place] for its in (x, other))
+        ours, theirs = (thoughts(step, line, length)[1][:, place] for line in (x, other))
         assert torch.equal(ours[:-1], theirs[:-1])
         if not train_it and length <= 6:
             assert ours[-1] != theirs[-1]
@@ -240,7 +240,7 @@ def test_nobody_can_know_that_the_line_has_no_more_places_before_the_needed_step
         need = AdditionTask.needed_steps(x)[0]
         assert torch.equal(need, AdditionTask.needed_steps(longer)[0, 1:])  # the ones stand where the edge was
         assert (AdditionTask.answers(x) != AdditionTask.answers(longer)[:, 1:]).all()
-        ours, theirs = (thoughts(step.double(), its.double(), n_places + 1)[0] for its in (x, longer))
+        ours, theirs = (thoughts(step.double(), line.double(), n_places + 1)[0] for line in (x, longer))
         gap = (ours - theirs[..., 1:]).abs().amax(1)
         n = torch.arange(1, n_places + 2)[:, None]
         # Not to the last bit: for lines of another length, torch may add up the same numbers in another order. It moves
@@ -317,24 +317,22 @@ def test_every_weight_gets_a_gradient(shape, kernel, residual, vote):
 
 
 @cases
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ["sample", "most_probable", "settled"])
 def test_predictions_are_those_of_all_steps_at_the_step_of_halting(rule, shape, kernel, residual, vote):
     model = PonderNet(a_step(shape, kernel, residual, vote), 7)
     x = torch.randn(20, 2, *shape, generator=torch.Generator().manual_seed(0))
-    got = model.predict(x, rule, step=3)
+    got = model.predict(x, rule)
     y_hat, _, log_p = model(x)
     assert y_hat.shape == (7, 20, *shape)
-    if rule == "expectation":
-        weights = log_p.exp().view(7, 20, *[1] * len(shape))
-        torch.testing.assert_close(got.y_hat, (weights * y_hat).sum(0))
-    else:
-        torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
-        torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(20)])
+    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
+    torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(20)])
+    weights = log_p.exp().view(7, 20, *[1] * len(shape))
+    torch.testing.assert_close(model.expectation(x).y_hat, (weights * y_hat).sum(0))
 
 
 @pytest.mark.parametrize("vote", ["least", "pooled"])
 @pytest.mark.parametrize("residual", [False, True])
-def test_noise_is_for_training_only_and_of_the_size_that_is_told(vote, residual):
+def test_noise_is_for_training_only_and_of_the_size_that_is_asked_for(vote, residual):
     step = LocalStep(2, 64, vote=vote, residual=residual, noise=0.3)
     x = torch.randn(50, 2, 20)
     z, h = step.start(x)
@@ -368,6 +366,17 @@ def test_a_network_for_short_lines_takes_longer_ones():
         (lambda: LocalStep(2, 4, 3), ValueError, r"dimensions must be an integer in \[1, 2\]; got 3"),
         (lambda: LocalStep(2, 4, kernel=0), ValueError, "kernel must be an integer >= 1; got 0"),
         (lambda: LocalStep(2, 4, kernel=4), ValueError, "kernel must be odd; got 4"),
+        (lambda: LocalStep(2, 4, residual="x"), TypeError, "residual must be True or False; got 'x'"),
+        (lambda: LocalStep(2, 4, residual=1), TypeError, "residual must be True or False; got 1"),
+        (lambda: light_cone((1,), (4,), 3, kernel=2), ValueError, "kernel must be odd; got 2"),
+        (lambda: light_cone((1,), (4,), 3, kernel=0), ValueError, "kernel must be an integer >= 1; got 0"),
+        (lambda: light_cone((4,), (4,), 3), ValueError, r"place must be an integer in \[0, 3\]; got 4"),
+        (lambda: light_cone((1,), (4,), 0), ValueError, "n_steps must be an integer >= 1; got 0"),
+        (
+            lambda: light_cone((1, 1), (4,), 3),
+            ValueError,
+            r"place must have one number per side of \(4,\); got \(1, 1\)",
+        ),
         (lambda: LocalStep(2, 4, noise=-0.1), ValueError, r"noise must be a number in \[0, inf\); got -0.1"),
         (lambda: LocalStep(2, 4, noise=None), TypeError, "noise must be a number .*; got None"),
         (lambda: LocalStep(2, 4, vote="mean"), ValueError, "vote must be one of 'least', 'pooled'; got 'mean'"),

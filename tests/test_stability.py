@@ -26,7 +26,7 @@ TASK = ParityTask(8)
 def test_no_loss_is_ever_non_finite(lambda_p, seed):
     torch.manual_seed(seed)
     model = PonderNet(RNNStep(8, 128), 20)
-    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p, 20)
+    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p)
     rows = train(model, loss, lambda g: TASK.batch(128, g), 2000, lr=5e-3, seed=seed, progress=False)
     assert all(math.isfinite(value) for row in rows for value in row.values())
 
@@ -42,7 +42,7 @@ def test_the_reversed_divergence_is_finite_in_log_space_and_infinite_in_the_text
     assert textbook.isinf()
     assert not gradient.isfinite().all()
 
-    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.2, 20, direction="p_G||p")
+    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.2, direction="p_G||p")
     terms = loss(PonderOutput(torch.zeros(20, 1), a, halting_log_probs(a)), torch.zeros(1))
     (gradient,) = torch.autograd.grad(terms.total, a)
     assert terms.total.isfinite()
@@ -59,7 +59,7 @@ def test_train_survives_where_the_textbook_form_stops():
         terms = log_space(output, y)
         return terms._replace(total=terms.total + 0 * p.log().sum())
 
-    log_space = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.9, 20)
+    log_space = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.9)
 
     def run(loss):
         torch.manual_seed(0)
