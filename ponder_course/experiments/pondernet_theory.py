@@ -183,7 +183,7 @@ def learn_parity(beta: float, seed: int, log_prior: Tensor, updates: int) -> dic
     log_p, losses = log_p.detach(), losses.detach()
     best = (log_g - losses / beta).log_softmax(0)
     return {
-        "its loss": loss_of_each(log_p, losses, log_prior, beta),
+        "the loss": loss_of_each(log_p, losses, log_prior, beta),
         "the bound (beta = 1)": loss_of_each(log_p, losses, log_prior, 1),
         "averaged with the prior": surprise(log_g, losses),
         "averaged with p": surprise(log_p, losses),

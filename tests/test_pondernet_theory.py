@@ -39,27 +39,30 @@ def test_fits_find_the_closed_forms_each_its_own():
 
 def test_the_loss_is_that_of_the_package_and_bounds_the_mixture():
     p, losses = torch.tensor([0.2, 0.5, 0.2, 0.1]).double(), LOSSES[:, 0]
-    by_hand = (p * losses).sum() + 0.3 * pu.kl_divergence(p.log(), LOG_PRIOR)
-    torch.testing.assert_close(descent.ponder_loss(p.log(), losses, LOG_PRIOR, 0.3), by_hand)
-    mixture = -math.log(sum(w * math.exp(-its) for w, its in zip(p.tolist(), losses.tolist(), strict=True)))
+    for direction in (PAPERS, REVERSED):
+        loss_fn = pu.PonderLoss(lambda y_hat, _: y_hat, LOG_PRIOR.exp(), 0.3, direction=direction)
+        output = pu.PonderOutput(losses[:, None], torch.zeros(4, 1), p.log()[:, None])
+        total = loss_fn(output, torch.zeros(1)).total
+        torch.testing.assert_close(descent.loss_of_each(p.log(), losses, LOG_PRIOR, 0.3, direction), total)
+    mixture = -math.log(sum(w * math.exp(-loss) for w, loss in zip(p.tolist(), losses.tolist(), strict=True)))
     assert descent.surprise(p.log(), losses).item() == pytest.approx(mixture)
-    assert descent.ponder_loss(p.log(), losses, LOG_PRIOR, 0).item() > mixture
+    assert descent.loss_of_each(p.log(), losses, LOG_PRIOR, 0).item() > mixture
 
 
-@pytest.mark.parametrize(("bad", "lost"), [(0.0, 0), (math.nan, 8)])
-def test_one_gradient_that_is_no_number_costs_the_whole_head(bad, lost):
+@pytest.mark.parametrize(("bad", "broken"), [(0.0, 0), (math.nan, 8)])
+def test_one_gradient_that_is_no_number_costs_the_whole_head(bad, broken):
     row = descent.one_update(torch.randn(4, 2, 3), lambda a: (a * (1 + bad)).sum())
-    assert row["parameters, of 8"] == row["clipped"] == lost
-    assert row["not finite: gradient"] == lost / 2  # the half of the halting logit
+    assert row["parameters, of 8"] == row["clipped"] == broken
+    assert row["not finite: gradient"] == broken / 2  # the half of the halting logit
 
 
 def test_updates_are_counted_from_0_and_given_up_in_time():
     x = torch.tensor(4.0, requires_grad=True)
 
-    def first(least, patience):
+    def first(goal, patience):
         with torch.no_grad():
             x.fill_(4.0)
-        return descent.first_update(lambda: x, lambda: x.item() <= least, torch.optim.SGD([x], lr=1.0), patience)
+        return descent.first_update(lambda: x, lambda: x.item() <= goal, torch.optim.SGD([x], lr=1.0), patience)
 
     assert first(4, 9) == 0
     assert first(1, 9) == 3
@@ -80,7 +83,7 @@ def test_the_network_that_halts_too_early_is_revived_in_a_copy():
     best = descent.closed_form(descent.GIVEN, descent.LOG_PRIOR, descent.BETA, PAPERS)
     wanted = pu.expected_steps(best.log())[:5]
     torch.testing.assert_close(pu.expected_steps(log_p)[:5], wanted, atol=0.3, rtol=0)
-    before = [its.clone() for its in start.parameters()]
+    before = [parameter.clone() for parameter in start.parameters()]
     for noisy in (False, True):
         took = [descent.revive_network(start, REVERSED, "Adam", noisy, 400) for _ in range(2)]
         assert took[0] == took[1] > 0
@@ -91,10 +94,10 @@ def test_the_network_that_halts_too_early_is_revived_in_a_copy():
 @pytest.mark.parametrize("beta", [1.0, 0.01])
 def test_networks_of_four_signs_keep_both_bounds(beta):
     values = descent.learn_parity(beta, 0, pu.geometric_log_prior(0.2, 8), 30)
-    assert {tuple(its.shape) for its in values.values()} == {(16,)}
+    assert {tuple(value.shape) for value in values.values()} == {(16,)}
     assert (values["the bound (beta = 1)"] >= values["averaged with the prior"] - 1e-5).all()
-    assert (values["its loss"] >= values["averaged with p"] - 1e-5).all()
+    assert (values["the loss"] >= values["averaged with p"] - 1e-5).all()
     assert (values["KL(p || best p)"] > -1e-6).all()
     again = descent.learn_parity(beta, 0, pu.geometric_log_prior(0.2, 8), 30)
-    assert torch.equal(values["its loss"], again["its loss"])
-    assert not torch.equal(values["its loss"], descent.learn_parity(beta, 1, LOG_PRIOR, 30)["its loss"])
+    assert torch.equal(values["the loss"], again["the loss"])
+    assert not torch.equal(values["the loss"], descent.learn_parity(beta, 1, LOG_PRIOR, 30)["the loss"])
