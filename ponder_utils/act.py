@@ -54,7 +54,7 @@ class ACT(nn.Module):
         nn.init.ones_(self.halting.bias)
 
     def extra_repr(self) -> str:
-        """Return the settings, for print."""
+        """Return what print shows of the network itself."""
         return f"epsilon={self.epsilon}, max_steps={self.max_steps}"
 
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
@@ -63,7 +63,12 @@ class ACT(nn.Module):
         x: [T, batch, cell.input_size - 1], without the flag; state: the cell's before the first time step, None: zeros.
         ValueError or TypeError if x is not as above.
         """
-        self._check(x)
+        if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
+            came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+            raise TypeError(f"x must be a tensor of shape [T, batch, inputs] with T >= 1; got {came}")
+        if x.shape[2] + 1 != self.cell.input_size:
+            wanted = f"cell.input_size - 1 = {self.cell.input_size - 1} inputs, since ACT appends its flag"
+            raise ValueError(f"x must have {wanted}; got {x.shape[2]}")
         y_hat, steps, remainder = [], [], []
         for x_t in x:
             state, steps_t, remainder_t = self._ponder(x_t, state)
@@ -71,9 +76,7 @@ class ACT(nn.Module):
             y_hat.append(self.output(hidden_state(state)))
             steps.append(steps_t)
             remainder.append(remainder_t)
-        answers = torch.stack(y_hat)
-        if self.n_outputs == 1:
-            answers = answers.squeeze(-1)
+        answers = torch.stack(y_hat).squeeze(-1) if self.n_outputs == 1 else torch.stack(y_hat)
         return ACTOutput(answers, torch.stack(steps), torch.stack(remainder), state)
 
     @torch.no_grad()
@@ -121,14 +124,6 @@ class ACT(nn.Module):
                 rows, left, state, x, z = select_rows((rows, left, state, x, z), going)
         mean = map_states(lambda total, last: total.to(last.dtype), mean, state)
         return mean, steps, remainder
-
-    def _check(self, x: Tensor) -> None:
-        if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
-            came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-            raise TypeError(f"x must be a tensor of shape [T, batch, inputs] with T >= 1; got {came}")
-        if x.shape[2] + 1 != self.cell.input_size:
-            wanted = f"cell.input_size - 1 = {self.cell.input_size - 1} inputs, since ACT appends its flag"
-            raise ValueError(f"x must have {wanted}; got {x.shape[2]}")
 
 
 def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:

@@ -30,13 +30,12 @@ class CriterionLoss(nn.Module):
 
         ValueError if y has not one target per sample, or the criterion does not return one loss per answer.
         """
-        n_steps, batch_size = y_hat.shape[:2]
-        if y.shape[:1] != (batch_size,):
-            raise ValueError(f"y must have one target per sample, shape [{batch_size}, ...]; got {list(y.shape)}")
-        return self._loss(y_hat, y.expand(n_steps, *y.shape))
+        if y.shape[:1] != y_hat.shape[1:2]:
+            raise ValueError(f"y must have one target per sample, shape [{y_hat.shape[1]}, ...]; got {list(y.shape)}")
+        return self.losses(y_hat, y.expand(len(y_hat), *y.shape))
 
-    def _loss(self, y_hat: Tensor, y: Tensor) -> Tensor:
-        """Call the criterion once for the answers of all steps: y_hat, y [steps, batch, ...] -> [steps, batch]."""
+    def losses(self, y_hat: Tensor, y: Tensor) -> Tensor:
+        """Return the loss of each answer, by one call of the criterion: [steps, batch, ...] twice -> [steps, batch]."""
         n_steps, batch_size = y_hat.shape[:2]
         answer, target = y_hat.shape[2:], y.shape[2:]
         if answer != target and answer.numel() == target.numel():
@@ -46,10 +45,9 @@ class CriterionLoss(nn.Module):
         if loss.shape != (n_steps * batch_size,):
             raise ValueError(
                 f"criterion must return one loss per answer, shape [{n_steps * batch_size}] for {n_steps} steps of "
-                f"{batch_size} samples; got shape {list(loss.shape)}. Each sample's losses are weighted by that "
-                "sample's own halting distribution. If they are averaged over the batch before, all samples get the "
-                'same gradient, and no network can learn to ponder per input. Use reduction="none", and reduce all '
-                "dimensions but the first."
+                f"{batch_size} samples; got shape {list(loss.shape)}. A loss that is averaged over the batch gives the "
+                "p_n of all samples the same gradient, and no network can learn to ponder per input. Use "
+                'reduction="none", and reduce all dimensions but the first.'
             )
         return loss.view(n_steps, batch_size)
 
@@ -69,10 +67,9 @@ class RegularizationLoss(nn.Module):
     """KL divergence between the halting distribution and its prior, averaged over the batch.
 
     Args:
-        prior: a number (lambda_p of the geometric prior), "uniform", or the p_G(n) themselves, a tensor [N].
-        repair: what the geometric prior does with the mass beyond step N: see `geometric_log_prior`.
+        prior, repair: as for `make_log_prior`, whose max_steps is the N of the output.
         direction: "p||p_G" (the paper's) or "p_G||p": see `kl_divergence`.
-    N is that of the output. TypeError or ValueError if an argument is not as above.
+    TypeError or ValueError if an argument is not as above.
     """
 
     def __init__(self, prior: float | str | Tensor, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
@@ -81,11 +78,7 @@ class RegularizationLoss(nn.Module):
         self.repair = repair
         self.direction = check_choice("direction", direction, DIRECTIONS)
         n_values = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
-        self._log_prior = make_log_prior(prior, n_values, repair)  # replaced when the first output tells N
-
-    def extra_repr(self) -> str:
-        """Return the settings, for print."""
-        return f"prior={self.prior}, repair={self.repair!r}, direction={self.direction!r}"
+        self._log_prior = make_log_prior(prior, n_values, repair)  # until an output tells N
 
     def forward(self, output: PonderOutput) -> Tensor:
         """Return a scalar, in nats. ValueError if the prior is a tensor of another length than N."""
@@ -110,22 +103,13 @@ class PonderLoss(nn.Module):
     """
 
     def __init__(
-        self,
-        criterion: Criterion,
-        prior: float | str | Tensor,
-        beta: float = 0.01,
-        *,
-        repair: str = "renormalise",
-        direction: str = "p||p_G",
-    ) -> None:
+        self, criterion: Criterion, prior: float | str | Tensor, beta: float = 0.01, *,
+        repair: str = "renormalise", direction: str = "p||p_G",
+    ) -> None:  # fmt: skip
         super().__init__()
         self.beta = check_real("beta", beta, 0, open_low=False)
         self.reconstruction = ReconstructionLoss(criterion)
         self.regularization = RegularizationLoss(prior, repair=repair, direction=direction)
-
-    def extra_repr(self) -> str:
-        """Return the settings, for print."""
-        return f"beta={self.beta:.6g}"
 
     def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
         """y: [batch, ...] -> three scalars."""
@@ -164,10 +148,6 @@ class ACTLoss(CriterionLoss):
         self.tau = check_real("tau", tau, 0, open_low=False)
         self.cost = check_choice("cost", cost, ACT_COSTS)
 
-    def extra_repr(self) -> str:
-        """Return the settings, for print."""
-        return f"tau={self.tau}, cost={self.cost!r}"
-
     def forward(self, output: ACTOutput, y: Tensor) -> ACTLossTerms:
         """y: [T, batch, ...], a target for each time step -> three scalars.
 
@@ -175,10 +155,9 @@ class ACTLoss(CriterionLoss):
         ValueError if y is not as above, or the criterion does not return one loss for each time step and sample.
         """
         if y.shape[:2] != output.y_hat.shape[:2]:
-            n_times, batch_size = output.y_hat.shape[:2]
-            wanted = f"shape [T, batch, ...], here [{n_times}, {batch_size}, ...], as y_hat has"
-            raise ValueError(f"y must have one target per time step and sample, {wanted}; got {list(y.shape)}")
+            wanted = f"one target per time step and sample, as y_hat: {list(output.y_hat.shape[:2])} and more"
+            raise ValueError(f"y must have {wanted}; got {list(y.shape)}")
         cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
-        reconstruction = self._loss(output.y_hat, y).sum(0).mean()
+        reconstruction = self.losses(output.y_hat, y).sum(0).mean()
         cost = cost_by_time.sum(0).mean()
         return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)

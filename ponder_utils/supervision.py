@@ -33,10 +33,6 @@ class FixedDepthLoss(CriterionLoss):
             raise TypeError(f"every_step must be True or False; got {every_step!r} ({type(every_step).__name__})")
         self.every_step = every_step
 
-    def extra_repr(self) -> str:
-        """Return the settings, for print."""
-        return f"every_step={self.every_step}"
-
     def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
         """y: [batch, ...] -> three scalars; there is no regularization."""
         y_hat = output.y_hat if self.every_step else output.y_hat[-1:]

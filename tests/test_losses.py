@@ -122,7 +122,7 @@ def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many(n_classes)
 
 
 def test_act_loss_refuses_targets_that_would_be_repeated_over_time():
-    message = r"y must have one target per time step and sample.*here \[2, 2, ...\].*got \[2\]"
+    message = r"y must have one target per time step and sample.*\[2, 2\] and more; got \[2\]"
     with pytest.raises(ValueError, match=message):
         ACTLoss(squared, 0.1)(ACT_OUTPUT, ZEROS[0])
 
@@ -172,10 +172,6 @@ def test_wrong_arguments_are_named(call, error, message):
 
 
 def test_print_shows_the_settings():
-    shown = repr(PonderLoss(per_sample, prior=0.2, beta=0.03, direction="p_G||p"))
-    for setting in ("prior=0.2", "repair='renormalise'", "beta=0.03", "direction='p_G||p'"):
-        assert setting in shown
-    assert "tau=0.001, cost='ponder'" in repr(ACTLoss(per_sample, tau=1e-3))
     assert "max_steps=7" in repr(PonderNet(GRUStep(4, 8), 7))
     assert "epsilon=0.01, max_steps=9" in repr(ACT(RNNCell(5, 8), max_steps=9))
 

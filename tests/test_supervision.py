@@ -65,10 +65,6 @@ def test_every_step_is_true_or_false_and_nothing_else(every_step):
         FixedDepthLoss(bce, every_step)
 
 
-def test_print_shows_which_steps_learn():
-    assert "every_step=True" in repr(FixedDepthLoss(bce, True))
-
-
 mse = nn.MSELoss(reduction="none")
 LOSSES = {
     "fixed depth": FixedDepthLoss(mse, False),

@@ -59,14 +59,24 @@ def load_digits(
     check_choice("dataset", dataset, DATASETS)
     generator = torch.Generator().manual_seed(seed)
     raw = Path(folder, "MNIST", "raw")
-    if dataset != "digits" and (_is_whole(raw) or _fetched(raw, may_fail=dataset == "auto")):
-        name = "MNIST"
+    use_mnist = dataset != "digits"
+    if use_mnist and not _is_whole(raw):
+        try:
+            _fetch(raw)
+        except (OSError, RuntimeError) as error:
+            reason = f"MNIST is not in {raw} and could not be put there: {str(error).strip().splitlines()[-1]}."
+            if dataset == "mnist":
+                advice = 'Give the folder of a copy, or choose dataset "digits", which needs no network.'
+                raise MNISTError(f"{reason} {advice}") from error
+            print(f"{reason} Taking the small digits instead.")
+            use_mnist = False
+    if use_mnist:
         train, validation = _shuffled_parts(_read_mnist(folder, train=True), [55 / 60], generator)
         test = _read_mnist(folder, train=False)
     else:
-        name = "the small digits"
         train, validation, test = _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
-    return DigitSet(name, *(Split(x.to(device), y.to(device)) for x, y in (train, validation, test)))
+    parts = [Split(x.to(device), y.to(device)) for x, y in (train, validation, test)]
+    return DigitSet("MNIST" if use_mnist else "the small digits", *parts)
 
 
 def _is_whole(raw: Path) -> bool:
@@ -79,20 +89,6 @@ def _is_whole(raw: Path) -> bool:
             damage = f"{file} is damaged: its {file.stat().st_size:,} bytes are not those of MNIST."
             raise MNISTError(f'{damage} Delete it, and it will be fetched again; or choose dataset "digits".')
     return len(present) == len(MNIST_FILES)
-
-
-def _fetched(raw: Path, may_fail: bool) -> bool:
-    """Fetch MNIST, and return whether that succeeded. MNISTError if it did not, and may not fail."""
-    try:
-        _fetch(raw)
-    except (OSError, RuntimeError) as error:
-        reason = f"MNIST is not in {raw} and could not be put there: {str(error).strip().splitlines()[-1]}."
-        if not may_fail:
-            advice = 'Give the folder of a copy, or choose dataset "digits", which needs no network.'
-            raise MNISTError(f"{reason} {advice}") from error
-        print(f"{reason} Taking the small digits instead.")
-        return False
-    return True
 
 
 def _fetch(raw: Path) -> None:
