@@ -103,7 +103,7 @@ def judged(output, correct):
 
 
 WRONG = {
-    ("01_act_background", "count_updates"): [
+    ("01_act_background", "count_steps"): [
         lambda h, epsilon: (h.cumsum(0) < 1 - epsilon).sum(0) + 1,  # one more than the cap
         lambda h, epsilon: (h[:-1].cumsum(0) < 1 - epsilon).sum(0),  # counted from 0
         lambda h, epsilon: (h[:-1] < 1 - epsilon).sum(0) + 1,  # no running sum
@@ -335,11 +335,11 @@ RIGHT = {
         ],
         lambda log_p, q: torch.cat([log_p.exp().cumsum(0)[:-1], torch.ones_like(log_p[:1])]).ge(q).int().argmax(0) + 1,
     ],
-    ("01_act_background", "count_updates"): [
+    ("01_act_background", "count_steps"): [
         lambda h, epsilon: [  # a loop, and a list
-            next((n for n in range(1, len(h)) if sum(its[:n]) >= 1 - epsilon), len(h)) for its in h.T.tolist()
+            next((n for n in range(1, len(h)) if sum(column[:n]) >= 1 - epsilon), len(h)) for column in h.T.tolist()
         ],
-        lambda h, epsilon: act_background.count_updates(h, epsilon).double(),
+        lambda h, epsilon: act_background.count_steps(h, epsilon).double(),
         lambda h, epsilon: (h.cumsum(0) < 1 - epsilon).sum(0).clamp(max=len(h) - 1) + 1,
     ],
     ("01_act_background", "weights_with_cap"): [
@@ -382,7 +382,7 @@ RIGHT = {
     ],
     ("06_ways_to_stop", "taught_judge"): [
         lambda output, y: judged(output, (output.y_hat * (2 * y - 1)).amin(-1).gt(0).float()),
-        lambda output, y: ways_to_stop.taught_judge(type(output)(*(its.double() for its in output)), y).item(),
+        lambda output, y: ways_to_stop.taught_judge(type(output)(*(part.double() for part in output)), y).item(),
         lambda output, y: mean(
             float(judged(output._replace(halt_logits=a), whole_lines_right(y_hat, y).float()))
             for a, y_hat in zip(output.halt_logits, output.y_hat, strict=True)

@@ -23,8 +23,8 @@ def test_every_section_runs_again_after_the_whole_lesson(stem, cells, monkeypatc
     names = namespace(monkeypatch)
     with torch.random.fork_rng():
         run(cells, names)
-        for heading, its in sections(cells).items():
+        for heading, section in sections(cells).items():
             try:
-                run(its, names)
+                run(section, names)
             except Exception as error:
                 pytest.fail(f"{stem}, {heading}: {type(error).__name__}: {error}")
