@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from datetime import date
@@ -23,12 +23,12 @@ from tqdm import tqdm
 
 import ponder_utils
 from ponder_course.fingerprint import fingerprint_of
-from ponder_course.store import Row, append, check_writable, finished, key_of, plain, read
+from ponder_course.store import Row, append, finished, key_of, plain, prepare, read
 from ponder_utils._check import check_choice, check_int
 
 
 class RunsFailed(RuntimeError):
-    """Some runs have failed. The others are kept, and when all are asked for again only the failed ones are run."""
+    """Some runs have failed. The others are kept; asked for again, only the failed ones are run."""
 
     def __init__(self, rows: list[Row], failures: list[tuple[Row, str]]) -> None:
         super().__init__(rows, failures)
@@ -36,9 +36,9 @@ class RunsFailed(RuntimeError):
         self.failures = failures  # setting and error of each run that has; the first line says what, the others where
 
     def __str__(self) -> str:
-        lines = "".join(f"\n  {setting}: {error.splitlines()[0]}" for setting, error in self.failures)
-        n_runs = len(self.failures) + len(self.rows)
-        return f"{len(self.failures)} of {n_runs} runs failed:{lines}\nThe first:\n{self.failures[0][1]}"
+        lines = [f"{len(self.failures)} of {len(self.failures) + len(self.rows)} runs failed:"]
+        lines += [f"  {setting}: {error.splitlines()[0]}" for setting, error in self.failures]
+        return "\n".join([*lines, "The first:", self.failures[0][1]])
 
 
 def run_all(
@@ -53,49 +53,48 @@ def run_all(
     """Call run(**setting) for every setting and return one row for each, in order: setting and result.
 
     Args:
-        run: setting -> dict of numbers, strings, lists and dicts, NumPy's and torch's numbers and arrays included.
-            Each call runs on one thread, which is faster than two for networks as small as these.
+        run: setting -> dict of numbers, strings, lists and dicts, also NumPy's and torch's. It runs on one thread,
+            which is faster than two for networks as small as these.
         settings: keyword arguments of the calls; no two alike.
         workers: processes that share the calls, kept for the next grid. With 1 the calls run in this process.
-        file: JSON lines, one for each run, to which several processes may append. Settings that it holds are not run
-            again; new results are added as they come.
-        checkpointed: call with one more argument, checkpoint_dir: a folder beside the file for `train`, so that a run
-            that was killed goes on; deleted when the result is stored. None without a file.
+        file: JSON lines, to which several processes may append. Settings that it holds are not run again; new results
+            are added as they come.
+        checkpointed: give `run` a checkpoint_dir beside the file (None without one), so that a run that was killed
+            goes on; it is deleted when the result is stored.
         name: shown on the progress bar.
 
-    When all calls have ended, RunsFailed reports those that raised, or whose process died (out of memory, say); the
-    others are in the file and in the error. ValueError or TypeError if an argument is not as above; OSError if the file
-    cannot be written.
+    When all have ended, RunsFailed reports those that raised, or whose process died (out of memory, say); the others
+    are in the file and in the error. ValueError or TypeError if an argument is wrong, OSError if the file is.
     """
     check_int("workers", workers, 1)
-    keys = [key_of(setting) for setting in settings]
-    if len(set(keys)) < len(keys):
+    asked = {key_of(setting): setting for setting in settings}
+    if len(asked) < len(settings):
         raise ValueError("settings must differ from each other; got the same setting twice")
-    path = None if file is None else check_writable(file)
+    path = None if file is None else prepare(file)
     rows = finished(path)
-    waiting = [setting for setting, key in zip(settings, keys, strict=True) if key not in rows]
-    folders = [_folder(path, setting) if path and checkpointed else None for setting in waiting]
-    calls = [partial(make_entry, run, *pair, checkpointed) for pair in zip(waiting, folders, strict=True)]
-    code = code_of(run)
+    calls, folders = {}, dict[str, Path]()
+    for key in [key for key in asked if key not in rows]:
+        if path and checkpointed:
+            folders[key] = Path(f"{path}.unfinished", hashlib.sha256(key.encode()).hexdigest()[:16])
+        calls[key] = partial(make_entry, run, asked[key], folders.get(key), checkpointed)
     errors: dict[str, str] = {}
-    bar = tqdm(total=len(settings), initial=len(settings) - len(waiting), desc=name, file=sys.stdout)
+    code = code_of(run)
+    bar = tqdm(total=len(asked), initial=len(asked) - len(calls), desc=name, file=sys.stdout)
     with bar, contextlib.closing(_ended(calls, workers)) as outcomes:
-        for n, outcome in outcomes:
-            entry = failed_entry(waiting[n], outcome) if isinstance(outcome, BrokenProcessPool) else outcome
+        for key, outcome in outcomes:
+            entry = failed_entry(asked[key], outcome) if isinstance(outcome, BrokenProcessPool) else outcome
             if path:
                 append(path, entry | code)
             if "error" in entry:
-                errors[key_of(waiting[n])] = entry["error"]
+                errors[key] = entry["error"]
             else:
-                rows[key_of(waiting[n])] = entry["setting"] | entry["result"]
-                if folder := folders[n]:
-                    shutil.rmtree(folder, ignore_errors=True)
+                rows[key] = entry["setting"] | entry["result"]
+                if key in folders:
+                    shutil.rmtree(folders[key], ignore_errors=True)
             bar.update()
-    done = [rows[key] for key in keys if key in rows]
+    done = [rows[key] for key in asked if key in rows]
     if errors:
-        raise RunsFailed(
-            done, [(plain(setting), errors[key_of(setting)]) for setting in waiting if key_of(setting) in errors]
-        )
+        raise RunsFailed(done, [(plain(asked[key]), errors[key]) for key in asked if key in errors])
     return done
 
 
@@ -105,13 +104,14 @@ def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int =
     Workers and name are as for `run_all`. The first error is raised, and stops the others.
     """
     check_int("workers", workers, 1)
+    calls = {n: partial(_on_one_thread, call, setting) for n, setting in enumerate(settings)}
     results: dict[int, Any] = {}
-    with contextlib.closing(_ended([partial(_on_one_thread, call, setting) for setting in settings], workers)) as ended:
-        for n, outcome in tqdm(ended, total=len(settings), desc=name, file=sys.stdout):
+    with contextlib.closing(_ended(calls, workers)) as outcomes:
+        for n, outcome in tqdm(outcomes, total=len(calls), desc=name, file=sys.stdout):
             if isinstance(outcome, BrokenProcessPool):
                 raise outcome
             results[n] = outcome
-    return [results[n] for n in range(len(settings))]
+    return [results[n] for n in calls]
 
 
 def stored(file: Path | str) -> list[Row]:
@@ -198,14 +198,13 @@ def make_entry(run: Callable[..., Any], setting: Row, folder: Path | None = None
         entry = {"setting": plain(setting), "result": plain(result)}
     except (Exception, SystemExit) as error:  # whatever a run raises is kept with it, so that the others go on
         entry = failed_entry(setting, error)
-    entry["seconds"] = round(time.perf_counter() - start, 1)
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"
-    python = platform.python_version()
-    return entry | {"made_with": f"torch {torch.__version__}, Python {python}, {device}, {date.today()}"}
+    made_with = f"torch {torch.__version__}, Python {platform.python_version()}, {device}, {date.today()}"
+    return entry | {"seconds": round(time.perf_counter() - start, 1), "made_with": made_with}
 
 
 def failed_entry(setting: Row, error: BaseException) -> Row:
-    """Return what a file keeps of a run that raised the error."""
+    """Return what a file keeps of a run that raised the error: what it was in the first line, then where."""
     line = f"{type(error).__name__}: {str(error).strip()}".splitlines()[0]
     return {"setting": plain(setting), "error": "\n".join([line, *traceback.format_exception(error)])}
 
@@ -213,11 +212,6 @@ def failed_entry(setting: Row, error: BaseException) -> Row:
 def code_of(run: Callable[..., Any]) -> Row:
     """Return what a file keeps of the code that makes a run: version and fingerprint."""
     return {"version": ponder_utils.__version__, "fingerprint": fingerprint_of(run)}
-
-
-def _folder(path: Path, setting: Row) -> Path:
-    """Return where the run of this setting may leave its checkpoint."""
-    return Path(f"{path}.unfinished", hashlib.sha256(key_of(setting).encode()).hexdigest()[:16])
 
 
 def _on_one_thread(call: Callable[..., Any], setting: Row) -> Any:
@@ -229,18 +223,17 @@ def _on_one_thread(call: Callable[..., Any], setting: Row) -> Any:
         torch.set_num_threads(threads)
 
 
-def _ended(calls: Sequence[Callable[[], Any]], workers: int) -> Generator[tuple[int, Any], None, None]:
-    """Yield the number of each call and what it returned, as they end. If this generator is closed, the rest stops.
+def _ended(calls: Mapping[Any, Callable[[], Any]], workers: int) -> Generator[tuple[Any, Any], None, None]:
+    """Yield the key of each call and what it returned, as they end. If this generator is closed, the rest stops.
 
     A process that dies breaks the pool, and the calls that ran then are suspects: each is made again, alone in a new
     pool. Of one that breaks that, too, the error is yielded.
     """
     if workers == 1:
-        for n, call in enumerate(calls):
-            yield n, call()
+        for key, call in calls.items():
+            yield key, call()
         return
-    waiting, suspects = deque(range(len(calls))), deque[int]()
-    running: dict[Future[Any], int] = {}
+    waiting, suspects, running = deque(calls), deque[Any](), dict[Future[Any], Any]()
     try:
         while waiting or suspects or running:
             alone = bool(suspects)
@@ -254,13 +247,13 @@ def _ended(calls: Sequence[Callable[[], Any]], workers: int) -> Generator[tuple[
             if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
                 done = wait(running).done  # all that ran in the pool have ended
             for future in done:
-                n, error = running.pop(future), future.exception()
+                key, error = running.pop(future), future.exception()
                 if not isinstance(error, BrokenProcessPool):
-                    yield n, future.result()
+                    yield key, future.result()
                 elif alone:
-                    yield n, error
+                    yield key, error
                 else:
-                    suspects.append(n)
+                    suspects.append(key)
     finally:
         if running:
             executor.shutdown(kill_workers=True)

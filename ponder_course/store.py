@@ -14,14 +14,11 @@ from ponder_utils.checkpoints import DamagedFileError
 Row = dict[str, Any]
 
 
-def check_writable(file: Path | str) -> Path:
+def prepare(file: Path | str) -> Path:
     """Return the path of a file that can be written; a link is followed. OSError if it cannot."""
     path = Path(file).resolve()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("ab").close()
-    except OSError as error:
-        raise OSError(f"file must be one that can be written; got {path}: {error.strerror}") from error
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.open("ab").close()
     return path
 
 

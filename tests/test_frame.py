@@ -11,6 +11,7 @@ from pathlib import Path
 import distributed
 import nbformat
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 import ponder_utils
 
@@ -89,31 +90,105 @@ def test_one_h1_and_no_heading_level_skipped(path):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
-ROOMS = [
-    {"_check", "_files"},
-    {"tasks"},
-    {"cells", "encoders", "steps", "local", "halting", "rules"},
-    {"pondernet", "act"},
-    {"losses", "evaluation"},
-    {"supervision"},
-    {"training"},
-    {"experiments"},
-    {"notebook"},
+FLOORS = [  # files and folders of both packages; each imports from its own floor and from those above
+    "ponder_utils._check",
+    "ponder_utils.tasks ponder_utils.states",
+    "ponder_utils.cells ponder_utils.encoders ponder_utils.steps ponder_utils.local ponder_utils.halting",
+    "ponder_utils.rules",
+    "ponder_utils.pondernet ponder_utils.act",
+    "ponder_utils.losses ponder_utils.evaluation",
+    "ponder_utils.supervision",
+    "ponder_utils.checkpoints ponder_utils.curriculum ponder_utils.muon",
+    "ponder_utils.training",
+    "ponder_utils",  # its version
+    "ponder_course.fingerprint ponder_course.store",
+    "ponder_course.runs ponder_course.verdicts",
+    "ponder_course.experiments",
+    "ponder_course.figures",
+    "ponder_course.notebook ponder_course.widgets",
 ]
+FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
+SOURCES = {name: sorted((ROOT / name).rglob("*.py")) for name in ("ponder_utils", "ponder_course")}
 
 
-def test_imports_flow_one_way():
-    floor = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-    package = ROOT / "ponder_utils"
-    for path in package.rglob("*.py"):
-        room = path.relative_to(package).with_suffix("").parts[0]
-        if room == "__init__":
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ponder_utils"):
-                _, _, rest = node.module.partition(".")
-                for imported in [rest.split(".")[0]] if rest else [its.name for its in node.names]:
-                    assert floor[imported] <= floor[room], f"{path.name} imports {imported}"
+def room_of(module):
+    """The file or folder of a package that a module is in, such as "ponder_course.figures"."""
+    return ".".join(module.split(".")[:2])
+
+
+@pytest.mark.parametrize("path", [path for paths in SOURCES.values() for path in paths], ids=lambda path: path.stem)
+def test_imports_flow_one_way(path):
+    if path.name == "__init__.py":
+        return
+    room = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            imported = [name if room_of(name) in FLOOR else node.module for name in names]
+        for module in imported:
+            if module.startswith(("ponder_utils", "ponder_course")):
+                assert FLOOR[room_of(module)] <= FLOOR[room], f"{path.name} imports {module}"
+
+
+def test_the_packages_stay_small():
+    """Before one of them grows over its border, something in it can go."""
+    lines = {name: sum(len(path.read_text().splitlines()) for path in paths) for name, paths in SOURCES.items()}
+    assert lines["ponder_utils"] <= 2000
+    assert sum(lines.values()) <= 5500
+
+
+# Words of the dialect that this course was once written in; CONTRIBUTING.md has the terms that are used instead.
+BANNED = {"its", "told", "said", "lost", "dear", "knob", "knobs", "share", "shares", "chances", "most"}
+
+
+def identifiers(source):
+    """The names in Python code: variables, arguments, attributes, functions, classes, and the keys of dicts."""
+    for node in ast.walk(ast.parse(source)):
+        for field in ("id", "arg", "attr", "name", "asname"):
+            yield getattr(node, field, None)
+        for part in [*getattr(node, "keys", []), getattr(node, "slice", None)]:
+            yield getattr(part, "value", None)
+
+
+def banned(source):
+    return {name for name in identifiers(source) if isinstance(name, str) and name.lower() in BANNED}
+
+
+def test_banned_names_are_seen_wherever_they_are():
+    sources = ["said = 1", "f(most=1)", "x.lost", "def told(): ...", "lambda its: 1", "x['knob']", "{'share': 1}"]
+    sources += ["import x as dear", "class Told: ...", "for chances in x: ...", "DEAR: int = 1", "def f(*, most): ..."]
+    for source in sources:
+        assert len(banned(source)) == 1, source
+    assert not banned("most_probable('what is said', at_most=1)  # lost")
+
+
+PYTHON = [path for folder in ("ponder_*", "tools", "benchmarks", "examples") for path in ROOT.glob(f"{folder}/**/*.py")]
+
+
+@pytest.mark.parametrize(
+    "path", [*PYTHON, *ROOT.glob("tests/*.py")], ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_no_file_uses_a_banned_name(path):
+    assert not banned(path.read_text(encoding="utf-8"))
+
+
+@notebooks
+def test_no_notebook_uses_a_banned_name(path):
+    for cell in code(read(path)):
+        assert not banned(TransformerManager().transform_cell(cell.source)), cell.source
+
+
+def test_no_stored_column_has_a_banned_name():
+    def columns(value):
+        for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from columns(part)
+        if isinstance(value, dict):
+            yield from value
+
+    for path in (ROOT / "results").glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            assert not BANNED & {*columns(json.loads(line))}, path.name
 
 
 def test_addresses_are_as_stamped():
@@ -144,25 +219,25 @@ def test_a_new_address_reaches_every_copy(monkeypatch):
         (["{}", "3"], "{} must be of type str; got 3"),
     ],
 )
-def test_the_course_refuses_parameters_before_it_runs_anything(path, given, message, tmp_path):
+def test_the_course_refuses_parameters_before_it_runs_anything(path, given, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(course, "run", lambda *_: pytest.fail("ran"))
     name = "RUN" if is_evidence(path) else "BUDGET"
-    given = [text.replace("{}", name) for text in given]
-    command = [sys.executable, ROOT / "tools" / "course.py", path.stem, "-p", *given, "--out", tmp_path]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert re.search(message.replace("{}", name), result.stderr)
+    arguments = [path.stem, "-p", *(text.replace("{}", name) for text in given), "--out", str(tmp_path / "out")]
+    with pytest.raises(SystemExit, match=message.replace("{}", name)):
+        course.main(arguments)
     assert not list(tmp_path.iterdir())
 
 
-def little_notebook(tmp_path, last_cell, name="little"):
+def test_no_notebook_of_this_name(tmp_path):
+    with pytest.raises(SystemExit, match=r"NOTEBOOK must be one of 01_act_background, .*; got 99_nothing"):
+        course.main(["99_nothing", "--out", str(tmp_path)])
+
+
+def little_notebook(tmp_path, last_cell, name="little", first_cell="pass", parameters="A: int = 1  # a number"):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     notebook = nbformat.v4.new_notebook(metadata=kernel | {"language_info": {"name": "python"}})
-    cells = [
-        "A: int = 1  # a number",
-        "from ponder_utils.notebook import check_parameters\ncheck_parameters(In)",
-        last_cell,
-    ]
-    notebook.cells = [nbformat.v4.new_markdown_cell("# Little"), *map(nbformat.v4.new_code_cell, cells)]
+    cells = [nbformat.v4.new_code_cell(source) for source in (parameters, first_cell, last_cell)]
+    notebook.cells = [nbformat.v4.new_markdown_cell("# Little"), *cells]
     notebook.cells[1].metadata.tags = ["parameters"]
     notebook.cells[3].metadata.tags = ["headline"]
     nbformat.write(notebook, tmp_path / f"{name}.ipynb")
@@ -174,9 +249,9 @@ def test_the_course_writes_notebook_page_and_table(tmp_path, capfd):
     assert row | {"minutes": 0} == {"notebook": "little", "status": "ok", "minutes": 0, "headline": "A is 5"}
     assert "A is 5" in (tmp_path / "little.html").read_text()
     assert course.table([row]).splitlines()[0] == "| notebook | status | minutes | headline |"
-    said = "".join(capfd.readouterr())
-    assert "little: 100%" in said
-    assert "WARN" not in said.upper()
+    output = "".join(capfd.readouterr())
+    assert "little: 100%" in output
+    assert "WARN" not in output.upper()
 
 
 def test_a_failing_notebook_is_reported_and_its_page_written(tmp_path):
@@ -192,11 +267,7 @@ def run_course(tmp_path, monkeypatch):
     (tmp_path / "notebooks").mkdir()
     monkeypatch.setattr(course, "ROOT", tmp_path)
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["course.py", *arguments, "--out", str(tmp_path / "runs")])
-        return course.main()
-
-    return run
+    return lambda *arguments: course.main([*arguments, "--out", str(tmp_path / "runs")])
 
 
 def of_yesterday(runs, *names):
@@ -264,6 +335,8 @@ def test_a_course_that_is_killed_leaves_a_table_that_is_true(tmp_path, run_cours
         (["-p", "A", "1", "-p", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
         (["-p", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
         (["--grid", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
+        (["--grid", "A", "1", "1"], "--grid A must have values that differ; got 1, 1"),
+        (["--grid", "A"], "--grid NAME VALUE ... goes with one NOTEBOOK, at least one value, and without --commit"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_in_a_sentence(arguments, message, tmp_path, run_course, capsys):
@@ -281,32 +354,74 @@ def test_bars_and_line_breaks_do_not_break_the_table():
     assert line == [r"| a\|b | FAILED: KeyError: 'x\\\|y' |  | one two three |"]
 
 
+@pytest.mark.parametrize("out", ["file", "file/runs", "/proc/none/runs"])
+def test_results_that_have_no_place_are_refused_in_a_sentence(out, tmp_path, run_course, capsys):
+    little_notebook(tmp_path / "notebooks", "print(A)")
+    (tmp_path / "file").touch()
+    for options in ([], ["--grid", "A", "1"]):
+        with pytest.raises(SystemExit) as refused:
+            course.main(["little", *options, "--out", str(tmp_path / out)])
+        assert refused.value.code == 2
+        assert f"--out must be a folder, or a new one; got {tmp_path / out}: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """Notebooks are run for appearance only, in this process; this is what was run: parameters and file."""
+    calls = []
+
+    def run(notebook, parameters, executed):
+        calls.append((parameters, executed))
+        executed.parent.mkdir(parents=True, exist_ok=True)
+        executed.write_text(repr(parameters))
+        failed = parameters["A"] == 2
+        status = "FAILED in cell 3: ZeroDivisionError: division by zero" if failed else "ok"
+        return {"notebook": notebook.stem, "status": status, "minutes": 0.5, "headline": f"A is {parameters['A']}"}
+
+    monkeypatch.setattr(course, "run", run)
+    return calls
+
+
 @pytest.fixture
 def scheduler(request):
-    """The address of a Dask scheduler with two workers, or none."""
+    """The address of a Dask scheduler with one worker in this process, or none."""
     if not request.param:
         yield None
         return
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster:
         yield cluster.scheduler_address
 
 
 @pytest.mark.parametrize("scheduler", [False, True], indirect=True)
-def test_a_notebook_runs_once_for_every_combination_of_a_grid_and_not_again(scheduler, tmp_path):
-    little = little_notebook(tmp_path, 'print("A is", A)')
-    rows = course.run_grid(little, {}, [["A", "1", "3"]], tmp_path / "out", 1, scheduler)
-    assert [(row["A"], row["headline"]) for row in rows] == [(1, "A is 1"), (3, "A is 3")]
-    assert {path.name for path in (tmp_path / "out").glob("*.html")} == {"little,A=1.html", "little,A=3.html"}
-    before = (tmp_path / "out" / "little,A=1.html").stat().st_mtime_ns
-    assert course.run_grid(little, {}, [["A", "1", "3", "4"]], tmp_path / "out", 1, scheduler)[:2] == rows
-    assert (tmp_path / "out" / "little,A=1.html").stat().st_mtime_ns == before
+def test_a_grid_runs_each_combination_once_and_one_that_fails_stops_no_other(scheduler, tmp_path, ran):
+    little, out = little_notebook(tmp_path, "print(A)"), tmp_path / "out"
+    rows = course.run_grid(little, {}, [["A", "1", "2", "3"]], out, 1, scheduler)
+    assert [(row["A"], row["minutes"], row["headline"]) for row in rows] == [
+        (1, 0.5, "A is 1"), (2, None, ""), (3, 0.5, "A is 3"),
+    ]  # fmt: skip
+    assert [row["status"] for row in rows] == ["ok", "FAILED in cell 3: ZeroDivisionError: division by zero", "ok"]
+    assert course.run_grid(little, {}, [["A", "4", "3", "1"]], out, 1, scheduler)[1:] == [rows[2], rows[0]]
+    assert [parameters["A"] for parameters, _ in ran] == [1, 2, 3, 4]
+    keys = {"setting", "seconds", "made_with", "version", "fingerprint"}
+    for line in (out / "little_grid.jsonl").read_text().splitlines():
+        assert keys < json.loads(line).keys() < keys | {"result", "error"}
 
 
-def test_an_edited_notebook_is_run_again(tmp_path):
+def test_an_edited_notebook_is_run_again(tmp_path, ran):
     for text in ("A is", "A was"):
-        little = little_notebook(tmp_path, f'print("{text}", A)')
-        (row,) = course.run_grid(little, {}, [["A", "1"]], tmp_path / "out", 1, None)
-        assert row["headline"] == f"{text} 1"
+        course.run_grid(little_notebook(tmp_path, f'print("{text}", A)'), {}, [["A", "1"]], tmp_path / "out", 1, None)
+    assert len(ran) == 2
+
+
+def test_every_combination_has_a_file_of_its_own(tmp_path, ran):
+    little = little_notebook(tmp_path, "print(A)", parameters='A: int = 1  # a number\nB: str = "x"  # a word')
+    texts = ["a/b", "a_b", "a%2Fb", "a,A=1", "a b", "ä", "..", "x"]
+    course.run_grid(little, {}, [["A", "1", "3"], ["B", *texts]], tmp_path / "out", 1, None)
+    files = [executed for _, executed in ran]
+    assert len({str(file).lower() for file in files}) == 16
+    assert {file.parent for file in files} == {tmp_path / "out"}
+    assert all(file.read_text() == repr(parameters) for parameters, file in ran)
 
 
 def test_a_grid_is_checked_before_anything_runs(tmp_path):
@@ -315,24 +430,45 @@ def test_a_grid_is_checked_before_anything_runs(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_that_fails_has_its_line_in_the_table_of_the_grid_and_stops_no_other(tmp_path, run_course, capsys):
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "tcp://no.such.host.invalid:8786", "ftp://x:1"])
+def test_a_scheduler_that_cannot_be_reached_is_named(address, tmp_path, ran, monkeypatch):
+    monkeypatch.setattr(course, "PATIENCE", "0.5s")
+    with pytest.raises(SystemExit, match=f"--scheduler {address} cannot be reached: "):
+        course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1"]], tmp_path / "out", 1, address)
+    assert not ran
+
+
+def test_a_cluster_of_threads_is_refused(tmp_path):
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, pytest.raises(SystemExit, match="workers of one thread each"):
+        course.connected(cluster.scheduler_address)
+
+
+@pytest.mark.slow
+def test_a_run_that_dies_with_its_worker_is_made_again(tmp_path):
+    """And what the other worker does meanwhile is left in peace."""
+    kill = "import os\nfrom pathlib import Path\nif A == 1 and not Path('killed').exists():\n"
+    kill += "    Path('killed').touch()\n    os.kill(os.getppid(), 9)\nprint('A is', A)"
+    little = little_notebook(tmp_path, kill)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        rows = course.run_grid(little, {}, [["A", "1", "3", "4"]], tmp_path / "out", 1, cluster.scheduler_address)
+    assert [(row["A"], row["headline"]) for row in rows] == [(1, "A is 1"), (3, "A is 3"), (4, "A is 4")]
+
+
+def test_the_command_for_a_grid_prints_its_table(tmp_path, run_course, capsys):
     little_notebook(tmp_path / "notebooks", 'print("A is", 1 / (A - 2))')
-    assert run_course("little", "--grid", "A", "1", "2", "3") == 1
-    lines = capsys.readouterr().out.splitlines()[-5:]
+    assert run_course("little", "--grid", "A", "1", "2", "--workers", "1") == 1
+    lines = capsys.readouterr().out.splitlines()[-4:]
     assert lines[0] == "| A | status | minutes | headline |"
     assert re.fullmatch(r"\| 1 \| ok \| [\d.]+ \| A is -1.0 \|", lines[2])
     assert re.fullmatch(r"\| 2 \| FAILED in cell \d: ZeroDivisionError: .*by zero \|  \|  \|", lines[3])
-    assert re.fullmatch(r"\| 3 \| ok \| [\d.]+ \| A is 1.0 \|", lines[4])
-    assert (tmp_path / "runs" / "little_grid.jsonl").exists()
-
-
-def test_a_grid_that_ran_whole_ends_well(tmp_path, run_course):
-    little_notebook(tmp_path / "notebooks", "print(A)")
-    assert run_course("little", "--grid", "A", "1", "--workers", "1") == 0
+    names = {path.name for path in (tmp_path / "runs").iterdir()} - {"little_grid.jsonl.lock"}
+    assert names == {f"little,A={a}.{kind}" for a in (1, 2) for kind in ("html", "ipynb")} | {"little_grid.jsonl"}
 
 
 def test_plain_papermill_with_an_unknown_parameter_fails_too(tmp_path):
-    source = little_notebook(tmp_path, "print(A)")
+    check = "from ponder_course.notebook import check_parameters\ncheck_parameters(In)"
+    source = little_notebook(tmp_path, "print(A)", first_cell=check)
     command = [sys.executable, "-m", "papermill", source, tmp_path / "out.ipynb", "-p", "B", "1"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 1
@@ -350,8 +486,8 @@ def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, t
         given["DATASET"] = "digits"
     assert course.run(path, given, tmp_path / path.name)["status"] == "ok"
     outputs = [output for cell in code(read(tmp_path / path.name)) for output in cell.outputs]
-    told = "".join(output.text for output in outputs if output.output_type == "stream")
-    assert f"No stored runs at {tmp_path / 'deleted'}" in told
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    assert f"No stored runs at {tmp_path / 'deleted'}" in text
     assert not list(tmp_path.glob("deleted*"))
 
 
@@ -361,7 +497,8 @@ def test_results_are_small_and_say_what_made_them():
     for path in stores:
         assert path.stat().st_size < 300_000
         for line in path.read_text().splitlines():
-            assert set(json.loads(line)) == {"setting", "result", "seconds", "made_with", "crc32"}
+            keys = {"setting", "result", "seconds", "made_with", "version", "fingerprint"}
+            assert set(json.loads(line)) == keys
 
 
 def test_importing_the_package_imports_nothing_heavy_but_torch():
@@ -386,3 +523,16 @@ def test_widgets_leave_a_line_of_text_and_no_state(tmp_path):
     (output,) = executed.cells[-1].outputs
     assert set(output.data) == {"text/plain"}
     assert output.data["text/plain"].startswith("Sliders appear here")
+
+
+def test_what_is_committed_keeps_tags_and_folds_and_nothing_of_a_run():
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    language = {"name": "python", "version": "3.11"}
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": kernel, "language_info": language, "papermill": {}})
+    notebook.cells = [nbformat.v4.new_code_cell("1") for _ in range(3)]
+    folded = {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}}
+    notebook.cells[0].metadata = folded | {"papermill": {"duration": 1}, "execution": {}}
+    notebook.cells[1].metadata = {"tags": [], "jupyter": {"outputs_hidden": True}}
+    made = course.for_commit(notebook)
+    assert [cell.metadata for cell in made.cells] == [folded, {}, {}]
+    assert made.metadata == {"kernelspec": kernel, "language_info": {"name": "python"}}

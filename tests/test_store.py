@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from ponder_course.store import append, check_writable, finished, key_of, plain, read
+from ponder_course.store import append, finished, key_of, plain, prepare, read
 from ponder_utils.checkpoints import DamagedFileError
 
 ENTRIES = [{"setting": {"seed": seed}, "result": {"value": 10 * seed}} for seed in range(4)]
@@ -112,22 +112,25 @@ def test_a_key_knows_no_order_and_no_type_of_numbers():
 
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
-    assert check_writable(tmp_path / "link.jsonl") == tmp_path / "real.jsonl"
-    append(check_writable(tmp_path / "link.jsonl"), ENTRIES[0])
+    assert prepare(tmp_path / "link.jsonl") == tmp_path / "real.jsonl"
+    append(prepare(tmp_path / "link.jsonl"), ENTRIES[0])
     assert (tmp_path / "link.jsonl").is_symlink()
     assert read(tmp_path / "real.jsonl") == read(tmp_path / "link.jsonl") == ENTRIES[:1]
 
 
-@pytest.mark.parametrize("name", ["folder", "file/runs.jsonl", "/proc/x", "/proc/none/x"])
-def test_a_file_that_cannot_be_written_is_named(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("folder", "folder"), ("file/runs.jsonl", "file"), ("/proc/x", "/proc/x"), ("/proc/none/x", "/proc/none")],
+)
+def test_a_file_that_cannot_be_written_is_named_at_once(tmp_path, name, wrong):
     if name.startswith("/proc") and not os.path.isdir("/proc/self"):
         pytest.skip("needs Linux")
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=rf"file must be one that can be written; got .*{name}: \w+"):
-        check_writable(tmp_path / name)
+    with pytest.raises(OSError, match=f"{wrong}'"):
+        prepare(tmp_path / name)
 
 
 def test_a_new_folder_is_made(tmp_path):
-    append(check_writable(tmp_path / "a" / "b" / "runs.jsonl"), ENTRIES[0])
+    append(prepare(tmp_path / "a" / "b" / "runs.jsonl"), ENTRIES[0])
     assert [json.loads(line) for line in (tmp_path / "a" / "b" / "runs.jsonl").read_text().splitlines()] == ENTRIES[:1]

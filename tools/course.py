@@ -44,6 +44,7 @@ from ponder_course import runs, store
 from ponder_utils.checkpoints import written_whole
 
 ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = "10s"  # with a scheduler that does not answer
 
 
 def read_value(text: str) -> object:
@@ -190,7 +191,7 @@ def run_grid(
 def run_on_cluster(settings: list[dict[str, Any]], file: Path, scheduler: str) -> list[dict[str, Any]]:
     """Do what `runs.run_all` does for a grid on the workers of a Dask cluster. A run that dies with its worker is made
     again, up to three times."""
-    path = store.check_writable(file)
+    path = store.prepare(file)
     rows = store.finished(path)
     failures = []
     with connected(scheduler) as client:
@@ -214,7 +215,7 @@ def run_on_cluster(settings: list[dict[str, Any]], file: Path, scheduler: str) -
 def connected(scheduler: str) -> distributed.Client:
     """Return a client of the scheduler; SystemExit if it cannot be reached or a worker has several threads."""
     try:
-        client = distributed.Client(scheduler, timeout="10s")
+        client = distributed.Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise SystemExit(f"--scheduler {scheduler} cannot be reached: {' '.join(str(error).split())}") from None
     threads = client.nthreads()
