@@ -69,16 +69,20 @@ def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor
     return task.batch(n_lines, torch.Generator().manual_seed(seed))
 
 
-def validation(task: Any) -> Callable[..., Row]:
-    """Return for `train` what measures accuracy (whole lines right, sampled) and steps, on 500 lines of their own."""
-    x, y = fresh(task, 500, seed=1)
+def scorer(x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Row]:
+    """Return for `train` what measures accuracy, exact in the halting, and steps on these inputs."""
 
-    def accuracy_and_steps(model: PonderNet) -> dict[str, float]:
+    def score(model: PonderNet) -> Row:
         device = next(model.parameters()).device
-        score = evaluate(model, x.to(device), y.to(device), whole_lines_right)
-        return {"accuracy": score.accuracy, "steps": score.steps}
+        found = evaluate(model, x.to(device), y.to(device), correct)
+        return {"accuracy": found.accuracy, "steps": found.steps}
 
-    return accuracy_and_steps
+    return score
+
+
+def validation(task: Any) -> Callable[..., Row]:
+    """Return the `scorer` of whole lines, on 500 lines that nothing is tested on."""
+    return scorer(*fresh(task, 500, seed=1), whole_lines_right)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy, softmax
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from ponder_course.experiments.light_cone import same_for_all
+from ponder_course.experiments.light_cone import same_for_all, scorer
 from ponder_course.runs import Experiment, rounded
 from ponder_course.store import Row
 from ponder_utils._check import check_choice
@@ -26,15 +26,10 @@ from ponder_utils.losses import LossTerms, PonderLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import EncodedStep, RecurrentStep
 from ponder_utils.supervision import FixedDepthLoss
-from ponder_utils.tasks.digits import DigitSet, load_digits
-from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
+from ponder_utils.tasks import DigitSet, RotationTask, load_digits, rotated_by, rotated_within
 from ponder_utils.training import cool_down, train
 
 LossFunction = Callable[[PonderOutput, Tensor], LossTerms]
-
-# Networks and their losses --------------------------------------------------------------------------------------------
-
-
 STEPS: dict[str, Callable[[], nn.Module]] = {
     # The write-ups' network: a CNN reads the image once, then a small two-layer network takes the steps.
     "CNN": lambda: EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), n_outputs=10)),
@@ -89,9 +84,6 @@ def make_loss(loss: str, lambda_p: float, beta: float) -> LossFunction:
     return batch_mean_loss(lambda_p, beta, "p||p_G" if loss == "batch mean" else "p_G||p")
 
 
-# Training -------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Budget:
     """How long a network of each kind learns, how fast, and on how many test digits it is measured.
@@ -129,13 +121,7 @@ def validation(digits: DigitSet, budget: str, within: float = 22.5) -> Callable[
     """
     n = None if BUDGETS[budget].patience else 1000
     x, y = digits.validation.x[:n], digits.validation.y[:n]
-    turned = rotated_within(x, within, torch.Generator(x.device).manual_seed(1))
-
-    def accuracy_and_steps(model: PonderNet) -> dict[str, float]:
-        score = evaluate(model, turned, y, class_correct)
-        return {"accuracy": score.accuracy, "steps": score.steps}
-
-    return accuracy_and_steps
+    return scorer(rotated_within(x, within, torch.Generator(x.device).manual_seed(1)), y, class_correct)
 
 
 def learn(
@@ -155,8 +141,6 @@ def learn(
     )  # fmt: skip
     return model.eval(), log
 
-
-# Measures -------------------------------------------------------------------------------------------------------------
 
 ANGLES = list(range(0, 181, 15))  # every digit turned by exactly so many degrees
 RANGES = [22.5, 45, 67.5, 90]  # each by an angle of its own, within so many degrees to both sides; the first is home
@@ -276,9 +260,6 @@ def measure_closely(model: PonderNet, digits: DigitSet) -> Row:
     return rounded(row | {"p": at_0.p, "by_step_90": at_90.accuracy_by_step})
 
 
-# Experiments ----------------------------------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=1)
 def _digits(data: str, folder: str) -> DigitSet:
     return load_digits("mnist" if data == "MNIST" else "digits", folder)
@@ -337,8 +318,6 @@ EXPERIMENTS = {
     "closer": experiment("closer", "class", [PATCHES, fixed("conv", 5), CNN], [10, 10, 6], closely=True),
 }
 
-# What runs say --------------------------------------------------------------------------------------------------------
-
 
 def sideways(rows: Iterable[Row], degrees: int = 90) -> list[float]:
     """Return the change of expected steps from upright to turned by so many degrees, for every run."""
@@ -356,7 +335,8 @@ def mistaken(rows: Iterable[Row], degrees: int = 0) -> list[float]:
     A network without wrong answers has no steps for them, and is left out.
     """
     at = ANGLES.index(degrees)
-    return [row["wrong"][at] - row["right"][at] for row in rows if not math.isnan(row["wrong"][at])]
+    changes = [row["wrong"][at] - row["right"][at] for row in rows]
+    return [change for change in changes if not math.isnan(change)]
 
 
 def longer(rows: Iterable[Row], group: str) -> list[float]:

@@ -9,22 +9,9 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ponder_course.figures.style import (
-    BLACK,
-    GREEN,
-    GREY,
-    ORANGE,
-    RED,
-    SKY,
-    Line,
-    Points,
-    legend,
-    look,
-    marks,
-    panels,
-    slide,
-)  # fmt: skip
+from ponder_course.figures.style import BLACK, GREEN, GREY, ORANGE, RED, SKY, Points, legend, look, marks, panels, slide
 
+Line = Sequence[float]
 Grid = Sequence[Line]  # [steps, places]
 RULE_MARKS = 1, 2, 4  # as `look` counts them; 3 would tinge the grid in a small palette
 PALE = ListedColormap(["#EEF4F8", SKY])
