@@ -1,0 +1,110 @@
+"""The course's style: colours that can be told apart, runs and their mean, figures shown with their sentence."""
+
+import io
+
+import numpy as np
+import PIL.Image
+import pytest
+from drawn import points
+from matplotlib.colors import to_rgb
+
+from ponder_course.figures import style
+
+RUNS = [[1.0, 4.0, 2.0], [3.0, 2.0, 8.0]]
+
+
+def luminance(colour):
+    c = np.array(to_rgb(colour))
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+def test_palette_differs_in_lightness_from_white():
+    """Contrast of at least 3:1 with the white face for the colours of the first lines: what WCAG asks of graphics."""
+    for colour in style.COLOURS[:3]:
+        assert 1.05 / (luminance(colour) + 0.05) >= 3
+
+
+def test_lines_differ_in_colour_marker_and_dashes_and_begin_anew():
+    looks = [style.look(which) for which in range(4)]
+    for name in ("color", "marker", "linestyle"):
+        assert len({look[name] for look in looks}) == 4
+    assert style.look(len(style.COLOURS))["color"] == style.COLOURS[0]
+    assert style.look(1, marker=None, alpha=0.5) == looks[1] | {"marker": None, "alpha": 0.5}
+
+
+def test_panels_are_counted_along_the_rows():
+    figure, axes = style.panels(3, width=2.0, height=1.5, rows=2)
+    assert len(axes) == 3
+    assert figure.get_size_inches().tolist() == [4.0, 3.0]
+    left, right, below = (ax.get_subplotspec() for ax in axes)
+    assert [spec.colspan.start for spec in (left, right, below)] == [0, 1, 0]
+    assert [spec.rowspan.start for spec in (left, right, below)] == [0, 0, 1]
+
+
+def test_steps_are_counted_from_1_in_whole_numbers():
+    _, (ax,) = style.panels(1)
+    assert style.step_axis(ax, 4, title="N").tolist() == [1, 2, 3, 4]
+    ax.plot([1, 4], [0, 1])
+    assert (ax.get_xlabel(), ax.get_title()) == ("step $n$", "N")
+    assert all(tick == int(tick) for tick in ax.get_xticks())
+
+
+def test_a_spread_is_every_run_and_their_mean():
+    _, (ax,) = style.panels(1)
+    style.spread(ax, [1, 2, 3], RUNS, "steps", which=1, live=1)
+    assert points(ax) == [[[1, 1], [2, 4], [3, 2]], [[1, 3], [2, 2], [3, 8]], [[1, 2], [2, 3], [3, 5]]]
+    assert {line.get_color() for line in ax.lines} == {style.COLOURS[1]}
+    now, before, mean = ax.lines
+    assert now.get_alpha() > before.get_alpha()
+    assert mean.get_linewidth() > now.get_linewidth()
+    assert ax.get_legend_handles_labels()[1] == ["steps (mean of 2)"]
+
+
+def test_marks_are_at_their_points_hollow_unless_full():
+    _, (ax,) = style.panels(1)
+    for full in (False, True):
+        style.marks(ax, [(1, 5), (2, 3)], 0, 20, full=full)
+    hollow, full = ax.collections
+    assert hollow.get_offsets().tolist() == full.get_offsets().tolist() == [[1, 5], [2, 3]]
+    assert len(hollow.get_facecolor()) == 0
+    assert full.get_facecolor()[0, :3].tolist() == pytest.approx(to_rgb(style.COLOURS[0]))
+    style.marks(ax, [], 0, 20)
+
+
+def test_one_legend_names_what_several_panels_have_once():
+    figure, axes = style.panels(2)
+    for ax in axes:
+        ax.plot([0, 1], label="a")
+    axes[1].plot([0, 1], label="b")
+    style.legend(figure)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+
+
+def test_a_picture_is_opaque_of_few_colours_and_as_wide_as_it_was_drawn():
+    figure, (ax,) = style.panels(1, width=3.0, height=2.0)
+    ax.plot([0, 1], color=style.RED)
+    png, width = style.picture(figure)
+    image = PIL.Image.open(io.BytesIO(png))
+    assert width == 3 * 96
+    assert image.size == (360, 240)
+    assert len(image.convert("RGB").getcolors()) <= 32
+
+
+def test_show_displays_the_sentence_as_text_and_as_alternative_text(monkeypatch):
+    shown = []
+    monkeypatch.setattr(style, "display", lambda *things: shown.extend(things))
+    style.show(style.panels(1)[0], "It halts at step 3.")
+    image, text = shown
+    assert image._repr_mimebundle_()[1]["image/png"]["alt"] == "It halts at step 3."
+    assert text.data == "It halts at step 3."
+
+
+def test_a_slide_ignores_the_readers_settings_and_leaves_them_alone():
+    @style.slide
+    def draw():
+        return style.panels(1)[0]
+
+    with style.mpl.rc_context({"figure.facecolor": "black", "font.size": 4}):
+        assert to_rgb(draw().get_facecolor()) == (1, 1, 1)
+        assert style.mpl.rcParams["font.size"] == 4
