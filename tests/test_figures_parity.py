@@ -66,6 +66,7 @@ FIGURES = {
     "two_counts": lambda: draw.two_counts(COUNTS, K, "steps"),
     "traces": lambda: draw.traces(**TRACES),
     "rises": lambda: draw.rises(OUTCOMES, (-3, 4), "more"),
+    "fractions": lambda: draw.fractions(OUTCOMES, "networks"),
     "beyond": lambda: draw.beyond(K, RUNS, 2, CHANGE, "change"),
     "accuracy_and_steps": lambda: draw.accuracy_and_steps(K, RUNS, 2, 20),
     "by_ones": lambda: draw.by_ones(BY_ONES, [1, 2]),
@@ -187,6 +188,17 @@ def test_a_rise_is_a_mean_with_its_interval_or_a_cross_for_each_run_and_others_a
     assert numbers[0.125, rows["crashed"]] == "10"
     assert len(small.texts) == 2 + 3
     assert not large.texts
+
+
+def test_fractions_of_networks_that_crashed_and_that_learnt():
+    axes = FIGURES["fractions"]().axes
+    titles = ["small: crashed", "small: learnt", "large: crashed", "large: learnt"]
+    assert [ax.get_title() for ax in axes] == titles
+    assert points(axes[0]) == [[[0.1, 0], [0.9, 0.1]], [[0.1, 1]]]
+    assert points(axes[1]) == [[[0.1, 1], [0.9, 0.2]], [[0.1, 0]]]
+    assert points(axes[2]) == [[[0.1, 0]]]
+    assert points(axes[3]) == [[[0.1, 1]]]
+    assert axes[0].get_legend_handles_labels()[1] == ["paper's", "reversed"]
 
 
 def test_beyond_the_border_only_runs_that_learnt_are_in_a_mean_and_the_others_are_counted():

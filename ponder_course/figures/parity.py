@@ -203,10 +203,28 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
     return legend(figure, columns=3)
 
 
+@slide
+def fractions(table: DataFrame, label: str) -> Figure:
+    """Draw the fractions of networks that crashed, and of those that learnt, against lambda_p: a line for each loss.
+
+    The table is that of `rises`; a row of panels for each size, all with the same axes.
+    """
+    sizes = table["size"].unique()
+    figure, axes = panels(2 * len(sizes), width=4.6, height=2.7, rows=len(sizes), sharex=True, sharey=True)
+    pairs = [(size, outcome) for size in sizes for outcome in ("crashed", "learnt")]
+    for ax, (size, outcome) in zip(axes, pairs, strict=True):
+        for which, (loss, runs) in enumerate(table[table["size"] == size].groupby("loss", sort=False)):
+            fraction = (runs["outcome"] == outcome).groupby(runs["lambda_p"]).mean()
+            ax.plot(fraction.index, fraction, **look(which, markersize=8), label=loss)
+        ax.set(title=f"{size}: {outcome}", xlabel=r"$\lambda_p$", ylabel=label, ylim=(-0.04, 1.04))
+        ax.set_xticks(sorted(table["lambda_p"].unique()))
+    return legend(figure, columns=3)
+
+
 def _against_k(ax: Axes, k: Sequence[int], networks: Sequence[Row], column: str, border: int, **line: Any) -> None:
     """Draw a line for each network, grey if it has not learnt; beyond the border of training the panel is grey."""
-    for network in sorted(networks, key=lambda network: network["learnt"]):
-        ax.plot(k, network[column], **line | ({} if network["learnt"] else {"color": GREY}))
+    for network in networks:
+        ax.plot(k, network[column], **line | ({} if network["learnt"] else {"color": GREY, "alpha": 1.0}))
     ax.axvspan(border + 0.5, k[-1] + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
     ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
     ax.set(xlim=(k[0] - 0.5, k[-1] + 0.5), xlabel="non-zero elements $k$")
@@ -234,7 +252,8 @@ def beyond(
     looks = dict(zip(runs, METHODS, strict=False))
     for ax, (name, networks) in zip(axes, runs.items(), strict=False):
         colour = COLOURS[looks[name]]
-        _against_k(ax, k, networks, "accuracy", border, color=colour, linewidth=0.9, alpha=0.7)
+        grey_first = sorted(networks, key=lambda network: network["learnt"])
+        _against_k(ax, k, grey_first, "accuracy", border, color=colour, linewidth=0.9, alpha=0.7)
         if learnt := [network["accuracy"] for network in networks if network["learnt"]]:
             ax.plot(k, np.mean(learnt, axis=0), color=colour, linewidth=3)
         ax.set(title=_title(name, networks), ylabel="accuracy")
