@@ -25,11 +25,12 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ("01_act_background", 5): [
         ("average + p_n[:, None] * s", "average - p_n[:, None] * s"),
         ("R + last * left", "R - last * left"),
-        ("left - h_n, going - last", "left + h_n, going - last"),
+        ("left = left - h_n", "left = left + h_n"),
+        ("going = going - last", "going = going + last"),
         ("float(n == 1))", "float(n != 1))"),
     ],
     ("01_act_background", 6): [
-        ("pu.ACTLossTerms(L + tau * P", "pu.ACTLossTerms(L - tau * P"),
+        ("y).mean() + tau * (N + R)", "y).mean() - tau * (N + R)"),
         ("(N + R).mean()", "(N - R).mean()"),
     ],
     ("01_act_background", 7): [("len(p_units) + p_units[-1], units", "len(p_units) - p_units[-1], units")],
@@ -39,7 +40,7 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("return [*p, survival]", "return [*p, 1 - survival]"),
     ],
     ("02_pondernet_theory", 2): [
-        ("lost + beta_3 * diverged", "lost - beta_3 * diverged"),
+        ("expected + beta_3 * divergence", "expected - beta_3 * divergence"),
         ("losses).sum(0) + beta * kl(log_p, log_g)", "losses).sum(0) - beta * kl(log_p, log_g)"),
         ("beta * kl(log_p, log_g)", "beta * kl(log_g, log_p)"),
         ("(log_p.exp() * (log_p - log_q)).sum(0)", "(log_p.exp() * (log_p + log_q)).sum(0)"),
@@ -128,9 +129,9 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("(1 - 0.1) ** 8", "(1 + 0.1) ** 8"),
     ],
     ("06_ways_to_stop", 1): [
-        ("(1 - price * need) - (share", "(1 + price * need) - (share"),
-        ("(share - price * steps)", "(share + price * steps)"),
-        ("need) - (share", "need) + (share"),
+        ("(1 - price * need) - (accuracy", "(1 + price * need) - (accuracy"),
+        ("(accuracy - price * steps)", "(accuracy + price * steps)"),
+        ("need) - (accuracy", "need) + (accuracy"),
     ],
 }
 
