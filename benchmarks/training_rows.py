@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from benchmarks import labml, peers
 from benchmarks.timing import Effort, Row, can_compile, compare, peak_bytes, seconds
+from ponder_course.digits import load_digits
+from ponder_course.experiments.mnist_networks import ConvEncoder, MLPCell
 from ponder_utils import (
     ACT,
     ACTLoss,
@@ -26,11 +28,8 @@ from ponder_utils import (
     RNNCell,
     RNNStep,
     RotationTask,
-    load_digits,
     train,
 )
-from ponder_utils.cells import MLPCell
-from ponder_utils.encoders import ConvEncoder
 
 N, BATCH, ROUNDS = 20, 128, 25
 UPDATES = 20  # in one timed call, so that what `train` does once weighs little

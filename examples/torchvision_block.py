@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 from torchvision.models.resnet import BasicBlock
 
-from ponder_utils import PonderLoss, PonderNet, cool_down, load_digits, train
+from ponder_course.digits import load_digits
+from ponder_utils import PonderLoss, PonderNet, cool_down, train
 
 
 class BlockStep(nn.Module):

@@ -43,7 +43,7 @@ class _FromState(nn.Module):
         return z if h is None else torch.addmm(z, h, self.weight)
 
 
-class _Cell(nn.Module):
+class Cell(nn.Module):
     """The layers of every cell in this file: from_x reads the input, for every gate, and from_h the state.
 
     from_x is initialised for its own fan-in, as any `nn.Linear` is. Torch's recurrent cells scale it by
@@ -74,7 +74,7 @@ class _Cell(nn.Module):
         return self.from_x(x)
 
 
-class RNNCell(_Cell):
+class RNNCell(Cell):
     """h' = tanh(W_x x + b_x + W_h h + b_h), the cell of both papers' parity experiments (128 units)."""
 
     def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
@@ -82,7 +82,7 @@ class RNNCell(_Cell):
         return torch.tanh(self.from_h.add_to(self.start(x).candidate, h))
 
 
-class GRUCell(_Cell):
+class GRUCell(Cell):
     """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate.
 
     from_h reads the state for the candidate, gates_from_h for the other two gates.
@@ -111,25 +111,6 @@ class GRUCell(_Cell):
         from_h = self.from_h.bias.to(candidate.dtype) if h is None else self.from_h(h)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
-
-
-class MLPCell(_Cell):
-    """h' = relu(W_2 relu(W_x x + b_x + W_h h + b_h) + b_2): two layers, of which the first reads input and state.
-
-    Args:
-        input_size, hidden_size: as for the other cells; the layer between has hidden_size units too.
-        dropout: fraction of that layer's units that training sets to 0, drawn anew at every step.
-    """
-
-    def __init__(self, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
-        super().__init__(input_size, hidden_size)
-        self.dropout = nn.Dropout(dropout)
-        self.to_h = nn.Linear(hidden_size, hidden_size)
-
-    def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
-        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
-        between = torch.relu(self.from_h.add_to(self.start(x).candidate, h))
-        return torch.relu(self.to_h(self.dropout(between)))
 
 
 def start_cell(cell: Any, x: Tensor) -> Any:

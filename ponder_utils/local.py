@@ -37,7 +37,7 @@ def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, ker
     return distance <= (n - 1) * (_check_odd("kernel", kernel) // 2)
 
 
-class _Neighbours(nn.Module):
+class Neighbours(nn.Module):
     """The state of a line or a grid: W_x * x is computed once, and W_h * h at every step."""
 
     def __init__(self, from_x: nn.Conv1d | nn.Conv2d, kernel: int, residual: bool, noise: float = 0.0) -> None:
@@ -75,7 +75,7 @@ class _Neighbours(nn.Module):
         return h + self.noise * torch.randn_like(h) if self.training and self.noise else h
 
 
-class LocalStep(_Neighbours):
+class LocalStep(Neighbours):
     """An answer at every place of a line or a grid, and a vote on halting: h_{n+1} = tanh(W_h * h_n + W_x * x).
 
     A halting logit is read at each place, and the smallest is that of the whole: the line halts when its last place is
@@ -110,36 +110,10 @@ class LocalStep(_Neighbours):
         at_places = self.heads(h)
         if self.pooled is None:
             return at_places[:, 0], h, at_places[:, 1].flatten(1).amin(1)
-        return at_places[:, 0], h, self.pooled(_mean_and_maximum(h)).squeeze(1)
+        return at_places[:, 0], h, self.pooled(mean_and_maximum(h)).squeeze(1)
 
 
-class ConvStep(_Neighbours):
-    """One answer for a whole image, h_{n+1} = h_n + relu(W_h * h_n + W_x * x) over a grid of patches.
-
-    At step 1 each place of the grid knows its own patch of the image. The answer and the halting logit are read from
-    the mean and the maximum over all places.
-
-    Args:
-        channels: numbers in the state of one place.
-        patch: side of a patch in pixels; patches do not overlap.
-        n_outputs: size of one answer, at least 2.
-        in_channels: of the image.
-    """
-
-    def __init__(self, channels: int, patch: int, n_outputs: int, in_channels: int = 1) -> None:
-        check_int("patch", patch, 1)
-        check_int("channels", channels, 1)
-        super().__init__(nn.Conv2d(check_int("in_channels", in_channels, 1), channels, patch, patch), 3, residual=True)
-        self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
-
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch, n_outputs], h_{n+1} and a_n [batch]. z, h: as from `start`."""
-        h = self.move(z, h)
-        out = self.heads(_mean_and_maximum(h))
-        return out[:, :-1], h, out[:, -1]
-
-
-def _mean_and_maximum(h: Tensor) -> Tensor:
+def mean_and_maximum(h: Tensor) -> Tensor:
     """Return both over all places: [batch, channels, *places] -> [batch, 2 * channels]."""
     places = h.flatten(2)
     return torch.cat([places.mean(2), places.amax(2)], dim=1)

@@ -7,6 +7,7 @@ ACT: L(x, y) + tau P(x) (Graves 2016, Eq. 12).
 from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_real
@@ -116,6 +117,25 @@ class PonderLoss(nn.Module):
         reconstruction = self.reconstruction(output, y)
         regularization = self.regularization(output)
         return LossTerms(reconstruction + self.beta * regularization, reconstruction, regularization)
+
+
+class FixedDepthLoss(CriterionLoss):
+    """The loss of the last step's answer, or, with `every_step`, the mean over the answers of every step.
+
+    For the criterion see `ReconstructionLoss`. TypeError unless every_step is True or False.
+    """
+
+    def __init__(self, criterion: Criterion, every_step: bool) -> None:
+        super().__init__(criterion)
+        if not isinstance(every_step, bool):
+            raise TypeError(f"every_step must be True or False; got {every_step!r} ({type(every_step).__name__})")
+        self.every_step = every_step
+
+    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
+        """y: [batch, ...] -> three scalars; there is no regularization."""
+        y_hat = output.y_hat if self.every_step else output.y_hat[-1:]
+        loss = self.loss_by_step(y_hat, y).mean()
+        return LossTerms(loss, loss, torch.zeros_like(loss))
 
 
 ACT_COSTS = ("ponder", "accumulated")

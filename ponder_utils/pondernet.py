@@ -107,6 +107,8 @@ class PonderNet(nn.Module):
             answer.index_copy_(0, who, y_hat[at - 1, halted])
             log_p_halt.index_copy_(0, who, so_far.log_p[at - 1, halted])
             steps.index_copy_(0, who, at)
+            if len(halted) == len(rows):
+                break
             going = (halt_at == 0).nonzero().squeeze(1)
             rows, z, h, parameters = select_rows((rows, z, h, parameters), going)
             y_hat, halt_logits = y_hat.index_select(1, going), halt_logits.index_select(1, going)

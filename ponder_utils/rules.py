@@ -79,7 +79,9 @@ def confidence(output: PonderOutput, q: float = 0.9, classes: bool = False) -> T
     Of two classes this is CALM's softmax gap (Schuster et al. 2022, arXiv:2207.07061), of 2 q - 1.
     """
     log_q = math.log(check_real("q", q, 0, 1, open_low=True))
-    return _first(_at_all_places(_log_probs(output, classes).amax(-1) >= log_q))
+    y_hat = _answers(output, classes)
+    likeliest = y_hat.log_softmax(-1).amax(-1) if classes else logsigmoid(y_hat.abs())
+    return _first(_at_all_places(likeliest >= log_q))
 
 
 def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool = False) -> Tensor:
@@ -96,7 +98,8 @@ def unchanged(output: PonderOutput, t: int = 3, classes: bool = False) -> Tensor
     This is the patience of PABEE (Zhou et al. 2020, arXiv:2006.04152).
     """
     check_int("t", t, 1)
-    likeliest = _log_probs(output, classes).argmax(-1)
+    y_hat = _answers(output, classes)
+    likeliest = y_hat.argmax(-1) if classes else y_hat > 0
     same = _at_all_places(likeliest[1:] == likeliest[:-1])  # [n - 1, batch], from step 2 on
     stops = torch.zeros_like(output.halt_logits, dtype=torch.bool)
     if len(same) >= t:
@@ -182,16 +185,21 @@ def halting_steps(
     return torch.where(steps == 0, max_steps, steps)
 
 
+def _answers(output: PonderOutput, classes: bool) -> Tensor:
+    """Return y_hat in float32 at least, after a check that it has class logits in its last dimension if `classes`."""
+    if not isinstance(classes, bool):
+        raise TypeError(f"classes must be True or False; got {classes!r}")
+    if classes and output.y_hat.ndim < 3:
+        raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
+    return at_least_float32(output.y_hat)
+
+
 def _log_probs(output: PonderOutput, classes: bool) -> Tensor:
     """Return the log-probability of each class: [n, batch, ..., classes], or, of logits of a yes, [n, batch, ..., 2].
 
     Where a class is impossible its log-probability is a number so low that exp gives 0, but not -inf: 0 * -inf is NaN.
     """
-    if not isinstance(classes, bool):
-        raise TypeError(f"classes must be True or False; got {classes!r}")
-    y_hat = at_least_float32(output.y_hat)
-    if classes and y_hat.ndim < 3:
-        raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(y_hat.shape)}")
+    y_hat = _answers(output, classes)
     log_probs = y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
     return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)
 

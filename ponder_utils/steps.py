@@ -149,33 +149,6 @@ class EncodedStep(nn.Module):
         return unroll(self.step, z, h, n_steps)
 
 
-class JudgedStep(nn.Module):
-    """A step function that has learnt to answer, and now only learns when to halt.
-
-    Its weights are frozen, and the halting logit is read anew from its states.
-
-    Args:
-        step: a step function, a module whose state is a tensor.
-        judge: the state h_{n+1} [batch, ...] -> the logit a_n [batch].
-    """
-
-    def __init__(self, step: nn.Module, judge: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        if not isinstance(step, nn.Module):
-            raise TypeError(f"step must be an nn.Module, whose weights can be frozen; got {step!r}")
-        self.step = step.requires_grad_(False)
-        self.judge = judge
-
-    def start(self, x: Any) -> tuple[Any, Any]:
-        """As the step does it."""
-        return start(self.step, x)
-
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """As the step does it, but for a_n."""
-        y_hat, h, _ = self.step(z, h)
-        return y_hat, h, self.judge(h)
-
-
 class CheckpointedStep(nn.Module):
     """A step function that trains with less memory, and computes states again for the gradient.
 

@@ -192,9 +192,7 @@ def _checked_optimizer(model: nn.Module, lr: Any, optimizer: Any) -> torch.optim
     if optimizer is None:
         return torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
     if not isinstance(optimizer, torch.optim.Optimizer) or isinstance(optimizer, torch.optim.LBFGS):
-        wanted = (
-            "an instance, such as torch.optim.SGD(model.parameters(), 0.1), and not LBFGS, which needs a closure"
-        )
+        wanted = "an instance, such as torch.optim.SGD(model.parameters(), 0.1), and not LBFGS, which needs a closure"
         raise TypeError(f"optimizer must be {wanted}; got {optimizer!r}")
     return optimizer
 

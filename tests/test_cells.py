@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from benchmarks.peers import copy_cell
-from ponder_utils.cells import GRUCell, MLPCell, RNNCell, start_cell
+from ponder_course.experiments.mnist_networks import MLPCell
+from ponder_utils.cells import GRUCell, RNNCell, start_cell
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.states import batch_size, hidden_state, map_states, select_rows
 from ponder_utils.steps import RecurrentStep

@@ -13,7 +13,8 @@ import pytest
 import torch
 from torchvision.datasets import MNIST
 
-from ponder_utils.tasks import DigitSet, MNISTError, digits, load_digits
+from ponder_course import digits
+from ponder_course.digits import DigitSet, MNISTError, load_digits
 
 REAL = Path(__file__).resolve().parents[1] / "data"  # the notebooks' default folder
 SIZES = {"train": 120, "t10k": 30}

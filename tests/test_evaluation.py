@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_utils.evaluation import best_halting, binary_correct, class_correct, evaluate
+from ponder_course.experiments.light_cone import best_halting
+from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask

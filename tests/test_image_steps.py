@@ -4,9 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_utils.cells import MLPCell
-from ponder_utils.encoders import ConvEncoder
-from ponder_utils.local import ConvStep
+from ponder_course.experiments.mnist_networks import ConvEncoder, ConvStep, MLPCell
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep, RecurrentStep
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ponder_utils.local import ConvStep, LocalStep, light_cone
+from ponder_course.experiments.mnist_networks import ConvStep
+from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import AdditionTask, LineParityTask

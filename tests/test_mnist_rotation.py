@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from ponder_course.digits import DigitSet, Split, load_digits
 from ponder_course.experiments import mnist_rotation as rotation
 from ponder_course.experiments.mnist_rotation import (
     BUDGETS,
@@ -28,10 +29,8 @@ from ponder_course.runs import matching
 from ponder_course.store import key_of
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.losses import PonderLoss
+from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.supervision import FixedDepthLoss
-from ponder_utils.tasks.digits import DigitSet, Split, load_digits
 from ponder_utils.tasks.rotation import RotationTask, rotated_by
 from ponder_utils.training import cool_down, train
 

@@ -13,10 +13,11 @@ from torch import nn
 
 from benchmarks.peers import copy_cell
 from benchmarks.timing import peak_bytes
+from ponder_course.experiments.ways_to_stop_supervision import JudgedStep
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps, halting_log_probs
 from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, SHORT_STRIDE, PonderNet
-from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, JudgedStep, RecurrentStep, RNNStep, unroll
+from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep, unroll
 
 STEPS = (RNNStep, GRUStep)
 RULES = ("sample", "quantile", "threshold", "most_probable", "fixed", "confidence", "settled")

@@ -9,13 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from ponder_course.experiments.ways_to_stop_supervision import (
+    GainLoss,
+    JudgedStep,
+    JudgeLoss,
+    ProgressiveLoss,
+    ProgressiveNet,
+)
 from ponder_utils import rules
 from ponder_utils.evaluation import class_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.local import LocalStep
+from ponder_utils.losses import FixedDepthLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import JudgedStep, RNNStep
-from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
+from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import LineParityTask
 from ponder_utils.training import train
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from ponder_course.experiments.light_cone import best_halting
 from ponder_course.verdicts import count, difference, estimate, interval, span, verdict
-from ponder_utils.evaluation import best_halting
 
 numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=20)
 

@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 from reference import act as slow_act
 from torch import nn
 
-from ponder_utils import (
-    ACTLoss,
-    FixedDepthLoss,
+from ponder_course.experiments.ways_to_stop_supervision import (
     GainLoss,
     JudgedStep,
     JudgeLoss,
+    ProgressiveLoss,
+    ProgressiveNet,
+)
+from ponder_utils import (
+    ACTLoss,
+    FixedDepthLoss,
     LocalStep,
     PonderNet,
     PonderOutput,
-    ProgressiveLoss,
-    ProgressiveNet,
     RNNStep,
     act_average,
     halting_log_probs,

@@ -119,7 +119,7 @@ def follow(prices: Prices, reset: bool = False, depth: int = 0, device: str = "c
             "one_step": (steps == 1).float().mean().item(),
         }
 
-    def change(model: nn.Module) -> None:
+    def change(model: ACT) -> None:
         if reset:
             model.halting.reset_parameters()
             nn.init.ones_(model.halting.bias)
@@ -205,13 +205,19 @@ def table(live: Sequence[Row], stored: Sequence[Row]) -> DataFrame:
     return DataFrame(lines, columns=["kind", "setting", "accuracy", "steps", "learnt", "live"])
 
 
-def _experiment(name: str, run: Callable[..., Any], settings: list[Row], **short: Any) -> Experiment:
+def _experiment(name: str, run: Callable[..., Any], settings: list[Row], seeds: int, **short: Any) -> Experiment:
+    settings = [setting | {"seed": seed} for setting in settings for seed in range(seeds)]
     return Experiment(f"01_act_{name}_class", run, settings, [settings[0] | short])
 
 
+def _grid(name: str, values: Sequence[float]) -> Experiment:
+    settings = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]
+    return _experiment(name, run, settings, 10, updates=20)
+
+
 HALF = RECIPE["updates"] // 2
-EARLY = {"prices": [[EXPENSIVE, HALF], [CHEAP, 3 * HALF]]}
-FOLLOWED: list[Row] = [
+EARLY: Row = {"prices": [[EXPENSIVE, HALF], [CHEAP, 3 * HALF]]}
+CONTROLS: list[Row] = [
     *({"prices": prices} for prices in stories(2 * HALF).values()),
     {"prices": [[1e-3, 2 * HALF]]},  # whose answer
     EARLY | {"reset": True},
@@ -219,10 +225,12 @@ FOLLOWED: list[Row] = [
     {"prices": [[EXPENSIVE, 0], [CHEAP, 1500]], "depth": 2},  # two steps from the start
     {"prices": [[3e-2, HALF], [CHEAP, 3 * HALF]]},  # early, and less
 ]
-GRIDS = {"fixed_depth": DEPTHS, "ACT": TAUS, "charged_late": [3e-2, 1e-1], "charged_early": [3e-2, 1e-1]}
-EXPERIMENTS: dict[str, Experiment] = {}
-for name, values in GRIDS.items():
-    grid = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]
-    EXPERIMENTS[name] = _experiment(name, run, [row | {"seed": seed} for row in grid for seed in range(10)], updates=20)
-controls = [SIZES | row | {"seed": seed} for row in FOLLOWED for seed in range(5)]
-EXPERIMENTS["controls"] = _experiment("controls", follow, controls, prices=[[EXPENSIVE, 20], [CHEAP, 20]])
+EXPERIMENTS = {
+    "fixed_depth": _grid("fixed_depth", DEPTHS),
+    "ACT": _grid("ACT", TAUS),
+    "charged_late": _grid("charged_late", [3e-2, 1e-1]),
+    "charged_early": _grid("charged_early", [3e-2, 1e-1]),
+    "controls": _experiment(
+        "controls", follow, [SIZES | control for control in CONTROLS], 5, prices=[[EXPENSIVE, 20], [CHEAP, 20]]
+    ),
+}

@@ -212,3 +212,21 @@ def gain(test: Row, rule: str) -> float:
     """Return what halting by this rule adds to the right lines, beside the same mean number of steps for all."""
     found = test["rules"][rule]
     return found["right"] - same_for_all(test["by_step"], found["steps"])
+
+
+def best_halting(probs: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:
+    """Return the best that choosing one step for each sample can reach without seeing its answers.
+
+    Two lists: mean steps, rising, and the mean probability to be right.
+
+    probs: [N, batch], how likely a sample is right if it stops at each step (0 or 1 for answers that are known). A
+    sample stops where its probability, less the price of its steps, is highest; a point for each price, 1 to 0.001 a
+    step.
+    """
+    n = torch.arange(1, len(probs) + 1, device=probs.device)[:, None]
+    steps, accuracy = [], []
+    for price in torch.logspace(0, -3, n_points, device=probs.device):
+        best = (probs - price * n).argmax(0, keepdim=True)
+        steps.append((best + 1).double().mean().item())
+        accuracy.append(probs.gather(0, best).double().mean().item())
+    return steps, accuracy

@@ -13,20 +13,18 @@ from torch.nn.functional import cross_entropy, softmax
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from ponder_course.experiments.light_cone import same_for_all, scorer
+from ponder_course.digits import DigitSet, load_digits
+from ponder_course.experiments.light_cone import best_halting, same_for_all, scorer
+from ponder_course.experiments.mnist_networks import ConvEncoder, ConvStep, MLPCell
 from ponder_course.runs import Experiment, rounded
 from ponder_course.store import Row
 from ponder_utils._check import check_choice
-from ponder_utils.cells import MLPCell
-from ponder_utils.encoders import ConvEncoder
-from ponder_utils.evaluation import best_halting, class_correct, evaluate
+from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import expected_steps
-from ponder_utils.local import ConvStep
-from ponder_utils.losses import LossTerms, PonderLoss, RegularizationLoss
+from ponder_utils.losses import FixedDepthLoss, LossTerms, PonderLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import EncodedStep, RecurrentStep
-from ponder_utils.supervision import FixedDepthLoss
-from ponder_utils.tasks import DigitSet, RotationTask, load_digits, rotated_by, rotated_within
+from ponder_utils.tasks import RotationTask, rotated_by, rotated_within
 from ponder_utils.training import cool_down, train
 
 LossFunction = Callable[[PonderOutput, Tensor], LossTerms]

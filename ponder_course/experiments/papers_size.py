@@ -80,27 +80,6 @@ def build(setting: Setting) -> tuple[nn.Module, Callable[[Any, Tensor], Any]]:
     return model, LOSSES[loss](setting.hyperparameter)
 
 
-@torch.no_grad()
-def two_step_network(elements: int, N: int = 3, sharp: float = 8.0) -> PonderNet:
-    """Return a network, built and not trained, that answers rightly from step 2 on, whatever k.
-
-    It has two units for each element. The first sees whether that element is +1, so that step 1 leaves it near 1 or -1;
-    the other, one of a row, sees at step 2 whether so many are. The answer adds every odd one and takes off every even.
-    """
-    model = PonderNet(RNNStep(elements, 2 * elements), N)
-    for weight in model.parameters():
-        weight.zero_()
-    cell, heads = model.step.cell, model.step.heads
-    count = torch.arange(1, elements + 1)
-    cell.from_x.weight[:elements] = 2 * sharp * torch.eye(elements)
-    cell.from_x.bias[:elements] = -sharp
-    cell.from_h.weight[:elements, elements:] = sharp / 2
-    cell.from_x.bias[elements:] = sharp * (elements / 2 - count + 0.5)
-    heads.weight[0, elements:] = sharp / 2 * (2 * (count % 2) - 1)
-    heads.bias[0] = sharp / 2 * (elements % 2 - 1)
-    return model
-
-
 def inputs_with_ones(elements: int, k: int, ones: int, batch: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return inputs with k non-zero elements, of which so many are +1, and their targets, which are all the same."""
     values = torch.tensor([1.0] * ones + [-1.0] * (k - ones) + [0.0] * (elements - k), device=generator.device)

@@ -16,10 +16,9 @@ from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import binary_correct, evaluate
 from ponder_utils.halting import PonderOutput, expected_steps
-from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
+from ponder_utils.losses import ACTLoss, FixedDepthLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
-from ponder_utils.supervision import FixedDepthLoss
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 

@@ -14,16 +14,21 @@ import torch
 from torch import Tensor
 
 from ponder_course.experiments.ways_to_stop_problems import PROBLEMS, Problem
+from ponder_course.experiments.ways_to_stop_supervision import (
+    GainLoss,
+    JudgedStep,
+    JudgeLoss,
+    ProgressiveLoss,
+    ProgressiveNet,
+)
 from ponder_course.runs import Experiment, rounded
 from ponder_utils import rules
 from ponder_utils._check import check_choice
 from ponder_utils.act import act_average
 from ponder_utils.evaluation import modes_kept
 from ponder_utils.halting import PonderOutput, average
-from ponder_utils.losses import ACTLoss, ACTLossTerms, Criterion, PonderLoss
+from ponder_utils.losses import ACTLoss, ACTLossTerms, Criterion, FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import JudgedStep
-from ponder_utils.supervision import FixedDepthLoss, GainLoss, JudgeLoss, ProgressiveLoss, ProgressiveNet
 from ponder_utils.training import cool_down, train
 
 SEEDS = 5

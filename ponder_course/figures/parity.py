@@ -11,24 +11,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_course.figures.style import (
-    BLACK,
-    COLOURS,
-    GREY,
-    ORANGE,
-    Line,
-    legend,
-    look,
-    marks,
-    panels,
-    slide,
-    step_axis,
-)
+from ponder_course.figures.style import BLACK, COLOURS, GREY, ORANGE, legend, look, marks, panels, slide, step_axis
 from ponder_course.verdicts import interval
 from ponder_utils.evaluation import Score
 
 METHODS = (0, 3, 5, 6, 4)  # colours of PonderNet, which has the paper's loss, and of others than the forms of `rises`
 PRIOR: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.8}
+Line = Sequence[float]  # a number for each point
 Row = Mapping[str, Any]  # a run: "accuracy" and "steps" for each k, and "learnt", True or False
 
 

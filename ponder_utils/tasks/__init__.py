@@ -1,19 +1,7 @@
 """Tasks: whole batches of inputs and targets, made on the device from a `torch.Generator`."""
 
-from ponder_utils.tasks.digits import DigitSet, MNISTError, Split, load_digits
 from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 from ponder_utils.tasks.parity import ParityTask
 from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 
-__all__ = [
-    "AdditionTask",
-    "DigitSet",
-    "LineParityTask",
-    "MNISTError",
-    "ParityTask",
-    "RotationTask",
-    "Split",
-    "load_digits",
-    "rotated_by",
-    "rotated_within",
-]
+__all__ = ["AdditionTask", "LineParityTask", "ParityTask", "RotationTask", "rotated_by", "rotated_within"]

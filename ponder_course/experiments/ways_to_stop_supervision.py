@@ -1,16 +1,15 @@
-"""Losses for networks whose answers no halting distribution weighs.
+"""What lesson 06's rivals learn from, in place of a prior or a price.
 
-A fixed depth learns from the answer after the last step, or after every step, which also makes all of them fit to be
-stopped at (deep supervision). The progressive loss teaches a step to be of use from wherever thinking stands. And two
-losses teach a halting head what it should judge: whether the answer is right by now, or whether one more step still
-helps. Losses are called as `PonderLoss` is, with the output of a `PonderNet`.
+The progressive loss teaches a step to be of use from wherever thinking stands. Two losses teach a halting head what it
+should judge: whether the answer is right by now, or whether one more step still helps. Losses are called as
+`PonderLoss` is, with the output of a `PonderNet`.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_utils._check import check_real
@@ -19,25 +18,6 @@ from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import Criterion, CriterionLoss, LossTerms
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import start, unroll
-
-
-class FixedDepthLoss(CriterionLoss):
-    """The loss of the last step's answer, or, with `every_step`, the mean over the answers of every step.
-
-    For the criterion see `ReconstructionLoss`. TypeError unless every_step is True or False.
-    """
-
-    def __init__(self, criterion: Criterion, every_step: bool) -> None:
-        super().__init__(criterion)
-        if not isinstance(every_step, bool):
-            raise TypeError(f"every_step must be True or False; got {every_step!r} ({type(every_step).__name__})")
-        self.every_step = every_step
-
-    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
-        """y: [batch, ...] -> three scalars; there is no regularization."""
-        y_hat = output.y_hat if self.every_step else output.y_hat[-1:]
-        loss = self.loss_by_step(y_hat, y).mean()
-        return LossTerms(loss, loss, torch.zeros_like(loss))
 
 
 class ProgressiveOutput(NamedTuple):
@@ -137,3 +117,30 @@ class GainLoss(CriterionLoss):
         a = output.halt_logits[:-1]
         judged = binary_cross_entropy_with_logits(a, target.to(a.dtype))
         return LossTerms(judged, loss.mean(), judged)
+
+
+class JudgedStep(nn.Module):
+    """A step function that has learnt to answer, and now only learns when to halt.
+
+    Its weights are frozen, and the halting logit is read anew from its states.
+
+    Args:
+        step: a step function, a module whose state is a tensor.
+        judge: the state h_{n+1} [batch, ...] -> the logit a_n [batch].
+    """
+
+    def __init__(self, step: nn.Module, judge: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        if not isinstance(step, nn.Module):
+            raise TypeError(f"step must be an nn.Module, whose weights can be frozen; got {step!r}")
+        self.step = step.requires_grad_(False)
+        self.judge = judge
+
+    def start(self, x: Any) -> tuple[Any, Any]:
+        """As the step does it."""
+        return start(self.step, x)
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """As the step does it, but for a_n."""
+        y_hat, h, _ = self.step(z, h)
+        return y_hat, h, self.judge(h)

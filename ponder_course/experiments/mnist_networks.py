@@ -1,0 +1,76 @@
+"""The parts of lesson 04's networks: the write-ups' CNN and two-layer cell, and a step over patches of an image."""
+
+import torch
+from torch import Tensor, nn
+
+from ponder_utils._check import check_int
+from ponder_utils.cells import Cell, FromInput
+from ponder_utils.local import Neighbours, mean_and_maximum
+
+
+class ConvEncoder(nn.Module):
+    """Two convolutions of 5 x 5, each with a maximum over 2 x 2, and a linear layer: the CNN of the two write-ups.
+
+    An image becomes a vector of `n_features`; training sets the fraction `dropout` of the second one's channels to 0.
+    """
+
+    def __init__(self, n_features: int = 64, dropout: float = 0.5) -> None:
+        super().__init__()
+        self.n_features = check_int("n_features", n_features, 1)
+        layers = nn.Sequential(
+            nn.Conv2d(1, 10, kernel_size=5), nn.MaxPool2d(2), nn.ReLU(),
+            nn.Conv2d(10, 20, kernel_size=5), nn.Dropout2d(dropout), nn.MaxPool2d(2), nn.ReLU(),
+            nn.Flatten(), nn.Linear(20 * 4 * 4, n_features), nn.ReLU(),
+        )  # fmt: skip
+        self.layers = layers.to(memory_format=torch.channels_last)  # on a CPU, max-pooling takes half as long
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return [batch, n_features] for x [batch, 1, 28, 28]; ValueError if the images have another shape."""
+        if x.shape[1:] != (1, 28, 28):
+            raise ValueError(f"x must have shape [batch, 1, 28, 28]; got {list(x.shape)}")
+        return self.layers(x)
+
+
+class MLPCell(Cell):
+    """h' = relu(W_2 relu(W_x x + b_x + W_h h + b_h) + b_2): two layers, of which the first reads input and state.
+
+    Args:
+        input_size, hidden_size: as for the other cells; the layer between has hidden_size units too.
+        dropout: fraction of that layer's units that training sets to 0, drawn anew at every step.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
+        super().__init__(input_size, hidden_size)
+        self.dropout = nn.Dropout(dropout)
+        self.to_h = nn.Linear(hidden_size, hidden_size)
+
+    def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
+        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
+        between = torch.relu(self.from_h.add_to(self.start(x).candidate, h))
+        return torch.relu(self.to_h(self.dropout(between)))
+
+
+class ConvStep(Neighbours):
+    """One answer for a whole image, h_{n+1} = h_n + relu(W_h * h_n + W_x * x) over a grid of patches.
+
+    At step 1 each place of the grid knows its own patch of the image. The answer and the halting logit are read from
+    the mean and the maximum over all places.
+
+    Args:
+        channels: numbers in the state of one place.
+        patch: side of a patch in pixels; patches do not overlap.
+        n_outputs: size of one answer, at least 2.
+        in_channels: of the image.
+    """
+
+    def __init__(self, channels: int, patch: int, n_outputs: int, in_channels: int = 1) -> None:
+        check_int("patch", patch, 1)
+        check_int("channels", channels, 1)
+        super().__init__(nn.Conv2d(check_int("in_channels", in_channels, 1), channels, patch, patch), 3, residual=True)
+        self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
+
+    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return y_hat_n [batch, n_outputs], h_{n+1} and a_n [batch]. z, h: as from `start`."""
+        h = self.move(z, h)
+        out = self.heads(mean_and_maximum(h))
+        return out[:, :-1], h, out[:, -1]
