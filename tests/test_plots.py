@@ -7,8 +7,13 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from ponder_course import figures as plots
-from ponder_course.figures import act_background as act, mnist_rotation as digits, machines, ways_to_stop as stopping, pondernet_theory as theory, parity as trained
+from ponder_course.figures import act_background as act
 from ponder_course.figures import light_cone as line_figures
+from ponder_course.figures import machines
+from ponder_course.figures import mnist_rotation as digits
+from ponder_course.figures import parity as trained
+from ponder_course.figures import pondernet_theory as theory
+from ponder_course.figures import ways_to_stop as stopping
 
 N, K, SEEDS = 6, [1, 2, 3, 4], 3
 rng = np.random.default_rng(0)
