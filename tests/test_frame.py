@@ -98,7 +98,7 @@ FLOORS = [  # files and folders of both packages; each imports from its own floo
     "ponder_utils.pondernet ponder_utils.act",
     "ponder_utils.losses ponder_utils.evaluation",
     "ponder_utils.supervision",
-    "ponder_utils.checkpoints ponder_utils.curriculum ponder_utils.muon",
+    "ponder_utils.checkpoints ponder_utils.curriculum ponder_utils.epochs ponder_utils.muon",
     "ponder_utils.training",
     "ponder_utils",  # its version
     "ponder_course.fingerprint ponder_course.store",
@@ -466,13 +466,10 @@ def test_the_command_for_a_grid_prints_its_table(tmp_path, run_course, capsys):
     assert names == {f"little,A={a}.{kind}" for a in (1, 2) for kind in ("html", "ipynb")} | {"little_grid.jsonl"}
 
 
-def test_plain_papermill_with_an_unknown_parameter_fails_too(tmp_path):
+def test_papermill_with_an_unknown_parameter_fails_in_the_notebook_too(tmp_path):
     check = "from ponder_course.notebook import check_parameters\ncheck_parameters(In)"
-    source = little_notebook(tmp_path, "print(A)", first_cell=check)
-    command = [sys.executable, "-m", "papermill", source, tmp_path / "out.ipynb", "-p", "B", "1"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert "unknown parameter B; this notebook has A" in result.stderr
+    row = course.run(little_notebook(tmp_path, "print(A)", first_cell=check), {"B": 1}, tmp_path / "out.ipynb")
+    assert re.fullmatch(r"FAILED in cell \d: ValueError: unknown parameter B; this notebook has A", row["status"])
 
 
 @pytest.mark.slow

@@ -189,12 +189,14 @@ def run_grid(
 
 
 def run_on_cluster(settings: list[dict[str, Any]], file: Path, scheduler: str) -> list[dict[str, Any]]:
-    """Do what `runs.run_all` does for a grid on the workers of a Dask cluster. A run that dies with its worker is made
-    again, up to three times."""
-    path = store.prepare(file)
-    rows = store.finished(path)
+    """Do on the workers of a Dask cluster what `runs.run_all` does for a grid.
+
+    A run that dies with its worker is made again, up to three times.
+    """
     failures = []
     with connected(scheduler) as client:
+        path = store.prepare(file)
+        rows = store.finished(path)
         waiting = [setting for setting in settings if store.key_of(setting) not in rows]
         calls = {client.submit(runs.make_entry, run_of_grid, setting, pure=False): setting for setting in waiting}
         for future in distributed.as_completed(list(calls)):
