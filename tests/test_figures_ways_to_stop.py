@@ -22,7 +22,7 @@ def signals():
 
 
 def tradeoffs():
-    lines = {"ACT": [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]], "coin": [[(0.6, 4)]], "coin 2": [[(0.7, 5)]]}
+    lines = {"ACT": [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]], "coin": [[(0.6, 4)]], "coin 2": [[(0.7, 5), (0.4, 8)]]}
     families = {"ACT": "a price", "coin": "a prior", "coin 2": "a prior"}
     return draw.tradeoffs({"lines": lines, "noisy": {"coin": [[(0.4, 6)]]}}, families, {"lines": 3.5})
 
@@ -68,7 +68,7 @@ def test_a_line_without_a_need_of_its_own_is_not_left_out():
 def test_a_tradeoff_is_drawn_in_the_order_of_its_steps_in_the_colour_of_who_pays():
     first, second = tradeoffs().axes
     curves = [[*zip(*line.get_data(), strict=True)] for line in first.get_lines()]
-    assert curves == [[(3, 0.5), (7, 0.9)], [(2, 0.6), (2, 0.8)], [(4, 0.6)], [(5, 0.7)], [(3.5, 1.0)]]
+    assert curves == [[(3, 0.5), (7, 0.9)], [(2, 0.6), (2, 0.8)], [(4, 0.6)], [(5, 0.7), (8, 0.4)], [(3.5, 1.0)]]
     assert [to_hex(line.get_color()).upper() for line in first.get_lines()] == [ORANGE, ORANGE, GREEN, GREEN, BLACK]
     act, coin, other, star = named(first).values()
     assert [line.get_label() for line in (act, coin, other)] == ["ACT", "coin", "coin 2"]
