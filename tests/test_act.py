@@ -458,6 +458,12 @@ def test_act_around_a_step_refuses_an_epsilon_outside_its_range(epsilon):
         act_average(thought(0, 4, 2), epsilon)
 
 
+@pytest.mark.parametrize(("epsilon", "steps"), [(0.5, 1), (0.49, 2)])
+def test_act_around_a_step_stops_where_the_sum_is_exactly_1_minus_epsilon(epsilon, steps):
+    a = torch.zeros(4, 1)  # h = 0.5
+    assert act_average(PonderOutput(a, a, halting_log_probs(a)), epsilon).steps.item() == steps
+
+
 def test_act_around_a_step_leaves_what_it_is_given_as_it_was():
     output = thought(0, 4, 2)
     before = [part.clone() for part in output]

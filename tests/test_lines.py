@@ -259,3 +259,20 @@ def test_the_last_barrier_is_found_by_looking_back(row):
         back = [before for before in range(place, -1, -1) if row[before]]
         assert found[0, place] == (back[0] if back else 0)
     assert not found[1].any()
+
+
+@pytest.mark.parametrize(
+    ("task", "rows"),
+    [
+        (
+            LineParityTask(12),
+            "010011101000 100000000000 111101010100 111001111100 000001000000 100110110001",
+        ),
+        (AdditionTask(12), "010011101000 101101010111 111101010100 111111001000"),
+        (AdditionTask(12, None), "010011101000 101101010111 111101010100 111101001100"),
+    ],
+)
+def test_a_seed_draws_the_lines_that_the_stored_results_were_made_with(task, rows):
+    expected = [[float(digit) for digit in row] for row in rows.split()]
+    x, _ = task.batch(len(expected) // 2, seeded(7))
+    assert x.flatten(0, 1).tolist() == expected

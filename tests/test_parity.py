@@ -97,3 +97,9 @@ def test_made_where_the_generator_is_and_not_on_the_default_device():
     with torch.device("meta"):
         x, y = ParityTask(8).batch(16, torch.Generator("cpu").manual_seed(0))
     assert x.device.type == y.device.type == "cpu"
+
+
+def test_a_seed_draws_the_batches_that_the_stored_results_were_made_with():
+    x, _ = ParityTask(12).batch(3, torch.Generator().manual_seed(7))
+    rows = ["".join("-0+"[int(element) + 1] for element in row) for row in x.tolist()]
+    assert rows == ["+00+000000-+", "00+-0--00-00", "+00-00000000"]
