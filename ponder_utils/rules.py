@@ -79,15 +79,14 @@ def confidence(output: PonderOutput, q: float = 0.9, classes: bool = False) -> T
     Of two classes this is CALM's softmax gap (Schuster et al. 2022, arXiv:2207.07061), of 2 q - 1.
     """
     log_q = math.log(check_real("q", q, 0, 1, open_low=True))
-    y_hat = _answers(output, classes)
-    likeliest = y_hat.log_softmax(-1).amax(-1) if classes else logsigmoid(y_hat.abs())
-    return _first(_at_all_places(likeliest >= log_q))
+    log_probs = _log_probs(_answers(output, classes, weakest=True), classes)
+    return _first(_at_all_places(log_probs.amax(-1) >= log_q))
 
 
 def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool = False) -> Tensor:
     """Halt at the first step whose answer has an entropy of at most `tolerance` >= 0 nats."""
     check_real("tolerance", tolerance, 0, open_low=False)
-    log_probs = _log_probs(output, classes)
+    log_probs = _log_probs(_answers(output, classes, weakest=True), classes)
     nats = -(log_probs.exp() * log_probs).sum(-1)
     return _first(_at_all_places(nats <= tolerance))
 
@@ -114,7 +113,7 @@ def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool = False
     (arXiv:2502.05171), who stop below 5e-4.
     """
     check_real("tolerance", tolerance, 0, open_low=False)
-    log_probs = _log_probs(output, classes)
+    log_probs = _log_probs(_answers(output, classes), classes)
     now, before = log_probs[1:], log_probs[:-1]
     nats = (now.exp() * (now - before)).sum(-1)
     stops = torch.zeros_like(output.halt_logits, dtype=torch.bool)
@@ -185,21 +184,24 @@ def halting_steps(
     return torch.where(steps == 0, max_steps, steps)
 
 
-def _answers(output: PonderOutput, classes: bool) -> Tensor:
-    """Return y_hat in float32 at least, after a check that it has class logits in its last dimension if `classes`."""
+def _answers(output: PonderOutput, classes: bool, weakest: bool = False) -> Tensor:
+    """Return y_hat in float32 at least, after a check that it has class logits in its last dimension if `classes`.
+
+    weakest: of several logits of a yes return the one nearest to 0 alone, [n, batch]: where that is sure, all are.
+    """
     if not isinstance(classes, bool):
         raise TypeError(f"classes must be True or False; got {classes!r}")
-    if classes and output.y_hat.ndim < 3:
-        raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
-    return at_least_float32(output.y_hat)
+    y_hat = at_least_float32(output.y_hat)
+    if classes and y_hat.ndim < 3:
+        raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(y_hat.shape)}")
+    return y_hat.abs().flatten(2).amin(2) if weakest and not classes and y_hat.ndim > 2 else y_hat
 
 
-def _log_probs(output: PonderOutput, classes: bool) -> Tensor:
+def _log_probs(y_hat: Tensor, classes: bool) -> Tensor:
     """Return the log-probability of each class: [n, batch, ..., classes], or, of logits of a yes, [n, batch, ..., 2].
 
     Where a class is impossible its log-probability is a number so low that exp gives 0, but not -inf: 0 * -inf is NaN.
     """
-    y_hat = _answers(output, classes)
     log_probs = y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
     return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)
 
