@@ -60,7 +60,7 @@ def run_all(
         file: JSON lines, to which several processes may append. Settings that it holds are not run again; new results
             are added as they come.
         checkpointed: give `run` a checkpoint_dir beside the file (None without one), so that a run that was killed
-            goes on; it is deleted when the result is stored.
+            goes on; it is deleted when the result is stored. Two processes must not make the same run at a time.
         name: shown on the progress bar.
 
     When all have ended, RunsFailed reports those that raised, or whose process died (out of memory, say); the others
