@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 import ponder_utils
-from ponder_utils import rules
 from ponder_course import notebook
 from ponder_course.experiments.light_cone import whole_lines_right
+from ponder_utils import rules
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
 CASES = [(path, path.stem.partition("_")[2]) for path in sorted(ROOT.glob("*.ipynb"))]

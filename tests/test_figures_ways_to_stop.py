@@ -22,7 +22,8 @@ def signals():
 
 
 def tradeoffs():
-    lines = {"ACT": [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]], "coin": [[(0.6, 4)]], "coin 2": [[(0.7, 5), (0.4, 8)]]}
+    act = [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]]
+    lines = {"ACT": act, "coin": [[(0.6, 4)]], "coin 2": [[(0.7, 5), (0.4, 8)]]}
     families = {"ACT": "a price", "coin": "a prior", "coin 2": "a prior"}
     return draw.tradeoffs({"lines": lines, "noisy": {"coin": [[(0.4, 6)]]}}, families, {"lines": 3.5})
 
