@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from drawn import bars, check, heights, named, points, written
 
 from ponder_course.figures import pondernet_theory as draw
@@ -54,6 +55,14 @@ def test_best_halting_has_losses_above_and_prior_and_best_below_with_their_means
     assert written(below) == ["0.100", "0.200", "0.700"]
     assert written(certain) == ["< .001", "< .001", "1.000"]
     assert below.lines[1].get_color() == ORANGE  # the best one's mean
+
+
+def test_what_is_drawn_may_be_tensors():
+    t = torch.tensor([0.0, 1.0, 10.0])
+    (line,) = points(draw.bound_path(t, {"bound": t + 1}, 1.0).axes[0], color=BLACK, linestyle="-", marker="None")
+    assert line == [[0, 1], [1, 2], [10, 11]]
+    below = draw.best_halting(t / 2, [("a", torch.tensor(P), torch.tensor(Q))]).axes[1]
+    assert heights(below.containers[1]) == pytest.approx(Q)
 
 
 def test_pushes_are_sizes_against_the_coin_which_falls_to_the_right():

@@ -20,6 +20,7 @@ def best_halting(losses: Line, columns: Sequence[tuple[str, Line, Line]]) -> Fig
     count = len(columns)
     figure, axes = panels(2 * count, width=3.5 if count > 1 else 5.4, height=2.4, rows=2, sharex=True, sharey="row")
     for above, below, (title, prior, best) in zip(axes[:count], axes[count:], columns, strict=True):
+        losses, prior, best = ([float(value) for value in values] for values in (losses, prior, best))
         n = step_axis(above, len(losses), title=title, xlabel=" ")
         bars = above.bar(n, losses, 0.7, color=BLUE, label=r"loss $\ell_n$")
         above.bar_label(bars, fmt="%.2f", padding=1, fontsize=11)
@@ -73,12 +74,11 @@ def learnt(needs: Line, theory: Mapping[str, Line], runs: Mapping[str, Sequence[
 def bound_path(sharpness: Line, curves: Mapping[str, Line], exact: float) -> Figure:
     """Values {label: [points]} along a path of p from the prior on, at 1 / beta; the first is a bound on `exact`."""
     figure, (ax,) = panels(1, width=7.4, height=4.6)
-    bound = next(iter(curves.values()))
+    sharpness, *lines = ([float(value) for value in line] for line in (sharpness, *curves.values()))
+    bound = lines[0]
     inset = ax.inset_axes((0.12, 0.48, 0.38, 0.42))
     for part in (ax, inset):
-        for (label, line), colour, dashes in zip(
-            curves.items(), (BLACK, BLUE, ORANGE), ("-", "--", "-."), strict=False
-        ):
+        for label, line, colour, dashes in zip(curves, lines, (BLACK, BLUE, ORANGE), ("-", "--", "-."), strict=False):
             part.plot(sharpness, line, color=colour, linestyle=dashes, label=label)
         part.axhline(exact, color=BLACK, linestyle=":", label="exact, averaged with the prior")
         part.fill_between(sharpness, exact, bound, color=GREY, linewidth=0, label="gap")
