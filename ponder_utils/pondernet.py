@@ -103,10 +103,10 @@ class PonderNet(nn.Module):
             halted = halt_at.nonzero().squeeze(1)
             if len(halted) == 0:
                 continue
-            who, at = rows[halted], halt_at[halted]
-            answer.index_copy_(0, who, y_hat[at - 1, halted])
-            log_p_halt.index_copy_(0, who, so_far.log_p[at - 1, halted])
-            steps.index_copy_(0, who, at)
+            samples, at = rows[halted], halt_at[halted]
+            answer.index_copy_(0, samples, y_hat[at - 1, halted])
+            log_p_halt.index_copy_(0, samples, so_far.log_p[at - 1, halted])
+            steps.index_copy_(0, samples, at)
             if len(halted) == len(rows):
                 break
             going = (halt_at == 0).nonzero().squeeze(1)
