@@ -303,6 +303,12 @@ def test_values_are_those_of_the_networks_that_were_tested_so():
     assert lines.measured(stored, "tests") == tests
 
 
+def test_lateness_is_what_the_steps_are_above_the_need():
+    test = {"need": 7.5, "rules": {"sample": {"steps": 9.0}, "fixed": {"steps": 7.0}}}
+    assert lines.lateness(test) == 1.5
+    assert lines.lateness(test, "fixed") == -0.5
+
+
 def test_validation_measures_the_same_on_lines_that_no_test_has():
     (model, _), _ = two_networks()
     seen = lines.validation(LineParityTask(5))(model)

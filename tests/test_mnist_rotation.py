@@ -31,7 +31,8 @@ from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.rotation import RotationTask, rotated_by
+from ponder_utils.rules import halting_steps
+from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 from ponder_utils.training import cool_down, train
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -172,7 +173,14 @@ def test_measures_are_of_the_angles_in_their_order():
         assert (row["accuracy_within"][i], row["steps_within"][i]) == (round(score.accuracy, 4), round(score.steps, 4))
     assert [*row["rules"]] == ["sample", "quantile", "most_probable", "expectation"]
     assert row["rules"]["expectation"][0] == 4
+    taken = halting_steps(model(rotation.at_home(x)), "quantile").float().mean().item()
+    assert row["rules"]["quantile"][0] == pytest.approx(taken, abs=1e-4)  # no step is computed that is not needed
     assert measure(network(make=FixedDepthNet), x, y)["rules"] == {}
+
+
+def test_test_images_are_turned_by_angles_of_their_own_and_the_same_for_all():
+    expected = rotated_within(DIGITS.test.x, 45, torch.Generator().manual_seed(2))
+    assert torch.equal(rotation.at_home(DIGITS.test.x, 45), expected)
 
 
 def test_digits_that_are_right_late_are_those_that_stopping_early_would_cost():
