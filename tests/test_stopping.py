@@ -343,7 +343,7 @@ def test_of_several_recipes_each_training_has_the_one_that_is_best_for_all_its_n
 
 
 def test_a_regret_is_in_two_parts(monkeypatch):
-    monkeypatch.setattr(ranking, "METHODS", {"mine": stopping.Method("nobody", "every step", "confidence")})
+    monkeypatch.setattr(stopping, "METHODS", {"mine": stopping.Method("nobody", "every step", "confidence")})
     rows = [row("every step", 0.0, seed, [[1.0, 1]] * 7, [[0.9, 5]] * 7) for seed in range(2)]
     found = ranking.regrets(rows, "16 places", price=0.01)["mine"]
     assert found == [(pytest.approx(0.02), pytest.approx(0.1))] * 2  # two steps later than the 3 in time
@@ -391,10 +391,7 @@ def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by()
 def tables(monkeypatch):
     """The tables may be added to."""
     for name in ("RULES", "TRAININGS", "METHODS"):
-        table = dict(getattr(stopping, name))
-        monkeypatch.setattr(stopping, name, table)
-        if hasattr(ranking, name):
-            monkeypatch.setattr(ranking, name, table)
+        monkeypatch.setattr(stopping, name, dict(getattr(stopping, name)))
 
 
 def twice_sure(output, q):

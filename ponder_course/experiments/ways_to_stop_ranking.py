@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any, NamedTuple
 
-from ponder_course.experiments.ways_to_stop import METHODS, RULES
+from ponder_course.experiments import ways_to_stop
 from ponder_course.experiments.ways_to_stop_problems import SAME_QUESTION
 
 PRICE = 0.005  # two hundred steps are worth one right answer
@@ -58,14 +58,14 @@ def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) ->
 
     problem, hyperparameter = max(groups, key=mean_utility)
     chosen = groups[problem, hyperparameter]
-    values = [RULES[rule].values[best_index(row, rule, price)] for row in chosen]
+    values = [ways_to_stop.RULES[rule].values[best_index(row, rule, price)] for row in chosen]
     tests = {test: [point(row, test) for row in chosen] for test in chosen[0]["tests"] if test != "valid"}
     return Best(problem, hyperparameter, values, tests)
 
 
 def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
     """Return the best of each of METHODS of which there are runs, by the method's name."""
-    found = {name: best(rows, method.training, method.rule, price) for name, method in METHODS.items()}
+    found = {name: best(rows, method.training, method.rule, price) for name, method in ways_to_stop.METHODS.items()}
     return {name: result for name, result in found.items() if result is not None}
 
 
