@@ -1,6 +1,5 @@
-"""Functions that are defined in a notebook's cell, such as a figure that only this notebook draws."""
+"""Functions that are defined in a notebook's folded cells: the figures that only this notebook draws."""
 
-import ast
 import functools
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,11 @@ def code_cells(stem):
 
 
 def function(stem: str, name: str) -> Any:
-    """The function of that name, from its cell alone with the notebook's imports; nothing else is run."""
+    """The function or class of that name, from the folded cells that draw a notebook's figures; nothing else is run."""
     names: dict[str, Any] = {"__name__": "notebook"}
     for source in code_cells(stem):
-        body = ast.parse(source).body
-        imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
-        exec(compile(ast.Module(imports, []), "<imports>", "exec"), names)
-        if any(isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name for node in body):
-            constants = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign)]
-            exec(compile(ast.Module(constants, []), f"<{stem}>", "exec"), names)
-            return names[name]
-    raise LookupError(f"no cell of {stem} defines {name}")
+        if source.startswith("# @title Figure"):
+            exec(compile(source, f"<{stem}>", "exec"), names)
+            if name in names:
+                return names[name]
+    raise LookupError(f"no folded cell of {stem} defines {name}")

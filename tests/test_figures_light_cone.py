@@ -7,10 +7,19 @@ import matplotlib.image
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
+from notebook_code import function
 
 from ponder_course.figures import light_cone as draw
-from ponder_course.figures.light_cone import Bought, Thought
 from ponder_course.figures.style import BLACK, COLOURS, GREEN, GREY, ORANGE, RED, SKY
+
+draw_changes = function("05_light_cone", "draw_changes")
+draw_thoughts = function("05_light_cone", "draw_thoughts")
+draw_steps_against_need = function("05_light_cone", "draw_steps_against_need")
+draw_bought = function("05_light_cone", "draw_bought")
+draw_against_size = function("05_light_cone", "draw_against_size")
+draw_by_group = function("05_light_cone_controls", "draw_by_group")
+Bought = function("05_light_cone", "Bought")
+Thought = function("05_light_cone", "Thought")
 
 rng = np.random.default_rng(0)
 GRIDS = rng.random((2, 5, 3))  # [panels, steps, places]
@@ -33,16 +42,16 @@ THEORY = {"equation 2": [4.0, 1.0, 0.25], "cut off": [3.0, 0.9, 0.2]}
 GROUPS = {"with": {"right": [1.0, 0.9], "last": [0.8]}, "without": {"last": [0.3, 0.2]}}
 
 FIGURES = {
-    "changes": lambda: draw.changes(GRIDS > 0.5, [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2 is turned"]),
-    "thoughts": lambda: draw.thoughts(THOUGHTS),
-    "one thought": lambda: draw.thoughts(THOUGHTS[:1]),
-    "steps_against_need": lambda: draw.steps_against_need(NEED, "a network", 1, 2, failed=[[4.0, None, 4.5]]),
+    "changes": lambda: draw_changes(GRIDS > 0.5, [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2 is turned"]),
+    "thoughts": lambda: draw_thoughts(THOUGHTS),
+    "one thought": lambda: draw_thoughts(THOUGHTS[:1]),
+    "steps_against_need": lambda: draw_steps_against_need(NEED, "a network", 1, 2, failed=[[4.0, None, 4.5]]),
     "above_the_limit": lambda: draw.above_the_limit(
         [0.2, 0.5, 0.8], THEORY, {"a network": [(0.2, 3.9), (0.5, 1.2)], "reversed": [(0.8, 7.0)]}
     ),
-    "bought": lambda: draw.bought(TESTS),
-    "against_size": lambda: draw.against_size([16, 64, 256], THEORY, {"a network": [(16, 5.5), (256, 9.0)]}, "steps"),
-    "by_group": lambda: draw.by_group(GROUPS, "right", (0, 1.02)),
+    "bought": lambda: draw_bought(TESTS),
+    "against_size": lambda: draw_against_size([16, 64, 256], THEORY, {"a network": [(16, 5.5), (256, 9.0)]}, "steps"),
+    "by_group": lambda: draw_by_group(GROUPS, "right", (0, 1.02)),
 }
 
 
@@ -136,7 +145,7 @@ def test_a_line_halts_below_its_step_and_its_inputs_stand_above_their_places():
 
 def test_inputs_of_long_lines_are_not_written():
     long = Thought(rng.random((4, 25)), np.ones((4, 25)), [1] * 25, 2, np.zeros((2, 25)), "long")
-    assert not draw.thoughts([long]).axes[0].texts
+    assert not draw_thoughts([long]).axes[0].texts
 
 
 def test_runs_are_drawn_where_they_were_measured():

@@ -6,10 +6,16 @@ import matplotlib.image
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
+from notebook_code import function
 
 from ponder_course.figures import mnist_rotation as draw
-from ponder_course.figures.mnist_rotation import Difference, Thought
+from ponder_course.figures.mnist_rotation import Difference
 from ponder_course.figures.style import COLOURS, MARKERS, mpl
+
+draw_images = function("04_mnist_rotation", "draw_images")
+draw_thoughts = function("04_mnist_rotation", "draw_thoughts")
+draw_beside_prior = function("04_mnist_rotation", "draw_beside_prior")
+Thought = function("04_mnist_rotation", "Thought")
 
 rng = np.random.default_rng(0)
 IMAGES = rng.random((6, 5, 4))  # [images, height, width]
@@ -32,17 +38,17 @@ def flat_line(curves=None):
 
 
 def thoughts():
-    return draw.thoughts([
+    return draw_thoughts([
         Thought(IMAGES[0], P[0], [6, 6, 9], 6, "0 degrees", 0),
         Thought(IMAGES[1], P[1], [9, 9, 9], 6, "180 degrees", 1),
     ])  # fmt: skip
 
 
 FIGURES = {
-    "images": lambda: draw.images([IMAGES[:3], IMAGES[3:]], [["a", "b", "c"], ["d", "e", "f"]]),
+    "images": lambda: draw_images([IMAGES[:3], IMAGES[3:]], [["a", "b", "c"], ["d", "e", "f"]]),
     "flat_line": flat_line,
     "thoughts": thoughts,
-    "beside_prior": lambda: draw.beside_prior({"CNN": P, "patches": P[1:]}, {"CNN": P[1], "patches": P[0]}),
+    "beside_prior": lambda: draw_beside_prior({"CNN": P, "patches": P[1:]}, {"CNN": P[1], "patches": P[0]}),
     "over_angles": lambda: draw.over_angles(ANGLES, [ACCURACY, STEPS], ["accuracy", "steps"], 22.5, live=1),
     "forest": lambda: draw.forest(ROWS, ["steps", "change"], ["each", "batch"], left="fewer", right="more"),
 }

@@ -4,43 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
-from ponder_course.figures.style import BLACK, GREY, Line, Points, legend, look, marks, panels, slide, spread, step_axis
+from ponder_course.figures.style import BLACK, Line, Points, legend, look, marks, panels, slide, spread, step_axis
 from ponder_course.verdicts import interval
 
-Image = Sequence[Line]  # [height, width], 0 is paper
 NEAR = 0.85  # the top of `flat_line` begins here
-
-
-def _draw(ax: Axes, image: Image, caption: str) -> None:
-    ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1)
-    ax.set(xticks=[], yticks=[], xlabel=caption)
-    ax.spines[:].set(visible=True, color="#BBBBBB")
-
-
-def _swatch(ax: Axes, label: str, colour: str | tuple, **settings: Any) -> None:
-    """Name in the legend all bars of a kind, whatever their colour."""
-    ax.add_patch(Rectangle((0, 0), 0, 0, facecolor=colour, label=label, **settings))
-
-
-def _pale(colour: str) -> tuple:
-    return tuple(0.6 + 0.4 * part for part in to_rgb(colour))
-
-
-@slide
-def images(rows: Sequence[Sequence[Image]], captions: Sequence[Sequence[str]]) -> Figure:
-    """Draw images in rows, each with its caption."""
-    figure, axes = panels(sum(map(len, rows)), width=1.4, height=1.65, rows=len(rows))
-    all_images = [image for row in rows for image in row]
-    all_captions = [caption for row in captions for caption in row]
-    for ax, image, caption in zip(axes, all_images, all_captions, strict=True):
-        _draw(ax, image, caption)
-    return figure
 
 
 @slide
@@ -77,58 +47,6 @@ def flat_line(
     ax.set(xlabel="step at which it is stopped", ylabel="digits read correctly", ylim=(0, 1.04), title="")
     ax.set_yticks(np.linspace(0, 1, 6))
     ax.xaxis.set_major_locator(MultipleLocator(2))
-    return legend(figure, columns=3)
-
-
-class Thought(NamedTuple):
-    """What a network answers to one image at each step."""
-
-    image: Image
-    p: Line  # [N]
-    answers: Sequence[int]  # [N]
-    label: int  # the right answer
-    caption: str
-    colour: int  # as `look` counts them
-
-
-@slide
-def thoughts(shown: Sequence[Thought]) -> Figure:
-    """Draw images, and below each its p_n; on every bar stands the answer at that step, and wrong bars are hatched."""
-    count = len(shown)
-    figure, axes = panels(2 * count, 2.6 if count > 2 else 4.4, 1.95, rows=2, height_ratios=[3, 4])
-    top = max(0.5, 1.25 * max(max(thought.p) for thought in shown))
-    for above, below, thought in zip(axes[:count], axes[count:], shown, strict=True):
-        _draw(above, thought.image, thought.caption)
-        p, answers, colour = np.asarray(thought.p), np.asarray(thought.answers), look(thought.colour)["color"]
-        n = step_axis(below, len(p), ylim=(0, top), xlim=(0.3, len(p) + 0.7))
-        right = answers == thought.label
-        below.bar(n[right], p[right], color=colour)
-        below.bar(n[~right], p[~right], color="white", edgecolor=colour, hatch="////")
-        every = 1 if len(n) <= 10 else 2
-        for step, p_n, answer in list(zip(n, p, answers, strict=True))[::every]:
-            below.annotate(str(answer), (step, p_n), (0, 2), textcoords="offset points", ha="center", fontsize=11)
-        below.set_xticks(n[:: max(1, len(n) // 5)])
-        below.grid(visible=False)
-    axes[count].set_ylabel("$p_n$")
-    _swatch(axes[count], "answer right", GREY)
-    _swatch(axes[count], "answer wrong", "white", edgecolor=GREY, hatch="////")
-    return legend(figure, columns=2)
-
-
-@slide
-def beside_prior(p: Mapping[str, Sequence[Line]], priors: Mapping[str, Line]) -> Figure:
-    """Draw the mean p_n of several networks of each kind, {kind: [networks, N]}, beside the kind's prior, [N]."""
-    figure, axes = panels(len(p), width=4.4, height=3.4, sharey=True)
-    for which, (ax, (kind, networks)) in enumerate(zip(axes, p.items(), strict=True)):
-        n, colour = step_axis(ax, len(priors[kind]), title=kind), look(which)["color"]
-        ax.bar(n, np.mean(networks, axis=0), color=_pale(colour))
-        for p_n in networks:
-            ax.plot(n, p_n, color=colour, linewidth=0.9)
-        ax.plot(n, priors[kind], color=BLACK, marker="o", markersize=4, linestyle=":", label="$p_G(n)$, prior")
-        ax.set_xlim(0.3, len(n) + 0.7)
-    axes[0].set_ylabel("probability to halt at $n$")
-    _swatch(axes[0], "$p_n$, mean of the networks", _pale(GREY))
-    axes[0].plot([], [], color=GREY, label="$p_n$, a network")
     return legend(figure, columns=3)
 
 
