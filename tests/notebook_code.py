@@ -1,7 +1,9 @@
-"""Functions that are defined in a notebook's folded cells: the figures that only this notebook draws."""
+"""What is defined in a notebook's folded cells: figures and experiments of this notebook alone."""
 
+import ast
 import functools
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -17,12 +19,18 @@ def code_cells(stem):
     return [source for source in cells if "google.colab" not in source]
 
 
-def function(stem: str, name: str) -> Any:
-    """The function or class of that name, from the folded cells that draw a notebook's figures; nothing else is run."""
+@functools.cache
+def folded(stem: str) -> SimpleNamespace:
+    """All that a notebook's folded cells define; of its other cells only the imports are run."""
     names: dict[str, Any] = {"__name__": "notebook"}
     for source in code_cells(stem):
-        if source.startswith("# @title Figure"):
-            exec(compile(source, f"<{stem}>", "exec"), names)
-            if name in names:
-                return names[name]
-    raise LookupError(f"no folded cell of {stem} defines {name}")
+        body = ast.parse(source).body
+        if not source.startswith("# @title"):
+            body = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+        exec(compile(ast.Module(body, []), f"<{stem}>", "exec"), names)
+    return SimpleNamespace(**names)
+
+
+def function(stem: str, name: str) -> Any:
+    """The function, class or constant of that name, from a notebook's folded cells."""
+    return getattr(folded(stem), name)

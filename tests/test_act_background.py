@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from notebook_code import folded
 from torch import nn
 
 from ponder_course.experiments import act_background as price
 from ponder_course.experiments import act_presentation as presentation
 from ponder_course.experiments import parity
-from ponder_course.experiments.act_by_hand import scripted
 from ponder_course.runs import stored
 from ponder_course.store import key_of
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
+
+scripted = folded("01_act_background").scripted
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}

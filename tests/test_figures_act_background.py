@@ -5,9 +5,15 @@ import pandas as pd
 import pytest
 from drawn import bars, check, named, points, written
 from matplotlib.colors import to_hex
+from notebook_code import function
 
 from ponder_course.figures import act_background as draw
 from ponder_course.figures.style import BLACK, BLUE, COLOURS, GREY, SKY
+
+draw_halting_units = function("01_act_background", "draw_halting_units")
+draw_jumps = function("01_act_background", "draw_jumps")
+draw_over_batches = function("01_act_background", "draw_over_batches")
+draw_small_test_sets = function("01_presentation", "draw_small_test_sets")
 
 H, P = [[0.1, 0.5, 0.6, 0.2], [0.7, 0.9]], [[0.1, 0.5, 0.4], [1.0]]
 TABLE = pd.DataFrame(
@@ -33,12 +39,12 @@ RUNS = {
 }
 EXPENSIVE = {"cheap": [], "early": [(0, 5), (7, 9)]}
 FIGURES = {
-    "halting": lambda: draw.halting(H, P, [0.1, 0.35]),
-    "jumps": lambda: draw.jumps([0, 1, 2, 3], [2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9], [2.4, 2.2, 2.0, 1.9], [5, 6, 7, 8]),
+    "halting": lambda: draw_halting_units(H, P, [0.1, 0.35]),
+    "jumps": lambda: draw_jumps([0, 1, 2, 3], [2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9], [2.4, 2.2, 2.0, 1.9], [5, 6, 7, 8]),
     "by_setting": lambda: draw.by_setting(TABLE, COLUMNS, "price"),
     "stories": lambda: draw.stories(RUNS, EXPENSIVE, live=1),
-    "over_batches": lambda: draw.over_batches(RUNS, first=2, falls=5),
-    "small_test_sets": lambda: draw.small_test_sets(
+    "over_batches": lambda: draw_over_batches(RUNS, first=2, falls=5),
+    "small_test_sets": lambda: draw_small_test_sets(
         [2, 4], [[0.5, 0.6], [0.4, 0.9]], [0] * 13 + [1, 2, 3, 4], [13, 16, 13]
     ),
 }
@@ -129,7 +135,7 @@ def test_over_batches_accuracy_stands_above_steps_and_the_fall_is_dotted():
             drawn = [[*map(list, zip(run["update"], run[column], strict=True))] for run in runs]
             assert points(ax, color=COLOURS[2 + i]) == drawn
             assert points(ax, color=BLACK, visible=True) == [[[5, 0], [5, 1]]]
-    (plain, _) = draw.over_batches({"a": RUNS["early"]}).axes
+    (plain, _) = draw_over_batches({"a": RUNS["early"]}).axes
     assert points(plain, color=BLACK, visible=True) == []
 
 

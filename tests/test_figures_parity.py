@@ -8,10 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
+from notebook_code import function
 
 from ponder_course.figures import parity as draw
 from ponder_course.figures.style import BLACK, COLOURS, GREY, MARKERS, ORANGE
 from ponder_utils.evaluation import Score
+
+draw_over_training = function("03_parity", "draw_over_training")
+draw_two_counts = function("03_parity", "draw_two_counts")
+draw_traces = function("03_parity", "draw_traces")
+draw_fractions = function("03_prior_and_divergence", "draw_fractions")
+draw_beyond = function("03_beyond_the_border", "draw_beyond")
+METHODS = function("03_beyond_the_border", "METHODS")
+draw_accuracy_and_steps = function("03_papers_size", "draw_accuracy_and_steps")
 
 K, PRIOR = [1, 2, 3], [0.5, 0.3, 0.2]
 BY_STEP = [[0.5, 0.6, 0.9], [0.4, 0.8, 0.7]]
@@ -61,14 +70,14 @@ TRACES = {
     "targets": [1, 0],
 }
 FIGURES = {
-    "over_training": lambda: draw.over_training(WATCHED, {"easy": "k = 1", "hard": "k = 8"}, PRIOR, [0, 9]),
+    "over_training": lambda: draw_over_training(WATCHED, {"easy": "k = 1", "hard": "k = 8"}, PRIOR, [0, 9]),
     "stopped_at": lambda: draw.stopped_at(SCORES),
-    "two_counts": lambda: draw.two_counts(COUNTS, K, "steps"),
-    "traces": lambda: draw.traces(**TRACES),
+    "two_counts": lambda: draw_two_counts(COUNTS, K, "steps"),
+    "traces": lambda: draw_traces(**TRACES),
     "rises": lambda: draw.rises(OUTCOMES, (-3, 4), "more"),
-    "fractions": lambda: draw.fractions(OUTCOMES, "networks"),
-    "beyond": lambda: draw.beyond(K, RUNS, 2, CHANGE, "change"),
-    "accuracy_and_steps": lambda: draw.accuracy_and_steps(K, RUNS, 2, 20),
+    "fractions": lambda: draw_fractions(OUTCOMES, "networks"),
+    "beyond": lambda: draw_beyond(K, RUNS, 2, CHANGE, "change"),
+    "accuracy_and_steps": lambda: draw_accuracy_and_steps(K, RUNS, 2, 20),
     "by_ones": lambda: draw.by_ones(BY_ONES, [1, 2]),
 }
 
@@ -206,7 +215,7 @@ def test_beyond_the_border_only_runs_that_learnt_are_in_a_mean_and_the_others_ar
     assert (act.get_title(), fixed.get_title()) == ("ACT\n2 of 3 learnt", "fixed\n0 of 1 learnt")
     learnt = [pairs(K, RUNS["ACT"][i]["accuracy"]) for i in (0, 2)]
     mean = [pytest.approx(pair) for pair in pairs(K, [0.9, 0.8, 0.6])]
-    assert points(act, color=COLOURS[draw.METHODS[0]]) == [*learnt, mean]
+    assert points(act, color=COLOURS[METHODS[0]]) == [*learnt, mean]
     assert points(act, color=GREY) == [pairs(K, RUNS["ACT"][1]["accuracy"])]
     assert points(fixed, color=GREY) == [pairs(K, RUNS["fixed"][0]["accuracy"])]
     half = 4.3027 * 7**0.5 / 3**0.5  # Student's t, times the standard error of 1, 2, 6

@@ -7,9 +7,19 @@ import pandas as pd
 import pytest
 import torch
 from drawn import bars, check, heights, named, points, written
+from notebook_code import function
 
-from ponder_course.figures import pondernet_theory as draw
 from ponder_course.figures.style import BLACK, BLUE, COLOURS, ORANGE, PURPLE
+
+draw_best_halting = function("02_pondernet_theory", "draw_best_halting")
+draw_pushes = function("02_pondernet_theory", "draw_pushes")
+draw_learnt = function("02_pondernet_theory", "draw_learnt")
+draw_bound_path = function("02_pondernet_theory", "draw_bound_path")
+draw_prior_bars = function("02_pondernet_theory", "draw_prior_bars")
+draw_fitted = function("02_numerics_and_bound", "draw_fitted")
+draw_underflow = function("02_numerics_and_bound", "draw_underflow")
+draw_assignments = function("02_numerics_and_bound", "draw_assignments")
+draw_stopping = function("02_numerics_and_bound", "draw_stopping")
 
 P, Q, LOSSES = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.9, 0.4, 0.6]
 TABLE = pd.DataFrame(
@@ -18,19 +28,19 @@ TABLE = pd.DataFrame(
 )
 CLOSED, FITS = {"paper": [P, Q], "reversed": [Q, P]}, {"paper": [Q, Q], "reversed": [P, P]}
 FIGURES = {
-    "best_halting": lambda: draw.best_halting(LOSSES, [("a", P, Q), ("b", Q, [0.0, 0.0004, 0.9996])]),
-    "pushes": lambda: draw.pushes([0.1, 0.01], {"losses": [0.2, 0.02], "reversed": [0.15, 0.154]}, 0.16),
-    "learnt": lambda: draw.learnt(
+    "best_halting": lambda: draw_best_halting(LOSSES, [("a", P, Q), ("b", Q, [0.0, 0.0004, 0.9996])]),
+    "pushes": lambda: draw_pushes([0.1, 0.01], {"losses": [0.2, 0.02], "reversed": [0.15, 0.154]}, 0.16),
+    "learnt": lambda: draw_learnt(
         [1, 2, 3], {"none": [2, 3, 4], "mean": [5, 5, 5]}, {"none": [P, Q], "mean": [LOSSES]}
     ),
-    "bound_path": lambda: draw.bound_path(
+    "bound_path": lambda: draw_bound_path(
         [0, 1, 100], {"bound": [2, 1, 3], "mean loss": [4, 5, 6], "averaged": [0.8, 0.7, 0.5]}, 1.0
     ),
-    "priors": lambda: draw.priors({"a": {"renormalise": P, "remainder": Q, "geometric": LOSSES}}),
-    "fitted": lambda: draw.fitted({"easy": LOSSES, "hard": P}, CLOSED, FITS),
-    "underflow": lambda: draw.underflow([0, 1, 2], {"half": [0.1, 0.01, 0]}, [-1, -3, -5]),
-    "assignments": lambda: draw.assignments({"none": [1, 2], "mean": [3, 4]}, ["prior", "oracle"]),
-    "stopping": lambda: draw.stopping(P, LOSSES, TABLE),
+    "priors": lambda: draw_prior_bars({"a": {"renormalise": P, "remainder": Q, "geometric": LOSSES}}),
+    "fitted": lambda: draw_fitted({"easy": LOSSES, "hard": P}, CLOSED, FITS),
+    "underflow": lambda: draw_underflow([0, 1, 2], {"half": [0.1, 0.01, 0]}, [-1, -3, -5]),
+    "assignments": lambda: draw_assignments({"none": [1, 2], "mean": [3, 4]}, ["prior", "oracle"]),
+    "stopping": lambda: draw_stopping(P, LOSSES, TABLE),
 }
 
 
@@ -59,9 +69,9 @@ def test_best_halting_has_losses_above_and_prior_and_best_below_with_their_means
 
 def test_what_is_drawn_may_be_tensors():
     t = torch.tensor([0.0, 1.0, 10.0])
-    (line,) = points(draw.bound_path(t, {"bound": t + 1}, 1.0).axes[0], color=BLACK, linestyle="-", marker="None")
+    (line,) = points(draw_bound_path(t, {"bound": t + 1}, 1.0).axes[0], color=BLACK, linestyle="-", marker="None")
     assert line == [[0, 1], [1, 2], [10, 11]]
-    below = draw.best_halting(t / 2, [("a", torch.tensor(P), torch.tensor(Q))]).axes[1]
+    below = draw_best_halting(t / 2, [("a", torch.tensor(P), torch.tensor(Q))]).axes[1]
     assert heights(below.containers[1]) == pytest.approx(Q)
 
 

@@ -1,12 +1,10 @@
 """Figures of networks that think along a line of places: steps down, places across."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from ponder_course.figures.style import BLACK, Points, marks, panels, slide
-
-Line = Sequence[float]
+from ponder_course.figures.style import BLACK, Line, Points, marks, panels, slide
 
 
 @slide

@@ -20,6 +20,7 @@ COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
 GREY = "#999999"  # of what has failed, or stands in the background
+KL = {"p||p_G": r"$\mathrm{KL}(p\,\|\,p_G)$", "p_G||p": r"$\mathrm{KL}(p_G\,\|\,p)$"}  # as it is written on a figure
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 STYLE: dict[Any, Any] = {
