@@ -11,8 +11,6 @@ from torch.nn.functional import interpolate, pad
 
 from ponder_utils._check import check_choice
 
-DATASETS = ("auto", "mnist", "digits")
-
 # torchvision checks the archives that it fetches, but not the files in them, which are all that it reads later.
 MNIST_FILES = {
     "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
@@ -53,14 +51,13 @@ def load_digits(
             8 x 8 pixels that come with scikit-learn (Alpaydin & Kaynak 1998), enlarged: 1,258 + 180 + 359. "auto":
             MNIST if it is in the folder or can be fetched, else the small ones, and a line that says why.
         folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...).
-        seed: of the split into training and validation (MNIST's test images are its own), or all three parts.
+        seed: of the split into training and validation, and of the small digits' test.
     MNISTError if MNIST is there but damaged; or, with "mnist", if it is not there and cannot be fetched.
     """
-    check_choice("dataset", dataset, DATASETS)
+    check_choice("dataset", dataset, ("auto", "mnist", "digits"))
     generator = torch.Generator().manual_seed(seed)
     raw = Path(folder, "MNIST", "raw")
-    use_mnist = dataset != "digits"
-    if use_mnist and not _is_whole(raw):
+    if dataset != "digits" and not _is_whole(raw):
         try:
             _fetch(raw)
         except (OSError, RuntimeError) as error:
@@ -69,18 +66,16 @@ def load_digits(
                 advice = 'Give the folder of a copy, or choose dataset "digits", which needs no network.'
                 raise MNISTError(f"{reason} {advice}") from error
             print(f"{reason} Taking the small digits instead.")
-            use_mnist = False
-    if use_mnist:
-        train, validation = _shuffled_parts(_read_mnist(folder, train=True), [55 / 60], generator)
-        test = _read_mnist(folder, train=False)
+            dataset = "digits"
+    if dataset == "digits":
+        name, parts = "the small digits", _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
     else:
-        train, validation, test = _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
-    parts = [Split(x.to(device), y.to(device)) for x, y in (train, validation, test)]
-    return DigitSet("MNIST" if use_mnist else "the small digits", *parts)
+        known, test = _read_mnist(folder)
+        name, parts = "MNIST", [*_shuffled_parts(known, [55 / 60], generator), test]
+    return DigitSet(name, *(Split(x.to(device), y.to(device)) for x, y in parts))
 
 
 def _is_whole(raw: Path) -> bool:
-    """Return whether the four files are there. MNISTError if one of them is not what it should be."""
     from torchvision.datasets.utils import check_integrity  # here, since torchvision doubles the time of the import
 
     present = [raw / name for name in MNIST_FILES if (raw / name).exists()]
@@ -92,7 +87,7 @@ def _is_whole(raw: Path) -> bool:
 
 
 def _fetch(raw: Path) -> None:
-    """Fetch MNIST with torchvision, from its mirrors. Files come to `raw` only when all are there and whole."""
+    """Fetch MNIST. Files come to `raw` only when all are there and whole."""
     from torchvision.datasets import MNIST
 
     folder = raw.parents[1]
@@ -111,11 +106,11 @@ def _fetch(raw: Path) -> None:
         socket.setdefaulttimeout(timeout)
 
 
-def _read_mnist(folder: Path | str, train: bool) -> Split:
+def _read_mnist(folder: Path | str) -> list[Split]:
     from torchvision.datasets import MNIST
 
-    half = MNIST(Path(folder), train=train)
-    return Split(half.data.unsqueeze(1), half.targets)
+    halves = [MNIST(Path(folder), train=train) for train in (True, False)]
+    return [Split(half.data.unsqueeze(1), half.targets) for half in halves]
 
 
 def _read_small_digits() -> Split:
@@ -129,7 +124,6 @@ def _read_small_digits() -> Split:
 
 
 def _shuffled_parts(whole: Split, cuts: list[float], generator: torch.Generator) -> list[Split]:
-    """Return the whole in random order, cut at these fractions of it."""
     order = torch.randperm(len(whole.y), generator=generator)
     places = [round(cut * len(order)) for cut in cuts]
     return [Split(whole.x[part], whole.y[part]) for part in order.tensor_split(places)]

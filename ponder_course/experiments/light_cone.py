@@ -69,29 +69,26 @@ def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor
     return task.batch(n_lines, torch.Generator().manual_seed(seed))
 
 
-def scorer(x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Row]:
-    """Return for `train` what measures accuracy, exact in the halting, and steps on these inputs."""
-
-    def score(model: PonderNet) -> Row:
-        device = next(model.parameters()).device
-        found = evaluate(model, x.to(device), y.to(device), correct)
-        return {"accuracy": found.accuracy, "steps": found.steps}
-
-    return score
+def score(model: PonderNet, x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> Row:
+    """Return accuracy, exact in the halting, and expected steps on these inputs."""
+    device = next(model.parameters()).device
+    found = evaluate(model, x.to(device), y.to(device), correct)
+    return {"accuracy": found.accuracy, "steps": found.steps}
 
 
 def validation(task: Any) -> Callable[..., Row]:
-    """Return the `scorer` of whole lines, on 500 lines that nothing is tested on."""
-    return scorer(*fresh(task, 500, seed=1), whole_lines_right)
+    """Return for `train` the `score` of whole lines, on 500 lines that nothing is tested on."""
+    x, y = fresh(task, 500, seed=1)
+    return partial(score, x=x, y=y, correct=whole_lines_right)
 
 
 @torch.no_grad()
 def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) -> Row:
     """Measure a network on fresh lines of a task, its cap on steps set to N.
 
-    rules: see `under_rule`, for each rule; by_step: [N] right if every line stops at step n; by_need: expected steps of
-    lines that need 1, 2, ... (None where there are none); corr: of expected steps and need; waiting, ready: mean
-    lambda_n before the needed step, and from there on.
+    by_step: [N] right if every line stops at step n; by_need: expected steps of lines that need 1, 2, ... (None where
+    there are none); corr: of expected steps and need; waiting, ready: mean lambda_n before the needed step, and from
+    there on.
     """
     device = next(model.parameters()).device
     x, y = (part.to(device) for part in fresh(task, n_lines, seed))
@@ -105,10 +102,11 @@ def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) ->
     for name, rule in RULES.items():
         halting[name] = one_hot(rules.halting_steps(output, rule) - 1, N).T.float()
     steps, lambda_n = expected_steps(output.log_p), output.halt_logits.sigmoid()[:-1]  # the last has no influence
+    groups = [steps[need == n] for n in range(1, int(need.max()) + 1)]
     return {
         "rules": {name: under_rule(p, right, early) for name, p in halting.items()},
         "by_step": right.mean(1).tolist(),
-        "by_need": steps_by_need(steps, need),
+        "by_need": [group.mean().item() if len(group) else None for group in groups],
         "corr": correlations(steps, task, x),
         "need": need.float().mean().item(),
         "waiting": lambda_n[early[:-1]].mean().item(),
@@ -126,28 +124,17 @@ def under_rule(p: Tensor, right: Tensor, early: Tensor) -> dict[str, float]:
     return {name: values.sum(0).mean().item() for name, values in by_line.items()}
 
 
-def steps_by_need(steps: Tensor, need: Tensor) -> list[float | None]:
-    """Return the mean steps of the lines that need 1, 2, ... steps: both [lines]."""
-    groups = [steps[need == needed] for needed in range(1, int(need.max()) + 1)]
-    return [group.mean().item() if len(group) else None for group in groups]
-
-
 def correlations(steps: Tensor, task: Any, x: Tensor) -> dict[str, float]:
     """Return the correlation of steps and need; of sums, also if the first guess is no carry, or a carry."""
     needs = {"all": task.needed_steps(x)}
     if isinstance(task, AdditionTask):
         needs |= {"carries": task.needed_steps(x, guess=0), "no carries": task.needed_steps(x, guess=1)}
-    return {
-        name: torch.corrcoef(torch.stack([steps, by_place.amax(1).float()]))[0, 1].item()
-        for name, by_place in needs.items()
-    }
+    pairs = {name: torch.stack([steps, by_place.amax(1)]) for name, by_place in needs.items()}
+    return {name: torch.corrcoef(pair)[0, 1].item() for name, pair in pairs.items()}
 
 
 def run(**setting: Any) -> Row:
-    """Train a network of this setting, and measure it: {"tests": {places: what `measure` returns}}.
-
-    Those that add are tested on uniform numbers, too: "uniform".
-    """
+    """Train a network of this setting, and measure it, also on "uniform" numbers if it adds: {places: measures}."""
     model = learn(**setting)
     kinds = {"tests": setting["task"]} | ({} if setting["task"] == "parity" else {"uniform": "addition"})
     result: Row = {name: {} for name in kinds}
@@ -159,7 +146,7 @@ def run(**setting: Any) -> Row:
     return rounded(result)
 
 
-def experiment(name: str, *changes: tuple[Row, int]) -> Experiment:
+def experiment(name: str, changes: Sequence[tuple[Row, int]]) -> Experiment:
     """Return the experiment that makes these changes in the recipe, each for so many seeds."""
     settings = [RECIPE | change | {"seed": seed} for change, n_seeds in changes for seed in range(n_seeds)]
     return Experiment(f"05_light_cone_{name}", run, settings, short=[settings[0] | {"updates": 20}])
@@ -167,28 +154,21 @@ def experiment(name: str, *changes: tuple[Row, int]) -> Experiment:
 
 CARRIES: Row = {"task": "addition, long carries", "beta": 0.03}
 UNIFORM = CARRIES | {"task": "addition"}
-EXPERIMENTS = {
-    "main": experiment("main", ({}, 10)),
-    "addition": experiment(
-        "addition",
-        (CARRIES, 10), (CARRIES | {"residual": True}, 10), (UNIFORM, 5), (UNIFORM | {"residual": True}, 5),
-    ),
-    "vote": experiment("vote", ({"vote": "pooled"}, 10), ({"vote": "pooled", "lambda_p": 0.2}, 5)),
-    "noise": experiment("noise", ({"noise": 0.0}, 10), ({"noise": 0.0, "updates": 3000}, 5), ({"noise": 0.3}, 5)),
-    "prior": experiment(
-        "prior",
-        *(({"lambda_p": lambda_p}, 5) for lambda_p in (0.1, 0.2, 0.3, 0.6, 0.8)),
-        *(({"lambda_p": lambda_p, "N": 40}, 5) for lambda_p in (0.1, 0.2)),
-    ),
-    "beta": experiment("beta", ({"beta": 0.001}, 5), ({"beta": 0.1}, 5)),
-    "reversed": experiment(
-        "reversed", *(({"direction": "p_G||p", "lambda_p": lambda_p}, 5) for lambda_p in (0.2, 0.4, 0.8))
-    ),
-}  # fmt: skip
+CHANGES: dict[str, list[tuple[Row, int]]] = {
+    "main": [({}, 10)],
+    "addition": [(CARRIES, 10), (CARRIES | {"residual": True}, 10), (UNIFORM, 5), (UNIFORM | {"residual": True}, 5)],
+    "vote": [({"vote": "pooled"}, 10), ({"vote": "pooled", "lambda_p": 0.2}, 5)],
+    "noise": [({"noise": 0.0}, 10), ({"noise": 0.0, "updates": 3000}, 5), ({"noise": 0.3}, 5)],
+    "prior": [({"lambda_p": lambda_p}, 5) for lambda_p in (0.1, 0.2, 0.3, 0.6, 0.8)]
+    + [({"lambda_p": lambda_p, "N": 40}, 5) for lambda_p in (0.1, 0.2)],
+    "beta": [({"beta": 0.001}, 5), ({"beta": 0.1}, 5)],
+    "reversed": [({"direction": "p_G||p", "lambda_p": lambda_p}, 5) for lambda_p in (0.2, 0.4, 0.8)],
+}
+EXPERIMENTS = {name: experiment(name, changes) for name, changes in CHANGES.items()}
 
 
 def measured(rows: Sequence[Row], where: str = "tests") -> list[dict[int, Row]]:
-    """Return what stored runs were measured to be: {places: what `measure` returns} for each."""
+    """Return what `measure` found of each of the stored runs, {places: measures}."""
     return [{int(places): test for places, test in row[where].items()} for row in rows]
 
 
@@ -215,13 +195,10 @@ def gain(test: Row, rule: str) -> float:
 
 
 def best_halting(probs: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:
-    """Return the best that choosing one step for each sample can reach without seeing its answers.
+    """Return the best that choosing one step for each sample can reach: mean steps, rising, and probability of right.
 
-    Two lists: mean steps, rising, and the mean probability to be right.
-
-    probs: [N, batch], how likely a sample is right if it stops at each step (0 or 1 for answers that are known). A
-    sample stops where its probability, less the price of its steps, is highest; a point for each price, 1 to 0.001 a
-    step.
+    probs: [N, batch], how likely a sample is right at each step (0 or 1 where answers are known). It stops where that,
+    less the price of its steps, is highest; a point for each price, 1 to 0.001 a step.
     """
     n = torch.arange(1, len(probs) + 1, device=probs.device)[:, None]
     steps, accuracy = [], []

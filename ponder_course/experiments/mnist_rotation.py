@@ -1,7 +1,7 @@
 """The experiments of lesson 04: networks that read rotated digits, what is measured of them, and what runs say."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -10,15 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, softmax
-from torch.optim import Optimizer
-from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.digits import DigitSet, load_digits
-from ponder_course.experiments.light_cone import best_halting, same_for_all, scorer
+from ponder_course.experiments.light_cone import best_halting, same_for_all, score
 from ponder_course.experiments.mnist_networks import ConvEncoder, ConvStep, MLPCell
 from ponder_course.runs import Experiment, rounded
 from ponder_course.store import Row
-from ponder_utils._check import check_choice
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import FixedDepthLoss, LossTerms, PonderLoss, RegularizationLoss
@@ -28,6 +26,7 @@ from ponder_utils.tasks import RotationTask, rotated_by, rotated_within
 from ponder_utils.training import cool_down, train
 
 LossFunction = Callable[[PonderOutput, Tensor], LossTerms]
+CRITERION = nn.CrossEntropyLoss(reduction="none")
 STEPS: dict[str, Callable[[], nn.Module]] = {
     # The write-ups' network: a CNN reads the image once, then a small two-layer network takes the steps.
     "CNN": lambda: EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), n_outputs=10)),
@@ -39,7 +38,6 @@ CNN: Row = {"network": "CNN", "loss": "per sample", "within": 22.5, "N": 20, "la
 PATCHES: Row = {"network": "conv", "loss": "per sample", "within": 22.5, "N": 10, "lambda_p": 0.3, "beta": 0.2}
 RECIPES = {"CNN": CNN, "conv": PATCHES}
 DEPTHS = {"CNN": (1, 4, 20), "conv": (1, 5, 10)}
-LOSSES = ("per sample", "batch mean", "batch mean, KL reversed", "last step")
 
 
 def fixed(network: str, depth: int) -> Row:
@@ -71,38 +69,29 @@ def batch_mean_loss(lambda_p: float, beta: float, direction: str) -> LossFunctio
     return loss
 
 
-def make_loss(loss: str, lambda_p: float, beta: float) -> LossFunction:
-    """Return the loss that a recipe names, one of `LOSSES`."""
-    check_choice("loss", loss, LOSSES)
-    criterion = nn.CrossEntropyLoss(reduction="none")
-    if loss == "per sample":
-        return PonderLoss(criterion, lambda_p, beta)
-    if loss == "last step":
-        return FixedDepthLoss(criterion, every_step=False)
-    return batch_mean_loss(lambda_p, beta, "p||p_G" if loss == "batch mean" else "p_G||p")
+LOSSES: dict[str, Callable[[float, float], LossFunction]] = {  # (lambda_p, beta) -> loss
+    "per sample": partial(PonderLoss, CRITERION),
+    "batch mean": partial(batch_mean_loss, direction="p||p_G"),
+    "batch mean, KL reversed": partial(batch_mean_loss, direction="p_G||p"),
+    "last step": lambda lambda_p, beta: FixedDepthLoss(CRITERION, every_step=False),
+}
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a network of each kind learns, how fast, and on how many test digits it is measured.
-
-    With `patience` it learns until so many evaluations, one each epoch, have brought no new best.
-    """
+    """How long a network of each kind learns, how fast, and on how many test digits it is measured."""
 
     updates: dict[str, int]
     lr: dict[str, float]
     n_test: int
-    patience: int | None = None
+    patience: int | None = None  # learn until so many evaluations, one each epoch, have brought no new best
 
-    def schedule(self, n_updates: int) -> Callable[[Optimizer], LRScheduler]:
-        """Return the schedule: divide by ten after three epochs without a new best, or else slow down to the end."""
-        if self.patience:
-            return partial(ReduceLROnPlateau, mode="max", patience=2)
-        return cool_down(n_updates)
-
-    def log_every(self, network: str, n_updates: int, n_train: int) -> int:
-        """Return the number of updates between two evaluations: an epoch with `patience`, or else a tenth of all."""
-        return n_train // BATCHES[network] if self.patience else max(1, n_updates // 10)
+    def options(self, network: str, n_updates: int, n_train: int) -> Row:
+        """Return the arguments of `train` that say how lr falls, and when the network is evaluated."""
+        if not self.patience:
+            return {"schedule": cool_down(n_updates), "log_every": max(1, n_updates // 10)}
+        by_ten = partial(ReduceLROnPlateau, mode="max", patience=2)  # after three epochs without a new best
+        return {"schedule": by_ten, "log_every": n_train // BATCHES[network], "patience": self.patience}
 
 
 BUDGETS = {
@@ -113,13 +102,11 @@ BUDGETS = {
 
 
 def validation(digits: DigitSet, budget: str, within: float = 22.5) -> Callable[..., Row]:
-    """Return for `train` what measures accuracy, exact in the halting, and steps on validation digits.
-
-    All of these where they decide when to stop, else at most 1,000.
-    """
-    n = None if BUDGETS[budget].patience else 1000
+    """Return for `train` the `score` on validation digits."""
+    n = None if BUDGETS[budget].patience else 1000  # all where they decide when to stop
     x, y = digits.validation.x[:n], digits.validation.y[:n]
-    return scorer(rotated_within(x, within, torch.Generator(x.device).manual_seed(1)), y, class_correct)
+    x = rotated_within(x, within, torch.Generator(x.device).manual_seed(1))
+    return partial(score, x=x, y=y, correct=class_correct)
 
 
 def learn(
@@ -132,10 +119,9 @@ def learn(
     model = make_net(STEPS[network](), N).to(digits.train.x.device)
     task, plan = RotationTask(*digits.train, within), BUDGETS[budget]
     log = train(
-        model, make_loss(loss, lambda_p, beta), lambda generator: task.batch(BATCHES[network], generator), updates,
-        lr=plan.lr[network], clip=0.5, seed=seed, schedule=plan.schedule(updates), patience=plan.patience,
-        evaluate=validation(digits, budget, within), log_every=plan.log_every(network, updates, len(digits.train.y)),
-        progress=False,
+        model, LOSSES[loss](lambda_p, beta), lambda generator: task.batch(BATCHES[network], generator), updates,
+        lr=plan.lr[network], clip=0.5, seed=seed, evaluate=validation(digits, budget, within), progress=False,
+        **plan.options(network, updates, len(digits.train.y)),
     )  # fmt: skip
     return model.eval(), log
 
@@ -153,8 +139,7 @@ def at_home(x: Tensor, within: float = RANGES[0]) -> Tensor:
 def right_and_wrong_steps(model: PonderNet, x: Tensor, y: Tensor) -> tuple[float, float]:
     """Return the mean expected steps of right answers, and of wrong ones (nan if there are none).
 
-    An image whose answer is right with probability 0.9 counts with 0.9 among the right ones, and with 0.1 among the
-    wrong ones, each time with its own expected steps.
+    An image whose answer is right with probability 0.9 counts with 0.9 among the right and 0.1 among the wrong ones.
     """
     y_hat, _, log_p = model(x)
     right = (log_p.exp() * class_correct(y_hat, y)).sum(0)  # [batch]
@@ -175,9 +160,9 @@ def by_rule(model: PonderNet, x: Tensor, y: Tensor) -> dict[str, list[float]]:
 
 
 def measure(model: PonderNet, x: Tensor, y: Tensor) -> Row:
-    """Measure a network on test images x, uint8, with labels y: at all `ANGLES`, within all `RANGES`, by all rules.
+    """Measure a network on test images x, uint8, with labels y; all but the rules are exact in the halting.
 
-    Accuracy and steps are exact in the halting. by_step: [N] right if every digit stops at step n.
+    by_step: [N] right if every digit stops at step n.
     """
     turned = [rotated_by(x, degrees) for degrees in ANGLES]
     exactly = [evaluate(model, images, y, class_correct) for images in turned]
@@ -197,17 +182,14 @@ def measure(model: PonderNet, x: Tensor, y: Tensor) -> Row:
 
 
 def ambiguous(digits: DigitSet, n_known: int = 5000) -> Tensor:
-    """Tell which test digits have five nearest training images of more than one class: bool [n_test].
-
-    Nothing is asked of a network.
-    """
+    """Return which test digits have five nearest training images of more than one class: bool [n_test]."""
     known, labels = rotated_by(digits.train.x[:n_known], 0).flatten(1), digits.train.y
     nearest = torch.cdist(rotated_by(digits.test.x, 0).flatten(1), known).topk(5, largest=False).indices
     return (labels[nearest] != labels[nearest[:, :1]]).any(1)
 
 
 def late(right: Tensor) -> tuple[Tensor, Tensor]:
-    """Tell which digits are right for good later than most, up to the best step; and which are right at that step.
+    """Return which digits, up to the best step, are right for good later than most; and which are right at that step.
 
     right: [N, batch] of bool -> [batch], twice.
     """
@@ -226,10 +208,9 @@ def more_steps(steps: Tensor, group: Tensor) -> float:
 def measure_closely(model: PonderNet, digits: DigitSet) -> Row:
     """Measure on all test images at home what halting buys, and about which digits a network thinks longer.
 
-    by_step: [N] if every digit stops at step n; by_step_90: turned by 90 degrees. rules: {rule: [steps, right]},
-    sampling exact. ever: right at any step; hindsight: the most that any choice of a step for each digit reaches in as
-    many steps as the quantile rule takes, the labels being known. longer: expected steps of the digits named less those
-    of the others; fractions: of all digits. p: [N], upright.
+    ever: right at any step; hindsight: the most that any choice of a step for each digit reaches in as many steps as
+    the quantile rule takes, the labels being known. longer: expected steps of the digits named less those of the
+    others; fractions: of all digits.
     """
     x, y = at_home(digits.test.x), digits.test.y
     upright, sideways = rotated_by(digits.test.x, 0), rotated_by(digits.test.x, 90)
@@ -258,17 +239,12 @@ def measure_closely(model: PonderNet, digits: DigitSet) -> Row:
     return rounded(row | {"p": at_0.p, "by_step_90": at_90.accuracy_by_step})
 
 
-@lru_cache(maxsize=1)
-def _digits(data: str, folder: str) -> DigitSet:
-    return load_digits("mnist" if data == "MNIST" else "digits", folder)
+_digits = lru_cache(maxsize=1)(load_digits)
 
 
 def run(*, budget: str, data: str, folder: str = "data", closely: bool = False, **setting: Any) -> Row:
-    """Train a network of this setting, and `measure` it, or `measure_closely`; also the updates that it made.
-
-    MNIST is in the folder.
-    """
-    digits = _digits(data, folder)
+    """Train a network of this setting, and `measure` it, or `measure_closely`. folder: where MNIST is."""
+    digits = _digits("mnist" if data == "MNIST" else "digits", folder)
     model, log = learn(digits, budget, **setting)
     n_test = BUDGETS[budget].n_test
     row = measure_closely(model, digits) if closely else measure(model, digits.test.x[:n_test], digits.test.y[:n_test])
@@ -295,9 +271,7 @@ LONG = {
 }
 
 
-def experiment(
-    name: str, budget: str, recipes: Sequence[Row], n_seeds: Sequence[int], closely: bool = False
-) -> Experiment:
+def experiment(name: str, budget: str, recipes: list[Row], n_seeds: list[int], closely: bool = False) -> Experiment:
     """Return the experiment that trains by each recipe so many seeds; short runs make ten updates on small digits."""
     settings = [
         {"data": "MNIST"} | recipe | {"updates": BUDGETS[budget].updates[recipe["network"]], "seed": seed}
@@ -328,31 +302,25 @@ def wider(rows: Iterable[Row]) -> list[float]:
 
 
 def mistaken(rows: Iterable[Row], degrees: int = 0) -> list[float]:
-    """Return expected steps of wrong answers less those of right ones, all turned by so many degrees.
-
-    A network without wrong answers has no steps for them, and is left out.
-    """
+    """Return expected steps of wrong answers less those of right ones, of the networks that have wrong ones."""
     at = ANGLES.index(degrees)
     changes = [row["wrong"][at] - row["right"][at] for row in rows]
     return [change for change in changes if not math.isnan(change)]
 
 
 def longer(rows: Iterable[Row], group: str) -> list[float]:
-    """Return what `measure_closely` found of these digits, but for networks for which there are none, or no others."""
+    """Return how much longer the networks think about these digits, where there are some, and others."""
     return [row["longer"][group] for row in rows if not math.isnan(row["longer"][group])]
 
 
 def gains(rows: Iterable[Row], rule: str) -> list[float]:
-    """Return what halting by this rule adds to the accuracy at home, beside the same mean number of steps for all.
-
-    Sampling is exact, the mean over all draws; those of `by_rule` are the same for every network, and so is their luck.
-    """
+    """Return what halting by this rule adds to the accuracy at home, beside the same mean number of steps for all."""
     found = []
     for row in rows:
         if not row.get("rules"):  # of fixed depth
             continue
         steps, right = row["rules"][rule]
-        if rule == "sample" and "steps_within" in row:
+        if rule == "sample" and "steps_within" in row:  # the mean over all draws, without the luck of one
             steps, right = row["steps_within"][0], row["accuracy_within"][0]
         by_step = row.get("by_step_within") or row["by_step"]
         found.append(right - same_for_all(by_step, steps))

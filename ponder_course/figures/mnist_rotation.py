@@ -1,7 +1,7 @@
 """Figures of networks that think about images of digits."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,28 +10,21 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 from ponder_course.figures.style import BLACK, Line, Points, legend, look, marks, panels, slide, spread, step_axis
 from ponder_course.verdicts import interval
 
-NEAR = 0.85  # the top of `flat_line` begins here
-
 
 @slide
 def flat_line(
     curves: Mapping[str, Sequence[Line]], own: Mapping[str, Points], fixed: Mapping[str, Points], live: int,
     chance: float,
 ) -> Figure:  # fmt: skip
-    """Draw the accuracy if a network always stopped at step n.
+    """Draw the accuracy if a network always stopped at step n; what is above 85 % again, magnified.
 
-    A network that comes near to the top is drawn there again, magnified.
-
-    Args:
-        curves: {network: [runs, N]}; the first `live` runs are darker.
-        own: {network: (steps, accuracy) of each run where it halts by itself}, full marks.
-        fixed: {network: (steps, accuracy) of each run trained for that number of steps and no other}, hollow marks.
-        chance: the accuracy of a guess.
+    curves: {network: [runs, N]}; the first `live` runs are darker. own and fixed: {network: (steps, accuracy) of each
+    run} where it halts by itself, full marks, and where it was trained for that number of steps alone, hollow marks.
     """
     figure, (ax,) = panels(1, width=8.6, height=5.2)
     longest = max(len(runs[0]) for runs in curves.values())
     axes = [ax]
-    if any(np.max(runs) > NEAR for runs in curves.values()):
+    if any(np.max(runs) > 0.85 for runs in curves.values()):
         axes.append(ax.inset_axes((0.57, 0.2, 0.41, 0.46)))
     for shown in axes:
         for which, (name, runs) in enumerate(curves.items()):
@@ -39,7 +32,7 @@ def flat_line(
             marks(shown, own[name], which, 40, full=True, zorder=4, label=f"{name}: left to itself")
             if fixed.get(name):
                 marks(shown, fixed[name], which, 70, zorder=4, label=f"{name}: trained for one depth")
-        shown.set(xlim=(0.5, longest + 0.5), xlabel="", ylim=(NEAR, 1), title="the top of it, magnified")
+        shown.set(xlim=(0.5, longest + 0.5), xlabel="", ylim=(0.85, 1), title="the top of it, magnified")
         shown.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         shown.set_yticks([0.85, 0.9, 0.95, 1])
         shown.xaxis.set_major_locator(MultipleLocator(5))
@@ -104,11 +97,9 @@ def forest(
     axes[0].set_yticks(range(len(rows)), [row.label for row in rows])
     for text, row in zip(axes[0].get_yticklabels(), rows, strict=True):
         text.set_fontweight("normal" if row.group else "bold")
-    shown = {row.group for row in rows}
     for which, group in enumerate(groups):
-        if group in shown:
+        if any(row.group == group for row in rows):
             marks(axes[0], [], which, 62, full=True, label=group)
-    note: dict[str, Any] = {"xycoords": "axes fraction", "fontsize": 11, "color": "#555555"}
-    axes[0].annotate(left, (0.02, 1.01), ha="left", **note)
-    axes[0].annotate(right, (0.98, 1.01), ha="right", **note)
+    for x, side, text in ((0.02, "left", left), (0.98, "right", right)):
+        axes[0].annotate(text, (x, 1.01), ha=side, xycoords="axes fraction", fontsize=11, color="#555555")
     return legend(figure, columns=len(groups))

@@ -9,23 +9,22 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_course.figures.style import BLACK, COLOURS, GREY, legend, look, panels, slide, step_axis
+from ponder_course.figures.style import BLACK, COLOURS, GREY, Line, legend, look, panels, slide, step_axis
 from ponder_course.verdicts import interval
 from ponder_utils.evaluation import Score
 
-Line = Sequence[float]  # a number for each point
 Row = Mapping[str, Any]  # a run: "accuracy" and "steps" for each k, and "learnt", True or False
 
 
 def network_look(kind: int, which: int) -> dict[str, Any]:
     """Return the look of a network in every figure: the colour of its kind, a marker and dashes of its own."""
-    return {**look(which, color=COLOURS[kind]), "markersize": 5.5, "markerfacecolor": "white", "linewidth": 1.5}
+    return look(which, color=COLOURS[kind], markersize=5.5, markerfacecolor="white", linewidth=1.5)
 
 
 def name_networks(ax: Axes, number: int) -> None:
     """Name this many networks in the legend, in black."""
     for which in range(number):
-        ax.plot([], [], **{**network_look(0, which), "color": BLACK}, label=f"network {which}")
+        ax.plot([], [], **network_look(0, which) | {"color": BLACK}, label=f"network {which}")
 
 
 @slide
@@ -36,12 +35,11 @@ def stopped_at(groups: Mapping[str, Sequence[Score]], chance: float = 0.5, lowes
     """
     figure, axes = panels(len(groups), width=4.9, height=3.6, sharey=True)
     for kind, (ax, (title, scores)) in enumerate(zip(axes, groups.items(), strict=True)):
+        large = {"markersize": 12, "markerfacecolor": COLOURS[kind], "markeredgecolor": "white", "linestyle": ""}
         for which, score in enumerate(scores):
             n = step_axis(ax, len(score.accuracy_by_step), title=title, ylim=(lowest, 1.05))
             ax.plot(n, score.accuracy_by_step, **network_look(kind, which))
-        for which, score in enumerate(scores):
-            large = {"markersize": 12, "markerfacecolor": COLOURS[kind], "markeredgecolor": "white", "linestyle": ""}
-            ax.plot([score.steps], [score.accuracy], **{**network_look(kind, which), **large}, zorder=3)
+            ax.plot([score.steps], [score.accuracy], **network_look(kind, which) | large, zorder=3)
         ax.axhline(chance, color=BLACK, linestyle=":", linewidth=1.3, label="chance")
     name_networks(axes[0], max(map(len, groups.values())))
     axes[0].plot([], [], "o", color=BLACK, markersize=10, label="large: halting as it wants")
@@ -54,8 +52,8 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
     """Draw mean rises with their intervals against lambda_p, a panel for each size and a mark for each loss.
 
     The table has a row for each run: size, loss, lambda_p, outcome and rise, which is drawn for those that "learnt".
-    Fewer than three make no interval: their runs are crosses. What is beyond the limits is cut off. Above the axes
-    stand the numbers of runs that have "not learnt", and in the upper row of those that "crashed", where there are any.
+    Fewer than three make no interval: their runs are crosses. Above the axes stand the numbers of the others, which
+    have "not learnt" or "crashed".
     """
     losses, lambda_ps = list(table["loss"].unique()), sorted(table["lambda_p"].unique())
     figure, axes = panels(table["size"].nunique(), width=5.4, height=4.5, sharey=True)

@@ -30,20 +30,16 @@ STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "grid.color": "#DDDDDD",
     "axes.axisbelow": True,
-    "axes.titlesize": "medium",
     "legend.frameon": False,
-    "legend.fontsize": "small",
     "lines.linewidth": 1.8,
-}
-LARGE: dict[Any, Any] = {  # for a projector: text is at least 11 points high at the size shown
-    "font.size": 12,
+    "font.size": 12,  # for a projector: text is at least 11 points high at the size shown
+    "axes.titlesize": 12,
     "legend.fontsize": 11,
     "xtick.labelsize": 11,
     "ytick.labelsize": 11,
-    "axes.titlesize": 12,
 }
 # A decorator of figures: the course's style, else matplotlib's defaults, whatever the reader's settings are.
-slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE, **LARGE})
+slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE})
 
 Line = Sequence[float]  # a number for each point
 Points = Sequence[tuple[float, float]]  # (x, y)
