@@ -25,7 +25,7 @@ def setting_of(name, **change):
 
 def network_of(name, **change):
     torch.manual_seed(0)
-    return papers_size.build(papers_size.Setting(**setting_of(name, **change)))[0]
+    return papers_size.build(setting_of(name, **change))[0]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -66,7 +66,7 @@ def test_without_a_curriculum_every_k_is_drawn_from_the_first_update_on():
 @pytest.mark.parametrize("name", METHODS)
 def test_accuracy_and_steps_are_those_of_the_method(name):
     model = network_of(name, gain=None, halting=0.0)
-    row = papers_size.measure(model, 6, fixed=name in ("last step", "every step"))
+    row = papers_size.probe(model, 6, fixed=name in ("last step", "every step"))
     generator = torch.Generator().manual_seed(12)
     x, y = ParityTask(6, 1, 1).batch(500, generator)
     found = (row["accuracy"][0], row["steps"][0])
@@ -82,7 +82,7 @@ def test_accuracy_and_steps_are_those_of_the_method(name):
 def test_by_ones_and_by_step_are_of_the_inputs_that_they_name(monkeypatch):
     monkeypatch.setattr(papers_size, "PROBED_K", (2, 4))
     model = network_of("PonderNet")
-    row = papers_size.measure(model, 6, fixed=False)
+    row = papers_size.probe(model, 6, fixed=False)
     assert [len(by_step) for by_step in row["by_step"]] == [5, 5]
     for k, by_ones in zip((2, 4), row["by_ones"], strict=True):
         for ones in range(k + 1):
@@ -180,7 +180,8 @@ def test_settings_are_all_different_and_what_a_run_takes(name):
     assert len({key_of(setting) for setting in experiment.settings}) == len(experiment.settings)
     for setting in experiment.settings + experiment.short:
         assert setting == plain(setting)
-        assert papers_size.Setting(**setting).network in papers_size.METHODS
+        assert setting["network"] in papers_size.METHODS
+        assert setting.keys() == setting_of("ACT").keys()
 
 
 @pytest.mark.parametrize("name", papers_size.EXPERIMENTS)

@@ -10,8 +10,9 @@ import torch
 from pandas import DataFrame
 from torch import Tensor, nn
 
-from ponder_course.experiments.parity import act, cross_entropy, measure, one_time_step, right
-from ponder_course.runs import Experiment
+from ponder_course.experiments.parity import act, cross_entropy, inputs_by_k, measure, one_time_step, right
+from ponder_course.runs import Experiment, rounded
+from ponder_course.store import Row
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell, start_cell
 from ponder_utils.evaluation import binary_correct
@@ -20,7 +21,6 @@ from ponder_utils.states import hidden_state
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
 
-Row = dict[str, Any]  # the setting and the result of a run
 Prices = Sequence[Sequence[float]]  # [time penalty tau, number of updates] of each phase of a training
 
 # Sizes and training that all networks share. N is the cap on steps, which the lesson calls M.
@@ -61,7 +61,7 @@ def train_in_phases(
     """
     optimizer = torch.optim.Adam(model.parameters(), lr=setting["lr"], fused=True)
     generator = torch.Generator(next(model.parameters()).device).manual_seed(setting["seed"])
-    draw = one_time_step(partial(ParityTask(setting["elements"]).batch, BATCH))
+    draw = partial(one_time_step, partial(ParityTask(setting["elements"]).batch, BATCH))
     rows: list[Row] = []
     for phase, (tau, updates) in enumerate(prices):
         if phase == 1 and change is not None:
@@ -93,17 +93,17 @@ def run(kind: str, hyperparameter: float, updates: int, device: str = "cpu", **s
     }[kind]
     schedule = cool_down(updates) if len(prices) == 1 else None
     train_in_phases(model.to(device), prices, setting, schedule=schedule)
-    return measure(model.cpu(), elements)
+    return measure(model.cpu(), inputs_by_k(elements))
 
 
 def follow(prices: Prices, reset: bool = False, depth: int = 0, device: str = "cpu", **setting: Any) -> Row:
-    """Train ACT at a constant learning rate while its price changes, and evaluate it on two thousand inputs.
+    """Train ACT at a constant learning rate while its price changes. The setting is as for `run`.
 
-    When the first phase ends, `reset` gives it a new halting unit, as at the start. A `depth` takes the choice from it:
-    from then on it takes so many steps, and answers with the last. The setting is as for `run`.
+    When the first phase ends, `reset` gives it a new halting unit, as at the start; with a `depth`, it takes so many
+    steps from then on, and answers with the last.
 
-    Return "update" [points], the number of batches seen, and at each of them "accuracy", the mean number of "steps",
-    and "one_step", the fraction of inputs with a single step; "whose", from `whose_answer` of the trained network.
+    Return, over two thousand inputs, at each "update" [points] "accuracy", mean "steps" and "one_step", the fraction
+    of inputs with a single step; "whose", from `whose_answer` of the trained network.
     """
     torch.manual_seed(setting["seed"])
     model = act(setting["elements"], setting["hidden"], setting["N"]).to(device)
@@ -113,11 +113,8 @@ def follow(prices: Prices, reset: bool = False, depth: int = 0, device: str = "c
     def evaluate(model: nn.Module) -> dict[str, float]:
         output = model(x[None])
         steps = output.steps.float()
-        return {
-            "accuracy": right(output.y_hat[0], y),
-            "steps": steps.mean().item(),
-            "one_step": (steps == 1).float().mean().item(),
-        }
+        one_step = (steps == 1).float().mean().item()
+        return {"accuracy": right(output.y_hat[0], y), "steps": steps.mean().item(), "one_step": one_step}
 
     def change(model: ACT) -> None:
         if reset:
@@ -132,8 +129,8 @@ def follow(prices: Prices, reset: bool = False, depth: int = 0, device: str = "c
     before = {"update": 0, **evaluate(model)}
     log_every = max(1, min(100, int(sum(updates for _, updates in prices)) // 20))
     rows = [before, *train_in_phases(model, prices, setting, change, evaluate=evaluate, log_every=log_every)]
-    logged = {name: [round(row[name], 4) for row in rows] for name in ("update", "accuracy", "steps", "one_step")}
-    return logged | {"whose": whose_answer(model, x, y)}
+    logged = {name: [row[name] for row in rows] for name in ("update", "accuracy", "steps", "one_step")}
+    return rounded(logged) | {"whose": whose_answer(model, x, y)}
 
 
 @torch.no_grad()
@@ -200,19 +197,13 @@ def table(live: Sequence[Row], stored: Sequence[Row]) -> DataFrame:
     lines = []
     for number, row in enumerate([*live, *stored]):
         accuracy, steps = mean(row["accuracy"]), mean(row["steps"])
-        learnt = accuracy >= LEARNT
-        lines.append((row["kind"], row["hyperparameter"], accuracy, steps, learnt, number < len(live)))
+        lines.append((row["kind"], row["hyperparameter"], accuracy, steps, accuracy >= LEARNT, number < len(live)))
     return DataFrame(lines, columns=["kind", "setting", "accuracy", "steps", "learnt", "live"])
 
 
 def _experiment(name: str, run: Callable[..., Any], settings: list[Row], seeds: int, **short: Any) -> Experiment:
     settings = [setting | {"seed": seed} for setting in settings for seed in range(seeds)]
     return Experiment(f"01_act_{name}_class", run, settings, [settings[0] | short])
-
-
-def _grid(name: str, values: Sequence[float]) -> Experiment:
-    settings = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]
-    return _experiment(name, run, settings, 10, updates=20)
 
 
 HALF = RECIPE["updates"] // 2
@@ -225,12 +216,12 @@ CONTROLS: list[Row] = [
     {"prices": [[EXPENSIVE, 0], [CHEAP, 1500]], "depth": 2},  # two steps from the start
     {"prices": [[3e-2, HALF], [CHEAP, 3 * HALF]]},  # early, and less
 ]
-EXPERIMENTS = {
-    "fixed_depth": _grid("fixed_depth", DEPTHS),
-    "ACT": _grid("ACT", TAUS),
-    "charged_late": _grid("charged_late", [3e-2, 1e-1]),
-    "charged_early": _grid("charged_early", [3e-2, 1e-1]),
-    "controls": _experiment(
-        "controls", follow, [SIZES | control for control in CONTROLS], 5, prices=[[EXPENSIVE, 20], [CHEAP, 20]]
-    ),
-}
+GRIDS: dict[str, Sequence[float]] = {
+    "fixed_depth": DEPTHS, "ACT": TAUS, "charged_late": [3e-2, 1e-1], "charged_early": [3e-2, 1e-1],
+}  # fmt: skip
+EXPERIMENTS: dict[str, Experiment] = {}
+for name, values in GRIDS.items():
+    settings = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]
+    EXPERIMENTS[name] = _experiment(name, run, settings, 10, updates=20)
+settings = [SIZES | control for control in CONTROLS]
+EXPERIMENTS["controls"] = _experiment("controls", follow, settings, 5, prices=[[EXPENSIVE, 20], [CHEAP, 20]])

@@ -1,13 +1,13 @@
 """A known presentation of ACT, trained again with its own settings and scored on every input that it can draw."""
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ponder_course.experiments.parity import cross_entropy, one_time_step, right
+from ponder_course.experiments.parity import cross_entropy, one_time_step, score
 from ponder_course.runs import Experiment
+from ponder_course.store import Row
 from ponder_utils.act import ACT
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.losses import ACTLoss
@@ -32,21 +32,16 @@ def every_front() -> Tensor:
     return torch.cat([nn.functional.pad(x, (0, 8 - x.shape[1])) for x in fronts])
 
 
-def run(epochs: int, seed: int) -> dict[str, list[Any]]:
+def run(epochs: int, seed: int) -> Row:
     """Train as the presentation does; score on all inputs every second epoch, and at last on 1,000 sets of 16.
 
     Return "accuracy" and "steps" [points]; "sixteens" [17], on how many sets 0, 1, ..., 16 were right.
     """
     torch.manual_seed(seed)
     model, everything = ACT(nn.RNNCell(8 + 1, 16), max_steps=100), every_front()
-
-    @torch.no_grad()
-    def evaluate(model: nn.Module) -> dict[str, float]:
-        output = model(everything[None])
-        return {"accuracy": right(output.y_hat[0], odd(everything)), "steps": output.steps.float().mean().item()}
-
-    rows = train(model, ACTLoss(cross_entropy, 1e-4, "accumulated"), one_time_step(partial(front, 2)), 80 * epochs,
-                 lr=1e-3, clip=1e6, seed=seed, evaluate=evaluate, log_every=160, progress=False)  # fmt: skip
+    rows = train(model, ACTLoss(cross_entropy, 1e-4, "accumulated"), partial(one_time_step, partial(front, 2)),
+                 80 * epochs, lr=1e-3, clip=1e6, seed=seed, evaluate=partial(score, x=everything, y=odd(everything)),
+                 log_every=160, progress=False)  # fmt: skip
     x, y = front(16 * 1000, torch.Generator().manual_seed(0))
     with torch.no_grad():
         scores = binary_correct(model(x[None]).y_hat[0], y).view(1000, 16).sum(1)
@@ -54,7 +49,5 @@ def run(epochs: int, seed: int) -> dict[str, list[Any]]:
     return logged | {"sixteens": torch.bincount(scores, minlength=17).tolist()}
 
 
-SETTINGS: list[dict[str, Any]] = [{"epochs": 120, "seed": seed} for seed in range(10)]
-EXPERIMENTS = {
-    "presentation": Experiment("01_act_presentation_class", run, SETTINGS, [{"epochs": 6, "seed": 0}]),
-}
+SETTINGS: list[Row] = [{"epochs": 120, "seed": seed} for seed in range(10)]
+EXPERIMENTS = {"presentation": Experiment("01_act_presentation_class", run, SETTINGS, [{"epochs": 6, "seed": 0}])}

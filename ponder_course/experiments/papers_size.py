@@ -1,7 +1,6 @@
 """Parity at the papers' sizes, 64 and 96 elements: who learns it, in how many steps, and who goes beyond the border."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from statistics import mean
 from typing import Any
@@ -10,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from ponder_course.experiments.parity import FIXED, LOSSES, Row, act, columns, score
+from ponder_course.experiments.parity import FIXED, LOSSES, act, measure, score
 from ponder_course.runs import Experiment, matching, rounded
+from ponder_course.store import Row
 from ponder_utils.curriculum import Curriculum
 from ponder_utils.evaluation import evaluate
 from ponder_utils.muon import MuonAndAdam
@@ -22,8 +22,13 @@ from ponder_utils.training import train
 
 # What all networks share: Muon, a unit for each element, a start with few non-zero elements and long thought.
 RECIPE: Row = {
-    "hidden": 128, "N": 20, "batch": 256, "updates": 16_000, "lr": 7e-4, "muon": 3.0, "clip": 0.3, "gain": 6.0,
-    "halting": -5.0, "first": 1, "raise_at": 0.8, "patience": 20,
+    "hidden": 128, "N": 20, "batch": 256, "updates": 16_000,
+    "lr": 7e-4,  # falls by 0.7 whenever the curriculum has stood still for `patience` evaluations
+    "muon": 3.0,  # how much larger Muon's updates are than Adam's; None for Adam alone
+    "clip": 0.3,
+    "gain": 6.0,  # first weight of each element to a unit of its own; None for the first weights of nn.Linear
+    "halting": -5.0,  # first bias of the halting logit: a network begins by thinking for long if it is low
+    "first": 1, "raise_at": 0.8, "patience": 20,  # the curriculum begins with k = 1 to `first`
 }  # fmt: skip
 SIZES: dict[str, Row] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
 METHODS = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # with lambda_p, or ACT's tau
@@ -39,45 +44,21 @@ CURVE_POINTS = 100  # of a training that are kept, or a few more
 PROBED_K = (8, 16, 32, 64)  # at which accuracy and steps are taken apart
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A training on k = 1 to k_max of the elements, with a curriculum that begins with k = 1 to `first`."""
-
-    network: str  # one of METHODS
-    hyperparameter: float  # lambda_p, or ACT's tau
-    elements: int
-    k_max: int
-    hidden: int
-    N: int
-    batch: int
-    updates: int
-    lr: float  # falls by 0.7 whenever the curriculum has stood still for `patience` evaluations
-    muon: float | None  # how much larger Muon's updates are than Adam's; None for Adam alone
-    clip: float
-    gain: float | None  # first weight of each element to a unit of its own; None for the first weights of nn.Linear
-    halting: float  # first bias of the halting logit: a network begins by thinking for long if it is low
-    first: int
-    raise_at: float
-    patience: int
-    seed: int
-
-
-def build(setting: Setting) -> tuple[nn.Module, Callable[[Any, Tensor], Any]]:
-    """Return a network with its first weights, and its loss."""
-    elements, hidden = setting.elements, setting.hidden
+def build(setting: Row) -> tuple[nn.Module, Callable[[Any, Tensor], Any]]:
+    """Return a network with its first weights, and its loss. The setting is as for `run`."""
+    network, elements, hidden = setting["network"], setting["elements"], setting["hidden"]
     model: Any
-    if setting.network == "ACT":
-        model = act(elements, hidden, setting.N)
+    if network == "ACT":
+        model = act(elements, hidden, setting["N"])
         cell, halting_bias = model.cell, model.halting.bias
     else:
-        model = PonderNet(RNNStep(elements, hidden), setting.N)
+        model = PonderNet(RNNStep(elements, hidden), setting["N"])
         cell, halting_bias = model.step.cell, model.step.heads.bias
     with torch.no_grad():
-        if setting.gain is not None:
-            cell.from_x.weight[:, :elements] = setting.gain * torch.eye(hidden, elements)
-        halting_bias[-1] = setting.halting
-    loss = "log space" if setting.network == "PonderNet" else setting.network
-    return model, LOSSES[loss](setting.hyperparameter)
+        if setting["gain"] is not None:
+            cell.from_x.weight[:, :elements] = setting["gain"] * torch.eye(hidden, elements)
+        halting_bias[-1] = setting["halting"]
+    return model, LOSSES["log space" if network == "PonderNet" else network](setting["hyperparameter"])
 
 
 def inputs_with_ones(elements: int, k: int, ones: int, batch: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -87,65 +68,61 @@ def inputs_with_ones(elements: int, k: int, ones: int, batch: int, generator: to
     return values[order], torch.full((batch,), float(ones % 2), device=generator.device)
 
 
-def run(checkpoint_dir: str | None = None, **values: Any) -> Row:
-    """Train the network of a `Setting` and measure it at every k. On a GPU if there is one.
+def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
+    """Train a network on a curriculum and `probe` it. On a GPU if there is one.
 
+    The setting has "network", one of METHODS, with its hyperparameter; the names of RECIPE and SIZES; and a seed.
     Result: "curve", [points] each, what was seen on the way: update; K, the level, and "accuracy" at k = 1 to K;
-    "whole" and "steps", accuracy and mean steps at k = 1 to k_max; lr. And at the end what `measure` returns.
+    "whole" and "steps", accuracy and mean steps at k = 1 to k_max; lr. And at the end what `probe` returns.
     """
-    setting = Setting(**values)
-    torch.manual_seed(setting.seed)
+    torch.manual_seed(setting["seed"])
     model, loss_fn = build(setting)
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     rows = train_on_curriculum(setting, model, loss_fn, checkpoint_dir)
     kept = rows[:: -max(1, len(rows) // CURVE_POINTS)][::-1]  # the last of them for certain
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
-    return rounded({"curve": curve, **measure(model, setting.elements, setting.network in FIXED)})
+    return rounded({"curve": curve, **probe(model, setting["elements"], setting["network"] in FIXED)})
 
 
 def train_on_curriculum(
-    setting: Setting, model: nn.Module, loss_fn: Callable[[Any, Tensor], Any], checkpoint_dir: str | None
+    setting: Row, model: nn.Module, loss_fn: Callable[[Any, Tensor], Any], checkpoint_dir: str | None
 ) -> list[Row]:
-    """Train a network and return the logged rows.
-
-    Long trainings are compiled, which takes a C++ compiler; but not those of ACT, whose batches shrink.
-    """
+    """Train a network and return the logged rows. Long trainings are compiled, which takes a C++ compiler."""
+    network, updates, lr = setting["network"], setting["updates"], setting["lr"]
     generator = torch.Generator(next(model.parameters()).device).manual_seed(13)
-    whole = ParityTask(setting.elements, 1, setting.k_max).batch(1000, generator)
+    whole = ParityTask(setting["elements"], 1, setting["k_max"]).batch(1000, generator)
+    score_model = partial(score, model, fixed=network in FIXED)  # never the compiled one
 
     def draw(K: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        x, y = ParityTask(setting.elements, 1, K).batch(setting.batch, generator)
-        return (x[None], y[None]) if setting.network == "ACT" else (x, y)
-
-    def accuracy_and_steps(x: Tensor, y: Tensor) -> tuple[float, float]:
-        return score(model, x, y, setting.network in FIXED)  # never of the compiled one
+        x, y = ParityTask(setting["elements"], 1, K).batch(setting["batch"], generator)
+        return (x[None], y[None]) if network == "ACT" else (x, y)
 
     curriculum = Curriculum(
-        draw, lambda _, x, y: accuracy_and_steps(x, y)[0], setting.k_max,
-        first=setting.first, raise_at=setting.raise_at,
+        draw, lambda _, x, y: score_model(x, y)["accuracy"], setting["k_max"],
+        first=setting["first"], raise_at=setting["raise_at"],
     )  # fmt: skip
 
     def evaluate_all(_: nn.Module) -> Row:
-        accuracy, steps = accuracy_and_steps(*whole)
-        return {**curriculum.evaluate(model), "whole": accuracy, "steps": steps}
+        found = score_model(*whole)
+        return {**curriculum.evaluate(model), "whole": found["accuracy"], "steps": found["steps"]}
 
-    if setting.muon is None:
-        optimizer: torch.optim.Optimizer = torch.optim.Adam(model.parameters(), lr=setting.lr, fused=True)
+    if setting["muon"] is None:
+        optimizer: torch.optim.Optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     else:
-        optimizer = MuonAndAdam(model, setting.lr, ratio=setting.muon)
-    compiled = setting.updates >= COMPILE_FROM and setting.network != "ACT"
+        optimizer = MuonAndAdam(model, lr, ratio=setting["muon"])
+    compiled = updates >= COMPILE_FROM and network != "ACT"  # whose batches shrink
     return train(
         torch.compile(model) if compiled else model,  # type: ignore[arg-type]
-        loss_fn, curriculum, setting.updates, optimizer=optimizer, clip=setting.clip, seed=setting.seed,
+        loss_fn, curriculum, updates, optimizer=optimizer, clip=setting["clip"], seed=setting["seed"],
         schedule=partial(
-            ReduceLROnPlateau, mode="max", factor=0.7, patience=setting.patience, threshold=0, min_lr=setting.lr / 30
+            ReduceLROnPlateau, mode="max", factor=0.7, patience=setting["patience"], threshold=0, min_lr=lr / 30
         ),
         evaluate=evaluate_all, monitor="K", log_every=EVALUATE_EVERY, checkpoint_dir=checkpoint_dir,
-        checkpoint_every=CHECKPOINT_EVERY, config=asdict(setting), progress=False,
+        checkpoint_every=CHECKPOINT_EVERY, config=setting, progress=False,
     )  # fmt: skip
 
 
-def measure(model: nn.Module, elements: int, fixed: bool) -> Row:
+def probe(model: nn.Module, elements: int, fixed: bool) -> Row:
     """Return "accuracy" and "steps" for each k, [elements], and two lists with an entry for each k of PROBED_K.
 
     "by_step": [N], the accuracy if every input stopped at step n, empty for ACT. "by_ones": "accuracy" and "steps" by
@@ -153,15 +130,15 @@ def measure(model: nn.Module, elements: int, fixed: bool) -> Row:
     """
     generator = torch.Generator(next(model.parameters()).device).manual_seed(12)
     tasks = {k: ParityTask(elements, k, k) for k in range(1, elements + 1)}
-    result: Row = columns([score(model, *task.batch(500, generator), fixed) for task in tasks.values()])
-    probed = [k for k in PROBED_K if k <= elements]
+    result = measure(model, [task.batch(500, generator) for task in tasks.values()], fixed)
     result |= {"by_step": [], "by_ones": []}
+    probed = [k for k in PROBED_K if k <= elements]
     if isinstance(model, PonderNet):
         for k in probed:
             result["by_step"].append(evaluate(model, *tasks[k].batch(1000, generator)).accuracy_by_step)
     for k in probed:
         batches = [inputs_with_ones(elements, k, ones, 100, generator) for ones in range(k + 1)]
-        result["by_ones"].append(columns([score(model, x, y, fixed) for x, y in batches]))
+        result["by_ones"].append(measure(model, batches, fixed))
     return result
 
 

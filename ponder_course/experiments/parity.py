@@ -1,7 +1,6 @@
 """Parity of a whole vector: networks that ponder, ACT and fixed depths, and how their steps depend on the input."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from statistics import mean
 from typing import Any
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_course.runs import Experiment, rounded
+from ponder_course.store import Row
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import binary_correct, evaluate
@@ -22,7 +22,6 @@ from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
-Row = dict[str, Any]  # the setting and the result of a run
 Draw = Callable[[torch.Generator], tuple[Tensor, Tensor]]  # a batch of inputs and targets
 
 BETA = 0.01
@@ -49,31 +48,25 @@ def textbook_p(halt_logits: Tensor) -> Tensor:
     return torch.cat([lambda_n[:1], lambda_n[1:-1] * survival[:-1], survival[-1:]])
 
 
-@dataclass(frozen=True)
-class TextbookLoss:
-    """The loss of known implementations: `textbook_p`, and `kl_div(p.log(), p_G)`, which is KL(p_G || p).
+def textbook_loss(output: PonderOutput, y: Tensor, lambda_p: float) -> LossTerms:
+    """Return the loss of known implementations: `textbook_p`, and `kl_div(p.log(), p_G)`, which is KL(p_G || p).
 
-    The prior is cut off at N and does not sum to 1.
+    The prior is cut off at N and does not sum to 1. y: [batch].
     """
-
-    lambda_p: float
-
-    def __call__(self, output: PonderOutput, y: Tensor) -> LossTerms:
-        """Return three scalars. y: [batch]."""
-        p = textbook_p(output.halt_logits)  # [N, batch]
-        n = torch.arange(1, len(p) + 1, device=p.device)
-        p_G = (self.lambda_p * (1 - self.lambda_p) ** (n - 1))[:, None]
-        reconstruction = (p * cross_entropy(output.y_hat, y.expand_as(output.y_hat))).sum(0).mean()
-        divergence = (p_G * (p_G.log() - p.log())).sum(0).mean()
-        return LossTerms(reconstruction + BETA * divergence, reconstruction, divergence)
+    p = textbook_p(output.halt_logits)  # [N, batch]
+    n = torch.arange(1, len(p) + 1, device=p.device)
+    p_G = (lambda_p * (1 - lambda_p) ** (n - 1))[:, None]
+    reconstruction = (p * cross_entropy(output.y_hat, y.expand_as(output.y_hat))).sum(0).mean()
+    divergence = (p_G * (p_G.log() - p.log())).sum(0).mean()
+    return LossTerms(reconstruction + BETA * divergence, reconstruction, divergence)
 
 
 FORMS = ("log space", "log space, reversed", "textbook")  # of PonderNet's loss
 FIXED = ("last step", "every step")  # losses of networks that answer after N steps, whatever the input
-LOSSES: dict[str, Callable[[float], Callable[[Any, Tensor], Any]]] = {  # lambda_p, or ACT's tau -> loss
+LOSSES: dict[str, Callable[[Any], Callable[[Any, Tensor], Any]]] = {  # lambda_p, or ACT's tau -> loss
     "log space": lambda lambda_p: PonderLoss(cross_entropy, lambda_p, BETA),
     "log space, reversed": lambda lambda_p: PonderLoss(cross_entropy, lambda_p, BETA, direction="p_G||p"),
-    "textbook": TextbookLoss,
+    "textbook": lambda lambda_p: partial(textbook_loss, lambda_p=lambda_p),
     "last step": lambda _: FixedDepthLoss(cross_entropy, every_step=False),
     "every step": lambda _: FixedDepthLoss(cross_entropy, every_step=True),
     "ACT": lambda tau: ACTLoss(cross_entropy, tau),
@@ -85,14 +78,10 @@ def act(elements: int, hidden: int, N: int) -> ACT:
     return ACT(RNNCell(elements + 1, hidden), max_steps=N)
 
 
-def one_time_step(draw: Draw) -> Draw:
-    """Return a function that draws the same batches for ACT, as sequences of one time step: [1, batch, ...]."""
-
-    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        x, y = draw(generator)
-        return x[None], y[None]
-
-    return batch
+def one_time_step(draw: Draw, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return the batch that is drawn as ACT takes it: sequences of one time step, [1, batch, ...]."""
+    x, y = draw(generator)
+    return x[None], y[None]
 
 
 def right(y_hat: Tensor, y: Tensor) -> float:
@@ -101,22 +90,25 @@ def right(y_hat: Tensor, y: Tensor) -> float:
 
 
 @torch.no_grad()
-def score(model: nn.Module, x: Tensor, y: Tensor, fixed: bool = False) -> tuple[float, float]:
-    """Return the accuracy and the mean number of steps.
+def score(model: nn.Module, x: Tensor, y: Tensor, fixed: bool = False) -> dict[str, float]:
+    """Return "accuracy" and the mean "steps".
 
     PonderNet's halting is sampled (exactly), or, if the depth is `fixed`, its last answer is taken. ACT's steps are
     those made, N(t). x: [batch, elements], and y: [batch], for ACT with or without a time dimension of 1 before.
     """
     if isinstance(model, PonderNet):
         found = evaluate(model, x, y)
-        return (found.accuracy_by_step[-1], float(len(found.p))) if fixed else (found.accuracy, found.steps)
+        if fixed:
+            return {"accuracy": found.accuracy_by_step[-1], "steps": float(len(found.p))}
+        return {"accuracy": found.accuracy, "steps": found.steps}
     output = model(x.reshape(1, -1, x.shape[-1]))
-    return right(output.y_hat, y.reshape(1, -1)), output.steps.float().mean().item()
+    return {"accuracy": right(output.y_hat, y.reshape(1, -1)), "steps": output.steps.float().mean().item()}
 
 
-def columns(scores: Sequence[tuple[float, float]]) -> dict[str, list[float]]:
-    """Return pairs of accuracy and steps as two lists."""
-    return {"accuracy": [accuracy for accuracy, _ in scores], "steps": [steps for _, steps in scores]}
+def measure(model: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], fixed: bool = False) -> Row:
+    """Return "accuracy" and "steps" of each batch of inputs and targets, as `score` has them."""
+    scores = [score(model, x, y, fixed) for x, y in batches]
+    return {name: [row[name] for row in scores] for name in ("accuracy", "steps")}
 
 
 def tested_k(elements: int) -> list[int]:
@@ -128,11 +120,6 @@ def inputs_by_k(elements: int) -> list[tuple[Tensor, Tensor]]:
     """Return a thousand inputs with k non-zero elements, and their targets, for each of `tested_k`."""
     generator = torch.Generator().manual_seed(12)
     return [ParityTask(elements, k, k).batch(1000, generator) for k in tested_k(elements)]
-
-
-def measure(model: nn.Module, elements: int, fixed: bool = False) -> dict[str, list[float]]:
-    """Return accuracy and steps for each of `tested_k`, as `score` has them."""
-    return columns([score(model, x, y, fixed) for x, y in inputs_by_k(elements)])
 
 
 @torch.no_grad()
@@ -154,66 +141,40 @@ def steps_by_ones(model: PonderNet, elements: int) -> Row:
     return {"by_ones": by_ones.tolist(), "explained": explained}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A training on k = 1 to k_max of the elements."""
-
-    loss: str  # a name of `LOSSES`
-    elements: int
-    k_max: int
-    hidden: int
-    N: int
-    batch: int
-    updates: int
-    lr: float
-    clip: float
-    seed: int
-    lambda_p: float = 0.2
-    tau: float = 0.0
-
-
-def train_network(setting: Setting, checkpoint_dir: str | None = None) -> tuple[nn.Module, int]:
-    """Return a trained network, and the update at which a number was not finite; 0 if the training ended."""
-    torch.manual_seed(setting.seed)
-    model: nn.Module
-    batches: Draw = partial(ParityTask(setting.elements, 1, setting.k_max).batch, setting.batch)
-    if setting.loss == "ACT":
-        model, loss_fn = act(setting.elements, setting.hidden, setting.N), LOSSES["ACT"](setting.tau)
-        batches = one_time_step(batches)
-    else:
-        model = PonderNet(RNNStep(setting.elements, setting.hidden), setting.N)
-        loss_fn = LOSSES[setting.loss](setting.lambda_p)
-    try:
-        train(
-            model, loss_fn, batches, setting.updates, lr=setting.lr, clip=setting.clip, seed=setting.seed,
-            schedule=cool_down(setting.updates), checkpoint_dir=checkpoint_dir, config=asdict(setting), progress=False,
-        )  # fmt: skip
-    except NonFiniteError as error:
-        return model, error.update
-    return model, 0
-
-
 def run(checkpoint_dir: str | None = None, more: Callable[[Any, int], Row] | None = None, **setting: Any) -> Row:
-    """Train the network of a `Setting` and `measure` it. "stopped": the update at which it crashed, or 0.
+    """Train on k = 1 to k_max of the elements and `measure` at each of `tested_k`.
 
-    more: network, elements -> what else is measured.
+    The setting has "loss", a name of `LOSSES`, with its lambda_p or tau; the names of `FAR`; and a seed.
+    more: network, elements -> what else is measured. "stopped": the update at which a number was not finite, or 0.
     """
-    wanted = Setting(**setting)
-    model, stopped = train_network(wanted, checkpoint_dir)
-    result = {"stopped": stopped, **measure(model, wanted.elements, wanted.loss in FIXED)}
-    return result | (more(model, wanted.elements) if more else {})
+    torch.manual_seed(setting["seed"])
+    loss, elements, stopped = setting["loss"], setting["elements"], 0
+    batches: Draw = partial(ParityTask(elements, 1, setting["k_max"]).batch, setting["batch"])
+    model: nn.Module
+    if loss == "ACT":
+        model, batches = act(elements, setting["hidden"], setting["N"]), partial(one_time_step, batches)
+    else:
+        model = PonderNet(RNNStep(elements, setting["hidden"]), setting["N"])
+    loss_fn = LOSSES[loss](setting.get("tau" if loss == "ACT" else "lambda_p"))
+    try:
+        train(model, loss_fn, batches, setting["updates"], lr=setting["lr"], clip=setting["clip"], seed=setting["seed"],
+              schedule=cool_down(setting["updates"]), checkpoint_dir=checkpoint_dir, config=setting,
+              progress=False)  # fmt: skip
+    except NonFiniteError as error:
+        stopped = error.update
+    result = {"stopped": stopped, **measure(model, inputs_by_k(elements), loss in FIXED)}
+    return result | (more(model, elements) if more else {})
 
 
 def run_at_the_border(checkpoint_dir: str | None = None, **setting: Any) -> Row:
-    """Return what `run` does, and the accuracies `by_step`, to four places."""
+    """Return what `run` does and, but for ACT, "by_step" [k, N], the accuracy if all stopped at step n; to 4 places."""
+
+    def by_step(model: nn.Module, elements: int) -> Row:
+        if not isinstance(model, PonderNet):
+            return {}
+        return {"by_step": [evaluate(model, x, y).accuracy_by_step for x, y in inputs_by_k(elements)]}
+
     return rounded(run(checkpoint_dir, by_step, **setting))
-
-
-def by_step(model: nn.Module, elements: int) -> Row:
-    """Return "by_step", [k, N], the accuracy if every input stopped at step n; nothing for ACT."""
-    if not isinstance(model, PonderNet):
-        return {}
-    return {"by_step": [evaluate(model, x, y).accuracy_by_step for x, y in inputs_by_k(elements)]}
 
 
 def _experiment(name: str, call: Callable[..., Row], settings: list[Row], seeds: range = range(10)) -> Experiment:
