@@ -205,7 +205,7 @@ def test_what_is_read_from_all_steps_is_what_predict_does_step_by_step(name, rul
 
 
 def test_sure_or_settled_is_either_of_both():
-    y_hat = torch.tensor([[0.1, 1.0, 1.0, 9.0], [0.5, 3.0, 3.0, 9.0], [0.1, 0.5, 0.4, 0.5]]).T
+    y_hat = torch.tensor([[0.1, 1.0, 1.0, 9.0], [0.5, 2.2, 2.3, 9.0], [0.1, 0.5, 0.4, 0.5]]).T
     output = PonderOutput(y_hat, torch.zeros(4, 3), halting_log_probs(torch.zeros(4, 3)))
     assert stopping.sure_or_settled(output, 5e-3).tolist() == [3, 2, 3]
     assert stopping.sure_or_settled(output, 1e-4).tolist() == [3, 2, 0]
@@ -440,7 +440,23 @@ def test_a_rule_that_gives_no_steps_is_refused(tables):
         stopping.halted(output_of(), "none")
 
 
+def test_a_seed_decides_the_first_weights_and_the_batches(monkeypatch):
+    firsts, seeds = [], []
+
+    def no_training(model, *arguments, seed, **options):
+        firsts.append([weight.clone() for weight in model.parameters()])
+        seeds.append(seed)
+
+    monkeypatch.setattr(stopping, "train", no_training)
+    for seed in (1, 2):
+        stopping.learn("lines", "every step", 0.0, seed, TINY)
+        torch.manual_seed(seed)
+        assert all(map(torch.equal, firsts[-1], PROBLEMS["lines"].step().parameters()))
+    assert seeds == [1, 2]
+
+
 def test_rules_by_name_are_those_of_the_package():
+    assert stopping.RULES["judged"].stop is rules.threshold
     for name in ("confidence", "entropy", "unchanged", "settled", "quantile", "threshold"):
         rule = stopping.RULES[name]
         assert rule.stop is rules.RULES[name]
