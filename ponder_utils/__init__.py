@@ -1,12 +1,8 @@
 """Networks that decide how long to think: the package behind the notebooks.
 
-Read the files in this order: `halting` (p_n, the prior, the divergence), `steps` (what happens in one step of thought),
-`rules` (when to stop), `pondernet`, `act`, `losses`, `training`.
-Under them lie `states`, `cells`, `local` and `tasks`. Imports flow one way:
+Imports flow one way, and so may a reader:
 
-    tasks, states -> cells, steps, local, halting -> rules -> pondernet, act -> losses, evaluation -> training
-
-What a course of notebooks needs besides (stored runs, verdicts, figures) is another package, `ponder_course`.
+    tasks, states -> halting, cells, steps, local -> rules -> pondernet, act -> losses, evaluation -> training
 """
 
 from ponder_utils import rules
@@ -20,7 +16,7 @@ from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.muon import MuonAndAdam
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep
+from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import AdditionTask, LineParityTask, ParityTask, RotationTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
@@ -30,14 +26,12 @@ __version__ = "0.2.0"  # the one place where it stands
 __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # networks that think, and the steps they take
     "PonderNet", "PonderOutput", "ACT", "act_average",
-    "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep", "CheckpointedStep", "LocalStep", "RNNCell", "GRUCell",
-    # halting: its distribution and prior, the rules that stop, the limit of a local step
+    "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep", "LocalStep", "RNNCell", "GRUCell",
+    # halting, and what is learnt from
     "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
-    # losses
     "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss",
-    # training and judging
+    # training, judging, tasks
     "train", "cool_down", "Curriculum", "MuonAndAdam", "load_weights", "NonFiniteError",
     "evaluate", "binary_correct", "class_correct",
-    # tasks
     "ParityTask", "LineParityTask", "AdditionTask", "RotationTask",
 ]

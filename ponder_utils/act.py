@@ -1,8 +1,6 @@
 """Adaptive Computation Time: a recurrent cell that takes several steps of thought for each time step of its input.
 
-Graves 2016, arXiv:1603.08983. For each time step t the cell takes steps n = 1, 2, ... A halting unit reads h_n in
-(0, 1) from every intermediate state; once the h_n sum to 1 - epsilon, thinking stops. The answer, and the state that
-is carried to the next time step, are averages over the intermediate states.
+Symbols are those of Graves 2016, arXiv:1603.08983: time steps t = 1..T, and for each of them steps n = 1..N(t).
 """
 
 from typing import Any, NamedTuple
@@ -21,18 +19,16 @@ class ACTOutput(NamedTuple):
 
     y_hat: Tensor  # [T, batch] or [T, batch, n_outputs]
     steps: Tensor  # [T, batch] N(t), whole numbers
-    remainder: Tensor  # [T, batch] R(t), differentiable
+    remainder: Tensor  # [T, batch] R(t) = 1 - sum_{n<N(t)} h_n, differentiable
     state: Any  # the mean-field state after the last time step; pass it on to continue the sequence
 
 
 class ACT(nn.Module):
     """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
-    The halting unit is h_n = sigmoid(W_h s_n + b_h), with b_h = 1 at first. N(t) is the first n at which
-    h_1 + ... + h_n >= 1 - epsilon, but at most M, and R(t) = 1 - sum_{n<N(t)} h_n is the remainder. The weights are
-    p_n = h_n for n < N(t), and p_N(t) = R(t): they sum to 1, also where M cut thinking short. State and output are the
-    averages sum_n p_n s_n and sum_n p_n y_n (Eq. 9). To every input a flag is appended, 1 at the first step of a time
-    step and 0 at the others, so that the cell can tell a new input from the same one again.
+    N(t) is the first n at which the halting units h_1 + ... + h_n >= 1 - epsilon, but at most M. Answer and next state
+    are averages over the steps (Eq. 9). To every input a flag is appended, 1 at the first step of a time step and 0 at
+    the others.
 
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).
@@ -53,14 +49,9 @@ class ACT(nn.Module):
         self.halting = nn.Linear(cell.hidden_size, 1)
         nn.init.ones_(self.halting.bias)
 
-    def extra_repr(self) -> str:
-        """Return what print shows of the network itself."""
-        return f"epsilon={self.epsilon}, max_steps={self.max_steps}"
-
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
-        """Run a sequence. Samples that have halted cost nothing more until the next time step.
+        """Run a sequence x [T, batch, cell.input_size - 1], without the flag, from the cell's state (None: zeros).
 
-        x: [T, batch, cell.input_size - 1], without the flag; state: the cell's before the first time step, None: zeros.
         ValueError or TypeError if x is not as above.
         """
         if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
@@ -69,15 +60,13 @@ class ACT(nn.Module):
         if x.shape[2] + 1 != self.cell.input_size:
             wanted = f"cell.input_size - 1 = {self.cell.input_size - 1} inputs, since ACT appends its flag"
             raise ValueError(f"x must have {wanted}; got {x.shape[2]}")
-        y_hat, steps, remainder = [], [], []
+        answers = []
         for x_t in x:
-            state, steps_t, remainder_t = self._ponder(x_t, state)
+            state, steps, remainder = self._ponder(x_t, state)
             # sum_n p_n y_n, read from sum_n p_n s_n, since the output is linear
-            y_hat.append(self.output(hidden_state(state)))
-            steps.append(steps_t)
-            remainder.append(remainder_t)
-        answers = torch.stack(y_hat).squeeze(-1) if self.n_outputs == 1 else torch.stack(y_hat)
-        return ACTOutput(answers, torch.stack(steps), torch.stack(remainder), state)
+            answers.append((self.output(hidden_state(state)), steps, remainder))
+        y_hat, steps, remainder = (torch.stack(parts) for parts in zip(*answers, strict=True))
+        return ACTOutput(y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat, steps, remainder, state)
 
     @torch.no_grad()
     def predict(self, x: Tensor, state: Any = None) -> ACTOutput:
@@ -85,7 +74,7 @@ class ACT(nn.Module):
         return self(x, state)
 
     def _ponder(self, x: Tensor, state: Any) -> tuple[Any, Tensor, Tensor]:
-        """Think about one time step. x: [batch, inputs] -> mean-field state, N(t) [batch], R(t) [batch]."""
+        """Return mean-field state, N(t) [batch] and R(t) [batch] of one time step, for x [batch, inputs]."""
         rows = torch.arange(len(x), device=x.device)  # the samples that still think
         left = at_least_float32(x.new_ones(len(x)))  # 1 - sum_{j<n} h_j of these
         steps = torch.empty_like(rows)
@@ -105,18 +94,14 @@ class ACT(nn.Module):
             if n == self.max_steps:
                 halts = torch.ones_like(halts)
 
-            # p_n = h_n if n < N(t), R(t) if n = N(t)
-            p = torch.where(halts, left, h)
-
-            # s_t = sum_n p_n s_n
-            mean = _add(mean, rows, p, state)
+            # s_t = sum_n p_n s_n, with p_n = h_n if n < N(t), R(t) if n = N(t)
+            mean = _add(mean, rows, torch.where(halts, left, h), state)
 
             # R(t) = 1 - sum_{n<N(t)} h_n
             steps[rows[halts]] = n
             remainder[rows[halts]] = left[halts]
             left = left - h
 
-            # Samples that have halted leave the batch.
             going = (~halts).nonzero().squeeze(1)
             if len(going) == 0:
                 break
@@ -129,8 +114,7 @@ class ACT(nn.Module):
 def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """Return the answer of ACT at a single time step, from the N steps that a `PonderNet` took with any step function.
 
-    The halting units are h_n = sigmoid(a_n), the answer is sum_n p_n y_hat_n, and N is the cap M. No time step follows,
-    so there is no mean-field state (it is None), and there is no flag. epsilon: as for `ACT`.
+    The halting units are h_n = sigmoid(a_n), and the N steps are the cap M. The state is None. epsilon: as for `ACT`.
     """
     check_real("epsilon", epsilon, 0, 1, open_low=True)
     h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch]
@@ -152,10 +136,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
 
 
 def _add(total: Any, rows: Tensor, p: Tensor, state: Any) -> Any:
-    """Add p * state to these rows of the total, in place and in the precision of p.
-
-    The other rows, which have halted, are not touched. The first part, of all rows, is the total.
-    """
+    """Add p * state to these rows of the total, None at first, in place and in the precision of p."""
     part = map_states(lambda s: p[:, None] * s.to(p.dtype), state)
     if total is None:
         return part

@@ -1,11 +1,9 @@
 """Recurrent cells, x, h -> h': how a state moves in one step.
 
-A cell is anything that is called like the cells of torch, `cell(x, state=None) -> state`, and has their `input_size`
-and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the next layer reads the first
-(h and c of `nn.LSTMCell`); None stands for zeros. `nn.RNNCell`, `nn.GRUCell` and `nn.LSTMCell` are cells.
-
-A cell may also have a method `start(x)`: the part of the work that depends on x alone, done once for an input that is
-read at many steps. The cell takes what it returns, in this file a `FromInput`, in place of x.
+A cell is anything that is called like `nn.RNNCell` and `nn.LSTMCell`, `cell(x, state=None) -> state`, and has their
+`input_size` and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the next layer
+reads the first; None stands for zeros. A cell may also have a method `start(x)` for the part of the work that depends
+on x alone; it then takes the result, in this file a `FromInput`, in place of x.
 """
 
 from typing import Any, NamedTuple
@@ -24,10 +22,7 @@ class FromInput(NamedTuple):
 
 
 class _FromState(nn.Module):
-    """h W + b: a linear layer that stores its weight as [in, out], so that no step has to transpose it.
-
-    Initialised as `nn.Linear` is.
-    """
+    """h W + b: `nn.Linear` with its weight stored as [in, out], so that no step has to transpose it."""
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
@@ -39,15 +34,14 @@ class _FromState(nn.Module):
         return torch.addmm(self.bias, h, self.weight)
 
     def add_to(self, z: Any, h: Tensor | None) -> Tensor:
-        """Return z + h W in one call, for a z with the bias in it; h = None stands for zeros."""
+        """Return z + h W, for a z with the bias in it; h = None stands for zeros."""
         return z if h is None else torch.addmm(z, h, self.weight)
 
 
 class Cell(nn.Module):
     """The layers of every cell in this file: from_x reads the input, for every gate, and from_h the state.
 
-    from_x is initialised for its own fan-in, as any `nn.Linear` is. Torch's recurrent cells scale it by
-    1 / sqrt(hidden_size) instead, which leaves the units in their linear range when the input is short.
+    from_x is initialised for its own fan-in, and not, as in torch's recurrent cells, for that of from_h.
     """
 
     n_gates = 1
@@ -60,18 +54,16 @@ class Cell(nn.Module):
         self.from_h = _FromState(hidden_size, hidden_size)
 
     def start(self, x: Tensor | FromInput) -> FromInput:
-        """Return all of a step that does not depend on h. x: [batch, ...], flattened after the batch.
-
-        ValueError if x has not input_size numbers per sample.
-        """
-        return x if isinstance(x, FromInput) else FromInput(self.read(x) + self.from_h.bias)
-
-    def read(self, x: Tensor) -> Tensor:
-        """Return W_x x + b_x, [batch, n_gates * hidden_size], for x [batch, ...]."""
+        """Return all of a step that does not depend on h. x: [batch, ...], input_size numbers per sample."""
+        if isinstance(x, FromInput):
+            return x
         x = x.flatten(1)
         if x.shape[1] != self.input_size:
             raise ValueError(f"x must have input_size = {self.input_size} numbers per sample; got {x.shape[1]}")
-        return self.from_x(x)
+        return self._with_biases(self.from_x(x))
+
+    def _with_biases(self, from_x: Tensor) -> FromInput:
+        return FromInput(from_x + self.from_h.bias)
 
 
 class RNNCell(Cell):
@@ -83,22 +75,16 @@ class RNNCell(Cell):
 
 
 class GRUCell(Cell):
-    """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate.
-
-    from_h reads the state for the candidate, gates_from_h for the other two gates.
-    """
+    """A gated recurrent unit (Cho et al. 2014), in the form of `torch.nn.GRUCell`: gates reset, update, candidate."""
 
     n_gates = 3
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__(input_size, hidden_size)
-        self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)
+        self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)  # reset and update; from_h is the candidate's
 
-    def start(self, x: Tensor | FromInput) -> FromInput:
-        """As in the other cells, but without the candidate's b_h: the reset gate multiplies that, too."""
-        if isinstance(x, FromInput):
-            return x
-        gates, candidate = self.read(x).split([2 * self.hidden_size, self.hidden_size], dim=1)
+    def _with_biases(self, from_x: Tensor) -> FromInput:  # not the candidate's, which the reset gate multiplies, too
+        gates, candidate = from_x.split([2 * self.hidden_size, self.hidden_size], dim=1)
         return FromInput(candidate, gates + self.gates_from_h.bias.to(gates.dtype))  # one dtype, also in an autocast
 
     def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:

@@ -6,7 +6,7 @@ import os
 import pickle
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import torch
 from filelock import FileLock, Timeout
 from torch import nn
 
-SEAL = b"\nsha256 "  # and a checksum of all that stands before it, at the end of the file
+SEAL = b"\nsha256 "  # at the end of the file, with a checksum of all before it
 
 
 class DamagedFileError(ValueError):
@@ -24,10 +24,7 @@ class DamagedFileError(ValueError):
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; when the block ends well, that file takes the place of `path` in one move.
-
-    If the block raises, or the process is killed, `path` is what it was before. A link stays a link.
-    """
+    """Yield a path to write to; only when the block ends well, that file takes the place of `path`, in one move."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     for left in path.parent.glob(f".{path.name}.*.draft"):
@@ -43,38 +40,29 @@ def written_whole(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-@contextmanager
-def in_use(folder: Path | None) -> Iterator[None]:
-    """Keep other processes from training in this folder; ValueError if one does."""
+def in_use(folder: Path | None) -> AbstractContextManager[Any]:
+    """Keep other processes from training in this folder for the length of a block; ValueError if one does."""
     if folder is None:
-        yield
-        return
+        return nullcontext()
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / "in_use.lock")
     try:
-        lock.acquire(timeout=0)
+        return FileLock(folder / "in_use.lock").acquire(timeout=0)
     except Timeout:
         raise ValueError(f"checkpoint_dir must be a run's own folder; {folder} is in use") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write a dict of tensors, numbers, strings and containers of these. What could not be read is not written."""
     file = io.BytesIO()
     torch.save(_without_numpy(state), file)
-    torch.load(io.BytesIO(file.getvalue()), weights_only=True)
+    content = file.getvalue()
+    torch.load(io.BytesIO(content), weights_only=True)
     with written_whole(path) as draft:
-        draft.write_bytes(file.getvalue() + SEAL + hashlib.sha256(file.getvalue()).hexdigest().encode())
+        draft.write_bytes(content + SEAL + hashlib.sha256(content).hexdigest().encode())
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Read what `save_checkpoint` wrote, into the CPU's memory.
-
-    DamagedFileError if one bit of the file is not what was written, or if code would have to be executed.
-    """
+    """Read what `save_checkpoint` wrote, into the CPU's memory; DamagedFileError if the file is anything else."""
     content, _, digest = path.read_bytes().rpartition(SEAL)
     try:
         if digest != hashlib.sha256(content).hexdigest().encode():
@@ -86,10 +74,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def load_weights(model: nn.Module, path: Path | str) -> None:
-    """Give `model` the weights of a checkpoint that `train` left in its checkpoint_dir (`best.pt` or `last.pt`).
-
-    DamagedFileError if the file is damaged or no such checkpoint; torch's RuntimeError if the network is another.
-    """
+    """Give `model` the weights of a checkpoint of `train`, `best.pt` or `last.pt`; DamagedFileError if it is none."""
     state = load_checkpoint(Path(path))
     if "model" not in state:
         raise DamagedFileError(f"{path} is not a checkpoint of train: it holds {', '.join(state)}, and no model")
@@ -97,7 +82,7 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
 
 
 def _without_numpy(value: Any) -> Any:
-    """The same with Python's own numbers and lists, since NumPy's are not loaded without executing code."""
+    """Return Python's own numbers and lists, since NumPy's are not loaded without executing code."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if type(value) is dict:

@@ -1,4 +1,4 @@
-"""Batches of a `DataLoader`, epoch after epoch, in an order that a resumed training finds again."""
+"""Batches of a `DataLoader`, in an order that a resumed training finds again."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,9 +9,8 @@ import torch
 class Epochs:
     """Draws from an iterable of batches, such as a `DataLoader`, and begins anew where it ends.
 
-    The order of an epoch is drawn at its start, from a seed that the generator gives, so that a checkpoint needs no
-    more than this seed and the number of batches that were taken. Exact as long as the iterable draws its order when
-    its first batch is asked for, as torch's samplers do.
+    The order of an epoch is drawn from a seed, which a checkpoint holds with the number of batches that were taken. The
+    iterable must draw its order when its first batch is asked for, as torch's samplers do.
     """
 
     def __init__(self, loader: Iterable[Any]) -> None:

@@ -1,4 +1,4 @@
-"""How a trained network is scored: how often it is right, and how many steps it takes."""
+"""How a network is scored: how often it is right, and how many steps it takes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.states import batch_size
+from ponder_utils.states import first_tensor
+
+Correct = Callable[[Tensor, Tensor], Tensor]  # y_hat, y [N, batch, ...] -> bool [N, batch]
 
 
 def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
@@ -23,9 +25,9 @@ def class_correct(y_hat: Tensor, y: Tensor) -> Tensor:
 
 
 class Score(NamedTuple):
-    """Means over a set of inputs. The accuracy is exact in the halting: its expectation, not one draw."""
+    """Means over a set of inputs."""
 
-    accuracy: float  # of the answer at the sampled halting step: sum_n p_n [right at step n]
+    accuracy: float  # expected over the halting step: sum_n p_n [right at step n]
     steps: float  # expected steps, sum_n n p_n
     accuracy_by_step: list[float]  # [N] if one always stopped at step n
     p: list[float]  # [N] mean halting distribution
@@ -43,16 +45,14 @@ def modes_kept(model: nn.Module) -> Iterator[None]:
 
 
 @torch.no_grad()
-def evaluate(
-    model: PonderNet, x: Any, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
-) -> Score:
+def evaluate(model: PonderNet, x: Any, y: Tensor, correct: Correct = binary_correct) -> Score:
     """Score a network on inputs x with targets y [batch, ...], in evaluation mode (no dropout).
 
-    `correct` is given answers and targets of all steps, [N, batch, ...] each, and returns which are right, [N, batch].
-    ValueError if it returns another shape, or if there is not one target per sample.
+    ValueError if `correct` returns another shape, or if there is not one target per sample.
     """
-    if len(y) != batch_size(x):
-        raise ValueError(f"y must have one target per sample, [{batch_size(x)}, ...]; got {list(y.shape)}")
+    batch_size = len(first_tensor(x))
+    if len(y) != batch_size:
+        raise ValueError(f"y must have one target per sample, [{batch_size}, ...]; got {list(y.shape)}")
     with modes_kept(model):
         y_hat, _, log_p = model.eval()(x)
     p = log_p.exp()  # [N, batch]

@@ -3,8 +3,7 @@
 Symbols are those of PonderNet (Banino, Balaguer & Blundell 2021, arXiv:2107.05407). Steps are counted from 1 to
 N = max_steps and stand in dimension 0 of every tensor; what follows it (the batch) is free.
 
-Everything is computed in log space. A network that is sure of itself drives lambda_n to 0 or 1, the product of the
-(1 - lambda_j) underflows, and log(0) ends the training. A sum of log-sigmoids cannot underflow.
+Everything is computed in log space: a product of the (1 - lambda_j) underflows where a network is sure of itself.
 """
 
 import math
@@ -19,8 +18,7 @@ from ponder_utils._check import check_choice, check_int, check_real
 REPAIRS = ("renormalise", "remainder")
 DIRECTIONS = ("p||p_G", "p_G||p")
 
-# The largest float32 below 1. At lambda_p = 1 the prior forbids a second step, and KL(p || p_G) would be
-# infinite for any p that float32 can hold short of (1, 0, ..., 0); with this value a second step costs 16.6 nats.
+# The largest float32 below 1. At 1 the prior forbids a second step, and KL(p || p_G) is infinite.
 LARGEST_LAMBDA_P = 1 - 2**-24
 
 
@@ -42,14 +40,12 @@ def at_least_float32(x: Tensor) -> Tensor:
     return x if x.dtype == torch.float64 else x.float()
 
 
-def halting_log_probs(halt_logits: Tensor) -> Tensor:
+def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
     """Return log p_n, [N, ...], for halting logits a_n, [N, ...]: lambda_n = sigmoid(a_n) = P(halt at n | not before).
 
     p_n = lambda_n * prod_{j<n} (1 - lambda_j) for n < N (Eq. 2), and the last step takes what remains,
-    p_N = prod_{j<N} (1 - lambda_j) (Sec. 2.3), so that the p_n sum to 1. The last logit a_N has no influence.
-
-    In float64 if the logits are, else in float32: 20 steps of -1e4 sum to more than float16 holds. Finite where the sum
-    of the |a_n| is, in float32 below 3.4e38. TypeError if the logits are not floating-point, ValueError without a step.
+    p_N = prod_{j<N} (1 - lambda_j) (Sec. 2.3), so that the p_n sum to 1. With remainder=False, more steps will follow.
+    In float64 if the logits are, else in float32. TypeError if they are not floating-point, ValueError without a step.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():
         came = halt_logits.dtype if isinstance(halt_logits, Tensor) else type(halt_logits).__name__
@@ -58,7 +54,7 @@ def halting_log_probs(halt_logits: Tensor) -> Tensor:
         raise ValueError(f"halt_logits must have shape [N, ...] with N >= 1; got {list(halt_logits.shape)}")
     a = at_least_float32(halt_logits)
     zero = torch.zeros_like(a[:1])
-    log_lambda = torch.cat([logsigmoid(a[:-1]), zero])  # lambda_N = 1: the last step takes the remainder
+    log_lambda = torch.cat([logsigmoid(a[:-1]), zero]) if remainder else logsigmoid(a)  # the remainder: lambda_N = 1
     log_survival = torch.cat([zero, logsigmoid(-a[:-1]).cumsum(0)])  # log prod_{j<n} (1 - lambda_j)
     return log_lambda + log_survival  # [N, ...]
 
@@ -78,10 +74,8 @@ def expected_steps(log_p: Tensor) -> Tensor:
 def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormalise") -> Tensor:
     """Return log p_G(n), n = 1..N, of the geometric distribution lambda_p (1 - lambda_p)^(n-1): [N], float64.
 
-    Cut off at N = max_steps >= 1, it has lost the mass (1 - lambda_p)^N. The paper allows two repairs (Sec. 2.3) and
-    does not say which one it used: "renormalise" divides by the mass that is left (conditions on n <= N), "remainder"
-    gives the lost mass to the last step. Either way the p_G(n) sum to 1, and the mean is below 1 / lambda_p.
-    lambda_p is in (0, 1]; 1 is read as `LARGEST_LAMBDA_P`, which keeps the KL divergence finite.
+    lambda_p is in (0, 1]; 1 is read as `LARGEST_LAMBDA_P`. Cut off at N = max_steps >= 1, the distribution has lost the
+    mass (1 - lambda_p)^N (Sec. 2.3): "renormalise" divides by what is left, "remainder" gives the lost mass to step N.
     TypeError or ValueError if an argument is not as above.
     """
     lambda_p = min(check_real("lambda_p", lambda_p, 0, 1, open_low=True), LARGEST_LAMBDA_P)
@@ -116,16 +110,11 @@ def make_log_prior(prior: float | str | Tensor, max_steps: int, repair: str = "r
 
 
 def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -> Tensor:
-    """Return the KL divergence of the halting distribution and its prior, in nats: [...].
+    """Return the KL divergence of the halting distribution, log_p [N, ...], and its prior, log_prior [N]: [...], nats.
 
-    log_p: [N, ...], log_prior: [N].
-
-    The paper's regulariser (Eq. 3) is KL(p || p_G) = sum_n p_n (log p_n - log p_G(n)). It lets p_n vanish.
-    Much public code calls `kl_div(p.log(), p_G)`, which computes KL(p_G || p): it forbids p_n to vanish where
-    the prior has mass, and is infinite as soon as one p_n underflows to 0.
-
-    The result is in the dtype of log_p; the direction "p||p_G" is the paper's, "p_G||p" the reversed one.
-    ValueError if the two have different N, or `direction` is unknown.
+    direction: "p||p_G" is the paper's regulariser (Eq. 3), sum_n p_n (log p_n - log p_G(n)). "p_G||p" is what much
+    public code computes by `kl_div(p.log(), p_G)`; it forbids p_n to vanish where the prior has mass.
+    The result is in the dtype of log_p. ValueError if the two have different N, or `direction` is unknown.
     """
     check_choice("direction", direction, DIRECTIONS)
     if log_prior.shape != log_p.shape[:1]:

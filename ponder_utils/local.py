@@ -1,17 +1,14 @@
 """Steps in which every place hears from its neighbours only, and how far news can have come after n of them.
 
-At step 1 a place knows itself. With every further step it hears from the places that the kernel of one small
-convolution covers. So its state after n steps depends on places up to (n - 1) (kernel // 2) away in any direction, and
-on nothing beyond: its *light cone* (`light_cone`). That is exact, to the last bit: what stands outside does not enter
-the computation.
+At step 1 a place knows itself; with every further step it hears from the places that the kernel of a convolution
+covers. So its state after n steps depends on places up to (n - 1) (kernel // 2) away in any direction, its *light
+cone*, and, to the last bit, on nothing beyond.
 """
 
 import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_real
-
-CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
 
 
 def _check_odd(name: str, value: int) -> int:
@@ -21,10 +18,10 @@ def _check_odd(name: str, value: int) -> int:
 
 
 def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, kernel: int = 3) -> Tensor:
-    """Return which places can know, at each step, of what stands at `place`: [n_steps, *shape], bool.
+    """Return which places can know, at each step, of what stands at `place`, and it of them: [n_steps, *shape], bool.
 
-    These are also the places that `place` can know of. place and shape (of a line or a grid, without batch and
-    channels) have one number for each dimension; kernel is odd. ValueError if the place is outside.
+    place and shape (of a line or a grid, without batch and channels) have one number for each dimension; kernel is odd.
+    ValueError if the place is outside.
     """
     if len(place) != len(shape):
         raise ValueError(f"place must have one number per side of {tuple(shape)}; got {tuple(place)}")
@@ -44,29 +41,24 @@ class Neighbours(nn.Module):
         super().__init__()
         if not isinstance(residual, bool):
             raise TypeError(f"residual must be True or False; got {residual!r}")
-        dimensions, channels = len(from_x.kernel_size), from_x.out_channels
         self.from_x = from_x
         self.residual = residual
         self.noise = check_real("noise", noise, 0, open_low=False)
-        self.from_h = CONVOLUTIONS[dimensions - 1](channels, channels, kernel, padding=kernel // 2)
+        self.from_h = type(from_x)(from_x.out_channels, from_x.out_channels, kernel, padding=kernel // 2)
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return W_x * x, [batch, channels, *places], and a state of zeros. x: [batch, in_channels, *shape]."""
-        self.check(x)
+        """Return W_x * x, [batch, channels, *places], and a state of zeros.
+
+        x: [batch, in_channels, *shape]; ValueError if it is not, or its sides cannot be cut into patches.
+        """
+        patch, in_channels = self.from_x.kernel_size, self.from_x.in_channels
+        if x.ndim != 2 + len(patch) or x.shape[1] != in_channels or any(side % patch[0] for side in x.shape[2:]):
+            allowed = f"shape [batch, {in_channels}, {'places' if len(patch) == 1 else 'H, W'}]"
+            if patch[0] > 1:
+                allowed += f" with H and W multiples of patch = {patch[0]}"
+            raise ValueError(f"x must have {allowed}; got {list(x.shape)}")
         z = self.from_x(x)
         return z, torch.zeros_like(z)
-
-    def check(self, x: Tensor) -> None:
-        """Raise ValueError unless x has the right channels, and its sides can be cut into patches."""
-        patch = self.from_x.kernel_size
-        right = x.ndim == 2 + len(patch) and x.shape[1] == self.from_x.in_channels
-        if right and all(side % p == 0 for side, p in zip(x.shape[2:], patch, strict=True)):
-            return
-        sides = ["places"] if len(patch) == 1 else ["H", "W"]
-        allowed = f"shape [batch, {self.from_x.in_channels}, {', '.join(sides)}]"
-        if patch[0] > 1:
-            allowed += f" with {' and '.join(sides)} multiples of patch = {patch[0]}"
-        raise ValueError(f"x must have {allowed}; got {list(x.shape)}")
 
     def move(self, z: Tensor, h: Tensor) -> Tensor:
         """Return the next state."""
@@ -78,26 +70,21 @@ class Neighbours(nn.Module):
 class LocalStep(Neighbours):
     """An answer at every place of a line or a grid, and a vote on halting: h_{n+1} = tanh(W_h * h_n + W_x * x).
 
-    A halting logit is read at each place, and the smallest is that of the whole: the line halts when its last place is
-    ready. A self-timed circuit signals in the same way that it has finished, and unlike a mean the signal does not fade
-    as lines grow longer.
-
     Args:
-        in_channels: numbers at one place of the input.
-        channels: numbers in the state of one place.
+        in_channels, channels: numbers at one place of the input, and of the state.
         dimensions: 1 for lines, 2 for grids.
         kernel: how many places wide the convolution is, an odd number.
         residual: h_{n+1} = h_n + relu(W_h * h_n + W_x * x) instead.
-        vote: "least", or "pooled": one logit, read from the mean and the maximum of the state over all places.
-        noise: standard deviation of the normal noise that shakes the state in training, so that it learns to hold on to
-            what it knows.
+        vote: "least": of the halting logits at all places the smallest, so that the whole halts when its last place is
+            ready; or "pooled": one logit, read from the mean and the maximum of the state over all places.
+        noise: standard deviation of the normal noise that is added to the state in training.
     """
 
     def __init__(
         self, in_channels: int, channels: int, dimensions: int = 1, kernel: int = 3, residual: bool = False,
         vote: str = "least", noise: float = 0.0,
     ) -> None:  # fmt: skip
-        convolution = CONVOLUTIONS[check_int("dimensions", dimensions, 1, 2) - 1]
+        convolution = nn.Conv1d if check_int("dimensions", dimensions, 1, 2) == 1 else nn.Conv2d
         from_x = convolution(check_int("in_channels", in_channels, 1), check_int("channels", channels, 1), 1)
         super().__init__(from_x, _check_odd("kernel", kernel), residual, noise)
         check_choice("vote", vote, ("least", "pooled"))

@@ -1,7 +1,7 @@
-"""The losses that the networks minimise: PonderNet's and ACT's.
+"""The losses that the networks minimise: PonderNet's (arXiv:2107.05407, Eq. 3) and ACT's (arXiv:1603.08983, Eq. 12).
 
-PonderNet: L = sum_n p_n loss(y, y_hat_n) + beta KL(p || p_G) (Banino, Balaguer & Blundell 2021, Eq. 3).
-ACT: L(x, y) + tau P(x) (Graves 2016, Eq. 12).
+A criterion is (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. ValueError if it
+returns anything else, or there is not one target for each answer.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -
 
 
 class CriterionLoss(nn.Module):
-    """Base of the losses that are built on a criterion, which returns one loss for each answer it is given."""
+    """Base of the losses that are built on a criterion."""
 
     def __init__(self, criterion: Criterion) -> None:
         super().__init__()
@@ -27,16 +27,13 @@ class CriterionLoss(nn.Module):
         self.criterion = criterion
 
     def loss_by_step(self, y_hat: Tensor, y: Tensor) -> Tensor:
-        """Return the loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch].
-
-        ValueError if y has not one target per sample, or the criterion does not return one loss per answer.
-        """
+        """Return the loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch]."""
         if y.shape[:1] != y_hat.shape[1:2]:
             raise ValueError(f"y must have one target per sample, shape [{y_hat.shape[1]}, ...]; got {list(y.shape)}")
         return self.losses(y_hat, y.expand(len(y_hat), *y.shape))
 
     def losses(self, y_hat: Tensor, y: Tensor) -> Tensor:
-        """Return the loss of each answer, by one call of the criterion: [steps, batch, ...] twice -> [steps, batch]."""
+        """Return the loss of each answer: y_hat and y [N, batch, ...] -> [N, batch]."""
         n_steps, batch_size = y_hat.shape[:2]
         answer, target = y_hat.shape[2:], y.shape[2:]
         if answer != target and answer.numel() == target.numel():
@@ -46,31 +43,24 @@ class CriterionLoss(nn.Module):
         if loss.shape != (n_steps * batch_size,):
             raise ValueError(
                 f"criterion must return one loss per answer, shape [{n_steps * batch_size}] for {n_steps} steps of "
-                f"{batch_size} samples; got shape {list(loss.shape)}. A loss that is averaged over the batch gives the "
-                "p_n of all samples the same gradient, and no network can learn to ponder per input. Use "
-                'reduction="none", and reduce all dimensions but the first.'
+                f"{batch_size} samples; got shape {list(loss.shape)}. From a mean over them no network can learn to "
+                'ponder per input. Use reduction="none", and reduce all dimensions but the first.'
             )
         return loss.view(n_steps, batch_size)
 
 
 class ReconstructionLoss(CriterionLoss):
-    """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all.
-
-    criterion: (y_hat, y) -> one loss per sample, such as `nn.BCEWithLogitsLoss(reduction="none")`.
-    """
+    """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all."""
 
     def forward(self, output: PonderOutput, y: Tensor) -> Tensor:
-        """y: [batch, ...] -> scalar, in the unit of the criterion. For errors see `loss_by_step`."""
+        """y: [batch, ...] -> scalar, in the unit of the criterion."""
         return (output.log_p.exp() * self.loss_by_step(output.y_hat, y)).sum(0).mean()
 
 
 class RegularizationLoss(nn.Module):
     """KL divergence between the halting distribution and its prior, averaged over the batch.
 
-    Args:
-        prior, repair: as for `make_log_prior`, whose max_steps is the N of the output.
-        direction: "p||p_G" (the paper's) or "p_G||p": see `kl_divergence`.
-    TypeError or ValueError if an argument is not as above.
+    For prior and repair see `make_log_prior`, whose max_steps is the N of the output; for direction `kl_divergence`.
     """
 
     def __init__(self, prior: float | str | Tensor, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
@@ -90,7 +80,7 @@ class RegularizationLoss(nn.Module):
 
 
 class LossTerms(NamedTuple):
-    """The loss, term by term: total = reconstruction + beta * regularization."""
+    """total = reconstruction + beta * regularization."""
 
     total: Tensor
     reconstruction: Tensor
@@ -98,10 +88,7 @@ class LossTerms(NamedTuple):
 
 
 class PonderLoss(nn.Module):
-    """ReconstructionLoss + beta * RegularizationLoss. Those two describe the other arguments.
-
-    beta: weight of the KL term, >= 0 (0.01 in the paper's parity experiments).
-    """
+    """ReconstructionLoss + beta * RegularizationLoss, beta >= 0 (0.01 in the paper's parity experiments)."""
 
     def __init__(
         self, criterion: Criterion, prior: float | str | Tensor, beta: float = 0.01, *,
@@ -120,10 +107,7 @@ class PonderLoss(nn.Module):
 
 
 class FixedDepthLoss(CriterionLoss):
-    """The loss of the last step's answer, or, with `every_step`, the mean over the answers of every step.
-
-    For the criterion see `ReconstructionLoss`. TypeError unless every_step is True or False.
-    """
+    """The loss of the last step's answer, or, with `every_step`, the mean over the answers of every step."""
 
     def __init__(self, criterion: Criterion, every_step: bool) -> None:
         super().__init__(criterion)
@@ -138,11 +122,8 @@ class FixedDepthLoss(CriterionLoss):
         return LossTerms(loss, loss, torch.zeros_like(loss))
 
 
-ACT_COSTS = ("ponder", "accumulated")
-
-
 class ACTLossTerms(NamedTuple):
-    """The loss of ACT, term by term: total = reconstruction + tau * cost."""
+    """total = reconstruction + tau * cost."""
 
     total: Tensor
     reconstruction: Tensor
@@ -150,29 +131,21 @@ class ACTLossTerms(NamedTuple):
 
 
 class ACTLoss(CriterionLoss):
-    """L(x, y) + tau * P(x), averaged over the batch (Graves 2016, Eq. 12).
+    """L(x, y) + tau * P(x), averaged over the batch (Graves 2016, Eq. 12); L is summed over time.
 
-    The ponder cost is P = sum_t N(t) + R(t) (Eqs. 10-11). N(t) is a whole number, constant almost everywhere, so only
-    R(t) has a gradient: dP/dh_n = -1 for n < N(t), and 0 for the last step (Eq. 14).
-
-    Args:
-        criterion: (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. It is given the
-            answers of all time steps and samples in one dimension; their losses are summed over time.
-        tau: the time penalty, >= 0.
-        cost: "ponder" (the paper's), or "accumulated", -sum_t sum_{n<N(t)} h_n, which some implementations minimise. It
-            differs from the paper's by sum_t N(t) + 1, and so not in its gradient.
+    tau is the time penalty, >= 0. cost: "ponder", P = sum_t N(t) + R(t) (Eqs. 10-11), of which only R(t) has a
+    gradient; or "accumulated", -sum_t sum_{n<N(t)} h_n, which some implementations minimise: with the same gradient.
     """
 
     def __init__(self, criterion: Criterion, tau: float, cost: str = "ponder") -> None:
         super().__init__(criterion)
         self.tau = check_real("tau", tau, 0, open_low=False)
-        self.cost = check_choice("cost", cost, ACT_COSTS)
+        self.cost = check_choice("cost", cost, ("ponder", "accumulated"))
 
     def forward(self, output: ACTOutput, y: Tensor) -> ACTLossTerms:
         """y: [T, batch, ...], a target for each time step -> three scalars.
 
         Where only the last time step is to be answered, give `output._replace(y_hat=output.y_hat[-1:])` and one target.
-        ValueError if y is not as above, or the criterion does not return one loss for each time step and sample.
         """
         if y.shape[:2] != output.y_hat.shape[:2]:
             wanted = f"one target per time step and sample, as y_hat: {list(output.y_hat.shape[:2])} and more"

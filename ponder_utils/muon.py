@@ -12,12 +12,9 @@ class MuonAndAdam(torch.optim.Optimizer):
     """Muon for the matrices of a network, Adam for all other weights: biases, and heads of one or two outputs.
 
     A gradient through many steps of thinking grows in a few directions and fades in the others. Muon gives every
-    direction of a matrix an update of the same length, so that all of them learn.
+    direction of a matrix an update of the same length.
 
-    Args:
-        model: the network whose weights are trained.
-        lr: Adam's learning rate, above 0.
-        ratio: how many times larger Muon's is, above 0; its updates are as long as Adam's at 1.
+    lr: Adam's learning rate, above 0; ratio: how many times larger Muon's is, above 0, with updates like Adam's at 1.
     """
 
     def __init__(self, model: nn.Module, lr: float, ratio: float = 1.0) -> None:
@@ -33,8 +30,6 @@ class MuonAndAdam(torch.optim.Optimizer):
         if matrices:
             muon = torch.optim.Muon(matrices, lr=lr * ratio, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
             self.parts.append(muon)
-        if not self.parts:
-            raise ValueError("model must have parameters; got one without")
         super().__init__([group for part in self.parts for group in part.param_groups], {})
 
     def step(self, closure: None = None) -> None:  # type: ignore[override]

@@ -1,22 +1,18 @@
-"""PonderNet: any step function, repeated, with a learnt distribution over when to stop.
-
-Banino, Balaguer & Blundell 2021, arXiv:2107.05407.
-"""
+"""PonderNet (arXiv:2107.05407): any step function, repeated, with a learnt distribution over when to stop."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid
 
 from ponder_utils import rules
 from ponder_utils._check import check_int
 from ponder_utils.halting import PonderOutput, at_least_float32, average, halting_log_probs
-from ponder_utils.states import batch_size, first_tensor, select_rows
+from ponder_utils.states import first_tensor, select_rows
 from ponder_utils.steps import check_step, start, unroll
 
-# How many steps `predict` takes between two checks of who has halted: measured, with `benchmarks`, on a CPU.
+# How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
 
 
@@ -32,8 +28,8 @@ class Prediction(NamedTuple):
 class PonderNet(nn.Module):
     """Repeats a step function, s(x, h_n) -> y_hat_n, h_{n+1}, halting logit a_n, at most N = max_steps >= 1 times.
 
-    The step is as described in `ponder_utils.steps`: a module, or any callable. An input x is a tensor [batch, ...], or
-    a tuple, list, dict or dataclass of such tensors: whatever the step reads.
+    The step is as described in `ponder_utils.steps`. An input x is a tensor [batch, ...], or a tuple, list, dict or
+    dataclass of such tensors: whatever the step reads.
     """
 
     def __init__(self, step: Callable[[Any, Any], tuple[Tensor, Any, Tensor]], max_steps: int) -> None:
@@ -41,13 +37,9 @@ class PonderNet(nn.Module):
         self.step = check_step(step)
         self.max_steps = check_int("max_steps", max_steps, 1)
 
-    def extra_repr(self) -> str:
-        """Return what print shows of the network itself."""
-        return f"max_steps={self.max_steps}"
-
     def forward(self, x: Any) -> PonderOutput:
         """Run all N steps, as training does."""
-        n_rows = batch_size(x)
+        n_rows = len(first_tensor(x))
         z, h = start(self.step, x)
         y_hat, _, halt_logits = self._unroll(z, h, self.max_steps, n_rows)
         return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
@@ -60,24 +52,21 @@ class PonderNet(nn.Module):
         """Think about x until the halting rule says stop.
 
         The answers are those that the rule takes from all N steps, but samples that have halted leave the batch and
-        cost nothing more. To check who has halted costs time, too, about as much as a step of some hundred samples. So
-        it is done every few steps, and a sample stays until the next check; its answer is that of the step at which it
-        halted all the same.
-
+        cost nothing more. A check of who has halted costs time, too, so it is made every few steps.
         Dropout and the like follow the module's mode: call `eval()` first.
 
         Args:
             rule: a name in `rules.RULES`, such as "sample" (the paper's: halt at step n with probability p_n),
                 "quantile" or "confidence", or any function like those in `ponder_utils.rules`.
             generator: for "sample": the same seed gives the same answers.
-            check_every: steps from one check to the next. None: `SHORT_STRIDE` as long as more than `MANY_ROWS` samples
-                think, then `LONG_STRIDE`. With 1 no step is computed that is not needed. "fixed" checks at its step.
+            check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
+                `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`.
             parameters: of the rule, such as q=0.9. A tensor has one value per sample.
         ValueError or TypeError if an argument is not as above.
         """
         if check_every is not None:
             check_int("check_every", check_every, 1)
-        like = first_tensor("x", x)
+        like = first_tensor(x)
         rule, parameters = rules.prepare(rule, parameters, like, self.max_steps, generator)
         if rule is rules.fixed:
             check_every = parameters["step"]
@@ -85,7 +74,7 @@ class PonderNet(nn.Module):
         rows = torch.arange(len(like), device=like.device)  # the samples that still think
         steps, computed = torch.zeros_like(rows), torch.zeros_like(rows)
         n = 0
-        while n == 0 or len(rows) > 0:
+        while n < self.max_steps:
             stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
             stride = min(stride, self.max_steps - n)
             new_y_hat, h, new_logits = self._unroll(z, h, stride, len(rows))
@@ -96,10 +85,8 @@ class PonderNet(nn.Module):
                 y_hat, halt_logits = torch.cat([y_hat, new_y_hat]), torch.cat([halt_logits, new_logits])
             n += stride
             computed.index_fill_(0, rows, n)
-            so_far = PonderOutput(y_hat, halt_logits, self._log_p(halt_logits))
-            halt_at = rules.ask(rule, so_far, parameters)
-            if n == self.max_steps:
-                halt_at = torch.where(halt_at == 0, n, halt_at)
+            so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == self.max_steps))
+            halt_at = rules.ask(rule, so_far, parameters, self.max_steps)
             halted = halt_at.nonzero().squeeze(1)
             if len(halted) == 0:
                 continue
@@ -116,24 +103,14 @@ class PonderNet(nn.Module):
 
     @torch.no_grad()
     def expectation(self, x: Any, activation: Callable[[Tensor], Tensor] | None = None) -> Prediction:
-        """Run all steps, and average the answers with weights p_n.
+        """Run all steps, and average the answers, or what `activation` makes of them, with weights p_n.
 
-        activation: applied to y_hat_n before it is averaged. With `torch.sigmoid` the average is one of probabilities,
-        which is what sampling gives in the mean; without, of logits.
+        With `torch.sigmoid` the average is one of probabilities, which sampling gives in the mean; without, of logits.
         """
         y_hat, _, log_p = self(x)
         y_hat = y_hat if activation is None else activation(y_hat)
         all_steps = torch.full(log_p.shape[1:], self.max_steps, device=log_p.device)
         return Prediction(average(log_p.exp(), y_hat), all_steps, torch.ones_like(log_p[0]), all_steps)
-
-    def _log_p(self, halt_logits: Tensor) -> Tensor:
-        """Return log p_n of the steps so far, of which only step N takes the remainder: [n, rows]."""
-        if len(halt_logits) == self.max_steps:
-            return halting_log_probs(halt_logits)
-        a = at_least_float32(halt_logits)
-        log_p = logsigmoid(a)
-        log_p[1:] += logsigmoid(-a).cumsum(0)[:-1]
-        return log_p
 
     def _unroll(self, z: Any, h: Any, n_steps: int, n_rows: int) -> tuple[Tensor, Any, Tensor]:
         y_hat, h, halt_logits = unroll(self.step, z, h, n_steps)

@@ -1,12 +1,10 @@
 """Halting rules: when a network that is asked for an answer stops thinking.
 
-A rule is a function of what a network has computed so far:
-
     rule(output, **parameters) -> steps [batch], int64
 
-It reads a `PonderOutput` of n <= N steps, and returns for each sample the step, 1 to n, whose answer is taken, or 0
-where that cannot be said yet. It never looks ahead: with more steps, an answer other than 0 stays. Whoever asks takes
-the last step, N, where a rule still returns 0 there. A parameter that is a tensor has one value per sample.
+A rule is a function that reads a `PonderOutput` of n <= N steps, and returns for each sample the step, 1 to n, whose
+answer is taken, or 0 where that cannot be said yet. It never looks ahead: with more steps, an answer other than 0
+stays. Where it still returns 0 at the last step, N is taken. A parameter that is a tensor has one value per sample.
 
 The first rules read the halting head. Those from `confidence` on read the answers alone, and need no head. An answer is
 the logit of a yes, or one such logit at each of several places, all of which must agree to stop; or, with
@@ -28,7 +26,7 @@ Rule = Callable[..., Tensor]
 
 
 def _first(stops: Tensor) -> Tensor:
-    """Return the first step at which each sample stops, 0 where there is none: [n, batch], bool -> [batch]."""
+    """Return the first step at which each sample stops, 0 where there is none: bool [n, batch] -> [batch]."""
     found, first = stops.max(0)  # of equals, max takes the first
     return (first + 1) * found
 
@@ -36,9 +34,7 @@ def _first(stops: Tensor) -> Tensor:
 def sample(output: PonderOutput, v: Tensor) -> Tensor:
     """Halt at step n with probability p_n: the paper's rule (Sec. 2.5). v: [batch], drawn from U(0, 1).
 
-    The paper tosses a coin with bias lambda_n at every step. Here each sample halts at the first step where its
-    survival probability is at most v. The distribution is the same (inverse transform sampling), and whether a sample
-    halts does not depend on which others are still in the batch.
+    The same distribution as from a coin at every step, whichever other samples are still in the batch.
     """
     return _first(output.log_survival <= v.log())
 
@@ -58,10 +54,7 @@ def threshold(output: PonderOutput, q: float = 0.5) -> Tensor:
 
 
 def most_probable(output: PonderOutput) -> Tensor:
-    """Take the answer of the step with the largest p_n (the first of equals).
-
-    No later p_n can exceed the probability to go on, so thinking stops once that is no larger than the best p_n.
-    """
+    """Take the step with the largest p_n, once the probability to go on, which bounds all later ones, is no larger."""
     best, step = output.log_p.max(0)
     return torch.where(best >= output.log_survival[-1], step + 1, 0)
 
@@ -74,28 +67,22 @@ def fixed(output: PonderOutput, step: int) -> Tensor:
 
 
 def confidence(output: PonderOutput, q: float = 0.9, classes: bool = False) -> Tensor:
-    """Halt at the first step whose likeliest answer has a probability of q or more, 0 < q <= 1.
-
-    Of two classes this is CALM's softmax gap (Schuster et al. 2022, arXiv:2207.07061), of 2 q - 1.
-    """
+    """Halt at the first step whose likeliest answer has a probability of q or more, 0 < q <= 1 (arXiv:2207.07061)."""
     log_q = math.log(check_real("q", q, 0, 1, open_low=True))
-    log_probs = _log_probs(_answers(output, classes, weakest=True), classes)
+    log_probs = _log_probs(output, classes, weakest=True)
     return _first(_at_all_places(log_probs.amax(-1) >= log_q))
 
 
 def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool = False) -> Tensor:
     """Halt at the first step whose answer has an entropy of at most `tolerance` >= 0 nats."""
     check_real("tolerance", tolerance, 0, open_low=False)
-    log_probs = _log_probs(_answers(output, classes, weakest=True), classes)
+    log_probs = _log_probs(output, classes, weakest=True)
     nats = -(log_probs.exp() * log_probs).sum(-1)
     return _first(_at_all_places(nats <= tolerance))
 
 
 def unchanged(output: PonderOutput, t: int = 3, classes: bool = False) -> Tensor:
-    """Halt once the likeliest answer has stayed the same for t >= 1 steps in a row.
-
-    This is the patience of PABEE (Zhou et al. 2020, arXiv:2006.04152).
-    """
+    """Halt once the likeliest answer has stayed the same for t >= 1 steps in a row: PABEE (arXiv:2006.04152)."""
     check_int("t", t, 1)
     y_hat = _answers(output, classes)
     likeliest = y_hat.argmax(-1) if classes else y_hat > 0
@@ -107,13 +94,9 @@ def unchanged(output: PonderOutput, t: int = 3, classes: bool = False) -> Tensor
 
 
 def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool = False) -> Tensor:
-    """Halt once the answer has moved by at most `tolerance` >= 0 nats in one step.
-
-    The distance is KL(answer at n || answer at n - 1), the output's criterion of Geiping et al. 2025
-    (arXiv:2502.05171), who stop below 5e-4.
-    """
+    """Halt once KL(answer at n || answer at n - 1) is at most `tolerance` >= 0 nats (arXiv:2502.05171: 5e-4)."""
     check_real("tolerance", tolerance, 0, open_low=False)
-    log_probs = _log_probs(_answers(output, classes), classes)
+    log_probs = _log_probs(output, classes)
     now, before = log_probs[1:], log_probs[:-1]
     nats = (now.exp() * (now - before)).sum(-1)
     stops = torch.zeros_like(output.halt_logits, dtype=torch.bool)
@@ -140,11 +123,7 @@ RULES: dict[str, Rule] = {
 def prepare(
     rule: str | Rule, parameters: dict[str, Any], like: Tensor, max_steps: int, generator: torch.Generator | None
 ) -> tuple[Rule, dict[str, Any]]:
-    """Return the rule as a function, and its parameters: v drawn for `sample`, the step of `fixed` at most N.
-
-    like: [batch, ...], on the device where v is needed. ValueError or TypeError if the rule is unknown, or a tensor
-    among the parameters has not one value per sample.
-    """
+    """Return the rule as a function, and its parameters, with v for `sample`; like: [batch, ...], where v is needed."""
     if not callable(rule):
         check_choice("rule", rule, tuple(RULES))
         rule = RULES[rule]
@@ -160,35 +139,27 @@ def prepare(
     return rule, parameters
 
 
-def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any]) -> Tensor:
-    """Return the answer of the rule, after a check that it is one step for each sample: [batch]."""
+def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps: int) -> Tensor:
+    """Return what the rule returns after these steps, but N where it says nothing at step N: [batch]."""
     steps = rule(output, **parameters)
-    batch = output.halt_logits.shape[1]
+    n, batch = output.halt_logits.shape
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
         came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
         raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
-    return steps
+    return steps if n < max_steps else torch.where(steps == 0, n, steps)
 
 
 def halting_steps(
     output: PonderOutput, rule: str | Rule, *, generator: torch.Generator | None = None, **parameters: Any
 ) -> Tensor:
-    """Return the step, 1 to N, at which a rule stops each sample, read from all N steps: [batch].
-
-    rule: a name in `RULES`, or any function like those above; parameters are handed to it. "sample" draws its v from
-    `generator`. ValueError or TypeError if the rule or a parameter is not as described there.
-    """
+    """Return the step, 1 to N, at which a rule stops each sample, as `PonderNet.predict` does: [batch]."""
     max_steps = len(output.halt_logits)
     rule, parameters = prepare(rule, parameters, output.halt_logits[0], max_steps, generator)
-    steps = ask(rule, output, parameters)
-    return torch.where(steps == 0, max_steps, steps)
+    return ask(rule, output, parameters, max_steps)
 
 
 def _answers(output: PonderOutput, classes: bool, weakest: bool = False) -> Tensor:
-    """Return y_hat in float32 at least, after a check that it has class logits in its last dimension if `classes`.
-
-    weakest: of several logits of a yes return the one nearest to 0 alone, [n, batch]: where that is sure, all are.
-    """
+    """Return y_hat; if `weakest`, of several logits of a yes the one nearest to 0: where that is sure, all are."""
     if not isinstance(classes, bool):
         raise TypeError(f"classes must be True or False; got {classes!r}")
     y_hat = at_least_float32(output.y_hat)
@@ -197,15 +168,12 @@ def _answers(output: PonderOutput, classes: bool, weakest: bool = False) -> Tens
     return y_hat.abs().flatten(2).amin(2) if weakest and not classes and y_hat.ndim > 2 else y_hat
 
 
-def _log_probs(y_hat: Tensor, classes: bool) -> Tensor:
-    """Return the log-probability of each class: [n, batch, ..., classes], or, of logits of a yes, [n, batch, ..., 2].
-
-    Where a class is impossible its log-probability is a number so low that exp gives 0, but not -inf: 0 * -inf is NaN.
-    """
+def _log_probs(output: PonderOutput, classes: bool, weakest: bool = False) -> Tensor:
+    """Return log-probabilities of the classes, [n, batch, ..., classes], or of no and yes, [n, batch, ..., 2]."""
+    y_hat = _answers(output, classes, weakest)
     log_probs = y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
-    return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)
+    return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)  # not -inf, since 0 * -inf is NaN
 
 
-def _at_all_places(holds: Tensor) -> Tensor:
-    """Return whether it holds at every place of an answer: [n, batch, ...] -> [n, batch]."""
+def _at_all_places(holds: Tensor) -> Tensor:  # [n, batch, ...] -> [n, batch]
     return holds.flatten(2).all(2) if holds.ndim > 2 else holds

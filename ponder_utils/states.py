@@ -37,26 +37,18 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
 
 
 def select_rows(state: Any, rows: Tensor) -> Any:
-    """Return these rows of a state: the samples with these indices."""
+    """Return the samples with these indices."""
     return map_states(lambda part: part.index_select(0, rows) if part.ndim else part, state)
 
 
-def first_tensor(name: str, x: Any) -> Tensor:
-    """Return the first tensor of an input, after a check that all of them have the same batch.
-
-    TypeError if it has no tensor with a batch, ValueError if the batches differ; the error calls the input `name`.
-    """
+def first_tensor(x: Any) -> Tensor:
+    """Return the first tensor of an input; TypeError if none has a batch, ValueError if their batches differ."""
     tensors: list[Tensor] = []
     map_states(lambda part: tensors.append(part) if part.ndim else None, x)
     if not tensors:
         allowed = "a tensor of shape [batch, ...], or a tuple, list, dict or dataclass of such tensors"
-        raise TypeError(f"{name} must be {allowed}; got {type(x).__name__} {x!r}")
+        raise TypeError(f"x must be {allowed}; got {type(x).__name__} {x!r}")
     sizes = [len(part) for part in tensors]
     if len(set(sizes)) > 1:
-        raise ValueError(f"all tensors of {name} must have the same batch in dimension 0; got {sizes}")
+        raise ValueError(f"all tensors of x must have the same batch in dimension 0; got {sizes}")
     return tensors[0]
-
-
-def batch_size(x: Any) -> int:
-    """Return the number of samples of an input (see `first_tensor` for errors)."""
-    return len(first_tensor("x", x))

@@ -1,19 +1,15 @@
 """Step functions s(x, h_n) -> y_hat_n, h_{n+1}, a_n: what a PonderNet does in one step.
 
-A step function is any callable with this signature: from the input and its state it computes an answer y_hat_n, the
-next state and the logit a_n of its halting probability lambda_n = sigmoid(a_n) (PonderNet, Sec. 2.2). The first state
-h_1 it is given is None, unless it also has a method
+A step function is any callable with this signature: an answer y_hat_n, the next state and the logit a_n of the halting
+probability lambda_n = sigmoid(a_n), from the input and the state (PonderNet, Sec. 2.2), both as described in
+`ponder_utils.states`; the first state h_1 is None. A step may also have two methods:
 
     start(x) -> z, h_1
-
-which is called once per input: z is the part of the work that depends on x alone, and stands in for x at every step;
-h_1 is the first state. Inputs and states are as described in `ponder_utils.states`. If a class knows a faster way to
-take n steps in a row than one by one, it has a method
-
     unroll(z, h, n_steps) -> y_hat [n_steps, batch, ...], the state after them, a [n_steps, batch]
 
-A subclass does not inherit it, because it may have changed `forward`; where it has not, it says
-`unroll = Parent.unroll`.
+`start` is called once per input: z is the part of the work that depends on x alone, and stands in for x at every step.
+`unroll` is a faster way to take n steps in a row. A subclass does not inherit it, because it may have changed
+`forward`; where it has not, it says `unroll = Parent.unroll`.
 """
 
 from collections.abc import Callable
@@ -21,7 +17,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from ponder_utils._check import check_int
 from ponder_utils.cells import GRUCell, RNNCell, start_cell
@@ -65,8 +60,6 @@ def _may_unroll(step: Any) -> bool:
 class RecurrentStep(nn.Module):
     """A recurrent cell, and one linear layer that reads both the answer and the halting logit from its state.
 
-    Step 1 starts from h_1 = 0 and sees x.
-
     Args:
         cell: as described in `ponder_utils.cells`, such as `nn.LSTMCell(8, 64)`.
         n_outputs: size of one answer; 1 gives y_hat_n of shape [batch], more give [batch, n_outputs].
@@ -81,7 +74,7 @@ class RecurrentStep(nn.Module):
         self.heads = nn.Linear(cell.hidden_size, n_outputs + 1)
 
     def start(self, x: Tensor) -> tuple[Tensor, None]:
-        """Return the input's part of every step, and no state yet. x: [batch, ...]."""
+        """Return what the cell takes in place of x [batch, ...], and no state yet, which stands for zeros."""
         return start_cell(self.cell, x), None
 
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
@@ -91,7 +84,7 @@ class RecurrentStep(nn.Module):
         return y_hat, h, halt_logit
 
     def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """As n_steps calls of `forward`, with the heads applied to all states at once."""
+        """Take n steps, and apply the heads to all states at once."""
         states = []
         for _ in range(n_steps):
             h = self.cell(z, h)
@@ -124,12 +117,7 @@ class GRUStep(RecurrentStep):
 
 
 class EncodedStep(nn.Module):
-    """A step function behind an encoder, which reads the input once, before the first step.
-
-    Args:
-        encoder: x [batch, ...] -> what `step` takes as its input, such as a vector [batch, input_size].
-        step: any step function.
-    """
+    """A step function behind an encoder, x [batch, ...] -> the step's input, which is called once, before step 1."""
 
     def __init__(self, encoder: Callable[[Any], Any], step: Any) -> None:
         super().__init__()
@@ -137,45 +125,13 @@ class EncodedStep(nn.Module):
         self.encoder = encoder
 
     def start(self, x: Any) -> tuple[Any, Any]:
-        """Start the step from the encoded input."""
+        """Encode x, and start the step."""
         return start(self.step, self.encoder(x))
 
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """As the step does it."""
+        """Take one step."""
         return self.step(z, h)
 
     def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """As the step does it."""
+        """Take n steps, in the step's own way."""
         return unroll(self.step, z, h, n_steps)
-
-
-class CheckpointedStep(nn.Module):
-    """A step function that trains with less memory, and computes states again for the gradient.
-
-    Of every `segment` steps in a row only the first state and the answers are kept (`torch.utils.checkpoint`), so that
-    memory grows with N / segment + segment in place of N, at the price of a second forward pass. Smallest at about
-    segment = sqrt(N).
-    """
-
-    def __init__(self, step: Any, segment: int) -> None:
-        super().__init__()
-        self.step = check_step(step)
-        self.segment = check_int("segment", segment, 1)
-
-    def start(self, x: Any) -> tuple[Any, Any]:
-        """As the step does it."""
-        return start(self.step, x)
-
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """As the step does it."""
-        return self.step(z, h)
-
-    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """As n_steps calls of `forward`, segment by segment."""
-        y_hats, halt_logits = [], []
-        for done in range(0, n_steps, self.segment):
-            n = min(self.segment, n_steps - done)
-            y_hat, h, halt_logit = checkpoint(unroll, self.step, z, h, n, use_reentrant=False)
-            y_hats.append(y_hat)
-            halt_logits.append(halt_logit)
-        return torch.cat(y_hats), h, torch.cat(halt_logits)

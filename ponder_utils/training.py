@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,34 +48,30 @@ def train(
     """Train a network and return the logged rows.
 
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
-    would have ended: model, optimizer, schedule, early stopping, batches and torch's random numbers are restored.
-    For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`: weights, optimizer, halting
-    distribution and loss stay float32.
+    would have ended. For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`: weights, optimizer,
+    halting distribution and loss stay float32.
 
     Args:
         model: trained in place, on the device of its parameters.
         loss_fn: (model(x), y) -> a scalar, or a named tuple of scalars with a field `total`, such as `PonderLoss`.
-        batches: generator -> (x, y), or any iterable of such pairs, such as a `DataLoader`, read again when it ends.
+        batches: generator -> (x, y), or an iterable of such pairs, such as a `DataLoader`, read again when it ends.
             What has a `state_dict` and a `load_state_dict`, as a `Curriculum` has, is kept in checkpoints.
         n_updates: how many batches to learn from, at most.
-        lr: learning rate of Adam. Give either this or `optimizer`.
-        optimizer: any optimizer of the model's parameters, such as `torch.optim.SGD(model.parameters(), lr=0.1)`.
-        schedule: optimizer -> learning rate schedule. It steps after every update; a `ReduceLROnPlateau` instead at
-            every evaluation, on the monitored number.
+        lr, optimizer: either the learning rate of Adam, or any optimizer of the model's parameters.
+        schedule: optimizer -> learning rate schedule, which steps after every update; a `ReduceLROnPlateau` at every
+            evaluation, on the monitored number.
         clip: largest norm of the gradient; None for no limit.
         seed: of the generator that batches are drawn with.
         evaluate: model -> numbers to log; called at every logged update, the last one included.
         monitor, mode: the number of `evaluate` that says which checkpoint is best, and whether "max" or "min" is best.
         patience: stop after so many evaluations without a new best.
-        log: called with every row: a list's `append`, or a function that hands it to a tracker.
+        log: called with every row, such as a function that hands it to a tracker.
         checkpoint_dir: where `last.pt` is written every `checkpoint_every` updates, and `best.pt` at a new best.
-        config: what this run is, in numbers and strings. It is kept in checkpoints, and a run with another config does
-            not continue them, nor does one whose parameters, optimizer, schedule or numbers above differ.
-        progress: show a progress bar.
+        config: what this run is, in numbers and strings, kept in checkpoints. A run with another one, or with other
+            parameters, optimizer, schedule or numbers above, does not continue them.
 
     There is a row every `log_every` updates and at the last: update, the terms of the loss, grad_norm (before
     clipping), lr, and what `evaluate` gave.
-
     NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights; ValueError
     or TypeError if an argument is not as above, or a checkpoint is of another run.
     """
@@ -157,8 +154,7 @@ def train(
                     if value > best:
                         best, since_best = value, 0
                         save("best.pt")
-                shown = {name: f"{row[name]:.3f}" for name in ("total", monitor) if name in row}
-                bar.set_postfix(shown, refresh=False)
+                bar.set_postfix({name: f"{row[name]:.3f}" for name in ("total", monitor) if name in row}, refresh=False)
                 if log is not None:
                     log(row)
             if update % checkpoint_every == 0 or update == n_updates or since_best >= max_since_best:
@@ -166,21 +162,19 @@ def train(
     return rows
 
 
+@dataclass
 class CoolDown:
-    """The factor of `cool_down` at an update: a callable object, whose number of updates checkpoints can hold."""
+    """The factor of `cool_down` at an update: an object, so that checkpoints hold its number of updates."""
 
-    def __init__(self, n_updates: int) -> None:
-        self.n_updates = n_updates
+    n_updates: int
 
     def __call__(self, update: int) -> float:
-        """1 for half of the updates, 0 at the last and after."""
+        """Return 1 for half of the updates, 0 at the last and after."""
         return max(0.0, min(1.0, 2 - 2 * update / self.n_updates))
 
 
 def cool_down(n_updates: int) -> Schedule:
-    """A schedule for so many updates: the learning rate stays for half of them, and then falls in a line to 0."""
-    if isinstance(n_updates, torch.optim.Optimizer):
-        raise TypeError("schedule must be cool_down(n_updates); got cool_down itself, which was not called")
+    """Return a schedule: the learning rate stays for half of the updates, and then falls in a line to 0."""
     return partial(LambdaLR, lr_lambda=CoolDown(check_int("n_updates", n_updates, 1)))
 
 
@@ -198,7 +192,7 @@ def _checked_optimizer(model: nn.Module, lr: Any, optimizer: Any) -> torch.optim
 
 
 def _description(model: nn.Module, optimizer: torch.optim.Optimizer, scheduler: LRScheduler | None) -> Row:
-    """What the loop knows of a run by itself: the parameters, and how optimizer and schedule begin."""
+    """Return what the loop knows of a run by itself."""
     settings = [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]
     return {
         "parameters": {name: str(list(value.shape)) for name, value in model.named_parameters()},
@@ -222,7 +216,7 @@ def _on_device(batch: Any, device: torch.device) -> tuple[Any, Any]:
 
 
 def _random_state(generator: torch.Generator) -> Row:
-    """All random numbers that a training uses: the generator's, and torch's own."""
+    """Return the states of the generator and of torch's own."""
     cuda = torch.cuda.get_rng_state(generator.device) if generator.device.type == "cuda" else None
     return {"generator": generator.get_state(), "cpu": torch.get_rng_state(), "cuda": cuda}
 

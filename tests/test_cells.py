@@ -12,7 +12,7 @@ from benchmarks.peers import copy_cell
 from ponder_course.experiments.mnist_networks import MLPCell
 from ponder_utils.cells import GRUCell, RNNCell, start_cell
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.states import batch_size, hidden_state, map_states, select_rows
+from ponder_utils.states import first_tensor, hidden_state, map_states, select_rows
 from ponder_utils.steps import RecurrentStep
 
 TORCHS = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell}
@@ -129,7 +129,7 @@ def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
         else:
             assert two is one
     if any(isinstance(leaf, torch.Tensor) and leaf.ndim for leaf in before):
-        assert batch_size(state) == 4
+        assert len(first_tensor(state)) == 4
         doubled = map_states(lambda one, two: one + two, state, state)
         for one, two in zip(before, leaves_of(doubled), strict=True):
             assert torch.equal(two, 2 * one) if isinstance(one, torch.Tensor) else two is one
@@ -138,7 +138,7 @@ def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
 @pytest.mark.parametrize("nothing", [None, (), {"mask": None}, 3, [torch.tensor(1.0)], "text"])
 def test_an_input_without_a_batch_is_refused(nothing):
     with pytest.raises(TypeError, match=r"x must be a tensor of shape \[batch, ...\], or a tuple, list, dict"):
-        batch_size(nothing)
+        first_tensor(nothing)
 
 
 class CountingLSTM(nn.LSTMCell):

@@ -1,8 +1,11 @@
 import pytest
 import torch
+from torch import nn
 
-from examples import lstm, torchvision_block, transformer, your_own
-from ponder_utils import PonderNet
+from benchmarks.timing import peak_bytes
+from examples import less_memory, lstm, torchvision_block, transformer, your_own
+from examples.less_memory import CheckpointedStep
+from ponder_utils import GRUStep, PonderNet, RNNStep
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
 
@@ -46,3 +49,47 @@ def test_twice_sure_takes_the_second_of_two_sure_answers():
     assert your_own.twice_sure(output).tolist() == [2, 4, 0]
     first = PonderOutput(*(part[:1] for part in output))
     assert your_own.twice_sure(first).tolist() == [0, 0, 0]
+
+
+class WithDropout(GRUStep):
+    def forward(self, z, h):
+        y_hat, h, halt_logit = super().forward(z, h)
+        return y_hat, nn.functional.dropout(h, 0.3, self.training), halt_logit
+
+
+@pytest.mark.parametrize("step", [RNNStep, GRUStep, WithDropout])
+@pytest.mark.parametrize("segment", [1, 3, 7, 20])
+def test_recomputing_steps_changes_neither_answer_nor_gradient(step, segment):
+    torch.manual_seed(0)
+    plain = PonderNet(step(5, 8), 7)
+    again = PonderNet(CheckpointedStep(plain.step, segment), 7)
+    x, gradients = torch.randn(6, 5), []
+    for model in (plain, again):
+        torch.manual_seed(1)
+        y_hat, _, log_p = model(x)
+        gradients.append(torch.autograd.grad((log_p.exp() * y_hat).sum(), list(plain.parameters())))
+    for one, two in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, two)
+    torch.testing.assert_close(plain.eval()(x), again.eval()(x))
+    assert torch.equal(plain.predict(x, "quantile").steps, again.predict(x, "quantile").steps)
+
+
+def test_memory_grows_with_n_and_with_its_root_where_steps_are_recomputed():
+    def peak(max_steps, segment=None):
+        step = GRUStep(5, 32) if segment is None else CheckpointedStep(GRUStep(5, 32), segment)
+        model, x = PonderNet(step, max_steps), torch.randn(64, 5)
+
+        def iteration():
+            model(x).y_hat.sum().backward()
+
+        iteration()
+        return peak_bytes(iteration)
+
+    assert 3.5 < peak(64) / peak(16) < 4.5
+    assert peak(64, 8) / peak(16, 4) < 2.2
+    assert peak(64, 8) < peak(64) / 4
+    assert peak(64, 64) > 0.8 * peak(64)  # one segment, all of it computed again: nothing is gained
+
+
+def test_the_example_about_memory_shows_what_is_saved():
+    assert less_memory.main() > 4

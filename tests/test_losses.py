@@ -5,12 +5,9 @@ from hypothesis import strategies as st
 from reference import geometric, halting, kl
 from torch import nn
 
-from ponder_utils.act import ACT, ACTOutput
-from ponder_utils.cells import RNNCell
+from ponder_utils.act import ACTOutput
 from ponder_utils.halting import PonderOutput, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.losses import ACTLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
-from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import GRUStep
 
 per_sample = nn.BCEWithLogitsLoss(reduction="none")
 
@@ -169,11 +166,6 @@ def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, sha
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message.replace("||", r"\|\|")):
         call()
-
-
-def test_print_shows_the_settings():
-    assert "max_steps=7" in repr(PonderNet(GRUStep(4, 8), 7))
-    assert "epsilon=0.01, max_steps=9" in repr(ACT(RNNCell(5, 8), max_steps=9))
 
 
 @pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])

@@ -104,7 +104,7 @@ def test_a_model_may_lack_either_kind_of_weight(model):
     [
         ((nn.Linear(3, 3), 0), r"lr must be a number in \(0, inf\); got 0"),
         ((nn.Linear(3, 3), 1e-3, 0), r"ratio must be a number in \(0, inf\); got 0"),
-        ((nn.Flatten(), 1e-3), "model must have parameters; got one without"),
+        ((nn.Flatten(), 1e-3), "optimizer got an empty parameter list"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):

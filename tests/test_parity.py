@@ -3,7 +3,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from torch.utils.data import DataLoader
 
 from ponder_utils.tasks import ParityTask
 
@@ -34,16 +33,6 @@ def test_numbers_places_and_signs_are_uniform():
 def test_same_seed_same_batch():
     a, b = (ParityTask(8).batch(16, torch.Generator().manual_seed(5)) for _ in range(2))
     assert all(torch.equal(one, two) for one, two in zip(a, b, strict=True))
-
-
-def test_with_a_data_loader():
-    data = ParityTask(8).dataset(100, torch.Generator().manual_seed(0))
-    assert len(data) == 100
-    assert data[3][0].shape == (8,)
-    batches = list(DataLoader(data, batch_size=32, shuffle=True, num_workers=1))
-    assert [len(x) for x, _ in batches] == [32, 32, 32, 4]
-    seen = torch.cat([x for x, _ in batches])
-    assert sorted(map(tuple, seen.tolist())) == sorted(map(tuple, data.tensors[0].tolist()))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -83,14 +72,9 @@ def test_without_a_generator_torchs_own_seed_decides():
     task, drawn = ParityTask(8), []
     for seed in (5, 5, 6):
         torch.manual_seed(seed)
-        drawn += [(task.batch(16)[0], *task.dataset(16).tensors)]
+        drawn += [(task.batch(16)[0], *task.batch(16))]
     assert all(torch.equal(a, b) for a, b in zip(*drawn[:2], strict=True))
     assert not torch.equal(drawn[0][0], drawn[2][0])
-
-
-def test_a_data_set_is_a_batch_from_the_same_generator():
-    data, batch = (draw(50, torch.Generator().manual_seed(5)) for draw in (ParityTask(8).dataset, ParityTask(8).batch))
-    assert all(torch.equal(a, b) for a, b in zip(data.tensors, batch, strict=True))
 
 
 def test_made_where_the_generator_is_and_not_on_the_default_device():

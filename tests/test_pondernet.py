@@ -17,7 +17,7 @@ from ponder_course.experiments.ways_to_stop_supervision import JudgedStep
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps, halting_log_probs
 from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, SHORT_STRIDE, PonderNet
-from ponder_utils.steps import CheckpointedStep, EncodedStep, GRUStep, RecurrentStep, RNNStep, unroll
+from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep, unroll
 
 STEPS = (RNNStep, GRUStep)
 RULES = ("sample", "quantile", "threshold", "most_probable", "fixed", "confidence", "settled")
@@ -158,9 +158,9 @@ def test_work_is_done_once_and_none_is_thrown_away():
     class Counting(GRUCell):
         starts = calls = 0
 
-        def read(self, x):
+        def _with_biases(self, from_x):
             self.starts += 1
-            return super().read(x)
+            return super()._with_biases(from_x)
 
         def forward(self, z, h):
             self.calls += 1
@@ -172,46 +172,6 @@ def test_work_is_done_once_and_none_is_thrown_away():
     assert (cell.starts, cell.calls) == (1, 6)
     model.predict(torch.randn(3, 5), "fixed", step=2)
     assert (cell.starts, cell.calls) == (2, 8)
-
-
-class WithDropout(GRUStep):
-    def forward(self, z, h):
-        y_hat, h, halt_logit = super().forward(z, h)
-        return y_hat, nn.functional.dropout(h, 0.3, self.training), halt_logit
-
-
-@pytest.mark.parametrize("step", [*STEPS, WithDropout])
-@pytest.mark.parametrize("segment", [1, 3, 7, 20])
-def test_recomputing_steps_changes_neither_answer_nor_gradient(step, segment):
-    torch.manual_seed(0)
-    plain = PonderNet(step(5, 8), 7)
-    again = PonderNet(CheckpointedStep(plain.step, segment), 7)
-    x, gradients = torch.randn(6, 5), []
-    for model in (plain, again):
-        torch.manual_seed(1)
-        y_hat, _, log_p = model(x)
-        gradients.append(torch.autograd.grad((log_p.exp() * y_hat).sum(), list(plain.parameters())))
-    for one, two in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, two)
-    torch.testing.assert_close(plain.eval()(x), again.eval()(x))
-    assert torch.equal(plain.predict(x, "quantile").steps, again.predict(x, "quantile").steps)
-
-
-def test_memory_grows_with_n_and_with_its_root_where_steps_are_recomputed():
-    def peak(max_steps, segment=None):
-        step = GRUStep(5, 32) if segment is None else CheckpointedStep(GRUStep(5, 32), segment)
-        model, x = PonderNet(step, max_steps), torch.randn(64, 5)
-
-        def iteration():
-            model(x).y_hat.sum().backward()
-
-        iteration()
-        return peak_bytes(iteration)
-
-    assert 3.5 < peak(64) / peak(16) < 4.5
-    assert peak(64, 8) / peak(16, 4) < 2.2
-    assert peak(64, 8) < peak(64) / 4
-    assert peak(64, 64) > 0.8 * peak(64)  # one segment, all of it computed again: nothing is gained
 
 
 def test_a_prediction_takes_no_memory_for_steps_that_nobody_takes():
@@ -325,7 +285,7 @@ class Doubled(GRUStep):
 
 
 def inside_out(step):
-    return CheckpointedStep(EncodedStep(nn.Identity(), step), 2)
+    return EncodedStep(nn.Identity(), EncodedStep(nn.Identity(), step))
 
 
 @pytest.mark.parametrize("around", [lambda step: step, inside_out])
@@ -470,7 +430,6 @@ model = PonderNet(RNNStep(4, 8), 5)
     [
         (lambda: PonderNet("gru", 5), TypeError, "step must be callable.*'gru'"),
         (lambda: model.predict(x, check_every=0), ValueError, "check_every must be an integer >= 1; got 0"),
-        (lambda: CheckpointedStep(RNNStep(4, 8), 0), ValueError, "segment must be an integer >= 1; got 0"),
         (lambda: PonderNet(RNNStep(4, 8), 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (lambda: RNNStep(0, 8), ValueError, "input_size must be"),
         (lambda: GRUStep(4, 8.5), TypeError, "hidden_size must be an integer >= 1; got 8.5"),

@@ -1,8 +1,7 @@
 """Tasks along a line of places, each with an answer of its own that may depend on a place far away.
 
-How far is known, for every place of every sample: `needed_steps`, where news travels one place a step, and a place
-knows itself at step 1. Both tasks have the same structure: here and there stands a barrier, and what came before it
-makes no difference behind it. What counts is the longest stretch without one.
+Here and there stands a barrier, and what came before it makes no difference behind it. `needed_steps` says how many
+steps each place needs, where news travels one place a step, and a place knows itself at step 1.
 """
 
 from dataclasses import dataclass
@@ -37,17 +36,12 @@ class _LineTask:
 class LineParityTask(_LineTask):
     """Parity, place by place: the target at a place is 1.0 if the bits since the last reset, its own included, are odd.
 
-    A line falls into segments, each of which begins at a reset; the first place always has one. The other places have
-    them at this rate, in [0, 1]. None: each line draws a rate of its own, n_places^-u with u ~ U(0, 1), so that its
-    longest segment may have any length from 1 to n_places.
-    TypeError or ValueError if an argument is not as above.
+    The first place always has a reset, the others at this rate, in [0, 1]. None: each line draws a rate of its own,
+    n_places^-u with u ~ U(0, 1). TypeError or ValueError if an argument is not as above.
     """
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw a batch on the generator's device (the CPU if there is none).
-
-        x: [batch_size, 2, n_places], bits and resets; y: [batch_size, n_places]; both float32, in {0, 1}.
-        """
+        """Draw x [batch_size, 2, n_places], bits and resets, and y [batch_size, n_places]: float32, in {0, 1}."""
         bits, resets = self.coins_and_barriers(batch_size, generator)
         resets[:, 0] = True
         x = torch.stack([bits, resets], dim=1).float()
@@ -55,7 +49,7 @@ class LineParityTask(_LineTask):
 
     @staticmethod
     def answers(x: Tensor) -> Tensor:
-        """Return the targets of lines x [batch, 2, n_places] -> [batch, n_places]."""
+        """Return the targets of lines x [batch, 2, n_places]: [batch, n_places]."""
         bits, resets = x[:, 0], x[:, 1]
         ones = bits.cumsum(1)
         ones_before_segment = (ones - bits).gather(1, last_barrier(resets > 0))
@@ -63,23 +57,16 @@ class LineParityTask(_LineTask):
 
     @staticmethod
     def needed_steps(x: Tensor) -> Tensor:
-        """Return how many places the segment has up to here: [batch, n_places], of lines x as from `batch`.
-
-        Before that step the answer at a place is a fair coin. A line needs the maximum over its places, the length of
-        its longest segment.
-        """
+        """Return how many places it is since the last reset, that place included: [batch, n_places]."""
         return torch.arange(1, x.shape[2] + 1, device=x.device) - last_barrier(x[:, 1] > 0)
 
     @classmethod
     def best_probs(cls, x: Tensor, n_steps: int) -> Tensor:
-        """Return how likely all places of a line are right after each step at most, with any step of kernel 3.
-
-        [n_steps, batch]. At step n the answer of a place further than n - 1 from the start of its segment is a fair
-        coin, and places that are 2 n apart have coins of their own.
-        """
+        """Return how likely all places of a line are right after each step at most: [n_steps, batch], for kernel 3."""
         needed = cls.needed_steps(x)
         ends = torch.cat([needed[:, 1:] == 1, torch.ones_like(needed[:, :1], dtype=torch.bool)], dim=1)
         n = torch.arange(1, n_steps + 1, device=x.device)[:, None, None]
+        # Until its need is met the answer of a place is a fair coin, and places 2 n apart have coins of their own.
         coins = ((needed - n).clamp(min=0) / (2 * n)).ceil() * ends
         return 0.5 ** coins.sum(2)
 
@@ -88,27 +75,21 @@ class LineParityTask(_LineTask):
 class AdditionTask(_LineTask):
     """The sum of two binary numbers, least significant place first; a carry out of the last place is dropped.
 
-    A place whose two digits differ passes on the carry that it is given. Two ones make a carry and two zeros swallow
-    one, whatever comes: these are the barriers. Their rate is 1/2 for uniform numbers; for None see `LineParityTask`.
-    TypeError or ValueError if an argument is not as above.
+    Barriers are places with two equal digits, since other places pass on the carry that they are given. Their rate is
+    1/2 for uniform numbers; for None see `LineParityTask`. TypeError or ValueError if an argument is not as above.
     """
 
     rate: float | None = 0.5
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw a batch on the generator's device (the CPU if there is none).
-
-        x: [batch_size, 2, n_places], the digits of both numbers; y: [batch_size, n_places], those of the sum; both
-        float32, in {0, 1}.
-        """
+        """Draw x [batch_size, 2, n_places], pairs of numbers, and y [batch_size, n_places]: float32, in {0, 1}."""
         first, equal = self.coins_and_barriers(batch_size, generator)
-        second = first ^ ~equal
-        x = torch.stack([first, second], dim=1).float()
+        x = torch.stack([first, first ^ ~equal], dim=1).float()
         return x, self.answers(x)
 
     @staticmethod
     def carries(x: Tensor) -> Tensor:
-        """Return the carry into each place, 0.0 or 1.0: x as from `batch` -> [batch, n_places]."""
+        """Return the carry into each place, 0.0 or 1.0: [batch, n_places]."""
         first, second = x.unbind(1)
         equal = first == second
         out = torch.where(equal, first, 0).gather(1, last_barrier(equal))
@@ -116,15 +97,14 @@ class AdditionTask(_LineTask):
 
     @classmethod
     def answers(cls, x: Tensor) -> Tensor:
-        """Return the targets of pairs of numbers x [batch, 2, n_places] -> [batch, n_places]."""
+        """Return the targets of pairs of numbers x [batch, 2, n_places]: [batch, n_places]."""
         return (x.sum(1) + cls.carries(x)).remainder(2)
 
     @classmethod
     def needed_steps(cls, x: Tensor, guess: int | None = None) -> Tensor:
-        """Return how long the news of a carry, or of none, takes to each place: x as from `batch` -> [batch, n_places].
+        """Return how long the news of a carry, or of none, takes to each place: [batch, n_places].
 
-        It comes from the last place before with equal digits, or from the line's edge, where there is none. With a
-        guess, 0 or 1, those places need one step only whose carry is as guessed.
+        With a guess, 0 or 1, those places need one step only whose carry is as guessed.
         """
         equal = x[:, 0] == x[:, 1]
         source = torch.where(equal.cumsum(1) == 0, -1, last_barrier(equal))
@@ -134,6 +114,6 @@ class AdditionTask(_LineTask):
 
 
 def last_barrier(barriers: Tensor) -> Tensor:
-    """Return the last place with a barrier up to each place, itself included, or 0: bool [batch, n_places] -> int64."""
+    """Return the last place with a barrier up to each place, or 0: bool [batch, n_places] -> int64."""
     places = torch.arange(barriers.shape[1], device=barriers.device)
     return torch.where(barriers, places, 0).cummax(1).values

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.utils.data import TensorDataset
 
 from ponder_utils._check import check_int
 
@@ -42,7 +41,3 @@ class ParityTask:
         first_k = torch.arange(self.n_elements, device=device) < k
         x = torch.zeros(shape, device=device).scatter_(1, places, (signs * first_k).float())
         return x, (x == 1).sum(1).remainder(2).float()
-
-    def dataset(self, size: int, generator: torch.Generator | None = None) -> TensorDataset:
-        """Return a fixed set of `size` samples (x, y) for a `DataLoader`."""
-        return TensorDataset(*self.batch(size, generator))

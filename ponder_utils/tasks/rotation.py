@@ -1,8 +1,4 @@
-"""Rotated digits: which digit is it, however it is turned? (after the two write-ups of PonderNet on MNIST).
-
-Two kinds of rotation, kept apart by name: `rotated_by` turns every image by exactly this angle, and
-`rotated_within` each by its own angle, uniform between minus and plus this one.
-"""
+"""Rotated digits: which digit is it, however it is turned? (after the two write-ups of PonderNet on MNIST)."""
 
 import functools
 from dataclasses import dataclass
@@ -19,24 +15,22 @@ def rotated_by(x: Tensor, degrees: float) -> Tensor:
 
     x: [batch, channels, H, W], uint8 -> float32 in [0, 1].
     """
-    return _rotated(x, torch.full((len(x),), _check_angle("degrees", degrees), device=x.device))
+    angle = check_real("degrees", degrees, -180, 180, open_low=False)
+    return _rotated(x, torch.full((len(x),), angle, device=x.device))
 
 
 def rotated_within(x: Tensor, degrees: float, generator: torch.Generator | None = None) -> Tensor:
-    """Return each image turned by an angle of its own, uniform in [-degrees, degrees].
-
-    x: as above, on the generator's device.
-    """
+    """Return each image of x, as above, turned by an angle of its own, uniform in [-degrees, degrees]."""
+    largest = check_real("degrees", degrees, -180, 180, open_low=False)
     u = torch.rand(len(x), generator=generator, device=x.device)
-    return _rotated(x, _check_angle("degrees", degrees) * (2 * u - 1))
+    return _rotated(x, largest * (2 * u - 1))
 
 
 @dataclass(frozen=True)
 class RotationTask:
     """Images x [n >= 1, channels, H, W], uint8, each turned by an angle of its own; the targets are their labels y [n].
 
-    Angles are uniform in [-within, within], in degrees. Images are drawn with replacement: an epoch here is as many
-    draws as there are images.
+    Images are drawn with replacement, and angles from [-within, within], in degrees.
     TypeError or ValueError if an argument is not as above.
     """
 
@@ -46,7 +40,7 @@ class RotationTask:
 
     def __post_init__(self) -> None:
         _check_images(self.x)
-        _check_angle("within", self.within)
+        check_real("within", self.within, -180, 180, open_low=False)
         if self.y.shape != self.x.shape[:1] or self.y.device != self.x.device or len(self.y) == 0:
             wanted = f"one label for each image, on their device, here [{len(self.x)}] on {self.x.device}"
             came = f"{list(self.y.shape)} on {self.y.device}"
@@ -60,10 +54,6 @@ class RotationTask:
         return x, self.y[drawn]
 
 
-def _check_angle(name: str, degrees: float) -> float:
-    return check_real(name, degrees, -180, 180, open_low=False)
-
-
 def _check_images(x: Tensor) -> None:
     if not isinstance(x, Tensor) or x.dtype != torch.uint8 or x.ndim != 4:
         came = f"{x.dtype} {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
@@ -71,11 +61,11 @@ def _check_images(x: Tensor) -> None:
 
 
 def _rotated(x: Tensor, degrees: Tensor) -> Tensor:
-    """Read each pixel from where the rotation takes it from, between its neighbours; outside there is 0."""
+    """Read each pixel from where the rotation takes it from; outside there is 0."""
     _check_images(x)
     height, width = x.shape[-2:]
     angle = degrees.deg2rad()
-    # (x cos - y sin, y cos + x sin) is where a point comes from: one product for all images and pixels.
+    # (x cos - y sin, y cos + x sin) is where a point comes from.
     places = torch.stack([angle.cos(), angle.sin()], dim=1) @ _pixels(height, width, x.device)
     return grid_sample(x.float() / 255, places.view(-1, height, width, 2), align_corners=False)
 
