@@ -7,18 +7,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from notebook_code import function
 from scipy.stats import t as student_t
 
 from ponder_course.experiments.ways_to_stop_ranking import Regret
 from ponder_course.figures import ways_to_stop as draw
 from ponder_course.figures.style import BLACK, BLUE, COLOURS, GREEN, ORANGE
 
+draw_signals = function("06_ways_to_stop", "draw_signals")
+
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]
 OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
 
 
 def signals():
-    return draw.signals({"a": CURVES, "b": OTHERS}, {"short": 2, "hopeless": None}, {"a": 0.9, "b": 0.5})
+    return draw_signals({"a": CURVES, "b": OTHERS}, {"short": 2, "hopeless": None}, {"a": 0.9, "b": 0.5})
 
 
 def tradeoffs():
@@ -63,7 +66,7 @@ def test_signals_are_drawn_over_the_steps_each_with_its_own_limit():
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
     with pytest.raises(ValueError, match="zip"):
-        draw.signals({"a": CURVES}, {"short": 2}, {"a": 0.9})
+        draw_signals({"a": CURVES}, {"short": 2}, {"a": 0.9})
 
 
 def test_a_tradeoff_is_drawn_in_the_order_of_its_steps_in_the_colour_of_who_pays():

@@ -11,42 +11,18 @@ from ponder_course.experiments.ways_to_stop_ranking import Point, Regret
 from ponder_course.figures.style import (
     BLACK,
     BLUE,
-    COLOURS,
     GREEN,
     GREY,
     ORANGE,
     PURPLE,
-    Line,
     legend,
     look,
     panels,
     slide,
-    step_axis,
 )
 from ponder_course.verdicts import interval
 
 FAMILY = {"nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # who pays
-
-
-@slide
-def signals(
-    kinds: Mapping[str, Sequence[Line]], needs: Mapping[str, int | None], stops: Mapping[str, float]
-) -> Figure:  # fmt: skip
-    """What each way to stop looks at, over the steps of the same lines: a panel for each, a curve for each line.
-
-    kinds: {title: [lines, N]}; needs: {label of a line: the step at which its answer can first be known}, dotted in its
-    curve's colour, None where it never is; stops: {title: the level at which it stops}.
-    """
-    figure, axes = panels(len(kinds), width=3.4, height=3.1, sharey=True)
-    for ax, (title, curves) in zip(axes, kinds.items(), strict=True):
-        for i, (curve, (label, need)) in enumerate(zip(curves, needs.items(), strict=True)):
-            colour = COLOURS[i]
-            n = step_axis(ax, len(curve), title=title, ylim=(-0.03, 1.05))
-            ax.plot(n, curve, "o-", color=colour, markersize=4, label=label)
-            if need is not None:
-                ax.axvline(need, color=colour, linestyle=":", linewidth=1.6)
-        ax.axhline(stops[title], color=BLACK, linestyle="--", linewidth=1.2, label="a level to stop at")
-    return legend(figure, columns=len(needs) + 1)
 
 
 @slide
