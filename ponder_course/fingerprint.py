@@ -11,7 +11,7 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1]  # of both packages
 PACKAGES = ("ponder_utils", "ponder_course")
-KEEPERS = ("runs.py", "store.py", "fingerprint.py")  # they keep results, and make none
+LEFT_OUT = ("__init__.py", "runs.py", "store.py", "fingerprint.py")  # they pass on names, or keep results
 
 
 def fingerprint_of(run: Callable[..., Any]) -> str | None:
@@ -30,21 +30,24 @@ def fingerprint_of(run: Callable[..., Any]) -> str | None:
         path = waiting.pop()
         texts[path], imported = _read(path, path.stat().st_mtime_ns)
         waiting |= imported - texts.keys()
-    # An __init__ only passes on the names of other files.
-    left_out = ("__init__.py", *KEEPERS)
-    code_of_files = sorted(text for path, text in texts.items() if path.name not in left_out)
+    code_of_files = sorted(text for path, text in texts.items() if path.name not in LEFT_OUT)
     return hashlib.sha256("\n".join(code_of_files).encode()).hexdigest()[:16]
 
 
 @functools.cache
 def _read(path: Path, changed: int) -> tuple[str, set[Path]]:
-    """Return the code of a file, last changed then, and the files of the course that it imports."""
+    """Return the code of a file, last changed then, and the files of the course that it imports.
+
+    The code is the syntax without docstrings, and without empty lists, which some versions of Python leave out.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return _text(tree), _imported(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            del node.body[0]
+    return re.sub(r"\w+=\[\](, )?", "", ast.dump(tree)).replace(", )", ")"), _imported(tree)
 
 
 def _imported(tree: ast.Module) -> set[Path]:
-    """Return the files of the course that a file imports."""
     files: set[Path | None] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -59,11 +62,3 @@ def _file(module: str) -> Path | None:
     path = FOLDER.joinpath(package, *rest)
     candidates = [path.with_suffix(".py"), path / "__init__.py"] if package in PACKAGES else []
     return next((file for file in candidates if file.is_file()), None)
-
-
-def _text(tree: ast.Module) -> str:
-    """Return a file's syntax without docstrings, and without empty lists, which some versions of Python leave out."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-            del node.body[0]
-    return re.sub(r"\w+=\[\](, )?", "", ast.dump(tree)).replace(", )", ")")

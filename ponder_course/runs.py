@@ -53,12 +53,10 @@ def run_all(
     """Call run(**setting) for every setting and return one row for each, in order: setting and result.
 
     Args:
-        run: setting -> dict of numbers, strings, lists and dicts, also NumPy's and torch's. It runs on one thread,
-            which is faster than two for networks as small as these.
+        run: setting -> dict of numbers, strings, lists and dicts, also NumPy's and torch's.
         settings: keyword arguments of the calls; no two alike.
         workers: processes that share the calls, kept for the next grid. With 1 the calls run in this process.
-        file: JSON lines, to which several processes may append. Settings that it holds are not run again; new results
-            are added as they come.
+        file: JSON lines. Settings that it holds are not run again; new results are added as they come.
         checkpointed: give `run` a checkpoint_dir beside the file (None without one), so that a run that was killed
             goes on; it is deleted when the result is stored. Two processes must not make the same run at a time.
         name: shown on the progress bar.
@@ -72,11 +70,12 @@ def run_all(
         raise ValueError("settings must differ from each other; got the same setting twice")
     path = None if file is None else prepare(file)
     rows = finished(path)
-    calls, folders = {}, dict[str, Path]()
+    calls, folders = {}, dict[str, str]()
     for key in [key for key in asked if key not in rows]:
         if path and checkpointed:
-            folders[key] = Path(f"{path}.unfinished", hashlib.sha256(key.encode()).hexdigest()[:16])
-        calls[key] = partial(make_entry, run, asked[key], folders.get(key), checkpointed)
+            folders[key] = str(Path(f"{path}.unfinished", hashlib.sha256(key.encode()).hexdigest()[:16]))
+        options = {"checkpoint_dir": folders.get(key)} if checkpointed else {}
+        calls[key] = partial(make_entry, partial(run, **options), asked[key])
     errors: dict[str, str] = {}
     code = code_of(run)
     bar = tqdm(total=len(asked), initial=len(asked) - len(calls), desc=name, file=sys.stdout)
@@ -122,16 +121,10 @@ def stored(file: Path | str) -> list[Row]:
     return rows
 
 
-def live_and_stored(
-    run: Callable[..., Any], settings: list[Row], file: Path | str, *, workers: int = 1, name: str = ""
-) -> tuple[list[Row], list[Row]]:
-    """Return the rows of this session, and the stored ones that differ from one of them in nothing but the seed.
-
-    The runs of this session are kept in no file. Run, settings, workers and name are as for `run_all`.
-    """
-    live = run_all(run, settings, workers=workers, name=name)
-    alike = [{key: value for key, value in plain(setting).items() if key != "seed"} for setting in settings]
-    return live, [row for row in stored(file) if any(setting.items() <= row.items() for setting in alike)]
+def same_but_seed(rows: list[Row], settings: list[Row]) -> list[Row]:
+    """Return the rows that differ from one of the settings in nothing but the seed."""
+    wanted = [{key: value for key, value in plain(setting).items() if key != "seed"} for setting in settings]
+    return [row for row in rows if any(setting.items() <= row.items() for setting in wanted)]
 
 
 def matching(rows: Iterable[Row], **setting: Any) -> list[Row]:
@@ -185,12 +178,11 @@ def stale(folder: Path | str, experiments: Iterable[Experiment]) -> list[str]:
     return lines
 
 
-def make_entry(run: Callable[..., Any], setting: Row, folder: Path | None = None, checkpointed: bool = False) -> Row:
+def make_entry(run: Callable[..., Any], setting: Row) -> Row:
     """Make one run, and return what a file keeps of it besides `code_of`."""
     start = time.perf_counter()
-    options = {"checkpoint_dir": folder and str(folder)} if checkpointed else {}
     try:
-        result = _on_one_thread(run, setting | options)
+        result = _on_one_thread(run, setting)
         if not isinstance(result, dict):
             raise TypeError(f"run must return a dict; got a {type(result).__name__}")
         if clash := sorted(setting.keys() & result.keys()):
@@ -215,7 +207,7 @@ def code_of(run: Callable[..., Any]) -> Row:
 
 
 def _on_one_thread(call: Callable[..., Any], setting: Row) -> Any:
-    threads = torch.get_num_threads()
+    threads = torch.get_num_threads()  # one is faster than two for networks as small as these
     torch.set_num_threads(1)
     try:
         return call(**setting)

@@ -38,20 +38,19 @@ def read(file: Path) -> list[Row]:
     """Return the entries of a file, none if there is no file. DamagedFileError names a line that is not an entry."""
     if not file.exists():
         return []
+    entries = []
     lines = file.read_bytes().split(b"\n")[:-1]  # what stands after the last newline is not finished
-    return [_entry(line, f"{file}, line {number}") for number, line in enumerate(lines, 1)]
-
-
-def _entry(line: bytes, place: str) -> Row:
-    try:
-        entry = json.loads(line)
-        whole = isinstance(entry["setting"], dict) and (isinstance(entry.get("result"), dict) or "error" in entry)
-    except (ValueError, TypeError, KeyError):
-        whole = False
-    if not whole:
-        advice = "Delete the line, or the file, and what is missing is run again."
-        raise DamagedFileError(f"{place} is not a run as run_all writes it. {advice}")
-    return entry
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = json.loads(line)
+            whole = isinstance(entry["setting"], dict) and (isinstance(entry.get("result"), dict) or "error" in entry)
+        except (ValueError, TypeError, KeyError):
+            whole = False
+        if not whole:
+            advice = "Delete the line, or the file, and what is missing is run again."
+            raise DamagedFileError(f"{file}, line {number} is not a run as run_all writes it. {advice}")
+        entries.append(entry)
+    return entries
 
 
 def finished(file: Path | None) -> dict[str, Row]:
@@ -70,10 +69,10 @@ def key_of(setting: Row) -> str:
 
 def plain(value: Any) -> Any:
     """Return the value as JSON will give it back: numbers, strings, lists and dicts. TypeError for other types."""
-    return json.loads(json.dumps(value, default=_as_python))
 
+    def as_python(value: Any) -> Any:
+        if isinstance(value, np.generic | np.ndarray | Tensor):
+            return value.tolist()
+        raise TypeError(f"settings and results must be numbers, strings, lists and dicts; got a {type(value).__name__}")
 
-def _as_python(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray | Tensor):
-        return value.tolist()
-    raise TypeError(f"settings and results must be numbers, strings, lists and dicts; got a {type(value).__name__}")
+    return json.loads(json.dumps(value, default=as_python))

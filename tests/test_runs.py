@@ -17,7 +17,7 @@ import torch
 import ponder_course.experiments
 import ponder_utils
 from ponder_course import runs
-from ponder_course.runs import Experiment, RunsFailed, in_parallel, live_and_stored, run_all, stale, stored
+from ponder_course.runs import Experiment, RunsFailed, in_parallel, run_all, same_but_seed, stale, stored
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SETTINGS = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
@@ -282,15 +282,11 @@ def test_missing_results_are_reported_as_missing(tmp_path, capsys):
     assert f"No stored runs at {tmp_path / 'none.jsonl'}" in capsys.readouterr().out
 
 
-def test_stored_rows_differ_from_this_sessions_in_nothing_but_the_seed(tmp_path):
-    file = tmp_path / "runs.jsonl"
-    run_all(product, [*SETTINGS, {"a": 3, "seed": 0}], file=file)
-    live, before = live_and_stored(product, [{"a": 2, "seed": 7}], file)
-    assert live == [{"a": 2, "seed": 7, "value": 27}]
-    assert before == ROWS[2:]
-    assert len(stored(file)) == 5  # nothing was added
-    _, before = live_and_stored(product, [{"a": 3, "seed": 9}, {"a": 1, "seed": 9}], file)
-    assert before == [*ROWS[:2], {"a": 3, "seed": 0, "value": 30}]
+def test_rows_that_differ_from_settings_in_nothing_but_the_seed():
+    rows = [*ROWS, {"a": 3, "seed": 0, "value": 30}]
+    assert same_but_seed(rows, [{"a": 2, "seed": 7}]) == ROWS[2:]
+    assert same_but_seed(rows, [{"a": 3, "seed": 9}, {"a": 1, "seed": 9}]) == [*ROWS[:2], rows[4]]
+    assert same_but_seed(rows, []) == []
 
 
 def of_a_pair(pair, seed):
@@ -299,8 +295,8 @@ def of_a_pair(pair, seed):
 
 def test_a_tuple_in_a_setting_is_the_list_that_was_stored(tmp_path):
     run_all(of_a_pair, [{"pair": (1, 2), "seed": 0}], file=tmp_path / "runs.jsonl")
-    _, before = live_and_stored(of_a_pair, [{"pair": (1, 2), "seed": 1}], tmp_path / "runs.jsonl")
-    assert before == [{"pair": [1, 2], "seed": 0, "sum": 3}]
+    rows = stored(tmp_path / "runs.jsonl")
+    assert same_but_seed(rows, [{"pair": (1, 2), "seed": 1}]) == rows == [{"pair": [1, 2], "seed": 0, "sum": 3}]
 
 
 def test_rows_that_match_and_numbers_to_four_places():

@@ -193,14 +193,3 @@ def earliest_and_latest(rows: Sequence[Row]) -> dict[str, list[Row]]:
     chosen = [(f"{network}, the earliest", rows[0]) for network, rows in pace.items() if rows]
     chosen += [("PonderNet, the latest", row) for row in pace["PonderNet"][-1:]]
     return {f"{name}\n{accuracy_within(row):.0%} right over all $k$": row["by_ones"][:3] for name, row in chosen}
-
-
-def clock_differences(row: Row) -> tuple[float, float]:
-    """Return by how much steps differ between k, and between counts of +1.
-
-    The first is the mean difference between k = 16 and k = 32 with as many +1s, 0 to 12; the second that between 2 and
-    12 of them at k = 32. Of a clock, whose time is the count, the first is small and the second large.
-    """
-    at_16, at_32 = (by_ones["steps"] for by_ones in row["by_ones"][1:3])
-    between_k = mean(abs(at_16[ones] - at_32[ones]) for ones in range(13))
-    return between_k, abs(at_32[2] - at_32[12])
