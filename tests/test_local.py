@@ -390,7 +390,6 @@ def test_a_network_for_short_lines_takes_longer_ones():
         (lambda: LocalStep(2, 4).start(torch.zeros(8)), ValueError, r"\[batch, 2, places\]; got \[8\]"),
         (lambda: LocalStep(2, 4, 2).start(torch.zeros(3, 2, 8)), ValueError, r"\[batch, 2, H, W\]; got \[3, 2, 8\]"),
         (lambda: ConvStep(4, 0, 10), ValueError, "patch must be an integer >= 1; got 0"),
-        (lambda: ConvStep(4, 4, 10, 0), ValueError, "in_channels must be an integer >= 1; got 0"),
         (
             lambda: ConvStep(4, 4, 10).start(torch.zeros(1, 1, 8, 10)),
             ValueError,

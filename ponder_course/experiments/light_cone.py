@@ -84,12 +84,7 @@ def validation(task: Any) -> Callable[..., Row]:
 
 @torch.no_grad()
 def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) -> Row:
-    """Measure a network on fresh lines of a task, its cap on steps set to N.
-
-    by_step: [N] right if every line stops at step n; by_need: expected steps of lines that need 1, 2, ... (None where
-    there are none); corr: of expected steps and need; waiting, ready: mean lambda_n before the needed step, and from
-    there on.
-    """
+    """Measure a network on fresh lines of a task, its cap on steps set to N."""
     device = next(model.parameters()).device
     x, y = (part.to(device) for part in fresh(task, n_lines, seed))
     need = task.needed_steps(x).amax(1)  # [lines]
@@ -102,23 +97,20 @@ def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) ->
     for name, rule in RULES.items():
         halting[name] = one_hot(rules.halting_steps(output, rule) - 1, N).T.float()
     steps, lambda_n = expected_steps(output.log_p), output.halt_logits.sigmoid()[:-1]  # the last has no influence
-    groups = [steps[need == n] for n in range(1, int(need.max()) + 1)]
+    groups = [steps[need == n] for n in range(1, int(need.max()) + 1)]  # steps of lines that need 1, 2, ...
     return {
         "rules": {name: under_rule(p, right, early) for name, p in halting.items()},
-        "by_step": right.mean(1).tolist(),
+        "by_step": right.mean(1).tolist(),  # if every line stops at step n
         "by_need": [group.mean().item() if len(group) else None for group in groups],
         "corr": correlations(steps, task, x),
         "need": need.float().mean().item(),
-        "waiting": lambda_n[early[:-1]].mean().item(),
-        "ready": lambda_n[~early[:-1]].mean().item(),
+        "waiting": lambda_n[early[:-1]].mean().item(),  # before the needed step
+        "ready": lambda_n[~early[:-1]].mean().item(),  # and from there on
     }
 
 
 def under_rule(p: Tensor, right: Tensor, early: Tensor) -> dict[str, float]:
-    """Return the fraction of right lines, the mean steps, and the fraction that halts before the needed step.
-
-    p: the probability that a line halts at step n; right, early: right then, too early? [N, lines] each.
-    """
+    """Return the fraction of right lines, the mean steps, and the fraction too early. p and all: [N, lines]."""
     n = torch.arange(1, len(p) + 1, device=p.device)[:, None]
     by_line = {"right": p * right, "steps": n * p, "before": p * early}
     return {name: values.sum(0).mean().item() for name, values in by_line.items()}

@@ -9,17 +9,14 @@ from ponder_utils.local import Neighbours, mean_and_maximum
 
 
 class ConvEncoder(nn.Module):
-    """Two convolutions of 5 x 5, each with a maximum over 2 x 2, and a linear layer: the CNN of the two write-ups.
+    """Two convolutions of 5 x 5, each with a maximum over 2 x 2, and a linear layer: the CNN of the two write-ups."""
 
-    An image becomes a vector of `n_features`; training sets the fraction `dropout` of the second one's channels to 0.
-    """
-
-    def __init__(self, n_features: int = 64, dropout: float = 0.5) -> None:
+    def __init__(self, n_features: int = 64) -> None:
         super().__init__()
         self.n_features = check_int("n_features", n_features, 1)
         layers = nn.Sequential(
             nn.Conv2d(1, 10, kernel_size=5), nn.MaxPool2d(2), nn.ReLU(),
-            nn.Conv2d(10, 20, kernel_size=5), nn.Dropout2d(dropout), nn.MaxPool2d(2), nn.ReLU(),
+            nn.Conv2d(10, 20, kernel_size=5), nn.Dropout2d(0.5), nn.MaxPool2d(2), nn.ReLU(),
             nn.Flatten(), nn.Linear(20 * 4 * 4, n_features), nn.ReLU(),
         )  # fmt: skip
         self.layers = layers.to(memory_format=torch.channels_last)  # on a CPU, max-pooling takes half as long
@@ -34,9 +31,7 @@ class ConvEncoder(nn.Module):
 class MLPCell(Cell):
     """h' = relu(W_2 relu(W_x x + b_x + W_h h + b_h) + b_2): two layers, of which the first reads input and state.
 
-    Args:
-        input_size, hidden_size: as for the other cells; the layer between has hidden_size units too.
-        dropout: fraction of that layer's units that training sets to 0, drawn anew at every step.
+    dropout: fraction of the first layer's hidden_size units that training sets to 0, drawn anew at every step.
     """
 
     def __init__(self, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
@@ -60,13 +55,12 @@ class ConvStep(Neighbours):
         channels: numbers in the state of one place.
         patch: side of a patch in pixels; patches do not overlap.
         n_outputs: size of one answer, at least 2.
-        in_channels: of the image.
     """
 
-    def __init__(self, channels: int, patch: int, n_outputs: int, in_channels: int = 1) -> None:
+    def __init__(self, channels: int, patch: int, n_outputs: int) -> None:
         check_int("patch", patch, 1)
         check_int("channels", channels, 1)
-        super().__init__(nn.Conv2d(check_int("in_channels", in_channels, 1), channels, patch, patch), 3, residual=True)
+        super().__init__(nn.Conv2d(1, channels, patch, patch), 3, residual=True)
         self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
 
     def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -137,10 +137,7 @@ def at_home(x: Tensor, within: float = RANGES[0]) -> Tensor:
 
 @torch.no_grad()
 def right_and_wrong_steps(model: PonderNet, x: Tensor, y: Tensor) -> tuple[float, float]:
-    """Return the mean expected steps of right answers, and of wrong ones (nan if there are none).
-
-    An image whose answer is right with probability 0.9 counts with 0.9 among the right and 0.1 among the wrong ones.
-    """
+    """Return the mean expected steps of right answers, and of wrong ones: images weighed by how likely they are so."""
     y_hat, _, log_p = model(x)
     right = (log_p.exp() * class_correct(y_hat, y)).sum(0)  # [batch]
     steps = expected_steps(log_p)
@@ -160,10 +157,7 @@ def by_rule(model: PonderNet, x: Tensor, y: Tensor) -> dict[str, list[float]]:
 
 
 def measure(model: PonderNet, x: Tensor, y: Tensor) -> Row:
-    """Measure a network on test images x, uint8, with labels y; all but the rules are exact in the halting.
-
-    by_step: [N] right if every digit stops at step n.
-    """
+    """Measure a network on test images x, uint8, with labels y; all but the rules is exact in the halting."""
     turned = [rotated_by(x, degrees) for degrees in ANGLES]
     exactly = [evaluate(model, images, y, class_correct) for images in turned]
     within = [evaluate(model, at_home(x, degrees), y, class_correct) for degrees in RANGES]
@@ -175,7 +169,7 @@ def measure(model: PonderNet, x: Tensor, y: Tensor) -> Row:
         "wrong": [wrong for _, wrong in by_answer],
         "accuracy_within": [score.accuracy for score in within],
         "steps_within": [score.steps for score in within],
-        "by_step": exactly[0].accuracy_by_step,
+        "by_step": exactly[0].accuracy_by_step,  # if every digit stops at step n
         "by_step_within": within[0].accuracy_by_step,
         "rules": {} if isinstance(model, FixedDepthNet) else by_rule(model, at_home(x), y),
     })  # fmt: skip
@@ -189,10 +183,7 @@ def ambiguous(digits: DigitSet, n_known: int = 5000) -> Tensor:
 
 
 def late(right: Tensor) -> tuple[Tensor, Tensor]:
-    """Return which digits, up to the best step, are right for good later than most; and which are right at that step.
-
-    right: [N, batch] of bool -> [batch], twice.
-    """
+    """Return which digits are right late on the way to the best step, and which there at all: [N, batch] -> [batch]."""
     right = right[: int(right.float().mean(1).argmax()) + 1]
     n = torch.arange(1, len(right) + 1, device=right.device)[:, None]
     last_wrong = (n * ~right).amax(0)
@@ -206,12 +197,7 @@ def more_steps(steps: Tensor, group: Tensor) -> float:
 
 @torch.no_grad()
 def measure_closely(model: PonderNet, digits: DigitSet) -> Row:
-    """Measure on all test images at home what halting buys, and about which digits a network thinks longer.
-
-    ever: right at any step; hindsight: the most that any choice of a step for each digit reaches in as many steps as
-    the quantile rule takes, the labels being known. longer: expected steps of the digits named less those of the
-    others; fractions: of all digits.
-    """
+    """Measure on all test images at home what halting buys, and about which digits a network thinks longer."""
     x, y = at_home(digits.test.x), digits.test.y
     upright, sideways = rotated_by(digits.test.x, 0), rotated_by(digits.test.x, 90)
     y_hat, _, log_p = model(x)
@@ -226,8 +212,9 @@ def measure_closely(model: PonderNet, digits: DigitSet) -> Row:
     sampled = [steps.mean().item(), (log_p.exp() * right).sum(0).mean().item()]
     row["rules"] = by_rule(model, x, y) | {"sample": sampled}
     row["ever"] = right.any(0).float().mean().item()
+    # The most that any choice of a step for each digit reaches in the steps of the quantile rule, labels being known.
     row["hindsight"] = float(np.interp(row["rules"]["quantile"][0], *best_halting(right.float())))
-    row["longer"] = {
+    row["longer"] = {  # expected steps of these digits less those of the others
         "late": more_steps(steps[known], is_late[known]),
         "ambiguous": more_steps(steps, is_ambiguous),
         "wrong": wrong_0 - right_0,

@@ -15,11 +15,10 @@ Runs = Mapping[str, Sequence[Mapping[str, Line]]]  # {name: [run, ...]}; a run h
 
 @slide
 def by_setting(table: DataFrame, columns: dict[str, str], x_label: str) -> Figure:
-    """A mark for every run, and a line through the means of those that learnt; the others are grey, and counted.
+    """A mark for every run, and a line through the means of those that learnt; the others are grey.
 
     The table has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of
-    its panel's y axis}. Settings stand side by side, in rising order. If there is one kind of run, it stands above the
-    first panel how many learnt.
+    its panel's y axis}. If there is one kind of run, it stands above the first panel how many learnt.
     """
     figure, axes = panels(len(columns), width=5.6 if len(columns) > 1 else 6.6, height=4.0)
     kinds, settings = list(dict.fromkeys(table["kind"])), sorted(set(table["setting"]))
@@ -51,7 +50,7 @@ def stories(runs: Runs, expensive: Mapping[str, Sequence[tuple[float, float]]], 
     """How networks learn while their price changes: when it is high, accuracy, and steps.
 
     The first `live` runs of each story are thicker. Expensive: {story: [(from batch, to batch), ...]}; a story without
-    such a time is dashed, and on top. Peaks of N, at most two in a hundred of its values, are cut off.
+    such a time is dashed, and on top. Peaks of N are cut off.
     """
     figure = Figure(figsize=(9.0, 6.6), layout="constrained")
     prices, accuracy, steps = figure.subplots(3, 1, sharex=True, height_ratios=(0.16 * (len(runs) + 1), 2, 1.6))

@@ -17,10 +17,7 @@ ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutat
 
 @slide
 def act_cell(h: Line, p: Line) -> Figure:
-    """ACT at one input, unrolled: the input of each step, its halting unit h_n, and its weight p_n in the answer.
-
-    h: the halting units, p: the weights; steps beyond the last weight, or of weight 0, are never made, and pale.
-    """
+    """ACT at one input, unrolled: halting unit h_n and weight p_n of each step; without weight it is never made."""
     n_made = sum(p_n > 0 for p_n in p)
     figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(h) + 1)], n_made, height=4.3)
     for n, h_n in enumerate(h, start=1):
@@ -61,19 +58,19 @@ def pondernet(lambdas: Line, p: Line) -> Figure:
 
 
 @slide
-def light_cone(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figure:
+def light_cone(n_places: int, n_steps: int, place: int) -> Figure:
     """A line of places at every step, each hearing from its neighbours at the step before; one light cone is dark."""
     figure, (ax,) = panels(1, width=8.6, height=0.75 * n_steps + 0.8)
     places = range(n_places)
     for n in range(1, n_steps + 1):
-        inside = [abs(i - place) <= (n_steps - n) * reach for i in places]
-        heard = [(i, j) for i in places for j in places if abs(i - j) <= reach and n < n_steps]
-        for i, j in heard:
-            dark = abs(j - place) <= (n_steps - n - 1) * reach
-            colour, width = (BLUE, 1.6) if dark else (PALE_GREY, 0.8)
-            ax.plot([i, j], [n + 0.16, n + 0.84], color=colour, linewidth=width, zorder=1 + dark, solid_capstyle="butt")
+        inside = [abs(i - place) <= n_steps - n for i in places]
         faces, edges = [BLUE if dark else "white" for dark in inside], [BLUE if dark else GREY for dark in inside]
         ax.scatter(places, [n] * n_places, s=150, c=faces, edgecolors=edges, zorder=3)
+        heard = [(i, j) for i in places for j in places if abs(i - j) <= 1 and n < n_steps]
+        for i, j in heard:
+            dark = abs(j - place) <= n_steps - n - 1
+            colour, width = (BLUE, 1.6) if dark else (PALE_GREY, 0.8)
+            ax.plot([i, j], [n + 0.16, n + 0.84], color=colour, linewidth=width, zorder=1 + dark, solid_capstyle="butt")
     ax.set(xlabel="place", ylabel="step $n$", yticks=range(1, n_steps + 1), ylim=(n_steps + 0.4, 0.6))
     ax.set_xticks(places, [str(i + 1) for i in places])
     ax.grid(visible=False)
@@ -81,15 +78,12 @@ def light_cone(n_places: int, n_steps: int, place: int, reach: int = 1) -> Figur
 
 
 @slide
-def readers(image: Sequence[Line], n_places: int = 7) -> Figure:
-    """Two networks that read an image, at three steps: behind a CNN, and on a grid; what its middle knows is dark.
-
-    image: [height, width], 0 is paper; the grid has so many places a side.
-    """
+def readers(image: Sequence[Line]) -> Figure:
+    """Two networks that read an image [height, width]: behind a CNN, and on a grid; what its middle knows is dark."""
     figure, (ax,) = panels(1, width=9.4, height=5.4)
     ax.set(xlim=(0, 20), ylim=(0.1, 11.5), aspect="equal")
     ax.axis("off")
-    away = np.abs(np.arange(n_places) - n_places // 2)
+    away = np.abs(np.arange(-3, 4))
     away = np.maximum(away[:, None], away)  # steps from the middle to each place
     rows = (
         ("CNN first", "reads all, then thinks", "seen at every step", BLUE, 8.0),
@@ -101,7 +95,7 @@ def readers(image: Sequence[Line], n_places: int = 7) -> Figure:
         title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=13)
         ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=12)
         if gridded:
-            _grid(ax, 1.7, y, 1.5, n_places, color=colour, alpha=0.5)
+            _grid(ax, 1.7, y, 1.5, color=colour, alpha=0.5)
         else:
             _box(ax, 5.2, y, "CNN", colour, size=13)
             _arrow(ax, (3.3, y), (4.4, y), colour)
@@ -112,7 +106,7 @@ def readers(image: Sequence[Line], n_places: int = 7) -> Figure:
             if gridded:
                 known, shown = away < n, ListedColormap(["#F7DFD0", colour])
                 ax.imshow(known, cmap=shown, vmin=0, vmax=1, extent=(x - half, x + half, y - half, y + half))
-                _grid(ax, x, y, half, n_places, color="white")
+                _grid(ax, x, y, half, color="white")
             else:
                 _box(ax, x, y, f"step {n}", colour, size=13)
             _arrow(ax, (x, y - 1.7), (x, y - half - 0.05), colour)
@@ -160,8 +154,8 @@ def _unrolled(states: Sequence[str], n_made: int, height: float) -> tuple[Figure
     return figure, ax
 
 
-def _grid(ax: Axes, x: float, y: float, half: float, n_places: int, **style: Any) -> None:
-    edges = half * np.linspace(-1, 1, n_places + 1)
+def _grid(ax: Axes, x: float, y: float, half: float, **style: Any) -> None:
+    edges = half * np.linspace(-1, 1, 8)
     ax.hlines(y + edges, x - half, x + half, linewidth=0.8, **style)
     ax.vlines(x + edges, y - half, y + half, linewidth=0.8, **style)
 

@@ -100,6 +100,6 @@ def forest(
     for which, group in enumerate(groups):
         if any(row.group == group for row in rows):
             marks(axes[0], [], which, 62, full=True, label=group)
-    for x, side, text in ((0.02, "left", left), (0.98, "right", right)):
-        axes[0].annotate(text, (x, 1.01), ha=side, xycoords="axes fraction", fontsize=11, color="#555555")
+    for x, side, meaning in ((0.02, "left", left), (0.98, "right", right)):
+        axes[0].annotate(meaning, (x, 1.01), ha=side, xycoords="axes fraction", fontsize=11, color="#555555")
     return legend(figure, columns=len(groups))

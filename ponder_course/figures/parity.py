@@ -31,7 +31,7 @@ def name_networks(ax: Axes, number: int) -> None:
 def stopped_at(groups: Mapping[str, Sequence[Score]], chance: float = 0.5, lowest: float = 0.38) -> Figure:
     """Draw the accuracy if all inputs stopped at the same step n, and, larger, at the steps where networks halt.
 
-    A panel for each group, {title: scores of its networks}. lowest: where the axis of the accuracy begins.
+    A panel for each group, {title: scores of its networks}, from the accuracy `lowest` upwards.
     """
     figure, axes = panels(len(groups), width=4.9, height=3.6, sharey=True)
     for kind, (ax, (title, scores)) in enumerate(zip(axes, groups.items(), strict=True)):
