@@ -53,7 +53,7 @@ def run_all(
     """Call run(**setting) for every setting and return one row for each, in order: setting and result.
 
     Args:
-        run: setting -> dict of numbers, strings, lists and dicts, also NumPy's and torch's.
+        run: setting -> dict of numbers, strings, lists and dicts, also NumPy's and torch's. It runs on one thread.
         settings: keyword arguments of the calls; no two alike.
         workers: processes that share the calls, kept for the next grid. With 1 the calls run in this process.
         file: JSON lines. Settings that it holds are not run again; new results are added as they come.
