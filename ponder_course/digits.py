@@ -22,7 +22,7 @@ SILENCE = 10  # seconds after which a server that sends nothing is given up; tor
 
 
 class MNISTError(RuntimeError):
-    """MNIST is damaged, or cannot be fetched. The message names the file, the reason, and what helps."""
+    """MNIST is damaged, or cannot be fetched."""
 
 
 class Split(NamedTuple):

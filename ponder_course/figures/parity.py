@@ -28,7 +28,7 @@ def name_networks(ax: Axes, number: int) -> None:
 
 
 @slide
-def stopped_at(groups: Mapping[str, Sequence[Score]], chance: float = 0.5, lowest: float = 0.38) -> Figure:
+def stopped_at(groups: Mapping[str, Sequence[Score]], lowest: float = 0.38) -> Figure:
     """Draw the accuracy if all inputs stopped at the same step n, and, larger, at the steps where networks halt.
 
     A panel for each group, {title: scores of its networks}, from the accuracy `lowest` upwards.
@@ -40,7 +40,7 @@ def stopped_at(groups: Mapping[str, Sequence[Score]], chance: float = 0.5, lowes
             n = step_axis(ax, len(score.accuracy_by_step), title=title, ylim=(lowest, 1.05))
             ax.plot(n, score.accuracy_by_step, **network_look(kind, which))
             ax.plot([score.steps], [score.accuracy], **network_look(kind, which) | large, zorder=3)
-        ax.axhline(chance, color=BLACK, linestyle=":", linewidth=1.3, label="chance")
+        ax.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.3, label="chance")
     name_networks(axes[0], max(map(len, groups.values())))
     axes[0].plot([], [], "o", color=BLACK, markersize=10, label="large: halting as it wants")
     axes[0].set_ylabel("accuracy")
@@ -51,9 +51,8 @@ def stopped_at(groups: Mapping[str, Sequence[Score]], chance: float = 0.5, lowes
 def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
     """Draw mean rises with their intervals against lambda_p, a panel for each size and a mark for each loss.
 
-    The table has a row for each run: size, loss, lambda_p, outcome and rise, which is drawn for those that "learnt".
-    Fewer than three make no interval: their runs are crosses. Above the axes stand the numbers of the others, which
-    have "not learnt" or "crashed".
+    The table has a row for each run: size, loss, lambda_p, outcome, and rise, which is drawn for those that "learnt";
+    fewer than three are crosses, without an interval. Above the axes the others are counted.
     """
     losses, lambda_ps = list(table["loss"].unique()), sorted(table["lambda_p"].unique())
     figure, axes = panels(table["size"].nunique(), width=5.4, height=4.5, sharey=True)
@@ -103,15 +102,15 @@ def learnt_title(name: str, networks: Sequence[Row]) -> str:
 
 
 @slide
-def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[int], often: float = 0.9) -> Figure:
+def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[int]) -> Figure:
     """Draw steps against the number of elements that are +1: a panel for each network, a line for each k.
 
-    networks: {title: for each k, "steps" and "accuracy", [k + 1] each}; hollow where fewer than `often` are right.
+    networks: {title: for each k, "steps" and "accuracy", [k + 1] each}; hollow where fewer than 90 % are right.
     """
     figure, axes = panels(len(networks), width=3.6, height=3.3, sharey=True)
     for ax, (title, lines) in zip(axes, networks.items(), strict=True):
         for which, (k, line) in enumerate(zip(ks, lines, strict=True)):
-            steps, right = np.asarray(line["steps"]), np.asarray(line["accuracy"]) >= often
+            steps, right = np.asarray(line["steps"]), np.asarray(line["accuracy"]) >= 0.9
             ones = np.arange(len(steps))
             ax.plot(ones, steps, **look(which, linestyle="-", marker=None, linewidth=1.0, alpha=0.6))
             mark = look(which, linestyle="", markersize=7.5 - 1.5 * which)
