@@ -11,7 +11,7 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1]  # of both packages
 PACKAGES = ("ponder_utils", "ponder_course")
-LEFT_OUT = ("__init__.py", "runs.py", "store.py", "fingerprint.py")  # they pass on names, or keep results
+KEEPERS = [FOLDER / "ponder_course" / name for name in ("runs.py", "store.py", "fingerprint.py")]  # make no result
 
 
 def fingerprint_of(run: Callable[..., Any]) -> str | None:
@@ -30,7 +30,8 @@ def fingerprint_of(run: Callable[..., Any]) -> str | None:
         path = waiting.pop()
         texts[path], imported = _read(path, path.stat().st_mtime_ns)
         waiting |= imported - texts.keys()
-    code_of_files = sorted(text for path, text in texts.items() if path.name not in LEFT_OUT)
+    makers = [path for path in texts if path.name != "__init__.py" and path not in KEEPERS]
+    code_of_files = sorted(texts[path] for path in makers)
     return hashlib.sha256("\n".join(code_of_files).encode()).hexdigest()[:16]
 
 

@@ -171,7 +171,7 @@ def stale(folder: Path | str, experiments: Iterable[Experiment]) -> list[str]:
     for experiment in experiments:
         entries = read(Path(folder, f"{experiment.name}.jsonl"))
         today = fingerprint_of(experiment.run)
-        older = [entry["version"] for entry in entries if entry["fingerprint"] != today]
+        older = [str(entry.get("version")) for entry in entries if entry.get("fingerprint") != today]
         if older:
             made_by = ", ".join(sorted(set(older)))
             lines.append(f"{experiment.name}: {len(older)} of {len(entries)} runs are older than the code ({made_by})")

@@ -27,7 +27,9 @@ def append(file: Path, entry: Row) -> None:
     with FileLock(f"{file}.lock"), file.open("a+b") as opened:
         opened.seek(0)
         whole, newline, piece = opened.read().rpartition(b"\n")
-        if piece:
+        if _entry(piece):  # an editor has taken the last newline away
+            opened.write(b"\n")
+        elif piece:
             opened.truncate(len(whole + newline))
         opened.write(json.dumps(entry).encode() + b"\n")
         opened.flush()
@@ -36,21 +38,25 @@ def append(file: Path, entry: Row) -> None:
 
 def read(file: Path) -> list[Row]:
     """Return the entries of a file, none if there is no file. DamagedFileError names a line that is not an entry."""
-    if not file.exists():
-        return []
+    *lines, piece = file.read_bytes().split(b"\n") if file.exists() else [b""]
     entries = []
-    lines = file.read_bytes().split(b"\n")[:-1]  # what stands after the last newline is not finished
-    for number, line in enumerate(lines, 1):
-        try:
-            entry = json.loads(line)
-            whole = isinstance(entry["setting"], dict) and (isinstance(entry.get("result"), dict) or "error" in entry)
-        except (ValueError, TypeError, KeyError):
-            whole = False
-        if not whole:
+    for number, line in enumerate([*lines, piece] if _entry(piece) else lines, 1):
+        entry = _entry(line)
+        if entry is None:
             advice = "Delete the line, or the file, and what is missing is run again."
             raise DamagedFileError(f"{file}, line {number} is not a run as run_all writes it. {advice}")
         entries.append(entry)
     return entries
+
+
+def _entry(line: bytes) -> Row | None:
+    """Return the entry of a line, None if it holds none."""
+    try:
+        entry = json.loads(line)
+        whole = isinstance(entry["setting"], dict) and (isinstance(entry.get("result"), dict) or "error" in entry)
+    except (ValueError, TypeError, KeyError):
+        return None
+    return entry if whole else None
 
 
 def finished(file: Path | None) -> dict[str, Row]:

@@ -52,7 +52,7 @@ def in_use(folder: Path | None) -> AbstractContextManager[Any]:
 
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a dict of tensors, numbers, strings and containers of these. What could not be read is not written."""
+    """Write a dict of tensors, numbers, strings and containers of these. Raises if it could not be read back."""
     file = io.BytesIO()
     torch.save(_without_numpy(state), file)
     content = file.getvalue()
@@ -69,7 +69,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
             raise pickle.UnpicklingError("its checksum, the last line, does not fit")
         return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        advice = "Delete it to begin anew, or put back a copy."
+        advice = "Delete it to start over, or put back a copy."
         raise DamagedFileError(f"{path} is damaged, or not a checkpoint of ponder_utils: {error}. {advice}") from error
 
 

@@ -39,7 +39,7 @@ class Curriculum:
         return self.draw(self.K, generator)
 
     def evaluate(self, model: nn.Module) -> dict[str, Any]:
-        """Return K and the accuracy there, on batches of this evaluation's own; then K may rise."""
+        """Return K and the accuracy there, on batches whose seed is the evaluation's number; then K may rise."""
         generator = torch.Generator(next(model.parameters()).device).manual_seed(self.n_evaluations)
         self.n_evaluations += 1
         batches = [self.draw(self.K, generator) for _ in range(self.n_batches)]

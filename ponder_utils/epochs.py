@@ -7,10 +7,10 @@ import torch
 
 
 class Epochs:
-    """Draws from an iterable of batches, such as a `DataLoader`, and begins anew where it ends.
+    """Draws from an iterable of batches, such as a `DataLoader`, and starts over where it ends.
 
     The order of an epoch is drawn from a seed, which a checkpoint holds with the number of batches that were taken. The
-    iterable must draw its order when its first batch is asked for, as torch's samplers do.
+    iterable must draw its order, by torch's random numbers, when its first batch is asked for, as torch's samplers do.
     """
 
     def __init__(self, loader: Iterable[Any]) -> None:
@@ -28,9 +28,10 @@ class Epochs:
 
     def _begin(self) -> Any:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            if isinstance(own := getattr(self.loader, "generator", None), torch.Generator):
-                own.manual_seed(self.seed)
+            torch.default_generator.manual_seed(self.seed)
+            for part in (self.loader, getattr(self.loader, "sampler", None)):
+                if isinstance(own := getattr(part, "generator", None), torch.Generator):
+                    own.manual_seed(self.seed)
             self.iterator, self.taken = iter(self.loader), 1
             for batch in self.iterator:
                 return batch

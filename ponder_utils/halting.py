@@ -31,7 +31,7 @@ class PonderOutput(NamedTuple):
 
     @property
     def log_survival(self) -> Tensor:
-        """log prod_{j<=n} (1 - lambda_j), the log-probability to go on after each step: [N, batch]."""
+        """log prod_{j<=n} (1 - lambda_j), the log-probability of continuing after each step: [N, batch]."""
         return logsigmoid(-at_least_float32(self.halt_logits)).cumsum(0)
 
 
@@ -113,7 +113,7 @@ def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -
     """Return the KL divergence of the halting distribution, log_p [N, ...], and its prior, log_prior [N]: [...], nats.
 
     direction: "p||p_G" is the paper's regulariser (Eq. 3), sum_n p_n (log p_n - log p_G(n)). "p_G||p" is what much
-    public code computes by `kl_div(p.log(), p_G)`; it forbids p_n to vanish where the prior has mass.
+    public code computes by `kl_div(p.log(), p_G)`; it forbids p_n from vanishing where the prior has mass.
     The result is in the dtype of log_p. ValueError if the two have different N, or `direction` is unknown.
     """
     check_choice("direction", direction, DIRECTIONS)

@@ -65,18 +65,15 @@ class RegularizationLoss(nn.Module):
 
     def __init__(self, prior: float | str | Tensor, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
         super().__init__()
-        self.prior = prior
-        self.repair = repair
+        self._prior = prior
+        self._repair = repair
         self.direction = check_choice("direction", direction, DIRECTIONS)
-        n_values = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
-        self._log_prior = make_log_prior(prior, n_values, repair)  # until an output tells N
+        make_log_prior(prior, len(prior) if isinstance(prior, Tensor) and prior.ndim else 1, repair)  # is it one?
 
     def forward(self, output: PonderOutput) -> Tensor:
         """Return a scalar, in nats. ValueError if the prior is a tensor of another length than N."""
-        n_steps = len(output.log_p)
-        if len(self._log_prior) != n_steps:
-            self._log_prior = make_log_prior(self.prior, n_steps, self.repair)
-        return kl_divergence(output.log_p, self._log_prior, self.direction).mean()
+        log_prior = make_log_prior(self._prior, len(output.log_p), self._repair)
+        return kl_divergence(output.log_p, log_prior, self.direction).mean()
 
 
 class LossTerms(NamedTuple):

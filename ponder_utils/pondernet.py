@@ -61,7 +61,7 @@ class PonderNet(nn.Module):
             generator: for "sample": the same seed gives the same answers.
             check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
                 `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`.
-            parameters: of the rule, such as q=0.9. A tensor has one value per sample.
+            parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per sample.
         ValueError or TypeError if an argument is not as above.
         """
         if check_every is not None:
@@ -105,7 +105,7 @@ class PonderNet(nn.Module):
     def expectation(self, x: Any, activation: Callable[[Tensor], Tensor] | None = None) -> Prediction:
         """Run all steps, and average the answers, or what `activation` makes of them, with weights p_n.
 
-        With `torch.sigmoid` the average is one of probabilities, which sampling gives in the mean; without, of logits.
+        With `torch.sigmoid` the average is one of probabilities, which sampling gives on average; without, of logits.
         """
         y_hat, _, log_p = self(x)
         y_hat = y_hat if activation is None else activation(y_hat)

@@ -54,7 +54,7 @@ def threshold(output: PonderOutput, q: float = 0.5) -> Tensor:
 
 
 def most_probable(output: PonderOutput) -> Tensor:
-    """Take the step with the largest p_n, once the probability to go on, which bounds all later ones, is no larger."""
+    """Take the step with the largest p_n, once no later one can exceed it: the survival probability is no larger."""
     best, step = output.log_p.max(0)
     return torch.where(best >= output.log_survival[-1], step + 1, 0)
 
@@ -134,7 +134,7 @@ def prepare(
         v = torch.rand(len(like), device=source, generator=generator, dtype=torch.float32)
         parameters = {**parameters, "v": v.to(like.device)}
     for name, value in parameters.items():
-        if isinstance(value, Tensor) and value.shape[:1] != like.shape[:1]:
+        if isinstance(value, Tensor) and value.shape != like.shape[:1]:
             raise ValueError(f"{name} must have one value per sample, [{len(like)}]; got {list(value.shape)}")
     return rule, parameters
 
@@ -146,6 +146,8 @@ def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps:
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
         came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
         raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
+    if ((steps < 0) | (steps > n)).any():
+        raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {steps.min()} to {steps.max()}")
     return steps if n < max_steps else torch.where(steps == 0, n, steps)
 
 

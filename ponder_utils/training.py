@@ -1,5 +1,6 @@
 """One training loop, for every network of the course."""
 
+import json
 import math
 import sys
 from collections.abc import Callable, Iterable
@@ -62,7 +63,7 @@ def train(
             evaluation, on the monitored number.
         clip: largest norm of the gradient; None for no limit.
         seed: of the generator that batches are drawn with.
-        evaluate: model -> numbers to log; called at every logged update, the last one included.
+        evaluate: model, in training mode -> numbers to log; called at every logged update, the last one included.
         monitor, mode: the number of `evaluate` that says which checkpoint is best, and whether "max" or "min" is best.
         patience: stop after so many evaluations without a new best.
         log: called with every row, such as a function that hands it to a tracker.
@@ -71,7 +72,7 @@ def train(
             parameters, optimizer, schedule or numbers above, does not continue them.
 
     There is a row every `log_every` updates and at the last: update, the terms of the loss, grad_norm (before
-    clipping), lr, and what `evaluate` gave.
+    clipping), lr, and what `evaluate` gave. The model ends with the last weights; `best.pt` has the best.
     NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights; ValueError
     or TypeError if an argument is not as above, or a checkpoint is of another run.
     """
@@ -84,17 +85,28 @@ def train(
     if not model.training:  # if it is, a part of it that is evaluating, such as a frozen encoder, stays so
         model.train()
     optimizer = _checked_optimizer(model, lr, optimizer)
+    if isinstance(schedule, LRScheduler) or schedule is cool_down:
+        raise TypeError(f"schedule must be a function optimizer -> schedule, such as cool_down(2000); got {schedule!r}")
     scheduler = None if schedule is None else schedule(optimizer)
     plateau = scheduler if isinstance(scheduler, ReduceLROnPlateau) else None
     if evaluate is None and (patience is not None or plateau is not None):
         raise ValueError("patience and ReduceLROnPlateau need evaluate; got evaluate=None")
+    if plateau is not None and plateau.mode != mode:
+        raise ValueError(f"mode must be that of the ReduceLROnPlateau, {plateau.mode!r}; got {mode!r}")
 
-    device = next(model.parameters()).device
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    device = weights[0].device
     generator = torch.Generator(device).manual_seed(seed)
     draw: Any = batches if callable(batches) else Epochs(batches)
     numbers = {"clip": clip, "seed": seed, "log_every": log_every, "monitor": monitor, "mode": mode,
-               "patience": patience, "device": device.type}  # fmt: skip
-    run = {"config": config, **numbers, **_description(model, optimizer, scheduler)}
+               "patience": patience, "device": device.type, "batches": type(batches).__name__}  # fmt: skip
+    try:
+        run = {"config": json.dumps(config), **numbers, **_description(model, optimizer, scheduler)}
+    except TypeError as error:
+        raise TypeError(f"config must be a dict of numbers, strings, lists and dicts; {error}") from None
+    generators = [generator, torch.default_generator]
+    if device.type == "cuda":
+        generators.append(torch.cuda.default_generators[device.index])
     parts = {"model": model, "optimizer": optimizer, "schedule": scheduler, "batches": draw}
     parts = {name: part for name, part in parts.items() if hasattr(part, "load_state_dict")}
     folder = None if checkpoint_dir is None else Path(checkpoint_dir)
@@ -103,17 +115,18 @@ def train(
     def save(name: str) -> None:
         if folder is not None:
             state = {part_name: part.state_dict() for part_name, part in parts.items()}
-            state |= {"run": run, "random": _random_state(generator), "rows": rows}
+            state |= {"run": run, "random": [random.get_state() for random in generators], "rows": rows}
             state |= {"update": update, "best": best, "since_best": since_best}
             save_checkpoint(folder / name, state)
 
     with in_use(folder), tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
         if folder is not None and (folder / "last.pt").exists():
             state = load_checkpoint(folder / "last.pt")
-            _check_same_run(folder / "last.pt", run, state["run"])
+            _check_same_run(folder / "last.pt", run, state.get("run", {}))
             for part_name, part in parts.items():
                 part.load_state_dict(state[part_name])
-            _set_random_state(generator, state["random"])
+            for random, random_state in zip(generators, state["random"], strict=True):
+                random.set_state(random_state)
             rows, best, since_best = state["rows"], state["best"], state["since_best"]
             update = check_int("updates in checkpoint_dir", state["update"], 0, n_updates)
             bar.update(update)
@@ -124,9 +137,9 @@ def train(
             buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}  # such as running means
             loss = loss_fn(model(x), y)
             terms = loss._asdict() if hasattr(loss, "_asdict") else {"total": loss}
-            optimizer.zero_grad()
+            model.zero_grad()
             terms["total"].backward()
-            terms["grad_norm"] = nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+            terms["grad_norm"] = nn.utils.clip_grad_norm_(weights, max_norm)
             values = torch.stack([term.detach().double() for term in terms.values()]).tolist()
             row = {"update": update, **dict(zip(terms, values, strict=True))}
             if not all(map(math.isfinite, values)):
@@ -145,8 +158,11 @@ def train(
                 rows.append(row)
                 if evaluate is not None:
                     with modes_kept(model):
-                        row |= evaluate(model)
-                    check_choice("monitor", monitor, [*row])
+                        scores = evaluate(model)
+                    check_choice("monitor", monitor, [*scores])
+                    if clash := row.keys() & scores.keys():
+                        raise ValueError(f"evaluate must return other names than a row has; got {sorted(clash)}")
+                    row |= scores
                     value = row[monitor] if mode == "max" else -row[monitor]
                     since_best += 1
                     if plateau is not None:
@@ -188,20 +204,25 @@ def _checked_optimizer(model: nn.Module, lr: Any, optimizer: Any) -> torch.optim
     if not isinstance(optimizer, torch.optim.Optimizer) or isinstance(optimizer, torch.optim.LBFGS):
         wanted = "an instance, such as torch.optim.SGD(model.parameters(), 0.1), and not LBFGS, which needs a closure"
         raise TypeError(f"optimizer must be {wanted}; got {optimizer!r}")
+    own = {id(weight) for weight in model.parameters()}
+    if any(id(weight) not in own for group in optimizer.param_groups for weight in group["params"]):
+        raise ValueError("optimizer must hold parameters of model alone; got some of another network, such as a copy")
     return optimizer
 
 
 def _description(model: nn.Module, optimizer: torch.optim.Optimizer, scheduler: LRScheduler | None) -> Row:
     """Return what the loop knows of a run by itself."""
-    settings = [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]
+    names = {id(weight): name for name, weight in model.named_parameters()}
+    groups = [group | {"params": [names[id(weight)] for weight in group["params"]]} for group in optimizer.param_groups]
     return {
-        "parameters": {name: str(list(value.shape)) for name, value in model.named_parameters()},
-        "optimizer": f"{type(optimizer).__name__} {settings}",
+        "parameters": {name: f"{list(value.shape)} {value.dtype}" for name, value in model.named_parameters()},
+        "optimizer": f"{type(optimizer).__name__} {groups}",
         "schedule": f"{type(scheduler).__name__} {scheduler.state_dict() if scheduler else ''}",
     }
 
 
 def _check_same_run(path: Path, here: Row, there: Row) -> None:
+    there = {name: there.get(name, "nothing") for name in here}
     different = [f"{name}: {here[name]} here, {there[name]} there" for name in here if here[name] != there[name]]
     if different:
         advice = "Give each run a folder of its own, or delete the checkpoint."
@@ -213,16 +234,3 @@ def _on_device(batch: Any, device: torch.device) -> tuple[Any, Any]:
         raise TypeError(f"batches must give pairs (x, y); got {type(batch).__name__}")
     x, y = map_states(lambda part: part.to(device), tuple(batch))
     return x, y
-
-
-def _random_state(generator: torch.Generator) -> Row:
-    """Return the states of the generator and of torch's own."""
-    cuda = torch.cuda.get_rng_state(generator.device) if generator.device.type == "cuda" else None
-    return {"generator": generator.get_state(), "cpu": torch.get_rng_state(), "cuda": cuda}
-
-
-def _set_random_state(generator: torch.Generator, state: Row) -> None:
-    generator.set_state(state["generator"])
-    torch.set_rng_state(state["cpu"])
-    if state["cuda"] is not None:
-        torch.cuda.set_rng_state(state["cuda"], generator.device)

@@ -79,7 +79,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, kind):
     train(model, loss, draw, 20, checkpoint_dir=tmp_path, **WITH_ADAM)
     path = tmp_path / "last.pt"
     path.write_bytes(damaged(path.read_bytes(), kind))
-    message = r"last\.pt is damaged, or not a checkpoint of ponder_utils: its checksum.*Delete it to begin anew"
+    message = r"last\.pt is damaged, or not a checkpoint of ponder_utils: its checksum.*Delete it to start over"
     for _ in range(2):  # the folder is free again
         with pytest.raises(DamagedFileError, match=message):
             train(model, loss, draw, 40, checkpoint_dir=tmp_path, **WITH_ADAM)

@@ -413,6 +413,17 @@ output = an_output(0, 3, 5)
             ValueError,
             r"rule must return one step per sample, an int64 tensor \[3\]; got torch.float64 \[3\]",
         ),
+        (
+            lambda: halting_steps(output, lambda output: torch.tensor([0, -1, 2])),
+            ValueError,
+            r"rule must return 0 or one of the steps so far, 1 to 5; got -1 to 2",
+        ),
+        (lambda: predicted(output, lambda output: torch.full((3,), 9)), ValueError, r"so far, 1 to \d; got 9 to 9"),
+        (
+            lambda: halting_steps(output, "sample", v=torch.rand(3, 1)),
+            ValueError,
+            r"v must have .*; got \[3, 1\]",
+        ),
         (lambda: predicted(output, lambda output: 1), ValueError, r"an int64 tensor \[3\]; got int"),
         (lambda: predicted(output, lambda output: torch.ones(2).long()), ValueError, r"got torch.int64 \[2\]"),
     ],

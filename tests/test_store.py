@@ -37,14 +37,22 @@ def test_the_first_result_of_a_setting_counts_and_no_error_does(file):
 
 def test_a_piece_of_a_line_that_a_kill_has_left_is_cut_off_by_the_next_writer(file):
     whole = file.read_bytes()
-    for cut in (1, 30, len(whole.splitlines()[-1])):
+    for cut in (2, 30, len(whole.splitlines()[-1])):
         file.write_bytes(whole[:-cut])
         assert read(file) == ENTRIES[:3]
         append(file, ENTRIES[3])
         assert file.read_bytes() == whole
 
 
-def test_a_file_that_holds_only_a_piece_begins_anew(tmp_path):
+def test_a_last_line_whose_newline_an_editor_has_taken_away_is_kept(file):
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    assert read(file) == ENTRIES
+    append(file, ENTRIES[0])
+    assert file.read_bytes() == whole + whole.splitlines(keepends=True)[0]
+
+
+def test_a_file_that_holds_only_a_piece_starts_over(tmp_path):
     (tmp_path / "runs.jsonl").write_bytes(b'{"setting"')
     append(tmp_path / "runs.jsonl", ENTRIES[0])
     assert read(tmp_path / "runs.jsonl") == ENTRIES[:1]

@@ -8,6 +8,7 @@ import random
 import signal
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,11 +32,11 @@ from small import (
 )
 from torch import nn
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, OneCycleLR, ReduceLROnPlateau, StepLR
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
-from ponder_utils.checkpoints import load_checkpoint, load_weights
+from ponder_utils.checkpoints import load_checkpoint, load_weights, save_checkpoint
 from ponder_utils.curriculum import Curriculum
 from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
@@ -367,8 +368,12 @@ def cosine(length):
         ({"schedule": cool_down(200)}, {"schedule": cool_down(400)}, r"'n_updates': 400.* here, .*'n_updates': 200"),
         ({}, {"model": lambda: PonderNet(RNNStep(6, 24), 6)}, r"parameters: .*\[24\].* here, .*\[32\]"),
         ({}, {"model": lambda: PonderNet(GRUStep(6, 32), 6)}, r"parameters: .*gates_from_h.* here"),
-        ({"config": {"beta": 0.01}}, {"config": {"beta": 0.1}}, r"config: {'beta': 0.1} here, {'beta': 0.01} there"),
-        ({"config": {"beta": 0.01}}, {}, r"config: None here"),
+        (
+            {"config": {"beta": 0.01}},
+            {"config": {"beta": 0.1}},
+            r"config: {.beta.: 0.1} here, {.beta.: 0.01} there",
+        ),
+        ({"config": {"beta": 0.01}}, {}, r"config: null here"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused_and_what_differs_is_named(tmp_path, before, after, named):
@@ -512,12 +517,14 @@ def test_inputs_may_be_several_tensors(inputs):
     assert len(train(Pair(), loss, batches, 20, lr=1e-3, log_every=10, progress=False)) == 2
 
 
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_a_data_loader_is_read_epoch_after_epoch_and_resumed_in_the_middle(tmp_path, shuffle):
+@pytest.mark.parametrize("order", ["shuffled", "as it is", "by a sampler of its own"])
+def test_a_data_loader_is_read_epoch_after_epoch_and_resumed_in_the_middle(tmp_path, order):
     data = TensorDataset(*TASK.batch(200, torch.Generator().manual_seed(1)))
 
     def loader():
-        return DataLoader(data, batch_size=32, shuffle=shuffle)
+        if order == "by a sampler of its own":
+            return DataLoader(data, batch_size=32, sampler=RandomSampler(data, generator=torch.Generator()))
+        return DataLoader(data, batch_size=32, shuffle=order == "shuffled")
 
     model, loss = make()
     rows = train(model, loss, loader(), 60, **WITH_ADAM)
@@ -550,7 +557,31 @@ def test_a_data_loader_is_read_epoch_after_epoch_and_resumed_in_the_middle(tmp_p
             TypeError,
             "optimizer must be an instance, .*; got <class",
         ),
-        ({"schedule": cool_down}, TypeError, "n_updates must be an integer >= 1; got Adam"),
+        (
+            {"schedule": cool_down},
+            TypeError,
+            "schedule must be a function .*; got <function",
+        ),
+        (
+            {"schedule": StepLR(torch.optim.SGD([torch.zeros(1)]), 1)},
+            TypeError,
+            "schedule must be a function .*; got <torch",
+        ),
+        (
+            {"schedule": lambda o: ReduceLROnPlateau(o)},
+            ValueError,
+            "mode must be that of the ReduceLROnPlateau, 'min'",
+        ),
+        (
+            {"config": {"folder": Path("x")}},
+            TypeError,
+            "config must be a dict of numbers, strings, lists",
+        ),
+        (
+            {"evaluate": lambda _: {"total": 1.0}, "monitor": "total"},
+            ValueError,
+            r"evaluate must .*; got \['total'\]",
+        ),
         ({"clip": 0.0}, ValueError, r"clip must be a number in \(0, inf\); got 0.0"),
         ({"log_every": 1.5}, TypeError, "log_every must be an integer >= 1; got 1.5"),
         ({"seed": None}, TypeError, "seed must be an integer >= 0; got None"),
@@ -563,7 +594,7 @@ def test_a_data_loader_is_read_epoch_after_epoch_and_resumed_in_the_middle(tmp_p
         ),
         ({"schedule": plateau, "evaluate": None}, ValueError, "patience and ReduceLROnPlateau need evaluate"),
         ({"mode": "largest"}, ValueError, "mode must be one of 'max', 'min'; got 'largest'"),
-        ({"monitor": "f1"}, ValueError, "monitor must be one of .*'lr', 'accuracy'; got 'f1'"),
+        ({"monitor": "f1"}, ValueError, "monitor must be one of 'accuracy'; got 'f1'"),
         ({"batches": lambda g: TASK.batch(8, g)[0]}, TypeError, r"batches must give pairs \(x, y\); got Tensor"),
         ({"batches": []}, ValueError, "batches must hold a batch each time it is read"),
         ({"batches": iter([draw(torch.Generator())])}, ValueError, "an iterable that is empty or used up"),
@@ -575,6 +606,45 @@ def test_wrong_arguments_are_named(changed, error, message):
     options = WITH_ADAM | {"model": model, "loss_fn": loss, "batches": draw, "n_updates": 20} | changed
     with pytest.raises(error, match=message):
         train(**options)
+
+
+def test_an_optimizer_of_another_network_is_refused():
+    (model, loss), (copy, _) = make(), make()
+    with pytest.raises(ValueError, match="optimizer must hold parameters of model alone; got some of another network"):
+        train(model, loss, draw, 20, optimizer=torch.optim.SGD(copy.parameters(), 0.1), **SETTINGS)
+
+
+def test_an_optimizer_of_a_part_trains_that_part_alone_and_resumes(tmp_path):
+    (model, loss), (cut, _) = make(), make()
+    before = weights(model.step.cell)
+    rows = train(model, loss, draw, 60, optimizer=torch.optim.SGD(model.step.heads.parameters(), 0.1), **SETTINGS)
+    assert torch.equal(weights(model.step.cell), before)
+    optimizer = torch.optim.SGD(cut.step.heads.parameters(), 0.1)
+    with pytest.raises(Killed):
+        train(cut, loss, draw_until(55), 60, optimizer=optimizer, checkpoint_dir=tmp_path, **SETTINGS)
+    again, _ = make()
+    optimizer = torch.optim.SGD(again.step.heads.parameters(), 0.1)
+    assert train(again, loss, draw, 60, optimizer=optimizer, checkpoint_dir=tmp_path, **SETTINGS) == rows
+    # as a loop that clears all gradients: what the rest has gathered does not count
+    twin, generator = make()[0], torch.Generator().manual_seed(0)
+    optimizer = torch.optim.SGD(twin.step.heads.parameters(), 0.1)
+    for _ in range(20):
+        x, y = draw(generator)
+        twin.zero_grad()
+        loss(twin(x), y).total.backward()
+        norm = nn.utils.clip_grad_norm_(twin.step.heads.parameters(), 1.0)
+        optimizer.step()
+    assert rows[0]["grad_norm"] == pytest.approx(norm.item(), rel=1e-4)
+
+
+def test_a_checkpoint_of_another_version_is_refused_in_words(tmp_path):
+    (model, loss), path = make(), tmp_path / "last.pt"
+    train(model, loss, draw, 20, checkpoint_dir=tmp_path, **WITH_ADAM)
+    state = load_checkpoint(path)
+    del state["run"]
+    save_checkpoint(path, state)
+    with pytest.raises(ValueError, match="of another run: config: null here, nothing there"):
+        train(model, loss, draw, 40, checkpoint_dir=tmp_path, **WITH_ADAM)
 
 
 def test_lbfgs_is_refused():

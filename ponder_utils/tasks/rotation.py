@@ -31,7 +31,6 @@ class RotationTask:
     """Images x [n >= 1, channels, H, W], uint8, each turned by an angle of its own; the targets are their labels y [n].
 
     Images are drawn with replacement, and angles from [-within, within], in degrees.
-    TypeError or ValueError if an argument is not as above.
     """
 
     x: Tensor
