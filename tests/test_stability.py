@@ -21,13 +21,12 @@ TASK = ParityTask(8)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("lambda_p", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
-def test_no_loss_is_ever_non_finite(lambda_p, seed):
-    torch.manual_seed(seed)
+@pytest.mark.parametrize("lambda_p", [0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
+def test_no_loss_is_ever_non_finite(lambda_p):
+    torch.manual_seed(0)
     model = PonderNet(RNNStep(8, 128), 20)
     loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p)
-    rows = train(model, loss, lambda g: TASK.batch(128, g), 2000, lr=5e-3, seed=seed, progress=False)
+    rows = train(model, loss, lambda g: TASK.batch(128, g), 1500, lr=5e-3, progress=False)
     assert all(math.isfinite(value) for row in rows for value in row.values())
 
 
