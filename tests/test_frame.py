@@ -431,7 +431,7 @@ def test_a_grid_is_checked_before_anything_runs(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "tcp://no.such.host.invalid:8786", "ftp://x:1"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "ftp://x:1"])
 def test_a_scheduler_that_cannot_be_reached_is_named(address, tmp_path, ran, monkeypatch):
     monkeypatch.setattr(course, "PATIENCE", "2s")
     with pytest.raises(SystemExit, match=f"--scheduler {address} cannot be reached: "):
