@@ -7,20 +7,10 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from benchmarks.peers import bce
 from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
-from ponder_utils import (
-    GRUStep,
-    LineParityTask,
-    LocalStep,
-    ParityTask,
-    PonderLoss,
-    PonderNet,
-    cool_down,
-    evaluate,
-    train,
-)
+from ponder_course.experiments import light_cone
+from ponder_utils import GRUStep, LineParityTask, ParityTask, PonderNet, evaluate, train
 
 TASK = ParityTask(8)
 TARGETS = {1: 1.0, 128: 0.75, 1024: 0.48, 8192: 0.44}  # of halting by "sample", by batch size
@@ -78,13 +68,14 @@ def halting_row(
 
 def light_cone_rows(effort: Effort) -> list[Row]:
     """Measure a network that must think (lesson 05), trained on 16 places, on lines of 64: halting / all 80 steps."""
-    step = line_network(effort).step
+    recipe = light_cone.RECIPE | {"updates": effort.updates(light_cone.RECIPE["updates"])}
+    step = light_cone.learn(**recipe, seed=0).step
     model, task = PonderNet(step, 80).eval(), LineParityTask(64)
     rows = []
     for batch_size in effort.sizes((1, 128, 1024)):
         x, y = task.batch(batch_size, torch.Generator().manual_seed(1))
         prediction = model.predict(x, "threshold", q=0.2)
-        accuracy = ((prediction.y_hat > 0) == (y > 0.5)).all(1).float().mean().item()
+        accuracy = light_cone.whole_lines_right(prediction.y_hat, y).float().mean().item()
         effort.require(accuracy, at_least=0.97)
         row = compare(
             f"64 places, threshold, batch {batch_size}: halting / all 80 steps",
@@ -95,14 +86,3 @@ def light_cone_rows(effort: Effort) -> list[Row]:
         needed = prediction.steps.float().mean().item()
         rows.append(row | {"needed": round(needed / 80, 3), "accuracy": round(accuracy, 4)})
     return rows
-
-
-def line_network(effort: Effort) -> PonderNet:
-    """Return a network trained on lines of 16 places by the recipe of lesson 05."""
-    torch.manual_seed(0)
-    model = PonderNet(LocalStep(2, 32, vote="least", noise=0.1), N)
-    loss_fn = PonderLoss(lambda y_hat, y: bce(y_hat, y).mean(1), prior=0.4)
-    task, n_updates = LineParityTask(16), effort.updates(1000)
-    schedule = cool_down(n_updates)
-    train(model, loss_fn, lambda g: task.batch(64, g), n_updates, lr=5e-3, schedule=schedule, progress=False)
-    return model

@@ -4,6 +4,7 @@ import io
 
 import matplotlib as mpl
 import matplotlib.image
+import numpy as np
 from matplotlib.colors import to_rgb
 
 DARK = {"figure.facecolor": "black", "axes.facecolor": "black", "text.color": "white", "font.size": 4}
@@ -14,6 +15,16 @@ def points(ax, **properties):
     wanted = properties.items()
     lines = [line for line in ax.lines if all(getattr(line, f"get_{name}")() == value for name, value in wanted)]
     return [line.get_xydata().tolist() for line in lines if len(line.get_xdata())]
+
+
+def drawn(ax):
+    """The points of every line, rounded: [lines, points, 2]."""
+    return [np.round(np.asarray(line.get_xydata(), float), 9).tolist() for line in ax.lines]
+
+
+def pairs(x, y):
+    """The points [x, y] of a line."""
+    return [list(pair) for pair in zip(x, y, strict=True)]
 
 
 def named(ax, label):

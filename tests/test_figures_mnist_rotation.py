@@ -1,10 +1,8 @@
 """The figures of lesson 04 draw the numbers that they are given."""
 
-import io
-
-import matplotlib.image
 import numpy as np
 import pytest
+from drawn import check, drawn, pairs
 from matplotlib.colors import to_hex, to_rgb
 from notebook_code import function
 
@@ -54,15 +52,6 @@ FIGURES = {
 }
 
 
-def drawn(ax):
-    """The points of every line, [lines, points, 2]."""
-    return [np.round(np.asarray(line.get_xydata(), float), 9).tolist() for line in ax.lines]
-
-
-def points(x, y):
-    return [list(pair) for pair in zip(x, y, strict=True)]
-
-
 def marked(ax):
     """The points of every group of marks that is not empty."""
     groups = [np.round(np.asarray(group.get_offsets(), float), 9).tolist() for group in ax.collections]
@@ -71,18 +60,8 @@ def marked(ax):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_opaque_white_and_labelled_and_legible_whatever_the_readers_style(name):
-    with mpl.rc_context({"figure.facecolor": "black", "axes.facecolor": "black", "font.size": 4}):
-        figure = FIGURES[name]()
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png")
-    buffer.seek(0)
-    assert (matplotlib.image.imread(buffer)[0, 0, :3] == 1).all()
-    texts = [text for legend in figure.legends for text in legend.get_texts()]
-    for ax in figure.axes:
-        assert to_rgb(ax.get_facecolor()) == (1, 1, 1)
-        assert ax.get_xlabel()
-        texts += [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels(), *ax.texts]
-    assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 11
+    figure = check(FIGURES[name])
+    assert all(ax.get_xlabel() for ax in figure.axes)
 
 
 def test_images_are_drawn_in_rows_as_ink_on_paper_each_with_its_caption():
@@ -100,10 +79,10 @@ def test_images_are_drawn_in_rows_as_ink_on_paper_each_with_its_caption():
 
 def test_the_flat_line_is_the_accuracy_of_every_run_and_their_mean_against_the_step():
     ax = flat_line().axes[0]
-    one, two = points([1, 2, 3], CNN[0]), points([1, 2, 3], CNN[1])
-    mean = points([1, 2, 3], np.round(np.mean(CNN, axis=0), 9))
+    one, two = pairs([1, 2, 3], CNN[0]), pairs([1, 2, 3], CNN[1])
+    mean = pairs([1, 2, 3], np.round(np.mean(CNN, axis=0), 9))
     assert drawn(ax)[:3] == [one, two, mean]
-    assert drawn(ax)[3:5] == [points([1, 2, 3, 4], run) for run in PATCHES]
+    assert drawn(ax)[3:5] == [pairs([1, 2, 3, 4], run) for run in PATCHES]
     assert drawn(ax)[6] == [[0, 0.1], [1, 0.1]]  # a guess, from edge to edge
     assert [line.get_alpha() for line in ax.lines[:2]] == [0.9, 0.3]  # this session's is darker
     assert [ax.lines[i].get_color() for i in (0, 1, 2, 3)] == [COLOURS[0]] * 3 + [COLOURS[1]]
@@ -159,9 +138,9 @@ def test_the_bars_beside_the_prior_are_the_mean_of_the_networks():
     first, second = FIGURES["beside_prior"]().axes
     for ax, networks, prior, title in ((first, P, P[1], "CNN"), (second, P[1:], P[0], "patches")):
         bars = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in ax.patches if bar.get_height()]
-        assert np.allclose(bars, points([1, 2, 3], np.mean(networks, axis=0)))
+        assert np.allclose(bars, pairs([1, 2, 3], np.mean(networks, axis=0)))
         lines = [line for line in drawn(ax) if line]
-        assert lines == [points([1, 2, 3], p_n) for p_n in (*networks, prior)]
+        assert lines == [pairs([1, 2, 3], p_n) for p_n in (*networks, prior)]
         assert ax.get_title() == title
     prior = first.lines[2]
     assert (prior.get_linestyle(), prior.get_color(), prior.get_label()) == (":", "#000000", "$p_G(n)$, prior")
@@ -170,9 +149,9 @@ def test_the_bars_beside_the_prior_are_the_mean_of_the_networks():
 def test_every_run_is_drawn_against_the_angle_and_grey_begins_where_training_ends():
     axes = FIGURES["over_angles"]().axes
     for ax, group, label in zip(axes, (ACCURACY, STEPS), ("accuracy", "steps"), strict=True):
-        runs = [points(ANGLES, run) for run in group["CNN"]]
-        mean = points(ANGLES, np.round(np.mean(group["CNN"], axis=0), 9))
-        alone = points(ANGLES, group["patches"][0])
+        runs = [pairs(ANGLES, run) for run in group["CNN"]]
+        mean = pairs(ANGLES, np.round(np.mean(group["CNN"], axis=0), 9))
+        alone = pairs(ANGLES, group["patches"][0])
         assert drawn(ax) == [*runs, mean, alone, alone]
         assert ax.get_ylabel() == label
         assert ax.get_xlim() == (0, 180)

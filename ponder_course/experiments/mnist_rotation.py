@@ -175,6 +175,7 @@ def measure(model: PonderNet, x: Tensor, y: Tensor) -> Row:
     })  # fmt: skip
 
 
+@lru_cache(maxsize=1)  # the same for every network
 def ambiguous(digits: DigitSet, n_known: int = 5000) -> Tensor:
     """Return which test digits have five nearest training images of more than one class: bool [n_test]."""
     known, labels = rotated_by(digits.train.x[:n_known], 0).flatten(1), digits.train.y
@@ -199,16 +200,16 @@ def more_steps(steps: Tensor, group: Tensor) -> float:
 def measure_closely(model: PonderNet, digits: DigitSet) -> Row:
     """Measure on all test images at home what halting buys, and about which digits a network thinks longer."""
     x, y = at_home(digits.test.x), digits.test.y
-    upright, sideways = rotated_by(digits.test.x, 0), rotated_by(digits.test.x, 90)
+    upright, turned = rotated_by(digits.test.x, 0), rotated_by(digits.test.x, 90)
     y_hat, _, log_p = model(x)
     right, steps, at_0 = class_correct(y_hat, y), expected_steps(log_p), evaluate(model, upright, y, class_correct)
     row: Row = {"by_step": right.float().mean(1).tolist()}
     if isinstance(model, FixedDepthNet):
         return rounded(row | {"by_step_upright": at_0.accuracy_by_step})
-    at_90, is_ambiguous = evaluate(model, sideways, y, class_correct), ambiguous(digits)
+    at_90, is_ambiguous = evaluate(model, turned, y, class_correct), ambiguous(digits)
     is_late, known = late(right)
     right_0, wrong_0 = right_and_wrong_steps(model, upright, y)
-    right_90, wrong_90 = right_and_wrong_steps(model, sideways, y)
+    right_90, wrong_90 = right_and_wrong_steps(model, turned, y)
     sampled = [steps.mean().item(), (log_p.exp() * right).sum(0).mean().item()]
     row["rules"] = by_rule(model, x, y) | {"sample": sampled}
     row["ever"] = right.any(0).float().mean().item()

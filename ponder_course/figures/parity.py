@@ -10,10 +10,9 @@ from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
 from ponder_course.figures.style import BLACK, COLOURS, GREY, Line, legend, look, panels, slide, step_axis
+from ponder_course.store import Row
 from ponder_course.verdicts import interval
 from ponder_utils.evaluation import Score
-
-Row = Mapping[str, Any]  # a run: "accuracy" and "steps" for each k, and "learnt", True or False
 
 
 def network_look(kind: int, which: int) -> dict[str, Any]:
@@ -85,7 +84,10 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
 
 
 def draw_against_k(ax: Axes, k: Sequence[int], networks: Sequence[Row], column: str, border: int, **line: Any) -> None:
-    """Draw a line for each network, grey if it has not learnt; beyond the border of training the panel is grey."""
+    """Draw a line for each network, grey if it has not learnt; beyond the border of training the panel is grey.
+
+    networks: "accuracy" and "steps" for each k, and "learnt", True or False.
+    """
     for network in networks:
         ax.plot(k, network[column], **line | ({} if network["learnt"] else {"color": GREY, "alpha": 1.0}))
     ax.axvspan(border + 0.5, k[-1] + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
