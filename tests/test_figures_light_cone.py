@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drawn import check, drawn, pairs
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba
 from notebook_code import function
 
 from ponder_course.figures import light_cone as draw
@@ -38,7 +38,16 @@ TESTS = [
 THEORY = {"equation 2": [4.0, 1.0, 0.25], "cut off": [3.0, 0.9, 0.2]}
 GROUPS = {"with": {"right": [1.0, 0.9], "last": [0.8]}, "without": {"last": [0.3, 0.2]}}
 
+VOTES = [
+    draw.Votes(GRIDS[0], [1, 0, 1], 3, 4, "halts at 3"),
+    draw.Votes(GRIDS[1][:4], [0, 0, 1], 4, 4, "halts at 4"),
+]
+
 FIGURES = {
+    "who_votes_no": lambda: draw.who_votes_no(VOTES),
+    "fixed_and_by_itself": lambda: draw.fixed_and_by_itself(
+        [[0.1, 0.5, 0.5, 1.0], [0.2, 0.4, 0.5, 0.9]], [(2.5, 1.0), (3.5, 0.8)], 4
+    ),
     "changes": lambda: draw_changes(GRIDS > 0.5, [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2 is turned"]),
     "thoughts": lambda: draw_thoughts(THOUGHTS),
     "one thought": lambda: draw_thoughts(THOUGHTS[:1]),
@@ -188,3 +197,23 @@ def test_groups_are_rows_from_the_top_and_a_series_lies_beside_the_other():
     assert ax.yaxis_inverted()
     assert ax.get_xlim() == (0, 1.02)
     assert ax.get_xlabel() == "right"
+
+
+def test_votes_are_shaded_as_they_are_with_the_bits_the_limit_and_the_step_of_halting():
+    figure = draw.who_votes_no(VOTES)
+    for ax, line in zip(figure.axes, VOTES, strict=True):
+        (image,) = ax.images
+        np.testing.assert_array_equal(image.get_array(), line.no)
+        assert image.get_extent() == [0.5, 3.5, len(line.no) + 0.5, 0.5]
+        assert [image.cmap(image.norm(value)) for value in (0.0, 1.0)] == [to_rgba("white"), to_rgba(ORANGE)]
+        assert {text.get_text(): text.xy for text in ax.texts if text.get_text() == "1"} == {"1": (3, 0.5)}
+        assert [text.get_text() for text in ax.texts] == [str(bit) for bit in line.bits]
+        assert [float(y[0]) for y in (rule.get_ydata() for rule in ax.lines)] == [line.need + 0.5, line.halts + 0.5]
+        assert ax.get_title() == line.title
+
+
+def test_a_fixed_step_is_a_line_and_halting_by_itself_a_mark():
+    (ax,) = draw.fixed_and_by_itself([[0.1, 0.5, 0.9], [0.2, 0.4, 0.8]], [(2.5, 1.0), (1.5, 0.7)], 3).axes
+    assert drawn(ax)[:2] == [pairs([1, 2, 3], line) for line in ([0.1, 0.5, 0.9], [0.2, 0.4, 0.8])]
+    assert marked(ax) == {"halted by itself (mean steps)": [[2.5, 1.0], [1.5, 0.7]]}
+    assert [line.get_xdata()[0] for line in ax.lines[2:]] == [3, 2.5]

@@ -1,10 +1,25 @@
 """Figures of networks that think along a line of places: steps down, places across."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from ponder_course.figures.style import BLACK, Line, Points, marks, panels, slide
+from ponder_course.figures.style import (
+    BLACK,
+    BLUE,
+    ORANGE,
+    SKY,
+    Line,
+    Points,
+    legend,
+    marks,
+    panels,
+    slide,
+    step_axis,
+)
 
 
 @slide
@@ -18,4 +33,57 @@ def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[s
         marks(ax, [(x + beside, y) for x, y in points], which, 44, label=label, zorder=3)
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above the limit", ylim=(0, None))
     ax.legend()
+    return figure
+
+
+class Votes(NamedTuple):
+    """How the places of one line vote on halting."""
+
+    no: Sequence[Line]  # [steps, places]: 1 for a veto, 0 for none, or in between
+    bits: Sequence[int]  # [places]
+    halts: int  # the step
+    need: int  # L
+    title: str
+
+
+NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", ORANGE])
+
+
+@slide
+def who_votes_no(lines: Sequence[Votes]) -> Figure:
+    """Draw who votes no at each step, a panel for each line of as many places, its bits above it."""
+    places = len(lines[0].bits)
+    figure, axes = panels(len(lines), width=min(4.6, 1.6 + 0.3 * places), height=3.9, sharey=True)
+    for ax, line in zip(axes, lines, strict=True):
+        steps = len(line.no)
+        ax.imshow(line.no, extent=(0.5, places + 0.5, steps + 0.5, 0.5), aspect="auto", cmap=NO, vmin=0, vmax=1)
+        ax.axhline(line.need + 0.5, color=BLACK, linewidth=2.4, label="$L$: the news has arrived everywhere")
+        ax.axhline(line.halts + 0.5, color=BLUE, linewidth=3, linestyle="--", label="the line halts")
+        for place, bit in enumerate(line.bits, start=1):
+            ax.annotate(f"{bit}", (place, 0.5), (0, 4), textcoords="offset points", ha="center", fontsize=11)
+        ax.set_title(line.title, pad=22)
+        ax.set(xlabel="place")
+        ax.grid(visible=False)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
+    axes[0].set_ylabel("step $n$")
+    axes[0].fill_between([], [], color=ORANGE, label="votes no")
+    return legend(figure, columns=3)
+
+
+@slide
+def fixed_and_by_itself(by_step: Sequence[Line], halted: Points, need: int) -> Figure:
+    """Draw how many lines are right at each fixed step, a line for each run; a mark for each that halts by itself.
+
+    by_step: [runs, N]; halted: (mean steps, fraction right) of each run; need: L, of all lines.
+    """
+    figure, (ax,) = panels(1, width=7.4, height=4.4)
+    for i, line in enumerate(by_step):
+        n = step_axis(ax, len(line))
+        ax.plot(n, line, color=SKY, linewidth=1.2, alpha=0.8, label="stopped at a fixed step" if i == 0 else None)
+    marks(ax, halted, 4, 60, full=True, label="halted by itself (mean steps)", zorder=3)
+    ax.axvline(need, color=BLACK, linewidth=2, label=f"$L = {need}$")
+    ax.axvline(need / 2 + 1, color=BLACK, linewidth=1.4, linestyle=":", label="$L / 2 + 1$")
+    ax.set(xlabel="step $n$", ylabel="whole lines right", ylim=(0, 1.06))
+    ax.legend(loc="lower right")
     return figure
