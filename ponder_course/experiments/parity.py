@@ -199,6 +199,7 @@ EXPERIMENTS = {
     ),
     "beyond": _experiment("beyond", run, [FAR | {"lambda_p": 0.2} | change for change in BEYOND]),
     "border": _experiment("border", run_at_the_border, [FAR | change for change in BORDER]),
+    "fixed": _experiment("fixed", run_at_the_border, [setting for setting in LARGE if setting["loss"] == "log space"]),
 }
 
 
