@@ -205,12 +205,14 @@ def experiment(name: str, changes: Sequence[Row], n_seeds: int) -> Experiment:
     return Experiment(f"05_beating_the_clock_{name}", run, settings, short)
 
 
+# The prior's price of a step is beta ln(1 / (1 - lambda_p)), and an undecided place costs ln(2) / places: from 8 places
+# on a step costs 0.56 of that.
 LENGTHS: list[Row] = [
     {"places": 4, "N": 8, "updates": 1500},
     {"places": 6, "N": 10, "updates": 1500},
     {"places": 8, "N": 12},
-    {"places": 12, "N": 16},
-    {"places": 16, "N": 20},
+    {"places": 12, "N": 16, "beta": 0.02},
+    {"places": 16, "N": 20, "beta": 0.015},
 ]
 SIX = LENGTHS[1]
 PRICES: list[Row] = [{"lambda_p": 0.4}, {"lambda_p": 0.6}, {"beta": 0.01}, {"beta": 0.1}, {"noise": 0.0}]
@@ -218,6 +220,7 @@ MIXED: Row = {"lines": "lesson 05", "places": 16, "N": 20}
 LOCAL_MIXED: Row = {"N": 24, "lambda_p": 0.4, "beta": 0.01, "updates": 1000, "head": "travelling"}
 EXPERIMENTS = {
     "lengths": experiment("lengths", LENGTHS, 20),
+    "high_price": experiment("high_price", [length | {"beta": 0.03} for length in LENGTHS[3:]], 4),
     "price": experiment("price", [SIX | change for change in PRICES], 20),
     "local_head": experiment("local_head", [length | {"head": "travelling"} for length in LENGTHS[:3]], 20),
     "lines": experiment(
