@@ -354,6 +354,54 @@ def test_a_regret_is_in_two_parts(monkeypatch):
     assert ranking.regrets(rows, "16 places", price=0.01)["mine"][0].time == pytest.approx(0.05)
 
 
+def three_methods(monkeypatch):
+    methods = {
+        "sure": stopping.Method("nobody", "every step", "confidence"),
+        "other": stopping.Method("nobody", "last step", "confidence"),
+        "rare": stopping.Method("a price", "ACT", "confidence"),
+    }
+    monkeypatch.setattr(stopping, "METHODS", methods)
+    values = stopping.RULES["confidence"].values
+
+    def run(training, hyperparameter, seed, valid, tested, problem="lines"):
+        """The points where the rule's first value is right on so many, and all others on none, after 3 steps."""
+        valid, tested = ([[right, 3.0]] + [[0.0, 3.0]] * (len(values) - 1) for right in (valid, tested))
+        made = row(training, hyperparameter, seed, valid, tested, problem=problem)
+        made["tests"]["valid"]["in time"] = [1.0, 3.0]
+        return made
+
+    return run, values[0]
+
+
+def test_the_best_of_several_methods_is_chosen_on_other_lines(monkeypatch):
+    run, first = three_methods(monkeypatch)
+    rows = [run("every step", 0.0, 0, 0.9, 0.1), run("last step", 1.0, 0, 0.95, 0.2), run("last step", 0.5, 0, 0.8, 1)]
+    name, best = ranking.best_of(rows, ["sure", "other", "rare"])
+    assert (name, best) == ("other", ranking.Best("lines", 1.0, [first], {"16 places": [[0.2, 3.0]]}))
+    assert ranking.best_of(rows, ["sure"])[0] == "sure"
+    with pytest.raises(ValueError, match="rows must hold runs of one of the methods rare; got none"):
+        ranking.best_of(rows, ["rare"])
+
+
+def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(monkeypatch):
+    run, first = three_methods(monkeypatch)
+    problems = {
+        "lines": [
+            run("every step", 0.0, 0, 1.0, 0.9), run("last step", 0.5, 0, 0.9, 0.8), run("last step", 1.0, 0, 0.9, 0.6),
+            run("last step", 1.0, 1, 0.7, 0.4), run("ACT", 1.0, 0, 1.0, 1.0),
+        ],
+        "one answer": [
+            run("every step", 0.0, 0, 0.5, 1.0), run("last step", 0.5, 0, 0.7, 0.3), run("last step", 1.0, 0, 0.9, 0.2),
+        ],
+    }  # fmt: skip
+    best = ranking.one_for_all(problems, ["sure", "other", "rare"])
+    assert best == ranking.Setting("other", 1.0, first)  # worst .8, others .7 and .5; ACT has runs of one only
+    assert ranking.lost(problems["lines"], best, "16 places") == pytest.approx([0.4, 0.6])
+    assert ranking.lost(problems["lines"], best, "valid") == pytest.approx([0.1, 0.3])
+    assert ranking.one_for_all(problems, ["sure"]) == ranking.Setting("sure", 0.0, first)
+    assert ranking.one_for_all(problems, ["rare"]) is None
+
+
 LINES = stopping.EXPERIMENTS["lines"]
 WANTED = [setting | TINY for setting in LINES.settings if setting["training"] in ("every step", "ACT")][:3]
 

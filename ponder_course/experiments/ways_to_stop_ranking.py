@@ -106,3 +106,64 @@ def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
     for name, rows in made.items():
         found.setdefault(SAME_QUESTION.get(name, name), []).extend(rows)
     return found
+
+
+def best_of(rows: Sequence[Row], names: Sequence[str], price: float = PRICE) -> tuple[str, Best]:
+    """Return which of several methods is best on "valid", the first of equals, with its best hyperparameters.
+
+    ValueError if there are runs of none of them.
+    """
+    utilities, results = {}, table(rows, price)
+    for name in names:
+        if name in results:
+            _, training, rule = ways_to_stop.METHODS[name]
+            chosen = [row for row in rows if _is_of(row, training, results[name])]
+            utilities[name] = mean(
+                utility(row["tests"]["valid"]["rules"][rule][best_index(row, rule, price)], price) for row in chosen
+            )
+    if not utilities:
+        raise ValueError(f"rows must hold runs of one of the methods {', '.join(names)}; got none")
+    name = max(utilities, key=lambda name: utilities[name])
+    return name, results[name]
+
+
+def _is_of(row: Row, training: str, result: Best) -> bool:
+    return (row["training"], row["hyperparameter"], row["problem"]) == (training, result.hyperparameter, result.problem)
+
+
+class Setting(NamedTuple):
+    """A method with a value of each of its hyperparameters."""
+
+    name: str
+    hyperparameter: float  # of the training
+    value: float  # of the rule's parameter
+
+
+def lost(rows: Sequence[Row], setting: Setting, test: str, price: float = PRICE) -> list[float]:
+    """Return the regret of each network of this setting, time and wrong answers together."""
+    _, training, rule = ways_to_stop.METHODS[setting.name]
+    which = ways_to_stop.RULES[rule].values.index(setting.value)
+    found = []
+    for row in rows:
+        if (row["training"], row["hyperparameter"]) == (training, setting.hyperparameter):
+            measured = row["tests"][test]
+            found.append(sum(regret(measured["rules"][rule][which], measured["in time"][1], price)))
+    return found
+
+
+def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], price: float = PRICE) -> Setting | None:
+    """Return the setting of these methods that loses least on "valid" on the problem where it loses most.
+
+    Only settings of which each problem has runs; None if there is none.
+    """
+    worst: dict[Setting, float] = {}
+    for name in names:
+        _, training, rule = ways_to_stop.METHODS[name]
+        hyperparameters = [
+            {row["hyperparameter"] for row in rows if row["training"] == training} for rows in problems.values()
+        ]
+        for hyperparameter in sorted(set.intersection(*hyperparameters)):
+            for value in ways_to_stop.RULES[rule].values:
+                setting = Setting(name, hyperparameter, value)
+                worst[setting] = max(mean(lost(rows, setting, "valid", price)) for rows in problems.values())
+    return min(worst, key=lambda setting: worst[setting]) if worst else None
