@@ -44,7 +44,7 @@ commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 stamp: $(READY)  ## write the repository's address from pyproject.toml into Colab links and install cells
 	$(RUN) tools/stamp.py
 
-results: $(READY)  ## the stored runs behind the notebooks' figures: 10 hours; a killed run goes on where it stopped
+results: $(READY)  ## the stored runs behind the notebooks' figures: 13 hours; a killed run goes on where it stopped
 	$(RUN) tools/course.py 01_time_penalty -p RUN class
 	$(RUN) tools/course.py 01_presentation -p RUN class
 	$(RUN) tools/course.py 03_prior_and_divergence -p RUN class
@@ -52,6 +52,7 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 10 hours; a
 	$(RUN) tools/course.py 03_papers_size -p RUN paper
 	$(RUN) tools/course.py 04_rotation_verdict -p RUN class
 	$(RUN) tools/course.py 05_light_cone_controls -p RUN class
+	$(RUN) tools/course.py 05_beating_the_clock -p RUN class
 	$(RUN) tools/course.py 06_the_table -p RUN class
 
 stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file

@@ -147,7 +147,7 @@ def test_runs_are_drawn_where_they_were_measured():
     assert ax.get_legend_handles_labels()[1] == [
         "a network",
         "not learnt",
-        "the light cone: first step that can know",
+        "the best clock: $L$ steps",
     ]
     (below,) = ax.collections  # the grey area lies below the diagonal
     xs, ys = below.get_paths()[0].vertices.T

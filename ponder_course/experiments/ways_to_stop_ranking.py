@@ -139,7 +139,7 @@ class Setting(NamedTuple):
     value: float  # of the rule's parameter
 
 
-def lost(rows: Sequence[Row], setting: Setting, test: str, price: float = PRICE) -> list[float]:
+def setting_regrets(rows: Sequence[Row], setting: Setting, test: str, price: float = PRICE) -> list[float]:
     """Return the regret of each network of this setting, time and wrong answers together."""
     _, training, rule = ways_to_stop.METHODS[setting.name]
     which = ways_to_stop.RULES[rule].values.index(setting.value)
@@ -165,5 +165,5 @@ def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], pri
         for hyperparameter in sorted(set.intersection(*hyperparameters)):
             for value in ways_to_stop.RULES[rule].values:
                 setting = Setting(name, hyperparameter, value)
-                worst[setting] = max(mean(lost(rows, setting, "valid", price)) for rows in problems.values())
+                worst[setting] = max(mean(setting_regrets(rows, setting, "valid", price)) for rows in problems.values())
     return min(worst, key=lambda setting: worst[setting]) if worst else None

@@ -47,7 +47,7 @@ def tradeoffs(
                 right, steps = zip(*sorted(points, key=lambda point: (point[1], point[0])), strict=True)
                 ax.plot(steps, right, label=name if i == 0 else None, **style)
         if title in limits:
-            ax.plot(limits[title], 1.0, "*", color=BLACK, markersize=17, zorder=4, label="the perfect clock")
+            ax.plot(limits[title], 1.0, "*", color=BLACK, markersize=17, zorder=4, label="the best clock")
         ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.04))
     axes[0].set_ylabel("right answers")
     return legend(figure, columns=3)
@@ -60,7 +60,7 @@ def regrets(
     live: Mapping[str, Mapping[str, Regret]] | None = None,
     cut: float | None = None,
 ) -> Figure:
-    """What each method loses to the perfect clock: for time (full) and for wrong answers (hatched), mean of its runs.
+    """What each method loses to the best clock: for time (full) and for wrong answers (hatched), mean of its runs.
 
     A panel for each problem and a row for each method of the first, in its order; numbers in hundredths of an answer.
     Rings: single runs, their whole regret; the black line: the 95 % interval of its mean. Diamonds: this session's.
