@@ -46,7 +46,7 @@ def test_settings_are_all_different_and_what_a_run_takes(name):
         inspect.signature(stopping.run).bind(**setting)
         assert setting.items() >= PROBLEMS[setting["problem"]].recipe.items()
     assert {setting["seed"] for setting in wanted} == set(range(5))
-    if name != "hyperparameters":
+    if name in PROBLEMS:
         assert {setting["training"] for setting in wanted} == {
             training for training, how in stopping.TRAININGS.items() if how.values
         }
@@ -59,6 +59,10 @@ def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all()
     for name, training in stopping.TRAININGS.items():
         tried = {setting["hyperparameter"] for setting in both if setting["training"] == name}
         assert tried == {*training.values, *training.more_values}
+    finer = {
+        (setting["training"], setting["hyperparameter"]) for setting in stopping.EXPERIMENTS["finer prices"].settings
+    }
+    assert finer == {("ACT", 3e-3), ("ACT", 3e-2)}
     names = [experiment.name for experiment in stopping.EXPERIMENTS.values()]
     assert len(set(names)) == len(names)
 
@@ -78,12 +82,13 @@ def test_the_stored_runs_are_those_of_the_settings(name, pytestconfig):
 
 
 def test_runs_are_put_together_by_what_they_ask():
-    made = {name: [{"of": name}] for name in stopping.EXPERIMENTS}
+    made = {name: experiment.settings[:1] for name, experiment in stopping.EXPERIMENTS.items()}
     found = ranking.by_question(made)
-    assert found["lines"] == [{"of": "lines"}, {"of": "hyperparameters"}]
+    assert found["lines"] == [made[name][0] for name in ("lines", "hyperparameters", "finer prices")]
     assert len(found["8 elements"]) == 4
     assert [*found] == ["lines", "no answer", "noisy teacher", "one answer", "8 elements"]
-    assert made["lines"] == [{"of": "lines"}]  # as they were
+    assert len(made["lines"]) == 1  # as they were
+    assert ranking.by_question({}) == {question: [] for question in found}
     for name, question in SAME_QUESTION.items():
         one, other = PROBLEMS.get(name, PROBLEMS["lines"]), PROBLEMS[question]
         assert one._replace(recipe={}) == other._replace(recipe={})

@@ -298,3 +298,10 @@ def _experiment(name: str, problem: str, more: bool = False) -> Experiment:
 
 EXPERIMENTS: dict[str, Experiment] = {name: _experiment(name, name) for name in PROBLEMS}
 EXPERIMENTS["hyperparameters"] = _experiment("hyperparameters", "lines", more=True)
+FINER = [
+    PROBLEMS[problem].recipe | {"problem": problem, "training": "ACT", "hyperparameter": tau, "seed": seed}
+    for seed in range(SEEDS) for problem in ("lines", "no answer", "one answer", "noisy teacher") for tau in (3e-3, 3e-2)
+]  # fmt: skip
+EXPERIMENTS["finer prices"] = Experiment(
+    "06_ways_to_stop_finer_prices", run, FINER, [FINER[0] | {"updates": 5, "batch": 8}]
+)

@@ -165,5 +165,5 @@ PROBLEMS: dict[str, Problem] = {
     "8 elements clipped": ELEMENTS._replace(recipe=ELEMENTS.recipe | {"lr": 2e-3}),
     "8 elements slowly": ELEMENTS._replace(recipe=ELEMENTS.recipe | {"lr": 1e-3, "clip": 1.0}),
 }
-# The problems that differ in nothing but the recipe, and the further hyperparameters on lines, by what they ask.
-SAME_QUESTION = {"hyperparameters": "lines"} | {name: "8 elements" for name in PROBLEMS if name.startswith("8")}
+# The problems that differ in nothing but the recipe, by what they ask.
+SAME_QUESTION = {name: "8 elements" for name in PROBLEMS if name.startswith("8")}

@@ -9,7 +9,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from ponder_course.experiments import ways_to_stop
-from ponder_course.experiments.ways_to_stop_problems import SAME_QUESTION
+from ponder_course.experiments.ways_to_stop_problems import PROBLEMS, SAME_QUESTION
 
 PRICE = 0.005  # two hundred steps are worth one right answer
 Row = Mapping[str, Any]
@@ -101,10 +101,11 @@ def regrets(rows: Sequence[Row], test: str, price: float = PRICE) -> dict[str, l
 
 
 def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
-    """Return the rows of EXPERIMENTS by what they ask: lines with all hyperparameters, 8 elements by all recipes."""
-    found: dict[str, list[Row]] = {}
-    for name, rows in made.items():
-        found.setdefault(SAME_QUESTION.get(name, name), []).extend(rows)
+    """Return the rows of EXPERIMENTS by what they ask: each problem with all hyperparameters and recipes."""
+    found: dict[str, list[Row]] = {SAME_QUESTION.get(problem, problem): [] for problem in PROBLEMS}
+    for rows in made.values():
+        for row in rows:
+            found[SAME_QUESTION.get(row["problem"], row["problem"])].append(row)
     return found
 
 

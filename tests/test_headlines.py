@@ -1,0 +1,213 @@
+"""The headlines of lessons 03, 05 and 06, of their evidence and of README, computed again from the stored runs.
+
+Nothing here comes from the packages or from the notebooks: only the lines of results/ and what the committed notebooks
+have printed.
+"""
+
+import functools
+import json
+import math
+import statistics
+from pathlib import Path
+
+import nbformat
+import numpy as np
+from scipy import stats
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@functools.cache
+def stored(name):
+    entries = [json.loads(line) for line in (ROOT / "results" / f"{name}.jsonl").read_text().splitlines()]
+    return [(entry["setting"], entry["result"]) for entry in entries if "result" in entry]
+
+
+@functools.cache
+def printed(notebook):
+    """What the cell tagged headline has printed."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    (cell,) = [cell for cell in cells if "headline" in cell.metadata.get("tags", [])]
+    return "".join(output.text for output in cell.outputs if output.output_type == "stream")
+
+
+def mean_with_interval(values, form):
+    values = np.array(values, float)
+    half = stats.t(len(values) - 1).ppf(0.975) * stats.sem(values) if np.ptp(values) else 0.0
+    numbers = ", ".join(format(end, form) for end in (values.mean() - half, values.mean() + half))
+    return f"{format(values.mean(), form)} [{numbers}], {len(values)} runs"
+
+
+def test_lesson_03_steps_at_the_largest_k_less_those_at_the_smallest():
+    for name, loss in (("KL(p || prior)", "log space"), ("reversed", "log space, reversed")):
+        rises = [
+            result["steps"][7] - result["steps"][0]
+            for setting, result in stored("03_parity_prior_class")
+            if (setting["elements"], setting["lambda_p"], setting["loss"]) == (8, 0.3, loss)
+            and not result["stopped"] and sum(result["accuracy"]) / 8 >= 0.99
+        ]  # fmt: skip
+        part = printed("03_parity").split(f"{name}: ")[1].split(". reversed")[0]
+        assert part.strip().endswith(f"stored {mean_with_interval(rises, '+.2f')}")
+
+
+def test_evidence_03_who_crashes():
+    crashed = [setting["loss"] for setting, result in stored("03_parity_prior_class") if result["stopped"]]
+    assert f"crashed {len(crashed)}, all out of log space: {set(crashed) == {'textbook'}}" in (
+        printed("evidence/03_prior_and_divergence")
+    )
+
+
+def test_evidence_03_beyond_the_border():
+    found = []
+    groups = {
+        "PonderNet": ("03_parity_beyond_class", {"loss": "log space"}),
+        "ACT": ("03_parity_border_class", {"loss": "ACT"}),
+        "depth 4": ("03_parity_beyond_class", {"loss": "last step", "N": 4}),
+    }
+    for name, (file, wanted) in groups.items():
+        runs = [result for setting, result in stored(file) if wanted.items() <= setting.items()]
+        learnt = [run for run in runs if np.mean(run["accuracy"][:8]) >= 0.99]
+        beyond = mean_with_interval([np.mean(run["accuracy"][8:]) for run in learnt], ".1%")
+        rise = mean_with_interval([run["steps"][11] - run["steps"][7] for run in learnt], "+.2f")
+        found.append(f"{name} {len(learnt)} of {len(runs)} learn, right beyond {beyond}, k = 12 less 8 {rise}")
+    assert printed("evidence/03_beyond_the_border").strip() == "; ".join(found)
+
+
+def papers_size(network):
+    runs = stored("03_papers_size_64")
+    return [np.mean(result["accuracy"][:64]) for setting, result in runs if setting["network"] == network]
+
+
+def test_evidence_03_and_readme_who_learns_the_papers_size():
+    found = []
+    for network in ("PonderNet", "ACT", "last step", "every step"):
+        right = papers_size(network)
+        ends = dict.fromkeys(f"{end(right):.1%}" for end in (min, max))
+        found.append(f"{network} {sum(one >= 0.95 for one in right)} of {len(right)} ({' to '.join(ends)})")
+    assert printed("evidence/03_papers_size").strip() == f"right on 95 % of 64 elements: {', '.join(found)}"
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert "5 of 8 PonderNets, and 5 of 5 networks of a fixed depth of 20" in readme
+    assert found[0].startswith("PonderNet 5 of 8")
+    assert found[2].startswith("last step 5 of 5")
+    adam = [result for setting, result in stored("03_papers_size_recipe") if setting["muon"] is None]
+    assert "none of three networks has learnt all of it" in readme
+    assert len(adam) == 3
+    assert max(np.mean(one["accuracy"][:64]) for one in adam) < 0.95
+
+
+def test_evidence_05_ten_networks():
+    tests = [result["tests"]["64"] for _, result in stored("05_light_cone_main")]
+    sampled = sum(test["rules"]["sample"]["right"] >= 0.98 for test in tests)
+    correlations = [test["corr"]["all"] for test in tests]
+    gains = []
+    for test in tests:
+        rule, by_step = test["rules"]["threshold 0.2"], test["by_step"]
+        below = math.floor(rule["steps"])
+        part = rule["steps"] - below
+        same = (1 - part) * by_step[below - 1] + part * by_step[min(below, len(by_step) - 1)]
+        gains.append(rule["right"] - same)
+    assert printed("evidence/05_light_cone_controls").strip() == (
+        f"10 networks, 64 places: {sampled} of 10 right on 98 % sampled; correlation with L "
+        f"{min(correlations):.4f} to {max(correlations):.4f}; gain over the same steps for all "
+        f"{mean_with_interval(gains, '+.1%')}"
+    )
+
+
+def test_lesson_05_the_median_network_is_within_a_quarter_of_theory():
+    """Steps above L: (1 - lambda_p) / lambda_p, less where N = 20 or 40 cuts the prior off; lines of 16 places."""
+    above, needs = {}, None
+    for setting, result in stored("05_light_cone_main") + stored("05_light_cone_prior"):
+        test = result["tests"]["16"]
+        needs = test["need"]
+        group = above.setdefault((setting["N"], setting["lambda_p"]), [])
+        group.append(test["rules"]["sample"]["steps"] - needs)
+    assert len(above) == 8
+    rng = np.random.default_rng(0)
+    resets = rng.random((20_000, 16)) < 16.0 ** -rng.random((20_000, 1))
+    resets[:, 0] = True
+    longest = [max(np.diff([*np.flatnonzero(line), 16])) for line in resets]
+    assert abs(np.mean(longest) - needs) < 0.25
+    for (N, lambda_p), found in above.items():
+        theory = []
+        for L in range(1, 17):
+            p = (1 - lambda_p) ** np.arange(N - L + 1)
+            theory.append((np.arange(N - L + 1) * p).sum() / p.sum())
+        expected = np.mean([theory[L - 1] for L in longest])
+        assert abs(statistics.median(found) / expected - 1) < 0.25, (N, lambda_p)
+
+
+def speaks(setting, result, at_least=0.95):
+    rule = result["tests"][str(setting["places"])]["rules"]["threshold"]
+    return rule["early"] >= 0.1 and rule["right_early"] >= at_least
+
+
+def has_learnt(setting, result, at_least=0.95):
+    test = result["tests"][str(setting["places"])]
+    return test["rules"]["threshold"]["right"] >= at_least or max(test["by_step"]) >= at_least
+
+
+def test_evidence_05_who_speaks_by_halting():
+    parts = []
+    for places in (4, 6, 8):
+        runs = [run for run in stored("05_beating_the_clock_lengths") if run[0]["places"] == places]
+        learnt = [run for run in runs if has_learnt(*run)]
+        parts.append(
+            f"L = {places}: {sum(speaks(*run) for run in learnt)} of {len(learnt)} that learnt speak by halting"
+        )
+        for setting, result in learnt:  # before L no fixed step is right on more than half of all lines
+            assert max(result["tests"][str(places)]["by_step"][: setting["places"] - 1]) <= 0.5
+    local = [run for run in stored("05_beating_the_clock_local_head") if has_learnt(*run)]
+    assert printed("evidence/05_beating_the_clock").strip().splitlines() == [
+        "; ".join(parts),
+        f"with a local head {sum(speaks(*run) for run in local)} of {len(local)}",
+    ]
+    assert sum(speaks(*run) for run in local) == 0
+
+
+PRICE = 0.005
+PROBLEMS = ("lines", "no_answer", "one_answer")
+FAMILIES = {  # training: {rule: how many values its parameter has}
+    "the answers alone": {
+        "last step": ("fixed", "confidence"), "progressive": ("fixed", "confidence"),
+        "every step": ("confidence", "entropy", "unchanged", "settled", "either"),
+    },
+    "ACT's budget": {"ACT": ("average",)},
+    "PonderNet's head": {
+        "PonderNet": ("sample", "expectation", "most probable", "quantile", "threshold"),
+        "PonderNet, reversed": ("quantile",), "PonderNet, uniform prior": ("quantile", "threshold"),
+    },
+    "a judge": {"judge": ("judged",), "gain": ("judged",)},
+}  # fmt: skip
+
+
+def regrets_of_settings(problem, test):
+    """{(training, hyperparameter, rule, which value): [regret of each network]}."""
+    found = {}
+    runs = stored(f"06_ways_to_stop_{problem}") + (
+        stored("06_ways_to_stop_hyperparameters") if problem == "lines" else []
+    )
+    for setting, result in runs:
+        need = result["tests"][test]["in time"][1]
+        for rule, points in result["tests"][test]["rules"].items():
+            for which, (right, steps) in enumerate(points):
+                key = setting["training"], setting["hyperparameter"], rule, which
+                found.setdefault(key, []).append(1 - right + PRICE * (steps - need))
+    return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def test_lesson_06_one_setting_for_three_problems():
+    valid = [regrets_of_settings(problem, "valid") for problem in PROBLEMS]
+    tested = [regrets_of_settings(problem, "16 places") for problem in PROBLEMS]
+    parts, worst = [], {}
+    for family, trainings in FAMILIES.items():
+        common = set.intersection(*map(set, valid))
+        allowed = [key for key in common if key[2] in trainings.get(key[0], ())]
+        best = min(allowed, key=lambda key: max(losses[key] for losses in valid))
+        worst[family] = 100 * max(losses[best] for losses in tested)
+        parts.append(f"{family} {worst[family]:.2f}")
+    assert (
+        printed("06_ways_to_stop").strip()
+        == f"one setting for three problems, lost on the worst of them: {'; '.join(parts)}"
+    )
+    assert min(worst, key=worst.get) == "PonderNet's head"
+    assert sorted(worst.values())[1] > 2.5 > 1 > worst["PonderNet's head"]
