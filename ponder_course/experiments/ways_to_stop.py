@@ -300,8 +300,10 @@ EXPERIMENTS: dict[str, Experiment] = {name: _experiment(name, name) for name in 
 EXPERIMENTS["hyperparameters"] = _experiment("hyperparameters", "lines", more=True)
 FINER = [
     PROBLEMS[problem].recipe | {"problem": problem, "training": "ACT", "hyperparameter": tau, "seed": seed}
-    for seed in range(SEEDS) for problem in ("lines", "no answer", "one answer", "noisy teacher") for tau in (3e-3, 3e-2)
-]  # fmt: skip
+    for seed in range(SEEDS)
+    for problem in ("lines", "no answer", "one answer", "noisy teacher")
+    for tau in (3e-3, 3e-2)
+]
 EXPERIMENTS["finer prices"] = Experiment(
     "06_ways_to_stop_finer_prices", run, FINER, [FINER[0] | {"updates": 5, "batch": 8}]
 )

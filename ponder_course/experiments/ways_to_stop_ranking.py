@@ -105,7 +105,8 @@ def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {SAME_QUESTION.get(problem, problem): [] for problem in PROBLEMS}
     for rows in made.values():
         for row in rows:
-            found[SAME_QUESTION.get(row["problem"], row["problem"])].append(row)
+            problem: str = row["problem"]
+            found[SAME_QUESTION.get(problem, problem)].append(row)
     return found
 
 
