@@ -1,3 +1,4 @@
+import itertools
 import math
 import re
 from statistics import mean
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ponder_course.experiments.light_cone import best_halting
-from ponder_course.verdicts import count, difference, estimate, interval, span, verdict
+from ponder_course.verdicts import count, difference, estimate, interval, paired, rank_p, span, verdict
 
 numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=20)
 
@@ -82,3 +83,34 @@ def test_no_choice_of_steps_is_better_than_the_best(n_steps, batch_size, seed):
 def test_a_line_that_is_known_at_step_3_costs_3_steps():
     probs = torch.tensor([[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
     assert {*zip(*best_halting(probs), strict=True)} == {(1.0, 0.75), (2.0, 1.0)}
+
+
+few = st.lists(st.integers(0, 6).map(float), min_size=2, max_size=5)
+
+
+@given(few, few)
+def test_the_p_of_ranks_is_that_of_all_divisions_into_two_groups(a, b):
+    values = a + b
+    rank = [sum(x < y for x in values) + (sum(x == y for x in values) + 1) / 2 for y in values]
+
+    def distance(chosen):
+        others = [i for i in range(len(values)) if i not in chosen]
+        return abs(sum(rank[i] for i in chosen) / len(chosen) - sum(rank[i] for i in others) / len(others))
+
+    ways = [distance(chosen) for chosen in itertools.combinations(range(len(values)), len(a))]
+    as_far = sum(one >= distance(range(len(a))) - 1e-9 for one in ways)
+    assert rank_p(a, b) == pytest.approx(as_far / len(ways))
+
+
+def test_ranks_of_five_and_five_that_do_not_overlap():
+    assert rank_p([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
+    assert rank_p([5.0] * 5, [5.0] * 5) == 1
+    assert math.isnan(rank_p([1.0], [2.0, 3.0]))
+
+
+def test_differences_are_paired_by_seed():
+    found = paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
+    assert found == "+0.50 [+0.50, +0.50], 3 runs, p = 0.700 by ranks"
+    assert paired([], []) == "no runs"
+    with pytest.raises(ValueError, match="zip"):
+        paired([1.0], [1.0, 2.0])
