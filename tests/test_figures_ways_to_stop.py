@@ -15,6 +15,7 @@ from ponder_course.figures import ways_to_stop as draw
 from ponder_course.figures.style import BLACK, BLUE, COLOURS, GREEN, ORANGE
 
 draw_signals = function("06_ways_to_stop", "draw_signals")
+draw_judges = function("06_the_table", "draw_judges")
 
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]
 OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
@@ -42,7 +43,14 @@ def regrets(cut=25):
     return draw.regrets(RUNS, {"ACT": "a price", "coin": "a prior"}, live, cut)
 
 
-FIGURES = {"signals": signals, "tradeoffs": tradeoffs, "regrets": regrets}
+JUDGES = [{"yes": [1.0, 0.5, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.5, 0.1]}]
+
+
+def judges():
+    return draw_judges(JUDGES)
+
+
+FIGURES = {"signals": signals, "tradeoffs": tradeoffs, "regrets": regrets, "judges": judges}
 
 
 def named(ax):
@@ -147,3 +155,16 @@ def test_figures_are_the_same_whatever_the_readers_style(name):
     with plt.rc_context({"figure.facecolor": "black", "axes.facecolor": "black", "text.color": "white"}):
         assert np.array_equal(pixels(), plain)
     assert (plain[0, 0, :3] == 1).all()
+
+
+def test_judges_are_drawn_beside_how_often_they_are_right_and_a_coin_for_each_open_place():
+    (ax,) = judges().axes
+    *runs, coins = ax.get_lines()
+    assert coins.get_ydata().tolist() == [1, 0.5, 0.25]
+    assert coins.get_label() == "a coin for every open place"
+    drawn = [line.get_ydata().tolist() for line in runs]
+    for judge, yes, right in zip(JUDGES, drawn[::2], drawn[1::2], strict=True):
+        np.testing.assert_equal(yes, np.array(judge["yes"], float))
+        assert right == judge["right"]
+    assert [line.get_label() for line in runs[:2]] == ["the judge's yes", "right"]
+    assert ax.get_yscale() == "log"
