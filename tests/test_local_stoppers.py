@@ -86,10 +86,21 @@ def test_the_bound_by_hand():
 
     assert bound(1) == bound(1, 1, 1) == 1
     assert bound(1, 0) == 1.5  # the other half needs both steps
-    assert bound(1, 0, 0) == 1.75  # step 1: 1/4; step 2: 2/4 + 1/2 = 1
+    assert bound(1, 0, 0) == 1 + 3 / 4 + 1 / 4  # step 1: 1/4; step 2: one half more
     assert bound(1, 0, 1, 0) == 1.75  # both end places bet at step 1
-    # Step 1: 2^-7; step 2: 2^-6 + 1/4, from two bits 3 places apart among the first 6; step 3: all.
-    assert bound(1, 0, 0, 0, 0, 0, 0, 0) == 1 + (1 - 2**-7) + (1 - 2**-6 - 1 / 4)
+    # Step 1: 2^-7; step 2: 1/4 more; step 3: one half more; step 4: all.
+    assert bound(1, 0, 0, 0, 0, 0, 0, 0) == 1 + (1 - 2**-7) + (3 / 4 - 2**-7) + (1 / 4 - 2**-7)
+
+
+def test_three_places_reach_the_bound():
+    """Step 1 bets on 0, 0. At step 2 the end, who hears two bits, bets that the first two differ; the middle checks."""
+    x = every_line([1, 0, 0])
+    first, second = x[:, 0, 0], x[:, 0, 1]
+    at_1, at_2 = (first == 0) & (second == 0), first != second
+    steps = torch.where(at_1, 1, torch.where(at_2, 2, 3))
+    assert determined(x, 3, 1, steps == 1)
+    assert determined(x, 3, 2, steps == 2)
+    assert steps.double().mean() == fewest_steps(x[:1])[0]
 
 
 @given(patterns(12))

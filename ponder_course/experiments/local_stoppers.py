@@ -1,4 +1,4 @@
-"""Stopping lines of `LineParityTask` before the clock: local rules by hand that do, and the least that any can need.
+"""Stopping lines of `LineParityTask` before the clock: local rules by hand that do, and a bound for all local rules.
 
 Every place answers and votes at each step, from what stands at most n - 1 places away at step n, and the line halts at
 the first step at which no place vetoes. Places are counted from 0 here.
@@ -31,12 +31,12 @@ def segments(x: Tensor) -> tuple[Tensor, Tensor]:
 def by_hand(x: Tensor, n_steps: int) -> Stopper:
     """Stop lines x [batch, 2, places] by three local rules; all answers are right then if n_steps >= L.
 
-    At step n a place hears what is at most n - 1 places away. The guess that all share: the parity of every segment is
-    n mod 2.
+    At step n a place hears what is at most n - 1 places away. It hears the end of its segment when it hears the place
+    behind it, or the end of the line. The guess that all share: the parity of every segment is n mod 2.
     1. Who has heard the start of its segment counts from there. Who has heard the end only counts back from the guess.
     2. Who has heard both, while others still guess, vetoes a wrong guess.
-    3. Who has heard neither vetoes; so does who has heard the start in this very step, but not the end, since possibly
-       nobody has heard both.
+    3. Who has heard neither vetoes; from step 2 on, so does who has heard the start in this very step, but not the end,
+       since possibly nobody has heard both.
     """
     i = torch.arange(x.shape[2], device=x.device)
     start, end = segments(x)
@@ -61,16 +61,19 @@ def by_hand(x: Tensor, n_steps: int) -> Stopper:
 def fewest_steps(x: Tensor) -> Tensor:
     """Return a lower bound for the mean steps of lines with these resets, by any local rules that are always right.
 
-    x: [batch, 2, places], whose bits are not looked at -> [batch], float64.
+    x: [batch, 2, places], whose bits are not looked at -> [batch], float64. It holds even if all places know the resets
+    and their own numbers.
 
-    Hold all bits of a line but some *far* ones: no vote at step n hears of two of them, and no answer at the end of a
-    segment of one in that segment. Where no place vetoes, the values of the far bits form a box, and on what of the box
-    has not halted before, each segment's parity is fixed. That is one point, or at least as many points of the box have
-    halted before. So with M far bits, a fraction f of lines that have halted grows to 2 f + 2^-M at most.
+    Of the lines, a fraction f has halted so far. First, those that halt at step n are right at step n, which
+    `LineParityTask.best_probs` bounds. Second, hold all bits but M *far* ones: no vote at step n hears of two of them,
+    and no answer at the end of a segment of one in that segment. Where no place vetoes, their values form a box. Turn a
+    free bit of the box: the parity of its segment turns, and the answer at its end does not, so one of the two lines
+    has halted before. Hence f grows to 2 f + 2^-M at most.
     """
     _, end = segments(x)
     places = end.shape[1]
     i = torch.arange(places, device=x.device)
+    right = LineParityTask.best_probs(x, places).double()
     halted = torch.zeros(len(x), dtype=torch.float64, device=x.device)
     mean_steps = torch.zeros_like(halted)
     for n in range(1, places + 1):
@@ -81,5 +84,5 @@ def fewest_steps(x: Tensor) -> Tensor:
             chosen = unheard[:, place] & (place - last >= 2 * n - 1)
             far += chosen
             last = torch.where(chosen, place, last)
-        halted = (2 * halted + 0.5**far).clamp(max=1)
+        halted = torch.minimum(2 * halted + 0.5**far, halted + right[n - 1]).clamp(max=1)
     return mean_steps
