@@ -183,9 +183,10 @@ FAMILIES = {  # training: {rule: how many values its parameter has}
 def regrets_of_settings(problem, test):
     """{(training, hyperparameter, rule, which value): [regret of each network]}."""
     found = {}
-    runs = stored(f"06_ways_to_stop_{problem}") + (
-        stored("06_ways_to_stop_hyperparameters") if problem == "lines" else []
-    )
+    runs = list(stored(f"06_ways_to_stop_{problem}"))
+    if problem == "lines":
+        runs += stored("06_ways_to_stop_hyperparameters")
+    runs += [run for run in stored("06_ways_to_stop_finer_prices") if run[0]["problem"] == problem.replace("_", " ")]
     for setting, result in runs:
         need = result["tests"][test]["in time"][1]
         for rule, points in result["tests"][test]["rules"].items():
