@@ -1,18 +1,17 @@
 import importlib
 import json
-import multiprocessing
 import os
 import pickle
 import pkgutil
 import re
 import signal
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from processes import CONTEXT
 
 import ponder_course.experiments
 import ponder_utils
@@ -203,9 +202,7 @@ def sleeps_at_2(a, seed):
 
 def run_and_kill(run, settings, file, until, **options):
     """Run in another process, which is killed as soon as there is what we wait for."""
-    process = multiprocessing.get_context("fork").Process(
-        target=run_all, args=(run, settings), kwargs={"file": file, **options}
-    )
+    process = CONTEXT.Process(target=run_all, args=(run, settings), kwargs={"file": file, **options})
     process.start()
     deadline = time.time() + 60
     while time.time() < deadline and not until():
@@ -214,7 +211,6 @@ def run_and_kill(run, settings, file, until, **options):
     process.join()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_killed_grid_keeps_what_was_finished_and_goes_on(tmp_path):
     file = tmp_path / "runs.jsonl"
     run_and_kill(sleeps_at_2, SETTINGS, file, lambda: file.exists() and file.read_text().count("\n") == 2)

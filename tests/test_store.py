@@ -1,12 +1,11 @@
 import json
-import multiprocessing
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import torch
+from processes import CONTEXT
 
 from ponder_course.store import append, finished, key_of, plain, prepare, read
 from ponder_utils.checkpoints import DamagedFileError
@@ -97,10 +96,9 @@ def append_fifty(file, name):
         append(file, {"setting": {"seed": seed, "process": name}, "result": {"text": "x" * 5000}})
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_two_processes_append_whole_lines(tmp_path):
-    file, context = tmp_path / "runs.jsonl", multiprocessing.get_context("fork")
-    processes = [context.Process(target=append_fifty, args=(file, name)) for name in "ab"]
+    file = tmp_path / "runs.jsonl"
+    processes = [CONTEXT.Process(target=append_fifty, args=(file, name)) for name in "ab"]
     for process in processes:
         process.start()
     for process in processes:

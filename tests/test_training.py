@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import multiprocessing
 import os
 import random
 import signal
@@ -15,6 +14,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import CONTEXT
 from small import (
     HELD_OUT,
     SETTINGS,
@@ -154,13 +154,14 @@ def test_killed_twenty_times_it_ends_as_if_it_had_not_been(tmp_path):
     rows, kept = long_training(tmp_path / "whole")
     assert rows[-1]["K"] > rows[0]["K"]
     kills = random.Random(0)
-    fork = multiprocessing.get_context("fork")
     killed, updates = tmp_path / "killed", []
     for n_kills in range(20):
-        child = fork.Process(target=long_training, args=(killed,))
+        child = CONTEXT.Process(target=long_training, args=(killed,))
         child.start()
+        deadline = time.monotonic() + 120
         while checkpointed_update(killed) < 14 * n_kills:  # by updates, as machines differ in speed
             assert child.is_alive()
+            assert time.monotonic() < deadline
             time.sleep(0.005)
         time.sleep(kills.uniform(0, 0.02))
         assert child.is_alive()
