@@ -162,6 +162,10 @@ def test_evidence_05_who_speaks_by_halting():
         f"with a local head {sum(speaks(*run) for run in local)} of {len(local)}",
     ]
     assert sum(speaks(*run) for run in local) == 0
+    short = [run for run in stored("05_beating_the_clock_lengths") if run[0]["places"] <= 8 and has_learnt(*run)]
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert f"{sum(speaks(*run) for run in short)} of {len(short)} networks that learnt halt many lines" in readme
+    assert f"none of {len(local)} does" in readme
 
 
 PRICE = 0.005
