@@ -43,6 +43,12 @@ def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) ->
     Where rows of several problems are given, which must differ in nothing but the recipe, it is chosen with the
     hyperparameter.
     """
+    found = _utility_and_best(rows, training, rule, price)
+    return None if found is None else found[1]
+
+
+def _utility_and_best(rows: Sequence[Row], training: str, rule: str, price: float) -> tuple[float, Best] | None:
+    """Return what `best` does, and before it the mean utility on "valid" by which it was chosen."""
     groups: dict[tuple[str, float], list[Row]] = {}
     for row in rows:
         if row["training"] == training and rule in row["tests"]["valid"]["rules"]:
@@ -53,14 +59,14 @@ def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) ->
     def point(row: Row, test: str) -> Point:
         return row["tests"][test]["rules"][rule][best_index(row, rule, price)]
 
-    def mean_utility(group: tuple[str, float]) -> float:
-        return mean(utility(point(row, "valid"), price) for row in groups[group])
-
-    problem, hyperparameter = max(groups, key=mean_utility)
+    utilities = {
+        group: mean(utility(point(row, "valid"), price) for row in members) for group, members in groups.items()
+    }
+    problem, hyperparameter = max(utilities, key=lambda group: utilities[group])
     chosen = groups[problem, hyperparameter]
     values = [ways_to_stop.RULES[rule].values[best_index(row, rule, price)] for row in chosen]
     tests = {test: [point(row, test) for row in chosen] for test in chosen[0]["tests"] if test != "valid"}
-    return Best(problem, hyperparameter, values, tests)
+    return utilities[problem, hyperparameter], Best(problem, hyperparameter, values, tests)
 
 
 def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
@@ -115,22 +121,16 @@ def best_of(rows: Sequence[Row], names: Sequence[str], price: float = PRICE) -> 
 
     ValueError if there are runs of none of them.
     """
-    utilities, results = {}, table(rows, price)
+    found: dict[str, tuple[float, Best]] = {}
     for name in names:
-        if name in results:
-            _, training, rule = ways_to_stop.METHODS[name]
-            chosen = [row for row in rows if _is_of(row, training, results[name])]
-            utilities[name] = mean(
-                utility(row["tests"]["valid"]["rules"][rule][best_index(row, rule, price)], price) for row in chosen
-            )
-    if not utilities:
+        method = ways_to_stop.METHODS[name]
+        result = _utility_and_best(rows, method.training, method.rule, price)
+        if result is not None:
+            found[name] = result
+    if not found:
         raise ValueError(f"rows must hold runs of one of the methods {', '.join(names)}; got none")
-    name = max(utilities, key=lambda name: utilities[name])
-    return name, results[name]
-
-
-def _is_of(row: Row, training: str, result: Best) -> bool:
-    return (row["training"], row["hyperparameter"], row["problem"]) == (training, result.hyperparameter, result.problem)
+    name = max(found, key=lambda name: found[name][0])
+    return name, found[name][1]
 
 
 class Setting(NamedTuple):
