@@ -39,6 +39,8 @@ ABLATIONS: dict[str, Row] = {  # one thing of the recipe each
     "first weights of nn.Linear": {"gain": None},
     "short thought at first": {"halting": 0.0},
 }
+# The papers' optimizer, PonderNet's batch; until the curriculum has stood still for so many evaluations.
+ADAM: Row = {"muon": None, "lr": 1e-3, "batch": 128, "updates": 32_000, "stop_after": 200}
 EVALUATE_EVERY, CHECKPOINT_EVERY, COMPILE_FROM = 50, 2000, 1000  # updates
 CURVE_POINTS = 100  # of a training that are kept, or a few more
 PROBED_K = (8, 16, 32, 64)  # at which accuracy and steps are taken apart
@@ -117,8 +119,8 @@ def train_on_curriculum(
         schedule=partial(
             ReduceLROnPlateau, mode="max", factor=0.7, patience=setting["patience"], threshold=0, min_lr=lr / 30
         ),
-        evaluate=evaluate_all, monitor="K", log_every=EVALUATE_EVERY, checkpoint_dir=checkpoint_dir,
-        checkpoint_every=CHECKPOINT_EVERY, config=setting, progress=False,
+        evaluate=evaluate_all, monitor="K", patience=setting.get("stop_after"), log_every=EVALUATE_EVERY,
+        checkpoint_dir=checkpoint_dir, checkpoint_every=CHECKPOINT_EVERY, config=setting, progress=False,
     )  # fmt: skip
 
 
@@ -160,12 +162,17 @@ OTHERS = [
     _setting("64", network, seed, hyperparameter=value)
     for seed in range(2) for network, values in HYPERPARAMETERS.items() for value in values
 ]  # fmt: skip
+BY_ADAM = [  # seed by seed
+    _setting("64", "PonderNet", seed, hyperparameter=lambda_p, halting=bias, **ADAM)
+    for seed in range(8) for lambda_p in (0.05, 0.1, 0.4) for bias in (-5.0, 0.0)
+]  # fmt: skip
 SLOW = [_setting("96", "PonderNet", seed, hyperparameter=0.02) for seed in range(5)]  # leaves it all its steps
 EXPERIMENTS = {
     "64": _experiment("64", FIVE_SEEDS["64"] + MORE_SEEDS),
     "96": _experiment("96", FIVE_SEEDS["96"]),
     "recipe": _experiment("recipe", ABLATED + NO_CURRICULUM),
     "hyperparameters": _experiment("hyperparameters", OTHERS + SLOW),
+    "adam": _experiment("adam", BY_ADAM),
 }
 
 
