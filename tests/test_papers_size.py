@@ -119,6 +119,12 @@ def test_the_learning_rate_falls_when_the_curriculum_stands_still(monkeypatch):
     assert lr[-1] < 3e-3 * 0.7**2
 
 
+def test_a_training_ends_when_the_curriculum_has_stood_still_for_long(monkeypatch):
+    monkeypatch.setattr(papers_size, "EVALUATE_EVERY", 5)
+    curve = papers_size.run(**setting_of("PonderNet", first=4, updates=100, stop_after=3))["curve"]
+    assert curve["update"] == [5, 10, 15, 20]  # K is at its largest from the first on
+
+
 @pytest.mark.parametrize("elements", [1, 2, 5, 8, 64, 96])
 def test_two_steps_are_enough_for_any_k(elements, pytestconfig):
     evidence = pytestconfig.rootpath / "notebooks/evidence/03_papers_size.ipynb"
@@ -183,7 +189,7 @@ def test_settings_are_all_different_and_what_a_run_takes(name):
     for setting in experiment.settings + experiment.short:
         assert setting == plain(setting)
         assert setting["network"] in papers_size.METHODS
-        assert setting.keys() == setting_of("ACT").keys()
+        assert setting.keys() - {"stop_after"} == setting_of("ACT").keys()
 
 
 @pytest.mark.parametrize("name", papers_size.EXPERIMENTS)

@@ -21,7 +21,7 @@ def snippets():
 def small_tests(monkeypatch):
     """Lesson 06's networks are tested on fewer lines, and the added method does not stay."""
     lines = ways_to_stop_problems.PROBLEMS["lines"]
-    tests = {name: (size, N, 20) for name, (size, N, _) in lines.tests.items()}
+    tests = {name: test._replace(n_inputs=20) for name, test in lines.tests.items()}
     monkeypatch.setitem(ways_to_stop_problems.PROBLEMS, "lines", lines._replace(tests=tests))
     for table in ("RULES", "TRAININGS", "METHODS"):
         monkeypatch.setattr(ways_to_stop, table, dict(getattr(ways_to_stop, table)))

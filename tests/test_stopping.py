@@ -9,7 +9,7 @@ from reference import halting, quantile_step, threshold_step
 
 from ponder_course.experiments import ways_to_stop as stopping
 from ponder_course.experiments import ways_to_stop_ranking as ranking
-from ponder_course.experiments.ways_to_stop_problems import PROBLEMS, SAME_QUESTION
+from ponder_course.experiments.ways_to_stop_problems import PROBLEMS, SAME_QUESTION, Inputs
 from ponder_course.runs import run_all
 from ponder_course.store import key_of, plain
 from ponder_utils import rules
@@ -21,7 +21,7 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import LineParityTask
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
-SHORT = {"valid": (5, 6, 8), "5 places": (5, 6, 9), "9 places": (9, 10, 7)}
+SHORT = {"valid": Inputs(5, 6, 8), "5 places": Inputs(5, 6, 9), "9 places": Inputs(9, 10, 7)}
 problems = pytest.mark.parametrize("problem", PROBLEMS)
 
 
@@ -29,8 +29,9 @@ problems = pytest.mark.parametrize("problem", PROBLEMS)
 def short(monkeypatch):
     """Problems with small tests."""
     for name, problem in PROBLEMS.items():
-        tests = {"valid": (8, 6, 8), "8 elements": (8, 6, 9)} if name.startswith("8") else SHORT
-        monkeypatch.setitem(PROBLEMS, name, problem._replace(tests=tests))
+        tests = {"valid": Inputs(8, 6, 8), "8 elements": Inputs(8, 6, 9)} if name.startswith("8") else SHORT
+        further = {test: each._replace(size=5, N=6, n_inputs=9) for test, each in problem.further_tests.items()}
+        monkeypatch.setitem(PROBLEMS, name, problem._replace(tests=tests, further_tests=further))
 
 
 def recipe_of(problem):
@@ -55,14 +56,12 @@ def test_settings_are_all_different_and_what_a_run_takes(name):
 def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all():
     wanted = [key_of(setting) for experiment in stopping.EXPERIMENTS.values() for setting in experiment.settings]
     assert len({*wanted}) == len(wanted)
-    both = [setting for name in ("lines", "hyperparameters") for setting in stopping.EXPERIMENTS[name].settings]
-    for name, training in stopping.TRAININGS.items():
-        tried = {setting["hyperparameter"] for setting in both if setting["training"] == name}
-        assert tried == {*training.values, *training.more_values}
-    finer = {
-        (setting["training"], setting["hyperparameter"]) for setting in stopping.EXPERIMENTS["finer prices"].settings
-    }
-    assert finer == {("ACT", 3e-3), ("ACT", 3e-2)}
+    for problem in ("lines", "no answer", "noisy teacher", "one answer"):
+        both = [one for name in (problem, "hyperparameters") for one in stopping.EXPERIMENTS[name].settings]
+        for name, training in stopping.TRAININGS.items():
+            if problem == "lines" or name not in stopping.VARIANTS:
+                here = [one for one in both if one["problem"] == problem and one["training"] == name]
+                assert {one["hyperparameter"] for one in here} == {*training.values, *training.more_values}
     names = [experiment.name for experiment in stopping.EXPERIMENTS.values()]
     assert len(set(names)) == len(names)
 
@@ -84,7 +83,7 @@ def test_the_stored_runs_are_those_of_the_settings(name, pytestconfig):
 def test_runs_are_put_together_by_what_they_ask():
     made = {name: experiment.settings[:1] for name, experiment in stopping.EXPERIMENTS.items()}
     found = ranking.by_question(made)
-    assert found["lines"] == [made[name][0] for name in ("lines", "hyperparameters", "finer prices")]
+    assert found["lines"] == [made[name][0] for name in ("lines", "hyperparameters")]
     assert len(found["8 elements"]) == 4
     assert [*found] == ["lines", "no answer", "noisy teacher", "one answer", "8 elements"]
     assert len(made["lines"]) == 1  # as they were
@@ -101,13 +100,25 @@ def test_every_training_on_every_problem_is_measured_by_each_of_its_rules(proble
             row = stopping.run(problem, training, how.values[0], 0, **recipe_of(problem))
             assert row == plain(row)
             assert row.keys() == {"tests", "cpu_seconds"}
-            for test, (_, N, _) in PROBLEMS[problem].tests.items():
+            assert row["tests"].keys() == PROBLEMS[problem].tests.keys()
+            for test, (_, N, _, _) in PROBLEMS[problem].tests.items():
                 result = row["tests"][test]
                 assert set(result["rules"]) == set(how.rules)
                 for rule, points in result["rules"].items():
                     assert len(points) == len(stopping.RULES[rule].values)
                     assert all(0 <= right <= 1 and 1 <= steps <= N for right, steps in points)
                 assert ("in time" in result) == (not problem.startswith("8"))
+
+
+@pytest.mark.parametrize("problem", ["lines", "no answer", "8 elements"])
+def test_networks_that_report_are_measured_further(problem, short):
+    row = stopping.run(problem, "every step", 0.0, stopping.REPORTING[0], **recipe_of(problem))
+    asked = PROBLEMS[problem]
+    assert row["tests"].keys() == asked.tests.keys() | asked.further_tests.keys()
+    for test, result in row["tests"].items():
+        for right, steps in result["rules"]["fixed"]:
+            assert (right is None) == test.startswith("16 places, none with an answer")
+            assert 1 <= steps <= 10
 
 
 @pytest.mark.parametrize("training", ["last step", "ACT", "progressive", "judge", "gain"])
@@ -259,7 +270,7 @@ def test_a_network_that_is_right_from_the_needed_step_on_is_right_in_time_and_no
 
     monkeypatch.setitem(PROBLEMS, "lines", problem._replace(tests=SHORT))
     found = stopping.measure(PonderNet(Prompt(), 6), "lines", ["fixed"])
-    for test, (size, N, number) in SHORT.items():
+    for test, (size, N, number, _) in SHORT.items():
         right, steps = found[test]["in time"]
         x, _ = problem.task(size).batch(number, torch.Generator().manual_seed(100 + [*SHORT].index(test)))
         assert right == 1
@@ -294,7 +305,7 @@ def test_lines_without_an_answer_are_not_graded_but_their_steps_count(monkeypatc
             flipped = torch.where(known, 1, -1)[:, None]
             return sure * flipped * (2 * LineParityTask.answers(x) - 1), n + 1, torch.zeros(len(x))
 
-    problem = PROBLEMS["no answer"]._replace(tests={"valid": (5, 6, 200)})
+    problem = PROBLEMS["no answer"]._replace(tests={"valid": Inputs(5, 6, 200)})
     monkeypatch.setitem(PROBLEMS, "no answer", problem)
     right, steps = stopping.measure(PonderNet(Guess(), 6), "no answer", ["confidence"])["valid"]["rules"]["confidence"][
         3

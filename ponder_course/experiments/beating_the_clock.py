@@ -9,19 +9,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot, pad
+from torch.nn.functional import pad
 
-from ponder_course.experiments.light_cone import CHANNELS, mean_over_places, whole_lines_right
+from ponder_course.experiments.light_cone import CHANNELS, mean_over_places, think, trained, whole_lines_right
 from ponder_course.runs import Experiment, rounded
 from ponder_course.store import Row
 from ponder_utils import rules
-from ponder_utils.evaluation import modes_kept
-from ponder_utils.halting import PonderOutput
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks.lines import LineParityTask
-from ponder_utils.training import cool_down, train
 
 # A network's setting; an experiment says what it changes.
 RECIPE: Row = {
@@ -71,10 +68,7 @@ def learn(
     """Train a network of a `RECIPE`."""
     torch.manual_seed(seed)
     model = PonderNet(HEADS[head](2, CHANNELS, noise=noise), N)
-    task = LINES[lines](places)
-    train(model, PonderLoss(mean_over_places, lambda_p, beta), lambda generator: task.batch(64, generator), updates,
-          lr=lr, schedule=cool_down(updates), seed=seed, log_every=updates, progress=False)  # fmt: skip
-    return model.eval()
+    return trained(model, PonderLoss(mean_over_places, lambda_p, beta), LINES[lines](places), updates, lr, seed)
 
 
 def fresh_lines(lines: str, places: int, n_lines: int = 4096) -> Tensor:
@@ -112,14 +106,6 @@ def votes(step: LocalStep, x: Tensor, n_steps: int) -> Tensor:
     return torch.stack(found)
 
 
-@torch.no_grad()
-def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
-    """Return what the network answers at each of N steps."""
-    longer = PonderNet(model.step, N)
-    with modes_kept(longer):
-        return longer.eval()(x)
-
-
 def beside_the_clock(steps: Tensor, right: Tensor, chance: Tensor, need: Tensor) -> Row:
     """Return how a halting rule does beside the best clock, which halts each line when it can be known.
 
@@ -151,7 +137,6 @@ def measure(model: PonderNet, x: Tensor, N: int) -> Row:
         result = beside_the_clock(steps, right, chance, need)
         moved = (rules.halting_steps(turned, rule) != steps)[steps < need]
         result["moved"] = moved.float().mean().item() if len(moved) else None
-        result["halting"] = torch.bincount(steps, minlength=N + 1)[1:].div(len(x)).tolist()
         found["rules"][name] = result
     return found
 
@@ -159,18 +144,15 @@ def measure(model: PonderNet, x: Tensor, N: int) -> Row:
 def who_vetoes(model: PonderNet, x: Tensor, N: int) -> Row:
     """Return what the votes in the longest segments do, where all of these are equally long.
 
-    "least": how often the least of all votes stands at each of its places; "felt": how far lambda there feels, on
-    average, a turn of the bit at its first place: [N][L] each. "pair": the first line that halts early by "threshold",
-    and the same with that bit turned: their bits, their steps, and lambda at each place [2][N][places].
+    "felt": how far lambda at each of its places feels, on average, a turn of the bit at its first: [N][L]. "pair": the
+    first line that halts early by "threshold", and the same with that bit turned: their bits, their steps, and lambda
+    at each place [2][N][places].
     """
     mine, other = votes(model.step, x, N), votes(model.step, first_bit_turned(x), N)  # [N, lines, places]
     start, length = longest_segment(x)
     places = start[:, None] + torch.arange(int(length[0]))  # [lines, L]
-    least = one_hot(mine.argmin(2), x.shape[2]).float()
     felt = (mine.sigmoid() - other.sigmoid()).abs()
-    found: Row = {}
-    for name, of_votes in {"least": least, "felt": felt}.items():
-        found[name] = of_votes.gather(2, places.expand(N, *places.shape)).mean(1).tolist()
+    found: Row = {"felt": felt.gather(2, places.expand(N, *places.shape)).mean(1).tolist()}
     steps = rules.halting_steps(think(model, x, N), RULES["threshold"])
     early = (steps < length).nonzero()[:, 0]
     if len(early):
@@ -196,6 +178,23 @@ def run(**setting: Any) -> Row:
         asked = places if lines == "one segment" else places // 2
         result["votes"] = who_vetoes(model, x[length == asked], N)
     return rounded(result)
+
+
+def at_own_length(row: Row) -> Row:
+    """Return what a run has measured on lines as long as those of its training."""
+    return row["tests"][str(row["places"])]
+
+
+def has_learnt(row: Row, rule: str = "threshold") -> bool:
+    """Return whether a network is right on 95 % of the lines, stopped by this rule or at its best fixed step."""
+    found = at_own_length(row)
+    return max(found["rules"][rule]["right"], *found["by_step"]) >= 0.95
+
+
+def speaks(row: Row, rule: str = "threshold") -> bool:
+    """Return whether a network halts one line in ten before L or more, and is right on 95 % of those."""
+    found = at_own_length(row)["rules"][rule]
+    return found["early"] >= 0.1 and found["right_early"] >= 0.95
 
 
 def experiment(name: str, changes: Sequence[Row], n_seeds: int) -> Experiment:

@@ -13,7 +13,7 @@ from ponder_course.runs import Experiment, rounded
 from ponder_course.store import Row
 from ponder_utils import rules
 from ponder_utils.evaluation import binary_correct, evaluate, modes_kept
-from ponder_utils.halting import expected_steps
+from ponder_utils.halting import PonderOutput, expected_steps
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
@@ -58,8 +58,12 @@ def learn(
     torch.manual_seed(seed)
     model = PonderNet(LocalStep(2, CHANNELS, vote=vote, residual=residual, noise=noise), N)
     loss_fn = PonderLoss(mean_over_places, lambda_p, beta, direction=direction)
-    draw = TASKS[task](N_PLACES).batch
-    train(model, loss_fn, lambda generator: draw(BATCH, generator), updates, lr=lr, schedule=cool_down(updates),
+    return trained(model, loss_fn, TASKS[task](N_PLACES), updates, lr, seed)
+
+
+def trained(model: PonderNet, loss_fn: PonderLoss, task: Any, updates: int, lr: float, seed: int) -> PonderNet:
+    """Train a network on batches of a task, with a learning rate that cools down, and return it."""
+    train(model, loss_fn, lambda generator: task.batch(BATCH, generator), updates, lr=lr, schedule=cool_down(updates),
           seed=seed, log_every=updates, progress=False)  # fmt: skip
     return model.eval()
 
@@ -83,14 +87,20 @@ def validation(task: Any) -> Callable[..., Row]:
 
 
 @torch.no_grad()
+def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
+    """Return what a network answers, and how it halts, at each of N steps, as in evaluation."""
+    longer = PonderNet(model.step, N)
+    with modes_kept(longer):
+        return longer.eval()(x)
+
+
+@torch.no_grad()
 def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) -> Row:
     """Measure a network on fresh lines of a task, its cap on steps set to N."""
     device = next(model.parameters()).device
     x, y = (part.to(device) for part in fresh(task, n_lines, seed))
     need = task.needed_steps(x).amax(1)  # [lines]
-    net = PonderNet(model.step, N)
-    with modes_kept(net):
-        output = net.eval()(x)
+    output = think(model, x, N)
     right = whole_lines_right(output.y_hat, y.expand_as(output.y_hat)).float()  # [N, lines]
     early = torch.arange(1, N + 1, device=device)[:, None] < need  # [N, lines]
     halting = {"sample": output.log_p.exp()}  # [N, lines] each: the probability to halt at each step

@@ -128,6 +128,15 @@ class Vote(nn.Module):
         return votes[:, -1] if self.last else votes.amin(1)
 
 
+class Inputs(NamedTuple):
+    """Inputs that networks are tested on, and the cap on steps there."""
+
+    size: int
+    N: int
+    n_inputs: int
+    arguments: dict[str, Any] | None = None  # of the task, beside the size
+
+
 class Problem(NamedTuple):
     """What is asked, of which step function, and how it is trained and tested."""
 
@@ -135,29 +144,40 @@ class Problem(NamedTuple):
     step: Callable[[], nn.Module]
     judge: Callable[[], nn.Module]  # reads a halting logit from the state of such a step
     recipe: dict[str, Any]  # size and N in training, inputs in a batch, updates, learning rate, clip of the gradient
-    tests: dict[str, tuple[int, int, int]]  # size, N, number of inputs; hyperparameters are chosen on "valid"
+    tests: dict[str, Inputs]  # hyperparameters are chosen on "valid"
+    further_tests: dict[str, Inputs]  # of networks that choose nothing
     criterion: Callable[[Tensor, Tensor], Tensor] = nn.BCEWithLogitsLoss(reduction="none")
     correct: Callable[[Tensor, Tensor], Tensor] = binary_correct
 
 
 LINE_RECIPE = {"size": 16, "N": 20, "batch": 64, "updates": 1000, "lr": 5e-3, "clip": 1.0}
-LINE_TESTS = {"valid": (16, 20, 1000), "16 places": (16, 20, 2000), "64 places": (64, 80, 500)}
+LINE_TESTS = {"valid": Inputs(16, 20, 1000), "16 places": Inputs(16, 20, 2000), "64 places": Inputs(64, 80, 500)}
+LATER_CAP = {"16 places, N = 40": Inputs(16, 40, 2000)}
+ONE_KIND = {
+    f"16 places, {kind}, N = {N}": Inputs(16, N, 1000, {"fraction": fraction})
+    for kind, fraction in {"all with an answer": 0.0, "none with an answer": 1.0}.items() for N in (20, 40)
+}  # fmt: skip
 LINES = Problem(
     LineParityTask, partial(LocalStep, 2, 32, noise=0.1), partial(Vote, 32), LINE_RECIPE, LINE_TESTS,
-    mean_over_places, whole_lines_right,
+    LATER_CAP, mean_over_places, whole_lines_right,
 )  # fmt: skip
 ONE_ANSWER = Problem(
-    LastPlaceTask, partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True), LINE_RECIPE, LINE_TESTS
+    LastPlaceTask,
+    partial(LastPlaceStep, 2, 32, noise=0.1),
+    partial(Vote, 32, last=True),
+    LINE_RECIPE,
+    LINE_TESTS,
+    LATER_CAP,
 )
 ELEMENTS = Problem(
     ParityTask, partial(RNNStep, 8, 128), lambda: nn.Sequential(nn.Linear(128, 1), nn.Flatten(0)),
     {"size": 8, "N": 20, "batch": 128, "updates": 2000, "lr": 7e-3, "clip": 0.1},  # lesson 03's, made for PonderNet
-    {"valid": (8, 20, 1000), "8 elements": (8, 20, 4000)},
+    {"valid": Inputs(8, 20, 1000), "8 elements": Inputs(8, 20, 4000)}, {},
 )  # fmt: skip
 THREE_CHANNELS = partial(LocalStep, 3, 32, noise=0.1)
 PROBLEMS: dict[str, Problem] = {
     "lines": LINES,
-    "no answer": LINES._replace(task=UnanswerableTask, step=THREE_CHANNELS),
+    "no answer": LINES._replace(task=UnanswerableTask, step=THREE_CHANNELS, further_tests=ONE_KIND),
     "noisy teacher": LINES._replace(task=NoisyLineParityTask, step=THREE_CHANNELS),
     "one answer": ONE_ANSWER,
     "8 elements": ELEMENTS,
