@@ -341,6 +341,23 @@ def test_hyperparameters_are_chosen_on_other_lines_the_rules_for_each_network_th
     assert ranking.in_time([]) == {}
 
 
+def test_networks_that_choose_do_not_report():
+    fresh = stopping.REPORTING[0]
+    rows = [
+        row("a", 1.0, 0, [[0.9, 5]] * 7, [[0.1, 1]] * 7),
+        row("a", 1.0, fresh, [[0.2, 5]] * 6 + [[0.3, 5]], [[0.2, 2]] * 7),
+        row("a", 2.0, 0, [[0.8, 5]] * 7, [[0.3, 3]] * 7),
+        row("a", 2.0, fresh, [[1.0, 5]] * 7, [[0.4, 4]] * 7),  # would choose 2.0, and may not
+        row("a", 3.0, fresh, [[1.0, 5]] * 7, [[0.5, 5]] * 7),
+    ]
+    found = ranking.best(rows, "a", "confidence")
+    assert (found.hyperparameter, found.tests) == (1.0, {"16 places": [[0.2, 2]]})
+    assert found.values == [stopping.RULES["confidence"].values[-1]]  # the rule's, for each network on lines of its own
+    assert ranking.choosing(rows) == [rows[0], rows[2]]
+    assert ranking.reporting(rows) == [rows[1], rows[3], rows[4]]
+    assert ranking.reporting(rows[:1]) == rows[:1]
+
+
 def test_of_several_recipes_each_training_has_the_one_that_is_best_for_all_its_networks():
     slow, fast = {"problem": "8 elements slowly"}, {"problem": "8 elements"}
     rows = [
@@ -416,6 +433,43 @@ def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(mon
     assert ranking.setting_regrets(problems["lines"], best, "valid") == pytest.approx([0.1, 0.3])
     assert ranking.one_for_all(problems, ["sure"]) == ranking.Setting("sure", 0.0, first)
     assert ranking.one_for_all(problems, ["rare"]) is None
+
+
+def test_three_questions_are_answered_by_networks_that_have_chosen_nothing(monkeypatch):
+    run, first = three_methods(monkeypatch)
+    fresh = stopping.REPORTING[0]
+    problems = {
+        "lines": [
+            run("every step", 0.0, 0, 1.0, 0.0), run("every step", 0.0, fresh, 0.0, 0.95),
+            run("last step", 0.5, 0, 0.9, 0.0), run("last step", 0.5, fresh, 0.0, 0.85),
+        ],
+        "one answer": [
+            run("every step", 0.0, 0, 0.6, 0.0), run("every step", 0.0, fresh, 0.0, 0.65),
+            run("last step", 0.5, 0, 0.8, 0.0), run("last step", 0.5, fresh, 0.0, 0.75),
+        ],
+    }  # fmt: skip
+    for rows in problems.values():
+        for made in rows:
+            right = made["tests"]["16 places"]["rules"]["confidence"][0][0]
+            far = [[right / 5, 3.0]] * len(stopping.RULES["confidence"].values)
+            made["tests"]["64 places"] = {"rules": {"confidence": far}, "in time": [1.0, 3.0]}
+    found = ranking.three_questions(problems, ["sure", "other", "rare"])
+    assert found.rule_for_each == pytest.approx([0.05, 0.25])
+    assert found.setting == ranking.Setting("other", 0.5, first)
+    assert found.one_setting == pytest.approx([0.15, 0.25])
+    assert found.four_times_as_long == pytest.approx([0.83, 0.85])
+    assert ranking.three_questions(problems, ["rare"]) is None
+
+
+def test_a_family_reads_one_thing():
+    found = ranking.families()
+    names = [name for methods in found.values() for name in methods]
+    assert sorted([*names, "PonderNet, certainty"]) == sorted(stopping.METHODS)  # a prior's network, by its answers
+    assert {stopping.METHODS[name].rule for name in found["the answers alone"]} <= {
+        "fixed", "confidence", "entropy", "unchanged", "settled", "either"
+    }  # fmt: skip
+    assert {stopping.METHODS[name].rule for name in found["a judge"]} == {"judged"}
+    assert found["ACT's budget"] == ["ACT"]
 
 
 LINES = stopping.EXPERIMENTS["lines"]

@@ -1,4 +1,4 @@
-"""Which way to stop is best: hyperparameters are chosen on "valid", and other inputs are reported.
+"""Which way to stop is best: hyperparameters are chosen on "valid", and other inputs and other networks are reported.
 
 A point is [right, steps]: the fraction of right answers and the mean steps of a network. A step has a price in right
 answers, and a row is a run of `ways_to_stop.run` with its setting.
@@ -16,6 +16,16 @@ Row = Mapping[str, Any]
 Point = Sequence[float]
 
 
+def choosing(rows: Sequence[Row]) -> list[Row]:
+    """Return the networks that hyperparameters of a training are chosen by."""
+    return [row for row in rows if row.get("seed") not in ways_to_stop.REPORTING]
+
+
+def reporting(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the networks that have chosen nothing; all, where there are none of these."""
+    return [row for row in rows if row.get("seed") in ways_to_stop.REPORTING] or rows
+
+
 def utility(point: Point, price: float = PRICE) -> float:
     """Return the right answers, less the price of the steps."""
     return point[0] - price * point[1]
@@ -28,7 +38,7 @@ def best_index(row: Row, rule: str, price: float = PRICE) -> int:
 
 
 class Best(NamedTuple):
-    """What the best hyperparameters make of each network of a training, stopped by a rule."""
+    """What the best hyperparameters make of each network that is reported, of a training, stopped by a rule."""
 
     problem: str  # the recipe, where rows of several are given
     hyperparameter: float  # of the training, the same for all
@@ -38,7 +48,7 @@ class Best(NamedTuple):
 
 def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) -> Best | None:
     """Choose on "valid" the value of the rule's parameter for each network, and the training's hyperparameter by the
-    mean utility of its networks. None without runs of this training that were stopped by the rule.
+    mean utility of the `choosing` networks. None without runs of this training that were stopped by the rule.
 
     Where rows of several problems are given, which must differ in nothing but the recipe, it is chosen with the
     hyperparameter.
@@ -59,11 +69,12 @@ def _utility_and_best(rows: Sequence[Row], training: str, rule: str, price: floa
     def point(row: Row, test: str) -> Point:
         return row["tests"][test]["rules"][rule][best_index(row, rule, price)]
 
-    utilities = {
-        group: mean(utility(point(row, "valid"), price) for row in members) for group, members in groups.items()
-    }
+    utilities = {}
+    for group, members in groups.items():
+        if found := [utility(point(row, "valid"), price) for row in choosing(members)]:
+            utilities[group] = mean(found)
     problem, hyperparameter = max(utilities, key=lambda group: utilities[group])
-    chosen = groups[problem, hyperparameter]
+    chosen = reporting(groups[problem, hyperparameter])
     values = [ways_to_stop.RULES[rule].values[best_index(row, rule, price)] for row in chosen]
     tests = {test: [point(row, test) for row in chosen] for test in chosen[0]["tests"] if test != "valid"}
     return utilities[problem, hyperparameter], Best(problem, hyperparameter, values, tests)
@@ -78,9 +89,9 @@ def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
 def in_time(rows: Sequence[Row], training: str = "every step") -> dict[str, list[Point]]:
     """Return one point for each network of a training, by test, if every input stops when it can be known."""
     found: dict[str, list[Point]] = {}
-    for row in rows:
+    for row in reporting([row for row in rows if row["training"] == training]):
         for test, result in row["tests"].items():
-            if row["training"] == training and test != "valid" and "in time" in result:
+            if test != "valid" and "in time" in result:
                 found.setdefault(test, []).append(result["in time"])
     return found
 
@@ -142,14 +153,28 @@ class Setting(NamedTuple):
 
 
 def setting_regrets(rows: Sequence[Row], setting: Setting, test: str, price: float = PRICE) -> list[float]:
-    """Return the regret of each network of this setting, time and wrong answers together."""
+    """Return the regret, time and wrong answers together, of each network of this setting that is `choosing`, if the
+    test is "valid", or else `reporting`.
+    """
     _, training, rule = ways_to_stop.METHODS[setting.name]
     which = ways_to_stop.RULES[rule].values.index(setting.value)
+    of_setting = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, setting.hyperparameter)]
     found = []
-    for row in rows:
-        if (row["training"], row["hyperparameter"]) == (training, setting.hyperparameter):
-            measured = row["tests"][test]
-            found.append(sum(regret(measured["rules"][rule][which], measured["in time"][1], price)))
+    for row in choosing(of_setting) if test == "valid" else reporting(of_setting):
+        measured = row["tests"][test]
+        found.append(sum(regret(measured["rules"][rule][which], measured["in time"][1], price)))
+    return found
+
+
+def families() -> dict[str, list[str]]:
+    """Return the names of METHODS by what they read: the answers, ACT's budget, PonderNet's head or a judge."""
+    titles = {
+        "nobody": "the answers alone", "a price": "ACT's budget", "a prior": "PonderNet's head", "a judge": "a judge",
+    }  # fmt: skip
+    found: dict[str, list[str]] = {title: [] for title in titles.values()}
+    for name, method in ways_to_stop.METHODS.items():
+        if method.pays != "a prior" or method.rule != "confidence":
+            found[titles[method.pays]].append(name)
     return found
 
 
@@ -162,10 +187,41 @@ def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], pri
     for name in names:
         _, training, rule = ways_to_stop.METHODS[name]
         hyperparameters = [
-            {row["hyperparameter"] for row in rows if row["training"] == training} for rows in problems.values()
+            {row["hyperparameter"] for row in choosing(rows) if row["training"] == training}
+            for rows in problems.values()
         ]
         for hyperparameter in sorted(set.intersection(*hyperparameters)):
             for value in ways_to_stop.RULES[rule].values:
                 setting = Setting(name, hyperparameter, value)
                 worst[setting] = max(mean(setting_regrets(rows, setting, "valid", price)) for rows in problems.values())
     return min(worst, key=lambda setting: worst[setting]) if worst else None
+
+
+class ThreeQuestions(NamedTuple):
+    """What several methods lose: a mean regret for each problem, to each of three questions."""
+
+    rule_for_each: list[float]  # the best method for each problem
+    one_setting: list[float]  # the same for all problems
+    four_times_as_long: list[float]  # the same setting, on 64 places
+    setting: Setting
+
+
+def three_questions(
+    problems: Mapping[str, Sequence[Row]], names: Sequence[str], price: float = PRICE
+) -> ThreeQuestions | None:
+    """Return what these methods lose on problems of lines, by networks that are `reporting`.
+
+    None if no setting has runs on every problem.
+    """
+    setting = one_for_all(problems, names, price)
+    if setting is None:
+        return None
+    for_each = []
+    for rows in problems.values():
+        name, _ = best_of(rows, names, price)
+        for_each.append(mean(sum(pair) for pair in regrets(rows, "16 places", price)[name]))
+    near, far = (
+        [mean(setting_regrets(rows, setting, test, price)) for rows in problems.values()]
+        for test in ("16 places", "64 places")
+    )
+    return ThreeQuestions(for_each, near, far, setting)
