@@ -107,6 +107,25 @@ def test_the_first_weights(name):
     assert made[f"{halting}.bias"][-1] == -5
 
 
+@pytest.mark.parametrize("name", ["PonderNet", "last step"])
+def test_more_steps_are_tried_with_the_same_network(name):
+    model, fixed = network_of(name).eval(), name == "last step"
+    found = papers_size.probe_caps(model, 6, fixed, (1, 5, 9))
+    assert [*found] == [1, 5, 9]
+    for N, each in found.items():
+        assert len(each["accuracy"]) == len(each["steps"]) == 6
+        assert all(steps == N if fixed else 1 <= steps <= N for steps in each["steps"])
+    assert model.max_steps == 5
+    generator = torch.Generator().manual_seed(14)
+    batches = [ParityTask(6, k, k).batch(500, generator) for k in range(1, 7)]
+    assert found[5] == papers_size.measure(model, batches, fixed)
+
+
+def test_a_run_with_caps_reports_them():
+    row = papers_size.run(**setting_of("PonderNet", updates=50, caps=[2, 7]))
+    assert [*row["by_cap"]] == ["2", "7"]
+
+
 def test_adam_alone_is_another_training():
     runs = [papers_size.run(**setting_of("PonderNet", updates=50, muon=muon)) for muon in (None, 3.0)]
     assert runs[0]["curve"]["accuracy"] != runs[1]["curve"]["accuracy"]
@@ -189,7 +208,7 @@ def test_settings_are_all_different_and_what_a_run_takes(name):
     for setting in experiment.settings + experiment.short:
         assert setting == plain(setting)
         assert setting["network"] in papers_size.METHODS
-        assert setting.keys() - {"stop_after"} == setting_of("ACT").keys()
+        assert setting.keys() - {"stop_after", "caps"} == setting_of("ACT").keys()
 
 
 @pytest.mark.parametrize("name", papers_size.EXPERIMENTS)

@@ -73,7 +73,8 @@ def inputs_with_ones(elements: int, k: int, ones: int, batch: int, generator: to
 def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     """Train a network on a curriculum and `probe` it. On a GPU if there is one.
 
-    The setting has "network", one of METHODS, with its hyperparameter; the names of RECIPE and SIZES; and a seed.
+    The setting has "network", one of METHODS, with its hyperparameter; the names of RECIPE and SIZES; and a seed. It
+    may have "caps", for `probe_caps`, and "stop_after", how many evaluations the curriculum may stand still.
     Result: "curve", [points] each, what was seen on the way: update; K, the level, and "accuracy" at k = 1 to K;
     "whole" and "steps", accuracy and mean steps at k = 1 to k_max; lr. And at the end what `probe` returns.
     """
@@ -83,7 +84,10 @@ def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     rows = train_on_curriculum(setting, model, loss_fn, checkpoint_dir)
     kept = rows[:: -max(1, len(rows) // CURVE_POINTS)][::-1]  # the last of them for certain
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
-    return rounded({"curve": curve, **probe(model, setting["elements"], setting["network"] in FIXED)})
+    found = probe(model, setting["elements"], setting["network"] in FIXED)
+    if isinstance(model, PonderNet) and "caps" in setting:
+        found["by_cap"] = probe_caps(model, setting["elements"], setting["network"] in FIXED, setting["caps"])
+    return rounded({"curve": curve, **found})
 
 
 def train_on_curriculum(
@@ -144,6 +148,13 @@ def probe(model: nn.Module, elements: int, fixed: bool) -> Row:
     return result
 
 
+def probe_caps(model: PonderNet, elements: int, fixed: bool, caps: Sequence[int]) -> dict[int, Row]:
+    """Return "accuracy" and "steps" for each k, [elements], of a PonderNet that may take more steps: {N: of each}."""
+    generator = torch.Generator(next(model.parameters()).device).manual_seed(14)
+    batches = [ParityTask(elements, k, k).batch(500, generator) for k in range(1, elements + 1)]
+    return {N: measure(PonderNet(model.step, N).eval(), batches, fixed) for N in caps}
+
+
 def _setting(size: str, network: str, seed: int, **change: Any) -> Row:
     return RECIPE | SIZES[size] | {"network": network, "hyperparameter": METHODS[network], "seed": seed} | change
 
@@ -166,6 +177,15 @@ BY_ADAM = [  # seed by seed
     _setting("64", "PonderNet", seed, hyperparameter=lambda_p, halting=bias, **ADAM)
     for seed in range(8) for lambda_p in (0.05, 0.1, 0.4) for bias in (-5.0, 0.0)
 ]  # fmt: skip
+BEYOND = [  # those that learn their range, or may, and the rise of steps that the paper has
+    _setting("96", network, seed, **change, caps=[20, 40, 60])
+    for seed in range(5)
+    for network, change in (
+        ("last step", {}), ("PonderNet", {"hyperparameter": 0.02}),
+        ("PonderNet", {"hyperparameter": 0.1, "halting": -5.0, **ADAM}),
+        ("PonderNet", {"hyperparameter": 0.4, "halting": -5.0, **ADAM}),
+    )
+]  # fmt: skip
 SLOW = [_setting("96", "PonderNet", seed, hyperparameter=0.02) for seed in range(5)]  # leaves it all its steps
 EXPERIMENTS = {
     "64": _experiment("64", FIVE_SEEDS["64"] + MORE_SEEDS),
@@ -173,6 +193,7 @@ EXPERIMENTS = {
     "recipe": _experiment("recipe", ABLATED + NO_CURRICULUM),
     "hyperparameters": _experiment("hyperparameters", OTHERS + SLOW),
     "adam": _experiment("adam", BY_ADAM),
+    "beyond": _experiment("beyond", BEYOND),
 }
 
 
