@@ -81,22 +81,35 @@ def test_one_legend_names_what_several_panels_have_once():
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
 
 
-def test_a_picture_is_opaque_of_few_colours_and_as_wide_as_it_was_drawn():
-    figure, (ax,) = style.panels(1, width=3.0, height=2.0)
-    ax.plot([0, 1], color=style.RED)
+def test_a_picture_is_opaque_as_wide_as_it_was_drawn_and_shifts_no_colour():
+    figure, axes = style.panels(len(style.COLOURS), width=1.0, height=2.0)
+    for ax, colour in zip(axes, style.COLOURS, strict=True):
+        ax.plot([0, 1], color=colour, linewidth=4)
+    axes[0].imshow(np.arange(100).reshape(10, 10) / 100, cmap="viridis")  # many colours of few pixels
     png, width = style.picture(figure)
     image = PIL.Image.open(io.BytesIO(png))
-    assert width == 3 * 96
-    assert image.size == (360, 240)
-    assert len(image.convert("RGB").getcolors()) <= 32
+    assert width == len(style.COLOURS) * 96
+    assert image.size == (len(style.COLOURS) * 120, 240)
+    drawn = {colour for _, colour in image.convert("RGB").getcolors()}
+    assert {tuple(round(255 * part) for part in to_rgb(colour)) for colour in style.COLOURS} <= drawn
+    assert (255, 255, 255) in drawn
 
 
-def test_show_displays_the_sentence_as_text_and_as_alternative_text(monkeypatch):
-    shown = []
+def test_a_colour_has_one_meaning():
+    meanings = [style.ANSWER, style.HALTING, style.LIMIT, style.PRIOR, style.WRONG, style.NOT_LEARNT]
+    assert len(set(meanings)) == len(meanings)
+
+
+@pytest.mark.parametrize(
+    ("finding", "alternative"), [("", "It halts at step 3."), ("It waits", "It waits. It halts at step 3.")]
+)
+def test_show_displays_the_sentence_as_text_and_the_finding_in_the_picture(monkeypatch, finding, alternative):
+    shown, figure = [], style.panels(1)[0]
     monkeypatch.setattr(style, "display", lambda *things: shown.extend(things))
-    style.show(style.panels(1)[0], "It halts at step 3.")
+    style.show(figure, "It halts at step 3.", finding)
     image, text = shown
-    assert image._repr_mimebundle_()[1]["image/png"]["alt"] == "It halts at step 3."
+    assert figure.get_suptitle() == finding
+    assert image._repr_mimebundle_()[1]["image/png"]["alt"] == alternative
     assert text.data == "It halts at step 3."
 
 

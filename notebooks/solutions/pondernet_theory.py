@@ -17,7 +17,9 @@ def my_setting() -> tuple[float, float]:
 
 def divergence(log_p: Tensor, log_prior: Tensor) -> Tensor:
     """kl_div's target stands first in the divergence: it must be p. In log space, so that p_n = 0 does no harm."""
-    return nn.functional.kl_div(log_prior[:, None].expand_as(log_p), log_p, reduction="none", log_target=True).sum(0)
+    return nn.functional.kl_div(
+        log_prior[:, None].expand_as(log_p), log_p, reduction="none", log_target=True
+    ).sum(0)
 
 
 def averages_too_early(loss) -> bool:

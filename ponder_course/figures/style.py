@@ -19,7 +19,9 @@ from matplotlib.ticker import MaxNLocator
 COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
-GREY = "#999999"  # of what has failed, or stands in the background
+GREY = "#999999"
+# What a colour means, in every lesson; methods have colours of their own where methods are compared, in lesson 06.
+ANSWER, HALTING, LIMIT, PRIOR, WRONG, NOT_LEARNT = BLUE, ORANGE, BLACK, GREY, RED, "#CCCCCC"
 KL = {"p||p_G": r"$\mathrm{KL}(p\,\|\,p_G)$", "p_G||p": r"$\mathrm{KL}(p_G\,\|\,p)$"}  # as it is written on a figure
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
@@ -32,11 +34,12 @@ STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
-    "font.size": 12,  # for a projector: text is at least 11 points high at the size shown
-    "axes.titlesize": 12,
-    "legend.fontsize": 11,
-    "xtick.labelsize": 11,
-    "ytick.labelsize": 11,
+    "font.size": 13,  # for a projector, at the size shown
+    "axes.titlesize": 13,
+    "axes.labelsize": 13,
+    "legend.fontsize": 13,
+    "xtick.labelsize": 13,
+    "ytick.labelsize": 13,
 }
 # A decorator of figures: the course's style, else matplotlib's defaults, whatever the reader's settings are.
 slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE})
@@ -46,18 +49,33 @@ Points = Sequence[tuple[float, float]]  # (x, y)
 
 
 def picture(figure: Figure) -> tuple[bytes, int]:
-    """Return the figure as a PNG of 32 colours, a fifth of the bytes of all, and its width on a page in pixels."""
+    """Return the figure as a PNG, and its width on a page in pixels.
+
+    The 256 colours that cover most of it are kept as they are, and take a third of the bytes of all.
+    """
     drawn, small = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=120, transparent=False)
-    colours = PIL.Image.Quantize.MAXCOVERAGE  # keeps rare colours, which the default mixes
-    PIL.Image.open(drawn).convert("RGB").quantize(32, colours).save(small, format="png", optimize=True)
+    pixels = np.asarray(PIL.Image.open(drawn).convert("RGB")).astype(int)
+    packed = pixels @ (256 * 256, 256, 1)
+    codes, which, counts = np.unique(packed.ravel(), return_inverse=True, return_counts=True)
+    colours = codes[:, None] // (256 * 256, 256, 1) % 256
+    kept = colours[np.argsort(-counts, kind="stable")[:256]]
+    nearest = np.square(colours[:, None] - kept).sum(2).argmin(1).astype(np.uint8)
+    image = PIL.Image.fromarray(nearest[which].reshape(packed.shape))
+    image.putpalette(kept.astype(np.uint8).tobytes())
+    image.save(small, format="png", optimize=True)
     return small.getvalue(), int(figure.get_figwidth() * 96)
 
 
-def show(figure: Figure, sentence: str) -> None:
-    """Display a figure with its sentence, which is its alternative text, too."""
+def show(figure: Figure, sentence: str, finding: str = "") -> None:
+    """Display a figure with what it shows, inside the picture, and the sentence that says how to read it.
+
+    Both are its alternative text.
+    """
+    if finding:
+        figure.suptitle(finding, fontsize=15, fontweight="bold")
     png, width = picture(figure)
-    display(Image(png, alt=sentence, width=width), Markdown(sentence))
+    display(Image(png, alt=f"{finding}. {sentence}" if finding else sentence, width=width), Markdown(sentence))
 
 
 def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
