@@ -109,12 +109,15 @@ def regret(point: Point, limit: float, price: float = PRICE) -> Regret:
 
 
 def regrets(rows: Sequence[Row], test: str, price: float = PRICE) -> dict[str, list[Regret]]:
-    """Return the regret of each network, by method. Where no need is known, time is counted from 0."""
+    """Return the regret of each network, by method, of those that were tested so. Where no need is known, time is
+    counted from 0.
+    """
     limit = mean(steps for _, steps in in_time(rows).get(test, [[1.0, 0.0]]))
-    return {
-        name: [regret(point, limit, price) for point in result.tests[test]]
-        for name, result in table(rows, price).items()
-    }
+    found = {}
+    for name, result in table(rows, price).items():
+        if test in result.tests:
+            found[name] = [regret(point, limit, price) for point in result.tests[test]]
+    return found
 
 
 def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
