@@ -1,4 +1,4 @@
-"""README's snippets of Python run, one after the other, as a reader would run them; only the sizes are smaller here."""
+"""The snippets of README and of docs/package.md run, as a reader would run them; only the sizes are smaller here."""
 
 import re
 from pathlib import Path
@@ -10,11 +10,18 @@ from ponder_course.experiments import ways_to_stop, ways_to_stop_problems
 from ponder_utils.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 SMALLER = {"2000": "20", "1000)": "50)", "20_000": "500", "settings[:2]": "[{**s, 'updates': 2} for s in settings[:2]]"}
 
 
-def snippets():
-    return re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+def snippets(page):
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
+
+
+def smaller(text):
+    for full, small in SMALLER.items():
+        text = text.replace(full, small)
+    return text
 
 
 @pytest.fixture
@@ -27,16 +34,22 @@ def small_tests(monkeypatch):
         monkeypatch.setattr(ways_to_stop, table, dict(getattr(ways_to_stop, table)))
 
 
+def test_the_snippet_of_readme_runs():
+    torch.manual_seed(0)
+    (code,) = snippets("README.md")
+    names = {}
+    exec(smaller(code), names)
+    assert names["prediction"].y_hat.shape == (5,)
+
+
 def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
-    code = snippets()
+    code = snippets("docs/package.md")
     assert len(code) == 4
     names = {}
-    for number, text in enumerate(code, 1):
-        for full, small in SMALLER.items():
-            text = text.replace(full, small)
-        exec(compile(text, f"README.md, snippet {number}", "exec"), names)
+    for number, text in enumerate(map(smaller, code), 1):
+        exec(compile(text, f"package.md, snippet {number}", "exec"), names)
         if "checkpoint_dir" in text:  # the same call once more goes on from its end; another run is refused
             rows = names["rows"]
             exec(text, names)
@@ -49,17 +62,17 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
     assert re.search(r"twice sure \['too much time -?\d\.\d+, wrong answers \d\.\d+', ", capsys.readouterr().out)
 
 
-def test_every_rule_has_its_name_in_readme():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_rule_has_its_name_on_the_page_of_the_package():
+    text = (ROOT / "docs/package.md").read_text(encoding="utf-8")
     assert [name for name in RULES if f'`"{name}"`' not in text] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_names_is_there(page):
     """Links to files, paths in code font, and targets of make."""
     text = (ROOT / page).read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?://)([^)#]+)\)", text)
-    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
     paths = re.findall(r"`((?:benchmarks|examples|notebooks|ponder_\w+|results|tests|tools)/[\w./]*)`", text)
     assert [path for path in paths if "NN" not in path and not (ROOT / path).exists()] == []
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
