@@ -154,7 +154,7 @@ TRAININGS: dict[str, Training] = {
     ),
     "PonderNet": Training(
         lambda problem, lambda_p: PonderLoss(problem.criterion, lambda_p, BETA),
-        (0.05, 0.1, 0.2, 0.4, 0.8), (0.02, 0.9), (*HEAD, "confidence"),
+        (0.05, 0.1, 0.2, 0.4, 0.8), (0.02, 0.9, 0.95), (*HEAD, "confidence"),
     ),
     "PonderNet, beta": Training(
         lambda problem, beta: PonderLoss(problem.criterion, LAMBDA_P, beta), (), (0.001, 0.003, 0.03, 0.1), HEAD,
