@@ -55,32 +55,38 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("(1 - a_3[j].sigmoid())", "(1 + a_3[j].sigmoid())"),
         ("0.1 * (p_3.log() - prior_3)", "0.1 * (p_3.log() + prior_3)"),
     ],
-    ("02_pondernet_theory", 5): [
-        ("cut_off / (1 - remains)", "cut_off / (1 + remains)"),
-        ("cut_off + to_the_last", "cut_off - to_the_last"),
-    ],
-    ("02_pondernet_theory", 6): [("(log_g - losses / beta).softmax(0)", "(log_g + losses / beta).softmax(0)")],
-    ("02_pondernet_theory", 7): [
-        ("return beta * log_g.exp() / (losses + mu)", "return beta * log_g.exp() / (losses - mu)"),
-        ("high = -losses.min(), beta - losses", "high = losses.min(), beta + losses"),
-    ],
-    ("02_pondernet_theory", 8): [
-        ("prior_8[3:].exp().sum() - (1 - 1e-6)", "prior_8[3:].exp().sum() + (1 - 1e-6)"),
-    ],
-    ("02_pondernet_theory", 9): [
+    ("02_pondernet_theory", 5): [("(log_g - losses / beta).softmax(0)", "(log_g + losses / beta).softmax(0)")],
+    ("02_pondernet_theory", 6): [
         ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
         ("losses = losses.mean(1, keepdim=True)", "losses = -losses.mean(1, keepdim=True)"),
     ],
+    ("02_pondernet_theory", 7): [
+        ("(f_n * log_p.gather(0, n)).sum()", "(-f_n * log_p.gather(0, n)).sum()"),
+        ("beta_12 * (log_p - prior_12)).detach()", "beta_12 * (log_p + prior_12)).detach()"),
+        ("torch.multinomial(log_p.detach().exp().T, 1)", "torch.multinomial(log_p.detach().exp().T * 0 + 1, 1)"),
+        ("f_n - (log_p.detach().exp() * f).sum(0)", "f_n * (log_p.detach().exp() * f).sum(0)"),
+    ],
+    ("02_pondernet_theory", 8): [
+        ("return beta * log_g.exp() / (losses + mu)", "return beta * log_g.exp() / (losses - mu)"),
+        ("high = -losses.min(), beta - losses", "high = losses.min(), beta + losses"),
+    ],
+    ("02_pondernet_theory", 9): [
+        ("prior_8[3:].exp().sum() - (1 - 1e-6)", "prior_8[3:].exp().sum() + (1 - 1e-6)"),
+    ],
     ("02_pondernet_theory", 10): [
+        ("cut_off / (1 - remains)", "cut_off / (1 + remains)"),
+        ("cut_off + to_the_last", "cut_off - to_the_last"),
+    ],
+    ("02_pondernet_theory", 11): [
         ("each, log_g[:, None], beta)", "each, log_g[:, None], -beta)"),
         ("ponder_loss(log_halting(a), each", "ponder_loss(log_halting(-a), each"),
     ],
-    ("02_pondernet_theory", 11): [
+    ("02_pondernet_theory", 12): [
         ("return -(log_w - losses).logsumexp(0)", "return (log_w - losses).logsumexp(0)"),
         ("return -(log_w - losses).logsumexp(0)", "return -(log_w + losses).logsumexp(0)"),
         ("path = (log_g - t * column)", "path = (log_g + t * column)"),
     ],
-    ("02_pondernet_theory", 12): [("(path.exp() * column).sum(0)", "-(path.exp() * column).sum(0)")],
+    ("02_pondernet_theory", 13): [("(path.exp() * column).sum(0)", "-(path.exp() * column).sum(0)")],
     ("03_parity", 1): [("x == 1", "x == -1"), ("remainder(2)", "remainder(3)")],
     ("03_parity", 2): [("*= 1 - lambda_n", "*= 1 + lambda_n"), ("still_thinking * lambda_n", "lambda_n")],
     ("03_parity", 3): [
