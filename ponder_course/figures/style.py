@@ -75,7 +75,8 @@ def show(figure: Figure, sentence: str, finding: str = "") -> None:
     if finding:
         figure.suptitle(finding, fontsize=15, fontweight="bold")
     png, width = picture(figure)
-    display(Image(png, alt=f"{finding}. {sentence}" if finding else sentence, width=width), Markdown(sentence))
+    alternative = f"{' '.join(finding.split())}. {sentence}" if finding else sentence
+    display(Image(png, alt=alternative, width=width), Markdown(sentence))
 
 
 def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
