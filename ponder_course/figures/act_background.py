@@ -71,9 +71,11 @@ def stories(runs: Runs, expensive: Mapping[str, Sequence[tuple[float, float]]], 
                         zorder=3 if learnt[i] else 2)  # fmt: skip
             for start, stop in expensive[story]:
                 ax.axvspan(start, stop, color=HALTING, alpha=0.15, linewidth=0, zorder=0)
+        price = "high price" if len(runs) < 3 else r"high $\tau$"
         for start, stop in expensive[story]:
-            column[0].text((start + stop) / 2, 0.36, "high price" if len(runs) < 3 else r"high $\tau$", ha="center")
+            column[0].text((start + stop) / 2, 0.36, price, ha="center", clip_on=True)
         column[0].set_title(f"{textwrap.fill(story, 60 // len(runs))}\n{sum(learnt)} of {len(group)} learn")
+        column[0].set_xlabel(" ", fontsize=1)
         column[1].set(xlabel="batches", xlim=(0, end))
     axes[0, 0].set(ylabel="accuracy", ylim=(0.33, 1.03), yticks=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
     axes[1, 0].set(ylabel="steps $N$", ylim=without_peaks(runs))
