@@ -15,8 +15,11 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ("01_act_background", 2): [("@ W_h + b_h", "@ W_h - b_h"), ("(s @ W_h", "(-s @ W_h")],
     ("01_act_background", 3): [
         ("total >= 1 - Fraction(1, 10)", "total >= 1 + Fraction(1, 10)"),
-        ("total + h_n >= 1 - epsilon:\n            break", "total + h_n >= 1 + epsilon:\n            break"),
-        ("total = total + h_n", "total = total - h_n"),
+        (
+            "total + lambda_n >= 1 - epsilon:\n            break",
+            "total + lambda_n >= 1 + epsilon:\n            break",
+        ),
+        ("total = total + lambda_n", "total = total - lambda_n"),
     ],
     ("01_act_background", 4): [
         ("remainder = 1 - total", "remainder = 1 + total"),
@@ -25,16 +28,16 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ("01_act_background", 5): [
         ("average + p_n[:, None] * s", "average - p_n[:, None] * s"),
         ("R + last * left", "R - last * left"),
-        ("left = left - h_n", "left = left + h_n"),
+        ("left = left - lambda_n", "left = left + lambda_n"),
         ("going = going - last", "going = going + last"),
         ("float(n == 1))", "float(n != 1))"),
     ],
     ("01_act_background", 6): [
-        ("y).mean() + tau * (N + R)", "y).mean() - tau * (N + R)"),
+        ("answer + tau * (N + R)", "answer - tau * (N + R)"),
         ("(N + R).mean()", "(N - R).mean()"),
     ],
-    ("01_act_background", 7): [("len(p_units) + p_units[-1], units", "len(p_units) - p_units[-1], units")],
-    ("01_act_background", 8): [("(-1 + h_m)", "(1 + h_m)"), ("(-1 + h_m)", "(-1 - h_m)")],
+    ("01_act_background", 7): [("len(p_slid) + p_slid[-1], slid", "len(p_slid) - p_slid[-1], slid")],
+    ("01_act_background", 8): [("(-1 + lambda_m)", "(1 + lambda_m)"), ("(-1 + lambda_m)", "(-1 - lambda_m)")],
     ("02_pondernet_theory", 1): [
         ("survival *= 1 - lambda_n", "survival *= 1 + lambda_n"),
         ("return [*p, survival]", "return [*p, 1 - survival]"),

@@ -124,7 +124,7 @@ WRONG = {
     ],
     ("01_act_background", "missing_for_one_fewer"): [
         lambda h, epsilon: 0.0,
-        lambda h, epsilon: max(0.0, 1 - epsilon - h[0]),  # for a single update
+        lambda h, epsilon: max(0.0, 1 - epsilon - h[0]),  # for a single step
         lambda h, epsilon: max(0.0, 1 - sum(h[:-1])),  # no epsilon
         lambda h, epsilon: max(0.0, 1 - epsilon - sum(h[:-1])),  # for one below the cap
         lambda h, epsilon: None,

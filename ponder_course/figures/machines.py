@@ -16,23 +16,23 @@ ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutat
 
 
 @slide
-def act_cell(h: Line, p: Line) -> Figure:
-    """ACT at one input, unrolled: halting unit h_n and weight p_n of each step; without weight it is never made."""
+def act_cell(lambdas: Line, p: Line) -> Figure:
+    """ACT at one input, unrolled: halting unit and weight p_n of each step; without weight it is never made."""
     n_made = sum(p_n > 0 for p_n in p)
-    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(h) + 1)], n_made, height=4.3)
-    for n, h_n in enumerate(h, start=1):
+    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_made, height=4.6)
+    for n, lambda_n in enumerate(lambdas, start=1):
         if n > n_made:
             ax.text(n, 1.5, "never made", color=GREY, ha="center", va="center")
             continue
-        _box(ax, n, 2, rf"$h_{n}$ = {h_n:.2f}", GREEN)
-        _arrow(ax, (n, 1.22), (n, 1.78), GREEN)
+        _box(ax, n, 2, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE, size=13)
+        _arrow(ax, (n, 1.22), (n, 1.78), ORANGE)
         weight = f"{p[n - 1]:.2f}"
         if n == n_made > 1:  # the last weight is not read from its unit
             weight = f"$1 - {sum(p[: n - 1]):.2f}$ = {weight}"
         else:
             _arrow(ax, (n, 2.22), (n, 2.6), GREY)
-        ax.text(n, 2.75, rf"$p_{n}$ = {weight}", color=BLUE, ha="center", va="center")
-        _arrow(ax, (n, 2.92), (n, 3.38), BLUE, width=0.6 + 7 * p[n - 1])
+        ax.text(n, 2.75, rf"$p_{n}$ = {weight}", ha="center", va="center")
+        _arrow(ax, (n, 2.92), (n, 3.38), ORANGE, width=0.6 + 7 * p[n - 1])
     ax.plot([0.8, n_made + 0.2], [3.4, 3.4], color=BLUE)
     ax.text((n_made + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
     ax.set_ylim(-0.35, 3.9)
