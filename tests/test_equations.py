@@ -109,18 +109,14 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("(p_n * cross_entropy", "(log_p * cross_entropy"),
     ],
     ("04_mnist_rotation", 1): [
-        ("h = h + torch.relu(", "h = h - torch.relu("),
-        ("padding=1) + from_x)", "padding=1) - from_x)"),
-    ],
-    ("04_mnist_rotation", 2): [
         ("losses = torch.full((20, 1), 0.3)", "losses = torch.linspace(0.3, 0.2, 20)[:, None]"),
         ("log_prior.exp().flip(0).cumsum(0).flip(0)", "log_prior.exp().cumsum(0)"),
     ],
-    ("04_mnist_rotation", 3): [("c * u - s * v", "c * u + s * v"), ("s * u + c * v", "s * u - c * v")],
-    ("04_mnist_rotation", 4): [
-        ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
-        ("losses = losses.mean(1, keepdim=True)", "losses = -losses.mean(1, keepdim=True)"),
+    ("04_mnist_rotation", 2): [
+        ("h = h + torch.relu(", "h = h - torch.relu("),
+        ("padding=1) + from_x)", "padding=1) - from_x)"),
     ],
+    ("04_mnist_rotation", 3): [("c * u - s * v", "c * u + s * v"), ("s * u + c * v", "s * u - c * v")],
     ("05_light_cone", 1): [
         ("torch.tanh(sum(heard) + b", "torch.tanh(sum(heard) - b"),
         (

@@ -87,24 +87,24 @@ def readers(image: Sequence[Line]) -> Figure:
     away = np.maximum(away[:, None], away)  # steps from the middle to each place
     rows = (
         ("CNN first", "reads all, then thinks", "seen at every step", BLUE, 8.0),
-        ("patches", "thinks in order to read", "each place sees its own patch, at every step", RED, 2.2),
+        ("patches", "thinks in order to read", "each place sees its own patch, at every step", GREEN, 2.2),
     )
     for name, how, seen, colour, y in rows:
         gridded = name == "patches"
         ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, extent=(0.2, 3.2, y - 1.5, y + 1.5))
-        title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=13)
-        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=12)
+        title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=14)
+        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=13)
         if gridded:
             _grid(ax, 1.7, y, 1.5, color=colour, alpha=0.5)
         else:
             _box(ax, 5.2, y, "CNN", colour, size=13)
             _arrow(ax, (3.3, y), (4.4, y), colour)
         ax.plot([3.3 if gridded else 5.85, 6.8, 6.8, 17.0], [y, y, y - 1.7, y - 1.7], color=colour, linewidth=1.4)
-        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=11)
+        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=13)
         for n, x in ((1, 8.6), (2, 12.8), (3, 17.0)):
             half = 1.1 if gridded else 0.45
             if gridded:
-                known, shown = away < n, ListedColormap(["#F7DFD0", colour])
+                known, shown = away < n, ListedColormap(["#CCECE3", colour])
                 ax.imshow(known, cmap=shown, vmin=0, vmax=1, extent=(x - half, x + half, y - half, y + half))
                 _grid(ax, x, y, half, color="white")
             else:
