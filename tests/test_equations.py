@@ -91,22 +91,11 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ],
     ("02_pondernet_theory", 13): [("(path.exp() * column).sum(0)", "-(path.exp() * column).sum(0)")],
     ("03_parity", 1): [("x == 1", "x == -1"), ("remainder(2)", "remainder(3)")],
-    ("03_parity", 2): [("*= 1 - lambda_n", "*= 1 + lambda_n"), ("still_thinking * lambda_n", "lambda_n")],
-    ("03_parity", 3): [
-        ("logsigmoid(-a)", "logsigmoid(a)"),
-        ("= nn.functional.logsigmoid(a)", "= nn.functional.logsigmoid(-a)"),
-        ("log_lambda + log_survival", "log_lambda - log_survival"),
-        ("torch.zeros_like(a[:1])])  # the last takes", "log_lambda[-1:]])  # the last takes"),
-    ],
-    ("03_parity", 4): [
-        ("survival = (1 - lambda_p)", "survival = (1 + lambda_p)"),
-        ("(1 - (1 - lambda_p) ** N)", "(1 + (1 - lambda_p) ** N)"),
-        ("lambda_p * survival", "survival"),
-    ],
-    ("03_parity", 5): [
-        ("log_p - log_prior[:, None]", "log_p + log_prior[:, None]"),
+    ("03_parity", 2): [
+        ("(log_p - log_prior)", "(log_p + log_prior)"),
+        ("(log_prior - log_p)", "(log_prior + log_p)"),
         ("reconstruction + beta * divergence", "reconstruction - beta * divergence"),
-        ("(p_n * cross_entropy", "(log_p * cross_entropy"),
+        ("(log_p.exp() * losses)", "(log_p * losses)"),
     ],
     ("04_mnist_rotation", 1): [
         ("losses = torch.full((20, 1), 0.3)", "losses = torch.linspace(0.3, 0.2, 20)[:, None]"),
