@@ -61,7 +61,7 @@ def over_angles(
 
     Beyond the border all is grey; the first `live` runs of each network are darker; wrong answers are red.
     """
-    figure, axes = panels(len(groups), width=4.7, height=3.9, sharey=sharey)
+    figure, axes = panels(len(groups), width=4.7, height=3.6, sharey=sharey)
     for ax, group, label in zip(axes, groups, labels, strict=True):
         for position, (name, runs) in enumerate(group.items()):
             which = 1 if name.startswith("wrong") else LOOKS[position]
