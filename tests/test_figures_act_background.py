@@ -157,8 +157,8 @@ def test_a_finding_says_what_the_rows_say():
     assert who_learns(table) == "Up to a price of 0.1 all learn; from 0.3 on, none does"
     assert who_learns(table[table["setting"] > 0.1]) == "1 of 3 networks learn"
     assert who_learns(table.assign(setting=-table["setting"])) == "3 of 5 networks learn"
-    assert when(RUNS["cheap"]) == "after 8 batches"
-    assert when(RUNS["cheap"], since=2) == "after 6 batches"
+    assert when(RUNS["cheap"]) == "in 8 batches"
+    assert when(RUNS["cheap"], since=2) == "in 6 batches"
     assert when(RUNS["early"]) == "never"
     assert when([]) == "(no runs)"
 
