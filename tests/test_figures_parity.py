@@ -3,39 +3,41 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import check, pairs, points
+from drawn import bars, check, pairs, points, written
 from notebook_code import function
 
 from ponder_course.figures import parity as draw
-from ponder_course.figures.style import BLACK, COLOURS, GREY, MARKERS, ORANGE
+from ponder_course.figures.style import ANSWER, COLOURS, DASHES, GREY, HALTING, MARKERS, NOT_LEARNT, PRIOR
 from ponder_utils.evaluation import Score
 
-draw_over_training = function("03_parity", "draw_over_training")
-draw_two_counts = function("03_parity", "draw_two_counts")
+draw_halting = function("03_parity", "draw_halting")
+draw_learning = function("03_parity", "draw_learning")
+draw_steps = function("03_parity", "draw_steps")
+draw_own_time = function("03_parity", "draw_own_time")
 draw_traces = function("03_parity", "draw_traces")
+apart, DARK = function("03_parity", "apart"), function("03_parity", "DARK")
 draw_fractions = function("03_prior_and_divergence", "draw_fractions")
 draw_beyond = function("03_beyond_the_border", "draw_beyond")
 METHODS = function("03_beyond_the_border", "METHODS")
 draw_accuracy_and_steps = function("03_papers_size", "draw_accuracy_and_steps")
 
-K, PRIOR = [1, 2, 3], [0.5, 0.3, 0.2]
+K, P_G = [1, 2, 3], [0.5, 0.3, 0.2]
 BY_STEP = [[0.5, 0.6, 0.9], [0.4, 0.8, 0.7]]
-WATCHED = pd.DataFrame(
-    {"kind": kind, "network": k, "update": u, "easy": [0.6 - u / 100, 0.3, 0.1 + u / 100], "hard": [0.2, 0.3, 0.5]}
-    | {"easy right": 0.7 + u / 16 + k, "hard right": 0.5 + u / 16}
+MOMENTS = [
+    {"update": u, "easy": [0.6, 0.3, 0.1 + u / 1e4], "hard": [0.2, 0.3, 0.5], "easy right": 1.0, "hard right": 0.55}
+    for u in (0, 2000)
+]
+LEARNING = pd.DataFrame(
+    {"kind": kind, "network": k, "update": u, "accuracy": 0.5 + u / 100 + k / 10, "steps": 2 + k + u / 9}
     for kind in ("a", "b") for k in range(2) for u in (0, 9)
 )  # fmt: skip
+OWN = {0.1: [(1.0, 0.64), (0.99, 0.97)], 0.9: [(1.0, 1.0)]}  # lambda_p: by itself, at the best fixed step
 SCORES = {
-    "one": [Score(0.95, 2.5, BY_STEP[0], PRIOR), Score(0.85, 1.5, BY_STEP[1], PRIOR)],
-    "two": [Score(0.75, 2.2, BY_STEP[1], PRIOR)],
+    "one": [Score(0.95, 2.5, BY_STEP[0], P_G), Score(0.85, 1.5, BY_STEP[1], P_G)],
+    "two": [Score(0.75, 2.2, BY_STEP[1], P_G)],
 }
-COUNTS = {
-    "one": [
-        {"steps": [2.0, 3.0, 4.0], "by_ones": [1.0, 5.0, 6.0, 7.0], "learnt": True},
-        {"steps": [2.5, 3.5, 4.5], "by_ones": [1.5, 5.5, 6.5, 7.5], "learnt": False},
-    ],
-    "two": [{"steps": [8.0, 9.0, 9.5], "by_ones": [8.0, 8.2, 8.4, 8.6], "learnt": True}],
-}
+STEPS = {"one": [[2.0, 3.0, 4.0], [2.5, 3.5, 4.1]], "two": [[8.0, 9.0, 9.5]]}
+ENDS, LEARNT = {"one": ["+2", "+1.6"], "two": ["+1.5"]}, {"one": [True, False], "two": [True]}
 RUNS = {
     "ACT": [
         {"accuracy": [1.0, 0.9, 0.8], "steps": [1.0, 2.0, 3.0], "learnt": True},
@@ -61,14 +63,17 @@ BY_ONES = {
 TRACES = {
     "answers": [[0.1, 0.2, 0.9], [0.6, 0.5, 0.4]],
     "halting": [[0.3, 0.35, 0.5], [0.7, 0.75, 0.8]],
-    "p": [PRIOR, PRIOR[::-1]],
+    "p": [P_G, P_G[::-1]],
     "inputs": [[0, 1], [-1, 1]],
     "targets": [1, 0],
 }
 FIGURES = {
-    "over_training": lambda: draw_over_training(WATCHED, {"easy": "k = 1", "hard": "k = 8"}, PRIOR, [0, 9]),
+    "halting": lambda: draw_halting(MOMENTS, P_G, 8, last=3),
+    "learning": lambda: draw_learning(LEARNING),
+    "own_time": lambda: draw_own_time(0.95, BY_STEP[1], P_G, OWN, 0.05),
+    "own_time_alone": lambda: draw_own_time(0.95, BY_STEP[1], P_G, {}, 0.05),
     "stopped_at": lambda: draw.stopped_at(SCORES),
-    "two_counts": lambda: draw_two_counts(COUNTS, K, "steps"),
+    "steps": lambda: draw_steps(STEPS, K, "non-zero", ENDS, LEARNT),
     "traces": lambda: draw_traces(**TRACES),
     "rises": lambda: draw.rises(OUTCOMES, (-3, 4), "more"),
     "fractions": lambda: draw_fractions(OUTCOMES, "networks"),
@@ -84,19 +89,39 @@ def test_figures_are_opaque_labelled_and_legible_whatever_the_readers_style(name
     assert all(ax.get_xlabel() for ax in figure.axes)
 
 
-def test_the_moments_of_training_are_columns_and_every_network_a_line():
-    axes = FIGURES["over_training"]().axes
-    assert [ax.get_title() for ax in axes] == ["0 updates", "9 updates", "accuracy", "", "", ""]
-    for row, colour in ((axes[:3], COLOURS[0]), (axes[3:], COLOURS[1])):
-        for ax, update in zip(row[:2], (0, 9), strict=True):
-            easy = [0.6 - update / 100, 0.3, 0.1 + update / 100]
-            assert points(ax, color=colour) == [pairs(K, easy)] * 2
-            assert points(ax, color=BLACK, linestyle="--") == [pairs(K, [0.2, 0.3, 0.5])] * 2
-            assert points(ax, linestyle=":") == [pairs(K, PRIOR)]
-        assert points(row[2], color=colour) == [pairs([0, 9], [0.7 + k, 0.7 + 9 / 16 + k]) for k in range(2)]
-        assert points(row[2], color=BLACK) == [pairs([0, 9], [0.5, 0.5 + 9 / 16])] * 2
-        assert [line[0][0] for line in points(row[2], color=GREY, linestyle=":")] == [0, 9]
-    assert [ax.get_ylabel() for ax in axes] == ["a\n$p_n$", "", "", "b\n$p_n$", "", ""]
+def test_each_moment_of_training_has_both_distributions_the_prior_and_what_is_right():
+    axes = FIGURES["halting"]().axes
+    assert [ax.get_title() for ax in axes] == ["0 updates", "2,000 updates"]
+    for ax, row in zip(axes, MOMENTS, strict=True):
+        assert points(ax, color=HALTING) == [pairs(K, row["easy"])]
+        assert points(ax, color=DARK, linestyle="--") == [pairs(K, row["hard"])]
+        assert points(ax, color=PRIOR, linestyle=":") == [pairs(K, P_G)]
+        assert written(ax) == ["$k$ = 1: 100% right", "$k$ = 8: 55% right"]
+
+
+def test_every_network_learns_on_a_line_with_its_steps_in_the_end():
+    accuracy, steps = FIGURES["learning"]().axes
+    for ax, colour, column in ((accuracy, ANSWER, "accuracy"), (steps, HALTING, "steps")):
+        for kind, dashes in zip("ab", DASHES, strict=False):
+            networks = LEARNING[LEARNING["kind"] == kind].groupby("network")
+            wanted = [pairs(network["update"], network[column]) for _, network in networks]
+            assert points(ax, color=colour, linestyle=dashes) == wanted
+    assert sorted(written(steps)) == ["3.0", "3.0", "4.0", "4.0"]
+
+
+def test_a_networks_own_time_stands_beside_every_fixed_step_and_who_gains_is_counted():
+    one, many = FIGURES["own_time"]().axes
+    assert points(one, color=ANSWER) == [pairs(K, BY_STEP[1])]
+    assert {y for _, y in points(one, color=HALTING)[0]} == {0.95}
+    assert [bar[1] for bar in bars(one)] == P_G
+    assert "halting by itself: 95%" in written(one)
+    assert "all stop at step 2: 80%" in written(one)
+    marks = [(line.get_ydata()[0], line.get_markerfacecolor()) for line in many.lines if line.get_marker() == "o"]
+    assert marks == [(0.64, ANSWER), (0.97, "white"), (1.0, "white")]
+    assert [line[0][1] for line in points(many, color=HALTING)] == [1.0, 0.99, 1.0]
+    assert written(many)[:2] == ["1 of\n2", "0 of\n1"]
+    assert many.get_title() == "stored: 1 of 3 need their own time"
+    assert len(FIGURES["own_time_alone"]().axes) == 1
 
 
 def test_stopped_at_a_step_and_where_halting_lands():
@@ -106,23 +131,28 @@ def test_stopped_at_a_step_and_where_halting_lands():
     assert points(one, markersize=12) == [[[2.5, 0.95]], [[1.5, 0.85]]]
     assert points(two, markersize=5.5) == [pairs(K, BY_STEP[1])]
     assert points(two, markersize=12) == [[[2.2, 0.75]]]
-    assert {line.get_color() for line in two.get_lines()} == {COLOURS[1], BLACK}
+    assert {line.get_color() for line in two.get_lines()} == {ANSWER, HALTING, GREY}
 
 
-def test_steps_by_two_counts_stand_side_by_side():
-    axes = FIGURES["two_counts"]().axes
-    assert [ax.get_title() for ax in axes] == ["one", "one", "two", "two"]
-    assert [("not 0" in ax.get_xlabel()) for ax in axes] == [True, False, True, False]
-    for ax, networks in zip(axes[::2], COUNTS.values(), strict=True):
-        assert points(ax) == [pairs(K, network["steps"]) for network in networks]
-    for ax, networks in zip(axes[1::2], COUNTS.values(), strict=True):
-        assert points(ax) == [pairs([0, 1, 2, 3], network["by_ones"]) for network in networks]
-    assert points(axes[0], color=GREY) == [pairs(K, COUNTS["one"][1]["steps"])]
-    assert points(axes[2], color=COLOURS[1]) == [pairs(K, COUNTS["two"][0]["steps"])]
+def test_steps_are_a_line_for_each_network_with_its_change_at_the_end():
+    one, two = FIGURES["steps"]().axes
+    assert (one.get_title(), two.get_title()) == ("one", "two")
+    assert points(one, color=HALTING) == [pairs(K, STEPS["one"][0])]
+    assert points(one, color=NOT_LEARNT) == [pairs(K, STEPS["one"][1])]
+    assert points(two, color=HALTING) == [pairs(K, STEPS["two"][0])]
+    assert (written(one), written(two)) == (ENDS["one"], ENDS["two"])
+    low, high = (text.get_position()[1] for text in one.texts)
+    assert high - low > 0.5
+
+
+def test_what_stands_too_close_is_moved_apart():
+    moved = apart([3.0, 1.0, 1.1, 5.0], 0.5)
+    assert moved == pytest.approx([3.0, 0.8, 1.3, 5.0])
+    assert apart([1.0, 2.0], 0.5) == [1.0, 2.0]
 
 
 def test_a_network_looks_the_same_in_every_figure():
-    for name in ("stopped_at", "two_counts"):
+    for name in ("stopped_at", "steps"):
         small = [line for line in FIGURES[name]().axes[0].get_lines() if line.get_markersize() == 5.5]
         assert [line.get_marker() for line in small if len(line.get_xdata())] == [*MARKERS[:2]]
 
@@ -133,34 +163,38 @@ def test_traces_have_the_answer_above_and_halting_below():
     assert [ax.get_title() for ax in axes] == [f"{dot} +", f"{minus} +", "", ""]
     for i in range(2):
         above, below = axes[i], axes[i + 2]
-        assert points(above, color=COLOURS[0]) == [pairs(K, TRACES["answers"][i])]
+        assert points(above, color=ANSWER) == [pairs(K, TRACES["answers"][i])]
         assert {y for _, y in points(above, linestyle=":")[0]} == {TRACES["targets"][i]}
-        assert points(below, color=ORANGE) == [pairs(K, TRACES["halting"][i])]
-        bars = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in below.patches]
-        assert bars == [pytest.approx(pair) for pair in zip(K, TRACES["p"][i], strict=True)]
+        assert points(below, color=DARK) == [pairs(K, TRACES["halting"][i])]
+        found = [(n, height) for n, height, _ in bars(below)]
+        assert found == [pytest.approx(pair) for pair in zip(K, TRACES["p"][i], strict=True)]
 
 
 def test_a_rise_is_a_mean_with_its_interval_or_a_cross_for_each_run_and_others_are_counted():
-    small, large = FIGURES["rises"]().axes
-    low, high = (2 + sign * 4.3027 / 3**0.5 for sign in (-1, 1))  # Student's t, two degrees of freedom
-    x = 0.1 - 0.05 / 2
-    interval, mark = points(small, color=COLOURS[0])[:2]
-    assert interval == [pytest.approx([x, low], rel=1e-4), pytest.approx([x, high], rel=1e-4)]
+    paper, turned = FIGURES["rises"]().axes
+    assert (paper.get_title(), turned.get_title()) == ("paper's", "reversed")
+    half = 4.3027 / 3**0.5  # Student's t, two degrees of freedom
+    x = 0.1 - 0.07 / 2  # small
+    interval, mark = points(paper, color=draw.UNDECIDED)[:2]
+    assert interval == [pytest.approx([x, 2 - half], rel=1e-4), pytest.approx([x, 2 + half], rel=1e-4)]
     assert mark == [[pytest.approx(x), 2]]
-    x = 0.9 - 0.05 / 2
-    assert points(small, color=COLOURS[0])[2:] == [[[pytest.approx(x), 0.5], [pytest.approx(x), 1]]]
-    assert points(small, color=COLOURS[1]) == []
-    x = 0.1 + 0.05 / 2
-    assert points(large, color=COLOURS[1]) == [[[pytest.approx(x), -2]] * 2, [[pytest.approx(x), -2]]]
-    assert points(large, color=COLOURS[0]) == []
-    rows = {text.get_text()[:-1]: text.get_position()[1] for text in small.texts if text.get_text().endswith(":")}
-    assert [*rows] == ["not learnt", "crashed"]
-    numbers = {(round(text.get_position()[0], 3), text.get_position()[1]): text.get_text() for text in small.texts}
-    assert numbers[0.875, rows["not learnt"]] == "7"
-    assert numbers[0.875, rows["crashed"]] == "1"
-    assert numbers[0.125, rows["crashed"]] == "10"
-    assert len(small.texts) == 2 + 3
-    assert not large.texts
+    (hollow,) = [line for line in paper.lines if line.get_marker() == "o" and len(line.get_xdata())]
+    assert hollow.get_markerfacecolor() == "white"
+    x = 0.9 - 0.07 / 2
+    assert points(paper, marker="x") == [[[pytest.approx(x), 0.5], [pytest.approx(x), 1]]]
+    assert points(paper, color=HALTING) == []
+    x = 0.1 + 0.07 / 2  # large: the interval leaves out 0
+    assert points(turned, color=HALTING) == [[[pytest.approx(x), -2]] * 2, [[pytest.approx(x), -2]]]
+    heights = {text.get_text()[:-1]: text.get_position()[1] for text in paper.texts if text.get_text().endswith(":")}
+    assert [*heights] == ["not learnt", "crashed"]
+    numbers = {
+        (round(t.get_position()[0], 3), t.get_position()[1]): t.get_text() for t in [*paper.texts, *turned.texts]
+    }
+    assert numbers[0.865, heights["not learnt"]] == "7"
+    assert numbers[0.865, heights["crashed"]] == "1"
+    assert numbers[0.065, heights["crashed"]] == "10"
+    assert len(paper.texts) == 2 + 2
+    assert len(turned.texts) == 1
 
 
 def test_fractions_of_networks_that_crashed_and_that_learnt():
@@ -207,14 +241,24 @@ def test_steps_by_ones_are_hollow_where_they_are_often_wrong():
     assert (a.get_title(), b.get_title()) == ("a", "b")
     for ax, lines in ((a, BY_ONES["a"]), (b, BY_ONES["b"])):
         for which, line in enumerate(lines):
-            steps = pairs(range(len(line["steps"])), line["steps"])
-            assert points(ax, color=COLOURS[which], linestyle="-") == [steps]
+            steps, colour = pairs(range(len(line["steps"])), line["steps"]), draw.AMBERS[which]
+            assert points(ax, color=colour, linestyle="-") == [steps]
             often = [right >= 0.9 for right in line["accuracy"]]
             full = [point for point, right in zip(steps, often, strict=True) if right]
             hollow = [point for point, right in zip(steps, often, strict=True) if not right]
-            size = 7.5 - 1.5 * which
-            marks = {"markersize": size, "color": COLOURS[which], "linestyle": "None"}
-            assert points(ax, **marks, markerfacecolor=COLOURS[which]) == [full]
+            marks = {"markersize": 7.5 - 1.5 * which, "color": colour, "linestyle": "None"}
+            assert points(ax, **marks, markerfacecolor=colour) == [full]
             assert points(ax, **marks, markerfacecolor="white") == ([hollow] if hollow else [])
     labels = [text.get_text() for text in FIGURES["by_ones"]().legends[0].get_texts()]
     assert labels == ["$k$ = 1", "$k$ = 2", "often wrong"]
+
+
+def test_a_clock_is_called_one_and_so_is_who_takes_all_the_steps():
+    clock = [{"steps": [20.0 - 2 * ones for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
+    shifted = [clock[0], {**clock[1], "steps": [n + 10 for n in clock[1]["steps"]]}]  # k counts as well
+    slow = [{"steps": [20.0, 19.5] + [20.0] * (k - 1), "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
+    flat = [{"steps": [9.0 - ones / 10 for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
+    names = ["a clock", "", "takes all 20", ""]
+    assert [draw.pace(lines, 20) for lines in (clock, shifted, slow, flat)] == names
+    assert draw.pace(slow, 40) == ""
+    assert written(draw.by_ones({"one": clock}, [4, 8]).axes[0]) == ["a clock"]

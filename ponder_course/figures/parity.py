@@ -1,6 +1,7 @@
 """Figures of lesson 03: when networks halt as they learn, how they answer, and what their steps depend on."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,7 @@ def stopped_at(groups: Mapping[str, Sequence[Score]], lowest: float = 0.38) -> F
             n = step_axis(ax, len(score.accuracy_by_step), title=title, ylim=(lowest, 1.05))
             ax.plot(n, score.accuracy_by_step, **network_look(which, ANSWER))
             ax.plot([score.steps], [score.accuracy], **network_look(which, HALTING) | large, zorder=3)
-        ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.3)
-        ax.text(len(scores[0].accuracy_by_step), 0.49, "chance", color="#666666", ha="right", va="top")
+        ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.3, label="chance")
     for which in range(max(map(len, groups.values()))):
         axes[0].plot([], [], **network_look(which, ANSWER), label=f"network {which}")
     axes[0].plot([], [], "o", color=HALTING, markersize=10, label="halting as it wants")
@@ -82,7 +82,7 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
         axes[0].text(-0.02, height, f"{name}:", ha="right", fontsize=11, transform=axes[0].transAxes)
     for which, size in enumerate(sizes):
         axes[0].plot([], [], MARKERS[which], color=BLACK, markersize=8, markerfacecolor="white", label=size)
-    axes[0].set_ylabel(label)
+    axes[0].set_ylabel(fill(label, 32))  # a longer one would run into the names of the counts
     return legend(figure, columns=2)
 
 
