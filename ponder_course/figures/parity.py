@@ -133,7 +133,8 @@ def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[i
             steps, right = np.asarray(line["steps"]), np.asarray(line["accuracy"]) >= 0.9
             ones = np.arange(len(steps))
             ax.plot(ones, steps, color=colour, linewidth=1.0, alpha=0.6)
-            mark = {"color": colour, "marker": MARKERS[which], "linestyle": "", "markersize": 7.5 - 1.5 * which}
+            mark: dict[str, Any] = {"color": colour, "marker": MARKERS[which], "linestyle": ""}
+            mark["markersize"] = 7.5 - 1.5 * which
             ax.plot(ones[right], steps[right], **mark, label=f"$k$ = {k}")
             ax.plot(ones[~right], steps[~right], **mark | {"markerfacecolor": "white"})
         ax.text(0.97, 0.62, pace(lines, cap), transform=ax.transAxes, ha="right", fontsize=17, fontweight="bold")
