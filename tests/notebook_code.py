@@ -19,14 +19,25 @@ def code_cells(stem):
     return [source for source in cells if "google.colab" not in source]
 
 
+def _imports(node):
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _defines(node):
+    """Whether it is a function, a class, or a constant with a capital letter; what a cell computes is not run."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        names = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+        return all(name.id.lstrip("_")[0].isupper() for name in names)
+    return isinstance(node, ast.FunctionDef | ast.ClassDef)
+
+
 @functools.cache
 def folded(stem: str) -> SimpleNamespace:
-    """All that a notebook's folded cells define; of its other cells only the imports are run."""
+    """All that a notebook's folded cells define, and what its cells import; nothing else is run."""
     names: dict[str, Any] = {"__name__": "notebook"}
     for source in code_cells(stem):
-        body = ast.parse(source).body
-        if not source.startswith("# @title"):
-            body = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+        folded_cell = source.startswith("# @title")
+        body = [node for node in ast.parse(source).body if _imports(node) or (folded_cell and _defines(node))]
         exec(compile(ast.Module(body, []), f"<{stem}>", "exec"), names)
     return SimpleNamespace(**names)
 
