@@ -15,8 +15,11 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ("01_act_background", 2): [("@ W_h + b_h", "@ W_h - b_h"), ("(s @ W_h", "(-s @ W_h")],
     ("01_act_background", 3): [
         ("total >= 1 - Fraction(1, 10)", "total >= 1 + Fraction(1, 10)"),
-        ("total + h_n >= 1 - epsilon:\n            break", "total + h_n >= 1 + epsilon:\n            break"),
-        ("total = total + h_n", "total = total - h_n"),
+        (
+            "total + lambda_n >= 1 - epsilon:\n            break",
+            "total + lambda_n >= 1 + epsilon:\n            break",
+        ),
+        ("total = total + lambda_n", "total = total - lambda_n"),
     ],
     ("01_act_background", 4): [
         ("remainder = 1 - total", "remainder = 1 + total"),
@@ -25,16 +28,16 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ("01_act_background", 5): [
         ("average + p_n[:, None] * s", "average - p_n[:, None] * s"),
         ("R + last * left", "R - last * left"),
-        ("left = left - h_n", "left = left + h_n"),
+        ("left = left - lambda_n", "left = left + lambda_n"),
         ("going = going - last", "going = going + last"),
         ("float(n == 1))", "float(n != 1))"),
     ],
     ("01_act_background", 6): [
-        ("y).mean() + tau * (N + R)", "y).mean() - tau * (N + R)"),
+        ("answer + tau * (N + R)", "answer - tau * (N + R)"),
         ("(N + R).mean()", "(N - R).mean()"),
     ],
-    ("01_act_background", 7): [("len(p_units) + p_units[-1], units", "len(p_units) - p_units[-1], units")],
-    ("01_act_background", 8): [("(-1 + h_m)", "(1 + h_m)"), ("(-1 + h_m)", "(-1 - h_m)")],
+    ("01_act_background", 7): [("len(p_slid) + p_slid[-1], slid", "len(p_slid) - p_slid[-1], slid")],
+    ("01_act_background", 8): [("(-1 + lambda_m)", "(1 + lambda_m)"), ("(-1 + lambda_m)", "(-1 - lambda_m)")],
     ("02_pondernet_theory", 1): [
         ("survival *= 1 - lambda_n", "survival *= 1 + lambda_n"),
         ("return [*p, survival]", "return [*p, 1 - survival]"),
@@ -55,63 +58,54 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("(1 - a_3[j].sigmoid())", "(1 + a_3[j].sigmoid())"),
         ("0.1 * (p_3.log() - prior_3)", "0.1 * (p_3.log() + prior_3)"),
     ],
-    ("02_pondernet_theory", 5): [
-        ("cut_off / (1 - remains)", "cut_off / (1 + remains)"),
-        ("cut_off + to_the_last", "cut_off - to_the_last"),
-    ],
-    ("02_pondernet_theory", 6): [("(log_g - losses / beta).softmax(0)", "(log_g + losses / beta).softmax(0)")],
-    ("02_pondernet_theory", 7): [
-        ("return beta * log_g.exp() / (losses + mu)", "return beta * log_g.exp() / (losses - mu)"),
-        ("high = -losses.min(), beta - losses", "high = losses.min(), beta + losses"),
-    ],
-    ("02_pondernet_theory", 8): [
-        ("prior_8[3:].exp().sum() - (1 - 1e-6)", "prior_8[3:].exp().sum() + (1 - 1e-6)"),
-    ],
-    ("02_pondernet_theory", 9): [
+    ("02_pondernet_theory", 5): [("(log_g - losses / beta).softmax(0)", "(log_g + losses / beta).softmax(0)")],
+    ("02_pondernet_theory", 6): [
         ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
         ("losses = losses.mean(1, keepdim=True)", "losses = -losses.mean(1, keepdim=True)"),
     ],
+    ("02_pondernet_theory", 7): [
+        ("(f_n * log_p.gather(0, n)).sum()", "(-f_n * log_p.gather(0, n)).sum()"),
+        ("beta_12 * (log_p - prior_12)).detach()", "beta_12 * (log_p + prior_12)).detach()"),
+        ("torch.multinomial(log_p.detach().exp().T, 1)", "torch.multinomial(log_p.detach().exp().T * 0 + 1, 1)"),
+        ("f_n - (log_p.detach().exp() * f).sum(0)", "f_n * (log_p.detach().exp() * f).sum(0)"),
+    ],
+    ("02_pondernet_theory", 8): [
+        ("return beta * log_g.exp() / (losses + mu)", "return beta * log_g.exp() / (losses - mu)"),
+        ("high = -losses.min(), beta - losses", "high = losses.min(), beta + losses"),
+    ],
+    ("02_pondernet_theory", 9): [
+        ("prior_8[3:].exp().sum() - (1 - 1e-6)", "prior_8[3:].exp().sum() + (1 - 1e-6)"),
+    ],
     ("02_pondernet_theory", 10): [
+        ("cut_off / (1 - remains)", "cut_off / (1 + remains)"),
+        ("cut_off + to_the_last", "cut_off - to_the_last"),
+    ],
+    ("02_pondernet_theory", 11): [
         ("each, log_g[:, None], beta)", "each, log_g[:, None], -beta)"),
         ("ponder_loss(log_halting(a), each", "ponder_loss(log_halting(-a), each"),
     ],
-    ("02_pondernet_theory", 11): [
+    ("02_pondernet_theory", 12): [
         ("return -(log_w - losses).logsumexp(0)", "return (log_w - losses).logsumexp(0)"),
         ("return -(log_w - losses).logsumexp(0)", "return -(log_w + losses).logsumexp(0)"),
         ("path = (log_g - t * column)", "path = (log_g + t * column)"),
     ],
-    ("02_pondernet_theory", 12): [("(path.exp() * column).sum(0)", "-(path.exp() * column).sum(0)")],
+    ("02_pondernet_theory", 13): [("(path.exp() * column).sum(0)", "-(path.exp() * column).sum(0)")],
     ("03_parity", 1): [("x == 1", "x == -1"), ("remainder(2)", "remainder(3)")],
-    ("03_parity", 2): [("*= 1 - lambda_n", "*= 1 + lambda_n"), ("still_thinking * lambda_n", "lambda_n")],
-    ("03_parity", 3): [
-        ("logsigmoid(-a)", "logsigmoid(a)"),
-        ("= nn.functional.logsigmoid(a)", "= nn.functional.logsigmoid(-a)"),
-        ("log_lambda + log_survival", "log_lambda - log_survival"),
-        ("torch.zeros_like(a[:1])])  # the last takes", "log_lambda[-1:]])  # the last takes"),
-    ],
-    ("03_parity", 4): [
-        ("survival = (1 - lambda_p)", "survival = (1 + lambda_p)"),
-        ("(1 - (1 - lambda_p) ** N)", "(1 + (1 - lambda_p) ** N)"),
-        ("lambda_p * survival", "survival"),
-    ],
-    ("03_parity", 5): [
-        ("log_p - log_prior[:, None]", "log_p + log_prior[:, None]"),
+    ("03_parity", 2): [
+        ("(log_p - log_prior)", "(log_p + log_prior)"),
+        ("(log_prior - log_p)", "(log_prior + log_p)"),
         ("reconstruction + beta * divergence", "reconstruction - beta * divergence"),
-        ("(p_n * cross_entropy", "(log_p * cross_entropy"),
+        ("(log_p.exp() * losses)", "(log_p * losses)"),
     ],
     ("04_mnist_rotation", 1): [
-        ("h = h + torch.relu(", "h = h - torch.relu("),
-        ("padding=1) + from_x)", "padding=1) - from_x)"),
-    ],
-    ("04_mnist_rotation", 2): [
         ("losses = torch.full((20, 1), 0.3)", "losses = torch.linspace(0.3, 0.2, 20)[:, None]"),
         ("log_prior.exp().flip(0).cumsum(0).flip(0)", "log_prior.exp().cumsum(0)"),
     ],
-    ("04_mnist_rotation", 3): [("c * u - s * v", "c * u + s * v"), ("s * u + c * v", "s * u - c * v")],
-    ("04_mnist_rotation", 4): [
-        ("return (p * losses).sum(0).mean()", "return -(p * losses).sum(0).mean()"),
-        ("losses = losses.mean(1, keepdim=True)", "losses = -losses.mean(1, keepdim=True)"),
+    ("04_mnist_rotation", 2): [
+        ("h = h + torch.relu(", "h = h - torch.relu("),
+        ("padding=1) + from_x)", "padding=1) - from_x)"),
     ],
+    ("04_mnist_rotation", 3): [("c * u - s * v", "c * u + s * v"), ("s * u + c * v", "s * u - c * v")],
     ("05_light_cone", 1): [
         ("torch.tanh(sum(heard) + b", "torch.tanh(sum(heard) - b"),
         (

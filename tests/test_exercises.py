@@ -118,7 +118,7 @@ WRONG = {
     ],
     ("01_act_background", "missing_for_one_fewer"): [
         lambda h, epsilon: 0.0,
-        lambda h, epsilon: max(0.0, 1 - epsilon - h[0]),  # for a single update
+        lambda h, epsilon: max(0.0, 1 - epsilon - h[0]),  # for a single step
         lambda h, epsilon: max(0.0, 1 - sum(h[:-1])),  # no epsilon
         lambda h, epsilon: max(0.0, 1 - epsilon - sum(h[:-1])),  # for one below the cap
         lambda h, epsilon: None,
@@ -258,12 +258,13 @@ WRONG = {
         lambda lambda_p, eps: math.ceil(math.log(eps) / math.log1p(-lambda_p)) + 1,  # one too many
         lambda lambda_p, eps: math.ceil(math.log(1 - eps) / math.log1p(-lambda_p)),  # eps mistaken for 1 - eps
     ],
-    ("03_parity", "reconstruction"): [
-        lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y).mean()).sum(0).mean(),  # the mean too early
-        lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).mean(),  # a mean over steps
-        lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).sum(),  # no mean
-        lambda y_hat, log_p, y: (log_p * bce(y_hat, y)).sum(0).mean(),  # log p for p
-        lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).sum(0),  # one for each sample
+    ("03_parity", "when_to_halt"): [
+        lambda x: (x == 1).sum(1),  # no step 0
+        lambda x: 1 + (x == 1).sum(1).remainder(2),  # even and odd exchanged
+        lambda x: 2 + (x == -1).sum(1),  # the other sign
+        lambda x: 2 + x.abs().sum(1),  # k
+        lambda x: 2 + (x == 1).sum(),  # one number for the batch
+        lambda x: None,
     ],
     ("03_parity", "quantile_step"): [
         lambda log_p, q: log_p.argmax(0) + 1,  # the most probable step
@@ -315,12 +316,10 @@ RIGHT = {
         lambda lambda_p, eps: next(n for n in range(1, 1000) if (1 - lambda_p) ** n < eps),
         lambda lambda_p, eps: torch.tensor(next(n for n in range(1, 1000) if 1 - (1 - lambda_p) ** n > 1 - eps)),
     ],
-    ("03_parity", "reconstruction"): [
-        lambda y_hat, log_p, y: (log_p.double().exp() * bce(y_hat.double(), y.double())).sum(0).mean(),
-        lambda y_hat, log_p, y: (log_p.exp() * bce(y_hat, y)).sum().item() / len(y),
-        lambda y_hat, log_p, y: (
-            sum(float(log_p[n, i].exp() * bce(y_hat[n, i], y[i])) for n in range(6) for i in range(32)) / 32
-        ),
+    ("03_parity", "when_to_halt"): [
+        lambda x: 2 - (x == 1).sum(1).remainder(2),
+        lambda x: 20.0 - (x == 1).double().sum(1),  # earlier with each +1
+        lambda x: [1 if sum(element == 1 for element in row) % 2 else 2 for row in x.tolist()],
     ],
     ("03_parity", "quantile_step"): [
         lambda log_p, q: (log_p.exp().cumsum(0)[:-1] < q).sum(0).double() + 1,

@@ -3,16 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import bars, check, named, points, written
+from drawn import bars, check, heights, named, points, written
 from matplotlib.colors import to_hex
 from notebook_code import function
 
 from ponder_course.figures import act_background as draw
-from ponder_course.figures.style import BLACK, BLUE, COLOURS, GREY, SKY
+from ponder_course.figures.style import ANSWER, BLUE, HALTING, NOT_LEARNT, SKY, WRONG
 
 draw_halting_units = function("01_act_background", "draw_halting_units")
 draw_jumps = function("01_act_background", "draw_jumps")
-draw_over_batches = function("01_act_background", "draw_over_batches")
+draw_whose = function("01_act_background", "draw_whose")
+who_learns = function("01_act_background", "who_learns")
+when = function("01_act_background", "when")
 draw_small_test_sets = function("01_presentation", "draw_small_test_sets")
 
 H, P = [[0.1, 0.5, 0.6, 0.2], [0.7, 0.9]], [[0.1, 0.5, 0.4], [1.0]]
@@ -38,12 +40,17 @@ RUNS = {
     "early": [run(20, [0.55, 0.56, 0.57], [2, 1, 1.5])],
 }
 EXPENSIVE = {"cheap": [], "early": [(0, 5), (7, 9)]}
+BY_N = [
+    {"n": 1, "halt": 0.0, "right": None, "remainder": None, "right, going on": 0.5},
+    {"n": 2, "halt": 0.6, "right": 1.0, "remainder": 0.9, "right, going on": 0.7},
+    {"n": 3, "halt": 0.395, "right": 0.8, "remainder": 0.4, "right, going on": 1.0},
+]
 FIGURES = {
     "halting": lambda: draw_halting_units(H, P, [0.1, 0.35]),
     "jumps": lambda: draw_jumps([0, 1, 2, 3], [2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9], [2.4, 2.2, 2.0, 1.9], [5, 6, 7, 8]),
     "by_setting": lambda: draw.by_setting(TABLE, COLUMNS, "price"),
     "stories": lambda: draw.stories(RUNS, EXPENSIVE, live=1),
-    "over_batches": lambda: draw_over_batches(RUNS, first=2, falls=5),
+    "whose": lambda: draw_whose(BY_N),
     "small_test_sets": lambda: draw_small_test_sets(
         [2, 4], [[0.5, 0.6], [0.4, 0.9]], [0] * 13 + [1, 2, 3, 4], [13, 16, 13]
     ),
@@ -58,16 +65,18 @@ def test_figures_are_opaque_labelled_and_legible(name):
 def test_halting_has_bars_for_weights_dots_for_units_and_their_sum():
     for ax, h, p, enough in zip(FIGURES["halting"]().axes, H, P, (0.9, 0.65), strict=True):
         assert [(x, height) for x, height, _ in bars(ax)] == [*enumerate(p, start=1)]
-        assert named(ax, "halting unit $h_n$") == [[n + 1, h[n]] for n in range(len(p))]
-        assert named(ax, "$h_n$ of steps never made") == [[n + 1, h[n]] for n in range(len(p), len(h))]
-        assert named(ax, "$h_1 + ... + h_n$") == [[n + 1, pytest.approx(sum(h[: n + 1]))] for n in range(len(p))]
+        assert named(ax, r"halting unit $\lambda_n$") == [[n + 1, h[n]] for n in range(len(p))]
+        assert named(ax, "never made") == [[n + 1, h[n]] for n in range(len(p), len(h))]
+        assert named(ax, r"$\lambda_1 + ... + \lambda_n$") == [
+            [n + 1, pytest.approx(sum(h[: n + 1]))] for n in range(len(p))
+        ]
         assert [y for _, y in named(ax, r"$1 - \epsilon$")] == pytest.approx([enough] * 2)
         assert ax.get_title() == f"$N$ = {len(p)}, $R$ = {p[-1]:.2f}"
 
 
 def test_a_jump_has_a_full_dot_on_the_value_that_is_taken_and_no_line_across():
     steps, remainder, cost = FIGURES["jumps"]().axes
-    assert [ax.get_title()[:5] for ax in (steps, remainder, cost)] == ["steps", "remai", "ponde"]
+    assert [ax.get_title()[:5] for ax in (steps, remainder, cost)] == ["steps", "remai", "cost "]
     for ax, values in zip((steps, remainder), ([2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9]), strict=True):
         line, hollow, full = ax.lines
         x, y = line.get_data()
@@ -76,8 +85,9 @@ def test_a_jump_has_a_full_dot_on_the_value_that_is_taken_and_no_line_across():
         assert hollow.get_xydata().tolist() == [[2, values[1]]]
         assert hollow.get_markerfacecolor() == "white"
         assert full.get_xydata().tolist() == [[2, values[2]]]
-        assert full.get_markerfacecolor() == BLUE
-    assert named(cost, "as its gradient tells") == [[0, 5], [1, 6], [2, 7], [3, 8]]
+        assert full.get_markerfacecolor() == HALTING
+    assert points(cost, color=WRONG) == [[[0, 5], [1, 6], [2, 7], [3, 8]]]
+    assert cost.texts[0].xy == (2, 7)
 
 
 def test_runs_stand_at_their_setting_and_only_those_that_learnt_are_in_the_mean():
@@ -93,50 +103,64 @@ def test_runs_stand_at_their_setting_and_only_those_that_learnt_are_in_the_mean(
                 face = to_hex(group.get_facecolor()[0]).upper() if len(group.get_facecolor()) else "hollow"
                 marks[round(x, 3), y] = face, to_hex(group.get_edgecolor()[0]).upper()
         places = [-0.1, -0.1, -0.1, 0.9, 1.1]
-        colours = [(BLUE, BLUE), ("hollow", BLUE), ("hollow", GREY), ("hollow", BLUE), (GREY, GREY)]
+        grey = NOT_LEARNT
+        colours = [(BLUE, BLUE), ("hollow", BLUE), ("hollow", grey), ("hollow", BLUE), (grey, grey)]
         assert marks == dict(zip(zip(places, TABLE[column], strict=True), colours, strict=True))
 
 
-def test_of_a_single_kind_it_is_counted_how_many_learnt():
-    ax = draw.by_setting(TABLE[TABLE["kind"] == "ACT"], {"accuracy": "accuracy"}, "price").axes[0]
-    assert {text.xy[0]: text.get_text() for text in ax.texts} == {0: "2 of 3", 1: "1 of 1"}
+def test_of_a_single_kind_it_is_counted_how_many_learnt_and_steps_have_the_colour_of_halting():
+    accuracy, steps = draw.by_setting(TABLE[TABLE["kind"] == "ACT"], COLUMNS, "price").axes
+    assert {text.xy[0]: text.get_text() for text in accuracy.texts} == {0: "2/3", 1: "1/1"}
+    for ax, colour in ((accuracy, ANSWER), (steps, HALTING)):
+        assert {line.get_color() for line in ax.lines} == {colour}
+        edges = {to_hex(group.get_edgecolor()[0]).upper() for group in ax.collections}
+        assert edges == {colour, NOT_LEARNT}
 
 
-def test_a_story_has_its_prices_as_bars_its_accuracy_and_its_steps():
-    prices, accuracy, steps = FIGURES["stories"]().axes
-    thick = points(prices, linewidth=9)
-    assert thick == [[[0, 1], [5, 1]], [[7, 1], [9, 1]]]
-    assert points(prices, linewidth=1.2) == [[[0, 0], [8, 0]], [[0, 1], [20, 1]]]
-    assert [label.get_text() for label in prices.get_yticklabels()] == ["cheap", "early"]
-    assert prices.get_xlim() == (0, 20)
-    for ax, column in ((accuracy, "accuracy"), (steps, "steps")):
-        for colour, runs in zip(COLOURS, RUNS.values(), strict=False):
-            drawn = points(ax, color=colour)
-            assert drawn == [[*map(list, zip(run["update"], run[column], strict=True))] for run in runs]
-        widths = [line.get_linewidth() for line in ax.lines if len(line.get_xdata()) == 3]
-        assert widths == [2.4, 1.1, 2.4]
-    assert (accuracy.lines[0].get_linestyle(), accuracy.lines[0].get_zorder()) == ("--", 3)
-    assert accuracy.lines[-2].get_linestyle() == "-"
-    assert [y for _, y in named(accuracy, "chance")] == [0.5, 0.5]
+def test_a_story_has_accuracy_above_steps_who_has_not_learnt_in_grey_and_a_shade_where_it_is_expensive():
+    figure = FIGURES["stories"]()
+    above, below = figure.axes[:2], figure.axes[2:]
+    assert [ax.get_title() for ax in above] == ["cheap\n1 of 2 learn", "early\n0 of 1 learn"]
+    assert [ax.get_xlim() for ax in below] == [(0, 8), (0, 20)]
+    assert figure.axes[0].get_gridspec().get_width_ratios() == [10, 20]
+    for axes, column, colour in ((above, "accuracy", ANSWER), (below, "steps", HALTING)):
+        for ax, (story, runs) in zip(axes, RUNS.items(), strict=True):
+            lines = [line.get_xydata().tolist() for line in ax.lines]
+            assert lines == [[*map(list, zip(run["update"], run[column], strict=True))] for run in runs]
+            assert [line.get_linewidth() for line in ax.lines] == [2.8, 1.3][: len(runs)]
+            learnt = [run["accuracy"][-1] >= 0.95 for run in runs]
+            assert [line.get_color() for line in ax.lines] == [colour if one else NOT_LEARNT for one in learnt]
+            shades = [(shade.get_x(), shade.get_x() + shade.get_width()) for shade in ax.patches]
+            assert shades == EXPENSIVE[story]
+    assert [len(written(ax)) for ax in above] == [0, 2]
 
 
 def test_peaks_of_the_steps_are_cut_off():
     runs = {"one": [{"update": range(100), "accuracy": [0.5] * 100, "steps": [2.0] * 98 + [90.0, 99.0]}]}
-    high = draw.stories(runs, {"one": []}).axes[2].get_ylim()[1]
+    high = draw.stories(runs, {"one": []}).axes[1].get_ylim()[1]
     assert 2 < high < 90
 
 
-def test_over_batches_accuracy_stands_above_steps_and_the_fall_is_dotted():
-    figure = FIGURES["over_batches"]()
-    assert [ax.get_title() for ax in figure.axes] == ["cheap", "early", "", ""]
-    assert [figure.axes[i].get_ylabel() for i in (0, 2)] == ["accuracy", "steps $N$"]
-    for i, runs in enumerate(RUNS.values()):
-        for ax, column in ((figure.axes[i], "accuracy"), (figure.axes[i + 2], "steps")):
-            drawn = [[*map(list, zip(run["update"], run[column], strict=True))] for run in runs]
-            assert points(ax, color=COLOURS[2 + i]) == drawn
-            assert points(ax, color=BLACK, visible=True) == [[[5, 0], [5, 1]]]
-    (plain, _) = draw_over_batches({"a": RUNS["early"]}).axes
-    assert points(plain, color=BLACK, visible=True) == []
+def test_whose_answer_has_a_bar_for_those_that_halt_and_one_for_those_that_go_on_unless_they_are_few():
+    right, weight = FIGURES["whose"]().axes
+    halting, going_on = (heights(container) for container in right.containers)
+    np.testing.assert_equal(halting, [np.nan, 1.0, 0.8])
+    np.testing.assert_equal(going_on, [0.5, 0.7, np.nan])
+    np.testing.assert_equal([height for _, height, _ in bars(weight)], [np.nan, 0.9, 0.4])
+    ticks = [label.get_text() for label in right.get_xticklabels()]
+    assert ticks == ["1\n0% halt", "2\n60% halt", "3\n40% halt"]
+
+
+def test_a_finding_says_what_the_rows_say():
+    rows = [(0.1, True), (0.1, True), (0.2, True), (0.2, False), (0.3, False)]
+    table = pd.DataFrame(rows, columns=["setting", "learnt"])
+    assert who_learns(table) == "Up to a price of 0.1 all learn; from 0.3 on, none does"
+    assert who_learns(table[table["setting"] > 0.1]) == "1 of 3 networks learn"
+    assert who_learns(table.assign(setting=-table["setting"])) == "3 of 5 networks learn"
+    assert when(RUNS["cheap"]) == "after 8 batches"
+    assert when(RUNS["cheap"], since=2) == "after 6 batches"
+    assert when(RUNS["early"]) == "never"
+    assert when([]) == "(no runs)"
 
 
 def test_small_sets_are_fractions_and_equal_scores_are_piled_up():

@@ -1,5 +1,7 @@
 """The figures of lesson 05 draw the numbers that they are given."""
 
+import math
+
 import numpy as np
 import pytest
 from drawn import check, drawn, pairs
@@ -7,7 +9,7 @@ from matplotlib.colors import to_hex, to_rgba
 from notebook_code import function
 
 from ponder_course.figures import light_cone as draw
-from ponder_course.figures.style import BLACK, COLOURS, GREEN, GREY, ORANGE, RED, SKY
+from ponder_course.figures.style import BLACK, BLUE, GREY, HALTING, LIMIT, NOT_LEARNT, ORANGE, SKY, WRONG
 
 draw_changes = function("05_light_cone", "draw_changes")
 draw_thoughts = function("05_light_cone", "draw_thoughts")
@@ -15,6 +17,9 @@ draw_steps_against_need = function("05_light_cone", "draw_steps_against_need")
 draw_bought = function("05_light_cone", "draw_bought")
 draw_against_size = function("05_light_cone", "draw_against_size")
 draw_by_group = function("05_light_cone_controls", "draw_by_group")
+what_steps_say = function("05_light_cone", "what_steps_say")
+what_halting_buys = function("05_light_cone", "what_halting_buys")
+in_words = function("05_light_cone", "in_words")
 Bought = function("05_light_cone", "Bought")
 Thought = function("05_light_cone", "Thought")
 
@@ -28,12 +33,13 @@ THOUGHTS = [
 ]
 STAIRS = [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [2.5, 1.5], [2.5, 2.5], [3.5, 2.5]]  # below it one can know
 NEED = [[2.0, 3.0, None, 5.0], [2.5, 3.5, 4.5, 5.5]]
+ACT = [[1.0, math.nan, 2.0, 2.5]]  # no line needs 2
 TESTS = [
     Bought(
-        "16 places", [[0.1, 0.5, 0.9], [0.2, 0.4, 0.8]], {"sample": [(2.5, 0.7)], "threshold": [(2.1, 0.95), (2.2, 1)]},
+        "16 places", [[0.1, 0.5, 0.9], [0.2, 0.4, 0.8]], [(2.5, 0.95), (2.0, 1.0)],
         {"best clock": ([1, 2], [0.6, 1.0]), "best for all": ([1, 2, 3], [0.3, 0.5, 0.9])}, 4.5,
     ),
-    Bought("digits", [[0.8, 0.7]], {"threshold": [(1.2, 0.75)]}, {}, 9),
+    Bought("digits", [[0.8, 0.7]], [(1.2, 0.781)], {}, 9),
 ]  # fmt: skip
 THEORY = {"equation 2": [4.0, 1.0, 0.25], "cut off": [3.0, 0.9, 0.2]}
 GROUPS = {"with": {"right": [1.0, 0.9], "last": [0.8]}, "without": {"last": [0.3, 0.2]}}
@@ -49,9 +55,9 @@ FIGURES = {
         [[0.1, 0.5, 0.5, 1.0], [0.2, 0.4, 0.5, 0.9]], [(2.5, 1.0), (3.5, 0.8)], 4
     ),
     "changes": lambda: draw_changes(GRIDS > 0.5, [[1, 2, 3], [2, 1, 2]], ["bit 1 is turned", "bit 2 is turned"]),
-    "thoughts": lambda: draw_thoughts(THOUGHTS),
-    "one thought": lambda: draw_thoughts(THOUGHTS[:1]),
-    "steps_against_need": lambda: draw_steps_against_need(NEED, "a network", 1, 2, failed=[[4.0, None, 4.5]]),
+    "thoughts": lambda: draw_thoughts(THOUGHTS, ("bit", "reset")),
+    "one thought": lambda: draw_thoughts(THOUGHTS[:1], ("bit", "reset")),
+    "steps_against_need": lambda: draw_steps_against_need(NEED, ACT, 1, 2, failed=[[4.0, None, 4.5]]),
     "above_the_limit": lambda: draw.above_the_limit(
         [0.2, 0.5, 0.8], THEORY, {"a network": [(0.2, 3.9), (0.5, 1.2)], "reversed": [(0.8, 7.0)]}
     ),
@@ -112,47 +118,69 @@ def test_answers_are_dark_where_they_are_1_and_crossed_where_they_are_wrong():
     assert dark < light
     assert sorted(marked(first)["wrong answer"]) == [[1, 5], [3, 2]]  # place, step
     assert len(marked(second)["wrong answer"]) == 13
-    assert to_hex(first.collections[0].get_edgecolor()[0]).upper() == RED
+    assert to_hex(first.collections[0].get_edgecolor()[0]).upper() == WRONG
 
 
 def test_a_line_halts_below_its_step_and_its_inputs_stand_above_their_places():
-    for ax, thought in zip(FIGURES["thoughts"]().axes, THOUGHTS, strict=True):
+    for i, (ax, thought) in enumerate(zip(FIGURES["thoughts"]().axes, THOUGHTS, strict=True)):
         halt = labelled(ax, "the line halts")
         assert set(halt.get_ydata()) == {thought.halts + 0.5}
-        assert halt.get_color() == ORANGE
+        assert halt.get_color() == HALTING
         assert ax.get_title() == thought.title
         written = [(text.get_text(), text.xy[0], text.get_position()[1]) for text in ax.texts]
-        top, bottom = max(height for *_, height in written), min(height for *_, height in written)
+        digits = [text for text in written if text[0].isdigit()]
+        top, bottom = max(height for *_, height in digits), min(height for *_, height in digits)
         assert top > bottom
-        rows = [[text for text, _, height in written if height == at] for at in (top, bottom)]
-        assert rows == [[str(digit) for digit in digits] for digits in thought.inputs]
-        assert [place for _, place, _ in written] == [1, 2, 3] * 2
+        rows = [[text for text, _, height in digits if height == at] for at in (top, bottom)]
+        assert rows == [[str(digit) for digit in row] for row in thought.inputs]
+        assert [place for _, place, _ in digits] == [1, 2, 3] * 2
+        names = [(text, height) for text, _, height in written if not text.isdigit()]
+        assert names == ([("bit", top), ("reset", bottom)] if i == 0 else [])  # once, before the first panel
+
+
+def test_how_late_lines_halt_is_put_in_words():
+    assert in_words([1, 0]) == "It halts 0 to 1 steps after its last place can be sure"
+    assert in_words([2]) == "It halts 2 steps after its last place can be sure"
+    assert in_words([1, 7]) == "The line halts 1 to 7 steps after its last place can be sure"
+    assert in_words([1, -1]) == "A line halts before all of its places can be sure"
 
 
 def test_inputs_of_long_lines_are_not_written():
     long = Thought(rng.random((4, 25)), np.ones((4, 25)), [1] * 25, 2, np.zeros((2, 25)), "long")
-    assert not draw_thoughts([long]).axes[0].texts
+    assert not draw_thoughts([long], ("bit", "reset")).axes[0].texts
 
 
 def test_runs_are_drawn_where_they_were_measured():
     (ax,) = FIGURES["steps_against_need"]().axes
-    first, second, failed, cone, border = drawn(ax)
+    failed, first, second, act, cone, border = drawn(ax)
     assert first == [[1, 2.0], [2, 3.0], [4, 5.0]]
     assert second == pairs([1, 2, 3, 4], NEED[1])
+    assert act == [[1, 1.0], [3, 2.0], [4, 2.5]]
     assert failed == [[1, 4.0], [3, 4.5]]
     assert cone == pairs([1, 2, 3, 4], [1, 2, 3, 4])
     assert border == [[2.5, 0], [2.5, 1]]  # from edge to edge
-    assert [line.get_color() for line in ax.lines] == [COLOURS[0], COLOURS[0], GREY, BLACK, GREEN]
-    assert [line.get_alpha() for line in ax.lines[:2]] == [0.95, 0.45]
-    assert ax.get_legend_handles_labels()[1] == [
-        "a network",
-        "not learnt",
-        "the best clock: $L$ steps",
-    ]
+    assert [line.get_color() for line in ax.lines] == [NOT_LEARNT, BLUE, BLUE, ORANGE, LIMIT, GREY]
+    assert [line.get_alpha() for line in ax.lines[1:3]] == [0.95, 0.45]
+    labels = [text.get_text() for text in ax.texts]
+    assert "PonderNet\n+1.3 steps" in labels  # 1, 1, 1, and four times 1.5
+    assert "ACT stops near step 2" in labels  # 2.5, where 4 are needed
     (below,) = ax.collections  # the grey area lies below the diagonal
     xs, ys = below.get_paths()[0].vertices.T
     assert (ys <= xs).all()
     assert ys.min() == 0
+
+
+def test_who_thinks_long_enough_is_said_of_what_is_drawn():
+    needed = [float(L) for L in range(1, 33)]
+    good = [L + 1.5 for L in needed]
+    tired = [min(L, 20.0) for L in needed]
+    only = "Trained on 8 places, only PonderNet thinks long enough on 32"
+    assert what_steps_say([good], [tired], 8) == only
+    assert what_steps_say([good], [good], 8) == "Trained on 8 places, PonderNet thinks just long enough on 32"
+    assert what_steps_say([good], [], 8) == "Trained on 8 places, PonderNet thinks just long enough on 32"
+    for bad in (tired, [L + 9 for L in needed]):
+        assert what_steps_say([bad], [tired], 8) == "Trained on 8 places, PonderNet misses what 32 places need"
+    assert "No PonderNet" in what_steps_say([], [tired], 8)
 
 
 def test_theory_is_a_line_and_every_network_a_mark_beside_its_lambda():
@@ -164,21 +192,31 @@ def test_theory_is_a_line_and_every_network_a_mark_beside_its_lambda():
     assert ax.get_ylim()[0] == 0
 
 
-def test_right_answers_stand_over_mean_steps_and_a_rule_has_one_mark_in_all_panels():
+def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_adds():
     first, second = FIGURES["bought"]().axes
     curves = [pairs([1, 2, 3], curve) for curve in TESTS[0].curves]
     limits = [pairs(*line) for line in TESTS[0].limits.values()]
     assert drawn(first) == curves + limits
-    assert [line.get_color() for line in first.lines] == [SKY] * 2 + [BLACK] * 2
+    assert [line.get_color() for line in first.lines] == [GREY] * 2 + [LIMIT] * 2
     assert [line.get_linestyle() for line in first.lines[2:]] == ["-", ":"]
-    assert marked(first) == {"sample": [[2.5, 0.7]], "threshold": [[2.1, 0.95], [2.2, 1]]}
+    assert marked(first) == {"halts by itself": [[2.5, 0.95], [2.0, 1.0]]}
     assert drawn(second) == [[[1, 0.8], [2, 0.7]]]
-    assert marked(second) == {"threshold": [[1.2, 0.75]]}
-    colours = [to_hex(ax.collections[-1].get_edgecolor()[0]) for ax in (first, second)]
-    assert colours[0] == colours[1]
+    assert marked(second) == {"halts by itself": [[1.2, 0.781]]}
+    assert {to_hex(ax.collections[0].get_facecolor()[0]).upper() for ax in (first, second)} == {HALTING}
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
+    arrow, gain = first.texts  # at 2.5 steps .7 are right at one step for all, at 2 steps .4
+    np.testing.assert_allclose([*arrow.xyann], [2.25, 0.55])
+    np.testing.assert_allclose([*arrow.xy], [2.25, 0.955])
+    assert gain.get_text() == "+42 points"
+    assert [text.get_text() for text in second.texts] == ["0 points"]
+
+
+def test_what_halting_buys_is_said_of_what_is_drawn():
+    assert what_halting_buys(TESTS) == "Halting buys 42 points on lines, nothing on digits"
+    assert what_halting_buys(TESTS[:1]) == "Halting buys 42 points on lines"
+    assert what_halting_buys([TESTS[0]._replace(halting=[(2.5, 0.1), (2.0, 0.1)])]) == "Halting buys nothing here"
 
 
 def test_sizes_are_on_a_logarithmic_axis_and_named():

@@ -6,7 +6,7 @@ from drawn import check, points, written
 from matplotlib.colors import to_hex
 
 from ponder_course.figures import machines as draw
-from ponder_course.figures.style import BLUE, COLOURS, GREY, ORANGE
+from ponder_course.figures.style import BLUE, COLOURS, GREY, HALTING, ORANGE
 
 IMAGE = np.random.default_rng(0).random((28, 20))
 FIGURES = {
@@ -32,7 +32,10 @@ def test_steps_that_are_not_made_are_drawn_as_such_and_the_last_weight_is_what_i
         "$p_2$ = 0.30",
         "$p_3$ = $1 - 0.40$ = 0.60",
     ]
-    assert [text for text in texts if text.startswith("$h_")] == ["$h_1$ = 0.10", "$h_2$ = 0.30", "$h_3$ = 0.60"]
+    units = [text for text in texts if text.startswith(r"$\lambda_")]
+    assert units == [r"$\lambda_1$ = 0.10", r"$\lambda_2$ = 0.30", r"$\lambda_3$ = 0.60"]
+    boxes = [text.get_bbox_patch() for text in ax.texts if text.get_text() in units]
+    assert {to_hex(box.get_edgecolor()).upper() for box in boxes} == {HALTING}
     states = [text for text in ax.texts if text.get_text().startswith("$s_")]
     pale = [text.get_text() for text in states if text.get_color() == draw.PALE_GREY]
     assert (len(states), pale) == (4, ["$s_4$"])

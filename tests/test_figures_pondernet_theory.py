@@ -2,20 +2,22 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
-from drawn import bars, check, heights, named, points, written
+from drawn import bars, check, heights, named, pairs, points, written
+from matplotlib.colors import to_hex
 from notebook_code import function
 
-from ponder_course.figures.style import BLACK, BLUE, COLOURS, ORANGE, PURPLE
+from ponder_course.figures.style import ANSWER, COLOURS, GREEN, HALTING, LIMIT, PRIOR, PURPLE, WRONG
 
+draw_kl_bars = function("02_pondernet_theory", "draw_kl_bars")
 draw_best_halting = function("02_pondernet_theory", "draw_best_halting")
 draw_pushes = function("02_pondernet_theory", "draw_pushes")
 draw_learnt = function("02_pondernet_theory", "draw_learnt")
-draw_bound_path = function("02_pondernet_theory", "draw_bound_path")
-draw_prior_bars = function("02_pondernet_theory", "draw_prior_bars")
+draw_noise = function("02_pondernet_theory", "draw_noise")
+draw_bounds = function("02_pondernet_theory", "draw_bounds")
+draw_prior_means = function("02_pondernet_theory", "draw_prior_means")
 draw_fitted = function("02_numerics_and_bound", "draw_fitted")
 draw_underflow = function("02_numerics_and_bound", "draw_underflow")
 draw_assignments = function("02_numerics_and_bound", "draw_assignments")
@@ -28,15 +30,21 @@ TABLE = pd.DataFrame(
 )
 CLOSED, FITS = {"paper": [P, Q], "reversed": [Q, P]}, {"paper": [Q, Q], "reversed": [P, P]}
 FIGURES = {
+    "kl_bars": lambda: draw_kl_bars([0.5, 0.25, 0.25], {"a": [0.25, 0.5, 0.25], "b": [0, 0, 1]}),
     "best_halting": lambda: draw_best_halting(LOSSES, [("a", P, Q), ("b", Q, [0.0, 0.0004, 0.9996])]),
-    "pushes": lambda: draw_pushes([0.1, 0.01], {"losses": [0.2, 0.02], "reversed": [0.15, 0.154]}, 0.16),
+    "best_halting_log": lambda: draw_best_halting(LOSSES, [("a", P, [1e-40, 2e-9, 1.0])], lowest=1e-30),
+    "pushes": lambda: draw_pushes(
+        [0.1, 0.01], {"losses": [0.2, 0.02], "paper": [0.3, 0.01], "reversed": [0.15, 0.154]}, 0.16
+    ),
     "learnt": lambda: draw_learnt(
         [1, 2, 3], {"none": [2, 3, 4], "mean": [5, 5, 5]}, {"none": [P, Q], "mean": [LOSSES]}
     ),
-    "bound_path": lambda: draw_bound_path(
-        [0, 1, 100], {"bound": [2, 1, 3], "mean loss": [4, 5, 6], "averaged": [0.8, 0.7, 0.5]}, 1.0
+    "noise": lambda: draw_noise([[0, 0.1, 0.9, 0.4], [20, 0.01, 0.8, 0.3], [40, 0.001, 0.7, 0.2]]),
+    "bounds": lambda: draw_bounds(
+        [0.1, 1, 100],
+        {"a": [("bound", [2, 1, 3]), ("exact", [1, 1, 1])], "b": [("mean loss", [4, 5, 6]), ("mixture", [3, 4, 5])]},
     ),
-    "priors": lambda: draw_prior_bars({"a": {"renormalise": P, "remainder": Q, "geometric": LOSSES}}),
+    "prior_means": lambda: draw_prior_means([0.02, 0.1, 1], {"renormalise": [10, 7, 1], "remainder": [17, 9, 1]}, 20),
     "fitted": lambda: draw_fitted({"easy": LOSSES, "hard": P}, CLOSED, FITS),
     "underflow": lambda: draw_underflow([0, 1, 2], {"half": [0.1, 0.01, 0]}, [-1, -3, -5]),
     "assignments": lambda: draw_assignments({"none": [1, 2], "mean": [3, 4]}, ["prior", "oracle"]),
@@ -53,71 +61,109 @@ def test_figures_are_opaque_labelled_and_legible(name):
     check(FIGURES[name])
 
 
-def test_best_halting_has_losses_above_and_prior_and_best_below_with_their_means():
-    above, other, below, certain = FIGURES["best_halting"]().axes
-    for ax in (above, other):
-        assert [(x, height) for x, height, _ in bars(ax)] == [*enumerate(LOSSES, start=1)]
-        assert written(ax) == ["0.90", "0.40", "0.60"]
-    for ax, prior, best in ((below, P, Q), (certain, Q, [0.0, 0.0004, 0.9996])):
-        assert [heights(container) for container in ax.containers] == [prior, best]
-        triangles = [[pytest.approx(np.dot([1, 2, 3], p)), 1.34] for p in (prior, best)]
-        assert [line[0] for line in points(ax, marker="v")] == triangles
-    assert written(below) == ["0.100", "0.200", "0.700"]
-    assert written(certain) == ["< .001", "< .001", "1.000"]
-    assert below.lines[1].get_color() == ORANGE  # the best one's mean
+def colours(container):
+    return {to_hex(bar.get_facecolor()).upper() for bar in container}
+
+
+def test_over_each_bar_stands_what_it_adds_to_the_divergence():
+    ours, certain = FIGURES["kl_bars"]().axes
+    assert [heights(container) for container in ours.containers] == [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]
+    assert written(ours) == ["-0.25", "+0.50", "+0.00", "$p_G$"]
+    assert written(certain) == ["0", "0", "+2.00"]
+    assert [ax.get_title() for ax in (ours, certain)] == ["a: 0.25 bits", "b: 2.00 bits"]
+    assert colours(ours.containers[1]) == {HALTING}
+    assert ours.texts[0].get_position() == (1.22, 0.27)
+
+
+def test_best_halting_has_losses_once_and_beside_them_prior_and_best():
+    left, one, certain = FIGURES["best_halting"]().axes
+    assert [(x, height) for x, height, _ in bars(left)] == [*enumerate(LOSSES, start=1)]
+    assert written(left) == ["0.9", "0.4", "0.6"]
+    for ax, prior, best in ((one, P, Q), (certain, Q, [0.0, 0.0004, 0.9996])):
+        drawn = {container.get_label(): container for container in ax.containers}
+        assert heights(drawn["prior"]) == prior
+        assert heights(drawn["best $p_n$"]) == best
+        assert colours(drawn["best $p_n$"]) == {HALTING}
+    assert written(one) == [".700"]
+    assert written(certain) == ["1.000"]
+    assert [ax.get_title() for ax in (one, certain)] == ["a", "b"]
+
+
+def test_on_a_log_axis_every_bar_has_its_number():
+    _, ax = FIGURES["best_halting_log"]().axes
+    assert heights(ax.containers[0]) == [1e-30, 2e-9, 1.0]
+    assert written(ax) == ["1e-30", "2e-09", "1.000"]
+    assert named(ax, "prior") == pairs([1, 2, 3], P)
+    assert (ax.get_yscale(), ax.get_ylim()[0]) == ("log", 1e-30)
 
 
 def test_what_is_drawn_may_be_tensors():
-    t = torch.tensor([0.0, 1.0, 10.0])
-    (line,) = points(draw_bound_path(t, {"bound": t + 1}, 1.0).axes[0], color=BLACK, linestyle="-", marker="None")
-    assert line == [[0, 1], [1, 2], [10, 11]]
-    below = draw_best_halting(t / 2, [("a", torch.tensor(P), torch.tensor(Q))]).axes[1]
-    assert heights(below.containers[1]) == pytest.approx(Q)
+    t = torch.tensor([1.0, 2.0, 10.0])
+    ax = draw_bounds(t, {"a": [("upper", t + 1), ("lower", t)]}).axes[0]
+    assert named(ax, "upper") == [[1, 2], [2, 3], [10, 11]]
+    one = draw_best_halting(t / 20, [("a", torch.tensor(P), torch.tensor(Q))]).axes[1]
+    assert heights(one.containers[0]) == pytest.approx(Q)
 
 
 def test_pushes_are_sizes_against_the_coin_which_falls_to_the_right():
     ax = FIGURES["pushes"]().axes[0]
-    assert named(ax, "losses") == [[0.1, 0.2], [0.01, 0.02]]
-    assert named(ax, "reversed") == [[0.1, 0.15], [0.01, 0.154]]
-    assert [y for _, y in named(ax, "$p_G(3)$")] == [0.16, 0.16]
+    assert points(ax, color=ANSWER) == [[[0.1, 0.2], [0.01, 0.02]]]
+    assert points(ax, color=HALTING) == [[[0.1, 0.3], [0.01, 0.01]]]
+    assert points(ax, color=PURPLE) == [[[0.1, 0.15], [0.01, 0.154]]]
+    assert points(ax, color=PRIOR) == [[[0.1, 0.16], [0.01, 0.16]]]
     assert ax.xaxis_inverted()
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    heights_of = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    assert heights_of == {"losses": 0.02, "paper": 0.01, "reversed": 0.154, "$p_G(3)$": pytest.approx(0.288)}
 
 
 def test_learnt_steps_are_marks_on_the_line_of_theory():
     ax = FIGURES["learnt"]().axes[0]
-    assert named(ax, "averaged last: equation 6") == [[1, 2], [2, 3], [3, 4]]
-    assert named(ax, "averaged first: equation 6") == [[1, 5], [2, 5], [3, 5]]
-    assert points(ax, linestyle="None", color=COLOURS[0]) == [over([1, 2, 3], P), over([1, 2, 3], Q)]
-    assert points(ax, linestyle="None", color=COLOURS[1]) == [over([1, 2, 3], LOSSES)]
-    assert named(ax, "needed") == [[1, 1], [2, 2], [3, 3]]
+    assert points(ax, color=HALTING, marker="None") == [[[1, 2], [2, 3], [3, 4]]]
+    assert points(ax, color=WRONG, marker="None") == [[[1, 5], [2, 5], [3, 5]]]
+    assert points(ax, color=HALTING, marker="o") == [over([1, 2, 3], P), over([1, 2, 3], Q)]
+    assert points(ax, color=WRONG, marker="s") == [over([1, 2, 3], LOSSES)]
+    assert points(ax, color=LIMIT) == [[[1, 1], [2, 2], [3, 3]]]
+    places = {text.get_text(): text.get_position() for text in ax.texts}
+    assert places["needed"][1] == 3
+    assert places["weighted first,\naveraged last"][1] == 4
+    assert places["averaged first"] == (1, 5.2)
 
 
-def test_the_bound_touches_where_it_is_marked_and_the_gap_lies_under_it():
-    ax = FIGURES["bound_path"]().axes[0]
-    for part in (ax, *ax.child_axes):
-        assert named(part, "bound") == [[0, 2], [1, 1], [100, 3]]
-        assert named(part, "mean loss") == [[0, 4], [1, 5], [100, 6]]
-        assert named(part, "averaged") == [[0, 0.8], [1, 0.7], [100, 0.5]]
-        assert named(part, "they touch") == [[1, 1.0]]
-        (gap,) = part.collections
-        corners = {tuple(corner) for corner in gap.get_paths()[0].vertices.tolist()}
-        assert {(0, 1), (0, 2), (100, 1), (100, 3)} <= corners
-    assert [line.get_color() for line in ax.lines[:3]] == [BLACK, BLUE, ORANGE]
-    (inset,) = ax.child_axes
-    assert inset.get_xlim() == (0, 2)
-    assert inset.get_ylim() == pytest.approx((0.98, 2.01))
+def test_noise_is_drawn_over_the_updates_on_a_log_axis_with_a_name_at_each_line():
+    ax = FIGURES["noise"]().axes[0]
+    wanted = {HALTING: [0.1, 0.01, 0.001], PURPLE: [0.9, 0.8, 0.7], GREEN: [0.4, 0.3, 0.2]}
+    for colour, line in wanted.items():
+        assert points(ax, color=colour) == [pairs([0, 20, 40], line)]
+    ends = {text.get_text().replace("\n", " "): text.get_position()[1] for text in ax.texts}
+    assert ends == {
+        "the gradient, squared": 0.001,
+        "variance, one sampled step": 0.7,
+        "variance, with a baseline": 0.2,
+    }
+    assert ax.get_yscale() == "log"
 
 
-def test_a_prior_has_a_line_for_each_repair_and_the_number_of_its_mean():
-    ax = FIGURES["priors"]().axes[0]
-    assert heights(ax.containers[0]) == LOSSES
-    assert named(ax, "renormalised") == over([1, 2, 3], P)
-    assert named(ax, "remainder on the last step") == over([1, 2, 3], Q)
-    means = [[pytest.approx(1.7), 0.94]], [[pytest.approx(2.6), 0.82]]
-    assert points(ax, marker="v") == [*means]
-    assert [line.get_color() for line in ax.lines if line.get_marker() == "v"] == [BLACK, PURPLE]
-    assert written(ax) == ["1.7", "2.6"]
+def test_each_bound_lies_above_what_it_bounds_and_the_gap_is_between():
+    left, right = FIGURES["bounds"]().axes
+    assert named(left, "bound") == [[0.1, 2], [1, 1], [100, 3]]
+    assert named(left, "exact") == [[0.1, 1], [1, 1], [100, 1]]
+    assert named(right, "mean loss") == [[0.1, 4], [1, 5], [100, 6]]
+    assert named(right, "mixture") == [[0.1, 3], [1, 4], [100, 5]]
+    (gap,) = left.collections
+    corners = {tuple(corner) for corner in gap.get_paths()[0].vertices.tolist()}
+    assert {(0.1, 1), (0.1, 2), (100, 1), (100, 3)} <= corners
+    assert [line.get_color() for line in (*left.lines, *right.lines)] == [PURPLE, LIMIT, ANSWER, HALTING]
+
+
+def test_a_priors_means_lie_below_that_before_the_cut():
+    ax = FIGURES["prior_means"]().axes[0]
+    assert points(ax, color=LIMIT) == [over([0.02, 0.1, 1], [50, 10, 1]), [[0.02, 20], [1, 20]]]
+    assert points(ax, linestyle=":") == [pairs([0.02, 0.1, 1], [10, 7, 1])]
+    assert points(ax, linestyle="--") == [pairs([0.02, 0.1, 1], [17, 9, 1])]
+    heights_of = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    assert heights_of["renormalise"] < 10
+    assert 17 < heights_of["remainder"] < 20
 
 
 def test_fits_are_marks_and_closed_forms_lines_case_by_case():

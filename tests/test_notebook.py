@@ -1,11 +1,13 @@
+import math
 import sys
+from hashlib import sha256
 
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from ponder_course.notebook import check_parameters, describe_machine, pick_device
+from ponder_course.notebook import check_hashed, check_parameters, describe_machine, pick_device
 
 PARAMETERS = 'BUDGET: str = "class"  # how much\nSEEDS: int = 3\nloose = 1'
 
@@ -87,3 +89,56 @@ def test_device():
 def test_a_missing_gpu_is_named():
     with pytest.raises(ValueError, match=r"device must be 'auto' or 'cpu' .*got 'cuda'"):
         pick_device("cuda")
+
+
+DIGEST = sha256(b"ponder 01 1a 0.25 -1.00 0.00").hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (0.25, -1, 0),
+        [0.2501, -1.001, -0.001],  # rounded, and no -0
+        torch.tensor([0.25, -1, 0]),
+        torch.tensor([[0.25], [-1], [0]], dtype=torch.float64, requires_grad=True),
+        lambda: (0.25, -1.0, 0.0),
+    ],
+)
+def test_a_hashed_answer_is_right_in_any_form(answer, capsys):
+    assert check_hashed(answer, "01 1a", DIGEST, decimals=2)
+    assert capsys.readouterr().out == "Right.\n"
+
+
+def raises():
+    raise ValueError("two\nlines")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "nothing written so far."),
+        (lambda: None, "nothing written so far."),
+        ((0.26, -1, 0), "not right, when rounded to 2 decimals."),
+        ((0.25, -1), "not right, when rounded to 2 decimals."),
+        ((-1, 0.25, 0), "not right, when rounded to 2 decimals."),
+        ([], "not right, when rounded to 2 decimals."),
+        (True, "not right, when rounded to 2 decimals."),
+        ((math.nan, -1, 0), "a number is not finite."),
+        ((math.inf, -1, 0), "a number is not finite."),
+        ("0.25", ""),
+        ({"a": 1}, ""),
+        (object(), ""),
+        (((0.25, -1), 0), ""),
+        (raises, "ValueError: two lines"),
+    ],
+)
+def test_a_wrong_hashed_answer_is_refused_in_one_line(answer, message, capsys):
+    assert not check_hashed(answer, "01 1a", DIGEST, decimals=2)
+    out = capsys.readouterr().out
+    assert out.startswith(f"Not yet: {message}")
+    assert out.count("\n") == 1
+
+
+def test_a_hashed_answer_is_right_for_one_problem_only(capsys):
+    assert not check_hashed((0.25, -1, 0), "01 1b", DIGEST, decimals=2)
+    assert not check_hashed((0.25, -1, 0), "01 1a", "", decimals=2)

@@ -11,10 +11,10 @@ or on the workers of a Dask cluster (`dask scheduler`, and `dask worker ADDRESS 
 folder). Each run is kept in a file of its own, one that fails stops no other, and those that have finished are not run
 again after a kill.
 
-NOTEBOOK is a name in notebooks/ or notebooks/evidence/, such as 03_parity; none means all. A parameter that a notebook
-does not declare, or whose value has another type than its default, is refused before anything is executed. The table
-is written before the first notebook and after each, so that it is right even if this command is killed; that of a grid
-is printed.
+NOTEBOOK is a name in notebooks/, notebooks/evidence/ or notebooks/problems/, such as 03_parity; none means all lessons
+and evidence, and with --commit the problem sheets, too. A parameter that a notebook does not declare, or whose value
+has another type than its default, is refused before anything is executed. The table is written before the first
+notebook and after each, so that it is right even if this command is killed; that of a grid is printed.
 """
 
 from __future__ import annotations
@@ -273,13 +273,14 @@ def main(arguments: list[str] | None = None) -> int:
         if len({repr(read_value(text)) for text in texts}) < len(texts):
             parser.error(f"--grid {name} must have values that differ; got {', '.join(texts)}")
 
-    folders = ROOT / "notebooks", ROOT / "notebooks" / "evidence"
+    folders = [ROOT / "notebooks" / name for name in ("", "evidence", "problems")]
     notebooks = [notebook for folder in folders for notebook in sorted(folder.glob("*.ipynb"))]
     names = [notebook.stem for notebook in notebooks]
     unknown = set(args.notebooks) - set(names)
     if unknown:
         raise SystemExit(f"NOTEBOOK must be one of {', '.join(names)}; got {', '.join(sorted(unknown))}")
-    chosen = [notebook for notebook in notebooks if not args.notebooks or notebook.stem in args.notebooks]
+    unnamed = {notebook.stem for notebook in notebooks if args.commit or notebook.parent.name != "problems"}
+    chosen = [notebook for notebook in notebooks if notebook.stem in (args.notebooks or unnamed)]
     parameters = {name: read_value(value) for name, value in args.parameters}
     for notebook in chosen:
         check_parameters(notebook, parameters)

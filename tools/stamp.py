@@ -32,8 +32,9 @@ if "google.colab" in sys.modules:  # fetch the course, install its package besid
 
 
 def notebooks() -> list[Path]:
-    """The lessons, and the evidence."""
-    return [path for folder in ("notebooks", "notebooks/evidence") for path in sorted((ROOT / folder).glob("*.ipynb"))]
+    """The lessons, the evidence, and the problem sheets."""
+    folders = [ROOT / "notebooks" / name for name in ("", "evidence", "problems")]
+    return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 
 def address() -> str:

@@ -3,27 +3,27 @@
 from torch import Tensor
 
 
-def count_steps(h: Tensor, epsilon: float) -> Tensor:
+def count_steps(lambdas: Tensor, epsilon: float) -> Tensor:
     """One more than the number of steps, the last not counted, whose running sum is below the threshold."""
-    return (h[:-1].cumsum(0) < 1 - epsilon).sum(0) + 1
+    return (lambdas[:-1].cumsum(0) < 1 - epsilon).sum(0) + 1
 
 
-def weights_with_cap(h: list[float], epsilon: float) -> list[float]:
-    """The last step that is allowed takes the remainder too, whatever its own h is."""
+def weights_with_cap(lambdas: list[float], epsilon: float) -> list[float]:
+    """The last step that is allowed takes the remainder too, whatever the unit there is."""
     weights, total = [], 0.0
-    for h_n in h[:-1]:
-        if total + h_n >= 1 - epsilon:
+    for lambda_n in lambdas[:-1]:
+        if total + lambda_n >= 1 - epsilon:
             break
-        weights.append(h_n)
-        total += h_n
+        weights.append(lambda_n)
+        total += lambda_n
     return [*weights, 1 - total]
 
 
-def missing_for_one_fewer(h: list[float], epsilon: float) -> float:
-    """The first N - 1 units must sum to the threshold; every bit that h_1 grows, so does their sum."""
+def missing_for_one_fewer(lambdas: list[float], epsilon: float) -> float:
+    """The first N - 1 units must sum to the threshold; as much as lambda_1 grows, so does their sum."""
     total = 0.0
-    for n, h_n in enumerate(h, start=1):
-        if n == len(h) or total + h_n >= 1 - epsilon:
+    for n, lambda_n in enumerate(lambdas, start=1):
+        if n == len(lambdas) or total + lambda_n >= 1 - epsilon:
             return 0.0 if n == 1 else 1 - epsilon - total
-        total += h_n
-    raise ValueError("h must have at least one halting unit; got none")
+        total += lambda_n
+    raise ValueError("lambdas must have at least one halting unit; got none")

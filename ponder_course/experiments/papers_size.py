@@ -182,7 +182,6 @@ BEYOND = [  # those that learn their range, or may, and the rise of steps that t
     for seed in range(5)
     for network, change in (
         ("last step", {}), ("PonderNet", {"hyperparameter": 0.02}),
-        ("PonderNet", {"hyperparameter": 0.1, "halting": -5.0, **ADAM}),
         ("PonderNet", {"hyperparameter": 0.4, "halting": -5.0, **ADAM}),
     )
 ]  # fmt: skip

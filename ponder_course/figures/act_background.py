@@ -1,26 +1,28 @@
-"""Figures of Adaptive Computation Time: how it halts, what that costs, and how it answers to its price."""
+"""Figures of Adaptive Computation Time: how it answers to its price."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from pandas import DataFrame
 
-from ponder_course.figures.style import BLACK, GREY, Line, legend, look, panels, slide
+from ponder_course.experiments.act_background import learnt_at
+from ponder_course.figures.style import ANSWER, HALTING, NOT_LEARNT, Line, legend, look, panels, slide
 
 Runs = Mapping[str, Sequence[Mapping[str, Line]]]  # {name: [run, ...]}; a run has update, accuracy and steps [points]
 
 
 @slide
 def by_setting(table: DataFrame, columns: dict[str, str], x_label: str) -> Figure:
-    """A mark for every run, and a line through the means of those that learnt; the others are grey.
+    """A mark for every run, and a line through the means of those that learnt; the others are light grey.
 
     The table has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of
-    its panel's y axis}. If there is one kind of run, it stands above the first panel how many learnt.
+    its panel's y axis}. If there is one kind of run, accuracy has the colour of answers and all else that of halting,
+    and above the first panel stands how many learnt.
     """
-    figure, axes = panels(len(columns), width=5.6 if len(columns) > 1 else 6.6, height=4.0)
+    figure, axes = panels(len(columns), width=5.0 if len(columns) > 1 else 6.6, height=3.9)
     kinds, settings = list(dict.fromkeys(table["kind"])), sorted(set(table["setting"]))
     place = {setting: i for i, setting in enumerate(settings)}
     for ax, (column, label) in zip(axes, columns.items(), strict=True):
@@ -28,59 +30,56 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str) -> Figur
             rows = table[table["kind"] == kind]
             x = rows["setting"].map(place) + 0.2 * (which - (len(kinds) - 1) / 2)
             means = rows[column].where(rows["learnt"]).groupby(x).mean().dropna()
-            style = look(which, linestyle="-", linewidth=1.4, markersize=6, markevery=[])  # marks in the legend alone
+            colour = look(which)["color"] if len(kinds) > 1 else ANSWER if column == "accuracy" else HALTING
+            # marks in the legend alone
+            style = look(which, color=colour, linestyle="-", linewidth=1.4, markersize=6, markevery=[])
             ax.plot(means.index, means, **style, label=f"{kind}, learnt" if len(kinds) > 1 else "learnt")
             for (live, learnt), group in rows.groupby(["live", "learnt"]):
-                edge = look(which)["color"] if learnt else GREY
-                ax.scatter(x[group.index], group[column], s=34, marker=look(which)["marker"],
+                edge = colour if learnt else NOT_LEARNT
+                ax.scatter(x[group.index], group[column], s=40, marker=look(which)["marker"], linewidth=1.6,
                            facecolor=edge if live else "none", edgecolor=edge, zorder=3)  # fmt: skip
-        ax.scatter([], [], s=34, facecolor="none", edgecolor=GREY, label="not learnt")
+        ax.scatter([], [], s=40, facecolor="none", edgecolor=NOT_LEARNT, linewidth=1.6, label="not learnt")
         ax.set(ylabel=label, xlabel=x_label, xlim=(-0.5, max(len(settings), 1) - 0.5))
         ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
         ax.set_ylim(*((0.45, 1.03) if column == "accuracy" else (0, None)))
     if len(kinds) == 1:
         for setting, learnt in table.groupby("setting")["learnt"]:
-            count, above = f"{learnt.sum()} of {len(learnt)}", axes[0].get_xaxis_transform()
-            axes[0].annotate(count, (place[setting], 1.03), xycoords=above, ha="center", fontsize=11)
+            count, above = f"{learnt.sum()}/{len(learnt)}", axes[0].get_xaxis_transform()
+            axes[0].annotate(count, (place[setting], 1.03), xycoords=above, ha="center")
+        return figure
     return legend(figure, columns=4)
 
 
 @slide
 def stories(runs: Runs, expensive: Mapping[str, Sequence[tuple[float, float]]], live: int = 0) -> Figure:
-    """How networks learn while their price changes: when it is high, accuracy, and steps.
+    """Accuracy above, steps below, while networks train: a column for each story, a line for each run.
 
-    The first `live` runs of each story are thicker. Expensive: {story: [(from batch, to batch), ...]}; a story without
-    such a time is dashed, and on top. Peaks of N are cut off.
+    The first `live` runs of each story are thicker; those that have not learnt are light grey, and above each column
+    stands how many have. Expensive: {story: [(from batch, to batch), ...]}, when thinking has a high price: shaded.
+    Columns are as wide as their time is long, but none is narrower than half the widest. Peaks of N are cut off.
     """
-    figure = Figure(figsize=(9.0, 6.6), layout="constrained")
-    prices, accuracy, steps = figure.subplots(3, 1, sharex=True, height_ratios=(0.16 * (len(runs) + 1), 2, 1.6))
-    ends = {story: max((max(run["update"]) for run in group), default=1) for story, group in runs.items()}
-    for which, (story, group) in enumerate(runs.items()):
-        style = {"color": look(which)["color"]} | ({} if expensive[story] else {"linestyle": "--", "zorder": 3})
-        learning_panels(accuracy, steps, group, live, **style)
-        accuracy.plot([], [], **style, label=story)
-        prices.plot([0, ends[story]], [which, which], linewidth=1.2, alpha=0.6, **style)
-        for start, end in expensive[story]:
-            prices.plot([start, end], [which, which], color=style["color"], linewidth=9, solid_capstyle="butt")
-    prices.set(yticks=range(len(runs)), yticklabels=list(runs), title="bars: thinking is dear")
-    prices.set(xlim=(0, max(ends.values(), default=1)), ylim=(len(runs) - 0.5, -0.5))
-    prices.grid(visible=False)
-    accuracy.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2, label="chance")
-    accuracy.set(ylabel="accuracy", ylim=(0.43, 1.03))
-    steps.set(ylabel="steps $N$", xlabel="batches", ylim=without_peaks(runs))
-    for ax in (prices, accuracy):
-        ax.set_xlabel(" ", fontsize=1)
-    return legend(figure, columns=min(len(runs) + 1, 4))
-
-
-def learning_panels(
-    accuracy: Axes, steps: Axes, runs: Sequence[Mapping[str, Line]], live: int = 0, **style: Any
-) -> None:
-    """Draw accuracy and steps of each run against batches; the first `live` runs are thicker."""
-    for i, run in enumerate(runs):
-        width = 2.4 if i < live else 1.1
-        accuracy.plot(run["update"], run["accuracy"], linewidth=width, alpha=0.75, **style)
-        steps.plot(run["update"], run["steps"], linewidth=width, alpha=0.75, **style)
+    ends = [max((max(run["update"]) for run in group), default=1) for group in runs.values()]
+    widths = [max(end, max(ends) / 2) for end in ends]
+    figure = Figure(figsize=(10.0, 5.4), layout=ConstrainedLayoutEngine(wspace=0.06))
+    axes = figure.subplots(2, len(runs), sharex="col", sharey="row", width_ratios=widths, squeeze=False)
+    for column, (story, group), end in zip(axes.T, runs.items(), ends, strict=True):
+        learnt = [learnt_at(dict(run)) is not None for run in group]
+        for ax, values, colour in zip(column, ("accuracy", "steps"), (ANSWER, HALTING), strict=True):
+            for i, run in enumerate(group):
+                width = 2.8 if i < live else 1.3
+                ax.plot(run["update"], run[values], color=colour if learnt[i] else NOT_LEARNT, linewidth=width,
+                        zorder=3 if learnt[i] else 2)  # fmt: skip
+            for start, stop in expensive[story]:
+                ax.axvspan(start, stop, color=HALTING, alpha=0.15, linewidth=0, zorder=0)
+        price = "high price" if len(runs) < 3 else r"high $\tau$"
+        for start, stop in expensive[story]:
+            column[0].text((start + stop) / 2, 0.36, price, ha="center", clip_on=True)
+        column[0].set_title(f"{textwrap.fill(story, 60 // len(runs))}\n{sum(learnt)} of {len(group)} learn")
+        column[0].set_xlabel(" ", fontsize=1)
+        column[1].set(xlabel="batches", xlim=(0, end))
+    axes[0, 0].set(ylabel="accuracy", ylim=(0.33, 1.03), yticks=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
+    axes[1, 0].set(ylabel="steps $N$", ylim=without_peaks(runs))
+    return figure
 
 
 def without_peaks(runs: Runs) -> tuple[float, float]:

@@ -16,23 +16,23 @@ ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutat
 
 
 @slide
-def act_cell(h: Line, p: Line) -> Figure:
-    """ACT at one input, unrolled: halting unit h_n and weight p_n of each step; without weight it is never made."""
+def act_cell(lambdas: Line, p: Line) -> Figure:
+    """ACT at one input, unrolled: halting unit and weight p_n of each step; without weight it is never made."""
     n_made = sum(p_n > 0 for p_n in p)
-    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(h) + 1)], n_made, height=4.3)
-    for n, h_n in enumerate(h, start=1):
+    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_made, height=4.6)
+    for n, lambda_n in enumerate(lambdas, start=1):
         if n > n_made:
             ax.text(n, 1.5, "never made", color=GREY, ha="center", va="center")
             continue
-        _box(ax, n, 2, rf"$h_{n}$ = {h_n:.2f}", GREEN)
-        _arrow(ax, (n, 1.22), (n, 1.78), GREEN)
+        _box(ax, n, 2, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE, size=13)
+        _arrow(ax, (n, 1.22), (n, 1.78), ORANGE)
         weight = f"{p[n - 1]:.2f}"
         if n == n_made > 1:  # the last weight is not read from its unit
             weight = f"$1 - {sum(p[: n - 1]):.2f}$ = {weight}"
         else:
             _arrow(ax, (n, 2.22), (n, 2.6), GREY)
-        ax.text(n, 2.75, rf"$p_{n}$ = {weight}", color=BLUE, ha="center", va="center")
-        _arrow(ax, (n, 2.92), (n, 3.38), BLUE, width=0.6 + 7 * p[n - 1])
+        ax.text(n, 2.75, rf"$p_{n}$ = {weight}", ha="center", va="center")
+        _arrow(ax, (n, 2.92), (n, 3.38), ORANGE, width=0.6 + 7 * p[n - 1])
     ax.plot([0.8, n_made + 0.2], [3.4, 3.4], color=BLUE)
     ax.text((n_made + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
     ax.set_ylim(-0.35, 3.9)
@@ -87,24 +87,24 @@ def readers(image: Sequence[Line]) -> Figure:
     away = np.maximum(away[:, None], away)  # steps from the middle to each place
     rows = (
         ("CNN first", "reads all, then thinks", "seen at every step", BLUE, 8.0),
-        ("patches", "thinks in order to read", "each place sees its own patch, at every step", RED, 2.2),
+        ("patches", "thinks in order to read", "each place sees its own patch, at every step", GREEN, 2.2),
     )
     for name, how, seen, colour, y in rows:
         gridded = name == "patches"
         ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, extent=(0.2, 3.2, y - 1.5, y + 1.5))
-        title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=13)
-        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=12)
+        title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=14)
+        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=13)
         if gridded:
             _grid(ax, 1.7, y, 1.5, color=colour, alpha=0.5)
         else:
             _box(ax, 5.2, y, "CNN", colour, size=13)
             _arrow(ax, (3.3, y), (4.4, y), colour)
         ax.plot([3.3 if gridded else 5.85, 6.8, 6.8, 17.0], [y, y, y - 1.7, y - 1.7], color=colour, linewidth=1.4)
-        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=11)
+        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=13)
         for n, x in ((1, 8.6), (2, 12.8), (3, 17.0)):
             half = 1.1 if gridded else 0.45
             if gridded:
-                known, shown = away < n, ListedColormap(["#F7DFD0", colour])
+                known, shown = away < n, ListedColormap(["#CCECE3", colour])
                 ax.imshow(known, cmap=shown, vmin=0, vmax=1, extent=(x - half, x + half, y - half, y + half))
                 _grid(ax, x, y, half, color="white")
             else:

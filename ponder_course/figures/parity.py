@@ -9,21 +9,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_course.figures.style import BLACK, COLOURS, GREY, Line, legend, look, panels, slide, step_axis
+from ponder_course.figures import style
+from ponder_course.figures.style import ANSWER, BLACK, GREY, HALTING, MARKERS, Line, legend, panels, slide, step_axis
 from ponder_course.store import Row
 from ponder_course.verdicts import interval
 from ponder_utils.evaluation import Score
 
+OTHERS = ("not learnt", "crashed")  # outcomes of runs that are counted and not drawn
+UNDECIDED = "#777777"
+AMBERS = ("#F0C14B", "#C98A00", "#7A4E00")  # of halting: for each of three k
 
-def network_look(kind: int, which: int) -> dict[str, Any]:
-    """Return the look of a network in every figure: the colour of its kind, a marker and dashes of its own."""
-    return look(which, color=COLOURS[kind], markersize=5.5, markerfacecolor="white", linewidth=1.5)
 
-
-def name_networks(ax: Axes, number: int) -> None:
-    """Name this many networks in the legend, in black."""
-    for which in range(number):
-        ax.plot([], [], **network_look(0, which) | {"color": BLACK}, label=f"network {which}")
+def network_look(which: int, colour: str) -> dict[str, Any]:
+    """Return the look of a network in every figure: a marker and dashes of its own."""
+    return style.look(which, color=colour, markersize=5.5, markerfacecolor="white", linewidth=1.5)
 
 
 @slide
@@ -33,54 +32,58 @@ def stopped_at(groups: Mapping[str, Sequence[Score]], lowest: float = 0.38) -> F
     A panel for each group, {title: scores of its networks}, from the accuracy `lowest` upwards.
     """
     figure, axes = panels(len(groups), width=4.9, height=3.6, sharey=True)
-    for kind, (ax, (title, scores)) in enumerate(zip(axes, groups.items(), strict=True)):
-        large = {"markersize": 12, "markerfacecolor": COLOURS[kind], "markeredgecolor": "white", "linestyle": ""}
+    large = {"markersize": 12, "markerfacecolor": HALTING, "markeredgecolor": "white", "linestyle": ""}
+    for ax, (title, scores) in zip(axes, groups.items(), strict=True):
         for which, score in enumerate(scores):
             n = step_axis(ax, len(score.accuracy_by_step), title=title, ylim=(lowest, 1.05))
-            ax.plot(n, score.accuracy_by_step, **network_look(kind, which))
-            ax.plot([score.steps], [score.accuracy], **network_look(kind, which) | large, zorder=3)
-        ax.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.3, label="chance")
-    name_networks(axes[0], max(map(len, groups.values())))
-    axes[0].plot([], [], "o", color=BLACK, markersize=10, label="large: halting as it wants")
-    axes[0].set_ylabel("accuracy")
+            ax.plot(n, score.accuracy_by_step, **network_look(which, ANSWER))
+            ax.plot([score.steps], [score.accuracy], **network_look(which, HALTING) | large, zorder=3)
+        ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.3)
+        ax.text(len(scores[0].accuracy_by_step), 0.49, "chance", color="#666666", ha="right", va="top")
+    for which in range(max(map(len, groups.values()))):
+        axes[0].plot([], [], **network_look(which, ANSWER), label=f"network {which}")
+    axes[0].plot([], [], "o", color=HALTING, markersize=10, label="halting as it wants")
+    axes[0].set_ylabel("right answers")
     return legend(figure, columns=5)
 
 
 @slide
 def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
-    """Draw mean rises with their intervals against lambda_p, a panel for each size and a mark for each loss.
+    """Draw mean rises with their intervals against lambda_p, a panel for each loss and a mark for each size.
 
-    The table has a row for each run: size, loss, lambda_p, outcome, and rise, which is drawn for those that "learnt";
-    fewer than three are crosses, without an interval. Above the axes the others are counted.
+    The table has a row for each run: size, loss, lambda_p, outcome, and rise, which is drawn for those that "learnt".
+    An interval without 0 is amber, another grey and its mark hollow; fewer than three runs are crosses. Above the axes
+    the others are counted.
     """
-    losses, lambda_ps = list(table["loss"].unique()), sorted(table["lambda_p"].unique())
-    figure, axes = panels(table["size"].nunique(), width=5.4, height=4.5, sharey=True)
-    heights = {"not learnt": 1.03, "crashed": 1.10}
-    for ax, (size, runs) in zip(axes, table.groupby("size", sort=False), strict=True):
+    sizes, lambda_ps = list(table["size"].unique()), sorted(table["lambda_p"].unique())
+    figure, axes = panels(table["loss"].nunique(), width=9.9 / table["loss"].nunique(), height=4.6, sharey=True)
+    heights = {name: 1.03 + 0.07 * i for i, name in enumerate(n for n in OTHERS if n in set(table["outcome"]))}
+    for ax, (loss, runs) in zip(axes, table.groupby("loss", sort=False), strict=True):
         ax.axhline(0, color=BLACK, linewidth=1.2)
         above = ax.get_xaxis_transform()  # x in data, y in heights of the axes
-        for which, loss in enumerate(losses):
-            ax.plot([], [], **look(which, linestyle="-"), label=loss)
-        for (loss, lambda_p), group in runs.groupby(["loss", "lambda_p"], sort=False):
-            which = losses.index(loss)
-            x = lambda_p + 0.05 * (which - (len(losses) - 1) / 2)
+        for (size, lambda_p), group in runs.groupby(["size", "lambda_p"], sort=False):
+            which = sizes.index(size)
+            x, marker = lambda_p + 0.07 * (which - (len(sizes) - 1) / 2), MARKERS[which]
             values = group["rise"][group["outcome"] == "learnt"].tolist()
             if len(values) > 2:
                 middle, low, high = interval(values)
-                ax.plot([x, x], [low, high], color=COLOURS[which], linewidth=2.2)
-                ax.plot([x], [middle], **look(which, markersize=8))
+                colour, face = (HALTING, HALTING) if low > 0 or high < 0 else (UNDECIDED, "white")
+                ax.plot([x, x], [low, high], color=colour, linewidth=2.2)
+                ax.plot([x], [middle], marker, color=colour, markersize=8, markerfacecolor=face)
             else:
-                ax.plot([x] * len(values), values, "x", color=COLOURS[which], markersize=6)
+                ax.plot([x] * len(values), values, "x", color=UNDECIDED, markersize=6)
             for outcome, height in heights.items():
                 if number := (group["outcome"] == outcome).sum():
-                    ax.text(x, height, str(number), color=COLOURS[which], ha="center", fontsize=11, transform=above)
+                    ax.text(x, height, str(number), color=UNDECIDED, ha="center", fontsize=11, transform=above)
         ax.set(xlabel=r"$\lambda_p$", ylim=limits, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1))
-        ax.set_title(size, pad=44)
+        ax.set_title(loss, pad=16 + 16 * len(heights))
         ax.set_xticks(lambda_ps)
     for name, height in heights.items():
-        axes[0].text(-0.01, height, f"{name}:", ha="right", fontsize=11, transform=axes[0].transAxes)
+        axes[0].text(-0.02, height, f"{name}:", ha="right", fontsize=11, transform=axes[0].transAxes)
+    for which, size in enumerate(sizes):
+        axes[0].plot([], [], MARKERS[which], color=BLACK, markersize=8, markerfacecolor="white", label=size)
     axes[0].set_ylabel(label)
-    return legend(figure, columns=3)
+    return legend(figure, columns=2)
 
 
 def draw_against_k(ax: Axes, k: Sequence[int], networks: Sequence[Row], column: str, border: int, **line: Any) -> None:
@@ -103,21 +106,37 @@ def learnt_title(name: str, networks: Sequence[Row]) -> str:
     return f"{name}\n{sum(network['learnt'] for network in networks)} of {len(networks)} learnt"
 
 
+def pace(lines: Sequence[Mapping[str, Line]], cap: int) -> str:
+    """Return what a network does with its steps: "a clock", "takes all {cap}", or nothing of the two: "".
+
+    lines: for each k, "steps" by the number of elements that are +1. A clock's steps fall with that number, by a
+    quarter of the cap at least, and nine tenths of their variance lie between different numbers, whatever k is.
+    """
+    table = DataFrame([(ones, n) for line in lines for ones, n in enumerate(line["steps"])], columns=["ones", "steps"])
+    if (table["steps"] >= 0.95 * cap).mean() >= 0.9:
+        return f"takes all {cap}"
+    by_count = table.groupby("ones")["steps"].transform("mean")
+    falls = by_count.iloc[0] - by_count.iloc[-1] >= cap / 4
+    return "a clock" if falls and by_count.var() >= 0.9 * table["steps"].var() else ""
+
+
 @slide
-def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[int]) -> Figure:
+def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[int], cap: int = 20) -> Figure:
     """Draw steps against the number of elements that are +1: a panel for each network, a line for each k.
 
-    networks: {title: for each k, "steps" and "accuracy", [k + 1] each}; hollow where fewer than 90 % are right.
+    networks: {title: for each k, "steps" and "accuracy", [k + 1] each}; hollow where fewer than 90 % are right. In the
+    panel stands the network's `pace`; cap: the most steps that it may take.
     """
-    figure, axes = panels(len(networks), width=3.6, height=3.3, sharey=True)
+    figure, axes = panels(len(networks), width=3.3, height=3.6, sharey=True)
     for ax, (title, lines) in zip(axes, networks.items(), strict=True):
-        for which, (k, line) in enumerate(zip(ks, lines, strict=True)):
+        for which, (k, line, colour) in enumerate(zip(ks, lines, AMBERS, strict=False)):
             steps, right = np.asarray(line["steps"]), np.asarray(line["accuracy"]) >= 0.9
             ones = np.arange(len(steps))
-            ax.plot(ones, steps, **look(which, linestyle="-", marker=None, linewidth=1.0, alpha=0.6))
-            mark = look(which, linestyle="", markersize=7.5 - 1.5 * which)
+            ax.plot(ones, steps, color=colour, linewidth=1.0, alpha=0.6)
+            mark = {"color": colour, "marker": MARKERS[which], "linestyle": "", "markersize": 7.5 - 1.5 * which}
             ax.plot(ones[right], steps[right], **mark, label=f"$k$ = {k}")
             ax.plot(ones[~right], steps[~right], **mark | {"markerfacecolor": "white"})
+        ax.text(0.97, 0.62, pace(lines, cap), transform=ax.transAxes, ha="right", fontsize=17, fontweight="bold")
         ax.set(title=title, xlabel="elements that are +1", ylim=(0, None))
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes[0].set_ylabel("steps")
