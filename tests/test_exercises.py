@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 import ponder_utils
 from ponder_course import notebook
-from ponder_course.experiments.light_cone import whole_lines_right
 from ponder_utils import rules
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
@@ -24,8 +23,7 @@ def exercises(path):
     """The stubs and checks of a notebook, by name."""
     names = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook, "mean": mean, "pu": ponder_utils}
     names |= {name: getattr(ponder_utils, name) for name in ("LineParityTask", "LocalStep", "PonderNet")}
-    names |= {"rules": rules, "PonderOutput": ponder_utils.PonderOutput, "right": whole_lines_right}
-    names["binary_cross_entropy_with_logits"] = nn.functional.binary_cross_entropy_with_logits
+    names |= {"rules": rules, "PonderOutput": ponder_utils.PonderOutput}
     names["cross_entropy"] = nn.BCEWithLogitsLoss(reduction="none")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
@@ -96,10 +94,6 @@ def halting_by_loop(lambdas):
         p.append(lambda_n * survival)
         survival = survival * (1 - lambda_n)
     return torch.stack([*p, survival])
-
-
-def judged(output, correct):
-    return nn.functional.binary_cross_entropy_with_logits(output.halt_logits, correct)
 
 
 WRONG = {
@@ -227,12 +221,13 @@ WRONG = {
         lambda right, need: right[-1].float().mean().item(),  # all steps
         lambda right, need: right[need - 1].float().mean().item(),  # of all lines at each line's step
     ],
-    ("06_ways_to_stop", "taught_judge"): [
-        lambda output, y: judged(output, whole_lines_right(output.y_hat[-1], y).float().expand(5, -1)),  # the last
-        lambda output, y: judged(output, whole_lines_right(output.y_hat, y).any(0).float().expand(5, -1)),  # once
-        lambda output, y: judged(output, ((output.y_hat > 0) == (y > 0.5)).float().mean(-1)),  # places for lines
-        lambda output, y: judged(output, 1 - whole_lines_right(output.y_hat, y).float()),  # when it is wrong
-        lambda output, y: 5 * ways_to_stop.taught_judge(output, y),  # a sum over steps
+    ("06_ways_to_stop", "odds"): [
+        lambda needed, n: 0.5 ** (needed >= n).sum(1),  # open for a step longer
+        lambda needed, n: 0.5 ** (needed <= n).sum(1),  # known for open
+        lambda needed, n: 0.5 ** (needed.amax(1) - n).clamp(min=0),  # the longest segment alone
+        lambda needed, n: (needed <= n).float().mean(1),  # the fraction that is known
+        lambda needed, n: 0.5 * (needed > n).sum(1),
+        lambda needed, n: 0.5 ** (needed > n).sum(0),  # lines for places
     ],
     ("06_ways_to_stop", "patient"): [
         lambda y_hat, t: ways_to_stop.patient(y_hat, t) - 1,  # counted from 0
@@ -379,13 +374,10 @@ RIGHT = {
             + (steps - math.floor(steps)) * by_step[min(math.floor(steps), len(by_step) - 1)]
         ),
     ],
-    ("06_ways_to_stop", "taught_judge"): [
-        lambda output, y: judged(output, (output.y_hat * (2 * y - 1)).amin(-1).gt(0).float()),
-        lambda output, y: ways_to_stop.taught_judge(type(output)(*(part.double() for part in output)), y).item(),
-        lambda output, y: mean(
-            float(judged(output._replace(halt_logits=a), whole_lines_right(y_hat, y).float()))
-            for a, y_hat in zip(output.halt_logits, output.y_hat, strict=True)
-        ),
+    ("06_ways_to_stop", "odds"): [
+        lambda needed, n: torch.where(needed > n, 0.5, 1.0).double().prod(1),
+        lambda needed, n: [math.prod(0.5 if steps > n else 1 for steps in line) for line in needed.tolist()],
+        lambda needed, n: (-math.log(2) * (needed > n).sum(1)).exp(),
     ],
     ("06_ways_to_stop", "patient"): [
         lambda y_hat, t: ways_to_stop.patient(y_hat.double(), t).double(),

@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from notebook_code import function
-from scipy.stats import t as student_t
 
 from ponder_course.experiments.ways_to_stop_ranking import Regret
 from ponder_course.figures import ways_to_stop as draw
-from ponder_course.figures.style import BLACK, BLUE, COLOURS, GREEN, ORANGE
+from ponder_course.figures.light_cone import Votes
+from ponder_course.figures.style import ANSWER, BLACK, BLUE, GREEN, HALTING, LIMIT, ORANGE
 
 draw_signals = function("06_ways_to_stop", "draw_signals")
+jump_in_time = function("06_ways_to_stop", "jump_in_time")
+who_stops = function("06_ways_to_stop", "who_stops")
+safest = function("06_ways_to_stop", "safest")
+behind = function("06_ways_to_stop", "behind")
 draw_judges = function("06_the_table", "draw_judges")
 
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]
@@ -22,14 +26,15 @@ OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
 
 
 def signals():
-    return draw_signals({"a": CURVES, "b": OTHERS}, {"short": 2, "hopeless": None}, {"a": 0.9, "b": 0.5})
+    colours = {"a": BLUE, "b": GREEN}
+    return draw_signals({"a": CURVES, "b": OTHERS}, {"short": 2, "hopeless": None}, {"a": 0.9, "b": 0.5}, colours)
 
 
-def tradeoffs():
+def tradeoffs(labels=None):
     act = [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]]
     lines = {"ACT": act, "coin": [[(0.6, 4)]], "coin 2": [[(0.7, 5), (0.4, 8)]]}
     families = {"ACT": "a price", "coin": "a prior", "coin 2": "a prior"}
-    return draw.tradeoffs({"lines": lines, "noisy": {"coin": [[(0.4, 6)]]}}, families, {"lines": 3.5})
+    return draw.tradeoffs({"lines": lines, "noisy": {"coin": [[(0.4, 6)]]}}, families, {"lines": 3.5}, labels)
 
 
 RUNS = {
@@ -39,8 +44,16 @@ RUNS = {
 
 
 def regrets(cut=25):
-    live = {"lines": {"ACT": Regret(0.05, 0.01)}, "noisy": {"coin": Regret(0.0, 0.04)}}
-    return draw.regrets(RUNS, {"ACT": "a price", "coin": "a prior"}, live, cut)
+    return draw.regrets(RUNS, {"ACT": "a price", "coin": "a prior"}, cut)
+
+
+NO = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.4], [0.0, 0.1]]
+VOTES = [Votes(NO, [1, 0], 2, 3, "first bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "first bit 0")]
+BY_STEP = [[0.1, 0.5, 1.0, 1.0], [0.0, 0.4, 0.9, 1.0]]
+
+
+def message():
+    return draw.message(BY_STEP, [(2.5, 1.0), (2.2, 0.9)], 3, VOTES)
 
 
 JUDGES = [{"yes": [1.0, 0.5, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.5, 0.1]}]
@@ -50,31 +63,62 @@ def judges():
     return draw_judges(JUDGES)
 
 
-FIGURES = {"signals": signals, "tradeoffs": tradeoffs, "regrets": regrets, "judges": judges}
+FIGURES = {"signals": signals, "tradeoffs": tradeoffs, "regrets": regrets, "judges": judges, "message": message}
 
 
 def named(ax):
     return {line.get_label(): line for line in ax.get_lines() if not line.get_label().startswith("_")}
 
 
-def test_signals_are_drawn_over_the_steps_each_with_its_own_limit():
-    for ax, curves, level, title in zip(signals().axes, (CURVES, OTHERS), (0.9, 0.5), "ab", strict=True):
+def test_signals_are_drawn_in_the_colour_of_their_method_each_line_with_its_own_limit():
+    rows = zip(signals().axes, (CURVES, OTHERS), (0.9, 0.5), "ab", (BLUE, GREEN), strict=True)
+    for ax, curves, level, title, colour in rows:
         assert ax.get_title() == title
         lines = named(ax)
-        assert [*lines] == ["short", "hopeless", "a level to stop at"]
-        for i, (line, curve) in enumerate(zip(lines.values(), curves, strict=False)):
+        assert [*lines] == ["short", "hopeless"]
+        for line, curve in zip(lines.values(), curves, strict=True):
             assert [*line.get_xdata()] == [1, 2, 3, 4]
             assert [*line.get_ydata()] == curve
-            assert line.get_color() == COLOURS[i]
-        assert {*lines["a level to stop at"].get_ydata()} == {level}
-        (limit,) = [line for line in ax.get_lines() if line.get_linestyle() == ":"]  # the hopeless line has none
+            assert line.get_color() == colour
+        assert [line.get_markerfacecolor() for line in lines.values()] == [colour, "none"]
+        limit, stop = [line for line in ax.get_lines() if line.get_color() == BLACK]  # the hopeless line has no limit
         assert {*limit.get_xdata()} == {2}
-        assert limit.get_color() == lines["short"].get_color()
+        assert {*stop.get_ydata()} == {level}
+        assert {text.get_text(): text.get_position()[0] for text in ax.texts} == {"short": 0, "hopeless": 4}
+        assert [text.xy for text in ax.texts if text.get_text() == "short"] == [(2, 1.05)]
 
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
     with pytest.raises(ValueError, match="zip"):
-        draw_signals({"a": CURVES}, {"short": 2}, {"a": 0.9})
+        draw_signals({"a": CURVES}, {"short": 2}, {"a": 0.9}, {"a": BLUE})
+
+
+@pytest.mark.parametrize(
+    ("level", "found"), [(0.9, "a"), (0.97, "none of them"), (0.15, "none of them"), (2.0, "none of them")]
+)
+def test_the_finding_names_who_reaches_the_level_at_the_very_step(level, found):
+    curves = {"a": [[0.1, 0.95, 1.0], [0.1, 0.2, 1.0]], "b": [[0.1, 0.95, 1.0], [0.1, 0.95, 1.0]]}
+    sentence = jump_in_time(curves, {"L = 2": 2, "L = 3": 3}, {"a": level, "b": level})
+    assert sentence == f"At the very step L on all three lines: {found}"
+
+
+def test_the_findings_say_what_the_numbers_say():
+    assert [who_stops(CURVES, level) for level in (0.5, 0.65, 0.9)] == [
+        "stops at step 1",
+        "stops at step 3",
+        "never stops",
+    ]
+    assert safest(RUNS_OF_BOTH) == "Safest: coin, at most 14.0 hundredths; all others up to 30.0 or more"
+    swapped = {title: dict(zip(("coin", "ACT"), runs.values(), strict=True)) for title, runs in RUNS_OF_BOTH.items()}
+    assert safest(swapped) == "Safest: ACT, at most 14.0 hundredths; all others up to 30.0 or more"
+    assert behind("ACT", RUNS_OF_BOTH["noisy"]) == pytest.approx(16)
+    assert behind("coin", RUNS_OF_BOTH["noisy"]) == 0
+
+
+RUNS_OF_BOTH = {
+    "lines": {"ACT": [Regret(0.01, 0.02), Regret(0.03, 0.0)], "coin": [Regret(0.05, 0.01)]},
+    "noisy": {"ACT": [Regret(0.2, 0.1)], "coin": [Regret(0.1, 0.06), Regret(0.02, 0.1)]},
+}
 
 
 def test_a_tradeoff_is_drawn_in_the_order_of_its_steps_in_the_colour_of_who_pays():
@@ -86,61 +130,91 @@ def test_a_tradeoff_is_drawn_in_the_order_of_its_steps_in_the_colour_of_who_pays
     assert [line.get_label() for line in (act, coin, other)] == ["ACT", "coin", "coin 2"]
     assert coin.get_marker() == act.get_marker() != other.get_marker()  # of one family each has its own
     assert star.get_marker() == "*"
+    assert (star.get_markerfacecolor(), star.get_zorder() < act.get_zorder()) == ("none", True)  # hides no winner
     (alone,) = second.get_lines()  # no star where no need is known
     assert [*zip(*alone.get_data(), strict=True)] == [(6, 0.4)]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
 
 
-def test_a_regret_is_drawn_in_two_parts_one_after_the_other():
-    first, second = regrets().axes
-    bars = [(bar.get_x(), bar.get_width(), bar.get_y() + bar.get_height() / 2) for bar in first.patches]
-    assert bars == [pytest.approx(bar) for bar in ((0, 2, 0), (2, 1, 0), (0, 20, 1), (20, 10, 1))]
-    assert [bool(bar.get_hatch()) for bar in first.patches] == [False, True, False, True]
-    assert [to_hex(bar.get_edgecolor()).upper() for bar in first.patches[1::2]] == [ORANGE, GREEN]
-    bars = [(bar.get_x(), bar.get_width()) for bar in second.patches]
-    assert bars == [pytest.approx(bar) for bar in ((0, -1.5), (-1.5, 15.05))]
-    assert [label.get_text() for label in first.get_yticklabels()] == ["ACT", "coin"]
-    assert first.get_ylim() == (1.5, -0.5)  # the first row on top
-    assert second.get_xlim()[0] < -1.9  # what is below zero is seen
+def test_names_stand_at_the_first_points_of_their_curves():
+    figure = tradeoffs({"ACT": (3, 4), "coin 2": (-5, 0)})
+    first, second = figure.axes
+    found = {text.get_text(): (text.xy, text.get_position(), text.get_ha()) for text in first.texts}
+    assert found == {
+        "ACT": ((3, 0.5), (3, 4), "left"),
+        "coin 2": ((5, 0.7), (-5, 0), "right"),
+        "the best clock": ((3.5, 1.0), (-4, 14), "right"),
+    }
+    assert not second.texts
+    assert not figure.legends
+    assert tradeoffs().legends
 
 
 def marked(ax, marker):
     return [[*zip(*line.get_data(), strict=True)] for line in ax.get_lines() if line.get_marker() == marker]
 
 
-def test_every_run_is_a_ring_and_the_interval_of_their_mean_a_line():
-    first, second = regrets().axes
-    assert marked(first, "o") == [[pytest.approx((3, 0)), pytest.approx((3, 0))], []]
-    assert marked(second, "o") == [[pytest.approx((-1.9, 1))]]
-    half = student_t.ppf(0.975, 1) * np.std([29, -1.9], ddof=1) / 2**0.5
-    (line,) = [line for line in second.get_lines() if line.get_linewidth() == 2]
-    assert [*line.get_xdata()] == pytest.approx([13.55 - half, 13.55 + half])
-    assert [*line.get_ydata()] == [1, 1]
-    assert marked(first, "D") == [[pytest.approx((6, 0))]]
-    assert marked(second, "D") == [[pytest.approx((4, 1))]]
+def test_every_run_is_a_ring_and_their_mean_a_dot_with_a_number():
+    first, second = regrets(cut=None).axes
+    act, act_mean, coin, coin_mean = [[pytest.approx(point) for point in points] for points in marked(first, "o")]
+    assert (act, act_mean, coin, coin_mean) == ([(3, 0), (3, 0)], [(3, 0)], [(30, 1)], [(30, 1)])
+    assert marked(second, "o") == [[pytest.approx((29, 1)), pytest.approx((-1.9, 1))], [pytest.approx((13.55, 1))]]
+    for ax, numbers in ((first, {0: "3.0", 1: "30.0"}), (second, {1: "13.5"})):
+        assert {text.get_position()[1]: text.get_text() for text in ax.texts} == numbers
+        assert not marked(ax, ">")
+        low, high = ax.get_xlim()
+        assert low < -1.9
+        assert high > 30
+    assert first.get_xlim() == second.get_xlim()
+    assert [label.get_text() for label in first.get_yticklabels()] == ["ACT", "coin"]
+    assert first.get_ylim() == (1.5, -0.5)  # the first row on top
 
 
-def test_what_lies_beyond_the_cut_is_said():
+def test_a_regret_has_the_colour_of_who_pays():
+    first, _ = regrets().axes
+    rings = [line for line in first.get_lines() if line.get_marker() == "o"]
+    assert [to_hex(line.get_color()).upper() for line in rings] == [ORANGE, ORANGE, GREEN, GREEN]
+    assert [to_hex(label.get_color()).upper() for label in first.get_yticklabels()] == [ORANGE, GREEN]
+    assert not regrets().legends  # a colour for each row: nothing to say
+    (legend,) = draw.regrets(RUNS_OF_BOTH, {"ACT": "a prior", "coin": "a prior"}).legends
+    (patch,), (text,) = legend.get_patches(), legend.get_texts()
+    assert (to_hex(patch.get_facecolor()).upper(), text.get_text()) == (GREEN, "a prior")
+
+
+def test_what_lies_beyond_the_cut_is_an_arrow_head_and_the_mean_is_written():
     first, second = regrets().axes
-    assert [text.get_text() for text in first.texts] == ["30"]
-    assert first.texts[0].get_position() == pytest.approx((25.25, 1))
     for ax in (first, second):
         (((x, row),),) = marked(ax, ">")
-        assert x < ax.get_xlim()[1] == 25
+        assert 25 < x < ax.get_xlim()[1]
         assert row == 1
-    assert not second.texts  # its mean is not beyond
-    whole, _ = regrets(cut=None).axes
-    assert not marked(whole, ">")
-    assert not whole.texts
-    assert whole.get_xlim()[1] > 30
+    assert first.texts[1].get_text() == "30.0"
+    assert marked(first, "o")[3] == [(25, 1)]  # at the edge
+    assert marked(second, "o")[0] == [pytest.approx((-1.9, 1))]
 
 
-def test_the_legend_says_who_pays_in_the_colours_of_the_bars():
-    (legend,) = regrets().legends
-    colours = {text.get_text(): patch for text, patch in zip(legend.get_texts(), legend.get_patches(), strict=True)}
-    assert [*colours] == ["nobody", "a price", "a prior", "a judge", "lost for wrong answers"]
-    assert to_hex(colours["nobody"].get_facecolor()).upper() == BLUE
-    assert to_hex(colours["a price"].get_facecolor()).upper() == ORANGE
+def test_a_message_draws_each_network_at_fixed_steps_and_by_itself():
+    figure = message()
+    first = figure.axes[0]
+    *lines, alone, limit = first.get_lines()
+    assert [line.get_ydata().tolist() for line in lines] == BY_STEP
+    assert {line.get_color() for line in lines} == {ANSWER}
+    assert [*zip(*alone.get_data(), strict=True)] == [(2.5, 1.0), (2.2, 0.9)]
+    assert (alone.get_color(), limit.get_color(), {*limit.get_xdata()}) == (HALTING, LIMIT, {3})
+
+
+def test_votes_are_drawn_until_the_line_halts_and_bits_that_differ_are_bold():
+    for ax, line in zip(message().axes[1:], VOTES, strict=True):
+        (image,) = ax.images
+        np.testing.assert_array_equal(image.get_array(), line.no[: line.halts])
+        assert image.get_extent() == [0.5, 2.5, line.halts + 0.5, 0.5]
+        assert ax.get_ylim() == (4.5, 0.5)
+        rules = {rule.get_color(): {*rule.get_ydata()} for rule in ax.get_lines()}
+        assert rules == {LIMIT: {line.need + 0.5}, HALTING: {line.halts + 0.5}}
+        bits = [(text.get_text(), text.get_weight(), text.xy) for text in ax.texts if hasattr(text, "xy")]
+        assert bits == [(str(line.bits[0]), "bold", (1, 0.5)), (str(line.bits[1]), "normal", (2, 0.5))]
+        words = [text.get_text() for text in ax.texts if not hasattr(text, "xy")]
+        assert words == ["$L$ = 3", "halts at 2"][: 2 if line.halts < 3 else 0] or words == ["halts at 3"]
+        assert ax.get_title() == line.title
 
 
 @pytest.mark.parametrize("name", FIGURES)
