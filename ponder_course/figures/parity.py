@@ -109,15 +109,15 @@ def learnt_title(name: str, networks: Sequence[Row]) -> str:
 def pace(lines: Sequence[Mapping[str, Line]], cap: int) -> str:
     """Return what a network does with its steps: "a clock", "takes all {cap}", or nothing of the two: "".
 
-    lines: for each k, "steps" by the number of elements that are +1. A clock's steps fall with that number, by a
-    quarter of the cap at least, and nine tenths of their variance lie between different numbers, whatever k is.
+    lines: for each k, "steps" by the number of elements that are +1. A clock's steps fall or rise with that number, by
+    a quarter of the cap at least, and nine tenths of their variance lie between different numbers, whatever k is.
     """
     table = DataFrame([(ones, n) for line in lines for ones, n in enumerate(line["steps"])], columns=["ones", "steps"])
     if (table["steps"] >= 0.95 * cap).mean() >= 0.9:
         return f"takes all {cap}"
     by_count = table.groupby("ones")["steps"].transform("mean")
-    falls = by_count.iloc[0] - by_count.iloc[-1] >= cap / 4
-    return "a clock" if falls and by_count.var() >= 0.9 * table["steps"].var() else ""
+    moves = abs(by_count.iloc[0] - by_count.iloc[-1]) >= cap / 4
+    return "a clock" if moves and by_count.var() >= 0.9 * table["steps"].var() else ""
 
 
 @slide
