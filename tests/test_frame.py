@@ -278,7 +278,8 @@ def run_course(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"), [([], ["1", "2"]), (["3_problems"], ["3_problems"]), (["--commit"], ["1", "2", "3_problems"])]
+    ("arguments", "names"),
+    [([], ["1", "2"]), (["3_problems"], ["3_problems"]), (["--commit"], ["1", "2", "3_problems"])],
 )
 def test_problem_sheets_run_when_they_are_named_or_committed(arguments, names, tmp_path, run_course, monkeypatch):
     ran = []
