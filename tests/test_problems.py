@@ -1,13 +1,26 @@
-"""The problem sheets: points, checks that pass on the solutions and on nothing else, and nothing given away."""
+"""The problem sheets: points, checks that pass on the solutions and on nothing else, and nothing given away.
+
+What they ask to derive is computed here in another way: by a gradient, a sum, an integral, a program, or all cases.
+"""
 
 import itertools
+import json
 import math
 import re
 from pathlib import Path
+from statistics import mean
 
 import nbformat
+import numpy as np
 import pytest
 import torch
+from scipy.optimize import linprog
+
+from ponder_course.experiments.beating_the_clock import fresh_lines
+from ponder_course.experiments.local_stoppers import by_hand, fewest_steps
+from ponder_utils import LineParityTask, expected_steps, geometric_log_prior, kl_divergence
+from ponder_utils.act import act_average
+from ponder_utils.halting import PonderOutput, halting_log_probs
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
 LESSONS = [path.stem for path in sorted(ROOT.glob("*.ipynb"))]
@@ -149,3 +162,157 @@ def test_a_sheet_does_not_print_what_it_asks_for(lesson):
         for number in [] if callable(value) else torch.as_tensor(value).flatten().tolist():
             if number != round(number, 1):
                 assert f"{number:.3f}"[:5] not in outputs, name
+
+
+def test_01_gradients_of_act():
+    a = torch.tensor([0.3, 0.5, 0.6], dtype=torch.float64).logit().requires_grad_()
+    states = torch.tensor([-1.0, 0.5, 2.0], dtype=torch.float64)
+
+    def loss(tau):
+        output = act_average(PonderOutput(states[:, None], a[:, None], halting_log_probs(a[:, None])), epsilon=0.1)
+        cross_entropy = torch.nn.functional.softplus(-output.y_hat)  # the target is 1
+        return (cross_entropy + tau * (output.steps + output.remainder)).sum()
+
+    answers = solution("01_act_background")
+    (slopes,) = torch.autograd.grad(loss(0.06), a)
+    assert slopes.tolist() == pytest.approx(answers["gradients"], abs=5e-4)
+    first = torch.autograd.grad(loss(answers["price"]), a)[0][0]
+    assert abs(first) < 1e-4 < slopes[0]
+
+
+@pytest.mark.parametrize("least", [0.1, 0.02])
+def test_01_what_the_gradient_sees_of_the_cost(least):
+    def steps(unit):
+        return np.ceil(0.99 / unit - 1e-12)
+
+    units = np.linspace(least, 0.99, 400_001)
+    seen = ((steps(units[1:]) + steps(units[:-1])) / 2 - 1) @ np.diff(units)
+    n = steps(least)
+    harmonic = sum(1 / m for m in range(1, int(n)))
+    assert seen == pytest.approx(0.99 * harmonic - (n - 1) * least, abs=1e-3)
+    if least == 0.02:
+        fall = n + 1 - (n - 1) * least - 2
+        assert seen / fall == pytest.approx(solution("01_act_background")["seen"], abs=1e-4)
+
+
+def test_02_means_and_smallest_losses():
+    answers = solution("02_pondernet_theory")
+    priors = [geometric_log_prior(0.05, 30, repair) for repair in ("renormalise", "remainder")]
+    assert [expected_steps(prior).item() for prior in priors] == pytest.approx(answers["means"])
+    prior, beta = geometric_log_prior(0.4, 5), torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+    losses = torch.tensor([0.7, 0.7, 0.1, 0.2, 0.4], dtype=torch.float64, requires_grad=True)
+    smallest = -beta * (prior - losses / beta).logsumexp(0)
+    best = (prior - losses / beta).softmax(0)
+    divergence = kl_divergence(best.log(), prior)
+    assert smallest.item() == pytest.approx(((best * losses).sum() + beta * divergence).item())
+    assert smallest.item() == pytest.approx(answers["smallest"])
+    slopes = torch.autograd.grad(smallest, (losses, beta))
+    torch.testing.assert_close(slopes, (best, divergence))
+    twelve, step = geometric_log_prior(0.4, 12), torch.arange(1, 13)
+    guesses = (twelve - torch.where(step < 4, math.log(2), 0.05) / answers["largest_beta"]).softmax(0)[:3].sum()
+    assert guesses.item() == pytest.approx(0.01, rel=1e-5)
+    found = []
+    for k in range(1, 7):
+        losses = torch.where(step < k, math.log(2), 0.05).double()
+        best = (twelve - losses / 0.05).softmax(0)
+        found.append((best * losses).sum() + 0.05 * kl_divergence(best.log(), twelve))
+    assert torch.stack(found).mean().item() == pytest.approx(answers["best_mean_loss"], rel=1e-6)
+
+
+def test_03_the_clock_that_counts():
+    answers = solution("03_parity")
+    for k, m in itertools.product(range(1, 13), range(1, 13)):
+        probs = [math.comb(k, j) / 2**k for j in range(k + 1)]
+        even, odd = (sum(probs[j] for j in range(m, k + 1) if j % 2 == parity) for parity in (0, 1))
+        assert even - odd == pytest.approx((-1) ** m * math.comb(k - 1, m - 1) / 2**k)
+        assert answers["accuracy_at"](k, m) == pytest.approx(sum(probs[:m]) + max(even, odd))
+    for m in (1, 5, 9):
+        assert sum(answers["accuracy_at"](k, m) - 0.5 for k in range(1, 200)) == pytest.approx(m)
+
+
+def test_03_what_is_written_of_stored_networks():
+    accuracy = {"ACT": [], "PonderNet": []}
+    for line in (ROOT.parent / "results" / "03_papers_size_64.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        if entry["setting"]["network"] in accuracy:
+            accuracy[entry["setting"]["network"]].append(mean(entry["result"]["accuracy"]))
+    assert {f"{value:.1%}" for value in accuracy["PonderNet"]} >= {"82.7%"}
+    assert [f"{end(accuracy['ACT']):.0%}" for end in (min, max)] == ["62%", "67%"]
+    assert [round(64 * (end(accuracy["ACT"]) - 0.5)) for end in (min, max)] == [8, 11]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("c", [0.05, 0.3])
+def test_04_both_bounds_are_sharp(n, c):
+    """Linear programs over the fractions of inputs with each pattern of right and wrong steps."""
+    patterns = list(itertools.product((0, 1), repeat=n))
+    sums_to_1 = [[1] * len(patterns)]
+    by_step = [[pattern[step] for pattern in patterns] for step in range(n)]
+    ends = {"union": [float(any(pattern)) for pattern in patterns]}
+    ends["intersection"] = [float(all(pattern)) for pattern in patterns]
+    for rates in ([0.9, 0.8, 0.85, 0.7][:n], [0.3] * n, [0.97] * n):
+        known = {"A_eq": sums_to_1 + by_step, "b_eq": [1, *rates]}
+        assert -linprog([-x for x in ends["union"]], **known).fun == pytest.approx(min(1, sum(rates)))
+        smallest = linprog(ends["intersection"], **known).fun
+        assert smallest == pytest.approx(max(0, sum(rates) - (n - 1)), abs=1e-9)
+    flat = [[a - b for a, b in zip(by_step[0], row, strict=True)] for row in by_step[1:]]
+    changes = [[float(len(set(pattern)) > 1) for pattern in patterns]]
+    known = {"A_eq": sums_to_1 + flat, "b_eq": [1] + [0] * (n - 1), "A_ub": changes, "b_ub": [c]}
+    for end, sign in (("union", 1), ("intersection", -1)):
+        loss = [-sign * (x - r) for x, r in zip(ends[end], by_step[0], strict=True)]
+        assert -linprog(loss, **known).fun == pytest.approx(c * (1 - 1 / n))
+
+
+@pytest.mark.parametrize("length", range(1, 10))
+def test_05_lines_are_guessed_as_often_as_the_bound_says(length):
+    """The package's bound is the sheet's, and the solution's anchors reach it: counted over all lines."""
+    x = torch.zeros(1, 2, length)
+    x[0, 1, 0] = 1
+    best = LineParityTask.best_probs(x, length)[:, 0]
+    bits = np.array(list(itertools.product((0, 1), repeat=length)))
+    ones = np.concatenate([np.zeros((len(bits), 1), int), bits.cumsum(1)], 1)  # of the first i bits
+    for n in range(1, length + 1):
+        coins = math.ceil((length - n) / (2 * n))
+        assert best[n - 1].item() == 0.5**coins
+        anchors = [min(2 * n * (j + 1), length) for j in range(coins)]
+        right = np.ones(len(bits), bool)
+        for place in range(n + 1, length + 1):
+            anchor = next(c for c in anchors if c - n < place <= c + n)
+            heard = range(max(1, place - n + 1), min(length, place + n - 1) + 1)
+            assert set(range(min(place, anchor) + 1, max(place, anchor) + 1)) <= set(heard)
+            right &= (ones[:, place] - ones[:, anchor]) % 2 == ones[:, place] % 2
+        assert right.mean() == 0.5**coins
+
+
+def test_06_no_stopper_is_faster_than_the_bound():
+    assert solution("06_ways_to_stop")["bound"] == 2.8125
+    x = fresh_lines("one segment", 8)
+    by_rules = by_hand(x, 8).steps.float().mean().item()
+    assert (by_rules, round(fewest_steps(x[:1]).item(), 2)) == (5.5, 2.98)
+
+
+@pytest.mark.parametrize(("which", "pi", "r"), [(0, 0.3, 0.1), (1, 0.5, 0.05)])
+def test_06_when_to_give_up(which, pi, r):
+    """The best number of steps to wait, by the value of each."""
+    values, arrived, paid, c = [], 0.0, 0.0, 0.005
+    for waits in range(200):
+        waiting = pi + (1 - pi) * (1 - r) ** waits
+        values.append(arrived + 0.5 * waiting - paid)
+        paid += c * waiting  # one more step, for whoever still waits
+        arrived += (1 - pi) * (1 - r) ** waits * r
+    assert int(np.argmax(values)) == solution("06_ways_to_stop")["give_up"][which]
+
+
+def test_the_first_steps_of_the_projects_run(capsys):
+    text = (ROOT / "problems" / "projects.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(block.replace(", 200, ", ", 2, "), {})
+    for points in re.findall(r"^\*\*Points\.\*\* (.*)$", text, re.M):
+        assert sum(map(int, re.findall(r"\d+", points))) == 40
+
+
+def test_the_guide_for_teachers_is_short():
+    text = (ROOT.parent / "TEACHING.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 1400

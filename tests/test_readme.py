@@ -10,7 +10,8 @@ from ponder_course.experiments import ways_to_stop, ways_to_stop_problems
 from ponder_utils.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+FOLDERS = ("", "docs/", "notebooks/problems/", "notebooks/solutions/problems/")
+PAGES = [f"{folder}{path.name}" for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))]
 SMALLER = {"2000": "20", "1000)": "50)", "20_000": "500", "settings[:2]": "[{**s, 'updates': 2} for s in settings[:2]]"}
 
 
