@@ -1,6 +1,7 @@
 """Figures of ways to stop: what they reach, what they lose to whoever stops in time, and a message in the halting."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -59,7 +60,7 @@ def tradeoffs(
                 if labels and name in labels and i == 0:
                     _beside(ax, name, (steps[0], right[0]), labels[name], FAMILY[family])
         if title in limits:
-            star = {"markersize": 24, "markerfacecolor": "none", "markeredgewidth": 1.6, "zorder": 1.5}
+            star: dict[str, Any] = {"markersize": 24, "markerfacecolor": "none", "markeredgewidth": 1.6, "zorder": 1.5}
             ax.plot(limits[title], 1.0, "*", color=LIMIT, label="the best clock", **star)
             if labels:
                 _beside(ax, "the best clock", (limits[title], 1.0), (-4, 14), LIMIT)
@@ -139,8 +140,8 @@ def message(by_step: Sequence[Line], halted: Points, need: int, lines: Sequence[
     _beside(first, f"$L$ = {need}", (need, 0.06), (6, 0), LIMIT)
     first.set(title="whole lines right", ylim=(0, 1.08))
     differ = [len({*bits}) > 1 for bits in zip(*(line.bits for line in lines), strict=True)]
-    for ax, line in zip(others, lines, strict=True):
-        _draw_votes(ax, line, differ)
+    for ax, shown in zip(others, lines, strict=True):
+        _draw_votes(ax, shown, differ)
     others[0].set_ylabel("step $n$")
     return figure
 
