@@ -157,10 +157,10 @@ def test_a_finding_says_what_the_rows_say():
     assert who_learns(table) == "Up to a price of 0.1 all learn; from 0.3 on, none does"
     assert who_learns(table[table["setting"] > 0.1]) == "1 of 3 networks learn"
     assert who_learns(table.assign(setting=-table["setting"])) == "3 of 5 networks learn"
-    assert when(RUNS["cheap"]) == "in 8 batches"
-    assert when(RUNS["cheap"], since=2) == "in 6 batches"
-    assert when(RUNS["early"]) == "never"
-    assert when([]) == "(no runs)"
+    assert when(RUNS["cheap"]) == "1 of 2 learn in 8 batches"
+    assert when(RUNS["cheap"], since=2) == "1 of 2 learn in 6 batches"
+    assert when(RUNS["early"]) == "0 of 1 learn"
+    assert when([]) == "0 of 0 learn"
 
 
 def test_small_sets_are_fractions_and_equal_scores_are_piled_up():
