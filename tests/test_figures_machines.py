@@ -88,7 +88,7 @@ def test_on_the_grid_the_middle_knows_one_ring_more_at_every_step():
 
 def test_four_ways_to_stop_each_at_the_third_step_where_it_is_enough():
     figure = FIGURES["ways_to_stop"]()
-    for ax, enough in zip(figure.axes, (0.9, 1.0, None, 0.5), strict=True):
+    for ax, enough in zip(figure.axes, (0.9, 1.0, None, 0.9), strict=True):
         levels = [bar.get_height() for bar in ax.patches[:3]]
         assert [round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches] == [1, 2, 3, 4, 5]
         if enough is not None:

@@ -99,7 +99,7 @@ def test_a_line_without_a_need_of_its_own_is_not_left_out():
 def test_the_finding_names_who_reaches_the_level_at_the_very_step(level, found):
     curves = {"a": [[0.1, 0.95, 1.0], [0.1, 0.2, 1.0]], "b": [[0.1, 0.95, 1.0], [0.1, 0.95, 1.0]]}
     sentence = jump_in_time(curves, {"L = 2": 2, "L = 3": 3}, {"a": level, "b": level})
-    assert sentence == f"At the very step L on all three lines: {found}"
+    assert sentence == f"Exactly at step L on all three lines: {found}"
 
 
 def test_the_findings_say_what_the_numbers_say():
@@ -143,7 +143,7 @@ def test_names_stand_at_the_first_points_of_their_curves():
     assert found == {
         "ACT": ((3, 0.5), (3, 4), "left"),
         "coin 2": ((5, 0.7), (-5, 0), "right"),
-        "the best clock": ((3.5, 1.0), (-4, 14), "right"),
+        "the best clock": ((3.5, 1.0), (-8, 17), "right"),
     }
     assert not second.texts
     assert not figure.legends

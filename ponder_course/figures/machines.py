@@ -125,7 +125,7 @@ def ways_to_stop() -> Figure:
         ("certainty\nof the answer", [0.5, 0.55, 0.97], 0.9, "stop when sure", BLUE),
         ("a budget\nthat runs full", [0.2, 0.6, 1.0], 1.0, r"stop when $\sum \lambda_n$ is 1", ORANGE),
         ("a coin\nat every step", [0.1, 0.15, 0.8], math.nan, r"stop when it falls ($\lambda_n$)", GREEN),
-        ("a judge\nof the answer", [0.02, 0.05, 0.95], 0.5, "stop when it says yes", PURPLE),
+        ("a judge\nof the answer", [0.02, 0.05, 0.95], 0.9, "stop when it says yes", PURPLE),
     ]
     figure, axes = panels(len(ways), width=2.5, height=3.2, sharey=True)
     for ax, (title, levels, enough, rule, colour) in zip(axes, ways, strict=True):

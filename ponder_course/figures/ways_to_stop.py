@@ -44,8 +44,8 @@ def tradeoffs(
 
     tests: {title: {name: for each network [(right, steps) for each value of the parameter]}}; families: {name: who
     pays}, for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in time,
-    behind the curves. labels: {name: points to the right and up} writes names beside the first points of their curves,
-    where there would be a legend.
+    behind the curves. labels: {name: points to the right and up} writes names beside the first points of their curves
+    in the first panel, where there would be a legend.
     """
     figure, axes = panels(len(tests), width=10.0 / len(tests), height=4.4, sharey=True)
     for ax, (title, ways) in zip(axes, tests.items(), strict=True):
@@ -57,13 +57,13 @@ def tradeoffs(
             for i, points in enumerate(networks):
                 right, steps = zip(*sorted(points, key=lambda point: (point[1], point[0])), strict=True)
                 ax.plot(steps, right, label=name if i == 0 else None, **style)
-                if labels and name in labels and i == 0:
+                if labels and name in labels and i == 0 and ax is axes[0]:
                     _beside(ax, name, (steps[0], right[0]), labels[name], FAMILY[family])
         if title in limits:
             star: dict[str, Any] = {"markersize": 24, "markerfacecolor": "none", "markeredgewidth": 1.6, "zorder": 1.5}
             ax.plot(limits[title], 1.0, "*", color=LIMIT, label="the best clock", **star)
-            if labels:
-                _beside(ax, "the best clock", (limits[title], 1.0), (-4, 14), LIMIT)
+            if labels and ax is axes[0]:
+                _beside(ax, "the best clock", (limits[title], 1.0), (-8, 17), LIMIT)
         ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.15 if labels else 1.06))
     axes[0].set_ylabel("right answers")
     return figure if labels else legend(figure, columns=3)
