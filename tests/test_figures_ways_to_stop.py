@@ -17,6 +17,7 @@ from ponder_course.figures.style import ANSWER, BLACK, BLUE, GREEN, HALTING, LIM
 draw_signals = function("06_ways_to_stop", "draw_signals")
 jump_in_time = function("06_ways_to_stop", "jump_in_time")
 who_stops = function("06_ways_to_stop", "who_stops")
+draw_message = function("06_ways_to_stop", "draw_message")
 safest = function("06_ways_to_stop", "safest")
 behind = function("06_ways_to_stop", "behind")
 draw_judges = function("06_the_table", "draw_judges")
@@ -53,7 +54,7 @@ BY_STEP = [[0.1, 0.5, 1.0, 1.0], [0.0, 0.4, 0.9, 1.0]]
 
 
 def message():
-    return draw.message(BY_STEP, [(2.5, 1.0), (2.2, 0.9)], 3, VOTES)
+    return draw_message(BY_STEP, [(2.5, 1.0), (2.2, 0.9)], 3, VOTES)
 
 
 JUDGES = [{"yes": [1.0, 0.5, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.5, 0.1]}]
@@ -94,12 +95,16 @@ def test_a_line_without_a_need_of_its_own_is_not_left_out():
 
 
 @pytest.mark.parametrize(
-    ("level", "found"), [(0.9, "a"), (0.97, "none of them"), (0.15, "none of them"), (2.0, "none of them")]
+    ("level", "found"), [(0.9, "The a reaches"), (0.97, "None reaches"), (0.15, "None reaches"), (2.0, "None reaches")]
 )
 def test_the_finding_names_who_reaches_the_level_at_the_very_step(level, found):
-    curves = {"a": [[0.1, 0.95, 1.0], [0.1, 0.2, 1.0]], "b": [[0.1, 0.95, 1.0], [0.1, 0.95, 1.0]]}
-    sentence = jump_in_time(curves, {"L = 2": 2, "L = 3": 3}, {"a": level, "b": level})
-    assert sentence == f"Exactly at step L on all three lines: {found}"
+    curves = {"a's yes": [[0.1, 0.95, 1.0], [0.1, 0.2, 1.0]], "b": [[0.1, 0.95, 1.0], [0.1, 0.95, 1.0]]}
+    needs = {"L = 2": 2, "L = 3": 3}
+    sentence = jump_in_time(curves, needs, {"a's yes": level, "b": level})
+    assert sentence == f"{found} the level exactly at step L"
+    both = {"certainty": curves["a's yes"], "judge's yes": curves["a's yes"]}
+    sentence = jump_in_time(both, needs, dict.fromkeys(both, 0.9))
+    assert sentence == "Certainty and the judge reach the level exactly at step L"
 
 
 def test_the_findings_say_what_the_numbers_say():
@@ -195,11 +200,12 @@ def test_what_lies_beyond_the_cut_is_an_arrow_head_and_the_mean_is_written():
 def test_a_message_draws_each_network_at_fixed_steps_and_by_itself():
     figure = message()
     first = figure.axes[0]
-    *lines, alone, limit = first.get_lines()
+    *lines, one, other, limit = first.get_lines()
     assert [line.get_ydata().tolist() for line in lines] == BY_STEP
     assert {line.get_color() for line in lines} == {ANSWER}
-    assert [*zip(*alone.get_data(), strict=True)] == [(2.5, 1.0), (2.2, 0.9)]
-    assert (alone.get_color(), limit.get_color(), {*limit.get_xdata()}) == (HALTING, LIMIT, {3})
+    assert [(*line.get_xdata(), *line.get_ydata()) for line in (one, other)] == [(2.5, 1.0), (2.2, 0.9)]
+    assert {one.get_color(), other.get_color()} == {HALTING}
+    assert (limit.get_color(), {*limit.get_xdata()}) == (LIMIT, {3})
 
 
 def test_votes_are_drawn_until_the_line_halts_and_bits_that_differ_are_bold():

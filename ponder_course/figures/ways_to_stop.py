@@ -1,4 +1,4 @@
-"""Figures of ways to stop: what they reach, what they lose to whoever stops in time, and a message in the halting."""
+"""Figures of ways to stop: what they reach, and what they lose to whoever stops in time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,26 +7,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from ponder_course.experiments.ways_to_stop_ranking import Point, Regret
-from ponder_course.figures.light_cone import NO, Votes
 from ponder_course.figures.style import (
-    ANSWER,
-    BLACK,
     BLUE,
     GREEN,
-    HALTING,
     LIMIT,
     ORANGE,
     PURPLE,
-    Line,
-    Points,
     legend,
     look,
     panels,
     slide,
-    step_axis,
 )
 
 FAMILY = {"nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # who pays
@@ -119,48 +111,3 @@ def _draw_runs(ax: Axes, y: int, runs: np.ndarray, colour: str, high: float) -> 
         ax.plot(1.15 * high, y, ">", color=colour, markersize=6)
     ax.plot(min(runs.mean(), high), y, "o", color=colour, markersize=9)
     ax.text(1.02, y, f"{runs.mean():.1f}", transform=ax.get_yaxis_transform(), va="center", color=colour)
-
-
-@slide
-def message(by_step: Sequence[Line], halted: Points, need: int, lines: Sequence[Votes]) -> Figure:
-    """Draw lines that are right at a fixed step and by themselves; and who votes no, step by step, until a line halts.
-
-    by_step: [runs, N], the fraction of lines that are right at each fixed step; halted: (mean steps, fraction right) of
-    each run; need: L, of all lines. lines: a panel for each, its bits above it; those that differ are set in bold.
-    """
-    figure, (first, *others) = panels(1 + len(lines), width=10.0 / (1 + len(lines)), height=4.2)
-    for line in by_step:
-        n = step_axis(first, len(line))
-        first.plot(n, line, "o-", color=ANSWER, markersize=4, alpha=0.85)
-    steps, right = np.transpose(halted)
-    first.plot(steps, right, "D", color=HALTING, markersize=9, markeredgecolor=BLACK)
-    first.axvline(need, color=LIMIT, linewidth=1.8)
-    _beside(first, "halts\nby itself", (min(steps), max(right)), (-10, -16), HALTING)
-    _beside(first, "all at the\nsame step", (need, 0.35), (6, 0), ANSWER)
-    _beside(first, f"$L$ = {need}", (need, 0.06), (6, 0), LIMIT)
-    first.set(title="whole lines right", ylim=(0, 1.08))
-    differ = [len({*bits}) > 1 for bits in zip(*(line.bits for line in lines), strict=True)]
-    for ax, shown in zip(others, lines, strict=True):
-        _draw_votes(ax, shown, differ)
-    others[0].set_ylabel("step $n$")
-    return figure
-
-
-def _draw_votes(ax: Axes, line: Votes, differ: Sequence[bool]) -> None:
-    """Draw one line of `message`."""
-    places, steps = len(line.bits), len(line.no)
-    made = np.array(line.no)[: line.halts]
-    ax.imshow(made, extent=(0.5, places + 0.5, len(made) + 0.5, 0.5), aspect="auto", cmap=NO, vmin=0, vmax=1)
-    ax.set(xlabel="place", xlim=(0.5, places + 0.5), ylim=(steps + 0.5, 0.5))
-    ax.set_title(line.title, pad=24)
-    ax.axhline(line.need + 0.5, color=LIMIT, linewidth=1.8)
-    if line.halts < line.need:
-        ax.text(places / 2 + 0.5, line.need + 0.6, f"$L$ = {line.need}", ha="center", va="top", color=LIMIT)
-    ax.axhline(line.halts + 0.5, color=HALTING, linewidth=4, linestyle="--")
-    ax.text(places / 2 + 0.5, line.halts + 0.7, f"halts at {line.halts}", ha="center", va="top", weight="bold")
-    for place, (bit, bold) in enumerate(zip(line.bits, differ, strict=True), start=1):
-        weight = "bold" if bold else "normal"
-        ax.annotate(f"{bit}", (place, 0.5), (0, 4), textcoords="offset points", ha="center", weight=weight)
-    ax.grid(visible=False)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
