@@ -84,9 +84,10 @@ def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     rows = train_on_curriculum(setting, model, loss_fn, checkpoint_dir)
     kept = rows[:: -max(1, len(rows) // CURVE_POINTS)][::-1]  # the last of them for certain
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
-    found = probe(model, setting["elements"], setting["network"] in FIXED)
+    elements, fixed = setting["elements"], setting["network"] in FIXED
+    found = probe(model, elements, fixed)
     if isinstance(model, PonderNet) and "caps" in setting:
-        found["by_cap"] = probe_caps(model, setting["elements"], setting["network"] in FIXED, setting["caps"])
+        found["by_cap"] = probe_caps(model, elements, fixed, setting["caps"])
     return rounded({"curve": curve, **found})
 
 

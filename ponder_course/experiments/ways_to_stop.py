@@ -308,6 +308,5 @@ VALUES = {name: how.values for name, how in TRAININGS.items()}
 MORE_VALUES = {name: how.more_values for name, how in TRAININGS.items() if name not in VARIANTS}
 EXPERIMENTS: dict[str, Experiment] = {name: _experiment(name, _settings(name, VALUES, CHOOSING)) for name in PROBLEMS}
 MORE = _settings("lines", {name: TRAININGS[name].more_values for name in VARIANTS}, CHOOSING)
-for problem in ON_LINES:
-    MORE += _settings(problem, MORE_VALUES, CHOOSING)
+MORE += [setting for problem in ON_LINES for setting in _settings(problem, MORE_VALUES, CHOOSING)]
 EXPERIMENTS["hyperparameters"] = _experiment("hyperparameters", MORE)

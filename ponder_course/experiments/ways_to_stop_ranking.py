@@ -112,12 +112,17 @@ def regrets(rows: Sequence[Row], test: str, price: float = PRICE) -> dict[str, l
     """Return the regret of each network, by method, of those that were tested so. Where no need is known, time is
     counted from 0.
     """
-    limit = mean(steps for _, steps in in_time(rows).get(test, [[1.0, 0.0]]))
+    limit = mean_need(rows, test)
     found = {}
     for name, result in table(rows, price).items():
         if test in result.tests:
             found[name] = [regret(point, limit, price) for point in result.tests[test]]
     return found
+
+
+def mean_need(rows: Sequence[Row], test: str) -> float:
+    """Return the mean of the steps that a test's inputs need, 0 where it is not known."""
+    return mean(steps for _, steps in in_time(rows).get(test, [[1.0, 0.0]]))
 
 
 def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
@@ -221,8 +226,9 @@ def three_questions(
         return None
     for_each = []
     for rows in problems.values():
-        name, _ = best_of(rows, names, price)
-        for_each.append(mean(sum(pair) for pair in regrets(rows, "16 places", price)[name]))
+        _, result = best_of(rows, names, price)
+        limit = mean_need(rows, "16 places")
+        for_each.append(mean(sum(regret(point, limit, price)) for point in result.tests["16 places"]))
     near, far = (
         [mean(setting_regrets(rows, setting, test, price)) for rows in problems.values()]
         for test in ("16 places", "64 places")

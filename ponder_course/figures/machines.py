@@ -9,9 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ponder_course.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, Line, panels, slide
+from ponder_course.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE_GREY, PURPLE, Line, panels, slide
 
-PALE_GREY = "#CCCCCC"
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
 
 

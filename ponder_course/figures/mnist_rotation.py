@@ -26,7 +26,7 @@ def flat_line(
     """
     figure, (ax,) = panels(1, width=9.4, height=4.9)
     longest = max(len(runs[0]) for runs in curves.values())
-    for which, (name, runs) in zip(LOOKS, curves.items(), strict=False):
+    for which, (name, runs) in zip(LOOKS[: len(curves)], curves.items(), strict=True):
         n = step_axis(ax, len(runs[0]))
         spread(ax, list(n), runs, name, which, live)
         marks(ax, own[name], which, 60, full=True, zorder=4)
@@ -113,7 +113,7 @@ def forest(
     axes[0].set_yticks(range(len(rows)), [row.label for row in rows])
     for text, row, colour in zip(axes[0].get_yticklabels(), rows, colours, strict=True):
         text.set(fontweight="normal" if row.group else "bold", color=colour)
-    for which, group in zip(LOOKS, groups, strict=False):
+    for which, group in zip(LOOKS[: len(groups)], groups, strict=True):
         if any(row.group == group for row in rows):
             marks(axes[0], [], which, 62, full=True, label=group)
     for x, side, meaning in ((0.02, "left", left), (0.98, "right", right)):

@@ -10,8 +10,19 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
-from ponder_course.figures import style
-from ponder_course.figures.style import ANSWER, BLACK, GREY, HALTING, MARKERS, Line, legend, panels, slide, step_axis
+from ponder_course.figures.style import (
+    ANSWER,
+    BLACK,
+    GREY,
+    HALTING,
+    MARKERS,
+    Line,
+    legend,
+    look,
+    panels,
+    slide,
+    step_axis,
+)
 from ponder_course.store import Row
 from ponder_course.verdicts import interval
 from ponder_utils.evaluation import Score
@@ -23,7 +34,7 @@ AMBERS = ("#F0C14B", "#C98A00", "#7A4E00")  # of halting: for each of three k
 
 def network_look(which: int, colour: str) -> dict[str, Any]:
     """Return the look of a network in every figure: a marker and dashes of its own."""
-    return style.look(which, color=colour, markersize=5.5, markerfacecolor="white", linewidth=1.5)
+    return look(which, color=colour, markersize=5.5, markerfacecolor="white", linewidth=1.5)
 
 
 @slide
@@ -129,7 +140,7 @@ def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[i
     """
     figure, axes = panels(len(networks), width=3.3, height=3.6, sharey=True)
     for ax, (title, lines) in zip(axes, networks.items(), strict=True):
-        for which, (k, line, colour) in enumerate(zip(ks, lines, AMBERS, strict=False)):
+        for which, (k, line, colour) in enumerate(zip(ks, lines, AMBERS[: len(ks)], strict=True)):
             steps, right = np.asarray(line["steps"]), np.asarray(line["accuracy"]) >= 0.9
             ones = np.arange(len(steps))
             ax.plot(ones, steps, color=colour, linewidth=1.0, alpha=0.6)
