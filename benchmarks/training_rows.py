@@ -137,7 +137,7 @@ def act_rows(effort: Effort) -> list[Row]:
         training = partial(ours, act, ACTLoss(peers.bce, tau=1e-3), draw_sequence, n_updates, lr)
         tutorial = partial(by_hand, textbook, partial(textbook.loss, tau=1e-3), draw, n_updates, lr)
         steps = act(draw_sequence(torch.Generator().manual_seed(0))[0]).steps.float()
-        name = f"training, ACT, {steps.mean():.1f} steps in the mean, at most {steps.max():.0f}: ours / textbook loop"
+        name = f"training, ACT, {steps.mean():.1f} steps on average, at most {steps.max():.0f}: ours / textbook loop"
         rows.append(compare(name, training, tutorial, effort.rounds(ROUNDS)))
     return rows
 

@@ -51,7 +51,7 @@ def main(n_updates: int = 150) -> float:
     x, y = largest_digit(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x, "most_probable")
     accuracy = (prediction.y_hat.argmax(1) == y).float().mean().item()
-    print(f"the largest digit: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps in the mean")
+    print(f"the largest digit: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
     return accuracy
 
 

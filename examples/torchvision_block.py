@@ -50,7 +50,7 @@ def main(n_updates: int = 100) -> float:
     x, y = digits.test
     prediction = model.eval().predict(x, "confidence", q=0.9, classes=True)
     accuracy = (prediction.y_hat.argmax(1) == y).float().mean().item()
-    print(f"digits: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps in the mean")
+    print(f"digits: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
     return accuracy
 
 

@@ -67,7 +67,7 @@ def main(n_updates: int = 150) -> float:
     x, y = brackets(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x, "quantile", q=0.5)
     accuracy = ((prediction.y_hat > 0) == (y > 0.5)).float().mean().item()
-    print(f"balanced or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps in the mean")
+    print(f"balanced or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
     return accuracy
 
 

@@ -63,7 +63,7 @@ def main(n_updates: int = 200) -> float:
     x, y = task.batch(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x, twice_sure, q=0.95)
     accuracy = ((prediction.y_hat > 0) == (y > 0.5)).float().mean().item()
-    print(f"positive or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps in the mean")
+    print(f"positive or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
     return accuracy
 
 

@@ -167,7 +167,7 @@ def stories(updates: int) -> dict[str, list[list[float]]]:
         "always cheap": [[CHEAP, updates]],
         "charged late": [[CHEAP, half], [EXPENSIVE, updates - half]],
         "charged early": [[EXPENSIVE, half], [CHEAP, 3 * half]],
-        "always dear": [[EXPENSIVE, updates]],
+        "always expensive": [[EXPENSIVE, updates]],
     }
 
 
