@@ -1,6 +1,7 @@
 """The course's style: colours that can be told apart, runs and their mean, figures shown with their sentence."""
 
 import io
+from xml.etree import ElementTree
 
 import numpy as np
 import PIL.Image
@@ -93,6 +94,38 @@ def test_a_picture_is_opaque_as_wide_as_it_was_drawn_and_shifts_no_colour():
     drawn = {colour for _, colour in image.convert("RGB").getcolors()}
     assert {tuple(round(255 * part) for part in to_rgb(colour)) for colour in style.COLOURS} <= drawn
     assert (255, 255, 255) in drawn
+
+
+def test_a_picture_changes_no_colour_at_the_edges_of_thin_lines():
+    figure, (ax,) = style.panels(1)
+    ax.imshow(np.arange(100).reshape(10, 10) % 7, cmap="Blues")
+    for i in range(10):
+        ax.plot([i], [i], "x", color=style.WRONG, markeredgewidth=0.8)
+        ax.plot([0, 9], [i, 9 - i], color=style.HALTING, linewidth=1)
+    ax.set_title("red and amber on blue")
+    figure.draw_without_rendering()
+    exact = io.BytesIO()
+    figure.savefig(exact, format="png", dpi=120, transparent=False)
+    pixels = [
+        np.asarray(PIL.Image.open(png).convert("RGB"), float) for png in (exact, io.BytesIO(style.picture(figure)[0]))
+    ]
+    moved = np.sqrt(np.square(pixels[0] - pixels[1]).sum(2))
+    assert moved.max() < 40  # red and amber are 65 apart
+
+
+def test_a_figure_for_slides_is_written_whole_and_alike_at_each_run(monkeypatch, tmp_path):
+    monkeypatch.setattr(style, "display", lambda *things: None)
+    monkeypatch.setattr(style, "FIGURES", tmp_path / "new")
+    written = []
+    for _ in range(2):
+        figure, (ax,) = style.panels(1)
+        ax.plot([1, 2], [3, 4])
+        style.show(figure, "It halts.", "A finding", svg="05_light_cone")
+        (file,) = (tmp_path / "new").iterdir()
+        written.append(file.read_bytes())
+    assert file.name == "05_light_cone.svg"
+    assert ElementTree.fromstring(written[0]).tag.endswith("svg")
+    assert written[0] == written[1]
 
 
 def test_a_colour_has_one_meaning():
