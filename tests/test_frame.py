@@ -1,6 +1,8 @@
 """The house itself: notebooks, stamps and tools."""
 
 import ast
+import base64
+import io
 import itertools
 import json
 import re
@@ -10,10 +12,13 @@ from pathlib import Path
 
 import distributed
 import nbformat
+import PIL.Image
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
+from matplotlib.colors import rgb_to_hsv, to_rgb
 
 import ponder_utils
+from ponder_course.figures import style
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -84,6 +89,36 @@ def test_every_picture_has_its_sentence(path):
                 assert len(alt.split()) >= 8
                 sentences = [other.get("data", {}).get("text/markdown") for other in cell.outputs]
                 assert any(text and alt.endswith(text) for text in sentences)  # a finding may stand before it
+
+
+HUES = [rgb_to_hsv(to_rgb(colour))[0] for colour in style.COLOURS if colour != style.BLACK]  # 1 is a full turn
+
+
+def strange(image):
+    """The colours of a picture, at least one pixel in 2,000, that are neither greys nor shades of the course's own."""
+    found = []
+    for pixels, colour in image.convert("RGB").getcolors(10**6):
+        hue, saturation, value = rgb_to_hsv([part / 255 for part in colour])
+        away = min(min(abs(hue - own), 1 - abs(hue - own)) for own in HUES)
+        if pixels > image.width * image.height / 2000 and saturation > 0.35 and value > 0.3 and away > 0.024:
+            found.append(colour)
+    return found
+
+
+@notebooks
+def test_pictures_have_the_colours_of_the_course(path):
+    for cell in code(read(path)):
+        for output in cell.outputs:
+            if picture := output.get("data", {}).get("image/png"):
+                found = strange(PIL.Image.open(io.BytesIO(base64.b64decode(picture))))
+                assert not found, f"{cell.source.splitlines()[0]}: {found}"
+
+
+def test_other_colours_are_strange():
+    for colour in ("#FF0000", "#00FF00", "#8000FF", "#FFFF00"):
+        assert strange(PIL.Image.new("RGB", (9, 9), colour))
+    for colour in (*style.COLOURS, "#FFFFFF", "#777777", "#8A5F00"):
+        assert not strange(PIL.Image.new("RGB", (9, 9), colour))
 
 
 @notebooks
