@@ -84,6 +84,7 @@ def test_on_the_grid_the_middle_knows_one_ring_more_at_every_step():
     assert len(shown) == 2
     assert (shown[0].get_array() == IMAGE).all()
     assert [text for text in written(ax) if text.startswith("step")] == ["step 1", "step 2", "step 3"]
+    assert not any("think" in text for text in written(ax))  # the lesson asks whether they do
 
 
 def test_four_ways_to_stop_each_at_the_third_step_where_it_is_enough():

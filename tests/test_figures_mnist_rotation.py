@@ -234,6 +234,21 @@ def test_in_a_single_panel_each_row_has_its_verdict_and_rows_that_name_their_gro
     assert not [text for text in FIGURES["forest"]().axes[0].texts if text.xy[0] > 1]
 
 
+def test_the_early_mean_is_in_the_red_of_what_is_wrong():
+    rows = [Difference("each", "each", [[1.0, 1.1]]), Difference("early mean", "early mean", [[-1.0, -1.1]])]
+    ax = draw.forest(rows, ["steps"], ["each", "early mean"]).axes[0]
+    assert [line.get_color() for line in ax.lines[:2]] == [BLUE, RED]
+    assert RED == WRONG
+
+
+def test_few_rows_have_larger_marks():
+    sizes = []
+    for rows in (ROWS, ROWS * 3):
+        groups = draw.forest(rows, ["a", "b"], ["each", "batch"]).axes[0].collections
+        sizes.append([group.get_sizes()[0] for group in groups[:2]])
+    assert sizes[0] > sizes[1]
+
+
 def test_only_groups_that_have_rows_are_named():
     labels = draw.forest(ROWS[:2], ["a", "b"], ["batch", "each"]).axes[0].get_legend_handles_labels()
     assert labels[1] == ["each"]

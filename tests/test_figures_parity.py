@@ -25,7 +25,7 @@ K, P_G = [1, 2, 3], [0.5, 0.3, 0.2]
 BY_STEP = [[0.5, 0.6, 0.9], [0.4, 0.8, 0.7]]
 MOMENTS = [
     {"update": u, "easy": [0.6, 0.3, 0.1 + u / 1e4], "hard": [0.2, 0.3, 0.5], "easy right": 1.0, "hard right": 0.55}
-    for u in (0, 2000)
+    for u in (0, 50, 500, 2000)
 ]
 LEARNING = pd.DataFrame(
     {"kind": kind, "network": k, "update": u, "accuracy": 0.5 + u / 100 + k / 10, "steps": 2 + k + u / 9}
@@ -61,11 +61,11 @@ BY_ONES = {
     "b": [{"steps": [7.0, 8.0], "accuracy": [0.1, 1.0]}, {"steps": [9.0, 10.0, 11.0], "accuracy": [1.0, 1.0, 1.0]}],
 }
 TRACES = {
-    "answers": [[0.1, 0.2, 0.9], [0.6, 0.5, 0.4]],
+    "answers": {"one": [0.1, 0.2, 0.9], "two": [0.6, 0.5, 0.4]},
     "halting": [[0.3, 0.35, 0.5], [0.7, 0.75, 0.8]],
     "p": [P_G, P_G[::-1]],
-    "inputs": [[0, 1], [-1, 1]],
-    "targets": [1, 0],
+    "target": 1,
+    "prior": 0.3,
 }
 FIGURES = {
     "halting": lambda: draw_halting(MOMENTS, P_G, 8, last=3),
@@ -91,12 +91,13 @@ def test_figures_are_opaque_labelled_and_legible_whatever_the_readers_style(name
 
 def test_each_moment_of_training_has_both_distributions_the_prior_and_what_is_right():
     axes = FIGURES["halting"]().axes
-    assert [ax.get_title() for ax in axes] == ["0 updates", "2,000 updates"]
+    assert [ax.get_title() for ax in axes] == [f"{u:,} updates" for u in (0, 50, 500, 2000)]
     for ax, row in zip(axes, MOMENTS, strict=True):
         assert points(ax, color=HALTING) == [pairs(K, row["easy"])]
         assert points(ax, color=DARK, linestyle="--") == [pairs(K, row["hard"])]
         assert points(ax, color=PRIOR, linestyle=":") == [pairs(K, P_G)]
-        assert written(ax) == ["$k$ = 1: 100% right", "$k$ = 8: 55% right"]
+        assert written(ax)[:2] == ["$k$ = 1: 100% right", "$k$ = 8: 55% right"]
+    assert [written(ax)[2:] for ax in axes] == [["prior"], [], [], []]
 
 
 def test_every_network_learns_on_a_line_with_its_steps_in_the_end():
@@ -106,6 +107,8 @@ def test_every_network_learns_on_a_line_with_its_steps_in_the_end():
             networks = LEARNING[LEARNING["kind"] == kind].groupby("network")
             wanted = [pairs(network["update"], network[column]) for _, network in networks]
             assert points(ax, color=colour, linestyle=dashes) == wanted
+    to_labels = points(steps, color=GREY)  # from where each line ends to its number
+    assert [line[0] for line in to_labels] == [[9, 3.0], [9, 4.0]] * 2
     assert sorted(written(steps)) == ["3.0", "3.0", "4.0", "4.0"]
 
 
@@ -120,7 +123,7 @@ def test_a_networks_own_time_stands_beside_every_fixed_step_and_who_gains_is_cou
     assert marks == [(0.64, ANSWER), (0.97, "white"), (1.0, "white")]
     assert [line[0][1] for line in points(many, color=HALTING)] == [1.0, 0.99, 1.0]
     assert written(many)[:2] == ["1 of\n2", "0 of\n1"]
-    assert many.get_title() == "stored: 1 of 3 need their own time"
+    assert many.get_title() == "stored: 1 of 3"
     assert len(FIGURES["own_time_alone"]().axes) == 1
 
 
@@ -159,13 +162,13 @@ def test_a_network_looks_the_same_in_every_figure():
 
 def test_traces_have_the_answer_above_and_halting_below():
     axes = FIGURES["traces"]().axes
-    minus, dot = "\N{MINUS SIGN}", "\N{MIDDLE DOT}"
-    assert [ax.get_title() for ax in axes] == [f"{dot} +", f"{minus} +", "", ""]
-    for i in range(2):
+    assert [ax.get_title() for ax in axes] == ["one", "two", "", ""]
+    for i, answer in enumerate(TRACES["answers"].values()):
         above, below = axes[i], axes[i + 2]
-        assert points(above, color=ANSWER) == [pairs(K, TRACES["answers"][i])]
-        assert {y for _, y in points(above, linestyle=":")[0]} == {TRACES["targets"][i]}
+        assert points(above, color=ANSWER) == [pairs(K, answer)]
+        assert {y for _, y in points(above, linestyle=":")[0]} == {TRACES["target"]}
         assert points(below, color=DARK) == [pairs(K, TRACES["halting"][i])]
+        assert {y for _, y in points(below, color=PRIOR)[0]} == {TRACES["prior"]}
         found = [(n, height) for n, height, _ in bars(below)]
         assert found == [pytest.approx(pair) for pair in zip(K, TRACES["p"][i], strict=True)]
 
@@ -195,6 +198,16 @@ def test_a_rise_is_a_mean_with_its_interval_or_a_cross_for_each_run_and_others_a
     assert numbers[0.065, heights["crashed"]] == "10"
     assert len(paper.texts) == 2 + 2
     assert len(turned.texts) == 1
+
+
+def test_a_single_size_is_drawn_larger_and_without_a_legend():
+    figure = draw.rises(OUTCOMES[OUTCOMES["size"] == "small"], (-3, 4), "more")
+    assert not figure.legends
+    assert FIGURES["rises"]().legends
+    assert points(figure.axes[0], color=draw.UNDECIDED)[1] == [[pytest.approx(0.1), 2]]  # in the middle of its lambda_p
+    (mark,) = [line for line in figure.axes[0].lines if line.get_marker() == "o" and len(line.get_xdata())]
+    assert mark.get_markersize() > 8
+    assert {text.get_fontsize() for text in figure.axes[0].texts} == {14}
 
 
 def test_fractions_of_networks_that_crashed_and_that_learnt():
@@ -253,12 +266,15 @@ def test_steps_by_ones_are_hollow_where_they_are_often_wrong():
     assert labels == ["$k$ = 1", "$k$ = 2", "often wrong"]
 
 
-def test_a_clock_is_called_one_and_so_is_who_takes_all_the_steps():
-    clock = [{"steps": [20.0 - 2 * ones for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
-    shifted = [clock[0], {**clock[1], "steps": [n + 10 for n in clock[1]["steps"]]}]  # k counts as well
+def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
+    counter = [{"steps": [20.0 - 2 * ones for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
+    shifted = [counter[0], {**counter[1], "steps": [n + 10 for n in counter[1]["steps"]]}]  # k counts as well
     slow = [{"steps": [20.0, 19.5] + [20.0] * (k - 1), "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
     flat = [{"steps": [9.0 - ones / 10 for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
-    names = ["a clock", "", "takes all 20", ""]
-    assert [draw.pace(lines, 20) for lines in (clock, shifted, slow, flat)] == names
+    names = ["a counter", "", "takes all 20", ""]
+    assert [draw.pace(lines, 20) for lines in (counter, shifted, slow, flat)] == names
     assert draw.pace(slow, 40) == ""
-    assert written(draw.by_ones({"one": clock}, [4, 8]).axes[0]) == ["a clock"]
+    upwards = [{**line, "steps": [24.0 - n for n in line["steps"]]} for line in counter]
+    falls, rises = draw.by_ones({"one": counter, "two": upwards}, [4, 8]).axes
+    assert written(falls) == written(rises) == ["a counter"]
+    assert falls.texts[0].get_position()[1] > 0.5 > rises.texts[0].get_position()[1]  # on the side without a line

@@ -332,6 +332,20 @@ def test_problem_sheets_run_when_they_are_named_or_committed(arguments, names, t
     assert ran == names
 
 
+def test_with_commit_the_figure_of_a_lesson_goes_to_the_results(tmp_path, run_course, monkeypatch):
+    def run(notebook, parameters, executed):
+        executed.write_text(notebook.read_text())
+        drawn = tmp_path / "runs" / "figures" / "1.svg"
+        drawn.parent.mkdir(parents=True)
+        drawn.write_text("<svg/>")
+        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": ""}
+
+    monkeypatch.setattr(course, "run", run)
+    little_notebook(tmp_path / "notebooks", "print(A)", "1")
+    assert run_course("--commit") == 0
+    assert (tmp_path / "results" / "figures" / "1.svg").read_text() == "<svg/>"
+
+
 def of_yesterday(runs, *names):
     runs.mkdir()
     for name in (*(f"{stem}.{kind}" for stem in names for kind in ("html", "ipynb")), "course.md", "course.json"):

@@ -39,7 +39,7 @@ def mean_with_interval(values, form):
 
 
 def test_lesson_03_steps_at_the_largest_k_less_those_at_the_smallest():
-    for name, loss in (("KL(p || prior)", "log space"), ("reversed", "log space, reversed")):
+    for name, loss in (("KL(p‖p_G)", "log space"), ("reversed", "log space, reversed")):
         rises = [
             result["steps"][7] - result["steps"][0]
             for setting, result in stored("03_parity_prior_class")

@@ -14,7 +14,7 @@ from ponder_course.experiments import papers_size
 from ponder_course.store import key_of, plain
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
-clock_differences = function("evidence/03_papers_size", "clock_differences")
+counter_differences = function("evidence/03_papers_size", "counter_differences")
 SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 32, "updates": 200, "lr": 3e-3,
          "muon": 3.0, "clip": 0.3, "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40,
          "seed": 0}  # fmt: skip
@@ -255,13 +255,13 @@ def of_steps(steps):
     return {"by_ones": [{"steps": [steps(k, ones) for ones in range(k + 1)]} for k in (8, 16, 32, 64)]}
 
 
-def test_a_clock_has_a_time_for_each_count_whatever_k():
-    assert clock_differences(of_steps(lambda k, ones: 20.0 - ones)) == (0, 10)
-    assert clock_differences(of_steps(lambda k, ones: k / 2)) == (8, 0)
+def test_a_counter_has_a_time_for_each_count_whatever_k():
+    assert counter_differences(of_steps(lambda k, ones: 20.0 - ones)) == (0, 10)
+    assert counter_differences(of_steps(lambda k, ones: k / 2)) == (8, 0)
 
 
-def test_a_clock_is_judged_at_16_and_32_elements_by_counts_of_0_to_12():
-    at_count = clock_differences
+def test_a_counter_is_judged_at_16_and_32_elements_by_counts_of_0_to_12():
+    at_count = counter_differences
     for ones in range(13):
         assert at_count(of_steps(lambda k, n, ones=ones: float(n == ones and k == 32)))[0] == pytest.approx(1 / 13)
         assert at_count(of_steps(lambda k, n, ones=ones: -float(n == ones and k == 16)))[0] == pytest.approx(1 / 13)

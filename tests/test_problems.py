@@ -219,7 +219,7 @@ def test_02_means_and_smallest_losses():
     assert torch.stack(found).mean().item() == pytest.approx(answers["best_mean_loss"], rel=1e-6)
 
 
-def test_03_the_clock_that_counts():
+def test_03_the_counter_to_m():
     answers = solution("03_parity")
     for k, m in itertools.product(range(1, 13), range(1, 13)):
         probs = [math.comb(k, j) / 2**k for j in range(k + 1)]

@@ -307,6 +307,7 @@ def main(arguments: list[str] | None = None) -> int:
             nbformat.write(for_commit(nbformat.read(args.out / notebook.name, as_version=4)), notebook)
             figure = ROOT / "runs" / "figures" / f"{notebook.stem}.svg"
             if figure.exists():
+                (ROOT / "results" / "figures").mkdir(parents=True, exist_ok=True)
                 shutil.copy(figure, ROOT / "results" / "figures")
     return 0 if all_ran else 1
 

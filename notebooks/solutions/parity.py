@@ -11,7 +11,7 @@ def right_without_one(k: int, n_elements: int) -> float:
 
 
 def when_to_halt(x: Tensor) -> Tensor:
-    """An odd step where the number of +1s is odd, an even one where it is even; counting up from 2 is a clock."""
+    """An odd step where the number of +1s is odd, an even one where it is even; counting up from 2 is a counter."""
     return 2 + (x == 1).sum(1)
 
 

@@ -85,13 +85,13 @@ def readers(image: Sequence[Line]) -> Figure:
     away = np.abs(np.arange(-3, 4))
     away = np.maximum(away[:, None], away)  # steps from the middle to each place
     rows = (
-        ("CNN first", "reads all, then thinks", "seen at every step", BLUE, 8.0),
-        ("patches", "thinks in order to read", "each place sees its own patch, at every step", GREEN, 2.2),
+        ("CNN first", "reads all, then takes steps", "seen at every step", BLUE, 8.0),
+        ("patches", "takes steps in order to read", "each place sees its own patch, at every step", GREEN, 2.2),
     )
     for name, how, seen, colour, y in rows:
         gridded = name == "patches"
         ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, extent=(0.2, 3.2, y - 1.5, y + 1.5))
-        title = ax.text(0.2, y + 2.3, name, color=colour, fontweight="bold", fontsize=14)
+        title = ax.text(0.2, y + 2.75, name, color=colour, fontweight="bold", fontsize=14)
         ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=13)
         if gridded:
             _grid(ax, 1.7, y, 1.5, color=colour, alpha=0.5)

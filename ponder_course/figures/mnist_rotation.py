@@ -14,6 +14,11 @@ from ponder_course.verdicts import interval, verdict
 LOOKS = (0, 2, 3)
 
 
+def look_of(name: str, position: int) -> int:
+    """Return which look a network has, by its place in the figure: wrong answers and the early mean are red."""
+    return 1 if name.startswith(("wrong", "early mean")) else LOOKS[position]
+
+
 @slide
 def flat_line(
     curves: Mapping[str, Sequence[Line]], own: Mapping[str, Points], fixed: Mapping[str, Points], live: int,
@@ -24,7 +29,7 @@ def flat_line(
     curves: {network: [runs, N]}; the first `live` runs are darker. own and fixed: {network: (steps, accuracy) of each
     run} where it halts by itself, full marks, and where it was trained for that number of steps alone, hollow marks.
     """
-    figure, (ax,) = panels(1, width=9.4, height=4.9)
+    figure, (ax,) = panels(1, width=8.4, height=4.7)
     longest = max(len(runs[0]) for runs in curves.values())
     for which, (name, runs) in zip(LOOKS[: len(curves)], curves.items(), strict=True):
         n = step_axis(ax, len(runs[0]))
@@ -61,11 +66,10 @@ def over_angles(
 
     Beyond the border all is grey; the first `live` runs of each network are darker; wrong answers are red.
     """
-    figure, axes = panels(len(groups), width=4.7, height=3.6, sharey=sharey)
+    figure, axes = panels(len(groups), width=4.2, height=3.6, sharey=sharey)
     for ax, group, label in zip(axes, groups, labels, strict=True):
         for position, (name, runs) in enumerate(group.items()):
-            which = 1 if name.startswith("wrong") else LOOKS[position]
-            spread(ax, angles, runs, name, which, live)
+            spread(ax, angles, runs, name, look_of(name, position), live)
         ax.axvspan(border, max(angles), color="#EEEEEE", zorder=0)
         ax.set(xlabel="turned by so many degrees", ylabel=label, xlim=(min(angles), max(angles)))
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 3, 4.5, 9, 10]))
@@ -89,20 +93,23 @@ def forest(
     """Draw differences, panel by panel: a mark for every run, the mean with its 95 % interval, and a line at 0.
 
     Each of the groups has its colour and mark, named below unless the rows name it. left and right say what a
-    difference on that side of 0 means; in a single panel the verdict stands beside its row.
+    difference on that side of 0 means; in a single panel the verdict stands beside its row. Few rows are drawn larger.
     """
-    width, height = (4.8 if len(x_labels) > 1 else 9.4), (0.56 if len(rows) < 6 else 0.36)
+    few = len(rows) < 9
+    width, height = (4.8 if len(x_labels) > 1 else 8.2 if few else 9.4), (0.68 if len(rows) < 6 else 0.36 + 0.12 * few)
+    small, large = (50, 120) if few else (22, 62)  # marks
     figure, axes = panels(len(x_labels), width=width, height=1.7 + height * len(rows), sharex=True, sharey=True)
-    colours = [look(LOOKS[groups.index(row.group)])["color"] if row.group else BLACK for row in rows]
+    looks = {group: look_of(group, position) for position, group in enumerate(groups)}
+    colours = [look(looks[row.group])["color"] if row.group else BLACK for row in rows]
     for panel, (ax, x_label) in enumerate(zip(axes, x_labels, strict=True)):
         for y, (row, colour) in enumerate(zip(rows, colours, strict=True)):
             if not row.group or not len(row.panels[panel]):
                 continue
-            which, values = LOOKS[groups.index(row.group)], row.panels[panel]
-            marks(ax, [(value, y + 0.22) for value in values], which, 22, zorder=2, alpha=0.6)
+            which, values = looks[row.group], row.panels[panel]
+            marks(ax, [(value, y + 0.22) for value in values], which, small, zorder=2, alpha=0.7)
             mean, low, high = interval(values)
             ax.plot([low, high], [y - 0.08] * 2, color=colour, linewidth=3, zorder=3)
-            marks(ax, [(mean, y - 0.08)], which, 62, full=True, zorder=4)
+            marks(ax, [(mean, y - 0.08)], which, large, full=True, zorder=4)
             if left and len(x_labels) == 1:
                 found = verdict(values, what=(right, left)).partition(":")[0]
                 ax.annotate(found, (1.02, y), xycoords=("axes fraction", "data"), va="center", color=colour)
@@ -113,10 +120,10 @@ def forest(
     axes[0].set_yticks(range(len(rows)), [row.label for row in rows])
     for text, row, colour in zip(axes[0].get_yticklabels(), rows, colours, strict=True):
         text.set(fontweight="normal" if row.group else "bold", color=colour)
-    for which, group in zip(LOOKS[: len(groups)], groups, strict=True):
+    for group, which in looks.items():
         if any(row.group == group for row in rows):
             marks(axes[0], [], which, 62, full=True, label=group)
     for x, side, meaning in ((0.02, "left", left), (0.98, "right", right)):
-        axes[0].annotate(meaning, (x, 1.01), ha=side, xycoords="axes fraction", fontsize=12, color="#555555")
+        axes[0].annotate(meaning, (x, 1.01), ha=side, xycoords="axes fraction", color="#555555")
     named = all(row.label.startswith(row.group) for row in rows)
     return figure if named else legend(figure, columns=len(groups))

@@ -64,10 +64,12 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
 
     The table has a row for each run: size, loss, lambda_p, outcome, and rise, which is drawn for those that "learnt".
     An interval without 0 is amber, another grey and its mark hollow; fewer than three runs are crosses. Above the axes
-    the others are counted.
+    the others are counted. A single size is drawn larger, without a legend.
     """
     sizes, lambda_ps = list(table["size"].unique()), sorted(table["lambda_p"].unique())
-    figure, axes = panels(table["loss"].nunique(), width=9.9 / table["loss"].nunique(), height=4.6, sharey=True)
+    n_panels, alone = table["loss"].nunique(), len(sizes) == 1
+    figure, axes = panels(n_panels, width=(7.6 if alone else 9.9) / n_panels, height=4.6, sharey=True)
+    mark, write = 11 if alone else 8, 14 if alone else 11  # sizes
     heights = {name: 1.03 + 0.07 * i for i, name in enumerate(n for n in OTHERS if n in set(table["outcome"]))}
     for ax, (loss, runs) in zip(axes, table.groupby("loss", sort=False), strict=True):
         ax.axhline(0, color=BLACK, linewidth=1.2)
@@ -79,22 +81,22 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
             if len(values) > 2:
                 middle, low, high = interval(values)
                 colour, face = (HALTING, HALTING) if low > 0 or high < 0 else (UNDECIDED, "white")
-                ax.plot([x, x], [low, high], color=colour, linewidth=2.2)
-                ax.plot([x], [middle], marker, color=colour, markersize=8, markerfacecolor=face)
+                ax.plot([x, x], [low, high], color=colour, linewidth=0.275 * mark)
+                ax.plot([x], [middle], marker, color=colour, markersize=mark, markerfacecolor=face)
             else:
                 ax.plot([x] * len(values), values, "x", color=UNDECIDED, markersize=6)
             for outcome, height in heights.items():
                 if number := (group["outcome"] == outcome).sum():
-                    ax.text(x, height, str(number), color=UNDECIDED, ha="center", fontsize=11, transform=above)
+                    ax.text(x, height, str(number), color=UNDECIDED, ha="center", fontsize=write, transform=above)
         ax.set(xlabel=r"$\lambda_p$", ylim=limits, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1))
         ax.set_title(loss, pad=16 + 16 * len(heights))
         ax.set_xticks(lambda_ps)
     for name, height in heights.items():
-        axes[0].text(-0.02, height, f"{name}:", ha="right", fontsize=11, transform=axes[0].transAxes)
+        axes[0].text(-0.02, height, f"{name}:", ha="right", fontsize=write, transform=axes[0].transAxes)
     for which, size in enumerate(sizes):
         axes[0].plot([], [], MARKERS[which], color=BLACK, markersize=8, markerfacecolor="white", label=size)
     axes[0].set_ylabel(fill(label, 32))  # a longer one would run into the names of the counts
-    return legend(figure, columns=2)
+    return figure if alone else legend(figure, columns=2)
 
 
 def draw_against_k(ax: Axes, k: Sequence[int], networks: Sequence[Row], column: str, border: int, **line: Any) -> None:
@@ -118,17 +120,17 @@ def learnt_title(name: str, networks: Sequence[Row]) -> str:
 
 
 def pace(lines: Sequence[Mapping[str, Line]], cap: int) -> str:
-    """Return what a network does with its steps: "a clock", "takes all {cap}", or nothing of the two: "".
+    """Return what a network does with its steps: "a counter", "takes all {cap}", or nothing of the two: "".
 
-    lines: for each k, "steps" by the number of elements that are +1. A clock's steps fall or rise with that number, by
-    a quarter of the cap at least, and nine tenths of their variance lie between different numbers, whatever k is.
+    lines: for each k, "steps" by the number of elements that are +1. A counter's steps fall or rise with that number,
+    by a quarter of the cap at least, and nine tenths of their variance lie between different numbers, whatever k is.
     """
     table = DataFrame([(ones, n) for line in lines for ones, n in enumerate(line["steps"])], columns=["ones", "steps"])
     if (table["steps"] >= 0.95 * cap).mean() >= 0.9:
         return f"takes all {cap}"
     by_count = table.groupby("ones")["steps"].transform("mean")
     moves = abs(by_count.iloc[0] - by_count.iloc[-1]) >= cap / 4
-    return "a clock" if moves and by_count.var() >= 0.9 * table["steps"].var() else ""
+    return "a counter" if moves and by_count.var() >= 0.9 * table["steps"].var() else ""
 
 
 @slide
@@ -148,7 +150,8 @@ def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[i
             mark["markersize"] = 7.5 - 1.5 * which
             ax.plot(ones[right], steps[right], **mark, label=f"$k$ = {k}")
             ax.plot(ones[~right], steps[~right], **mark | {"markerfacecolor": "white"})
-        ax.text(0.97, 0.62, pace(lines, cap), transform=ax.transAxes, ha="right", fontsize=17, fontweight="bold")
+        height = 0.2 if lines[-1]["steps"][-1] > lines[-1]["steps"][0] + 1 else 0.62  # below a line that rises
+        ax.text(0.97, height, pace(lines, cap), transform=ax.transAxes, ha="right", fontsize=17, fontweight="bold")
         ax.set(title=title, xlabel="elements that are +1", ylim=(0, None))
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes[0].set_ylabel("steps")
