@@ -14,7 +14,8 @@ draw_halting_units = function("01_act_background", "draw_halting_units")
 draw_jumps = function("01_act_background", "draw_jumps")
 draw_whose = function("01_act_background", "draw_whose")
 who_learns = function("01_act_background", "who_learns")
-when = function("01_act_background", "when")
+waits = function("01_act_background", "waits")
+who = function("01_act_background", "who")
 draw_small_test_sets = function("01_presentation", "draw_small_test_sets")
 
 H, P = [[0.1, 0.5, 0.6, 0.2], [0.7, 0.9]], [[0.1, 0.5, 0.4], [1.0]]
@@ -66,7 +67,7 @@ def test_halting_has_bars_for_weights_dots_for_units_and_their_sum():
     for ax, h, p, enough in zip(FIGURES["halting"]().axes, H, P, (0.9, 0.65), strict=True):
         assert [(x, height) for x, height, _ in bars(ax)] == [*enumerate(p, start=1)]
         assert named(ax, r"halting unit $\lambda_n$") == [[n + 1, h[n]] for n in range(len(p))]
-        assert named(ax, "never made") == [[n + 1, h[n]] for n in range(len(p), len(h))]
+        assert named(ax, "never taken") == [[n + 1, h[n]] for n in range(len(p), len(h))]
         assert named(ax, r"$\lambda_1 + ... + \lambda_n$") == [
             [n + 1, pytest.approx(sum(h[: n + 1]))] for n in range(len(p))
         ]
@@ -75,8 +76,9 @@ def test_halting_has_bars_for_weights_dots_for_units_and_their_sum():
 
 
 def test_a_jump_has_a_full_dot_on_the_value_that_is_taken_and_no_line_across():
-    steps, remainder, cost = FIGURES["jumps"]().axes
+    steps, cost, remainder = FIGURES["jumps"]().axes
     assert [ax.get_title()[:5] for ax in (steps, remainder, cost)] == ["steps", "remai", "cost "]
+    assert cost.get_position().width > 1.5 * steps.get_position().width  # it holds the finding
     for ax, values in zip((steps, remainder), ([2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9]), strict=True):
         line, hollow, full = ax.lines
         x, y = line.get_data()
@@ -88,6 +90,8 @@ def test_a_jump_has_a_full_dot_on_the_value_that_is_taken_and_no_line_across():
         assert full.get_markerfacecolor() == HALTING
     assert points(cost, color=WRONG) == [[[0, 5], [1, 6], [2, 7], [3, 8]]]
     assert cost.texts[0].xy == (2, 7)
+    assert (cost.texts[1].xyann, cost.texts[1].xy) == ((3, 8), (3, 1.9))
+    assert written(cost) == ["as the gradient sees it", "not seen: 6.1"]
 
 
 def test_runs_stand_at_their_setting_and_only_those_that_learnt_are_in_the_mean():
@@ -95,14 +99,14 @@ def test_runs_stand_at_their_setting_and_only_those_that_learnt_are_in_the_mean(
     assert [ax.get_ylabel() for ax in (accuracy, steps)] == ["right answers", "steps $N$"]
     assert [label.get_text() for label in accuracy.get_xticklabels()] == ["0.01", "0.1"]
     for ax, column, means in ((accuracy, "accuracy", [0.99, 0.97]), (steps, "steps", [3.5, 2.0])):
-        assert named(ax, "ACT, learnt") == [[-0.1, pytest.approx(means[0])], [0.9, means[1]]]
+        assert named(ax, "ACT, learnt") == [[-0.1, pytest.approx(means[0])], [0.9, means[1]]]  # in the middle
         assert named(ax, "fixed, learnt") == []
         marks = {}
         for group in ax.collections:
             for x, y in group.get_offsets().tolist():
                 face = to_hex(group.get_facecolor()[0]).upper() if len(group.get_facecolor()) else "hollow"
                 marks[round(x, 3), y] = face, to_hex(group.get_edgecolor()[0]).upper()
-        places = [-0.1, -0.1, -0.1, 0.9, 1.1]
+        places = [-0.14, -0.1, -0.06, 0.9, 1.1]  # side by side
         grey = NOT_LEARNT
         colours = [(BLUE, BLUE), ("hollow", BLUE), ("hollow", grey), ("hollow", BLUE), (grey, grey)]
         assert marks == dict(zip(zip(places, TABLE[column], strict=True), colours, strict=True))
@@ -110,11 +114,21 @@ def test_runs_stand_at_their_setting_and_only_those_that_learnt_are_in_the_mean(
 
 def test_of_a_single_kind_it_is_counted_how_many_learnt_and_steps_have_the_colour_of_halting():
     accuracy, steps = draw.by_setting(TABLE[TABLE["kind"] == "ACT"], COLUMNS, "price").axes
-    assert {text.xy[0]: text.get_text() for text in accuracy.texts} == {0: "2/3", 1: "1/1"}
+    assert {text.get_position()[0]: text.get_text() for text in accuracy.texts} == {0: "2/3", 1: "1/1"}
     for ax, colour in ((accuracy, ANSWER), (steps, HALTING)):
         assert {line.get_color() for line in ax.lines} == {colour}
         edges = {to_hex(group.get_edgecolor()[0]).upper() for group in ax.collections}
         assert edges == {colour, NOT_LEARNT}
+
+
+def test_settings_on_a_log_axis_stand_where_they_are_and_near_labels_one_above_the_other():
+    rows = [("ACT", setting, 1.0, 2.0, True, False) for setting in (0.001, 0.01, 0.01, 0.015)]
+    (ax,) = draw.by_setting(pd.DataFrame(rows, columns=TABLE.columns), {"steps": "N"}, "price", log=True).axes
+    assert ax.get_xticks().tolist() == pytest.approx([-3, -2, np.log10(0.015)])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0.001", "0.01", "\n0.015"]
+    assert [text.get_text() for text in ax.texts] == ["1/1", "2/2", "1/1\n"]
+    marks = [x for group in ax.collections for x, _ in group.get_offsets().tolist()]
+    assert marks == pytest.approx([-3, -2.03, -1.97, np.log10(0.015)])
 
 
 def test_a_story_has_accuracy_above_steps_who_has_not_learnt_in_grey_and_a_shade_where_it_is_expensive():
@@ -152,15 +166,17 @@ def test_whose_answer_has_a_bar_for_those_that_halt_and_one_for_those_that_go_on
 
 
 def test_a_finding_says_what_the_rows_say():
-    rows = [(0.1, True), (0.1, True), (0.2, True), (0.2, False), (0.3, False)]
-    table = pd.DataFrame(rows, columns=["setting", "learnt"])
-    assert who_learns(table) == "Up to a price of 0.1 all learn; from 0.3 on, none does"
-    assert who_learns(table[table["setting"] > 0.1]) == "1 of 3 networks learn"
-    assert who_learns(table.assign(setting=-table["setting"])) == "3 of 5 networks learn"
-    assert when(RUNS["cheap"]) == "1 of 2 learn in 8 batches"
-    assert when(RUNS["cheap"], since=2) == "1 of 2 learn in 6 batches"
-    assert when(RUNS["early"]) == "0 of 1 learn"
-    assert when([]) == "0 of 0 learn"
+    rows = [(0.1, True, 2.0), (0.1, True, 3.0), (1, True, 4.0), (1, False, 1.0), (2, False, 1.0)]
+    table = pd.DataFrame(rows, columns=["setting", "learnt", "steps"])
+    assert who_learns(table) == "10 times the price, each time: 2.5, 4.0 steps;\nfrom 2 on, none learns"
+    assert who_learns(table[table["setting"] > 0.1]) == "1 of 3 networks learn"  # no price to compare with
+    assert who_learns(table.assign(setting=3 - table["setting"])) == "3 of 5 networks learn"  # the cheapest fails
+    more = pd.concat([table, pd.DataFrame([(1.5, True, 4.0)], columns=table.columns)])
+    assert who_learns(more) == "4 of 6 networks learn"  # 10 times, and then 1.5 times
+    assert waits(RUNS["cheap"]) == [8]
+    assert waits(RUNS["cheap"], since=2) == [6]
+    assert waits(RUNS["early"]) == waits([]) == []
+    assert [who(RUNS["cheap"]), who(RUNS["cheap"][:1]), who([])] == ["1 of 2 learn", "all learn", "0 of 0 learn"]
 
 
 def test_small_sets_are_fractions_and_equal_scores_are_piled_up():

@@ -1,4 +1,4 @@
-"""The drawings of networks show what they are given: what is made, what is dark, what is written."""
+"""The drawings of networks show what they are given: what is taken, what is dark, what is written."""
 
 import numpy as np
 import pytest
@@ -23,10 +23,10 @@ def test_figures_are_opaque_labelled_and_legible(name):
     check(FIGURES[name])
 
 
-def test_steps_that_are_not_made_are_drawn_as_such_and_the_last_weight_is_what_is_missing():
+def test_steps_that_are_not_taken_are_drawn_as_such_and_the_last_weight_is_what_is_missing():
     ax = FIGURES["act_cell"]().axes[0]
     texts = written(ax)
-    assert texts.count("never made") == 1
+    assert texts.count("never taken") == 1
     assert [text for text in texts if text.startswith("$p_")] == [
         "$p_1$ = 0.10",
         "$p_2$ = 0.30",
@@ -44,7 +44,7 @@ def test_steps_that_are_not_made_are_drawn_as_such_and_the_last_weight_is_what_i
 def test_a_single_step_has_all_the_weight():
     texts = written(draw.act_cell([1.0, 0.3], [1.0]).axes[0])
     assert [text for text in texts if text.startswith("$p_")] == ["$p_1$ = 1.00"]
-    assert texts.count("never made") == 1
+    assert texts.count("never taken") == 1
 
 
 def test_a_coin_and_an_answer_at_each_step_and_a_bar_as_high_as_its_probability():
@@ -52,9 +52,13 @@ def test_a_coin_and_an_answer_at_each_step_and_a_bar_as_high_as_its_probability(
     assert [round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches] == [1, 2, 3]
     assert [bar.get_height() for bar in ax.patches] == pytest.approx([0.2, 0.4, 0.4])
     assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {ORANGE}
+    (last,) = [text for text in ax.texts if text.get_text() == "takes what\nremains"]  # in place of a coin
+    assert to_hex(last.get_bbox_patch().get_edgecolor()).upper() == GREY
+    assert "lambda_3" not in str(written(ax))
     boxes = {text.get_text(): text.get_position() for text in ax.texts if text.get_text()}
     for n, (coin, p) in enumerate(((0.2, 0.2), (0.5, 0.4), (1.0, 0.4)), start=1):
-        assert boxes[rf"$\lambda_{n}$ = {coin:.2f}"][0] > n > boxes[rf"$\hat{{y}}_{n}$"][0]
+        box = rf"$\lambda_{n}$ = {coin:.2f}" if n < 3 else "takes what\nremains"
+        assert boxes[box][0] > n > boxes[rf"$\hat{{y}}_{n}$"][0]
         assert boxes[rf"halts here: $p_{n}$ = {p:.2f}"][0] == n
     assert boxes["$h_2$"][0] == 1.5
     assert "$h_4$" not in boxes

@@ -84,15 +84,16 @@ def test_best_halting_has_losses_once_and_beside_them_prior_and_best():
         assert heights(drawn["prior"]) == prior
         assert heights(drawn["best $p_n$"]) == best
         assert colours(drawn["best $p_n$"]) == {HALTING}
-    assert written(one) == [".700"]
-    assert written(certain) == ["1.000"]
+    assert (written(one), written(certain)) == (["0.20"], ["0.00"])  # where the loss is smallest, at step 2
+    assert one.texts[0].xy == (2, 0.3)  # above the prior
     assert [ax.get_title() for ax in (one, certain)] == ["a", "b"]
 
 
 def test_on_a_log_axis_every_bar_has_its_number():
-    _, ax = FIGURES["best_halting_log"]().axes
+    (ax,) = FIGURES["best_halting_log"]().axes  # without the losses
     assert heights(ax.containers[0]) == [1e-30, 2e-9, 1.0]
     assert written(ax) == ["1e-30", "2e-09", "1.000"]
+    assert [text.xy for text in ax.texts] == [(1, 1e-30), (2, 2e-9), (3, 1.0)]  # at the bars
     assert named(ax, "prior") == pairs([1, 2, 3], P)
     assert (ax.get_yscale(), ax.get_ylim()[0]) == ("log", 1e-30)
 

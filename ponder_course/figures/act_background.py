@@ -1,5 +1,7 @@
 """Figures of Adaptive Computation Time: how it answers to its price."""
 
+import itertools
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -15,21 +17,28 @@ Runs = Mapping[str, Sequence[Mapping[str, Line]]]  # {name: [run, ...]}; a run h
 
 
 @slide
-def by_setting(table: DataFrame, columns: dict[str, str], x_label: str) -> Figure:
+def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: bool = False) -> Figure:
     """A mark for every run, and a line through the means of those that learnt; the others are light grey.
+
+    Runs of one setting stand side by side, in the order of the table; `log` puts the settings on a log axis.
 
     The table has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of
     its panel's y axis}. If there is one kind of run, accuracy has the colour of answers and all else that of halting,
     and above the first panel stands how many learnt.
     """
-    figure, axes = panels(len(columns), width=5.0 if len(columns) > 1 else 6.6, height=3.9)
+    width, height = (8.4, 4.6) if log else (5.0 if len(columns) > 1 else 6.6, 3.9)
+    figure, axes = panels(len(columns), width=width, height=height)
     kinds, settings = list(dict.fromkeys(table["kind"])), sorted(set(table["setting"]))
-    place = {setting: i for i, setting in enumerate(settings)}
+    place = {setting: math.log10(setting) if log else float(i) for i, setting in enumerate(settings)}
+    near = {b: place[b] - place[a] < 0.3 for a, b in itertools.pairwise(settings)}  # no room for labels side by side
+    apart = 0.12 if log or len(kinds) > 1 else 0.3  # the marks of one setting, from first to last
     for ax, (column, label) in zip(axes, columns.items(), strict=True):
         for which, kind in enumerate(kinds):
             rows = table[table["kind"] == kind]
-            x = rows["setting"].map(place) + 0.2 * (which - (len(kinds) - 1) / 2)
-            means = rows[column].where(rows["learnt"]).groupby(x).mean().dropna()
+            middle = rows["setting"].map(place) + 0.2 * (which - (len(kinds) - 1) / 2)
+            means = rows[column].where(rows["learnt"]).groupby(middle).mean().dropna()
+            beside = rows.groupby("setting").cumcount() + 0.5
+            x = middle + apart * (beside / rows.groupby("setting")["setting"].transform("size") - 0.5)
             colour = look(which)["color"] if len(kinds) > 1 else ANSWER if column == "accuracy" else HALTING
             # marks in the legend alone
             style = look(which, color=colour, linestyle="-", linewidth=1.4, markersize=6, markevery=[])
@@ -39,13 +48,14 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str) -> Figur
                 ax.scatter(x[group.index], group[column], s=40, marker=look(which)["marker"], linewidth=1.6,
                            facecolor=edge if live else "none", edgecolor=edge, zorder=3)  # fmt: skip
         ax.scatter([], [], s=40, facecolor="none", edgecolor=NOT_LEARNT, linewidth=1.6, label="not learnt")
-        ax.set(ylabel=label, xlabel=x_label, xlim=(-0.5, max(len(settings), 1) - 0.5))
-        ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
+        ends, rim = [*place.values()] or [0.0], 0.25 if log else 0.5
+        ax.set(ylabel=label, xlabel=x_label, xlim=(ends[0] - rim, ends[-1] + rim))
+        ax.set_xticks([*place.values()], ["\n" * near.get(setting, False) + f"{setting:g}" for setting in settings])
         ax.set_ylim(*((0.45, 1.03) if column == "accuracy" else (0, None)))
     if len(kinds) == 1:
         for setting, learnt in table.groupby("setting")["learnt"]:
-            count, above = f"{learnt.sum()}/{len(learnt)}", axes[0].get_xaxis_transform()
-            axes[0].annotate(count, (place[setting], 1.03), xycoords=above, ha="center")
+            count = f"{learnt.sum()}/{len(learnt)}" + "\n" * near.get(setting, False)
+            axes[0].text(place[setting], 1.02, count, transform=axes[0].get_xaxis_transform(), ha="center", va="bottom")
         return figure
     return legend(figure, columns=4)
 
@@ -60,7 +70,8 @@ def stories(runs: Runs, expensive: Mapping[str, Sequence[tuple[float, float]]], 
     """
     ends = [max((max(run["update"]) for run in group), default=1) for group in runs.values()]
     widths = [max(end, max(ends) / 2) for end in ends]
-    figure = Figure(figsize=(10.0, 5.4), layout=ConstrainedLayoutEngine(wspace=0.06))
+    few = len(runs) < 3
+    figure = Figure(figsize=(8.6 if few else 10.0, 5.4), layout=ConstrainedLayoutEngine(wspace=0.06))
     axes = figure.subplots(2, len(runs), sharex="col", sharey="row", width_ratios=widths, squeeze=False)
     for column, (story, group), end in zip(axes.T, runs.items(), ends, strict=True):
         learnt = [learnt_at(dict(run)) is not None for run in group]
@@ -71,10 +82,11 @@ def stories(runs: Runs, expensive: Mapping[str, Sequence[tuple[float, float]]], 
                         zorder=3 if learnt[i] else 2)  # fmt: skip
             for start, stop in expensive[story]:
                 ax.axvspan(start, stop, color=HALTING, alpha=0.15, linewidth=0, zorder=0)
-        price = "high price" if len(runs) < 3 else r"high $\tau$"
+        price = "high price" if few else r"high $\tau$"
         for start, stop in expensive[story]:
             column[0].text((start + stop) / 2, 0.36, price, ha="center", clip_on=True)
-        column[0].set_title(f"{textwrap.fill(story, 60 // len(runs))}\n{sum(learnt)} of {len(group)} learn")
+        title = f"{textwrap.fill(story, 60 // len(runs))}\n{sum(learnt)} of {len(group)} learn"
+        column[0].set_title(title, fontsize=16 if few else 13)
         column[0].set_xlabel(" ", fontsize=1)
         column[1].set(xlabel="batches", xlim=(0, end))
     axes[0, 0].set(ylabel="accuracy", ylim=(0.33, 1.03), yticks=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))

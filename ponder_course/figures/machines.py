@@ -16,37 +16,42 @@ ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutat
 
 @slide
 def act_cell(lambdas: Line, p: Line) -> Figure:
-    """ACT at one input, unrolled: halting unit and weight p_n of each step; without weight it is never made."""
-    n_made = sum(p_n > 0 for p_n in p)
-    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_made, height=4.6)
+    """ACT at one input, unrolled: halting unit and weight p_n of each step; without weight it is never taken."""
+    n_taken = sum(p_n > 0 for p_n in p)
+    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_taken, height=4.6)
     for n, lambda_n in enumerate(lambdas, start=1):
-        if n > n_made:
-            ax.text(n, 1.5, "never made", color=GREY, ha="center", va="center")
+        if n > n_taken:
+            ax.text(n, 1.5, "never taken", color=GREY, ha="center", va="center")
             continue
         _box(ax, n, 2, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE, size=13)
         _arrow(ax, (n, 1.22), (n, 1.78), ORANGE)
         weight = f"{p[n - 1]:.2f}"
-        if n == n_made > 1:  # the last weight is not read from its unit
+        if n == n_taken > 1:  # the last weight is not read from its unit
             weight = f"$1 - {sum(p[: n - 1]):.2f}$ = {weight}"
         else:
             _arrow(ax, (n, 2.22), (n, 2.6), GREY)
         ax.text(n, 2.75, rf"$p_{n}$ = {weight}", ha="center", va="center")
         _arrow(ax, (n, 2.92), (n, 3.38), ORANGE, width=0.6 + 7 * p[n - 1])
-    ax.plot([0.8, n_made + 0.2], [3.4, 3.4], color=BLUE)
-    ax.text((n_made + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
+    ax.plot([0.8, n_taken + 0.2], [3.4, 3.4], color=BLUE)
+    ax.text((n_taken + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
     ax.set_ylim(-0.35, 3.9)
     return figure
 
 
 @slide
 def pondernet(lambdas: Line, p: Line) -> Figure:
-    """PonderNet at one input, unrolled: the answer and the coin of each step, and how likely it is to halt there."""
+    """PonderNet at one input, unrolled: the answer and the coin of each step, and how likely it is to halt there.
+
+    The last coin is not read: the last step takes what remains.
+    """
     steps = range(1, len(lambdas) + 1)
     figure, ax = _unrolled([f"step {n}" for n in steps], len(lambdas), height=4.6)
     for n, lambda_n, p_n in zip(steps, lambdas, p, strict=True):
+        coin, edge = "takes what\nremains", GREY
         if n < len(lambdas):
+            coin, edge = rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE
             ax.text(n + 0.5, 1.1, rf"$h_{n + 1}$", ha="center", va="bottom")
-        for side, text, colour in ((-1, rf"$\hat{{y}}_{n}$", BLUE), (1, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE)):
+        for side, text, colour in ((-1, rf"$\hat{{y}}_{n}$", BLUE), (1, coin, edge)):
             _box(ax, n + 0.231 * side, 2, text, colour)
             _arrow(ax, (n + 0.105 * side, 1.22), (n + 0.231 * side, 1.76), colour)
         ax.bar(n, p_n, 0.5, 2.7, color=ORANGE, zorder=2)
@@ -138,11 +143,11 @@ def ways_to_stop() -> Figure:
     return figure
 
 
-def _unrolled(states: Sequence[str], n_made: int, height: float) -> tuple[Figure, Axes]:
-    """Draw a cell for each step, at x = 1, 2, ... and y = 1, above the input; cells that are not made are pale."""
+def _unrolled(states: Sequence[str], n_taken: int, height: float) -> tuple[Figure, Axes]:
+    """Draw a cell for each step, at x = 1, 2, ... and y = 1, above the input; cells that are not taken are pale."""
     figure, (ax,) = panels(1, width=max(6.4, 1.75 * len(states) + 0.6), height=height)
     for n, state in enumerate(states, start=1):
-        colour = BLACK if n <= n_made else PALE_GREY
+        colour = BLACK if n <= n_taken else PALE_GREY
         _box(ax, n, 0, "$x$", colour)
         _box(ax, n, 1, state, colour, size=13)
         _arrow(ax, (n, 0.2), (n, 0.76), colour)
