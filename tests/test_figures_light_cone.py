@@ -9,7 +9,18 @@ from matplotlib.colors import to_hex, to_rgba
 from notebook_code import function
 
 from ponder_course.figures import light_cone as draw
-from ponder_course.figures.style import BLACK, BLUE, GREY, HALTING, LIMIT, NOT_LEARNT, ORANGE, SKY, WRONG
+from ponder_course.figures.style import (
+    BLACK,
+    GREEN,
+    GREY,
+    HALTING,
+    LIMIT,
+    NOT_LEARNT,
+    ORANGE,
+    PURPLE,
+    SKY,
+    WRONG,
+)
 
 draw_changes = function("05_light_cone", "draw_changes")
 draw_thoughts = function("05_light_cone", "draw_thoughts")
@@ -139,9 +150,9 @@ def test_a_line_halts_below_its_step_and_its_inputs_stand_above_their_places():
 
 
 def test_how_late_lines_halt_is_put_in_words():
-    assert in_words([1, 0]) == "It halts 0 to 1 steps after its last place can be sure"
-    assert in_words([2]) == "It halts 2 steps after its last place can be sure"
-    assert in_words([1, 7]) == "The line halts 1 to 7 steps after its last place can be sure"
+    assert in_words([1, 0]) == "A line halts 0 to 1 steps after its last place can be sure"
+    assert in_words([2]) == "A line halts 2 steps after its last place can be sure"
+    assert in_words([1, 7]) == "A line halts 1 to 7 steps after its last place can be sure"
     assert in_words([1, -1]) == "A line halts before all of its places can be sure"
 
 
@@ -159,7 +170,7 @@ def test_runs_are_drawn_where_they_were_measured():
     assert failed == [[1, 4.0], [3, 4.5]]
     assert cone == pairs([1, 2, 3, 4], [1, 2, 3, 4])
     assert border == [[2.5, 0], [2.5, 1]]  # from edge to edge
-    assert [line.get_color() for line in ax.lines] == [NOT_LEARNT, BLUE, BLUE, ORANGE, LIMIT, GREY]
+    assert [line.get_color() for line in ax.lines] == [NOT_LEARNT, GREEN, GREEN, ORANGE, LIMIT, GREY]
     assert [line.get_alpha() for line in ax.lines[1:3]] == [0.95, 0.45]
     labels = [text.get_text() for text in ax.texts]
     assert "PonderNet\n+1.3 steps" in labels  # 1, 1, 1, and four times 1.5
@@ -188,12 +199,14 @@ def test_theory_is_a_line_and_every_network_a_mark_beside_its_lambda():
     assert drawn(ax) == [pairs([0.2, 0.5, 0.8], line) for line in THEORY.values()]
     assert [line.get_linestyle() for line in ax.lines] == ["-", ":"]
     assert marked(ax) == {"a network": [[0.196, 3.9], [0.496, 1.2]], "reversed": [[0.804, 7.0]]}
+    assert [to_hex(group.get_edgecolor()[0]).upper() for group in ax.collections] == [GREEN, PURPLE]
     assert ax.get_ylabel() == "steps above the limit"
     assert ax.get_ylim()[0] == 0
 
 
 def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_adds():
-    first, second = FIGURES["bought"]().axes
+    figure = FIGURES["bought"]()
+    first, second = figure.axes
     curves = [pairs([1, 2, 3], curve) for curve in TESTS[0].curves]
     limits = [pairs(*line) for line in TESTS[0].limits.values()]
     assert drawn(first) == curves + limits
@@ -202,11 +215,15 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
     assert marked(first) == {"halts by itself": [[2.5, 0.95], [2.0, 1.0]]}
     assert drawn(second) == [[[1, 0.8], [2, 0.7]]]
     assert marked(second) == {"halts by itself": [[1.2, 0.781]]}
-    assert {to_hex(ax.collections[0].get_facecolor()[0]).upper() for ax in (first, second)} == {HALTING}
+    assert {to_hex(ax.collections[0].get_facecolor()[0]).upper() for ax in (first, second)} == {GREEN}
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
-    arrow, gain = first.texts  # at 2.5 steps .7 are right at one step for all, at 2 steps .4
+    names = ["best\nclocks", "one step\nfor all", "halts by itself"]
+    assert [text.get_text() for text in first.texts[2:]] == names
+    assert [text.get_color() for text in first.texts[2::2]] == [LIMIT, GREEN]
+    assert not figure.legends
+    arrow, gain = first.texts[:2]  # at 2.5 steps .7 are right at one step for all, at 2 steps .4
     np.testing.assert_allclose([*arrow.xyann], [2.25, 0.55])
     np.testing.assert_allclose([*arrow.xy], [2.25, 0.955])
     assert gain.get_text() == "+42 points"

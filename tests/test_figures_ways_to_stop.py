@@ -6,18 +6,22 @@ import matplotlib.image
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 from matplotlib.colors import to_hex
 from notebook_code import function
 
 from ponder_course.experiments.ways_to_stop_ranking import Regret
 from ponder_course.figures import ways_to_stop as draw
 from ponder_course.figures.light_cone import Votes
-from ponder_course.figures.style import ANSWER, BLACK, BLUE, GREEN, HALTING, LIMIT, ORANGE
+from ponder_course.figures.style import BLACK, BLUE, GREEN, GREY, LIMIT, ORANGE
 
 draw_signals = function("06_ways_to_stop", "draw_signals")
 jump_in_time = function("06_ways_to_stop", "jump_in_time")
 who_stops = function("06_ways_to_stop", "who_stops")
 draw_message = function("06_ways_to_stop", "draw_message")
+guess = function("06_ways_to_stop", "guess")
+outcomes = function("06_ways_to_stop", "outcomes")
+in_words = function("06_ways_to_stop", "in_words")
 safest = function("06_ways_to_stop", "safest")
 behind = function("06_ways_to_stop", "behind")
 draw_judges = function("06_the_table", "draw_judges")
@@ -85,7 +89,9 @@ def test_signals_are_drawn_in_the_colour_of_their_method_each_line_with_its_own_
         limit, stop = [line for line in ax.get_lines() if line.get_color() == BLACK]  # the hopeless line has no limit
         assert {*limit.get_xdata()} == {2}
         assert {*stop.get_ydata()} == {level}
-        assert {text.get_text(): text.get_position()[0] for text in ax.texts} == {"short": 0, "hopeless": 4}
+        written = {text.get_text(): text.get_position()[0] for text in ax.texts}
+        assert written == {"short": 0, "hopeless": 4, f"stops at {level}": 0}
+        assert [text.xy[1] for text in ax.texts if text.get_text().startswith("stops")] == [level]
         assert [text.xy for text in ax.texts if text.get_text() == "short"] == [(2, 1.05)]
 
 
@@ -105,6 +111,9 @@ def test_the_finding_names_who_reaches_the_level_at_the_very_step(level, found):
     both = {"certainty": curves["a's yes"], "judge's yes": curves["a's yes"]}
     sentence = jump_in_time(both, needs, dict.fromkeys(both, 0.9))
     assert sentence == "Certainty and the judge reach the level exactly at step L"
+    three = {"certainty": curves["a's yes"]} | dict.fromkeys(("coin's bias", "judge's yes"), curves["a's yes"])
+    sentence = jump_in_time(three, needs, dict.fromkeys(three, 0.9))
+    assert sentence == "Certainty, the coin and the judge reach the level exactly at step L"
 
 
 def test_the_findings_say_what_the_numbers_say():
@@ -116,6 +125,8 @@ def test_the_findings_say_what_the_numbers_say():
     assert safest(RUNS_OF_BOTH) == "Safest: coin, at most 14.0 hundredths; all others up to 30.0 or more"
     swapped = {title: dict(zip(("coin", "ACT"), runs.values(), strict=True)) for title, runs in RUNS_OF_BOTH.items()}
     assert safest(swapped) == "Safest: ACT, at most 14.0 hundredths; all others up to 30.0 or more"
+    in_brackets = {title: {f"{name} (so)": values for name, values in runs.items()} for title, runs in swapped.items()}
+    assert safest(in_brackets) == safest(swapped)
     assert behind("ACT", RUNS_OF_BOTH["noisy"]) == pytest.approx(16)
     assert behind("coin", RUNS_OF_BOTH["noisy"]) == 0
 
@@ -126,7 +137,7 @@ RUNS_OF_BOTH = {
 }
 
 
-def test_a_tradeoff_is_drawn_in_the_order_of_its_steps_in_the_colour_of_who_pays():
+def test_a_tradeoff_is_drawn_in_the_order_of_its_steps_in_the_colour_of_what_training_adds():
     first, second = tradeoffs().axes
     curves = [[*zip(*line.get_data(), strict=True)] for line in first.get_lines()]
     assert curves == [[(3, 0.5), (7, 0.9)], [(2, 0.6), (2, 0.8)], [(4, 0.6)], [(5, 0.7), (8, 0.4)], [(3.5, 1.0)]]
@@ -148,7 +159,7 @@ def test_names_stand_at_the_first_points_of_their_curves():
     assert found == {
         "ACT": ((3, 0.5), (3, 4), "left"),
         "coin 2": ((5, 0.7), (-5, 0), "right"),
-        "the best clock": ((3.5, 1.0), (-8, 17), "right"),
+        "the best clock": ((3.5, 1.0), (-12, 24), "right"),
     }
     assert not second.texts
     assert not figure.legends
@@ -164,7 +175,7 @@ def test_every_run_is_a_ring_and_their_mean_a_dot_with_a_number():
     act, act_mean, coin, coin_mean = [[pytest.approx(point) for point in points] for points in marked(first, "o")]
     assert (act, act_mean, coin, coin_mean) == ([(3, 0), (3, 0)], [(3, 0)], [(30, 1)], [(30, 1)])
     assert marked(second, "o") == [[pytest.approx((29, 1)), pytest.approx((-1.9, 1))], [pytest.approx((13.55, 1))]]
-    for ax, numbers in ((first, {0: "3.0", 1: "30.0"}), (second, {1: "13.5"})):
+    for ax, numbers in ((first, {-0.5: "mean", 0: "3.0", 1: "30.0"}), (second, {-0.5: "mean", 1: "13.5"})):
         assert {text.get_position()[1]: text.get_text() for text in ax.texts} == numbers
         assert not marked(ax, ">")
         low, high = ax.get_xlim()
@@ -175,7 +186,7 @@ def test_every_run_is_a_ring_and_their_mean_a_dot_with_a_number():
     assert first.get_ylim() == (1.5, -0.5)  # the first row on top
 
 
-def test_a_regret_has_the_colour_of_who_pays():
+def test_a_regret_has_the_colour_of_what_training_adds():
     first, _ = regrets().axes
     rings = [line for line in first.get_lines() if line.get_marker() == "o"]
     assert [to_hex(line.get_color()).upper() for line in rings] == [ORANGE, ORANGE, GREEN, GREEN]
@@ -184,6 +195,9 @@ def test_a_regret_has_the_colour_of_who_pays():
     (legend,) = draw.regrets(RUNS_OF_BOTH, {"ACT": "a prior", "coin": "a prior"}).legends
     (patch,), (text,) = legend.get_patches(), legend.get_texts()
     assert (to_hex(patch.get_facecolor()).upper(), text.get_text()) == (GREEN, "a prior")
+    (legend,) = draw.regrets(RUNS_OF_BOTH, {"ACT": "nobody", "coin": "nobody"}).legends  # as METHODS have it
+    (patch,), (text,) = legend.get_patches(), legend.get_texts()
+    assert (to_hex(patch.get_facecolor()).upper(), text.get_text()) == (BLUE, "nothing")
 
 
 def test_what_lies_beyond_the_cut_is_an_arrow_head_and_the_mean_is_written():
@@ -192,7 +206,7 @@ def test_what_lies_beyond_the_cut_is_an_arrow_head_and_the_mean_is_written():
         (((x, row),),) = marked(ax, ">")
         assert 25 < x < ax.get_xlim()[1]
         assert row == 1
-    assert first.texts[1].get_text() == "30.0"
+    assert first.texts[2].get_text() == "30.0"
     assert marked(first, "o")[3] == [(25, 1)]  # at the edge
     assert marked(second, "o")[0] == [pytest.approx((-1.9, 1))]
 
@@ -202,9 +216,9 @@ def test_a_message_draws_each_network_at_fixed_steps_and_by_itself():
     first = figure.axes[0]
     *lines, one, other, limit = first.get_lines()
     assert [line.get_ydata().tolist() for line in lines] == BY_STEP
-    assert {line.get_color() for line in lines} == {ANSWER}
+    assert {line.get_color() for line in lines} == {GREY}
     assert [(*line.get_xdata(), *line.get_ydata()) for line in (one, other)] == [(2.5, 1.0), (2.2, 0.9)]
-    assert {one.get_color(), other.get_color()} == {HALTING}
+    assert {one.get_color(), other.get_color()} == {GREEN}
     assert (limit.get_color(), {*limit.get_xdata()}) == (LIMIT, {3})
 
 
@@ -215,12 +229,33 @@ def test_votes_are_drawn_until_the_line_halts_and_bits_that_differ_are_bold():
         assert image.get_extent() == [0.5, 2.5, line.halts + 0.5, 0.5]
         assert ax.get_ylim() == (4.5, 0.5)
         rules = {rule.get_color(): {*rule.get_ydata()} for rule in ax.get_lines()}
-        assert rules == {LIMIT: {line.need + 0.5}, HALTING: {line.halts + 0.5}}
+        assert rules == {LIMIT: {line.need + 0.5}, GREEN: {line.halts + 0.5}}
         bits = [(text.get_text(), text.get_weight(), text.xy) for text in ax.texts if hasattr(text, "xy")]
         assert bits == [(str(line.bits[0]), "bold", (1, 0.5)), (str(line.bits[1]), "normal", (2, 0.5))]
         words = [text.get_text() for text in ax.texts if not hasattr(text, "xy")]
         assert words == ["$L$ = 3", "halts at 2"][: 2 if line.halts < 3 else 0] or words == ["halts at 3"]
         assert ax.get_title() == line.title
+
+
+def test_what_a_network_takes_for_granted_is_true_of_all_lines_that_halt_early_and_of_no_other():
+    bits = torch.tensor([[first, second, third] for first in (0, 1) for second in (0, 1) for third in (0, 1)])
+    assert guess(bits[:, 0] == 1, bits) == "the first bit for 1"
+    assert guess(bits[:, 0] == 0, bits) == "the first bit for 0"
+    assert guess(bits[:, 0] != bits[:, 1], bits) == "the parity of the first 2 bits for 1"
+    for early in (bits[:, 1] == 1, bits[:, 0] > 1, (bits[:, 0] == 1) & (bits[:, 2] == 1)):
+        assert guess(early, bits) == "nothing for granted"
+
+
+def test_what_two_lines_show_is_said_of_when_they_halt():
+    assert outcomes([3, 7], 6) == outcomes([3, 5], 6) == (": as guessed", ": held back")
+    assert outcomes([6, 7], 6) == outcomes([5, 5], 6) == ("", "")
+    assert in_words("the first bit for 1", [3, 7], 6) == (
+        "The network drawn takes the first bit for 1. The first line halts at step 3, 3 before $L$. "
+        "Its twin differs in the first bit: it halts at step 7, 1 after $L$."
+    )
+    assert in_words("x", [4, 6], 6).endswith("halts at step 6, exactly at $L$.")
+    assert in_words("x", [1, 4], 6).endswith("halts at step 4, 2 before $L$.")
+    assert in_words("x", [6, 6], 6) == "No line of the network drawn halts early."
 
 
 @pytest.mark.parametrize("name", FIGURES)

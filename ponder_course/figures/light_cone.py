@@ -1,8 +1,9 @@
 """Figures of networks that think along a line of places: steps down, places across."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -10,7 +11,10 @@ from matplotlib.ticker import MaxNLocator
 from ponder_course.figures.style import (
     BLACK,
     BLUE,
+    GREEN,
+    MARKERS,
     ORANGE,
+    PURPLE,
     SKY,
     Line,
     Points,
@@ -24,13 +28,18 @@ from ponder_course.figures.style import (
 
 @slide
 def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Points]) -> Figure:
-    """Draw steps above the limit against the prior's lambda_p: lines of theory, and a mark for every run."""
+    """Draw steps above the limit against the prior's lambda_p: lines of theory, and a mark for every run.
+
+    Runs have the colour of PonderNet, or as in lesson 02 that of the reversed divergence where their label says so.
+    """
     figure, (ax,) = panels(1, width=7.4, height=4.4)
     for which, (label, line) in enumerate(theory.items()):
         ax.plot(lambda_ps, line, color=BLACK, linewidth=1.8, linestyle=("-", ":")[which % 2], label=label)
     for which, (label, points) in enumerate(runs.items()):
-        beside = 0.008 * (which - (len(runs) - 1) / 2)
-        marks(ax, [(x + beside, y) for x, y in points], which, 44, label=label, zorder=3)
+        x, y = np.reshape(points, (-1, 2)).T
+        colour, beside = PURPLE if "reversed" in label else GREEN, 0.008 * (which - (len(runs) - 1) / 2)
+        looks: dict[str, Any] = {"marker": MARKERS[which], "facecolor": "none", "edgecolor": colour, "label": label}
+        ax.scatter(x + beside, y, s=44, zorder=3, **looks)
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above the limit", ylim=(0, None))
     ax.legend()
     return figure

@@ -127,8 +127,8 @@ def ways_to_stop() -> Figure:
     """Four ways to stop, each at the third of five steps: what is checked, step by step, and when it is enough."""
     ways: list[tuple[str, Line, float, str, str]] = [  # title, level at steps 1 to 3, enough, rule, colour
         ("certainty\nof the answer", [0.5, 0.55, 0.97], 0.9, "stop when sure", BLUE),
-        ("a budget\nthat runs full", [0.2, 0.6, 1.0], 1.0, r"stop when $\sum \lambda_n$ is 1", ORANGE),
-        ("a coin\nat every step", [0.1, 0.15, 0.8], math.nan, r"stop when it falls ($\lambda_n$)", GREEN),
+        ("what is spent\nof a budget", [0.2, 0.6, 1.0], 1.0, r"stop when $\sum \lambda_n$ is 1", ORANGE),
+        ("the bias $\\lambda_n$\nof a coin", [0.1, 0.15, 0.8], math.nan, "toss; stop at heads", GREEN),
         ("a judge\nof the answer", [0.02, 0.05, 0.95], 0.9, "stop when it says yes", PURPLE),
     ]
     figure, axes = panels(len(ways), width=2.5, height=3.2, sharey=True)
@@ -136,7 +136,7 @@ def ways_to_stop() -> Figure:
         ax.bar(range(1, 4), levels, 0.6, color=colour)
         ax.bar(range(4, 6), [0.9, 0.9], 0.6, color="white", edgecolor=PALE_GREY, linestyle="--")
         for n in (4, 5):
-            ax.text(n, 0.45, "not made", rotation=90, ha="center", va="center", color=GREY, fontsize=11)
+            ax.text(n, 0.45, "not taken", rotation=90, ha="center", va="center", color=GREY, fontsize=11)
         ax.axhline(enough, color=BLACK, linestyle="--", linewidth=1.3)
         ax.annotate("", (3, 1.04), (3, 1.2), arrowprops=ARROW | {"color": BLACK})
         ax.set(title=title, xlabel=f"step $n$\n{rule}", ylim=(0, 1.22), xticks=range(1, 6), yticks=(0, 0.5, 1))

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from ponder_course.experiments.ways_to_stop_ranking import Point, Regret
 from ponder_course.figures.style import (
@@ -21,8 +22,13 @@ from ponder_course.figures.style import (
     slide,
 )
 
-FAMILY = {"nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # who pays
+FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
 TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
+
+
+def _shown(families: Mapping[str, str]) -> dict[str, str]:
+    """Return the families by their names in FAMILY: METHODS say "nobody" (pays) where training adds nothing."""
+    return {name: "nothing" if family == "nobody" else family for name, family in families.items()}
 
 
 @slide
@@ -34,11 +40,12 @@ def tradeoffs(
 ) -> Figure:
     """Right answers against mean steps, a panel for each test: a curve for each way to stop, over its parameter.
 
-    tests: {title: {name: for each network [(right, steps) for each value of the parameter]}}; families: {name: who
-    pays}, for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in time,
-    behind the curves. labels: {name: points to the right and up} writes names beside the first points of their curves
-    in the first panel, where there would be a legend.
+    tests: {title: {name: for each network [(right, steps) for each value of the parameter]}}; families: {name: what
+    training adds}, for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in
+    time, behind the curves. labels: {name: points to the right and up} writes names beside the first points of their
+    curves in the first panel, where there would be a legend.
     """
+    families = _shown(families)
     figure, axes = panels(len(tests), width=10.0 / len(tests), height=4.4, sharey=True)
     for ax, (title, ways) in zip(axes, tests.items(), strict=True):
         drawn = dict.fromkeys(FAMILY, 0)
@@ -52,19 +59,23 @@ def tradeoffs(
                 if labels and name in labels and i == 0 and ax is axes[0]:
                     _beside(ax, name, (steps[0], right[0]), labels[name], FAMILY[family])
         if title in limits:
-            star: dict[str, Any] = {"markersize": 24, "markerfacecolor": "none", "markeredgewidth": 1.6, "zorder": 1.5}
-            ax.plot(limits[title], 1.0, "*", color=LIMIT, label="the best clock", **star)
+            star: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 1.4, "zorder": 1.5}
+            size = 34 if labels else 24
+            ax.plot(limits[title], 1.0, "*", color=LIMIT, markersize=size, label="the best clock", **star)
             if labels and ax is axes[0]:
-                _beside(ax, "the best clock", (limits[title], 1.0), (-8, 17), LIMIT)
+                _beside(ax, "the best clock", (limits[title], 1.0), (-12, 24), LIMIT)
         ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.15 if labels else 1.06))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0].set_ylabel("right answers")
     return figure if labels else legend(figure, columns=3)
 
 
 def _beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], colour: str) -> None:
-    """Write text beside a point; offset in points, to the right and up."""
+    """Write text beside a point; offset in points, to the right and up. A thin line leads to one that is far away."""
     side = "left" if offset[0] >= 0 else "right"
-    ax.annotate(text, point, offset, textcoords="offset points", ha=side, va="center", color=colour)
+    lead = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3}
+    ax.annotate(text, point, offset, textcoords="offset points", ha=side, va="center", color=colour,
+                arrowprops=lead if max(map(abs, offset)) > 12 else None)  # fmt: skip
 
 
 @slide
@@ -74,9 +85,10 @@ def regrets(
     """What each method loses to the best clock, in hundredths of an answer: dots at the means, which stand beside.
 
     A panel for each problem and a row for each method of the first, in its order. The axis is linear up to 1, and
-    logarithmic beyond. Rings: single runs. families: {method: who pays}, for the colours, which a legend names where a
-    family has several methods. What is more than `cut` is an arrow head at the edge.
+    logarithmic beyond. Rings: single runs. families: {method: what training adds}, for the colours, which a legend
+    names where a family has several methods. What is more than `cut` is an arrow head at the edge.
     """
+    families = _shown(families)
     rows = list(next(iter(problems.values())))
     height = 1.5 + 0.42 * len(rows)
     figure, axes = panels(len(problems), width=10.0 / len(problems), height=height, sharey=True)
@@ -89,16 +101,18 @@ def regrets(
         ax.xaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
         ax.axvline(0, color=LIMIT, linewidth=1.4)
+        ax.tick_params(axis="y", length=0)
+        ax.text(1.02, -0.5, "mean", transform=ax.get_yaxis_transform(), va="bottom", color="#666666")
         for y, name in enumerate(rows):
             if methods.get(name):
                 _draw_runs(ax, y, 100 * np.sum(methods[name], axis=1), FAMILY[families[name]], high)
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     for label, name in zip(axes[0].get_yticklabels(), rows, strict=True):
         label.set_color(FAMILY[families[name]])
-    payers = [families[name] for name in rows]
-    if len(payers) > len(set(payers)):
-        handles = [Patch(color=colour, label=who) for who, colour in FAMILY.items() if who in payers]
-        title = "who pays for a step in training:"
+    added = [families[name] for name in rows]
+    if len(added) > len(set(added)):
+        handles = [Patch(color=colour, label=what) for what, colour in FAMILY.items() if what in added]
+        title = "what training adds to the loss of the answers:"
         figure.legend(handles=handles, loc="outside lower center", ncols=4, title=title, title_fontsize=13)
     return figure
 
