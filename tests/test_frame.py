@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import distributed
 import nbformat
@@ -112,6 +113,14 @@ def test_pictures_have_the_colours_of_the_course(path):
             if picture := output.get("data", {}).get("image/png"):
                 found = strange(PIL.Image.open(io.BytesIO(base64.b64decode(picture))))
                 assert not found, f"{cell.source.splitlines()[0]}: {found}"
+
+
+def test_each_lesson_has_a_figure_for_slides():
+    figures = {path.stem: path for path in (ROOT / "results" / "figures").glob("*.svg")}
+    assert figures.keys() == {path.stem for path in NOTEBOOKS if path.parent.name == "notebooks"}
+    for path in figures.values():
+        assert ElementTree.parse(path).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+        assert path.stat().st_size < 400_000
 
 
 def test_other_colours_are_strange():
