@@ -69,7 +69,7 @@ def test_evidence_03_beyond_the_border():
         learnt = [run for run in runs if np.mean(run["accuracy"][:8]) >= 0.99]
         beyond = mean_with_interval([np.mean(run["accuracy"][8:]) for run in learnt], ".1%")
         rise = mean_with_interval([run["steps"][11] - run["steps"][7] for run in learnt], "+.2f")
-        found.append(f"{name} {len(learnt)} of {len(runs)} learn, right beyond {beyond}, k = 12 less 8 {rise}")
+        found.append(f"{name} {len(learnt)} of {len(runs)} learn, right beyond {beyond}, k = 12 minus 8 {rise}")
     assert printed("evidence/03_beyond_the_border").strip() == "; ".join(found)
 
 

@@ -94,5 +94,4 @@ def fixed_and_by_itself(by_step: Sequence[Line], halted: Points, need: int) -> F
     ax.axvline(need, color=BLACK, linewidth=2, label=f"$L = {need}$")
     ax.axvline(need / 2 + 1, color=BLACK, linewidth=1.4, linestyle=":", label="$L / 2 + 1$")
     ax.set(xlabel="step $n$", ylabel="whole lines right", ylim=(0, 1.06))
-    ax.legend(loc="lower right")
-    return figure
+    return legend(figure, columns=2)
