@@ -4,7 +4,7 @@
     python tools/course.py NOTEBOOK --grid NAME VALUE VALUE ... [--workers K | --scheduler ADDRESS]
 
 With --commit the executed notebooks also replace those in the repository, ready to be committed: default parameters
-only, without papermill's notes and the state of widgets. The figure of each lesson goes to results/figures, as SVG.
+only, without papermill's notes and the state of widgets. Its figures for slides go to results/figures, as SVG.
 
 With --grid the notebook is run once for every value, and with several --grid once for every combination, on K processes
 or on the workers of a Dask cluster (`dask scheduler`, and `dask worker ADDRESS --nthreads 1`, in this environment and
@@ -305,8 +305,7 @@ def main(arguments: list[str] | None = None) -> int:
     if args.commit and all_ran:
         for notebook in chosen:
             nbformat.write(for_commit(nbformat.read(args.out / notebook.name, as_version=4)), notebook)
-            figure = ROOT / "runs" / "figures" / f"{notebook.stem}.svg"
-            if figure.exists():
+            for figure in (ROOT / "runs" / "figures").glob(f"{notebook.stem}*.svg"):
                 (ROOT / "results" / "figures").mkdir(parents=True, exist_ok=True)
                 shutil.copy(figure, ROOT / "results" / "figures")
     return 0 if all_ran else 1

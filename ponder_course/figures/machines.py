@@ -135,8 +135,7 @@ def ways_to_stop() -> Figure:
     for ax, (title, levels, enough, rule, colour) in zip(axes, ways, strict=True):
         ax.bar(range(1, 4), levels, 0.6, color=colour)
         ax.bar(range(4, 6), [0.9, 0.9], 0.6, color="white", edgecolor=PALE_GREY, linestyle="--")
-        for n in (4, 5):
-            ax.text(n, 0.45, "not taken", rotation=90, ha="center", va="center", color=GREY, fontsize=11)
+        ax.text(4.5, 0.45, "not\ntaken", ha="center", va="center", color="#777777")
         ax.axhline(enough, color=BLACK, linestyle="--", linewidth=1.3)
         ax.annotate("", (3, 1.04), (3, 1.2), arrowprops=ARROW | {"color": BLACK})
         ax.set(title=title, xlabel=f"step $n$\n{rule}", ylim=(0, 1.22), xticks=range(1, 6), yticks=(0, 0.5, 1))

@@ -108,7 +108,7 @@ def forest(
             which, values = looks[row.group], row.panels[panel]
             marks(ax, [(value, y + 0.22) for value in values], which, small, zorder=2, alpha=0.7)
             mean, low, high = interval(values)
-            ax.plot([low, high], [y - 0.08] * 2, color=colour, linewidth=3, zorder=3)
+            ax.plot([low, high], [y - 0.08] * 2, color=colour, linewidth=3, zorder=3, solid_capstyle="butt")
             marks(ax, [(mean, y - 0.08)], which, large, full=True, zorder=4)
             if left and len(x_labels) == 1:
                 found = verdict(values, what=(right, left)).partition(":")[0]

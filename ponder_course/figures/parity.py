@@ -81,7 +81,7 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
             if len(values) > 2:
                 middle, low, high = interval(values)
                 colour, face = (HALTING, HALTING) if low > 0 or high < 0 else (UNDECIDED, "white")
-                ax.plot([x, x], [low, high], color=colour, linewidth=0.275 * mark)
+                ax.plot([x, x], [low, high], color=colour, linewidth=0.275 * mark, solid_capstyle="butt")
                 ax.plot([x], [middle], marker, color=colour, markersize=mark, markerfacecolor=face)
             else:
                 ax.plot([x] * len(values), values, "x", color=UNDECIDED, markersize=6)

@@ -79,7 +79,7 @@ def picture(figure: Figure) -> tuple[bytes, int]:
 def show(figure: Figure, sentence: str, finding: str = "", svg: str = "") -> None:
     """Display a figure with what it shows, inside the picture, and the sentence that says how to read it.
 
-    Both are its alternative text. With a name for an svg, the figure is also written to FIGURES, for slides.
+    Both are its alternative text. With a name for an svg, such as the notebook's, the figure also goes to FIGURES.
     """
     if finding:
         figure.suptitle(finding, fontsize=15, fontweight="bold")

@@ -90,7 +90,7 @@ def regrets(
     """
     families = _shown(families)
     rows = list(next(iter(problems.values())))
-    height = 1.5 + 0.42 * len(rows)
+    height = 1.5 + (0.42 if len(rows) > 5 else 0.55) * len(rows)
     figure, axes = panels(len(problems), width=10.0 / len(problems), height=height, sharey=True)
     every = 100 * np.array([sum(regret) for panel in problems.values() for runs in panel.values() for regret in runs])
     high = max(1.0, *every) if cut is None else cut
