@@ -13,7 +13,6 @@ from ponder_course.figures.style import (
     BLACK,
     GREEN,
     GREY,
-    HALTING,
     LIMIT,
     NOT_LEARNT,
     ORANGE,
@@ -136,7 +135,7 @@ def test_a_line_halts_below_its_step_and_its_inputs_stand_above_their_places():
     for i, (ax, thought) in enumerate(zip(FIGURES["thoughts"]().axes, THOUGHTS, strict=True)):
         halt = labelled(ax, "the line halts")
         assert set(halt.get_ydata()) == {thought.halts + 0.5}
-        assert halt.get_color() == HALTING
+        assert (halt.get_color(), halt.get_linestyle()) == (GREEN, "--")
         assert ax.get_title() == thought.title
         written = [(text.get_text(), text.xy[0], text.get_position()[1]) for text in ax.texts]
         digits = [text for text in written if text[0].isdigit()]

@@ -96,7 +96,7 @@ def test_each_moment_of_training_has_both_distributions_the_prior_and_what_is_ri
         assert points(ax, color=HALTING) == [pairs(K, row["easy"])]
         assert points(ax, color=DARK, linestyle="--") == [pairs(K, row["hard"])]
         assert points(ax, color=PRIOR, linestyle=":") == [pairs(K, P_G)]
-        assert written(ax)[:2] == ["$k$ = 1: 100% right", "$k$ = 8: 55% right"]
+        assert written(ax)[:2] == ["easy, $k$ = 1: 100%", "hard, $k$ = 8: 55%"]
     assert [written(ax)[2:] for ax in axes] == [["prior"], [], [], []]
 
 

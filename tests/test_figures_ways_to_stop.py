@@ -122,9 +122,9 @@ def test_the_findings_say_what_the_numbers_say():
         "stops at step 3",
         "never stops",
     ]
-    assert safest(RUNS_OF_BOTH) == "Safest: coin, at most 14.0 hundredths; all others up to 30.0 or more"
+    assert safest(RUNS_OF_BOTH) == "Coin loses at most 14.0 hundredths,\neach other way 30.0 or more somewhere"
     swapped = {title: dict(zip(("coin", "ACT"), runs.values(), strict=True)) for title, runs in RUNS_OF_BOTH.items()}
-    assert safest(swapped) == "Safest: ACT, at most 14.0 hundredths; all others up to 30.0 or more"
+    assert safest(swapped) == "ACT loses at most 14.0 hundredths,\neach other way 30.0 or more somewhere"
     in_brackets = {title: {f"{name} (so)": values for name, values in runs.items()} for title, runs in swapped.items()}
     assert safest(in_brackets) == safest(swapped)
     assert behind("ACT", RUNS_OF_BOTH["noisy"]) == pytest.approx(16)
