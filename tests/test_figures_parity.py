@@ -7,7 +7,17 @@ from drawn import bars, check, pairs, points, written
 from notebook_code import function
 
 from ponder_course.figures import parity as draw
-from ponder_course.figures.style import ANSWER, COLOURS, DASHES, GREY, HALTING, MARKERS, NOT_LEARNT, PRIOR
+from ponder_course.figures.style import (
+    ANSWER,
+    COLOURS,
+    DARK_ORANGE,
+    DASHES,
+    GREY,
+    HALTING,
+    MARKERS,
+    NOT_LEARNT,
+    PRIOR,
+)
 from ponder_utils.evaluation import Score
 
 draw_halting = function("03_parity", "draw_halting")
@@ -15,7 +25,7 @@ draw_learning = function("03_parity", "draw_learning")
 draw_steps = function("03_parity", "draw_steps")
 draw_own_time = function("03_parity", "draw_own_time")
 draw_traces = function("03_parity", "draw_traces")
-apart, DARK = function("03_parity", "apart"), function("03_parity", "DARK")
+apart = function("03_parity", "apart")
 draw_fractions = function("03_prior_and_divergence", "draw_fractions")
 draw_beyond = function("03_beyond_the_border", "draw_beyond")
 METHODS = function("03_beyond_the_border", "METHODS")
@@ -94,7 +104,7 @@ def test_each_moment_of_training_has_both_distributions_the_prior_and_what_is_ri
     assert [ax.get_title() for ax in axes] == [f"{u:,} updates" for u in (0, 50, 500, 2000)]
     for ax, row in zip(axes, MOMENTS, strict=True):
         assert points(ax, color=HALTING) == [pairs(K, row["easy"])]
-        assert points(ax, color=DARK, linestyle="--") == [pairs(K, row["hard"])]
+        assert points(ax, color=DARK_ORANGE, linestyle="--") == [pairs(K, row["hard"])]
         assert points(ax, color=PRIOR, linestyle=":") == [pairs(K, P_G)]
         assert written(ax)[:2] == ["easy, $k$ = 1: 100%", "hard, $k$ = 8: 55%"]
     assert [written(ax)[2:] for ax in axes] == [["prior"], [], [], []]
@@ -167,7 +177,7 @@ def test_traces_have_the_answer_above_and_halting_below():
         above, below = axes[i], axes[i + 2]
         assert points(above, color=ANSWER) == [pairs(K, answer)]
         assert {y for _, y in points(above, linestyle=":")[0]} == {TRACES["target"]}
-        assert points(below, color=DARK) == [pairs(K, TRACES["halting"][i])]
+        assert points(below, color=DARK_ORANGE) == [pairs(K, TRACES["halting"][i])]
         assert {y for _, y in points(below, color=PRIOR)[0]} == {TRACES["prior"]}
         found = [(n, height) for n, height, _ in bars(below)]
         assert found == [pytest.approx(pair) for pair in zip(K, TRACES["p"][i], strict=True)]

@@ -34,6 +34,7 @@ from urllib.parse import quote
 import distributed
 import nbformat
 import papermill
+import stamp
 import zmq
 from jupyter_client.manager import KernelManager
 from nbclient.exceptions import DeadKernelError
@@ -274,8 +275,7 @@ def main(arguments: list[str] | None = None) -> int:
         if len({repr(read_value(text)) for text in texts}) < len(texts):
             parser.error(f"--grid {name} must have values that differ; got {', '.join(texts)}")
 
-    folders = [ROOT / "notebooks" / name for name in ("", "evidence", "problems")]
-    notebooks = [notebook for folder in folders for notebook in sorted(folder.glob("*.ipynb"))]
+    notebooks = stamp.notebooks(ROOT)
     names = [notebook.stem for notebook in notebooks]
     unknown = set(args.notebooks) - set(names)
     if unknown:
@@ -303,11 +303,12 @@ def main(arguments: list[str] | None = None) -> int:
     print(table(rows))
     all_ran = all(row["status"] == "ok" for row in rows)
     if args.commit and all_ran:
+        figures = ROOT / "results" / "figures"
+        figures.mkdir(parents=True, exist_ok=True)
         for notebook in chosen:
             nbformat.write(for_commit(nbformat.read(args.out / notebook.name, as_version=4)), notebook)
             for figure in (ROOT / "runs" / "figures").glob(f"{notebook.stem}*.svg"):
-                (ROOT / "results" / "figures").mkdir(parents=True, exist_ok=True)
-                shutil.copy(figure, ROOT / "results" / "figures")
+                shutil.copy(figure, figures)
     return 0 if all_ran else 1
 
 

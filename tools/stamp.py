@@ -31,9 +31,9 @@ if "google.colab" in sys.modules:  # fetch the course, install its package besid
     %cd -q course/{folder}"""
 
 
-def notebooks() -> list[Path]:
+def notebooks(root: Path = ROOT) -> list[Path]:
     """The lessons, the evidence, and the problem sheets."""
-    folders = [ROOT / "notebooks" / name for name in ("", "evidence", "problems")]
+    folders = [root / "notebooks" / name for name in ("", "evidence", "problems")]
     return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 

@@ -24,6 +24,7 @@ COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
 GREY, PALE_GREY = "#999999", "#CCCCCC"
+DARK_ORANGE, DARK_GREY = "#8A5F00", "#666666"  # for writing: pale letters are hard to read
 # What a colour means, in every lesson; methods have colours of their own where methods are compared, in lesson 06.
 ANSWER, HALTING, LIMIT, PRIOR, WRONG, NOT_LEARNT = BLUE, ORANGE, BLACK, GREY, RED, PALE_GREY
 KL = {"p||p_G": r"$\mathrm{KL}(p\,\|\,p_G)$", "p_G||p": r"$\mathrm{KL}(p_G\,\|\,p)$"}  # as it is written on a figure
@@ -65,11 +66,13 @@ def picture(figure: Figure) -> tuple[bytes, int]:
     codes, which, counts = np.unique(packed.ravel(), return_inverse=True, return_counts=True)
     colours = codes[:, None] // (256 * 256, 256, 1) % 256
     kept = colours[[counts.argmax()]]
-    distance = np.square(colours - kept).sum(1)
+    nearest = np.zeros(len(colours), np.uint8)
+    distance = np.square(colours - kept).sum(1)  # from the nearest of those kept
     while len(kept) < 64 and distance.any():
         kept = np.vstack([kept, colours[(distance * np.sqrt(counts)).argmax()]])
-        distance = np.minimum(distance, np.square(colours - kept[-1]).sum(1))
-    nearest = np.square(colours[:, None] - kept).sum(2).argmin(1).astype(np.uint8)
+        from_new = np.square(colours - kept[-1]).sum(1)
+        nearest[from_new < distance] = len(kept) - 1
+        distance = np.minimum(distance, from_new)
     image = PIL.Image.fromarray(nearest[which].reshape(packed.shape))
     image.putpalette(kept.astype(np.uint8).tobytes())
     image.save(small, format="png", optimize=True)
@@ -84,7 +87,6 @@ def show(figure: Figure, sentence: str, finding: str = "", svg: str = "") -> Non
     if finding:
         figure.suptitle(finding, fontsize=15, fontweight="bold")
     if svg:
-        FIGURES.mkdir(parents=True, exist_ok=True)
         with written_whole(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # equal at each run
             figure.savefig(draft, format="svg", metadata={"Date": None})
     png, width = picture(figure)

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from ponder_course.experiments.ways_to_stop_ranking import Point, Regret
 from ponder_course.figures.style import (
     BLUE,
+    DARK_GREY,
     GREEN,
     LIMIT,
     ORANGE,
@@ -102,7 +103,7 @@ def regrets(
         ax.minorticks_off()
         ax.axvline(0, color=LIMIT, linewidth=1.4)
         ax.tick_params(axis="y", length=0)
-        ax.text(1.02, -0.5, "mean", transform=ax.get_yaxis_transform(), va="bottom", color="#666666")
+        ax.text(1.02, -0.5, "mean", transform=ax.get_yaxis_transform(), va="bottom", color=DARK_GREY)
         for y, name in enumerate(rows):
             if methods.get(name):
                 _draw_runs(ax, y, 100 * np.sum(methods[name], axis=1), FAMILY[families[name]], high)
