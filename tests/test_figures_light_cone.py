@@ -131,10 +131,10 @@ def test_answers_are_dark_where_they_are_1_and_crossed_where_they_are_wrong():
     assert to_hex(first.collections[0].get_edgecolor()[0]).upper() == WRONG
 
 
-def test_a_line_halts_below_its_step_and_its_inputs_stand_above_their_places():
+def test_a_line_halts_above_the_row_of_its_step_and_its_inputs_stand_above_their_places():
     for i, (ax, thought) in enumerate(zip(FIGURES["thoughts"]().axes, THOUGHTS, strict=True)):
         halt = labelled(ax, "the line halts")
-        assert set(halt.get_ydata()) == {thought.halts + 0.5}
+        assert set(halt.get_ydata()) == {thought.halts - 0.5}
         assert (halt.get_color(), halt.get_linestyle()) == (GREEN, "--")
         assert ax.get_title() == thought.title
         written = [(text.get_text(), text.xy[0], text.get_position()[1]) for text in ax.texts]
@@ -149,10 +149,19 @@ def test_a_line_halts_below_its_step_and_its_inputs_stand_above_their_places():
 
 
 def test_how_late_lines_halt_is_put_in_words():
-    assert in_words([1, 0]) == "A line halts 0 to 1 steps after its last place can be sure"
-    assert in_words([2]) == "A line halts 2 steps after its last place can be sure"
-    assert in_words([1, 7]) == "A line halts 1 to 7 steps after its last place can be sure"
+    assert in_words([0, 1]) == "These lines halt 0 and 1 steps after their last place can be sure"
+    assert in_words([7, 1]) == "These lines halt 7 and 1 steps after their last place can be sure"
+    assert in_words([2, 2]) == "These lines halt 2 steps after their last place can be sure"
+    assert in_words([1, 1]) == "These lines halt 1 step after their last place can be sure"
+    assert in_words([0, 0]) == "These lines halt exactly when their last place can be sure"
     assert in_words([1, -1]) == "A line halts before all of its places can be sure"
+
+
+def test_a_line_that_halts_in_time_has_its_dashes_at_the_lowest_stair():
+    in_time = THOUGHTS[0]._replace(halts=max(THOUGHTS[0].needed))
+    (ax,) = draw_thoughts([in_time], ("bit", "reset")).axes
+    stairs, halt = (labelled(ax, name).get_ydata() for name in ("light cone", "the line halts"))
+    assert {*halt} == {max(stairs)}
 
 
 def test_inputs_of_long_lines_are_not_written():
@@ -218,7 +227,7 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
-    names = ["best\nclocks", "one step\nfor all", "halts by itself"]
+    names = ["best\nclock", "one step\nfor all", "halts by itself"]
     assert [text.get_text() for text in first.texts[2:]] == names
     assert [text.get_color() for text in first.texts[2::2]] == [LIMIT, GREEN]
     assert not figure.legends
@@ -262,7 +271,7 @@ def test_votes_are_shaded_as_they_are_with_the_bits_the_limit_and_the_step_of_ha
         assert [image.cmap(image.norm(value)) for value in (0.0, 1.0)] == [to_rgba("white"), to_rgba(ORANGE)]
         assert {text.get_text(): text.xy for text in ax.texts if text.get_text() == "1"} == {"1": (3, 0.5)}
         assert [text.get_text() for text in ax.texts] == [str(bit) for bit in line.bits]
-        assert [float(y[0]) for y in (rule.get_ydata() for rule in ax.lines)] == [line.need + 0.5, line.halts + 0.5]
+        assert [float(y[0]) for y in (rule.get_ydata() for rule in ax.lines)] == [line.need - 0.5, line.halts - 0.5]
         assert ax.get_title() == line.title
 
 

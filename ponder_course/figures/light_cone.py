@@ -1,4 +1,8 @@
-"""Figures of networks that think along a line of places: steps down, places across."""
+"""Figures of networks that think along a line of places: steps down, places across.
+
+A line that speaks of a step stands above its row: the need above the first step that is enough, halting above the step
+at which the line halts. In time they touch.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -66,8 +70,8 @@ def who_votes_no(lines: Sequence[Votes]) -> Figure:
     for ax, line in zip(axes, lines, strict=True):
         steps = len(line.no)
         ax.imshow(line.no, extent=(0.5, places + 0.5, steps + 0.5, 0.5), aspect="auto", cmap=NO, vmin=0, vmax=1)
-        ax.axhline(line.need + 0.5, color=BLACK, linewidth=2.4, label="$L$: the news has arrived everywhere")
-        ax.axhline(line.halts + 0.5, color=BLUE, linewidth=3, linestyle="--", label="the line halts")
+        ax.axhline(line.need - 0.5, color=BLACK, linewidth=2.4, label="$L$: the news is everywhere")
+        ax.axhline(line.halts - 0.5, color=BLUE, linewidth=3, linestyle="--", label="the line halts")
         for place, bit in enumerate(line.bits, start=1):
             ax.annotate(f"{bit}", (place, 0.5), (0, 4), textcoords="offset points", ha="center", fontsize=11)
         ax.set_title(line.title, pad=22)
