@@ -13,15 +13,17 @@ from notebook_code import function
 from ponder_course.experiments.ways_to_stop_ranking import Regret
 from ponder_course.figures import ways_to_stop as draw
 from ponder_course.figures.light_cone import Votes
-from ponder_course.figures.style import BLACK, BLUE, GREEN, GREY, LIMIT, ORANGE
+from ponder_course.figures.style import BLACK, BLUE, GREEN, LIMIT, ORANGE
 
 draw_signals = function("06_ways_to_stop", "draw_signals")
 jump_in_time = function("06_ways_to_stop", "jump_in_time")
 who_stops = function("06_ways_to_stop", "who_stops")
 draw_message = function("06_ways_to_stop", "draw_message")
 guess = function("06_ways_to_stop", "guess")
-outcomes = function("06_ways_to_stop", "outcomes")
+finding = function("06_ways_to_stop", "finding")
 in_words = function("06_ways_to_stop", "in_words")
+lacking = function("06_ways_to_stop", "lacking")
+outcome = function("06_ways_to_stop", "outcome")
 safest = function("06_ways_to_stop", "safest")
 behind = function("06_ways_to_stop", "behind")
 draw_judges = function("06_the_table", "draw_judges")
@@ -54,11 +56,10 @@ def regrets(cut=25):
 
 NO = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.4], [0.0, 0.1]]
 VOTES = [Votes(NO, [1, 0], 2, 3, "first bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "first bit 0")]
-BY_STEP = [[0.1, 0.5, 1.0, 1.0], [0.0, 0.4, 0.9, 1.0]]
 
 
 def message():
-    return draw_message(BY_STEP, [(2.5, 1.0), (2.2, 0.9)], 3, VOTES)
+    return draw_message(VOTES)
 
 
 JUDGES = [{"yes": [1.0, 0.5, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.5, 0.1]}]
@@ -211,51 +212,48 @@ def test_what_lies_beyond_the_cut_is_an_arrow_head_and_the_mean_is_written():
     assert marked(second, "o")[0] == [pytest.approx((-1.9, 1))]
 
 
-def test_a_message_draws_each_network_at_fixed_steps_and_by_itself():
-    figure = message()
-    first = figure.axes[0]
-    *lines, one, other, limit = first.get_lines()
-    assert [line.get_ydata().tolist() for line in lines] == BY_STEP
-    assert {line.get_color() for line in lines} == {GREY}
-    assert [(*line.get_xdata(), *line.get_ydata()) for line in (one, other)] == [(2.5, 1.0), (2.2, 0.9)]
-    assert {one.get_color(), other.get_color()} == {GREEN}
-    assert (limit.get_color(), {*limit.get_xdata()}) == (LIMIT, {3})
-
-
 def test_votes_are_drawn_until_the_line_halts_and_bits_that_differ_are_bold():
-    for ax, line in zip(message().axes[1:], VOTES, strict=True):
+    for ax, line in zip(message().axes, VOTES, strict=True):
         (image,) = ax.images
         np.testing.assert_array_equal(image.get_array(), line.no[: line.halts])
         assert image.get_extent() == [0.5, 2.5, line.halts + 0.5, 0.5]
         assert ax.get_ylim() == (4.5, 0.5)
         rules = {rule.get_color(): {*rule.get_ydata()} for rule in ax.get_lines()}
-        assert rules == {LIMIT: {line.need + 0.5}, GREEN: {line.halts + 0.5}}
+        assert rules == {LIMIT: {line.need - 0.5}, GREEN: {line.halts - 0.5}}  # in time they lie together
         bits = [(text.get_text(), text.get_weight(), text.xy) for text in ax.texts if hasattr(text, "xy")]
         assert bits == [(str(line.bits[0]), "bold", (1, 0.5)), (str(line.bits[1]), "normal", (2, 0.5))]
-        words = [text.get_text() for text in ax.texts if not hasattr(text, "xy")]
-        assert words == ["$L$ = 3", "halts at 2"][: 2 if line.halts < 3 else 0] or words == ["halts at 3"]
+        words = {text.get_text(): text.get_position()[1] for text in ax.texts if not hasattr(text, "xy")}
+        assert words == ({"halts at 2": 2, "$L$ = 3": 3} if line.halts < 3 else {"halts at 3": 3})
         assert ax.get_title() == line.title
 
 
-def test_what_a_network_takes_for_granted_is_true_of_all_lines_that_halt_early_and_of_no_other():
+def test_what_decides_is_true_of_all_lines_that_halt_early_and_of_no_other():
     bits = torch.tensor([[first, second, third] for first in (0, 1) for second in (0, 1) for third in (0, 1)])
-    assert guess(bits[:, 0] == 1, bits) == "the first bit for 1"
-    assert guess(bits[:, 0] == 0, bits) == "the first bit for 0"
-    assert guess(bits[:, 0] != bits[:, 1], bits) == "the parity of the first 2 bits for 1"
+    assert guess(bits[:, 0] == 1, bits) == "its first bit is 1"
+    assert guess(bits[:, 0] == 0, bits) == "its first bit is 0"
+    assert guess(bits[:, 0] != bits[:, 1], bits) == "its first 2 bits have an odd sum"
     for early in (bits[:, 1] == 1, bits[:, 0] > 1, (bits[:, 0] == 1) & (bits[:, 2] == 1)):
-        assert guess(early, bits) == "nothing for granted"
+        assert guess(early, bits) == ""
 
 
-def test_what_two_lines_show_is_said_of_when_they_halt():
-    assert outcomes([3, 7], 6) == outcomes([3, 5], 6) == (": as guessed", ": held back")
-    assert outcomes([6, 7], 6) == outcomes([5, 5], 6) == ("", "")
-    assert in_words("the first bit for 1", [3, 7], 6) == (
-        "The network drawn takes the first bit for 1. The first line halts at step 3, 3 before $L$. "
-        "Its twin differs in the first bit: it halts at step 7, 1 after $L$."
+def test_what_three_lines_show_is_said_of_when_they_halt():
+    def lines(halts, bits=(1, 0, 0, 0, 0, 0)):
+        return [Votes(NO, bits, step, 6, "") for step in halts]
+
+    titles = [outcome(line) for line in lines([3, 5, 6, 7])]
+    assert titles == ["3 steps early", "1 step early", "in time", "1 step late"]
+    assert finding([5, 6, 3], 6, correct=True) == "Lines that need 6 steps halt at 5, 6 and 3, and are right"
+    assert finding([5, 6, 3], 6, correct=False) == "Lines that need 6 steps halt at 5, 6 and 3"
+    pair = "The first line halts 1 step before $L$. Its twin differs in the first bit, and halts at step 6."
+    assert in_words(lines([5, 6, 3])) == (
+        f"{pair} In the third line, at step 3, place 4 has not heard the first bit, place 5 the first 2, place 6 the "
+        "first 3. Each assumes that the bits it lacks have an odd sum. Here all of them have, so nobody objects, and "
+        "the line is right."
     )
-    assert in_words("x", [4, 6], 6).endswith("halts at step 6, exactly at $L$.")
-    assert in_words("x", [1, 4], 6).endswith("halts at step 4, 2 before $L$.")
-    assert in_words("x", [6, 6], 6) == "No line of the network drawn halts early."
+    assert in_words(lines([5, 6, 5])) == in_words(lines([5, 6, 3], (1, 1, 0, 0, 0, 0))) == pair
+    assert "have an even sum" in lacking((0, 0, 1, 1, 1, 1), 4)
+    assert in_words(lines([4, 6, 4])).startswith("The first line halts 2 steps before $L$.")
+    assert in_words(lines([6, 6, 6])) == "No line of the network drawn halts early."
 
 
 @pytest.mark.parametrize("name", FIGURES)
