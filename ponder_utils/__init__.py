@@ -9,15 +9,13 @@ from ponder_utils import rules
 from ponder_utils.act import ACT, act_average
 from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
-from ponder_utils.curriculum import Curriculum
 from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.halting import PonderOutput, expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
-from ponder_utils.muon import MuonAndAdam
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep
-from ponder_utils.tasks import AdditionTask, LineParityTask, ParityTask, RotationTask
+from ponder_utils.tasks import AdditionTask, LineParityTask, MazeTask, ParityTask, RotationTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
 __version__ = "0.2.0"  # the one place where it stands
@@ -31,7 +29,7 @@ __all__ = [  # noqa: RUF022 - in the order in which one meets them
     "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
     "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss",
     # training, judging, tasks
-    "train", "cool_down", "Curriculum", "MuonAndAdam", "load_weights", "NonFiniteError",
+    "train", "cool_down", "load_weights", "NonFiniteError",
     "evaluate", "binary_correct", "class_correct",
-    "ParityTask", "LineParityTask", "AdditionTask", "RotationTask",
+    "ParityTask", "LineParityTask", "AdditionTask", "MazeTask", "RotationTask",
 ]

@@ -26,13 +26,17 @@ class PonderOutput(NamedTuple):
     """What a network computes in its steps: all N of them, or, while it still thinks, the steps so far."""
 
     y_hat: Tensor  # [N, batch, ...] the answer after each step
-    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n)
-    log_p: Tensor  # [N, batch] log of the halting distribution
+    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n); [N, batch, *places] if each place halts alone
+    log_p: Tensor  # log of the halting distribution, in the shape of halt_logits
 
     @property
     def log_survival(self) -> Tensor:
         """log prod_{j<=n} (1 - lambda_j), the log-probability of continuing after each step: [N, batch]."""
         return logsigmoid(-at_least_float32(self.halt_logits)).cumsum(0)
+
+    def at(self, places: Tensor) -> "PonderOutput":
+        """Return the output at these places, each of which is a sample now: places bool [batch, *places]."""
+        return PonderOutput(*(part[:, places] for part in self))
 
 
 def at_least_float32(x: Tensor) -> Tensor:
@@ -61,7 +65,7 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
 
 def average(weight: Tensor, y_hat: Tensor) -> Tensor:
     """Return the sum over steps of weight [N, batch] times answer [N, batch, ...]: [batch, ...]."""
-    return (weight.view(*weight.shape, *[1] * (y_hat.ndim - 2)) * y_hat).sum(0)
+    return (weight.view(*weight.shape, *[1] * (y_hat.ndim - weight.ndim)) * y_hat).sum(0)
 
 
 def expected_steps(log_p: Tensor) -> Tensor:

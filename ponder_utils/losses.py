@@ -53,7 +53,10 @@ class ReconstructionLoss(CriterionLoss):
     """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all."""
 
     def forward(self, output: PonderOutput, y: Tensor) -> Tensor:
-        """y: [batch, ...] -> scalar, in the unit of the criterion."""
+        """y: [batch, ...] -> scalar, in the unit of the criterion. For places that halt, see `output.at`."""
+        if output.log_p.ndim != 2:
+            came = f"{list(output.log_p.shape)}; where each place halts, give output.at(places) and y[places]"
+            raise ValueError(f"output must have one halting distribution per sample, [N, batch]; got {came}")
         return (output.log_p.exp() * self.loss_by_step(output.y_hat, y)).sum(0).mean()
 
 

@@ -17,11 +17,11 @@ SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
 
 
 class Prediction(NamedTuple):
-    """One answer per sample, and what it cost."""
+    """One answer per sample, and what it cost; or one at each place of it, if every place halts by itself."""
 
     y_hat: Tensor  # [batch, ...]
-    steps: Tensor  # [batch] the step n that the answer comes from; N for the expectation
-    p_halt: Tensor  # [batch] the p_n of that step; 1 for the expectation, which rests on every step
+    steps: Tensor  # [batch] or [batch, *places]: the step n that the answer comes from; N for the expectation
+    p_halt: Tensor  # in the shape of steps: the p_n of that step; 1 for the expectation, which rests on every step
     computed: Tensor  # [batch] steps computed for this sample, up to the check at which it left the batch
 
 
@@ -29,7 +29,8 @@ class PonderNet(nn.Module):
     """Repeats a step function, s(x, h_n) -> y_hat_n, h_{n+1}, halting logit a_n, at most N = max_steps >= 1 times.
 
     The step is as described in `ponder_utils.steps`. An input x is a tensor [batch, ...], or a tuple, list, dict or
-    dataclass of such tensors: whatever the step reads.
+    dataclass of such tensors: whatever the step reads. A step may return a halting logit for each sample, [batch], or
+    for each of its places, [batch, *places], as many as its answer has: then every place halts by itself.
     """
 
     def __init__(self, step: Callable[[Any, Any], tuple[Tensor, Any, Tensor]], max_steps: int) -> None:
@@ -51,8 +52,8 @@ class PonderNet(nn.Module):
     ) -> Prediction:  # fmt: skip
         """Think about x until the halting rule says stop.
 
-        The answers are those that the rule takes from all N steps, but samples that have halted leave the batch and
-        cost nothing more. A check of who has halted costs time, too, so it is made every few steps.
+        The answers are those that the rule takes from all N steps, but samples that have halted, at all their places,
+        leave the batch and cost nothing more. A check of who has halted costs time, too, so it is made every few steps.
         Dropout and the like follow the module's mode: call `eval()` first.
 
         Args:
@@ -61,18 +62,17 @@ class PonderNet(nn.Module):
             generator: for "sample": the same seed gives the same answers.
             check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
                 `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`.
-            parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per sample.
+            parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
         ValueError or TypeError if an argument is not as above.
         """
         if check_every is not None:
             check_int("check_every", check_every, 1)
         like = first_tensor(x)
-        rule, parameters = rules.prepare(rule, parameters, like, self.max_steps, generator)
-        if rule is rules.fixed:
-            check_every = parameters["step"]
+        if rule in ("fixed", rules.fixed):
+            check_every = check_int("step", parameters.get("step"), 1, self.max_steps)
         z, h = start(self.step, x)
         rows = torch.arange(len(like), device=like.device)  # the samples that still think
-        steps, computed = torch.zeros_like(rows), torch.zeros_like(rows)
+        computed = torch.zeros_like(rows)
         n = 0
         while n < self.max_steps:
             stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
@@ -80,23 +80,27 @@ class PonderNet(nn.Module):
             new_y_hat, h, new_logits = self._unroll(z, h, stride, len(rows))
             if n == 0:
                 y_hat, halt_logits = new_y_hat, new_logits
+                stop, parameters = rules.prepare(rule, parameters, halt_logits[0], self.max_steps, generator)
                 answer, log_p_halt = torch.zeros_like(y_hat[0]), torch.zeros_like(at_least_float32(halt_logits[0]))
+                steps = torch.zeros_like(halt_logits[0], dtype=torch.int64)
             else:
                 y_hat, halt_logits = torch.cat([y_hat, new_y_hat]), torch.cat([halt_logits, new_logits])
             n += stride
             computed.index_fill_(0, rows, n)
             so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == self.max_steps))
-            halt_at = rules.ask(rule, so_far, parameters, self.max_steps)
-            halted = halt_at.nonzero().squeeze(1)
+            halt_at = rules.ask(stop, so_far, parameters, self.max_steps)
+            everywhere = (halt_at > 0).flatten(1).all(1) if halt_at.ndim > 1 else halt_at > 0
+            halted = everywhere.nonzero().squeeze(1)
             if len(halted) == 0:
                 continue
             samples, at = rows[halted], halt_at[halted]
-            answer.index_copy_(0, samples, y_hat[at - 1, halted])
-            log_p_halt.index_copy_(0, samples, so_far.log_p[at - 1, halted])
+            places = torch.arange(halt_at.numel(), device=like.device).view_as(halt_at)[halted]  # [halted, *places]
+            answer.index_copy_(0, samples, y_hat.flatten(1, halt_at.ndim)[at - 1, places])
+            log_p_halt.index_copy_(0, samples, so_far.log_p.flatten(1)[at - 1, places])
             steps.index_copy_(0, samples, at)
             if len(halted) == len(rows):
                 break
-            going = (halt_at == 0).nonzero().squeeze(1)
+            going = (~everywhere).nonzero().squeeze(1)
             rows, z, h, parameters = select_rows((rows, z, h, parameters), going)
             y_hat, halt_logits = y_hat.index_select(1, going), halt_logits.index_select(1, going)
         return Prediction(answer, steps, log_p_halt.exp(), computed)
@@ -110,12 +114,13 @@ class PonderNet(nn.Module):
         y_hat, _, log_p = self(x)
         y_hat = y_hat if activation is None else activation(y_hat)
         all_steps = torch.full(log_p.shape[1:], self.max_steps, device=log_p.device)
-        return Prediction(average(log_p.exp(), y_hat), all_steps, torch.ones_like(log_p[0]), all_steps)
+        computed = torch.full(log_p.shape[1:2], self.max_steps, device=log_p.device)
+        return Prediction(average(log_p.exp(), y_hat), all_steps, torch.ones_like(log_p[0]), computed)
 
     def _unroll(self, z: Any, h: Any, n_steps: int, n_rows: int) -> tuple[Tensor, Any, Tensor]:
         y_hat, h, halt_logits = unroll(self.step, z, h, n_steps)
-        if halt_logits.shape != (n_steps, n_rows) or y_hat.shape[:2] != (n_steps, n_rows):
-            wanted = f"y_hat of shape [batch, ...] and halt_logit of shape [batch], batch = {n_rows}"
+        if halt_logits.shape[:2] != (n_steps, n_rows) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
+            wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
             came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
             raise ValueError(f"step must return {wanted}; got {came}")
         return y_hat, h, halt_logits

@@ -123,24 +123,30 @@ RULES: dict[str, Rule] = {
 def prepare(
     rule: str | Rule, parameters: dict[str, Any], like: Tensor, max_steps: int, generator: torch.Generator | None
 ) -> tuple[Rule, dict[str, Any]]:
-    """Return the rule as a function, and its parameters, with v for `sample`; like: [batch, ...], where v is needed."""
+    """Return the rule as a function, and its parameters, with v for `sample`; like: the halting logits of a step."""
     if not callable(rule):
-        check_choice("rule", rule, tuple(RULES))
-        rule = RULES[rule]
+        rule = RULES[check_choice("rule", rule, tuple(RULES))]
     if rule is fixed:
         check_int("step", parameters.get("step"), 1, max_steps)
     if rule is sample and "v" not in parameters:
         source = like.device if generator is None else generator.device
-        v = torch.rand(len(like), device=source, generator=generator, dtype=torch.float32)
+        v = torch.rand(like.shape, device=source, generator=generator, dtype=torch.float32)
         parameters = {**parameters, "v": v.to(like.device)}
     for name, value in parameters.items():
-        if isinstance(value, Tensor) and value.shape != like.shape[:1]:
-            raise ValueError(f"{name} must have one value per sample, [{len(like)}]; got {list(value.shape)}")
+        if isinstance(value, Tensor) and value.shape != like.shape:
+            raise ValueError(f"{name} must have one value per sample, {list(like.shape)}; got {list(value.shape)}")
     return rule, parameters
 
 
 def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps: int) -> Tensor:
-    """Return what the rule returns after these steps, but N where it says nothing at step N: [batch]."""
+    """Return what the rule returns after these steps, but N where it says nothing at step N: [batch].
+
+    Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
+    """
+    shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
+    if n_dims > 1:
+        output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
+        parameters = {k: value.flatten() if isinstance(value, Tensor) else value for k, value in parameters.items()}
     steps = rule(output, **parameters)
     n, batch = output.halt_logits.shape
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
@@ -148,7 +154,7 @@ def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps:
         raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
     if ((steps < 0) | (steps > n)).any():
         raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {steps.min()} to {steps.max()}")
-    return steps if n < max_steps else torch.where(steps == 0, n, steps)
+    return (steps if n < max_steps else torch.where(steps == 0, n, steps)).view(shape)
 
 
 def halting_steps(

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from ponder_course.curriculum import Curriculum
 from ponder_utils.checkpoints import load_checkpoint
-from ponder_utils.curriculum import Curriculum
 from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet

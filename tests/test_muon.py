@@ -10,8 +10,8 @@ from small import SETTINGS, Killed, draw, draw_until, make, weights
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from ponder_course.muon import MuonAndAdam
 from ponder_utils.evaluation import evaluate
-from ponder_utils.muon import MuonAndAdam
 from ponder_utils.training import cool_down, train
 
 LR = 0.01

@@ -34,13 +34,13 @@ from torch import nn
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, OneCycleLR, ReduceLROnPlateau, StepLR
 from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
+from ponder_course.curriculum import Curriculum
+from ponder_course.muon import MuonAndAdam
 from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
 from ponder_utils.checkpoints import load_checkpoint, load_weights, save_checkpoint
-from ponder_utils.curriculum import Curriculum
 from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
-from ponder_utils.muon import MuonAndAdam
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
 from ponder_utils.tasks import ParityTask

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from ponder_course.curriculum import Curriculum
 from ponder_course.experiments.parity import FIXED, LOSSES, act, measure, score
+from ponder_course.muon import MuonAndAdam
 from ponder_course.runs import Experiment, matching, rounded
 from ponder_course.store import Row
-from ponder_utils.curriculum import Curriculum
 from ponder_utils.evaluation import evaluate
-from ponder_utils.muon import MuonAndAdam
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask

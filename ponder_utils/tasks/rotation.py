@@ -1,11 +1,10 @@
 """Rotated digits: which digit is it, however it is turned? (after the two write-ups of PonderNet on MNIST)."""
 
-import functools
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import grid_sample
+from torch.nn.functional import affine_grid, grid_sample
 
 from ponder_utils._check import check_int, check_real
 
@@ -64,18 +63,8 @@ def _rotated(x: Tensor, degrees: Tensor) -> Tensor:
     _check_images(x)
     height, width = x.shape[-2:]
     angle = degrees.deg2rad()
-    # (x cos - y sin, y cos + x sin) is where a point comes from.
-    places = torch.stack([angle.cos(), angle.sin()], dim=1) @ _pixels(height, width, x.device)
-    return grid_sample(x.float() / 255, places.view(-1, height, width, 2), align_corners=False)
-
-
-@functools.lru_cache(maxsize=8)
-def _pixels(height: int, width: int, device: torch.device) -> Tensor:
-    """Return the pixels' centres (x, y), and (-y, x), in the units of `grid_sample`: [2, H * W * 2]."""
-    column = torch.arange(width, device=device) + 0.5 - width / 2
-    row = torch.arange(height, device=device) + 0.5 - height / 2
-    y, x = torch.meshgrid(row, column, indexing="ij")
-    half_size = torch.tensor([width / 2, height / 2], device=device)  # grid_sample counts both sides from -1 to 1
-    straight = torch.stack([x, y], -1) / half_size
-    quarter_turn = torch.stack([-y, x], -1) / half_size
-    return torch.stack([straight.flatten(), quarter_turn.flatten()])
+    cos, sin, none = angle.cos(), angle.sin(), torch.zeros_like(angle)
+    # (x cos - y sin, y cos + x sin) is where a point comes from, in units of half a side.
+    rows = [cos, -sin * height / width, none], [sin * width / height, cos, none]
+    turn = torch.stack([torch.stack(row, dim=1) for row in rows], dim=1)  # [batch, 2, 3]
+    return grid_sample(x.float() / 255, affine_grid(turn, list(x.shape), align_corners=False), align_corners=False)

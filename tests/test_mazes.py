@@ -1,0 +1,117 @@
+"""Mazes are trees, and their distances are those of a search that a student would write."""
+
+from collections import deque
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ponder_utils.tasks.mazes import MazeTask, distances
+
+mazes = given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
+
+
+def search(is_open, sources):
+    """Breadth first, from the definition."""
+    height, width = is_open.shape
+    found = {(r, c): 0 for r in range(height) for c in range(width) if is_open[r, c] and sources[r, c]}
+    waiting = deque(found)
+    while waiting:
+        r, c = waiting.popleft()
+        for near in [(r + i, c + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]:
+            inside = 0 <= near[0] < height and 0 <= near[1] < width
+            if inside and is_open[near] and near not in found:
+                found[near] = found[r, c] + 1
+                waiting.append(near)
+    return found
+
+
+@settings(deadline=None)
+@mazes
+def test_targets_and_needs_are_those_of_a_search(seed, n_cells, max_stars):
+    x, y = MazeTask(n_cells, max_stars).batch(2, torch.Generator().manual_seed(seed))
+    need = MazeTask.needed_steps(x)
+    side = 2 * n_cells - 1
+    assert x.shape == (2, 3, side, side)
+    assert y.shape == need.shape == (2, side, side)
+    for maze, target, steps in zip(x, y, need, strict=True):
+        first, second = search(maze[0], maze[1]), search(maze[0], maze[2])
+        for place in torch.cartesian_prod(torch.arange(side), torch.arange(side)).tolist():
+            to_first, to_second = (found.get(tuple(place), 10**6) for found in (first, second))
+            wanted = -1 if to_first == to_second else int(to_second < to_first)
+            assert target[tuple(place)] == wanted
+            nearest = min(to_first, to_second)
+            assert steps[tuple(place)] == (nearest + 1 if nearest < 10**6 else side**2 + 1)
+
+
+@settings(deadline=None)
+@mazes
+def test_a_maze_is_a_tree_of_cells_with_stars_on_some(seed, n_cells, max_stars):
+    x, y = MazeTask(n_cells, max_stars).batch(3, torch.Generator().manual_seed(seed))
+    assert set(x.unique().tolist()) <= {0.0, 1.0}
+    for maze, target in zip(x, y, strict=True):
+        is_open, stars = maze[0], maze[1:].sum(0)
+        assert (is_open[::2, ::2] == 1).all()
+        assert is_open[1::2, 1::2].sum() == 0
+        assert is_open.sum() == 2 * n_cells**2 - 1  # cells, and one passage fewer: with all reached, a tree
+        assert 1 <= stars.sum() <= max_stars
+        assert stars.max() == 1
+        assert (stars <= is_open).all()
+        assert stars[1::2].sum() == stars[:, 1::2].sum() == 0
+        assert (target[is_open == 0] == -1).all()
+        assert (distances(maze[:1], stars[None]) < is_open.numel())[0][is_open == 1].all()
+
+
+def test_a_star_knows_its_colour_at_once_and_a_tie_is_not_asked():
+    x = torch.zeros(1, 3, 3, 3)
+    x[0, 0, ::2] = x[0, 0, 1, 0] = 1  # two rows, joined at the left
+    x[0, 1, 0, 2] = x[0, 2, 2, 2] = 1  # a star of each colour at the right
+    assert MazeTask.answers(x)[0].tolist() == [[0, 0, 0], [-1, -1, -1], [1, 1, 1]]
+    assert MazeTask.needed_steps(x)[0].tolist() == [[3, 2, 1], [3, 10, 10], [3, 2, 1]]
+
+
+def test_news_takes_no_shorter_way_through_walls_and_turns_corners_aslant():
+    is_open = torch.tensor([[[1, 1, 1], [0, 0, 1], [1, 1, 1]]]).float()
+    source = torch.zeros(1, 3, 3)
+    source[0, 0, 0] = 1
+    assert distances(is_open, source)[0].tolist() == [[0, 1, 2], [9, 9, 2], [4, 3, 3]]
+
+
+def test_loops_are_open_passages_that_are_no_part_of_the_tree():
+    trees, _ = MazeTask(5).batch(200, torch.Generator().manual_seed(3))
+    all_open, _ = MazeTask(5, loops=1).batch(2, torch.Generator().manual_seed(3))
+    half, _ = MazeTask(5, loops=0.5).batch(200, torch.Generator().manual_seed(3))
+    assert (trees[:, 0].flatten(1).sum(1) == 25 + 24).all()
+    assert (all_open[:, 0].flatten(1).sum(1) == 25 + 40).all()
+    assert abs(half[:, 0].flatten(1).sum(1).mean() - (25 + 24 + 16 / 2)) < 0.5
+
+
+def test_mazes_are_drawn_by_the_generator_alone():
+    first, again = (MazeTask(4).batch(5, torch.Generator().manual_seed(1)) for _ in range(2))
+    other = MazeTask(4).batch(5, torch.Generator().manual_seed(2))
+    assert all(map(torch.equal, first, again))
+    assert not torch.equal(first[0], other[0])
+    x, _ = MazeTask(4).batch(400, torch.Generator().manual_seed(3))
+    passages = x[:, 0].mean(0)[torch.tensor([[0, 1], [1, 0]]).unbind(1)]
+    assert (passages > 0.5).all()  # 15 of 24 in a maze
+    n_stars = x[:, 1:].sum((1, 2, 3))
+    assert torch.bincount(n_stars.long(), minlength=4)[1:].min() > 90
+    assert abs(x[:, 1].sum() - x[:, 2].sum()) < 120
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1,), r"n_cells must be an integer of at least 2; got 1|n_cells must be .*; got 1"),
+        ((2.5,), "n_cells must be .*; got 2.5"),
+        ((3, 0), "max_stars must be .*; got 0"),
+        ((2, 5), "max_stars must be .*; got 5"),
+        ((3, 2, 1.5), "loops must be .*; got 1.5"),
+    ],
+)
+def test_wrong_sizes_are_named(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        MazeTask(*arguments)
+    with pytest.raises((TypeError, ValueError), match="batch_size"):
+        MazeTask(3).batch(0)
