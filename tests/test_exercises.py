@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 import ponder_utils
 from ponder_course import notebook
+from ponder_course.experiments.mazes import with_both_colours
 from ponder_utils import rules
+from ponder_utils.tasks.mazes import distances
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
 CASES = [(path, path.stem.partition("_")[2]) for path in sorted(ROOT.glob("*.ipynb"))]
@@ -24,6 +26,7 @@ def exercises(path):
     names = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook, "mean": mean, "pu": ponder_utils}
     names |= {name: getattr(ponder_utils, name) for name in ("LineParityTask", "LocalStep", "PonderNet")}
     names |= {"rules": rules, "PonderOutput": ponder_utils.PonderOutput}
+    names |= {"MazeTask": ponder_utils.MazeTask, "shown": first_maze()}
     names["cross_entropy"] = nn.BCEWithLogitsLoss(reduction="none")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
@@ -31,6 +34,16 @@ def exercises(path):
             exec(cells[i - 1].source, names)
             exec(cell.source, names)
     return names
+
+
+def first_maze():
+    """The maze that the reader of lesson 07 colours."""
+    x, _ = ponder_utils.MazeTask(5).batch(200, torch.Generator().manual_seed(4))
+    return x[with_both_colours(x)[0]]
+
+
+def without_walls(x):
+    return torch.cat([torch.ones_like(x[:, :1]), x[:, 1:]], 1)
 
 
 def solutions(name):
@@ -213,6 +226,18 @@ WRONG = {
         lambda h: 0.1 * torch.ones_like(h),
         lambda h: torch.randn_like(h),  # by chance
         lambda h: h / 0,
+    ],
+    ("07_map_of_thought", "slowest_place"): [
+        lambda: (9, 5, 7),  # the distance: one step less
+        lambda: (8, 4, 8),  # counted from 0
+        lambda: (2, 1, 8),  # a wall
+        lambda: (1, 1, 7),  # needs long, but others longer
+    ],
+    ("07_map_of_thought", "steps_through_walls"): [
+        lambda x: ponder_utils.MazeTask.needed_steps(x),  # round the corners
+        lambda x: ponder_utils.MazeTask.needed_steps(torch.ones_like(x)),  # stars everywhere
+        lambda x: ponder_utils.MazeTask.needed_steps(x.index_fill_(1, torch.tensor(0), 1.0)),  # changes the mazes
+        lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)) - 1,  # distances
     ],
     ("05_light_cone", "oracle_accuracy"): [
         lambda right, need: right.float().mean().item(),
@@ -410,6 +435,11 @@ RIGHT = {
         lambda h: nn.functional.pad(h, (0, 2))[..., 2:],  # to the left only
         lambda h: 0.1 * h.flip(2),
         lambda h: h.mean(),
+    ],
+    ("07_map_of_thought", "slowest_place"): [lambda: (3, 5, 8), lambda: (9, 9, 8)],
+    ("07_map_of_thought", "steps_through_walls"): [
+        lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)),
+        lambda x: distances(torch.ones_like(x[:, 0]), x[:, 1] + x[:, 2]) + 1,
     ],
     ("05_light_cone", "oracle_accuracy"): [
         lambda right, need: torch.stack([right[n - 1, i] for i, n in enumerate(need)]).double().mean(),

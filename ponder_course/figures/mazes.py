@@ -1,0 +1,142 @@
+"""Figures of mazes: whose star is nearest to each place, how many steps it needs, and how many it takes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from ponder_course.figures.style import (
+    ANSWER,
+    BLUE,
+    DARK_GREY,
+    DARK_ORANGE,
+    HALTING,
+    LIMIT,
+    PURPLE,
+    WRONG,
+    Line,
+    look,
+    panels,
+    slide,
+    step_axis,
+)
+
+WALL = "#333333"
+SIDES = ListedColormap([BLUE, PURPLE])
+WHITE = ListedColormap(["#FFFFFF"])
+STEPS = mpl.colormaps["YlOrBr"]
+Grid = ArrayLike  # [height, width]
+
+
+def draw_grid(ax: Axes, values: Grid, maze: Grid, **style: Any) -> Any:
+    """Draw a value at each open place and a star where there is one; what is not a number is left white.
+
+    maze: [3, height, width], open places and stars of both colours, as from `MazeTask`.
+    """
+    is_open, first, second = np.asarray(maze, bool)
+    height, width = is_open.shape
+    box = (0.5, width + 0.5, height + 0.5, 0.5)
+    ax.imshow(np.where(is_open, np.nan, 0.0), cmap=ListedColormap([WALL]), extent=box)
+    image = ax.imshow(np.where(is_open, values, np.nan), extent=box, **style)
+    size = min(260.0, 5200.0 / height)
+    for stars, colour in ((first, BLUE), (second, PURPLE)):
+        rows, columns = np.nonzero(stars)
+        ax.scatter(columns + 1, rows + 1, marker="*", s=size, color=colour, edgecolor="white", linewidth=1.2, zorder=3)
+    ax.set(xticks=[], yticks=[])
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set(visible=True, color=WALL, linewidth=2)
+    return image
+
+
+@slide
+def maze(x: Grid) -> Figure:
+    """Draw a maze with its stars, and rows and columns counted from 1."""
+    figure, (ax,) = panels(1, width=4.6, height=4.6)
+    _, height, width = np.shape(x)
+    draw_grid(ax, np.zeros((height, width)), x, cmap=WHITE)
+    ax.set(xticks=range(1, width + 1), yticks=range(1, height + 1), xlabel="column", ylabel="row")
+    return figure
+
+
+@slide
+def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, size: float = 3.4) -> Figure:
+    """Draw whose star is nearest (0 or 1), how many steps that needs, and how many the network takes, on one scale."""
+    figure, axes = panels(3, width=size, height=size + 0.5)
+    draw_grid(axes[0], answers, maze, cmap=SIDES, vmin=0, vmax=1)
+    is_open = np.asarray(maze, bool)[0]
+    last = max(np.asarray(needed)[is_open].max(), np.asarray(taken)[is_open].max())
+    for ax, values in zip(axes[1:], (needed, taken), strict=True):
+        image = draw_grid(ax, values, maze, cmap=STEPS, vmin=1, vmax=last)
+    for ax, title in zip(axes, ("the network's answer", "steps needed", "steps taken"), strict=True):
+        ax.set_title(title)
+    figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03)
+    return figure
+
+
+@slide
+def moments(maze: Grid, answers: Grid, taken: Grid, steps: Sequence[int], size: float = 2.5) -> Figure:
+    """Draw, after each of some steps, the answers of places that have halted; those that still think are white."""
+    figure, axes = panels(len(steps), width=size, height=size + 0.4)
+    for ax, n in zip(axes, steps, strict=True):
+        draw_grid(ax, np.where(np.asarray(taken) <= n, answers, np.nan), maze, cmap=SIDES, vmin=0, vmax=1)
+        ax.set_title(f"step {n}")
+    return figure
+
+
+@slide
+def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, size: float = 4.6) -> Figure:
+    """Draw the answers at the places of a maze, pale, and those that are wrong."""
+    figure, (ax,) = panels(1, width=size, height=size)
+    draw_grid(ax, answers, maze, cmap=SIDES, vmin=0, vmax=1, alpha=0.35)
+    draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, cmap=ListedColormap([WRONG]))
+    return figure
+
+
+@slide
+def against_need(networks: Sequence[Mapping[int, float]], border: int) -> Figure:
+    """Draw the mean steps of places by the steps that they need, a line for each network; beyond the border is grey."""
+    figure, (ax,) = panels(1, width=7.4, height=4.6)
+    last = max(max(steps) for steps in networks)
+    ax.axvspan(border + 0.5, last, color="#EEEEEE", zorder=0, linewidth=0)
+    ax.plot([1, last], [1, last], color=LIMIT, linewidth=1.4)
+    for steps in networks:
+        ax.plot(list(steps), list(steps.values()), color=HALTING, linestyle="--")
+    ax.text(border + 1, 1.02 * last, "farther than in training", va="top", color=DARK_GREY)
+    ax.annotate("as many as needed", (0.5 * last, 0.5 * last), (0.6 * last, 0.3 * last), color=LIMIT, va="center",
+                arrowprops={"arrowstyle": "-", "color": LIMIT, "linewidth": 0.8})  # fmt: skip
+    ax.set(xlabel="steps that a place needs", ylabel="steps that it takes", xlim=(1, last), ylim=(0, 1.04 * last))
+    return figure
+
+
+@slide
+def right_by_step(together: Sequence[Line], by_itself: Sequence[Line]) -> Figure:
+    """Draw how many mazes are right by each step, [N] for each network: if all places stop there, and by themselves."""
+    figure, (ax,) = panels(1, width=7.4, height=4.2)
+    for lines, colour, dashes in ((together, ANSWER, "-"), (by_itself, HALTING, "--")):
+        for line in lines:
+            n = step_axis(ax, len(line))
+            ax.plot(n, line, color=colour, linestyle=dashes, linewidth=1.8)
+    ax.text(n[-1], 1.03, "every place halts by itself", color=DARK_ORANGE, ha="right", va="bottom")
+    end = min(line[-1] for line in together)
+    ax.text(n[-1], max(end - 0.03, 0.1), "all stop at step $n$", color=ANSWER, ha="right", va="top")
+    ax.set(ylabel="whole mazes right", ylim=(0, 1.12), yticks=np.linspace(0, 1, 6))
+    return figure
+
+
+@slide
+def right_by_size(right: Mapping[str, Mapping[int, Line]]) -> Figure:
+    """Draw how many mazes are right by their places on a side, a line for each network: {kind: {side: one each}}."""
+    figure, (ax,) = panels(1, width=7.4, height=4.2)
+    for which, (kind, by_side) in enumerate(right.items()):
+        for network in zip(*by_side.values(), strict=True):
+            ax.plot(list(by_side), network, **look(which, color=(HALTING, ANSWER)[which % 2]), label=kind)
+            kind = "_"  # one name for all of a kind
+    ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=list(by_side))
+    ax.legend()
+    return figure

@@ -1,0 +1,110 @@
+"""The figures of lesson 07 draw the data that they are given."""
+
+import numpy as np
+import pytest
+from drawn import check, pairs, points, written
+from matplotlib.colors import to_rgb
+
+from ponder_course.figures import mazes as draw
+from ponder_course.figures.style import ANSWER, BLUE, HALTING, LIMIT, PURPLE, WRONG
+
+MAZE = np.array([
+    [[1, 1, 1], [0, 0, 1], [1, 1, 1]],
+    [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+    [[0, 0, 0], [0, 0, 0], [1, 0, 0]],
+])  # fmt: skip
+ANSWERS = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1]])
+NEEDED = np.array([[1, 2, 3], [9, 9, 4], [1, 2, 3]])
+TAKEN = np.array([[1, 2, 4], [1, 1, 4], [1, 3, 3]])
+WRONG_AT = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]], bool)
+NETWORKS = [{1: 1.0, 2: 2.5, 30: 31.0}, {1: 1.5, 2: 2.0, 30: 12.0}]
+BY_STEP, BY_ITSELF = [[0.1, 0.6, 0.4], [0.0, 0.7, 0.8]], [[0.0, 0.3, 1.0], [0.1, 0.2, 0.9]]
+FIGURES = {
+    "maze": lambda: draw.maze(MAZE),
+    "three_maps": lambda: draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN),
+    "moments": lambda: draw.moments(MAZE, ANSWERS, TAKEN, [1, 3]),
+    "mistakes": lambda: draw.mistakes(MAZE, ANSWERS, WRONG_AT),
+    "against_need": lambda: draw.against_need(NETWORKS, 21),
+    "right_by_step": lambda: draw.right_by_step(BY_STEP, BY_ITSELF),
+    "right_by_size": lambda: draw.right_by_size(BY_SIZE),
+}
+BY_SIZE = {"ours": {9: [1.0, 0.9], 19: [0.8, 0.7]}, "theirs": {9: [0.6, 0.5], 19: [0.1, 0.2]}}
+OPEN = MAZE[0] > 0
+
+
+def values(ax):
+    """What is drawn on the open places, walls as nan: the last picture of a panel."""
+    return np.ma.filled(ax.images[-1].get_array().astype(float), np.nan)
+
+
+def colours(ax):
+    """The colour of each place, walls included, [height, width, 3]."""
+    drawn = np.ones((*OPEN.shape, 3))
+    for image in ax.images:
+        shown = image.to_rgba(image.get_array())
+        drawn = np.where(shown[..., 3:] > 0, shown[..., :3], drawn)
+    return drawn.round(3)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_opaque_labelled_and_legible_whatever_the_readers_style(name):
+    if name in ("against_need", "right_by_step", "right_by_size"):
+        check(FIGURES[name])
+    else:  # a maze has no axes to label
+        assert FIGURES[name]().get_facecolor() == (1, 1, 1, 1)
+
+
+def test_three_maps_hold_the_answers_and_the_steps_on_one_scale():
+    answers, needed, taken = draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN).axes[:3]
+    for ax, wanted in ((answers, ANSWERS), (needed, NEEDED), (taken, TAKEN)):
+        np.testing.assert_array_equal(values(ax), np.where(OPEN, wanted, np.nan))
+    assert needed.images[-1].get_clim() == taken.images[-1].get_clim() == (1, 4)
+
+
+def test_answers_have_the_colours_of_the_stars():
+    ax = draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN).axes[0]
+    shown = colours(ax)
+    for place in zip(*np.nonzero(OPEN), strict=True):
+        np.testing.assert_allclose(shown[place], to_rgb(PURPLE if ANSWERS[place] else BLUE), atol=1e-3)
+    np.testing.assert_allclose(shown[~OPEN], [to_rgb(draw.WALL)] * 2, atol=1e-3)
+    blue, purple = ax.collections
+    assert blue.get_offsets().tolist() == [[1, 1]]
+    assert purple.get_offsets().tolist() == [[1, 3]]
+
+
+def test_places_that_still_think_are_white():
+    for ax, n in zip(draw.moments(MAZE, ANSWERS, TAKEN, [1, 3]).axes, (1, 3), strict=True):
+        np.testing.assert_array_equal(values(ax), np.where(OPEN & (n >= TAKEN), ANSWERS, np.nan))
+        assert ax.get_title() == f"step {n}"
+        assert (colours(ax)[OPEN & (n < TAKEN)] == 1).all()
+
+
+def test_mistakes_are_marked_where_they_are():
+    (ax,) = draw.mistakes(MAZE, ANSWERS, WRONG_AT).axes
+    np.testing.assert_array_equal(values(ax) == 1, OPEN & WRONG_AT)
+    assert np.isnan(values(ax)[~(OPEN & WRONG_AT)]).all()
+    answers = np.ma.filled(ax.images[1].get_array().astype(float), np.nan)
+    np.testing.assert_array_equal(answers, np.where(OPEN, ANSWERS, np.nan))
+    np.testing.assert_allclose(colours(ax)[OPEN & WRONG_AT], [to_rgb(WRONG)] * 2, atol=1e-3)
+
+
+def test_steps_against_need_are_drawn_beside_the_limit():
+    (ax,) = draw.against_need(NETWORKS, 21).axes
+    assert points(ax, color=HALTING) == [pairs(line, line.values()) for line in NETWORKS]
+    assert points(ax, color=LIMIT) == [[[1, 1], [30, 30]]]
+    (beyond,) = ax.patches
+    assert beyond.get_x() == 21.5
+
+
+def test_right_by_step_draws_each_network_at_all_steps_and_by_itself():
+    (ax,) = draw.right_by_step(BY_STEP, BY_ITSELF).axes
+    assert points(ax, color=ANSWER) == [pairs([1, 2, 3], line) for line in BY_STEP]
+    assert points(ax, color=HALTING) == [pairs([1, 2, 3], line) for line in BY_ITSELF]
+    assert written(ax) == ["every place halts by itself", "all stop at step $n$"]
+
+
+def test_right_by_size_draws_a_line_for_each_network():
+    (ax,) = draw.right_by_size(BY_SIZE).axes
+    assert points(ax, color=HALTING) == [[[9, 1.0], [19, 0.8]], [[9, 0.9], [19, 0.7]]]
+    assert points(ax, color=ANSWER) == [[[9, 0.6], [19, 0.1]], [[9, 0.5], [19, 0.2]]]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ours", "theirs"]
