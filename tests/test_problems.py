@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import linprog
+from torch.nn.functional import max_pool2d
 
 from ponder_course.experiments.beating_the_clock import fresh_lines
 from ponder_course.experiments.local_stoppers import by_hand, fewest_steps
-from ponder_utils import LineParityTask, expected_steps, geometric_log_prior, kl_divergence
+from ponder_utils import LineParityTask, MazeTask, expected_steps, geometric_log_prior, kl_divergence
 from ponder_utils.act import act_average
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
@@ -301,6 +302,48 @@ def test_06_when_to_give_up(which, pi, r):
         paid += c * waiting  # one more step, for whoever still waits
         arrived += (1 - pi) * (1 - r) ** waits * r
     assert int(np.argmax(values)) == solution("06_ways_to_stop")["give_up"][which]
+
+
+def test_07_work_in_corridors_and_rooms():
+    """Over all corridors of 20 places; over long corridors and large rooms, nearly the limits."""
+    corridor, room = (solution("07_map_of_thought")[name] for name in ("corridor", "room"))
+    for m, tolerance in ((20, None), (2000, 1e-3)):
+        needs = np.abs(np.subtract.outer(np.arange(m), np.arange(m))) + 1  # [stars, places]
+        if tolerance is None:
+            assert (needs.mean(), needs.max(1).mean()) == pytest.approx(corridor[:2])
+        else:
+            assert (needs.mean(1) / needs.max(1)).mean() == pytest.approx(corridor[2], abs=tolerance)
+    grid = (np.arange(400) + 0.5) / 400
+    apart = np.abs(np.subtract.outer(grid, grid))  # in one dimension
+    below = np.searchsorted(np.sort(apart.ravel()), grid, side="right") / apart.size
+    assert 1 - (below**2).mean() == pytest.approx(room[0], abs=2e-3)
+    assert np.maximum.outer(apart.max(1), apart.max(1)).mean() == pytest.approx(room[1], abs=2e-3)
+    for k in (1, 2, 3):
+        from_corner = np.indices([60] * k).max(0) + 1
+        assert from_corner.mean() / from_corner.max() == pytest.approx(k / (k + 1), abs=0.01)
+
+
+@pytest.mark.parametrize("loops", [0.0, 0.3])
+def test_07_places_that_rest_still_serve_the_others(loops):
+    """The solution's step function: the colours heard of, in states that stay as they are from the need on."""
+    x, y = MazeTask(6, loops=loops).batch(50, torch.Generator().manual_seed(1))
+    is_open, need = x[:, :1], MazeTask.needed_steps(x)
+    state, heard = torch.zeros_like(x[:, 1:]), torch.zeros_like(x[:, 1:])
+    for n in range(1, need[is_open[:, 0] > 0].max() + 1):
+        heard = is_open * torch.maximum(x[:, 1:], max_pool2d(state, 3, stride=1, padding=1))
+        assert not heard[(need > n)[:, None].expand_as(heard)].any()  # in vain until then
+        state = torch.where((need >= n)[:, None], heard, state)
+        known = (need == n) & (is_open[:, 0] > 0)
+        blue, purple = state.unbind(1)
+        assert ((blue + purple)[known] > 0).all()
+        assert torch.equal(torch.where(blue == purple, -1.0, purple)[known], y[known])
+
+
+def test_07_what_waiting_costs():
+    cost, r = solution("07_map_of_thought")["price"]
+    prior = geometric_log_prior(0.8, 8)
+    assert 0.03 * (prior[0] - prior[4]).item() == pytest.approx(cost)
+    assert -(r * math.log(r) + (1 - r) * math.log(1 - r)) == pytest.approx(cost)
 
 
 def test_the_first_steps_of_the_projects_run(capsys):
