@@ -152,10 +152,10 @@ FLOORS = [  # files and folders of both packages; each imports from its own floo
     "ponder_utils.pondernet ponder_utils.act",
     "ponder_utils.losses ponder_utils.evaluation",
     "ponder_utils.supervision",
-    "ponder_utils.checkpoints ponder_utils.curriculum ponder_utils.epochs ponder_utils.muon",
+    "ponder_utils.checkpoints ponder_utils.epochs",
     "ponder_utils.training",
     "ponder_utils",  # its version
-    "ponder_course.fingerprint ponder_course.store ponder_course.digits",
+    "ponder_course.fingerprint ponder_course.store ponder_course.digits ponder_course.curriculum ponder_course.muon",
     "ponder_course.runs ponder_course.verdicts",
     "ponder_course.experiments",
     "ponder_course.figures",

@@ -1,4 +1,4 @@
-"""The headlines of lessons 03, 05 and 06, their evidence and docs/findings.md, computed again from the stored runs.
+"""The headlines of lessons 03, 05, 06 and 07, their evidence and docs/findings.md, computed again from the stored runs.
 
 Nothing here comes from the packages or from the notebooks: only the lines of results/ and what the committed notebooks
 have printed.
@@ -229,3 +229,30 @@ def test_lesson_06_one_setting_for_three_problems():
     )
     assert min(worst, key=worst.get) == "PonderNet's head"
     assert sorted(worst.values())[1] > 2.5 > 1 > worst["PonderNet's head"]
+
+
+def mazes_of(name, test):
+    return [result[test] for _, result in stored(f"07_mazes_{name}")]
+
+
+def test_evidence_07_ten_networks():
+    large = mazes_of("main", "30")
+    right = sum(test["mazes"] >= 0.98 for test in large)
+    steps = [format(pick(test["steps"] for test in large), ".2f") for pick in (min, max)]
+    steps = " to ".join(steps) if steps[0] != steps[1] else steps[0]
+    assert printed("evidence/07_mazes").strip() == (
+        f"30 x 30 cells: all places right in 98 % of mazes: {right} of {len(large)} networks; "
+        f"steps {steps}, needed {large[0]['needed']:.2f}"
+    )
+
+
+def test_findings_07_mazes_of_30_cells():
+    large = mazes_of("main", "30")
+    assert len(large) == 10
+    own, best = [test["mazes"] for test in large], [max(test["by_step"]["mazes"]) for test in large]
+    off = max(abs(test["steps"] / test["needed"] - 1) for test in large)
+    findings = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())
+    assert f"right at every place in {min(own):.0%} to {max(own):.0%} of mazes".replace("%", " %") in findings
+    assert f"within {math.ceil(10000 * off) / 100:.2f} % of what is needed" in findings
+    assert f"at most {min(best):.0%} to {max(best):.0%} of those mazes".replace("%", " %") in findings
+    assert all(test["early"] == 0 for test in large)
