@@ -107,4 +107,5 @@ def test_right_by_size_draws_a_line_for_each_network():
     (ax,) = draw.right_by_size(BY_SIZE).axes
     assert points(ax, color=HALTING) == [[[9, 1.0], [19, 0.8]], [[9, 0.9], [19, 0.7]]]
     assert points(ax, color=ANSWER) == [[[9, 0.6], [19, 0.1]], [[9, 0.5], [19, 0.2]]]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ours", "theirs"]
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["ours", "theirs"]

@@ -20,6 +20,7 @@ from ponder_course.figures.style import (
     PURPLE,
     WRONG,
     Line,
+    legend,
     look,
     panels,
     slide,
@@ -75,7 +76,7 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, size: float
         image = draw_grid(ax, values, maze, cmap=STEPS, vmin=1, vmax=last)
     for ax, title in zip(axes, ("the network's answer", "steps needed", "steps taken"), strict=True):
         ax.set_title(title)
-    figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03)
+    figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03, label="steps")
     return figure
 
 
@@ -107,7 +108,7 @@ def against_need(networks: Sequence[Mapping[int, float]], border: int) -> Figure
     ax.plot([1, last], [1, last], color=LIMIT, linewidth=1.4)
     for steps in networks:
         ax.plot(list(steps), list(steps.values()), color=HALTING, linestyle="--")
-    ax.text(border + 1, 1.02 * last, "farther than in training", va="top", color=DARK_GREY)
+    ax.text(border + 1, 1.02 * last, "more steps than in training", va="top", color=DARK_GREY)
     ax.annotate("as many as needed", (0.5 * last, 0.5 * last), (0.6 * last, 0.3 * last), color=LIMIT, va="center",
                 arrowprops={"arrowstyle": "-", "color": LIMIT, "linewidth": 0.8})  # fmt: skip
     ax.set(xlabel="steps that a place needs", ylabel="steps that it takes", xlim=(1, last), ylim=(0, 1.04 * last))
@@ -138,5 +139,4 @@ def right_by_size(right: Mapping[str, Mapping[int, Line]]) -> Figure:
             ax.plot(list(by_side), network, **look(which, color=(HALTING, ANSWER)[which % 2]), label=kind)
             kind = "_"  # one name for all of a kind
     ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=list(by_side))
-    ax.legend()
-    return figure
+    return legend(figure)
