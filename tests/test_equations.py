@@ -127,6 +127,16 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("(accuracy - price * steps)", "(accuracy + price * steps)"),
         ("need) - (accuracy", "need) + (accuracy"),
     ],
+    ("07_map_of_thought", 1): [
+        ("h = torch.tanh(self.from_h(h) + from_x)", "h = torch.tanh(self.from_h(h) - from_x)"),
+        ("h = h * is_open  # walls", "h = -h * is_open  # walls"),
+        ("h = h * is_open  # walls", "pass  # walls"),
+    ],
+    ("07_map_of_thought", 2): [
+        ("return ponder_loss(output.at(asked), y[asked])", "return ponder_loss(output.at(asked), 1 - y[asked])"),
+        ("prior=0.8, beta=0.03)", "prior=0.8, beta=0.3)"),
+        ("asked = y >= 0\n    return", "asked = y >= 1\n    return"),
+    ],
 }
 
 
