@@ -166,7 +166,7 @@ def test_each_step_recalls_the_input_and_hears_from_five_places_away():
     x, _ = drawn(0, 8, 1)
     step = RecallStep(8).eval()
     z, h = step.start(x)
-    other = x + 1
+    other = (x + 1, z[1])
     assert not torch.equal(step.move(z, h), step.move(other, h))
     touched = h.clone()
     touched[0, :, 7, 7] += 1
@@ -175,6 +175,16 @@ def test_each_step_recalls_the_input_and_hears_from_five_places_away():
     assert rows.min() == columns.min() == 2
     assert rows.max() == columns.max() == 12
     assert not any(name.endswith("bias") for name, _ in step.named_parameters())
+
+
+def test_with_masks_no_state_stands_in_walls():
+    torch.manual_seed(0)
+    x, _ = drawn(1, 4, 2)
+    walls = (x[:, :1] == 0).expand(-1, 8, -1, -1)
+    for masked in (False, True):
+        step = RecallStep(8, masked)
+        z, h = step.start(x)
+        assert (step.move(z, h)[walls] == 0).all() == masked
 
 
 def test_in_training_only_the_last_answer_is_read_and_it_is_the_same():
