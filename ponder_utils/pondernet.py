@@ -89,7 +89,7 @@ class PonderNet(nn.Module):
             computed.index_fill_(0, rows, n)
             so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == self.max_steps))
             halt_at = rules.ask(stop, so_far, parameters, self.max_steps)
-            everywhere = (halt_at > 0).flatten(1).all(1) if halt_at.ndim > 1 else halt_at > 0
+            everywhere = (halt_at[:, None] > 0).flatten(1).all(1)
             halted = everywhere.nonzero().squeeze(1)
             if len(halted) == 0:
                 continue

@@ -144,9 +144,8 @@ def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps:
     Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
     """
     shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
-    if n_dims > 1:
-        output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
-        parameters = {k: value.flatten() if isinstance(value, Tensor) else value for k, value in parameters.items()}
+    output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
+    parameters = {k: value.flatten() if isinstance(value, Tensor) else value for k, value in parameters.items()}
     steps = rule(output, **parameters)
     n, batch = output.halt_logits.shape
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):

@@ -96,15 +96,12 @@ HUES = [rgb_to_hsv(to_rgb(colour))[0] for colour in style.COLOURS if colour != s
 
 
 def strange(image):
-    """The colours of a picture, that are neither greys nor shades of the course's own.
-
-    Those of less than one pixel in 500 are passed over: there lines of two colours cross.
-    """
+    """The colours of a picture, at least one pixel in 2,000, that are neither greys nor shades of the course's own."""
     found = []
     for pixels, colour in image.convert("RGB").getcolors(10**6):
         hue, saturation, value = rgb_to_hsv([part / 255 for part in colour])
         away = min(min(abs(hue - own), 1 - abs(hue - own)) for own in HUES)
-        if pixels > image.width * image.height / 500 and saturation > 0.35 and value > 0.3 and away > 0.024:
+        if pixels > image.width * image.height / 2000 and saturation > 0.35 and value > 0.3 and away > 0.024:
             found.append(colour)
     return found
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad, relu
 
-from ponder_course.experiments.mazes import MazeStep, of_asked
+from ponder_course.experiments.mazes import MazeStep, by_itself, by_step, of_asked
 from ponder_course.experiments.ways_to_stop_supervision import ProgressiveLoss, ProgressiveNet, ProgressiveOutput
 from ponder_course.runs import Experiment, rounded
 from ponder_utils._check import check_int
@@ -195,35 +195,16 @@ def learn(
 
 @torch.no_grad()
 def measure(step: nn.Module, x: Tensor, N: int, halts: bool = True) -> dict[str, Any]:
-    """Return how many mazes and places are right if all stop at step n, [N] each; and when every place `halts`.
-
-    early: the fraction of places that halt before their need; by_need: {need: [places, their mean steps]}.
-    """
+    """Return what `by_step` says of a step function's answers, and `by_itself` if every place `halts`."""
     y = PathTask.answers(x)
     asked = y >= 0
     output = PonderNet(step, N).eval()(x)
     right = ((output.y_hat > 0) == (y > 0.5)) | ~asked  # [N, mazes, height, width]
-    by_step = {
-        "mazes": right.flatten(2).all(2).float().mean(1).tolist(),
-        "places": right[:, asked].float().mean(1).tolist(),
-    }
-    if not halts:
-        return {"by_step": by_step}
-    steps = halting_steps(output, "threshold", q=0.5)
-    halted = right.gather(0, steps[None] - 1)[0]
-    needed = PathTask.needed_steps(x)[asked]
-    taken = steps[asked].float()
-    by_need = {n: [int((needed == n).sum()), taken[needed == n].mean().item()] for n in needed.unique().tolist()}
-    return {
-        "mazes": halted.flatten(1).all(1).float().mean().item(),
-        "places": halted[asked].float().mean().item(),
-        "steps": taken.mean().item(),
-        "needed": needed.float().mean().item(),
-        "early": (taken < needed).float().mean().item(),
-        "correlation": torch.corrcoef(torch.stack([taken, needed.float()]))[0, 1].nan_to_num().item(),
-        "by_need": by_need,
-        "by_step": by_step,
-    }
+    found: dict[str, Any] = {"by_step": by_step(right, asked)}
+    if halts:
+        steps = halting_steps(output, "threshold", q=0.5)
+        found |= by_itself(right.gather(0, steps[None] - 1)[0], steps, PathTask.needed_steps(x), asked)
+    return found
 
 
 def run(seed: int, tests: list[str], recall: bool = False, **setting: Any) -> dict[str, Any]:

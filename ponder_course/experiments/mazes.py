@@ -91,41 +91,52 @@ def learn(
     return model.eval()
 
 
+def by_step(right: Tensor, asked: Tensor) -> dict[str, list[float]]:
+    """Return how many places and whole mazes are right if all stop at step n, [N] each: right [N, *asked.shape]."""
+    return {
+        "places": right[:, asked].float().mean(1).tolist(),
+        "mazes": right.flatten(2).all(2).float().mean(1).tolist(),
+    }
+
+
+def by_itself(right: Tensor, steps: Tensor, needed: Tensor, asked: Tensor) -> dict[str, Any]:
+    """Return how many places and whole mazes are right when every place halts by itself, and the steps.
+
+    All are [mazes, height, width]. early: the fraction of places that halt before they could know; by_need: {need:
+    [places, their mean steps]}. Only places that are asked count.
+    """
+    taken, need = steps[asked].float(), needed[asked]
+    n_of_need = torch.bincount(need)
+    mean_of_need = torch.bincount(need, taken) / n_of_need
+    by_need = enumerate(zip(n_of_need.tolist(), mean_of_need.tolist(), strict=True))
+    return {
+        "places": right[asked].float().mean().item(),
+        "mazes": right.flatten(1).all(1).float().mean().item(),
+        "steps": taken.mean().item(),
+        "needed": need.float().mean().item(),
+        "early": (taken < need).float().mean().item(),
+        "correlation": torch.corrcoef(torch.stack([taken, need.float()]))[0, 1].nan_to_num().item(),  # equal steps: 0
+        "by_need": {n: [count, mean] for n, (count, mean) in by_need if count},
+    }
+
+
 @torch.no_grad()
 def measure(model: PonderNet, x: Tensor, N: int, rule: str = "threshold", q: float = 0.5) -> dict[str, Any]:
-    """Return how many places are right, and mazes in which all are, when every place halts by a rule, and the steps.
+    """Return what `by_itself` says of places that halt by a rule, what `by_step` says, and where answers are wrong.
 
-    early: the fraction of places that halt before they could know; by_need: {need: [places, their mean steps]};
-    by_step: places and mazes that are right if all stop at step n, [N] each; by_margin: {how much farther the other
-    colour is: [places, wrong when halted, wrong at step N]}, at most FAR. Only places that are asked count.
+    by_margin: {how much farther the other colour is, at most FAR: [places, wrong when halted, wrong at step N]}.
     """
-    y, needed = MazeTask.answers(x), MazeTask.needed_steps(x)
+    y = MazeTask.answers(x)
     asked = y >= 0
     output = PonderNet(model.step, N).eval()(x)
     steps = halting_steps(output, rule, q=q)
     right = ((output.y_hat > 0) == (y > 0.5)) | ~asked  # [N, mazes, height, width]
     halted = right.gather(0, steps[None] - 1)[0]
-    taken, need = steps[asked].float(), needed[asked].float()
-    n_of_need = torch.bincount(needed[asked])
-    mean_of_need = torch.bincount(needed[asked], taken) / n_of_need
-    by_need = enumerate(zip(n_of_need.tolist(), mean_of_need.tolist(), strict=True))
     margin = (distances(x[:, 0], x[:, 1]) - distances(x[:, 0], x[:, 2])).abs().clamp(max=FAR)[asked]
     wrong = torch.stack([torch.ones_like(margin), ~halted[asked], ~right[-1][asked]])
     by_margin = {m: wrong[:, margin == m].sum(1).tolist() for m in range(1, FAR + 1)}
-    return {
-        "places": halted[asked].float().mean().item(),
-        "mazes": halted.flatten(1).all(1).float().mean().item(),
-        "steps": taken.mean().item(),
-        "needed": need.mean().item(),
-        "early": (taken < need).float().mean().item(),
-        "correlation": torch.corrcoef(torch.stack([taken, need]))[0, 1].nan_to_num().item(),  # equal steps: 0
-        "by_need": {n: [count, mean] for n, (count, mean) in by_need if count},
-        "by_step": {
-            "places": right[:, asked].float().mean(1).tolist(),
-            "mazes": right.flatten(2).all(2).float().mean(1).tolist(),
-        },
-        "by_margin": by_margin,
-    }
+    found = by_itself(halted, steps, MazeTask.needed_steps(x), asked)
+    return found | {"by_step": by_step(right, asked), "by_margin": by_margin}
 
 
 def choose_q(model: PonderNet, rule: str) -> float:
@@ -140,7 +151,8 @@ def run(
 ) -> dict[str, Any]:  # fmt: skip
     """Train a network and measure it: {test: what `measure` returns}; without q, or by another rule, `choose_q`."""
     model, found = learn(seed, **setting), {}
-    q = q if q is not None and rule == "threshold" else choose_q(model, rule)
+    if q is None or rule != "threshold":
+        q = choose_q(model, rule)
     for name in tests:
         task, N, n_mazes = TESTS[name]
         x, _ = task.batch(n_mazes, torch.Generator().manual_seed(100))

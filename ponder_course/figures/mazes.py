@@ -66,9 +66,9 @@ def maze(x: Grid) -> Figure:
 
 
 @slide
-def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, size: float = 3.4) -> Figure:
+def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid) -> Figure:
     """Draw whose star is nearest (0 or 1), how many steps that needs, and how many the network takes, on one scale."""
-    figure, axes = panels(3, width=size, height=size + 0.5)
+    figure, axes = panels(3, width=3.4, height=3.9)
     draw_grid(axes[0], answers, maze, cmap=SIDES, vmin=0, vmax=1)
     is_open = np.asarray(maze, bool)[0]
     last = max(np.asarray(needed)[is_open].max(), np.asarray(taken)[is_open].max())
@@ -91,9 +91,9 @@ def moments(maze: Grid, answers: Grid, taken: Grid, steps: Sequence[int], size: 
 
 
 @slide
-def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, size: float = 4.6) -> Figure:
+def mistakes(maze: Grid, answers: Grid, is_wrong: Grid) -> Figure:
     """Draw the answers at the places of a maze, pale, and those that are wrong."""
-    figure, (ax,) = panels(1, width=size, height=size)
+    figure, (ax,) = panels(1, width=4.6, height=4.6)
     draw_grid(ax, answers, maze, cmap=SIDES, vmin=0, vmax=1, alpha=0.35)
     draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, cmap=ListedColormap([WRONG]))
     return figure
@@ -135,8 +135,8 @@ def right_by_size(right: Mapping[str, Mapping[int, Line]]) -> Figure:
     """Draw how many mazes are right by their places on a side, a line for each network: {kind: {side: one each}}."""
     figure, (ax,) = panels(1, width=7.4, height=4.2)
     for which, (kind, by_side) in enumerate(right.items()):
-        for network in zip(*by_side.values(), strict=True):
-            ax.plot(list(by_side), network, **look(which, color=(HALTING, ANSWER)[which % 2]), label=kind)
-            kind = "_"  # one name for all of a kind
+        for i, network in enumerate(zip(*by_side.values(), strict=True)):
+            label = kind if i == 0 else None  # one name for all of a kind
+            ax.plot(list(by_side), network, **look(which, color=(HALTING, ANSWER)[which % 2]), label=label)
     ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=list(by_side))
     return legend(figure)
