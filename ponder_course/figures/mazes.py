@@ -30,7 +30,7 @@ from ponder_course.figures.style import (
 WALL = "#333333"
 SIDES = ListedColormap([BLUE, PURPLE])
 WHITE = ListedColormap(["#FFFFFF"])
-STEPS = mpl.colormaps["YlOrBr"]
+STEPS = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.1, 1.0, 256)))  # without its white
 Grid = ArrayLike  # [height, width]
 
 
@@ -66,14 +66,19 @@ def maze(x: Grid) -> Figure:
 
 
 @slide
-def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid) -> Figure:
-    """Draw whose star is nearest (0 or 1), how many steps that needs, and how many the network takes, on one scale."""
+def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid) -> Figure:
+    """Draw whose star is nearest (0 or 1), how many steps that needs, and how many the network takes, on one scale.
+
+    Places that are not asked are white; a circle is where the network takes more or fewer steps than needed.
+    """
     figure, axes = panels(3, width=3.4, height=3.9)
-    draw_grid(axes[0], answers, maze, cmap=SIDES, vmin=0, vmax=1)
-    is_open = np.asarray(maze, bool)[0]
-    last = max(np.asarray(needed)[is_open].max(), np.asarray(taken)[is_open].max())
-    for ax, values in zip(axes[1:], (needed, taken), strict=True):
+    of_places = [np.where(asked, values, np.nan) for values in (answers, needed, taken)]
+    last = max(np.nanmax(of_places[1]), np.nanmax(of_places[2]))
+    draw_grid(axes[0], of_places[0], maze, cmap=SIDES, vmin=0, vmax=1)
+    for ax, values in zip(axes[1:], of_places[1:], strict=True):
         image = draw_grid(ax, values, maze, cmap=STEPS, vmin=1, vmax=last)
+    rows, columns = np.nonzero(np.asarray(asked, bool) & (np.asarray(needed) != np.asarray(taken)))
+    axes[2].scatter(columns + 1, rows + 1, s=110, facecolor="none", edgecolor=BLUE, linewidth=2.2, zorder=4)
     for ax, title in zip(axes, ("the network's answer", "steps needed", "steps taken"), strict=True):
         ax.set_title(title)
     figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03, label="steps")
@@ -101,42 +106,59 @@ def mistakes(maze: Grid, answers: Grid, is_wrong: Grid) -> Figure:
 
 @slide
 def against_need(networks: Sequence[Mapping[int, float]], border: int) -> Figure:
-    """Draw the mean steps of places by the steps that they need, a line for each network; beyond the border is grey."""
-    figure, (ax,) = panels(1, width=7.4, height=4.6)
+    """Draw the mean steps of places by the steps that they need, and what they are too many; beyond the border is grey.
+
+    networks: {steps needed: mean steps taken} of each, at least one.
+    """
     last = max(max(steps) for steps in networks)
-    ax.axvspan(border + 0.5, last, color="#EEEEEE", zorder=0, linewidth=0)
-    ax.plot([1, last], [1, last], color=LIMIT, linewidth=1.4)
+    figure, axes = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
+    for ax in axes:
+        ax.axvspan(border + 0.5, last, color="#EEEEEE", zorder=0, linewidth=0)
+    axes[0].plot([1, last], [1, last], color=LIMIT, linewidth=1.4)
+    axes[1].plot([1, last], [0, 0], color=LIMIT, linewidth=1.4)
     for steps in networks:
-        ax.plot(list(steps), list(steps.values()), color=HALTING, linestyle="--")
-    ax.text(border + 1, 1.02 * last, "more steps than in training", va="top", color=DARK_GREY)
-    ax.annotate("as many as needed", (0.5 * last, 0.5 * last), (0.6 * last, 0.3 * last), color=LIMIT, va="center",
-                arrowprops={"arrowstyle": "-", "color": LIMIT, "linewidth": 0.8})  # fmt: skip
-    ax.set(xlabel="steps that a place needs", ylabel="steps that it takes", xlim=(1, last), ylim=(0, 1.04 * last))
+        needed, taken = np.array(list(steps.items())).T
+        axes[0].plot(needed, taken, color=HALTING, linestyle="--")
+        axes[1].plot(needed, taken - needed, color=HALTING, linewidth=1.0)
+    axes[0].text(border + 1, 1.02 * last, "more steps than in training", va="top", color=DARK_GREY)
+    axes[0].text(0.62 * last, 0.45 * last, "as many as needed", color=LIMIT)
+    axes[0].text(0.58 * last, 0.62 * last, "taken", color=DARK_ORANGE, ha="right")
+    axes[0].set(ylabel="steps taken", xlim=(1, last), ylim=(0, 1.04 * last))
+    axes[1].set(xlabel="steps that a place needs", ylabel="steps too many")
     return figure
 
 
 @slide
-def right_by_step(together: Sequence[Line], by_itself: Sequence[Line]) -> Figure:
-    """Draw how many mazes are right by each step, [N] for each network: if all places stop there, and by themselves."""
-    figure, (ax,) = panels(1, width=7.4, height=4.2)
-    for lines, colour, dashes in ((together, ANSWER, "-"), (by_itself, HALTING, "--")):
+def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten: Sequence[Line]) -> Figure:
+    """Draw fractions of mazes by step, [N] for each network: right all at that step, or by themselves; forgotten."""
+    figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
+    looks = ((above, together, ANSWER, "-"), (above, by_itself, HALTING, "--"), (below, forgotten, WRONG, "-"))
+    for ax, lines, colour, dashes in looks:
         for line in lines:
             n = step_axis(ax, len(line))
             ax.plot(n, line, color=colour, linestyle=dashes, linewidth=1.8)
-    ax.text(n[-1], 1.03, "every place halts by itself", color=DARK_ORANGE, ha="right", va="bottom")
+    above.text(n[-1], 1.03, "every place halts by itself", color=DARK_ORANGE, ha="right", va="bottom")
     end = min(line[-1] for line in together)
-    ax.text(n[-1], max(end - 0.03, 0.1), "all stop at step $n$", color=ANSWER, ha="right", va="top")
-    ax.set(ylabel="whole mazes right", ylim=(0, 1.12), yticks=np.linspace(0, 1, 6))
+    above.text(n[-1], max(end - 0.03, 0.1), "all stop at step $n$", color=ANSWER, ha="right", va="top")
+    below.text(n[0], 0.95, "a place that was right is wrong now", color=WRONG, va="top")
+    above.set(ylabel="mazes right", xlabel="", ylim=(0, 1.16), yticks=np.linspace(0, 1, 6))
+    below.set(ylabel="forgotten in", ylim=(0, 1), yticks=(0, 0.5, 1))
     return figure
 
 
 @slide
 def right_by_size(right: Mapping[str, Mapping[int, Line]]) -> Figure:
-    """Draw how many mazes are right by their places on a side, a line for each network: {kind: {side: one each}}."""
+    """Draw how many mazes are right by their places on a side, a line for each network: {kind: {side: one each}}.
+
+    Networks stand side by side, so that equal ones do not hide each other. The first kind is PonderNet's.
+    """
     figure, (ax,) = panels(1, width=7.4, height=4.2)
     for which, (kind, by_side) in enumerate(right.items()):
-        for i, network in enumerate(zip(*by_side.values(), strict=True)):
+        networks = list(zip(*by_side.values(), strict=True))
+        for i, network in enumerate(networks):
+            aside = np.array(list(by_side)) + 0.5 * (i - (len(networks) - 1) / 2)
             label = kind if i == 0 else None  # one name for all of a kind
-            ax.plot(list(by_side), network, **look(which, color=(HALTING, ANSWER)[which % 2]), label=label)
-    ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=list(by_side))
+            ax.plot(aside, network, **look(which, color=(HALTING, ANSWER, DARK_GREY)[which % 3]), label=label)
+    sides = sorted(set().union(*right.values()))
+    ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=sides)
     return legend(figure)
