@@ -227,11 +227,11 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
-    names = ["best\nclock", "one step\nfor all", "halts by itself"]
+    names = ["own\nstep", "same step\nfor all", "halts by itself"]
     assert [text.get_text() for text in first.texts[2:]] == names
     assert [text.get_color() for text in first.texts[2::2]] == [LIMIT, GREEN]
     assert not figure.legends
-    arrow, gain = first.texts[:2]  # at 2.5 steps .7 are right at one step for all, at 2 steps .4
+    arrow, gain = first.texts[:2]  # at 2.5 steps .7 are right at the same step for all, at 2 steps .4
     np.testing.assert_allclose([*arrow.xyann], [2.25, 0.55])
     np.testing.assert_allclose([*arrow.xy], [2.25, 0.955])
     assert gain.get_text() == "+42 points"
