@@ -34,7 +34,8 @@ OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
 
 def signals():
     colours = {"a": BLUE, "b": GREEN}
-    return draw_signals({"a": CURVES, "b": OTHERS}, {"short": 2, "hopeless": None}, {"a": 0.9, "b": 0.5}, colours)
+    signals_of, needs = {"a": CURVES, "b": OTHERS}, {"short": 2, "hopeless": None}
+    return draw_signals(signals_of, needs, {"a": 0.9, "b": 0.5}, colours, {"a": "sum of a", "b": "b itself"})
 
 
 def tradeoffs(labels=None):
@@ -79,7 +80,7 @@ def named(ax):
 def test_signals_are_drawn_in_the_colour_of_their_method_each_line_with_its_own_limit():
     rows = zip(signals().axes, (CURVES, OTHERS), (0.9, 0.5), "ab", (BLUE, GREEN), strict=True)
     for ax, curves, level, title, colour in rows:
-        assert ax.get_title() == title
+        assert (ax.get_title(), ax.get_ylabel()) == (title, {"a": "sum of a", "b": "b itself"}[title])
         lines = named(ax)
         assert [*lines] == ["short", "hopeless"]
         for line, curve in zip(lines.values(), curves, strict=True):
@@ -98,7 +99,7 @@ def test_signals_are_drawn_in_the_colour_of_their_method_each_line_with_its_own_
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
     with pytest.raises(ValueError, match="zip"):
-        draw_signals({"a": CURVES}, {"short": 2}, {"a": 0.9}, {"a": BLUE})
+        draw_signals({"a": CURVES}, {"short": 2}, {"a": 0.9}, {"a": BLUE}, {"a": "sum of a"})
 
 
 @pytest.mark.parametrize(
@@ -112,6 +113,8 @@ def test_the_finding_names_who_reaches_the_level_at_the_very_step(level, found):
     both = {"certainty": curves["a's yes"], "judge's yes": curves["a's yes"]}
     sentence = jump_in_time(both, needs, dict.fromkeys(both, 0.9))
     assert sentence == "Certainty and the judge reach the level exactly at step L"
+    by_name = {"PonderNet's head": curves["a's yes"]}
+    assert jump_in_time(by_name, needs, dict.fromkeys(by_name, 0.9)) == "PonderNet reaches the level exactly at step L"
     three = {"certainty": curves["a's yes"]} | dict.fromkeys(("coin's bias", "judge's yes"), curves["a's yes"])
     sentence = jump_in_time(three, needs, dict.fromkeys(three, 0.9))
     assert sentence == "Certainty, the coin and the judge reach the level exactly at step L"
@@ -218,6 +221,12 @@ def test_votes_are_drawn_until_the_line_halts_and_bits_unlike_those_of_the_first
         np.testing.assert_array_equal(image.get_array(), line.no[: line.halts])
         assert image.get_extent() == [0.5, 2.5, line.halts + 0.5, 0.5]
         assert ax.get_ylim() == (4.5, 0.5)
+        (after,) = ax.patches  # the rows after the halt: none of them is drawn, all of them are hatched
+        assert (after.get_hatch(), after.get_y(), after.get_y() + after.get_height()) == (
+            "//",
+            line.halts + 0.5,
+            len(line.no) + 0.5,
+        )
         rules = {rule.get_color(): {*rule.get_ydata()} for rule in ax.get_lines()}
         assert rules == {LIMIT: {line.need - 0.5}, GREEN: {line.halts - 0.5}}  # in time they lie together
         bits = [(text.get_text(), text.get_weight(), text.xy) for text in ax.texts if hasattr(text, "xy")]
