@@ -63,6 +63,8 @@ def test_three_maps_hold_the_answers_and_the_steps_of_places_that_are_asked_on_o
         assert (colours(ax)[OPEN & ~ASKED] == 1).all()
     assert needed.images[-1].get_clim() == taken.images[-1].get_clim() == (1, 4)
     assert taken.collections[-1].get_offsets().tolist() == [[3, 1], [2, 3]]  # column and row where it is not as needed
+    for ax in (answers, needed, taken):
+        assert ax.collections[0].get_offsets().tolist() == [[3, 2]]  # open, and not asked
 
 
 def test_answers_have_the_colours_of_the_stars():
@@ -71,7 +73,7 @@ def test_answers_have_the_colours_of_the_stars():
     for place in zip(*np.nonzero(OPEN & ASKED), strict=True):
         np.testing.assert_allclose(shown[place], to_rgb(PURPLE if ANSWERS[place] else BLUE), atol=1e-3)
     np.testing.assert_allclose(shown[~OPEN], [to_rgb(draw.WALL)] * 2, atol=1e-3)
-    blue, purple = ax.collections
+    _, blue, purple = ax.collections
     assert blue.get_offsets().tolist() == [[1, 1]]
     assert purple.get_offsets().tolist() == [[1, 3]]
 

@@ -34,17 +34,21 @@ STEPS = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.1, 1.0, 256)))  # w
 Grid = ArrayLike  # [height, width]
 
 
-def draw_grid(ax: Axes, values: Grid, maze: Grid, **style: Any) -> Any:
+def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **style: Any) -> Any:
     """Draw a value at each open place and a star where there is one; what is not a number is left white.
 
     maze: [3, height, width], open places and stars of both colours, as from `MazeTask`.
+    asked: where not, there is a cross instead of the value.
     """
     is_open, first, second = np.asarray(maze, bool)
+    is_asked = is_open & np.asarray(asked, bool)
     height, width = is_open.shape
     box = (0.5, width + 0.5, height + 0.5, 0.5)
     ax.imshow(np.where(is_open, np.nan, 0.0), cmap=ListedColormap([WALL]), extent=box)
-    image = ax.imshow(np.where(is_open, values, np.nan), extent=box, **style)
+    image = ax.imshow(np.where(is_asked, values, np.nan), extent=box, **style)
     size = min(260.0, 5200.0 / height)
+    rows, columns = np.nonzero(is_open & ~is_asked)
+    ax.scatter(columns + 1, rows + 1, marker="x", s=size / 4, color=DARK_GREY, linewidth=1.2)
     for stars, colour in ((first, BLUE), (second, PURPLE)):
         rows, columns = np.nonzero(stars)
         ax.scatter(columns + 1, rows + 1, marker="*", s=size, color=colour, edgecolor="white", linewidth=1.2, zorder=3)
@@ -69,16 +73,17 @@ def maze(x: Grid) -> Figure:
 def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid) -> Figure:
     """Draw whose star is nearest (0 or 1), how many steps that needs, and how many the network takes, on one scale.
 
-    Places that are not asked are white; a circle is where the network takes more or fewer steps than needed.
+    Places that are not asked have a cross; a circle is where the network takes more or fewer steps than needed.
     """
     figure, axes = panels(3, width=3.4, height=3.9)
-    of_places = [np.where(asked, values, np.nan) for values in (answers, needed, taken)]
-    last = max(np.nanmax(of_places[1]), np.nanmax(of_places[2]))
-    draw_grid(axes[0], of_places[0], maze, cmap=SIDES, vmin=0, vmax=1)
-    for ax, values in zip(axes[1:], of_places[1:], strict=True):
-        image = draw_grid(ax, values, maze, cmap=STEPS, vmin=1, vmax=last)
-    rows, columns = np.nonzero(np.asarray(asked, bool) & (np.asarray(needed) != np.asarray(taken)))
-    axes[2].scatter(columns + 1, rows + 1, s=110, facecolor="none", edgecolor=BLUE, linewidth=2.2, zorder=4)
+    counted = np.asarray(maze, bool)[0] & np.asarray(asked, bool)
+    last = max(np.asarray(needed)[counted].max(), np.asarray(taken)[counted].max())
+    draw_grid(axes[0], answers, maze, asked, cmap=SIDES, vmin=0, vmax=1)
+    for ax, values in zip(axes[1:], (needed, taken), strict=True):
+        image = draw_grid(ax, values, maze, asked, cmap=STEPS, vmin=1, vmax=last)
+    rows, columns = np.nonzero(counted & (np.asarray(needed) != np.asarray(taken)))
+    for colour, width in (("white", 5.0), (LIMIT, 2.0)):
+        axes[2].scatter(columns + 1, rows + 1, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
     for ax, title in zip(axes, ("the network's answer", "steps needed", "steps taken"), strict=True):
         ax.set_title(title)
     figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03, label="steps")
@@ -86,11 +91,13 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
 
 
 @slide
-def moments(maze: Grid, answers: Grid, taken: Grid, steps: Sequence[int], size: float = 2.5) -> Figure:
+def moments(
+    maze: Grid, answers: Grid, taken: Grid, steps: Sequence[int], asked: Grid = True, size: float = 2.5
+) -> Figure:
     """Draw, after each of some steps, the answers of places that have halted; those that still think are white."""
     figure, axes = panels(len(steps), width=size, height=size + 0.4)
     for ax, n in zip(axes, steps, strict=True):
-        draw_grid(ax, np.where(np.asarray(taken) <= n, answers, np.nan), maze, cmap=SIDES, vmin=0, vmax=1)
+        draw_grid(ax, np.where(np.asarray(taken) <= n, answers, np.nan), maze, asked, cmap=SIDES, vmin=0, vmax=1)
         ax.set_title(f"step {n}")
     return figure
 
@@ -121,8 +128,8 @@ def against_need(networks: Sequence[Mapping[int, float]], border: int) -> Figure
         axes[0].plot(needed, taken, color=HALTING, linestyle="--")
         axes[1].plot(needed, taken - needed, color=HALTING, linewidth=1.0)
     axes[0].text(border + 1, 1.02 * last, "more steps than in training", va="top", color=DARK_GREY)
-    axes[0].text(0.62 * last, 0.45 * last, "as many as needed", color=LIMIT)
-    axes[0].text(0.58 * last, 0.62 * last, "taken", color=DARK_ORANGE, ha="right")
+    axes[0].text(0.98 * last, 0.25 * last, "steps taken (dashes)", color=DARK_ORANGE, ha="right")
+    axes[0].text(0.98 * last, 0.08 * last, "as many as needed (line)", color=LIMIT, ha="right")
     axes[0].set(ylabel="steps taken", xlim=(1, last), ylim=(0, 1.04 * last))
     axes[1].set(xlabel="steps that a place needs", ylabel="steps too many")
     return figure
@@ -140,9 +147,9 @@ def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten
     above.text(n[-1], 1.03, "every place halts by itself", color=DARK_ORANGE, ha="right", va="bottom")
     end = min(line[-1] for line in together)
     above.text(n[-1], max(end - 0.03, 0.1), "all stop at step $n$", color=ANSWER, ha="right", va="top")
-    below.text(n[0], 0.95, "a place that was right is wrong now", color=WRONG, va="top")
+    below.text(n[-1], 0.95, "a place that was right is wrong now", color=WRONG, ha="right", va="top")
     above.set(ylabel="mazes right", xlabel="", ylim=(0, 1.16), yticks=np.linspace(0, 1, 6))
-    below.set(ylabel="forgotten in", ylim=(0, 1), yticks=(0, 0.5, 1))
+    below.set(ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1))
     return figure
 
 
