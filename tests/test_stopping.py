@@ -38,6 +38,10 @@ def recipe_of(problem):
     return TINY | ({"size": 8} if problem.startswith("8") else {})
 
 
+def seeds_of(name):
+    return {*(stopping.REPORTING if name == "report" else stopping.CHOOSING)}
+
+
 @pytest.mark.parametrize("name", stopping.EXPERIMENTS)
 def test_settings_are_all_different_and_what_a_run_takes(name):
     wanted = stopping.EXPERIMENTS[name].settings
@@ -46,7 +50,7 @@ def test_settings_are_all_different_and_what_a_run_takes(name):
         assert setting == plain(setting)
         inspect.signature(stopping.run).bind(**setting)
         assert setting.items() >= PROBLEMS[setting["problem"]].recipe.items()
-    assert {setting["seed"] for setting in wanted} == set(range(5))
+    assert {setting["seed"] for setting in wanted} == seeds_of(name)
     if name in PROBLEMS:
         assert {setting["training"] for setting in wanted} == {
             training for training, how in stopping.TRAININGS.items() if how.values
@@ -75,19 +79,46 @@ def test_the_stored_runs_are_those_of_the_settings(name, pytestconfig):
     seeds = {}  # of one setting all or none: nobody chooses among them
     for row in rows:
         seeds.setdefault((row["problem"], row["training"], row["hyperparameter"]), set()).add(row["seed"])
-    assert all(found == {*stopping.CHOOSING} for found in seeds.values())
+    assert all(found == seeds_of(name) for found in seeds.values())
     for row in rows:
         training = stopping.TRAININGS[row["training"]]
-        assert row["tests"].keys() == PROBLEMS[row["problem"]].tests.keys()
+        problem = PROBLEMS[row["problem"]]
+        further = problem.further_tests if name == "report" else {}
+        assert row["tests"].keys() == {*problem.tests, *further}
         for test in row["tests"].values():
             lengths = {rule: len(points) for rule, points in test["rules"].items()}
             assert lengths == {rule: len(stopping.RULES[rule].values) for rule in training.rules}
 
 
+def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig):
+    results = pytestconfig.rootpath / "results"
+    made = {name: experiment.rows("stored", results) for name, experiment in stopping.EXPERIMENTS.items()}
+    runs = {problem: ranking.choosing(rows) for problem, rows in ranking.by_question(made).items()}
+    del runs["8 elements"]
+    known = {problem: rows for problem, rows in runs.items() if problem != "noisy teacher"}
+    chosen = {problem: set() for problem in runs}
+    for problem, rows in runs.items():
+        for name, best in ranking.table(rows).items():
+            chosen[problem].add((stopping.METHODS[name].training, best.hyperparameter))
+        for price in (0.002, ranking.PRICE, 0.02):
+            for names in ranking.families().values():
+                name, best = ranking.best_of(rows, names, price)
+                chosen[problem].add((stopping.METHODS[name].training, best.hyperparameter))
+    for price in (0.002, ranking.PRICE, 0.02):
+        for names in ranking.families().values():
+            one = ranking.one_for_all(known, names, price)
+            for problem in known:
+                chosen[problem].add((stopping.METHODS[one.name].training, one.hyperparameter))
+    for problem, wanted in chosen.items():
+        settings = [setting for setting in stopping.REPORT if setting["problem"] == problem]
+        assert {(setting["training"], setting["hyperparameter"]) for setting in settings} == wanted
+        assert len(settings) == 8 * len(wanted)
+
+
 def test_runs_are_put_together_by_what_they_ask():
     made = {name: experiment.settings[:1] for name, experiment in stopping.EXPERIMENTS.items()}
     found = ranking.by_question(made)
-    assert found["lines"] == [made[name][0] for name in ("lines", "hyperparameters")]
+    assert found["lines"] == [made[name][0] for name in ("lines", "hyperparameters", "report")]
     assert len(found["8 elements"]) == 4
     assert [*found] == ["lines", "no answer", "noisy teacher", "one answer", "8 elements"]
     assert len(made["lines"]) == 1  # as they were

@@ -310,3 +310,38 @@ EXPERIMENTS: dict[str, Experiment] = {name: _experiment(name, _settings(name, VA
 MORE = _settings("lines", {name: TRAININGS[name].more_values for name in VARIANTS}, CHOOSING)
 MORE += [setting for problem in ON_LINES for setting in _settings(problem, MORE_VALUES, CHOOSING)]
 EXPERIMENTS["hyperparameters"] = _experiment("hyperparameters", MORE)
+
+# What the networks of CHOOSING choose at one of three prices, for a method or a family; a test chooses again.
+EVERYWHERE = {"every step": (0.0,), "judge": (0.0,), "gain": (0.0,)}
+CHOSEN: dict[str, dict[str, tuple[float, ...]]] = {
+    "lines": {
+        "last step": (0.6,),
+        "progressive": (1.0,),
+        "ACT": (3e-3, 0.01, 0.03),
+        "PonderNet": (0.05, 0.4, 0.8, 0.95),
+        "PonderNet, uniform prior": (0.03,),
+    },
+    "no answer": {
+        "last step": (0.6,),
+        "progressive": (0.5,),
+        "ACT": (3e-3, 0.01, 0.03),
+        "PonderNet": (0.05, 0.4, 0.8, 0.95),
+        "PonderNet, uniform prior": (0.03,),
+    },
+    "noisy teacher": {
+        "last step": (0.6, 0.8),
+        "progressive": (0.5,),
+        "ACT": (3e-3,),
+        "PonderNet": (0.02, 0.05, 0.1, 0.2),
+        "PonderNet, uniform prior": (0.01,),
+    },
+    "one answer": {
+        "last step": (0.4, 0.6),
+        "progressive": (0.5,),
+        "ACT": (3e-3, 0.01),
+        "PonderNet": (0.8,),
+        "PonderNet, uniform prior": (0.1,),
+    },
+}
+REPORT = [setting for problem, tried in CHOSEN.items() for setting in _settings(problem, EVERYWHERE | tried, REPORTING)]
+EXPERIMENTS["report"] = _experiment("report", REPORT)
