@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from ponder_course.figures.style import (
@@ -82,7 +83,7 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
     for ax, values in zip(axes[1:], (needed, taken), strict=True):
         image = draw_grid(ax, values, maze, asked, cmap=STEPS, vmin=1, vmax=last)
     rows, columns = np.nonzero(counted & (np.asarray(needed) != np.asarray(taken)))
-    for colour, width in (("white", 5.0), (LIMIT, 2.0)):
+    for colour, width in (("white", 4.0), (LIMIT, 1.5)):
         axes[2].scatter(columns + 1, rows + 1, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
     for ax, title in zip(axes, ("the network's answer", "steps needed", "steps taken"), strict=True):
         ax.set_title(title)
@@ -150,6 +151,8 @@ def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten
     below.text(n[-1], 0.95, "a place that was right is wrong now", color=WRONG, ha="right", va="top")
     above.set(ylabel="mazes right", xlabel="", ylim=(0, 1.16), yticks=np.linspace(0, 1, 6))
     below.set(ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1))
+    for ax in (above, below):
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     return figure
 
 
