@@ -129,8 +129,8 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ],
     ("07_map_of_thought", 1): [
         ("h = torch.tanh(self.from_h(h) + from_x)", "h = torch.tanh(self.from_h(h) - from_x)"),
-        ("h = h * is_open  # walls", "h = -h * is_open  # walls"),
-        ("h = h * is_open  # walls", "pass  # walls"),
+        ("h = h * is_open  # no", "h = -h * is_open  # no"),
+        ("h = h * is_open  # no", "pass  # no"),
     ],
     ("07_map_of_thought", 2): [
         ("return ponder_loss(output.at(asked), y[asked])", "return ponder_loss(output.at(asked), 1 - y[asked])"),
