@@ -312,7 +312,7 @@ MORE += [setting for problem in ON_LINES for setting in _settings(problem, MORE_
 EXPERIMENTS["hyperparameters"] = _experiment("hyperparameters", MORE)
 
 # What the networks of CHOOSING choose at one of three prices, for a method or a family; a test chooses again.
-EVERYWHERE = {"every step": (0.0,), "judge": (0.0,), "gain": (0.0,)}
+EVERYWHERE: dict[str, tuple[float, ...]] = {"every step": (0.0,), "judge": (0.0,), "gain": (0.0,)}
 CHOSEN: dict[str, dict[str, tuple[float, ...]]] = {
     "lines": {
         "last step": (0.6,),
