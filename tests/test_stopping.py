@@ -1,6 +1,7 @@
 """The experiments on ways to stop: what is trained, how its rules are read, and how hyperparameters are chosen."""
 
 import inspect
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -100,15 +101,13 @@ def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig
     for problem, rows in runs.items():
         for name, best in ranking.table(rows).items():
             chosen[problem].add((stopping.METHODS[name].training, best.hyperparameter))
-        for price in (0.002, ranking.PRICE, 0.02):
-            for names in ranking.families().values():
-                name, best = ranking.best_of(rows, names, price)
-                chosen[problem].add((stopping.METHODS[name].training, best.hyperparameter))
-    for price in (0.002, ranking.PRICE, 0.02):
-        for names in ranking.families().values():
-            one = ranking.one_for_all(known, names, price)
-            for problem in known:
-                chosen[problem].add((stopping.METHODS[one.name].training, one.hyperparameter))
+    for price, names in itertools.product((0.002, ranking.PRICE, 0.02), ranking.families().values()):
+        for problem, rows in runs.items():
+            name, best = ranking.best_of(rows, names, price)
+            chosen[problem].add((stopping.METHODS[name].training, best.hyperparameter))
+        one = ranking.one_for_all(known, names, price)
+        for problem in known:
+            chosen[problem].add((stopping.METHODS[one.name].training, one.hyperparameter))
     for problem, wanted in chosen.items():
         settings = [setting for setting in stopping.REPORT if setting["problem"] == problem]
         assert {(setting["training"], setting["hyperparameter"]) for setting in settings} == wanted
