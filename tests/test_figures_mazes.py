@@ -25,7 +25,7 @@ FIGURES = {
     "maze": lambda: draw.maze(MAZE),
     "three_maps": lambda: draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN, ASKED),
     "moments": lambda: draw.moments(MAZE, ANSWERS, TAKEN, [1, 3]),
-    "mistakes": lambda: draw.mistakes(MAZE, ANSWERS, WRONG_AT),
+    "mistakes": lambda: draw.mistakes(MAZE, ANSWERS, WRONG_AT, ASKED),
     "against_need": lambda: draw.against_need(NETWORKS, 21),
     "right_by_step": lambda: draw.right_by_step(BY_STEP, BY_ITSELF, FORGOTTEN),
     "right_by_size": lambda: draw.right_by_size(BY_SIZE),
@@ -86,12 +86,14 @@ def test_places_that_still_think_are_white():
 
 
 def test_mistakes_are_marked_where_they_are():
-    (ax,) = draw.mistakes(MAZE, ANSWERS, WRONG_AT).axes
-    np.testing.assert_array_equal(values(ax) == 1, OPEN & WRONG_AT)
-    assert np.isnan(values(ax)[~(OPEN & WRONG_AT)]).all()
+    (ax,) = draw.mistakes(MAZE, ANSWERS, WRONG_AT, ASKED).axes
+    shown = OPEN & ASKED
+    np.testing.assert_array_equal(values(ax) == 1, shown & WRONG_AT)
+    assert np.isnan(values(ax)[~(shown & WRONG_AT)]).all()
     answers = np.ma.filled(ax.images[1].get_array().astype(float), np.nan)
-    np.testing.assert_array_equal(answers, np.where(OPEN, ANSWERS, np.nan))
-    np.testing.assert_allclose(colours(ax)[OPEN & WRONG_AT], [to_rgb(WRONG)] * 2, atol=1e-3)
+    np.testing.assert_array_equal(answers, np.where(shown, ANSWERS, np.nan))
+    np.testing.assert_allclose(colours(ax)[shown & WRONG_AT], [to_rgb(WRONG)] * 2, atol=1e-3)
+    assert ax.collections[0].get_offsets().tolist() == [[3, 2]]  # open, and not asked
 
 
 def test_steps_against_need_are_drawn_beside_the_limit_and_what_they_are_too_many_below():

@@ -92,15 +92,17 @@ def test_evidence_03_and_readme_who_learns_the_papers_size():
     adam = [result for _, result in stored("03_papers_size_adam")]
     right = [np.mean(result["accuracy"]) for result in adam]
     assert f"With Adam, {sum(one >= 0.95 for one in right)} of {len(right)} PonderNets learn it" in findings
-    best = adam[int(np.argmax(right))]
-    rise = f"from {best['steps'][7]:.1f} steps at 8 elements to {best['steps'][63]:.1f} at 64"
+    alternating, counter = (adam[i] for i in np.argsort(right)[:-3:-1])  # the two best
+    for best in (alternating, counter):
+        at_16 = f"{max(best['by_step'][1]):.0%}".replace("%", " %")
+        assert f"right on more than {at_16} of 16 elements" in findings
+    assert all(7.5 < steps < 8.5 for steps in alternating["steps"])
+    assert findings.count("takes about 8 steps at every number of elements, and half a step more") == 1
+    by_count = alternating["by_ones"][2]["steps"]  # of 32 elements
+    assert abs(np.mean(by_count[::2]) - np.mean(by_count[1::2]) - 0.5) < 0.1
+    rise = f"from {counter['steps'][7]:.1f} steps at 8 elements to {counter['steps'][63]:.1f} at 64"
     assert rise in findings
-    assert (
-        f"at no fixed step right on more than {max(best['by_step'][1]):.0%} of 16 elements".replace("%", " %")
-        in findings
-    )
-    at_32 = best["by_ones"][2]["steps"]
-    assert abs(np.polyfit(range(25), at_32[:25], 1)[0] - 0.5) < 0.03  # a step for every two
+    assert abs(np.polyfit(range(25), counter["by_ones"][2]["steps"][:25], 1)[0] - 0.5) < 0.03  # a step for every two
 
 
 def test_evidence_05_ten_networks():

@@ -104,11 +104,11 @@ def moments(
 
 
 @slide
-def mistakes(maze: Grid, answers: Grid, is_wrong: Grid) -> Figure:
-    """Draw the answers at the places of a maze, pale, and those that are wrong."""
+def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
+    """Draw the answers at the places of a maze that are asked, pale, and those that are wrong."""
     figure, (ax,) = panels(1, width=4.6, height=4.6)
-    draw_grid(ax, answers, maze, cmap=SIDES, vmin=0, vmax=1, alpha=0.35)
-    draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, cmap=ListedColormap([WRONG]))
+    draw_grid(ax, answers, maze, asked, cmap=SIDES, vmin=0, vmax=1, alpha=0.35)
+    draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, asked, cmap=ListedColormap([WRONG]))
     return figure
 
 
