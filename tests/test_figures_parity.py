@@ -288,3 +288,6 @@ def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
     falls, rises = draw.by_ones({"one": counter, "two": upwards}, [4, 8]).axes
     assert written(falls) == written(rises) == ["a counter"]
     assert falls.texts[0].get_position()[1] > 0.5 > rises.texts[0].get_position()[1]  # on the side without a line
+    for ax in draw.by_ones({"below": flat, "above": upwards}, [4, 8]).axes:
+        assert ax.get_ylim()[0] == 0
+        assert ax.get_ylim()[1] > 20  # the panel that reaches highest

@@ -152,8 +152,9 @@ def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[i
             ax.plot(ones[~right], steps[~right], **mark | {"markerfacecolor": "white"})
         height = 0.2 if lines[-1]["steps"][-1] > lines[-1]["steps"][0] + 1 else 0.62  # below a line that rises
         ax.text(0.97, height, pace(lines, cap), transform=ax.transAxes, ha="right", fontsize=17, fontweight="bold")
-        ax.set(title=title, xlabel="elements that are +1", ylim=(0, None))
+        ax.set(title=title, xlabel="elements that are +1")
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes[0].set_ylabel("steps")
+    axes[0].set_ylim(bottom=0)  # the axes are shared: after all panels are drawn
     axes[0].plot([], [], "o", color=BLACK, markerfacecolor="white", label="often wrong")
     return legend(figure, columns=5)
