@@ -44,7 +44,7 @@ commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 stamp: $(READY)  ## write the repository's address from pyproject.toml into Colab links and install cells
 	$(RUN) tools/stamp.py
 
-results: $(READY)  ## the stored runs behind the notebooks' figures: 13 hours; a killed run goes on where it stopped
+results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of one core; a killed run goes on where it stopped
 	$(RUN) tools/course.py 01_time_penalty -p RUN class
 	$(RUN) tools/course.py 01_presentation -p RUN class
 	$(RUN) tools/course.py 03_prior_and_divergence -p RUN class
