@@ -97,9 +97,12 @@ def test_evidence_03_and_readme_who_learns_the_papers_size():
         at_16 = f"{max(best['by_step'][1]):.0%}".replace("%", " %")
         assert f"right on more than {at_16} of 16 elements" in findings
     assert all(7.5 < steps < 8.5 for steps in alternating["steps"])
-    assert findings.count("takes about 8 steps at every number of elements, and half a step more") == 1
-    by_count = alternating["by_ones"][2]["steps"]  # of 32 elements
-    assert abs(np.mean(by_count[::2]) - np.mean(by_count[1::2]) - 0.5) < 0.1
+    assert "takes about 8 steps at every number of elements" in findings
+    shown = stored("03_papers_size_best_by_adam")[0][1]["step_by_step"]
+    assert "its answer swings between 0 and 1 on every input" in findings
+    assert all({0, 1} == set(answers) for answers in shown["answers"])
+    by_itself = [answers[n - 1] for answers, n in zip(shown["answers"], shown["steps"], strict=True)]
+    assert by_itself == shown["targets"]
     rise = f"from {counter['steps'][7]:.1f} steps at 8 elements to {counter['steps'][63]:.1f} at 64"
     assert rise in findings
     assert abs(np.polyfit(range(25), counter["by_ones"][2]["steps"][:25], 1)[0] - 0.5) < 0.03  # a step for every two

@@ -126,6 +126,20 @@ def test_a_run_with_caps_reports_them():
     assert [*row["by_cap"]] == ["2", "7"]
 
 
+def test_answers_are_shown_step_by_step():
+    model = network_of("PonderNet", gain=None, halting=0.0).eval()
+    found = papers_size.step_by_step(model, 6, 40, k=3)
+    x, y = ParityTask(6, 3, 3).batch(40, torch.Generator().manual_seed(15))
+    assert found["targets"] == y.tolist()
+    output = model(x)
+    for i in range(40):
+        assert found["answers"][i] == [int(logit > 0) for logit in output.y_hat[:, i]]
+        p = output.log_p[:, i].exp().tolist()
+        assert p[found["steps"][i] - 1] == max(p)
+    row = papers_size.run(**setting_of("PonderNet", updates=50, shown=3))
+    assert [len(answers) for answers in row["step_by_step"]["answers"]] == [5, 5, 5]
+
+
 def test_adam_alone_is_another_training():
     runs = [papers_size.run(**setting_of("PonderNet", updates=50, muon=muon)) for muon in (None, 3.0)]
     assert runs[0]["curve"]["accuracy"] != runs[1]["curve"]["accuracy"]
@@ -208,7 +222,7 @@ def test_settings_are_all_different_and_what_a_run_takes(name):
     for setting in experiment.settings + experiment.short:
         assert setting == plain(setting)
         assert setting["network"] in papers_size.METHODS
-        assert setting.keys() - {"stop_after", "caps"} == setting_of("ACT").keys()
+        assert setting.keys() - {"stop_after", "caps", "shown"} == setting_of("ACT").keys()
 
 
 @pytest.mark.parametrize("name", papers_size.EXPERIMENTS)

@@ -74,7 +74,8 @@ def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     """Train a network on a curriculum and `probe` it. On a GPU if there is one.
 
     The setting has "network", one of METHODS, with its hyperparameter; the names of RECIPE and SIZES; and a seed. It
-    may have "caps", for `probe_caps`, and "stop_after", how many evaluations the curriculum may stand still.
+    may have "caps", for `probe_caps`; "shown", the inputs of `step_by_step`; and "stop_after", how many evaluations
+    the curriculum may stand still.
     Result: "curve", [points] each, what was seen on the way: update; K, the level, and "accuracy" at k = 1 to K;
     "whole" and "steps", accuracy and mean steps at k = 1 to k_max; lr. And at the end what `probe` returns.
     """
@@ -88,6 +89,8 @@ def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     found = probe(model, elements, fixed)
     if isinstance(model, PonderNet) and "caps" in setting:
         found["by_cap"] = probe_caps(model, elements, fixed, setting["caps"])
+    if isinstance(model, PonderNet) and "shown" in setting:
+        found["step_by_step"] = step_by_step(model, elements, setting["shown"])
     return rounded({"curve": curve, **found})
 
 
@@ -156,6 +159,18 @@ def probe_caps(model: PonderNet, elements: int, fixed: bool, caps: Sequence[int]
     return {N: measure(PonderNet(model.step, N).eval(), batches, fixed) for N in caps}
 
 
+@torch.no_grad()
+def step_by_step(model: PonderNet, elements: int, inputs: int, k: int = 16) -> Row:
+    """Return the "targets" of some inputs, [inputs], the "answers" of each step, [inputs, N], all 0 or 1, and the most
+    probable halting "steps", [inputs]. The inputs have k non-zero elements, or all if there are fewer.
+    """
+    generator = torch.Generator(next(model.parameters()).device).manual_seed(15)
+    x, y = ParityTask(elements, min(k, elements), min(k, elements)).batch(inputs, generator)
+    output = model(x)
+    answers, steps = (output.y_hat > 0).int().T, output.log_p.argmax(0) + 1
+    return {"targets": y.int().tolist(), "answers": answers.tolist(), "steps": steps.tolist()}
+
+
 def _setting(size: str, network: str, seed: int, **change: Any) -> Row:
     return RECIPE | SIZES[size] | {"network": network, "hyperparameter": METHODS[network], "seed": seed} | change
 
@@ -178,6 +193,10 @@ BY_ADAM = [  # seed by seed
     _setting("64", "PonderNet", seed, hyperparameter=lambda_p, halting=bias, **ADAM)
     for seed in range(8) for lambda_p in (0.05, 0.1, 0.4) for bias in (-5.0, 0.0)
 ]  # fmt: skip
+BEST_BY_ADAM = [
+    _setting("64", "PonderNet", seed, hyperparameter=lambda_p, halting=bias, **ADAM, shown=1000)
+    for seed, lambda_p, bias in ((5, 0.1, 0.0), (0, 0.4, -5.0))
+]  # fmt: skip
 BEYOND = [  # those that learn their range, or may, and the rise of steps that the paper has
     _setting("96", network, seed, **change, caps=[20, 40, 60])
     for seed in range(5)
@@ -193,6 +212,7 @@ EXPERIMENTS = {
     "recipe": _experiment("recipe", ABLATED + NO_CURRICULUM),
     "hyperparameters": _experiment("hyperparameters", OTHERS + SLOW),
     "adam": _experiment("adam", BY_ADAM),
+    "best_by_adam": _experiment("best_by_adam", BEST_BY_ADAM),
     "beyond": _experiment("beyond", BEYOND),
 }
 
