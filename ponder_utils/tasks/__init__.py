@@ -1,8 +1,12 @@
 """Tasks: whole batches of inputs and targets, made on the device from a `torch.Generator`."""
 
+from ponder_utils.tasks.forests import ForestTask
 from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 from ponder_utils.tasks.mazes import MazeTask
 from ponder_utils.tasks.parity import ParityTask
 from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 
-__all__ = ["AdditionTask", "LineParityTask", "MazeTask", "ParityTask", "RotationTask", "rotated_by", "rotated_within"]
+__all__ = [
+    "AdditionTask", "ForestTask", "LineParityTask", "MazeTask", "ParityTask", "RotationTask", "rotated_by",
+    "rotated_within",
+]  # fmt: skip

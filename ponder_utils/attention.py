@@ -1,0 +1,62 @@
+"""Steps in which every token may read every other: one layer of a transformer, the same at each step."""
+
+import torch
+from torch import Tensor, nn
+
+from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils.tasks.forests import READS
+
+HALTED = 30.0  # the halting logit of padding, so that nobody waits for it
+
+
+class TransformerStep(nn.Module):
+    """Every token asks the others, by attention, and then answers and halts by itself.
+
+        A = LN(H + attention(H)),  H' = LN(A + MLP(A))
+
+    The layer of Vaswani et al. 2017 (arXiv:1706.03762), repeated as in the Universal Transformer (arXiv:1807.03819,
+    Eqs. 4-5) without its encodings of place and time.
+
+    Args:
+        size: numbers in the state of a token, a multiple of n_heads.
+        n_outputs: size of one answer; 1 gives y_hat_n of shape [batch, tokens], more [batch, tokens, n_outputs].
+        reads: "now": keys and values come from what the others know by now; "start": from what they knew at the start.
+        sleep: in training a token keeps its old state at a step with this probability, in [0, 1]: so it cannot count.
+    """
+
+    def __init__(self, size: int, n_outputs: int = 1, n_heads: int = 1, reads: str = "now", sleep: float = 0.0) -> None:
+        super().__init__()
+        if check_int("size", size, 1) % check_int("n_heads", n_heads, 1):
+            raise ValueError(f"size must be a multiple of n_heads = {n_heads}; got {size}")
+        self.n_outputs = check_int("n_outputs", n_outputs, 1)
+        self.reads = check_choice("reads", reads, READS)
+        self.sleep = check_real("sleep", sleep, 0, 1, open_low=False)
+        self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(size, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
+        self.norm_attention, self.norm_mlp = nn.LayerNorm(size), nn.LayerNorm(size)
+        self.heads = nn.Linear(size, n_outputs + 1)
+
+    def start(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
+        """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens]."""
+        tokens, padding = x if isinstance(x, tuple) else (x, None)
+        if tokens.ndim != 3 or tokens.shape[2] != self.attention.embed_dim:
+            allowed = f"[batch, tokens, size = {self.attention.embed_dim}]"
+            raise ValueError(f"x must have shape {allowed}; got {list(tokens.shape)}")
+        if padding is not None and padding.shape != tokens.shape[:2]:
+            raise ValueError(f"padding must have shape {list(tokens.shape[:2])}; got {list(padding.shape)}")
+        return (tokens, padding), tokens
+
+    def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return y_hat_n, the next states [batch, tokens, size] and a_n [batch, tokens]. z, h: as from `start`."""
+        tokens, padding = z
+        read = h if self.reads == "now" else tokens
+        heard, _ = self.attention(h, read, read, key_padding_mask=padding, need_weights=False)
+        new = self.norm_attention(h + heard)
+        new = self.norm_mlp(new + self.mlp(new))
+        if self.training and self.sleep:
+            new = torch.where(torch.rand_like(new[..., :1]) < self.sleep, h, new)
+        y_hat, halt_logit = self.heads(new).split([self.n_outputs, 1], dim=-1)
+        halt_logit = halt_logit.squeeze(-1)
+        if padding is not None:
+            halt_logit = halt_logit.masked_fill(padding, HALTED)
+        return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), new, halt_logit
