@@ -144,11 +144,10 @@ def test_one_h1_and_no_heading_level_skipped(path):
 FLOORS = [  # files and folders of both packages; each imports from its own floor and from those above
     "ponder_utils._check",
     "ponder_utils.tasks ponder_utils.states",
-    "ponder_utils.cells ponder_utils.encoders ponder_utils.steps ponder_utils.local ponder_utils.attention ponder_utils.halting",
+    "ponder_utils.cells ponder_utils.steps ponder_utils.local ponder_utils.attention ponder_utils.halting",
     "ponder_utils.rules",
     "ponder_utils.pondernet ponder_utils.act",
     "ponder_utils.losses ponder_utils.evaluation",
-    "ponder_utils.supervision",
     "ponder_utils.checkpoints ponder_utils.epochs",
     "ponder_utils.training",
     "ponder_utils",  # its version
