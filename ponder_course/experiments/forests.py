@@ -208,19 +208,15 @@ def run(seed: int, reads: str, **setting: Any) -> dict[str, Any]:
     return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": felt(model.step, x[-10:], N)})
 
 
-def _experiment(name: str, seeds: int, *changes: dict[str, Any]) -> Experiment:
-    settings = [{"reads": reads} | change | {"seed": seed}
-                for seed in range(seeds) for change in changes or ({},) for reads in ("now", "start")
-                if change.get("reads", reads) == reads]  # fmt: skip
-    smoke = [setting | {"updates": 5, "n_nodes": 8, "size": 16} for setting in settings[:2]]
+def _experiment(name: str, seeds: int, kinds: tuple[str, ...] = ("now",), **change: Any) -> Experiment:
+    settings = [{"reads": reads, **change, "seed": seed} for seed in range(seeds) for reads in kinds]
+    smoke = [setting | {"updates": 5, "n_nodes": 8, "size": 16} for setting in settings[: len(kinds)]]
     return Experiment(f"08_forests_{name}", run, settings, smoke)
 
 
 EXPERIMENTS = {
-    "main": _experiment("main", 10),
-    "awake": _experiment("awake", 5, {"sleep": 0.0}),
-    "certainty": _experiment("certainty", 5, {"halting": False}),
-    "heads": _experiment("heads", 3, {"n_heads": 2}, {"n_heads": 4}),
-    "large": _experiment("large", 5, {"n_nodes": 64, "size": 128, "batch": 8, "max_depth": 16, "reads": "now"},
-                         {"n_nodes": 64, "size": 128, "batch": 8, "reads": "now"}),
-}  # fmt: skip
+    "main": _experiment("main", 10, ("now", "start")),
+    "awake": _experiment("awake", 5, sleep=0.0),
+    "certainty": _experiment("certainty", 5, halting=False),
+    "heads": _experiment("heads", 3, n_heads=4),
+}

@@ -1,0 +1,152 @@
+"""Figures of forests: who points at whom, how many steps nodes take to find their roots, and whom they ask."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Arc
+from numpy.typing import ArrayLike
+
+from ponder_course.figures.machines import ARROW
+from ponder_course.figures.style import (
+    ANSWER,
+    BLUE,
+    DARK_GREY,
+    DARK_ORANGE,
+    GREY,
+    HALTING,
+    LIMIT,
+    PALE_GREY,
+    WRONG,
+    panels,
+    slide,
+)
+
+ByDepth = Mapping[int, float]  # a number for each depth
+
+
+@slide
+def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
+    """Draw each node below its parent, with its number and an arrow that points at the parent; roots are blue."""
+    figure, (ax,) = panels(1, width=7.4, height=0.8 * max(depths) + 1.6)
+    children: dict[int, list[int]] = {node: [] for node in range(len(parents))}
+    for node, parent in enumerate(parents):
+        if node != parent:
+            children[parent].append(node)
+    places: dict[int, tuple[float, int]] = {}
+    free = 0.0  # the next column without a leaf
+
+    def put(node: int) -> None:
+        nonlocal free
+        for child in children[node]:
+            put(child)
+        if children[node]:
+            x = float(np.mean([places[child][0] for child in children[node]]))
+        else:
+            x, free = free, free + 1
+        places[node] = (x, -depths[node])
+
+    for node, parent in enumerate(parents):
+        if node == parent:
+            put(node)
+    for node, (x, y) in places.items():
+        is_root = parents[node] == node
+        ax.scatter(x, y, s=480, color=BLUE if is_root else "white", edgecolor=BLUE if is_root else GREY, zorder=3)
+        ax.text(x, y, str(node), color="white" if is_root else "black", ha="center", va="center", zorder=4)
+        if not is_root:
+            ax.annotate("", places[parents[node]], (x, y), arrowprops={**ARROW, "shrinkA": 12, "shrinkB": 12})
+    ax.set(xlim=(-0.7, free - 0.3), ylim=(-max(depths) - 0.6, 0.6), yticks=range(-max(depths), 1), ylabel="depth")
+    ax.set_yticklabels([str(d) for d in range(max(depths), -1, -1)])
+    ax.set_xticks([])
+    ax.grid(visible=False)
+    return figure
+
+
+@slide
+def against_depth(
+    kinds: Mapping[str, Sequence[ByDepth]], limits: Mapping[str, ByDepth], border: int,
+    ylabel: str = "steps taken", xlabel: str = "depth of a node",
+) -> Figure:  # fmt: skip
+    """Draw a dashed line for each network of each kind, and its limit in black; depths beyond the border are grey.
+
+    kinds and limits: by name, as it is written above the end of its lines.
+    """
+    last = max(max(limit) for limit in limits.values())
+    figure, (ax,) = panels(1, width=8.6, height=4.8)
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    for name, networks in kinds.items():
+        limit = limits[name]
+        ax.plot(list(limit), list(limit.values()), color=LIMIT, linewidth=1.4)
+        for network in networks:
+            ax.plot(list(network), list(network.values()), color=HALTING, linestyle="--")
+        end = limit[max(limit)]
+        ax.text(0.86 * last, 0.86 * end + 3, name, color=DARK_ORANGE, ha="right", va="bottom", fontweight="bold")
+    ax.text(border + 1, ax.get_ylim()[1], "deeper than in training", va="top", color=DARK_GREY)
+    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, last + 0.5), ylim=(0, None))
+    return figure
+
+
+@slide
+def arcs(kinds: Mapping[str, tuple[ArrayLike, ArrayLike]], size: float = 1.05) -> Figure:
+    """Draw whom each node of a chain reads, a row for each step and a column for each kind; the root is on the left.
+
+    kinds: {title: (depth of the node that is read the most, its weight)}, [steps, nodes] each, nodes by depth.
+    """
+    n_steps, n_nodes = np.shape(next(iter(kinds.values()))[0])
+    figure, axes = panels(n_steps * len(kinds), width=9.4 / len(kinds), height=size, rows=n_steps, squeeze=False)
+    for i, (title, (target, weight)) in enumerate(kinds.items()):
+        for n, ax in enumerate(axes[i :: len(kinds)]):
+            _arcs(ax, np.asarray(target)[n], np.asarray(weight)[n])
+            ax.set(xlim=(-1, n_nodes), yticks=[], xticks=[], title=title if n == 0 else "")
+            if i == 0:
+                ax.set_ylabel(f"step {n + 1}", rotation=0, ha="right", va="center")
+            for spine in ax.spines.values():
+                spine.set_visible(False)
+            ax.grid(visible=False)
+    return figure
+
+
+def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
+    """Draw an arc from each node to the one it reads, paler where its weight is small; the last is blue."""
+    nodes, height = np.arange(len(target)), 1.0
+    for node, read, how_much in zip(nodes, target, weight, strict=True):
+        is_last = node == nodes[-1]
+        colour, width = (ANSWER, 2.6) if is_last else (DARK_GREY, 0.9)
+        far = abs(int(node) - int(read))
+        height = max(height, far / 2)
+        ax.add_patch(Arc(((node + read) / 2, 0), far, far, theta1=0, theta2=180, color=colour, linewidth=width,
+                         alpha=1.0 if is_last else float(how_much), zorder=2 + is_last))  # fmt: skip
+    ax.scatter(nodes, 0 * nodes, s=14, color=[BLUE, *[GREY] * (len(nodes) - 2), ANSWER], zorder=4)
+    ax.text(nodes[-1], height, f"{len(nodes) - 1 - int(target[-1])} up", color=ANSWER, ha="right", va="bottom")
+    ax.set_ylim(-0.12 * height, 1.5 * height)
+
+
+@slide
+def knows(right_from: ByDepth, halts_at: ByDepth) -> Figure:
+    """Draw the step from which nodes are right, and that at which they halt, by depth; a ring where they differ."""
+    figure, (ax,) = panels(1, width=8.6, height=3.9)
+    depths = np.array(list(right_from))
+    right, halt = np.array(list(right_from.values())), np.array(list(halts_at.values()))
+    ax.vlines(depths, right, halt, color=PALE_GREY, linewidth=5, zorder=1)
+    ax.scatter(depths, halt, s=90, color=HALTING, zorder=2, label="halts")
+    ax.scatter(depths, right, s=26, color=ANSWER, zorder=3, label="is right from here on")
+    last = depths[-1]
+    ax.text(last, halt[-1] + 0.35, "the node halts", color=DARK_ORANGE, ha="right", va="bottom")
+    ax.text(last, right[-1] - 0.4, "its answer is right from here on", color=ANSWER, ha="right", va="top")
+    ax.set(xlabel="depth of a node", ylabel="step $n$", ylim=(0, max(halt) + 1.2), yticks=range(1, int(max(halt)) + 2))
+    return figure
+
+
+@slide
+def right_by_depth(kinds: Mapping[str, Sequence[ByDepth]], border: int) -> Figure:
+    """Draw the fraction of nodes that are right, by depth, a line for each network: the first kind blue, others red."""
+    figure, (ax,) = panels(1, width=8.6, height=3.9)
+    for colour, (name, networks) in zip((ANSWER, WRONG), kinds.items(), strict=False):
+        for i, network in enumerate(networks):
+            ax.plot(list(network), list(network.values()), color=colour, linewidth=1.2, label=name if i == 0 else None)
+    last = max(max(network) for networks in kinds.values() for network in networks)
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
+    ax.legend(loc="lower left")
+    return figure
