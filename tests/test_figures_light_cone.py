@@ -149,11 +149,11 @@ def test_a_line_halts_above_the_row_of_its_step_and_its_inputs_stand_above_their
 
 
 def test_how_late_lines_halt_is_put_in_words():
-    assert in_words([0, 1]) == "These lines halt 0 and 1 steps after their last place can be sure"
-    assert in_words([7, 1]) == "These lines halt 7 and 1 steps after their last place can be sure"
-    assert in_words([2, 2]) == "These lines halt 2 steps after their last place can be sure"
-    assert in_words([1, 1]) == "These lines halt 1 step after their last place can be sure"
-    assert in_words([0, 0]) == "These lines halt exactly when their last place can be sure"
+    assert in_words([0, 1]) == "These lines halt in time and 1 step late"
+    assert in_words([7, 1]) == "These lines halt 7 steps late and 1 step late"
+    assert in_words([2, 2]) == "These lines halt 2 steps late"
+    assert in_words([1, 1]) == "These lines halt 1 step late"
+    assert in_words([0, 0]) == "These lines halt in time"
     assert in_words([1, -1]) == "A line halts before all of its places can be sure"
 
 
@@ -227,9 +227,10 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
-    names = ["own\nstep", "same step\nfor all", "halts by itself"]
+    names = ["best:\nown step", "same step", "halts by itself", "best: same step"]
     assert [text.get_text() for text in first.texts[2:]] == names
-    assert [text.get_color() for text in first.texts[2::2]] == [LIMIT, GREEN]
+    assert [first.texts[which].get_color() for which in (2, 4, 5)] == [LIMIT, GREEN, LIMIT]
+    np.testing.assert_allclose(first.texts[5].xy, (2.7, np.interp(2.7, *TESTS[0].limits["best for all"])))
     assert not figure.legends
     arrow, gain = first.texts[:2]  # at 2.5 steps .7 are right at the same step for all, at 2 steps .4
     np.testing.assert_allclose([*arrow.xyann], [2.25, 0.55])
