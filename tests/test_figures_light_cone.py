@@ -149,11 +149,11 @@ def test_a_line_halts_above_the_row_of_its_step_and_its_inputs_stand_above_their
 
 
 def test_how_late_lines_halt_is_put_in_words():
-    assert in_words([0, 1]) == "These lines halt in time and 1 step late"
-    assert in_words([7, 1]) == "These lines halt 7 steps late and 1 step late"
-    assert in_words([2, 2]) == "These lines halt 2 steps late"
-    assert in_words([1, 1]) == "These lines halt 1 step late"
-    assert in_words([0, 0]) == "These lines halt in time"
+    assert in_words([0, 1]) == "The left line halts in time, the right one 1 step late"
+    assert in_words([7, 1]) == "The left line halts 7 steps late, the right one 1 step late"
+    assert in_words([2, 2]) == "Both lines halt 2 steps late"
+    assert in_words([1, 1]) == "Both lines halt 1 step late"
+    assert in_words([0, 0]) == "Both lines halt in time"
     assert in_words([1, -1]) == "A line halts before all of its places can be sure"
 
 
@@ -182,7 +182,7 @@ def test_runs_are_drawn_where_they_were_measured():
     assert [line.get_alpha() for line in ax.lines[1:3]] == [0.95, 0.45]
     labels = [text.get_text() for text in ax.texts]
     assert "PonderNet\n+1.3 steps" in labels  # 1, 1, 1, and four times 1.5
-    assert "ACT stops near step 2" in labels  # 2.5, where 4 are needed
+    assert "ACT takes 2 of 4 steps" in labels  # 2.5
     (below,) = ax.collections  # the grey area lies below the diagonal
     xs, ys = below.get_paths()[0].vertices.T
     assert (ys <= xs).all()
