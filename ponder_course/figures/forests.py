@@ -29,7 +29,7 @@ ByDepth = Mapping[int, float]  # a number for each depth
 @slide
 def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
     """Draw each node below its parent, with its number and an arrow that points at the parent; roots are blue."""
-    figure, (ax,) = panels(1, width=7.4, height=0.8 * max(depths) + 1.6)
+    figure, (ax,) = panels(1, width=7.4, height=0.65 * max(depths) + 1.3)
     children: dict[int, list[int]] = {node: [] for node in range(len(parents))}
     for node, parent in enumerate(parents):
         if node != parent:
@@ -55,7 +55,9 @@ def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
         ax.scatter(x, y, s=480, color=BLUE if is_root else "white", edgecolor=BLUE if is_root else GREY, zorder=3)
         ax.text(x, y, str(node), color="white" if is_root else "black", ha="center", va="center", zorder=4)
         if not is_root:
-            ax.annotate("", places[parents[node]], (x, y), arrowprops={**ARROW, "shrinkA": 12, "shrinkB": 12})
+            ax.annotate(
+                "", places[parents[node]], (x, y), arrowprops={**ARROW, "shrinkA": 12, "shrinkB": 12, "color": "black"}
+            )
     ax.set(xlim=(-0.7, free - 0.3), ylim=(-max(depths) - 0.6, 0.6), yticks=range(-max(depths), 1), ylabel="depth")
     ax.set_yticklabels([str(d) for d in range(max(depths), -1, -1)])
     ax.set_xticks([])
