@@ -137,6 +137,19 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("prior=0.8, beta=0.03)", "prior=0.8, beta=0.3)"),
         ("asked = y >= 0\n    return", "asked = y >= 1\n    return"),
     ],
+    ("08_alone_and_together", 1): [
+        ('"start": lambda n: n + 1', '"start": lambda n: n + 2'),
+        ('"now": lambda n: 2**n', '"now": lambda n: 2**n + 1'),
+        ("if K(n) >= d + 1)", "if K(n) >= d)"),
+    ],
+    ("08_alone_and_together", 2): [
+        ("new = self.norm_attention(h + heard)", "new = self.norm_attention(h - heard)"),
+        ("new = self.norm_mlp(new + self.mlp(new))", "new = self.norm_mlp(new - self.mlp(new))"),
+        ("others = h if self.reads", "others = tokens if self.reads"),
+        ("(h @ q.T @ (read @ k.T).mT / 16**0.5)", "(h @ q.T @ (read @ k.T).mT / 16)"),
+        ("ours.norm_attention(h + weights", "ours.norm_attention(h - weights"),
+        ("ours.norm_mlp(A + ours.mlp(A))", "ours.norm_mlp(h + ours.mlp(A))"),
+    ],
 }
 
 

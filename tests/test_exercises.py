@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 import ponder_utils
 from ponder_course import notebook
+from ponder_course.experiments import forests
 from ponder_course.experiments.mazes import with_both_colours
 from ponder_utils import rules
 from ponder_utils.tasks.mazes import distances
@@ -27,6 +28,7 @@ def exercises(path):
     names |= {name: getattr(ponder_utils, name) for name in ("LineParityTask", "LocalStep", "PonderNet")}
     names |= {"rules": rules, "PonderOutput": ponder_utils.PonderOutput}
     names |= {"MazeTask": ponder_utils.MazeTask, "shown": first_maze()}
+    names |= {"ForestTask": ponder_utils.ForestTask, "forests": forests, "math": math}
     names["cross_entropy"] = nn.BCEWithLogitsLoss(reduction="none")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
@@ -239,6 +241,21 @@ WRONG = {
         lambda x: ponder_utils.MazeTask.needed_steps(x.index_fill_(1, torch.tensor(0), 1.0)),  # changes the mazes
         lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)) - 1,  # distances
     ],
+    ("08_alone_and_together", "steps_needed"): [
+        lambda depth: (max(1, depth), max(1, math.ceil(math.log2(max(1, depth))))),  # right, and not sure of it
+        lambda depth: (depth, math.ceil(math.log2(depth + 1))),  # a root that takes no step
+        lambda depth: (depth + 1, 1 + math.ceil(math.log2(depth + 1))),  # the start is a step
+        lambda depth: (max(1, depth), max(1, math.log2(depth + 1))),  # no whole steps
+        lambda depth: (max(1, depth), max(1, round(math.log2(depth + 1)))),  # the nearest
+        lambda depth: max(1, depth),  # alone only
+    ],
+    ("08_alone_and_together", "felt_at"): [
+        lambda k: (max(1, k), max(1, math.ceil(math.log2(max(1, k))))),  # k arrows
+        lambda k: (k + 1, max(1, math.ceil(math.log2(k + 1)))),  # the need of what stands above it
+        lambda k: (max(1, k), max(1, math.floor(math.log2(k + 1)))),  # rounded down
+        lambda k: (k, math.ceil(math.log2(k + 1))),  # before the first step
+        lambda k: (max(1, k), max(1, k)),  # alone, twice
+    ],
     ("05_light_cone", "oracle_accuracy"): [
         lambda right, need: right.float().mean().item(),
         lambda right, need: right.float().mean(1)[need - 1].max().item(),
@@ -440,6 +457,17 @@ RIGHT = {
     ("07_map_of_thought", "steps_through_walls"): [
         lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)),
         lambda x: distances(torch.ones_like(x[:, 0]), x[:, 1] + x[:, 2]) + 1,
+    ],
+    ("08_alone_and_together", "steps_needed"): [
+        lambda depth: np.array([max(depth, 1), np.ceil(np.log2(depth + 1)).clip(1)], dtype=np.int64),
+        lambda depth: torch.tensor([max(depth, 1), max(1, depth.bit_length())], dtype=torch.float64),
+        lambda depth: [max(1, depth), next(n for n in range(1, 99) if 2**n >= depth + 1)],
+        lambda depth: (max(1.0, float(depth)), max(1.0, math.ceil(math.log2(depth + 1)))),
+    ],
+    ("08_alone_and_together", "felt_at"): [
+        lambda k: [np.int64(max(k, 1)), np.float64(max(1, int(k).bit_length()))],
+        lambda k: torch.tensor([max(k, 1), next(n for n in range(1, 99) if 2**n > k)]),
+        lambda k: (max(1, k), max(1, math.ceil(math.log2(k + 1)))),
     ],
     ("05_light_cone", "oracle_accuracy"): [
         lambda right, need: torch.stack([right[n - 1, i] for i, n in enumerate(need)]).double().mean(),
