@@ -1,7 +1,8 @@
 """A transformer encoder that decides how often to apply its layer, on padded sequences.
 
 One layer is applied again and again, as in the Universal Transformer (Dehghani et al. 2018, arXiv:1807.03819). The
-task: is a string of brackets balanced? The input is a dict of tokens and a padding mask, as a tokenizer gives it.
+task: is a string of brackets balanced? The input is a dict of tokens and a padding mask, as a tokenizer gives it. One
+answer is asked for; where every token is to answer and halt by itself, take `ponder_utils.TransformerStep`.
 
     python -m examples.transformer
 """

@@ -2,13 +2,13 @@
 
 Imports flow one way, and so may a reader:
 
-    tasks, states -> halting, cells, steps, local, attention -> rules -> pondernet, act -> losses, evaluation
+    tasks, states -> halting, cells, steps, local, attention, universal -> rules -> pondernet, act -> losses, evaluation
     -> training
 """
 
 from ponder_utils import rules
 from ponder_utils.act import ACT, act_average
-from ponder_utils.attention import TransformerStep
+from ponder_utils.attention import ReaderStep, TransformerStep
 from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.evaluation import binary_correct, class_correct, evaluate
@@ -19,19 +19,19 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import AdditionTask, ForestTask, LineParityTask, MazeTask, ParityTask, RotationTask
 from ponder_utils.training import NonFiniteError, cool_down, train
+from ponder_utils.universal import UniversalStep
 
 __version__ = "0.2.0"  # the one place where it stands
 
 # fmt: off
 __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # networks that think, and the steps they take
-    "PonderNet", "PonderOutput", "ACT", "act_average",
-    "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep", "LocalStep", "TransformerStep", "RNNCell", "GRUCell",
+    "PonderNet", "PonderOutput", "ACT", "act_average", "RNNCell", "GRUCell",
+    "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep", "LocalStep", "TransformerStep", "UniversalStep", "ReaderStep",
     # halting, and what is learnt from
     "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
     "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss",
     # training, judging, tasks
-    "train", "cool_down", "load_weights", "NonFiniteError",
-    "evaluate", "binary_correct", "class_correct",
+    "train", "cool_down", "load_weights", "NonFiniteError", "evaluate", "binary_correct", "class_correct",
     "ParityTask", "LineParityTask", "AdditionTask", "MazeTask", "ForestTask", "RotationTask",
 ]

@@ -115,9 +115,10 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """Return the answer of ACT at a single time step, from the N steps that a `PonderNet` took with any step function.
 
     The halting units are h_n = sigmoid(a_n), and the N steps are the cap M. The state is None. epsilon: as for `ACT`.
+    Where each place halts by itself, each has an answer, N and R of its own: [1, batch, *places].
     """
     check_real("epsilon", epsilon, 0, 1, open_low=True)
-    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch]
+    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch], or [N, batch, *places]
     left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
 
     # N = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
@@ -130,7 +131,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     remainder = left.gather(0, steps[None] - 1)[0]
 
     # p_n = h_n if n < N, R if n = N
-    n = torch.arange(1, len(h) + 1, device=h.device)[:, None]
+    n = torch.arange(1, len(h) + 1, device=h.device).view(-1, *[1] * (h.ndim - 1))
     p = torch.where(n == steps, remainder, h * goes_on)
     return ACTOutput(average(p, output.y_hat)[None], steps[None], remainder[None], None)
 

@@ -1,9 +1,10 @@
-"""Steps in which every token may read every other: one layer of a transformer, the same at each step."""
+"""Steps that read by attention: every token reads every other (one layer of a transformer), or one reader a memory."""
 
 import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils.steps import RecurrentStep
 from ponder_utils.tasks.forests import READS
 
 HALTED = 30.0  # the halting logit of padding, so that nobody waits for it
@@ -39,11 +40,7 @@ class TransformerStep(nn.Module):
     def start(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
         """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens]."""
         tokens, padding = x if isinstance(x, tuple) else (x, None)
-        if tokens.ndim != 3 or tokens.shape[2] != self.attention.embed_dim:
-            allowed = f"[batch, tokens, size = {self.attention.embed_dim}]"
-            raise ValueError(f"x must have shape {allowed}; got {list(tokens.shape)}")
-        if padding is not None and padding.shape != tokens.shape[:2]:
-            raise ValueError(f"padding must have shape {list(tokens.shape[:2])}; got {list(padding.shape)}")
+        _check_tokens("x", tokens, padding, self.attention.embed_dim)
         return (tokens, padding), tokens
 
     def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -60,3 +57,38 @@ class TransformerStep(nn.Module):
         if padding is not None:
             halt_logit = halt_logit.masked_fill(padding, HALTED)
         return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), new, halt_logit
+
+
+class ReaderStep(nn.Module):
+    """One reader asks a memory, by attention, and is moved by what it hears: h' = GRU(attention(h, memory), h).
+
+    size: numbers in its state and in each token, a multiple of n_heads; n_outputs: as for `RecurrentStep`.
+    """
+
+    def __init__(self, size: int, n_outputs: int = 1, n_heads: int = 1) -> None:
+        super().__init__()
+        if check_int("size", size, 1) % check_int("n_heads", n_heads, 1):
+            raise ValueError(f"size must be a multiple of n_heads = {n_heads}; got {size}")
+        self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
+        self.thought = RecurrentStep(nn.GRUCell(size, size), n_outputs)
+
+    def start(self, x: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
+        """x: question [batch, size], memory [batch, tokens, size] and, if any is, where it is padding, as above."""
+        question, memory, padding = x if len(x) == 3 else (x[0], x[1], None)
+        _check_tokens("memory", memory, padding, self.attention.embed_dim)
+        if question.shape != memory[:, 0].shape:
+            raise ValueError(f"question must have shape {list(memory[:, 0].shape)}; got {list(question.shape)}")
+        return (memory, padding), question
+
+    def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return y_hat_n [batch] or [batch, n_outputs], the next state [batch, size] and a_n [batch]."""
+        memory, padding = z
+        heard, _ = self.attention(h[:, None], memory, memory, key_padding_mask=padding, need_weights=False)
+        return self.thought(heard[:, 0], h)
+
+
+def _check_tokens(name: str, tokens: Tensor, padding: Tensor | None, size: int) -> None:
+    if tokens.ndim != 3 or tokens.shape[2] != size:
+        raise ValueError(f"{name} must have shape [batch, tokens, size = {size}]; got {list(tokens.shape)}")
+    if padding is not None and padding.shape != tokens.shape[:2]:
+        raise ValueError(f"padding must have shape {list(tokens.shape[:2])}; got {list(padding.shape)}")

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Arc
 
 from ponder_course.figures import forests as draw
-from ponder_course.figures.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, WRONG
+from ponder_course.figures.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, NOT_LEARNT, WRONG
 
 PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.0, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
@@ -94,6 +94,12 @@ def test_steps_against_depth_are_drawn_for_each_network_beside_its_limit():
     assert (beyond.get_x(), beyond.get_x() + beyond.get_width()) == (5.5, 9.5)
     again = draw.against_depth(LINES, LIMITS, 5, ylabel="felt", xlabel="how far").axes[0]
     assert (again.get_xlabel(), again.get_ylabel()) == ("how far", "felt")
+
+
+def test_networks_that_have_not_learnt_are_light_grey():
+    (ax,) = draw.against_depth(LINES, LIMITS, 5, not_learnt=[{0: 3.0, 1: 2.0, 9: 2.5}]).axes
+    assert points(ax, color=NOT_LEARNT) == [pairs((0, 1, 9), (3.0, 2.0, 2.5))]
+    assert len(ax.lines) == 6
 
 
 def spans(ax):

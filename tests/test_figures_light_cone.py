@@ -149,11 +149,11 @@ def test_a_line_halts_above_the_row_of_its_step_and_its_inputs_stand_above_their
 
 
 def test_how_late_lines_halt_is_put_in_words():
-    assert in_words([0, 1]) == "These lines halt 0 and 1 steps after their last place can be sure"
-    assert in_words([7, 1]) == "These lines halt 7 and 1 steps after their last place can be sure"
-    assert in_words([2, 2]) == "These lines halt 2 steps after their last place can be sure"
-    assert in_words([1, 1]) == "These lines halt 1 step after their last place can be sure"
-    assert in_words([0, 0]) == "These lines halt exactly when their last place can be sure"
+    assert in_words([0, 1]) == "The left line halts in time, the right one 1 step late"
+    assert in_words([7, 1]) == "The left line halts 7 steps late, the right one 1 step late"
+    assert in_words([2, 2]) == "Both lines halt 2 steps late"
+    assert in_words([1, 1]) == "Both lines halt 1 step late"
+    assert in_words([0, 0]) == "Both lines halt in time"
     assert in_words([1, -1]) == "A line halts before all of its places can be sure"
 
 
@@ -182,7 +182,7 @@ def test_runs_are_drawn_where_they_were_measured():
     assert [line.get_alpha() for line in ax.lines[1:3]] == [0.95, 0.45]
     labels = [text.get_text() for text in ax.texts]
     assert "PonderNet\n+1.3 steps" in labels  # 1, 1, 1, and four times 1.5
-    assert "ACT stops near step 2" in labels  # 2.5, where 4 are needed
+    assert "ACT takes 2 of 4 steps" in labels  # 2.5
     (below,) = ax.collections  # the grey area lies below the diagonal
     xs, ys = below.get_paths()[0].vertices.T
     assert (ys <= xs).all()
@@ -227,9 +227,10 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
-    names = ["own\nstep", "same step\nfor all", "halts by itself"]
+    names = ["best:\nown step", "same step", "halts by itself", "best: same step"]
     assert [text.get_text() for text in first.texts[2:]] == names
-    assert [text.get_color() for text in first.texts[2::2]] == [LIMIT, GREEN]
+    assert [first.texts[which].get_color() for which in (2, 4, 5)] == [LIMIT, GREEN, LIMIT]
+    np.testing.assert_allclose(first.texts[5].xy, (2.7, np.interp(2.7, *TESTS[0].limits["best for all"])))
     assert not figure.legends
     arrow, gain = first.texts[:2]  # at 2.5 steps .7 are right at the same step for all, at 2 steps .4
     np.testing.assert_allclose([*arrow.xyann], [2.25, 0.55])

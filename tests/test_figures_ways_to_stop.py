@@ -129,7 +129,9 @@ def test_the_findings_say_what_the_numbers_say():
     ]
     assert worst_of_each(RUNS_OF_BOTH) == pytest.approx({"ACT": 30, "coin": 14})
     one_kind = {"lines": {"ACT": [Regret(0.0, 0.0269)], "coin": [Regret(0.1, 0.0)]}}
-    assert none_is_safe(one_kind) == "Each way has a kind of question\non which it loses 2.6 hundredths or more"
+    assert none_is_safe(one_kind) == "None is safe: each loses more than 2 hundredths\non some kind of question"
+    one_kind["lines"]["coin"] = [Regret(0.0, 0.009)]
+    assert none_is_safe(one_kind) == "On none of these kinds of question\ncoin loses a hundredth of an answer"
     assert behind("ACT", RUNS_OF_BOTH["noisy"]) == pytest.approx(16)
     assert behind("coin", RUNS_OF_BOTH["noisy"]) == 0
 
@@ -251,8 +253,10 @@ def test_what_three_lines_show_is_said_of_when_they_halt():
 
     titles = [outcome(line) for line in lines([3, 5, 6, 7])]
     assert titles == ["3 steps early", "1 step early", "in time", "1 step late"]
-    assert finding([5, 6, 3], 6, correct=True) == "Lines that need 6 steps halt at 5, 6 and 3, and are right"
-    assert finding([5, 6, 3], 6, correct=False) == "Lines that need 6 steps halt at 5, 6 and 3"
+    assert finding([5, 6, 3], 6, correct=True) == (
+        "Three lines halt at steps 5, 6 and 3, and are right; the best clock at 6"
+    )
+    assert finding([5, 6, 3], 6, correct=False) == "Three lines halt at steps 5, 6 and 3; the best clock at 6"
     pair = "The first line halts 1 step before $L$. Its twin differs in the first bit, and halts at step 6."
     assert in_words(lines([5, 6])) == pair
     assert lacking((1, 0, 0, 0, 0, 0), 3) == (

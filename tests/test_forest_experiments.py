@@ -330,3 +330,13 @@ def test_networks_learn_by_each_recipe_and_say_what_they_found():
             assert list(found["by_depth"]) == [str(d) for d in range(8)]
             assert len(found["felt"]) == 7
             assert len(found["asked"]) == {"now": 3, "start": 7}[setting["reads"]]
+
+
+def test_who_errs_at_a_depth_of_training_has_not_learnt():
+    def row(**right):
+        return {"by_depth": {depth: {"right": fraction} for depth, fraction in right.items()}}
+
+    assert forests.has_learnt(row(**{"0": 1.0, "8": 0.99, "9": 0.1}))
+    assert not forests.has_learnt(row(**{"0": 1.0, "8": 0.98, "9": 1.0}))
+    assert not forests.has_learnt({"by_depth": {0: {"right": 1.0}, 3: {"right": 0.5}}})
+    assert forests.has_learnt({"by_depth": {0: {"right": 1.0}, 3: {"right": 0.5}}}, deepest=2)

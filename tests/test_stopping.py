@@ -463,8 +463,8 @@ def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(mon
     }  # fmt: skip
     best = ranking.one_for_all(problems, ["sure", "other", "rare"])
     assert best == ranking.Setting("other", 1.0, first)  # worst .8, others .7 and .5; ACT has runs of one only
-    assert ranking.setting_regrets(problems["lines"], best, "16 places") == pytest.approx([0.4, 0.6])
-    assert ranking.setting_regrets(problems["lines"], best, "valid") == pytest.approx([0.1, 0.3])
+    assert ranking.mean_regrets(problems, best, "16 places", ranking.PRICE) == pytest.approx([0.5, 0.8])
+    assert ranking.mean_regrets(problems, best, "valid", ranking.PRICE) == pytest.approx([0.2, 0.1])
     assert ranking.one_for_all(problems, ["sure"]) == ranking.Setting("sure", 0.0, first)
     assert ranking.one_for_all(problems, ["rare"]) is None
 

@@ -191,6 +191,11 @@ def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> dict[str, An
     }
 
 
+def has_learnt(row: dict[str, Any], deepest: int = MAX_DEPTH) -> bool:
+    """Return whether a network that was measured is right on 99 % of the nodes of each depth that it was trained on."""
+    return all(part["right"] >= 0.99 for depth, part in row["by_depth"].items() if int(depth) <= deepest)
+
+
 def test_inputs(n_nodes: int) -> Tensor:
     """Return 300 forests and 100 chains, so that there are nodes of every depth: parents [400, n_nodes]."""
     generator = torch.Generator().manual_seed(100)

@@ -160,18 +160,18 @@ class Setting(NamedTuple):
     value: float  # of the rule's parameter
 
 
-def setting_regrets(rows: Sequence[Row], setting: Setting, test: str, price: float = PRICE) -> list[float]:
-    """Return the regret, time and wrong answers together, of each network of this setting that is `choosing`, if the
-    test is "valid", or else `reporting`.
+def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float) -> list[float]:
+    """Return the mean regret on each problem, time and wrong answers together, of the networks of this setting that are
+    `choosing`, if the test is "valid", or else `reporting`.
     """
-    _, training, rule = ways_to_stop.METHODS[setting.name]
-    which = ways_to_stop.RULES[rule].values.index(setting.value)
-    of_setting = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, setting.hyperparameter)]
-    found = []
-    for row in choosing(of_setting) if test == "valid" else reporting(of_setting):
-        measured = row["tests"][test]
-        found.append(sum(regret(measured["rules"][rule][which], measured["in time"][1], price)))
-    return found
+    name, hyperparameter, value = setting
+    _, training, rule = ways_to_stop.METHODS[name]
+    which, means = ways_to_stop.RULES[rule].values.index(value), []
+    for rows in problems.values():
+        members = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, hyperparameter)]
+        tests = [row["tests"][test] for row in (choosing(members) if test == "valid" else reporting(members))]
+        means.append(mean(sum(regret(each["rules"][rule][which], each["in time"][1], price)) for each in tests))
+    return means
 
 
 def families() -> dict[str, list[str]]:
@@ -201,7 +201,7 @@ def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], pri
         for hyperparameter in sorted(set.intersection(*hyperparameters)):
             for value in ways_to_stop.RULES[rule].values:
                 setting = Setting(name, hyperparameter, value)
-                worst[setting] = max(mean(setting_regrets(rows, setting, "valid", price)) for rows in problems.values())
+                worst[setting] = max(mean_regrets(problems, setting, "valid", price))
     return min(worst, key=lambda setting: worst[setting]) if worst else None
 
 
@@ -229,8 +229,5 @@ def three_questions(
         _, result = best_of(rows, names, price)
         limit = mean_need(rows, "16 places")
         for_each.append(mean(sum(regret(point, limit, price)) for point in result.tests["16 places"]))
-    near, far = (
-        [mean(setting_regrets(rows, setting, test, price)) for rows in problems.values()]
-        for test in ("16 places", "64 places")
-    )
+    near, far = (mean_regrets(problems, setting, test, price) for test in ("16 places", "64 places"))
     return ThreeQuestions(for_each, near, far, setting)

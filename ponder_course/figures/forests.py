@@ -17,6 +17,7 @@ from ponder_course.figures.style import (
     GREY,
     HALTING,
     LIMIT,
+    NOT_LEARNT,
     PALE_GREY,
     WRONG,
     panels,
@@ -68,15 +69,17 @@ def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
 @slide
 def against_depth(
     kinds: Mapping[str, Sequence[ByDepth]], limits: Mapping[str, ByDepth], border: int,
-    ylabel: str = "steps taken", xlabel: str = "depth of a node",
+    ylabel: str = "steps taken", xlabel: str = "depth of a node", not_learnt: Sequence[ByDepth] = (),
 ) -> Figure:  # fmt: skip
     """Draw a dashed line for each network of each kind, and its limit in black; depths beyond the border are grey.
 
-    kinds and limits: by name, as it is written above the end of its lines.
+    kinds and limits: by name, as it is written above the end of its lines; not_learnt: lines in light grey.
     """
     last = max(max(limit) for limit in limits.values())
     figure, (ax,) = panels(1, width=8.6, height=4.8)
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    for network in not_learnt:
+        ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.2)
     for name, networks in kinds.items():
         limit = limits[name]
         ax.plot(list(limit), list(limit.values()), color=LIMIT, linewidth=1.4)

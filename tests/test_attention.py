@@ -1,0 +1,435 @@
+"""Steps that read by attention: against loops, one token at a time; padding is never read; and any network ponders."""
+
+import math
+
+import pytest
+import torch
+from reference import act
+from torch import nn
+from torch.func import functional_call
+
+from ponder_utils.act import act_average
+from ponder_utils.attention import ReaderStep, TransformerStep
+from ponder_utils.halting import PonderOutput
+from ponder_utils.losses import ACTLoss, PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.rules import halting_steps
+from ponder_utils.steps import RecurrentStep
+from ponder_utils.universal import UniversalStep, place_and_step
+
+BCE = nn.BCEWithLogitsLoss(reduction="none")
+BATCH, TOKENS, SIZE = 5, 6, 8
+LENGTHS = torch.tensor([6, 1, 3, 5, 4])
+PADDING = torch.arange(TOKENS) >= LENGTHS[:, None]
+both_ways = pytest.mark.parametrize("reads", ["now", "start"])
+heads = pytest.mark.parametrize("n_heads", [1, 2, 4])
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def alive(step, seed=0, scale=6.0):
+    """The step in float64, with heads that answer and halt differently from token to token, and no bias of 0."""
+    generator = torch.Generator().manual_seed(seed)
+    step.double().eval()
+    with torch.no_grad():
+        for name, weight in step.named_parameters():
+            if weight.ndim == 1 and "norm" not in name:
+                weight.copy_(0.3 * torch.randn(weight.shape, generator=generator))
+            elif "heads" in name:
+                weight.mul_(scale)
+    return step
+
+
+def attend(attention, query, read, padding):
+    """What one query [size] hears from tokens [tokens, size], head by head and token by token."""
+    size, n_heads = attention.embed_dim, attention.num_heads
+    width = size // n_heads
+    (W_q, W_k, W_v), (b_q, b_k, b_v) = attention.in_proj_weight.split(size), attention.in_proj_bias.split(size)
+    heard = []
+    for head in range(n_heads):
+        part = slice(head * width, (head + 1) * width)
+        q = (W_q @ query + b_q)[part]
+        scores = {}
+        for j in range(len(read)):
+            if not padding[j]:
+                scores[j] = math.exp((q @ (W_k @ read[j] + b_k)[part]).item() / math.sqrt(width))
+        total = sum(scores.values())
+        heard.append(sum(score / total * (W_v @ read[j] + b_v)[part] for j, score in scores.items()))
+    return attention.out_proj.weight @ torch.cat(heard) + attention.out_proj.bias
+
+
+def normalised(norm, v):
+    mean = sum(v.tolist()) / len(v)
+    variance = sum((value - mean) ** 2 for value in v.tolist()) / len(v)
+    return (v - mean) / math.sqrt(variance + norm.eps) * norm.weight + norm.bias
+
+
+@torch.no_grad()
+def layer(step, h, read, padding):
+    """One step of the tokens of one sample: answers and halting logits [tokens, n_outputs + 1], next states."""
+    states, said_and_halts = [], []
+    for token in h:
+        a = normalised(step.norm_attention, token + attend(step.attention, token, read, padding))
+        into, _, out = step.mlp
+        between = (into.weight @ a + into.bias).clamp(min=0)
+        states.append(normalised(step.norm_mlp, a + out.weight @ between + out.bias))
+        said_and_halts.append(step.heads.weight @ states[-1] + step.heads.bias)
+    return torch.stack(said_and_halts), torch.stack(states)
+
+
+@heads
+@both_ways
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_layer_is_that_of_a_loop(n_heads, reads, padded):
+    step = alive(TransformerStep(SIZE, 3, n_heads, reads))
+    x, padding = numbers(BATCH, TOKENS, SIZE), PADDING if padded else torch.zeros_like(PADDING)
+    output = PonderNet(step, 3)((x, padding) if padded else x)
+    for i in range(BATCH):
+        h = x[i]
+        for n in range(3):
+            wanted, h = layer(step, h, h if reads == "now" else x[i], padding[i])
+            torch.testing.assert_close(output.y_hat[n, i], wanted[:, :3])
+            torch.testing.assert_close(output.halt_logits[n, i][~padding[i]], wanted[:, 3][~padding[i]])
+
+
+@heads
+def test_it_is_the_layer_of_torch(n_heads):
+    step, theirs = alive(TransformerStep(SIZE, 1, n_heads)), nn.TransformerEncoderLayer(SIZE, n_heads, 2 * SIZE, 0.0)
+    ours = {"self_attn": step.attention, "linear1": step.mlp[0], "linear2": step.mlp[2]}
+    for name, part in (ours | {"norm1": step.norm_attention, "norm2": step.norm_mlp}).items():
+        getattr(theirs, name).load_state_dict(part.state_dict())
+    x = numbers(BATCH, TOKENS, SIZE)
+    z, h = step.start((x, PADDING))
+    _, new, _ = step(z, h)
+    expected = theirs.double()(x.transpose(0, 1), src_key_padding_mask=PADDING).transpose(0, 1)
+    torch.testing.assert_close(new, expected)
+
+
+@pytest.mark.parametrize("n_heads", [1, 2])
+def test_a_reader_asks_as_in_a_loop_and_thinks_as_a_cell_does(n_heads):
+    step = alive(ReaderStep(SIZE, 3, n_heads))
+    question, memory = numbers(BATCH, SIZE, seed=1), numbers(BATCH, TOKENS, SIZE)
+    output = PonderNet(step, 3)((question, memory, PADDING))
+    whole = PonderNet(step, 3)((question, memory))
+    for i in range(BATCH):
+        h = question[i]
+        for n in range(3):
+            heard = attend(step.attention, h, memory[i], PADDING[i])
+            h = step.thought.cell(heard[None], h[None])[0]
+            torch.testing.assert_close(torch.cat([output.y_hat[n, i], output.halt_logits[n, i, None]]),
+                                       step.thought.heads(h))  # fmt: skip
+    torch.testing.assert_close(whole.y_hat[:, 0], output.y_hat[:, 0])  # of six tokens
+    assert not torch.isclose(whole.y_hat[:, 1], output.y_hat[:, 1]).all()
+
+
+def test_places_and_steps_are_sines_and_cosines_of_both():
+    got = place_and_step(torch.zeros(2, 5, 6, dtype=torch.float64), 3)
+    for i in range(1, 6):
+        for j in range(3):
+            w = 10000 ** (2 * j / 6)
+            assert got[i - 1, 2 * j].item() == pytest.approx(math.sin(i / w) + math.sin(3 / w), abs=1e-6)
+            assert got[i - 1, 2 * j + 1].item() == pytest.approx(math.cos(i / w) + math.cos(3 / w), abs=1e-6)
+
+
+def test_the_universal_transformer_adds_them_before_each_layer():
+    step, x = alive(UniversalStep(SIZE, 2, 2)), numbers(BATCH, TOKENS, SIZE)
+    output = PonderNet(step, 3)((x, PADDING))
+    for i in range(BATCH):
+        h = x[i]
+        for n in range(3):
+            h = h + place_and_step(x, n + 1)
+            wanted, h = layer(step.layer, h, h, PADDING[i])
+            torch.testing.assert_close(output.y_hat[n, i], wanted[:, :2])
+            torch.testing.assert_close(output.halt_logits[n, i][~PADDING[i]], wanted[:, 2][~PADDING[i]])
+
+
+class MLPCell(nn.Module):
+    """A multilayer perceptron over input and state."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.into, self.out = nn.Linear(input_size + hidden_size, 16), nn.Linear(16, hidden_size)
+
+    def forward(self, x, h=None):
+        h = x.new_zeros(len(x), self.hidden_size) if h is None else h
+        return torch.tanh(self.out(torch.relu(self.into(torch.cat([x, h], 1)))))
+
+
+def tokens_and_padding(seed=0):
+    return numbers(BATCH, TOKENS, SIZE, seed=seed), PADDING
+
+
+ANY_NETWORK = {  # n_outputs -> step, and an input for it
+    "LSTM": (lambda n: RecurrentStep(nn.LSTMCell(SIZE, 7), n), lambda: numbers(BATCH, SIZE)),
+    "MLP": (lambda n: RecurrentStep(MLPCell(SIZE, 7), n), lambda: numbers(BATCH, SIZE)),
+    "reader": (lambda n: ReaderStep(SIZE, n, 2), lambda: (numbers(BATCH, SIZE, seed=1), *tokens_and_padding())),
+    "transformer": (lambda n: TransformerStep(SIZE, n, 2), tokens_and_padding),
+    "transformer, start": (lambda n: TransformerStep(SIZE, n, 2, "start"), tokens_and_padding),
+    "universal": (lambda n: UniversalStep(SIZE, n, 2), tokens_and_padding),
+}
+any_network = pytest.mark.parametrize("name", ANY_NETWORK)
+with_padding = pytest.mark.parametrize("name", [name for name in ANY_NETWORK if name not in ("LSTM", "MLP")])
+RULES = {
+    "quantile": {"q": 0.7}, "threshold": {"q": 0.6}, "most_probable": {}, "fixed": {"step": 3}, "sample": {},
+    "confidence": {"q": 0.9}, "entropy": {"tolerance": 0.4}, "unchanged": {"t": 2}, "settled": {"tolerance": 0.02},
+}  # fmt: skip
+
+
+def made(name, n_outputs=1, max_steps=7):
+    torch.manual_seed(8)  # with which, of each network, not all answers come at the same step
+    step, x = ANY_NETWORK[name]
+    return PonderNet(alive(step(n_outputs)), max_steps), x()
+
+
+def asked(halt_logits):
+    """What is asked: every sample, or every token that is no padding."""
+    return ~PADDING if halt_logits.ndim == 3 else torch.ones(BATCH, dtype=torch.bool)
+
+
+@any_network
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("check_every", [None, 1])
+def test_predict_equals_forward(name, n_outputs, check_every):
+    model, x = made(name, n_outputs)
+    output = model(x)
+    assert output.y_hat.shape == (*output.halt_logits.shape, *([3] if n_outputs == 3 else []))
+    for rule, parameters in RULES.items():
+        if n_outputs > 1 and rule in ("confidence", "entropy", "unchanged", "settled"):
+            parameters = {**parameters, "classes": True}
+        draws = [torch.Generator().manual_seed(5) for _ in range(2)]
+        steps = halting_steps(output, rule, generator=draws[0], **parameters)
+        found = model.predict(x, rule, generator=draws[1], check_every=check_every, **parameters)
+        assert torch.equal(found.steps, steps), rule
+        if rule in ("quantile", "sample"):
+            assert len(steps[asked(output.halt_logits)].unique()) > 1
+        at = (steps - 1)[None, ..., None].expand(1, *output.y_hat.shape[1:]) if n_outputs > 1 else (steps - 1)[None]
+        torch.testing.assert_close(found.y_hat, output.y_hat.gather(0, at)[0])
+
+
+@any_network
+@pytest.mark.parametrize("way", ["PonderNet", "ACT"])
+def test_gradients_reach_every_parameter(name, way):
+    model, x = made(name)
+    output = model.train()(x)
+    at = asked(output.halt_logits)
+    y = torch.arange(int(at.sum())).remainder(2).double()
+    if way == "PonderNet":
+        PonderLoss(BCE, 0.3)(output.at(at), y).total.backward()
+    else:
+        ACTLoss(BCE, 0.1)(act_average(output.at(at)), y[None]).total.backward()
+    for part, weight in model.named_parameters():
+        assert weight.grad is not None, part
+        assert weight.grad.isfinite().all(), part
+        assert (weight.grad != 0).any(), part
+
+
+@any_network
+def test_gradients_against_finite_differences(name):
+    model, x = made(name, max_steps=2)
+    names, values = zip(*model.named_parameters(), strict=True)
+
+    def run(*values):
+        output = functional_call(model, dict(zip(names, values, strict=True)), (x,))
+        return output.at(asked(output.halt_logits))[:2]
+
+    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+
+
+@any_network
+def test_act_goes_around_it(name):
+    """Sample by sample, or token by token, as in the definition."""
+    model, x = made(name)
+    output = model(x)
+    got = act_average(output, 0.1)
+    shape = output.halt_logits.shape[1:]
+    assert got.y_hat.shape == got.steps.shape == got.remainder.shape == (1, *shape)
+    flat = act_average(PonderOutput(*(part.flatten(1) for part in output)), 0.1)
+    for i in range(shape.numel()):
+        answers, logits = (part.flatten(1)[:, i].tolist() for part in (output.y_hat, output.halt_logits))
+
+        def of(numbers):
+            return lambda state: numbers[state[0]]
+
+        ((y, steps, remainder, _),), _ = act(
+            lambda _, state: (0,) if state is None else (state[0] + 1,), of(answers), of(logits), [()], 0.1, 7
+        )
+        assert got.y_hat.flatten()[i].item() == pytest.approx(y, rel=1e-9, abs=1e-12)
+        assert got.steps.flatten()[i].item() == steps
+        assert got.remainder.flatten()[i].item() == pytest.approx(remainder, abs=1e-12)
+    assert all(torch.equal(part.flatten(), alone.flatten()) for part, alone in zip(got[:3], flat[:3], strict=True))
+    assert len(got.steps.unique()) > 1
+
+
+def test_act_averages_class_answers_at_every_token():
+    model, x = made("transformer", 3)
+    output = model(x)
+    got = act_average(output)
+    at = ~PADDING
+    alone = act_average(output.at(at))
+    torch.testing.assert_close(got.y_hat[:, at], alone.y_hat)
+    assert torch.equal(got.steps[:, at], alone.steps)
+
+
+def other_padding(x, value):
+    """The input with other numbers in the padding."""
+    *before, tokens, padding = x
+    return (*before, torch.where(padding[..., None], value, tokens), padding)
+
+
+@with_padding
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_stands_in_the_padding_changes_nothing_to_the_last_bit(name, dtype):
+    model, x = made(name, 3)
+    model = model.to(dtype)
+    x = tuple(part.to(dtype) if part.is_floating_point() else part for part in x)
+    for inputs in (other_padding(x, 0.0), other_padding(x, -1e4)):
+        with torch.no_grad():
+            pairs = [(model(x), model(inputs))]
+        pairs += [(model(x), model(inputs)), (model.predict(x, "quantile"), model.predict(inputs, "quantile"))]
+        for one, two in pairs:
+            logits = one.halt_logits if isinstance(one, PonderOutput) else one.steps[None]
+            for a, b in zip(one, two, strict=True):
+                a, b = (a, b) if isinstance(one, PonderOutput) else (a[None], b[None])
+                at = asked(logits) if a.ndim > 2 else slice(None)
+                assert torch.equal(a[:, at], b[:, at])
+
+
+@with_padding
+def test_a_shorter_sequence_alone_is_answered_alike(name):
+    model, x = made(name, 3)
+    together = model(x)
+    for i, length in enumerate(LENGTHS.tolist()):
+        *before, tokens, _ = (part[i : i + 1] for part in x)
+        cut = (*before, tokens[:, :length])
+        alone = model(cut if before else cut[0])
+        for one, two in zip(together, alone, strict=True):
+            one = one[:, i : i + 1]
+            one = one[:, :, :length] if together.halt_logits.ndim == 3 else one
+            torch.testing.assert_close(one, two, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["transformer", "transformer, start", "universal"])
+def test_padding_halts_at_once_and_keeps_nobody_waiting(name):
+    model, x = made(name)
+    for rule in ("threshold", "quantile", "most_probable", "sample"):
+        found = model.predict(x, rule, generator=torch.Generator().manual_seed(0), check_every=1)
+        assert (found.steps[PADDING] == 1).all()
+        if rule != "most_probable":  # which has to see that no later step is more probable
+            assert torch.equal(found.computed, found.steps.masked_fill(PADDING, 1).amax(1))
+
+
+@both_ways
+def test_tokens_have_no_order(reads):
+    model = PonderNet(alive(TransformerStep(SIZE, 3, 2, reads)), 4)
+    x, order = numbers(BATCH, TOKENS, SIZE), torch.tensor([3, 0, 5, 1, 4, 2])
+    straight, mixed = model((x, PADDING)), model((x[:, order], PADDING[:, order]))
+    for one, two in zip(straight, mixed, strict=True):
+        torch.testing.assert_close(one[:, :, order], two)
+
+
+def test_with_places_they_have():
+    model, x = PonderNet(alive(UniversalStep(SIZE, 3)), 4), numbers(BATCH, TOKENS, SIZE)
+    order = torch.tensor([3, 0, 5, 1, 4, 2])
+    assert not torch.isclose(model(x).y_hat[:, :, order], model(x[:, order]).y_hat).all()
+
+
+@both_ways
+def test_what_others_know_by_now_is_read_now_or_never(reads):
+    step, x = alive(TransformerStep(SIZE, 3, 2, reads)), numbers(BATCH, TOKENS, SIZE)
+    z, h = step.start(x)
+    _, h, _ = step(z, h)
+    other = h.clone()
+    other[:, 1:] = numbers(BATCH, TOKENS - 1, SIZE, seed=9)  # all but the first token
+    for one, two in zip(step(z, h), step(z, other), strict=True):
+        same = [torch.equal(one[i, 0], two[i, 0]) for i in range(BATCH)]
+        assert same == [reads == "start"] * BATCH
+
+
+@both_ways
+@pytest.mark.parametrize("sleep", [0.3, 1.0])
+def test_tokens_sleep_in_training_only_as_often_as_they_shall(reads, sleep):
+    step, awake = (alive(TransformerStep(SIZE, 3, 2, reads, asleep)) for asleep in (sleep, 0.0))
+    awake.load_state_dict(step.state_dict())
+    x = numbers(500, TOKENS, SIZE)
+    z, h = step.start(x)
+    for a, b in zip(step(z, h), awake(z, h), strict=True):
+        assert torch.equal(a, b)
+    torch.manual_seed(0)
+    y_hat, new, a = step.train()(z, h)
+    unmoved = (new == h).all(2)
+    assert torch.equal(unmoved, (new == h).any(2))  # a token sleeps as a whole
+    assert unmoved.double().mean().item() == pytest.approx(sleep, abs=0.03)
+    expected = torch.where(unmoved[..., None], h, awake(z, h)[1])
+    torch.testing.assert_close(new, expected)
+    torch.testing.assert_close(torch.cat([y_hat, a[..., None]], 2), step.heads(expected))  # what it knows, it says
+    _, again, _ = step(z, h)
+    assert sleep == 1 or not torch.equal(unmoved, (again == h).all(2))  # drawn anew
+
+
+def test_no_random_number_is_drawn_where_nobody_sleeps():
+    step, x = TransformerStep(SIZE), torch.randn(2, 3, SIZE)
+    state = torch.get_rng_state()
+    PonderNet(step.train(), 2)(x)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@with_padding
+def test_autocast(name, dtype):
+    model, x = made(name)
+    model = model.float()
+    x = tuple(part.float() if part.is_floating_point() else part for part in x)
+    exact = model(x)
+    with torch.autocast("cpu", dtype=dtype):
+        output = model(x)
+    assert output.log_p.dtype == torch.float32
+    torch.testing.assert_close(output.y_hat.float(), exact.y_hat, rtol=0.1, atol=0.2)
+    output.y_hat.float().sum().backward()
+    assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
+
+
+@with_padding
+def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(name):
+    model, x = made(name)
+    with torch.device("meta"):
+        output = model(x)
+    assert torch.equal(output.y_hat, model(x).y_hat)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: TransformerStep(0), ValueError, "size must be an integer >= 1; got 0"),
+        (lambda: TransformerStep(8, 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
+        (lambda: TransformerStep(8, n_heads=0), ValueError, "n_heads must be an integer >= 1; got 0"),
+        (lambda: TransformerStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
+        (lambda: TransformerStep(8, reads="then"), ValueError, "reads must be one of 'start', 'now'; got 'then'"),
+        (lambda: TransformerStep(8, sleep=1.5), ValueError, r"sleep must be a number in \[0, 1\]; got 1.5"),
+        (lambda: UniversalStep(7), ValueError, "size must be even; got 7"),
+        (lambda: UniversalStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
+        (lambda: ReaderStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
+        (lambda: ReaderStep(8, 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("step", "x", "message"),
+    [
+        (TransformerStep(8), torch.zeros(2, 3, 7), r"x must have shape \[batch, tokens, size = 8\]; got \[2, 3, 7\]"),
+        (TransformerStep(8), torch.zeros(2, 8), r"x must have shape \[batch, tokens, size = 8\]; got \[2, 8\]"),
+        (UniversalStep(8), (torch.zeros(2, 3, 8), torch.zeros(2, 4) > 0), r"padding must have shape \[2, 3\]; got"),
+        (ReaderStep(8), (torch.zeros(2, 8), torch.zeros(2, 3, 7)), r"memory must have shape \[batch, tokens, size = 8"),
+        (ReaderStep(8), (torch.zeros(2, 7), torch.zeros(2, 3, 8)), r"question must have shape \[2, 8\]; got \[2, 7\]"),
+        (ReaderStep(8), (torch.zeros(2, 8), torch.zeros(2, 3, 8), torch.zeros(2, 4) > 0), r"padding must .*\[2, 3\]"),
+    ],
+)
+def test_wrong_inputs_are_named(step, x, message):
+    with pytest.raises(ValueError, match=message):
+        PonderNet(step, 2)(x)

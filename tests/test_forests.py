@@ -1,0 +1,138 @@
+"""Forests are forests, their roots and depths those of a loop, and their needs those of nodes that ask each other."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ponder_utils.tasks.forests import ForestTask
+
+sizes = st.integers(1, 24)
+seeds = st.integers(0, 10**6)
+
+
+def forests(n_nodes, batch_size=4, seed=0, max_depth=None):
+    return ForestTask(n_nodes, max_depth).batch(batch_size, torch.Generator().manual_seed(seed))
+
+
+def climb(parents, node):
+    """The nodes on the way up, the root last."""
+    way = [node]
+    while parents[way[-1]] != way[-1]:
+        way.append(parents[way[-1]])
+        assert len(way) <= len(parents), "a cycle"
+    return way
+
+
+def steps_until_sure(parents, reads):
+    """Who asks whom, node by node: at which step has each heard that its root points at itself?
+
+    What a node has heard is a set of nodes whose arrows it knows; at the start its own. At every step it asks one node
+    to which an arrow that it knows points: whoever tells it most.
+    """
+    n_nodes = len(parents)
+    at_the_start = [{node} for node in range(n_nodes)]
+    heard, sure = at_the_start, [None] * n_nodes
+    for step in range(1, n_nodes + 1):
+        tells = heard if reads == "now" else at_the_start
+        heard = [max((known | tells[parents[above]] for above in known), key=len) for known in heard]
+        for node in range(n_nodes):
+            if sure[node] is None and climb(parents, node)[-1] in heard[node]:
+                sure[node] = step
+    return sure
+
+
+@given(seeds, sizes, st.none() | st.integers(0, 12))
+def test_roots_and_depths_are_those_of_a_climb(seed, n_nodes, max_depth):
+    x, y = forests(n_nodes, seed=seed, max_depth=max_depth)
+    assert x.shape == y.shape == (4, n_nodes)
+    assert x.dtype == y.dtype == torch.int64
+    depths = ForestTask.depths(x)
+    for parents, roots, depth in zip(x.tolist(), y.tolist(), depths.tolist(), strict=True):
+        ways = [climb(parents, node) for node in range(n_nodes)]  # each ends: there is no cycle
+        assert roots == [way[-1] for way in ways]
+        assert depth == [len(way) - 1 for way in ways]
+    assert depths.max() <= (n_nodes - 1 if max_depth is None else max_depth)
+    assert torch.equal(ForestTask.answers(x), y)
+
+
+@settings(deadline=None)
+@given(seeds, st.integers(1, 12), st.sampled_from(["start", "now"]))
+def test_a_node_is_sure_when_nodes_that_ask_each_other_are(seed, n_nodes, reads):
+    x, _ = forests(n_nodes, 2, seed)
+    needed = ForestTask.needed_steps(x, reads)
+    assert needed.dtype == torch.int64
+    assert needed.tolist() == [steps_until_sure(parents, reads) for parents in x.tolist()]
+
+
+@pytest.mark.parametrize("n_nodes", [1, 2, 3, 4, 5, 8, 9, 16, 17, 33])
+def test_needs_along_one_chain(n_nodes):
+    chain = [max(node - 1, 0) for node in range(n_nodes)]  # a node's number is its depth
+    x = torch.tensor([chain])
+    assert ForestTask.answers(x).eq(0).all()
+    assert ForestTask.depths(x)[0].tolist() == list(range(n_nodes))
+    for reads in ("start", "now"):
+        assert ForestTask.needed_steps(x, reads)[0].tolist() == steps_until_sure(chain, reads)
+    assert ForestTask.needed_steps(x)[0].tolist() == [max(1, math.ceil(math.log2(d + 1))) for d in range(n_nodes)]
+
+
+def test_needs_are_exact_at_powers_of_two_in_long_chains():
+    x = (torch.arange(2**11 + 2) - 1).clamp(min=0)[None]
+    needed = ForestTask.needed_steps(x)[0].tolist()
+    for n in range(1, 12):
+        assert [needed[2**n - 1], needed[2**n]] == [n, n + 1]
+    assert torch.equal(ForestTask.answers(x), torch.zeros_like(x))
+
+
+def test_a_limit_is_kept_and_reached_and_forests_are_of_many_kinds():
+    for max_depth in (0, 1, 5):
+        depths = ForestTask.depths(forests(16, 300, max_depth=max_depth)[0])
+        assert depths.max() == max_depth
+    x, _ = forests(16, 2000)
+    depths = ForestTask.depths(x)
+    is_root = x == torch.arange(16)
+    assert is_root.any(1).all()
+    assert depths.amax(1).unique().tolist() == list(range(2, 16))  # up to one chain of all nodes
+    assert (depths.amax(1) == 15).float().mean() > 0.01
+    assert 16**-0.9 < is_root.float().mean() < 0.3
+
+
+def test_numbers_say_nothing():
+    """Any node is as likely as another to be a root, and to be the parent of any other."""
+    x, _ = forests(4, 30_000)
+    points_at = torch.stack([(x == node).float().mean(0) for node in range(4)])  # [parent, node]
+    roots, others = points_at.diagonal(), points_at[~torch.eye(4, dtype=torch.bool)]
+    assert roots.max() - roots.min() < 0.02
+    assert others.max() - others.min() < 0.02
+
+
+def test_forests_are_drawn_by_the_generator_alone():
+    torch.manual_seed(0)
+    first = forests(12, seed=1)
+    torch.manual_seed(1)
+    again, other = forests(12, seed=1), forests(12, seed=2)
+    assert all(map(torch.equal, first, again))
+    assert not torch.equal(first[0], other[0])
+    state = torch.get_rng_state()
+    forests(12, seed=1)
+    assert torch.equal(torch.get_rng_state(), state)
+    ForestTask(3).batch(2)  # without one, by the default's
+    assert not torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ForestTask(0), ValueError, "n_nodes must be an integer >= 1; got 0"),
+        (lambda: ForestTask(2.5), TypeError, "n_nodes must be an integer >= 1; got 2.5"),
+        (lambda: ForestTask(4, -1), ValueError, "max_depth must be an integer >= 0; got -1"),
+        (lambda: ForestTask(4, True), TypeError, "max_depth must be an integer >= 0; got True"),
+        (lambda: ForestTask(4).batch(0), ValueError, "batch_size must be an integer >= 1; got 0"),
+        (lambda: ForestTask.needed_steps(forests(3)[0], "then"), ValueError, "reads must be one of 'start', 'now'"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
