@@ -4,7 +4,6 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_real
-from ponder_utils.steps import RecurrentStep
 from ponder_utils.tasks.forests import READS
 
 HALTED = 30.0  # the halting logit of padding, so that nobody waits for it
@@ -46,45 +45,44 @@ class TransformerStep(nn.Module):
     def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return y_hat_n, the next states [batch, tokens, size] and a_n [batch, tokens]. z, h: as from `start`."""
         tokens, padding = z
-        read = h if self.reads == "now" else tokens
-        heard, _ = self.attention(h, read, read, key_padding_mask=padding, need_weights=False)
-        new = self.norm_attention(h + heard)
-        new = self.norm_mlp(new + self.mlp(new))
+        new = self.layer(h, h if self.reads == "now" else tokens, padding)
         if self.training and self.sleep:
             new = torch.where(torch.rand_like(new[..., :1]) < self.sleep, h, new)
-        y_hat, halt_logit = self.heads(new).split([self.n_outputs, 1], dim=-1)
-        halt_logit = halt_logit.squeeze(-1)
-        if padding is not None:
-            halt_logit = halt_logit.masked_fill(padding, HALTED)
-        return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), new, halt_logit
+        y_hat, halt_logit = self.read(new)
+        return y_hat, new, halt_logit if padding is None else halt_logit.masked_fill(padding, HALTED)
+
+    def layer(self, h: Tensor, memory: Tensor, padding: Tensor | None) -> Tensor:
+        """Return H' of states h [batch, n, size] that ask a memory [batch, tokens, size], but not where padding is."""
+        heard, _ = self.attention(h, memory, memory, key_padding_mask=padding, need_weights=False)
+        new = self.norm_attention(h + heard)
+        return self.norm_mlp(new + self.mlp(new))
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat [...] or [..., n_outputs] and halting logits [...] for h [..., size]."""
+        y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
+        return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
 
 class ReaderStep(nn.Module):
-    """One reader asks a memory, by attention, and is moved by what it hears: h' = GRU(attention(h, memory), h).
-
-    size: numbers in its state and in each token, a multiple of n_heads; n_outputs: as for `RecurrentStep`.
-    """
+    """One reader asks a memory, with the layer of a `TransformerStep`, whose arguments it takes."""
 
     def __init__(self, size: int, n_outputs: int = 1, n_heads: int = 1) -> None:
         super().__init__()
-        if check_int("size", size, 1) % check_int("n_heads", n_heads, 1):
-            raise ValueError(f"size must be a multiple of n_heads = {n_heads}; got {size}")
-        self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
-        self.thought = RecurrentStep(nn.GRUCell(size, size), n_outputs)
+        self.reader = TransformerStep(size, n_outputs, n_heads)
 
     def start(self, x: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
         """x: question [batch, size], memory [batch, tokens, size] and, if any is, where it is padding, as above."""
         question, memory, padding = x if len(x) == 3 else (x[0], x[1], None)
-        _check_tokens("memory", memory, padding, self.attention.embed_dim)
+        _check_tokens("memory", memory, padding, self.reader.attention.embed_dim)
         if question.shape != memory[:, 0].shape:
             raise ValueError(f"question must have shape {list(memory[:, 0].shape)}; got {list(question.shape)}")
         return (memory, padding), question
 
     def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return y_hat_n [batch] or [batch, n_outputs], the next state [batch, size] and a_n [batch]."""
-        memory, padding = z
-        heard, _ = self.attention(h[:, None], memory, memory, key_padding_mask=padding, need_weights=False)
-        return self.thought(heard[:, 0], h)
+        h = self.reader.layer(h[:, None], *z).squeeze(1)
+        y_hat, halt_logit = self.reader.read(h)
+        return y_hat, h, halt_logit
 
 
 def _check_tokens(name: str, tokens: Tensor, padding: Tensor | None, size: int) -> None:

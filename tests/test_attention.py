@@ -107,19 +107,16 @@ def test_it_is_the_layer_of_torch(n_heads):
     torch.testing.assert_close(new, expected)
 
 
-@pytest.mark.parametrize("n_heads", [1, 2])
-def test_a_reader_asks_as_in_a_loop_and_thinks_as_a_cell_does(n_heads):
+@heads
+def test_a_reader_is_that_of_a_loop_over_its_memory(n_heads):
     step = alive(ReaderStep(SIZE, 3, n_heads))
     question, memory = numbers(BATCH, SIZE, seed=1), numbers(BATCH, TOKENS, SIZE)
-    output = PonderNet(step, 3)((question, memory, PADDING))
-    whole = PonderNet(step, 3)((question, memory))
+    output, whole = PonderNet(step, 3)((question, memory, PADDING)), PonderNet(step, 3)((question, memory))
     for i in range(BATCH):
-        h = question[i]
+        h = question[i : i + 1]
         for n in range(3):
-            heard = attend(step.attention, h, memory[i], PADDING[i])
-            h = step.thought.cell(heard[None], h[None])[0]
-            torch.testing.assert_close(torch.cat([output.y_hat[n, i], output.halt_logits[n, i, None]]),
-                                       step.thought.heads(h))  # fmt: skip
+            wanted, h = layer(step.reader, h, memory[i], PADDING[i])
+            torch.testing.assert_close(torch.cat([output.y_hat[n, i], output.halt_logits[n, i, None]]), wanted[0])
     torch.testing.assert_close(whole.y_hat[:, 0], output.y_hat[:, 0])  # of six tokens
     assert not torch.isclose(whole.y_hat[:, 1], output.y_hat[:, 1]).all()
 
