@@ -265,3 +265,74 @@ def test_findings_07_mazes_of_30_cells():
     assert f"within {math.ceil(10000 * off) / 100:.2f} % of what is needed" in findings
     assert f"at most {min(best):.0%} to {max(best):.0%} of those mazes".replace("%", " %") in findings
     assert all(test["early"] == 0 for test in large)
+
+
+def of_kind(name, reads):
+    return [result for setting, result in stored(name) if setting["reads"] == reads]
+
+
+def right_to_depth_8(result):
+    return all(part["right"] >= 0.99 for depth, part in result["by_depth"].items() if int(depth) <= 8)
+
+
+def right_beyond_depth_8(result):
+    parts = [part for depth, part in result["by_depth"].items() if int(depth) > 8]
+    return sum(part["right"] * part["nodes"] for part in parts) / sum(part["nodes"] for part in parts)
+
+
+def from_to(values, form):
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"
+
+
+def test_evidence_08_who_is_right_beyond_the_depths_of_training():
+    for kind, reads in (("alone", "start"), ("together", "now")):
+        networks = of_kind("08_forests_main", reads)
+        learnt = [result for result in networks if right_to_depth_8(result)]
+        beyond, steps, needed, early = (
+            [right_beyond_depth_8(result) for result in learnt],
+            *([result[what] for result in learnt] for what in ("steps", "needed", "early")),
+        )
+        line = f"{kind}: {len(learnt)} of {len(networks)} learnt; deeper than 8, right {from_to(beyond, '.2%')}; "
+        line += f"steps {from_to(steps, '.2f')}, needed {from_to(needed, '.2f')}; too early {from_to(early, '.2%')}"
+        assert line in printed("evidence/08_forests")
+
+
+def test_evidence_08_nodes_are_right_from_the_step_at_which_the_name_can_have_come():
+    pairs = 0
+    for reads in ("start", "now"):
+        for result in filter(right_to_depth_8, of_kind("08_forests_main", reads)):
+            for depth, part in result["by_depth"].items():
+                names, n = 1, 0  # how many arrows up a node can name someone after n steps
+                while n == 0 or names < int(depth):
+                    names, n = (2 * names if reads == "now" else names + 1), n + 1
+                assert [right > 0.5 for right in part["by_step"][:n]] == [False] * (n - 1) + [True]
+                pairs += 1
+    assert pairs == 608
+
+
+def test_evidence_08_a_turned_arrow_is_felt_when_it_can_have_been_heard_of():
+    pairs = 0
+    for reads in ("start", "now"):
+        for result in filter(right_to_depth_8, of_kind("08_forests_main", reads)):
+            for k, felt in enumerate(result["felt"]):
+                known, n = 1, 0  # arrows that a node knows after n steps
+                while n == 0 or known < k + 1:
+                    known, n = (2 * known if reads == "now" else known + 1), n + 1
+                assert felt == n
+                pairs += 1
+    assert pairs == 589
+
+
+def test_evidence_08_who_never_slept_counts_and_who_learnt_at_all_steps_does_not_double():
+    awake = of_kind("08_forests_awake", "now")
+    assert len(awake) == 5
+    assert all(right_to_depth_8(result) for result in awake)
+    assert 0.045 < min(map(right_beyond_depth_8, awake)) <= max(map(right_beyond_depth_8, awake)) < 0.105
+    assert all(2.9 < part["steps"] < 3.4 for row in awake for d, part in row["by_depth"].items() if int(d) > 2)
+    assert math.isclose(stats.fisher_exact([[10, 0], [0, 5]]).pvalue, 1 / math.comb(15, 5))
+    at_all_steps = of_kind("08_forests_certainty", "now")
+    best = [max(result["forests_by_step"]) for result in at_all_steps]
+    assert (len(best), round(min(best), 2), round(max(best), 2)) == (5, 0.4, 0.64)
+    halting = [max(result["forests_by_step"]) for result in of_kind("08_forests_main", "now")]
+    assert (round(min(halting), 2), round(max(halting), 2)) == (0.96, 1.0)
