@@ -145,6 +145,9 @@ def test_the_bets_are_settled_in_words():
         "**Bet 1 (a)**, at these levels: certainty and the judge stop at $L$ on every line, the budget on none, "
         "PonderNet's head on about 7 of ten. Furthest from $L$ is the budget, by 1.3 steps on average."
     )
+    late_by_one = [1.0]
+    nobody = bet_1a(dict.fromkeys(("certainty", "PonderNet's head", "judge's yes"), late_by_one))
+    assert nobody.startswith("**Bet 1 (a)**, at these levels: certainty, PonderNet's head and the judge stop at $L$ on")
     early = {"certainty": [-4, 1], "budget": [0] * 49 + [1], "judge's yes": [0] + [1] * 49}
     assert bet_1a(early) == (
         "**Bet 1 (a)**, at these levels: certainty stops at $L$ on none, the budget on about 9 of ten, "
@@ -309,7 +312,7 @@ def test_what_a_line_and_its_twin_show_is_said_of_when_they_halt():
         "A line and its twin halt at steps 5 and 6, and are right; the best clock at 6"
     )
     assert finding([5, 6, 3], 6, correct=False) == "A line and its twin halt at steps 5 and 6; the best clock at 6"
-    pair = "The first line halts 1 step before $L$. Its twin differs in the first bit, and halts at step 6."
+    pair = "The first line halts 1 step before $L$, its twin at step 6."
     line, twin = lines([5, 6])
     line, quiet = (each._replace(no=[[0.1, 0.7]] * 6) for each in (line, twin))
     assert in_words([line, quiet]) == pair
@@ -328,7 +331,7 @@ def test_what_a_line_and_its_twin_show_is_said_of_when_they_halt():
     )
     assert "sums to an even number" in lacking((0, 0, 1, 1, 1, 1), 4)
     assert lacking((1, 1, 0, 0, 0, 0), 3) == lacking((1, 0, 0, 0, 0, 0), 5) == ""
-    assert in_words(lines([4, 6])).startswith("The first line halts 2 steps before $L$.")
+    assert in_words(lines([4, 6])).startswith("The first line halts 2 steps before $L$, its twin")
     assert in_words(lines([6, 6])) == "No line of the network drawn halts early."
 
 
