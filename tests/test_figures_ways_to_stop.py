@@ -13,10 +13,14 @@ from notebook_code import function
 from ponder_course.experiments.ways_to_stop_ranking import Regret
 from ponder_course.figures import ways_to_stop as draw
 from ponder_course.figures.light_cone import Votes
-from ponder_course.figures.style import BLACK, BLUE, GREEN, LIMIT, ORANGE
+from ponder_course.figures.style import BLACK, BLUE, DARK_GREY, GREEN, LIMIT, ORANGE, PURPLE
 
 draw_signals = function("06_ways_to_stop", "draw_signals")
 jump_in_time = function("06_ways_to_stop", "jump_in_time")
+bet_1a = function("06_ways_to_stop", "bet_1a")
+bet_2 = function("06_ways_to_stop", "bet_2")
+on_worst_kind = function("06_ways_to_stop", "on_worst_kind")
+partly_lucky = function("06_ways_to_stop", "partly_lucky")
 who_stops = function("06_ways_to_stop", "who_stops")
 draw_message = function("06_ways_to_stop", "draw_message")
 guess = function("06_ways_to_stop", "guess")
@@ -89,13 +93,27 @@ def test_signals_are_drawn_in_the_colour_of_their_method_each_line_with_its_own_
             assert [*line.get_ydata()] == curve
             assert line.get_color() == colour
         assert [line.get_markerfacecolor() for line in lines.values()] == [colour, "none"]
-        limit, stop = [line for line in ax.get_lines() if line.get_color() == BLACK]  # the hopeless line has no limit
-        assert {*limit.get_xdata()} == {2}
-        assert {*stop.get_ydata()} == {level}
-        written = {text.get_text(): text.get_position()[0] for text in ax.texts}
-        assert written == {"short": 0, "hopeless": 4, f"stops at {level}": 0}
-        assert [text.xy[1] for text in ax.texts if text.get_text().startswith("stops")] == [level]
-        assert [text.xy for text in ax.texts if text.get_text() == "short"] == [(2, 1.05)]
+        (limit,) = [line for line in ax.get_lines() if line.get_color() == BLACK]  # the hopeless line has no limit
+        (stop,) = [line for line in ax.get_lines() if line.get_color() == DARK_GREY]
+        assert ({*limit.get_xdata()}, limit.get_linestyle()) == ({2}, "-")
+        assert ({*stop.get_ydata()}, stop.get_linestyle()) == ({level}, "--")
+        short, hopeless = curves
+        assert {text.get_text(): text.xy for text in ax.texts} == {
+            "short": (2, 1.2),
+            "an answer": (4, short[-1]),
+            "hopeless": (4, hopeless[-1]),
+            f"stops at {level}": (0, level),
+        }
+
+
+def test_a_low_level_is_named_at_the_right_and_lines_that_all_have_an_answer_have_no_names():
+    (ax,) = draw_signals({"a": CURVES}, {"L=2": 2, "L=3": 3}, {"a": 0.2}, {"a": PURPLE}, {"a": "a"}).axes
+    assert {text.get_text(): text.xy for text in ax.texts} == {
+        "L=2": (2, 1.05),
+        "L=3": (3, 1.05),
+        "stops at 0.2": (1, 0.2),
+    }
+    assert ax.title.get_color() == draw.WRITTEN[PURPLE]
 
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
@@ -103,22 +121,49 @@ def test_a_line_without_a_need_of_its_own_is_not_left_out():
         draw_signals({"a": CURVES}, {"short": 2}, {"a": 0.9}, {"a": BLUE}, {"a": "sum of a"})
 
 
-@pytest.mark.parametrize(
-    ("level", "found"), [(0.9, "The a reaches"), (0.97, "None reaches"), (0.15, "None reaches"), (2.0, "None reaches")]
-)
+@pytest.mark.parametrize(("level", "found"), [(0.9, "The a"), (0.97, "None"), (0.15, "None"), (2.0, "None")])
 def test_the_finding_names_who_reaches_the_level_at_the_very_step(level, found):
     curves = {"a's yes": [[0.1, 0.95, 1.0], [0.1, 0.2, 1.0]], "b": [[0.1, 0.95, 1.0], [0.1, 0.95, 1.0]]}
     needs = {"L = 2": 2, "L = 3": 3}
     sentence = jump_in_time(curves, needs, {"a's yes": level, "b": level})
-    assert sentence == f"{found} the level exactly at step L"
+    assert sentence == f"{found} reaches its level exactly at step $L$"
     both = {"certainty": curves["a's yes"], "judge's yes": curves["a's yes"]}
     sentence = jump_in_time(both, needs, dict.fromkeys(both, 0.9))
-    assert sentence == "Certainty and the judge reach the level exactly at step L"
+    assert sentence == "Certainty and the judge reach their levels exactly at step $L$"
     by_name = {"PonderNet's head": curves["a's yes"]}
-    assert jump_in_time(by_name, needs, dict.fromkeys(by_name, 0.9)) == "PonderNet reaches the level exactly at step L"
+    assert (
+        jump_in_time(by_name, needs, dict.fromkeys(by_name, 0.9)) == "PonderNet reaches its level exactly at step $L$"
+    )
     three = {"certainty": curves["a's yes"]} | dict.fromkeys(("coin's bias", "judge's yes"), curves["a's yes"])
     sentence = jump_in_time(three, needs, dict.fromkeys(three, 0.9))
-    assert sentence == "Certainty, the coin and the judge reach the level exactly at step L"
+    assert sentence == "Certainty, the coin and the judge reach their levels exactly at step $L$"
+
+
+def test_the_bets_are_settled_in_words():
+    late = {"certainty": [0, 0, 0], "budget": [1, 2, 1], "PonderNet's head": [0, 0, 3], "judge's yes": [0, 0, 0]}
+    assert bet_1a(late) == (
+        "**Bet 1 (a)**, at these levels: certainty and the judge stop at $L$ on every line, the budget on none, "
+        "PonderNet's head on about 7 of ten. Furthest from $L$ is the budget, by 1.3 steps on average."
+    )
+    late_by_one = [1.0]
+    nobody = bet_1a(dict.fromkeys(("certainty", "PonderNet's head", "judge's yes"), late_by_one))
+    assert nobody.startswith("**Bet 1 (a)**, at these levels: certainty, PonderNet's head and the judge stop at $L$ on")
+    early = {"certainty": [-4, 1], "budget": [0] * 49 + [1], "judge's yes": [0] + [1] * 49}
+    assert bet_1a(early) == (
+        "**Bet 1 (a)**, at these levels: certainty stops at $L$ on none, the budget on about 9 of ten, "
+        "the judge on about 1 of ten. Furthest from $L$ is certainty, by 2.5 steps on average."
+    )
+    settled = "**Bet 2:** before step $L$ the two networks stop 32 and 20 of the 64 lines, and are right on"
+    assert bet_2([(32, 32), (20, 20)], 64) == f"{settled} all of these."
+    assert bet_2([(32, 31), (20, 20)], 64) == f"{settled} 31 and 20 of these."
+
+
+def test_fresh_networks_stand_beside_those_that_chose():
+    assert on_worst_kind(RUNS_OF_BOTH, "ACT") == pytest.approx([30])
+    assert on_worst_kind(RUNS_OF_BOTH, "coin") == pytest.approx([16, 12])
+    assert partly_lucky([0.5, 0.7], [4.0, 3.0, 5.0]).endswith(
+        "lost 0.6 hundredths with the 2 networks that chose its settings, and 4.0 with 3 fresh ones."
+    )
 
 
 def test_the_findings_say_what_the_numbers_say():
@@ -181,7 +226,8 @@ def test_every_run_is_a_ring_and_their_mean_a_dot_with_a_number():
     assert (act, act_mean, coin, coin_mean) == ([(3, 0), (3, 0)], [(3, 0)], [(30, 1)], [(30, 1)])
     assert marked(second, "o") == [[pytest.approx((29, 1)), pytest.approx((-1.9, 1))], [pytest.approx((13.55, 1))]]
     for ax, numbers in ((first, {-0.5: "mean", 0: "3.0", 1: "30.0"}), (second, {-0.5: "mean", 1: "13.5"})):
-        assert {text.get_position()[1]: text.get_text() for text in ax.texts} == numbers
+        beside = [text for text in ax.texts if text.get_text() != "best clock"]
+        assert {text.get_position()[1]: text.get_text() for text in beside} == numbers
         assert not marked(ax, ">")
         low, high = ax.get_xlim()
         assert low < -1.9
@@ -189,13 +235,20 @@ def test_every_run_is_a_ring_and_their_mean_a_dot_with_a_number():
     assert first.get_xlim() == second.get_xlim()
     assert [label.get_text() for label in first.get_yticklabels()] == ["ACT", "coin"]
     assert first.get_ylim() == (1.5, -0.5)  # the first row on top
+    assert [text.get_position() for text in first.texts if text.get_text() == "best clock"] == [(0, -0.5)]
+    assert [ax.get_xlabel().strip() for ax in (first, second)] == [
+        "regret, hundredths of an answer (stretched near 0)",
+        "",
+    ]
 
 
 def test_a_regret_has_the_colour_of_what_training_adds():
     first, _ = regrets().axes
     rings = [line for line in first.get_lines() if line.get_marker() == "o"]
     assert [to_hex(line.get_color()).upper() for line in rings] == [ORANGE, ORANGE, GREEN, GREEN]
-    assert [to_hex(label.get_color()).upper() for label in first.get_yticklabels()] == [ORANGE, GREEN]
+    assert [label.get_color() for label in first.get_yticklabels()] == [draw.WRITTEN[ORANGE], GREEN]
+    numbers = {text.get_text(): text.get_color() for text in first.texts}
+    assert (numbers["3.0"], numbers["30.0"]) == (draw.WRITTEN[ORANGE], GREEN)
     assert not regrets().legends  # a colour for each row: nothing to say
     (legend,) = draw.regrets(RUNS_OF_BOTH, {"ACT": "a prior", "coin": "a prior"}).legends
     (patch,), (text,) = legend.get_patches(), legend.get_texts()
@@ -236,6 +289,8 @@ def test_votes_are_drawn_until_the_line_halts_and_bits_unlike_those_of_the_first
         words = {text.get_text(): text.get_position()[1] for text in ax.texts if not hasattr(text, "xy")}
         assert words == ({"halts at 2": 2, "$L$ = 3": 3} if line.halts < 3 else {"halts at 3 = $L$": 3})
         assert ax.get_title() == line.title
+    (key,) = message().legends
+    assert [text.get_text() for text in key.get_texts()] == ["dark: votes no", "after the halt"]
 
 
 def test_what_decides_is_true_of_all_lines_that_halt_early_and_of_no_other():
@@ -247,25 +302,36 @@ def test_what_decides_is_true_of_all_lines_that_halt_early_and_of_no_other():
         assert guess(early, bits) == ""
 
 
-def test_what_three_lines_show_is_said_of_when_they_halt():
+def test_what_a_line_and_its_twin_show_is_said_of_when_they_halt():
     def lines(halts):
         return [Votes(NO, [1, 0], step, 6, "") for step in halts]
 
     titles = [outcome(line) for line in lines([3, 5, 6, 7])]
     assert titles == ["3 steps early", "1 step early", "in time", "1 step late"]
     assert finding([5, 6, 3], 6, correct=True) == (
-        "Three lines halt at steps 5, 6 and 3, and are right; the best clock at 6"
+        "A line and its twin halt at steps 5 and 6, and are right; the best clock at 6"
     )
-    assert finding([5, 6, 3], 6, correct=False) == "Three lines halt at steps 5, 6 and 3; the best clock at 6"
-    pair = "The first line halts 1 step before $L$. Its twin differs in the first bit, and halts at step 6."
-    assert in_words(lines([5, 6])) == pair
+    assert finding([5, 6, 3], 6, correct=False) == "A line and its twin halt at steps 5 and 6; the best clock at 6"
+    pair = "The first line halts 1 step before $L$, its twin at step 6."
+    line, twin = lines([5, 6])
+    line, quiet = (each._replace(no=[[0.1, 0.7]] * 6) for each in (line, twin))
+    assert in_words([line, quiet]) == pair
+    alone, both = ([[0.0, 0.0]] * 4 + [no] for no in ([0.1, 0.9], [0.9, 0.9]))
+    assert in_words([line, twin._replace(no=alone)]) == (
+        f"{pair} Right panel, step 5: place 2, which has heard the first bit, is the only one to object, and holds up "
+        "the whole line."
+    )
+    assert in_words([line, twin._replace(no=both)]) == (
+        f"{pair} Right panel, step 5: places 1 and 2, which have heard the first bit, object, and hold up the whole "
+        "line."
+    )
     assert lacking((1, 0, 0, 0, 0, 0), 3) == (
-        "Third line, step 3: place 4 has not heard the first bit, place 5 the first 2, place 6 the first 3. "
+        "Step 3: place 4 has not heard the first bit, place 5 the first 2, place 6 the first 3. "
         "Each assumes that what it lacks sums to an odd number. Here it does, so nobody objects."
     )
     assert "sums to an even number" in lacking((0, 0, 1, 1, 1, 1), 4)
     assert lacking((1, 1, 0, 0, 0, 0), 3) == lacking((1, 0, 0, 0, 0, 0), 5) == ""
-    assert in_words(lines([4, 6])).startswith("The first line halts 2 steps before $L$.")
+    assert in_words(lines([4, 6])).startswith("The first line halts 2 steps before $L$, its twin")
     assert in_words(lines([6, 6])) == "No line of the network drawn halts early."
 
 

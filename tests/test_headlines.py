@@ -240,6 +240,44 @@ def test_lesson_06_one_setting_for_three_problems():
     assert f"look safe, at {looked:.1f}; eight fresh ones lose {lose:.1f}" in findings
 
 
+def reported(problem, training, rule):
+    """The tests of each network that reports: {test: [right, steps]}, its hyperparameters chosen on "valid"."""
+    files = [f"06_ways_to_stop_{name}" for name in (problem, "hyperparameters", "report")]
+    chosen, found = {}, {}
+    for setting, result in (run for file in files for run in stored(file)):
+        if (setting["problem"], setting["training"]) == (problem.replace("_", " "), training):
+            utilities = [right - PRICE * steps for right, steps in result["tests"]["valid"]["rules"][rule]]
+            which = utilities.index(max(utilities))
+            point = {test: each["rules"][rule][which] for test, each in result["tests"].items()}
+            if setting["seed"] < 5:
+                chosen.setdefault(setting["hyperparameter"], []).append(max(utilities))
+            else:
+                found.setdefault(setting["hyperparameter"], []).append(point)
+    return found[max(chosen, key=lambda value: np.mean(chosen[value]))]
+
+
+def test_lesson_06_who_pays_where_no_answer_comes():
+    text = " ".join((ROOT / "notebooks/06_ways_to_stop.ipynb").read_text(encoding="utf-8").split())
+    no_answer = "16 places, none with an answer, N = 20"
+    waiting = [*reported("no_answer", "every step", "confidence"), *reported("no_answer", "judge", "judged")]
+    assert "wait to the end on nearly every line without an answer" in text
+    assert all(point[no_answer][1] > 19 for point in waiting)
+    ((need,),) = [{result["tests"]["16 places"]["in time"][1] for _, result in stored("06_ways_to_stop_no_answer")}]
+    costs = [100 * (1 - right + PRICE * (steps - need)) for right, steps in (point["16 places"] for point in waiting)]
+    assert "costs them about 2.7 hundredths, in every network" in text
+    assert max(abs(cost - 2.7) for cost in costs) < 0.06
+    assert "PonderNet's head stop there after a step or two, in every network" in text
+    assert "four ACTs and three PonderNets get two to seven of a hundred answerable lines wrong" in text
+    for training, rule, many in (("ACT", "average", 4), ("PonderNet", "threshold", 3)):
+        points = reported("no_answer", training, rule)
+        assert len(points) == 8
+        assert all(point[no_answer][1] < 2 for point in points)
+        wrong = [100 * (1 - point["16 places"][0]) for point in points]
+        assert [1.9 < each < 7 for each in wrong if each > 0.25] == [True] * many
+    wrong = [round(100 * (1 - point["16 places"][0])) for point in reported("one_answer", "ACT", "average")]
+    assert f"ACT is wrong on {min(wrong)} to {max(wrong)} of a hundred" in text
+
+
 def mazes_of(name, test):
     return [result[test] for _, result in stored(f"07_mazes_{name}")]
 

@@ -13,6 +13,7 @@ from ponder_course.experiments.ways_to_stop_ranking import Point, Regret
 from ponder_course.figures.style import (
     BLUE,
     DARK_GREY,
+    DARK_ORANGE,
     GREEN,
     LIMIT,
     ORANGE,
@@ -24,6 +25,7 @@ from ponder_course.figures.style import (
 )
 
 FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
+WRITTEN = {ORANGE: DARK_ORANGE, PURPLE: "#A0447C"}  # letters of these colours: pale ones are hard to read
 TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
 
 
@@ -75,8 +77,8 @@ def _beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float
     """Write text beside a point; offset in points, to the right and up. A thin line leads to one that is far away."""
     side = "left" if offset[0] >= 0 else "right"
     lead = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3}
-    ax.annotate(text, point, offset, textcoords="offset points", ha=side, va="center", color=colour,
-                arrowprops=lead if max(map(abs, offset)) > 12 else None)  # fmt: skip
+    ax.annotate(text, point, offset, textcoords="offset points", ha=side, va="center",
+                color=WRITTEN.get(colour, colour), arrowprops=lead if max(map(abs, offset)) > 12 else None)  # fmt: skip
 
 
 @slide
@@ -85,9 +87,9 @@ def regrets(
 ) -> Figure:
     """What each method loses to the best clock, in hundredths of an answer: dots at the means, which stand beside.
 
-    A panel for each problem and a row for each method of the first, in its order. The axis is linear up to 1, and
-    logarithmic beyond. Rings: single runs. families: {method: what training adds}, for the colours, which a legend
-    names where a family has several methods. What is more than `cut` is an arrow head at the edge.
+    A panel for each problem and a row for each method of the first, in its order. The axis, named once, is linear up to
+    1, and logarithmic beyond. Rings: single runs. families: {method: what training adds}, for the colours, which a
+    legend names where a family has several methods. What is more than `cut` is an arrow head at the edge.
     """
     families = _shown(families)
     rows = list(next(iter(problems.values())))
@@ -97,7 +99,9 @@ def regrets(
     high = max(1.0, *every) if cut is None else cut
     for ax, (title, methods) in zip(axes, problems.items(), strict=True):
         ax.set_xscale("symlog", linthresh=1.0)
-        ax.set(title=title, xlabel="hundredths\nof an answer", xlim=(min(0.0, *every) - 0.15, 1.4 * high))
+        ax.set_title(title, pad=24)  # room for "best clock"
+        ax.set_xlabel(" ")
+        ax.set_xlim(min(0.0, *every) - 0.15, 1.4 * high)
         ax.set_xticks([tick for tick in TICKS if tick <= 1.4 * high], minor=False)
         ax.xaxis.set_major_formatter("{x:g}")
         ax.minorticks_off()
@@ -107,9 +111,12 @@ def regrets(
         for y, name in enumerate(rows):
             if methods.get(name):
                 _draw_runs(ax, y, 100 * np.sum(methods[name], axis=1), FAMILY[families[name]], high)
+    axes[0].text(0, -0.5, "best clock", ha="center", va="bottom", color=LIMIT)
+    axes[0].set_xlabel("regret, hundredths of an answer (stretched near 0)", loc="left")
+    axes[0].xaxis.label.set_in_layout(False)  # as wide as several panels
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     for label, name in zip(axes[0].get_yticklabels(), rows, strict=True):
-        label.set_color(FAMILY[families[name]])
+        label.set_color(WRITTEN.get(FAMILY[families[name]], FAMILY[families[name]]))
     added = [families[name] for name in rows]
     if len(added) > len(set(added)):
         handles = [Patch(color=colour, label=what) for what, colour in FAMILY.items() if what in added]
@@ -125,4 +132,5 @@ def _draw_runs(ax: Axes, y: int, runs: np.ndarray, colour: str, high: float) -> 
     if len(seen) < len(runs):
         ax.plot(1.15 * high, y, ">", color=colour, markersize=6)
     ax.plot(min(runs.mean(), high), y, "o", color=colour, markersize=9)
-    ax.text(1.02, y, f"{runs.mean():.1f}", transform=ax.get_yaxis_transform(), va="center", color=colour)
+    ax.text(1.02, y, f"{runs.mean():.1f}", transform=ax.get_yaxis_transform(), va="center",
+            color=WRITTEN.get(colour, colour))  # fmt: skip
