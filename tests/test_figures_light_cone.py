@@ -182,7 +182,8 @@ def test_runs_are_drawn_where_they_were_measured():
     assert [line.get_alpha() for line in ax.lines[1:3]] == [0.95, 0.45]
     labels = [text.get_text() for text in ax.texts]
     assert "PonderNet\n+1.3 steps" in labels  # 1, 1, 1, and four times 1.5
-    assert "ACT takes 2 of 4 steps" in labels  # 2.5
+    assert [line.get_linewidth() for line in ax.lines[1:3]] == [2.4, 1]  # this session's, a stored one
+    assert "ACT takes 2\nof 4 steps" in labels  # 2.5
     (below,) = ax.collections  # the grey area lies below the diagonal
     xs, ys = below.get_paths()[0].vertices.T
     assert (ys <= xs).all()
@@ -208,8 +209,21 @@ def test_theory_is_a_line_and_every_network_a_mark_beside_its_lambda():
     assert [line.get_linestyle() for line in ax.lines] == ["-", ":"]
     assert marked(ax) == {"a network": [[0.196, 3.9], [0.496, 1.2]], "reversed": [[0.804, 7.0]]}
     assert [to_hex(group.get_edgecolor()[0]).upper() for group in ax.collections] == [GREEN, PURPLE]
-    assert ax.get_ylabel() == "steps above the limit"
+    assert ax.get_ylabel() == "steps above $L$"
     assert ax.get_ylim()[0] == 0
+    assert [text.get_text() for text in ax.texts] == ["equation 2", "cut off", "a network", "reversed"]
+    heights = [text.get_position()[1] for text in ax.texts]
+    assert heights == [4.0, 0.75, 3.9, 7.0]  # at the lines, and at the highest marks
+    assert not ax.get_legend()
+
+
+def test_theory_without_stored_networks_and_three_groups_of_them_are_drawn_too():
+    (ax,) = draw.above_the_limit([0.2, 0.5, 0.8], THEORY, {"a network": []}).axes
+    assert [text.get_text() for text in ax.texts] == ["equation 2", "cut off"]
+    groups = {name: [(0.2, 3.9)] for name in ("N = 20", "N = 40", "reversed")}
+    (ax,) = draw.above_the_limit([0.2, 0.5, 0.8], THEORY, groups).axes
+    assert not ax.texts
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*THEORY, *groups]
 
 
 def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_adds():
@@ -227,16 +241,17 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
-    names = ["best:\nown step", "same step", "halts by itself", "best: same step"]
-    assert [text.get_text() for text in first.texts[2:]] == names
-    assert [first.texts[which].get_color() for which in (2, 4, 5)] == [LIMIT, GREEN, LIMIT]
-    np.testing.assert_allclose(first.texts[5].xy, (2.7, np.interp(2.7, *TESTS[0].limits["best for all"])))
+    assert [text.get_text() for text in first.texts[2:]] == ["best clock", "same step", "same step, at best"]
+    assert [first.texts[which].get_color() for which in (2, 4)] == [LIMIT, LIMIT]
+    np.testing.assert_allclose(first.texts[4].xy, (2.7, np.interp(2.7, *TESTS[0].limits["best for all"])))
+    assert first.yaxis.get_major_formatter()(0.2) == "20%"
     assert not figure.legends
     arrow, gain = first.texts[:2]  # at 2.5 steps .7 are right at the same step for all, at 2 steps .4
     np.testing.assert_allclose([*arrow.xyann], [2.25, 0.55])
     np.testing.assert_allclose([*arrow.xy], [2.25, 0.955])
     assert gain.get_text() == "+42 points"
-    assert [text.get_text() for text in second.texts] == ["0 points"]
+    assert [text.get_text() for text in second.texts] == ["0 points", "halts by itself"]
+    assert second.texts[1].get_color() == GREEN
 
 
 def test_what_halting_buys_is_said_of_what_is_drawn():

@@ -103,9 +103,24 @@ def test_steps_against_need_are_drawn_beside_the_limit_and_what_they_are_too_man
     too_many = [[steps - need for need, steps in line.items()] for line in NETWORKS]
     assert points(below, color=HALTING) == [pairs(line, late) for line, late in zip(NETWORKS, too_many, strict=True)]
     assert points(below, color=LIMIT) == [[[1, 0], [30, 0]]]
+    assert written(above) == ["more steps than in training", "dashes: steps taken", "line: steps needed"]
     for ax in (above, below):
         (beyond,) = ax.patches
         assert beyond.get_x() == 21.5
+
+
+def test_networks_of_this_session_are_thick_and_on_top_and_stored_ones_pale():
+    below = draw.against_need(NETWORKS, 21, live=1).axes[1]
+    live, stored = [line for line in below.lines if line.get_color() == HALTING]
+    assert [(line.get_linewidth(), line.get_alpha()) for line in (live, stored)] == [(2.0, 1.0), (1.0, 0.4)]
+    assert live.get_zorder() > stored.get_zorder()
+
+
+def test_the_longest_in_training_is_marked_on_the_scale():
+    bar = draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN, ASKED, border=3).axes[3]
+    assert {3} in [set(line.get_xdata()) for line in bar.lines]
+    assert "3, the most in training" in bar.get_xlabel()
+    assert draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN, ASKED).axes[3].get_xlabel() == "steps"
 
 
 def test_right_by_step_draws_each_network_at_all_steps_and_by_itself_and_what_it_forgets():

@@ -32,20 +32,28 @@ from ponder_course.figures.style import (
 
 @slide
 def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Points]) -> Figure:
-    """Draw steps above the limit against the prior's lambda_p: lines of theory, and a mark for every run.
+    """Draw steps above L against the prior's lambda_p: lines of theory, at most two, and a mark for every run.
 
     Runs have the colour of PonderNet, or as in lesson 02 that of the reversed divergence where their label says so.
+    Names stand at the lines, and inwards of the highest mark; those of more than two groups in a legend.
     """
     figure, (ax,) = panels(1, width=7.4, height=4.4)
     for which, (label, line) in enumerate(theory.items()):
-        ax.plot(lambda_ps, line, color=BLACK, linewidth=1.8, linestyle=("-", ":")[which % 2], label=label)
+        ax.plot(lambda_ps, line, color=BLACK, linewidth=1.8, linestyle=("-", ":")[which], label=label)
+        if len(runs) <= 2:  # the second line bends below the first
+            ax.text(lambda_ps[0] + 0.01 * (1 - which), (1.0, 0.25)[which] * line[0], label, va="center")
     for which, (label, points) in enumerate(runs.items()):
         x, y = np.reshape(points, (-1, 2)).T
         colour, beside = PURPLE if "reversed" in label else GREEN, 0.008 * (which - (len(runs) - 1) / 2)
         looks: dict[str, Any] = {"marker": MARKERS[which], "facecolor": "none", "edgecolor": colour, "label": label}
         ax.scatter(x + beside, y, s=44, zorder=3, **looks)
-    ax.set(xlabel=r"$\lambda_p$", ylabel="steps above the limit", ylim=(0, None))
-    ax.legend()
+        if len(runs) <= 2 and len(y):
+            top, inwards = y.argmax(), -1 if x[y.argmax()] > np.mean(lambda_ps) else 1
+            side = "left" if inwards > 0 else "right"
+            ax.text(x[top] + beside + 0.015 * inwards, y[top], label, ha=side, va="center", color=colour)
+    ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
+    if len(runs) > 2:
+        ax.legend()
     return figure
 
 

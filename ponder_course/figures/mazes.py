@@ -71,10 +71,11 @@ def maze(x: Grid) -> Figure:
 
 
 @slide
-def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid) -> Figure:
+def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid, border: int = 0) -> Figure:
     """Draw whose star is nearest (0 or 1), how many steps that needs, and how many the network takes, on one scale.
 
     Places that are not asked have a cross; a circle is where the network takes more or fewer steps than needed.
+    border: the largest number of steps in training, marked on the scale; 0 for none.
     """
     figure, axes = panels(3, width=3.4, height=3.9)
     counted = np.asarray(maze, bool)[0] & np.asarray(asked, bool)
@@ -87,7 +88,10 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
         axes[2].scatter(columns + 1, rows + 1, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
     for ax, title in zip(axes, ("the network's answer", "steps needed", "steps taken"), strict=True):
         ax.set_title(title)
-    figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03, label="steps")
+    bar = figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03, label="steps")
+    if border:
+        bar.ax.axvline(border, color=LIMIT, linewidth=2.4)
+        bar.set_label(f"steps (black mark: {border}, the most in training)")
     return figure
 
 
@@ -113,10 +117,10 @@ def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
 
 
 @slide
-def against_need(networks: Sequence[Mapping[int, float]], border: int) -> Figure:
+def against_need(networks: Sequence[Mapping[int, float]], border: int, live: int = 0) -> Figure:
     """Draw the mean steps of places by the steps that they need, and what they are too many; beyond the border is grey.
 
-    networks: {steps needed: mean steps taken} of each, at least one.
+    networks: {steps needed: mean steps taken} of each, at least one. The first `live`, if any, are thick, others pale.
     """
     last = max(max(steps) for steps in networks)
     figure, axes = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
@@ -124,13 +128,14 @@ def against_need(networks: Sequence[Mapping[int, float]], border: int) -> Figure
         ax.axvspan(border + 0.5, last, color="#EEEEEE", zorder=0, linewidth=0)
     axes[0].plot([1, last], [1, last], color=LIMIT, linewidth=1.4)
     axes[1].plot([1, last], [0, 0], color=LIMIT, linewidth=1.4)
-    for steps in networks:
+    for i, steps in enumerate(networks):
         needed, taken = np.array(list(steps.items())).T
         axes[0].plot(needed, taken, color=HALTING, linestyle="--")
-        axes[1].plot(needed, taken - needed, color=HALTING, linewidth=1.0)
+        width, alpha = (1.0, 0.4 if live else 1.0) if i >= live else (2.0, 1.0)
+        axes[1].plot(needed, taken - needed, color=HALTING, linewidth=width, alpha=alpha, zorder=3 - (i >= live))
     axes[0].text(border + 1, 1.02 * last, "more steps than in training", va="top", color=DARK_GREY)
-    axes[0].text(0.98 * last, 0.25 * last, "steps taken (dashes)", color=DARK_ORANGE, ha="right")
-    axes[0].text(0.98 * last, 0.08 * last, "as many as needed (line)", color=LIMIT, ha="right")
+    axes[0].text(0.56 * last, 0.62 * last, "dashes: steps taken", color=DARK_ORANGE, ha="right")
+    axes[0].text(0.6 * last, 0.55 * last, "line: steps needed", color=LIMIT, va="top")
     axes[0].set(ylabel="steps taken", xlim=(1, last), ylim=(0, 1.04 * last))
     axes[1].set(xlabel="steps that a place needs", ylabel="steps too many")
     return figure
