@@ -29,6 +29,8 @@ apart = function("03_parity", "apart")
 draw_fractions = function("03_prior_and_divergence", "draw_fractions")
 draw_beyond = function("03_beyond_the_border", "draw_beyond")
 METHODS = function("03_beyond_the_border", "METHODS")
+draw_by_cap = function("03_beyond_the_border", "draw_by_cap")
+SHADES = function("03_beyond_the_border", "SHADES")
 draw_accuracy_and_steps = function("03_papers_size", "draw_accuracy_and_steps")
 
 K, P_G = [1, 2, 3], [0.5, 0.3, 0.2]
@@ -57,6 +59,10 @@ RUNS = {
     "fixed": [{"accuracy": [0.6, 0.5, 0.3], "steps": [20.0] * 3, "learnt": False}],
 }
 CHANGE = {"ACT": [1.0, 2.0, 6.0]}
+BY_CAP = {  # at caps of 20, 40 and 60 the first three runs of ACT, and three times the other
+    "ACT": [{"learnt": True, "by_cap": dict(zip(("20", "40", "60"), RUNS["ACT"], strict=True))}],
+    "fixed": [{"learnt": False, "by_cap": dict.fromkeys(("20", "40", "60"), RUNS["fixed"][0])}],
+}
 OUTCOMES = pd.DataFrame(
     [("small", "paper's", 0.1, "learnt", rise) for rise in (1.0, 2.0, 3.0)]
     + [("small", "paper's", 0.9, "learnt", rise) for rise in (0.5, 1.0)]
@@ -89,6 +95,7 @@ FIGURES = {
     "fractions": lambda: draw_fractions(OUTCOMES, "networks"),
     "beyond": lambda: draw_beyond(K, RUNS, 2, CHANGE, "change"),
     "accuracy_and_steps": lambda: draw_accuracy_and_steps(K, RUNS, 2, 20),
+    "by_cap": lambda: draw_by_cap(BY_CAP, 2),
     "by_ones": lambda: draw.by_ones(BY_ONES, [1, 2]),
 }
 
@@ -245,6 +252,15 @@ def test_beyond_the_border_only_runs_that_learnt_are_in_a_mean_and_the_others_ar
     assert middle == [[-0.12, 3]]
     assert change.collections[0].get_offsets().tolist() == [[0.18, value] for value in CHANGE["ACT"]]
     assert change.get_title() == "change"
+
+
+def test_each_cap_has_a_shade_and_who_has_not_learnt_is_grey():
+    axes = FIGURES["by_cap"]().axes
+    assert [ax.get_title() for ax in axes] == ["ACT\n1 of 1 learnt", "fixed\n0 of 1 learnt", "", ""]
+    for (learnt, other), column in ((axes[:2], "accuracy"), (axes[2:], "steps")):
+        for shade, run in zip(SHADES[column], RUNS["ACT"], strict=True):
+            assert points(learnt, color=shade) == [pairs(K, run[column])]
+        assert points(other, color=GREY) == [pairs(K, RUNS["fixed"][0][column])] * 3
 
 
 def test_accuracy_stands_above_steps():

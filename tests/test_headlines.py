@@ -5,8 +5,10 @@ have printed.
 """
 
 import functools
+import itertools
 import json
 import math
+import re
 import statistics
 from pathlib import Path
 
@@ -70,7 +72,31 @@ def test_evidence_03_beyond_the_border():
         beyond = mean_with_interval([np.mean(run["accuracy"][8:]) for run in learnt], ".1%")
         rise = mean_with_interval([run["steps"][11] - run["steps"][7] for run in learnt], "+.2f")
         found.append(f"{name} {len(learnt)} of {len(runs)} learn, right beyond {beyond}, k = 12 minus 8 {rise}")
-    assert printed("evidence/03_beyond_the_border").strip() == "; ".join(found)
+    assert printed("evidence/03_beyond_the_border").splitlines()[0] == "; ".join(found)
+
+
+def test_evidence_03_beyond_the_border_with_more_steps():
+    parts, best, n_learnt = [], 0.0, 0
+    kinds = {
+        "fixed depth": {"network": "last step"},
+        "PonderNet, Muon": {"network": "PonderNet", "muon": 3.0},
+        "PonderNet, Adam": {"network": "PonderNet", "muon": None},
+    }
+    for name, wanted in kinds.items():
+        runs = [result for setting, result in stored("03_papers_size_beyond") if wanted.items() <= setting.items()]
+        learnt = [result for result in runs if np.mean(result["accuracy"][:48]) >= 0.95]
+        beyond = []
+        for N in ("20", "40", "60"):
+            right = [np.mean(result["by_cap"][N]["accuracy"][48:]) for result in learnt]
+            beyond.append(" to ".join(dict.fromkeys(f"{end(right):.1%}" for end in (min, max))) if right else "no runs")
+            best = max([best, *right])
+        n_learnt += len(learnt)
+        parts.append(f"{name} {len(learnt)} of {len(runs)} learn, right beyond {' / '.join(beyond)}")
+    last = printed("evidence/03_beyond_the_border").splitlines()[-1]
+    assert last == f"96 elements, N = 20 / 40 / 60: {'; '.join(parts)}"
+    findings = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())
+    assert f"{n_learnt} of {len(stored('03_papers_size_beyond'))} networks learn that range" in findings
+    assert f"right on more than {100 * best:.0f} % beyond it, with 20, 40 or 60 steps" in findings
 
 
 def papers_size(network):
@@ -147,6 +173,16 @@ def test_lesson_05_the_median_network_is_within_a_quarter_of_theory():
             theory.append((np.arange(N - L + 1) * p).sum() / p.sum())
         expected = np.mean([theory[L - 1] for L in longest])
         assert abs(statistics.median(found) / expected - 1) < 0.25, (N, lambda_p)
+
+
+def test_lesson_05_the_ten_stored_networks_of_its_headline():
+    tests = [result["tests"]["64"] for _, result in stored("05_light_cone_main")]
+    assert len(tests) == 10
+    assert all(test["rules"]["threshold 0.2"]["right"] >= 0.97 for test in tests)
+    headline = printed("05_light_cone")
+    found = re.search(r"(\d+) of (\d+) PonderNets .* correlation of PonderNet's steps with L ([\d.]+) to", headline)
+    assert int(found[1]) == int(found[2]) >= 10  # those of the class are among them
+    assert min(test["corr"]["all"] for test in tests) >= float(found[3]) - 5e-4
 
 
 def speaks(setting, result, at_least=0.95):
@@ -234,6 +270,10 @@ def test_lesson_06_one_setting_for_three_problems():
         printed("06_ways_to_stop").strip()
         == f"one setting for three problems, lost on the worst of them: {'; '.join(parts)}"
     )
+    files = (ROOT / "results").glob("06_ways_to_stop_*.jsonl")
+    first = printed("evidence/06_the_table").splitlines()[0]
+    assert first.startswith(f"{sum(len(stored(file.stem)) for file in files)} runs; ")
+    assert first.endswith(f": {'; '.join(parts)}")
     findings = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())
     assert f"each loses {min(worst.values()):.1f} hundredths of an answer or more on one of them" in findings
     looked, lose = chose["PonderNet's head"], worst["PonderNet's head"]
@@ -276,6 +316,59 @@ def test_lesson_06_who_pays_where_no_answer_comes():
         assert [1.9 < each < 7 for each in wrong if each > 0.25] == [True] * many
     wrong = [round(100 * (1 - point["16 places"][0])) for point in reported("one_answer", "ACT", "average")]
     assert f"ACT is wrong on {min(wrong)} to {max(wrong)} of a hundred" in text
+
+
+METHODS = {  # name in evidence 06: training, rule
+    "the same step for all": ("last step", "fixed"), "certainty (CALM)": ("every step", "confidence"),
+    "certainty or rest": ("every step", "either"), "rest (Huginn)": ("every step", "settled"),
+    "patience (PABEE)": ("every step", "unchanged"), "ACT": ("ACT", "average"),
+    "PonderNet, sampled": ("PonderNet", "sample"), "PonderNet, quantile (PALBERT)": ("PonderNet", "quantile"),
+    "PonderNet, threshold": ("PonderNet", "threshold"), "judge of right and wrong (TRM)": ("judge", "judged"),
+    "uniform prior, quantile (Ouro)": ("PonderNet, uniform prior", "quantile"),
+}  # fmt: skip
+
+
+def hundredths_of_networks_that_report(problem, test, training, rule):
+    """What each network loses, where five chose recipe and hyperparameter: the others, or those if there are none."""
+    files = sorted(path.stem for path in (ROOT / "results").glob("06_ways_to_stop_*.jsonl"))
+    groups = {}
+    for setting, result in (run for file in files for run in stored(file)):
+        same_question = setting["problem"] == problem or (problem == "8 elements" and setting["problem"][0] == "8")
+        if same_question and setting["training"] == training:
+            on_valid = [right - PRICE * steps for right, steps in result["tests"]["valid"]["rules"][rule]]
+            tested = result["tests"][test]
+            right, steps = tested["rules"][rule][int(np.argmax(on_valid))]
+            regret = 100 * (1 - right + PRICE * (steps - tested.get("in time", [1, 0])[1]))
+            group = groups.setdefault((setting["problem"], setting["hyperparameter"]), {})
+            group[setting["seed"]] = max(on_valid), regret
+    best = max(groups.values(), key=lambda group: np.mean([valid for seed, (valid, _) in group.items() if seed < 5]))
+    regrets = [(seed, regret) for seed, (_, regret) in sorted(best.items())]
+    return [regret for seed, regret in regrets if seed >= 5] or [regret for _, regret in regrets]
+
+
+def exact_p_by_ranks(a, b):
+    ranks = stats.rankdata(np.round([*a, *b], 9))
+    sums = np.array([ranks[list(chosen)].sum() for chosen in itertools.combinations(range(len(ranks)), len(a))])
+    off = np.abs(sums - len(a) * ranks.mean())
+    return np.mean(off >= abs(ranks[: len(a)].sum() - len(a) * ranks.mean()) - 1e-9)
+
+
+def test_evidence_06_all_its_comparisons():
+    cells = nbformat.read(ROOT / "notebooks/evidence/06_the_table.ipynb", as_version=4).cells
+    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    pattern = r"(.+), (.+): (.+) loses more than (.+), hundredths: (.+), p = (.+) by ranks"
+    found = [match.groups() for line in text.splitlines() if (match := re.fullmatch(pattern, line))]
+    for problem, test, one, other, estimate, p in found:
+        if "reversed" not in one:  # of five networks that choose
+            a, b = (hundredths_of_networks_that_report(problem, test, *METHODS[name]) for name in (other, one))
+            assert estimate == mean_with_interval(np.subtract(b, a), "+.2f"), (problem, test, one, other)
+            assert p == f"{exact_p_by_ranks(a, b):.3f}", (problem, test, one, other)
+    counted = [p for _, _, one, _, _, p in found if "reversed" not in one]
+    assert printed("evidence/06_the_table").splitlines()[1] == (
+        f"{len(counted)} comparisons by ranks, {sum(float(p) < 0.05 for p in counted)} with p < 0.05; "
+        f"{0.05 * len(counted):.1f} would be by chance alone"
+    )
 
 
 def mazes_of(name, test):

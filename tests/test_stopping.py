@@ -95,7 +95,7 @@ def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig
     results = pytestconfig.rootpath / "results"
     made = {name: experiment.rows("stored", results) for name, experiment in stopping.EXPERIMENTS.items()}
     runs = {problem: ranking.choosing(rows) for problem, rows in ranking.by_question(made).items()}
-    del runs["8 elements"]
+    on_8 = runs.pop("8 elements")
     known = {problem: rows for problem, rows in runs.items() if problem != "noisy teacher"}
     chosen = {problem: set() for problem in runs}
     for problem, rows in runs.items():
@@ -112,6 +112,20 @@ def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig
         settings = [setting for setting in stopping.REPORT if setting["problem"] == problem]
         assert {(setting["training"], setting["hyperparameter"]) for setting in settings} == wanted
         assert len(settings) == 8 * len(wanted)
+    drawn = (
+        "the same step for all",
+        "certainty (CALM)",
+        "ACT",
+        "PonderNet, threshold",
+        "judge of right and wrong (TRM)",
+    )
+    on_8, wanted = ranking.table(on_8), set()
+    for name in drawn:
+        wanted.add((on_8[name].problem, stopping.METHODS[name].training, on_8[name].hyperparameter))
+    settings = [setting for setting in stopping.REPORT if setting["problem"].startswith("8")]
+    asked = {(setting["problem"], setting["training"], setting["hyperparameter"]) for setting in settings}
+    assert asked == wanted
+    assert len(settings) == 8 * len(asked)
 
 
 def test_runs_are_put_together_by_what_they_ask():

@@ -199,7 +199,7 @@ BEST_BY_ADAM = [
 ]  # fmt: skip
 BEYOND = [  # those that learn their range, or may, and the rise of steps that the paper has
     _setting("96", network, seed, **change, caps=[20, 40, 60])
-    for seed in range(5)
+    for seed in range(3)
     for network, change in (
         ("last step", {}), ("PonderNet", {"hyperparameter": 0.02}),
         ("PonderNet", {"hyperparameter": 0.4, "halting": -5.0, **ADAM}),

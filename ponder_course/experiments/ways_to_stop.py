@@ -344,4 +344,7 @@ CHOSEN: dict[str, dict[str, tuple[float, ...]]] = {
     },
 }
 REPORT = [setting for problem, tried in CHOSEN.items() for setting in _settings(problem, EVERYWHERE | tried, REPORTING)]
+# And on eight elements at one price, for the methods that lesson 06 draws.
+REPORT += _settings("8 elements", {"last step": (0.1,), "ACT": (1e-4,), "PonderNet": (0.8,)}, REPORTING)
+REPORT += _settings("8 elements clipped", {"every step": (0.0,), "judge": (0.0,)}, REPORTING)
 EXPERIMENTS["report"] = _experiment("report", REPORT)
