@@ -194,7 +194,7 @@ def test_who_thinks_long_enough_is_said_of_what_is_drawn():
     needed = [float(L) for L in range(1, 33)]
     good = [L + 1.5 for L in needed]
     tired = [min(L, 20.0) for L in needed]
-    only = "Trained on 8 places, only PonderNet thinks long enough on 32"
+    only = "Trained on 8 places, PonderNet thinks long enough on 32;\nACT, at this price, does not"
     assert what_steps_say([good], [tired], 8) == only
     assert what_steps_say([good], [good], 8) == "Trained on 8 places, PonderNet thinks just long enough on 32"
     assert what_steps_say([good], [], 8) == "Trained on 8 places, PonderNet thinks just long enough on 32"
@@ -255,8 +255,8 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
 
 
 def test_what_halting_buys_is_said_of_what_is_drawn():
-    assert what_halting_buys(TESTS) == "Halting buys 42 points on lines, nothing on digits"
-    assert what_halting_buys(TESTS[:1]) == "Halting buys 42 points on lines"
+    assert what_halting_buys(TESTS) == "Halting buys these networks 42 points on lines, nothing on digits"
+    assert what_halting_buys(TESTS[:1]) == "Halting buys these networks 42 points on lines"
     assert what_halting_buys([TESTS[0]._replace(halting=[(2.5, 0.1), (2.0, 0.1)])]) == "Halting buys nothing here"
 
 
