@@ -1,4 +1,4 @@
-"""The headlines of lessons 03, 05, 06 and 07, their evidence and docs/findings.md, computed again from the stored runs.
+"""The headlines of lessons 03 and 05 to 08, their evidence and docs/findings.md, computed again from the stored runs.
 
 Nothing here comes from the packages or from the notebooks: only the lines of results/ and what the committed notebooks
 have printed.
@@ -265,3 +265,22 @@ def test_findings_07_mazes_of_30_cells():
     assert f"within {math.ceil(10000 * off) / 100:.2f} % of what is needed" in findings
     assert f"at most {min(best):.0%} to {max(best):.0%} of those mazes".replace("%", " %") in findings
     assert all(test["early"] == 0 for test in large)
+
+
+def test_evidence_08_what_was_never_seen_together():
+    networks = [result for _, result in stored("08_inference_main")]
+    assert len(networks) == 5
+    learnt = [result for result in networks if result["expected"]["right"][2] >= 0.95]
+    by_head, when_sure = (
+        mean_with_interval([result[rule]["steps"][2] - result[rule]["steps"][0] for result in learnt], "+.2f")
+        for rule in ("expected", "confidence")
+    )
+    assert printed("evidence/08_inference").strip() == (
+        f"right on A-D in 95 %: {len(learnt)} of 5 networks; their steps more than for A-B, where 2 are needed: "
+        f"{by_head}; halted when sure: {when_sure}"
+    )
+    for result in networks:  # steps and what is too early, from the distribution itself
+        for d in range(3):
+            steps = sum(n * p for n, p in enumerate(result["p"][d], 1))
+            assert math.isclose(steps, result["expected"]["steps"][d], abs_tol=0.01)
+            assert math.isclose(sum(result["p"][d][:d]), result["early"][d], abs_tol=0.01)
