@@ -1,4 +1,4 @@
-"""The headlines of lessons 03, 05, 06 and 07, their evidence and docs/findings.md, computed again from the stored runs.
+"""The headlines of lessons 03 and 05 to 08, their evidence and docs/findings.md, computed again from the stored runs.
 
 Nothing here comes from the packages or from the notebooks: only the lines of results/ and what the committed notebooks
 have printed.
@@ -467,3 +467,22 @@ def test_evidence_08_who_never_slept_counts_and_who_learnt_at_all_steps_does_not
     assert (len(best), round(min(best), 2), round(max(best), 2)) == (5, 0.4, 0.64)
     halting = [max(result["forests_by_step"]) for result in of_kind("08_forests_main", "now")]
     assert (round(min(halting), 2), round(max(halting), 2)) == (0.96, 1.0)
+
+
+def test_evidence_08_what_was_never_seen_together():
+    networks = [result for _, result in stored("08_inference_main")]
+    assert len(networks) == 5
+    learnt = [result for result in networks if result["expected"]["right"][2] >= 0.95]
+    by_head, when_sure = (
+        mean_with_interval([result[rule]["steps"][2] - result[rule]["steps"][0] for result in learnt], "+.2f")
+        for rule in ("expected", "confidence")
+    )
+    assert printed("evidence/08_inference").strip() == (
+        f"right on A-D in 95 %: {len(learnt)} of 5 networks; their steps more than for A-B, where 2 are needed: "
+        f"{by_head}; halted when sure: {when_sure}"
+    )
+    for result in networks:  # steps and what is too early, from the distribution itself
+        for d in range(3):
+            steps = sum(n * p for n, p in enumerate(result["p"][d], 1))
+            assert math.isclose(steps, result["expected"]["steps"][d], abs_tol=0.01)
+            assert math.isclose(sum(result["p"][d][:d]), result["early"][d], abs_tol=0.01)
