@@ -17,12 +17,13 @@ LIMITS = {"alone": {0: 1, 1: 1, 9: 9}, "together": {0: 1, 1: 1, 9: 4}}
 ALONE = (np.array([[0, 0, 1, 2], [0, 0, 0, 1]]), np.array([[0.9, 0.8, 0.7, 0.6], [0.5, 0.4, 0.3, 0.2]]))
 TOGETHER = (np.array([[0, 0, 1, 2], [0, 0, 0, 0]]), np.array([[0.2, 0.3, 0.4, 0.5], [0.6, 0.7, 0.8, 0.9]]))
 RIGHT_FROM, HALTS_AT = {1: 1, 2: 1, 3: 2, 4: 2}, {1: 1.0, 2: 2.1, 3: 2.2, 4: 3.0}
+CAN_KNOW = {1: 1, 2: 2, 3: 2, 4: 3}
 RIGHT = {"slept": [{0: 1.0, 5: 0.9, 12: 0.8}, {0: 0.95, 5: 1.0, 12: 0.7}], "awake": [{0: 1.0, 5: 0.6, 12: 0.1}]}
 FIGURES = {
     "forest": lambda: draw.forest(PARENTS, DEPTHS),
     "against_depth": lambda: draw.against_depth(LINES, LIMITS, 5),
     "arcs": lambda: draw.arcs({"alone": ALONE, "together": TOGETHER}),
-    "knows": lambda: draw.knows(RIGHT_FROM, HALTS_AT),
+    "knows": lambda: draw.knows(RIGHT_FROM, HALTS_AT, CAN_KNOW),
     "right_by_depth": lambda: draw.right_by_depth(RIGHT, 5),
 }
 
@@ -63,6 +64,9 @@ def test_every_arrow_of_a_forest_leads_from_a_node_to_its_parent():
     found = {(arrow.xyann, arrow.xy) for arrow in arrows}  # from, to
     assert found == {(places[node], places[parent]) for node, parent in enumerate(PARENTS) if node != parent}
     assert len(arrows) == len(found)
+    loops = sorted(loop.get_path().vertices[0, 0] for loop in ax.patches)
+    roots = sorted(places[node][0] for node, parent in enumerate(PARENTS) if node == parent)
+    assert np.allclose(loops, np.array(roots) - 0.1)  # one at each root, from its left shoulder
 
 
 def test_nodes_of_any_forest_stand_apart():
@@ -86,7 +90,7 @@ def test_steps_against_depth_are_drawn_for_each_network_beside_its_limit():
     assert points(ax, color=LIMIT, linestyle="-") == [pairs(line, line.values()) for line in LIMITS.values()]
     assert len(ax.lines) == 5
     names = {text.get_text(): text.get_position() for text in ax.texts}
-    assert names.keys() == {"alone", "together", "deeper than in training"}
+    assert names.keys() == {"alone", "together", "beyond training"}
     assert names["alone"][1] > names["together"][1]  # each at its own lines
     assert ax.get_xlabel() == "depth of a node"
     assert ax.get_ylabel() == "steps taken"
@@ -124,16 +128,18 @@ def test_arcs_lead_from_each_node_to_whom_it_reads_at_each_step():
             drawn = spans(ax)
             assert [(left, right) for left, right, *_ in drawn] == list(zip(target[n], range(4), strict=True))
             assert [alpha for _, _, alpha, _ in drawn] == pytest.approx([*weight[n][:-1], 1.0])
-            assert [colour for *_, colour in drawn] == [to_rgb(DARK_GREY)] * 3 + [to_rgb(ANSWER)]
+            assert [colour for *_, colour in drawn] == [to_rgb(DARK_GREY)] * 3 + [to_rgb(LIMIT)]
             assert written(ax) == [f"{3 - target[n][-1]} up"]
             highest = max(right - left for left, right, *_ in drawn) / 2
-            assert ax.get_ylim()[1] == pytest.approx(1.5 * max(1, highest))
+            assert ax.get_ylim()[1] == pytest.approx(1.6 * max(1, highest))
             assert ax.collections[0].get_offsets().tolist() == [[node, 0] for node in range(4)]
 
 
 def test_being_right_and_halting_are_drawn_at_their_steps_and_joined():
     (ax,) = FIGURES["knows"]().axes
-    bars, halts, right = ax.collections
+    bars, halts, can_know, right = ax.collections
+    assert can_know.get_offsets().tolist() == pairs(CAN_KNOW, CAN_KNOW.values())
+    assert tuple(can_know.get_edgecolor()[0, :3]) == to_rgb(LIMIT)
     assert halts.get_offsets().tolist() == pairs(HALTS_AT, HALTS_AT.values())
     assert right.get_offsets().tolist() == pairs(RIGHT_FROM, RIGHT_FROM.values())
     assert tuple(halts.get_facecolor()[0, :3]) == to_rgb(HALTING)

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Arc
+from matplotlib.patches import Arc, FancyArrowPatch
 from numpy.typing import ArrayLike
 
 from ponder_course.figures.machines import ARROW
 from ponder_course.figures.style import (
     ANSWER,
+    BLACK,
     BLUE,
     DARK_GREY,
     DARK_ORANGE,
@@ -29,7 +30,7 @@ ByDepth = Mapping[int, float]  # a number for each depth
 
 @slide
 def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
-    """Draw each node below its parent, with its number and an arrow that points at the parent; roots are blue."""
+    """Draw each node below its parent, with its number and an arrow to the parent; blue roots point at themselves."""
     figure, (ax,) = panels(1, width=7.4, height=0.65 * max(depths) + 1.3)
     children: dict[int, list[int]] = {node: [] for node in range(len(parents))}
     for node, parent in enumerate(parents):
@@ -55,11 +56,14 @@ def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
         is_root = parents[node] == node
         ax.scatter(x, y, s=480, color=BLUE if is_root else "white", edgecolor=BLUE if is_root else GREY, zorder=3)
         ax.text(x, y, str(node), color="white" if is_root else "black", ha="center", va="center", zorder=4)
-        if not is_root:
+        if is_root:
+            loop = {**ARROW, "mutation_scale": 11, "connectionstyle": "arc3,rad=-2.4", "color": BLUE}
+            ax.add_patch(FancyArrowPatch((x - 0.1, y + 0.2), (x + 0.1, y + 0.2), **loop))
+        else:
             ax.annotate(
                 "", places[parents[node]], (x, y), arrowprops={**ARROW, "shrinkA": 12, "shrinkB": 12, "color": "black"}
             )
-    ax.set(xlim=(-0.7, free - 0.3), ylim=(-max(depths) - 0.6, 0.6), yticks=range(-max(depths), 1), ylabel="depth")
+    ax.set(xlim=(-0.7, free - 0.3), ylim=(-max(depths) - 0.6, 0.9), yticks=range(-max(depths), 1), ylabel="depth")
     ax.set_yticklabels([str(d) for d in range(max(depths), -1, -1)])
     ax.set_xticks([])
     ax.grid(visible=False)
@@ -70,6 +74,7 @@ def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
 def against_depth(
     kinds: Mapping[str, Sequence[ByDepth]], limits: Mapping[str, ByDepth], border: int,
     ylabel: str = "steps taken", xlabel: str = "depth of a node", not_learnt: Sequence[ByDepth] = (),
+    color: str = HALTING,
 ) -> Figure:  # fmt: skip
     """Draw a dashed line for each network of each kind, and its limit in black; depths beyond the border are grey.
 
@@ -79,15 +84,16 @@ def against_depth(
     figure, (ax,) = panels(1, width=8.6, height=4.8)
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
     for network in not_learnt:
-        ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.2)
+        ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.6)
+        ax.text(max(network), network[max(network)] - 0.4, "not learnt", color=DARK_GREY, ha="right", va="top")
     for name, networks in kinds.items():
         limit = limits[name]
-        ax.plot(list(limit), list(limit.values()), color=LIMIT, linewidth=1.4)
+        ax.plot(list(limit), list(limit.values()), color=LIMIT, linewidth=4.0)
         for network in networks:
-            ax.plot(list(network), list(network.values()), color=HALTING, linestyle="--")
+            ax.plot(list(network), list(network.values()), color=color, linestyle="--", linewidth=1.6)
         end = limit[max(limit)]
-        ax.text(0.86 * last, 0.86 * end + 3, name, color=DARK_ORANGE, ha="right", va="bottom", fontweight="bold")
-    ax.text(border + 1, ax.get_ylim()[1], "deeper than in training", va="top", color=DARK_GREY)
+        ax.text(0.86 * last, 0.86 * end + 1.2, name, color=DARK_GREY, ha="right", va="bottom", fontweight="bold")
+    ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=DARK_GREY)
     ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, last + 0.5), ylim=(0, None))
     return figure
 
@@ -113,33 +119,36 @@ def arcs(kinds: Mapping[str, tuple[ArrayLike, ArrayLike]], size: float = 1.05) -
 
 
 def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
-    """Draw an arc from each node to the one it reads, paler where its weight is small; the last is blue."""
+    """Draw an arc from each node to the one it reads, paler where its weight is small; the last is black."""
     nodes, height = np.arange(len(target)), 1.0
     for node, read, how_much in zip(nodes, target, weight, strict=True):
         is_last = node == nodes[-1]
-        colour, width = (ANSWER, 2.6) if is_last else (DARK_GREY, 0.9)
+        colour, width = (BLACK, 2.6) if is_last else (DARK_GREY, 0.9)
         far = abs(int(node) - int(read))
         height = max(height, far / 2)
         ax.add_patch(Arc(((node + read) / 2, 0), far, far, theta1=0, theta2=180, color=colour, linewidth=width,
                          alpha=1.0 if is_last else float(how_much), zorder=2 + is_last))  # fmt: skip
-    ax.scatter(nodes, 0 * nodes, s=14, color=[BLUE, *[GREY] * (len(nodes) - 2), ANSWER], zorder=4)
-    ax.text(nodes[-1], height, f"{len(nodes) - 1 - int(target[-1])} up", color=ANSWER, ha="right", va="bottom")
-    ax.set_ylim(-0.12 * height, 1.5 * height)
+    ax.scatter(nodes, 0 * nodes, s=14, color=[BLUE, *[GREY] * (len(nodes) - 2), BLACK], zorder=4)
+    ax.text(nodes[-1], 1.08 * height, f"{len(nodes) - 1 - int(target[-1])} up", ha="right", va="bottom")
+    ax.set_ylim(-0.12 * height, 1.6 * height)
 
 
 @slide
-def knows(right_from: ByDepth, halts_at: ByDepth) -> Figure:
-    """Draw the step from which nodes are right, and that at which they halt, by depth; a ring where they differ."""
+def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
+    """Draw the step from which nodes are right, that at which they halt, and, in black, that at which they can know."""
     figure, (ax,) = panels(1, width=8.6, height=3.9)
     depths = np.array(list(right_from))
     right, halt = np.array(list(right_from.values())), np.array(list(halts_at.values()))
     ax.vlines(depths, right, halt, color=PALE_GREY, linewidth=5, zorder=1)
-    ax.scatter(depths, halt, s=90, color=HALTING, zorder=2, label="halts")
-    ax.scatter(depths, right, s=26, color=ANSWER, zorder=3, label="is right from here on")
+    ax.scatter(depths, halt, s=90, color=HALTING, zorder=2)
+    ax.scatter(list(can_know), list(can_know.values()), s=150, marker="_", color=LIMIT, linewidth=2.4, zorder=3)
+    ax.scatter(depths, right, s=26, color=ANSWER, zorder=3)
     last = depths[-1]
     ax.text(last, halt[-1] + 0.35, "the node halts", color=DARK_ORANGE, ha="right", va="bottom")
     ax.text(last, right[-1] - 0.4, "its answer is right from here on", color=ANSWER, ha="right", va="top")
-    ax.set(xlabel="depth of a node", ylabel="step $n$", ylim=(0, max(halt) + 1.2), yticks=range(1, int(max(halt)) + 2))
+    ax.set(
+        xlabel="depth of a node", ylabel="step $n$", ylim=(0.4, max(halt) + 1.2), yticks=range(1, int(max(halt)) + 2)
+    )
     return figure
 
 
