@@ -49,16 +49,24 @@ def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] 
     return f"{found}: {estimate(changes, form)}"
 
 
-def difference(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
-    """Return the mean of b less that of a with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
+def welch(a: Sequence[float], b: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
+    """Return the mean of b less that of a and the ends of Welch's interval: nan where one has fewer than two."""
     if min(len(a), len(b)) < 2:
-        return "too few runs"
+        return float("nan"), float("nan"), float("nan")
     part_a, part_b = variance(a) / len(a), variance(b) / len(b)
     middle, half = mean(b) - mean(a), 0.0
     if part_a + part_b:
         freedom = (part_a + part_b) ** 2 / (part_a**2 / (len(a) - 1) + part_b**2 / (len(b) - 1))
-        half = student_t.ppf(0.975, freedom) * (part_a + part_b) ** 0.5
-    return f"{middle:{form}} [{middle - half:{form}}, {middle + half:{form}}], {len(b)} and {len(a)} runs"
+        half = student_t.ppf((1 + level) / 2, freedom) * (part_a + part_b) ** 0.5
+    return middle, middle - half, middle + half
+
+
+def difference(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
+    """Return the mean of b less that of a with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
+    if min(len(a), len(b)) < 2:
+        return "too few runs"
+    middle, low, high = welch(a, b)
+    return f"{middle:{form}} [{low:{form}}, {high:{form}}], {len(b)} and {len(a)} runs"
 
 
 def rank_p(a: Sequence[float], b: Sequence[float]) -> float:

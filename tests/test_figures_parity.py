@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from drawn import bars, check, pairs, points, written
 from notebook_code import function
+from scipy import stats
 
 from ponder_course.figures import parity as draw
 from ponder_course.figures.style import (
@@ -225,6 +226,33 @@ def test_a_single_size_is_drawn_larger_and_without_a_legend():
     (mark,) = [line for line in figure.axes[0].lines if line.get_marker() == "o" and len(line.get_xdata())]
     assert mark.get_markersize() > 8
     assert {text.get_fontsize() for text in figure.axes[0].texts} == {14}
+
+
+def test_the_difference_of_two_losses_has_welchs_interval_and_a_panel_of_its_own():
+    values = {"paper's": [1.0, 2.0, 4.0], "reversed": [5.0, 5.5, 9.0, 8.0]}
+    rows = [("large", loss, 0.3, "learnt", rise) for loss, rises in values.items() for rise in rises]
+    table = pd.DataFrame([*rows, ("large", "reversed", 0.9, "learnt", 1.0)], columns=OUTCOMES.columns)
+    *_, panel = draw.rises(table, (-3, 9), "more", [*values], level=0.9).axes
+    assert panel.get_title() == "the difference"
+    low, high = stats.ttest_ind(values["reversed"], values["paper's"], equal_var=False).confidence_interval(0.9)
+    middle = np.mean(values["reversed"]) - np.mean(values["paper's"])
+    ends = [pytest.approx([0.3, end]) for end in (low, high)]
+    assert points(panel, color=HALTING) == [ends, [[0.3, pytest.approx(middle)]]]  # and nothing at 0.9
+
+
+def test_runs_of_one_seed_are_averaged_if_they_learnt():
+    setting = {"elements": 2, "k_max": 2, "loss": "a", "lambda_p": 0.1}
+    runs = [
+        (0, [1.0, 1.0], [2.0, 3.0]),
+        (0, [1.0, 0.5], [9.0, 9.0]),
+        (0, [1.0, 1.0], [4.0, 9.0]),
+        (1, [0.5, 0.5], [7, 8]),
+    ]
+    rows = [{**setting, "seed": seed, "stopped": 0, "accuracy": right, "steps": steps} for seed, right, steps in runs]
+    first, second = draw.by_seed(rows)
+    assert (first["seed"], first["accuracy"], first["steps"]) == (0, [1.0, 1.0], [3.0, 6.0])
+    assert second == rows[3]
+    assert len(draw.by_seed([rows[0], rows[0] | {"loss": "b"}])) == 2
 
 
 def test_fractions_of_networks_that_crashed_and_that_learnt():

@@ -1,6 +1,6 @@
 """Figures of lesson 03: when networks halt as they learn, how they answer, and what their steps depend on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
+from ponder_course.experiments.parity import has_learnt
 from ponder_course.figures.style import (
     ANSWER,
     BLACK,
@@ -24,7 +25,7 @@ from ponder_course.figures.style import (
     step_axis,
 )
 from ponder_course.store import Row
-from ponder_course.verdicts import interval
+from ponder_course.verdicts import interval, welch
 from ponder_utils.evaluation import Score
 
 OTHERS = ("not learnt", "crashed")  # outcomes of runs that are counted and not drawn
@@ -58,38 +59,75 @@ def stopped_at(groups: Mapping[str, Sequence[Score]], lowest: float = 0.38) -> F
     return legend(figure, columns=5)
 
 
+def by_seed(rows: Iterable[Row]) -> list[Row]:
+    """Return a row for each setting and seed of lesson 03: with the mean accuracy and steps of its runs that learnt.
+
+    A setting that was run again with the same seed need not give the same network, but is no further seed either. Where
+    none of the runs has learnt, the first stands for all. For `outcomes`.
+    """
+    repeats: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        repeats.setdefault(tuple(row[name] for name in ("elements", "loss", "lambda_p", "seed")), []).append(row)
+    averaged = []
+    for same in repeats.values():
+        learnt = [row for row in same if has_learnt(row)] or same[:1]
+        means = {name: np.mean([row[name] for row in learnt], axis=0).tolist() for name in ("accuracy", "steps")}
+        averaged.append({**learnt[0], **means})
+    return averaged
+
+
 @slide
-def rises(table: DataFrame, limits: tuple[float, float], label: str) -> Figure:
+def rises(
+    table: DataFrame, limits: tuple[float, float], label: str, compared: Sequence[str] = (), level: float = 0.95
+) -> Figure:
     """Draw mean rises with their intervals against lambda_p, a panel for each loss and a mark for each size.
 
     The table has a row for each run: size, loss, lambda_p, outcome, and rise, which is drawn for those that "learnt".
     An interval without 0 is amber, another grey and its mark hollow; fewer than three runs are crosses. Above the axes
-    the others are counted. A single size is drawn larger, without a legend.
+    the others are counted. A single size is drawn larger, without a legend. compared: two of the losses; in one panel
+    more stands the second's mean rise less the first's, with Welch's interval of this level.
     """
     sizes, lambda_ps = list(table["size"].unique()), sorted(table["lambda_p"].unique())
-    n_panels, alone = table["loss"].nunique(), len(sizes) == 1
-    figure, axes = panels(n_panels, width=(7.6 if alone else 9.9) / n_panels, height=4.6, sharey=True)
-    mark, write = 11 if alone else 8, 14 if alone else 11  # sizes
+    n_panels, alone = table["loss"].nunique() + bool(compared), len(sizes) == 1
+    figure, axes = panels(n_panels, width=(7.6 if n_panels < 3 and alone else 9.9) / n_panels, height=4.6, sharey=True)
+    size_of_mark, write = (11, 14) if alone else (8, 11)
     heights = {name: 1.03 + 0.07 * i for i, name in enumerate(n for n in OTHERS if n in set(table["outcome"]))}
-    for ax, (loss, runs) in zip(axes, table.groupby("loss", sort=False), strict=True):
-        ax.axhline(0, color=BLACK, linewidth=1.2)
+
+    def place(size: str, lambda_p: float) -> float:
+        return lambda_p + 0.07 * (sizes.index(size) - (len(sizes) - 1) / 2)
+
+    def draw_interval(ax: Axes, size: str, lambda_p: float, middle: float, low: float, high: float) -> None:
+        x, marker = place(size, lambda_p), MARKERS[sizes.index(size)]
+        colour, face = (HALTING, HALTING) if low > 0 or high < 0 else (UNDECIDED, "white")
+        ax.plot([x, x], [low, high], color=colour, linewidth=0.275 * size_of_mark, solid_capstyle="butt")
+        ax.plot([x], [middle], marker, color=colour, markersize=size_of_mark, markerfacecolor=face)
+
+    learnt: dict[tuple[str, str, float], list[float]] = {}
+    titles = [*table["loss"].unique()]
+    for ax, (loss, runs) in zip(axes, table.groupby("loss", sort=False), strict=False):
         above = ax.get_xaxis_transform()  # x in data, y in heights of the axes
         for (size, lambda_p), group in runs.groupby(["size", "lambda_p"], sort=False):
-            which = sizes.index(size)
-            x, marker = lambda_p + 0.07 * (which - (len(sizes) - 1) / 2), MARKERS[which]
             values = group["rise"][group["outcome"] == "learnt"].tolist()
+            learnt[loss, size, lambda_p] = values
             if len(values) > 2:
-                middle, low, high = interval(values)
-                colour, face = (HALTING, HALTING) if low > 0 or high < 0 else (UNDECIDED, "white")
-                ax.plot([x, x], [low, high], color=colour, linewidth=0.275 * mark, solid_capstyle="butt")
-                ax.plot([x], [middle], marker, color=colour, markersize=mark, markerfacecolor=face)
+                draw_interval(ax, size, lambda_p, *interval(values))
             else:
-                ax.plot([x] * len(values), values, "x", color=UNDECIDED, markersize=6)
+                ax.plot([place(size, lambda_p)] * len(values), values, "x", color=UNDECIDED, markersize=6)
             for outcome, height in heights.items():
                 if number := (group["outcome"] == outcome).sum():
-                    ax.text(x, height, str(number), color=UNDECIDED, ha="center", fontsize=write, transform=above)
+                    text = {"color": UNDECIDED, "ha": "center", "fontsize": write, "transform": above}
+                    ax.text(place(size, lambda_p), height, str(number), **text)
+    if compared:
+        first, second = compared
+        titles.append("the difference")
+        for loss, size, lambda_p in learnt:
+            pair = learnt.get((first, size, lambda_p), []), learnt[loss, size, lambda_p]
+            if loss == second and min(map(len, pair)) > 2:
+                draw_interval(axes[-1], size, lambda_p, *welch(*pair, level))
+    for ax, title in zip(axes, titles, strict=True):
+        ax.axhline(0, color=BLACK, linewidth=1.2, zorder=1)
         ax.set(xlabel=r"$\lambda_p$", ylim=limits, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1))
-        ax.set_title(loss, pad=16 + 16 * len(heights))
+        ax.set_title(title, pad=16 + 16 * len(heights))
         ax.set_xticks(lambda_ps)
     for name, height in heights.items():
         axes[0].text(-0.02, height, f"{name}:", ha="right", fontsize=write, transform=axes[0].transAxes)
