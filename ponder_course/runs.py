@@ -113,12 +113,15 @@ def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int =
     return [results[n] for n in calls]
 
 
-def stored(file: Path | str) -> list[Row]:
-    """Return the rows of a file that `run_all` wrote; where there are none, print that."""
-    rows = list(finished(Path(file)).values())
+def stored(file: Path | str, settings: Iterable[Row] = ()) -> list[Row]:
+    """Return the rows of a file that `run_all` wrote, first those of the settings, in their order, so that seeds pair.
+
+    Where there are none, print that.
+    """
+    rows = finished(Path(file))
     if not rows:
         print(f"No stored runs at {file}: only the runs of this session are shown.")
-    return rows
+    return [rows[key] for key in dict.fromkeys([*map(key_of, settings), *rows]) if key in rows]
 
 
 def same_but_seed(rows: list[Row], settings: list[Row]) -> list[Row]:
@@ -160,7 +163,7 @@ class Experiment:
         check_choice("mode", mode, ("stored", "smoke", "class", "paper"))
         file = Path(folder, f"{self.name}.jsonl")
         if mode == "stored":
-            return stored(file)
+            return stored(file, self.settings)
         settings, kept = (self.short, None) if mode == "smoke" else (self.settings, file)
         return run_all(self.run, settings, workers=workers, file=kept, checkpointed=self.checkpointed, name=self.name)
 

@@ -349,3 +349,16 @@ def test_every_stored_file_belongs_to_an_experiment():
     assert len(names) == len(set(names))
     assert {path.stem for path in RESULTS.glob("*.jsonl")} <= set(names)
     print("\n" + "\n".join(stale(RESULTS, experiments)))
+
+
+def test_stored_runs_come_in_the_order_of_their_settings_so_that_seeds_pair(tmp_path):
+    settings = [{"seed": seed} for seed in range(6)]
+    experiment = Experiment("late", squared_seed, settings, settings[:1])
+    run_all(squared_seed, [settings[seed] for seed in (3, 5, 0, 2)], file=tmp_path / "late.jsonl")
+    run_all(squared_seed, [{"seed": 9}], file=tmp_path / "late.jsonl")  # of an older list
+    assert [row["seed"] for row in experiment.rows("stored", tmp_path)] == [0, 2, 3, 5, 9]
+    assert [row["square"] for row in experiment.rows("stored", tmp_path)] == [0, 4, 9, 25, 81]
+
+
+def squared_seed(seed):
+    return {"square": seed**2}

@@ -115,7 +115,7 @@ def rises(
                 ax.plot([place(size, lambda_p)] * len(values), values, "x", color=UNDECIDED, markersize=6)
             for outcome, height in heights.items():
                 if number := (group["outcome"] == outcome).sum():
-                    text = {"color": UNDECIDED, "ha": "center", "fontsize": write, "transform": above}
+                    text: dict[str, Any] = {"color": UNDECIDED, "ha": "center", "fontsize": write, "transform": above}
                     ax.text(place(size, lambda_p), height, str(number), **text)
     if compared:
         first, second = compared
