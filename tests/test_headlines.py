@@ -235,7 +235,7 @@ def test_lesson_05_the_ten_stored_networks_of_its_headline():
     assert len(tests) == 10
     assert all(test["rules"]["threshold 0.2"]["right"] >= 0.97 for test in tests)
     headline = printed("05_light_cone")
-    found = re.search(r"(\d+) of (\d+) PonderNets .* correlation of PonderNet's steps with L ([\d.]+) to", headline)
+    found = re.search(r"(\d+) of (\d+) PonderNets .* correlation of PonderNet's steps with L: ([\d.]+)", headline)
     assert int(found[1]) == int(found[2]) >= 10  # those of the class are among them
     assert min(test["corr"]["all"] for test in tests) >= float(found[3]) - 5e-4
 
