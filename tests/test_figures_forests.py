@@ -161,3 +161,9 @@ def test_right_by_depth_draws_the_first_kind_in_blue_and_the_other_in_red():
     assert (beyond.get_x(), beyond.get_x() + beyond.get_width()) == (5.5, 12.5)
     low, high = ax.get_ylim()
     assert low < 0 < 1 < high
+
+
+def test_nodes_that_are_right_long_after_they_halt_stay_inside_the_picture():
+    (ax,) = draw.knows({1: 1, 2: 16}, {1: 1.0, 2: 2.0}, {1: 1, 2: 2}).axes
+    low, high = ax.get_ylim()
+    assert all(low < text.get_position()[1] < high for text in ax.texts)

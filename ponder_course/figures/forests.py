@@ -143,12 +143,10 @@ def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
     ax.scatter(depths, halt, s=90, color=HALTING, zorder=2)
     ax.scatter(list(can_know), list(can_know.values()), s=150, marker="_", color=LIMIT, linewidth=2.4, zorder=3)
     ax.scatter(depths, right, s=26, color=ANSWER, zorder=3)
-    last = depths[-1]
+    last, top = depths[-1], max(*halt, *right) + 1.2
     ax.text(last, halt[-1] + 0.35, "the node halts", color=DARK_ORANGE, ha="right", va="bottom")
     ax.text(last, right[-1] - 0.4, "its answer is right from here on", color=ANSWER, ha="right", va="top")
-    ax.set(
-        xlabel="depth of a node", ylabel="step $n$", ylim=(0.4, max(halt) + 1.2), yticks=range(1, int(max(halt)) + 2)
-    )
+    ax.set(xlabel="depth of a node", ylabel="step $n$", ylim=(0.4, top), yticks=range(1, int(top) + 1))
     return figure
 
 
