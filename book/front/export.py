@@ -99,7 +99,8 @@ def known(rows: Sequence[Row]) -> dict[str, Any]:
     tests = (*SIZES, "20, loops", "20, all passages")
     spans = {test: [min(row[test]["mazes"] for row in rows), max(row[test]["mazes"] for row in rows)] for test in tests}
     n_cells, longest, *_ = max(mazes.PHASES)
-    return {"networks": len(rows), "mazes": spans, "trained_side": 2 * n_cells - 1, "trained_steps": longest}
+    return {"networks": len(rows), "mazes": spans, "trained_side": 2 * n_cells - 1, "trained_steps": longest,
+            "largest_side": 2 * int(SIZES[-1]) - 1}  # fmt: skip
 
 
 def colours() -> dict[str, Any]:
@@ -157,6 +158,7 @@ def write_page(folder: Path, kept: Path = KEPT) -> Path:
     page = folder / "index.html"
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     looks = "body{margin:0 auto;max-width:54em;padding:1em;font-family:sans-serif}body[data-theme=dark]{background:#131416}"
+    looks += "@media(prefers-color-scheme:dark){body:not([data-theme=light]){background:#131416}}"
     body = (HERE / "maze.html").read_text()
     page.write_text(
         f'<!doctype html>\n<html lang="en"><head>{head}<title>A maze that thinks</title><style>{looks}</style></head>\n'

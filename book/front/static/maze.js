@@ -22,7 +22,8 @@
   let inView = false;
   let touched = false; // the reader has drawn something
   let cursor = -1; // place under the keys
-  let pointed = -1; // place that is told of
+  let pointed = -1; // place that the words are about
+  let byKeys = false; // the cursor is shown
   let shows = "taken";
   let ink = {};
 
@@ -44,7 +45,7 @@
     $("last").textContent = String(facts.last || 1);
     $("border").style.left = `${(100 * (known.trained_steps - 1)) / Math.max(1, facts.last - 1)}%`;
     $("border").hidden = facts.last <= known.trained_steps;
-    $("words").textContent = thought.done ? "There is no star to look for. Set one." : "";
+    write("live", "");
     play(!thought.done);
   }
 
@@ -88,7 +89,6 @@
     if (!(thought.done && shown === thought.n)) return;
     playing = false;
     after = 0;
-    $("words").textContent = summary();
     if (!touched) $("hint").hidden = false;
     request();
   }
@@ -117,6 +117,7 @@
   }
 
   function summary() {
+    if (!facts.last) return "Nothing is asked: set a star.";
     const { asked: all, right, exact, early, late, forced } = counts();
     const rest = [];
     if (early) rest.push(`${early} too early`);
@@ -127,7 +128,7 @@
     return `${who} after ${plural(thought.n, "step")}: ${[when, ...rest].join(", ")}.`;
   }
 
-  function told(place) {
+  function describe(place) {
     const name = `Place (${Math.floor(place / laby.side) + 1}, ${(place % laby.side) + 1})`;
     if (!laby.open[place]) return `${name} is a wall.`;
     const star = laby.star[place] ? ` It holds a ${NAMES[laby.star[place]]} star.` : "";
@@ -145,21 +146,28 @@
 
   function ofItsKind() {
     const { side } = laby;
-    const { rooms, islands, stars } = kind(laby);
+    const { breaks, islands, stars } = kind(laby);
     const of = (tests) => percent([Math.min(...tests.map((t) => known.mazes[t][0])), Math.max(...tests.map((t) => known.mazes[t][1]))]);
-    const such = `In lesson 07, ${known.networks} such networks answered every place rightly in`;
+    const such = `In lesson 07, ${known.networks} networks trained like this one were right at every place of`;
     const trained = known.trained_side;
     const lines = [];
-    if (rooms || islands > 0.1 * side * side)
+    if (breaks)
+      lines.push(`In training, corridors kept to a grid; ${breaks === 1 ? "1 place here breaks" : `${breaks} places here break`} it. Nothing is promised: look for places that halt too early, and for red.`);
+    else if (islands > 0.1 * side * side)
       lines.push(`It was never trained on open halls. ${such} ${of(["20, all passages"])} of halls with pillars. Look for red.`);
     else if (islands) lines.push(`It was never trained on loops. ${such} ${of(["20, loops"])} of mazes with some.`);
     else {
       const larger = side > trained ? `${side} × ${side} places, trained on ${trained} × ${trained} at most.` : `${side} × ${side} places, as in training.`;
-      lines.push(`${larger} ${such} ${of(["5", "10", "20", "30"])} of mazes up to 59 × 59.`);
+      lines.push(`${larger} ${such} ${of(["5", "10", "20", "30"])} of mazes, up to ${known.largest_side} × ${known.largest_side}.`);
     }
     if (facts.last > known.trained_steps) lines.push(`Some places here need ${facts.last} steps; in training there were ${known.trained_steps} at most.`);
     if (stars > 3) lines.push("In training there were at most three stars.");
     return lines.join(" ");
+  }
+
+  // A screen reader speaks when a text is written, even the same.
+  function write(id, text) {
+    if ($(id).textContent !== text) $(id).textContent = text;
   }
 
   function controls() {
@@ -168,15 +176,19 @@
     $("step").disabled = ended;
     $("time").max = String(thought.done ? thought.n : Math.max(facts.last, thought.n, 1));
     $("time").value = String(shown);
-    $("count").textContent = `step ${shown}`;
-    $("place").textContent = pointed < 0 ? "Point at a place: what it thought stands here." : told(pointed);
+    write("count", `step ${shown}`);
+    const those = thought.places.filter((place) => facts.asked[place]);
+    write("words", ended ? summary() : "");
+    write("progress", ended ? "" : `Step ${shown}: ${those.filter(halted).length} of ${plural(those.length, "place")} have halted.`);
+    write("place", pointed < 0 ? "Point at a place, or tap the map, to read when it halted." : describe(pointed));
   }
 
   // Pictures
 
   function mixed(from, to, part) {
     const [a, b] = [from, to].map((colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)));
-    return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * part)).join()})`;
+    const parts = a.map((value, i) => Math.round(value + (b[i] - value) * part));
+    return `#${parts.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
   }
 
   function colourOfSteps(n) {
@@ -220,14 +232,15 @@
   }
 
   function drawStars(pen, size) {
-    const radius = Math.max((0.62 * size) / laby.side, 0.02 * size);
+    const radius = Math.max((0.75 * size) / laby.side, 0.03 * size);
     laby.star.forEach((star, place) => {
       if (!star) return;
       const [left, top, width, height] = box(place, size);
+      const [x, y] = [left + width / 2, top + height / 2].map((at) => Math.min(size - 1.1 * radius, Math.max(1.1 * radius, at)));
       pen.beginPath();
       for (let i = 0; i < 10; i++) {
         const [angle, r] = [(Math.PI * i) / 5 - Math.PI / 2, i % 2 ? 0.45 * radius : radius];
-        pen.lineTo(left + width / 2 + r * Math.cos(angle), top + height / 2 + r * Math.sin(angle));
+        pen.lineTo(x + r * Math.cos(angle), y + r * Math.sin(angle));
       }
       pen.closePath();
       pen.lineJoin = "round";
@@ -252,7 +265,7 @@
       if (facts.need[place] === 1) break;
       place = around(laby, place).find(([, near]) => facts.need[near] === facts.need[place] - 1)[1];
     }
-    const width = size / laby.side;
+    const width = Math.min(size / laby.side, 0.035 * size);
     line(pen, points, 0.34 * width, "#ffffff");
     line(pen, points, 0.16 * width, "#000000");
     const [left, top, w, h] = box(pointed, size);
@@ -269,7 +282,8 @@
       if (!facts.asked[place] || !halted(place)) return ink.open;
       const answer = isRight(place) ? (thought.answer[place] > 0 ? colours.second : colours.first) : colours.wrong;
       const age = (shown - thought.steps[place] + after) / GLOW;
-      return age < 1 && !calm.matches ? mixed(colours.halting, answer, age * age) : answer;
+      if (calm.matches || age >= 1) return answer;
+      return age < 1 / GLOW ? colours.halting : mixed(ink.wake, answer, age); // a crest, and a pale wake
     });
     const width = size / laby.side;
     for (const place of thought.places) {
@@ -282,7 +296,7 @@
     }
     drawWay(pen, size);
     drawStars(pen, size);
-    if (cursor >= 0 && document.activeElement === maze) {
+    if (cursor >= 0 && byKeys && document.activeElement === maze) {
       const [left, top, w, h] = box(cursor, size);
       for (const [thick, colour] of [[0.42, "#000000"], [0.22, colours.halting]]) {
         pen.lineWidth = Math.max(3, thick * width);
@@ -295,8 +309,8 @@
   function drawMap() {
     const [pen, size] = sized(map);
     if (shows === "chart") return drawChart(pen, size);
-    const known_ = (place) => facts.asked[place] && (shows === "needed" ? facts.need[place] <= shown : halted(place));
-    fillPlaces(pen, size, (place) => (known_(place) ? colourOfSteps(shows === "needed" ? facts.need[place] : thought.steps[place]) : ink.open));
+    const isKnown = (place) => facts.asked[place] && (shows === "needed" ? facts.need[place] <= shown : halted(place));
+    fillPlaces(pen, size, (place) => (isKnown(place) ? colourOfSteps(shows === "needed" ? facts.need[place] : thought.steps[place]) : ink.open));
     const width = size / laby.side;
     for (const place of thought.places)
       if (facts.asked[place] && halted(place) && thought.steps[place] !== facts.need[place]) {
@@ -314,9 +328,9 @@
     pen.fillStyle = ink.page;
     pen.fillRect(0, 0, size, size);
     const unit = size / 360;
-    const most = Math.max(4, 1.08 * facts.last);
-    const [x, y] = [(n) => (46 + 300 * (n / most)) * unit, (n) => size - (44 + 300 * (n / most)) * unit];
-    const write = (text, left, top, align, colour = ink.ink) => {
+    const end = Math.max(4, 1.08 * facts.last);
+    const [x, y] = [(n) => (46 + 296 * (n / end)) * unit, (n) => size - (44 + 288 * (n / end)) * unit];
+    const letter = (text, left, top, align, colour = ink.ink) => {
       pen.fillStyle = colour;
       pen.textAlign = align;
       pen.font = `${13 * unit}px sans-serif`;
@@ -324,18 +338,18 @@
     };
     if (facts.last > known.trained_steps) {
       pen.fillStyle = ink.button;
-      pen.fillRect(x(known.trained_steps + 0.5), y(most), x(most) - x(known.trained_steps + 0.5), y(0) - y(most));
-      write("more than in training", x(most) - 4 * unit, y(0) - 8 * unit, "right", ink.soft);
+      pen.fillRect(x(known.trained_steps + 0.5), y(end), x(end) - x(known.trained_steps + 0.5), y(0) - y(end));
+      letter("more than in training", x(end) - 4 * unit, y(0) - 8 * unit, "right", ink.soft);
     }
-    line(pen, [[x(0), y(most)], [x(0), y(0)], [x(most), y(0)]], 1.5 * unit, ink.soft);
-    line(pen, [[x(0), y(0)], [x(most), y(most)]], 1.5 * unit, ink.limit);
+    line(pen, [[x(0), y(end)], [x(0), y(0)], [x(end), y(0)]], 1.5 * unit, ink.soft);
+    line(pen, [[x(0), y(0)], [x(end), y(end)]], 1.5 * unit, ink.limit);
     const stride = [1, 2, 5, 10, 20, 50, 100, 200].find((n) => facts.last / n <= 5) || 500;
-    for (let n = stride; n <= most; n += stride) {
-      write(String(n), x(n), y(0) + 18 * unit, "center");
-      write(String(n), x(0) - 7 * unit, y(n) + 5 * unit, "right");
+    for (let n = stride; n <= end; n += stride) {
+      letter(String(n), x(n), y(0) + 18 * unit, "center");
+      letter(String(n), x(0) - 7 * unit, y(n) + 5 * unit, "right");
     }
-    write("steps that a place needs", x(most / 2), size - 6 * unit, "center");
-    write("steps taken", 6 * unit, y(most) - 4 * unit, "left");
+    letter("steps that a place needs", x(end / 2), size - 6 * unit, "center");
+    letter("steps taken", 6 * unit, y(end) - 4 * unit, "left");
     const points = new Map();
     for (const place of thought.places)
       if (facts.asked[place] && halted(place)) {
@@ -344,7 +358,7 @@
       }
     for (const [need, steps, count] of points.values()) {
       pen.beginPath();
-      pen.arc(x(need), y(Math.min(steps, most)), (2.5 + Math.min(4, 0.6 * Math.sqrt(count))) * unit, 0, 7);
+      pen.arc(x(need), y(Math.min(steps, end)), (2.5 + Math.min(4, 0.6 * Math.sqrt(count))) * unit, 0, 7);
       pen.fillStyle = colours.halting;
       pen.fill();
       pen.lineWidth = 0.7 * unit;
@@ -362,6 +376,7 @@
     for (const name of ["first", "second", "halting", "wrong"]) root.style.setProperty(`--front-${name}`, colours[name]);
     const style = getComputedStyle(root);
     ink = Object.fromEntries(["wall", "open", "soft", "ink", "page", "button", "limit"].map((name) => [name, style.getPropertyValue(`--front-${name}`).trim()]));
+    ink.wake = mixed(colours.halting, "#ffffff", 0.75);
     ink.steps = colours.steps[ink.limit === "#ffffff" ? "dark" : "light"];
     root.style.setProperty("--front-steps", `linear-gradient(90deg, ${ink.steps.join()})`);
     if (laby) draw();
@@ -397,6 +412,7 @@
     const place = placeAt(maze, event);
     if (place < 0 || event.button) return;
     cursor = place;
+    byKeys = false;
     maze.setPointerCapture(event.pointerId);
     if (tool() === "look") hand = lookAt;
     else if (laby.star[place]) hand = carry(place);
@@ -435,13 +451,14 @@
     }
   });
   for (const name of ["pointerup", "pointercancel"]) maze.addEventListener(name, () => (hand = null));
-  for (const canvas of [maze, map]) canvas.addEventListener("pointerleave", () => hand || lookAt(-1));
+  for (const canvas of [maze, map]) canvas.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && !hand && lookAt(-1));
   for (const name of ["pointermove", "pointerdown"]) map.addEventListener(name, (event) => shows !== "chart" && lookAt(placeAt(map, event)));
 
   const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   maze.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    byKeys = true;
     if (cursor < 0) cursor = Math.floor(laby.side / 2) * (laby.side + 1);
     if (key in ARROWS) {
       const clamp = (i) => Math.min(laby.side - 1, Math.max(0, i));
@@ -449,6 +466,7 @@
       const column = clamp((cursor % laby.side) + ARROWS[key][1]);
       cursor = row * laby.side + column;
       lookAt(cursor);
+      write("live", describe(cursor));
     } else if (key === " ") setPlace(cursor, !laby.open[cursor]);
     else if (key === "s") setPlace(cursor, true, (laby.star[cursor] + 1) % 3);
     else if (key === "Enter") $("run").click();
@@ -456,7 +474,10 @@
     else return;
     event.preventDefault();
   });
-  maze.addEventListener("focus", () => maze.matches(":focus-visible") && cursor < 0 && (cursor = Math.floor(laby.side / 2) * (laby.side + 1)));
+  maze.addEventListener("focus", () => {
+    byKeys = maze.matches(":focus-visible");
+    if (byKeys && cursor < 0) cursor = Math.floor(laby.side / 2) * (laby.side + 1);
+  });
   for (const name of ["focus", "blur"]) maze.addEventListener(name, draw);
 
   $("run").addEventListener("click", () => {

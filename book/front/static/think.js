@@ -69,9 +69,9 @@ window.ponder = (() => {
     const first = distances(maze, (star) => star === 1);
     const second = distances(maze, (star) => star === 2);
     const need = first.map((distance, place) => Math.min(distance, second[place]) + 1);
-    const asked = first.map((distance, place) => distance !== second[place]);
+    const asked = first.map((distance, place) => distance !== second[place]); // a wall is as far from both
     const answer = first.map((distance, place) => (second[place] < distance ? 2 : 1));
-    const last = need.reduce((most, n, place) => (asked[place] ? Math.max(most, n) : most), 0);
+    const last = need.reduce((last, n, place) => (asked[place] && maze.open[place] ? Math.max(last, n) : last), 0);
     return { need, asked, answer, last };
   }
 
@@ -178,16 +178,23 @@ window.ponder = (() => {
     return maze;
   }
 
-  // 1 to 3 stars of random colours on different cells, drawn again until both colours are there.
+  // 1 to 3 stars of random colours on different cells; of 20 draws the one that divides the places most evenly, as the
+  // lesson picks the mazes that it shows.
   function setStars(maze, random) {
     const m = (maze.side + 1) / 2;
-    do {
+    let best = { smaller: -1 };
+    for (let draw = 0; draw < 20 || best.smaller < 1; draw++) {
       maze.star.fill(0);
       const cells = new Map();
       const wanted = 1 + Math.floor(3 * random());
       while (cells.size < wanted) cells.set(Math.floor(m * m * random()), 1 + Math.floor(2 * random()));
       for (const [cell, colour] of cells) maze.star[2 * Math.floor(cell / m) * maze.side + 2 * (cell % m)] = colour;
-    } while (!(maze.star.includes(1) && maze.star.includes(2)));
+      if (maze.star.some((star, place) => star && !maze.open[place])) continue;
+      const { asked, answer } = truth(maze);
+      const [blue, pink] = [1, 2].map((colour) => asked.filter((is, place) => is && answer[place] === colour).length);
+      if (Math.min(blue, pink) > best.smaller) best = { smaller: Math.min(blue, pink), star: maze.star.slice() };
+    }
+    maze.star = best.star;
     return maze;
   }
 
@@ -225,6 +232,11 @@ window.ponder = (() => {
     return maze;
   }
 
+  // Walls anywhere: nothing in training was like that.
+  function rubble(side, random) {
+    return setStars(blank(side, () => random() < 0.6), random);
+  }
+
   // One corridor, with a star at each end.
   function spiral(side) {
     const maze = blank(side, () => false);
@@ -243,12 +255,15 @@ window.ponder = (() => {
     return maze;
   }
 
-  // What kind of maze it is: rooms (2 x 2 open places) and islands (walls that hang on no outer wall: loops).
+  // What kind of maze it is: breaks (cells that are walls, and corners between passages that are open: in no maze of the
+  // course), islands (walls that hang on no outer wall: loops), stars.
   function kind(maze) {
     const { side, open } = maze;
-    let rooms = 0;
-    for (let place = 0; place < side * (side - 1); place++)
-      if (place % side < side - 1 && open[place] && open[place + 1] && open[place + side] && open[place + side + 1]) rooms += 1;
+    let breaks = 0;
+    for (let place = 0; place < side ** 2; place++) {
+      const odd = (Math.floor(place / side) % 2) + ((place % side) % 2); // 0: a cell, 1: a passage, 2: between passages
+      if ((odd === 0 && !open[place]) || (odd === 2 && open[place])) breaks += 1;
+    }
     const seen = Uint8Array.from(open);
     const flood = (start) => {
       let touches = false;
@@ -269,8 +284,8 @@ window.ponder = (() => {
     let islands = 0;
     for (let place = 0; place < side ** 2; place++) if (!seen[place] && !flood(place)) islands += 1;
     const stars = maze.star.reduce((count, star) => count + (star > 0), 0);
-    return { rooms, islands, stars };
+    return { breaks, islands, stars };
   }
 
-  return { read, around, distances, truth, Thought, generator, tree, hall, room, spiral, kind };
+  return { read, around, distances, truth, Thought, generator, tree, hall, room, rubble, spiral, kind };
 })();
