@@ -1,11 +1,11 @@
-"""Write network.js for the maze on the book's first page: lesson 07's network, the course's colours, what is known of it.
+"""Write network.js for the maze on the book's first page: lesson 07's network, colours, and what is known of it.
 
     python book/front/export.py FOLDER     where the page's scripts go, such as the book's _static/front
     python book/front/export.py            runs/front: the page alone, to try it: open runs/front/index.html
 
-Stored runs hold results, not weights. So the network of the first stored run is trained anew on its seed (about a minute
-on one core), tested, and kept in runs/, which is not committed; as long as the code behind it stays the same, the next
-export takes seconds.
+Stored runs hold results, not weights. So the network of the first stored run is trained anew on its seed (about a
+minute on one core), checked, and kept in runs/, which is not committed; as long as the code behind it stays the same,
+the next export takes seconds.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def decoded(weights: Mapping[str, Row]) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def tested(step: nn.Module, rows: Sequence[Row], n_mazes: int = 20) -> dict[str, float]:
+def checked(step: nn.Module, rows: Sequence[Row], n_mazes: int = 20) -> dict[str, float]:
     """Return how right a network is on mazes of 20 x 20 cells, halted place by place, and its mean steps.
 
     rows: the stored runs. WrongNetworkError if fewer whole mazes are right than in any of those, at any size, or if the
@@ -88,7 +88,7 @@ def tested(step: nn.Module, rows: Sequence[Row], n_mazes: int = 20) -> dict[str,
     if found["mazes"] < worst or abs(off) > TOLERANCE:
         raise WrongNetworkError(
             f"on {n_mazes} mazes of 20 x 20 cells the network is right at every place of {found['mazes']:.0%}, with "
-            f"{off:+.1%} steps against the need; stored runs (results/{RESULTS.name}) are right in {worst:.0%} or more, "
+            f"{off:+.1%} steps against the need; stored runs ({RESULTS.name}) are right in {worst:.0%} or more, "
             f"and this page allows {TOLERANCE:.0%} of steps"
         )
     return found
@@ -113,11 +113,13 @@ def colours() -> dict[str, Any]:
 
 
 def trained(kept: Path = KEPT) -> dict[str, Any]:
-    """Return the network of the first stored run: seed, fingerprint of the code, weights, and what `tested` found.
+    """Return the network of the first stored run: seed, fingerprint of the code, weights, and what `checked` found.
 
     It is trained unless `kept` holds it, made by the same code. DamagedFileError if the file there is no export.
     """
     rows = runs.stored(RESULTS)
+    if not rows:
+        raise FileNotFoundError(f"{RESULTS} must hold the stored runs of lesson 07; it holds none")
     seed, code = rows[0]["seed"], fingerprint_of(mazes.run)
     file = kept / "weights.json"
     if file.exists():
@@ -125,13 +127,21 @@ def trained(kept: Path = KEPT) -> dict[str, Any]:
             found = json.loads(file.read_text())
             same = [found[name] for name in ("format", "seed", "fingerprint")] == [FORMAT, seed, code]
         except (ValueError, TypeError, KeyError) as error:
-            raise DamagedFileError(f"{file} is not what this export writes. Delete it, and it is made again.") from error
+            raise DamagedFileError(
+                f"{file} is not what this export writes. Delete it, and it is made again."
+            ) from error
         if same:
             return found
     print(f"training lesson 07's network on seed {seed}: about a minute, once", flush=True)
     torch.set_num_threads(1)
     step = mazes.learn(seed).step
-    found = {"format": FORMAT, "seed": seed, "fingerprint": code, "tested": tested(step, rows), "weights": encoded(step)}
+    found = {
+        "format": FORMAT,
+        "seed": seed,
+        "fingerprint": code,
+        "checked": checked(step, rows),
+        "weights": encoded(step),
+    }
     kept.mkdir(parents=True, exist_ok=True)
     with written_whole(file) as draft:
         draft.write_text(json.dumps(found))
@@ -157,7 +167,9 @@ def write_page(folder: Path, kept: Path = KEPT) -> Path:
     write(static, kept)
     page = folder / "index.html"
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    looks = "body{margin:0 auto;max-width:54em;padding:1em;font-family:sans-serif}body[data-theme=dark]{background:#131416}"
+    looks = (
+        "body{margin:0 auto;max-width:54em;padding:1em;font-family:sans-serif}body[data-theme=dark]{background:#131416}"
+    )
     looks += "@media(prefers-color-scheme:dark){body:not([data-theme=light]){background:#131416}}"
     body = (HERE / "maze.html").read_text()
     page.write_text(
