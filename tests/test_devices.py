@@ -154,9 +154,9 @@ class Forgetful(nn.Module):
 
 def test_a_tensor_that_was_left_on_the_cpu_is_found(device):
     x = ParityTask(8).batch(4)[0].to(device)
-    with pytest.raises(RuntimeError, match="elsewhere|same device"):
+    with pytest.raises(RuntimeError, match=r"elsewhere|same device"):
         PonderNet(Forgetful(), 3).to(device)(x)
-    with pytest.raises(RuntimeError, match="elsewhere|same device"):
+    with pytest.raises(RuntimeError, match=r"elsewhere|same device"):
         x + torch.ones(8)
     with pytest.raises(RuntimeError, match=r"elsewhere|cpu|same device"):
         torch.arange(4)[torch.ones(4, device=device, dtype=torch.bool)]
@@ -204,7 +204,7 @@ def test_forward_and_loss_on_a_fake_cuda(name):
 def test_a_fake_cuda_finds_it_too():
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     x, model = on_fake_cuda(mode, ParityTask(8).batch(4)[0]), model_on_fake_cuda(mode, PonderNet(Forgetful(), 3))
-    with mode, pytest.raises(RuntimeError, match="cuda:0.*cpu"):
+    with mode, pytest.raises(RuntimeError, match=r"cuda:0.*cpu"):
         model(x)
 
 
