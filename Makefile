@@ -31,11 +31,15 @@ test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versio
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(RUN) -m jupyterlab notebooks --KernelManager.transport_encryption=auto
 
+.PHONY: front
+front: $(READY)  ## the maze of the book's first page alone, runs/front/index.html; trains a network once, about a minute
+	$(RUN) book/front/export.py
+
 lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, examples
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples
+	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples book/front
 
 commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit
