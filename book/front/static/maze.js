@@ -60,6 +60,7 @@
 
   let asked = 0; // the animation frame that is waited for
   let last = 0;
+  let drawn = -1; // the step that the map shows
   function request() {
     if (!asked && inView && !document.hidden) asked = requestAnimationFrame(frame);
   }
@@ -77,8 +78,11 @@
       after += (passed * Number($("rate").value)) / 1000;
       for (const end = performance.now() + 25; playing && after >= 1 && performance.now() < end; after--) advance();
       after = Math.min(after, ended ? GLOW : 1);
-      draw();
-      controls();
+      drawMaze(); // the glow fades between steps, too
+      if (shown !== drawn) {
+        drawMap();
+        controls();
+      }
     }
     if (playing || (ended && after < GLOW && !calm.matches)) request();
   }
@@ -307,6 +311,7 @@
   }
 
   function drawMap() {
+    drawn = shown;
     const [pen, size] = sized(map);
     if (shows === "chart") return drawChart(pen, size);
     const isKnown = (place) => facts.asked[place] && (shows === "needed" ? facts.need[place] <= shown : halted(place));
