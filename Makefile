@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long book slides lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	$(RUN) tools/course.py
@@ -73,8 +73,18 @@ bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published setti
 	$(RUN) -m pip install -q -e '.[bench]'
 	$(RUN) -m benchmarks --long
 
+book: $(VENV)/ready-book  ## the web book, runs/book/site/index.html: half a minute, and nothing is executed
+	$(RUN) tools/book.py
+
+slides: $(READY)  ## a deck for each lesson, runs/slides/index.html: seconds
+	$(RUN) tools/slides.py
+
+$(VENV)/ready-book: $(READY)
+	$(RUN) -m pip install -q -e '.[book]'
+	touch $@
+
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(RUN) -m pip install -q tensorboard wandb ruff mypy
+	$(RUN) -m pip install -q tensorboard wandb ruff mypy -e '.[book]'
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
 	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
 

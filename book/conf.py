@@ -27,10 +27,12 @@ python_maximum_signature_line_length = 80
 
 html_theme = "furo"
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["book.css"]
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
+html_domain_indices = False
 mathjax_path = "mathjax/tex-chtml.js"  # copied from a package: nothing is fetched when a page is read
 copybutton_selector = "div.cell_input pre, div.highlight-python pre, div.highlight-default pre"
 
@@ -55,7 +57,7 @@ def tag_whole_equations(app: Sphinx, tree: nodes.document) -> None:
 
 
 def mend_docstring(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Take a docstring as the plain text that it is: a star is a star. Drop what Python says of named tuples' fields."""
+    """Take a docstring as the plain text that it is: a star is a star. Drop what Python says of fields by itself."""
     if lines and lines[0].startswith("Alias for field number"):
         lines.clear()
     lines[:] = [re.sub(r"(`[^`]*`)|([*|\\])", lambda found: found[1] or f"\\{found[2]}", line) for line in lines]
@@ -66,9 +68,24 @@ def leave_out_others(app: Sphinx, kind: str, name: str, thing: Any, skip: bool, 
     return True if (getattr(thing, "__module__", None) or "ponder").partition("_")[0] != "ponder" else None
 
 
+def give_headings_a_level(app: Sphinx, page: str, template: str, context: dict, tree: nodes.document | None) -> None:
+    """Say of the headings in the list at the left which level they are, as ARIA wants it and Sphinx does not."""
+    lists = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = lists.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
+# What scrolls must be reached by keys.
+SCROLLABLE = """addEventListener("load", () => {
+    for (const box of document.querySelectorAll("pre, mjx-container, .cell_output, .text_html, .table-wrapper"))
+        if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+});"""
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     NbElementRenderer.render_image = with_alt_text(NbElementRenderer.render_image)
     app.connect("doctree-read", tag_whole_equations)
     app.connect("autodoc-process-docstring", mend_docstring, priority=100)  # before Napoleon reads the arguments
     app.connect("autodoc-skip-member", leave_out_others)
+    app.connect("html-page-context", give_headings_a_level, priority=900)  # after Furo has written the list
+    app.add_js_file(None, body=SCROLLABLE)

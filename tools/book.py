@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from importlib.metadata import distribution
@@ -23,7 +24,14 @@ from stamp import ROOT, address, notebooks
 
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
-TEXTS = ["TEACHING.md", "docs/findings.md", "docs/related_work.md", "docs/running.md", "docs/package.md", "CONTRIBUTING.md"]
+TEXTS = [
+    "TEACHING.md",
+    "docs/findings.md",
+    "docs/related_work.md",
+    "docs/running.md",
+    "docs/package.md",
+    "CONTRIBUTING.md",
+]
 
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
@@ -202,9 +210,10 @@ def gather() -> None:
     shutil.copy(ROOT / "book" / "conf.py", SOURCE)
     static = SOURCE / "_static"
     static.mkdir()
-    shutil.copy(ROOT / "book" / "book.css", static)
-    if (ROOT / "book" / "front" / "static").exists():
-        shutil.copytree(ROOT / "book" / "front" / "static", static / "front")
+    for name in ("book.css", "favicon.svg"):
+        shutil.copy(ROOT / "book" / name, static)
+    if (ROOT / "book" / "front" / "export.py").exists():  # the network of the first page
+        subprocess.run([sys.executable, "book/front/export.py", str(static / "front")], cwd=ROOT, check=True)
     mathjax(static / "mathjax")
 
 
