@@ -76,7 +76,7 @@ bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published setti
 book: $(VENV)/ready-book  ## the web book, runs/book/site/index.html: half a minute, and nothing is executed
 	$(RUN) tools/book.py
 
-slides: $(READY)  ## a deck for each lesson, runs/slides/index.html: seconds
+slides: $(VENV)/ready-book  ## a deck for each lesson, runs/slides/index.html: seconds
 	$(RUN) tools/slides.py
 
 $(VENV)/ready-book: $(READY)

@@ -144,7 +144,8 @@ def notebook_page(path: Path, sections: Sections) -> None:
             text = sections.name(sections.link(cell.source, path.stem), path.stem)
             cell.source = carry(DETAILS.sub(r"\1\n\n\2\n\n</details>\n", text), folder)
     kind = {"evidence": "Evidence ", "problems": "Problems "}.get(folder.name, "")
-    text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]} ", page.cells[0].source)
+    colon = ":" if kind else ""
+    text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
     download = f" · {{download}}`Download the notebook </download/{path.name}>`"
     page.cells[0].source = re.sub(r"\[Open in Colab\]\(.*?\)", lambda link: link[0] + download, text, count=1)
     write(path.relative_to(ROOT), nbformat.writes(page))
