@@ -374,6 +374,12 @@ def test_lesson_06_who_pays_where_no_answer_comes():
         assert all(point[no_answer][1] < 2 for point in points)
         wrong = [100 * (1 - point["16 places"][0]) for point in points]
         assert [1.9 < each < 7 for each in wrong if each > 0.25] == [True] * many
+    losses = [np.mean(costs)]
+    for training, rule in (("ACT", "average"), ("PonderNet", "threshold")):
+        points = [point["16 places"] for point in reported("no_answer", training, rule)]
+        losses.append(np.mean([100 * (1 - right + PRICE * (steps - need)) for right, steps in points]))
+    waits, *heads = (f"{loss:.1f}" for loss in losses)
+    assert f"a regret of {' or '.join(heads)}, against {waits}" in text
     wrong = [round(100 * (1 - point["16 places"][0])) for point in reported("one_answer", "ACT", "average")]
     assert f"ACT is wrong on {min(wrong)} to {max(wrong)} of a hundred" in text
 
@@ -596,3 +602,13 @@ def test_evidence_08_what_was_never_seen_together():
             steps = sum(n * p for n, p in enumerate(result["p"][d], 1))
             assert math.isclose(steps, result["expected"]["steps"][d], abs_tol=0.01)
             assert math.isclose(sum(result["p"][d][:d]), result["early"][d], abs_tol=0.01)
+
+
+def test_the_report_has_no_result_that_the_findings_lack():
+    def results(page):
+        text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").lower().split())
+        text = re.sub(r"\$[^$]*\$", "", text)  # settings and formulas
+        return set(re.findall(r"\d+(?:\.\d+)? % (?:to \d+ %|of)|\d+\.\d+|\w+ of \w+ networks|\d+ of \d+", text))
+
+    assert len(results("report.md")) >= 10
+    assert results("report.md") <= results("findings.md")

@@ -27,9 +27,10 @@ LOOK = """() => {
         if (!picture.naturalWidth) faults.push("does not show its picture");
         if (picture.getBoundingClientRect().height < 400) faults.push("the picture is small");
     }
-    const home = slide.querySelector(".home"), points = slide.querySelector(".points");
-    if (home && points && points.getBoundingClientRect().bottom > home.getBoundingClientRect().top + 1)
-        faults.push("the line to take home covers text");
+    const home = slide.querySelector(".home");
+    for (const part of home ? slide.querySelectorAll(".points > *, img") : [])
+        if (part.getBoundingClientRect().bottom > home.getBoundingClientRect().top + 1)
+            faults.push(`the line to take home covers ${part.tagName}`);
     const parts = [...slide.querySelectorAll(".points > *, .home, img, .title h2")];
     const height = parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0);
     if (height < 90) faults.push("hardly a line");
@@ -114,7 +115,7 @@ def test_a_deck_has_all_of_a_core(path, tmp_path, monkeypatch):
         ("Words: **it halts.** More.", ["Words: **it halts.**"]),
         ("**Task 1.** What is $a. B$? Write.", ["**Task 1.** What is $a. B$?"]),
         ("**Bet 1.** One. Two.", ["**Bet 1.** One. Two."]),
-        ("**Bet 1:** it was one. It rose.", ["**Bet 1:** it was one."]),
+        ("**Bet 1:** it was one. It rose. Long.", ["**Bet 1:** it was one. It rose."]),
         ("$$a$$", ["$$a$$"]),
     ],
 )

