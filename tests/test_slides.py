@@ -70,9 +70,9 @@ def test_keys_lead_through_a_deck(decks):
         hidden = page.evaluate("document.querySelectorAll('.later').length")
         for _ in range(count - 1 + hidden):
             page.keyboard.press("ArrowRight")
-        assert page.url.endswith(f"#{count}")
+        assert page.evaluate("at") == count - 1
         page.keyboard.press("ArrowLeft")
-        assert page.url.endswith(f"#{count - 1}")
+        assert page.evaluate("location.hash") == f"#{count - 1}"
         page.keyboard.press("Home")
         with page.expect_popup() as opened:
             page.keyboard.press("s")
