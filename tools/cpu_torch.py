@@ -10,6 +10,7 @@ elsewhere, and leaves the plain build to pip. It needs nothing but Python.
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 import shutil
 import subprocess
@@ -66,7 +67,7 @@ def main(arguments: list[str]) -> int:
         print("No GPU here: installing PyTorch's CPU build.", flush=True)
         if subprocess.run(pip).returncode == 0:
             return 0
-    typed = f"{Path(sys.executable).parent / 'python'} -m pip install --index-url {INDEX} torch torchvision"
+    typed = f"{os.path.relpath(sys.executable)} -m pip install --index-url {INDEX} torch torchvision"
     print(f"Next comes PyTorch's plain build, several GB. A tenth is enough without a GPU: stop here, and type {typed}")
     return 0
 
