@@ -1,6 +1,6 @@
-"""Write network.js for the maze on the book's first page: lesson 07's network, colours, and what is known of it.
+"""Write what the maze on the book's first page needs: its scripts, lesson 07's network, colours, what is known of it.
 
-    python book/front/export.py FOLDER     where the page's scripts go, such as the book's _static/front
+    python book/front/export.py FOLDER     where all goes, such as the book's _static/front
     python book/front/export.py            runs/front: the page alone, to try it: open runs/front/index.html
 
 Stored runs hold results, not weights. So the network of the first stored run is trained anew on its seed (about a
@@ -149,12 +149,12 @@ def trained(kept: Path = KEPT) -> dict[str, Any]:
 
 
 def write(folder: Path, kept: Path = KEPT) -> Path:
-    """Write network.js into a folder, which is made if it is not there, and return the file.
+    """Write network.js into a folder, which is made if it is not there, beside the page's scripts; return the file.
 
     It is JSON behind `window.ponderNetwork =`: a page that is opened as a file may load scripts, but no JSON.
     """
     export = trained(kept) | {"known": known(runs.stored(RESULTS)), "colours": colours()}
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(HERE / "static", folder, dirs_exist_ok=True)
     path = folder / "network.js"
     path.write_text(f"window.ponderNetwork = {json.dumps(export)};\n")
     return path
@@ -162,9 +162,7 @@ def write(folder: Path, kept: Path = KEPT) -> Path:
 
 def write_page(folder: Path, kept: Path = KEPT) -> Path:
     """Write the page alone, with all that it needs, and return index.html."""
-    static = folder / "_static" / "front"
-    shutil.copytree(HERE / "static", static, dirs_exist_ok=True)
-    write(static, kept)
+    write(folder / "_static" / "front", kept)
     page = folder / "index.html"
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     looks = (
