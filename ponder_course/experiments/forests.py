@@ -208,7 +208,7 @@ def run(seed: int, reads: str, **setting: Any) -> dict[str, Any]:
     model = learn(seed, reads, **setting)
     n_nodes = setting.get("n_nodes", N_NODES)
     x = test_inputs(n_nodes)
-    N = max(TEST_STEPS, n_nodes + 8)
+    N = TEST_STEPS if reads == "now" else max(TEST_STEPS, n_nodes + 8)
     found = measure(model, x, N)
     return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": felt(model.step, x[-10:], N)})
 
@@ -219,9 +219,16 @@ def _experiment(name: str, seeds: int, kinds: tuple[str, ...] = ("now",), **chan
     return Experiment(f"08_forests_{name}", run, settings, smoke)
 
 
+FAR: dict[str, Any] = {"n_nodes": 64, "size": 128, "batch": 8}  # twice as many nodes
+
 EXPERIMENTS = {
     "main": _experiment("main", 10, ("now", "start")),
     "awake": _experiment("awake", 5, sleep=0.0),
     "certainty": _experiment("certainty", 5, halting=False),
     "heads": _experiment("heads", 3, n_heads=4),
+    "awake_12": _experiment("awake_12", 5, sleep=0.0, max_depth=12),
+    "awake_16": _experiment("awake_16", 5, sleep=0.0, max_depth=16),
+    "far_8": _experiment("far_8", 10, max_depth=8, **FAR),
+    "far_16": _experiment("far_16", 10, max_depth=16, **FAR),
+    "far_alone": _experiment("far_alone", 3, ("start",), max_depth=8, **FAR),
 }
