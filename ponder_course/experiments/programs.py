@@ -82,7 +82,7 @@ class ProgramTask:
         return here - n, arrows
 
     def answers(self, x: Tensor) -> Tensor:
-        """Return the digit, 0 to 9, of each statement and question x [batch, statements, 2]: int64 [batch, statements]."""
+        """Return the digit of each statement and question of x [batch, statements, 2]: int64 [batch, statements]."""
         return self._follow(x)[0]
 
     def arrows(self, x: Tensor) -> Tensor:
@@ -90,7 +90,7 @@ class ProgramTask:
         return self._follow(x)[1]
 
     def needed_steps(self, x: Tensor) -> Tensor:
-        """Return the step before which the digit cannot be known, by equation (1) of lesson 08: int64 [batch, statements].
+        """Return the step before which the digit cannot be known, by (1) of lesson 08: int64 [batch, statements].
 
         A statement knows one arrow, its own: `b=a` leads from b to a. After step n it knows 2^n.
         """
@@ -133,7 +133,7 @@ def measure(model: PonderNet, x: Tensor, q: float = 0.5) -> dict[str, Any]:
 
     "all": {"right", "programs", "steps", "needed", "early", "correlation"}; "statements" and "questions": by depth of
     the variable that is set or asked for, {"n", "right", "steps", "needed"}. "certainty": {q: [right, steps]} if each
-    halts when its answer has this probability. "programs_by_step": the fraction that is right throughout at step n, [N].
+    halts when its answer has this probability. "programs_by_step": the fraction right throughout at step n, [N].
     """
     task = ProgramTask(N_VARIABLES, N_QUESTIONS)
     y, needed = task.answers(x), task.needed_steps(x)
