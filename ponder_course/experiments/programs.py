@@ -29,10 +29,11 @@ LOOPS, CONTEXT, TEXT_SIZE = 6, 64, 96  # of plain text
 class ProgramTask:
     """`a=3; b=a; c=b; c?`: which digit has the variable that a statement sets, or that a question names?
 
-    Each statement sets a variable of its own, to a digit or to a variable that an earlier statement has set: as often
-    as not, to the one before. Questions stand at the end. Each program has a rate of digits of its own, n_variables^-u,
-    u ~ U(1/2, 1), as a `ForestTask` has of roots, and of chains; a variable that would stand more than max_depth
-    variables above a digit (None: no limit) is set to a digit instead.
+    Each statement sets a variable of its own, to a digit or to a variable that an earlier statement has set. Questions
+    stand at the end. Each program has rates of its own, as a `ForestTask` has: n_variables^-u are digits, u ~ U(1/2, 1),
+    and of the others sqrt(U(0, 1)) copy the statement before. A variable that would stand more than max_depth variables
+    above a digit (None: no limit) is set to a digit instead. TypeError or ValueError unless all numbers are >= 0, and
+    n_variables >= 1.
     """
 
     n_variables: int = N_VARIABLES
