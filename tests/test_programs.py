@@ -73,6 +73,20 @@ def test_test_programs_hold_chains():
     assert torch.equal(arrows, torch.arange(1, N_VARIABLES + 1).expand_as(arrows))
 
 
+def test_the_example_is_one_program_with_near_and_far_variables():
+    x = programs.example()
+    assert x.shape == (1, N_VARIABLES + N_QUESTIONS, 2)
+    arrows = ProgramTask().arrows(x)[0]
+    assert (arrows == 1).sum() == 4
+    assert arrows.max() > programs.MAX_DEPTH + 2
+    assert len(arrows[N_VARIABLES:].unique()) > 2
+
+
+def test_a_program_is_written_as_python_has_it():
+    x = torch.tensor([[0, N_VARIABLES + 3], [2, 0], [QUESTION, 2]])
+    assert programs.as_text(x) == ["a=3", "c=a", "c?"]
+
+
 def test_a_statement_is_two_vectors_at_right_angles():
     torch.manual_seed(0)
     encode = programs.Statements(4, 32)
@@ -187,7 +201,11 @@ def test_one_loop_is_one_loop():
 
 def test_every_experiment_runs():
     for experiment in programs.EXPERIMENTS.values():
-        assert len(experiment.rows("smoke", "nowhere")) == len(experiment.short)
+        rows = experiment.rows("smoke", "nowhere")
+        assert len(rows) == len(experiment.short)
+        if "example" in rows[0]:
+            assert len(rows[0]["example"]) == N_VARIABLES + N_QUESTIONS
+            assert all(1 <= taken <= programs.TEST_STEPS for taken in rows[0]["example"])
 
 
 @pytest.mark.parametrize(

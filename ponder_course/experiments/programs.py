@@ -30,8 +30,8 @@ class ProgramTask:
     """`a=3; b=a; c=b; c?`: which digit has the variable that a statement sets, or that a question names?
 
     Each statement sets a variable of its own, to a digit or to a variable that an earlier statement has set. Questions
-    stand at the end. Each program has rates of its own, as a `ForestTask` has: n_variables^-u are digits, u ~ U(1/2, 1),
-    and of the others sqrt(U(0, 1)) copy the statement before. A variable that would stand more than max_depth variables
+    stand at the end. Each program has its own rates, as a `ForestTask` has: n_variables^-u are digits, u ~ U(1/2, 1);
+    of the others sqrt(U(0, 1)) copy the statement before. A variable that would stand more than max_depth variables
     above a digit (None: no limit) is set to a digit instead. TypeError or ValueError unless all numbers are >= 0, and
     n_variables >= 1.
     """
@@ -182,9 +182,26 @@ def test_programs() -> Tensor:
     return torch.cat([x, chains])
 
 
+def example() -> Tensor:
+    """Return a program with far variables, and four of them that are set to a digit: x [1, statements, 2]."""
+    x, _ = ProgramTask().batch(300, torch.Generator().manual_seed(1))
+    arrows = ProgramTask().arrows(x)
+    four_digits = (arrows == 1).sum(1) == 4
+    return x[(arrows[:, N_VARIABLES:].amax(1) * four_digits).argmax()][None]
+
+
+def as_text(x: Tensor) -> list[str]:
+    """Return the statements and questions of one program x [statements, 2], such as "b=a" and "b?"."""
+    names = [*"abcdefghijklmnopqrstuvwxyz"[:N_VARIABLES], *"0123456789"]
+    mark = len(names)
+    return [f"{names[to]}?" if sets == mark else f"{names[sets]}={names[to]}" for sets, to in x.tolist()]
+
+
 def run(seed: int, **setting: Any) -> dict[str, Any]:
-    """Train a network on programs and measure it."""
-    return rounded(measure(learn(seed, **setting), test_programs()))
+    """Train a network on programs, and measure it; "example": the steps that it takes in that program."""
+    model = learn(seed, **setting)
+    taken = PonderNet(model.step, TEST_STEPS).eval().predict(example(), "threshold").steps[0].tolist()
+    return rounded(measure(model, test_programs()) | {"example": taken})
 
 
 def documentation() -> tuple[Tensor, str]:
