@@ -60,8 +60,10 @@ def learn(
     criterion = nn.CrossEntropyLoss(reduction="none")
     loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
     task, model = ForestTask(network.get("n_nodes", N_NODES), max_depth), PonderNet(step, N)
+    torch.set_flush_denormal(True)  # sharp attention makes numbers below 1e-38, which a CPU computes slowly: 0 instead
     train(model, at_all_nodes(loss), lambda generator: task.batch(batch, generator), updates, lr=lr, clip=1.0,
           seed=seed, schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
+    torch.set_flush_denormal(False)
     return model.eval()
 
 

@@ -123,8 +123,10 @@ def learn(
     layer = TransformerStep(size, DIGITS, sleep=sleep, causal=True)
     model = PonderNet(EncodedStep(Statements(task.n_variables, size), layer), N)
     loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), lambda_p, beta)
+    torch.set_flush_denormal(True)  # as in `forests.learn`
     train(model, at_all_nodes(loss), partial(task.batch, batch), updates, lr=lr, clip=1.0, seed=seed,
           schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
+    torch.set_flush_denormal(False)
     return model.eval()
 
 
