@@ -51,12 +51,10 @@ class TransformerStep(nn.Module):
         """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens].
 
         Nobody reads padding, which halts at once: it has lambda_n = 1 and the same sure answer at every step. Leave it
-        out of the loss. ValueError if a sample is nothing but padding, or if, with `causal`, one begins with it.
+        out of the loss. A sample may be nothing but padding.
         """
         tokens, padding = x if isinstance(x, tuple) else (x, None)
         _check_tokens("x", tokens, padding, self.attention.embed_dim)
-        if self.causal and padding is not None and (samples := padding[:, 0].nonzero().flatten().tolist()):
-            raise ValueError(f"with causal=True, padding must not come first; got it first in samples {samples}")
         return (tokens, padding), tokens
 
     def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -70,8 +68,18 @@ class TransformerStep(nn.Module):
 
     def layer(self, h: Tensor, memory: Tensor, padding: Tensor | None) -> Tensor:
         """Return H' of states h [batch, n, size] that ask a memory [batch, tokens, size], but not where padding is."""
-        later = torch.ones(h.shape[1], h.shape[1], dtype=torch.bool, device=h.device).triu(1) if self.causal else None
-        heard, _ = self.attention(h, memory, memory, padding, need_weights=False, attn_mask=later)
+        unread, later = padding, None
+        if self.causal:
+            itself = torch.eye(h.shape[1], dtype=torch.bool, device=h.device)
+            later = torch.ones_like(itself).triu(1)
+            if padding is not None:  # it reads itself, so that no softmax is over nothing
+                hidden = (later | padding[:, None]) & ~itself  # [batch, tokens, tokens]
+                unread, later = None, hidden.repeat_interleave(self.attention.num_heads, 0)
+        elif padding is not None:
+            unread = padding & ~padding.all(1, keepdim=True)
+        heard, _ = self.attention(h, memory, memory, unread, need_weights=False, attn_mask=later)
+        if padding is not None:  # who has nothing to read hears nothing
+            heard = heard.masked_fill(padding.all(1)[:, None, None], 0.0)
         new = self.norm_attention(h + heard)
         return self.norm_mlp(new + self.mlp(new))
 
@@ -111,5 +119,3 @@ def _check_tokens(name: str, tokens: Tensor, padding: Tensor | None, size: int) 
         raise ValueError(f"{name} must have shape [batch, tokens, size = {size}]; got {list(tokens.shape)}")
     if padding is not None and padding.shape != tokens.shape[:2]:
         raise ValueError(f"padding must have shape {list(tokens.shape[:2])}; got {list(padding.shape)}")
-    if padding is not None and (samples := padding.all(1).nonzero().flatten().tolist()):
-        raise ValueError(f"padding must leave at least one token of each sample; got padding only in samples {samples}")

@@ -346,15 +346,30 @@ def test_padding_learns_nothing():
     assert not at_padding.requires_grad or torch.autograd.grad(at_padding.sum(), model.step.heads.weight)[0].eq(0).all()
 
 
-@pytest.mark.parametrize("name", [name for name in ANY_NETWORK if name not in ("LSTM", "MLP")])
-def test_a_sample_of_padding_only_is_refused(name):
-    model, (*before, tokens, padding) = made(name)
-    padding = padding.clone()
-    padding[[1, 3]] = True
-    message = r"padding must leave at least one token of each sample; got padding only in samples \[1, 3\]"
-    for call in (model, model.predict, model.expectation):
-        with pytest.raises(ValueError, match=message):
-            call((*before, tokens, padding))
+@with_padding
+@pytest.mark.parametrize("asked_how", ["forward", "predict", "no gradient"])
+def test_a_sample_of_padding_only_is_finite_and_changes_no_other(name, asked_how):
+    model, (*before, tokens, padding) = made(name, 3)
+    emptier = padding.clone()
+    emptier[[1, 3]] = True
+    inputs = [(*before, tokens, mask) for mask in (padding, emptier)]
+    inputs.append((*before, torch.where(emptier[..., None], 1e4, tokens), emptier))
+    if asked_how == "predict":
+        full, empty, other = ([part[None] for part in model.predict(x, "quantile")] for x in inputs)
+        if empty[1].ndim == 3:  # every token halts at once
+            assert (empty[1][:, emptier] == 1).all()
+            assert (model.predict(inputs[1], "quantile", check_every=1).computed[[1, 3]] == 1).all()
+    elif asked_how == "no gradient":
+        with torch.no_grad():
+            full, empty, other = (model(x) for x in inputs)
+    else:
+        full, empty, other = (model(x) for x in inputs)
+        empty.y_hat.sum().backward()
+        assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
+    for one, two, three in zip(full, empty, other, strict=True):
+        assert two.isfinite().all()
+        assert torch.equal(two, three)  # nobody has heard what stands in the padding
+        torch.testing.assert_close(one[:, [0, 2, 4]], two[:, [0, 2, 4]], rtol=0, atol=1e-9)
 
 
 @both_ways
@@ -394,11 +409,22 @@ def test_the_last_causal_token_is_that_of_a_loop(n_heads, reads):
         h = torch.stack(new)
 
 
-def test_causal_sequences_begin_with_a_token():
-    padding = torch.tensor([[False, True], [True, False]])
-    step = TransformerStep(SIZE, causal=True)
-    with pytest.raises(ValueError, match=r"with causal=True, padding must not come first; got it first in .*\[1\]"):
-        PonderNet(step, 2)((torch.zeros(2, 2, SIZE), padding))
+@both_ways
+@pytest.mark.parametrize("n_heads", [1, 2])
+@pytest.mark.parametrize("grad", [True, False])
+def test_causal_tokens_do_not_read_padding_wherever_it_stands(reads, n_heads, grad):
+    model = PonderNet(alive(TransformerStep(SIZE, 3, n_heads, reads, causal=True)), 3)
+    x = numbers(5, TOKENS, SIZE)
+    padding = torch.zeros(5, TOKENS, dtype=torch.bool)
+    padding[0, 0] = padding[1, :3] = padding[2, [1, 4]] = padding[3] = True
+    with torch.set_grad_enabled(grad):
+        output = model((x, padding))
+        assert all(part.isfinite().all() for part in output)
+        assert (output.log_p[0, padding].exp() > 0.999).all()
+        for i in (0, 1, 2, 4):
+            alone = model(x[i : i + 1, ~padding[i]])
+            for one, two in zip(output, alone, strict=True):
+                torch.testing.assert_close(one[:, i, ~padding[i]], two[:, 0])
 
 
 @both_ways
