@@ -181,7 +181,7 @@ def test_the_target_of_a_character_is_the_next():
     assert torch.equal(programs.windows(shortest, 2)[1], shortest[1:].expand(2, -1))
 
 
-@pytest.mark.parametrize("loss", ["halting", "last"])
+@pytest.mark.parametrize("loss", ["halting", "every", "last"])
 def test_text_is_learnt_and_its_losses_are_those_of_each_loop(loss):
     found = programs.run_text(0, loss, loops=3, size=16, updates=40)
     _, characters = programs.documentation()
@@ -215,7 +215,7 @@ def test_every_experiment_runs():
         (lambda: ProgramTask(3, -1), "n_questions must be an integer >= 0; got -1"),
         (lambda: ProgramTask(3, max_depth=-1), "max_depth must be an integer >= 0; got -1"),
         (lambda: ProgramTask().batch(0), "batch_size must be an integer >= 1; got 0"),
-        (lambda: programs.run_text(0, "first"), "loss must be one of 'halting', 'last'; got 'first'"),
+        (lambda: programs.run_text(0, "first"), "loss must be one of 'halting', 'every', 'last'; got 'first'"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):

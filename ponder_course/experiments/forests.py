@@ -210,7 +210,7 @@ def run(seed: int, reads: str, **setting: Any) -> dict[str, Any]:
     model = learn(seed, reads, **setting)
     n_nodes = setting.get("n_nodes", N_NODES)
     x = test_inputs(n_nodes)
-    N = TEST_STEPS if reads == "now" else max(TEST_STEPS, n_nodes + 8)
+    N = TEST_STEPS if reads == "now" else max(TEST_STEPS, n_nodes + 8)  # none needs more
     found = measure(model, x, N)
     return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": felt(model.step, x[-10:], N)})
 
@@ -231,6 +231,4 @@ EXPERIMENTS = {
     "awake_12": _experiment("awake_12", 5, sleep=0.0, max_depth=12),
     "awake_16": _experiment("awake_16", 5, sleep=0.0, max_depth=16),
     "far_8": _experiment("far_8", 10, max_depth=8, **FAR),
-    "far_16": _experiment("far_16", 10, max_depth=16, **FAR),
-    "far_alone": _experiment("far_alone", 3, ("start",), max_depth=8, **FAR),
 }

@@ -243,11 +243,11 @@ def run_text(
 ) -> dict[str, Any]:  # fmt: skip
     """Train a looped layer to guess the next character of nine tenths of the text, and test it on the last tenth.
 
-    loss: "halting", PonderNet's; or "last", that of the answer after the last loop.
+    loss: "halting", PonderNet's; "every", the mean of the losses after all loops; or "last", that after the last loop.
     Returns "by_loop", mean loss in nats after each loop, [loops]; "p", the mean halting distribution, [loops];
     "steps", the mean number of loops under p_n, and "expected", the mean loss under it.
     """
-    check_choice("loss", loss, ("halting", "last"))
+    check_choice("loss", loss, ("halting", "every", "last"))
     torch.manual_seed(seed)
     text, characters = documentation()
     cut = len(text) * 9 // 10
@@ -271,9 +271,10 @@ def run_text(
 
 PROGRAMS = [{"seed": seed} for seed in range(5)]
 KINDS: list[dict[str, Any]] = [
-    {"loss": "halting", "loops": LOOPS}, {"loss": "last", "loops": LOOPS}, {"loss": "last", "loops": 1},
+    {"loss": "halting", "loops": LOOPS}, {"loss": "every", "loops": LOOPS}, {"loss": "last", "loops": 1},
 ]  # fmt: skip
 TEXT = [kind | {"seed": seed} for seed in range(3) for kind in KINDS]
+TEXT.append({"loss": "last", "loops": LOOPS, "seed": 0})  # which does not learn
 
 EXPERIMENTS = {
     "main": Experiment("08_programs_main", run, PROGRAMS, [PROGRAMS[0] | {"updates": 5, "size": 64}]),
