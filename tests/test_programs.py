@@ -192,6 +192,13 @@ def test_text_is_learnt_and_its_losses_are_those_of_each_loop(loss):
     assert min(found["by_loop"]) - 0.5 < found["expected"] < max(found["by_loop"]) + 0.5
 
 
+def test_each_loss_trains_another_network():
+    found = [
+        programs.run_text(0, loss, loops=3, size=16, updates=2)["by_loop"] for loss in ("halting", "every", "last")
+    ]
+    assert all(a != b for a, b in zip(found, found[1:] + found[:1], strict=True))
+
+
 def test_one_loop_is_one_loop():
     found = programs.run_text(0, "last", loops=1, size=16, updates=2)
     assert found["p"] == [1.0]

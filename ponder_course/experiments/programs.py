@@ -253,9 +253,8 @@ def run_text(
     cut = len(text) * 9 // 10
     step = EncodedStep(Characters(len(characters), size), TransformerStep(size, len(characters), 4, causal=True))
     model, criterion = PonderNet(step, loops), nn.CrossEntropyLoss(reduction="none")
-    loss_fn = (
-        PonderLoss(criterion, lambda_p, beta) if loss == "halting" else FixedDepthLoss(criterion, every_step=False)
-    )
+    without_halting = FixedDepthLoss(criterion, every_step=loss == "every")
+    loss_fn = PonderLoss(criterion, lambda_p, beta) if loss == "halting" else without_halting
     train(model, at_all_nodes(loss_fn), lambda generator: windows(text[:cut], batch, generator), updates, lr=3e-3,
           clip=1.0, seed=seed, schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
     x, y = windows(text[cut:], 300, torch.Generator().manual_seed(100))
