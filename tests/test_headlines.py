@@ -604,11 +604,22 @@ def right_deeper(result, border):
 def test_evidence_08_who_never_slept_does_not_count_after_deeper_trees():
     for border in (12, 16):
         networks = of_kind(f"08_forests_awake_{border}", "now")
-        assert len(networks) >= 3
+        assert len(networks) >= 2
         for result in networks:
             assert all(part["right"] >= 0.99 for d, part in result["by_depth"].items() if int(d) <= 8)
             assert right_deeper(result, border) > 0.95
             assert result["by_depth"]["31"]["steps"] > 5 > result["by_depth"]["8"]["steps"]
+
+
+def test_evidence_08_64_nodes_double_twice_beyond_training_and_blur():
+    (result,) = of_kind("08_forests_far_8", "now")
+    assert right_to_depth_8(result)
+    last = result["by_depth"]["63"]
+    assert (round(last["right"], 2), round(last["steps"], 1)) == (0.97, 5.8)
+    assert result["asked"][5][0] < 0.5
+    laws = [max(1, math.ceil(math.log2(k + 1))) for k in range(63)]
+    early = [felt < law for felt, law in zip(result["felt"], laws, strict=True)]
+    assert (sum(early[33:]), len(early[33:])) == (27, 30)
 
 
 def test_evidence_08_the_rows_of_certainty_in_lesson_06s_table():
