@@ -68,9 +68,7 @@ def main(arguments: list[str]) -> int:
         if subprocess.run(pip).returncode == 0:
             return 0
     typed = f"{os.path.relpath(sys.executable)} -m pip install --index-url {INDEX} torch torchvision"
-    print(
-        f"Next comes PyTorch's plain build, several GB. Without a GPU a far smaller one will do: stop here, and type {typed}"
-    )
+    print(f"Next comes PyTorch's plain build, several GB. A smaller one does without a GPU: stop, and type {typed}")
     return 0
 
 
