@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long gpu dist lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long gpu book slides dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -78,6 +78,16 @@ bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published setti
 gpu: $(READY)  ## on a machine with a GPU: the tests that need one, all lessons, updates per second, into benchmarks/gpu.json
 	$(RUN) -m benchmarks.gpu
 
+book: $(VENV)/ready-book  ## the web book, runs/book/site/index.html: half a minute, and nothing is executed
+	$(RUN) tools/book.py
+
+slides: $(VENV)/ready-book  ## a deck for each lesson, runs/slides/index.html: seconds
+	$(RUN) tools/slides.py
+
+$(VENV)/ready-book: $(READY)
+	$(RUN) -m pip install -q -e '.[book]'
+	touch $@
+
 dist: $(READY)  ## wheel and sdist into dist/, checked as the registry does
 	rm -rf dist
 	$(RUN) -m pip install -q build twine
@@ -85,7 +95,7 @@ dist: $(READY)  ## wheel and sdist into dist/, checked as the registry does
 	$(RUN) -m twine check --strict dist/*
 
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(RUN) -m pip install -q tensorboard wandb ruff mypy
+	$(RUN) -m pip install -q tensorboard wandb ruff mypy -e '.[book]'
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
 	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
 
