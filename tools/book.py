@@ -215,8 +215,10 @@ def gather() -> None:
     static.mkdir()
     for name in ("book.css", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
-    if (ROOT / "book" / "front" / "export.py").exists():  # the network of the first page
-        subprocess.run([sys.executable, "book/front/export.py", str(static / "front")], cwd=ROOT, check=True)
+    front = ROOT / "book" / "front"  # the network of the first page; trained once, then kept in runs/
+    if front.exists():
+        shutil.copytree(front / "static", static / "front")
+        subprocess.run([sys.executable, str(front / "export.py"), str(static / "front")], cwd=ROOT, check=True)
     copy_mathjax(static / "mathjax")
 
 
