@@ -31,7 +31,7 @@ test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versio
 	sed 's/>=\([^,]*\).*/==\1/' $< > $@
 
 lab: $(READY)  ## open the notebooks in JupyterLab
-	$(RUN) -m jupyterlab notebooks --KernelManager.transport_encryption=auto
+	$(RUN) -m jupyterlab notebooks --log-level=WARN --KernelManager.transport_encryption=auto
 
 lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, examples
 	$(RUN) -m pip install -q ruff mypy
