@@ -22,7 +22,7 @@ CONTRAST = r"""() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
         const element = texts.currentNode.parentElement;
-        if (!/[\p{L}\p{N}]/u.test(texts.currentNode.textContent) || !element.checkVisibility()) continue; // a star is none
+        if (!/[\p{L}\p{N}]/u.test(texts.currentNode.textContent) || !element.checkVisibility()) continue;
         let seen = 1, ground = null;
         for (let behind = element; behind; behind = behind.parentElement) {
             const style = getComputedStyle(behind);
