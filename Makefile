@@ -31,7 +31,7 @@ test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versio
 	sed 's/>=\([^,]*\).*/==\1/' $< > $@
 
 lab: $(READY)  ## open the notebooks in JupyterLab
-	$(RUN) -m jupyterlab notebooks --KernelManager.transport_encryption=auto
+	$(RUN) -m jupyterlab notebooks --log-level=WARN --KernelManager.transport_encryption=auto
 
 .PHONY: front
 front: $(READY)  ## the maze of the book's first page alone, runs/front/index.html; trains a network once, about a minute
@@ -63,6 +63,7 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of
 	$(RUN) tools/course.py 07_mazes -p RUN class
 	$(RUN) tools/course.py 08_forests -p RUN class
 	$(RUN) tools/course.py 08_inference -p RUN class
+	$(RUN) tools/course.py 08_programs -p RUN class
 
 stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file
 	$(RUN) -m pytest -q -s tests/test_runs.py -k belongs_to_an_experiment
