@@ -157,7 +157,7 @@ def test_right_by_depth_draws_the_first_kind_in_blue_and_the_other_in_red():
     (ax,) = FIGURES["right_by_depth"]().axes
     assert points(ax, color=ANSWER) == [pairs(line, line.values()) for line in RIGHT["slept"]]
     assert points(ax, color=WRONG) == [pairs(line, line.values()) for line in RIGHT["awake"]]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["slept", "awake"]
+    assert [(text.get_text(), text.get_color()) for text in ax.texts] == [("slept", ANSWER), ("awake", WRONG)]
     (beyond,) = ax.patches
     assert (beyond.get_x(), beyond.get_x() + beyond.get_width()) == (5.5, 12.5)
     low, high = ax.get_ylim()

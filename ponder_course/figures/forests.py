@@ -155,13 +155,18 @@ def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
 def right_by_depth(kinds: Mapping[str, Sequence[ByDepth]], border: int) -> Figure:
     """Draw the fraction of nodes that are right, by depth, a line for each network: the first kind blue, others red."""
     figure, (ax,) = panels(1, width=8.6, height=3.9)
-    for colour, (name, networks) in zip((ANSWER, WRONG), kinds.items(), strict=False):
-        for i, network in enumerate(networks):
-            ax.plot(list(network), list(network.values()), color=colour, linewidth=1.2, label=name if i == 0 else None)
     last = max(max(network) for networks in kinds.values() for network in networks)
+    middle = (border + last) / 2
+    for colour, (name, networks) in zip((ANSWER, WRONG), kinds.items(), strict=False):
+        heights = []
+        for network in networks:
+            ax.plot(list(network), list(network.values()), color=colour, linewidth=1.2)
+            heights.append(network[min(network, key=lambda depth: abs(depth - middle))])
+        low = sum(heights) / len(heights) < 0.5  # the name stands above lines that are low, and below others
+        height = max(heights) + 0.05 if low else min(heights) - 0.05
+        ax.text(middle, height, name, color=colour, ha="center", va="bottom" if low else "top", fontweight="bold")
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
     ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
-    ax.legend(loc="lower left")
     return figure
 
 
