@@ -46,7 +46,7 @@ def machine(n_places: int = 6, steps: Sequence[int] = (1, 4, 2)) -> Figure:
                 ax.text(x, -1.6, "reads" if t == 1 else "reads on", color=BLUE, ha="center", va="top")
             last = n == n_steps
             for row in rows if not (last and t == len(steps)) else ():
-                for other in (row - 1, row, row + 1) if not last else (row,):
+                for other in (row - 1, row, row + 1):
                     if 0 <= other < n_places:
                         ends = [x + 0.15, x + (1.7 if last else 0.85)]
                         ax.plot(ends, [row, other], color=HALTING if last else PALE_GREY, linewidth=1.4, zorder=1)
@@ -57,6 +57,7 @@ def machine(n_places: int = 6, steps: Sequence[int] = (1, 4, 2)) -> Figure:
     ax.set(xlim=(-1.8, x - 1.2), ylim=(-2.5, n_places + 2.0), yticks=rows, ylabel="place")
     ax.set_yticklabels(["1", *[""] * (n_places - 2), str(n_places)])
     ax.set_xticks([])
+    ax.tick_params(length=0)
     ax.grid(visible=False)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -78,7 +79,7 @@ def trace(
     figure, (above, below) = panels(2, width=max(6.0, 0.95 * n_times + 1.6), height=0.16 * width + 1.2, rows=2, **shape)
     for t in range(n_times):
         for place in range(width):
-            bit = {"ha": "center", "va": "center", "family": "monospace"}
+            bit: dict[str, Any] = {"ha": "center", "va": "center", "family": "monospace"}
             above.text(t - 0.2, place, str(numbers[t, place]), color=DARK_GREY, **bit)
             colour = ANSWER if right[t, place] else WRONG
             above.text(t + 0.16, place, str(sums[t, place]), color=colour, fontweight="bold", **bit)
@@ -96,10 +97,11 @@ def trace(
     below.bar(at + 0.17, needed, 0.34, color=LIMIT)
     below.set(xlabel="number", ylabel="steps", xlim=(-0.6, n_times - 0.4), xticks=at)
     below.set_xticklabels([str(t + 1) for t in at])
-    below.set_ylim(0, 1.3 * max(*steps, *needed))
+    below.set_ylim(0, 1.45 * max(*steps, *needed))
     below.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
-    below.text(0.0, 0.98, "steps taken", color=DARK_ORANGE, transform=below.transAxes, va="top", fontweight="bold")
-    below.text(0.0, 0.76, "steps needed", color=LIMIT, transform=below.transAxes, va="top", fontweight="bold")
+    name: dict[str, Any] = {"transform": below.transAxes, "va": "top", "fontweight": "bold", "backgroundcolor": "white"}
+    below.text(0.02, 0.99, "steps taken", color=DARK_ORANGE, **name)
+    below.text(0.2, 0.99, "steps needed", color=LIMIT, **name)
     below.grid(visible=False, axis="x")
     for ax in (above, below):
         ax.spines["left"].set_visible(ax is below)
@@ -108,30 +110,26 @@ def trace(
 
 @slide
 def against_need(
-    widths: Mapping[str, Sequence[ByNeed]], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0
-) -> Figure:
-    """Draw mean steps against the need, a panel for each width and a line for each network; the need is black.
+    networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0
+) -> Figure:  # fmt: skip
+    """Draw mean steps against the need, a line for each network; the need is black, and grey ground beyond the border.
 
-    Needs beyond the border are grey. Networks of this session, the first `live`, are thick.
+    Networks of this session, the first `live`, are thick.
     """
-    figure, axes = panels(len(widths), width=9.2 / len(widths), height=4.3, sharey=True)
-    for ax, (title, networks) in zip(axes, widths.items(), strict=True):
-        last = max(max(network) for network in networks)
-        if last > border:
-            ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
-            ax.text(
-                border + 1, 0.02, "beyond training", transform=ax.get_xaxis_transform(), color=DARK_GREY, va="bottom"
-            )
-        ax.plot([1, last], [1, last], color=LIMIT, linewidth=2.4)
-        for i, network in enumerate(networks):
-            width = 2.2 if i < live else 1.0
-            ax.plot(list(network), list(network.values()), color=HALTING, linestyle="--", linewidth=width)
-        for network in not_learnt:
-            ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.2, zorder=0)
-        ax.set(title=title, xlabel="steps needed", xlim=(0.5, last + 0.5), ylim=(0, None))
-    axes[0].set_ylabel("steps taken")
-    axes[0].text(0.06, 0.95, "dashes: taken", color=DARK_ORANGE, transform=axes[0].transAxes, va="top")
-    axes[0].text(0.06, 0.86, "line: needed", color=LIMIT, transform=axes[0].transAxes, va="top")
+    figure, (ax,) = panels(1, width=8.2, height=4.6)
+    last = max(max(network) for network in networks)
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    ax.text(border + 1, 0.03, "beyond training", transform=ax.get_xaxis_transform(), color=DARK_GREY, va="bottom")
+    ax.plot([1, last], [1, last], color=LIMIT, linewidth=2.4)
+    for i, network in enumerate(networks):
+        ax.plot(
+            list(network), list(network.values()), color=HALTING, linestyle="--", linewidth=2.2 if i < live else 1.0
+        )
+    for network in not_learnt:
+        ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.2, zorder=0)
+    ax.text(0.03, 0.95, "dashes: steps taken", color=DARK_ORANGE, transform=ax.transAxes, va="top")
+    ax.text(0.03, 0.87, "line: steps needed", color=LIMIT, transform=ax.transAxes, va="top")
+    ax.set(xlabel="steps needed", ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
     return figure
 
 
