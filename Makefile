@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long gpu lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	$(RUN) tools/course.py
@@ -72,6 +72,9 @@ bench-smoke: $(READY)  ## that every row of it can be measured: seconds
 bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published settings and ours: 20 minutes
 	$(RUN) -m pip install -q -e '.[bench]'
 	$(RUN) -m benchmarks --long
+
+gpu: $(READY)  ## on a machine with a GPU: the tests that need one, all lessons, updates per second, into benchmarks/gpu.json
+	$(RUN) -m benchmarks.gpu
 
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
 	$(RUN) -m pip install -q tensorboard wandb ruff mypy
