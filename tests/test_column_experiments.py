@@ -128,7 +128,7 @@ def test_a_short_run_has_all_that_is_drawn(name):
     (setting,) = columns.EXPERIMENTS[name].short
     found = columns.run(**setting)
     assert {"trained", "wide", "long", "wide and long", "all N", "fixed", "waiting"} == found.keys()
-    assert len(found["long"]["right"]) == len(found["all N"]) == setting["long"]
+    assert len(found["long"]["right"]) == len(found["all N"]) == setting["n_long"]
     assert len(found["fixed"]) == columns.WIDTH + 10
     assert [int(width) for width in found["waiting"]] == list(columns.WIDTHS)
     assert not columns.has_learnt(found)

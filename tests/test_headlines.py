@@ -1,4 +1,4 @@
-"""The headlines of lessons 03 and 05 to 08, their evidence and docs/findings.md, computed again from the stored runs.
+"""The headlines of lessons 03 and 05 to 09, their evidence and docs/findings.md, computed again from the stored runs.
 
 Nothing here comes from the packages or from the notebooks: only the lines of results/ and what the committed notebooks
 have printed.
@@ -612,3 +612,20 @@ def test_the_report_has_no_result_that_the_findings_lack():
 
     assert len(results("report.md")) >= 10
     assert results("report.md") <= results("findings.md")
+
+
+def adders_that_learnt():
+    networks = [result for _, result in stored("09_columns_main")]
+    return networks, [result for result in networks if result["trained"]["right"][7] >= 0.99]
+
+
+def test_evidence_09_how_right_adders_are_and_how_near_to_the_need():
+    networks, learnt = adders_that_learnt()
+    line = f"{len(learnt)} of {len(networks)} learnt; "
+    tests = {"trained": (12, 16), "wide": (48, 16), "long": (12, 100), "wide and long": (48, 100)}
+    for test, (width, numbers) in tests.items():
+        sums, correlation = ([result[test][what] for result in learnt] for what in ("sums", "correlation"))
+        line += f"{width} digits, {numbers} numbers: sums right {from_to(sums, '.2%')}, "
+        line += f"correlation {from_to(correlation, '.3f')}; "
+    line += f"too early in {from_to([result['trained']['early'] for result in learnt], '.2%')}"
+    assert line in printed("evidence/09_columns")

@@ -152,16 +152,16 @@ def has_learnt(row: dict[str, Any]) -> bool:
     return row["trained"]["right"][LENGTH - 1] >= 0.99
 
 
-def run(seed: int, n_columns: int = 200, long: int = 100, **setting: Any) -> dict[str, Any]:
+def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> dict[str, Any]:
     """Train a network and measure it by `measure`, each number halting at lambda_n >= 0.5, or `always` at width + 2.
 
     "trained", "wide": columns twice as long as in training, at its width and four times that; "long", "wide and long":
-    so many numbers. "all N": the fraction of right sums at each number of the "long" columns if every number takes N
+    n_long numbers. "all N": the fraction of right sums at each number of the "long" columns if every number takes N
     steps; "fixed": that of the "trained" columns if every number takes n steps, [N]. "waiting": see there.
     """
     model, few = learn(seed, **setting), max(1, n_columns // 4)
     tests = {"trained": (WIDTH, 2 * LENGTH, n_columns), "wide": (WIDE, 2 * LENGTH, n_columns),
-             "long": (WIDTH, long, few), "wide and long": (WIDE, long, few)}  # fmt: skip
+             "long": (WIDTH, n_long, few), "wide and long": (WIDE, n_long, few)}  # fmt: skip
     found: dict[str, Any] = {}
     for name, (width, numbers, n) in tests.items():
         how: Any = ("fixed", {"step": width + 2}) if setting.get("always") else ("threshold", {"q": 0.5})
@@ -177,7 +177,7 @@ def run(seed: int, n_columns: int = 200, long: int = 100, **setting: Any) -> dic
 def _experiment(name: str, seeds: int, **change: Any) -> Experiment:
     settings = [{**change, "seed": seed} for seed in range(10, 10 + seeds)]  # 0 to 3 were used to choose the recipe
     phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
-    smoke = settings[0] | {"phases": phases, "channels": 8, "n_columns": 8, "long": 10}
+    smoke = settings[0] | {"phases": phases, "channels": 8, "n_columns": 8, "n_long": 10}
     return Experiment(f"09_columns_{name}", run, settings, [smoke])
 
 
