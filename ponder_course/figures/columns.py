@@ -101,7 +101,7 @@ def trace(
     below.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
     name: dict[str, Any] = {"transform": below.transAxes, "va": "top", "fontweight": "bold", "backgroundcolor": "white"}
     below.text(0.02, 0.99, "steps taken", color=DARK_ORANGE, **name)
-    below.text(0.2, 0.99, "steps needed", color=LIMIT, **name)
+    below.text(0.98, 0.99, "steps needed", color=LIMIT, ha="right", **name)
     below.grid(visible=False, axis="x")
     for ax in (above, below):
         ax.spines["left"].set_visible(ax is below)
@@ -141,10 +141,11 @@ def by_time(kinds: Mapping[str, tuple[str, Sequence[Line]]], border: int, ylabel
     """
     figure, (ax,) = panels(1, width=8.6, height=4.0)
     last = 1
-    for name, (colour, lines) in kinds.items():
+    for which, (name, (colour, lines)) in enumerate(kinds.items()):
+        look: dict[str, Any] = {"color": colour, "linestyle": "-" if which == 0 else "--", "zorder": 3 - which}
         for i, line in enumerate(lines):
             last = max(last, len(line))
-            ax.plot(range(1, len(line) + 1), line, color=colour, linewidth=1.2, label=name if i == 0 else None)
+            ax.plot(range(1, len(line) + 1), line, linewidth=1.6, label=name if i == 0 else None, **look)
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
     ax.set(xlabel="number of the column", ylabel=ylabel, ylim=(-0.03, 1.05), xlim=(1, last + 0.5))
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
