@@ -1,4 +1,4 @@
-"""The headlines of lessons 03 and 05 to 08, their evidence and docs/findings.md, computed again from the stored runs.
+"""The headlines of lessons 03 and 05 to 09, their evidence and docs/findings.md, computed again from the stored runs.
 
 Nothing here comes from the packages or from the notebooks: only the lines of results/ and what the committed notebooks
 have printed.
@@ -699,3 +699,49 @@ def test_the_report_has_no_result_that_the_findings_lack():
 
     assert len(results("report.md")) >= 10
     assert results("report.md") <= results("findings.md")
+
+
+def adders_that_learnt():
+    networks = [result for _, result in stored("09_columns_main")]
+    return networks, [result for result in networks if result["trained"]["right"][7] >= 0.99]
+
+
+def test_evidence_09_how_right_adders_are_and_how_near_to_the_need():
+    networks, learnt = adders_that_learnt()
+    line = f"{len(learnt)} of {len(networks)} learnt; "
+    tests = {"trained": (12, 16), "wide": (48, 16), "long": (12, 100), "wide and long": (48, 100)}
+    for test, (width, numbers) in tests.items():
+        sums, correlation = ([result[test][what] for result in learnt] for what in ("sums", "correlation"))
+        line += f"{width} digits, {numbers} numbers: sums right {from_to(sums, '.2%')}, "
+        line += f"correlation {from_to(correlation, '.3f')}; "
+    line += f"too early in {from_to([result['trained']['early'] for result in learnt], '.2%')}"
+    assert line in printed("evidence/09_columns")
+
+
+def test_findings_09_are_those_of_the_stored_runs():
+    networks, learnt = adders_that_learnt()
+    assert len(networks) == len(learnt) == 10
+    trained, wide, long = ([result[test] for result in learnt] for test in ("trained", "wide", "long"))
+    assert math.floor(1000 * min(part["sums"] for part in trained)) == 999
+    assert from_to([part["steps"] for part in trained], ".1f") == "4.1 to 4.4"
+    assert from_to([part["needed"] for part in trained], ".1f") == "3.7"
+    assert format(min(part["sums"] for part in long), ".1%") == "97.4%"
+    others = [part["sums"] for part in wide if part["sums"] < 0.99]
+    assert (len(others), from_to(others, ".0%")) == (4, "79% to 98%")
+    assert {round(96 / result["waiting"]["96"]["computed"]) for result in learnt} == {14}
+    best = [result["fixed"].index(1.0) + 1 for result in learnt if max(result["fixed"]) == 1]
+    assert len(best) == 8
+    assert all(2.5 < step / part["steps"] < 3.5 for step, part in zip(best, trained, strict=False))
+    assert sum(result["all N"][-1] < 1 for result in learnt) == 6
+    for name, n_learnt in (("mean", 2), ("always", 0), ("price_first", 0)):
+        found = [result["trained"]["right"][7] >= 0.99 for _, result in stored(f"09_columns_{name}")]
+        assert (len(found), sum(found)) == (2, n_learnt)
+    findings = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())
+    for text in (
+        "99.9 % of the sums",
+        "4.1 to 4.4 steps",
+        "on 97.4 % or more",
+        "others on 79 % to 98 %",
+        "14 times fewer",
+    ):
+        assert text in findings
