@@ -2,8 +2,8 @@
 
 Imports flow one way, and so may a reader:
 
-    tasks, states -> halting, cells, steps, local, attention, universal -> rules -> pondernet, act -> losses, evaluation
-    -> training
+    tasks, states -> halting, cells, steps, local, attention, universal -> rules -> pondernet, act, sequences -> losses,
+    evaluation -> training
 """
 
 from ponder_utils import rules
@@ -16,8 +16,10 @@ from ponder_utils.halting import PonderOutput, expected_steps, geometric_log_pri
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep
-from ponder_utils.tasks import AdditionTask, ForestTask, LineParityTask, MazeTask, ParityTask, RotationTask
+from ponder_utils.tasks import AdditionTask, ColumnTask, ForestTask, LineParityTask, MazeTask, ParityTask, RotationTask
+from ponder_utils.tasks.sequences import LogicTask, RunningSumTask, SortTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 from ponder_utils.universal import UniversalStep
 
@@ -26,12 +28,13 @@ __version__ = "0.2.0"  # the one place where it stands
 # fmt: off
 __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # networks that think, and the steps they take
-    "PonderNet", "PonderOutput", "ACT", "act_average", "RNNCell", "GRUCell",
+    "PonderNet", "PonderOutput", "PonderSequence", "ACT", "act_average", "RNNCell", "GRUCell",
     "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep", "LocalStep", "TransformerStep", "UniversalStep", "ReaderStep",
     # halting, and what is learnt from
     "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
     "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss",
     # training, judging, tasks
     "train", "cool_down", "load_weights", "NonFiniteError", "evaluate", "binary_correct", "class_correct",
-    "ParityTask", "LineParityTask", "AdditionTask", "MazeTask", "ForestTask", "RotationTask",
+    "ParityTask", "LineParityTask", "AdditionTask", "MazeTask", "ForestTask", "ColumnTask", "RotationTask",
+    "LogicTask", "RunningSumTask", "SortTask",
 ]

@@ -596,3 +596,13 @@ def test_evidence_08_what_was_never_seen_together():
             steps = sum(n * p for n, p in enumerate(result["p"][d], 1))
             assert math.isclose(steps, result["expected"]["steps"][d], abs_tol=0.01)
             assert math.isclose(sum(result["p"][d][:d]), result["early"][d], abs_tol=0.01)
+
+
+def test_the_report_has_no_result_that_the_findings_lack():
+    def results(page):
+        text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").lower().split())
+        text = re.sub(r"\$[^$]*\$", "", text)  # settings and formulas
+        return set(re.findall(r"\d+(?:\.\d+)? % (?:to \d+ %|of)|\d+\.\d+|\w+ of \w+ networks|\d+ of \d+", text))
+
+    assert len(results("report.md")) >= 10
+    assert results("report.md") <= results("findings.md")

@@ -1,7 +1,8 @@
 """Graves' tasks along sequences (arXiv:1603.08983, Secs. 3.2 to 3.4): the answer is asked at many time steps.
 
-Inputs are x [T, batch, inputs], and targets y [T, batch, ...], -1 where nothing is asked. A batch has sequences of all
-lengths. Behind the end of one stand zeros, of which nothing is asked; `takes_part` says where that is not so.
+Inputs are x [T, batch, inputs], and targets y [T, batch, ...], -1 where nothing is asked. With a length, all sequences
+of a batch have it. Without, they have all lengths, and behind the end of one stand zeros, of which nothing is asked:
+`takes_part` says where that is not so.
 """
 
 from dataclasses import dataclass
@@ -47,10 +48,7 @@ class LogicTask:
     def batch(
         self, batch_size: int, generator: torch.Generator | None = None, length: int | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Draw x [T, batch_size, 2 + 10 max_gates] and y [T, batch_size], float32; T is max_length.
-
-        With a length, 1 to max_length, all sequences have it, and T is the length.
-        """
+        """Draw x [T, batch_size, 2 + 10 max_gates] and y [T, batch_size], float32; T is the length, or max_length."""
         ends, T, device = _ends(self, batch_size, generator, length, 1)
         shape = (T, batch_size, self.max_gates)
         bits = torch.rand(*shape[:2], 2, generator=generator, device=device) < 0.5
@@ -101,10 +99,7 @@ class RunningSumTask:
     def batch(
         self, batch_size: int, generator: torch.Generator | None = None, length: int | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Draw x [T, batch_size, 10 max_digits], float32, and y [T, batch_size, max_digits + 1], int64.
-
-        With a length, 1 to max_length, all sequences have it, and T is the length; else T is max_length.
-        """
+        """Draw x [T, batch_size, 10 max_digits], float32, and y [T, batch_size, max_digits + 1], int64; T as above."""
         ends, T, device = _ends(self, batch_size, generator, length, 1)
         shape = (T, batch_size, self.max_digits)
         digits = torch.randint(10, shape, generator=generator, device=device)
@@ -145,10 +140,7 @@ class SortTask:
     def batch(
         self, batch_size: int, generator: torch.Generator | None = None, length: int | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Draw x [T, batch_size, 2], float32, and y [T, batch_size], int64; T is twice max_length.
-
-        With a length, 2 to max_length, all sequences have so many numbers, and T is twice that.
-        """
+        """Draw x [T, batch_size, 2], float32, and y [T, batch_size], int64; T is twice the length, or max_length."""
         ends, n, device = _ends(self, batch_size, generator, length, 2)
         before = _before(ends, n)
         numbers = torch.randn(n, batch_size, generator=generator, device=device).where(before, 0.0)

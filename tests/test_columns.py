@@ -1,0 +1,98 @@
+"""Columns of numbers against Python's own integers, and carries against a loop that a student would write."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ponder_utils.tasks import ColumnTask
+
+columns = given(st.integers(1, 20), st.integers(1, 6), st.sampled_from((None, 0, 1, 0.5)), st.integers(0, 10**6))
+
+
+def seeded(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def to_number(digits):
+    return sum(int(digit) << place for place, digit in enumerate(digits))
+
+
+def add_by_hand(a, b, width):
+    """Add two numbers bit by bit: all carries move at once, one place a step. Sum, steps, and who was carried to."""
+    total, carry = a ^ b, a & b
+    steps, arrived = 1, [0] * width
+    while True:
+        carry = (carry << 1) % 2**width
+        if carry == 0:
+            return total, steps, arrived
+        for place in range(width):
+            arrived[place] = steps if carry >> place & 1 else arrived[place]
+        steps += 1
+        total, carry = total ^ carry, total & carry
+
+
+@columns
+def test_sums_carries_and_needs_are_those_by_hand(width, n_numbers, rate, seed):
+    x, y = ColumnTask(width, n_numbers, rate).batch(5, seeded(seed))
+    assert x.shape == (n_numbers, 5, 1, width)
+    assert y.shape == (n_numbers, 5, width)
+    assert x.dtype == y.dtype == torch.float32
+    assert set(x.unique().tolist()) | set(y.unique().tolist()) <= {0.0, 1.0}
+    carries, travelled, needed = ColumnTask.carries(x), ColumnTask.travelled(x), ColumnTask.needed_steps(x)
+    assert needed.shape == (n_numbers, 5)
+    assert needed.dtype == travelled.dtype == torch.int64
+    for b in range(5):
+        total = 0
+        for t in range(n_numbers):
+            number = to_number(x[t, b, 0])
+            by_hand, steps, arrived = add_by_hand(total, number, width)
+            total = (total + number) % 2**width
+            assert total == by_hand == to_number(y[t, b])
+            assert needed[t, b] == steps
+            assert travelled[t, b].tolist() == arrived
+            assert carries[t, b].tolist() == [float(n > 0) for n in arrived]
+
+
+@columns
+def test_the_same_generator_draws_the_same(width, n_numbers, rate, seed):
+    task = ColumnTask(width, n_numbers, rate)
+    assert all(map(torch.equal, task.batch(3, seeded(seed)), task.batch(3, seeded(seed))))
+
+
+def test_uniform_numbers_are_uniform_and_their_longest_carry_is_about_the_logarithm():
+    x, _ = ColumnTask(16, 4, 0.5).batch(4000, seeded(0))
+    assert (x.mean(1) - 0.5).abs().max() < 0.04
+    travelled = ColumnTask.needed_steps(x)[1:].double().mean().item() - 1
+    assert 2.5 < travelled < 4  # at most log2 16: Burks, Goldstine and von Neumann 1946
+
+
+def test_long_carries_are_common_unless_numbers_are_uniform():
+    needed = {
+        rate: ColumnTask.needed_steps(ColumnTask(12, 6, rate).batch(500, seeded(1))[0])[1:] for rate in (None, 0.5)
+    }
+    assert (needed[None] > 8).double().mean() > 3 * (needed[0.5] > 8).double().mean() > 0
+    assert needed[None].amax() == 12
+
+
+@given(st.lists(st.integers(0, 2**9 - 1), min_size=1, max_size=5))
+def test_numbers_that_are_typed(numbers):
+    x = ColumnTask.digits(numbers, 9)
+    assert [to_number(row[0, 0]) for row in x] == numbers
+    assert to_number(ColumnTask.answers(x)[-1, 0]) == sum(numbers) % 2**9
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ColumnTask(0, 3), ValueError, "width must be an integer >= 1; got 0"),
+        (lambda: ColumnTask(3, 0), ValueError, "n_numbers must be an integer >= 1; got 0"),
+        (lambda: ColumnTask(3, 3, 1.5), ValueError, r"rate must be a number in \[0, 1\]; got 1.5"),
+        (lambda: ColumnTask(3, 3).batch(0), ValueError, "batch_size must be an integer >= 1"),
+        (lambda: ColumnTask.digits([8], 3), ValueError, r"numbers must be an integer in \[0, 7\]; got 8"),
+        (lambda: ColumnTask.digits([1.0], 3), TypeError, "numbers must be an integer"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,281 @@
+"""A sequence that is pondered, against one sample, one time step, one step of thought at a time."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from ponder_utils.halting import halting_log_probs
+from ponder_utils.local import LocalStep
+from ponder_utils.losses import PonderLoss
+from ponder_utils.rules import RULES
+from ponder_utils.sequences import PASSES, PonderSequence
+from ponder_utils.steps import GRUStep, RecurrentStep
+
+N, T, BATCH = 5, 4, 6
+INPUTS = {"lstm": (3,), "gru": (3,), "line": (2, 7)}
+BY_RULE = {"quantile": {"q": 0.5}, "threshold": {"q": 0.5}, "most_probable": {}, "fixed": {"step": 2}, "sample": {}}
+steps_of_all_kinds = pytest.mark.parametrize("kind", INPUTS)
+
+
+def make(kind, seed=0):
+    torch.manual_seed(seed)
+    step = {
+        "lstm": lambda: RecurrentStep(nn.LSTMCell(4, 8), n_outputs=2),
+        "gru": lambda: GRUStep(4, 8),
+        "line": lambda: LocalStep(3, 8, vote="pooled"),
+    }[kind]()
+    step = step.double()
+    with torch.no_grad():  # so that samples halt at all kinds of steps
+        for weight in step.parameters():
+            weight.mul_(3)
+    return step
+
+
+def draw(kind, seed=0, n_times=T, batch=BATCH):
+    return torch.randn(n_times, batch, *INPUTS[kind], dtype=torch.float64, generator=seeded(seed))
+
+
+def seeded(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def with_flag(x, flag):
+    return torch.cat([x, torch.full_like(x[:, :1], flag)], dim=1)
+
+
+def parts(state):
+    return list(state) if isinstance(state, tuple | list) else [state]
+
+
+def slowly(step, x, passes, halts_at, max_steps=N):
+    """Return answers, halting logits [T][N] and states passed on of one sample, x [T, 1, ...], halting where it says.
+
+    halts_at: halting logits of one time step, a list -> step.
+    """
+    state, answers, logits, steps = None, [], [], []
+    for t in range(len(x)):
+        if t == 0 and hasattr(step, "start"):
+            state = step.start(with_flag(x[0], 1.0))[1]
+        by_step, y_hats, a = [], [], []
+        for n in range(max_steps):
+            z = with_flag(x[t], 1.0 if n == 0 else 0.0)
+            z = step.start(z)[0] if hasattr(step, "start") else z
+            y_hat, state, logit = step(z, state)
+            by_step.append(parts(state))
+            y_hats.append(y_hat[0])
+            a.append(logit.item())
+        steps.append(halts_at(a))
+        p = halting_log_probs(torch.tensor(a, dtype=torch.float64)).exp()
+        if passes == "halted":
+            new = by_step[steps[-1] - 1]
+        elif passes == "last":
+            new = by_step[-1]
+        else:
+            new = [sum(p[n] * by_step[n][i] for n in range(max_steps)) for i in range(len(by_step[0]))]
+        state = tuple(new) if isinstance(state, tuple | list) else new[0]
+        answers.append(y_hats)
+        logits.append(a)
+    return answers, logits, steps, state
+
+
+def first_over_half(logits):
+    """The rule "threshold": lambda_n >= 1/2 where a_n >= 0."""
+    return next((n for n, a in enumerate(logits, 1) if a >= 0), len(logits))
+
+
+@steps_of_all_kinds
+@pytest.mark.parametrize("passes", PASSES)
+@torch.no_grad()
+def test_a_batch_does_what_each_sample_does_alone_and_slowly(kind, passes):
+    step, x = make(kind), draw(kind)
+    model = PonderSequence(step, N, passes).eval()
+    output, state = model.unroll(x, rule="threshold", q=0.5)
+    found = model.predict(x, "threshold", q=0.5)
+    assert output.halt_logits.shape == (N, T * BATCH)
+    halted = set()
+    for b in range(BATCH):
+        answers, logits, steps, last = slowly(step, x[:, b : b + 1], passes, first_over_half)
+        halted |= set(steps)
+        for t in range(T):
+            sample = t * BATCH + b
+            assert output.halt_logits[:, sample].tolist() == pytest.approx(logits[t])
+            torch.testing.assert_close(output.y_hat[:, sample], torch.stack(answers[t]))
+            assert found.steps[t, b] == steps[t]
+            torch.testing.assert_close(found.y_hat[t, b], answers[t][steps[t] - 1])
+            p = halting_log_probs(torch.tensor(logits[t], dtype=torch.float64)).exp()
+            assert found.p_halt[t, b].item() == pytest.approx(p[steps[t] - 1].item())
+        for whole, batched, alone in zip(parts(state), parts(found.state), parts(last), strict=True):
+            torch.testing.assert_close(whole[b], alone[0])
+            torch.testing.assert_close(batched[b], alone[0])
+    assert len(halted) >= 2  # else this would be a test of nothing
+
+
+@given(st.sampled_from(list(INPUTS)), st.sampled_from(PASSES), st.sampled_from(list(BY_RULE)), st.integers(0, 10**6))
+def test_a_prediction_equals_the_forward_pass_for_every_rule(kind, passes, rule, seed):
+    model, x = PonderSequence(make(kind, seed), N, passes).eval(), draw(kind, seed)
+    given_v = {"generator": seeded(1)} if rule == "sample" else {}
+    with torch.no_grad():
+        output, state = model.unroll(x, rule=rule, **BY_RULE[rule], **given_v)
+    found = model.predict(x, rule, **BY_RULE[rule], **({"generator": seeded(1)} if rule == "sample" else {}))
+    at = found.steps.flatten()
+    torch.testing.assert_close(found.y_hat.flatten(0, 1), output.y_hat[at - 1, torch.arange(T * BATCH)])
+    torch.testing.assert_close(found.p_halt.flatten(), output.log_p.exp()[at - 1, torch.arange(T * BATCH)])
+    for ours, theirs in zip(parts(found.state), parts(state), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+class Counted(nn.Module):
+    """A step that counts the rows that it is given."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.step, self.rows = step, 0
+
+    def start(self, x):
+        return self.step.start(x)
+
+    def forward(self, z, h):
+        y_hat, h, a = self.step(z, h)
+        self.rows += len(a)
+        return y_hat, h, a
+
+
+@steps_of_all_kinds
+def test_whoever_has_halted_costs_nothing_until_the_next_time_step(kind):
+    step = Counted(make(kind))
+    found = PonderSequence(step, N).eval().predict(draw(kind), "threshold", q=0.5)
+    assert torch.equal(found.computed, found.steps)
+    assert step.rows == found.steps.sum() < N * T * BATCH
+    step.rows = 0
+    found = PonderSequence(step, N, "mean").eval().predict(draw(kind), "threshold", q=0.5)
+    assert (found.computed == N).all()
+    assert step.rows == N * T * BATCH
+
+
+@steps_of_all_kinds
+@pytest.mark.parametrize("passes", PASSES)
+def test_a_sequence_may_be_read_in_two_parts(kind, passes):
+    model, x = PonderSequence(make(kind), N, passes).eval(), draw(kind)
+    whole = model.predict(x, "threshold")
+    first = model.predict(x[:1], "threshold")
+    rest = model.predict(x[1:], "threshold", state=first.state)
+    torch.testing.assert_close(torch.cat([first.y_hat, rest.y_hat]), whole.y_hat)
+    output, state = model.unroll(x[:1], rule="threshold")
+    later, _ = model.unroll(x[1:], state, "threshold")
+    torch.testing.assert_close(torch.cat([output.y_hat, later.y_hat], 1), model(x, "threshold").y_hat)
+
+
+@steps_of_all_kinds
+@pytest.mark.parametrize("passes", PASSES)
+def test_gradients_reach_every_weight_and_the_first_input(kind, passes):
+    torch.manual_seed(0)
+    step, x = make(kind), draw(kind).requires_grad_()
+    output = PonderSequence(step, N, passes)(x)
+    output.y_hat[:, -BATCH:].sum().backward()
+    assert (x.grad[0].flatten(1) != 0).any(1).all()
+    step.zero_grad()
+    output = PonderSequence(step, N, passes)(draw(kind))
+    (output.y_hat.sum() + (output.log_p.exp() * output.halt_logits).sum()).backward()
+    assert all(weight.grad is not None and weight.grad.any() for weight in step.parameters())
+
+
+@pytest.mark.parametrize("passes", PASSES)
+def test_gradients_equal_finite_differences(passes):
+    step, x = make("line"), draw("line", n_times=2, batch=2)
+    model = PonderSequence(step, 3, passes)
+
+    def answers(x):
+        return model(x, "fixed", step=2).y_hat
+
+    torch.autograd.gradcheck(answers, x.requires_grad_())
+
+
+@steps_of_all_kinds
+def test_a_loss_over_all_time_steps_is_the_mean_of_their_losses(kind):
+    model, x = PonderSequence(make(kind), N).eval(), draw(kind)
+    output = model(x, "threshold")
+    y = torch.randn(T, BATCH, *output.y_hat.shape[2:], dtype=torch.float64)
+
+    def squares(y_hat, y):
+        return ((y_hat - y) ** 2).flatten(1).mean(1) if y.ndim > 1 else (y_hat - y) ** 2
+
+    loss = PonderLoss(squares, 0.4, 0.1)
+    by_time = []
+    for t in range(T):
+        here = slice(t * BATCH, (t + 1) * BATCH)
+        by_time.append(loss(type(output)(*(part[:, here] for part in output)), y[t]).total)
+    torch.testing.assert_close(loss(output, y.flatten(0, 1)).total, torch.stack(by_time).mean())
+
+
+def test_in_training_it_halts_at_steps_drawn_from_p_n():
+    """The state tells at which step: a step that counts, and halts with probability 1/2."""
+
+    def count(_, n):
+        return n[:, 0], n + 1, torch.zeros(len(n))
+
+    class Counter(nn.Module):
+        def start(self, x):
+            return x, torch.zeros(len(x), 1)
+
+        def forward(self, z, n):
+            return count(z, n)
+
+    torch.manual_seed(0)
+    _, state = PonderSequence(Counter(), 3).unroll(torch.zeros(1, 40000, 1))
+    steps = torch.bincount(state[:, 0].long(), minlength=4).double() / 40000
+    assert steps.tolist() == pytest.approx([0, 0.5, 0.25, 0.25], abs=0.01)
+
+
+@steps_of_all_kinds
+def test_what_happens_between_time_steps_happens_to_the_state_passed_on(kind):
+    def doubled(state):
+        return tuple(2 * part for part in state) if isinstance(state, tuple | list) else 2 * state
+
+    x, step = draw(kind, n_times=1), make(kind)
+    for passes in PASSES:
+        plain = PonderSequence(step, N, passes).eval().predict(x, "threshold").state
+        changed = PonderSequence(step, N, passes, doubled).eval().predict(x, "threshold").state
+        for ours, theirs in zip(parts(changed), parts(plain), strict=True):
+            torch.testing.assert_close(ours, 2 * theirs)
+
+
+def test_every_rule_that_reads_halting_logits_is_tested_here():
+    of_answers = {"confidence", "entropy", "unchanged", "settled", "either"}
+    assert set(BY_RULE) | of_answers == set(RULES)
+
+
+@pytest.mark.parametrize("passes", PASSES)
+def test_a_rule_that_reads_answers_serves_too(passes):
+    model, x = PonderSequence(make("line"), N, passes).eval(), draw("line")
+    output = model(x, "confidence", q=0.6)
+    found = model.predict(x, "confidence", q=0.6)
+    rows = torch.arange(T * BATCH)
+    torch.testing.assert_close(found.y_hat.flatten(0, 1), output.y_hat[found.steps.flatten() - 1, rows])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: PonderSequence(GRUStep, 3), TypeError, "step must be callable"),
+        (lambda: PonderSequence(make("gru"), 0), ValueError, "max_steps must be an integer >= 1; got 0"),
+        (lambda: PonderSequence(make("gru"), 3, "first"), ValueError, "passes must be one of 'halted', 'mean', 'last'"),
+        (lambda: PonderSequence(make("gru"), 3, between=1), TypeError, "between must be callable .* got 1"),
+        (lambda: PonderSequence(make("gru"), 3)(torch.zeros(4, 3)), TypeError, r"x must be a tensor .* got shape \[4"),
+        (lambda: PonderSequence(make("gru"), 3)([1.0]), TypeError, "x must be a tensor of shape .* got list"),
+        (lambda: PonderSequence(make("gru"), 3)(torch.zeros(0, 4, 3)), TypeError, r"T >= 1; got shape \[0, 4, 3"),
+        (lambda: PonderSequence(make("gru"), 3).predict(draw("gru"), "never"), ValueError, "rule must be one of"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_step_that_halts_at_each_place_is_refused():
+    def at_places(z, h):
+        return z[:, 0], z, z[:, 0]
+
+    with pytest.raises(ValueError, match=r"halt_logit \[batch\], batch = 6; got \[6, 7\] and \[6, 7\]"):
+        PonderSequence(at_places, 3)(draw("line"))
