@@ -57,6 +57,7 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of
 	$(RUN) tools/course.py 07_mazes -p RUN class
 	$(RUN) tools/course.py 08_forests -p RUN class
 	$(RUN) tools/course.py 08_inference -p RUN class
+	$(RUN) tools/course.py 09_act_tasks -p RUN class
 
 stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file
 	$(RUN) -m pytest -q -s tests/test_runs.py -k belongs_to_an_experiment

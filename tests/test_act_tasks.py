@@ -154,6 +154,32 @@ def test_a_short_run_has_all_that_is_drawn(name):
         assert found["course"][-1][0] >= 1
 
 
+@pytest.mark.parametrize("kind", act_tasks.KINDS)
+def test_every_kind_learns_every_task_with_either_optimizer(kind):
+    for problem in PROBLEMS:
+        setting = {"task": problem.task, "length": problem.length, "levels": problem.levels, "kind": kind}
+        for muon in (True, False):
+            found = act_tasks.run(
+                **setting, hyperparameter=0.3 if kind == "PonderNet" else 1, seed=0, n_test=40, N=3, hidden=8,
+                updates=2, muon=muon, curriculum=muon,
+            )  # fmt: skip
+            first = problem.levels if not muon else 2 if problem is SORT else 1
+            assert found["course"][0][0] == first
+            assert 1 <= found["mean_steps"] <= 3
+
+
+def test_the_price_comes_late():
+    """Until then a network with a price is the one without."""
+    setting = {"problem": LOGIC, "kind": "ACT", "seed": 0, "hidden": 8, "updates": 4}
+    free, late, early = (
+        act_tasks.learn(**setting, hyperparameter=tau, free=part)[0].halting.bias.item()
+        for tau, part in ((0.0, 1 / 2), (9.0, 1 / 2), (9.0, 0.0))
+    )
+    assert len({free, late, early}) == 3
+    with_price, without = (act_tasks.learn(**setting, hyperparameter=tau, free=3 / 4)[1] for tau in (9.0, 0.0))
+    assert with_price[0] == without[0]  # of the part that is free
+
+
 def test_texts_are_python_s_and_the_test_is_not_learnt_from():
     learn_from, test_on, trace = (
         "".join(act_characters.ALPHABET[code] for code in text) for text in act_characters.codes()

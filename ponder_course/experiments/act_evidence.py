@@ -19,14 +19,12 @@ def _experiment(
     return Experiment(f"09_act_tasks_{task}", act_tasks.run, settings, short)
 
 
-LOGIC_KINDS: dict[str, list[float]] = {
-    "ACT": [0.1, 0.03, 0.3], "fixed": [1, 4], "PonderNet": [0.2], "every step": [0],
-}  # fmt: skip
+LARGER = {"hidden": 96, "lr": 4e-3, "raise_at": 0.9}
 _CHARACTERS = [{"tau": tau, "seed": seed} for tau in (6e-3, None) for seed in range(3)]
 EXPERIMENTS = {
-    "logic": _experiment("logic", 3, 4, LOGIC_KINDS, 5, updates=1800),
-    "addition": _experiment("addition", 3, 3, {"ACT": [0.1], "fixed": [1, 8]}, 5, updates=1500),
-    "sort": _experiment("sort", 5, 5, {"ACT": [0.1], "fixed": [1, 5]}, 5, updates=1500),
+    "logic": _experiment("logic", 3, 4, {"ACT": [0.1], "fixed": [1, 6], "PonderNet": [0.2]}, 5, updates=1800),
+    "addition": _experiment("addition", 3, 3, {"ACT": [0.1], "fixed": [1]}, 5, updates=1500, N=5, **LARGER),
+    "sort": _experiment("sort", 4, 4, {"ACT": [0.1], "fixed": [1]}, 5, updates=800, N=4, **LARGER),
     "characters": Experiment(
         "09_act_tasks_characters", act_characters.run, _CHARACTERS, [{"tau": 6e-3, "seed": 0, "updates": 3}]
     ),
