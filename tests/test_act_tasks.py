@@ -144,7 +144,7 @@ def test_a_network_with_a_loss_at_every_step_stops_when_it_is_sure():
                 assert torch.equal(y_hat[t, row], answers[n])
 
 
-@pytest.mark.parametrize("name", ["logic", "addition", "sort"])
+@pytest.mark.parametrize("name", ["logic", "addition", "more_numbers", "more_digits", "sort"])
 def test_a_short_run_has_all_that_is_drawn(name):
     for setting in act_evidence.EXPERIMENTS[name].short:
         found = act_tasks.run(**setting)

@@ -51,7 +51,7 @@ def criterion(y_hat: Tensor, y: Tensor) -> Tensor:
     return cross_entropy(y_hat, y, reduction="none")
 
 
-def run(seed: int, tau: float | None, updates: int = 500) -> dict[str, Any]:
+def run(seed: int, tau: float | None, updates: int = 400) -> dict[str, Any]:
     """Train on windows, each from a state of zeros, and read the test's. tau: time penalty; None: always one step.
 
     bits: per character, of the test. mean_steps. For what it has just read, as in AFTER: steps and entropy, in bits,
