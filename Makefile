@@ -8,9 +8,11 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long gpu book slides dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
+	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
+	@echo "takes seconds. A bar shows each notebook; pages and the table runs/course.md appear as they are done."
 	$(RUN) tools/course.py
 
 test: unit nbval  ## unit tests, then every notebook re-executed by nbval
@@ -41,7 +43,7 @@ commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit
 	$(RUN) tools/stamp.py
 
-stamp: $(READY)  ## write the repository's address from pyproject.toml into Colab links and install cells
+stamp: $(READY)  ## write the repository's address, from pyproject.toml or else git's origin, into Colab links and install cells
 	$(RUN) tools/stamp.py
 
 results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of one core; a killed run goes on where it stopped
@@ -74,16 +76,37 @@ bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published setti
 	$(RUN) -m pip install -q -e '.[bench]'
 	$(RUN) -m benchmarks --long
 
+gpu: $(READY)  ## on a machine with a GPU: the tests that need one, all lessons, updates per second, into benchmarks/gpu.json
+	$(RUN) -m benchmarks.gpu
+
+book: $(VENV)/ready-book  ## the web book, runs/book/site/index.html: half a minute, and nothing is executed
+	$(RUN) tools/book.py
+
+slides: $(VENV)/ready-book  ## a deck for each lesson, runs/slides/index.html: seconds
+	$(RUN) tools/slides.py
+
+$(VENV)/ready-book: $(READY)
+	$(RUN) -m pip install -q -e '.[book]'
+	touch $@
+
+dist: $(READY)  ## wheel and sdist into dist/, checked as the registry does
+	rm -rf dist
+	$(RUN) -m pip install -q build twine
+	$(RUN) -m build -q -o dist
+	$(RUN) -m twine check --strict dist/*
+
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(RUN) -m pip install -q tensorboard wandb ruff mypy
+	$(RUN) -m pip install -q tensorboard wandb ruff mypy -e '.[book]'
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
 	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
 
 clean:
-	rm -rf .venv .venv-oldest runs
+	rm -rf .venv .venv-oldest runs dist
 
 $(READY): $(REQUIREMENTS) pyproject.toml
-	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@test -e $@ || echo "Setting up $(VENV), once: a few minutes, most of them for PyTorch. Nothing is shown meanwhile."
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@$(RUN) tools/cpu_torch.py $(REQUIREMENTS)
 	$(RUN) -m pip install -q -r $(REQUIREMENTS) -e .
 	$(RUN) tools/check_install.py
 	touch $@

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 import ponder_utils
 from ponder_course.fingerprint import fingerprint_of
-from ponder_course.store import Row, append, finished, key_of, plain, prepare, read
+from ponder_course.store import Row, append, at_hand, finished, key_of, plain, prepare, read
 from ponder_utils._check import check_choice, check_int
 
 
@@ -118,7 +118,7 @@ def stored(file: Path | str, settings: Iterable[Row] = ()) -> list[Row]:
 
     Where there are none, print that.
     """
-    rows = finished(Path(file))
+    rows = finished(at_hand(file))
     if not rows:
         print(f"No stored runs at {file}: only the runs of this session are shown.")
     return [rows[key] for key in dict.fromkeys([*map(key_of, settings), *rows]) if key in rows]
@@ -165,6 +165,8 @@ class Experiment:
         if mode == "stored":
             return stored(file, self.settings)
         settings, kept = (self.short, None) if mode == "smoke" else (self.settings, file)
+        if kept and at_hand(kept) != kept:  # runs are added to those that came with the wheel
+            shutil.copy(at_hand(kept), prepare(kept))
         return run_all(self.run, settings, workers=workers, file=kept, checkpointed=self.checkpointed, name=self.name)
 
 

@@ -241,7 +241,7 @@ def test_right_answers_stand_over_mean_steps_and_an_arrow_shows_what_halting_add
     assert [ax.get_xlim() for ax in (first, second)] == [(0, 4.5), (0, 9)]
     assert [ax.get_title() for ax in (first, second)] == ["16 places", "digits"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("mean steps", "right answers")
-    assert [text.get_text() for text in first.texts[2:]] == ["best clock", "same step", "same step, at best"]
+    assert [text.get_text() for text in first.texts[2:]] == ["line by line", "same step", "same step, at best"]
     assert [first.texts[which].get_color() for which in (2, 4)] == [LIMIT, LIMIT]
     np.testing.assert_allclose(first.texts[4].xy, (2.7, np.interp(2.7, *TESTS[0].limits["best for all"])))
     assert first.yaxis.get_major_formatter()(0.2) == "20%"

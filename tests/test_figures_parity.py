@@ -137,6 +137,8 @@ def test_a_networks_own_time_stands_beside_every_fixed_step_and_who_gains_is_cou
     assert [bar[1] for bar in bars(one)] == P_G
     assert "halting by itself: 95%" in written(one)
     assert "all stop at step 2: 80%" in written(one)
+    high, low = (text for text in one.texts if text.get_text().startswith(("halting", "all")))
+    assert high.get_position()[1] - low.get_position()[1] > 0.1  # neither runs into the other
     marks = [(line.get_ydata()[0], line.get_markerfacecolor()) for line in many.lines if line.get_marker() == "o"]
     assert marks == [(0.64, ANSWER), (0.97, "white"), (1.0, "white")]
     assert [line[0][1] for line in points(many, color=HALTING)] == [1.0, 0.99, 1.0]
@@ -162,8 +164,11 @@ def test_steps_are_a_line_for_each_network_with_its_change_at_the_end():
     assert points(one, color=NOT_LEARNT) == [pairs(K, STEPS["one"][1])]
     assert points(two, color=HALTING) == [pairs(K, STEPS["two"][0])]
     assert (written(one), written(two)) == (ENDS["one"], ENDS["two"])
-    low, high = (text.get_position()[1] for text in one.texts)
-    assert high - low > 0.5
+    heights = [text.get_position()[1] for text in one.texts]
+    assert heights[1] - heights[0] > 0.5
+    to_labels = points(one, color=GREY)  # from where each line ends to its number
+    assert [line[0] for line in to_labels] == [[3, 4.0], [3, 4.1]]
+    assert [line[1][1] for line in to_labels] == heights
 
 
 def test_what_stands_too_close_is_moved_apart():

@@ -27,6 +27,8 @@ guess = function("06_ways_to_stop", "guess")
 finding = function("06_ways_to_stop", "finding")
 in_words = function("06_ways_to_stop", "in_words")
 lacking = function("06_ways_to_stop", "lacking")
+not_before = function("06_ways_to_stop", "not_before")
+agree_since = function("06_ways_to_stop", "agree_since")
 outcome = function("06_ways_to_stop", "outcome")
 none_is_safe = function("06_ways_to_stop", "none_is_safe")
 worst_of_each = function("06_ways_to_stop", "worst_of_each")
@@ -92,6 +94,10 @@ def test_signals_are_drawn_in_the_colour_of_their_method_each_line_with_its_own_
             assert [*line.get_xdata()] == [1, 2, 3, 4]
             assert [*line.get_ydata()] == curve
             assert line.get_color() == colour
+        rings = [[*zip(*line.get_data(), strict=True)] for line in ax.get_lines() if line.get_markersize() == 13]
+        steps = [[n for n, value in enumerate(curve, 1) if value >= level][:1] for curve in curves]
+        stops = zip(curves, steps, strict=True)
+        assert rings == [[(n, curve[n - 1])] for curve, step in stops for n in step]  # none where it never stops
         assert [line.get_markerfacecolor() for line in lines.values()] == [colour, "none"]
         (limit,) = [line for line in ax.get_lines() if line.get_color() == BLACK]  # the hopeless line has no limit
         (stop,) = [line for line in ax.get_lines() if line.get_color() == DARK_GREY]
@@ -236,10 +242,8 @@ def test_every_run_is_a_ring_and_their_mean_a_dot_with_a_number():
     assert [label.get_text() for label in first.get_yticklabels()] == ["ACT", "coin"]
     assert first.get_ylim() == (1.5, -0.5)  # the first row on top
     assert [text.get_position() for text in first.texts if text.get_text() == "best clock"] == [(0, -0.5)]
-    assert [ax.get_xlabel().strip() for ax in (first, second)] == [
-        "regret, hundredths of an answer (stretched near 0)",
-        "",
-    ]
+    label = "regret, hundredths of an answer (stretched near 0)"  # one, in the middle of all panels
+    assert [ax.get_xlabel().strip() for ax in (first, second)] == ["", label]
 
 
 def test_a_regret_has_the_colour_of_what_training_adds():
@@ -308,10 +312,21 @@ def test_what_a_line_and_its_twin_show_is_said_of_when_they_halt():
 
     titles = [outcome(line) for line in lines([3, 5, 6, 7])]
     assert titles == ["3 steps early", "1 step early", "in time", "1 step late"]
-    assert finding([5, 6, 3], 6, correct=True) == (
-        "A line and its twin halt at steps 5 and 6, and are right; the best clock at 6"
+    twins = [Votes(NO, [1, 0], 5, 6, ""), Votes(NO, [0, 0], 6, 6, "")]
+    halts = "First bit 1: it halts at step 5. First bit 0: at step 6"
+    assert finding(twins, correct=True) == f"{halts}. Both are right"
+    assert finding(twins, correct=False) == halts
+    unheard = [[True] * 6] * 3 + [[True, False, True, True, False, False]]  # right, [steps, places]
+    objects = twins[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.9]] + [[0.1] * 6] * 2)
+    assert not_before(objects, unheard) == (
+        "Left panel, step 4: places 2, 5 and 6 still guess wrong, and places 1 and 6 object."
     )
-    assert finding([5, 6, 3], 6, correct=False) == "A line and its twin halt at steps 5 and 6; the best clock at 6"
+    unheard[-1] = [True] * 5 + [False]
+    alone = objects._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.1]])
+    assert not_before(alone, unheard) == "Left panel, step 4: place 6 still guesses wrong, and place 1 objects."
+    assert not_before(alone, [[True] * 6] * 4) == ""  # nothing is wrong
+    assert not_before(alone._replace(no=[[0.0] * 6] * 4), unheard) == ""  # nobody objects
+    assert not_before(alone._replace(halts=1), unheard) == ""  # no step before
     pair = "The first line halts 1 step before $L$, its twin at step 6."
     line, twin = lines([5, 6])
     line, quiet = (each._replace(no=[[0.1, 0.7]] * 6) for each in (line, twin))
@@ -333,6 +348,16 @@ def test_what_a_line_and_its_twin_show_is_said_of_when_they_halt():
     assert lacking((1, 1, 0, 0, 0, 0), 3) == lacking((1, 0, 0, 0, 0, 0), 5) == ""
     assert in_words(lines([4, 6])).startswith("The first line halts 2 steps before $L$, its twin")
     assert in_words(lines([6, 6])) == "No line of the network drawn halts early."
+
+
+def test_from_which_step_on_objections_and_mistakes_are_the_same():
+    def since(quiet, correct):
+        return agree_since(torch.tensor(quiet), torch.tensor(correct))
+
+    assert since([[True, False], [False, False], [True, False]], [[True, False]] * 3) == 3
+    assert since([[True, False]] * 3, [[True, False]] * 3) == 1
+    assert since([[True, False], [True, True]], [[True, False]] * 2) == 3  # after the last: never
+    assert since([[True, True], [False, False]], [[True, False], [True, False]]) == 3
 
 
 @pytest.mark.parametrize("name", FIGURES)

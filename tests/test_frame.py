@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import datetime
 import io
 import itertools
 import json
@@ -15,6 +16,7 @@ import distributed
 import nbformat
 import PIL.Image
 import pytest
+import yaml
 from IPython.core.inputtransformer2 import TransformerManager
 from matplotlib.colors import rgb_to_hsv, to_rgb
 
@@ -262,6 +264,34 @@ def test_a_new_address_reaches_every_copy(monkeypatch):
         found = set(re.findall(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?=[/\"\\])", text))
         assert "somebody/elsewhere" in found, path
         assert "your-account/learning-to-ponder" not in found, path
+
+
+PLACEHOLDER = 'Repository = "https://github.com/your-account/learning-to-ponder"\n'
+
+
+@pytest.mark.parametrize(
+    ("origin", "address"),
+    [
+        ("https://github.com/somebody/else.where.git", "somebody/else.where"),
+        ("https://token@github.com/somebody/elsewhere", "somebody/elsewhere"),
+        ("git@github.com:somebody/elsewhere.git", "somebody/elsewhere"),
+        ("ssh://git@github.com/somebody/elsewhere.git", "somebody/elsewhere"),
+        ("https://gitlab.com/somebody/elsewhere.git", None),
+        ("https://github.com.evil.org/somebody/elsewhere", None),
+        ("/srv/git/elsewhere.git", None),
+        ("", None),
+    ],
+)
+@pytest.mark.parametrize("before", [PLACEHOLDER, 'Repository = "https://github.com/my/own"\n'])
+def test_the_origin_takes_the_place_of_the_placeholder_and_of_nothing_else(before, origin, address, tmp_path):
+    project = tmp_path / "pyproject.toml"
+    project.write_text(before)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    if origin:
+        subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", origin], check=True)
+    stamp.adopt_origin(tmp_path)
+    wanted = f'Repository = "https://github.com/{address}"\n' if address and before == PLACEHOLDER else before
+    assert project.read_text() == wanted
 
 
 @notebooks
@@ -593,9 +623,22 @@ def test_importing_the_package_imports_nothing_heavy_but_torch():
     assert not [name for name in new if re.fullmatch(heavy, name)]
 
 
-def test_the_version_is_that_of_the_package_wherever_it_stands():
-    text = "\n".join((ROOT / name).read_text() for name in ("CITATION.cff", "pyproject.toml"))
-    assert set(re.findall(r'^version[:=\s]+"?([\w.]+)"?$', text, re.M)) == {ponder_utils.__version__}
+def test_version_and_date_agree_wherever_they_stand():
+    text = {
+        name: (ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "CHANGELOG.md", "pyproject.toml")
+    }
+    cited = re.search(r"^version: ([\w.]+)\ndate-released: ([\d-]+)$", text["CITATION.cff"], re.M).groups()
+    released = re.findall(r"^## \[([\d.]+)\] - ([\d-]+)$", text["CHANGELOG.md"], re.M)
+    assert cited == released[0]
+    assert cited[0] == ponder_utils.__version__
+    assert released == sorted(released, key=lambda release: [int(n) for n in release[0].split(".")], reverse=True)
+    assert not re.search(r"^version *=", text["pyproject.toml"], re.M)  # it is read from the package
+
+
+def test_what_a_reader_needs_is_there_for_a_program_to_read():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version", "date-released", "license"} <= citation.keys()
+    assert str(citation["date-released"]) <= str(datetime.date.today())
 
 
 def test_widgets_leave_a_line_of_text_and_no_state(tmp_path):

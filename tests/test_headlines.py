@@ -374,6 +374,12 @@ def test_lesson_06_who_pays_where_no_answer_comes():
         assert all(point[no_answer][1] < 2 for point in points)
         wrong = [100 * (1 - point["16 places"][0]) for point in points]
         assert [1.9 < each < 7 for each in wrong if each > 0.25] == [True] * many
+    losses = [np.mean(costs)]
+    for training, rule in (("ACT", "average"), ("PonderNet", "threshold")):
+        points = [point["16 places"] for point in reported("no_answer", training, rule)]
+        losses.append(np.mean([100 * (1 - right + PRICE * (steps - need)) for right, steps in points]))
+    waits, *heads = (f"{loss:.1f}" for loss in losses)
+    assert f"a regret of {' or '.join(heads)}, against {waits}" in text
     wrong = [round(100 * (1 - point["16 places"][0])) for point in reported("one_answer", "ACT", "average")]
     assert f"ACT is wrong on {min(wrong)} to {max(wrong)} of a hundred" in text
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 from processes import CONTEXT
 
-from ponder_course.store import append, finished, key_of, plain, prepare, read
+from ponder_course import store
+from ponder_course.store import append, at_hand, finished, key_of, plain, prepare, read
 from ponder_utils.checkpoints import DamagedFileError
 
 ENTRIES = [{"setting": {"seed": seed}, "result": {"value": 10 * seed}} for seed in range(4)]
@@ -140,3 +141,16 @@ def test_a_file_that_cannot_be_written_is_named_at_once(tmp_path, name, wrong):
 def test_a_new_folder_is_made(tmp_path):
     append(prepare(tmp_path / "a" / "b" / "runs.jsonl"), ENTRIES[0])
     assert [json.loads(line) for line in (tmp_path / "a" / "b" / "runs.jsonl").read_text().splitlines()] == ENTRIES[:1]
+
+
+@pytest.mark.parametrize(("folder", "is_packed"), [("results", True), ("benchmarks", True), ("mine", False)])
+def test_what_is_missing_in_the_repositorys_folders_comes_from_the_wheel(folder, is_packed, tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "PACKED", tmp_path / "stored")
+    asked = tmp_path / folder / "a.jsonl"
+    assert at_hand(asked) == asked  # nowhere
+    store.PACKED.mkdir()
+    (store.PACKED / "a.jsonl").touch()
+    assert at_hand(str(asked)) == (store.PACKED / "a.jsonl" if is_packed else asked)
+    asked.parent.mkdir()
+    asked.touch()
+    assert at_hand(asked) == asked

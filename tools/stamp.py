@@ -3,7 +3,8 @@
     python tools/stamp.py
 
 The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in the cell that
-installs the package on Colab, and in CITATION.cff. The figure of README.md, with its sentence: from the cell tagged
+installs the package on Colab, and in CITATION.cff; while it is the placeholder, that of git's remote `origin` takes
+its place. The figure of README.md, with its sentence: from the cell tagged
 `preview` of a committed notebook. A test holds all of them equal to what this command writes.
 """
 
@@ -11,24 +12,24 @@ from __future__ import annotations
 
 import base64
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
+PLACEHOLDER = "https://github.com/your-account/learning-to-ponder"
 # A link in words: a picture from elsewhere is broken wherever there is no network.
 COLAB_LINK = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
 INSTALL_CELL = """\
 import sys
 
-if "google.colab" in sys.modules:  # fetch the course, install its package beside Colab's own torch
+if "google.colab" in sys.modules:  # install the course beside Colab's own torch
     import os
 
     url = os.environ.get("PROJECT_GIT_URL", "{url}")
-    !git clone -q --depth 1 {{url}} course
-    %pip install -q ./course
-    %cd -q course/{folder}"""
+    %pip install -q git+{{url}}"""
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
@@ -47,6 +48,26 @@ def address() -> str:
     return found[1]
 
 
+def adopt_origin(root: Path = ROOT) -> None:
+    """Write the address of the remote `origin` into pyproject.toml while the placeholder stands there.
+
+    Only an address on github.com is taken, since Colab opens no other; without one the placeholder stays.
+    """
+    project = root / "pyproject.toml"
+    text = project.read_text(encoding="utf-8")
+    asked = ["git", "-C", str(root), "remote", "get-url", "origin"]
+    try:
+        origin = subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+    except OSError:  # no git here
+        return
+    found = re.fullmatch(
+        r"(?:https://(?:[^@/]+@)?|git@|ssh://git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?", origin
+    )
+    if found and f'"{PLACEHOLDER}"' in text:
+        project.write_text(text.replace(f'"{PLACEHOLDER}"', f'"https://github.com/{found[1]}"'), encoding="utf-8")
+        print(f"pyproject.toml: the repository is https://github.com/{found[1]}, as git's origin says")
+
+
 def stamp_links(text: str, url: str) -> str:
     """The text with every Colab link leading to its notebook in the repository at `url`."""
     page = url.replace("https://github.com/", "https://colab.research.google.com/github/") + "/blob/main"
@@ -59,7 +80,7 @@ def stamp_notebook(path: Path, url: str) -> str:
     notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     notebook.cells[0].source = stamp_links(notebook.cells[0].source, url)
     first_code = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    first_code.source = INSTALL_CELL.format(url=url, folder=path.parent.relative_to(ROOT).as_posix())
+    first_code.source = INSTALL_CELL.format(url=url)
     return nbformat.writes(notebook) + "\n"
 
 
@@ -90,6 +111,7 @@ def stamped() -> dict[Path, bytes]:
 
 def main() -> int:
     """Stamp what differs, and say so."""
+    adopt_origin()
     for path, content in stamped().items():
         if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)

@@ -42,7 +42,8 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: boo
             colour = look(which)["color"] if len(kinds) > 1 else ANSWER if column == "accuracy" else HALTING
             # marks in the legend alone
             style = look(which, color=colour, linestyle="-", linewidth=1.4, markersize=6, markevery=[])
-            ax.plot(means.index, means, **style, label=f"{kind}, learnt" if len(kinds) > 1 else "learnt")
+            if len(kinds) > 1 or column != "accuracy":  # all who learnt are right alike: no line says more
+                ax.plot(means.index, means, **style, label=f"{kind}, learnt" if len(kinds) > 1 else "learnt")
             for (live, learnt), group in rows.groupby(["live", "learnt"]):
                 edge = colour if learnt else NOT_LEARNT
                 ax.scatter(x[group.index], group[column], s=40, marker=look(which)["marker"], linewidth=1.6,

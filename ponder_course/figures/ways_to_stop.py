@@ -112,8 +112,10 @@ def regrets(
             if methods.get(name):
                 _draw_runs(ax, y, 100 * np.sum(methods[name], axis=1), FAMILY[families[name]], high)
     axes[0].text(0, -0.5, "best clock", ha="center", va="bottom", color=LIMIT)
-    axes[0].set_xlabel("regret, hundredths of an answer (stretched near 0)", loc="left")
-    axes[0].xaxis.label.set_in_layout(False)  # as wide as several panels
+    middle = axes[len(axes) // 2]
+    middle.set_xlabel("regret, hundredths of an answer (stretched near 0)")
+    middle.xaxis.label.set_x(0.5 if len(axes) % 2 else -0.1)  # in the middle of all panels
+    middle.xaxis.label.set_in_layout(False)  # as wide as several panels
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     for label, name in zip(axes[0].get_yticklabels(), rows, strict=True):
         label.set_color(WRITTEN.get(FAMILY[families[name]], FAMILY[families[name]]))

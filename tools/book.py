@@ -1,0 +1,240 @@
+"""Gather the pages of the book from the repository and build it, executing nothing: make book.
+
+    python tools/book.py
+
+Every page is made of a file that readers of the repository have, too: README.md is the front page, notebooks are as
+they are committed, the pages of the package are its docstrings. Copies in runs/book/source are changed a little: folded
+cells become hidden inputs, "section 8" becomes a link. The site begins at runs/book/site/index.html.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from importlib.metadata import distribution
+from pathlib import Path
+
+import nbformat
+from sphinx.cmd.build import build_main
+from stamp import ROOT, address, notebooks
+
+BOOK = ROOT / "runs" / "book"
+SOURCE, SITE = BOOK / "source", BOOK / "site"
+TEXTS = [
+    "TEACHING.md",
+    "docs/findings.md",
+    "docs/related_work.md",
+    "docs/running.md",
+    "docs/package.md",
+    "CONTRIBUTING.md",
+]
+
+LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
+DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
+HEADING = re.compile(r"^###? (\d+) ", re.M)
+SECTIONS = re.compile(
+    r"(?:(?P<file>\d\d_\w+)\.ipynb\), |lesson (?P<lesson>\d\d), |(?P<own>lesson's )|(?P<evidence>evidence, ))?"
+    r"\b(?P<word>sections?) (?P<numbers>\d+(?:(?:, | and | to )\d+)*)(?!\.\d)",
+    re.I,
+)
+
+
+class Sections:
+    """The numbered sections of all notebooks, and links to them."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, list[str]] = {}  # the numbers, by the notebook's stem
+        self.lessons: dict[str, str] = {}  # the stem, by the lesson's number
+        self.evidence: dict[str, str] = {}  # the evidence that a lesson names first, likewise
+        for path in notebooks():
+            texts = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
+            self.of[path.stem] = HEADING.findall("\n".join(texts))
+            if path.parent.name == "notebooks":
+                named = re.search(r"\(evidence/(\w+)\.ipynb\)", texts[0])
+                self.lessons[path.stem[:2]] = path.stem
+                self.evidence[path.stem[:2]] = named[1] if named else ""
+
+    def target(self, stem: str, number: str) -> str:
+        """The name of a section: no other section of the book has it."""
+        return f"{stem}-{number}".replace("_", "-")
+
+    def whose(self, found: re.Match[str], stem: str) -> str:
+        """The stem of the notebook whose sections are spoken of in the notebook `stem`."""
+        if found["lesson"]:
+            return self.lessons.get(found["lesson"], "")
+        if found["own"]:
+            return self.lessons[stem[:2]]
+        if found["evidence"]:
+            return self.evidence[stem[:2]]
+        return found["file"] or stem
+
+    def link(self, text: str, stem: str) -> str:
+        """The text of the notebook `stem` with "section 8" as a link, wherever there is a section of that number."""
+
+        def linked(found: re.Match[str]) -> str:
+            whose = self.whose(found, stem)
+            words, numbers = found[0].removesuffix(found["numbers"]), found["numbers"]
+            if numbers in self.of.get(whose, []):
+                before = words.removesuffix(f"{found['word']} ")
+                return f"{before}[{found['word']} {numbers}](#{self.target(whose, numbers)})"
+            for number in sorted(set(re.findall(r"\d+", numbers)) & set(self.of.get(whose, []))):
+                numbers = re.sub(rf"(?<!\S){number}\b", f"[{number}](#{self.target(whose, number)})", numbers)
+            return words + numbers
+
+        lines = text.split("\n")
+        return "\n".join(line if "arxiv.org" in line else SECTIONS.sub(linked, line) for line in lines)
+
+    def name(self, text: str, stem: str) -> str:
+        """The text with a name before each numbered heading."""
+        return HEADING.sub(lambda found: f"({self.target(stem, found[1])})=\n{found[0]}", text)
+
+
+def carry(text: str, folder: Path) -> str:
+    """The text of a page of `folder`. Files that it links go along with it; folders it links in the repository."""
+
+    def carried(found: re.Match[str]) -> str:
+        path = (ROOT / folder / found[2]).resolve()
+        inside = path.relative_to(ROOT)
+        if path.is_dir():
+            return f"{found[1]}{address()}/tree/main/{inside}"
+        if path.suffix not in (".md", ".ipynb"):
+            (SOURCE / inside).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, SOURCE / inside)
+        return found[0]
+
+    return LINK.sub(carried, text)
+
+
+def write(inside: str | Path, text: str) -> None:
+    """Write a page of the book."""
+    (SOURCE / inside).parent.mkdir(parents=True, exist_ok=True)
+    (SOURCE / inside).write_text(text, encoding="utf-8")
+
+
+def change_code(cell: nbformat.NotebookNode) -> None:
+    """Hide the input of a folded cell behind its title, and take away what works in JupyterLab only."""
+    tags = cell.metadata.setdefault("tags", [])
+    if 'if "google.colab" in sys.modules' in cell.source:
+        tags += ["remove-input", "remove-output"]
+    elif cell.metadata.get("jupyter", {}).get("source_hidden"):
+        title = re.match(r"# @title (.*)\n", cell.source)
+        prompt = f"Code: {title[1] if title else 'set-up'}"
+        tags.append("hide-input")
+        cell.metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": prompt}
+    cell.outputs = [output for output in cell.outputs if "Sliders appear here" not in str(output.get("data"))]
+    for output in cell.outputs:
+        if table := output.get("data", {}).get("text/html"):
+            output.data["text/html"] = re.sub(r'<style scoped>.*?</style>\s*| border="1"', "", table, flags=re.S)
+
+
+def notebook_page(path: Path, sections: Sections) -> None:
+    """Write the notebook as it stands in the book, and as it is, to be fetched."""
+    page, folder = nbformat.read(path, as_version=4), path.parent.relative_to(ROOT)
+    (SOURCE / "download").mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, SOURCE / "download")
+    page.metadata.language_info.pygments_lexer = "ipython3"  # of one cell that has a line for the shell
+    for cell in page.cells:
+        if cell.cell_type == "code":
+            change_code(cell)
+        else:
+            text = sections.name(sections.link(cell.source, path.stem), path.stem)
+            cell.source = carry(DETAILS.sub(r"\1\n\n\2\n\n</details>\n", text), folder)
+    kind = {"evidence": "Evidence ", "problems": "Problems "}.get(folder.name, "")
+    colon = ":" if kind else ""
+    text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
+    download = f" · {{download}}`Download the notebook </download/{path.name}>`"
+    page.cells[0].source = re.sub(r"\[Open in Colab\]\(.*?\)", lambda link: link[0] + download, text, count=1)
+    write(path.relative_to(ROOT), nbformat.writes(page))
+
+
+def api_pages() -> list[str]:
+    """Write a page for each module with what its docstrings say; return the pages."""
+    # Not the experiments and figures of lessons: who changes those reads their code.
+    files = [*sorted((ROOT / "ponder_utils").rglob("*.py")), *sorted((ROOT / "ponder_course").glob("*.py"))]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files if path.name[0] != "_"]
+    for name in names:
+        write(f"api/{name}.md", f"# {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n```\n")
+    return names
+
+
+def toctree(caption: str, entries: list[str]) -> str:
+    """A list of pages under a heading, at the left of the book."""
+    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *entries, "```", ""])
+
+
+def short_title(path: Path) -> str:
+    """What stands for a notebook in the list at the left, such as "05 The light cone" or "05 beating the clock"."""
+    if path.parent.name == "evidence":
+        return path.stem.replace("_", " ")
+    title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
+    parts = re.fullmatch(r"# (?:Problems \d\d: )?([^:.]*).*", title)
+    assert parts is not None
+    return f"{path.stem[:2]} {parts[1]}"
+
+
+def front_page() -> None:
+    """Write README.md as the first page, with a network that thinks, if there is one, and the list of all pages."""
+    paragraphs = carry((ROOT / "README.md").read_text(encoding="utf-8"), Path()).split("\n\n")
+    maze = ROOT / "book" / "front" / "maze.html"
+    if maze.exists():
+        paragraphs.insert(2, f"```{{raw}} html\n:file: {os.path.relpath(maze, SOURCE)}\n```")
+    groups: dict[str, list[str]] = {"notebooks": [], "evidence": [], "problems": []}
+    for path in notebooks():
+        page = path.relative_to(ROOT).with_suffix("").as_posix()
+        groups[path.parent.name].append(f"{short_title(path)} <{page}>")
+    trees = [
+        toctree("Lessons", groups["notebooks"]),
+        toctree("Evidence", groups["evidence"]),
+        toctree("Problem sheets", [*groups["problems"], "Mini-projects <notebooks/problems/projects>"]),
+        toctree("More", [*(text.removesuffix(".md") for text in TEXTS), "The modules <api/index>"]),
+    ]
+    write("index.md", "\n\n".join([*paragraphs, *trees]))
+
+
+def gather() -> None:
+    """Write all pages into SOURCE, and beside them what they show and run on."""
+    shutil.rmtree(BOOK, ignore_errors=True)
+    front_page()
+    sections = Sections()
+    for path in notebooks():
+        notebook_page(path, sections)
+    for text in [*TEXTS, "notebooks/problems/projects.md"]:
+        write(text, carry((ROOT / text).read_text(encoding="utf-8"), Path(text).parent))
+    for path in (ROOT / "notebooks/solutions/problems").glob("*.md"):  # linked, but neither listed nor found by search
+        text = carry(path.read_text(encoding="utf-8"), path.parent.relative_to(ROOT))
+        write(path.relative_to(ROOT), f"---\norphan: true\nnosearch: true\n---\n{text}")
+    write("api/index.md", "# The modules\n\n" + toctree("Modules", api_pages()).replace(":hidden:\n", ""))
+    shutil.copy(ROOT / "book" / "conf.py", SOURCE)
+    static = SOURCE / "_static"
+    static.mkdir()
+    for name in ("book.css", "favicon.svg"):
+        shutil.copy(ROOT / "book" / name, static)
+    if (ROOT / "book" / "front" / "export.py").exists():  # the network of the first page
+        subprocess.run([sys.executable, "book/front/export.py", str(static / "front")], cwd=ROOT, check=True)
+    mathjax(static / "mathjax")
+
+
+def mathjax(folder: Path) -> None:
+    """Copy MathJax from its package: one script, and the fonts that it loads from beside itself."""
+    package = Path(str(distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax")))
+    fonts = "output/chtml/fonts/woff-v2"
+    shutil.copytree(package / fonts, folder / fonts)
+    shutil.copy(package / "tex-chtml.js", folder)
+
+
+def main() -> int:
+    """Gather and build; a warning is an error."""
+    start = time.monotonic()
+    gather()
+    failed = build_main(["-q", "-W", "--keep-going", "-j", "2", "-d", str(BOOK / "doctrees"), str(SOURCE), str(SITE)])
+    if not failed:
+        print(f"{SITE.relative_to(ROOT) / 'index.html'}, in {time.monotonic() - start:.0f} s")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

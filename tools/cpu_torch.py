@@ -1,0 +1,76 @@
+"""Install PyTorch's CPU build where there is no GPU: a tenth of the plain one. Run by the Makefile, before all else.
+
+    python tools/cpu_torch.py REQUIREMENTS
+
+It does nothing where torch is installed, where there is a GPU, on macOS and Windows, whose plain builds are small, and
+for requirements that say exactly which torch. Where PyTorch's index cannot be reached, it says in one line what to type
+elsewhere, and leaves the plain build to pip. It needs nothing but Python.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import threading
+import urllib.request
+from http.client import HTTPException
+from pathlib import Path
+
+INDEX = "https://download.pytorch.org/whl/cpu"
+PATIENCE = 4.0  # seconds, with an index that does not answer
+DEVICES = ("/dev/nvidia0", "/dev/kfd", "/dev/dxg")  # NVIDIA's, AMD's, and that of Windows' Linux
+
+
+def wanted(requirements: Path) -> list[str]:
+    """Return the lines of the requirements that ask for torch and torchvision; none if they ask for one version."""
+    lines = [line.split("#")[0].strip() for line in requirements.read_text(encoding="utf-8").splitlines()]
+    lines = [line for line in lines if line.startswith(("torch>", "torch=", "torchvision>", "torchvision="))]
+    return [] if any("==" in line for line in lines) else lines
+
+
+def has_gpu() -> bool:
+    """Return whether this machine seems to have a GPU."""
+    if any(Path(device).exists() for device in DEVICES):
+        return True
+    nvidia = shutil.which("nvidia-smi")
+    return nvidia is not None and subprocess.run([nvidia, "-L"], capture_output=True).returncode == 0
+
+
+def reachable(index: str = INDEX, patience: float = PATIENCE) -> bool:
+    """Return whether the index answers within these seconds."""
+    answers = []
+
+    def ask() -> None:
+        try:
+            with urllib.request.urlopen(f"{index}/torch/", timeout=patience) as answer:
+                answers.append(answer.status)
+        except (OSError, HTTPException, ValueError):
+            return
+
+    asking = threading.Thread(target=ask, daemon=True)  # looking up a name has no time limit of its own
+    asking.start()
+    asking.join(patience)
+    return answers == [200]
+
+
+def main(arguments: list[str]) -> int:
+    """Install the CPU build if that is of use and possible; 0 whatever happens, since pip goes on from here."""
+    lines = wanted(Path(arguments[0]))
+    if not lines or platform.system() != "Linux" or importlib.util.find_spec("torch") or has_gpu():
+        return 0
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--index-url", INDEX, *lines]
+    if reachable():
+        print("No GPU here: installing PyTorch's CPU build.", flush=True)
+        if subprocess.run(pip).returncode == 0:
+            return 0
+    typed = f"{os.path.relpath(sys.executable)} -m pip install --index-url {INDEX} torch torchvision"
+    print(f"Next comes PyTorch's plain build, several GB. A tenth is enough without a GPU: stop here, and type {typed}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
