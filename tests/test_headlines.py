@@ -631,7 +631,7 @@ def test_evidence_09_what_act_s_own_tasks_need():
     for line, (name, kind) in zip(lines, wanted.items(), strict=False):
         others, _ = act_tasks("logic", *kind)
         assert len(others) == len(acts) == 5
-        changes = mean_with_interval(np.subtract(acts, others), "+.1f")
+        changes = mean_with_interval(np.subtract(acts, others), "+.2f")
         assert f"ACT less {name}: {changes}, p = {ranks_p(acts, others):.3f} by ranks" in line
     rises = [result["steps"][-1] - result["steps"][0] for result in results]
     assert lines[3] == f"ACT's steps at four gates less those at one: {mean_with_interval(rises, '+.2f')}"
