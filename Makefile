@@ -31,13 +31,17 @@ test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versio
 	sed 's/>=\([^,]*\).*/==\1/' $< > $@
 
 lab: $(READY)  ## open the notebooks in JupyterLab
-	$(RUN) -m jupyterlab notebooks --KernelManager.transport_encryption=auto
+	$(RUN) -m jupyterlab notebooks --log-level=WARN --KernelManager.transport_encryption=auto
+
+.PHONY: front
+front: $(READY)  ## the maze of the book's first page alone, runs/front/index.html; trains a network once, about a minute
+	$(RUN) book/front/export.py
 
 lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, examples
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples
+	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples book/front
 
 commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit
@@ -59,6 +63,8 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of
 	$(RUN) tools/course.py 07_mazes -p RUN class
 	$(RUN) tools/course.py 08_forests -p RUN class
 	$(RUN) tools/course.py 08_inference -p RUN class
+	$(RUN) tools/course.py 08_programs -p RUN class
+	$(RUN) tools/course.py 09_columns -p RUN class
 	$(RUN) tools/course.py 09_act_tasks -p RUN class
 
 stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from ponder_utils._check import check_choice, check_int, check_real
 from ponder_utils.tasks.forests import READS
 
-HALTED = 30.0  # the halting logit of padding, so that nobody waits for it
+HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
 
 
 class TransformerStep(nn.Module):
@@ -22,22 +22,37 @@ class TransformerStep(nn.Module):
         n_outputs: size of one answer; 1 gives y_hat_n of shape [batch, tokens], more [batch, tokens, n_outputs].
         reads: "now": keys and values come from what the others know by now; "start": from what they knew at the start.
         sleep: in training a token keeps its old state at a step with this probability, in [0, 1]: so it cannot count.
+        causal: a token reads itself and those before it.
     """
 
-    def __init__(self, size: int, n_outputs: int = 1, n_heads: int = 1, reads: str = "now", sleep: float = 0.0) -> None:
+    of_padding: Tensor
+
+    def __init__(
+        self, size: int, n_outputs: int = 1, n_heads: int = 1, reads: str = "now", sleep: float = 0.0,
+        causal: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         if check_int("size", size, 1) % check_int("n_heads", n_heads, 1):
             raise ValueError(f"size must be a multiple of n_heads = {n_heads}; got {size}")
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
         self.reads = check_choice("reads", reads, READS)
         self.sleep = check_real("sleep", sleep, 0, 1, open_low=False)
+        if not isinstance(causal, bool):
+            raise TypeError(f"causal must be True or False; got {causal!r}")
+        self.causal = causal
         self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
         self.mlp = nn.Sequential(nn.Linear(size, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
         self.norm_attention, self.norm_mlp = nn.LayerNorm(size), nn.LayerNorm(size)
         self.heads = nn.Linear(size, n_outputs + 1)
+        constant = torch.tensor([SURE, *[0.0] * (n_outputs - 1), HALTED])
+        self.register_buffer("of_padding", constant, persistent=False)
 
     def start(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
-        """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens]."""
+        """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens].
+
+        Nobody reads padding, which halts at once: it has lambda_n = 1 and the same sure answer at every step. Leave it
+        out of the loss. A sample may be nothing but padding.
+        """
         tokens, padding = x if isinstance(x, tuple) else (x, None)
         _check_tokens("x", tokens, padding, self.attention.embed_dim)
         return (tokens, padding), tokens
@@ -48,18 +63,32 @@ class TransformerStep(nn.Module):
         new = self.layer(h, h if self.reads == "now" else tokens, padding)
         if self.training and self.sleep:
             new = torch.where(torch.rand_like(new[..., :1]) < self.sleep, h, new)
-        y_hat, halt_logit = self.read(new)
-        return y_hat, new, halt_logit if padding is None else halt_logit.masked_fill(padding, HALTED)
+        y_hat, halt_logit = self.read(new, padding)
+        return y_hat, new, halt_logit
 
     def layer(self, h: Tensor, memory: Tensor, padding: Tensor | None) -> Tensor:
         """Return H' of states h [batch, n, size] that ask a memory [batch, tokens, size], but not where padding is."""
-        heard, _ = self.attention(h, memory, memory, key_padding_mask=padding, need_weights=False)
+        unread, later = padding, None
+        if self.causal:
+            itself = torch.eye(h.shape[1], dtype=torch.bool, device=h.device)
+            later = torch.ones_like(itself).triu(1)
+            if padding is not None:  # it reads itself, so that no softmax is over nothing
+                hidden = (later | padding[:, None]) & ~itself  # [batch, tokens, tokens]
+                unread, later = None, hidden.repeat_interleave(self.attention.num_heads, 0)
+        elif padding is not None:
+            unread = padding & ~padding.all(1, keepdim=True)
+        heard, _ = self.attention(h, memory, memory, unread, need_weights=False, attn_mask=later)
+        if padding is not None:  # who has nothing to read hears nothing
+            heard = heard.masked_fill(padding.all(1)[:, None, None], 0.0)
         new = self.norm_attention(h + heard)
         return self.norm_mlp(new + self.mlp(new))
 
-    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+    def read(self, h: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return y_hat [...] or [..., n_outputs] and halting logits [...] for h [..., size]."""
-        y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
+        both = self.heads(h)
+        if padding is not None:
+            both = torch.where(padding[..., None], self.of_padding.to(both.dtype), both)
+        y_hat, halt_logit = both.split([self.n_outputs, 1], dim=-1)
         return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
 

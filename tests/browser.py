@@ -22,7 +22,7 @@ CONTRAST = r"""() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
         const element = texts.currentNode.parentElement;
-        if (!texts.currentNode.textContent.trim() || !element.checkVisibility()) continue;
+        if (!/[\p{L}\p{N}]/u.test(texts.currentNode.textContent) || !element.checkVisibility()) continue;
         let seen = 1, ground = null;
         for (let behind = element; behind; behind = behind.parentElement) {
             const style = getComputedStyle(behind);

@@ -14,6 +14,7 @@ from ponder_course.experiments.ways_to_stop_problems import PROBLEMS, SAME_QUEST
 from ponder_utils import (
     ACTLoss,
     AdditionTask,
+    ColumnTask,
     EncodedStep,
     ForestTask,
     GRUStep,
@@ -23,6 +24,7 @@ from ponder_utils import (
     ParityTask,
     PonderLoss,
     PonderNet,
+    PonderSequence,
     ReaderStep,
     RecurrentStep,
     RNNStep,
@@ -64,6 +66,11 @@ def of_lesson_06(problem, training):
     task = asked.task(asked.recipe["size"])
     by_value = "forward" if training == "progressive" else ""  # it draws how many steps it takes
     return Network(model, partial(task.batch, 12), how.loss(asked, value), by_value=by_value)
+
+
+def columns(generator):
+    x, y = ColumnTask(5, 3).batch(12, generator)
+    return x, y.flatten(0, 1)
 
 
 def universal(generator):
@@ -125,6 +132,14 @@ NETWORKS = {
         PonderLoss(cross_entropies, 0.2),
         classes=True,
     ),
+    **{
+        f"09 columns, {passes}": Network(
+            lambda passes=passes: PonderSequence(LocalStep(2, 8), N, passes),
+            columns,
+            PonderLoss(light_cone.mean_over_places, 0.4),
+        )
+        for passes in ("mean", "last")
+    },
     "the Universal Transformer": Network(
         lambda: PonderNet(UniversalStep(8), N),
         universal,
@@ -134,6 +149,6 @@ NETWORKS = {
 }
 TASKS = {
     "parity": ParityTask(8), "line parity": LineParityTask(7), "addition": AdditionTask(7), "mazes": MazeTask(3),
-    "forests": ForestTask(6), "inference": inference.InferenceTask(),
+    "forests": ForestTask(6), "columns": ColumnTask(5, 3), "inference": inference.InferenceTask(),
     **{problem: asked.task(8) for problem, asked in PROBLEMS.items() if problem not in SAME_QUESTION},
 }  # fmt: skip

@@ -90,8 +90,9 @@ def test_the_layer_is_that_of_a_loop(n_heads, reads, padded):
         h = x[i]
         for n in range(3):
             wanted, h = layer(step, h, h if reads == "now" else x[i], padding[i])
-            torch.testing.assert_close(output.y_hat[n, i], wanted[:, :3])
-            torch.testing.assert_close(output.halt_logits[n, i][~padding[i]], wanted[:, 3][~padding[i]])
+            asked = ~padding[i]
+            torch.testing.assert_close(output.y_hat[n, i][asked], wanted[asked, :3])
+            torch.testing.assert_close(output.halt_logits[n, i][asked], wanted[asked, 3])
 
 
 @heads
@@ -138,8 +139,9 @@ def test_the_universal_transformer_adds_them_before_each_layer():
         for n in range(3):
             h = h + place_and_step(x, n + 1)
             wanted, h = layer(step.layer, h, h, PADDING[i])
-            torch.testing.assert_close(output.y_hat[n, i], wanted[:, :2])
-            torch.testing.assert_close(output.halt_logits[n, i][~PADDING[i]], wanted[:, 2][~PADDING[i]])
+            asked = ~PADDING[i]
+            torch.testing.assert_close(output.y_hat[n, i][asked], wanted[asked, :2])
+            torch.testing.assert_close(output.halt_logits[n, i][asked], wanted[asked, 2])
 
 
 class MLPCell(nn.Module):
@@ -318,6 +320,113 @@ def test_padding_halts_at_once_and_keeps_nobody_waiting(name):
             assert torch.equal(found.computed, found.steps.masked_fill(PADDING, 1).amax(1))
 
 
+@pytest.mark.parametrize("name", ["transformer", "transformer, start", "universal"])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize(
+    ("rule", "parameters", "soonest"),  # the first step at which a rule can speak at all
+    [
+        ("confidence", {"q": 1.0}, 1),
+        ("entropy", {"tolerance": 0.0}, 1),
+        ("settled", {"tolerance": 0.0}, 2),
+        ("unchanged", {"t": 2}, 3),
+    ],
+)
+def test_padding_halts_at_once_by_rules_that_read_answers(name, n_outputs, rule, parameters, soonest):
+    model, x = made(name, n_outputs)
+    for precise in (model, model.float()):
+        inputs = (x[0].to(next(precise.parameters()).dtype), x[1])
+        found = precise.predict(inputs, rule, check_every=1, classes=n_outputs > 1, **parameters)
+        assert (found.steps[PADDING] == soonest).all()
+        assert torch.equal(found.computed, found.steps.masked_fill(PADDING, 1).amax(1))
+
+
+def test_padding_learns_nothing():
+    model, x = made("transformer", 3)
+    at_padding = model(x).y_hat[:, PADDING]
+    assert not at_padding.requires_grad or torch.autograd.grad(at_padding.sum(), model.step.heads.weight)[0].eq(0).all()
+
+
+@with_padding
+@pytest.mark.parametrize("asked_how", ["forward", "predict", "no gradient"])
+def test_a_sample_of_padding_only_is_finite_and_changes_no_other(name, asked_how):
+    model, (*before, tokens, padding) = made(name, 3)
+    emptier = padding.clone()
+    emptier[[1, 3]] = True
+    inputs = [(*before, tokens, mask) for mask in (padding, emptier)]
+    inputs.append((*before, torch.where(emptier[..., None], 1e4, tokens), emptier))
+    if asked_how == "predict":
+        full, empty, other = ([part[None] for part in model.predict(x, "quantile")] for x in inputs)
+        if empty[1].ndim == 3:  # every token halts at once
+            assert (empty[1][:, emptier] == 1).all()
+            assert (model.predict(inputs[1], "quantile", check_every=1).computed[[1, 3]] == 1).all()
+    elif asked_how == "no gradient":
+        with torch.no_grad():
+            full, empty, other = (model(x) for x in inputs)
+    else:
+        full, empty, other = (model(x) for x in inputs)
+        empty.y_hat.sum().backward()
+        assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
+    for one, two, three in zip(full, empty, other, strict=True):
+        assert two.isfinite().all()
+        assert torch.equal(two, three)  # nobody has heard what stands in the padding
+        torch.testing.assert_close(one[:, [0, 2, 4]], two[:, [0, 2, 4]], rtol=0, atol=1e-9)
+
+
+@both_ways
+def test_causal_tokens_read_no_later_ones(reads):
+    """Each token is answered as if the sequence ended with it."""
+    step = alive(TransformerStep(SIZE, 3, 2, reads, causal=True))
+    model, x = PonderNet(step, 3), numbers(BATCH, TOKENS, SIZE)
+    whole = model(x)
+    for length in range(1, TOKENS + 1):
+        for one, two in zip(whole, model(x[:, :length]), strict=True):
+            torch.testing.assert_close(one[:, :, :length], two)
+    padded = model((x, PADDING))
+    for one, two in zip(whole, padded, strict=True):
+        torch.testing.assert_close(one[:, ~PADDING], two[:, ~PADDING])
+    assert not torch.isclose(whole.y_hat[:, :, 0], PonderNet(step_without_mask(step), 3)(x).y_hat[:, :, 0]).all()
+
+
+def step_without_mask(step):
+    other = alive(TransformerStep(SIZE, 3, 2, step.reads))
+    other.load_state_dict(step.state_dict())
+    return other
+
+
+@both_ways
+@pytest.mark.parametrize("n_heads", [1, 2])
+def test_the_last_causal_token_is_that_of_a_loop(n_heads, reads):
+    step, x = alive(TransformerStep(SIZE, 3, n_heads, reads, causal=True)), numbers(1, TOKENS, SIZE)
+    output, h = PonderNet(step, 3)(x), x[0]
+    for n in range(3):
+        read = h if reads == "now" else x[0]
+        new = []
+        for i in range(TOKENS):
+            wanted, state = layer(step, h[i : i + 1], read[: i + 1], [False] * (i + 1))
+            torch.testing.assert_close(output.y_hat[n, 0, i], wanted[0, :3])
+            torch.testing.assert_close(output.halt_logits[n, 0, i], wanted[0, 3])
+            new.append(state[0])
+        h = torch.stack(new)
+
+
+@both_ways
+@pytest.mark.parametrize("n_heads", [1, 2])
+@pytest.mark.parametrize("grad", [True, False])
+def test_causal_tokens_do_not_read_padding_wherever_it_stands(reads, n_heads, grad):
+    model = PonderNet(alive(TransformerStep(SIZE, 3, n_heads, reads, causal=True)), 3)
+    x = numbers(5, TOKENS, SIZE)
+    padding = torch.zeros(5, TOKENS, dtype=torch.bool)
+    padding[0, 0] = padding[1, :3] = padding[2, [1, 4]] = padding[3] = True
+    with torch.set_grad_enabled(grad):
+        output = model((x, padding))
+        assert all(part.isfinite().all() for part in output)
+        assert (output.log_p[0, padding].exp() > 0.999).all()
+        for i in (0, 1, 2, 4):
+            alone = model(x[i : i + 1, ~padding[i]])
+            for one, two in zip(output, alone, strict=True):
+                torch.testing.assert_close(one[:, i, ~padding[i]], two[:, 0])
+
+
 @both_ways
 def test_tokens_have_no_order(reads):
     model = PonderNet(alive(TransformerStep(SIZE, 3, 2, reads)), 4)
@@ -404,6 +513,7 @@ def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(n
         (lambda: TransformerStep(8, n_heads=0), ValueError, "n_heads must be an integer >= 1; got 0"),
         (lambda: TransformerStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
         (lambda: TransformerStep(8, reads="then"), ValueError, "reads must be one of 'start', 'now'; got 'then'"),
+        (lambda: TransformerStep(8, causal=1), TypeError, "causal must be True or False; got 1"),
         (lambda: TransformerStep(8, sleep=1.5), ValueError, r"sleep must be a number in \[0, 1\]; got 1.5"),
         (lambda: UniversalStep(7), ValueError, "size must be even; got 7"),
         (lambda: UniversalStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),

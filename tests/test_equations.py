@@ -150,6 +150,11 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
         ("ours.norm_attention(h + weights", "ours.norm_attention(h - weights"),
         ("ours.norm_mlp(A + ours.mlp(A))", "ours.norm_mlp(h + ours.mlp(A))"),
     ],
+    ("09_adding_a_column", 1): [
+        ("[around[:, :-2], h, around[:, 2:]], 2)) + z)", "[around[:, :-2], h, around[:, 2:]], 2)) - z)"),
+        ("[around[:, :-2], h, around[:, 2:]], 2)", "[around[:, 2:], h, around[:, :-2]], 2)"),
+        ("h = torch.tanh(self.from_h(", "h = torch.sin(self.from_h("),
+    ],
 }
 
 

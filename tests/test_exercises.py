@@ -29,6 +29,7 @@ def exercises(path):
     names |= {"rules": rules, "PonderOutput": ponder_utils.PonderOutput}
     names |= {"MazeTask": ponder_utils.MazeTask, "shown": first_maze()}
     names |= {"ForestTask": ponder_utils.ForestTask, "forests": forests, "math": math}
+    names |= {"ColumnTask": ponder_utils.ColumnTask, "width": 12}
     names["cross_entropy"] = nn.BCEWithLogitsLoss(reduction="none")
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
@@ -256,6 +257,20 @@ WRONG = {
         lambda k: (k, math.ceil(math.log2(k + 1))),  # before the first step
         lambda k: (max(1, k), max(1, k)),  # alone, twice
     ],
+    ("09_adding_a_column", "my_column"): [
+        lambda width: [0, 2**width - 1, 0, 1],  # four numbers
+        lambda width: [0, 2**width - 1, 1, 0, 0],  # it stops at the third
+        lambda width: [2**width - 1, 1, 2**width - 1, 1, 0],  # it stops twice
+        lambda width: [0, 0, 2**width, 1, 0],  # a digit too many
+        lambda width: [0, 0, 2**8 - 1, 1, 0],  # no ten steps
+        lambda width: [1, 1, 2**width - 4, 1, 0],  # a carry that meets a 0 at once
+    ],
+    ("09_adding_a_column", "carry_prob"): [
+        lambda k: 0.25 * 0.5**k,  # the first move is free
+        lambda k: 0.5**k,  # begins at every other place
+        lambda k: 0.25 * 0.5 ** (k - 1) * 0.5,  # and ends just there
+        lambda k: 0.25 * 0.25 ** (k - 1),  # goes on at one place in four
+    ],
     ("05_light_cone", "oracle_accuracy"): [
         lambda right, need: right.float().mean().item(),
         lambda right, need: right.float().mean(1)[need - 1].max().item(),
@@ -468,6 +483,17 @@ RIGHT = {
         lambda k: [np.int64(max(k, 1)), np.float64(max(1, int(k).bit_length()))],
         lambda k: torch.tensor([max(k, 1), next(n for n in range(1, 99) if 2**n > k)]),
         lambda k: (max(1, k), max(1, math.ceil(math.log2(k + 1)))),
+    ],
+    ("09_adding_a_column", "my_column"): [
+        lambda width: torch.tensor([2**width - 1, 0, 0, 1, 0]),
+        lambda width: (0, 0, 2**width - 1, 1, 0),
+        lambda width: np.array([1, 2**width - 2, 0, 1.0, 2**width - 1]),
+        lambda width: [2, 2**width - 4, 0, 2, 1],
+    ],
+    ("09_adding_a_column", "carry_prob"): [
+        lambda k: 2.0 ** -(k + 1),
+        lambda k: torch.tensor(0.5, dtype=torch.float64) ** (k + 1),
+        lambda k: float(np.prod([0.25, *[0.5] * (k - 1)])),
     ],
     ("05_light_cone", "oracle_accuracy"): [
         lambda right, need: torch.stack([right[n - 1, i] for i, n in enumerate(need)]).double().mean(),

@@ -25,12 +25,13 @@ FIGURES = {
     "arcs": lambda: draw.arcs({"alone": ALONE, "together": TOGETHER}),
     "knows": lambda: draw.knows(RIGHT_FROM, HALTS_AT, CAN_KNOW),
     "right_by_depth": lambda: draw.right_by_depth(RIGHT, 5),
+    "program": lambda: draw.program(["a=3", "b=a", "c=b", "c?"], [1, 2, 2, 4], in_a_row=3),
 }
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_opaque_labelled_and_legible_whatever_the_readers_style(name):
-    if name in ("forest", "arcs"):  # across, nothing is measured
+    if name in ("forest", "arcs", "program"):  # across, nothing is measured
         assert FIGURES[name]().get_facecolor() == (1, 1, 1, 1)
     else:
         check(FIGURES[name])
@@ -167,3 +168,20 @@ def test_nodes_that_are_right_long_after_they_halt_stay_inside_the_picture():
     (ax,) = draw.knows({1: 1, 2: 16}, {1: 1.0, 2: 2.0}, {1: 1, 2: 2}).axes
     low, high = ax.get_ylim()
     assert all(low < text.get_position()[1] < high for text in ax.texts)
+
+
+def test_a_program_stands_on_the_colours_of_its_steps():
+    ax, bar = FIGURES["program"]().axes
+    assert [text.get_text() for text in ax.texts] == ["a=3", "b=a", "c=b", "c?"]
+    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 0), (2, 0), (0, 1)]
+    (image,) = ax.images
+    drawn = np.ma.filled(image.get_array(), np.nan)
+    assert np.array_equal(drawn, [[1, 2, 2], [4, np.nan, np.nan]], equal_nan=True)
+    assert image.get_clim() == (1, 4)
+    pale, dark = (sum(image.cmap(image.norm(value))[:3]) for value in (1, 4))
+    assert pale > 2 > 1 > dark
+    for text, value in zip(ax.texts, [1, 2, 2, 4], strict=True):  # dark on pale, pale on dark
+        ground, letters = (sum(to_rgb(colour)) for colour in (image.cmap(image.norm(value))[:3], text.get_color()))
+        assert abs(ground - letters) > 1
+    assert bar.get_ylabel() == "steps taken"
+    assert bar.get_yticks().tolist() == [1, 2, 3, 4]

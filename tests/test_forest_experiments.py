@@ -340,3 +340,9 @@ def test_who_errs_at_a_depth_of_training_has_not_learnt():
     assert not forests.has_learnt(row(**{"0": 1.0, "8": 0.98, "9": 1.0}))
     assert not forests.has_learnt({"by_depth": {0: {"right": 1.0}, 3: {"right": 0.5}}})
     assert forests.has_learnt({"by_depth": {0: {"right": 1.0}, 3: {"right": 0.5}}}, deepest=2)
+
+
+def test_after_training_the_smallest_numbers_count_again():
+    forests.learn(0, "now", updates=1, n_nodes=8, size=16)
+    smallest = torch.tensor(1e-39)  # below what float32 holds in full
+    assert smallest * 0.5 > 0

@@ -1,4 +1,4 @@
-"""The headlines of lessons 03 and 05 to 08, their evidence and docs/findings.md, computed again from the stored runs.
+"""The headlines of lessons 03 and 05 to 09, their evidence and docs/findings.md, computed again from the stored runs.
 
 Nothing here comes from the packages or from the notebooks: only the lines of results/ and what the committed notebooks
 have printed.
@@ -10,6 +10,7 @@ import json
 import math
 import re
 import statistics
+from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -31,6 +32,16 @@ def printed(notebook):
     cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
     (cell,) = [cell for cell in cells if "headline" in cell.metadata.get("tags", [])]
     return "".join(output.text for output in cell.outputs if output.output_type == "stream")
+
+
+def shown(notebook, marker):
+    """The rows of the table that the cell with this text shows, by the name of the row and of the column."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{notebook}.ipynb", as_version=4).cells
+    (cell,) = [cell for cell in cells if cell.cell_type == "code" and marker in cell.source]
+    (html,) = [output.data["text/html"] for output in cell.outputs if "text/html" in output.get("data", {})]
+    lines = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.S) for line in re.findall(r"<tr.*?</tr>", html, re.S)]
+    (_, *columns), *rows = lines
+    return {unescape(name): dict(zip(columns, values, strict=True)) for name, *values in rows}
 
 
 def mean_with_interval(values, form):
@@ -585,6 +596,82 @@ def test_evidence_08_who_never_slept_counts_and_who_learnt_at_all_steps_does_not
     assert (round(min(halting), 2), round(max(halting), 2)) == (0.96, 1.0)
 
 
+def right_deeper(result, border):
+    parts = [part for depth, part in result["by_depth"].items() if int(depth) > border]
+    return sum(part["right"] * part["nodes"] for part in parts) / sum(part["nodes"] for part in parts)
+
+
+def test_evidence_08_who_never_slept_does_not_count_after_deeper_trees():
+    for border in (12, 16):
+        networks = of_kind(f"08_forests_awake_{border}", "now")
+        assert len(networks) >= 2
+        for result in networks:
+            assert all(part["right"] >= 0.99 for d, part in result["by_depth"].items() if int(d) <= 8)
+            assert right_deeper(result, border) > 0.95
+            assert result["by_depth"]["31"]["steps"] > 5 > result["by_depth"]["8"]["steps"]
+
+
+def test_evidence_08_64_nodes_double_twice_beyond_training_and_blur():
+    (result,) = of_kind("08_forests_far_8", "now")
+    assert right_to_depth_8(result)
+    last = result["by_depth"]["63"]
+    assert (round(last["right"], 2), round(last["steps"], 1)) == (0.97, 5.8)
+    assert result["asked"][5][0] < 0.5
+    laws = [max(1, math.ceil(math.log2(k + 1))) for k in range(63)]
+    early = [felt < law for felt, law in zip(result["felt"], laws, strict=True)]
+    assert (sum(early[33:]), len(early[33:])) == (27, 30)
+
+
+def test_evidence_08_the_rows_of_certainty_in_lesson_06s_table():
+    for kind, reads in (("alone", "start"), ("together", "now")):
+        networks = [result for result in of_kind("08_forests_main", reads) if right_to_depth_8(result)]
+
+        def regret(result, right, steps):
+            return 100 * (0.005 * (steps - result["needed"]) + 1 - right)
+
+        by_level = {}
+        for level in ("0.8", "0.9", "0.99", "0.999"):
+            by_level[level] = [regret(result, *result["certainty"][level][:2]) for result in networks]
+        best = min(by_level, key=lambda level: statistics.fmean(by_level[level]))
+        rows = shown("evidence/08_forests", "regrets(points")
+        head = [regret(result, result["nodes"], result["steps"]) for result in networks]
+        assert rows[f"{kind}: PonderNet's head"]["regret"] == from_to(head, ".2f")
+        assert rows[f"{kind}: certainty, {best}"]["regret"] == from_to(by_level[best], ".2f")
+        assert min(by_level[best]) > max(head)
+
+
+def test_evidence_08_programs():
+    networks = [result for _, result in stored("08_programs_main")]
+    parts = {what: [result["all"][what] for result in networks] for what in ("right", "early", "steps", "needed")}
+    sure = [result["certainty"]["0.9"] for result in networks]
+    assert printed("evidence/08_programs").strip() == (
+        f"programs: {len(networks)} networks; tokens right {from_to(parts['right'], '.2%')}, "
+        f"too early {from_to(parts['early'], '.2%')}; steps {from_to(parts['steps'], '.2f')}, "
+        f"needed {from_to(parts['needed'], '.2f')}; certain by 0.9: right {from_to([r for r, _ in sure], '.2%')}, "
+        f"steps {from_to([steps for _, steps in sure], '.2f')}"
+    )
+    assert min(parts["right"]) > 0.999
+    assert min(right for right, _ in sure) > 0.998
+    for result in networks:  # needs are those of equation (1): an arrow more for a question than for a statement
+        for kind, more in (("statements", 1), ("questions", 2)):
+            for depth, part in result[kind].items():
+                assert part["needed"] == max(1, math.ceil(math.log2(int(depth) + more)))
+
+
+def test_evidence_08_more_loops_bring_nothing_on_plain_text():
+    rows = {(s["loss"], s["loops"], s["seed"]): result for s, result in stored("08_programs_text")}
+    for seed in range(3):
+        one = rows["last", 1, seed]["by_loop"][0]
+        by_loop = rows["every", 6, seed]["by_loop"]
+        halting = rows["halting", 6, seed]
+        assert 2.05 < by_loop[0] < 2.15
+        assert 1.85 < min(by_loop) <= by_loop[-1] < 1.95
+        assert min(by_loop) > one > 1.8
+        assert halting["steps"] < 1.05
+        assert halting["expected"] > one
+    assert rows["last", 6, 0]["by_loop"][-1] > 3  # it learns no more than how frequent characters are
+
+
 def test_evidence_08_what_was_never_seen_together():
     networks = [result for _, result in stored("08_inference_main")]
     assert len(networks) == 5
@@ -645,3 +732,49 @@ def test_the_report_has_no_result_that_the_findings_lack():
 
     assert len(results("report.md")) >= 10
     assert results("report.md") <= results("findings.md")
+
+
+def adders_that_learnt():
+    networks = [result for _, result in stored("09_columns_main")]
+    return networks, [result for result in networks if result["trained"]["right"][7] >= 0.99]
+
+
+def test_evidence_09_how_right_adders_are_and_how_near_to_the_need():
+    networks, learnt = adders_that_learnt()
+    line = f"{len(learnt)} of {len(networks)} learnt; "
+    tests = {"trained": (12, 16), "wide": (48, 16), "long": (12, 100), "wide and long": (48, 100)}
+    for test, (width, numbers) in tests.items():
+        sums, correlation = ([result[test][what] for result in learnt] for what in ("sums", "correlation"))
+        line += f"{width} digits, {numbers} numbers: sums right {from_to(sums, '.2%')}, "
+        line += f"correlation {from_to(correlation, '.3f')}; "
+    line += f"too early in {from_to([result['trained']['early'] for result in learnt], '.2%')}"
+    assert line in printed("evidence/09_columns")
+
+
+def test_findings_09_are_those_of_the_stored_runs():
+    networks, learnt = adders_that_learnt()
+    assert len(networks) == len(learnt) == 10
+    trained, wide, long = ([result[test] for result in learnt] for test in ("trained", "wide", "long"))
+    assert math.floor(1000 * min(part["sums"] for part in trained)) == 999
+    assert from_to([part["steps"] for part in trained], ".1f") == "4.1 to 4.4"
+    assert from_to([part["needed"] for part in trained], ".1f") == "3.7"
+    assert format(min(part["sums"] for part in long), ".1%") == "97.4%"
+    others = [part["sums"] for part in wide if part["sums"] < 0.99]
+    assert (len(others), from_to(others, ".0%")) == (4, "79% to 98%")
+    assert {round(96 / result["waiting"]["96"]["computed"]) for result in learnt} == {14}
+    best = [result["fixed"].index(1.0) + 1 for result in learnt if max(result["fixed"]) == 1]
+    assert len(best) == 8
+    assert all(2.5 < step / part["steps"] < 3.5 for step, part in zip(best, trained, strict=False))
+    assert sum(result["all N"][-1] < 1 for result in learnt) == 6
+    for name, n_learnt in (("mean", 2), ("always", 0), ("price_first", 0)):
+        found = [result["trained"]["right"][7] >= 0.99 for _, result in stored(f"09_columns_{name}")]
+        assert (len(found), sum(found)) == (2, n_learnt)
+    findings = " ".join((ROOT / "docs/findings.md").read_text(encoding="utf-8").split())
+    for text in (
+        "99.9 % of the sums",
+        "4.1 to 4.4 steps",
+        "on 97.4 % or more",
+        "others on 79 % to 98 %",
+        "14 times fewer",
+    ):
+        assert text in findings

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from browser import CONTRAST, browser_page, served
 
-pytest.importorskip("sphinx", reason="needs what the book needs: make book installs it")
+pytest.importorskip("mdit_py_plugins", reason="needs what make slides installs")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 import slides  # noqa: E402
@@ -40,10 +40,9 @@ LOOK = """() => {
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("slides")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slides, "DECKS", folder)
-        slides.write_decks()
+    folder = tmp_path_factory.mktemp("slides") / "decks"
+    slides.write_decks(folder, "mathjax")
+    slides.copy_mathjax(folder / "mathjax")
     return folder
 
 
@@ -84,12 +83,11 @@ def test_keys_lead_through_a_deck(decks):
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_deck_has_all_of_a_core(path, tmp_path, monkeypatch):
-    monkeypatch.setattr(slides, "DECKS", tmp_path)
+def test_a_deck_has_all_of_a_core(path, tmp_path):
     cells = nbformat.read(path, as_version=4).cells
     end = next(number for number, cell in enumerate(cells) if re.search(r"^## At home", cell.source, re.M))
     core = cells[:end]
-    deck = slides.slides_of(path)
+    deck = slides.slides_of(path, tmp_path)
     pictures = [slide for slide in deck if slide.picture]
     assert len(pictures) == sum(
         "image/png" in output.get("data", {}) for cell in core for output in cell.get("outputs", [])

@@ -21,10 +21,11 @@ def steps(name):
 
 
 def test_all_are_there():
-    assert {"check", "weekly"} <= set(WORKFLOWS)
+    assert set(WORKFLOWS) == {"book", "check", "weekly"}
     triggers = {name: yaml.safe_load(path.read_text())[True] for name, path in WORKFLOWS.items()}  # YAML reads `on` so
     assert "pull_request" in triggers["check"]
     assert triggers["weekly"]["schedule"]
+    assert triggers["book"]["push"] == {"branches": ["main"]}
 
 
 @each_workflow

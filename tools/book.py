@@ -15,10 +15,10 @@ import shutil
 import subprocess
 import sys
 import time
-from importlib.metadata import distribution
 from pathlib import Path
 
 import nbformat
+from slides import copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
 from stamp import ROOT, address, notebooks
 
@@ -147,6 +147,8 @@ def notebook_page(path: Path, sections: Sections) -> None:
     colon = ":" if kind else ""
     text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
     download = f" · {{download}}`Download the notebook </download/{path.name}>`"
+    if folder.name == "notebooks":
+        download += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
     page.cells[0].source = re.sub(r"\[Open in Colab\]\(.*?\)", lambda link: link[0] + download, text, count=1)
     write(path.relative_to(ROOT), nbformat.writes(page))
 
@@ -213,17 +215,11 @@ def gather() -> None:
     static.mkdir()
     for name in ("book.css", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
-    if (ROOT / "book" / "front" / "export.py").exists():  # the network of the first page
-        subprocess.run([sys.executable, "book/front/export.py", str(static / "front")], cwd=ROOT, check=True)
-    mathjax(static / "mathjax")
-
-
-def mathjax(folder: Path) -> None:
-    """Copy MathJax from its package: one script, and the fonts that it loads from beside itself."""
-    package = Path(str(distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax")))
-    fonts = "output/chtml/fonts/woff-v2"
-    shutil.copytree(package / fonts, folder / fonts)
-    shutil.copy(package / "tex-chtml.js", folder)
+    front = ROOT / "book" / "front"  # the network of the first page; trained once, then kept in runs/
+    if front.exists():
+        shutil.copytree(front / "static", static / "front")
+        subprocess.run([sys.executable, str(front / "export.py"), str(static / "front")], cwd=ROOT, check=True)
+    copy_mathjax(static / "mathjax")
 
 
 def main() -> int:
@@ -231,6 +227,7 @@ def main() -> int:
     start = time.monotonic()
     gather()
     failed = build_main(["-q", "-W", "--keep-going", "-j", "2", "-d", str(BOOK / "doctrees"), str(SOURCE), str(SITE)])
+    write_decks(SITE / "slides", "../_static/mathjax")
     if not failed:
         print(f"{SITE.relative_to(ROOT) / 'index.html'}, in {time.monotonic() - start:.0f} s")
     return failed

@@ -1,4 +1,4 @@
-"""Install PyTorch's CPU build where there is no GPU: a tenth of the plain one. Run by the Makefile, before all else.
+"""Install PyTorch's CPU build where there is no GPU: it is far smaller. Run by the Makefile, before all else.
 
     python tools/cpu_torch.py REQUIREMENTS
 
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
         if subprocess.run(pip).returncode == 0:
             return 0
     typed = f"{os.path.relpath(sys.executable)} -m pip install --index-url {INDEX} torch torchvision"
-    print(f"Next comes PyTorch's plain build, several GB. A tenth is enough without a GPU: stop here, and type {typed}")
+    print(f"Next comes PyTorch's plain build, several GB. A smaller one does without a GPU: stop, and type {typed}")
     return 0
 
 

@@ -15,14 +15,13 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass, field
+from importlib.metadata import distribution
 from pathlib import Path
 
 import nbformat
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from stamp import ROOT
-
-from book import mathjax
 
 DECKS = ROOT / "runs" / "slides"
 PARTS = ROOT / "book" / "slides"
@@ -102,11 +101,11 @@ def points_of(paragraph: str) -> list[str]:
     return [*points, label] if label else points
 
 
-def picture_of(output: nbformat.NotebookNode, source: str) -> str:
+def picture_of(output: nbformat.NotebookNode, source: str, folder: Path) -> str:
     """The figure of an output as HTML: the drawing that is kept for slides if there is one, which stays sharp."""
     alt = html.escape(output.metadata["image/png"]["alt"])
     if kept := re.search(r'svg="(\w+)"', source):
-        shutil.copy(ROOT / "results" / "figures" / f"{kept[1]}.svg", DECKS)
+        shutil.copy(ROOT / "results" / "figures" / f"{kept[1]}.svg", folder)
         return f'<img src="{kept[1]}.svg" alt="{alt}">'
     return f'<img src="data:image/png;base64,{output.data["image/png"].strip()}" alt="{alt}">'
 
@@ -131,7 +130,7 @@ def printed(cell: nbformat.NotebookNode) -> list[str]:
     return found
 
 
-def section(title: str, cells: list[nbformat.NotebookNode]) -> list[Slide]:
+def section(title: str, cells: list[nbformat.NotebookNode], folder: Path) -> list[Slide]:
     """The slides of a section."""
     slides = [Slide(title)]
     for cell in cells:
@@ -141,7 +140,7 @@ def section(title: str, cells: list[nbformat.NotebookNode]) -> list[Slide]:
             for number, output in enumerate(cell.outputs):
                 if "image/png" in output.get("data", {}):
                     caption = cell.outputs[number + 1].data["text/markdown"]
-                    slides.append(Slide(title, picture=picture_of(output, cell.source), caption=caption))
+                    slides.append(Slide(title, picture=picture_of(output, cell.source, folder), caption=caption))
             continue
         for block in blocks(cell.source):
             if block.startswith("**To take home:**"):
@@ -181,8 +180,8 @@ def merged(slides: list[Slide]) -> list[Slide]:
     return kept
 
 
-def slides_of(path: Path) -> list[Slide]:
-    """The slides of a lesson's core."""
+def slides_of(path: Path, folder: Path) -> list[Slide]:
+    """The slides of a lesson's core; pictures that are files of their own go into the deck's folder."""
     cells = nbformat.read(path, as_version=4).cells
     title, _, question, *opening = blocks(cells[0].source)
     found = [Slide(title.removeprefix("# "), [question], notes=opening)]
@@ -191,7 +190,7 @@ def slides_of(path: Path) -> list[Slide]:
         parts = re.split(r"^## (.*)\n", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
         for number, part in enumerate(parts):
             if number % 2:  # a heading
-                for slide in section(heading, inside) if heading else []:
+                for slide in section(heading, inside, folder) if heading else []:
                     if slide.picture or slide.points or slide.home:
                         found.append(slide)
                     else:
@@ -218,29 +217,38 @@ def as_html(slide: Slide, first: bool) -> str:
     )
 
 
-def write_decks() -> int:
-    """Write a deck for each lesson into DECKS, and a page that lists them; return how many."""
-    mathjax(DECKS / "mathjax")
+def copy_mathjax(folder: Path) -> None:
+    """Copy MathJax from its package: one script, and the fonts that it loads from beside itself."""
+    package = Path(str(distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline/static/mathjax")))
+    fonts = "output/chtml/fonts/woff-v2"
+    shutil.copytree(package / fonts, folder / fonts)
+    shutil.copy(package / "tex-chtml.js", folder)
+
+
+def write_decks(folder: Path, mathjax: str) -> int:
+    """Write a deck for each lesson, and a page that lists them; return how many. mathjax: its folder, from there."""
+    folder.mkdir(parents=True)
     for name in ("deck.css", "deck.js"):
-        shutil.copy(PARTS / name, DECKS)
-    frame = (PARTS / "deck.html").read_text(encoding="utf-8")
+        shutil.copy(PARTS / name, folder)
+    frame = (PARTS / "deck.html").read_text(encoding="utf-8").replace("MATHJAX", mathjax)
     listed = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        slides = slides_of(path)
+        slides = slides_of(path, folder)
         shown = "\n".join(as_html(slide, slide is slides[0]) for slide in slides)
-        deck = DECKS / f"{path.stem}.html"
+        deck = folder / f"{path.stem}.html"
         deck.write_text(frame.replace("TITLE", slides[0].title).replace("SLIDES", shown), encoding="utf-8")
         listed.append(f'<li><a href="{deck.name}">{path.stem[:2]} {slides[0].title}</a>, {len(slides)} slides</li>')
     index = (PARTS / "index.html").read_text(encoding="utf-8").replace("DECKS", "\n".join(listed))
-    (DECKS / "index.html").write_text(index, encoding="utf-8")
+    (folder / "index.html").write_text(index, encoding="utf-8")
     return len(listed)
 
 
 def main() -> int:
     """Write all decks anew."""
     shutil.rmtree(DECKS, ignore_errors=True)
-    DECKS.mkdir(parents=True)
-    print(f"{(DECKS / 'index.html').relative_to(ROOT)}: {write_decks()} decks")
+    count = write_decks(DECKS, "mathjax")
+    copy_mathjax(DECKS / "mathjax")
+    print(f"{(DECKS / 'index.html').relative_to(ROOT)}: {count} decks")
     return 0
 
 

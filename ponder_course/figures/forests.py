@@ -9,6 +9,7 @@ from matplotlib.patches import Arc, FancyArrowPatch
 from numpy.typing import ArrayLike
 
 from ponder_course.figures.machines import ARROW
+from ponder_course.figures.mazes import STEPS
 from ponder_course.figures.style import (
     ANSWER,
     BLACK,
@@ -161,4 +162,25 @@ def right_by_depth(kinds: Mapping[str, Sequence[ByDepth]], border: int) -> Figur
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
     ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
     ax.legend(loc="lower left")
+    return figure
+
+
+@slide
+def program(statements: Sequence[str], steps: Sequence[float], in_a_row: int = 5) -> Figure:
+    """Draw a program, each statement or question on the colour of the steps that it took: from pale to dark."""
+    rows, last = -(-len(statements) // in_a_row), max(steps)
+    figure, (ax,) = panels(1, width=1.5 * in_a_row + 1.2, height=0.62 * rows + 0.2)
+    squares = np.full(rows * in_a_row, np.nan)
+    squares[: len(steps)] = steps
+    image = ax.imshow(squares.reshape(rows, in_a_row), cmap=STEPS, vmin=1, vmax=last, aspect="auto")
+    ax.hlines(np.arange(rows + 1) - 0.5, -0.5, in_a_row - 0.5, color="white", linewidth=6)
+    ax.vlines(np.arange(in_a_row + 1) - 0.5, -0.5, rows - 0.5, color="white", linewidth=6)
+    for i, (statement, taken) in enumerate(zip(statements, steps, strict=True)):
+        colour = "white" if taken > 1 + 0.6 * (last - 1) else "black"
+        ax.text(i % in_a_row, i // in_a_row, statement, color=colour, ha="center", va="center", family="monospace")
+    ax.set(xticks=[], yticks=[], xlim=(-0.5, in_a_row - 0.5), ylim=(rows - 0.5, -0.5))
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    figure.colorbar(image, ax=ax, label="steps taken", ticks=range(1, int(np.ceil(last)) + 1), fraction=0.06)
     return figure
