@@ -1,32 +1,26 @@
 """Graves' tasks along sequences (arXiv:1603.08983, Secs. 3.2 to 3.4): the answer is asked at many time steps.
 
 Inputs are x [T, batch, inputs], and targets y [T, batch, ...], -1 where nothing is asked. With a length, all sequences
-of a batch have it. Without, they have all lengths, and behind the end of one stand zeros, of which nothing is asked:
-`takes_part` says where that is not so.
+of a batch have it. Without, they have all lengths, and behind the end of one stand zeros, of which nothing is asked.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import Tensor
-from torch.nn.functional import one_hot
+from torch import Generator, Tensor
+from torch.nn.functional import one_hot, pad
 
 from ponder_utils._check import check_int
 
+Batch = tuple[Tensor, Tensor]  # x, y
 NO_TARGET = -1
-
 # Table 1 of the paper: each gate's answer for (P, Q) = TT, TF, FT, FF
 GATES = {
     "NOR": "0001", "Xq": "0010", "ABJ": "0100", "XOR": "0110", "NAND": "0111",
     "AND": "1000", "XNOR": "1001", "if/then": "1011", "then/if": "1101", "OR": "1110",
 }  # fmt: skip
 END = 10  # the class of a place behind a number's last digit
-
-
-def takes_part(x: Tensor, y: Tensor) -> Tensor:
-    """Return which time steps of a batch belong to a sequence: bool [T, batch]."""
-    asked = y.flatten(2).ge(0).any(2) if y.ndim > 2 else y >= 0
-    return (x != 0).any(2) | asked
 
 
 @dataclass(frozen=True)
@@ -45,18 +39,14 @@ class LogicTask:
         check_int("max_length", self.max_length, 1)
         check_int("max_gates", self.max_gates, 1)
 
-    def batch(
-        self, batch_size: int, generator: torch.Generator | None = None, length: int | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def batch(self, batch_size: int, generator: Generator | None = None, length: int | None = None) -> Batch:
         """Draw x [T, batch_size, 2 + 10 max_gates] and y [T, batch_size], float32; T is the length, or max_length."""
         ends, T, device = _ends(self, batch_size, generator, length, 1)
-        shape = (T, batch_size, self.max_gates)
-        bits = torch.rand(*shape[:2], 2, generator=generator, device=device) < 0.5
+        bits = torch.rand(T, batch_size, 2, generator=generator, device=device) < 0.5
         bits[1:, :, 0] = False
-        gates = torch.randint(10, shape, generator=generator, device=device)
-        n_gates = torch.randint(1, self.max_gates + 1, shape[:2], generator=generator, device=device)
-        chunks = _chunks(gates, n_gates) * _before(ends, T)[:, :, None]
-        x = torch.cat([bits * _before(ends, T)[:, :, None], chunks], 2).float()
+        gates = torch.randint(10, (T, batch_size, self.max_gates), generator=generator, device=device)
+        n_gates = torch.randint(1, self.max_gates + 1, (T, batch_size), generator=generator, device=device)
+        x = (torch.cat([bits, _chunks(gates, n_gates)], 2) * _before(ends, T)[:, :, None]).float()
         return x, self.answers(x)
 
     def answers(self, x: Tensor) -> Tensor:
@@ -64,14 +54,13 @@ class LogicTask:
         truth = torch.tensor([[float(bit) for bit in bits] for bits in GATES.values()], device=x.device)
         chunks = x[:, :, 2:].unflatten(2, (self.max_gates, 10))
         is_gate, gate = chunks.amax(3) > 0, chunks.argmax(3)
-        last, answers = x[0, :, 0], []
+        now, answers = x[0, :, 0], []
         for t in range(len(x)):
-            before, now = last, x[t, :, 1]
+            before, now = now, x[t, :, 1]
             for i in range(self.max_gates):
                 after = truth[gate[t, :, i], (3 - 2 * now - before).long()]
                 before, now = torch.where(is_gate[t, :, i], torch.stack([now, after]), torch.stack([before, now]))
             answers.append(torch.where(is_gate[t, :, 0], now, float(NO_TARGET)))
-            last = now
         return torch.stack(answers)
 
     def difficulty(self, x: Tensor) -> Tensor:
@@ -96,14 +85,11 @@ class RunningSumTask:
         check_int("max_length", self.max_length, 1, 10)
         check_int("max_digits", self.max_digits, 1, 17)  # sums are int64
 
-    def batch(
-        self, batch_size: int, generator: torch.Generator | None = None, length: int | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def batch(self, batch_size: int, generator: Generator | None = None, length: int | None = None) -> Batch:
         """Draw x [T, batch_size, 10 max_digits], float32, and y [T, batch_size, max_digits + 1], int64; T as above."""
         ends, T, device = _ends(self, batch_size, generator, length, 1)
-        shape = (T, batch_size, self.max_digits)
-        digits = torch.randint(10, shape, generator=generator, device=device)
-        n_digits = torch.randint(1, self.max_digits + 1, shape[:2], generator=generator, device=device)
+        digits = torch.randint(10, (T, batch_size, self.max_digits), generator=generator, device=device)
+        n_digits = torch.randint(1, self.max_digits + 1, (T, batch_size), generator=generator, device=device)
         x = (_chunks(digits, n_digits) * _before(ends, T)[:, :, None]).float()
         return x, self.answers(x)
 
@@ -111,12 +97,10 @@ class RunningSumTask:
         """Return the targets of inputs x: int64 [T, batch, max_digits + 1]; 10 behind the last digit, -1: not asked."""
         chunks = x.unflatten(2, (self.max_digits, 10))
         places = torch.arange(self.max_digits + 1, device=x.device)
-        tens = 10**places
-        sums = (chunks.argmax(3) * tens[:-1]).sum(2).cumsum(0)[:, :, None]  # [T, batch, 1]
-        y = torch.where((sums < tens) & (places > 0), END, sums // tens % 10)
-        asked = self.difficulty(x) > 0
-        asked[0] = False
-        return torch.where(asked[:, :, None], y, NO_TARGET)
+        sums = (chunks.argmax(3) * 10 ** places[:-1]).sum(2).cumsum(0)[:, :, None]  # [T, batch, 1]
+        y = torch.where((sums < 10**places) & (places > 0), END, sums // 10**places % 10)
+        y[0] = NO_TARGET
+        return torch.where(self.difficulty(x)[:, :, None] > 0, y, NO_TARGET)
 
     def difficulty(self, x: Tensor) -> Tensor:
         """Return the number of digits that come in: int64 [T, batch]."""
@@ -137,17 +121,14 @@ class SortTask:
     def __post_init__(self) -> None:
         check_int("max_length", self.max_length, 2)
 
-    def batch(
-        self, batch_size: int, generator: torch.Generator | None = None, length: int | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def batch(self, batch_size: int, generator: Generator | None = None, length: int | None = None) -> Batch:
         """Draw x [T, batch_size, 2], float32, and y [T, batch_size], int64; T is twice the length, or max_length."""
         ends, n, device = _ends(self, batch_size, generator, length, 2)
         before = _before(ends, n)
         numbers = torch.randn(n, batch_size, generator=generator, device=device).where(before, 0.0)
         is_last = torch.arange(1, n + 1, device=device)[:, None] == ends
-        x = torch.stack([numbers, is_last.float()], 2)
+        x = pad(torch.stack([numbers, is_last.float()], 2), (0, 0, 0, 0, 0, n))  # n inputs, n answers
         order = numbers.where(before, torch.inf).argsort(0)
-        x = torch.cat([x, torch.zeros_like(x)])
         t = torch.arange(2 * n, device=device)[:, None] - ends  # since the last number
         y = torch.where((t >= 0) & (t < ends), order.gather(0, t.clamp(0, n - 1)), NO_TARGET)
         return x, y
@@ -155,14 +136,10 @@ class SortTask:
     @staticmethod
     def difficulty(x: Tensor) -> Tensor:
         """Return how many numbers the sequence has, at each time step: int64 [T, batch]."""
-        n = x[:, :, 1].argmax(0) + 1
-        return n.expand(len(x), -1)
+        return (x[:, :, 1].argmax(0) + 1).expand(len(x), -1)
 
 
-def _ends(
-    task: LogicTask | RunningSumTask | SortTask, batch_size: int, generator: torch.Generator | None,
-    length: int | None, shortest: int,
-) -> tuple[Tensor, int, torch.device]:  # fmt: skip
+def _ends(task: Any, batch_size: int, generator: Any, length: int | None, shortest: int) -> tuple[Tensor, int, Any]:
     """Return how many inputs each sequence has [batch], how many at most, and the device they are drawn on."""
     check_int("batch_size", batch_size, 1)
     device = torch.device("cpu") if generator is None else generator.device
@@ -175,8 +152,9 @@ def _ends(
 
 def _chunks(classes: Tensor, n: Tensor) -> Tensor:
     """Return chunks of ten, one-hot in the first n: [T, batch, chunks] and [T, batch] -> [T, batch, 10 chunks]."""
-    is_set = torch.arange(classes.shape[2], device=n.device) < n[:, :, None]
-    return (one_hot(classes, 10) * is_set[:, :, :, None]).flatten(2)
+    return (one_hot(classes, 10) * (torch.arange(classes.shape[2], device=n.device) < n[..., None])[..., None]).flatten(
+        2
+    )
 
 
 def _before(ends: Tensor, T: int) -> Tensor:
