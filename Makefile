@@ -65,6 +65,7 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of
 	$(RUN) tools/course.py 08_inference -p RUN class
 	$(RUN) tools/course.py 08_programs -p RUN class
 	$(RUN) tools/course.py 09_columns -p RUN class
+	$(RUN) tools/course.py 09_act_tasks -p RUN class
 
 stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file
 	$(RUN) -m pytest -q -s tests/test_runs.py -k belongs_to_an_experiment

@@ -19,6 +19,7 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import AdditionTask, ColumnTask, ForestTask, LineParityTask, MazeTask, ParityTask, RotationTask
+from ponder_utils.tasks.sequences import LogicTask, RunningSumTask, SortTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 from ponder_utils.universal import UniversalStep
 
@@ -35,4 +36,5 @@ __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # training, judging, tasks
     "train", "cool_down", "load_weights", "NonFiniteError", "evaluate", "binary_correct", "class_correct",
     "ParityTask", "LineParityTask", "AdditionTask", "MazeTask", "ForestTask", "ColumnTask", "RotationTask",
+    "LogicTask", "RunningSumTask", "SortTask",
 ]

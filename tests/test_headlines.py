@@ -691,6 +691,39 @@ def test_evidence_08_what_was_never_seen_together():
             assert math.isclose(sum(result["p"][d][:d]), result["early"][d], abs_tol=0.01)
 
 
+def act_tasks(name, kind, value):
+    """Wrong sequences in %, and the results, of the networks of a kind, by seed."""
+    wanted = [
+        (setting["seed"], result)
+        for setting, result in stored(f"09_act_tasks_{name}")
+        if (setting["kind"], setting["hyperparameter"]) == (kind, value)
+    ]
+    results = [result for _, result in sorted(wanted, key=lambda run: run[0])]
+    assert [seed for seed, _ in sorted(wanted, key=lambda run: run[0])] == list(range(len(results)))
+    return [100 * result["sequence_error"] for result in results], results
+
+
+def ranks_p(a, b):
+    """Mann & Whitney's test with ties, two-sided: of all ways to divide the ranks, those that differ as much."""
+    ranks = stats.rankdata([*a, *b])
+    middle = ranks.sum() * len(a) / len(ranks)
+    sums = [sum(part) for part in itertools.combinations(ranks, len(a))]
+    return statistics.fmean(abs(total - middle) >= abs(ranks[: len(a)].sum() - middle) - 1e-9 for total in sums)
+
+
+def test_evidence_09_what_act_s_own_tasks_need():
+    acts, results = act_tasks("logic", "ACT", 0.1)
+    lines = printed("evidence/09_act_tasks").strip().splitlines()
+    wanted = {"one step": ("fixed", 1), "six steps": ("fixed", 6), "PonderNet": ("PonderNet", 0.2)}
+    for line, (name, kind) in zip(lines, wanted.items(), strict=False):
+        others, _ = act_tasks("logic", *kind)
+        assert len(others) == len(acts) == 5
+        changes = mean_with_interval(np.subtract(acts, others), "+.2f")
+        assert f"ACT less {name}: {changes}, p = {ranks_p(acts, others):.3f} by ranks" in line
+    rises = [result["steps"][-1] - result["steps"][0] for result in results]
+    assert lines[3] == f"ACT's steps at four gates less those at one: {mean_with_interval(rises, '+.2f')}"
+
+
 def test_the_report_has_no_result_that_the_findings_lack():
     def results(page):
         text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").lower().split())
