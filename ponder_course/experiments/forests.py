@@ -230,5 +230,5 @@ EXPERIMENTS = {
     "heads": _experiment("heads", 3, n_heads=4),
     "awake_12": _experiment("awake_12", 2, sleep=0.0, max_depth=12),
     "awake_16": _experiment("awake_16", 3, sleep=0.0, max_depth=16),
-    "far_8": _experiment("far_8", 1, max_depth=8, **FAR),
+    "far_8": _experiment("far_8", 10, max_depth=8, **FAR),
 }
