@@ -69,7 +69,7 @@ def test_lesson_03_steps_at_the_largest_k_less_those_at_the_smallest():
     pair = []
     for name, loss in (("KL(p‖p_G)", "log space"), ("reversed", "log space, reversed")):
         rises, _ = rises_of_large_networks(loss, 0.3)
-        part = printed("03_parity").split(f"{name}: ")[1].split(". reversed")[0]
+        part = printed("03_parity").split(f"{name}: ")[1].splitlines()[0]
         assert part.strip().endswith(f"stored, by seed, {mean_with_interval(rises, '+.2f')}")
         pair.append(rises)
     ends = ", ".join(f"{end:+.2f}" for end in interval_of_difference(*pair))
