@@ -26,6 +26,7 @@ BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
 TEXTS = [
     "TEACHING.md",
+    "docs/report.md",
     "docs/findings.md",
     "docs/related_work.md",
     "docs/running.md",

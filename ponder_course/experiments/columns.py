@@ -69,8 +69,8 @@ def draw_batch(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Draw columns of one width, from the narrowest to the widest: x and y as of `ColumnTask`."""
     narrow, widest = widths
-    width = int(torch.randint(narrow, widest + 1, (), generator=generator))
-    return ColumnTask(width, numbers).batch(n_columns, generator)
+    width = torch.randint(narrow, widest + 1, (), generator=generator, device=generator.device)
+    return ColumnTask(int(width), numbers).batch(n_columns, generator)
 
 
 def learn(
