@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from ponder_course.runs import Experiment, rounded
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
-from ponder_utils.sequences import PonderSequence
+from ponder_utils.sequences import PonderSequence, SequencePrediction
 from ponder_utils.tasks.columns import ColumnTask
 from ponder_utils.training import cool_down, train
 
@@ -99,6 +99,14 @@ def correlation(steps: Tensor, needed: Tensor) -> float:
     return torch.corrcoef(torch.stack([steps, needed]).flatten(1).double())[0, 1].nan_to_num().item()
 
 
+def halt(
+    model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any
+) -> tuple[SequencePrediction, Tensor]:  # fmt: skip
+    """Return what a network answers to columns x, and which of its whole sums are right: bool [T, batch]."""
+    answer = PonderSequence(model.step, N, model.passes).eval().predict(x, rule, **parameters)
+    return answer, ((answer.y_hat > 0) == (ColumnTask.answers(x) > 0.5)).all(2)
+
+
 def measure(model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any) -> dict[str, Any]:
     """Return how right a network is on columns x [T, batch, 1, width], and in how many steps, by a halting rule.
 
@@ -107,9 +115,7 @@ def measure(model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", *
     needs no carry; so does "by_need", {need: [sums, mean steps, fraction right]}.
     """
     needed = ColumnTask.needed_steps(x)
-    y = ColumnTask.answers(x)
-    answer = PonderSequence(model.step, N, model.passes).eval().predict(x, rule, **parameters)
-    right = ((answer.y_hat > 0) == (y > 0.5)).all(2)  # [T, batch]
+    answer, right = halt(model, x, N, rule, **parameters)
     steps, need, good = answer.steps[1:], needed[1:], right[1:]
     by_need = {}
     for n in need.unique().tolist():
@@ -137,8 +143,7 @@ def waiting(model: PonderSequence, widths: Any = WIDTHS, n_columns: int = 40) ->
     found = {}
     for width in widths:
         x = draw_columns(width, 6, n_columns, rate=0.5)
-        answer = PonderSequence(model.step, width + 10, model.passes).eval().predict(x, "threshold", q=0.5)
-        right = ((answer.y_hat > 0) == (ColumnTask.answers(x) > 0.5)).all(2)
+        answer, right = halt(model, x, width + 10, q=0.5)
         found[width] = {
             "sums": right.double().mean().item(),
             "computed": answer.computed[1:].double().mean().item(),
@@ -169,7 +174,7 @@ def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> d
     N = WIDTH + 10
     found["all N"] = measure(model, draw_columns(*tests["long"]), N, "fixed", step=N)["right"]
     x = draw_columns(*tests["trained"])
-    found["fixed"] = [measure(model, x, N, "fixed", step=n)["sums"] for n in range(1, N + 1)]
+    found["fixed"] = [halt(model, x, N, "fixed", step=n)[1].double().mean().item() for n in range(1, N + 1)]
     found["waiting"] = waiting(model, n_columns=few)
     return rounded(found)
 

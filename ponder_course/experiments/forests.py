@@ -1,6 +1,7 @@
 """Networks that ask for the root of every node: trained on trees of depth 8, and tested on chains of 32 nodes."""
 
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -23,6 +24,11 @@ CERTAIN = (0.8, 0.9, 0.99, 0.999)
 FELT = 0.1  # the change of a probability that counts as one
 
 
+def addresses(n: int, size: int) -> Tensor:
+    """Draw n vectors at right angles, half as long as a state of this size: [n, size // 2]."""
+    return nn.init.orthogonal_(torch.empty(n, size // 2)) * (size // 2) ** 0.5
+
+
 class Addresses(nn.Module):
     """Every node begins with two addresses, its own and its parent's: vectors at right angles, one for each node."""
 
@@ -30,8 +36,7 @@ class Addresses(nn.Module):
 
     def __init__(self, n_nodes: int, size: int) -> None:
         super().__init__()
-        directions = nn.init.orthogonal_(torch.empty(n_nodes, size // 2))
-        self.register_buffer("addresses", directions * (size // 2) ** 0.5)
+        self.register_buffer("addresses", addresses(n_nodes, size))
 
     def forward(self, x: Tensor) -> Tensor:
         """x: parents [batch, nodes] -> [batch, nodes, size]."""
@@ -50,6 +55,19 @@ def at_all_nodes(loss: nn.Module) -> Callable[[PonderOutput, Tensor], Any]:
     return lambda output, y: loss(output.at(torch.ones_like(y, dtype=torch.bool)), y.flatten())
 
 
+def fit(
+    model: PonderNet, loss: nn.Module, draw: Callable[..., tuple[Tensor, Tensor]], updates: int, lr: float, seed: int
+) -> PonderNet:
+    """Train a network on a loss over all nodes, and return it."""
+    torch.set_flush_denormal(True)  # sharp attention makes numbers below 1e-38, which a CPU computes slowly: 0 instead
+    try:
+        train(model, at_all_nodes(loss), draw, updates, lr=lr, clip=1.0, seed=seed, schedule=cool_down(updates),
+              log_every=updates, progress=False)  # fmt: skip
+    finally:
+        torch.set_flush_denormal(False)
+    return model.eval()
+
+
 def learn(
     seed: int, reads: str, halting: bool = True, max_depth: int = MAX_DEPTH, N: int = 14, batch: int = 16,
     updates: int = 1000, lr: float = 3e-3, lambda_p: float = 0.8, beta: float = 0.03, **network: Any,
@@ -60,11 +78,7 @@ def learn(
     criterion = nn.CrossEntropyLoss(reduction="none")
     loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
     task, model = ForestTask(network.get("n_nodes", N_NODES), max_depth), PonderNet(step, N)
-    torch.set_flush_denormal(True)  # sharp attention makes numbers below 1e-38, which a CPU computes slowly: 0 instead
-    train(model, at_all_nodes(loss), lambda generator: task.batch(batch, generator), updates, lr=lr, clip=1.0,
-          seed=seed, schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
-    torch.set_flush_denormal(False)
-    return model.eval()
+    return fit(model, loss, partial(task.batch, batch), updates, lr, seed)
 
 
 def chains(n_chains: int, n_nodes: int, generator: torch.Generator | None = None) -> Tensor:
@@ -160,6 +174,11 @@ def by_depth(right: Tensor, steps: Tensor, needed: Tensor, depth: Tensor) -> dic
     return found
 
 
+def correlation(steps: Tensor, needed: Tensor) -> float:
+    """Return the correlation of two tensors of one shape; 0 where one of them does not vary."""
+    return torch.corrcoef(torch.stack([steps, needed]).flatten(1).double())[0, 1].nan_to_num().item()
+
+
 @torch.no_grad()
 def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> dict[str, Any]:
     """Return how right nodes of forests x are, and in how many steps, if each halts at lambda_n >= q.
@@ -187,7 +206,7 @@ def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> dict[str, An
         "steps": steps.double().mean().item(),
         "needed": needed.double().mean().item(),
         "early": (steps < needed).double().mean().item(),
-        "correlation": torch.corrcoef(torch.stack([steps, needed]).flatten(1).double())[0, 1].nan_to_num().item(),
+        "correlation": correlation(steps, needed),
         "by_depth": by_depth(right, steps, needed, depth),
         "certainty": certainty,
     }

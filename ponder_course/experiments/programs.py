@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.experiments.forests import at_all_nodes
+from ponder_course.experiments.forests import addresses, at_all_nodes, correlation, fit
 from ponder_course.runs import Experiment, rounded
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.attention import TransformerStep
@@ -105,8 +105,7 @@ class Statements(nn.Module):
 
     def __init__(self, n_variables: int, size: int) -> None:
         super().__init__()
-        directions = nn.init.orthogonal_(torch.empty(n_variables + DIGITS + 1, size // 2))
-        self.register_buffer("addresses", directions * (size // 2) ** 0.5)
+        self.register_buffer("addresses", addresses(n_variables + DIGITS + 1, size))
 
     def forward(self, x: Tensor) -> Tensor:
         """x: ids [batch, statements, 2] -> [batch, statements, size]."""
@@ -123,11 +122,7 @@ def learn(
     layer = TransformerStep(size, DIGITS, sleep=sleep, causal=True)
     model = PonderNet(EncodedStep(Statements(task.n_variables, size), layer), N)
     loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), lambda_p, beta)
-    torch.set_flush_denormal(True)  # as in `forests.learn`
-    train(model, at_all_nodes(loss), partial(task.batch, batch), updates, lr=lr, clip=1.0, seed=seed,
-          schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
-    torch.set_flush_denormal(False)
-    return model.eval()
+    return fit(model, loss, partial(task.batch, batch), updates, lr, seed)
 
 
 @torch.no_grad()
@@ -153,7 +148,7 @@ def measure(model: PonderNet, x: Tensor, q: float = 0.5) -> dict[str, Any]:
             "steps": steps.double().mean().item(),
             "needed": needed.double().mean().item(),
             "early": (steps < needed).double().mean().item(),
-            "correlation": torch.corrcoef(torch.stack([steps, needed]).flatten(1).double())[0, 1].nan_to_num().item(),
+            "correlation": correlation(steps, needed),
         },
         "programs_by_step": right.all(2).double().mean(1).tolist(),
         "certainty": {},

@@ -38,12 +38,12 @@ class ColumnTask:
         rate = self.width**-u if self.rate is None else torch.full_like(u, self.rate)
         rate[0] = 0.5
         agree = torch.rand(shape, generator=generator, device=device) < rate
-        total, numbers = torch.zeros(shape[1:], device=device), []
+        total, numbers, sums = torch.zeros(shape[1:], device=device), [], []
         for agrees in agree:
             numbers.append(torch.where(agrees, total, 1 - total))
             total = AdditionTask.answers(torch.stack([total, numbers[-1]], dim=1))
-        x = torch.stack(numbers)[:, :, None]
-        return x, self.answers(x)
+            sums.append(total)
+        return torch.stack(numbers)[:, :, None], torch.stack(sums)
 
     @staticmethod
     def answers(x: Tensor) -> Tensor:

@@ -152,9 +152,8 @@ def _ends(task: Any, batch_size: int, generator: Any, length: int | None, shorte
 
 def _chunks(classes: Tensor, n: Tensor) -> Tensor:
     """Return chunks of ten, one-hot in the first n: [T, batch, chunks] and [T, batch] -> [T, batch, 10 chunks]."""
-    return (one_hot(classes, 10) * (torch.arange(classes.shape[2], device=n.device) < n[..., None])[..., None]).flatten(
-        2
-    )
+    is_first = torch.arange(classes.shape[2], device=n.device) < n[..., None]
+    return (one_hot(classes, 10) * is_first[..., None]).flatten(2)
 
 
 def _before(ends: Tensor, T: int) -> Tensor:
