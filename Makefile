@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long gpu book slides dist lock clean
+.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long gpu book front slides dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -33,7 +33,6 @@ test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versio
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(RUN) -m jupyterlab notebooks --log-level=WARN --KernelManager.transport_encryption=auto
 
-.PHONY: front
 front: $(READY)  ## the maze of the book's first page alone, runs/front/index.html; trains a network once, about a minute
 	$(RUN) book/front/export.py
 

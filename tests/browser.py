@@ -59,11 +59,20 @@ def served(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def browser_page(faults: list[str], own: str, width: int = 1400, height: int = 1000) -> Iterator:
-    """A page that notes what goes wrong in it: errors on its console, failed requests, requests not to `own`."""
+def chromium() -> Iterator:
+    """A browser; where there is none, or nothing to drive it with, the test is skipped."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[book]'")
     if CHROMIUM is None:
         pytest.skip("needs Chromium or Google Chrome")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def browser_page(faults: list[str], own: str, width: int = 1400, height: int = 1000) -> Iterator:
+    """A page that notes what goes wrong in it: errors on its console, failed requests, requests not to `own`."""
 
     def note_request(request):
         if not request.url.startswith((own, "data:", "blob:")):
@@ -73,12 +82,10 @@ def browser_page(faults: list[str], own: str, width: int = 1400, height: int = 1
         if response.status >= 400:
             faults.append(f"{page.url}: {response.status} {response.url}")
 
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": width, "height": height})
         page.on("request", note_request)
         page.on("response", note_response)
         page.on("pageerror", lambda error: faults.append(f"{page.url}: {error}"))
         page.on("console", lambda line: line.type == "error" and faults.append(f"{page.url}: {line.text}"))
         yield page
-        browser.close()

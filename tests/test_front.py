@@ -2,10 +2,10 @@
 
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
+import browser
 import pytest
 import torch
 from torch import nn
@@ -19,8 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 FRONT = ROOT / "book" / "front"
 sys.path.insert(0, str(FRONT))
 import export  # noqa: E402
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def random_step(seed, channels=8, **options):
@@ -177,13 +175,8 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium or Google Chrome")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
+    with browser.chromium() as started:
+        yield started
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import nbformat
-from slides import copy_mathjax, write_decks
+from slides import bare, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
 from stamp import ROOT, address, notebooks
 
@@ -129,7 +129,7 @@ def change_code(cell: nbformat.NotebookNode) -> None:
     cell.outputs = [output for output in cell.outputs if "Sliders appear here" not in str(output.get("data"))]
     for output in cell.outputs:
         if table := output.get("data", {}).get("text/html"):
-            output.data["text/html"] = re.sub(r'<style scoped>.*?</style>\s*| border="1"', "", table, flags=re.S)
+            output.data["text/html"] = bare(table)
 
 
 def notebook_page(path: Path, sections: Sections) -> None:
@@ -180,11 +180,10 @@ def short_title(path: Path) -> str:
 
 
 def front_page() -> None:
-    """Write README.md as the first page, with a network that thinks, if there is one, and the list of all pages."""
+    """Write README.md as the first page, with a network that thinks, and the list of all pages."""
     paragraphs = carry((ROOT / "README.md").read_text(encoding="utf-8"), Path()).split("\n\n")
     maze = ROOT / "book" / "front" / "maze.html"
-    if maze.exists():
-        paragraphs.insert(2, f"```{{raw}} html\n:file: {os.path.relpath(maze, SOURCE)}\n```")
+    paragraphs.insert(2, f"```{{raw}} html\n:file: {os.path.relpath(maze, SOURCE)}\n```")
     groups: dict[str, list[str]] = {"notebooks": [], "evidence": [], "problems": []}
     for path in notebooks():
         page = path.relative_to(ROOT).with_suffix("").as_posix()
@@ -216,10 +215,8 @@ def gather() -> None:
     static.mkdir()
     for name in ("book.css", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
-    front = ROOT / "book" / "front"  # the network of the first page; trained once, then kept in runs/
-    if front.exists():
-        shutil.copytree(front / "static", static / "front")
-        subprocess.run([sys.executable, str(front / "export.py"), str(static / "front")], cwd=ROOT, check=True)
+    export = [sys.executable, "book/front/export.py", str(static / "front")]  # scripts and network of the first page
+    subprocess.run(export, cwd=ROOT, check=True)
     copy_mathjax(static / "mathjax")
 
 

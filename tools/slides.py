@@ -117,6 +117,11 @@ def blocks(source: str) -> list[str]:
     return [block.strip() for block in re.split(r"\n\n+", text) if block.strip()]
 
 
+def bare(table: str) -> str:
+    """A table of pandas without the looks that it brings along."""
+    return re.sub(r'<style scoped>.*?</style>\s*| border="1"', "", table, flags=re.S)
+
+
 def printed(cell: nbformat.NotebookNode) -> list[str]:
     """What a cell printed or tabled, if it is a result to show."""
     title = cell.source.splitlines()[0]
@@ -124,7 +129,7 @@ def printed(cell: nbformat.NotebookNode) -> list[str]:
     for output in cell.outputs:
         table = output.get("data", {}).get("text/html", "")
         if "Table" in title and table:
-            found.append(re.sub(r'<style scoped>.*?</style>\s*| border="1"', "", table, flags=re.S))
+            found.append(bare(table))
         if "bets" in title and output.output_type == "stream":
             found.append(f"<pre>{html.escape(output.text.strip())}</pre>")
     return found
