@@ -27,7 +27,7 @@ def _defines(node):
     """Whether it is a function, a class, or a constant with a capital letter; what a cell computes is not run."""
     if isinstance(node, ast.Assign | ast.AnnAssign):
         names = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-        return all(name.id.lstrip("_")[0].isupper() for name in names)
+        return bool(names) and all(name.id.lstrip("_")[0].isupper() for name in names)
     return isinstance(node, ast.FunctionDef | ast.ClassDef)
 
 

@@ -23,7 +23,7 @@ FAULTS: dict[tuple[str, int], list[tuple[str, str]]] = {
     ],
     ("01_act_background", 4): [
         ("remainder = 1 - total", "remainder = 1 + total"),
-        ("return [*weights, 1 - total]\n\n\nfor", "return [*weights, 1 + total]\n\n\nfor"),
+        ("return [*weights, 1 - total]\n\n\ndrawn", "return [*weights, 1 + total]\n\n\ndrawn"),
     ],
     ("01_act_background", 5): [
         ("average + p_n[:, None] * s", "average - p_n[:, None] * s"),

@@ -175,6 +175,14 @@ WRONG = {
         lambda loss: torch.isclose(loss(UNEVEN, RISING), loss(UNEVEN.roll(1, 1), RISING.roll(1, 1))),  # both dealt
         lambda loss: torch.isclose(loss(UNEVEN, RISING), loss(UNEVEN.roll(1, 0), RISING)),  # steps for samples
     ],
+    ("04_mnist_rotation", "right_if_stopped"): [
+        lambda y_hat, y: (y_hat.argmax(2) == y).sum(1),  # counts
+        lambda y_hat, y: (y_hat.argmax(2) == y).float().mean(0),  # for each digit
+        lambda y_hat, y: (y_hat.argmax(2) == y).float().mean(),  # over the steps, too
+        lambda y_hat, y: (y_hat.argmax(2) == y).float().cummax(0).values.mean(1),  # right at this step or before
+        lambda y_hat, y: y_hat.softmax(2)[:, torch.arange(len(y)), y].mean(1),  # the probability of the right answer
+        lambda y_hat, y: y_hat.argmax(2) == y,
+    ],
     ("04_mnist_rotation", "turned_within"): [
         lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.rand(n, generator=g)),  # one way only
         lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.rand(n, generator=g) - 0.5),  # half as far
@@ -407,6 +415,10 @@ RIGHT = {
         lambda height, width, kernel, *place: (
             1 + torch.tensor(max(to_the_edges(height, width, *place)) / (kernel // 2)).ceil()
         ),
+    ],
+    ("04_mnist_rotation", "right_if_stopped"): [
+        lambda y_hat, y: (y_hat.argmax(-1) == y).double().mean(1),
+        lambda y_hat, y: [sum(int(a == b) for a, b in zip(row.argmax(1), y, strict=True)) / len(y) for row in y_hat],
     ],
     ("04_mnist_rotation", "turned_within"): [
         lambda x, d, g: turn_each(x, d, g, lambda n, g: 2 * torch.rand(n, generator=g) - 1),

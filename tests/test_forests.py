@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ponder_utils.tasks.forests import ForestTask
+from ponder_utils.tasks.forests import ForestTask, grow
 
 sizes = st.integers(1, 24)
 seeds = st.integers(0, 10**6)
@@ -56,6 +56,16 @@ def test_roots_and_depths_are_those_of_a_climb(seed, n_nodes, max_depth):
         assert depth == [len(way) - 1 for way in ways]
     assert depths.max() <= (n_nodes - 1 if max_depth is None else max_depth)
     assert torch.equal(ForestTask.answers(x), y)
+
+
+@pytest.mark.parametrize(
+    ("max_depth", "parents"), [(None, [0, 0, 1, 3, 2, 4]), (2, [0, 0, 1, 3, 4, 4]), (0, [0, 1, 2, 3, 4, 5])]
+)
+def test_a_forest_grows_as_by_hand(max_depth, parents):
+    is_root = torch.tensor([[False, False, False, True, False, False]])  # node 0 is one in any case
+    in_chain = torch.tensor([[True, False, True, True, False, True]])
+    any_earlier = torch.tensor([[0.5, 0.99, 0.0, 0.0, 0.5, 0.0]])  # 1 points at 0, and 4 at the half of 4, that is 2
+    assert grow(is_root, in_chain, any_earlier, max_depth).tolist() == [parents]
 
 
 @settings(deadline=None)

@@ -4,6 +4,12 @@ import torch
 from torch import Tensor, nn
 
 
+def right_if_stopped(y_hat: Tensor, y: Tensor) -> Tensor:
+    """The answer at each step is the largest logit; the mean over the batch leaves a number for each step."""
+    right = y_hat.argmax(2) == y  # [N, batch]
+    return right.float().mean(1)
+
+
 def turned_within(x: Tensor, degrees: float, generator: torch.Generator) -> Tensor:
     """The fault was `rand(1)`: one angle, expanded to the whole batch. Each image needs a draw of its own."""
     angle = (degrees * (2 * torch.rand(len(x), generator=generator) - 1)).deg2rad()

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ponder_course.experiments.forests import correlation
 from ponder_course.runs import Experiment, rounded
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.sequences import PonderSequence, SequencePrediction
@@ -92,11 +93,6 @@ def learn(
         train(model, loss_of_columns(loss), draw, updates, lr=lr, seed=seed, schedule=cool_down(updates),
               log_every=updates, progress=False)  # fmt: skip
     return PonderSequence(step, N, passes).eval()
-
-
-def correlation(steps: Tensor, needed: Tensor) -> float:
-    """Return the correlation of two tensors of one shape; 0 where one of them does not vary."""
-    return torch.corrcoef(torch.stack([steps, needed]).flatten(1).double())[0, 1].nan_to_num().item()
 
 
 def halt(

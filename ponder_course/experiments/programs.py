@@ -17,6 +17,7 @@ from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
+from ponder_utils.tasks.forests import grow
 from ponder_utils.training import cool_down, train
 
 DIGITS = 10
@@ -55,17 +56,10 @@ class ProgramTask:
         shape = (check_int("batch_size", batch_size, 1), n)
         names = rand(shape).argsort(1)
         is_digit = rand(shape) < n ** -(0.5 + rand(batch_size, 1) / 2)
-        before, in_chain = torch.arange(n), rand(shape) < rand(batch_size, 1).sqrt()
-        source = torch.where(in_chain, before - 1, (rand(shape) * before).long())  # an earlier statement
+        in_chain = rand(shape) < rand(batch_size, 1).sqrt()
+        source = grow(is_digit, in_chain, rand(shape), self.max_depth)  # an earlier statement, or itself: a digit
         digits = torch.randint(DIGITS, shape, generator=generator)
-        deepest = n if self.max_depth is None else self.max_depth
-        set_to, depth = n + digits, torch.zeros(shape, dtype=torch.int64)
-        for i in range(1, n):
-            from_where = source[:, i : i + 1]
-            deeper = depth.gather(1, from_where) + 1
-            copies = ~is_digit[:, i : i + 1] & (deeper <= deepest)
-            set_to[:, i : i + 1] = torch.where(copies, names.gather(1, from_where), set_to[:, i : i + 1])
-            depth[:, i : i + 1] = deeper * copies
+        set_to = torch.where(source == torch.arange(n), n + digits, names.gather(1, source))
         asked = (rand(batch_size, self.n_questions) * n).long()  # in which variables are asked
         questions = torch.stack([torch.full_like(asked, n + DIGITS), asked], 2)
         x = torch.cat([torch.stack([names, set_to], 2), questions], 1)

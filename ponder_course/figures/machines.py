@@ -91,7 +91,7 @@ def readers(image: Sequence[Line]) -> Figure:
     away = np.maximum(away[:, None], away)  # steps from the middle to each place
     rows = (
         ("CNN first", "reads all, then takes steps", "seen at every step", BLUE, 8.0),
-        ("patches", "takes steps in order to read", "each place sees its own patch, at every step", GREEN, 2.2),
+        ("patches", "each place hears from its neighbours", "each place sees its own patch, at every step", GREEN, 2.2),
     )
     for name, how, seen, colour, y in rows:
         gridded = name == "patches"

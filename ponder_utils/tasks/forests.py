@@ -10,13 +10,34 @@ from ponder_utils._check import check_choice, check_int
 READS = ("start", "now")
 
 
+def grow(is_root: Tensor, in_chain: Tensor, any_earlier: Tensor, max_depth: int | None = None) -> Tensor:
+    """Return whom each node points at, a root at itself: int64 [batch, nodes], each an earlier node or itself.
+
+    A forest grows node by node. A new one is a root, or points at the node before it if it is in_chain, else at the
+    fraction any_earlier, in [0, 1), of those before it. Who would stand deeper than max_depth (None: no limit) is a
+    root instead, and the first node is one. All tensors are [batch, nodes].
+    """
+    batch_size, n_nodes = is_root.shape
+    deepest = n_nodes if max_depth is None else max_depth
+    before = torch.arange(n_nodes, device=is_root.device)  # how many nodes are earlier
+    chosen = torch.where(in_chain, before - 1, (any_earlier * before).long())
+    parents = before.repeat(batch_size, 1)  # as they grow: each at itself, so far
+    depth = torch.zeros_like(parents)
+    for i in range(1, n_nodes):
+        parent = chosen[:, i : i + 1]
+        deeper = depth.gather(1, parent) + 1
+        has_parent = ~is_root[:, i : i + 1] & (deeper <= deepest)
+        parents[:, i : i + 1] = torch.where(has_parent, parent, i)
+        depth[:, i : i + 1] = deeper * has_parent
+    return parents
+
+
 @dataclass(frozen=True)
 class ForestTask:
     """Which node stands at the top of my tree? Nodes are numbered in a random order; a root points at itself.
 
-    A forest grows node by node. A new one is a root, or points at the node before it, or at any earlier one. Each
-    forest has rates of its own: n_nodes^-u are roots, u ~ U(1/2, 1), and of the others sqrt(U(0, 1)) point at the node
-    before, so that chains are common. Who would stand deeper than max_depth (None: no limit) is a root instead.
+    They are drawn as in `grow`, from rates that each forest has for itself: n_nodes^-u are roots, u ~ U(1/2, 1), and of
+    the others sqrt(U(0, 1)) point at the node before, so that chains are common; the rest point at any earlier one.
     TypeError or ValueError unless n_nodes >= 1 and max_depth >= 0.
     """
 
@@ -32,20 +53,10 @@ class ForestTask:
         """Draw x, the parent of each node, and y, the root of its tree: int64 [batch_size, n_nodes] each."""
         device = "cpu" if generator is None else generator.device
         shape = (check_int("batch_size", batch_size, 1), self.n_nodes)
-        deepest = self.n_nodes if self.max_depth is None else self.max_depth
         u, chains = torch.rand(2, batch_size, 1, generator=generator, device=device)
         drawn_root, drawn_chain, any_earlier = torch.rand(3, *shape, generator=generator, device=device)
         is_root = drawn_root < self.n_nodes ** -(0.5 + u / 2)
-        before = torch.arange(self.n_nodes, device=device)  # how many nodes are earlier
-        chosen = torch.where(drawn_chain < chains.sqrt(), before - 1, (any_earlier * before).long())
-        parents = before.repeat(batch_size, 1)  # as they grow: each at itself, so far
-        depth = torch.zeros(shape, dtype=torch.int64, device=device)
-        for i in range(1, self.n_nodes):
-            parent = chosen[:, i : i + 1]
-            deeper = depth.gather(1, parent) + 1
-            has_parent = ~is_root[:, i : i + 1] & (deeper <= deepest)
-            parents[:, i : i + 1] = torch.where(has_parent, parent, i)
-            depth[:, i : i + 1] = deeper * has_parent
+        parents = grow(is_root, drawn_chain < chains.sqrt(), any_earlier, self.max_depth)
         number = torch.rand(shape, generator=generator, device=device).argsort(1)  # of each node
         x = torch.empty_like(parents).scatter_(1, number, number.gather(1, parents))
         return x, self.answers(x)
