@@ -31,6 +31,15 @@ LOOK = r"""async () => {
     }
     for (const bad of document.querySelectorAll("mjx-merror")) faults.push(`equation: ${bad.textContent}`);
     if (/\\\(|\\\[|\$\$|\\tag/.test(document.querySelector("article").innerText)) faults.push("a raw formula");
+    for (const text of document.querySelectorAll("article :is(p, li, td, th)")) {
+        const words = text.cloneNode(true);
+        words.querySelectorAll("code, pre").forEach((code) => code.remove());
+        if (/\$[^$]+\$/.test(words.textContent)) faults.push(`a raw formula: ${words.textContent.slice(0, 80)}`);
+    }
+    for (const formula of document.querySelectorAll("article span.math")) { // on one line with the point at it
+        const after = formula.nextSibling?.textContent ?? "";
+        if (/^[.,;:!?)]/.test(after) && !formula.closest(".formula")) faults.push(`may part: ${formula.textContent}`);
+    }
     return faults;
 }"""
 # Colours are measured below, faster. Sphinx writes long signatures as lists that are nothing but definitions.
