@@ -31,6 +31,15 @@ LOOK = r"""async () => {
     }
     for (const bad of document.querySelectorAll("mjx-merror")) faults.push(`equation: ${bad.textContent}`);
     if (/\\\(|\\\[|\$\$|\\tag/.test(document.querySelector("article").innerText)) faults.push("a raw formula");
+    for (const text of document.querySelectorAll("article :is(p, li, td, th)")) {
+        const words = text.cloneNode(true);
+        words.querySelectorAll("code, pre").forEach((code) => code.remove());
+        if (/\$[^$]+\$/.test(words.textContent)) faults.push(`a raw formula: ${words.textContent.slice(0, 80)}`);
+    }
+    for (const formula of document.querySelectorAll("article span.math")) { // on one line with the point at it
+        const after = formula.nextSibling?.textContent ?? "";
+        if (/^[.,;:!?)]/.test(after) && !formula.closest(".formula")) faults.push(`may part: ${formula.textContent}`);
+    }
     return faults;
 }"""
 # Colours are measured below, faster. Sphinx writes long signatures as lists that are nothing but definitions.
@@ -56,6 +65,14 @@ def faults_of(page, url, axe):
             found += page.evaluate(TOO_WIDE)
             found += [f"{theme}: {fault}" for fault in page.evaluate(CONTRAST)]
     return [f"{url}: {fault}" for fault in found]
+
+
+def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "SOURCE", tmp_path)
+    text = "`networks[0](upright)`, [a page](TEACHING.md), [`code`](requirements.txt), [out](https://example.org)"
+    assert book.carry(text, Path()) == text
+    assert [path.name for path in tmp_path.iterdir()] == ["requirements.txt"]
+    assert "/tree/main/docs" in book.carry("[a folder](docs)", Path())
 
 
 def test_every_page_in_a_browser():

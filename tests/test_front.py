@@ -8,6 +8,7 @@ from pathlib import Path
 import browser
 import pytest
 import torch
+from sight import SIGHTS, apart
 from torch import nn
 
 from ponder_course.experiments import mazes
@@ -149,6 +150,26 @@ def test_what_the_page_says_is_stored_and_its_colours_are_the_course_s(tmp_path)
         "wrong": style.WRONG,
     }.items():
         assert made["colours"][name] == colour
+
+
+def inks(theme):
+    """The colours of maze.css that the page's drawings use, in a theme."""
+    css = (FRONT / "static" / "maze.css").read_text()
+    block = css.split('body[data-theme="dark"] .front {' if theme == "dark" else ".front {")[1].split("}")[0]
+    return dict(re.findall(r"--front-(\w+): (#\w{6});", block))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_places_can_be_told_apart_by_colour_blind_eyes_and_in_greyscale(theme, sight):
+    ink, course = inks(theme), export.colours()
+    few, *_, many = course["steps"][theme]
+    blue, pink = course["first"], course["second"]
+    pairs = [(blue, pink), (few, many), (ink["wall"], ink["open"]), (many, ink["open"])]
+    pairs += [(colour, ink["wall"]) for colour in (blue, pink, few, many)]
+    pairs += [(colour, ink["open"]) for colour in (blue, pink)]
+    near = {pair: round(apart(*pair, sight)) for pair in pairs if apart(*pair, sight) < 15}
+    assert near == {}
 
 
 def test_the_page_finds_what_it_asks_for_and_nothing_elsewhere():

@@ -77,24 +77,25 @@ def sentences(paragraph: str) -> list[str]:
 
 
 def points_of(paragraph: str) -> list[str]:
-    """What of a paragraph stands on the slide: formulas, lists, tables, bets, and the sentences with bold print.
+    """What of a paragraph stands on the slide: formulas, lists, tables, bets, tasks, and the sentences with bold print.
 
-    After a few bold words, such as "Task 1.", the next sentence is shown, too.
+    After a few bold words, such as "Alone." or "So which one?", the next sentence is shown, too.
     """
     if paragraph.startswith(("**What this lesson did not show", "**Not shown")):
         return []
-    if paragraph.startswith(("$$", "|", "- ", "**Next", "**Three questions")) or re.match(r"\*\*Bet \d\.", paragraph):
+    whole = ("$$", "|", "- ", "**Next", "**Three questions", "**Task", "**Your turn")
+    if paragraph.startswith(whole) or re.match(r"\*\*Bet \d\.", paragraph):
         return [paragraph]
     points = []
     label = ""
     spoken = sentences(paragraph)
-    if paragraph.startswith("**Bet"):  # how it came out
+    if "**Bet" in spoken[0]:  # how it came out
         spoken = [" ".join(spoken[:2]), *spoken[2:]]
     for sentence in spoken:
         if label:
             points.append(f"{label} {sentence}")
             label = ""
-        elif re.fullmatch(r"\*\*[^*]*\.\*\*", sentence) and len(sentence.split()) <= 6:
+        elif re.fullmatch(r"\*\*[^*]*[.?]\*\*", sentence) and len(sentence.split()) <= 6:
             label = sentence
         elif "**" in sentence:
             points.append(sentence)

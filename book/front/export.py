@@ -25,7 +25,7 @@ from torch import nn
 from ponder_course import runs
 from ponder_course.experiments import mazes
 from ponder_course.figures import style
-from ponder_course.figures.mazes import STEPS, WALL
+from ponder_course.figures.mazes import THOUGHT, WALL
 from ponder_course.fingerprint import fingerprint_of
 from ponder_utils.checkpoints import DamagedFileError, written_whole
 
@@ -104,11 +104,11 @@ def known(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def colours() -> dict[str, Any]:
-    """Return the colours of the course's figures; steps from few to many, also without the browns, for a dark page."""
+    """Return the colours of the course's figures; steps from few to many, also brighter, for a dark page."""
     dark = mpl.colormaps["YlOrBr"](np.linspace(0.0, 0.68, 9))
     return {
         "first": style.BLUE, "second": style.PURPLE, "halting": style.HALTING, "wrong": style.WRONG, "wall": WALL,
-        "steps": {"light": list(map(to_hex, STEPS(np.linspace(0, 1, 9)))), "dark": list(map(to_hex, dark))},
+        "steps": {"light": list(map(to_hex, THOUGHT(np.linspace(0, 1, 9)))), "dark": list(map(to_hex, dark))},
     }  # fmt: skip
 
 

@@ -32,6 +32,7 @@ WALL = "#333333"
 SIDES = ListedColormap([BLUE, PURPLE])
 WHITE = ListedColormap(["#FFFFFF"])
 STEPS = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.1, 1.0, 256)))  # without its white
+THOUGHT = ListedColormap(STEPS(np.linspace(0.0, 0.8, 256)))  # and without its browns: in grey they look like walls
 Grid = ArrayLike  # [height, width]
 
 
@@ -82,7 +83,7 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
     last = max(np.asarray(needed)[counted].max(), np.asarray(taken)[counted].max())
     draw_grid(axes[0], answers, maze, asked, cmap=SIDES, vmin=0, vmax=1)
     for ax, values in zip(axes[1:], (needed, taken), strict=True):
-        image = draw_grid(ax, values, maze, asked, cmap=STEPS, vmin=1, vmax=last)
+        image = draw_grid(ax, values, maze, asked, cmap=THOUGHT, vmin=1, vmax=last)
     rows, columns = np.nonzero(counted & (np.asarray(needed) != np.asarray(taken)))
     for colour, width in (("white", 4.0), (LIMIT, 1.5)):
         axes[2].scatter(columns + 1, rows + 1, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
