@@ -150,7 +150,7 @@ def by_time(kinds: Mapping[str, tuple[str, Sequence[Line]]], border: int, ylabel
             last = max(last, len(line))
             ax.plot(range(1, len(line) + 1), line, linewidth=1.6, label=name if i == 0 else None, **look)
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
-    ax.set(xlabel="number of the column", ylabel=ylabel, ylim=(-0.03, 1.05), xlim=(1, last + 0.5))
+    ax.set(xlabel="numbers added so far", ylabel=ylabel, ylim=(-0.03, 1.05), xlim=(1, last + 0.5))
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     handles, names = ax.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names))
