@@ -720,13 +720,14 @@ def test_evidence_09_what_act_s_own_tasks_need():
     acts, results = act_tasks("logic", "ACT", 0.1)
     lines = printed("evidence/09_act_tasks").strip().splitlines()
     wanted = {"one step": ("fixed", 1), "six steps": ("fixed", 6), "PonderNet": ("PonderNet", 0.2)}
+    wanted["a network that stops when sure"] = ("every step", 0)
     for line, (name, kind) in zip(lines, wanted.items(), strict=False):
         others, _ = act_tasks("logic", *kind)
         assert len(others) == len(acts) == 5
         changes = mean_with_interval(np.subtract(acts, others), "+.2f")
         assert f"ACT less {name}: {changes}, p = {ranks_p(acts, others):.3f} by ranks" in line
     rises = [result["steps"][-1] - result["steps"][0] for result in results]
-    assert lines[3] == f"ACT's steps at four gates less those at one: {mean_with_interval(rises, '+.2f')}"
+    assert lines[4] == f"ACT's steps at four gates less those at one: {mean_with_interval(rises, '+.2f')}"
 
 
 def test_the_report_has_no_result_that_the_findings_lack():

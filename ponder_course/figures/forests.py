@@ -146,7 +146,7 @@ def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
     ax.scatter(depths, right, s=26, color=ANSWER, zorder=3)
     last, top = depths[-1], max(*halt, *right) + 1.2
     ax.text(last, halt[-1] + 0.35, "the node halts", color=DARK_ORANGE, ha="right", va="bottom")
-    ax.text(last, right[-1] - 0.4, "its answer is right from here on", color=ANSWER, ha="right", va="top")
+    ax.text(last, right[-1] - 0.4, "its answer is right for the first time", color=ANSWER, ha="right", va="top")
     ax.set(xlabel="depth of a node", ylabel="step $n$", ylim=(0.4, top), yticks=range(1, int(top) + 1))
     return figure
 
