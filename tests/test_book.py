@@ -67,6 +67,14 @@ def faults_of(page, url, axe):
     return [f"{url}: {fault}" for fault in found]
 
 
+def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "SOURCE", tmp_path)
+    text = "`networks[0](upright)`, [a page](TEACHING.md), [`code`](requirements.txt), [out](https://example.org)"
+    assert book.carry(text, Path()) == text
+    assert [path.name for path in tmp_path.iterdir()] == ["requirements.txt"]
+    assert "/tree/main/docs" in book.carry("[a folder](docs)", Path())
+
+
 def test_every_page_in_a_browser():
     subprocess.run([sys.executable, "tools/book.py"], cwd=ROOT, check=True)
     axe = Path(str(distribution("axe-playwright-python").locate_file("axe_playwright_python/axe.min.js"))).read_text()

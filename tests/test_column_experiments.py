@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from notebook_code import code_cells
 from torch import nn
 
 from ponder_course.experiments import columns
@@ -150,3 +151,18 @@ def test_training_lowers_the_loss_and_depends_on_the_seed_alone():
             y_hat = PonderSequence(model.step, 5).eval()(x, "threshold").y_hat[-1]
         losses.append(columns.loss_of_sum(y_hat, y.flatten(0, 1)).mean().item())
     assert losses[1] < 0.8 * losses[0]
+
+
+def test_the_lesson_trains_the_networks_that_are_stored():
+    """Phase by phase, with noise in each: a network that evaluates when the next phase begins would lose it."""
+    phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 7, 8, 3, 3e-3, 0.8, 0.03]]
+    names = {"phases": phases, "channels": columns.CHANNELS, "device": "cpu"}
+    for source in code_cells("09_adding_a_column"):
+        if "import ponder_utils" in source or "def train_phase" in source:
+            exec(source, names)
+        elif "def learn(" in source:
+            exec(source.split("seeds = ")[0], names)
+    of_the_lesson, stored = names["learn"](3), columns.learn(3, phases=phases)
+    for ours, theirs in zip(of_the_lesson.parameters(), stored.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert not of_the_lesson.step.training

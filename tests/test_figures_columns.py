@@ -62,7 +62,7 @@ def test_a_trace_has_an_arrow_for_each_carry_from_where_it_was_made_to_where_it_
     above, _ = FIGURES["trace"]().axes
     arrows = [patch for patch in above.patches if isinstance(patch, FancyArrowPatch)]
     ends = [np.round(arrow._posA_posB, 2).tolist() for arrow in arrows]
-    assert ends == [[[1.38, 0], [1.38, 2.15]]]
+    assert ends == [[[1.36, 0], [1.36, 2.15]]]
     both = np.array([[0, 1, 1, 2]])  # two carries of one place, and one that the second lets pass
     figure = draw.trace(np.ones((1, 4)), np.ones((1, 4)), both, [3], [3], np.ones((1, 4)))
     ends = [np.round(arrow._posA_posB, 2)[:, 1].tolist() for arrow in figure.axes[0].patches]

@@ -294,7 +294,9 @@ def test_votes_are_drawn_until_the_line_halts_and_bits_unlike_those_of_the_first
         assert words == ({"halts at 2": 2, "$L$ = 3": 3} if line.halts < 3 else {"halts at 3 = $L$": 3})
         assert ax.get_title() == line.title
     (key,) = message().legends
-    assert [text.get_text() for text in key.get_texts()] == ["dark: votes no", "after the halt"]
+    assert [text.get_text() for text in key.get_texts()] == ["dark: votes no", "it halts", "step $L$", "after the halt"]
+    colours = [handle.get_color() for handle in key.legend_handles if hasattr(handle, "get_color")]
+    assert colours == [GREEN, LIMIT]
 
 
 def test_what_decides_is_true_of_all_lines_that_halt_early_and_of_no_other():
@@ -319,26 +321,25 @@ def test_what_a_line_and_its_twin_show_is_said_of_when_they_halt():
     unheard = [[True] * 6] * 3 + [[True, False, True, True, False, False]]  # right, [steps, places]
     objects = twins[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.9]] + [[0.1] * 6] * 2)
     assert not_before(objects, unheard) == (
-        "Left panel, step 4: places 2, 5 and 6 still guess wrong, and places 1 and 6 object."
+        "Section 6, left panel, step 4: places 2, 5 and 6 still guess wrong, and places 1 and 6 object."
     )
     unheard[-1] = [True] * 5 + [False]
     alone = objects._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.1]])
-    assert not_before(alone, unheard) == "Left panel, step 4: place 6 still guesses wrong, and place 1 objects."
+    sentence = "Section 6, left panel, step 4: place 6 still guesses wrong, and place 1 objects."
+    assert not_before(alone, unheard) == sentence
     assert not_before(alone, [[True] * 6] * 4) == ""  # nothing is wrong
     assert not_before(alone._replace(no=[[0.0] * 6] * 4), unheard) == ""  # nobody objects
     assert not_before(alone._replace(halts=1), unheard) == ""  # no step before
-    pair = "The first line halts 1 step before $L$, its twin at step 6."
     line, twin = lines([5, 6])
     line, quiet = (each._replace(no=[[0.1, 0.7]] * 6) for each in (line, twin))
-    assert in_words([line, quiet]) == pair
+    assert in_words([line, quiet]) == ""
     alone, both = ([[0.0, 0.0]] * 4 + [no] for no in ([0.1, 0.9], [0.9, 0.9]))
     assert in_words([line, twin._replace(no=alone)]) == (
-        f"{pair} Right panel, step 5: place 2, which has heard the first bit, is the only one to object, and holds up "
-        "the whole line."
+        "Right panel, step 5: place 2, which has heard the first bit, is the only one to object, and holds up the "
+        "whole line."
     )
     assert in_words([line, twin._replace(no=both)]) == (
-        f"{pair} Right panel, step 5: places 1 and 2, which have heard the first bit, object, and hold up the whole "
-        "line."
+        "Right panel, step 5: places 1 and 2, which have heard the first bit, object, and hold up the whole line."
     )
     assert lacking((1, 0, 0, 0, 0, 0), 3) == (
         "Step 3: place 4 has not heard the first bit, place 5 the first 2, place 6 the first 3. "
@@ -346,7 +347,6 @@ def test_what_a_line_and_its_twin_show_is_said_of_when_they_halt():
     )
     assert "sums to an even number" in lacking((0, 0, 1, 1, 1, 1), 4)
     assert lacking((1, 1, 0, 0, 0, 0), 3) == lacking((1, 0, 0, 0, 0, 0), 5) == ""
-    assert in_words(lines([4, 6])).startswith("The first line halts 2 steps before $L$, its twin")
     assert in_words(lines([6, 6])) == "No line of the network drawn halts early."
 
 

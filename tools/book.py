@@ -34,7 +34,7 @@ TEXTS = [
     "CONTRIBUTING.md",
 ]
 
-LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
+LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
 HEADING = re.compile(r"^###? (\d+) ", re.M)
 SECTIONS = re.compile(
@@ -98,6 +98,8 @@ def carry(text: str, folder: Path) -> str:
     """The text of a page of `folder`. Files that it links go along with it; folders it links in the repository."""
 
     def carried(found: re.Match[str]) -> str:
+        if not found[2]:
+            return found[0]
         path = (ROOT / folder / found[2]).resolve()
         inside = path.relative_to(ROOT)
         if path.is_dir():

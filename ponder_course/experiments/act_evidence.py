@@ -21,14 +21,14 @@ def _experiment(
 
 LARGER: dict[str, Any] = {"hidden": 96, "lr": 4e-3, "raise_at": 0.9}
 BOTH: dict[str, list[float]] = {"ACT": [0.1], "fixed": [1]}
-ALL: dict[str, list[float]] = {"ACT": [0.1], "fixed": [1, 4]}
-_CHARACTERS = [{"tau": tau, "seed": 0} for tau in (6e-3, 0.1, None)]
+ALL: dict[str, list[float]] = {"ACT": [0.1], "fixed": [1, 4], "PonderNet": [0.2], "every step": [0]}
+_CHARACTERS = [{"tau": tau, "seed": seed} for tau in (6e-3, 0.1, None) for seed in range(5)]
 EXPERIMENTS = {
-    "logic": _experiment("logic", 3, 4, {"ACT": [0.1], "fixed": [1, 6], "PonderNet": [0.2]}, updates=1800),
+    "logic": _experiment("logic", 3, 4, ALL | {"ACT": [0.03, 0.1, 0.3], "fixed": [1, 6]}, updates=1800),
     "addition": _experiment("addition", 2, 2, ALL, updates=800, N=4, **LARGER),
     "more_numbers": _experiment("addition", 3, 2, BOTH, name="addition_3_numbers", updates=1000, N=5, **LARGER),
-    "more_digits": _experiment("addition", 3, 3, BOTH, 1, "addition_3_digits", updates=1500, N=5, **LARGER),
-    "sort": _experiment("sort", 4, 4, BOTH, updates=800, N=4, **LARGER),
+    "more_digits": _experiment("addition", 3, 3, BOTH, name="addition_3_digits", updates=1500, N=5, **LARGER),
+    "sort": _experiment("sort", 4, 4, ALL, updates=800, N=4, **LARGER),
     "characters": Experiment(
         "09_act_tasks_characters", act_characters.run, _CHARACTERS, [{"tau": 6e-3, "seed": 0, "updates": 3}]
     ),

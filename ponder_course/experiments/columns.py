@@ -19,12 +19,12 @@ PHASES = (
     (3, 5, 2, 7, 64, 400, 5e-3, 0.15, 0.1),
     (4, 6, 4, 8, 64, 600, 5e-3, 0.15, 0.1),
     (4, 12, 4, 14, 32, 600, 4e-3, 0.8, 0.03),
-    (6, 12, 8, 14, 32, 300, 2e-3, 0.8, 0.03),
+    (8, 16, 8, 18, 32, 300, 2e-3, 0.8, 0.03),
 )
-WIDTH, WIDE = 12, 48  # the widest in training, and four times that
+WIDTH, WIDE = 16, 64  # the widest in training, and four times that
 LENGTH = 8  # numbers in a column, at most, in training
 CHANNELS, NOISE = 48, 0.1
-WIDTHS = (12, 24, 48, 96)
+WIDTHS = (16, 32, 64, 128)
 
 
 class ColumnStep(nn.Module):
@@ -176,7 +176,7 @@ def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> d
 
 
 def _experiment(name: str, seeds: int, **change: Any) -> Experiment:
-    settings = [{**change, "seed": seed} for seed in range(10, 10 + seeds)]  # 0 to 3 were used to choose the recipe
+    settings = [{**change, "seed": seed} for seed in range(10, 10 + seeds)]  # others were used to choose the recipe
     phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
     smoke = settings[0] | {"phases": phases, "channels": 8, "n_columns": 8, "n_long": 10}
     return Experiment(f"09_columns_{name}", run, settings, [smoke])
