@@ -48,7 +48,9 @@ BY_N = [
 ]
 FIGURES = {
     "halting": lambda: draw_halting_units(H, P, [0.1, 0.35]),
-    "jumps": lambda: draw_jumps([0, 1, 2, 3], [2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9], [2.4, 2.2, 2.0, 1.9], [5, 6, 7, 8]),
+    "jumps": lambda: draw_jumps(
+        [0, 1, 2, 3], [2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9], [2.4, 2.2, 2.0, 1.9], [2.4, 2.3, 2.2, 2.1]
+    ),
     "by_setting": lambda: draw.by_setting(TABLE, COLUMNS, "price"),
     "stories": lambda: draw.stories(RUNS, EXPENSIVE, live=1),
     "whose": lambda: draw_whose(BY_N),
@@ -88,10 +90,10 @@ def test_a_jump_has_a_full_dot_on_the_value_that_is_taken_and_no_line_across():
         assert hollow.get_markerfacecolor() == "white"
         assert full.get_xydata().tolist() == [[2, values[2]]]
         assert full.get_markerfacecolor() == HALTING
-    assert points(cost, color=WRONG) == [[[0, 5], [1, 6], [2, 7], [3, 8]]]
-    assert cost.texts[0].xy == (2, 7)
-    assert (cost.texts[1].xyann, cost.texts[1].xy) == ((3, 8), (3, 1.9))
-    assert written(cost) == ["as the gradient sees it", "not seen: 6.1"]
+    assert points(cost, color=WRONG) == [[[0, 2.4], [1, 2.3], [2, 2.2], [3, 2.1]]]
+    assert cost.texts[0].xy == (2, 2.2)
+    assert (cost.texts[1].xyann, cost.texts[1].xy) == ((3, 2.1), (3, 1.9))
+    assert written(cost) == ["as the gradient sees it", "not seen: 0.2"]
 
 
 def test_runs_stand_at_their_setting_and_only_those_that_learnt_are_in_the_mean():

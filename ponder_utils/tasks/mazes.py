@@ -53,7 +53,7 @@ class MazeTask:
         from scipy.sparse import csgraph, csr_array  # here, since who draws no mazes need not wait for it
 
         m, device = self.n_cells, "cpu" if generator is None else generator.device
-        cells = torch.arange(batch_size * m * m).view(batch_size, m, m)
+        cells = torch.arange(batch_size * m * m, dtype=torch.int32).view(batch_size, m, m)  # scipy < 1.16 asks for it
         a = torch.cat([cells[:, :, :-1].flatten(), cells[:, :-1].flatten()])
         b = torch.cat([cells[:, :, 1:].flatten(), cells[:, 1:].flatten()])
         weights = 1 + torch.rand(len(a), generator=generator, device=device).cpu()  # 0 would be no passage
