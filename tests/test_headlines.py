@@ -378,7 +378,7 @@ def test_lesson_06_who_pays_where_no_answer_comes():
     assert "costs them about 2.7 hundredths, in every network" in text
     assert max(abs(cost - 2.7) for cost in costs) < 0.06
     assert "PonderNet's head stop there after a step or two, in every network" in text
-    assert "four ACTs and three PonderNets get two to seven of a hundred answerable lines wrong" in text
+    assert "four of these ACTs and three PonderNets get two to seven of a hundred answerable lines wrong" in text
     for training, rule, many in (("ACT", "average", 4), ("PonderNet", "threshold", 3)):
         points = reported("no_answer", training, rule)
         assert len(points) == 8
