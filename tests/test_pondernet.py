@@ -298,6 +298,7 @@ def test_a_forward_of_a_subclass_is_called_at_every_step(around):
     torch.testing.assert_close(got.y_hat, 2 * y_hat[2])
 
 
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")  # of torch 2.9, at the first step
 @pytest.mark.parametrize("register", ["forward_hook", "forward_pre_hook", "full_backward_pre_hook"])
 def test_hooks_on_a_step_and_its_cell_fire_at_every_step(register):
     model, x, fired = PonderNet(GRUStep(4, 8), 5), torch.randn(6, 4, requires_grad=True), []
