@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Arc
 
 from ponder_course.figures import forests as draw
-from ponder_course.figures.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, NOT_LEARNT, WRONG
+from ponder_course.figures.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
 
 PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.0, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
@@ -138,15 +138,20 @@ def test_arcs_lead_from_each_node_to_whom_it_reads_at_each_step():
 
 def test_being_right_and_halting_are_drawn_at_their_steps_and_joined():
     (ax,) = FIGURES["knows"]().axes
-    bars, halts, can_know, right = ax.collections
+    early, late, halts, can_know, right = ax.collections
     assert can_know.get_offsets().tolist() == pairs(CAN_KNOW, CAN_KNOW.values())
     assert tuple(can_know.get_edgecolor()[0, :3]) == to_rgb(LIMIT)
     assert halts.get_offsets().tolist() == pairs(HALTS_AT, HALTS_AT.values())
     assert right.get_offsets().tolist() == pairs(RIGHT_FROM, RIGHT_FROM.values())
     assert tuple(halts.get_facecolor()[0, :3]) == to_rgb(HALTING)
     assert tuple(right.get_facecolor()[0, :3]) == to_rgb(ANSWER)
-    ends = [[[d, RIGHT_FROM[d]], [d, HALTS_AT[d]]] for d in RIGHT_FROM]
-    assert [segment.tolist() for segment in bars.get_segments()] == ends
+    both = {d: max(RIGHT_FROM[d], CAN_KNOW[d]) for d in RIGHT_FROM}
+    ends = [[[d, RIGHT_FROM[d]], [d, both[d]]] for d in RIGHT_FROM]
+    assert [segment.tolist() for segment in early.get_segments()] == ends
+    assert tuple(early.get_edgecolor()[0, :3]) == to_rgb(ANSWER)
+    ends = [[[d, both[d]], [d, HALTS_AT[d]]] for d in RIGHT_FROM]
+    assert [segment.tolist() for segment in late.get_segments()] == ends
+    assert tuple(late.get_edgecolor()[0, :3]) == to_rgb(PALE_GREY)
     above, below = ax.texts
     assert above.get_text() == "the node halts"
     assert above.get_position()[1] > HALTS_AT[4] > RIGHT_FROM[4] > below.get_position()[1]

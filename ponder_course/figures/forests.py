@@ -136,13 +136,18 @@ def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
 
 @slide
 def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
-    """Draw the step from which nodes are right, that at which they halt, and, in black, that at which they can know."""
+    """Draw the step at which nodes are right, that at which they halt, and, in black, that at which they can know.
+
+    A bar is blue where a node is right before it can know, and grey where it could know and still thinks.
+    """
     figure, (ax,) = panels(1, width=8.6, height=3.9)
     depths = np.array(list(right_from))
     right, halt = np.array(list(right_from.values())), np.array(list(halts_at.values()))
-    ax.vlines(depths, right, halt, color=PALE_GREY, linewidth=5, zorder=1)
+    know = np.array([can_know[depth] for depth in depths])
+    ax.vlines(depths, right, np.maximum(right, know), color=ANSWER, linewidth=5, zorder=1)
+    ax.vlines(depths, np.maximum(right, know), halt, color=PALE_GREY, linewidth=5, zorder=1)
     ax.scatter(depths, halt, s=90, color=HALTING, zorder=2)
-    ax.scatter(list(can_know), list(can_know.values()), s=150, marker="_", color=LIMIT, linewidth=2.4, zorder=3)
+    ax.scatter(list(can_know), list(can_know.values()), s=150, marker="_", color=LIMIT, linewidth=2.8, zorder=3)
     ax.scatter(depths, right, s=26, color=ANSWER, zorder=3)
     last, top = depths[-1], max(*halt, *right) + 1.2
     ax.text(last, halt[-1] + 0.35, "the node halts", color=DARK_ORANGE, ha="right", va="bottom")
