@@ -83,14 +83,12 @@ def trace(
             above.text(t - 0.2, place, str(numbers[t, place]), color=DARK_GREY, **bit)
             colour = ANSWER if right[t, place] else WRONG
             above.text(t + 0.16, place, str(sums[t, place]), color=colour, fontweight="bold", **bit)
-        n_arrows = 0
-        for place in range(width):
-            far = travelled[t, place]
-            if far and (place + 1 == width or travelled[t, place + 1] <= far):  # where a carry ends
-                path: dict[str, Any] = {**ARROW, "mutation_scale": 10, "color": HALTING, "linewidth": 2.2}
-                x = t + (0.36, 0.46)[n_arrows % 2]  # where one ends, the next may begin
-                above.add_patch(FancyArrowPatch((x, place - far), (x, place + 0.15), **path))
-                n_arrows += 1
+        far = travelled[t]
+        goes_on = np.append(far[1:] > far[:-1], False)
+        for i, end in enumerate(np.flatnonzero((far > 0) & ~goes_on)):  # where a carry ends
+            path: dict[str, Any] = {**ARROW, "mutation_scale": 10, "color": HALTING, "linewidth": 2.2}
+            x = t + (0.36, 0.46)[i % 2]  # and the next may begin
+            above.add_patch(FancyArrowPatch((x, end - far[end]), (x, end + 0.15), **path))
     above.set(ylim=(-0.8, width - 0.2), yticks=(0, width - 1), ylabel="place")
     above.set_yticklabels(["1", str(width)])
     above.tick_params(length=0)
