@@ -3,6 +3,7 @@
 import io
 from xml.etree import ElementTree
 
+import matplotlib.style
 import numpy as np
 import PIL.Image
 import pytest
@@ -126,6 +127,54 @@ def test_a_figure_for_slides_is_written_whole_and_alike_at_each_run(monkeypatch,
     assert file.name == "05_light_cone.svg"
     assert ElementTree.fromstring(written[0]).tag.endswith("svg")
     assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("place", ["a file", "no clone"])
+def test_a_figure_that_cannot_be_written_is_shown_all_the_same(monkeypatch, tmp_path, capsys, place):
+    (tmp_path / "a file").touch()
+    shown = []
+    monkeypatch.setattr(style, "display", lambda *things: shown.extend(things))
+    monkeypatch.setattr(style, "FIGURES", tmp_path / "a file" / "figures" if place == "a file" else None)
+    style.show(style.panels(1)[0], "It halts.", "A finding", svg="05_light_cone")
+    assert len(shown) == 2
+    assert len(capsys.readouterr().out.splitlines()) == (place == "a file")
+
+
+def test_figures_for_slides_go_to_the_clone_wherever_a_notebook_runs():
+    assert style.FIGURES.is_absolute()
+    assert (style.FIGURES.parents[1] / "notebooks").is_dir()
+
+
+SETTINGS = {
+    "dark": matplotlib.style.library["dark_background"],
+    "LaTeX": {"text.usetex": True},
+    "saving": {
+        "savefig.bbox": "tight", "savefig.pad_inches": 2, "savefig.dpi": 30, "savefig.facecolor": "black",
+        "savefig.transparent": True, "svg.fonttype": "none",
+    },
+    "ticks": {"xtick.labelsize": 30, "ytick.color": "red", "axes.formatter.use_mathtext": True},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_readers_settings_change_neither_picture_nor_svg(name, monkeypatch, tmp_path):
+    monkeypatch.setattr(style, "FIGURES", tmp_path)
+    shown = []
+    monkeypatch.setattr(style, "display", lambda image, text: shown.append(image.data))
+
+    @style.slide
+    def draw():
+        figure, (ax,) = style.panels(1)
+        ax.plot([1e6, 2e6], [3e-9, 4e-9], label="$p_n$")
+        return style.legend(figure)
+
+    for settings in ({}, SETTINGS[name]):
+        with style.mpl.rc_context(settings):
+            style.show(draw(), "It halts.", "A finding", svg="one")
+            (tmp_path / "one.svg").rename(tmp_path / f"{len(shown)}.svg")
+            assert all(style.mpl.rcParams[key] == value for key, value in settings.items())
+    assert shown[0] == shown[1]
+    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
 
 
 def test_a_colour_has_one_meaning():

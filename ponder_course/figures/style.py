@@ -19,7 +19,9 @@ from matplotlib.ticker import MaxNLocator
 
 from ponder_utils.checkpoints import written_whole
 
-FIGURES = Path("..", "runs", "figures")  # from where a lesson runs; not committed
+CLONE = Path(__file__).resolve().parents[2]
+# Not committed. Of the clone, wherever a notebook runs; an installed package has no place for them.
+FIGURES = CLONE / "runs" / "figures" if (CLONE / "notebooks").is_dir() else None
 COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
@@ -48,11 +50,13 @@ STYLE: dict[Any, Any] = {
 }
 # A decorator of figures: the course's style, else matplotlib's defaults, whatever the reader's settings are.
 slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE})
+unstyled = mpl.rc_context({**mpl.rcParamsDefault})  # likewise: ticks take the settings of the moment of saving
 
 Line = Sequence[float]  # a number for each point
 Points = Sequence[tuple[float, float]]  # (x, y)
 
 
+@unstyled
 def picture(figure: Figure) -> tuple[bytes, int]:
     """Return the figure as a PNG, and its width on a page in pixels.
 
@@ -79,21 +83,27 @@ def picture(figure: Figure) -> tuple[bytes, int]:
     return small.getvalue(), int(figure.get_figwidth() * 96)
 
 
+@unstyled
 def show(figure: Figure, sentence: str, finding: str = "", svg: str = "") -> None:
     """Display a figure with what it shows, inside the picture, and the sentence that says how to read it.
 
-    Both are its alternative text. With a name for an svg, such as the notebook's, the figure also goes to FIGURES.
+    Both are its alternative text. With a name for an svg, such as the notebook's, the figure also goes to FIGURES; one
+    line says so where that cannot be written.
     """
     if finding:
         figure.suptitle(finding, fontsize=15, fontweight="bold")
-    if svg:
-        with written_whole(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # equal at each run
-            figure.savefig(draft, format="svg", metadata={"Date": None})
+    if svg and FIGURES:
+        try:
+            with written_whole(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # always equal
+                figure.savefig(draft, format="svg", metadata={"Date": None})
+        except OSError as error:
+            print(f"The figure is shown, but not written for slides: {error}")
     png, width = picture(figure)
     alternative = f"{' '.join(finding.split())}. {sentence}" if finding else sentence
     display(Image(png, alt=alternative, width=width), Markdown(sentence))
 
 
+@slide
 def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
     """Return a figure of n panels in so many rows, and the panels along the rows; sizes of one in inches."""
     columns = -(-n // rows)
