@@ -1,6 +1,9 @@
 """Handwritten digits: MNIST from a folder or the network, or scikit-learn's small set, which needs neither."""
 
+import gzip
+import hashlib
 import socket
+import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -11,8 +14,7 @@ from torch.nn.functional import interpolate, pad
 
 from ponder_utils._check import check_choice
 
-# torchvision checks the archives that it fetches, but not the files in them, which are all that it reads later.
-MNIST_FILES = {
+MNIST_FILES = {  # unpacked
     "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
     "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
     "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
@@ -50,16 +52,17 @@ def load_digits(
         dataset: "mnist": MNIST (LeCun et al. 1998), 55,000 + 5,000 + 10,000 images. "digits": the 1,797 digits of
             8 x 8 pixels that come with scikit-learn (Alpaydin & Kaynak 1998), enlarged: 1,258 + 180 + 359. "auto":
             MNIST if it is in the folder or can be fetched, else the small ones, and a line that says why.
-        folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...).
+        folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...): files, or archives (.gz).
         seed: of the split into training and validation, and of the small digits' test.
     MNISTError if MNIST is there but damaged; or, with "mnist", if it is not there and cannot be fetched.
     """
     check_choice("dataset", dataset, ("auto", "mnist", "digits"))
     generator = torch.Generator().manual_seed(seed)
     raw = Path(folder, "MNIST", "raw")
-    if dataset != "digits" and not _is_whole(raw):
+    files = {} if dataset == "digits" else _files(raw)
+    if dataset != "digits" and len(files) < len(MNIST_FILES):
         try:
-            _fetch(raw)
+            files = _fetch(raw)
         except (OSError, RuntimeError) as error:
             reason = f"MNIST is not in {raw} and could not be put there: {str(error).strip().splitlines()[-1]}."
             if dataset == "mnist":
@@ -70,25 +73,41 @@ def load_digits(
     if dataset == "digits":
         name, parts = "the small digits", _shuffled_parts(_read_small_digits(), [0.7, 0.8], generator)
     else:
-        known, test = _read_mnist(folder)
+        known, test = (_read_mnist(files, part) for part in ("train", "t10k"))
         name, parts = "MNIST", [*_shuffled_parts(known, [55 / 60], generator), test]
     return DigitSet(name, *(Split(x.to(device), y.to(device)) for x, y in parts))
 
 
-def _is_whole(raw: Path) -> bool:
-    from torchvision.datasets.utils import check_integrity  # here, since torchvision doubles the time of the import
+def _files(raw: Path) -> dict[str, bytes]:
+    """Return the content of those of MNIST's files that are there, unpacked; an archive serves where a file does not.
 
-    present = [raw / name for name in MNIST_FILES if (raw / name).exists()]
-    for file in present:
-        if not check_integrity(file, MNIST_FILES[file.name]):
-            damage = f"{file} is damaged: its {file.stat().st_size:,} bytes are not those of MNIST."
+    MNISTError if what is there of a file is damaged or cannot be read.
+    """
+    files = {}
+    for name, checksum in MNIST_FILES.items():
+        damage = ""
+        for path in (raw / name, raw / f"{name}.gz"):
+            try:
+                content = path.read_bytes()
+                content = gzip.decompress(content) if path.suffix == ".gz" else content
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except (gzip.BadGzipFile, EOFError, zlib.error):
+                content = b""
+            except OSError as error:
+                raise MNISTError(f"{path} cannot be read: {error.strerror}") from error
+            if hashlib.md5(content, usedforsecurity=False).hexdigest() == checksum:
+                files[name] = content
+                break
+            damage = damage or f"{path} is damaged: its {path.stat().st_size:,} bytes are not those of MNIST."
+        if damage and name not in files:
             raise MNISTError(f'{damage} Delete it, and it will be fetched again; or choose dataset "digits".')
-    return len(present) == len(MNIST_FILES)
+    return files
 
 
-def _fetch(raw: Path) -> None:
-    """Fetch MNIST. Files come to `raw` only when all are there and whole."""
-    from torchvision.datasets import MNIST
+def _fetch(raw: Path) -> dict[str, bytes]:
+    """Fetch MNIST, and return its files. They come to `raw` only when all are there and whole."""
+    from torchvision.datasets import MNIST  # here, since torchvision doubles the time of the import
 
     folder = raw.parents[1]
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,19 +117,20 @@ def _fetch(raw: Path) -> None:
         with TemporaryDirectory(dir=folder, prefix=".fetching-") as draft:
             MNIST(draft, download=True)
             drafted = Path(draft, "MNIST", "raw")
-            _is_whole(drafted)
+            files = _files(drafted)
             raw.mkdir(parents=True, exist_ok=True)
             for name in MNIST_FILES:
                 (drafted / name).replace(raw / name)
     finally:
         socket.setdefaulttimeout(timeout)
+    return files
 
 
-def _read_mnist(folder: Path | str) -> list[Split]:
-    from torchvision.datasets import MNIST
-
-    halves = [MNIST(Path(folder), train=train) for train in (True, False)]
-    return [Split(half.data.unsqueeze(1), half.targets) for half in halves]
+def _read_mnist(files: dict[str, bytes], part: str) -> Split:
+    """Return the images and labels of a part, "train" or "t10k"; 16 and 8 bytes in front give sizes."""
+    names = (f"{part}-images-idx3-ubyte", f"{part}-labels-idx1-ubyte")
+    x, y = (torch.frombuffer(bytearray(files[name]), dtype=torch.uint8) for name in names)
+    return Split(x[16:].reshape(-1, 1, 28, 28), y[8:].long())
 
 
 def _read_small_digits() -> Split:

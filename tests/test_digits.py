@@ -143,6 +143,59 @@ def test_a_damaged_file_is_named_and_left_as_it_was(little, tmp_path, dataset, h
     assert {path: path.read_bytes() for path in everything_in(tmp_path)} == before
 
 
+ARCHIVED = {
+    "all": list(range(4)),
+    "one": [2],
+    "the labels": [1, 3],
+}
+
+
+@pytest.mark.parametrize("dataset", ["auto", "mnist"])
+@pytest.mark.parametrize("archived", ARCHIVED)
+def test_whole_archives_need_no_network_and_nothing_is_written(little, monkeypatch, tmp_path, dataset, archived):
+    no_network(monkeypatch)
+    raw = lay(tmp_path, little)
+    for name in [list(little)[i] for i in ARCHIVED[archived]]:
+        (raw / f"{name}.gz").write_bytes(gzip.compress(little[name], mtime=5))  # not the bytes of a mirror's archive
+        (raw / name).unlink()
+    before = everything_in(tmp_path)
+    is_the_little_one(load_digits(dataset, tmp_path))
+    assert everything_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("dataset", ["auto", "mnist"])
+@pytest.mark.parametrize("how", ["truncated", "half", "empty", "one bit", "other bytes", "not an archive"])
+@pytest.mark.parametrize("name", ["train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"])
+def test_a_damaged_archive_is_named_and_left_as_it_was(little, monkeypatch, tmp_path, dataset, how, name):
+    no_network(monkeypatch)
+    raw = lay(tmp_path, little)
+    (raw / name).unlink()
+    archive = gzip.compress(little[name])
+    others = {"other bytes": gzip.compress(little[name][:-1]), "not an archive": little[name]}
+    (raw / f"{name}.gz").write_bytes(others[how] if how in others else damaged(how, archive))
+    before = {path: path.read_bytes() for path in everything_in(tmp_path)}
+    with pytest.raises(MNISTError, match=rf"{name}\.gz"):
+        load_digits(dataset, tmp_path)
+    assert {path: path.read_bytes() for path in everything_in(tmp_path)} == before
+
+
+@pytest.mark.parametrize("whole", ["", ".gz"])
+def test_of_file_and_archive_the_whole_one_is_read(little, monkeypatch, tmp_path, whole):
+    no_network(monkeypatch)
+    raw, name = lay(tmp_path, little), "train-labels-idx1-ubyte"
+    for kind, content in (("", little[name]), (".gz", gzip.compress(little[name]))):
+        (raw / f"{name}{kind}").write_bytes(content if kind == whole else content[:-9])
+    is_the_little_one(load_digits("mnist", tmp_path))
+
+
+def test_what_cannot_be_read_is_named(little, tmp_path):
+    raw = lay(tmp_path, little)
+    (raw / "train-labels-idx1-ubyte").unlink()
+    (raw / "train-labels-idx1-ubyte").mkdir()
+    with pytest.raises(MNISTError, match="train-labels-idx1-ubyte"):
+        load_digits("auto", tmp_path)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"<html>Moved</html>", gzip.compress(b"other bytes")],
