@@ -3,47 +3,78 @@
 import ast
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 import torch
 
-from ponder_utils._check import check_choice
+from ponder_utils._check import check_choice, check_int
+
+KINDS: dict[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool}  # of parameters, as declared
+AT_LEAST = {"SEEDS": 1, "SEED": 0, "WORKERS": 1}  # by the name of a parameter, in every notebook
 
 
-def pick_device(device: str = "auto") -> torch.device:
-    """Return the device "cpu" or "cuda"; "auto" is CUDA if there is one. ValueError for other names or missing CUDA."""
-    check_choice("device", device, ("auto", "cpu", "cuda"))
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device must be 'auto' or 'cpu' on this machine, which has no CUDA device; got 'cuda'")
-    return torch.device("cuda" if torch.cuda.is_available() and device != "cpu" else "cpu")
+def pick_device(device: str = "auto", name: str = "device") -> torch.device:
+    """Return the device "cpu", "cuda" or "mps" (Apple's GPU); "auto" is CUDA if there is one, else mps, else the CPU.
+
+    ValueError, which speaks of `name`, for other names, and for a device that is not there.
+    """
+    check_choice(name, device, ("auto", "cpu", "cuda", "mps"))
+    gpus = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    here = [*(gpu for gpu in gpus if gpus[gpu]), "cpu"]
+    if device not in ("auto", *here):
+        allowed = " or ".join(map(repr, ("auto", *reversed(here))))
+        raise ValueError(f"{name} must be {allowed} on this machine, which has no {device}; got {device!r}")
+    return torch.device(here[0] if device == "auto" else device)
 
 
 def describe_machine(device: torch.device) -> str:
     """Return versions, device and cores in one line."""
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {os.cpu_count()} cores"
+    name = "Apple's GPU (mps)" if device.type == "mps" else f"CPU, {os.cpu_count()} cores"
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else name
     return f"Python {platform.python_version()}, torch {torch.__version__}, {name}"
 
 
-def check_parameters(cells: Sequence[str]) -> None:
-    """Raise a ValueError if papermill injected a parameter that no cell declares; papermill itself only warns.
+def check_parameters(cells: Sequence[str], values: Mapping[str, Any] | None = None, **choices: Sequence[str]) -> None:
+    """Raise a ValueError or TypeError that names the first parameter of a notebook that is wrong.
 
     A notebook declares its parameters as annotated assignments, `NAME: type = value`; papermill adds a cell with its
-    own values that begins with "# Parameters". `cells` are the sources of the cells that have run, `In` in a notebook;
-    those that are not Python are passed over.
+    own values that begins with "# Parameters".
+
+    Args:
+        cells: the sources of the cells that have run, `In` in a notebook; those that are not Python are passed over. A
+            parameter that papermill injected and no cell declares is refused; papermill itself only warns.
+        values: the parameters as they are now, `globals()` in a notebook, for `check_parameter`.
+        choices: what is allowed, by parameter.
     """
-    declared, injected = set[str](), set[str]()
+    declared, injected = dict.fromkeys(choices, "str"), set[str]()
     for source in cells:
         by_papermill = source.startswith("# Parameters\n")
         for node in _statements(source):
             if by_papermill and isinstance(node, ast.Assign):
                 injected |= {target.id for target in node.targets if isinstance(target, ast.Name)}
             elif not by_papermill and isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                declared.add(node.target.id)
-    unknown = sorted(injected - declared)
+                declared[node.target.id] = ast.unparse(node.annotation)
+    unknown = sorted(injected - declared.keys())
     if unknown:
         raise ValueError(f"unknown parameter {', '.join(unknown)}; this notebook has {', '.join(sorted(declared))}")
+    for name, kind in declared.items():
+        if values and name in values and name.isupper() and kind in KINDS:
+            check_parameter(name, values[name], kind, choices.get(name, ()))
+
+
+def check_parameter(name: str, value: Any, kind: str, choices: Sequence[str] = ()) -> None:
+    """Raise a TypeError or ValueError if the value is not of the declared kind ("int"), too low, or not a choice."""
+    allowed = f"one of {', '.join(map(repr, choices))}" if choices else f"of type {kind}"
+    if name in AT_LEAST:
+        check_int(name, value, AT_LEAST[name])
+    elif not isinstance(value, KINDS[kind]) or isinstance(value, bool) != (kind == "bool"):
+        raise TypeError(f"{name} must be {allowed}; got {value!r} ({type(value).__name__})")
+    elif choices:
+        check_choice(name, value, choices)
+    elif name == "DEVICE":
+        pick_device(value, name)
 
 
 def _statements(cell: str) -> list[ast.stmt]:

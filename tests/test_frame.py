@@ -21,6 +21,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from matplotlib.colors import rgb_to_hsv, to_rgb
 
 import ponder_utils
+from ponder_course import notebook
 from ponder_course.figures import style
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -294,21 +295,127 @@ def test_the_origin_takes_the_place_of_the_placeholder_and_of_nothing_else(befor
     assert project.read_text() == wanted
 
 
+def parameters_of(path):
+    """The name, type and comment of each parameter."""
+    (cell,) = [cell for cell in read(path).cells if "parameters" in tags(cell)]
+    return [re.fullmatch(r"(\w+): (\w+) = .+?  # (.+)", line).groups() for line in cell.source.splitlines()]
+
+
+def choices_in(comment):
+    """What a parameter's comment puts in quotes, if it begins with that: all that is allowed."""
+    return re.findall(r'"(\w+)"', comment) if comment.startswith('"') else []
+
+
 @notebooks
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["{}T", "smoke"], "has no parameter {}T; it has .*{}"),
-        (["{}", "3"], "{} must be of type str; got 3"),
-    ],
-)
-def test_the_course_refuses_parameters_before_it_runs_anything(path, given, message, tmp_path, monkeypatch):
+def test_the_course_refuses_parameters_before_it_runs_anything(path, tmp_path, monkeypatch):
     monkeypatch.setattr(course, "run", lambda *_: pytest.fail("ran"))
-    name = "RUN" if is_evidence(path) else "BUDGET"
-    arguments = [path.stem, "-p", *(text.replace("{}", name) for text in given), "--out", str(tmp_path / "out")]
-    with pytest.raises(SystemExit, match=message.replace("{}", name)):
-        course.main(arguments)
+    bad = {"int": ["x", "-1", "1.5", "True", ""], "float": ["x"], "bool": ["x"], "str": []}
+    tried = [(name, text) for name, kind, _ in parameters_of(path) for text in bad[kind]]
+    for name, text in [("BUDGETS", "smoke"), *tried]:
+        for arguments in (["-p", name, text], ["--grid", name, text]):
+            with pytest.raises(SystemExit, match=rf"{name}\b"):
+                course.main([path.stem, *arguments, "--out", str(tmp_path / "out")])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["2024", "1_000", "None", "True", "0.5", "[1]", "'x'", ""])
+def test_a_text_stays_one_where_a_text_is_declared(text, tmp_path, ran, monkeypatch):
+    monkeypatch.setattr(course, "ROOT", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    little_notebook(tmp_path / "notebooks", "B", parameters='A: int = 1  # a number\nB: str = "x"  # a folder')
+    for which, arguments in enumerate((["-p", "B", text], ["--grid", "B", text, "y"])):
+        assert course.main(["little", *arguments, "--out", str(tmp_path / f"runs{which}"), "-p", "A", "1_0"]) == 0
+    assert [parameters["B"] for parameters, _ in ran] == [text, text, "y"]
+    assert {parameters["A"] for parameters, _ in ran} == {10}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [("int", "1_000", 1000), ("int", "-3", -3), ("float", "0.5", 0.5), ("float", "2", 2.0), ("bool", "False", False)],
+)
+def test_other_types_are_read_as_declared(kind, text, value, tmp_path):
+    little = little_notebook(tmp_path, "A", parameters=f"A: {kind} = 1  # a value")
+    read_as = course.check_parameters(little, {"A": text})["A"]
+    assert (read_as, type(read_as)) == (value, type(value))
+
+
+def checked(path, **given):
+    """Run a notebook's parameters, take those that are given, and run what the next cell begins with: the check."""
+    cells = code(read(path))
+    (place,) = [i for i, cell in enumerate(cells) if "parameters" in tags(cell)]
+    names = {"In": ["", cells[place].source], "notebook": notebook}
+    exec(cells[place].source, names)
+    names.update(given)
+    first = ast.parse(cells[place + 1].source).body
+    if isinstance(first[0], ast.ImportFrom) and first[0].module == "ponder_course":
+        first = first[1:]
+    call = ast.unparse(first[0])
+    assert call.startswith("notebook.check_parameters(In, globals(), ")
+    exec(call, names)
+
+
+WRONG = {
+    "SEEDS": [0, -1, "3", 1.5, True, None, [3]], "WORKERS": [0, "2", True], "SEED": [-1, "0", 0.5, False],
+    "BUDGET": ["clas", ["class"], 1, None], "RUN": ["unknown", ["stored"], None], "RESULTS": [5, None, ["x"]],
+    "DATA": [5, None], "DEVICE": ["gpu", 0, None], "DATASET": ["MNIST", 5],
+}  # fmt: skip
+
+
+@notebooks
+def test_bad_parameters_are_refused_in_a_line_before_anything_else(path):
+    checked(path)
+    for name, kind, comment in parameters_of(path):
+        for value in choices_in(comment) if name != "DEVICE" else ["auto", "cpu"]:
+            checked(path, **{name: value})
+        assert kind == "int" or choices_in(comment) or name in ("RESULTS", "DATA")
+        for value in WRONG[name]:
+            with pytest.raises((TypeError, ValueError)) as refused:
+                checked(path, **{name: value})
+            message = str(refused.value)
+            assert message.startswith(f"{name} ")
+            assert repr(value) in message
+            assert len(message.splitlines()) == 1
+            assert all(repr(choice) in message for choice in choices_in(comment) if name not in ("DEVICE", "DATASET"))
+
+
+@notebooks
+def test_a_path_beside_the_notebook_is_a_parameter_or_sought_at_hand(path):
+    """So that a notebook that runs in another folder says what is missing."""
+    for cell in code(read(path)):
+        tree = ast.parse(TransformerManager().transform_cell(cell.source))
+        found = [node for node in ast.walk(tree) if isinstance(getattr(node, "value", None), str)]
+        at_hand = re.findall(r'at_hand\("([^"]*)"\)', cell.source)
+        allowed = [*at_hand, *re.findall(r'(?m)^[A-Z]+: str = "([^"]*)"', cell.source)]
+        assert not [node.value for node in found if node.value.startswith("../") and node.value not in allowed]
+
+
+def test_text_files_are_read_and_written_as_utf_8():
+    """Whatever the machine's encoding is."""
+    sources = {path: path.read_text(encoding="utf-8") for path in PYTHON}
+    for path in NOTEBOOKS:
+        cells = [TransformerManager().transform_cell(cell.source) for cell in code(read(path))]
+        sources[path] = "\n".join(cells)
+    for path, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                binary = "Image" in ast.unparse(node.func) or any("b" in ast.unparse(part) for part in node.args)
+                if name in ("read_text", "write_text") or (name == "open" and not binary):
+                    assert "encoding" in {keyword.arg for keyword in node.keywords}, f"{path}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_a_console_that_is_not_of_utf_8_prints_the_table(encoding, tmp_path, run_course, monkeypatch):
+    def run(notebook, parameters, executed):
+        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": "KL(p‖p_G) \u2264 1, 思"}
+
+    monkeypatch.setattr(course, "run", run)
+    console = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", console)
+    little_notebook(tmp_path / "notebooks", "A")
+    assert run_course("little") == 0
+    console.flush()
+    assert b"KL(p?p_G) ? 1, ?" in console.buffer.getvalue()
 
 
 def test_no_notebook_of_this_name(tmp_path):

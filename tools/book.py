@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 from slides import bare, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, notebooks
+from stamp import ROOT, address, notebooks, print_anywhere
 
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
@@ -224,6 +224,7 @@ def gather() -> None:
 
 def main() -> int:
     """Gather and build; a warning is an error."""
+    print_anywhere()
     start = time.monotonic()
     gather()
     failed = build_main(["-q", "-W", "--keep-going", "-j", "2", "-d", str(BOOK / "doctrees"), str(SOURCE), str(SITE)])

@@ -12,20 +12,21 @@ folder). Each run is kept in a file of its own, one that fails stops no other, a
 again after a kill.
 
 NOTEBOOK is a name in notebooks/, notebooks/evidence/ or notebooks/problems/, such as 03_parity; none means all lessons
-and evidence, and with --commit the problem sheets, too. A parameter that a notebook does not declare, or whose value
-has another type than its default, is refused before anything is executed. The table is written before the first
-notebook and after each, so that it is right even if this command is killed; that of a grid is printed.
+and evidence, and with --commit the problem sheets, too. A VALUE is read as the type that the notebook declares, so that
+a folder may be called 2024. A parameter that is not declared, or of another type, is refused before anything is
+executed. The table is written before the first notebook and after each, so that it is right even if this command is
+killed; that of a grid is printed.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import hashlib
 import itertools
 import json
 import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -43,30 +44,42 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from traitlets.config import Config
 
 from ponder_course import runs, store
+from ponder_course.notebook import KINDS, check_parameter
+from ponder_utils._check import check_choice
 from ponder_utils.checkpoints import written_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = "10s"  # with a scheduler that does not answer
 
 
-def read_value(text: str) -> object:
-    """Return a parameter's value: a Python literal, or else the text itself."""
+def read_value(text: str, kind: str = "str") -> object:
+    """Return the value that a text gives to a parameter of a kind; the text itself where it is none of that kind."""
+    if kind == "bool":
+        return {"True": True, "False": False}.get(text, text)
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        return {"int": int, "float": float}.get(kind, str)(text)
+    except ValueError:
         return text
 
 
-def check_parameters(notebook: Path, parameters: dict[str, Any]) -> None:
-    """Raise SystemExit for a parameter that the notebook does not declare, or whose value has another type."""
+def check_parameters(notebook: Path, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters with each text read as a value of the type that the notebook declares.
+
+    SystemExit for a parameter that it does not declare, or that is not of that type.
+    """
     declared = papermill.inspect_notebook(notebook)
+    values = {}
     for name, value in parameters.items():
         if name not in declared:
             raise SystemExit(f"{notebook.name} has no parameter {name}; it has {', '.join(declared)}")
-        default = ast.literal_eval(declared[name]["default"])
-        accepted = (int, float) if type(default) is float else type(default)
-        if not isinstance(value, accepted) or isinstance(value, bool) != isinstance(default, bool):
-            raise SystemExit(f"{notebook.name}: {name} must be of type {type(default).__name__}; got {value!r}")
+        kind = declared[name]["inferred_type_name"]
+        values[name] = read_value(value, kind) if isinstance(value, str) else value  # read, if it was checked before
+        try:
+            check_choice(f"the declared type of {name}", kind, tuple(KINDS))
+            check_parameter(name, values[name], kind)
+        except (TypeError, ValueError) as error:
+            raise SystemExit(f"{notebook.name}: {error}") from None
+    return values
 
 
 def headline(notebook: nbformat.NotebookNode) -> str:
@@ -164,10 +177,9 @@ def run_grid(
     notebook: Path, given: dict[str, Any], grid: list[list[str]], out: Path, workers: int, scheduler: str | None
 ) -> list[dict[str, Any]]:
     """Run a notebook for every combination of the grid's values; a row for each."""
-    values = {name: [read_value(text) for text in texts] for name, *texts in grid}
+    given = check_parameters(notebook, given)
+    values = {name: [check_parameters(notebook, {name: text})[name] for text in texts] for name, *texts in grid}
     varied = [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
-    for combination in varied:
-        check_parameters(notebook, given | combination)
     source = hashlib.sha256(notebook.read_bytes()).hexdigest()[:12]
     same = {"notebook": str(notebook), "source": source, "out": str(out.resolve()), "given": given}
     settings: list[dict[str, Any]] = [same | {"varied": combination} for combination in varied]
@@ -250,6 +262,7 @@ def write_table(rows: list[dict[str, Any]], out: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the notebooks that are asked for, and return 1 if one of them failed."""
+    stamp.print_anywhere()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", nargs="*", metavar="NOTEBOOK")
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
@@ -271,9 +284,6 @@ def main(arguments: list[str] | None = None) -> int:
     names = [name for name, *_ in [*args.parameters, *args.grid]]
     if len(set(names)) < len(names):
         parser.error(f"each parameter is given once, with -p or with --grid; got {', '.join(names)}")
-    for name, *texts in args.grid:
-        if len({repr(read_value(text)) for text in texts}) < len(texts):
-            parser.error(f"--grid {name} must have values that differ; got {', '.join(texts)}")
 
     notebooks = stamp.notebooks(ROOT)
     names = [notebook.stem for notebook in notebooks]
@@ -282,23 +292,25 @@ def main(arguments: list[str] | None = None) -> int:
         raise SystemExit(f"NOTEBOOK must be one of {', '.join(names)}; got {', '.join(sorted(unknown))}")
     unnamed = {notebook.stem for notebook in notebooks if args.commit or notebook.parent.name != "problems"}
     chosen = [notebook for notebook in notebooks if notebook.stem in (args.notebooks or unnamed)]
-    parameters = {name: read_value(value) for name, value in args.parameters}
-    for notebook in chosen:
-        check_parameters(notebook, parameters)
+    parameters = {notebook: check_parameters(notebook, dict(args.parameters)) for notebook in chosen}
+    for name, *texts in args.grid:
+        if len({check_parameters(chosen[0], {name: text})[name] for text in texts}) < len(texts):
+            parser.error(f"--grid {name} must have values that differ; got {', '.join(texts)}")
     try:
         args.out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=args.out).close()
     except OSError as error:
         parser.error(f"--out must be a folder, or a new one; got {args.out}: {error.strerror}")
 
     if args.grid:
-        rows = run_grid(chosen[0], parameters, args.grid, args.out, args.workers or 1, args.scheduler)
+        rows = run_grid(chosen[0], parameters[chosen[0]], args.grid, args.out, args.workers or 1, args.scheduler)
     else:
         rows = [
             {"notebook": notebook.stem, "status": "not run yet", "minutes": None, "headline": ""} for notebook in chosen
         ]
         write_table(rows, args.out)
         for i, notebook in enumerate(chosen):
-            rows[i] = run(notebook, parameters, args.out / notebook.name)
+            rows[i] = run(notebook, parameters[notebook], args.out / notebook.name)
             write_table(rows, args.out)
     print(table(rows))
     all_ran = all(row["status"] == "ok" for row in rows)

@@ -10,6 +10,7 @@ elsewhere, and leaves the plain build to pip. It needs nothing but Python.
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import platform
 import shutil
@@ -59,6 +60,8 @@ def reachable(index: str = INDEX, patience: float = PATIENCE) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Install the CPU build if that is of use and possible; 0 whatever happens, since pip goes on from here."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a console that is not one of UTF-8 may not know a folder's name
+        sys.stdout.reconfigure(errors="replace")
     lines = wanted(Path(arguments[0]))
     if not lines or platform.system() != "Linux" or importlib.util.find_spec("torch") or has_gpu():
         return 0

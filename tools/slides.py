@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from stamp import ROOT
+from stamp import ROOT, print_anywhere
 
 DECKS = ROOT / "runs" / "slides"
 PARTS = ROOT / "book" / "slides"
@@ -251,6 +251,7 @@ def write_decks(folder: Path, mathjax: str) -> int:
 
 def main() -> int:
     """Write all decks anew."""
+    print_anywhere()
     shutil.rmtree(DECKS, ignore_errors=True)
     count = write_decks(DECKS, "mathjax")
     copy_mathjax(DECKS / "mathjax")

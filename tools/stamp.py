@@ -11,6 +11,7 @@ its place. The figure of README.md, with its sentence: from the cell tagged
 from __future__ import annotations
 
 import base64
+import io
 import re
 import subprocess
 import sys
@@ -38,10 +39,18 @@ def notebooks(root: Path = ROOT) -> list[Path]:
     return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 
+def print_anywhere() -> None:
+    """Let a console that does not know a character, since it is not one of UTF-8, show a question mark."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # else it is not a console
+        sys.stdout.reconfigure(errors="replace")
+
+
 def address() -> str:
     """The repository's address, from pyproject.toml."""
     found = re.search(
-        r'^Repository = "(https://github\.com/[\w.-]+/[\w.-]+)"$', (ROOT / "pyproject.toml").read_text(), re.M
+        r'^Repository = "(https://github\.com/[\w.-]+/[\w.-]+)"$',
+        (ROOT / "pyproject.toml").read_text(encoding="utf-8"),
+        re.M,
     )
     if not found:
         raise SystemExit('pyproject.toml: [project.urls] must have Repository = "https://github.com/OWNER/NAME"')
@@ -57,7 +66,7 @@ def adopt_origin(root: Path = ROOT) -> None:
     text = project.read_text(encoding="utf-8")
     asked = ["git", "-C", str(root), "remote", "get-url", "origin"]
     try:
-        origin = subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+        origin = subprocess.run(asked, capture_output=True).stdout.decode(errors="replace").strip()
     except OSError:  # no git here
         return
     found = re.fullmatch(
@@ -111,6 +120,7 @@ def stamped() -> dict[Path, bytes]:
 
 def main() -> int:
     """Stamp what differs, and say so."""
+    print_anywhere()
     adopt_origin()
     for path, content in stamped().items():
         if not path.exists() or path.read_bytes() != content:
