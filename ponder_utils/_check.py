@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import torch
+from torch import Tensor
+
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` if it is a whole number in [low, high] (no upper end if `high` is None)."""
@@ -34,3 +37,29 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
     return value
+
+
+def check_generator(generator: Any) -> torch.device:
+    """Return the device that a `torch.Generator` draws on, the CPU for None."""
+    if generator is None:
+        return torch.device("cpu")
+    if not isinstance(generator, torch.Generator):
+        wanted = "a torch.Generator or None; for a seed, torch.Generator().manual_seed(seed)"
+        raise TypeError(f"generator must be {wanted}; got {generator!r} ({type(generator).__name__})")
+    return generator.device
+
+
+def check_mask(name: str, mask: Any, shape: Sequence[int]) -> Tensor:
+    """Return `mask` if it is a bool tensor of this shape. It may not be 0 and 1: libraries differ in what 1 means."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"{name} must be a bool tensor of shape {list(shape)}; got {came}")
+    if mask.shape != tuple(shape):
+        raise ValueError(f"{name} must have shape {list(shape)}; got {list(mask.shape)}")
+    return mask
+
+
+def check_targets(y: Tensor, mask: Tensor) -> None:
+    """Raise a ValueError if there is not one target for each value of the mask."""
+    if y.shape[: mask.ndim] != mask.shape:
+        raise ValueError(f"y must have one target per value of mask, {list(mask.shape)}; got {list(y.shape)}")

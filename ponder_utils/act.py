@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real
-from ponder_utils.cells import start_cell
+from ponder_utils.cells import check_cell, start_cell
 from ponder_utils.halting import PonderOutput, at_least_float32, average
 from ponder_utils.states import hidden_state, map_states, select_rows
 
@@ -39,9 +39,7 @@ class ACT(nn.Module):
 
     def __init__(self, cell: Any, n_outputs: int = 1, *, epsilon: float = 0.01, max_steps: int = 100) -> None:
         super().__init__()
-        if not (callable(cell) and hasattr(cell, "input_size") and hasattr(cell, "hidden_size")):
-            raise TypeError(f"cell must be a recurrent cell with input_size and hidden_size; got {cell!r}")
-        self.cell = cell
+        self.cell = check_cell(cell, "input_size", "hidden_size")
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
         self.epsilon = check_real("epsilon", epsilon, 0, 1, open_low=True)
         self.max_steps = check_int("max_steps", max_steps, 1)

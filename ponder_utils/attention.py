@@ -1,9 +1,11 @@
 """Steps that read by attention: every token reads every other (one layer of a transformer), or one reader a memory."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils._check import check_choice, check_int, check_mask, check_real
 from ponder_utils.tasks.forests import READS
 
 HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
@@ -25,8 +27,6 @@ class TransformerStep(nn.Module):
         causal: a token reads itself and those before it.
     """
 
-    of_padding: Tensor
-
     def __init__(
         self, size: int, n_outputs: int = 1, n_heads: int = 1, reads: str = "now", sleep: float = 0.0,
         causal: bool = False,
@@ -44,18 +44,15 @@ class TransformerStep(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(size, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
         self.norm_attention, self.norm_mlp = nn.LayerNorm(size), nn.LayerNorm(size)
         self.heads = nn.Linear(size, n_outputs + 1)
-        constant = torch.tensor([SURE, *[0.0] * (n_outputs - 1), HALTED])
-        self.register_buffer("of_padding", constant, persistent=False)
 
     def start(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
-        """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens].
+        """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens], true at padding.
 
-        Nobody reads padding, which halts at once: it has lambda_n = 1 and the same sure answer at every step. Leave it
-        out of the loss. A sample may be nothing but padding.
+        Nobody reads padding, whatever stands there, and it halts at once: it has lambda_n = 1 and the same sure answer
+        at every step. Leave it out of the loss: `mask=~padding`. A sample may be nothing but padding.
         """
-        tokens, padding = x if isinstance(x, tuple) else (x, None)
-        _check_tokens("x", tokens, padding, self.attention.embed_dim)
-        return (tokens, padding), tokens
+        z = _without_padding("x", x, self.attention.embed_dim)
+        return z, z[0]
 
     def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return y_hat_n, the next states [batch, tokens, size] and a_n [batch, tokens]. z, h: as from `start`."""
@@ -77,7 +74,10 @@ class TransformerStep(nn.Module):
                 unread, later = None, hidden.repeat_interleave(self.attention.num_heads, 0)
         elif padding is not None:
             unread = padding & ~padding.all(1, keepdim=True)
-        heard, _ = self.attention(h, memory, memory, unread, need_weights=False, attn_mask=later)
+        if h.numel() and memory.numel():
+            heard, _ = self.attention(h, memory, memory, unread, need_weights=False, attn_mask=later)
+        else:
+            heard = torch.zeros_like(h)
         if padding is not None:  # who has nothing to read hears nothing
             heard = heard.masked_fill(padding.all(1)[:, None, None], 0.0)
         new = self.norm_attention(h + heard)
@@ -85,10 +85,13 @@ class TransformerStep(nn.Module):
 
     def read(self, h: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return y_hat [...] or [..., n_outputs] and halting logits [...] for h [..., size]."""
-        both = self.heads(h)
+        y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
         if padding is not None:
-            both = torch.where(padding[..., None], self.of_padding.to(both.dtype), both)
-        y_hat, halt_logit = both.split([self.n_outputs, 1], dim=-1)
+            halt_logit = halt_logit.masked_fill(padding[..., None], HALTED)
+            is_first = (
+                torch.arange(self.n_outputs, device=h.device) == 0
+            )  # a sure class, and sure of each by itself
+            y_hat = torch.where(padding[..., None], torch.where(is_first, SURE, -SURE).to(y_hat.dtype), y_hat)
         return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
 
@@ -101,11 +104,15 @@ class ReaderStep(nn.Module):
 
     def start(self, x: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
         """x: question [batch, size], memory [batch, tokens, size] and, if any is, where it is padding, as above."""
-        question, memory, padding = x if len(x) == 3 else (x[0], x[1], None)
-        _check_tokens("memory", memory, padding, self.reader.attention.embed_dim)
-        if question.shape != memory[:, 0].shape:
-            raise ValueError(f"question must have shape {list(memory[:, 0].shape)}; got {list(question.shape)}")
-        return (memory, padding), question
+        if not isinstance(x, tuple | list) or len(x) not in (2, 3):
+            came = f"{len(x)} parts" if isinstance(x, tuple | list) else type(x).__name__
+            raise TypeError(f"x must be question, memory and, if any is padding, where; got {came}")
+        question, *rest = x
+        z = _without_padding("memory", rest, self.reader.attention.embed_dim)
+        wanted = [z[0].shape[0], z[0].shape[2]]
+        if list(question.shape) != wanted:
+            raise ValueError(f"question must have shape {wanted}; got {list(question.shape)}")
+        return z, question
 
     def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return y_hat_n [batch] or [batch, n_outputs], the next state [batch, size] and a_n [batch]."""
@@ -114,8 +121,19 @@ class ReaderStep(nn.Module):
         return y_hat, h, halt_logit
 
 
-def _check_tokens(name: str, tokens: Tensor, padding: Tensor | None, size: int) -> None:
-    if tokens.ndim != 3 or tokens.shape[2] != size:
-        raise ValueError(f"{name} must have shape [batch, tokens, size = {size}]; got {list(tokens.shape)}")
-    if padding is not None and padding.shape != tokens.shape[:2]:
-        raise ValueError(f"padding must have shape {list(tokens.shape[:2])}; got {list(padding.shape)}")
+def _without_padding(name: str, x: Any, size: int) -> tuple[Tensor, Tensor | None]:
+    """Return the tokens of x, 0 where they are padding, and where that is, for tokens or (tokens, padding).
+
+    They must be 0, since attention multiplies what nobody reads by 0, and 0 times infinity is NaN.
+    """
+    parts = x if isinstance(x, tuple | list) else (x,)
+    if len(parts) not in (1, 2):
+        raise TypeError(f"{name} must be tokens, or a pair of tokens and padding; got {len(parts)} parts")
+    tokens, padding = parts[0], parts[1] if len(parts) == 2 else None
+    if not isinstance(tokens, Tensor) or tokens.ndim != 3 or tokens.shape[2] != size:
+        came = list(tokens.shape) if isinstance(tokens, Tensor) else type(tokens).__name__
+        raise ValueError(f"{name} must have shape [batch, tokens, size = {size}]; got {came}")
+    if padding is None:
+        return tokens, None
+    check_mask("padding", padding, tokens.shape[:2])
+    return tokens.masked_fill(padding[..., None], 0.0), padding

@@ -99,6 +99,15 @@ class GRUCell(Cell):
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 
 
+def check_cell(cell: Any, *sizes: str) -> Any:
+    """Return `cell` if it can be one and has these sizes, such as "hidden_size"; else raise TypeError."""
+    is_cell = callable(cell) and not isinstance(cell, type | nn.RNNBase)  # nn.LSTM runs through a whole sequence
+    if not is_cell or not all(hasattr(cell, size) for size in sizes):
+        wanted = f"a recurrent cell with {' and '.join(sizes)}, called as cell(x, state), such as nn.LSTMCell(8, 64)"
+        raise TypeError(f"cell must be {wanted}; got {cell!r}")
+    return cell
+
+
 def start_cell(cell: Any, x: Tensor) -> Any:
     """Return what the cell takes in place of x at every step: `cell.start(x)`, or x if it has no such method."""
     return cell.start(x) if hasattr(cell, "start") else x

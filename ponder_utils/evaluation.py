@@ -7,25 +7,39 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils.halting import expected_steps
-from ponder_utils.pondernet import PonderNet
-from ponder_utils.states import first_tensor
+from ponder_utils._check import check_targets
+from ponder_utils.halting import PonderOutput, expected_steps
+from ponder_utils.states import map_states
 
 Correct = Callable[[Tensor, Tensor], Tensor]  # y_hat, y [N, batch, ...] -> bool [N, batch]
 
 
 def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return whether the logit y_hat is on the side of the target y in {0, 1}: bool, in the shape of y_hat."""
-    return (y_hat > 0) == (y > 0.5)
+    """Return whether the logit y_hat is on the side of the target y in [0, 1]: bool, in the shape of y_hat.
+
+    NaN is never right. ValueError if a target is none, such as the -1 of a place that is not asked.
+    """
+    _check_targets(y, (y >= 0) & (y <= 1), "[0, 1]")
+    return ((y_hat > 0) == (y > 0.5)) & ~y_hat.isnan()
 
 
 def class_correct(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return whether the largest of the class logits y_hat [..., classes] is that of the target class y: bool [...]."""
-    return y_hat.argmax(-1) == y
+    """Return whether the largest of the class logits y_hat [..., classes] is that of the target class y: bool [...].
+
+    NaN is never right. ValueError if a target is no class, such as a -1 or -100 where nothing is asked.
+    """
+    _check_targets(y, (y >= 0) & (y < y_hat.shape[-1]), f"[0, {y_hat.shape[-1] - 1}]")
+    return (y_hat.argmax(-1) == y) & ~y_hat.isnan().any(-1)
+
+
+def _check_targets(y: Tensor, allowed: Tensor, interval: str) -> None:
+    if not allowed.all():
+        advice = "Where nothing is asked, leave it out: `evaluate(model, x, y, mask=...)`, or y_hat[mask] and y[mask]."
+        raise ValueError(f"y must be in {interval}; got {y[~allowed][0].item():g}. {advice}")
 
 
 class Score(NamedTuple):
-    """Means over a set of inputs."""
+    """Means over all answers that are asked: one for each sample, or one for each of its places if each halts alone."""
 
     accuracy: float  # expected over the halting step: sum_n p_n [right at step n]
     steps: float  # expected steps, sum_n n p_n
@@ -45,24 +59,56 @@ def modes_kept(model: nn.Module) -> Iterator[None]:
 
 
 @torch.no_grad()
-def evaluate(model: PonderNet, x: Any, y: Tensor, correct: Correct = binary_correct) -> Score:
-    """Score a network on inputs x with targets y [batch, ...], in evaluation mode (no dropout).
+def evaluate(
+    model: nn.Module, x: Any, y: Tensor | None = None, correct: Correct = binary_correct, mask: Tensor | None = None
+) -> Score:
+    """Score a network, in evaluation mode (no dropout).
 
-    ValueError if `correct` returns another shape, or if there is not one target per sample.
+    Args:
+        model: x -> `PonderOutput`, such as a `PonderNet` or a `PonderSequence`.
+        x, y: inputs, and targets [batch, ...]. Without y, x is an iterable of batches (x, y) or (x, y, mask), such as a
+            `DataLoader`; they are brought to the device of the network's parameters.
+        correct: whether answers are right; NaN never is, whatever it says.
+        mask: bool [batch], or [batch, *places]: the answers that are asked; None: all.
+    ValueError if `correct` returns another shape, there is not one target per sample, or nothing is asked.
     """
-    batch_size = len(first_tensor(x))
-    if len(y) != batch_size:
-        raise ValueError(f"y must have one target per sample, [{batch_size}, ...]; got {list(y.shape)}")
+    device = next((weight.device for weight in model.parameters()), None)
+    batches: Any = [(x, y, mask)]
+    if y is None:
+        if mask is not None:
+            raise ValueError("mask goes with y; where x gives batches, each is (x, y, mask)")
+        batches = (map_states(lambda part: part.to(device), tuple(batch)) for batch in x)
+    by_batch = []
     with modes_kept(model):
-        y_hat, _, log_p = model.eval()(x)
-    p = log_p.exp()  # [N, batch]
-    right = correct(y_hat, y.expand(len(p), *y.shape)).to(p.dtype)
-    if right.shape != p.shape:
-        came = f"{list(right.shape)}, from answers {list(y_hat.shape)} and targets {list(y.shape)}"
-        raise ValueError(f"correct must return one value per step and sample, {list(p.shape)}; got {came}")
+        model.eval()
+        for inputs, targets, *rest in batches:
+            by_batch.append(_right_and_log_p(model(inputs), targets, correct, rest[0] if rest else None))
+    if sum(log_p.shape[1] for _, log_p in by_batch) == 0:
+        raise ValueError("evaluate needs an answer that is asked; got none in x, or a mask that is true nowhere")
+    right, log_p = (torch.cat(parts, dim=1) for parts in zip(*by_batch, strict=True))  # [N, answers]
+    p = log_p.exp()
     return Score(
         accuracy=(p * right).sum(0).mean().item(),
         steps=expected_steps(log_p).mean().item(),
         accuracy_by_step=right.mean(1).tolist(),
         p=p.mean(1).tolist(),
     )
+
+
+def _right_and_log_p(output: PonderOutput, y: Tensor, correct: Correct, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return whether each asked answer is right, 0.0 or 1.0, and its log p_n: [N, answers] each."""
+    batch_size = output.log_p.shape[1]
+    if len(y) != batch_size:
+        raise ValueError(f"y must have one target per sample, [{batch_size}, ...]; got {list(y.shape)}")
+    if mask is not None:
+        check_targets(y, mask)
+        output, y = output.at(mask), y[mask]
+    y_hat, log_p = output.y_hat, output.log_p
+    right = correct(y_hat, y.expand(len(log_p), *y.shape)).to(log_p.dtype)
+    if right.shape != log_p.shape:
+        came = f"{list(right.shape)}, from answers {list(y_hat.shape)} and targets {list(y.shape)}"
+        raise ValueError(f"correct must return one value per step and sample, {list(log_p.shape)}; got {came}")
+    is_nan = y_hat.isnan()
+    if is_nan.ndim > log_p.ndim:
+        is_nan = is_nan.flatten(log_p.ndim).any(-1)
+    return right.masked_fill(is_nan, 0.0).flatten(1), log_p.flatten(1)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils._check import check_choice, check_int, check_mask, check_real
 
 REPAIRS = ("renormalise", "remainder")
 DIRECTIONS = ("p||p_G", "p_G||p")
@@ -34,9 +34,13 @@ class PonderOutput(NamedTuple):
         """log prod_{j<=n} (1 - lambda_j), the log-probability of continuing after each step: [N, batch]."""
         return logsigmoid(-at_least_float32(self.halt_logits)).cumsum(0)
 
-    def at(self, places: Tensor) -> "PonderOutput":
-        """Return the output at these places, each of which is a sample now: places bool [batch, *places]."""
-        return PonderOutput(*(part[:, places] for part in self))
+    def at(self, mask: Tensor) -> "PonderOutput":
+        """Return the output where the mask, bool [batch, *places], is true: each such place is a sample now.
+
+        TypeError if it is not bool, or has another shape than a step's halting logits.
+        """
+        check_mask("mask", mask, self.halt_logits.shape[1:])
+        return PonderOutput(*(part[:, mask] for part in self))
 
 
 def at_least_float32(x: Tensor) -> Tensor:
@@ -104,8 +108,8 @@ def make_log_prior(prior: float | str | Tensor, max_steps: int, repair: str = "r
         check_choice("prior", prior, ("uniform",))
         return torch.full((check_int("max_steps", max_steps, 1),), -math.log(max_steps), dtype=torch.float64)
     if not isinstance(prior, Tensor):
-        return geometric_log_prior(prior, max_steps, repair)
-    p_G = prior.detach().double()
+        return geometric_log_prior(check_real("prior", prior, 0, 1, open_low=True), max_steps, repair)
+    p_G = prior.detach().cpu().double()  # in the CPU's memory, since not every device has float64
     if p_G.shape != (check_int("max_steps", max_steps, 1),):
         raise ValueError(f"prior must have one value per step, shape [{max_steps}]; got {list(p_G.shape)}")
     if not (p_G > 0).all() or abs(p_G.sum().item() - 1) > 1e-4:
@@ -124,6 +128,7 @@ def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -
     if log_prior.shape != log_p.shape[:1]:
         wanted = f"[N] = {list(log_p.shape[:1])}, one value per step of log_p"
         raise ValueError(f"log_prior must have shape {wanted}; got {list(log_prior.shape)}")
-    log_g = log_prior.to(log_p).view(-1, *[1] * (log_p.ndim - 1))
+    log_g = log_prior.to(log_p.dtype).to(log_p.device).view(-1, *[1] * (log_p.ndim - 1))
     log_a, log_b = (log_p, log_g) if direction == "p||p_G" else (log_g, log_p)
-    return (log_a.exp() * (log_a - log_b)).sum(0)
+    mass = log_a.exp()
+    return (mass * (log_a - log_b).masked_fill(mass == 0, 0.0)).sum(0)  # 0 log 0 = 0, and so is its gradient

@@ -23,8 +23,8 @@ def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, ker
     place and shape (of a line or a grid, without batch and channels) have one number for each dimension; kernel is odd.
     ValueError if the place is outside.
     """
-    if len(place) != len(shape):
-        raise ValueError(f"place must have one number per side of {tuple(shape)}; got {tuple(place)}")
+    if not isinstance(place, tuple | list) or not isinstance(shape, tuple | list) or len(place) != len(shape):
+        raise ValueError(f"place must have one number per side of shape = {shape!r}; got {place!r}")
     away = []
     for size, middle in zip(shape, place, strict=True):
         check_int("place", middle, 0, size - 1)
@@ -52,8 +52,11 @@ class Neighbours(nn.Module):
         x: [batch, in_channels, *shape]; ValueError if it is not, or its sides cannot be cut into patches.
         """
         patch, in_channels = self.from_x.kernel_size, self.from_x.in_channels
-        if x.ndim != 2 + len(patch) or x.shape[1] != in_channels or any(side % patch[0] for side in x.shape[2:]):
+        sides = x.shape[2:]
+        if x.ndim != 2 + len(patch) or x.shape[1] != in_channels or any(side % patch[0] or not side for side in sides):
             allowed = f"shape [batch, {in_channels}, {'places' if len(patch) == 1 else 'H, W'}]"
+            if 0 in sides:
+                allowed += " with a place at least"
             if patch[0] > 1:
                 allowed += f" with H and W multiples of patch = {patch[0]}"
             raise ValueError(f"x must have {allowed}; got {list(x.shape)}")

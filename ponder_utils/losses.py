@@ -2,6 +2,10 @@
 
 A criterion is (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. ValueError if it
 returns anything else, or there is not one target for each answer.
+
+Every loss takes a mask, bool in the shape of a step's halting logits (of `steps` for ACT): true where an answer is
+asked for. What stands elsewhere, in answers and targets alike, is never read. TypeError if it is not bool, ValueError
+if it has another shape or is true nowhere.
 """
 
 from collections.abc import Callable
@@ -10,11 +14,27 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_choice, check_real
+from ponder_utils._check import check_choice, check_mask, check_real, check_targets
 from ponder_utils.act import ACTOutput
 from ponder_utils.halting import DIRECTIONS, PonderOutput, kl_divergence, make_log_prior
 
 Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -> one loss per sample, [n]
+
+
+def asked(output: PonderOutput, y: Tensor, mask: Tensor | None) -> tuple[PonderOutput, Tensor]:
+    """Return the output and the targets where the mask is true, each a sample of its own; all if there is no mask."""
+    if mask is not None:
+        output = output.at(mask)
+        check_targets(y, mask)
+        y = y[mask]
+    check_not_empty(output.log_p)
+    return output, y
+
+
+def check_not_empty(answers: Tensor) -> None:
+    """Raise a ValueError if there are none, of which the mean would be NaN. A compiled loss does not count them."""
+    if not torch.compiler.is_compiling() and answers.numel() == 0:
+        raise ValueError("a loss needs an answer; got an empty batch, or a mask that is true nowhere")
 
 
 class CriterionLoss(nn.Module):
@@ -52,10 +72,11 @@ class CriterionLoss(nn.Module):
 class ReconstructionLoss(CriterionLoss):
     """sum_n p_n loss(y, y_hat_n), averaged over the batch last of all."""
 
-    def forward(self, output: PonderOutput, y: Tensor) -> Tensor:
-        """y: [batch, ...] -> scalar, in the unit of the criterion. For places that halt, see `output.at`."""
+    def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> Tensor:
+        """y: [batch, ...] -> scalar, in the unit of the criterion."""
+        output, y = asked(output, y, mask)
         if output.log_p.ndim != 2:
-            came = f"{list(output.log_p.shape)}; where each place halts, give output.at(places) and y[places]"
+            came = f"{list(output.log_p.shape)}; where each place halts, give mask, bool [batch, *places]"
             raise ValueError(f"output must have one halting distribution per sample, [N, batch]; got {came}")
         return (output.log_p.exp() * self.loss_by_step(output.y_hat, y)).sum(0).mean()
 
@@ -68,15 +89,16 @@ class RegularizationLoss(nn.Module):
 
     def __init__(self, prior: float | str | Tensor, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
         super().__init__()
-        self._prior = prior
-        self._repair = repair
-        self.direction = check_choice("direction", direction, DIRECTIONS)
         make_log_prior(prior, len(prior) if isinstance(prior, Tensor) and prior.ndim else 1, repair)  # is it one?
+        self.prior = prior
+        self.repair = repair
+        self.direction = check_choice("direction", direction, DIRECTIONS)
 
-    def forward(self, output: PonderOutput) -> Tensor:
+    def forward(self, output: PonderOutput, mask: Tensor | None = None) -> Tensor:
         """Return a scalar, in nats. ValueError if the prior is a tensor of another length than N."""
-        log_prior = make_log_prior(self._prior, len(output.log_p), self._repair)
-        return kl_divergence(output.log_p, log_prior, self.direction).mean()
+        log_p = output.log_p if mask is None else output.at(mask).log_p
+        log_prior = make_log_prior(self.prior, len(log_p), self.repair)
+        return kl_divergence(log_p, log_prior, self.direction).mean()
 
 
 class LossTerms(NamedTuple):
@@ -99,8 +121,9 @@ class PonderLoss(nn.Module):
         self.reconstruction = ReconstructionLoss(criterion)
         self.regularization = RegularizationLoss(prior, repair=repair, direction=direction)
 
-    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
+    def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> LossTerms:
         """y: [batch, ...] -> three scalars."""
+        output, y = asked(output, y, mask)
         reconstruction = self.reconstruction(output, y)
         regularization = self.regularization(output)
         return LossTerms(reconstruction + self.beta * regularization, reconstruction, regularization)
@@ -115,8 +138,9 @@ class FixedDepthLoss(CriterionLoss):
             raise TypeError(f"every_step must be True or False; got {every_step!r} ({type(every_step).__name__})")
         self.every_step = every_step
 
-    def forward(self, output: PonderOutput, y: Tensor) -> LossTerms:
+    def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> LossTerms:
         """y: [batch, ...] -> three scalars; there is no regularization."""
+        output, y = asked(output, y, mask)
         y_hat = output.y_hat if self.every_step else output.y_hat[-1:]
         loss = self.loss_by_step(y_hat, y).mean()
         return LossTerms(loss, loss, torch.zeros_like(loss))
@@ -142,8 +166,8 @@ class ACTLoss(CriterionLoss):
         self.tau = check_real("tau", tau, 0, open_low=False)
         self.cost = check_choice("cost", cost, ("ponder", "accumulated"))
 
-    def forward(self, output: ACTOutput, y: Tensor) -> ACTLossTerms:
-        """y: [T, batch, ...], a target for each time step -> three scalars.
+    def forward(self, output: ACTOutput, y: Tensor, mask: Tensor | None = None) -> ACTLossTerms:
+        """y: [T, batch, ...], a target for each time step -> three scalars; what the mask leaves out costs nothing.
 
         Where only the last time step is to be answered, give `output._replace(y_hat=output.y_hat[-1:])` and one target.
         """
@@ -151,6 +175,14 @@ class ACTLoss(CriterionLoss):
             wanted = f"one target per time step and sample, as y_hat: {list(output.y_hat.shape[:2])} and more"
             raise ValueError(f"y must have {wanted}; got {list(y.shape)}")
         cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
-        reconstruction = self.losses(output.y_hat, y).sum(0).mean()
-        cost = cost_by_time.sum(0).mean()
+        if mask is None:
+            check_not_empty(output.steps)
+            reconstruction = self.losses(output.y_hat, y).sum(0).mean()
+            cost = cost_by_time.sum(0).mean()
+        else:
+            check_not_empty(output.steps[check_mask("mask", mask, output.steps.shape)])
+            check_targets(y, mask)
+            n_samples = mask.any(0).sum()
+            reconstruction = self.losses(output.y_hat[mask][None], y[mask][None]).sum() / n_samples
+            cost = cost_by_time[mask].sum() / n_samples
         return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils._check import check_int
 from ponder_utils.halting import PonderOutput, at_least_float32, average, halting_log_probs
-from ponder_utils.states import first_tensor, select_rows
+from ponder_utils.states import check_batch, first_tensor, select_rows
 from ponder_utils.steps import check_step, start, unroll
 
 # How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
@@ -40,7 +40,7 @@ class PonderNet(nn.Module):
 
     def forward(self, x: Any) -> PonderOutput:
         """Run all N steps, as training does."""
-        n_rows = len(first_tensor(x))
+        n_rows = first_tensor(x).shape[0]
         z, h = start(self.step, x)
         y_hat, _, halt_logits = self._unroll(z, h, self.max_steps, n_rows)
         return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
@@ -71,7 +71,8 @@ class PonderNet(nn.Module):
         if rule in ("fixed", rules.fixed):
             check_every = check_int("step", parameters.get("step"), 1, self.max_steps)
         z, h = start(self.step, x)
-        rows = torch.arange(len(like), device=like.device)  # the samples that still think
+        check_batch("what step.start returns", (z, h), like.shape[0])
+        rows = torch.arange(like.shape[0], device=like.device)  # the samples that still think
         computed = torch.zeros_like(rows)
         n = 0
         while n < self.max_steps:
@@ -101,6 +102,7 @@ class PonderNet(nn.Module):
             if len(halted) == len(rows):
                 break
             going = (~everywhere).nonzero().squeeze(1)
+            check_batch("the state that step returns", h, len(everywhere))
             rows, z, h, parameters = select_rows((rows, z, h, parameters), going)
             y_hat, halt_logits = y_hat.index_select(1, going), halt_logits.index_select(1, going)
         return Prediction(answer, steps, log_p_halt.exp(), computed)

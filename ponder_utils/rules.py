@@ -4,7 +4,8 @@
 
 A rule is a function that reads a `PonderOutput` of n <= N steps, and returns for each sample the step, 1 to n, whose
 answer is taken, or 0 where that cannot be said yet. It never looks ahead: with more steps, an answer other than 0
-stays. Where it still returns 0 at the last step, N is taken. A parameter that is a tensor has one value per sample.
+stays. Where it still returns 0 at the last step, N is taken. A parameter that is a tensor, or holds some, has one value
+per sample in each; a table for all of them is a list of numbers.
 
 The first rules read the halting head. Those from `confidence` on read the answers alone, and need no head. An answer is
 the logit of a yes, or one such logit at each of several places, all of which must agree to stop; or, with
@@ -13,14 +14,16 @@ the logit of a yes, or one such logit at each of several places, all of which mu
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils._check import check_choice, check_generator, check_int, check_real
 from ponder_utils.halting import PonderOutput, at_least_float32
+from ponder_utils.states import batched_tensors, map_states
 
 Rule = Callable[..., Tensor]
 
@@ -128,13 +131,17 @@ def prepare(
         rule = RULES[check_choice("rule", rule, tuple(RULES))]
     if rule is fixed:
         check_int("step", parameters.get("step"), 1, max_steps)
-    if rule is sample and "v" not in parameters:
-        source = like.device if generator is None else generator.device
-        v = torch.rand(like.shape, device=source, generator=generator, dtype=torch.float32)
-        parameters = {**parameters, "v": v.to(like.device)}
+    source = check_generator(generator)
+    if rule is sample and parameters.get("v") is None:
+        if generator is None:
+            v = torch.rand(like.shape, device=like.device, dtype=torch.float32)
+        else:
+            v = torch.rand(like.shape, device=source, generator=generator, dtype=torch.float32).to(like.device)
+        parameters = {**parameters, "v": v}
     for name, value in parameters.items():
-        if isinstance(value, Tensor) and value.shape != like.shape:
-            raise ValueError(f"{name} must have one value per sample, {list(like.shape)}; got {list(value.shape)}")
+        for part in [value] if isinstance(value, Tensor) else batched_tensors(value):
+            if part.shape != like.shape:
+                raise ValueError(f"{name} must have one value per sample, {list(like.shape)}; got {list(part.shape)}")
     return rule, parameters
 
 
@@ -145,13 +152,14 @@ def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps:
     """
     shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
     output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
-    parameters = {k: value.flatten() if isinstance(value, Tensor) else value for k, value in parameters.items()}
+    flat = partial(map_states, lambda part: part.flatten() if part.ndim else part)
+    parameters = {name: flat(value) for name, value in parameters.items()}
     steps = rule(output, **parameters)
     n, batch = output.halt_logits.shape
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
         came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
         raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
-    if ((steps < 0) | (steps > n)).any():
+    if rule not in RULES.values() and ((steps < 0) | (steps > n)).any():
         raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {steps.min()} to {steps.max()}")
     return (steps if n < max_steps else torch.where(steps == 0, n, steps)).view(shape)
 

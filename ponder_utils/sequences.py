@@ -11,7 +11,7 @@ from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average
 from ponder_utils.pondernet import PonderNet, Prediction
 from ponder_utils.states import map_states
-from ponder_utils.steps import check_step, start
+from ponder_utils.steps import check_step, start, take_step
 
 PASSES = ("halted", "mean", "last")
 
@@ -125,7 +125,7 @@ class _FlaggedStep:
     def __call__(self, others: Any, h: tuple[Any, Any]) -> tuple[Tensor, Any, Tensor]:
         """Take a step: h is the state, behind what stands in for x at the first step, and None later."""
         first, state = h
-        y_hat, state, halt_logit = self.step(others if first is None else first, state)
+        y_hat, state, halt_logit = take_step(self.step, others if first is None else first, state)
         if halt_logit.ndim != 1:
             came = f"{list(y_hat.shape)} and {list(halt_logit.shape)}"
             raise ValueError(f"step must return y_hat of shape [batch, ...] and halt_logit [batch]; got {came}")

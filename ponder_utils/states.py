@@ -1,7 +1,7 @@
 """States and inputs: a tensor, None, or a tuple, list, dict or dataclass of these.
 
 Every tensor has the batch in dimension 0. What is not a tensor (a number, a string) and a tensor without dimensions
-belong to no sample, and are passed on as they are.
+belong to no sample: they stand for all of them, and are passed on as they are.
 """
 
 import copy
@@ -18,9 +18,12 @@ def hidden_state(state: Any) -> Tensor:
 
 
 def map_states(change: Callable[..., Any], *states: Any) -> Any:
-    """Return the first state with every tensor replaced by `change`, given the tensors at its place in all states."""
-    first = states[0]
-    if isinstance(first, Tensor):
+    """Return the first state with every tensor replaced by `change`, given the tensors at its place in all states.
+
+    ValueError if what belongs to no sample, such as a count of the steps, differs between several states.
+    """
+    first, *others = states
+    if isinstance(first, Tensor) and (first.ndim or not others):
         return change(*states)
     if isinstance(first, MutableMapping):
         mapped = copy.copy(first)
@@ -33,6 +36,9 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
     if is_dataclass(first) and not isinstance(first, type):
         names = [field.name for field in fields(first) if field.init]
         return replace(first, **{k: map_states(change, *(getattr(state, k) for state in states)) for k in names})
+    if any(other is not first and other != first for other in others):
+        came = ", ".join(map(str, states[:4]))
+        raise ValueError(f"state must hold in a tensor [batch, ...] what changes from step to step; got {came}")
     return first
 
 
@@ -43,12 +49,30 @@ def select_rows(state: Any, rows: Tensor) -> Any:
 
 def first_tensor(x: Any) -> Tensor:
     """Return the first tensor of an input; TypeError if none has a batch, ValueError if their batches differ."""
-    tensors: list[Tensor] = []
-    map_states(lambda part: tensors.append(part) if part.ndim else None, x)
+    tensors = batched_tensors(x)
     if not tensors:
         allowed = "a tensor of shape [batch, ...], or a tuple, list, dict or dataclass of such tensors"
         raise TypeError(f"x must be {allowed}; got {type(x).__name__} {x!r}")
-    sizes = [len(part) for part in tensors]
-    if len(set(sizes)) > 1:
-        raise ValueError(f"all tensors of x must have the same batch in dimension 0; got {sizes}")
+    check_batch("x", x, tensors[0].shape[0])
     return tensors[0]
+
+
+def check_batch(name: str, state: Any, batch_size: int) -> None:
+    """Raise a ValueError if a tensor in it has another number of samples in dimension 0."""
+    sizes = [part.shape[0] for part in batched_tensors(state)]
+    if any(size != batch_size for size in sizes):
+        wanted = f"the same batch in dimension 0, here {batch_size}, or no dimension"
+        raise ValueError(f"all tensors of {name} must have {wanted}; got {sizes}")
+
+
+def batched_tensors(state: Any) -> list[Tensor]:
+    """Return the tensors that have a batch, in their order."""
+    tensors: list[Tensor] = []
+
+    def collect(part: Tensor) -> Tensor:
+        if part.ndim:
+            tensors.append(part)
+        return part
+
+    map_states(collect, state)
+    return tensors

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int
-from ponder_utils.cells import GRUCell, RNNCell, start_cell
+from ponder_utils.cells import GRUCell, RNNCell, check_cell, start_cell
 from ponder_utils.states import hidden_state
 
 
@@ -41,10 +41,20 @@ def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor
         return step.unroll(z, h, n_steps)
     y_hats, halt_logits = [], []
     for _ in range(n_steps):
-        y_hat, h, halt_logit = step(z, h)
+        y_hat, h, halt_logit = take_step(step, z, h)
         y_hats.append(y_hat)
         halt_logits.append(halt_logit)
     return torch.stack(y_hats), h, torch.stack(halt_logits)
+
+
+def take_step(step: Any, z: Any, h: Any) -> Any:
+    """Return y_hat, the next state and halt_logit, as step(z, h) does; TypeError if it returns anything else."""
+    returned = step(z, h)
+    if not isinstance(returned, tuple | list) or len(returned) != 3:
+        came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
+        advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
+        raise TypeError(f"step must return three things, y_hat, h and halt_logit; got {came}. {advice}")
+    return returned
 
 
 def _may_unroll(step: Any) -> bool:
@@ -67,9 +77,7 @@ class RecurrentStep(nn.Module):
 
     def __init__(self, cell: Any, n_outputs: int = 1) -> None:
         super().__init__()
-        if not callable(cell) or not hasattr(cell, "hidden_size") or isinstance(cell, type):
-            raise TypeError(f"cell must be callable as cell(x, state) and have a hidden_size; got {cell!r}")
-        self.cell = cell
+        self.cell = check_cell(cell, "hidden_size")
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
         self.heads = nn.Linear(cell.hidden_size, n_outputs + 1)
 
@@ -122,6 +130,8 @@ class EncodedStep(nn.Module):
     def __init__(self, encoder: Callable[[Any], Any], step: Any) -> None:
         super().__init__()
         self.step = check_step(step)
+        if not callable(encoder):
+            raise TypeError(f"encoder must be callable as encoder(x); got {encoder!r}")
         self.encoder = encoder
 
     def start(self, x: Any) -> tuple[Any, Any]:

@@ -343,7 +343,7 @@ model = ACT(RNNCell(4, 8), max_steps=5)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: ACT("gru"), TypeError, "cell must be a recurrent cell with input_size and hidden_size; got 'gru'"),
+        (lambda: ACT("gru"), TypeError, "cell must be a recurrent cell with input_size and hidden_size.*got 'gru'"),
         (lambda: ACT(nn.Linear(4, 8)), TypeError, "cell must be a recurrent cell.*Linear"),
         (lambda: ACT(RNNCell(4, 8), 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
         (lambda: ACT(RNNCell(4, 8), epsilon=0.0), ValueError, r"epsilon must be a number in \(0, 1.; got 0.0"),
@@ -469,3 +469,55 @@ def test_act_around_a_step_leaves_what_it_is_given_as_it_was():
     before = [part.clone() for part in output]
     act_average(output)
     assert all(map(torch.equal, output, before))
+
+
+def test_a_number_in_the_state_that_changes_with_the_step_is_refused():
+    """The state that is passed on is a mean over steps: of a number there is none."""
+
+    class Counting(nn.Module):
+        input_size, hidden_size = 4, 8
+
+        def __init__(self):
+            super().__init__()
+            self.cell = nn.RNNCell(4, 8)
+
+        def forward(self, x, state=None):
+            h, n = (None, 0) if state is None else state
+            return self.cell(x, h), n + 1
+
+    with pytest.raises(ValueError, match="state must hold in a tensor"):
+        ACT(Counting(), max_steps=4)(torch.randn(3, 5, 3))
+
+
+def test_an_empty_batch_gives_empty_answers():
+    assert ACT(nn.LSTMCell(4, 8)).predict(torch.zeros(3, 0, 3)).steps.shape == (3, 0)
+
+
+def test_a_mask_leaves_padded_time_steps_out_of_loss_and_cost():
+    model, lengths = random_act(nn.GRUCell), torch.tensor([4, 1, 2])
+    x, mask = torch.randn(4, 3, 3, dtype=torch.float64), torch.arange(4)[:, None] < lengths
+    y = torch.randint(0, 2, (4, 3)).double()
+    loss = ACTLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.1)
+    found = loss(model(x), y.where(mask, torch.nan), mask)
+    alone = [loss(model(x[:length, i : i + 1]), y[:length, i : i + 1]) for i, length in enumerate(lengths.tolist())]
+    wanted = torch.stack([torch.stack(terms) for terms in alone]).mean(0)
+    torch.testing.assert_close(torch.stack(found), wanted)
+    torch.testing.assert_close(torch.stack(loss(model(x), y, mask | True)), torch.stack(loss(model(x), y)))
+    with pytest.raises(ValueError, match="true nowhere"):
+        loss(model(x), y, mask & False)
+    with pytest.raises(TypeError, match="mask must be a bool"):
+        loss(model(x), y, mask.long())
+    with pytest.raises(ValueError, match="mask must have shape"):
+        loss(model(x), y, mask[:2])
+
+
+def test_a_mask_of_places_is_the_mean_over_those_that_are_asked():
+    a = torch.randn(5, 3, 2, 4, dtype=torch.float64)
+    output = act_average(PonderOutput(torch.randn_like(a), a, halting_log_probs(a)), 0.3)
+    y, mask = torch.randint(0, 2, (1, 3, 2, 4)).double(), torch.rand(1, 3, 2, 4) < 0.5
+    mask[0, 0, 0, 0] = True
+    loss = ACTLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.1)
+    each = nn.functional.binary_cross_entropy_with_logits(output.y_hat, y, reduction="none")
+    found = loss(output, y, mask)
+    torch.testing.assert_close(found.reconstruction, each[mask].mean())
+    torch.testing.assert_close(found.cost, (output.steps + output.remainder)[mask].mean())

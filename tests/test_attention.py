@@ -105,7 +105,7 @@ def test_it_is_the_layer_of_torch(n_heads):
     z, h = step.start((x, PADDING))
     _, new, _ = step(z, h)
     expected = theirs.double()(x.transpose(0, 1), src_key_padding_mask=PADDING).transpose(0, 1)
-    torch.testing.assert_close(new, expected)
+    torch.testing.assert_close(new[~PADDING], expected[~PADDING])
 
 
 @heads
@@ -540,3 +540,92 @@ def test_wrong_arguments_are_named(call, error, message):
 def test_wrong_inputs_are_named(step, x, message):
     with pytest.raises(ValueError, match=message):
         PonderNet(step, 2)(x)
+
+
+def padded_networks():
+    for n_outputs in (1, 3):
+        for causal in (False, True):
+            yield TransformerStep(SIZE, n_outputs, causal=causal)
+        yield TransformerStep(SIZE, n_outputs, reads="start")
+        yield UniversalStep(SIZE, n_outputs)
+
+
+@pytest.mark.parametrize("value", [1e30, math.inf, -math.inf, math.nan])
+def test_whatever_stands_at_padding_reaches_nobody_and_no_gradient(value):
+    for step in padded_networks():
+        model, x = PonderNet(alive(step), 3), numbers(BATCH, TOKENS, SIZE)
+        dirty = x.masked_fill(PADDING[..., None], value)
+        clean, found = model((x, PADDING)), model((dirty, PADDING))
+        assert torch.equal(found.at(~PADDING).y_hat, clean.at(~PADDING).y_hat)
+        assert torch.equal(found.halt_logits, clean.halt_logits)
+        found.at(~PADDING).y_hat.sum().backward()
+        assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
+    reader, question, memory = PonderNet(alive(ReaderStep(SIZE)), 3), numbers(BATCH, SIZE), numbers(BATCH, TOKENS, SIZE)
+    dirty = memory.masked_fill(PADDING[..., None], value)
+    assert torch.equal(reader((question, dirty, PADDING)).y_hat, reader((question, memory, PADDING)).y_hat)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 3])
+@pytest.mark.parametrize("rule", ["threshold", "quantile", "confidence", "entropy"])
+def test_padding_halts_at_once_whether_answers_are_classes_or_questions(n_outputs, rule):
+    model, x = PonderNet(alive(TransformerStep(SIZE, n_outputs)), 4), numbers(BATCH, TOKENS, SIZE)
+    for classes in (False, True) if n_outputs > 1 and rule in ("confidence", "entropy") else (False,):
+        parameters = {"classes": classes} if classes else {}
+        assert (model.predict((x, PADDING), rule, **parameters).steps[PADDING] == 1).all()
+
+
+def test_a_batch_of_a_data_loader_is_a_list():
+    samples = [((torch.randn(TOKENS, SIZE), torch.arange(TOKENS) >= 4), torch.zeros(TOKENS)) for _ in range(5)]
+    for x, y in torch.utils.data.DataLoader(samples, batch_size=2):  # the last has one sample
+        assert isinstance(x, list)
+        for step in (TransformerStep(SIZE), UniversalStep(SIZE)):
+            model = PonderNet(step, 3).eval()
+            output = model(x)
+            assert torch.equal(output.y_hat, model(tuple(x)).y_hat)
+            PonderLoss(BCE, 0.3)(output, y, ~x[1]).total.backward()
+        question = x[0][:, 0]
+        reader = PonderNet(ReaderStep(SIZE), 3).eval()
+        assert torch.equal(reader([question, *x]).y_hat, reader((question, *x)).y_hat)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.uint8])
+def test_padding_of_zeros_and_ones_is_refused_by_name(dtype):
+    """In some libraries 1 stands for padding, in others for a token."""
+    x, padding = numbers(BATCH, TOKENS, SIZE), PADDING.to(dtype)
+    for step, inputs in ((TransformerStep(SIZE), (x, padding)), (ReaderStep(SIZE), (x[:, 0], x, padding))):
+        with pytest.raises(TypeError, match="padding must be a bool"):
+            PonderNet(step.double(), 2)(inputs)
+
+
+@pytest.mark.parametrize(
+    "x", [(), (1, 2, 3), {"tokens": torch.zeros(2, 3, 8)}, (None, None), (torch.zeros(2, 3, 8), 5)]
+)
+def test_inputs_of_another_kind_are_refused_by_name(x):
+    with pytest.raises((TypeError, ValueError), match=r"\b(x|padding) must "):
+        TransformerStep(8).start(x)
+    with pytest.raises((TypeError, ValueError), match=r"\b(x|memory) must "):
+        ReaderStep(8).start((torch.zeros(2, 8), *x) if len(x) == 3 else x)
+
+
+def test_batches_and_sequences_may_be_empty():
+    for batch, n_tokens in ((0, 3), (2, 0), (0, 0)):
+        x, padding = torch.zeros(batch, n_tokens, SIZE), torch.zeros(batch, n_tokens, dtype=torch.bool)
+        for step in (TransformerStep(SIZE), TransformerStep(SIZE, causal=True), UniversalStep(SIZE)):
+            for inputs in (x, (x, padding)):
+                model = PonderNet(step, 2)
+                assert model(inputs).y_hat.shape == (2, batch, n_tokens)
+                assert model.predict(inputs).steps.shape == (batch, n_tokens)
+        reader, question = PonderNet(ReaderStep(SIZE), 2), torch.randn(batch, SIZE)
+        for inputs in ((question, x), (question, x, padding)):
+            assert reader(inputs).y_hat.isfinite().all()
+            assert reader.predict(inputs).steps.shape == (batch,)
+
+
+def test_a_network_that_was_made_without_memory_and_then_filled_is_the_same():
+    x = torch.randn(BATCH, TOKENS, SIZE), PADDING
+    model = PonderNet(TransformerStep(SIZE, 3), 2)
+    with torch.device("meta"):
+        empty = PonderNet(TransformerStep(SIZE, 3), 2)
+    empty.to_empty(device="cpu").load_state_dict(model.state_dict())
+    for found, wanted in zip(empty(x), model(x), strict=True):
+        assert torch.equal(found, wanted)

@@ -1,16 +1,23 @@
 """`torch.compile` in place, `module.compile()`: the same networks, the same checkpoints."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
+from torch._dynamo.testing import CompileCounter
 
 from benchmarks.timing import can_compile
+from ponder_utils.attention import ReaderStep, TransformerStep
 from ponder_utils.checkpoints import load_weights
+from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.sequences import PonderSequence
+from ponder_utils.steps import GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
+from ponder_utils.universal import UniversalStep
 
 pytestmark = [
     pytest.mark.slow,
@@ -48,3 +55,68 @@ def test_a_compiled_network_learns_the_same(tmp_path, step):
             torch.testing.assert_close(got, wanted)
     torch.testing.assert_close(compiled.expectation(x).y_hat, fresh.expectation(x).y_hat)
     learn(fresh, loss, 80, checkpoint_dir=tmp_path)  # nor does going on need it
+
+
+SIZES = (16, 9, 5)  # the last batches of a loader are smaller
+NETWORKS = {
+    "GRU": (lambda: PonderNet(GRUStep(3, 4), 3), lambda n: torch.randn(n, 3), 0),
+    "LSTM": (lambda: PonderNet(RecurrentStep(nn.LSTMCell(3, 4)), 3), lambda n: torch.randn(n, 3), 0),
+    "places": (lambda: PonderNet(LocalStep(2, 4), 3), lambda n: torch.randn(n, 2, 6), 0),
+    "tokens": (lambda: PonderNet(TransformerStep(8), 3), lambda n: padded(n), 0),
+    "causal": (lambda: PonderNet(TransformerStep(8, causal=True), 3), lambda n: padded(n), 0),
+    "universal": (lambda: PonderNet(UniversalStep(8), 3), lambda n: padded(n), 0),
+    "reader": (lambda: PonderNet(ReaderStep(8), 3), lambda n: (torch.randn(n, 8), *padded(n)), 0),
+    "sequence": (lambda: PonderSequence(GRUStep(4, 4), 3, "mean"), lambda n: torch.randn(2, n, 3), 1),
+}
+networks = pytest.mark.parametrize("name", NETWORKS)
+
+
+def padded(n):
+    return torch.randn(n, 6, 8), torch.arange(6).expand(n, -1) >= 4
+
+
+def graphs_of(module, inputs):
+    """Compile whole, run, and return how many graphs were made."""
+    torch._dynamo.reset()
+    counter = CompileCounter()
+    compiled = torch.compile(module, backend=counter, fullgraph=True)
+    for arguments in inputs:
+        compiled(*arguments)
+    return counter.frame_count
+
+
+@networks
+def test_one_graph_of_a_free_batch_serves_all_sizes(name):
+    make, draw, _ = NETWORKS[name]
+    assert graphs_of(make(), [(draw(n),) for n in SIZES]) == 2  # the first is of one size: torch waits for a second
+
+
+def test_a_sequence_that_passes_on_the_halted_state_is_compiled_whole_too():
+    assert graphs_of(PonderSequence(GRUStep(4, 4), 3), [(torch.randn(2, n, 3),) for n in SIZES]) == 2
+    plain = PonderSequence(GRUStep(4, 4), 3).eval()
+    compiled = copy.deepcopy(plain)
+    compiled.compile(backend="eager")
+    for n in SIZES:
+        x = torch.randn(2, n, 3)
+        for found, wanted in zip(compiled(x, "quantile"), plain(x, "quantile"), strict=True):
+            torch.testing.assert_close(found, wanted)
+
+
+def test_one_graph_of_a_loss_serves_all_sizes_with_and_without_a_mask():
+    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3)
+    outputs = [(PonderNet(GRUStep(3, 4), 3)(torch.randn(n, 3)), torch.ones(n)) for n in SIZES]
+    assert graphs_of(loss, outputs) == 2
+    assert graphs_of(loss, [(output, y, torch.arange(len(y)) > 1) for output, y in outputs]) == 2
+
+
+@networks
+def test_forward_is_exported_with_a_free_batch(name):
+    make, draw, dimension = NETWORKS[name]
+    model, x = make().eval(), draw(5)
+    batch = {dimension: torch.export.Dim("batch", min=2, max=64)}
+    shapes = tuple(batch for _ in x) if isinstance(x, tuple) else batch
+    exported = torch.export.export(model, (x,), dynamic_shapes=(shapes,)).module()
+    for n in SIZES:
+        x = draw(n)
+        for found, wanted in zip(exported(x), model(x), strict=True):
+            torch.testing.assert_close(found, wanted)

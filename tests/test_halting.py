@@ -135,7 +135,7 @@ def test_gradients_against_finite_differences(direction):
         (lambda: geometric_log_prior(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
         (lambda: geometric_log_prior(float("nan"), 5), ValueError, "lambda_p must be.*got nan"),
         (lambda: make_log_prior("poisson", 5), ValueError, "prior must be one of 'uniform'; got 'poisson'"),
-        (lambda: make_log_prior(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
+        (lambda: make_log_prior(1.5, 5), ValueError, "prior must be.*got 1.5"),
         (lambda: make_log_prior("uniform", 0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (
             lambda: make_log_prior(torch.ones(3) / 3, 5),
@@ -224,3 +224,32 @@ def test_a_prior_given_as_probabilities_is_that_prior():
         torch.testing.assert_close(make_log_prior(wanted.exp(), 6), wanted)
         torch.testing.assert_close(make_log_prior(wanted.exp().float(), 6), wanted, rtol=1e-5, atol=1e-6)
         torch.testing.assert_close(make_log_prior(lambda_p, 6), wanted)
+
+
+@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
+@given(st.lists(st.sampled_from([-math.inf, -1000.0, -3.0, 0.0, 2.0, 1000.0, math.inf]), min_size=1, max_size=6))
+def test_steps_that_cannot_be_taken_cost_nothing_in_the_divergence(direction, logits):
+    a = torch.tensor(logits)[:, None].requires_grad_()
+    log_p = halting_log_probs(a)
+    found = kl_divergence(log_p, geometric_log_prior(0.4, len(logits)), direction)
+    p, g = log_p.exp()[:, 0].tolist(), geometric_log_prior(0.4, len(logits)).exp().tolist()
+    first, second = (p, g) if direction == "p||p_G" else (g, p)
+    if all(b > 0 for b in second):
+        wanted = sum(mass * math.log(mass / b) for mass, b in zip(first, second, strict=True) if mass > 0)
+        assert found.item() == pytest.approx(wanted, rel=1e-4, abs=1e-5)
+    else:  # a mass that the prior has, and p has not: infinite, or large where p underflows
+        assert found.item() > 30
+    if direction == "p||p_G":
+        (gradient,) = torch.autograd.grad(found.sum(), a)
+        assert gradient.isfinite().all()
+
+
+def test_a_mask_of_numbers_is_refused_since_it_would_pick_samples_by_number():
+    logits = torch.zeros(3, 2)
+    output = PonderOutput(torch.arange(6.0).view(3, 2), logits, halting_log_probs(logits))
+    assert output.at(torch.tensor([False, True])).y_hat.tolist() == [[1.0], [3.0], [5.0]]
+    for mask in (torch.tensor([0, 1]), torch.tensor([0.0, 1.0]), [False, True], None):
+        with pytest.raises(TypeError, match="mask must be a bool"):
+            output.at(mask)
+    with pytest.raises(ValueError, match=r"mask must have shape \[2\]; got \[3\]"):
+        output.at(torch.ones(3, dtype=torch.bool))

@@ -7,7 +7,7 @@ from torch import nn
 
 from ponder_utils.act import ACTOutput
 from ponder_utils.halting import PonderOutput, geometric_log_prior, halting_log_probs, kl_divergence
-from ponder_utils.losses import ACTLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
+from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 
 per_sample = nn.BCEWithLogitsLoss(reduction="none")
 
@@ -151,8 +151,8 @@ def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, sha
         (lambda: ReconstructionLoss("bce"), TypeError, "criterion must be callable.*'bce'"),
         (lambda: PonderLoss(per_sample, 0.2, -1.0), ValueError, r"beta must be a number in \[0, inf\); got -1.0"),
         (lambda: PonderLoss(per_sample, 0.2, "1"), TypeError, r"beta must be a number in \[0, inf\); got '1' \(str\)"),
-        (lambda: PonderLoss(per_sample, 2.0), ValueError, r"lambda_p must be a number in \(0, 1\]; got 2.0"),
-        (lambda: PonderLoss(per_sample, None), TypeError, r"lambda_p must be a number in \(0, 1\]; got None"),
+        (lambda: PonderLoss(per_sample, 2.0), ValueError, r"prior must be a number in \(0, 1\]; got 2.0"),
+        (lambda: PonderLoss(per_sample, None), TypeError, r"prior must be a number in \(0, 1\]; got None"),
         (lambda: RegularizationLoss("geometric"), ValueError, "prior must be one of 'uniform'; got 'geometric'"),
         (lambda: RegularizationLoss(torch.tensor(0.2)), ValueError, r"prior must have one value per step.*got \[\]"),
         (lambda: RegularizationLoss(torch.tensor([0.5, 0.4])), ValueError, "prior must be above 0.* sum to 1.*0.9"),
@@ -287,3 +287,41 @@ def test_a_loss_follows_its_network_to_the_device(prior):
     there = PonderOutput(*(part.cuda() for part in out))
     loss = PonderLoss(per_sample, prior)
     torch.testing.assert_close(loss(there, torch.zeros(3).cuda()).total.cpu(), loss(out, torch.zeros(3)).total)
+
+
+LOSSES = [PonderLoss(per_sample, 0.3), ReconstructionLoss(per_sample), FixedDepthLoss(per_sample, every_step=True)]
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, FixedDepthLoss(per_sample, every_step=False)])
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 4), st.integers(1, 4))
+def test_a_mask_leaves_only_what_is_asked(loss, seed, max_steps, batch_size, places):
+    """Whatever stands elsewhere, NaN too, in answers, halting logits and targets."""
+    torch.manual_seed(seed)
+    for shape in ((), (places,)):
+        a = torch.randn(max_steps, batch_size, *shape, dtype=torch.float64)
+        y_hat, y = torch.randn_like(a), torch.randint(0, 2, a.shape[1:]).double()
+        mask = torch.rand(y.shape) < 0.5
+        mask.view(-1)[0] = True
+        chosen = PonderOutput(y_hat[:, mask], a[:, mask], halting_log_probs(a[:, mask]))
+        a[:, ~mask], y_hat[:, ~mask], y[~mask] = torch.nan, torch.inf, torch.nan
+        out = PonderOutput(y_hat, a, halting_log_probs(a))
+        found, wanted = loss(out, y, mask), loss(chosen, y[mask])
+        for one, other in zip(*([t] if torch.is_tensor(t) else t for t in (found, wanted)), strict=True):
+            torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_mask_that_is_no_mask_is_refused_and_so_is_an_empty_one(loss):
+    out, _ = output(3, 4)
+    y = torch.zeros(4)
+    for mask in (torch.tensor([0, 1, 1, 0]), torch.ones(4), [True] * 4):
+        with pytest.raises(TypeError, match="mask must be a bool"):
+            loss(out, y, mask)
+    with pytest.raises(ValueError, match=r"mask must have shape \[4\]"):
+        loss(out, y, torch.ones(4, 1, dtype=torch.bool))
+    with pytest.raises(ValueError, match="y must have one target"):
+        loss(out, y[:3], torch.ones(4, dtype=torch.bool))
+    with pytest.raises(ValueError, match="true nowhere"):
+        loss(out, y, torch.zeros(4, dtype=torch.bool))
+    with pytest.raises(ValueError, match="empty batch"):
+        loss(output(3, 0)[0], torch.zeros(0))

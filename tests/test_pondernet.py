@@ -447,7 +447,7 @@ model = PonderNet(RNNStep(4, 8), 5)
         (
             lambda: RecurrentStep(nn.Linear(4, 8)),
             TypeError,
-            "cell must be callable.* and have a hidden_size; got Linear",
+            "cell must be .*hidden_size.*got Linear",
         ),
         (lambda: EncodedStep(nn.Identity(), 3), TypeError, "step must be callable.*; got 3"),
         (lambda: JudgedStep(lambda x, h: x, len), TypeError, "step must be an nn.Module.*; got <function"),
@@ -471,3 +471,76 @@ model = PonderNet(RNNStep(4, 8), 5)
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def in_all_containers(tensor):
+    @dataclasses.dataclass
+    class Held:
+        part: torch.Tensor
+
+    yield from ([tensor], (0, tensor), {"part": tensor}, Held(tensor), {"deep": [(tensor,)]})
+
+
+def test_what_a_step_carries_along_must_have_the_batch_or_be_no_tensor():
+    """A table in z or h would be cut with the samples that have halted."""
+
+    class Carrying:
+        def __init__(self, in_z, in_h):
+            self.in_z, self.in_h = in_z, in_h
+
+        def start(self, x):
+            return (x, self.in_z), (torch.zeros(len(x)), self.in_h)
+
+        def __call__(self, z, h):
+            n = h[0] + 1
+            return z[0][:, 0], (n, h[1]), n - z[0][:, 0]
+
+    x = torch.linspace(1, 8, 8)[:, None]
+    wanted = PonderNet(Carrying(None, None), 12).predict(x, "threshold", check_every=1).steps
+    for table in in_all_containers(torch.arange(40.0)):
+        for step in (Carrying(table, None), Carrying(None, table)):
+            with pytest.raises(ValueError, match=r"same batch.*40"):
+                PonderNet(step, 12).predict(x, "threshold", check_every=1)
+    numbers = [float(n) for n in range(40)]
+    for constant in (numbers, torch.tensor(3.0), "a word", None):
+        assert torch.equal(PonderNet(Carrying(constant, constant), 12).predict(x, "threshold").steps, wanted)
+
+
+def test_a_state_that_grows_a_table_on_its_way_is_refused_too():
+    def step(x, h):
+        n = 1 if h is None else h[0] + 1
+        return x[:, 0], (n, torch.zeros(40)), n - x[:, 0]
+
+    with pytest.raises(ValueError, match="same batch"):
+        PonderNet(step, 12).predict(torch.linspace(1, 8, 8)[:, None], "threshold", check_every=1)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (nn.LSTMCell(4, 8), "step must return three things.*RecurrentStep"),
+        (lambda x, h: None, "step must return three things.*NoneType"),
+        (lambda x, h: x, "step must return three things.*Tensor"),
+        (lambda x, h: (x, h), "step must return three things.*2"),
+    ],
+)
+def test_a_step_that_returns_something_else_is_refused(step, message):
+    for call in (PonderNet(step, 3), PonderNet(step, 3).predict):
+        with pytest.raises(TypeError, match=message):
+            call(torch.randn(5, 4))
+
+
+def test_a_module_over_a_whole_sequence_is_no_cell():
+    for whole in (nn.LSTM(4, 8), nn.GRU(4, 8), nn.RNN(4, 8)):
+        with pytest.raises(TypeError, match="cell must be"):
+            RecurrentStep(whole)
+    with pytest.raises(TypeError, match="encoder must be callable"):
+        EncodedStep(None, RNNStep(4, 8))
+
+
+def test_an_empty_batch_gives_empty_answers():
+    for step in (RNNStep(4, 8), GRUStep(4, 8, 3), RecurrentStep(nn.LSTMCell(4, 8))):
+        model = PonderNet(step, 3)
+        for rule in ("sample", "quantile", "fixed"):
+            assert model.predict(torch.zeros(0, 4), rule, **parameters_of(rule, 2)).steps.shape == (0,)
+        assert model.expectation(torch.zeros(0, 4)).y_hat.shape[0] == 0

@@ -431,3 +431,42 @@ output = an_output(0, 3, 5)
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_tensors_within_a_parameter_are_of_one_value_per_sample_or_refused():
+    """They leave with the samples that have halted, however deep they lie; a table is a list of numbers."""
+    model, x, batch = (
+        PonderNet(lambda x, h: (x[:, 0], None, torch.zeros(len(x))), 12),
+        torch.arange(1.0, 31)[:, None],
+        30,
+    )
+
+    def spent(output, prices, budgets):
+        n = len(output.y_hat)
+        paid = torch.as_tensor(prices)[:n].cumsum(0)[:, None] >= budgets["of"][0]
+        return torch.where(paid.any(0), paid.byte().argmax(0) + 1, 0)
+
+    prices, budgets = [0.1, 5.0] * 6, {"of": [torch.arange(1.0, 31)]}
+    wanted = halting_steps(model(x), spent, prices=prices, budgets=budgets)
+    assert 1 < wanted.min() < wanted.max()
+    for check_every in (1, None):
+        found = model.predict(x, spent, prices=prices, budgets=budgets, check_every=check_every)
+        assert torch.equal(found.steps, wanted)
+    for table in (torch.tensor(prices), torch.zeros(batch, 2)):
+        for held in (table, [table], {"of": table}, (0, [table])):
+            for call in (partial(halting_steps, model(x)), partial(model.predict, x)):
+                with pytest.raises(ValueError, match=r"prices must have one value per sample, \[30\]"):
+                    call(spent, prices=held, budgets=budgets)
+
+
+def test_a_seed_is_no_generator():
+    model, x = PonderNet(RNNStep(4, 8), 3), torch.randn(5, 4)
+    for call in (partial(model.predict, x), partial(halting_steps, model(x), "sample")):
+        with pytest.raises(TypeError, match="generator must be"):
+            call(generator=0)
+
+
+def test_a_draw_of_none_is_drawn():
+    model, x = PonderNet(RNNStep(4, 8), 6), torch.randn(50, 4)
+    drawn = [model.predict(x, "sample", generator=seeded(), **given) for given in ({}, {"v": None})]
+    assert torch.equal(drawn[0].steps, drawn[1].steps)

@@ -265,3 +265,48 @@ def test_a_step_that_halts_at_each_place_is_refused():
 
     with pytest.raises(ValueError, match=r"halt_logit \[batch\]; got \[6, 7\] and \[6, 7\]"):
         PonderSequence(at_places, 3)(draw("line"))
+
+
+class Counting:
+    """Its state holds a count of the steps, as a number, or as a tensor without a batch."""
+
+    def __init__(self, count, stays=False):
+        self.count, self.stays = count, stays
+
+    def start(self, x):
+        return x, (torch.zeros(len(x)), self.count)
+
+    def __call__(self, z, h):
+        n = h[1] + (0 if self.stays else 1)
+        h = h[0] + z[:, 0]
+        return h, (h, n), h - 2
+
+
+@pytest.mark.parametrize("passes", ["halted", "mean"])
+@pytest.mark.parametrize("count", [0, 0.0, torch.tensor(0)])
+def test_a_number_that_changes_with_the_step_cannot_be_passed_on(passes, count):
+    """Samples halt at different steps, so there is no number that is right for all of them."""
+    x = torch.rand(3, 5, 2)
+    for call in (PonderSequence(Counting(count), 4, passes), PonderSequence(Counting(count), 4, passes).predict):
+        with pytest.raises(ValueError, match="state must hold in a tensor"):
+            call(x)
+        constant = PonderSequence(Counting(count, stays=True), 4, passes)
+        assert constant.predict(x).state[1] == count
+    assert PonderSequence(Counting(count), 4, "last").predict(x).state[1] == 3 * 4
+
+
+def test_padded_time_steps_are_left_out_of_the_loss_by_a_mask():
+    model = PonderSequence(make("gru"), N, "mean")
+    x, lengths = draw("gru"), torch.tensor([T, 1, 2, T, 3, 1])
+    mask = torch.arange(T)[:, None] < lengths
+    y = torch.randint(0, 2, (T, BATCH), generator=seeded(1)).double()
+    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3)
+    found = loss(model(x), y.where(mask, torch.nan).flatten(0, 1), mask.flatten(0, 1))
+    by_sample = []
+    for i, length in enumerate(lengths.tolist()):
+        alone = loss(model(x[:length, i : i + 1]), y[:length, i])
+        by_sample.append((length, torch.stack(alone)))
+    wanted = sum(length * terms for length, terms in by_sample) / lengths.sum()
+    torch.testing.assert_close(torch.stack(found), wanted)
+    found.total.backward()
+    assert all(weight.grad.isfinite().all() for weight in model.parameters())
