@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_generator, check_int, check_real
 from ponder_utils.tasks.lines import AdditionTask
 
 
@@ -32,13 +32,13 @@ class ColumnTask:
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw x [n_numbers, batch_size, 1, width], and y [n_numbers, batch_size, width], sums: float32, in {0, 1}."""
-        device = "cpu" if generator is None else generator.device
+        device = check_generator(generator)
         shape = (self.n_numbers, check_int("batch_size", batch_size, 1), self.width)
         u = torch.rand(*shape[:2], 1, generator=generator, device=device)
         rate = self.width**-u if self.rate is None else torch.full_like(u, self.rate)
         rate[0] = 0.5
         agree = torch.rand(shape, generator=generator, device=device) < rate
-        total, numbers, sums = torch.zeros(shape[1:], device=device), [], []
+        total, numbers, sums = torch.zeros(shape[1:], dtype=torch.float32, device=device), [], []
         for agrees in agree:
             numbers.append(torch.where(agrees, total, 1 - total))
             total = AdditionTask.answers(torch.stack([total, numbers[-1]], dim=1))

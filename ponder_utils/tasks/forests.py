@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ponder_utils._check import check_choice, check_int
+from ponder_utils._check import check_choice, check_generator, check_int
 
 READS = ("start", "now")
 
@@ -51,7 +51,7 @@ class ForestTask:
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw x, the parent of each node, and y, the root of its tree: int64 [batch_size, n_nodes] each."""
-        device = "cpu" if generator is None else generator.device
+        device = check_generator(generator)
         shape = (check_int("batch_size", batch_size, 1), self.n_nodes)
         u, chains = torch.rand(2, batch_size, 1, generator=generator, device=device)
         drawn_root, drawn_chain, any_earlier = torch.rand(3, *shape, generator=generator, device=device)

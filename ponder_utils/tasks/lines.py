@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_generator, check_int, check_real
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class _LineTask:
     def coins_and_barriers(self, batch_size: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
         """Draw fair coins, and barriers at the rate: bool [batch_size, n_places] each, on the generator's device."""
         shape = (check_int("batch_size", batch_size, 1), self.n_places)
-        device = "cpu" if generator is None else generator.device
+        device = check_generator(generator)
         coins, barriers = torch.rand(2, *shape, generator=generator, device=device)
         u = torch.rand(batch_size, 1, generator=generator, device=device)
         rate = self.n_places**-u if self.rate is None else self.rate

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_generator, check_int, check_real
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class MazeTask:
 
         side = 2 n_cells - 1; float32. x is 1.0 where there is an open place, or a star, and 0.0 elsewhere.
         """
-        device = "cpu" if generator is None else generator.device
+        device = check_generator(generator)
         shape = (check_int("batch_size", batch_size, 1), self.n_cells, self.n_cells)
         is_open = self._open_places(batch_size, generator)
         n_stars = torch.randint(1, self.max_stars + 1, (batch_size, 1), generator=generator, device=device)
@@ -52,7 +52,7 @@ class MazeTask:
         """Draw mazes, [batch_size, side, side]: one forest of least weight, with a tree for each maze."""
         from scipy.sparse import csgraph, csr_array  # here, since who draws no mazes need not wait for it
 
-        m, device = self.n_cells, "cpu" if generator is None else generator.device
+        m, device = self.n_cells, check_generator(generator)
         cells = torch.arange(batch_size * m * m, dtype=torch.int32).view(batch_size, m, m)  # scipy < 1.16 asks for it
         a = torch.cat([cells[:, :, :-1].flatten(), cells[:, :-1].flatten()])
         b = torch.cat([cells[:, :, 1:].flatten(), cells[:, 1:].flatten()])
@@ -61,7 +61,7 @@ class MazeTask:
         in_a_loop = torch.rand(len(a), generator=generator, device=device).cpu() < self.loops
         tree_a, tree_b = map(torch.from_numpy, forest.nonzero())
         a, b = torch.cat([tree_a, a[in_a_loop]]), torch.cat([tree_b, b[in_a_loop]])
-        is_open = torch.zeros(batch_size, 2 * m - 1, 2 * m - 1)
+        is_open = torch.zeros(batch_size, 2 * m - 1, 2 * m - 1, dtype=torch.float32)
         is_open[:, ::2, ::2] = 1
         is_open[a // m**2, a // m % m + b // m % m, a % m + b % m] = 1
         return is_open.to(device)

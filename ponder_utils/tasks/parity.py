@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ponder_utils._check import check_int
+from ponder_utils._check import check_generator, check_int
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class ParityTask:
         """
         assert self.k_max is not None
         shape = (check_int("batch_size", batch_size, 1), self.n_elements)
-        device = "cpu" if generator is None else generator.device
+        device = check_generator(generator)
         k = torch.randint(self.k_min, self.k_max + 1, (batch_size, 1), generator=generator, device=device)
         signs = torch.randint(0, 2, shape, generator=generator, device=device) * 2 - 1
         places = torch.rand(shape, generator=generator, device=device).argsort(dim=1)  # a random order of the places
         first_k = torch.arange(self.n_elements, device=device) < k
-        x = torch.zeros(shape, device=device).scatter_(1, places, (signs * first_k).float())
+        x = torch.zeros(shape, dtype=torch.float32, device=device).scatter_(1, places, (signs * first_k).float())
         return x, (x == 1).sum(1).remainder(2).float()

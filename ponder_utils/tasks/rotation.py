@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_generator, check_int, check_real
 
 
 def rotated_by(x: Tensor, degrees: float) -> Tensor:
@@ -15,13 +15,14 @@ def rotated_by(x: Tensor, degrees: float) -> Tensor:
     x: [batch, channels, H, W], uint8 -> float32 in [0, 1].
     """
     angle = check_real("degrees", degrees, -180, 180, open_low=False)
-    return _rotated(x, torch.full((len(x),), angle, device=x.device))
+    return _rotated(x, torch.full((len(x),), angle, dtype=torch.float32, device=x.device))
 
 
 def rotated_within(x: Tensor, degrees: float, generator: torch.Generator | None = None) -> Tensor:
     """Return each image of x, as above, turned by an angle of its own, uniform in [-degrees, degrees]."""
     largest = check_real("degrees", degrees, -180, 180, open_low=False)
-    u = torch.rand(len(x), generator=generator, device=x.device)
+    check_generator(generator)
+    u = torch.rand(len(x), generator=generator, dtype=torch.float32, device=x.device)
     return _rotated(x, largest * (2 * u - 1))
 
 
@@ -47,6 +48,7 @@ class RotationTask:
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw x [batch_size, channels, H, W], float32, in [0, 1], and y [batch_size], on the generator's device."""
         size = (check_int("batch_size", batch_size, 1),)
+        check_generator(generator)
         drawn = torch.randint(len(self.x), size, generator=generator, device=self.x.device)
         x = rotated_within(self.x.index_select(0, drawn), self.within, generator)
         return x, self.y[drawn]

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import one_hot, pad
 
-from ponder_utils._check import check_int
+from ponder_utils._check import check_generator, check_int
 
 Batch = tuple[Tensor, Tensor]  # x, y
 NO_TARGET = -1
@@ -51,7 +51,7 @@ class LogicTask:
 
     def answers(self, x: Tensor) -> Tensor:
         """Return the targets of inputs x: [T, batch], 0.0, 1.0, or -1.0 where there is no gate."""
-        truth = torch.tensor([[float(bit) for bit in bits] for bits in GATES.values()], device=x.device)
+        truth = torch.tensor([[int(bit) for bit in bits] for bits in GATES.values()], device=x.device).float()
         chunks = x[:, :, 2:].unflatten(2, (self.max_gates, 10))
         is_gate, gate = chunks.amax(3) > 0, chunks.argmax(3)
         now, answers = x[0, :, 0], []
@@ -125,7 +125,7 @@ class SortTask:
         """Draw x [T, batch_size, 2], float32, and y [T, batch_size], int64; T is twice the length, or max_length."""
         ends, n, device = _ends(self, batch_size, generator, length, 2)
         before = _before(ends, n)
-        numbers = torch.randn(n, batch_size, generator=generator, device=device).where(before, 0.0)
+        numbers = torch.randn(n, batch_size, generator=generator, device=device, dtype=torch.float32).where(before, 0.0)
         is_last = torch.arange(1, n + 1, device=device)[:, None] == ends
         x = pad(torch.stack([numbers, is_last.float()], 2), (0, 0, 0, 0, 0, n))  # n inputs, n answers
         order = numbers.where(before, torch.inf).argsort(0)
@@ -142,7 +142,7 @@ class SortTask:
 def _ends(task: Any, batch_size: int, generator: Any, length: int | None, shortest: int) -> tuple[Tensor, int, Any]:
     """Return how many inputs each sequence has [batch], how many at most, and the device they are drawn on."""
     check_int("batch_size", batch_size, 1)
-    device = torch.device("cpu") if generator is None else generator.device
+    device = check_generator(generator)
     if length is not None:
         check_int("length", length, shortest, task.max_length)
         return torch.full((batch_size,), length, device=device), length, device
