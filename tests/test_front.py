@@ -549,3 +549,34 @@ def test_without_stars_nothing_is_asked(opened):
     assert page.inner_text("#front-words") == "Nothing is asked: set a star."
     page.click("#front-run")
     assert not state(page, "playing")
+
+
+@pytest.mark.parametrize("places", [1, 2, 3])
+def test_one_place_is_one_place(places, opened):
+    page = opened()
+    page.select_option("#front-side", "9")
+    page.evaluate(
+        """places => {
+            const {laby} = ponderPage.state;
+            for (let place = 0; place < 81; place++) ponderPage.setPlace(place, place < places, place ? 0 : 1);
+        }""",
+        places,
+    )
+    ended(page)
+    assert state(page, "thought.places.length") == places
+    count = page.evaluate(
+        "ponderPage.state.thought.places.filter((p) => ponderPage.state.thought.answer[p] < 0).length"
+    )
+    words = page.inner_text("#front-words")
+    verb = "is" if 1 in (count, places) else "are"
+    noun = "place" if places == 1 else "places"
+    assert f"{noun} {verb} right" in words
+    assert page.inner_text("#front-last") == ("1 step" if places == 1 else f"{places} steps")
+    for step in range(state(page, "thought.n") + 1):
+        page.evaluate(
+            f"const t = document.getElementById('front-time'); t.value = {step}; t.dispatchEvent(new Event('input'))"
+        )
+        shown = page.inner_text("#front-progress") + page.inner_text("#front-words")
+        assert not re.search(
+            r"All 1\b|\b1 (places|steps)\b|\b1 (of \d+ \w+ )?(are|have)\b|\b1 [\w ]+ (they|themselves)\b", shown
+        )

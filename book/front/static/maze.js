@@ -42,7 +42,7 @@
     thought = new Thought(network, laby, facts.asked, facts.last + PATIENCE);
     shown = after = 0;
     $("kind").textContent = ofItsKind();
-    $("last").textContent = String(facts.last || 1);
+    $("last").textContent = plural(facts.last || 1, "step");
     $("border").style.left = `${(100 * (known.trained_steps - 1)) / Math.max(1, facts.last - 1)}%`;
     $("border").hidden = facts.last <= known.trained_steps;
     write("live", "");
@@ -126,9 +126,13 @@
     const rest = [];
     if (early) rest.push(`${early} too early`);
     if (late) rest.push(`${late} later`);
-    if (forced) rest.push(`${forced} not by themselves`);
-    const who = right === all ? `All ${plural(all, "place")} are right` : `${right} of ${plural(all, "place")} are right, ${all - right} wrong`;
-    const when = exact === all ? "each halted at the very step at which it could know" : `${exact} halted at the very step at which they could know`;
+    if (forced) rest.push(`${forced} not by ${forced === 1 ? "itself" : "themselves"}`);
+    const are = right === 1 || all === 1 ? "is" : "are";
+    const some = `${right} of ${plural(all, "place")} ${are} right, ${all - right} wrong`;
+    const who = right < all ? some : `${all === 1 ? "" : "All "}${plural(all, "place")} ${are} right`;
+    const each = all === 1 ? "it" : "each";
+    const know = "halted at the very step at which";
+    const when = exact === all ? `${each} ${know} it could know` : `${exact} ${know} ${exact === 1 ? "it" : "they"} could know`;
     return `${who} after ${plural(thought.n, "step")}: ${[when, ...rest].join(", ")}.`;
   }
 
@@ -183,7 +187,9 @@
     write("count", `step ${shown}`);
     const those = thought.places.filter((place) => facts.asked[place]);
     write("words", ended ? summary() : "");
-    write("progress", ended ? "" : `Step ${shown}: ${those.filter(halted).length} of ${plural(those.length, "place")} have halted.`);
+    const count = those.filter(halted).length;
+    const have = count === 1 || those.length === 1 ? "has" : "have";
+    write("progress", ended ? "" : `Step ${shown}: ${count} of ${plural(those.length, "place")} ${have} halted.`);
     write("place", pointed < 0 ? "Point at a place, or tap the map, to read when it halted." : describe(pointed));
   }
 
