@@ -420,7 +420,8 @@ def test_keys_move_draw_and_set_stars(opened):
     for _ in range(3):
         page.keyboard.press("s")
         stars.append(state(page, f"laby.star[{place}]"))
-        assert state(page, f"laby.open[{place}]") == 1
+        below = 1 - was_open
+        assert state(page, f"laby.open[{place}]") == (1 if stars[-1] else below)
     assert sorted(stars) == [0, 1, 2]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "front-run"  # nobody is caught in the maze
@@ -482,7 +483,7 @@ def test_a_finger_draws_and_does_not_scroll(opened):
 def test_the_page_says_what_is_wrong_and_what_was_not_trained_on(opened):
     page = opened()
     for name, words in {"tree": "trained on 9 × 9", "hall": "open halls", "room": "break it"}.items():
-        page.click(f"[data-maze={name}]")
+        page.click(f"button[data-maze={name}]")
         ended(page)
         assert words in page.inner_text("#front-kind")
         right = page.evaluate(
@@ -551,10 +552,347 @@ def test_without_stars_nothing_is_asked(opened):
     assert not state(page, "playing")
 
 
+def arrived(page):
+    """Moves come with the next frame."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+class Mouse:
+    """A hand that draws: comes down at a place, goes along others, and is lifted. Here with a mouse or a pen."""
+
+    def __init__(self, page, kind="mouse", button="left"):
+        self.page, self.kind, self.button = page, kind, button
+        self.session = page.context.new_cdp_session(page)
+
+    def send(self, event, place, part, buttons):
+        x, y = point(self.page, place, part)
+        button = self.button if event != "mouseMoved" else "none"
+        options = {"button": button, "buttons": buttons, "clickCount": 1, "pointerType": self.kind}
+        self.session.send("Input.dispatchMouseEvent", {"type": event, "x": x, "y": y} | options)
+
+    def down(self, place, part=0.5):
+        self.send("mouseMoved", place, part, 0)
+        self.at = place, part
+        self.send("mousePressed", place, part, {"left": 1, "right": 2, "middle": 4}[self.button])
+
+    def along(self, *places):
+        for place in places:
+            self.at = place, 0.5
+            self.send("mouseMoved", place, 0.5, 1)
+            arrived(self.page)
+
+    def up(self):
+        self.send("mouseReleased", *self.at, 0)
+
+    def tap(self, place, part=0.5):
+        self.down(place, part)
+        self.up()
+
+
+class Finger(Mouse):
+    """One finger of a hand; fingers that share `others` are on the glass together."""
+
+    def __init__(self, page, others=None):
+        self.page = page
+        self.others = [] if others is None else others
+        self.session = page.context.new_cdp_session(page)
+
+    def send(self, event, places):
+        points = []
+        for number, finger in enumerate(places):
+            x, y = point(self.page, *finger.at)
+            points.append({"x": x, "y": y, "id": 1 + number})
+        self.session.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": points})
+
+    def down(self, place, part=0.5):
+        self.at = place, part
+        self.others.append(self)
+        self.send("touchStart", self.others)
+
+    def along(self, *places):
+        for place in places:
+            self.at = place, 0.5
+            self.send("touchMove", self.others)
+            arrived(self.page)
+
+    def up(self):
+        self.others.remove(self)
+        self.send("touchEnd", self.others)
+
+    def cancel(self):
+        self.others.clear()
+        self.send("touchCancel", [])
+
+
+HANDS = {"mouse": Mouse, "pen": lambda page: Mouse(page, "pen"), "finger": Finger}
+ALL_HANDS = pytest.mark.parametrize("hand", HANDS)
+
+
+@pytest.fixture
+def drawn(opened):
+    """Opens a maze of 9 x 9 places for a hand: the page, and the hand."""
+
+    def open_maze(hand="mouse", name="room"):
+        page = opened(width=400, has_touch=True, is_mobile=True) if hand == "finger" else opened()
+        page.select_option("#front-side", "9")
+        page.click(f"button[data-maze={name}]")
+        page.mouse.move(0, 0)
+        return page, HANDS[hand](page)
+
+    return open_maze
+
+
+def seen(page):
+    """What the reader has drawn: walls and stars, each by its place."""
+    open_, star = page.evaluate("[[...ponderPage.state.laby.open], [...ponderPage.state.laby.star]]")
+    walls = {place for place, is_open in enumerate(open_) if not is_open}
+    stars = {place: colour for place, colour in enumerate(star) if colour}
+    assert walls.isdisjoint(stars)
+    return walls, stars
+
+
+def choose(page, tool):
+    page.locator(f".front-group label:has([name=front-tool][value='{tool}'])").click()
+
+
+ROOM = {20: 1, 60: 2}  # the stars of the room of 9 x 9 places
+UP = list(range(71, 0, -9))  # a column of the room without stars, from its foot
+
+
+@ALL_HANDS
+def test_every_pointer_adds_removes_and_recolours_stars_and_walls(hand, drawn):
+    page, reader = drawn(hand)
+    assert seen(page) == (set(), ROOM)
+    found = []
+    for _ in range(3):
+        reader.tap(20)
+        found.append(seen(page)[1].get(20, 0))
+    assert found == [2, 0, 0]  # recoloured, gone; and a tap where it was draws
+    assert seen(page)[0] == {20}
+    reader.tap(20)
+    assert seen(page) == (set(), {60: 2})
+    choose(page, "1")
+    reader.tap(20)
+    assert seen(page)[1] == ROOM
+    reader.tap(60)
+    assert seen(page)[1] == {20: 1, 60: 1}
+    reader.tap(60)
+    assert seen(page)[1] == {20: 1}
+    choose(page, "2")
+    reader.tap(20)
+    assert seen(page)[1] == {20: 2}
+    reader.tap(20)
+    assert seen(page) == (set(), {})
+    choose(page, "look")
+    reader.tap(20)
+    assert seen(page) == (set(), {})
+
+
+def test_keys_add_remove_and_recolour_stars_and_walls(drawn):
+    page, _ = drawn(name="spiral")
+    before = seen(page)
+    page.focus("#front-maze")
+    for key in ["ArrowUp"] * 4 + ["ArrowLeft"] * 4:
+        page.keyboard.press(key)
+    assert state(page, "cursor") == 0
+    page.keyboard.press(" ")  # no key for walls takes a star
+    assert seen(page) == before
+    for colour in (2, None, 1):
+        page.keyboard.press("s")
+        assert seen(page)[1].get(0) == colour
+        assert seen(page)[0] == before[0]
+    page.keyboard.press("ArrowDown")
+    for walls in (before[0] - {9}, before[0]):  # the spiral's first wall
+        page.keyboard.press(" ")
+        assert seen(page) == (walls, before[1])
+    for colour in (1, 2, None):  # a star on a wall; without it, the wall is back
+        page.keyboard.press("s")
+        assert seen(page)[1].get(9) == colour
+    assert seen(page) == before
+
+
+@ALL_HANDS
+def test_a_star_leaves_what_was_below_it(hand, drawn):
+    page, reader = drawn(hand, "spiral")
+    walls, stars = seen(page)
+    place = 0
+    for way in ([9, 18, 27], [36, 37, 28], [29, 30, 21], [12, 3]):  # lifted on walls, too
+        reader.down(place)
+        reader.along(*way)
+        reader.up()
+        place = way[-1]
+        assert seen(page) == (walls - {place}, {place: 1} | {at: star for at, star in stars.items() if star == 2})
+    choose(page, "2")
+    reader.tap(9)
+    assert seen(page)[1][9] == 2
+    reader.tap(9)
+    choose(page, "1")
+    reader.tap(3)
+    assert seen(page) == (walls, {at: star for at, star in stars.items() if star == 2})
+
+
+@ALL_HANDS
+def test_a_star_leaps_over_another(hand, drawn):
+    page, reader = drawn(hand)
+    reader.down(20)
+    reader.along(40, 60)
+    reader.up()
+    assert seen(page) == (set(), {40: 1, 60: 2})
+    reader.down(40)
+    reader.along(60, 40)  # back: it was no tap
+    reader.along(60, 61)
+    reader.up()
+    assert seen(page) == (set(), {61: 1, 60: 2})
+
+
+def new_value(name, value):
+    """As with the keyboard, which may choose while a pointer is down."""
+    find = f"const s = document.getElementById('front-{name}'); s.value = {value};"
+    return lambda page: page.evaluate(f"() => {{ {find} s.dispatchEvent(new Event('change', {{bubbles: true}})); }}")
+
+
+def clicked(what):
+    return lambda page: page.evaluate(f"document.querySelector('{what}').click()")
+
+
+CHANGES = {
+    "a new maze": clicked("button[data-maze=tree]"),
+    "the same maze again": clicked("button[data-maze=room]"),
+    "another size": new_value("side", 19),
+    "another speed": new_value("rate", 5),
+    "another tool": clicked("[name=front-tool][value=look]"),
+    "another window": lambda page: page.evaluate("window.dispatchEvent(new Event('blur'))"),
+    "a key that sets a star": lambda page: page.keyboard.press("s"),
+    "a key that draws": lambda page: page.keyboard.press(" "),
+}
+
+
+@pytest.mark.parametrize("hand", ["mouse", "finger"])
+@pytest.mark.parametrize("start", [20, UP[0]], ids=["a star", "a wall"])
+def test_what_changes_the_page_ends_a_drag(start, hand, drawn):
+    page, reader = drawn(hand)
+    went_on = {}
+    for name, change in CHANGES.items():
+        page.select_option("#front-side", "9")
+        page.click("button[data-maze=room]")
+        page.focus("#front-maze")
+        reader.down(start)
+        reader.along(start - 9)
+        change(page)
+        after = seen(page)
+        reader.along(start - 8, start - 7)
+        reader.up()
+        if seen(page) != after:
+            went_on[name] = seen(page)
+        choose(page, "wall")
+        after = seen(page)
+        place = min(set(range(81)) - after[0] - after[1].keys())
+        reader.tap(place)  # and the next one draws
+        assert seen(page) == (after[0] | {place}, after[1])
+    assert went_on == {}
+
+
+@pytest.mark.parametrize("hand", ["mouse", "finger"])
+def test_a_turned_screen_ends_a_drag(hand, drawn):
+    page, reader = drawn(hand)
+    reader.down(UP[0])
+    page.set_viewport_size({"width": 800, "height": 400})
+    page.evaluate("document.getElementById('front-maze').scrollIntoView()")
+    reader.along(*UP[1:4])
+    reader.up()
+    assert seen(page) == ({UP[0]}, ROOM)
+
+
+@ALL_HANDS
+def test_a_drag_ends_where_the_maze_ends(hand, drawn):
+    page, reader = drawn(hand)
+    for start, after in ((20, (set(), {2: 1, 60: 2})), (71, ({71, 62}, {2: 1, 60: 2}))):
+        reader.down(start)
+        reader.along(*((11, 2, -9) if start == 20 else (62, 63 + 18 + 9)))
+        assert seen(page) == after
+        reader.along(40, 41)
+        reader.up()
+        assert seen(page) == after
+    reader.tap(2)
+    assert seen(page)[1] == {2: 2, 60: 2}
+
+
+@pytest.mark.parametrize("start", [20, UP[0]], ids=["a star", "a wall"])
+def test_a_second_finger_waits(start, drawn):
+    page, first = drawn("finger")
+    second = Finger(page, first.others)
+    first.down(start)
+    second.down(40)
+    second.along(41, 42)
+    first.along(start - 9)
+    second.along(43)
+    after = (set(), {11: 1, 60: 2}) if start == 20 else ({start, start - 9}, ROOM)
+    assert seen(page) == after
+    first.up()
+    second.along(44, 43)  # nor does it take over
+    second.up()
+    assert seen(page) == after
+    second.tap(40)
+    assert seen(page) == (after[0] | {40}, after[1])
+
+
+@pytest.mark.parametrize("how", ["cancelled", "capture lost"])
+@pytest.mark.parametrize("start", [20, UP[0]], ids=["a star", "a wall"])
+def test_a_pointer_that_is_taken_away_leaves_nothing(start, how, drawn):
+    page, reader = drawn("finger")
+    page.evaluate(
+        "() => { document.getElementById('front-maze').onpointerdown = (e) => { window.pointer = e.pointerId; }; }"
+    )
+    reader.down(start)
+    if how == "capture lost":
+        reader.along(start - 9)
+    after = seen(page)
+    if how == "cancelled":
+        reader.cancel()
+    else:
+        page.evaluate("document.getElementById('front-maze').releasePointerCapture(window.pointer)")
+        reader.along(start - 18, start - 17)
+        reader.up()
+    assert seen(page) == after  # nor was it a tap
+    reader.tap(start - 1)
+    assert seen(page) == (after[0] | {start - 1}, after[1])
+
+
+@pytest.mark.parametrize("button", ["right", "middle"])
+def test_other_buttons_do_not_draw(button, drawn):
+    page, left = drawn()
+    other = Mouse(page, button=button)
+    for start in (20, UP[0]):
+        other.down(start)
+        other.along(start - 9, start - 18)
+        other.up()
+    assert seen(page) == (set(), ROOM)
+    left.down(UP[0])
+    for place, buttons in zip(UP[1:4], (3, 2, 0), strict=True):  # with a second button, then with that alone
+        left.send("mouseMoved", place, 0.5, buttons)
+        arrived(page)
+    assert seen(page) == ({UP[0], UP[1]}, ROOM)
+
+
+@pytest.mark.parametrize("side", [9, 19, 29, 39])
+@pytest.mark.parametrize("hand", ["mouse", "finger"])
+def test_a_star_at_the_border_is_taken_where_it_is_drawn(hand, side, drawn):
+    page, reader = drawn(hand)
+    page.select_option("#front-side", str(side))
+    page.click("button[data-maze=spiral]")
+    drawn_at = max(0.5, 1.1 * max(0.75, 0.03 * side))
+    reader.tap(0, drawn_at)
+    walls, stars = seen(page)
+    assert stars[0] == 2
+    reader.down(0, drawn_at)
+    reader.along(3 * side + 3)
+    reader.up()
+    assert seen(page) == (walls - {3 * side + 3}, {3 * side + 3: 2} | {at: star for at, star in stars.items() if at})
+
+
 @pytest.mark.parametrize("places", [1, 2, 3])
-def test_one_place_is_one_place(places, opened):
-    page = opened()
-    page.select_option("#front-side", "9")
+def test_one_place_is_one_place(places, drawn):
+    page, _ = drawn()
     page.evaluate(
         """places => {
             const {laby} = ponderPage.state;

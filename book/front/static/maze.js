@@ -13,7 +13,7 @@
   const NAMES = ["no", "blue", "pink"];
 
   let random = generator(7); // the first maze is the same for all
-  let laby; // the maze, as think.js has it
+  let laby; // the maze, as think.js has it; and `walled`, the stars that stand on walls
   let facts; // what is true of it: need, asked, answer, last
   let thought;
   let shown = 0; // the step that is shown, at most thought.n
@@ -30,8 +30,10 @@
   // Mazes
 
   function load(name) {
+    letGo();
     const side = Number($("side").value);
     laby = window.ponder[name](side, random);
+    laby.walled = new Set();
     random = generator(Math.floor(2 ** 32 * Math.random()));
     cursor = pointed = -1;
     changed();
@@ -168,7 +170,7 @@
       const larger = side > trained ? `${side} × ${side} places, trained on ${trained} × ${trained} at most.` : `${side} × ${side} places, as in training.`;
       lines.push(`${larger} ${such} ${of(["5", "10", "20", "30"])} of mazes, up to ${known.largest_side} × ${known.largest_side}.`);
     }
-    if (facts.last > known.trained_steps) lines.push(`Some places here need ${facts.last} steps; in training there were ${known.trained_steps} at most.`);
+    if (facts.last > known.trained_steps) lines.push(`The farthest place here needs ${facts.last} steps; in training there were ${known.trained_steps} at most.`);
     if (stars > 3) lines.push("In training there were at most three stars.");
     return lines.join(" ");
   }
@@ -241,12 +243,18 @@
     }
   }
 
-  function drawStars(pen, size) {
+  // Where a star is drawn, and how large: x, y, radius.
+  function starShape(place, size) {
     const radius = Math.max((0.75 * size) / laby.side, 0.03 * size);
+    const [left, top, width, height] = box(place, size);
+    const [x, y] = [left + width / 2, top + height / 2].map((at) => Math.min(size - 1.1 * radius, Math.max(1.1 * radius, at)));
+    return [x, y, radius];
+  }
+
+  function drawStars(pen, size) {
     laby.star.forEach((star, place) => {
       if (!star) return;
-      const [left, top, width, height] = box(place, size);
-      const [x, y] = [left + width / 2, top + height / 2].map((at) => Math.min(size - 1.1 * radius, Math.max(1.1 * radius, at)));
+      const [x, y, radius] = starShape(place, size);
       pen.beginPath();
       for (let i = 0; i < 10; i++) {
         const [angle, r] = [(Math.PI * i) / 5 - Math.PI / 2, i % 2 ? 0.45 * radius : radius];
@@ -396,19 +404,40 @@
   // Hands
 
   function setPlace(place, isOpen, star = 0) {
-    if (laby.open[place] === (isOpen ? 1 : 0) && laby.star[place] === star) return;
-    laby.open[place] = isOpen ? 1 : 0;
-    laby.star[place] = star;
+    if (below(place) === isOpen && laby.star[place] === star) return;
+    lay(place, isOpen, star);
     touched = true;
     $("hint").hidden = true;
     changed();
   }
+
+  // A place with a star is open. When the star goes, what was below it is back.
+  function lay(place, isOpen, star) {
+    laby.star[place] = star;
+    laby.open[place] = isOpen || star ? 1 : 0;
+    if (star && !isOpen) laby.walled.add(place);
+    else laby.walled.delete(place);
+  }
+
+  const below = (place) => laby.open[place] === 1 && !laby.walled.has(place);
+  const setStar = (place, star) => setPlace(place, below(place), star);
 
   function placeAt(canvas, event) {
     const area = canvas.getBoundingClientRect();
     const [row, column] = [event.clientY - area.top, event.clientX - area.left].map((at) => Math.floor((at * laby.side) / area.width));
     const inside = row >= 0 && column >= 0 && row < laby.side && column < laby.side;
     return inside ? row * laby.side + column : -1;
+  }
+
+  // The place of the star under the pointer, -1 if there is none. Near the border of a large maze a star is drawn beside its place.
+  function starAt(event) {
+    const place = placeAt(maze, event);
+    if (place < 0 || laby.star[place]) return place;
+    const area = maze.getBoundingClientRect();
+    return laby.star.findIndex((star, at) => {
+      const [x, y, radius] = starShape(at, area.width);
+      return star && Math.hypot(event.clientX - area.left - x, event.clientY - area.top - y) < 0.45 * radius;
+    });
   }
 
   function lookAt(place) {
@@ -418,73 +447,97 @@
   }
 
   const tool = () => root.querySelector("[name=front-tool]:checked").value;
-  let hand = null; // what the pointer does until it is lifted: place -> nothing
+  const hovers = (event) => event.pointerType !== "touch";
+
+  // The one pointer that is down: its id, the place where it is, what it does at the next one (move), and what it does if it
+  // is lifted before (tap). Others wait. Whatever else changes the page, or takes the pointer away, ends what it does.
+  let hand = null;
+  const letGo = () => (hand = null);
+
   maze.addEventListener("pointerdown", (event) => {
     const place = placeAt(maze, event);
-    if (place < 0 || event.button) return;
+    if (hand || place < 0 || event.button) return;
     cursor = place;
     byKeys = false;
-    maze.setPointerCapture(event.pointerId);
-    if (tool() === "look") hand = lookAt;
-    else if (laby.star[place]) hand = carry(place);
-    else if (tool() === "wall") {
-      const open = !laby.open[place];
-      hand = (at) => laby.star[at] || setPlace(at, open);
-    } else {
-      setPlace(place, true, Number(tool()));
-      hand = carry(place);
-    }
-    hand(place);
+    hand = { id: event.pointerId, place, ...begun(place, starAt(event)) };
   });
 
-  // Move a star from place to place; one that is tapped with its own colour's tool goes.
-  function carry(from) {
-    const star = laby.star[from];
-    let [at, wasOpen] = [from, true];
+  function begun(place, star) {
+    const chosen = tool();
+    if (chosen !== "look" && star >= 0) return { move: carry(star), tap: () => setStar(star, afterTap(laby.star[star], chosen)) };
+    const open = !laby.open[place];
+    const move = { look: lookAt, wall: (at) => laby.star[at] || setPlace(at, open) }[chosen];
+    if (move) move(place);
+    else setStar(place, Number(chosen));
+    return { move: move || carry(place) };
+  }
+
+  // A tap on a star takes its own colour's tool to remove it, the other's to recolour it; with the walls' tool it goes round.
+  function afterTap(star, chosen) {
+    if (chosen === "wall") return (star + 1) % 3;
+    return Number(chosen) === star ? 0 : Number(chosen);
+  }
+
+  // Move a star from place to place; it leaps over others.
+  function carry(at) {
+    const star = laby.star[at];
     return (to) => {
-      if (to === at || laby.star[to]) return;
-      laby.star[at] = 0;
-      laby.open[at] = wasOpen ? 1 : 0;
-      [at, wasOpen] = [to, laby.open[to] === 1];
+      if (laby.star[to]) return;
+      lay(at, below(at), 0);
+      at = to;
       pointed = -1;
-      setPlace(to, true, star);
+      setStar(at, star);
     };
   }
 
   maze.addEventListener("pointermove", (event) => {
-    const place = placeAt(maze, event);
-    maze.classList.toggle("front-grabs", place >= 0 && laby.star[place] > 0 && tool() !== "look");
-    if (!hand && event.pointerType === "mouse" && place !== pointed) lookAt(place);
-    if (!hand) return;
+    if (hand && event.pointerId !== hand.id) return;
+    if (hand && hovers(event) && !(event.buttons & 1)) letGo(); // it was lifted where nobody saw it
+    maze.classList.toggle("front-grabs", tool() !== "look" && starAt(event) >= 0);
+    if (!hand && hovers(event) && placeAt(maze, event) !== pointed) lookAt(placeAt(maze, event));
     for (const part of event.getCoalescedEvents?.() ?? [event]) {
       const at = placeAt(maze, part);
-      if (at >= 0) hand(at);
+      if (!hand || at === hand.place) continue;
+      if (at < 0) return letGo();
+      Object.assign(hand, { place: at, tap: null });
+      hand.move(at);
     }
   });
-  for (const name of ["pointerup", "pointercancel"]) maze.addEventListener(name, () => (hand = null));
-  for (const canvas of [maze, map]) canvas.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && !hand && lookAt(-1));
-  for (const name of ["pointermove", "pointerdown"]) map.addEventListener(name, (event) => shows !== "chart" && lookAt(placeAt(map, event)));
+  for (const name of ["pointerup", "pointercancel", "pointerleave", "lostpointercapture"])
+    maze.addEventListener(name, (event) => {
+      if (event.pointerId !== hand?.id) return;
+      if (name === "pointerup") hand.tap?.();
+      letGo();
+    });
+  maze.addEventListener("contextmenu", (event) => hand && event.preventDefault()); // a long press
+  root.addEventListener("change", letGo);
+  for (const name of ["blur", "resize"]) window.addEventListener(name, letGo);
+  for (const canvas of [maze, map]) canvas.addEventListener("pointerleave", (event) => hovers(event) && !hand && lookAt(-1));
+  for (const name of ["pointermove", "pointerdown"]) map.addEventListener(name, (event) => !hand && shows !== "chart" && lookAt(placeAt(map, event)));
 
   const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   maze.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (!(key in ARROWS) && ![" ", "s", "n", "Enter"].includes(key)) return;
+    event.preventDefault();
+    letGo();
     byKeys = true;
     if (cursor < 0) cursor = Math.floor(laby.side / 2) * (laby.side + 1);
-    if (key in ARROWS) {
-      const clamp = (i) => Math.min(laby.side - 1, Math.max(0, i));
-      const row = clamp(Math.floor(cursor / laby.side) + ARROWS[key][0]);
-      const column = clamp((cursor % laby.side) + ARROWS[key][1]);
-      cursor = row * laby.side + column;
-      lookAt(cursor);
-      write("live", describe(cursor));
-    } else if (key === " ") setPlace(cursor, !laby.open[cursor]);
-    else if (key === "s") setPlace(cursor, true, (laby.star[cursor] + 1) % 3);
-    else if (key === "Enter") $("run").click();
-    else if (key === "n") $("step").click();
-    else return;
-    event.preventDefault();
+    if (key === "Enter") return $("run").click();
+    if (key === "n") return $("step").click();
+    if (key === "s") setStar(cursor, (laby.star[cursor] + 1) % 3);
+    else if (key !== " ") cursor = beside(cursor, ...ARROWS[key]);
+    else if (!laby.star[cursor]) setPlace(cursor, !laby.open[cursor]);
+    lookAt(cursor);
+    write("live", describe(cursor));
   });
+
+  function beside(place, down, right) {
+    const [row, column] = [Math.floor(place / laby.side) + down, (place % laby.side) + right].map((i) => Math.min(laby.side - 1, Math.max(0, i)));
+    return row * laby.side + column;
+  }
+
   maze.addEventListener("focus", () => {
     byKeys = maze.matches(":focus-visible");
     if (byKeys && cursor < 0) cursor = Math.floor(laby.side / 2) * (laby.side + 1);
