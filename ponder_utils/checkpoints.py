@@ -1,21 +1,30 @@
 """Checkpoints of a training run: written whole or not at all, checked, and loaded without executing code."""
 
 import hashlib
+import inspect
 import io
 import os
 import pickle
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 import torch
 from filelock import FileLock, Timeout
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from ponder_utils.states import map_states
 
 SEAL = b"\nsha256 "  # at the end of the file, with a checksum of all before it
+WRAPPERS = ("_orig_mod", "module")  # what `torch.compile`, and `DataParallel` and the like, call the network within
 
 
 class DamagedFileError(ValueError):
@@ -54,7 +63,7 @@ def in_use(folder: Path | None) -> AbstractContextManager[Any]:
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write a dict of tensors, numbers, strings and containers of these. Raises if it could not be read back."""
     file = io.BytesIO()
-    torch.save(_without_numpy(state), file)
+    torch.save(plain(state, tensors=False), file)
     content = file.getvalue()
     torch.load(io.BytesIO(content), weights_only=True)
     with written_whole(path) as draft:
@@ -65,29 +74,117 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     """Read what `save_checkpoint` wrote, into the CPU's memory; DamagedFileError if the file is anything else."""
     content, _, digest = path.read_bytes().rpartition(SEAL)
     try:
-        if digest != hashlib.sha256(content).hexdigest().encode():
-            raise pickle.UnpicklingError("its checksum, the last line, does not fit")
-        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
+        if digest != hashlib.sha256(content).hexdigest().encode() or not content:
+            raise pickle.UnpicklingError("its checksum, the last line, does not fit, or it is empty")
+        state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        if not isinstance(state, dict):
+            raise pickle.UnpicklingError(f"it holds {type(state).__name__}, and no dict")
+    except (pickle.UnpicklingError, EOFError, RuntimeError, LookupError, ValueError, TypeError, AttributeError) as why:
         advice = "Delete it to start over, or put back a copy."
-        raise DamagedFileError(f"{path} is damaged, or not a checkpoint of ponder_utils: {error}. {advice}") from error
+        raise DamagedFileError(f"{path} is damaged, or not a checkpoint of ponder_utils: {why}. {advice}") from why
+    return state
 
 
 def load_weights(model: nn.Module, path: Path | str) -> None:
-    """Give `model` the weights of a checkpoint of `train`, `best.pt` or `last.pt`; DamagedFileError if it is none."""
-    state = load_checkpoint(Path(path))
-    if "model" not in state:
-        raise DamagedFileError(f"{path} is not a checkpoint of train: it holds {', '.join(state)}, and no model")
-    model.load_state_dict(state["model"])
+    """Give `model` the weights of a checkpoint of `train`, `best.pt` or `last.pt`.
+
+    Either network may be compiled, or wrapped in `DataParallel` or `DistributedDataParallel`. DamagedFileError if the
+    file is no such checkpoint; ValueError if names or shapes differ, and then nothing has been written.
+    """
+    state, own = load_checkpoint(Path(path)), model.state_dict()
+    weights = state.get("model")
+    if not isinstance(weights, dict):
+        raise DamagedFileError(
+            f"{path} is not a checkpoint of train: it holds {', '.join(map(str, state))}, and no model"
+        )
+    names = {bare(name): name for name in own}
+    given = {bare(name): value for name, value in weights.items()}
+    if len(names) < len(own) or len(given) < len(weights):  # two names would become one
+        names, given = {name: name for name in own}, weights
+    there = {name: _shape(value) for name, value in given.items()}
+    here = {name: there.get(name) if is_lazy(own[full]) else _shape(own[full]) for name, full in names.items()}
+    if different := diff(here, there):
+        raise ValueError(f"{path} holds the weights of another network than model: {different}")
+    model.load_state_dict({names[name]: value for name, value in given.items()})
 
 
-def _without_numpy(value: Any) -> Any:
-    """Return Python's own numbers and lists, since NumPy's are not loaded without executing code."""
-    if isinstance(value, np.generic | np.ndarray):
+def _shape(value: Any) -> str:
+    return str(list(value.shape)) if isinstance(value, Tensor) else type(value).__name__
+
+
+def bare(name: str) -> str:
+    """Return the name that a weight has in the network itself, when it is neither compiled nor wrapped."""
+    return ".".join(part for part in name.split(".") if part not in WRAPPERS)
+
+
+def diff(here: dict[str, Any], there: dict[str, Any]) -> str:
+    """Return the first few entries that are not the same in both, in words; an empty text if all are."""
+    pairs = {name: (here.get(name, "nothing"), there.get(name, "nothing")) for name in here | there}
+    words = [f"{name}: {one} here, {other} there" for name, (one, other) in pairs.items() if one != other]
+    return "; ".join(words[:5] + [f"and {len(words) - 5} more"] * (len(words) > 5))
+
+
+def settings(name: str, value: Any, tensors: bool = False, seen: set[int] | None = None) -> dict[str, str]:
+    """Return what an object was made with: numbers, strings, functions and classes by name, tensors if asked.
+
+    They are read in the public attributes of modules and callable objects, in fields of dataclasses, in containers, and
+    in what a function encloses and has as defaults.
+    """
+    value, seen = value.item() if isinstance(value, np.generic) else value, set() if seen is None else seen
+    if value is None or isinstance(value, bool | int | float | complex | str):
+        return {name: repr(value)}
+    if isinstance(value, Tensor) and tensors:
+        return {name: f"{_shape(value)} with checksum {checksum(value):08x}"}
+    if isinstance(value, Tensor) or id(value) in seen:
+        return {}
+    seen.add(id(value))
+    found, inside = {name: getattr(value, "__name__", type(value).__name__)}, dict[Any, Any]()
+    if isinstance(value, nn.Module):
+        inside = {key: part for key, part in vars(value).items() if key != "training"} | dict(value.named_children())
+        for wrapper in WRAPPERS:
+            if wrapper in inside and type(value).__module__.startswith("torch."):
+                return settings(name, inside[wrapper], tensors, seen)
+        inside |= dict(value.named_buffers(recurse=False))
+    elif isinstance(value, dict | list | tuple):
+        inside = value if isinstance(value, dict) else dict(enumerate(value))
+    elif isinstance(value, partial):
+        inside = {"func": value.func, "args": value.args, **value.keywords}
+    elif isinstance(value, MethodType):
+        inside = {"self": value.__self__}
+    elif isinstance(value, FunctionType):
+        inside = {"defaults": value.__defaults__, **inspect.getclosurevars(value).nonlocals}
+    elif is_dataclass(value):
+        inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    elif callable(value):
+        inside = {} if isinstance(value, type) else getattr(value, "__dict__", {})
+    else:
+        return {}
+    for key, part in inside.items():
+        if not str(key).startswith("_"):
+            found |= settings(f"{name}.{key}", part, tensors, seen)
+    return found
+
+
+def checksum(value: Any, start: int = 0) -> int:
+    """Return a checksum of all tensors in a batch; `start` is that of the batches before it."""
+    total = start
+
+    def add(part: Tensor) -> Tensor:
+        nonlocal total
+        total = zlib.crc32(part.detach().cpu().flatten().view(torch.uint8).numpy().data, total)
+        return part
+
+    map_states(add, value)
+    return total
+
+
+def plain(value: Any, tensors: bool = True) -> Any:
+    """Return a copy in Python's own numbers, lists, tuples and dicts, of NumPy's numbers, and of tensors if asked."""
+    if isinstance(value, np.generic | np.ndarray) or (tensors and isinstance(value, Tensor)):
         return value.tolist()
-    if type(value) is dict:
-        return {_without_numpy(key): _without_numpy(part) for key, part in value.items()}
+    if type(value) is dict or (tensors and isinstance(value, Mapping)):
+        return {plain(key, tensors): plain(part, tensors) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        parts = [_without_numpy(part) for part in value]
+        parts = [plain(part, tensors) for part in value]
         return parts if isinstance(value, list) else tuple(parts)  # a named one, too
     return value

@@ -104,7 +104,8 @@ def test_ordinary_optimizers_train_diverge_and_resume(tmp_path, kind):
     assert torch.equal(weights(cut), weights(whole))  # those before the update that was not finite
 
     resumed, loss = make(seed=7)  # whatever it starts from is replaced
-    assert train(resumed, loss, easy, 80, optimizer=build(resumed), checkpoint_dir=tmp_path, **options) == rows
+    healthy = poisoned_after(10**9)  # the same function as before: another loss would be another run
+    assert train(resumed, healthy, easy, 80, optimizer=build(resumed), checkpoint_dir=tmp_path, **options) == rows
     assert torch.equal(weights(resumed), weights(model))
 
 
@@ -532,16 +533,14 @@ def test_a_data_loader_is_read_epoch_after_epoch_and_resumed_in_the_middle(tmp_p
     model, loss = make()
     rows = train(model, loss, loader(), 60, **WITH_ADAM)
     cut, _ = make()
-    calls = iter(range(44))
 
-    def dies(output, y):
-        if next(calls, None) is None:
+    def dies(row):
+        if row["update"] == 40:
             raise Killed
-        return loss(output, y)
 
     options = WITH_ADAM | {"checkpoint_every": 10, "checkpoint_dir": tmp_path}
     with pytest.raises(Killed):
-        train(cut, dies, loader(), 60, **options)
+        train(cut, loss, loader(), 60, log=dies, **options)
     torch.manual_seed(99)
     again, _ = make(seed=5)
     assert train(again, loss, loader(), 60, **options) == rows
@@ -587,7 +586,7 @@ def test_a_data_loader_is_read_epoch_after_epoch_and_resumed_in_the_middle(tmp_p
         ),
         ({"clip": 0.0}, ValueError, r"clip must be a number in \(0, inf\); got 0.0"),
         ({"log_every": 1.5}, TypeError, "log_every must be an integer >= 1; got 1.5"),
-        ({"seed": None}, TypeError, "seed must be an integer >= 0; got None"),
+        ({"seed": None}, TypeError, "seed must be an integer .*; got None"),
         ({"checkpoint_every": 0}, ValueError, "checkpoint_every must be"),
         ({"patience": 0}, ValueError, "patience must be an integer >= 1; got 0"),
         (
