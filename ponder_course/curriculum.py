@@ -28,7 +28,7 @@ class Curriculum:
     n_batches: int = 4  # on how many the accuracy is measured
 
     def __post_init__(self) -> None:
-        check_int("last", self.last, 1)
+        self.last = check_int("last", self.last, 1)
         self.K = check_int("first", self.first, 1, self.last)
         check_real("raise_at", self.raise_at, 0, 1, open_low=True)
         check_int("n_batches", self.n_batches, 1)
