@@ -524,7 +524,7 @@ def test_time_goes_back_and_forth(opened):
     assert state(page, "shown") == last
 
 
-@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("width", [1400, 400, 320])
 def test_no_page_is_wider_than_its_screen_and_both_themes_are_drawn(width, opened):
     page = opened(width=width)
     ended(page)
