@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from small import WITH_ADAM, draw, make
+from small import WITH_ADAM, draw, make, weights
 from torch import nn
 
 from ponder_utils.checkpoints import (
@@ -21,6 +21,8 @@ from ponder_utils.checkpoints import (
     save_checkpoint,
     written_whole,
 )
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import RNNStep
 from ponder_utils.training import train
 
 
@@ -88,6 +90,136 @@ def test_a_damaged_checkpoint_is_named(tmp_path, kind):
     save_checkpoint(path, {"weights": 1})
     with pytest.raises(DamagedFileError, match=r"last\.pt is not a checkpoint of train: it holds weights"):
         load_weights(model, path)
+
+
+def sealed(content):
+    return content + SEAL + hashlib.sha256(content).hexdigest().encode()
+
+
+def saved(value):
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+SAVED = saved({"model": {"weight": torch.ones(300)}})
+NO_CHECKPOINTS = {
+    "empty": b"",
+    "text": b"accuracy,0.9",
+    "a list": saved([1]),
+    "a number": saved(1),
+    "half a zip": SAVED[: len(SAVED) // 2],
+    "the other half": SAVED[len(SAVED) // 2 :],
+    "a number as weights": saved({"model": 1}),
+    "no weights": saved({"step": 1}),
+    "weights alone": saved(nn.Linear(6, 1).state_dict()),
+    "an old pickle": pickle.dumps({"model": {}}, protocol=2),
+}
+
+
+@pytest.mark.parametrize("kind", NO_CHECKPOINTS)
+def test_what_is_sealed_and_yet_no_checkpoint_is_named(tmp_path, kind):
+    model, _ = make()
+    path, kept = tmp_path / "sealed.pt", weights(model)
+    path.write_bytes(sealed(NO_CHECKPOINTS[kind]))
+    with pytest.raises(DamagedFileError, match=r"sealed\.pt is .*not a checkpoint"):
+        load_weights(model, path)
+    assert torch.equal(weights(model), kept)
+
+
+class AsOneModule(nn.Module):
+    """A network whose own part is called as the wrappers of torch call theirs."""
+
+    def __init__(self):
+        super().__init__()
+        self.module, self.head = nn.Linear(6, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.head(self.module(x))
+
+
+class Ambiguous(AsOneModule):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3))
+        self.bias = nn.Parameter(torch.zeros(3))
+
+
+OTHERS = {
+    "more outputs": (lambda: PonderNet(RNNStep(6, 32, n_outputs=2), 6), "step.heads.weight"),
+    "larger": (lambda: PonderNet(RNNStep(6, 33), 6), "step.cell"),
+    "a part": (lambda: PonderNet(RNNStep(6, 32), 6).step, "cell"),
+    "another": (AsOneModule, "head.weight"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_weights_of_another_network_are_refused_before_any_is_written(tmp_path, kind):
+    build, named = OTHERS[kind]
+    path, model = tmp_path / "other.pt", build()
+    save_checkpoint(path, {"model": make()[0].state_dict()})
+    kept = weights(model)
+    with pytest.raises(ValueError, match=rf"other\.pt .*{named}") as refused:
+        load_weights(model, path)
+    assert len(str(refused.value)) < 1000
+    assert torch.equal(weights(model), kept)
+
+
+class PartsWrapped(nn.Module):
+    """Within it a part is compiled, and another one wrapped."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.step = nn.Module()
+        self.step.cell = torch.compile(model.step.cell)
+        self.step.heads = nn.DataParallel(model.step.heads)
+
+
+WRAPPED = {
+    "plain": lambda model: model,
+    "compiled": torch.compile,
+    "wrapped": nn.DataParallel,
+    "wrapped, compiled": lambda model: nn.DataParallel(torch.compile(model)),
+    "compiled, wrapped": lambda model: torch.compile(nn.DataParallel(model)),
+    "in parts": PartsWrapped,
+}
+
+
+@pytest.mark.parametrize("there", WRAPPED)
+@pytest.mark.parametrize("here", WRAPPED)
+def test_weights_go_from_and_into_compiled_and_wrapped_networks(tmp_path, here, there):
+    (model, _), (other, _) = make(seed=1), make(seed=2)
+    save_checkpoint(tmp_path / "best.pt", {"model": WRAPPED[there](other).state_dict()})
+    load_weights(WRAPPED[here](model), tmp_path / "best.pt")
+    assert torch.equal(weights(model), weights(other))
+
+
+@pytest.mark.parametrize("build", [AsOneModule, Ambiguous, lambda: nn.DataParallel(Ambiguous())])
+def test_a_part_that_is_called_module_is_no_wrapper(tmp_path, build):
+    model, other = build(), build()
+    save_checkpoint(tmp_path / "best.pt", {"model": other.state_dict()})
+    load_weights(model, tmp_path / "best.pt")
+    assert torch.equal(weights(model), weights(other))
+
+
+@pytest.mark.parametrize("wraps", [("plain", "wrapped"), ("wrapped", "plain")])
+def test_a_training_goes_on_wrapped_and_unwrapped(tmp_path, wraps):
+    whole, loss = make()
+    rows = train(whole, loss, draw, 40, **WITH_ADAM)
+    for n_updates, wrap in zip((20, 40), wraps, strict=True):
+        model, loss = make(seed=n_updates if n_updates == 40 else 0)
+        evaluate = lambda _, model=model: WITH_ADAM["evaluate"](model)  # noqa: E731
+        options = WITH_ADAM | {"evaluate": evaluate}
+        again = train(WRAPPED[wrap](model), loss, draw, n_updates, checkpoint_dir=tmp_path, **options)
+    assert again == rows
+    assert torch.equal(weights(model), weights(whole))
+
+
+def test_a_network_whose_sizes_are_not_yet_known_takes_those_of_the_checkpoint(tmp_path):
+    model, other = nn.LazyLinear(2), nn.Linear(3, 2)
+    save_checkpoint(tmp_path / "best.pt", {"model": other.state_dict()})
+    load_weights(model, tmp_path / "best.pt")
+    assert torch.equal(weights(model), weights(other))
 
 
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))

@@ -141,6 +141,29 @@ def test_a_training_that_was_killed_goes_on(name, place, tmp_path):
     assert_same(*weights)
 
 
+class OnGPU:
+    """Batches that a GPU draws with the random numbers of everyone."""
+
+    def __iter__(self):
+        for _ in range(5):
+            x = torch.randn(8, 6, device="cuda")
+            yield x, (x.sum(1) > 0).float()
+
+
+@pytest.mark.cuda
+@needs_a_gpu
+def test_random_numbers_of_a_gpu_are_kept(tmp_path):
+    weights, options = [], {"lr": 1e-3, "log_every": 1, "checkpoint_every": 1, "progress": False}
+    for folder, ends in (("whole", [9]), ("cut", [3, 7, 9])):
+        for end in ends:
+            torch.manual_seed(end if end != ends[0] else 0)
+            model = nn.Sequential(nn.Linear(6, 1), nn.Dropout(0.5), nn.Flatten(0)).to("cuda")
+            loss = nn.BCEWithLogitsLoss()
+            train(model, loss, OnGPU(), end, checkpoint_dir=tmp_path / folder, **options)
+        weights.append(torch.cat([weight.detach().flatten().cpu() for weight in model.parameters()]))
+    assert torch.equal(*weights)
+
+
 class Forgetful(nn.Module):
     """Keeps a tensor that is neither a parameter nor a buffer, and so stays on the CPU."""
 
