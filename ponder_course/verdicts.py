@@ -1,25 +1,48 @@
-"""What several runs say together: their range, their mean with an interval, and how many pass."""
+"""What several runs say together: their range, their mean with an interval, and how many pass.
 
+Values are one number for each run, in a list, array or tensor; NaN or inf, as of a run that diverged, has no interval.
+"""
+
+import math
 from collections.abc import Sequence
+from functools import partial
 from statistics import mean, stdev, variance
 
 import numpy as np
 from scipy.stats import permutation_test, rankdata
 from scipy.stats import t as student_t
 
+from ponder_course.store import plain
+
+
+def _values(name: str, values: Sequence[float], *, finite: bool = False) -> list[float]:
+    """Return Python's numbers, since `statistics` cuts the decimals off the mean of NumPy's integers."""
+    found = plain(list(values), name)
+    if not all(isinstance(value, int | float) for value in found):
+        raise TypeError(f"{name} must be one number for each run; got {found}")
+    diverged = len(found) - sum(map(math.isfinite, found))
+    if finite and diverged and len(found) > 1:
+        advice = "Say so, and count them as not having learnt."
+        raise ValueError(f"{name} must be finite; got NaN or inf in {diverged} of {len(found)} runs. {advice}")
+    return found
+
 
 def span(values: Sequence[float], form: str = ".2f") -> str:
-    """Return the smallest and the largest value, such as "0.97 to 1.00"."""
+    """Return the smallest and the largest value, such as "0.97 to 1.00", and how many are NaN."""
     if not len(values):
         return "no runs"
-    low, high = (format(extreme(values), form) for extreme in (min, max))
-    return low if low == high else f"{low} to {high}"
+    values = _values("values", values)
+    numbers = [value for value in values if not math.isnan(value)] or values
+    low, high = (format(extreme(numbers), form) for extreme in (min, max))
+    hidden = f", {len(values) - len(numbers)} of {len(values)} nan" if len(numbers) < len(values) else ""
+    return (low if low == high else f"{low} to {high}") + hidden
 
 
 def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
     """Return the mean and the ends of its Student's t interval, which are nan where there are fewer than two values."""
+    values = _values("values", values, finite=True)
     if len(values) < 2:
-        return (mean(values) if len(values) else float("nan")), float("nan"), float("nan")
+        return (mean(values) if values else math.nan), math.nan, math.nan
     half = student_t.ppf((1 + level) / 2, len(values) - 1) * stdev(values) / len(values) ** 0.5
     return mean(values), mean(values) - half, mean(values) + half
 
@@ -35,7 +58,8 @@ def estimate(values: Sequence[float], form: str = "+.2f") -> str:
 
 
 def count(values: Sequence[float], at_least: float) -> str:
-    """Return how many values are at least so large, such as "9 of 10"."""
+    """Return how many values are at least so large, such as "9 of 10"; NaN is not."""
+    values = _values("values", values)
     return f"{sum(value >= at_least for value in values)} of {len(values)}"
 
 
@@ -51,8 +75,9 @@ def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] 
 
 def welch(a: Sequence[float], b: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
     """Return the mean of b less that of a and the ends of Welch's interval: nan where one has fewer than two."""
+    a, b = _values("a", a, finite=True), _values("b", b, finite=True)
     if min(len(a), len(b)) < 2:
-        return float("nan"), float("nan"), float("nan")
+        return math.nan, math.nan, math.nan
     part_a, part_b = variance(a) / len(a), variance(b) / len(b)
     middle, half = mean(b) - mean(a), 0.0
     if part_a + part_b:
@@ -70,23 +95,27 @@ def difference(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> st
 
 
 def rank_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return how likely ranks are to differ as much by chance, two-sided and exact: Wilcoxon and Mann & Whitney's test.
+    """Return how likely ranks are to differ as much by chance, two-sided: Wilcoxon and Mann & Whitney's test.
 
-    For few values that are bounded or have two modes, where a t interval says little; ties count as they are. nan where
-    there are fewer than two values of either kind.
+    For few values that are bounded or have two modes, where a t interval says little; ties count as they are. Exact up
+    to 200,000 divisions into two groups, as of 10 and 10 values; of more, so many are drawn, always the same, and that
+    which came is one of them, so that p is never 0. nan where there are fewer than two values of either kind.
     """
+    a, b = _values("a", a, finite=True), _values("b", b, finite=True)
     if min(len(a), len(b)) < 2:
-        return float("nan")
+        return math.nan
     ranks = rankdata([*a, *b])
 
     def distance(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
         return abs(x.mean(axis) - y.mean(axis))
 
+    drawn = partial(permutation_test, n_resamples=200_000, batch=2_000, random_state=np.random.default_rng(0))
     groups = ranks[: len(a)], ranks[len(a) :]
-    return float(permutation_test(groups, distance, vectorized=True, n_resamples=np.inf, alternative="greater").pvalue)
+    return float(drawn(groups, distance, vectorized=True, alternative="greater").pvalue)
 
 
 def paired(a: Sequence[float], b: Sequence[float], form: str = "+.2f") -> str:
     """Return the mean of b less a, run by run, with its interval and `rank_p`; a and b belong to the same seeds."""
+    a, b = _values("a", a, finite=True), _values("b", b, finite=True)
     changes = [after - before for before, after in zip(a, b, strict=True)]
     return f"{estimate(changes, form)}, p = {rank_p(a, b):.3f} by ranks" if changes else "no runs"

@@ -1,6 +1,7 @@
 import itertools
 import math
 import re
+import tracemalloc
 from statistics import mean
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ponder_course.experiments.light_cone import best_halting
-from ponder_course.verdicts import count, difference, estimate, interval, paired, rank_p, span, verdict
+from ponder_course.verdicts import count, difference, estimate, interval, paired, rank_p, span, verdict, welch
 
 numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=20)
 
@@ -114,3 +115,90 @@ def test_differences_are_paired_by_seed():
     assert paired([], []) == "no runs"
     with pytest.raises(ValueError, match="zip"):
         paired([1.0], [1.0, 2.0])
+
+
+OF_ONE = (span, interval, estimate, lambda values: count(values, 2), verdict)
+OF_TWO = (welch, difference, rank_p, paired)
+KINDS = {
+    "integers": list,
+    "an array of integers": np.array,
+    "of short ones": lambda values: np.array(values, np.uint8),
+    "a list of NumPy's": lambda values: list(np.array(values)),
+    "of arrays": lambda values: [np.array(value) for value in values],
+    "single precision": lambda values: np.array(values, np.float32),
+    "a tensor": torch.tensor,
+    "half a tensor": lambda values: torch.tensor(values, dtype=torch.bfloat16),
+    "with a gradient": lambda values: torch.tensor([float(value) for value in values], requires_grad=True),
+    "a list of tensors": lambda values: list(torch.tensor(values)),
+    "mixed": lambda values: [np.int64(values[0]), torch.tensor(values[1]), *map(np.float32, values[2:])],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_of_any_kind_say_what_floats_say(kind):
+    a, b = [1, 0, 1, 2], [3, 2, 3, 1]
+    for say in OF_ONE:
+        assert say(KINDS[kind](a)) == say([float(value) for value in a])
+        assert say(KINDS[kind](a[:2])) == say([float(value) for value in a[:2]])
+    for say in OF_TWO:
+        assert say(KINDS[kind](a), KINDS[kind](b)) == say([float(value) for value in a], [float(value) for value in b])
+
+
+def test_right_and_wrong_are_1_and_0():
+    for values in ([True, False, True], np.array([True, False, True]), torch.tensor([True, False, True])):
+        assert estimate(values) == estimate([1.0, 0.0, 1.0])
+        assert paired(values, values) == paired([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("wrong", [None, "0.5", 1j, [0.5], np.complex128(1), np.ma.masked, torch.ones(1)])
+def test_what_is_not_one_number_for_each_run_is_named(wrong):
+    for say in OF_ONE:
+        with pytest.raises(TypeError, match="values"):
+            say([0.5, wrong])
+    for say in OF_TWO:
+        with pytest.raises(TypeError, match="b"):
+            say([0.5, 0.25], [0.5, wrong])
+
+
+@pytest.mark.parametrize("diverged", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kind", [list, np.array, torch.tensor])
+def test_runs_that_diverged_are_counted_and_have_no_interval_and_no_p(diverged, kind):
+    values, others = kind([1.0, diverged, 2.0]), kind([2.0, 3.0, 4.0])
+    for say in (interval, estimate, verdict):
+        with pytest.raises(ValueError, match=r"values .* 1 of 3 runs"):
+            say(values)
+    for say in OF_TWO:
+        with pytest.raises(ValueError, match=r"a .* 1 of 3 runs"):
+            say(values, others)
+        with pytest.raises(ValueError, match=r"b .* 1 of 3 runs"):
+            say(others, values)
+
+
+def test_runs_that_diverged_are_seen_where_nothing_is_concluded():
+    for values in itertools.permutations([math.nan, 1.0, 2.0]):
+        assert span(values) == "1.00 to 2.00, 1 of 3 nan"
+        assert count(values, 1) == "2 of 3"
+    assert span([1.0, math.inf]) == "1.00 to inf"
+    assert span(np.array([1200, 900]), ",d") == "900 to 1,200"
+    assert span([math.nan]) == "nan"
+    assert estimate([math.nan]) == "+nan, one run"
+
+
+def test_ranks_of_many_values_are_drawn_alike_each_time_in_little_memory():
+    a, b = np.random.default_rng(0).normal([[0], [0.7]], 1, (2, 13))
+    tracemalloc.start()
+    p = rank_p(a, b)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200e6
+    assert p == rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, abs=0.002)
+
+
+def test_no_p_is_0_however_many_values_there_are():
+    assert 0 < rank_p(np.arange(80), np.arange(100, 180)) < 1e-4
+
+
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_the_p_of_fewer_ranks_is_exact(n):
+    a, b = np.random.default_rng(n).normal([[0], [1]], 1, (2, n))
+    assert rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-12)
