@@ -1,6 +1,7 @@
 """Runs of experiments: each setting once, several at a time, and finished ones kept, so that a killed grid goes on."""
 
 import contextlib
+import copy
 import hashlib
 import platform
 import shutil
@@ -56,7 +57,8 @@ def run_all(
         run: setting -> dict of numbers, strings, lists and dicts, also NumPy's and torch's. It runs on one thread.
         settings: keyword arguments of the calls; no two alike.
         workers: processes that share the calls, kept for the next grid. With 1 the calls run in this process.
-        file: JSON lines. Settings that it holds are not run again; new results are added as they come.
+        file: JSON lines. Settings that it holds are not run again; new results are added as they come. It is tried
+            before the first run; where no run is missing, it is only read.
         checkpointed: give `run` a checkpoint_dir beside the file (None without one), so that a run that was killed
             goes on; it is deleted when the result is stored. Two processes must not make the same run at a time.
         name: shown on the progress bar.
@@ -68,10 +70,11 @@ def run_all(
     asked = {key_of(setting): setting for setting in settings}
     if len(asked) < len(settings):
         raise ValueError("settings must differ from each other; got the same setting twice")
-    path = None if file is None else prepare(file)
-    rows = finished(path)
+    rows = finished(None if file is None else at_hand(file))
+    missing = [key for key in asked if key not in rows]
+    path = prepare(file) if file is not None and missing else None
     calls, folders = {}, dict[str, str]()
-    for key in [key for key in asked if key not in rows]:
+    for key in missing:
         if path and checkpointed:
             folders[key] = str(Path(f"{path}.unfinished", hashlib.sha256(key.encode()).hexdigest()[:16]))
         options = {"checkpoint_dir": folders.get(key)} if checkpointed else {}
@@ -126,13 +129,14 @@ def stored(file: Path | str, settings: Iterable[Row] = ()) -> list[Row]:
 
 def same_but_seed(rows: list[Row], settings: list[Row]) -> list[Row]:
     """Return the rows that differ from one of the settings in nothing but the seed."""
-    wanted = [{key: value for key, value in plain(setting).items() if key != "seed"} for setting in settings]
-    return [row for row in rows if any(setting.items() <= row.items() for setting in wanted)]
+    wanted = [{name: value for name, value in setting.items() if name != "seed"} for setting in settings]
+    return [row for row in rows if any(matching([row], **setting) for setting in wanted)]
 
 
-def matching(rows: Iterable[Row], **setting: Any) -> list[Row]:
-    """Return the rows that have this setting."""
-    return [row for row in rows if setting.items() <= row.items()]
+def matching(rows: Iterable[Row], /, **setting: Any) -> list[Row]:
+    """Return the rows that have this setting, whether stored or not: a tuple is a list, and True is not 1."""
+    wanted = key_of(setting)
+    return [row for row in rows if key_of({name: row[name] for name in setting if name in row}) == wanted]
 
 
 def rounded(value: Any) -> Any:
@@ -165,8 +169,6 @@ class Experiment:
         if mode == "stored":
             return stored(file, self.settings)
         settings, kept = (self.short, None) if mode == "smoke" else (self.settings, file)
-        if kept and at_hand(kept) != kept:  # runs are added to those that came with the wheel
-            shutil.copy(at_hand(kept), prepare(kept))
         return run_all(self.run, settings, workers=workers, file=kept, checkpointed=self.checkpointed, name=self.name)
 
 
@@ -187,12 +189,12 @@ def make_entry(run: Callable[..., Any], setting: Row) -> Row:
     """Make one run, and return what a file keeps of it besides `code_of`."""
     start = time.perf_counter()
     try:
-        result = _on_one_thread(run, setting)
+        result = _on_one_thread(run, copy.deepcopy(setting))  # whatever the run makes of it, this is what was asked
         if not isinstance(result, dict):
             raise TypeError(f"run must return a dict; got a {type(result).__name__}")
-        if clash := sorted(setting.keys() & result.keys()):
+        entry = {"setting": plain(setting, "setting"), "result": plain(result, "result")}
+        if clash := sorted(entry["setting"].keys() & entry["result"].keys()):
             raise ValueError(f"run must return other names than its setting has; got {', '.join(clash)} in both")
-        entry = {"setting": plain(setting), "result": plain(result)}
     except (Exception, SystemExit) as error:  # whatever a run raises is kept with it, so that the others go on
         entry = failed_entry(setting, error)
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else f"{platform.machine()} CPU, one thread"

@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +12,35 @@ import numpy as np
 from filelock import FileLock
 from torch import Tensor
 
-from ponder_utils.checkpoints import DamagedFileError
+from ponder_utils.checkpoints import DamagedFileError, written_whole
 
 Row = dict[str, Any]
 PACKED = Path(__file__).with_name("stored")  # in an installed wheel; see setup.py
 
 
 def prepare(file: Path | str) -> Path:
-    """Return the path of a file that can be written; a link is followed. OSError if it cannot."""
-    path = Path(file).resolve()
+    """Return the whole path of a file that can be written, new ones with the wheel's runs. OSError if it cannot."""
+    packed, path = (Path(os.path.realpath(found)) for found in (at_hand(file), file))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.open("ab").close()
+    with _locked(path):
+        if packed != path and not path.exists():
+            with written_whole(path) as draft:
+                shutil.copyfile(packed, draft)
+    _write(path, b" " * 2**16)  # is there room for a row?
+    _write(path, b"")
     return path
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Keep other processes from writing to the file for the length of a block; an OSError there names the file."""
+    try:
+        Path(f"{file}.lock").touch()  # FileLock would wait for ever where no file can be made
+        with FileLock(f"{file}.lock"):
+            yield
+    except OSError as error:
+        reason = f"no run can be stored ({error.filename or file}): {error.strerror or error}"
+        raise OSError(error.errno, reason, str(file)) from error
 
 
 def at_hand(file: Path | str) -> Path:
@@ -34,40 +54,46 @@ def at_hand(file: Path | str) -> Path:
 
 
 def append(file: Path, entry: Row) -> None:
-    """Add a line to the file, and cut off the piece of a line that a killed process has left at its end."""
-    with FileLock(f"{file}.lock"), file.open("a+b") as opened:
+    """Add a line to the file. DamagedFileError if what it ends with is no run, OSError if it cannot be written."""
+    _write(file, json.dumps(entry).encode() + b"\n")
+
+
+def _write(file: Path, line: bytes) -> None:
+    """Add a line, and cut off what stands after the last: a piece that a killed process has left, or spaces."""
+    with _locked(file), file.open("a+b") as opened:
         opened.seek(0)
         whole, newline, piece = opened.read().rpartition(b"\n")
-        if _entry(piece):  # an editor has taken the last newline away
+        if _entry(piece, file, (whole + newline).count(b"\n") + 1, last=True):  # its newline was taken by an editor
             opened.write(b"\n")
-        elif piece:
+        else:
             opened.truncate(len(whole + newline))
-        opened.write(json.dumps(entry).encode() + b"\n")
+        opened.write(line)
         opened.flush()
         os.fsync(opened.fileno())
 
 
 def read(file: Path) -> list[Row]:
     """Return the entries of a file, none if there is no file. DamagedFileError names a line that is not an entry."""
-    *lines, piece = file.read_bytes().split(b"\n") if file.exists() else [b""]
-    entries = []
-    for number, line in enumerate([*lines, piece] if _entry(piece) else lines, 1):
-        entry = _entry(line)
-        if entry is None:
-            advice = "Delete the line, or the file, and what is missing is run again."
-            raise DamagedFileError(f"{file}, line {number} is not a run as run_all writes it. {advice}")
-        entries.append(entry)
-    return entries
+    lines = file.read_bytes().split(b"\n") if file.exists() else [b""]
+    entries = [_entry(line, file, number, last=number == len(lines)) for number, line in enumerate(lines, 1)]
+    return [entry for entry in entries if entry]
 
 
-def _entry(line: bytes) -> Row | None:
-    """Return the entry of a line, None if it holds none."""
+def _entry(line: bytes, file: Path, number: int, *, last: bool = False) -> Row | None:
+    """Return the entry of a line, None for what a killed process may leave in the last; DamagedFileError for others."""
+    start = b'{"setting": {'
     try:
         entry = json.loads(line)
-        whole = isinstance(entry["setting"], dict) and (isinstance(entry.get("result"), dict) or "error" in entry)
-    except (ValueError, TypeError, KeyError):
-        return None
-    return entry if whole else None
+        result = isinstance(entry["result"], dict) if "result" in entry else isinstance(entry["error"], str)
+        if result and isinstance(entry["setting"], dict):
+            return entry
+    except (ValueError, RecursionError):
+        if last and (not line.strip() or line[: len(start)] == start[: len(line)]):
+            return None
+    except (TypeError, KeyError):
+        pass
+    advice = "Delete the line, or the file, and what is missing is run again."
+    raise DamagedFileError(f"{file}, line {number} is not a run as run_all writes it. {advice}")
 
 
 def finished(file: Path | None) -> dict[str, Row]:
@@ -80,16 +106,35 @@ def finished(file: Path | None) -> dict[str, Row]:
 
 
 def key_of(setting: Row) -> str:
-    """Return one text for each setting, whatever the order of its names."""
-    return json.dumps(plain(setting), sort_keys=True)
+    """Return one text for each setting, whatever the order of its names; 1 and 1.0 are one number, True is another."""
+    text = json.dumps(plain(setting, "setting"))
+    return json.dumps(json.loads(text, parse_float=_number), sort_keys=True)
 
 
-def plain(value: Any) -> Any:
-    """Return the value as JSON will give it back: numbers, strings, lists and dicts. TypeError for other types."""
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
-    def as_python(value: Any) -> Any:
-        if isinstance(value, np.generic | np.ndarray | Tensor):
-            return value.tolist()
-        raise TypeError(f"settings and results must be numbers, strings, lists and dicts; got a {type(value).__name__}")
 
-    return json.loads(json.dumps(value, default=as_python))
+def plain(value: Any, name: str = "value") -> Any:
+    """Return a copy of the value as JSON will give it back: numbers, strings, lists and dicts.
+
+    TypeError says where in the value, called by this name, there are others, or keys that JSON would confuse.
+    """
+    if isinstance(value, np.generic | np.ndarray | Tensor):
+        value = value.tolist()
+    if isinstance(value, dict):
+        parts: Row = {}
+        for key, part in value.items():
+            text = plain(key, f"a name in {name}")
+            text = text if isinstance(text, str) else json.dumps(text)
+            if text in parts or isinstance(key, tuple) or key != key:
+                raise TypeError(f"names must be strings or numbers that differ as text; got {key!r} in {name}")
+            parts[text] = plain(part, f"{name}[{key!r}]")
+        return parts
+    if isinstance(value, list | tuple):
+        return [plain(part, f"{name}[{n}]") for n, part in enumerate(value)]
+    if value is None or isinstance(value, int | float | str):
+        return json.loads(json.dumps(value))
+    kinds = "numbers, strings, lists and dicts"
+    raise TypeError(f"settings and results must be {kinds}; got a {type(value).__name__} for {name}")

@@ -1,10 +1,14 @@
+import errno
 import importlib
 import json
 import os
 import pickle
 import pkgutil
 import re
+import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -15,7 +19,7 @@ from processes import CONTEXT
 
 import ponder_course.experiments
 import ponder_utils
-from ponder_course import runs
+from ponder_course import runs, store
 from ponder_course.runs import Experiment, RunsFailed, in_parallel, run_all, same_but_seed, stale, stored
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -362,3 +366,144 @@ def test_stored_runs_come_in_the_order_of_their_settings_so_that_seeds_pair(tmp_
 
 def squared_seed(seed):
     return {"square": seed**2}
+
+
+def cut_off(source, target, **_):
+    Path(target).write_bytes(Path(source).read_bytes()[:100])
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("ask", ["class", "run_all"])
+def test_a_copy_of_the_wheels_runs_is_whole_or_none(tmp_path, monkeypatch, ask):
+    experiment = Experiment("made_up", product, SETTINGS, SETTINGS[:1])
+    run_all(product, SETTINGS[:3], file=tmp_path / "stored" / "made_up.jsonl")
+    monkeypatch.setattr(store, "PACKED", tmp_path / "stored")
+    file = tmp_path / "results" / "made_up.jsonl"
+
+    def rows():
+        return experiment.rows("class", file.parent) if ask == "class" else run_all(product, SETTINGS, file=file)
+
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copyfile", cut_off)
+        with pytest.raises(OSError, match=r"made_up\.jsonl"):
+            rows()
+    assert experiment.rows("stored", file.parent) == ROWS[:3]
+    assert not list(file.parent.glob("*.jsonl")) + list(file.parent.glob(".*draft"))
+    assert rows() == experiment.rows("stored", file.parent) == ROWS
+    assert len(file.read_text().splitlines()) == 4
+
+
+def no_lock(file):
+    Path(f"{file}.lock").mkdir()
+
+
+def a_lock_that_leads_nowhere(file):
+    Path(f"{file}.lock").symlink_to(file.parent / "none" / "lock")
+
+
+@pytest.mark.parametrize("obstruct", [no_lock, a_lock_that_leads_nowhere, Path.mkdir])
+def test_no_run_is_begun_where_it_cannot_be_stored(tmp_path, obstruct):
+    file = tmp_path / "runs.jsonl"
+    obstruct(file)
+    with pytest.raises(OSError, match=r"runs\.jsonl'"):
+        run_all(lambda **_: pytest.fail("ran"), SETTINGS, file=file)
+
+
+def test_no_run_is_begun_on_a_full_disk(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    run_all(product, SETTINGS[:1], file=tmp_path / "runs.jsonl")
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match=r"No space left on device.*runs\.jsonl'"):
+            run_all(lambda **_: pytest.fail("ran"), SETTINGS, file=tmp_path / "runs.jsonl")
+    assert run_all(product, SETTINGS, file=tmp_path / "runs.jsonl") == stored(tmp_path / "runs.jsonl") == ROWS
+
+
+READ_ONLY = """
+from pathlib import Path
+from ponder_course.runs import run_all
+file = Path("runs.jsonl")
+print(run_all(lambda seed: 1 / 0, [{"seed": 0}], file=file))
+try:
+    run_all(lambda seed: print("ran"), [{"seed": 0}, {"seed": 1}], file=file)
+except OSError as error:
+    print(type(error).__name__, Path(error.filename).name)
+"""
+
+
+def test_a_folder_that_may_only_be_read_gives_its_rows_and_takes_no_runs(tmp_path):
+    (tmp_path / "runs.jsonl").write_text('{"setting": {"seed": 0}, "result": {"value": 1}}\n')
+    tmp_path.chmod(0o555)
+    powers = "-dac_override,-dac_read_search"
+    as_user = []
+    if os.geteuid() == 0:
+        if not shutil.which("setpriv"):
+            pytest.skip("needs setpriv, since permissions do not count for root")
+        as_user = ["setpriv", f"--bounding-set={powers}", f"--inh-caps={powers}"]
+    environment = os.environ | {"TQDM_DISABLE": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    command = [*as_user, sys.executable, "-c", READ_ONLY]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    tmp_path.chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[{'seed': 0, 'value': 1}]", "PermissionError runs.jsonl"]
+
+
+def of_live_objects(sizes, seed):
+    sizes["hidden"].append(seed)
+    LIVE["rate"].add_(1)
+    return {"rate": LIVE["rate"], "n": len(sizes["hidden"])}
+
+
+LIVE = {"rate": torch.zeros(())}
+
+
+def test_a_row_is_what_was_asked_and_found_whatever_becomes_of_its_objects(tmp_path):
+    LIVE["rate"].zero_()
+    sizes = {"hidden": [8]}  # one object in all settings
+    settings = [{"sizes": sizes, "seed": seed} for seed in range(3)]
+    rows = run_all(of_live_objects, settings, file=tmp_path / "runs.jsonl")
+    assert rows == [{"sizes": {"hidden": [8]}, "seed": n, "rate": n + 1, "n": 2} for n in range(3)]
+    assert run_all(of_live_objects, settings, file=tmp_path / "runs.jsonl") == rows == stored(tmp_path / "runs.jsonl")
+
+
+def test_where_in_a_result_or_a_setting_the_wrong_thing_lies():
+    with pytest.raises(RunsFailed, match=r"result\['a'\]\[0\]\['b'\]"):
+        run_all(lambda seed: {"a": [{"b": {1, 2}}]}, [{"seed": 1}])
+    with pytest.raises(TypeError, match=r"setting\['seed'\]\[1\]"):
+        run_all(lambda seed: pytest.fail("ran"), [{"seed": (1, object())}])
+
+
+def test_a_run_that_goes_elsewhere_takes_no_file_along(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def goes_elsewhere(a, seed, checkpoint_dir):
+        folder = Path(checkpoint_dir)
+        folder.mkdir(parents=True)
+        assert folder.is_relative_to(tmp_path / "results")
+        (tmp_path / f"{a}{seed}").mkdir()
+        os.chdir(tmp_path / f"{a}{seed}")
+        return product(a, seed)
+
+    experiment = Experiment("made_up", goes_elsewhere, SETTINGS, [], checkpointed=True)
+    assert experiment.rows("class", "results") == stored(tmp_path / "results" / "made_up.jsonl") == ROWS
+    assert [path.parent for path in tmp_path.rglob("*.jsonl")] == [tmp_path / "results"]
+
+
+def test_equal_settings_are_made_once(tmp_path):
+    calls = []
+
+    def counted(a, seed):
+        calls.append(a)
+        return {}
+
+    first = run_all(counted, [{"a": 1, "seed": 0}, {"a": True, "seed": 0}], file=tmp_path / "runs.jsonl")
+    again = [{"seed": 0.0, "a": np.float64(1)}, {"seed": np.int64(0), "a": True}]
+    assert run_all(counted, again, file=tmp_path / "runs.jsonl") == first
+    assert calls == [1, True]
+    with pytest.raises(ValueError, match="settings"):
+        run_all(counted, [{"a": 1, "seed": 0}, {"a": 1.0, "seed": 0}])
+    assert runs.matching(first, a=True) == first[1:]
+    assert runs.matching(first, a=1.0) == same_but_seed(first, [{"a": 1, "seed": 5}]) == first[:1]
+    assert runs.matching([{"pair": [1, 2], "rows": 3}], pair=(1, 2), rows=3) == [{"pair": [1, 2], "rows": 3}]

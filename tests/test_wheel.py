@@ -133,6 +133,8 @@ def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
         "experiment = inference.EXPERIMENTS['main']\n"
         "print(len(experiment.rows('stored', '../results')), len(runs.stored('elsewhere/08_inference_main.jsonl')))\n"
         "print(len(experiment.rows('class', 'results')), Path('results/08_inference_main.jsonl').exists())\n"
+        "from ponder_course.store import prepare, read\n"
+        "print(len(read(prepare('results/08_inference_main.jsonl'))))\n"
         "Path('results/08_inference_main.jsonl').write_text('')\n"
         "print(len(runs.stored('results/08_inference_main.jsonl')))\n"
     )
@@ -142,7 +144,8 @@ def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
     assert done.stdout.splitlines() == [
         "No stored runs at elsewhere/08_inference_main.jsonl: only the runs of this session are shown.",
         f"{n_runs} 0",
-        f"{n_runs} True",
+        f"{n_runs} False",  # none was missing, so nothing was written
+        str(n_runs),
         "No stored runs at results/08_inference_main.jsonl: only the runs of this session are shown.",
         "0",
     ]
