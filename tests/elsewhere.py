@@ -1,8 +1,9 @@
 """A device that is not there: tensors with values that claim to be elsewhere, and refuse to meet one of the CPU.
 
-Where no GPU is at hand, this finds what a GPU would find: a tensor that was left on the CPU. Unlike torch's
-`FakeTensorMode` it computes, so that code whose shapes and branches depend on values (boolean indices, who has halted)
-runs, too. It claims to be "meta", the one device without hardware that autograd works on.
+Where no GPU is at hand, this finds what a GPU would find: a tensor that was left on the CPU, and, since it has no
+float64, what Apple's GPU ("mps") would refuse. Unlike torch's `FakeTensorMode` it computes, so that code whose shapes
+and branches depend on values (boolean indices, who has halted) runs, too. It claims to be "meta", the one device
+without hardware that autograd works on.
 """
 
 import contextlib
@@ -20,6 +21,10 @@ INDEXING = ("aten.index.Tensor", "aten.index_put_.default", "aten._index_put_imp
 
 class MixedDevicesError(RuntimeError):
     """What a GPU says of two tensors on different devices."""
+
+
+class NoDoublesError(TypeError):
+    """What Apple's GPU says of float64."""
 
 
 class Elsewhere(torch.Tensor):
@@ -62,6 +67,8 @@ def computed(func, args, kwargs):
     elif str(func) == "aten.copy_.default":
         away = isinstance(args[0], Elsewhere)
     values = func(*values_of(args), **values_of(kwargs))
+    if away and any(getattr(part, "dtype", None) == torch.float64 for part in tree_flatten(values)[0]):
+        raise NoDoublesError(f"{func} gives float64, which this device does not have")
     if func._schema.is_mutable and away and values_of(args[:1])[0] is values:  # in place
         return args[0]
     return tree_map(lambda part: Elsewhere(part) if isinstance(part, torch.Tensor) and away else part, values)
