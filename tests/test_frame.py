@@ -21,7 +21,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from matplotlib.colors import rgb_to_hsv, to_rgb
 
 import ponder_utils
-from ponder_course import notebook
+from ponder_course import notebook, runs
 from ponder_course.figures import style
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -387,6 +387,15 @@ def test_a_path_beside_the_notebook_is_a_parameter_or_sought_at_hand(path):
         at_hand = re.findall(r'at_hand\("([^"]*)"\)', cell.source)
         allowed = [*at_hand, *re.findall(r'(?m)^[A-Z]+: str = "([^"]*)"', cell.source)]
         assert not [node.value for node in found if node.value.startswith("../") and node.value not in allowed]
+
+
+def test_without_the_measured_times_lesson_05_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (source,) = [
+        cell.source for cell in code(read(ROOT / "notebooks" / "05_light_cone.ipynb")) if "bench" in cell.source
+    ]
+    exec(source[source.index("benchmarks =") :], {"runs": runs, "json": json})
+    assert "latest.json" in capsys.readouterr().out
 
 
 def test_text_files_are_read_and_written_as_utf_8():
