@@ -130,7 +130,9 @@ def settings(name: str, value: Any, tensors: bool = False, seen: set[int] | None
     They are read in the public attributes of modules and callable objects, in fields of dataclasses, in containers, and
     in what a function encloses and has as defaults.
     """
-    value, seen = value.item() if isinstance(value, np.generic) else value, set() if seen is None else seen
+    seen = set() if seen is None else seen
+    value = value.item() if isinstance(value, np.generic) else value
+    value = getattr(value, "_torchdynamo_orig_callable", value) if isinstance(value, FunctionType) else value
     if value is None or isinstance(value, bool | int | float | complex | str):
         return {name: repr(value)}
     if isinstance(value, Tensor) and tensors:

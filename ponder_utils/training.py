@@ -89,7 +89,7 @@ def train(
     for name, function in {"loss_fn": loss_fn, "evaluate": evaluate, "log": log}.items():
         if not callable(function) and (function is not None or name == "loss_fn"):
             raise TypeError(f"{name} must be a function; got {function!r}")
-    if not callable(batches) and not hasattr(batches, "__iter__"):
+    if not (callable(batches) or hasattr(batches, "__iter__") or hasattr(batches, "__getitem__")):
         raise TypeError(f"batches must be a function generator -> (x, y), or an iterable of pairs; got {batches!r}")
     if not isinstance(checkpoint_dir, str | os.PathLike | None):
         raise TypeError(f"checkpoint_dir must be a path, or None; got {checkpoint_dir!r}")

@@ -11,7 +11,7 @@ import pytest
 import torch
 from small import TASK, Killed, cross_entropy, draw, make, weights
 from torch import distributed, nn
-from torch.utils.data import BatchSampler, DataLoader, Dataset, RandomSampler
+from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler
 
 from ponder_course.curriculum import Curriculum
 from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RNNStep, TransformerStep, cool_down, train
@@ -34,6 +34,12 @@ class Noisy(Dataset):
 
     def __getitem__(self, n):
         return X[n] + self.noise(), Y[n]
+
+
+class Drawn(IterableDataset):
+    def __iter__(self):
+        for n in range(40):
+            yield X[n] + random.random(), Y[n]
 
 
 class WithGenerator(Noisy):
@@ -78,7 +84,18 @@ def by_python(generator):
     return x + random.random() + np.random.rand(), y  # noqa: NPY002
 
 
+class Sequence:
+    """What is read by its indices."""
+
+    def __getitem__(self, n):
+        if n == N_BATCHES:
+            raise IndexError
+        return X[8 * n : 8 * n + 8], Y[8 * n : 8 * n + 8]
+
+
 KEPT = {
+    "by indices": Sequence,
+    "data that are drawn as they are read": lambda: DataLoader(Drawn(), 8),
     "a batch sampler with a generator": lambda: sampled(Noisy()),
     "within another iterable": lambda: Wrapped(sampled(Noisy())),
     "two of them": lambda: Wrapped(sampled(Noisy()), sampled(Noisy(), seed=4)),
