@@ -67,7 +67,7 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of
 	$(RUN) tools/course.py 09_act_tasks -p RUN class
 
 stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file
-	$(RUN) -m pytest -q -s tests/test_runs.py -k belongs_to_an_experiment
+	$(RUN) -m pytest -q -s tests/common/test_runs.py -k belongs_to_an_experiment
 
 bench: $(READY)  ## the speed claims, both sides in one run: 5 minutes
 	$(RUN) -m pip install -q -e '.[bench]'

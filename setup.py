@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent
 
 
 class WithStoredRuns(build_py):
-    """Copies the stored runs and the benchmark's table to where `ponder_course.store.at_hand` looks."""
+    """Copies the stored runs and the benchmark's table to where `ponder_course.common.store.at_hand` looks."""
 
     def run(self) -> None:
         """Build; an editable install needs no copies, since its notebooks stand beside the originals."""

@@ -25,8 +25,8 @@ from benchmarks.inference_rows import inference_rows, light_cone_rows
 from benchmarks.timing import Effort, Row
 from benchmarks.to_99_percent import race
 from benchmarks.training_rows import act_rows, growth_rows, image_rows, memory_rows, parity_rows
-from ponder_course.figures.style import COLOURS, MARKERS, panels, picture, slide
-from ponder_course.fingerprint import fingerprint_of
+from ponder_course.common.fingerprint import fingerprint_of
+from ponder_course.common.style import COLOURS, MARKERS, panels, picture, slide
 from ponder_utils import __version__
 from ponder_utils.checkpoints import written_whole
 

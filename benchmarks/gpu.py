@@ -27,7 +27,8 @@ import torch
 from torch import nn
 
 from benchmarks.timing import Effort, Row, seconds
-from ponder_course.experiments import light_cone, mazes
+from ponder_course.light_cone import experiment as light_cone
+from ponder_course.map_of_thought import experiment as mazes
 from ponder_utils import LineParityTask, LocalStep, MazeTask, PonderLoss, PonderNet, __version__
 from ponder_utils.checkpoints import written_whole
 

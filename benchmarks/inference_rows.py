@@ -9,7 +9,7 @@ from torch import Tensor
 
 from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
-from ponder_course.experiments import light_cone
+from ponder_course.light_cone import experiment as light_cone
 from ponder_utils import GRUStep, LineParityTask, ParityTask, PonderNet, evaluate, train
 
 TASK = ParityTask(8)

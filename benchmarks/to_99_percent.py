@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from benchmarks.labml import Labml
 from benchmarks.timing import Row
 from benchmarks.training_rows import BATCH, N, ponder_loss
-from ponder_course.runs import run_all
+from ponder_course.common.runs import run_all
 from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
 
 TASK = ParityTask(8)

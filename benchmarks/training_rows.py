@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from benchmarks import labml, peers
 from benchmarks.timing import Effort, Row, can_compile, compare, peak_bytes, seconds
 from examples.less_memory import CheckpointedStep
-from ponder_course.digits import load_digits
-from ponder_course.experiments.mnist_networks import ConvEncoder, MLPCell
+from ponder_course.mnist_rotation.digits import load_digits
+from ponder_course.mnist_rotation.networks import ConvEncoder, MLPCell
 from ponder_utils import (
     ACT,
     ACTLoss,

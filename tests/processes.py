@@ -4,4 +4,4 @@ import multiprocessing
 
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 CONTEXT = multiprocessing.get_context(METHOD)
-CONTEXT.set_forkserver_preload(["torch", "ponder_course.runs", "ponder_utils.training"])
+CONTEXT.set_forkserver_preload(["torch", "ponder_course.common.runs", "ponder_utils.training"])

@@ -8,8 +8,7 @@ from pathlib import Path
 import IPython.display
 import nbformat
 
-from ponder_course import widgets
-from ponder_course.figures import style
+from ponder_course.common import style, widgets
 
 LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4).cells for path in sorted(LESSONS.glob("*.ipynb"))}

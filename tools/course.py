@@ -43,8 +43,8 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from traitlets.config import Config
 
-from ponder_course import runs, store
-from ponder_course.notebook import KINDS, check_parameter
+from ponder_course.common import runs, store
+from ponder_course.common.notebook import KINDS, check_parameter
 from ponder_utils._check import check_choice
 from ponder_utils.checkpoints import written_whole
 

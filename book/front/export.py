@@ -22,11 +22,10 @@ import torch
 from matplotlib.colors import to_hex
 from torch import nn
 
-from ponder_course import runs
-from ponder_course.experiments import mazes
-from ponder_course.figures import style
-from ponder_course.figures.mazes import THOUGHT, WALL
-from ponder_course.fingerprint import fingerprint_of
+from ponder_course.common import runs, style
+from ponder_course.common.fingerprint import fingerprint_of
+from ponder_course.map_of_thought import experiment as mazes
+from ponder_course.map_of_thought.figures import THOUGHT, WALL
 from ponder_utils.checkpoints import DamagedFileError, written_whole
 
 HERE = Path(__file__).resolve().parent

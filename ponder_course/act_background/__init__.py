@@ -1,0 +1,1 @@
+"""Lesson 01: can a network learn when to stop?"""

@@ -1,0 +1,1 @@
+"""Lesson 09: where, in a sequence, does it stop to think?"""

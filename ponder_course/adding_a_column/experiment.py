@@ -1,0 +1,190 @@
+"""Networks that add a column of numbers, one at each time step, and are tested on longer and wider columns."""
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ponder_course.common.measures import correlation
+from ponder_course.common.runs import Experiment, rounded
+from ponder_utils.losses import FixedDepthLoss, PonderLoss
+from ponder_utils.sequences import PonderSequence, SequencePrediction
+from ponder_utils.tasks.columns import ColumnTask
+from ponder_utils.training import cool_down, train
+
+# Smallest and largest width, numbers, N, columns in a batch, updates, learning rate, lambda_p, beta: it begins by
+# thinking long, on few places; the price comes late. N is the widest and 2 more.
+PHASES = (
+    (3, 5, 2, 7, 64, 400, 5e-3, 0.15, 0.1),
+    (4, 6, 4, 8, 64, 600, 5e-3, 0.15, 0.1),
+    (4, 12, 4, 14, 32, 600, 4e-3, 0.8, 0.03),
+    (8, 16, 8, 18, 32, 300, 2e-3, 0.8, 0.03),
+)
+WIDTH, WIDE = 16, 64  # the widest in training, and four times that
+LENGTH = 8  # numbers in a column, at most, in training
+CHANNELS, NOISE = 48, 0.1
+WIDTHS = (16, 32, 64, 128)
+
+
+class ColumnStep(nn.Module):
+    """Every place hears from its two neighbours: h_{n+1} = tanh(W_h [h_n left, here, right] + W_x x), and votes.
+
+    A `LocalStep` with channels last, which takes two thirds of the time. The whole halts when its last place is ready.
+    """
+
+    def __init__(self, channels: int, noise: float = 0.0) -> None:
+        super().__init__()
+        self.from_x = nn.Linear(2, channels)  # a digit, and the flag
+        self.from_h = nn.Linear(3 * channels, channels)
+        self.heads = nn.Linear(channels, 2)
+        self.noise = noise
+
+    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x: [batch, 2, width] -> what each step reads, and a state of zeros: [batch, width, channels] each."""
+        z = self.from_x(x.mT)
+        return z, torch.zeros_like(z)
+
+    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return y_hat_n [batch, width], h_{n+1} and a_n [batch]."""
+        around = nn.functional.pad(h, (0, 0, 1, 1))
+        h = torch.tanh(self.from_h(torch.cat([around[:, :-2], h, around[:, 2:]], dim=2)) + z)
+        if self.training and self.noise:
+            h = h + self.noise * torch.randn_like(h)
+        y_hat, vote = self.heads(h).unbind(2)
+        return y_hat, h, vote.amin(1)
+
+
+def loss_of_columns(loss: nn.Module) -> Any:
+    """Return the loss over all time steps, each a sample of its own: targets y [T, batch, width]."""
+    return lambda output, y: loss(output, y.flatten(0, 1))
+
+
+def loss_of_sum(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Return the mean over places, one for each sum: [n, width] twice -> [n]."""
+    return nn.functional.binary_cross_entropy_with_logits(y_hat, y, reduction="none").mean(1)
+
+
+def draw_batch(
+    widths: tuple[int, int], numbers: int, n_columns: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Draw columns of one width, from the narrowest to the widest: x and y as of `ColumnTask`."""
+    narrow, widest = widths
+    width = torch.randint(narrow, widest + 1, (), generator=generator, device=generator.device)
+    return ColumnTask(int(width), numbers).batch(n_columns, generator)
+
+
+def learn(
+    seed: int, passes: str = "halted", always: bool = False, channels: int = CHANNELS, noise: float = NOISE,
+    phases: Any = PHASES, prices: Any = None,
+) -> PonderSequence:  # fmt: skip
+    """Train a network, phase by phase; with other prices (lambda_p, beta) in all phases, if they are given.
+
+    always: without halting. It learns from the answers at all steps, and passes on the state of step N.
+    """
+    torch.manual_seed(seed)
+    step = ColumnStep(channels, noise)
+    for narrow, widest, numbers, N, batch, updates, lr, lambda_p, beta in phases:
+        loss: nn.Module = PonderLoss(loss_of_sum, *(prices or (lambda_p, beta)))
+        model = PonderSequence(step, N, "last" if always else passes)
+        draw = partial(draw_batch, (narrow, widest), numbers, batch)
+        if always:
+            loss = FixedDepthLoss(loss_of_sum, every_step=True)
+        train(model, loss_of_columns(loss), draw, updates, lr=lr, seed=seed, schedule=cool_down(updates),
+              log_every=updates, progress=False)  # fmt: skip
+    return PonderSequence(step, N, passes).eval()
+
+
+def halt(
+    model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any
+) -> tuple[SequencePrediction, Tensor]:  # fmt: skip
+    """Return what a network answers to columns x, and which of its whole sums are right: bool [T, batch]."""
+    answer = PonderSequence(model.step, N, model.passes).eval().predict(x, rule, **parameters)
+    return answer, ((answer.y_hat > 0) == (ColumnTask.answers(x) > 0.5)).all(2)
+
+
+def measure(model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any) -> dict[str, Any]:
+    """Return how right a network is on columns x [T, batch, 1, width], and in how many steps, by a halting rule.
+
+    "right": the fraction of whole sums that are right, at each time step, [T]; "sums" is their mean, and "columns" the
+    fraction of columns without a wrong sum. "steps", "needed", "early", "correlation" leave out the first number, which
+    needs no carry; so does "by_need", {need: [sums, mean steps, fraction right]}.
+    """
+    needed = ColumnTask.needed_steps(x)
+    answer, right = halt(model, x, N, rule, **parameters)
+    steps, need, good = answer.steps[1:], needed[1:], right[1:]
+    by_need = {}
+    for n in need.unique().tolist():
+        here = need == n
+        by_need[n] = [int(here.sum()), steps[here].double().mean().item(), good[here].double().mean().item()]
+    return {
+        "right": right.double().mean(1).tolist(),
+        "sums": right.double().mean().item(),
+        "columns": right.all(0).double().mean().item(),
+        "steps": steps.double().mean().item(),
+        "needed": need.double().mean().item(),
+        "early": (steps < need).double().mean().item(),
+        "correlation": correlation(steps, need),
+        "by_need": by_need,
+    }
+
+
+def draw_columns(width: int, numbers: int, n_columns: int, rate: float | None = None) -> Tensor:
+    """Draw the columns of a test: x [numbers, n_columns, 1, width]."""
+    return ColumnTask(width, numbers, rate).batch(n_columns, torch.Generator().manual_seed(100))[0]
+
+
+def waiting(model: PonderSequence, widths: Any = WIDTHS, n_columns: int = 40) -> dict[int, dict[str, float]]:
+    """Return, for uniform numbers of each width, "sums" right, mean steps "computed" by `predict`, and "needed"."""
+    found = {}
+    for width in widths:
+        x = draw_columns(width, 6, n_columns, rate=0.5)
+        answer, right = halt(model, x, width + 10, q=0.5)
+        found[width] = {
+            "sums": right.double().mean().item(),
+            "computed": answer.computed[1:].double().mean().item(),
+            "needed": ColumnTask.needed_steps(x)[1:].double().mean().item(),
+        }
+    return found
+
+
+def has_learnt(row: dict[str, Any]) -> bool:
+    """Return whether a network that was measured has 99 % of the sums right at the width and length of training."""
+    return row["trained"]["right"][LENGTH - 1] >= 0.99
+
+
+def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> dict[str, Any]:
+    """Train a network and measure it by `measure`, each number halting at lambda_n >= 0.5, or `always` at width + 2.
+
+    "trained", "wide": columns twice as long as in training, at its width and four times that; "long", "wide and long":
+    n_long numbers. "all N": the fraction of right sums at each number of the "long" columns if every number takes N
+    steps; "fixed": that of the "trained" columns if every number takes n steps, [N]. "waiting": see there.
+    """
+    model, few = learn(seed, **setting), max(1, n_columns // 4)
+    tests = {"trained": (WIDTH, 2 * LENGTH, n_columns), "wide": (WIDE, 2 * LENGTH, n_columns),
+             "long": (WIDTH, n_long, few), "wide and long": (WIDE, n_long, few)}  # fmt: skip
+    found: dict[str, Any] = {}
+    for name, (width, numbers, n) in tests.items():
+        how: Any = ("fixed", {"step": width + 2}) if setting.get("always") else ("threshold", {"q": 0.5})
+        found[name] = measure(model, draw_columns(width, numbers, n), width + 10, how[0], **how[1])
+    N = WIDTH + 10
+    found["all N"] = measure(model, draw_columns(*tests["long"]), N, "fixed", step=N)["right"]
+    x = draw_columns(*tests["trained"])
+    found["fixed"] = [halt(model, x, N, "fixed", step=n)[1].double().mean().item() for n in range(1, N + 1)]
+    found["waiting"] = waiting(model, n_columns=few)
+    return rounded(found)
+
+
+def _experiment(name: str, seeds: int, **change: Any) -> Experiment:
+    settings = [{**change, "seed": seed} for seed in range(10, 10 + seeds)]  # others were used to choose the recipe
+    phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
+    smoke = settings[0] | {"phases": phases, "channels": 8, "n_columns": 8, "n_long": 10}
+    return Experiment(f"09_columns_{name}", run, settings, [smoke])
+
+
+EXPERIMENTS = {
+    "main": _experiment("main", 10),
+    "mean": _experiment("mean", 3, passes="mean"),
+    "always": _experiment("always", 3, always=True),
+    "price_first": _experiment("price_first", 3, prices=[0.8, 0.03]),
+}

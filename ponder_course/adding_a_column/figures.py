@@ -1,0 +1,180 @@
+"""Figures of columns of numbers: which digits are carried, and how long a network stops to think at each number."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+from numpy.typing import ArrayLike
+
+from ponder_course.common.machines import ARROW
+from ponder_course.common.style import (
+    ANSWER,
+    BLUE,
+    DARK_GREY,
+    DARK_ORANGE,
+    GREY,
+    HALTING,
+    LIMIT,
+    NOT_LEARNT,
+    PALE_GREY,
+    WRONG,
+    Line,
+    panels,
+    slide,
+)
+
+ByNeed = Mapping[int, float]  # a number for each need
+
+
+@slide
+def machine(n_places: int = 6, steps: Sequence[int] = (1, 4, 2)) -> Figure:
+    """Three numbers, so many steps at each; places in a row, and the state that goes from one number to the next."""
+    figure, (ax,) = panels(1, width=9.0, height=3.6)
+    rows = np.arange(n_places)
+    x = 0.0
+    for t, n_steps in enumerate(steps, start=1):
+        ax.text(x + (n_steps - 1) / 2, n_places + 1.0, f"number {t}", ha="center", va="bottom", fontweight="bold")
+        for n in range(1, n_steps + 1):
+            ax.scatter([x] * n_places, rows, s=110, facecolor="white", edgecolor=GREY, zorder=3)
+            ax.text(x, n_places - 0.3, f"{n}", ha="center", va="bottom", color=DARK_ORANGE)
+            if n == 1:
+                ax.annotate("", (x, -0.4), (x, -1.5), arrowprops=ARROW | {"color": BLUE, "linewidth": 1.4})
+                ax.text(x, -1.6, "reads" if t == 1 else "reads on", color=BLUE, ha="center", va="top")
+            last = n == n_steps
+            for row in rows if not (last and t == len(steps)) else ():
+                for other in (row - 1, row, row + 1):
+                    if 0 <= other < n_places:
+                        ends = [x + 0.15, x + (1.7 if last else 0.85)]
+                        ax.plot(ends, [row, other], color=HALTING if last else PALE_GREY, linewidth=1.4, zorder=1)
+            if last and t < len(steps):
+                ax.text(x + 0.95, -0.6, "state", color=DARK_ORANGE, ha="center", va="top")
+            x += 1.85 if last else 1.0
+    ax.text(-0.45, n_places - 0.3, "step $n$ =", ha="right", va="bottom", color=DARK_ORANGE)
+    ax.set(xlim=(-1.8, x - 1.2), ylim=(-2.5, n_places + 2.0), yticks=rows, ylabel="place")
+    ax.set_yticklabels(["1", *[""] * (n_places - 2), str(n_places)])
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+@slide
+def trace(
+    numbers: ArrayLike, sums: ArrayLike, travelled: ArrayLike, steps: Line, needed: Line, right: ArrayLike
+) -> Figure:
+    """Draw a column of numbers with the carries, and under each number the steps that a network took beside the need.
+
+    numbers, sums (as the network has them), travelled (how far the carry into a place has come), right: [T, width],
+    the least significant place first; it is drawn at the right. steps and needed: [T].
+    """
+    numbers, sums, travelled, right = (np.asarray(part).astype(int) for part in (numbers, sums, travelled, right))
+    n_times, width = numbers.shape
+    shape: dict[str, Any] = {"height_ratios": (0.62 * width, 4.2), "sharex": True}
+    figure, (above, below) = panels(2, width=max(6.0, 0.95 * n_times + 1.6), height=0.16 * width + 1.2, rows=2, **shape)
+    for t in range(n_times):
+        for place in range(width):
+            bit: dict[str, Any] = {"ha": "center", "va": "center", "family": "monospace"}
+            above.text(t - 0.2, place, str(numbers[t, place]), color=DARK_GREY, **bit)
+            colour = ANSWER if right[t, place] else WRONG
+            above.text(t + 0.16, place, str(sums[t, place]), color=colour, fontweight="bold", **bit)
+        far = travelled[t]
+        goes_on = np.append(far[1:] > far[:-1], False)
+        for i, end in enumerate(np.flatnonzero((far > 0) & ~goes_on)):  # where a carry ends
+            path: dict[str, Any] = {**ARROW, "mutation_scale": 10, "color": HALTING, "linewidth": 2.2}
+            x = t + (0.36, 0.46)[i % 2]  # and the next may begin
+            above.add_patch(FancyArrowPatch((x, end - far[end]), (x, end + 0.15), **path))
+    above.set(ylim=(-0.8, width - 0.2), yticks=(0, width - 1), ylabel="place")
+    above.set_yticklabels(["1", str(width)])
+    above.tick_params(length=0)
+    above.grid(visible=False)
+    at = np.arange(n_times)
+    below.bar(at - 0.17, steps, 0.34, color=HALTING)
+    below.bar(at + 0.17, needed, 0.34, color=LIMIT)
+    below.set(xlabel="number", ylabel="steps", xlim=(-0.6, n_times - 0.4), xticks=at)
+    below.set_xticklabels([str(t + 1) for t in at])
+    below.set_ylim(0, 1.45 * max(*steps, *needed))
+    below.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
+    name: dict[str, Any] = {"transform": below.transAxes, "va": "top", "fontweight": "bold", "backgroundcolor": "white"}
+    below.text(0.02, 0.99, "steps taken", color=DARK_ORANGE, **name)
+    below.text(0.98, 0.99, "steps needed", color=LIMIT, ha="right", **name)
+    below.grid(visible=False, axis="x")
+    for ax in (above, below):
+        ax.spines["left"].set_visible(ax is below)
+    return figure
+
+
+@slide
+def against_need(
+    networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0
+) -> Figure:  # fmt: skip
+    """Draw mean steps against the need, a line for each network; the need is black, and grey ground beyond the border.
+
+    Networks of this session, the first `live`, are thick.
+    """
+    figure, (ax,) = panels(1, width=8.2, height=4.6)
+    last = max(max(network) for network in networks)
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    ax.text(border + 1, 0.03, "beyond training", transform=ax.get_xaxis_transform(), color=DARK_GREY, va="bottom")
+    ax.plot([1, last], [1, last], color=LIMIT, linewidth=2.4)
+    for i, network in enumerate(networks):
+        ax.plot(
+            list(network), list(network.values()), color=HALTING, linestyle="--", linewidth=2.2 if i < live else 1.0
+        )
+    for network in not_learnt:
+        ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.2, zorder=0)
+    ax.text(0.03, 0.95, "dashes: steps taken", color=DARK_ORANGE, transform=ax.transAxes, va="top")
+    ax.text(0.03, 0.87, "line: steps needed", color=LIMIT, transform=ax.transAxes, va="top")
+    ax.set(xlabel="steps needed", ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
+    return figure
+
+
+@slide
+def by_time(kinds: Mapping[str, tuple[str, Sequence[Line]]], border: int, ylabel: str = "sums right") -> Figure:
+    """Draw the fraction of right sums at each number of long columns, a line for each network: {name: (colour, lines)}.
+
+    Numbers beyond the border, the longest columns of training, are grey.
+    """
+    figure, (ax,) = panels(1, width=8.6, height=4.0)
+    last = 1
+    for which, (name, (colour, lines)) in enumerate(kinds.items()):
+        look: dict[str, Any] = {"color": colour, "linestyle": "-" if which == 0 else "--", "zorder": 3 - which}
+        for i, line in enumerate(lines):
+            last = max(last, len(line))
+            ax.plot(range(1, len(line) + 1), line, linewidth=1.6, label=name if i == 0 else None, **look)
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    ax.set(xlabel="numbers added so far", ylabel=ylabel, ylim=(-0.03, 1.05), xlim=(1, last + 0.5))
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    handles, names = ax.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    return figure
+
+
+@slide
+def saving(widths: Line, needed: Line, taken: Sequence[Line]) -> Figure:
+    """Draw steps for a number of so many digits, on axes of powers: the worst case, mean need, and mean steps taken."""
+    figure, (ax,) = panels(1, width=8.0, height=4.3)
+    ax.plot(widths, widths, color=GREY, linewidth=2.0)
+    ax.plot(widths, needed, color=LIMIT, linewidth=2.4)
+    for network in taken:
+        ax.plot(widths, network, color=HALTING, linestyle="--", linewidth=1.4)
+    _name(ax, widths[-2], widths[-2], "worst case: all wait", GREY, above=True)
+    _name(ax, widths[-1], float(np.max([network[-1] for network in taken])), "steps taken", DARK_ORANGE, above=True)
+    _name(ax, widths[-1], needed[-1], "mean need", LIMIT, above=False)
+    ax.set(xlabel="digits of a number", ylabel="steps for a number", xscale="log", yscale="log")
+    ax.set_xticks(list(widths), [str(int(width)) for width in widths], minor=False)
+    ax.set_xticks([], minor=True)
+    ticks = [2, 4, 8, 16, 32, 64, 128]
+    ax.set_yticks(ticks, [str(tick) for tick in ticks])
+    ax.set_yticks([], minor=True)
+    return figure
+
+
+def _name(ax: Axes, x: float, y: float, text: str, colour: str, above: bool) -> None:
+    dark = DARK_GREY if colour == GREY else colour
+    ax.text(x, y * (1.12 if above else 0.88), text, color=dark, ha="right", va="bottom" if above else "top")

@@ -1,0 +1,249 @@
+"""Networks that ask for the root of every node: trained on trees of depth 8, and tested on chains of 32 nodes."""
+
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ponder_course.common.measures import correlation
+from ponder_course.common.runs import Experiment, rounded
+from ponder_utils.attention import TransformerStep
+from ponder_utils.halting import PonderOutput
+from ponder_utils.losses import FixedDepthLoss, PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.rules import halting_steps
+from ponder_utils.steps import EncodedStep
+from ponder_utils.tasks.forests import ForestTask
+from ponder_utils.training import cool_down, train
+
+N_NODES, MAX_DEPTH = 32, 8
+TEST_STEPS = 40  # the cap when networks are tested
+CERTAIN = (0.8, 0.9, 0.99, 0.999)
+FELT = 0.1  # the change of a probability that counts as one
+
+
+def addresses(n: int, size: int) -> Tensor:
+    """Draw n vectors at right angles, half as long as a state of this size: [n, size // 2]."""
+    return nn.init.orthogonal_(torch.empty(n, size // 2)) * (size // 2) ** 0.5
+
+
+class Addresses(nn.Module):
+    """Every node begins with two addresses, its own and its parent's: vectors at right angles, one for each node."""
+
+    addresses: Tensor
+
+    def __init__(self, n_nodes: int, size: int) -> None:
+        super().__init__()
+        self.register_buffer("addresses", addresses(n_nodes, size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: parents [batch, nodes] -> [batch, nodes, size]."""
+        return torch.cat([self.addresses.expand(len(x), -1, -1), self.addresses[x]], dim=2)
+
+
+def make_step(
+    reads: str, n_nodes: int = N_NODES, size: int = 64, n_heads: int = 1, sleep: float = 0.25
+) -> EncodedStep:  # fmt: skip
+    """Return a step whose tokens are nodes: they read what the others knew at the "start", or know "now"."""
+    return EncodedStep(Addresses(n_nodes, size), TransformerStep(size, n_nodes, n_heads, reads, sleep))
+
+
+def at_all_nodes(loss: nn.Module) -> Callable[[PonderOutput, Tensor], Any]:
+    """Return the loss over all nodes, each a sample of its own: targets y [batch, nodes]."""
+    return lambda output, y: loss(output.at(torch.ones_like(y, dtype=torch.bool)), y.flatten())
+
+
+def fit(
+    model: PonderNet, loss: nn.Module, draw: Callable[..., tuple[Tensor, Tensor]], updates: int, lr: float, seed: int
+) -> PonderNet:
+    """Train a network on a loss over all nodes, and return it."""
+    torch.set_flush_denormal(True)  # sharp attention makes numbers below 1e-38, which a CPU computes slowly: 0 instead
+    try:
+        train(model, at_all_nodes(loss), draw, updates, lr=lr, clip=1.0, seed=seed, schedule=cool_down(updates),
+              log_every=updates, progress=False)  # fmt: skip
+    finally:
+        torch.set_flush_denormal(False)
+    return model.eval()
+
+
+def learn(
+    seed: int, reads: str, halting: bool = True, max_depth: int = MAX_DEPTH, N: int = 14, batch: int = 16,
+    updates: int = 1000, lr: float = 3e-3, lambda_p: float = 0.8, beta: float = 0.03, **network: Any,
+) -> PonderNet:  # fmt: skip
+    """Train a network; without `halting`, on the mean loss of its answers at all steps."""
+    torch.manual_seed(seed)
+    step = make_step(reads, **network)
+    criterion = nn.CrossEntropyLoss(reduction="none")
+    loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
+    task, model = ForestTask(network.get("n_nodes", N_NODES), max_depth), PonderNet(step, N)
+    return fit(model, loss, partial(task.batch, batch), updates, lr, seed)
+
+
+def chains(n_chains: int, n_nodes: int, generator: torch.Generator | None = None) -> Tensor:
+    """Draw forests that are one chain, as `ForestTask` has them: parents, int64 [n_chains, n_nodes]."""
+    upwards = torch.rand(n_chains, n_nodes, generator=generator).argsort(1)  # the root first
+    above = torch.cat([upwards[:, :1], upwards[:, :-1]], dim=1)
+    return torch.empty_like(upwards).scatter_(1, upwards, above)
+
+
+def ancestors(x: Tensor, deepest: int) -> Tensor:
+    """Return who stands 0, 1, ..., deepest arrows above each node, at the end its root: [deepest + 1, batch, nodes]."""
+    found = [torch.arange(x.shape[1]).expand_as(x)]
+    for _ in range(deepest):
+        found.append(x.gather(1, found[-1]))
+    return torch.stack(found)
+
+
+def distance_read(reads: str, n: int) -> int:
+    """Return how far up a node can read at step n at most: it knows the name of nobody farther away."""
+    return 2 ** (n - 1) if reads == "now" else n
+
+
+@torch.no_grad()
+def whom_they_ask(step: EncodedStep, x: Tensor, n_steps: int) -> Tensor:
+    """Return the weights with which each node reads each other, averaged over heads: [n_steps, batch, nodes, nodes]."""
+    layer: Any = step.step
+    z, h = step.start(x)
+    weights = []
+    for _ in range(n_steps):
+        read = h if layer.reads == "now" else z[0]
+        weights.append(layer.attention(h, read, read)[1])
+        _, h, _ = step(z, h)
+    return torch.stack(weights)
+
+
+def asked(step: EncodedStep, x: Tensor) -> list[list[float]]:
+    """Return whether nodes read the ancestor that is farthest of those they can name, for each step that has such.
+
+    [fraction whose largest weight is there, mean weight there], of nodes that are deep enough.
+    """
+    reads, deepest = step.step.reads, x.shape[1] - 1
+    distances = [distance_read(reads, n) for n in range(1, deepest + 1) if distance_read(reads, n) <= deepest]
+    above, depth = ancestors(x, deepest), ForestTask.depths(x)
+    found = []
+    for distance, weights in zip(distances, whom_they_ask(step, x, len(distances)), strict=True):
+        target = above[distance][depth >= distance]
+        weights = weights[depth >= distance]  # [nodes that are deep enough, nodes]
+        there = weights.gather(1, target[:, None])[:, 0]
+        found.append([(weights.argmax(1) == target).double().mean().item(), there.mean().item()])
+    return found
+
+
+@torch.no_grad()
+def felt(step: EncodedStep, x: Tensor, N: int) -> list[float]:
+    """Return the step at which the last node of a chain feels that the k-th above it points at itself instead.
+
+    From the step on at which one of its answer's probabilities, or lambda_n, differs by FELT; the median over chains x
+    [chains, nodes], for each k but the root's; N + 1 where nothing is felt.
+    """
+    n_chains, n_nodes = x.shape
+    last = ForestTask.depths(x).argmax(1)
+    above = ancestors(x, n_nodes - 1)[:, torch.arange(n_chains), last]  # [nodes, chains]
+    model = PonderNet(step, N).eval()
+
+    def at_the_end(x: Tensor) -> Tensor:
+        output = model(x)
+        probs = torch.cat([output.y_hat.softmax(-1), output.halt_logits.sigmoid()[..., None]], dim=-1)
+        return probs[:, torch.arange(n_chains), last]
+
+    before, found = at_the_end(x), []
+    for k in range(n_nodes - 1):
+        cut = x.scatter(1, above[k][:, None], above[k][:, None])
+        differs = ((at_the_end(cut) - before).abs() >= FELT).any(2)  # [N, chains]
+        first = torch.where(differs.any(0), differs.int().argmax(0) + 1, N + 1)
+        found.append(median(first.tolist()))
+    return found
+
+
+def by_depth(right: Tensor, steps: Tensor, needed: Tensor, depth: Tensor) -> dict[int, dict[str, Any]]:
+    """Return, by depth, how many nodes there are; the fraction right when halted, and at each step, [N]; mean steps;
+    and the fraction that halts before it can know. right: [N, forests, nodes], the others [forests, nodes].
+    """
+    halted, found = right.gather(0, steps[None] - 1)[0], {}
+    for d in depth.unique().tolist():
+        here = depth == d
+        found[d] = {
+            "nodes": int(here.sum()),
+            "right": halted[here].double().mean().item(),
+            "by_step": right[:, here].double().mean(1).tolist(),
+            "steps": steps[here].double().mean().item(),
+            "early": (steps < needed)[here].double().mean().item(),
+        }
+    return found
+
+
+@torch.no_grad()
+def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> dict[str, Any]:
+    """Return how right nodes of forests x are, and in how many steps, if each halts at lambda_n >= q.
+
+    "nodes" and "forests": the fraction of them that is right when halted, "forests_by_step" if all stop at step n, [N].
+    "steps", "needed", "early", "correlation": over all nodes; "by_depth". "certainty": {q: [right, steps, and the
+    fraction right by depth]} if each halts when its answer has this probability.
+    """
+    reads = model.step.step.reads
+    y, depth, needed = ForestTask.answers(x), ForestTask.depths(x), ForestTask.needed_steps(x, reads)
+    output = PonderNet(model.step, N).eval()(x)
+    right = output.y_hat.argmax(-1) == y
+    steps = halting_steps(output, "threshold", q=q)
+    halted = right.gather(0, steps[None] - 1)[0]
+    certainty = {}
+    for value in CERTAIN:
+        stop = halting_steps(output, "confidence", q=value, classes=True)
+        good = right.gather(0, stop[None] - 1)[0].double()
+        of_depth = [good[depth == d].mean().item() for d in range(int(depth.max()) + 1)]
+        certainty[value] = [good.mean().item(), stop.double().mean().item(), of_depth]
+    return {
+        "nodes": halted.double().mean().item(),
+        "forests": halted.all(1).double().mean().item(),
+        "forests_by_step": right.all(2).double().mean(1).tolist(),
+        "steps": steps.double().mean().item(),
+        "needed": needed.double().mean().item(),
+        "early": (steps < needed).double().mean().item(),
+        "correlation": correlation(steps, needed),
+        "by_depth": by_depth(right, steps, needed, depth),
+        "certainty": certainty,
+    }
+
+
+def has_learnt(row: dict[str, Any], deepest: int = MAX_DEPTH) -> bool:
+    """Return whether a network that was measured is right on 99 % of the nodes of each depth that it was trained on."""
+    return all(part["right"] >= 0.99 for depth, part in row["by_depth"].items() if int(depth) <= deepest)
+
+
+def test_inputs(n_nodes: int) -> Tensor:
+    """Return 300 forests and 100 chains, so that there are nodes of every depth: parents [400, n_nodes]."""
+    generator = torch.Generator().manual_seed(100)
+    forests, _ = ForestTask(n_nodes).batch(300, generator)
+    return torch.cat([forests, chains(100, n_nodes, generator)])
+
+
+def run(seed: int, reads: str, **setting: Any) -> dict[str, Any]:
+    """Train a network and measure it: what `measure` returns, and on chains whom nodes have `asked` and `felt`."""
+    model = learn(seed, reads, **setting)
+    n_nodes = setting.get("n_nodes", N_NODES)
+    x = test_inputs(n_nodes)
+    N = TEST_STEPS if reads == "now" else max(TEST_STEPS, n_nodes + 8)  # none needs more
+    found = measure(model, x, N)
+    return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": felt(model.step, x[-10:], N)})
+
+
+def _experiment(name: str, seeds: int, kinds: tuple[str, ...] = ("now",), **change: Any) -> Experiment:
+    settings = [{"reads": reads, **change, "seed": seed} for seed in range(seeds) for reads in kinds]
+    smoke = [setting | {"updates": 5, "n_nodes": 8, "size": 16} for setting in settings[: len(kinds)]]
+    return Experiment(f"08_forests_{name}", run, settings, smoke)
+
+
+FAR: dict[str, Any] = {"n_nodes": 64, "size": 128, "batch": 8}  # twice as many nodes
+
+EXPERIMENTS = {
+    "main": _experiment("main", 10, ("now", "start")),
+    "awake": _experiment("awake", 5, sleep=0.0),
+    "certainty": _experiment("certainty", 5, halting=False),
+    "heads": _experiment("heads", 3, n_heads=4),
+    "awake_12": _experiment("awake_12", 2, sleep=0.0, max_depth=12),
+    "awake_16": _experiment("awake_16", 3, sleep=0.0, max_depth=16),
+    "far_8": _experiment("far_8", 10, max_depth=8, **FAR),
+}

@@ -1,0 +1,197 @@
+"""Figures of forests: who points at whom, how many steps nodes take to find their roots, and whom they ask."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Arc, FancyArrowPatch
+from numpy.typing import ArrayLike
+
+from ponder_course.common.machines import ARROW
+from ponder_course.common.style import (
+    ANSWER,
+    BLACK,
+    BLUE,
+    DARK_GREY,
+    DARK_ORANGE,
+    GREY,
+    HALTING,
+    LIMIT,
+    NOT_LEARNT,
+    PALE_GREY,
+    WRONG,
+    panels,
+    slide,
+)
+from ponder_course.map_of_thought.figures import STEPS
+
+ByDepth = Mapping[int, float]  # a number for each depth
+
+
+@slide
+def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
+    """Draw each node below its parent, with its number and an arrow to the parent; blue roots point at themselves."""
+    figure, (ax,) = panels(1, width=7.4, height=0.65 * max(depths) + 1.3)
+    children: dict[int, list[int]] = {node: [] for node in range(len(parents))}
+    for node, parent in enumerate(parents):
+        if node != parent:
+            children[parent].append(node)
+    places: dict[int, tuple[float, int]] = {}
+    free = 0.0  # the next column without a leaf
+
+    def put(node: int) -> None:
+        nonlocal free
+        for child in children[node]:
+            put(child)
+        if children[node]:
+            x = float(np.mean([places[child][0] for child in children[node]]))
+        else:
+            x, free = free, free + 1
+        places[node] = (x, -depths[node])
+
+    for node, parent in enumerate(parents):
+        if node == parent:
+            put(node)
+    for node, (x, y) in places.items():
+        is_root = parents[node] == node
+        ax.scatter(x, y, s=480, color=BLUE if is_root else "white", edgecolor=BLUE if is_root else GREY, zorder=3)
+        ax.text(x, y, str(node), color="white" if is_root else "black", ha="center", va="center", zorder=4)
+        if is_root:
+            loop = {**ARROW, "mutation_scale": 11, "connectionstyle": "arc3,rad=-2.4", "color": BLUE}
+            ax.add_patch(FancyArrowPatch((x - 0.1, y + 0.2), (x + 0.1, y + 0.2), **loop))
+        else:
+            ax.annotate(
+                "", places[parents[node]], (x, y), arrowprops={**ARROW, "shrinkA": 12, "shrinkB": 12, "color": "black"}
+            )
+    ax.set(xlim=(-0.7, free - 0.3), ylim=(-max(depths) - 0.6, 0.9), yticks=range(-max(depths), 1), ylabel="depth")
+    ax.set_yticklabels([str(d) for d in range(max(depths), -1, -1)])
+    ax.set_xticks([])
+    ax.grid(visible=False)
+    return figure
+
+
+@slide
+def against_depth(
+    kinds: Mapping[str, Sequence[ByDepth]], limits: Mapping[str, ByDepth], border: int,
+    ylabel: str = "steps taken", xlabel: str = "depth of a node", not_learnt: Sequence[ByDepth] = (),
+    color: str = HALTING,
+) -> Figure:  # fmt: skip
+    """Draw a dashed line for each network of each kind, and its limit in black; depths beyond the border are grey.
+
+    kinds and limits: by name, as it is written above the end of its lines; not_learnt: lines in light grey.
+    """
+    last = max(max(limit) for limit in limits.values())
+    figure, (ax,) = panels(1, width=8.6, height=4.8)
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    for network in not_learnt:
+        ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.6)
+        ax.text(max(network), network[max(network)] - 0.4, "not learnt", color=DARK_GREY, ha="right", va="top")
+    for name, networks in kinds.items():
+        limit = limits[name]
+        ax.plot(list(limit), list(limit.values()), color=LIMIT, linewidth=4.0)
+        for network in networks:
+            ax.plot(list(network), list(network.values()), color=color, linestyle="--", linewidth=1.6)
+        end = limit[max(limit)]
+        ax.text(0.86 * last, 0.86 * end + 1.2, name, color=DARK_GREY, ha="right", va="bottom", fontweight="bold")
+    ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=DARK_GREY)
+    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, last + 0.5), ylim=(0, None))
+    return figure
+
+
+@slide
+def arcs(kinds: Mapping[str, tuple[ArrayLike, ArrayLike]], size: float = 1.05) -> Figure:
+    """Draw whom each node of a chain reads, a row for each step and a column for each kind; the root is on the left.
+
+    kinds: {title: (depth of the node that is read the most, its weight)}, [steps, nodes] each, nodes by depth.
+    """
+    n_steps, n_nodes = np.shape(next(iter(kinds.values()))[0])
+    figure, axes = panels(n_steps * len(kinds), width=9.4 / len(kinds), height=size, rows=n_steps, squeeze=False)
+    for i, (title, (target, weight)) in enumerate(kinds.items()):
+        for n, ax in enumerate(axes[i :: len(kinds)]):
+            _arcs(ax, np.asarray(target)[n], np.asarray(weight)[n])
+            ax.set(xlim=(-1, n_nodes), yticks=[], xticks=[], title=title if n == 0 else "")
+            if i == 0:
+                ax.set_ylabel(f"step {n + 1}", rotation=0, ha="right", va="center")
+            for spine in ax.spines.values():
+                spine.set_visible(False)
+            ax.grid(visible=False)
+    return figure
+
+
+def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
+    """Draw an arc from each node to the one it reads, paler where its weight is small; the last is black."""
+    nodes, height = np.arange(len(target)), 1.0
+    for node, read, how_much in zip(nodes, target, weight, strict=True):
+        is_last = node == nodes[-1]
+        colour, width = (BLACK, 2.6) if is_last else (DARK_GREY, 0.9)
+        far = abs(int(node) - int(read))
+        height = max(height, far / 2)
+        ax.add_patch(Arc(((node + read) / 2, 0), far, far, theta1=0, theta2=180, color=colour, linewidth=width,
+                         alpha=1.0 if is_last else float(how_much), zorder=2 + is_last))  # fmt: skip
+    ax.scatter(nodes, 0 * nodes, s=14, color=[BLUE, *[GREY] * (len(nodes) - 2), BLACK], zorder=4)
+    ax.text(nodes[-1], 1.08 * height, f"{len(nodes) - 1 - int(target[-1])} up", ha="right", va="bottom")
+    ax.set_ylim(-0.12 * height, 1.6 * height)
+
+
+@slide
+def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
+    """Draw the step at which nodes are right, that at which they halt, and, in black, that at which they can know.
+
+    A bar is blue where a node is right before it can know, and grey where it could know and still thinks.
+    """
+    figure, (ax,) = panels(1, width=8.6, height=3.9)
+    depths = np.array(list(right_from))
+    right, halt = np.array(list(right_from.values())), np.array(list(halts_at.values()))
+    know = np.array([can_know[depth] for depth in depths])
+    both = np.maximum(right, know)
+    ax.vlines(depths, right, both, color=ANSWER, linewidth=5, zorder=1)
+    ax.vlines(depths, both, halt, color=PALE_GREY, linewidth=5, zorder=1)
+    ax.scatter(depths, halt, s=90, color=HALTING, zorder=2)
+    ax.scatter(list(can_know), list(can_know.values()), s=150, marker="_", color=LIMIT, linewidth=2.8, zorder=3)
+    ax.scatter(depths, right, s=26, color=ANSWER, zorder=3)
+    last, top = depths[-1], max(*halt, *right) + 1.2
+    ax.text(last, halt[-1] + 0.35, "the node halts", color=DARK_ORANGE, ha="right", va="bottom")
+    ax.text(last, right[-1] - 0.4, "its answer is right for the first time", color=ANSWER, ha="right", va="top")
+    ax.set(xlabel="depth of a node", ylabel="step $n$", ylim=(0.4, top), yticks=range(1, int(top) + 1))
+    return figure
+
+
+@slide
+def right_by_depth(kinds: Mapping[str, Sequence[ByDepth]], border: int) -> Figure:
+    """Draw the fraction of nodes that are right, by depth, a line for each network: the first kind blue, others red."""
+    figure, (ax,) = panels(1, width=8.6, height=3.9)
+    last = max(max(network) for networks in kinds.values() for network in networks)
+    middle = (border + last) / 2
+    for colour, (name, networks) in zip((ANSWER, WRONG), kinds.items(), strict=False):
+        heights = []
+        for network in networks:
+            ax.plot(list(network), list(network.values()), color=colour, linewidth=1.2)
+            heights.append(network[min(network, key=lambda depth: abs(depth - middle))])
+        low = sum(heights) / len(heights) < 0.5  # the name stands above lines that are low, and below others
+        height = max(heights) + 0.05 if low else min(heights) - 0.05
+        ax.text(middle, height, name, color=colour, ha="center", va="bottom" if low else "top", fontweight="bold")
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
+    return figure
+
+
+@slide
+def program(statements: Sequence[str], steps: Sequence[float], in_a_row: int = 5) -> Figure:
+    """Draw a program, each statement or question on the colour of the steps that it took: from pale to dark."""
+    rows, last = -(-len(statements) // in_a_row), max(steps)
+    figure, (ax,) = panels(1, width=1.5 * in_a_row + 1.2, height=0.62 * rows + 0.2)
+    squares = np.full(rows * in_a_row, np.nan)
+    squares[: len(steps)] = steps
+    image = ax.imshow(squares.reshape(rows, in_a_row), cmap=STEPS, vmin=1, vmax=last, aspect="auto")
+    ax.hlines(np.arange(rows + 1) - 0.5, -0.5, in_a_row - 0.5, color="white", linewidth=6)
+    ax.vlines(np.arange(in_a_row + 1) - 0.5, -0.5, rows - 0.5, color="white", linewidth=6)
+    for i, (statement, taken) in enumerate(zip(statements, steps, strict=True)):
+        colour = "white" if taken > 1 + 0.6 * (last - 1) else "black"
+        ax.text(i % in_a_row, i // in_a_row, statement, color=colour, ha="center", va="center", family="monospace")
+    ax.set(xticks=[], yticks=[], xlim=(-0.5, in_a_row - 0.5), ylim=(rows - 0.5, -0.5))
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    figure.colorbar(image, ax=ax, label="steps taken", ticks=range(1, int(np.ceil(last)) + 1), fraction=0.06)
+    return figure

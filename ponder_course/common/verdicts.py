@@ -1,0 +1,121 @@
+"""What several runs say together: their range, their mean with an interval, and how many pass.
+
+Values are one number for each run, in a list, array or tensor; NaN or inf, as of a run that diverged, has no interval.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from statistics import mean, stdev, variance
+
+import numpy as np
+from scipy.stats import permutation_test, rankdata
+from scipy.stats import t as student_t
+
+from ponder_course.common.store import plain
+
+
+def _values(name: str, values: Sequence[float], *, finite: bool = False) -> list[float]:
+    """Return Python's numbers, since `statistics` cuts the decimals off the mean of NumPy's integers."""
+    found = plain(list(values), name)
+    if not all(isinstance(value, int | float) for value in found):
+        raise TypeError(f"{name} must be one number for each run; got {found}")
+    diverged = len(found) - sum(map(math.isfinite, found))
+    if finite and diverged and len(found) > 1:
+        advice = "Say so, and count them as not having learnt."
+        raise ValueError(f"{name} must be finite; got NaN or inf in {diverged} of {len(found)} runs. {advice}")
+    return found
+
+
+def span(values: Sequence[float], form: str = ".2f") -> str:
+    """Return the smallest and the largest value, such as "0.97 to 1.00", and how many are NaN."""
+    if not len(values):
+        return "no runs"
+    values = _values("values", values)
+    numbers = [value for value in values if not math.isnan(value)] or values
+    low, high = (format(extreme(numbers), form) for extreme in (min, max))
+    hidden = f", {len(values) - len(numbers)} of {len(values)} nan" if len(numbers) < len(values) else ""
+    return (low if low == high else f"{low} to {high}") + hidden
+
+
+def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
+    """Return the mean and the ends of its Student's t interval, which are nan where there are fewer than two values."""
+    values = _values("values", values, finite=True)
+    if len(values) < 2:
+        return (mean(values) if values else math.nan), math.nan, math.nan
+    half = student_t.ppf((1 + level) / 2, len(values) - 1) * stdev(values) / len(values) ** 0.5
+    return mean(values), mean(values) - half, mean(values) + half
+
+
+def estimate(values: Sequence[float], form: str = "+.2f") -> str:
+    """Return the mean with its interval and the number of runs, such as "+0.21 [+0.18, +0.24], 10 runs"."""
+    if not len(values):
+        return "no runs"
+    middle, low, high = interval(values)
+    if len(values) == 1:
+        return f"{middle:{form}}, one run"
+    return f"{middle:{form}} [{low:{form}}, {high:{form}}], {len(values)} runs"
+
+
+def count(values: Sequence[float], at_least: float) -> str:
+    """Return how many values are at least so large, such as "9 of 10"; NaN is not."""
+    values = _values("values", values)
+    return f"{sum(value >= at_least for value in values)} of {len(values)}"
+
+
+def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] = ("more", "fewer")) -> str:
+    """Return "more" or "fewer", or "undecided" where the 95 % interval for the mean holds 0, with the estimate."""
+    middle, low, high = interval(changes)
+    if len(changes) < 3:
+        found = "too few runs"
+    else:
+        found = "undecided" if low <= 0 <= high else what[0] if middle > 0 else what[1]
+    return f"{found}: {estimate(changes, form)}"
+
+
+def welch(a: Sequence[float], b: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
+    """Return the mean of b less that of a and the ends of Welch's interval: nan where one has fewer than two."""
+    a, b = _values("a", a, finite=True), _values("b", b, finite=True)
+    if min(len(a), len(b)) < 2:
+        return math.nan, math.nan, math.nan
+    part_a, part_b = variance(a) / len(a), variance(b) / len(b)
+    middle, half = mean(b) - mean(a), 0.0
+    if part_a + part_b:
+        freedom = (part_a + part_b) ** 2 / (part_a**2 / (len(a) - 1) + part_b**2 / (len(b) - 1))
+        half = student_t.ppf((1 + level) / 2, freedom) * (part_a + part_b) ** 0.5
+    return middle, middle - half, middle + half
+
+
+def difference(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
+    """Return the mean of b less that of a with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
+    if min(len(a), len(b)) < 2:
+        return "too few runs"
+    middle, low, high = welch(a, b)
+    return f"{middle:{form}} [{low:{form}}, {high:{form}}], {len(b)} and {len(a)} runs"
+
+
+def rank_p(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return how likely ranks are to differ as much by chance, two-sided: Wilcoxon and Mann & Whitney's test.
+
+    For few values that are bounded or have two modes, where a t interval says little; ties count as they are. Exact up
+    to 200,000 divisions into two groups, as of 10 and 10 values; of more, so many are drawn, always the same, and that
+    which came is one of them, so that p is never 0. nan where there are fewer than two values of either kind.
+    """
+    a, b = _values("a", a, finite=True), _values("b", b, finite=True)
+    if min(len(a), len(b)) < 2:
+        return math.nan
+    ranks = rankdata([*a, *b])
+
+    def distance(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
+        return abs(x.mean(axis) - y.mean(axis))
+
+    drawn = partial(permutation_test, n_resamples=200_000, batch=2_000, random_state=np.random.default_rng(0))
+    groups = ranks[: len(a)], ranks[len(a) :]
+    return float(drawn(groups, distance, vectorized=True, alternative="greater").pvalue)
+
+
+def paired(a: Sequence[float], b: Sequence[float], form: str = "+.2f") -> str:
+    """Return the mean of b less a, run by run, with its interval and `rank_p`; a and b belong to the same seeds."""
+    a, b = _values("a", a, finite=True), _values("b", b, finite=True)
+    changes = [after - before for before, after in zip(a, b, strict=True)]
+    return f"{estimate(changes, form)}, p = {rank_p(a, b):.3f} by ranks" if changes else "no runs"

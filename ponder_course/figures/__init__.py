@@ -1,1 +1,0 @@
-"""Figures of the course: `style` and what lessons share, and a file for each lesson."""

@@ -1,0 +1,1 @@
+"""Lesson 05: and if it must?"""

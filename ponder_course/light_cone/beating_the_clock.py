@@ -1,0 +1,229 @@
+"""The experiments behind "beating the clock" (lesson 05): the step at which a line halts may carry a bit of its answer.
+
+Lines that are one segment of `places` need L = places steps, and lines of lesson 05 as many as their longest segment.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.store import Row
+from ponder_course.light_cone.experiment import CHANNELS, mean_over_places, think, trained, whole_lines_right
+from ponder_utils import rules
+from ponder_utils.local import LocalStep
+from ponder_utils.losses import PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.lines import LineParityTask
+
+# A network's setting; an experiment says what it changes.
+RECIPE: Row = {
+    "places": 6, "lines": "one segment", "N": 10, "lambda_p": 0.8, "beta": 0.03, "head": "shared", "noise": 0.1,
+    "updates": 3000, "lr": 5e-3,
+}  # fmt: skip
+LINES: dict[str, Callable[[int], LineParityTask]] = {
+    "one segment": partial(LineParityTask, rate=0.0),
+    "lesson 05": LineParityTask,
+}
+RULES: dict[str, Callable[..., Tensor]] = {
+    "threshold": partial(rules.threshold, q=0.2),
+    "most probable": rules.most_probable,
+    "certainty": partial(rules.confidence, q=0.9),
+    "high certainty": partial(rules.confidence, q=0.99),
+}
+
+
+class TravellingVote(LocalStep):
+    """A `LocalStep` that halts when its last place says so, and a veto reaches that place by one place a step.
+
+    The last place takes the least of all votes that it has heard: the one of a place i steps away is i steps old. So
+    halting at step n depends on the places up to n - 1 away from the last one, and on nothing beyond.
+    """
+
+    def start(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:  # type: ignore[override]
+        """As `LocalStep` does it; the state is (h, the least vote heard at each place [batch, places])."""
+        z, h = super().start(x)
+        return z, (h, torch.full_like(h[:, 0], torch.inf))
+
+    def forward(self, z: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor]:  # type: ignore[override]
+        """Return y_hat_n [batch, places], the next state and a_n [batch]. z, state: as from `start`."""
+        h, heard = state
+        h = self.move(z, h)
+        y_hat, votes = self.heads(h).unbind(1)
+        heard = torch.minimum(votes, pad(heard[:, :-1], (1, 0), value=torch.inf))
+        return y_hat, (h, heard), heard[:, -1]
+
+
+HEADS: dict[str, Callable[..., LocalStep]] = {"shared": LocalStep, "travelling": TravellingVote}
+
+
+def learn(
+    *, places: int, lines: str, N: int, lambda_p: float, beta: float, head: str, noise: float, updates: int, lr: float,
+    seed: int,
+) -> PonderNet:  # fmt: skip
+    """Train a network of a `RECIPE`."""
+    torch.manual_seed(seed)
+    model = PonderNet(HEADS[head](2, CHANNELS, noise=noise), N)
+    return trained(model, PonderLoss(mean_over_places, lambda_p, beta), LINES[lines](places), updates, lr, seed)
+
+
+def fresh_lines(lines: str, places: int, n_lines: int = 4096) -> Tensor:
+    """Return all lines of one segment if they are no more than n_lines, else so many that are drawn: x."""
+    if lines == "one segment" and 2**places <= n_lines:
+        bits = torch.arange(2**places)[:, None] >> torch.arange(places) & 1
+        resets = torch.zeros_like(bits)
+        resets[:, 0] = 1
+        return torch.stack([bits, resets], dim=1).float()
+    return LINES[lines](places).batch(n_lines, torch.Generator().manual_seed(0))[0]
+
+
+def longest_segment(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the first place of each line's longest segment, the first of equals, and its length L: [lines] each."""
+    length, end = LineParityTask.needed_steps(x).max(1)
+    return end - length + 1, length
+
+
+def first_bit_turned(x: Tensor) -> Tensor:
+    """Return the lines with the bit at the first place of their longest segment turned."""
+    start, _ = longest_segment(x)
+    line, turned = torch.arange(len(x)), x.clone()
+    turned[line, 0, start] = 1 - turned[line, 0, start]
+    return turned
+
+
+@torch.no_grad()
+def votes(step: LocalStep, x: Tensor, n_steps: int) -> Tensor:
+    """Return the halting logit at every place of a network with a shared vote: [n_steps, batch, places]."""
+    z, h = step.start(x)
+    found = []
+    for _ in range(n_steps):
+        h = step.move(z, h)
+        found.append(step.heads(h)[:, 1])
+    return torch.stack(found)
+
+
+def beside_the_clock(steps: Tensor, right: Tensor, chance: Tensor, need: Tensor) -> Row:
+    """Return how a halting rule does beside the best clock, which halts each line when it can be known.
+
+    steps, need: [lines]; right: bool [N, lines]; chance [N, lines]: how likely a line is right at a fixed step at most.
+    """
+    early = steps < need
+    right_then = right.gather(0, steps[None] - 1)[0].float()
+    chance_then = chance.gather(0, steps[None] - 1)[0]
+    return {
+        "right": right_then.mean().item(),
+        "steps": steps.float().mean().item(),
+        "early": early.float().mean().item(),
+        "right_early": right_then[early].mean().item() if early.any() else None,
+        "chance_early": chance_then[early].mean().item() if early.any() else None,
+    }
+
+
+def measure(model: PonderNet, x: Tensor, N: int) -> Row:
+    """Measure a network on lines x, its cap on steps set to N."""
+    y, need = LineParityTask.answers(x), LineParityTask.needed_steps(x).amax(1)
+    output, chance = think(model, x, N), LineParityTask.best_probs(x, N)
+    right = whole_lines_right(output.y_hat, y.expand_as(output.y_hat))  # [N, lines]
+    turned = think(model, first_bit_turned(x), N)
+    found: Row = {"need": need.float().mean().item(), "by_step": right.float().mean(1).tolist(), "rules": {}}
+    v = torch.rand(len(x), generator=torch.Generator().manual_seed(1))
+    with_sample: dict[str, rules.Rule] = {**RULES, "sample": partial(rules.sample, v=v)}
+    for name, rule in with_sample.items():
+        steps = rules.halting_steps(output, rule)
+        result = beside_the_clock(steps, right, chance, need)
+        moved = (rules.halting_steps(turned, rule) != steps)[steps < need]
+        result["moved"] = moved.float().mean().item() if len(moved) else None
+        found["rules"][name] = result
+    return found
+
+
+def who_vetoes(model: PonderNet, x: Tensor, N: int) -> Row:
+    """Return what the votes in the longest segments do, where all of these are equally long.
+
+    "felt": how far lambda at each of its places feels, on average, a turn of the bit at its first: [N][L]. "pair": the
+    first line that halts early by "threshold", and the same with that bit turned: their bits, their steps, and lambda
+    at each place [2][N][places].
+    """
+    mine, other = votes(model.step, x, N), votes(model.step, first_bit_turned(x), N)  # [N, lines, places]
+    start, length = longest_segment(x)
+    places = start[:, None] + torch.arange(int(length[0]))  # [lines, L]
+    felt = (mine.sigmoid() - other.sigmoid()).abs()
+    found: Row = {"felt": felt.gather(2, places.expand(N, *places.shape)).mean(1).tolist()}
+    steps = rules.halting_steps(think(model, x, N), RULES["threshold"])
+    early = (steps < length).nonzero()[:, 0]
+    if len(early):
+        line = early[0]
+        pair = torch.stack([x[line], first_bit_turned(x[line : line + 1])[0]])
+        found["pair"] = {
+            "bits": pair[:, 0].int().tolist(),
+            "lambda": votes(model.step, pair, N).sigmoid().transpose(0, 1).tolist(),
+            "steps": rules.halting_steps(think(model, pair, N), RULES["threshold"]).tolist(),
+        }
+    return found
+
+
+def run(**setting: Any) -> Row:
+    """Train a network of this setting; measure it on lines as long and twice as long, and look at its votes."""
+    model = learn(**setting)
+    lines, places, N = setting["lines"], setting["places"], setting["N"]
+    tests = {k * places: measure(model, fresh_lines(lines, k * places), k * N) for k in (1, 2)}
+    result: Row = {"tests": tests}
+    if setting["head"] == "shared":
+        x = fresh_lines(lines, places)
+        _, length = longest_segment(x)
+        asked = places if lines == "one segment" else places // 2
+        result["votes"] = who_vetoes(model, x[length == asked], N)
+    return rounded(result)
+
+
+def at_own_length(row: Row) -> Row:
+    """Return what a run has measured on lines as long as those of its training."""
+    return row["tests"][str(row["places"])]
+
+
+def has_learnt(row: Row, rule: str = "threshold") -> bool:
+    """Return whether a network is right on 95 % of the lines, stopped by this rule or at its best fixed step."""
+    found = at_own_length(row)
+    return max(found["rules"][rule]["right"], *found["by_step"]) >= 0.95
+
+
+def speaks(row: Row, rule: str = "threshold") -> bool:
+    """Return whether a network halts one line in ten before L or more, and is right on 95 % of those."""
+    found = at_own_length(row)["rules"][rule]
+    return found["early"] >= 0.1 and found["right_early"] >= 0.95
+
+
+def experiment(name: str, changes: Sequence[Row], n_seeds: int) -> Experiment:
+    """Return the experiment that makes these changes in the recipe, each with seeds 0 to n_seeds - 1."""
+    settings = [RECIPE | change | {"seed": seed} for seed in range(n_seeds) for change in changes]
+    short = [setting | {"updates": 5} for setting in settings[: len(changes)]]
+    return Experiment(f"05_beating_the_clock_{name}", run, settings, short)
+
+
+# The prior's price of a step is beta ln(1 / (1 - lambda_p)), and an undecided place costs ln(2) / places: from 8 places
+# on a step costs 0.56 of that.
+LENGTHS: list[Row] = [
+    {"places": 4, "N": 8, "updates": 1500},
+    {"places": 6, "N": 10, "updates": 1500},
+    {"places": 8, "N": 12},
+    {"places": 12, "N": 16, "beta": 0.02},
+    {"places": 16, "N": 20, "beta": 0.015},
+]
+SIX = LENGTHS[1]
+PRICES: list[Row] = [{"lambda_p": 0.4}, {"lambda_p": 0.6}, {"beta": 0.01}, {"beta": 0.1}, {"noise": 0.0}]
+MIXED: Row = {"lines": "lesson 05", "places": 16, "N": 20}
+LOCAL_MIXED: Row = {"N": 24, "lambda_p": 0.4, "beta": 0.01, "updates": 1000, "head": "travelling"}
+EXPERIMENTS = {
+    "lengths": experiment("lengths", LENGTHS, 20),
+    "high_price": experiment("high_price", [length | {"beta": 0.03} for length in LENGTHS[3:]], 4),
+    "price": experiment("price", [SIX | change for change in PRICES], 20),
+    "local_head": experiment("local_head", [length | {"head": "travelling"} for length in LENGTHS[:3]], 20),
+    "lines": experiment(
+        "lines", [MIXED | {"beta": 0.01, "updates": 1000}, MIXED | {"beta": 0.02, "updates": 2000}], 20
+    ),
+    "local_head_lines": experiment("local_head_lines", [MIXED | LOCAL_MIXED], 10),
+}

@@ -1,0 +1,184 @@
+"""The experiments of lesson 05: networks that think along a line of places, how they are trained and measured."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
+
+from ponder_course.common.measures import same_for_all, score
+from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.store import Row
+from ponder_utils import rules
+from ponder_utils.evaluation import binary_correct, modes_kept
+from ponder_utils.halting import PonderOutput, expected_steps
+from ponder_utils.local import LocalStep
+from ponder_utils.losses import PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.lines import AdditionTask, LineParityTask
+from ponder_utils.training import cool_down, train
+
+# A network's setting; an experiment says what it changes. Trained on lines of 16 places.
+RECIPE: Row = {
+    "task": "parity", "N": 20, "lambda_p": 0.4, "beta": 0.01, "direction": "p||p_G", "vote": "least", "residual": False,
+    "noise": 0.1, "updates": 1000, "lr": 5e-3,
+}  # fmt: skip
+N_PLACES, CHANNELS, BATCH = 16, 32, 64
+TASKS: dict[str, Callable[[int], Any]] = {
+    "parity": LineParityTask,
+    "addition": AdditionTask,
+    "addition, long carries": partial(AdditionTask, rate=None),
+}
+RULES: dict[str, rules.Rule] = {
+    "most probable": rules.most_probable,
+    **{f"quantile {q}": partial(rules.quantile, q=q) for q in (0.5, 0.9, 0.99)},
+    **{f"threshold {q}": partial(rules.threshold, q=q) for q in (0.05, 0.1, 0.2)},
+}
+# Places of the lines that a network is tested on, N, and how many lines; the first are as those of training.
+TESTS = {16: (20, 2000), 32: (40, 1000), 64: (80, 1000), 256: (300, 200)}
+
+
+def mean_over_places(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Return the cross-entropy of the logits, averaged over each line: y_hat, y [batch, places] -> [batch]."""
+    return binary_cross_entropy_with_logits(y_hat, y, reduction="none").mean(1)
+
+
+def whole_lines_right(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Return whether the answer is right at every place: y_hat, y [..., places] -> bool [...]."""
+    return binary_correct(y_hat, y).all(-1)
+
+
+def learn(
+    *, task: str, N: int, lambda_p: float, beta: float, direction: str, vote: str, residual: bool, noise: float,
+    updates: int, lr: float, seed: int,
+) -> PonderNet:  # fmt: skip
+    """Train a network of a `RECIPE`."""
+    torch.manual_seed(seed)
+    model = PonderNet(LocalStep(2, CHANNELS, vote=vote, residual=residual, noise=noise), N)
+    loss_fn = PonderLoss(mean_over_places, lambda_p, beta, direction=direction)
+    return trained(model, loss_fn, TASKS[task](N_PLACES), updates, lr, seed)
+
+
+def trained(model: PonderNet, loss_fn: PonderLoss, task: Any, updates: int, lr: float, seed: int) -> PonderNet:
+    """Train a network on batches of a task, with a learning rate that cools down, and return it."""
+    train(model, loss_fn, lambda generator: task.batch(BATCH, generator), updates, lr=lr, schedule=cool_down(updates),
+          seed=seed, log_every=updates, progress=False)  # fmt: skip
+    return model.eval()
+
+
+def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Return the lines that networks are tested on, the same on every device."""
+    return task.batch(n_lines, torch.Generator().manual_seed(seed))
+
+
+def validation(task: Any) -> Callable[..., Row]:
+    """Return for `train` the `score` of whole lines, on 500 lines that nothing is tested on."""
+    x, y = fresh(task, 500, seed=1)
+    return partial(score, x=x, y=y, correct=whole_lines_right)
+
+
+@torch.no_grad()
+def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
+    """Return what a network answers, and how it halts, at each of N steps, as in evaluation."""
+    longer = PonderNet(model.step, N)
+    with modes_kept(longer):
+        return longer.eval()(x)
+
+
+@torch.no_grad()
+def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) -> Row:
+    """Measure a network on fresh lines of a task, its cap on steps set to N."""
+    device = next(model.parameters()).device
+    x, y = (part.to(device) for part in fresh(task, n_lines, seed))
+    need = task.needed_steps(x).amax(1)  # [lines]
+    output = think(model, x, N)
+    right = whole_lines_right(output.y_hat, y.expand_as(output.y_hat)).float()  # [N, lines]
+    early = torch.arange(1, N + 1, device=device)[:, None] < need  # [N, lines]
+    halting = {"sample": output.log_p.exp()}  # [N, lines] each: the probability to halt at each step
+    for name, rule in RULES.items():
+        halting[name] = one_hot(rules.halting_steps(output, rule) - 1, N).T.float()
+    steps, lambda_n = expected_steps(output.log_p), output.halt_logits.sigmoid()[:-1]  # the last has no influence
+    groups = [steps[need == n] for n in range(1, int(need.max()) + 1)]  # steps of lines that need 1, 2, ...
+    return {
+        "rules": {name: under_rule(p, right, early) for name, p in halting.items()},
+        "by_step": right.mean(1).tolist(),  # if every line stops at step n
+        "by_need": [group.mean().item() if len(group) else None for group in groups],
+        "corr": correlations(steps, task, x),
+        "need": need.float().mean().item(),
+        "waiting": lambda_n[early[:-1]].mean().item(),  # before the needed step
+        "ready": lambda_n[~early[:-1]].mean().item(),  # and from there on
+    }
+
+
+def under_rule(p: Tensor, right: Tensor, early: Tensor) -> dict[str, float]:
+    """Return the fraction of right lines, the mean steps, and the fraction too early. p and all: [N, lines]."""
+    n = torch.arange(1, len(p) + 1, device=p.device)[:, None]
+    by_line = {"right": p * right, "steps": n * p, "before": p * early}
+    return {name: values.sum(0).mean().item() for name, values in by_line.items()}
+
+
+def correlations(steps: Tensor, task: Any, x: Tensor) -> dict[str, float]:
+    """Return the correlation of steps and need; of sums, also if the first guess is no carry, or a carry."""
+    needs = {"all": task.needed_steps(x)}
+    if isinstance(task, AdditionTask):
+        needs |= {"carries": task.needed_steps(x, guess=0), "no carries": task.needed_steps(x, guess=1)}
+    pairs = {name: torch.stack([steps, by_place.amax(1)]) for name, by_place in needs.items()}
+    return {name: torch.corrcoef(pair)[0, 1].item() for name, pair in pairs.items()}
+
+
+def run(**setting: Any) -> Row:
+    """Train a network of this setting, and measure it, also on "uniform" numbers if it adds: {places: measures}."""
+    model = learn(**setting)
+    kinds = {"tests": setting["task"]} | ({} if setting["task"] == "parity" else {"uniform": "addition"})
+    result: Row = {name: {} for name in kinds}
+    for name, task in kinds.items():
+        for places, (N, n_lines) in TESTS.items():
+            result[name][places] = measure(model, TASKS[task](places), N, n_lines)
+        for by_one in ("by_step", "by_need"):  # of few lines and many steps
+            del result[name][max(TESTS)][by_one]
+    return rounded(result)
+
+
+def experiment(name: str, changes: Sequence[tuple[Row, int]]) -> Experiment:
+    """Return the experiment that makes these changes in the recipe, each for so many seeds."""
+    settings = [RECIPE | change | {"seed": seed} for change, n_seeds in changes for seed in range(n_seeds)]
+    return Experiment(f"05_light_cone_{name}", run, settings, short=[settings[0] | {"updates": 20}])
+
+
+CARRIES: Row = {"task": "addition, long carries", "beta": 0.03}
+UNIFORM = CARRIES | {"task": "addition"}
+CHANGES: dict[str, list[tuple[Row, int]]] = {
+    "main": [({}, 10)],
+    "addition": [(CARRIES, 10), (CARRIES | {"residual": True}, 10), (UNIFORM, 5), (UNIFORM | {"residual": True}, 5)],
+    "vote": [({"vote": "pooled"}, 10), ({"vote": "pooled", "lambda_p": 0.2}, 5)],
+    "noise": [({"noise": 0.0}, 10), ({"noise": 0.0, "updates": 3000}, 5), ({"noise": 0.3}, 5)],
+    "prior": [({"lambda_p": lambda_p}, 5) for lambda_p in (0.1, 0.2, 0.3, 0.6, 0.8)]
+    + [({"lambda_p": lambda_p, "N": 40}, 5) for lambda_p in (0.1, 0.2)],
+    "beta": [({"beta": 0.001}, 5), ({"beta": 0.1}, 5)],
+    "reversed": [({"direction": "p_G||p", "lambda_p": lambda_p}, 5) for lambda_p in (0.2, 0.4, 0.8)],
+}
+EXPERIMENTS = {name: experiment(name, changes) for name, changes in CHANGES.items()}
+
+
+def measured(rows: Sequence[Row], where: str = "tests") -> list[dict[int, Row]]:
+    """Return what `measure` found of each of the stored runs, {places: measures}."""
+    return [{int(places): test for places, test in row[where].items()} for row in rows]
+
+
+def values(tests: Sequence[dict[int, Row]], places: int, rule: str, what: str) -> list[float]:
+    """Return right, steps, before (see `under_rule`), or gain (see `gain`), of all networks tested there."""
+    there = [test[places] for test in tests if places in test]
+    return [gain(test, rule) if what == "gain" else test["rules"][rule][what] for test in there]
+
+
+def lateness(test: Row, rule: str = "sample") -> float:
+    """Return the mean steps above the limit, for one network and one number of places."""
+    return test["rules"][rule]["steps"] - test["need"]
+
+
+def gain(test: Row, rule: str) -> float:
+    """Return what halting by this rule adds to the right lines, beside the same mean number of steps for all."""
+    found = test["rules"][rule]
+    return found["right"] - same_for_all(test["by_step"], found["steps"])

@@ -1,0 +1,1 @@
+"""Lesson 07: what if each place may stop by itself?"""

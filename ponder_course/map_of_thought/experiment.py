@@ -1,0 +1,179 @@
+"""Networks that are trained on small mazes, where every place halts by itself, and tested on larger ones."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ponder_course.common.runs import Experiment, rounded
+from ponder_utils.halting import PonderOutput
+from ponder_utils.losses import FixedDepthLoss, PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.rules import halting_steps
+from ponder_utils.tasks.mazes import MazeTask, distances
+from ponder_utils.training import cool_down, train
+
+# Cells on a side, N, mazes in a batch, updates, learning rate: at 5e-3 the second phase may spoil what was learnt.
+PHASES = ((3, 12, 32, 1200, 5e-3), (5, 24, 32, 300, 2e-3))
+LAMBDA_P, BETA = 0.8, 0.03
+LARGE = 20
+QS = {"confidence": (0.6, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999), "threshold": (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)}
+FAR = 20  # steps by which the other colour is farther, or more; or there is none
+TESTS = {  # mazes, the cap N, how many
+    "5": (MazeTask(5), 24, 200),
+    "10": (MazeTask(10), 60, 100),
+    "20": (MazeTask(LARGE), 170, 100),
+    "30": (MazeTask(30), 260, 50),
+    "20, loops": (MazeTask(LARGE, loops=0.2), 170, 50),
+    "20, all passages": (MazeTask(LARGE, loops=1.0), 170, 50),
+    "5, one star": (MazeTask(5, max_stars=1), 24, 200),
+    "10, one star": (MazeTask(10, max_stars=1), 60, 100),
+}
+
+
+class MazeStep(nn.Module):
+    """Every place of a maze hears from the eight around it, answers, and halts, by its own state alone.
+
+    News goes through open places only; with `through_walls`, walls are nothing but a part of the input.
+    """
+
+    def __init__(self, channels: int, noise: float = 0.0, through_walls: bool = False) -> None:
+        super().__init__()
+        self.from_x = nn.Conv2d(3, channels, 1)
+        self.from_h = nn.Conv2d(channels, channels, 3, padding=1)
+        self.heads = nn.Conv2d(channels, 2, 1)
+        self.noise, self.through_walls = noise, through_walls
+
+    def start(self, x: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+        """x: [batch, 3, height, width] -> what each step reads, and a state of zeros."""
+        z = self.from_x(x)
+        return (z, x[:, :1]), torch.zeros_like(z)
+
+    def forward(self, z: tuple[Tensor, Tensor], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return y_hat_n [batch, height, width], h_{n+1} and a_n [batch, height, width]; a wall halts at once."""
+        from_x, is_open = z
+        h = torch.tanh(self.from_h(h) + from_x)
+        if self.training:
+            h = h + self.noise * torch.randn_like(h)
+        if not self.through_walls:
+            h = h * is_open
+        y_hat, a = self.heads(h).unbind(1)
+        return y_hat, h, torch.where(is_open[:, 0] > 0, a, 30.0)
+
+
+def with_both_colours(x: Tensor) -> list[int]:
+    """Return which mazes have stars of both colours, those first whose places are divided most evenly."""
+    y = MazeTask.answers(x).flatten(1)
+    smaller = torch.minimum((y == 0).sum(1), (y == 1).sum(1))
+    return [int(i) for i in smaller.argsort(descending=True, stable=True) if smaller[i] > 0]
+
+
+def of_asked(loss: nn.Module) -> Callable[[PonderOutput, Tensor], Any]:
+    """Return the loss over places that are asked, each a sample of its own: targets y [batch, height, width]."""
+    return lambda output, y: loss(output.at(y >= 0), y[y >= 0])
+
+
+def learn(
+    seed: int, halting: bool = True, max_stars: int = 3, through_walls: bool = False, lambda_p: float = LAMBDA_P,
+    beta: float = BETA, channels: int = 32, phases: Any = PHASES,
+) -> PonderNet:  # fmt: skip
+    """Train a network, phase by phase; without `halting`, on the mean loss of its answers at all steps."""
+    torch.manual_seed(seed)
+    step = MazeStep(channels, 0.1, through_walls)
+    criterion = nn.BCEWithLogitsLoss(reduction="none")
+    loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
+    for n_cells, N, batch, updates, lr in phases:
+        draw, model = partial(MazeTask(n_cells, max_stars).batch, batch), PonderNet(step, N)
+        train(model, of_asked(loss), draw, updates, lr=lr, seed=seed, schedule=cool_down(updates),
+              log_every=updates, progress=False)  # fmt: skip
+    return model.eval()
+
+
+def by_step(right: Tensor, asked: Tensor) -> dict[str, list[float]]:
+    """Return how many places and whole mazes are right if all stop at step n, [N] each: right [N, *asked.shape]."""
+    return {
+        "places": right[:, asked].float().mean(1).tolist(),
+        "mazes": right.flatten(2).all(2).float().mean(1).tolist(),
+    }
+
+
+def by_itself(right: Tensor, steps: Tensor, needed: Tensor, asked: Tensor) -> dict[str, Any]:
+    """Return how many places and whole mazes are right when every place halts by itself, and the steps.
+
+    All are [mazes, height, width]. early: the fraction of places that halt before they could know; by_need: {need:
+    [places, their mean steps]}. Only places that are asked count.
+    """
+    taken, need = steps[asked].float(), needed[asked]
+    n_of_need = torch.bincount(need)
+    mean_of_need = torch.bincount(need, taken) / n_of_need
+    by_need = enumerate(zip(n_of_need.tolist(), mean_of_need.tolist(), strict=True))
+    return {
+        "places": right[asked].float().mean().item(),
+        "mazes": right.flatten(1).all(1).float().mean().item(),
+        "steps": taken.mean().item(),
+        "needed": need.float().mean().item(),
+        "early": (taken < need).float().mean().item(),
+        "correlation": torch.corrcoef(torch.stack([taken, need.float()]))[0, 1].nan_to_num().item(),  # equal steps: 0
+        "by_need": {n: [count, mean] for n, (count, mean) in by_need if count},
+    }
+
+
+@torch.no_grad()
+def measure(model: PonderNet, x: Tensor, N: int, rule: str = "threshold", q: float = 0.5) -> dict[str, Any]:
+    """Return what `by_itself` says of places that halt by a rule, what `by_step` says, and where answers are wrong.
+
+    by_margin: {how much farther the other colour is, at most FAR: [places, wrong when halted, wrong at step N]}.
+    """
+    y = MazeTask.answers(x)
+    asked = y >= 0
+    output = PonderNet(model.step, N).eval()(x)
+    steps = halting_steps(output, rule, q=q)
+    right = ((output.y_hat > 0) == (y > 0.5)) | ~asked  # [N, mazes, height, width]
+    halted = right.gather(0, steps[None] - 1)[0]
+    margin = (distances(x[:, 0], x[:, 1]) - distances(x[:, 0], x[:, 2])).abs().clamp(max=FAR)[asked]
+    wrong = torch.stack([torch.ones_like(margin), ~halted[asked], ~right[-1][asked]])
+    by_margin = {m: wrong[:, margin == m].sum(1).tolist() for m in range(1, FAR + 1)}
+    found = by_itself(halted, steps, MazeTask.needed_steps(x), asked)
+    return found | {"by_step": by_step(right, asked), "by_margin": by_margin}
+
+
+def choose_q(model: PonderNet, rule: str) -> float:
+    """Return the value of a rule with which most mazes of 10 x 10 cells are right; of several, that of fewest steps."""
+    x, _ = MazeTask(10).batch(100, torch.Generator().manual_seed(99))
+    found = {q: measure(model, x, 60, rule, q) for q in QS[rule]}
+    return max(QS[rule], key=lambda q: (found[q]["mazes"], -found[q]["steps"]))
+
+
+def run(
+    seed: int, tests: list[str], rule: str = "threshold", q: float | None = 0.5, **setting: Any
+) -> dict[str, Any]:  # fmt: skip
+    """Train a network and measure it: {test: what `measure` returns}; without q, or by another rule, `choose_q`."""
+    model, found = learn(seed, **setting), {}
+    if q is None or rule != "threshold":
+        q = choose_q(model, rule)
+    for name in tests:
+        task, N, n_mazes = TESTS[name]
+        x, _ = task.batch(n_mazes, torch.Generator().manual_seed(100))
+        found[name] = measure(model, x, N, rule, q) | {"q": q}
+    return rounded(found)
+
+
+def _experiment(name: str, seeds: int, tests: list[str], *settings: dict[str, Any]) -> Experiment:
+    rows = [{**setting, "tests": tests, "seed": seed} for setting in settings or [{}] for seed in range(seeds)]
+    smoke = {**rows[0], "tests": tests[:1], "phases": [[3, 12, 8, 5, 5e-3], [5, 24, 4, 5, 2e-3]], "channels": 8}
+    return Experiment(f"07_mazes_{name}", run, rows, [smoke])
+
+
+EXPERIMENTS = {
+    "main": _experiment("main", 10, ["5", "10", "20", "30", "20, loops", "20, all passages"]),
+    "certainty": _experiment("certainty", 5, ["5", "10", "20"], {"halting": False, "rule": "confidence"}),
+    "one_star": _experiment("one_star", 5, ["5, one star", "10, one star", "10"],
+                            {"through_walls": True, "max_stars": 1}),
+    "through_walls": _experiment("through_walls", 5, ["5", "10", "20"], {"through_walls": True}),
+    "prior": _experiment("prior", 3, ["5", "20"], {"lambda_p": 0.4, "beta": 0.01, "q": None},
+                         {"lambda_p": 0.4, "beta": 0.03, "q": None}),
+    "recipes": _experiment("recipes", 3, ["5", "20"], {"phases": [[3, 12, 32, 1200, 5e-3], [5, 24, 32, 300, 5e-3]]},
+                           {"phases": [[5, 24, 32, 1500, 5e-3]]}, {"channels": 16}),
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Lesson 04: it takes four steps: is it thinking?"""

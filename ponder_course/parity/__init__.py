@@ -1,0 +1,1 @@
+"""Lesson 03: does it think longer on harder inputs?"""

@@ -1,0 +1,1 @@
+"""Lesson 02: what would be a loss for stopping?"""

@@ -1,0 +1,233 @@
+"""Which way to stop is best: hyperparameters are chosen on "valid", and other inputs and other networks are reported.
+
+A point is [right, steps]: the fraction of right answers and the mean steps of a network. A step has a price in right
+answers, and a row is a run of `ways_to_stop.run` with its setting.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any, NamedTuple
+
+from ponder_course.ways_to_stop import experiment as ways_to_stop
+from ponder_course.ways_to_stop.problems import PROBLEMS, SAME_QUESTION
+
+PRICE = 0.005  # two hundred steps are worth one right answer
+Row = Mapping[str, Any]
+Point = Sequence[float]
+
+
+def choosing(rows: Sequence[Row]) -> list[Row]:
+    """Return the networks that hyperparameters of a training are chosen by."""
+    return [row for row in rows if row.get("seed") not in ways_to_stop.REPORTING]
+
+
+def reporting(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the networks that have chosen nothing; all, where there are none of these."""
+    return [row for row in rows if row.get("seed") in ways_to_stop.REPORTING] or rows
+
+
+def utility(point: Point, price: float = PRICE) -> float:
+    """Return the right answers, less the price of the steps."""
+    return point[0] - price * point[1]
+
+
+def best_index(row: Row, rule: str, price: float = PRICE) -> int:
+    """Return which value of the rule's parameter has the largest utility on "valid", the first of equals."""
+    utilities = [utility(point, price) for point in row["tests"]["valid"]["rules"][rule]]
+    return utilities.index(max(utilities))
+
+
+class Best(NamedTuple):
+    """What the best hyperparameters make of each network that is reported, of a training, stopped by a rule."""
+
+    problem: str  # the recipe, where rows of several are given
+    hyperparameter: float  # of the training, the same for all
+    values: list[float]  # of the rule's parameter, one for each network
+    tests: dict[str, list[Point]]  # one point for each network
+
+
+def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) -> Best | None:
+    """Choose on "valid" the value of the rule's parameter for each network, and the training's hyperparameter by the
+    mean utility of the `choosing` networks. None without runs of this training that were stopped by the rule.
+
+    Where rows of several problems are given, which must differ in nothing but the recipe, it is chosen with the
+    hyperparameter.
+    """
+    found = _utility_and_best(rows, training, rule, price)
+    return None if found is None else found[1]
+
+
+def _utility_and_best(rows: Sequence[Row], training: str, rule: str, price: float) -> tuple[float, Best] | None:
+    """Return what `best` does, and before it the mean utility on "valid" by which it was chosen."""
+    groups: dict[tuple[str, float], list[Row]] = {}
+    for row in rows:
+        if row["training"] == training and rule in row["tests"]["valid"]["rules"]:
+            groups.setdefault((row["problem"], row["hyperparameter"]), []).append(row)
+    if not groups:
+        return None
+
+    def point(row: Row, test: str) -> Point:
+        return row["tests"][test]["rules"][rule][best_index(row, rule, price)]
+
+    utilities = {}
+    for group, members in groups.items():
+        if found := [utility(point(row, "valid"), price) for row in choosing(members)]:
+            utilities[group] = mean(found)
+    problem, hyperparameter = max(utilities, key=lambda group: utilities[group])
+    chosen = reporting(groups[problem, hyperparameter])
+    values = [ways_to_stop.RULES[rule].values[best_index(row, rule, price)] for row in chosen]
+    tests = {test: [point(row, test) for row in chosen] for test in chosen[0]["tests"] if test != "valid"}
+    return utilities[problem, hyperparameter], Best(problem, hyperparameter, values, tests)
+
+
+def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
+    """Return the best of each of METHODS of which there are runs, by the method's name."""
+    found = {name: best(rows, method.training, method.rule, price) for name, method in ways_to_stop.METHODS.items()}
+    return {name: result for name, result in found.items() if result is not None}
+
+
+def in_time(rows: Sequence[Row], training: str = "every step") -> dict[str, list[Point]]:
+    """Return one point for each network of a training, by test, if every input stops when it can be known."""
+    found: dict[str, list[Point]] = {}
+    for row in reporting([row for row in rows if row["training"] == training]):
+        for test, result in row["tests"].items():
+            if test != "valid" and "in time" in result:
+                found.setdefault(test, []).append(result["in time"])
+    return found
+
+
+class Regret(NamedTuple):
+    """How much less utility a network has than whoever is always right and stops in time; the sum of two parts."""
+
+    time: float
+    wrong_answers: float
+
+
+def regret(point: Point, limit: float, price: float = PRICE) -> Regret:
+    """Return the regret of a point, where limit is the mean of the steps that are needed."""
+    return Regret(price * (point[1] - limit), 1 - point[0])
+
+
+def regrets(rows: Sequence[Row], test: str, price: float = PRICE) -> dict[str, list[Regret]]:
+    """Return the regret of each network, by method, of those that were tested so. Where no need is known, time is
+    counted from 0.
+    """
+    limit = mean_need(rows, test)
+    found = {}
+    for name, result in table(rows, price).items():
+        if test in result.tests:
+            found[name] = [regret(point, limit, price) for point in result.tests[test]]
+    return found
+
+
+def mean_need(rows: Sequence[Row], test: str) -> float:
+    """Return the mean of the steps that a test's inputs need, 0 where it is not known."""
+    return mean(steps for _, steps in in_time(rows).get(test, [[1.0, 0.0]]))
+
+
+def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
+    """Return the rows of EXPERIMENTS by what they ask: each problem with all hyperparameters and recipes."""
+    found: dict[str, list[Row]] = {SAME_QUESTION.get(problem, problem): [] for problem in PROBLEMS}
+    for rows in made.values():
+        for row in rows:
+            problem: str = row["problem"]
+            found[SAME_QUESTION.get(problem, problem)].append(row)
+    return found
+
+
+def best_of(rows: Sequence[Row], names: Sequence[str], price: float = PRICE) -> tuple[str, Best]:
+    """Return which of several methods is best on "valid", the first of equals, with its best hyperparameters.
+
+    ValueError if there are runs of none of them.
+    """
+    found: dict[str, tuple[float, Best]] = {}
+    for name in names:
+        method = ways_to_stop.METHODS[name]
+        result = _utility_and_best(rows, method.training, method.rule, price)
+        if result is not None:
+            found[name] = result
+    if not found:
+        raise ValueError(f"rows must hold runs of one of the methods {', '.join(names)}; got none")
+    name = max(found, key=lambda name: found[name][0])
+    return name, found[name][1]
+
+
+class Setting(NamedTuple):
+    """A method with a value of each of its hyperparameters."""
+
+    name: str
+    hyperparameter: float  # of the training
+    value: float  # of the rule's parameter
+
+
+def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float) -> list[float]:
+    """Return the mean regret on each problem, time and wrong answers together, of the networks of this setting that are
+    `choosing`, if the test is "valid", or else `reporting`.
+    """
+    name, hyperparameter, value = setting
+    _, training, rule = ways_to_stop.METHODS[name]
+    which, means = ways_to_stop.RULES[rule].values.index(value), []
+    for rows in problems.values():
+        members = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, hyperparameter)]
+        tests = [row["tests"][test] for row in (choosing(members) if test == "valid" else reporting(members))]
+        means.append(mean(sum(regret(each["rules"][rule][which], each["in time"][1], price)) for each in tests))
+    return means
+
+
+def families() -> dict[str, list[str]]:
+    """Return the names of METHODS by what they read: the answers, ACT's budget, PonderNet's head or a judge."""
+    titles = {
+        "nobody": "the answers alone", "a price": "ACT's budget", "a prior": "PonderNet's head", "a judge": "a judge",
+    }  # fmt: skip
+    found: dict[str, list[str]] = {title: [] for title in titles.values()}
+    for name, method in ways_to_stop.METHODS.items():
+        if method.pays != "a prior" or method.rule != "confidence":
+            found[titles[method.pays]].append(name)
+    return found
+
+
+def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], price: float = PRICE) -> Setting | None:
+    """Return the setting of these methods that loses least on "valid" on the problem where it loses most.
+
+    Only settings of which each problem has runs; None if there is none.
+    """
+    worst: dict[Setting, float] = {}
+    for name in names:
+        _, training, rule = ways_to_stop.METHODS[name]
+        hyperparameters = [
+            {row["hyperparameter"] for row in choosing(rows) if row["training"] == training}
+            for rows in problems.values()
+        ]
+        for hyperparameter in sorted(set.intersection(*hyperparameters)):
+            for value in ways_to_stop.RULES[rule].values:
+                setting = Setting(name, hyperparameter, value)
+                worst[setting] = max(mean_regrets(problems, setting, "valid", price))
+    return min(worst, key=lambda setting: worst[setting]) if worst else None
+
+
+class ThreeQuestions(NamedTuple):
+    """What several methods lose: a mean regret for each problem, to each of three questions."""
+
+    rule_for_each: list[float]  # the best method for each problem
+    one_setting: list[float]  # the same for all problems
+    four_times_as_long: list[float]  # the same setting, on 64 places
+    setting: Setting
+
+
+def three_questions(
+    problems: Mapping[str, Sequence[Row]], names: Sequence[str], price: float = PRICE
+) -> ThreeQuestions | None:
+    """Return what these methods lose on problems of lines, by networks that are `reporting`.
+
+    None if no setting has runs on every problem.
+    """
+    setting = one_for_all(problems, names, price)
+    if setting is None:
+        return None
+    for_each = []
+    for rows in problems.values():
+        _, result = best_of(rows, names, price)
+        limit = mean_need(rows, "16 places")
+        for_each.append(mean(sum(regret(point, limit, price)) for point in result.tests["16 places"]))
+    near, far = (mean_regrets(problems, setting, test, price) for test in ("16 places", "64 places"))
+    return ThreeQuestions(for_each, near, far, setting)

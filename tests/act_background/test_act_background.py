@@ -1,0 +1,196 @@
+"""What lesson 01 measures: prices that change, whose answer it is, and runs that are those of the stored files."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from notebook_code import folded
+from torch import nn
+
+from ponder_course.act_background import experiment as price
+from ponder_course.act_background import presentation
+from ponder_course.common.runs import stored
+from ponder_course.common.store import key_of
+from ponder_course.parity import experiment as parity
+from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
+
+scripted = folded("01_act_background").scripted
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}
+CONTROLS = price.EXPERIMENTS["controls"].name
+
+
+def stored_controls():
+    return stored(RESULTS / f"{CONTROLS}.jsonl")
+
+
+@pytest.mark.parametrize("experiment", [*price.EXPERIMENTS.values(), *presentation.EXPERIMENTS.values()])
+def test_stored_runs_are_those_of_the_settings(experiment):
+    rows = stored(RESULTS / f"{experiment.name}.jsonl")
+    measured = {"update", "accuracy", "steps", "one_step", "whose", "sixteens"}
+    settings = [{name: value for name, value in row.items() if name not in measured} for row in rows]
+    assert {key_of(setting) for setting in experiment.settings} == {key_of(setting) for setting in settings}
+    assert len(experiment.settings) == len(rows)
+
+
+@pytest.mark.parametrize("experiment", price.EXPERIMENTS.values())
+def test_short_settings_have_the_names_of_the_long_ones(experiment):
+    assert all(setting.keys() == experiment.settings[0].keys() for setting in experiment.short)
+
+
+@pytest.mark.parametrize("kind", ["fixed depth", "ACT", "charged late", "charged early"])
+def test_a_run_is_scored_for_every_k_and_made_again_the_same(kind):
+    first, again = (price.run(kind, 2, **SMALL, updates=6, seed=1) for _ in range(2))
+    assert first == again
+    assert len(first["accuracy"]) == len(first["steps"]) == len(parity.tested_k(4)) == 4
+    assert all(0 <= fraction <= 1 for fraction in first["accuracy"])
+    assert kind != "fixed depth" or first["steps"] == [2.0] * 4
+
+
+def test_a_fixed_depth_is_so_many_calls_of_the_cell_and_costs_nothing():
+    model, (x, y) = price.FixedDepth(4, 8, depth=3), ParityTask(4).batch(5)
+    output = model(x[None])
+    s = model.cell(x, model.cell(x, model.cell(x)))
+    torch.testing.assert_close(output.y_hat[0], model.output(s)[:, 0])
+    assert output.steps.tolist() == [[3.0] * 5]
+    terms = ACTLoss(parity.cross_entropy, 0.0)(output, y[None])
+    torch.testing.assert_close(terms.total, parity.cross_entropy(output.y_hat[0], y).mean())
+
+
+def trained(prices, change=None, updates=6):
+    torch.manual_seed(0)
+    model = parity.act(4, 8, 6)
+    rows = price.train_in_phases(model, prices, SMALL | {"seed": 3}, change, log_every=1)
+    return model, rows
+
+
+def test_phases_go_on_with_the_optimizer_and_the_batches_of_the_one_before():
+    (once, rows), (twice, rows_of_two) = trained([[0.1, 6]]), trained([[0.1, 2], [0.1, 0], [0.1, 4]])
+    assert [row["update"] for row in rows_of_two] == [1, 2, 3, 4, 5, 6]
+    assert [row["total"] for row in rows] == [row["total"] for row in rows_of_two]
+    assert all(torch.equal(a, b) for a, b in zip(once.parameters(), twice.parameters(), strict=True))
+
+
+def test_each_phase_has_its_price():
+    _, rows = trained([[0.1, 2], [0.0, 1], [1.0, 1]])
+    taus = [(row["total"] - row["reconstruction"]) / row["cost"] for row in rows]
+    assert taus == pytest.approx([0.1, 0.1, 0.0, 1.0], abs=1e-5)
+
+
+def test_what_changes_in_a_network_changes_once_when_the_first_phase_ends():
+    seen = []
+    for prices in ([[0.1, 2], [0.0, 1], [0.1, 1]], [[0.1, 0], [0.0, 1]], [[0.1, 2]]):
+        seen.append([])
+        trained(prices, change=lambda model: seen[-1].append(model.halting.bias.item()))
+    assert [len(biases) for biases in seen] == [1, 1, 0]
+    assert seen[0] != [1.0] == seen[1]  # after two updates; before the first
+
+
+def test_stories_are_cheap_or_expensive_and_the_early_one_has_time_to_recover():
+    stories = price.stories(200)
+    assert {tau for prices in stories.values() for tau, _ in prices} == {price.CHEAP, price.EXPENSIVE}
+    assert [price.expensive(prices) for prices in stories.values()] == [[], [(100, 200)], [(0, 100)], [(0, 200)]]
+    assert price.expensive([[price.EXPENSIVE, 0], [price.CHEAP, 9]]) == []
+    assert price.expensive([[price.CHEAP, 1], [price.EXPENSIVE, 2], [price.EXPENSIVE, 3]]) == [(1, 3), (3, 6)]
+    assert sum(updates for _, updates in stories["charged early"]) == 400
+
+
+def test_following_evaluates_from_before_the_first_update_to_the_last():
+    row = price.follow([[0.1, 10], [1e-4, 10]], **SMALL, seed=0)
+    assert row["update"] == list(range(21))
+    for name in ("accuracy", "steps", "one_step"):
+        assert len(row[name]) == 21
+    assert all(1 <= steps <= 6 for steps in row["steps"])
+
+
+def test_a_new_halting_unit_changes_nothing_before_the_price_falls():
+    plain, new = (price.follow([[0.1, 10], [1e-4, 10]], **SMALL, seed=0, reset=reset) for reset in (False, True))
+    assert plain["steps"][:11] == new["steps"][:11]
+    assert plain["accuracy"][:11] == new["accuracy"][:11]
+    assert plain != new
+
+
+def test_two_steps_for_everyone_from_when_the_price_falls():
+    row = price.follow([[0.1, 10], [1e-4, 10]], **SMALL, seed=0, depth=3)
+    assert set(row["steps"][11:]) == {3.0}
+    assert row["steps"][10] != 3.0
+    assert row["whose"]["remainder"] == pytest.approx(1.0)
+
+
+def test_whose_answer_one_input_at_a_time():
+    torch.manual_seed(3)
+    model = ACT(RNNCell(5, 8), max_steps=7)
+    nn.init.normal_(model.halting.weight, std=4)
+    nn.init.constant_(model.halting.bias, -2.0)
+    x, y = ParityTask(4).batch(60)
+    found, N, last, alone = price.whose_answer(model, x, y), [], [], []
+    for x_i, y_i in zip(x, y, strict=True):
+        n_i = int(model.predict(x_i[None, None]).steps)
+        s, correct = None, []
+        for n in range(n_i):
+            s = model.cell(torch.cat([x_i, torch.tensor([float(n == 0)])])[None], s)
+            correct.append(bool((model.output(s)[0, 0] > 0) == (y_i > 0.5)))
+        N.append(n_i)
+        alone.append(correct)
+        last.append(correct[-1])
+    assert len(set(N)) > 2
+    assert found["last"] == pytest.approx(sum(last) / 60, abs=1e-4)
+    for row in found["by_n"]:
+        n, there = row["n"], [correct for correct, n_i in zip(last, N, strict=True) if n_i == row["n"]]
+        going_on = [correct[n - 1] for correct in alone if len(correct) > n]
+        assert row["halt"] == pytest.approx(Counter(N)[n] / 60, abs=1e-4)
+        assert row["right"] == (pytest.approx(sum(there) / len(there), abs=1e-4) if there else None)
+        on = pytest.approx(sum(going_on) / len(going_on), abs=1e-4) if going_on else None
+        assert row["right, going on"] == on
+    weights = [row["halt"] * row["remainder"] for row in found["by_n"] if row["halt"]]
+    assert sum(weights) == pytest.approx(found["remainder"], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("h", "epsilon", "N", "R"),
+    [([0.1, 0.3, 0.55, 0.5], 0.1, 3, 0.6), ([0.995, 0.5], 0.01, 1, 1), ([0.2, 0.2], 0.01, 2, 0.8), ([0.3], 0.1, 1, 1)],
+)
+def test_scripted_halting_units_are_those_that_act_sees(h, epsilon, N, R):
+    output = scripted(h, epsilon)
+    assert output.steps.item() == N
+    assert output.remainder.item() == pytest.approx(R)
+
+
+def test_every_change_has_a_name():
+    early = price.stories(2000)["charged early"]
+    counts = Counter(price.changed(row) for row in stored_controls() if row["prices"] == early)
+    assert counts == {"nothing changed": 5, "a new halting unit": 5, "2 steps for everyone": 5}
+
+
+def test_learnt_is_what_stays_learnt():
+    row = {"update": [0, 10, 20, 30], "accuracy": [0.5, 0.97, 0.9, 0.96]}
+    assert price.learnt_at(row) == 30
+    assert price.learnt_at(row | {"accuracy": [0.5, 0.97, 0.97, 0.9]}) is None
+    assert price.learnt_at(row | {"accuracy": [0.5, 0.95, 0.95, 0.95]}) == 10
+    assert price.learnt_at(row, at_least=0.5) == 0
+
+
+def test_a_table_has_the_means_of_each_run_and_who_has_learnt():
+    row = {"kind": "ACT", "hyperparameter": 0.1, "accuracy": [1.0, 0.92], "steps": [2.0, 3.0]}
+    table = price.table([row], [row | {"accuracy": [0.9, 0.9]}])
+    assert table[["accuracy", "steps", "learnt", "live"]].to_numpy().tolist() == [
+        [0.96, 2.5, True, True], [0.9, 2.5, False, False],
+    ]  # fmt: skip
+    assert price.table([], [])["learnt"].sum() == 0
+
+
+def test_the_presentations_inputs_are_all_those_that_it_draws():
+    everything = presentation.every_front()
+    known = {tuple(x) for x in everything.tolist()}
+    assert len(known) == len(everything) == 254
+    x, y = presentation.front(500, torch.Generator().manual_seed(0))
+    assert {tuple(elements) for elements in x.tolist()} <= known
+    assert [elements.count(1) % 2 for elements in x.tolist()] == y.tolist()
+
+
+def test_the_presentations_training_is_scored_every_second_epoch():
+    row = presentation.run(epochs=4, seed=0)
+    assert len(row["accuracy"]) == len(row["steps"]) == 2
+    assert sum(row["sixteens"]) == 1000

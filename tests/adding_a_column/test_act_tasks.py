@@ -1,0 +1,216 @@
+"""Evidence 09: what the networks learn from, what is measured of them, and that each kind runs."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, one_hot
+
+from ponder_course.adding_a_column import act_characters, act_evidence, act_tasks
+from ponder_course.adding_a_column.act_tasks import Problem
+from ponder_utils.act import ACT, ACTOutput
+from ponder_utils.sequences import PonderSequence
+
+LOGIC, ADDITION, SORT = Problem("logic", 3, 4), Problem("addition", 3, 3), Problem("sort", 4, 4)
+PROBLEMS = [LOGIC, ADDITION, SORT]
+
+
+def right_answers(problem, y):
+    """The logits of a network that is right: anything where nothing is asked."""
+    if problem.task == "logic":
+        return torch.where(y > 0.5, 9.0, -9.0)
+    return 9.0 * one_hot(y.clamp(min=0), problem.sizes[2]).flatten(2).float()
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
+@pytest.mark.parametrize("level", [2, 3])
+def test_batches_of_any_level_are_as_wide_and_of_one_length(problem, level):
+    lengths = set()
+    for seed in range(40):
+        x, y = problem.draw(level, torch.Generator().manual_seed(seed), 8)
+        assert x.shape[2] == problem.sizes[0]
+        assert y.shape[2:] == ((4,) if problem is ADDITION else ())
+        difficulty = problem.at(problem.levels).difficulty(x)
+        assert 1 <= difficulty.min() <= difficulty.max() <= level
+        lengths.add(len(x))
+        if problem is ADDITION:
+            asked = (y >= 0).all(2)
+            assert torch.equal(asked, torch.arange(len(x))[:, None].expand(-1, 8) > 0)
+            digits = x.unflatten(2, (3, 10)).argmax(3)
+            sums = (digits * torch.tensor([1, 10, 100])).sum(2).cumsum(0)
+            for total, answer in zip(sums[asked].tolist(), y[asked].tolist(), strict=True):
+                assert answer == ([int(digit) for digit in reversed(str(total))] + [10] * 4)[:4]
+    wanted = {"logic": {1, 2, 3}, "addition": {2, 3}, "sort": {2 * n for n in range(2, level + 1)}}
+    assert lengths == wanted[problem.task]
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
+def test_losses_and_errors_are_those_of_a_loop(problem):
+    x, y = problem.draw(problem.levels, torch.Generator().manual_seed(3), 20, 3)
+    y_hat = 2 * torch.randn(*y.shape[:2], problem.sizes[1] * problem.sizes[2]).squeeze(2)
+    half = torch.rand(y.shape[:2]) < 0.5
+    y_hat[half] = right_answers(problem, y)[half]
+    wrong, asked = problem.judge(y_hat, y)
+    losses = problem.criterion(y_hat.flatten(0, 1), y.flatten(0, 1)).view(y.shape[:2])
+    for t in range(len(x)):
+        for row in range(20):
+            target = y[t, row].reshape(-1).tolist()
+            assert asked[t, row] == (target[0] >= 0)
+            if target[0] < 0:
+                assert losses[t, row] == wrong[t, row] == 0
+                continue
+            loss, is_wrong = 0.0, False
+            for place, wanted in enumerate(target):
+                if problem.task == "logic":
+                    logits = [0.0, y_hat[t, row].item()]
+                else:
+                    logits = y_hat[t, row].view(len(target), -1)[place].tolist()
+                loss += math.log(sum(map(math.exp, logits))) - logits[int(wanted)]
+                is_wrong |= logits.index(max(logits)) != wanted
+            assert losses[t, row].item() == pytest.approx(loss, abs=1e-4)
+            assert wrong[t, row] == is_wrong
+
+
+class Scripted(ACT):
+    """Takes as many steps as the time step is hard, and is wrong at the hardest level."""
+
+    def __init__(self, problem):
+        super().__init__(nn.RNNCell(problem.sizes[0] + 1, 1))
+        self.problem = problem
+
+    def forward(self, x, state=None):
+        hard = self.problem.at(self.problem.levels).difficulty(x)
+        y = torch.zeros(x.shape[:2]) if self.problem.task == "logic" else None
+        task = self.problem.at(self.problem.levels)
+        if self.problem.task == "sort":
+            n = len(x) // 2
+            y = torch.cat([torch.full((n, x.shape[1]), -1), x[:n, :, 0].argsort(0)])
+        else:
+            y = task.answers(x)
+        y_hat = right_answers(self.problem, y)
+        y_hat[hard == self.problem.levels] *= -1
+        return ACTOutput(y_hat, hard, torch.zeros_like(hard), None)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
+def test_what_is_measured_of_a_scripted_network_is_what_it_does(problem):
+    found = act_tasks.measure(Scripted(problem), problem, 900)
+    first = 2 if problem is SORT else 1
+    assert found["error"] == [0.0] * (problem.levels - first) + [1.0]
+    assert found["steps"] == [float(d) for d in range(first, problem.levels + 1)]
+    assert found["follows"] == pytest.approx(1.0)
+    if problem is SORT:
+        assert found["sequence_error"] == pytest.approx(1 / 3)
+        assert found["steps_by_time"] == [4.0] * 8
+    else:
+        asked = 3 if problem is LOGIC else 2
+        assert found["sequence_error"] == pytest.approx(1 - (1 - 1 / problem.levels) ** asked, abs=0.06)
+        assert found["mean_steps"] == pytest.approx((1 + problem.levels) / 2, abs=0.1)
+
+
+def test_a_fixed_number_of_steps_is_that_and_answers_with_the_last_state():
+    model = act_tasks.network(LOGIC, "fixed", 3, 8, 6, 0.0)
+    x, _ = LOGIC.draw(4, torch.Generator().manual_seed(0), 5, 2)
+    y_hat, steps = act_tasks.think(model, LOGIC, x)
+    assert steps.unique().tolist() == [3]
+    state = None
+    for t, x_t in enumerate(x):
+        for n in range(3):
+            state = model.cell(torch.cat([x_t, torch.full((5, 1), float(n == 0))], 1), state)
+        assert torch.allclose(y_hat[t], model.output(state[0]).squeeze(1), atol=1e-6)
+
+
+def test_a_network_with_a_loss_at_every_step_stops_when_it_is_sure():
+    torch.manual_seed(0)
+    for problem in PROBLEMS:
+        model = act_tasks.network(problem, "every step", 0, 8, 4, 0.0)
+        with torch.no_grad():
+            model.step.heads.weight *= 40
+        assert isinstance(model, PonderSequence)
+        x, y = problem.draw(problem.levels, torch.Generator().manual_seed(0), 30, 3)
+        y_hat, steps = act_tasks.think(model, problem, x)
+        assert y_hat.shape == (*y.shape[:2], *([problem.sizes[1] * problem.sizes[2]] if problem is not LOGIC else []))
+        by_step = model(x).y_hat.unflatten(1, y.shape[:2])  # [N, T, batch, ...]
+        assert steps.unique().numel() > 1
+        for t in range(len(x)):
+            for row in range(30):
+                answers = by_step[:, t, row]
+                sure = answers.abs().sigmoid() if problem is LOGIC else None
+                if sure is None:
+                    sure = answers.unflatten(1, problem.sizes[1:]).softmax(2).amax(2).amin(1)
+                n = next((n for n in range(4) if sure[n] >= 0.9), 3)
+                assert steps[t, row] == n + 1
+                assert torch.equal(y_hat[t, row], answers[n])
+
+
+@pytest.mark.parametrize("name", ["logic", "addition", "more_numbers", "more_digits", "sort"])
+def test_a_short_run_has_all_that_is_drawn(name):
+    for setting in act_evidence.EXPERIMENTS[name].short:
+        found = act_tasks.run(**setting)
+        levels = setting["levels"] - (name == "sort")
+        assert len(found["error"]) == len(found["steps"]) == levels
+        assert 0 <= found["sequence_error"] <= 1
+        assert found["course"][-1][0] >= 1
+
+
+@pytest.mark.parametrize("kind", act_tasks.KINDS)
+def test_every_kind_learns_every_task_with_either_optimizer(kind):
+    for problem in PROBLEMS:
+        setting = {"task": problem.task, "length": problem.length, "levels": problem.levels, "kind": kind}
+        for muon in (True, False):
+            found = act_tasks.run(
+                **setting, hyperparameter=0.3 if kind == "PonderNet" else 1, seed=0, n_test=40, N=3, hidden=8,
+                updates=2, muon=muon, curriculum=muon,
+            )  # fmt: skip
+            first = problem.levels if not muon else 2 if problem is SORT else 1
+            assert found["course"][0][0] == first
+            assert 1 <= found["mean_steps"] <= 3
+
+
+def test_the_price_comes_late():
+    """Until then a network with a price is the one without."""
+    setting = {"problem": LOGIC, "kind": "ACT", "seed": 0, "hidden": 8, "updates": 4}
+    free, late, early = (
+        act_tasks.learn(**setting, hyperparameter=tau, free=part)[0].halting.bias.item()
+        for tau, part in ((0.0, 1 / 2), (9.0, 1 / 2), (9.0, 0.0))
+    )
+    assert len({free, late, early}) == 3
+    with_price, without = (act_tasks.learn(**setting, hyperparameter=tau, free=3 / 4)[1] for tau in (9.0, 0.0))
+    assert with_price[0] == without[0]  # of the part that is free
+
+
+def test_texts_are_python_s_and_the_test_is_not_learnt_from():
+    learn_from, test_on, trace = (
+        "".join(act_characters.ALPHABET[code] for code in text) for text in act_characters.codes()
+    )
+    assert trace == "A mapping object maps hashable values to arbitrary objects. Mappings are mutable objects."
+    assert "Mapping Types" in test_on
+    assert "Mapping Types" not in learn_from
+    assert len(learn_from) > 9 * len(test_on)
+    assert [act_characters.ALPHABET[code] for code in act_characters.encode("a…\n")] == ["a", "?", "\n"]
+
+
+def test_windows_are_followed_by_their_next_characters():
+    text = torch.arange(90)
+    x, y = act_characters.windows(text, torch.tensor([0, 7]))
+    assert torch.equal(x.argmax(2), torch.arange(act_characters.WINDOW)[:, None] + torch.tensor([0, 7]))
+    assert torch.equal(y, x.argmax(2) + 1)
+
+
+def test_entropies_are_in_bits():
+    y_hat = torch.tensor([[0.0] * 8, [90.0] + [0.0] * 7, [0.0, 0.0] + [-90.0] * 6])
+    assert act_characters.entropies(y_hat).tolist() == pytest.approx([3, 0, 1], abs=1e-5)
+
+
+def test_a_short_run_of_characters_has_bits_and_a_trace():
+    (setting,) = act_evidence.EXPERIMENTS["characters"].short
+    found = act_characters.run(**setting)
+    trace = found["trace"]
+    assert len(trace["read"]) == len(trace["steps"]) == len(trace["entropy"])
+    assert 4 < found["bits"] < 8
+    assert found["after"].keys() == act_characters.AFTER.keys()
+    one = act_characters.run(**setting | {"tau": None})
+    assert one["mean_steps"] == 1.0
+    assert one["follows"] == 0.0
+    assert cross_entropy(torch.zeros(1, 96), torch.tensor([5])) / math.log(2) == pytest.approx(math.log2(96))

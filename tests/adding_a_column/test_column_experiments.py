@@ -1,0 +1,168 @@
+"""What is measured of networks that add columns is what they do."""
+
+import pytest
+import torch
+from notebook_code import code_cells
+from torch import nn
+
+from ponder_course.adding_a_column import experiment as columns
+from ponder_utils.local import LocalStep
+from ponder_utils.sequences import PonderSequence
+from ponder_utils.tasks import ColumnTask
+
+WIDTH, T = 10, 6
+
+
+class Adder(nn.Module):
+    """Adds as one does by hand, and halts so many steps late; from step `forgets` on it has lost the sum.
+
+    The state of a place: digit of the sum, carry on the move, digits that are to be added still.
+    """
+
+    def __init__(self, late=0, forgets=99):
+        super().__init__()
+        self.late, self.forgets = late, forgets
+
+    def start(self, x):
+        digit, flag = x.unbind(1)
+        return (digit, flag), torch.zeros(len(x), 4, x.shape[2])
+
+    def forward(self, z, h):
+        digit, flag = z
+        total, carry, n, since = h.unbind(1)
+        new = flag > 0
+        n = torch.where(new, torch.zeros_like(n), n) + 1
+        moved = torch.cat([torch.zeros_like(carry[:, :1]), carry[:, :-1]], 1)
+        add = torch.where(new, digit, moved)
+        carry, total = total * add, (total + add).remainder(2)
+        arrives = torch.cat([carry[:, :-1], torch.zeros_like(carry[:, :1])], 1).any(1, keepdim=True)
+        since = torch.where(arrives, torch.zeros_like(since), torch.where(new, 0 * since, since) + 1)
+        total = torch.where(n >= self.forgets, torch.zeros_like(total), total)
+        halts = since.amin(1) > self.late
+        return 2 * total - 1, torch.stack([total, carry, n, since], 1), torch.where(halts, 9.0, -9.0)
+
+
+def columns_of(seed=0, n_columns=30):
+    return ColumnTask(WIDTH, T).batch(n_columns, torch.Generator().manual_seed(seed))[0]
+
+
+@pytest.mark.parametrize("late", [0, 2])
+def test_an_adder_by_hand_is_measured_as_what_it_does(late):
+    found = columns.measure(PonderSequence(Adder(late), WIDTH + 10), columns_of(), WIDTH + 10, q=0.5)
+    assert found["right"] == [1.0] * T
+    assert found["sums"] == found["columns"] == 1
+    assert found["steps"] == pytest.approx(found["needed"] + late)
+    assert found["correlation"] == pytest.approx(1)
+    assert found["early"] == 0
+    need = ColumnTask.needed_steps(columns_of())[1:]
+    for n, (count, steps, right) in found["by_need"].items():
+        assert (count, steps, right) == (int((need == n).sum()), n + late, 1)
+
+
+def test_who_forgets_is_right_if_it_halts_and_wrong_if_it_takes_all_steps():
+    model = PonderSequence(Adder(forgets=12), 20)
+    assert columns.measure(model, columns_of(), 20, q=0.5)["columns"] == 1
+    found = columns.measure(model, columns_of(), 20, "fixed", step=20)
+    y = ColumnTask.answers(columns_of())
+    assert found["right"] == pytest.approx((y == 0).all(2).double().mean(1).tolist())
+    assert found["correlation"] == 0
+    assert found["steps"] == 20
+
+
+def test_who_halts_too_early_is_counted_and_wrong():
+    x = columns_of()
+    need = ColumnTask.needed_steps(x)[1:]
+    found = columns.measure(PonderSequence(Adder(), 20), x, 20, "fixed", step=2)
+    assert found["early"] == pytest.approx((need > 2).double().mean().item())
+    assert found["sums"] < 1
+    for n, (_, _, right) in found["by_need"].items():
+        assert right < 1 or n <= 2
+
+
+def test_waiting_counts_what_is_computed_for_uniform_numbers():
+    found = columns.waiting(PonderSequence(Adder(1), 5), (4, 16), n_columns=20)
+    for width, row in found.items():
+        x = columns.draw_columns(width, 6, 20, rate=0.5)
+        assert row["sums"] == 1
+        assert row["needed"] == pytest.approx(ColumnTask.needed_steps(x)[1:].double().mean().item())
+        assert row["computed"] == pytest.approx(row["needed"] + 1)
+
+
+@pytest.mark.parametrize("n_rows", [1, 5])
+def test_the_step_is_a_local_step_with_channels_last(n_rows):
+    torch.manual_seed(0)
+    ours, local = columns.ColumnStep(6).double(), LocalStep(2, 6).double()
+    with torch.no_grad():
+        local.from_x.weight[:, :, 0] = ours.from_x.weight
+        local.from_h.weight[:] = ours.from_h.weight.view(6, 3, 6).mT
+        local.heads.weight[:, :, 0] = ours.heads.weight
+        for name in ("from_x", "from_h", "heads"):
+            getattr(local, name).bias[:] = getattr(ours, name).bias
+    x = torch.randn(n_rows, 2, 7, dtype=torch.float64)
+    (z, h), (z_local, h_local) = ours.start(x), local.start(x)
+    for _ in range(4):
+        y_hat, h, a = ours(z, h)
+        y_local, h_local, a_local = local(z_local, h_local)
+        torch.testing.assert_close((y_hat, h, a), (y_local, h_local.mT, a_local))
+
+
+def test_noise_is_of_training_alone():
+    step = columns.ColumnStep(6, noise=0.1)
+    z, h = step.start(torch.zeros(400, 2, 5))
+    assert (step.eval()(z, h)[1] == step(z, h)[1]).all()
+    noise = step.train()(z, h)[1] - step.eval()(z, h)[1]
+    assert noise.std().item() == pytest.approx(0.1, rel=0.05)
+
+
+def test_batches_are_columns_of_one_width_and_all_widths_come():
+    widths = set()
+    for seed in range(40):
+        x, y = columns.draw_batch((3, 5), 4, 7, torch.Generator().manual_seed(seed))
+        assert x.shape == (4, 7, 1, y.shape[2])
+        assert torch.equal(ColumnTask.answers(x), y)
+        widths.add(y.shape[2])
+    assert widths == {3, 4, 5}
+
+
+@pytest.mark.parametrize("name", columns.EXPERIMENTS)
+def test_a_short_run_has_all_that_is_drawn(name):
+    (setting,) = columns.EXPERIMENTS[name].short
+    found = columns.run(**setting)
+    assert {"trained", "wide", "long", "wide and long", "all N", "fixed", "waiting"} == found.keys()
+    assert len(found["long"]["right"]) == len(found["all N"]) == setting["n_long"]
+    assert len(found["fixed"]) == columns.WIDTH + 10
+    assert [int(width) for width in found["waiting"]] == list(columns.WIDTHS)
+    assert not columns.has_learnt(found)
+    if name == "always":
+        assert found["trained"]["steps"] == columns.WIDTH + 2
+
+
+def test_training_lowers_the_loss_and_depends_on_the_seed_alone():
+    phases = [[3, 3, 2, 5, 32, 60, 5e-3, 0.15, 0.1]]
+    first, again, other = (columns.learn(seed, channels=8, phases=phases).step for seed in (0, 0, 1))
+    for ours, theirs in zip(first.parameters(), again.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert not torch.equal(first.from_h.weight, other.from_h.weight)
+    x, y = ColumnTask(3, 2).batch(200, torch.Generator().manual_seed(9))
+    losses = []
+    for updates in (1, 150):
+        model = columns.learn(0, channels=16, phases=[[3, 3, 2, 5, 32, updates, 5e-3, 0.15, 0.1]])
+        with torch.no_grad():
+            y_hat = PonderSequence(model.step, 5).eval()(x, "threshold").y_hat[-1]
+        losses.append(columns.loss_of_sum(y_hat, y.flatten(0, 1)).mean().item())
+    assert losses[1] < 0.8 * losses[0]
+
+
+def test_the_lesson_trains_the_networks_that_are_stored():
+    """Phase by phase, with noise in each: a network that evaluates when the next phase begins would lose it."""
+    phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 7, 8, 3, 3e-3, 0.8, 0.03]]
+    names = {"phases": phases, "channels": columns.CHANNELS, "device": "cpu"}
+    for source in code_cells("09_adding_a_column"):
+        if "import ponder_utils" in source or "def train_phase" in source:
+            exec(source, names)
+        elif "def learn(" in source:
+            exec(source.split("seeds = ")[0], names)
+    of_the_lesson, stored = names["learn"](3), columns.learn(3, phases=phases)
+    for ours, theirs in zip(of_the_lesson.parameters(), stored.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert not of_the_lesson.step.training

@@ -1,0 +1,192 @@
+"""The figures of lesson 08 draw the data that they are given."""
+
+import itertools
+
+import numpy as np
+import pytest
+from drawn import check, pairs, points, written
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Arc
+
+from ponder_course.alone_and_together import figures as draw
+from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
+
+PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
+LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.0, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
+LIMITS = {"alone": {0: 1, 1: 1, 9: 9}, "together": {0: 1, 1: 1, 9: 4}}
+ALONE = (np.array([[0, 0, 1, 2], [0, 0, 0, 1]]), np.array([[0.9, 0.8, 0.7, 0.6], [0.5, 0.4, 0.3, 0.2]]))
+TOGETHER = (np.array([[0, 0, 1, 2], [0, 0, 0, 0]]), np.array([[0.2, 0.3, 0.4, 0.5], [0.6, 0.7, 0.8, 0.9]]))
+RIGHT_FROM, HALTS_AT = {1: 1, 2: 1, 3: 2, 4: 2}, {1: 1.0, 2: 2.1, 3: 2.2, 4: 3.0}
+CAN_KNOW = {1: 1, 2: 2, 3: 2, 4: 3}
+RIGHT = {"slept": [{0: 1.0, 5: 0.9, 12: 0.8}, {0: 0.95, 5: 1.0, 12: 0.7}], "awake": [{0: 1.0, 5: 0.6, 12: 0.1}]}
+FIGURES = {
+    "forest": lambda: draw.forest(PARENTS, DEPTHS),
+    "against_depth": lambda: draw.against_depth(LINES, LIMITS, 5),
+    "arcs": lambda: draw.arcs({"alone": ALONE, "together": TOGETHER}),
+    "knows": lambda: draw.knows(RIGHT_FROM, HALTS_AT, CAN_KNOW),
+    "right_by_depth": lambda: draw.right_by_depth(RIGHT, 5),
+    "program": lambda: draw.program(["a=3", "b=a", "c=b", "c?"], [1, 2, 2, 4], in_a_row=3),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_opaque_labelled_and_legible_whatever_the_readers_style(name):
+    if name in ("forest", "arcs", "program"):  # across, nothing is measured
+        assert FIGURES[name]().get_facecolor() == (1, 1, 1, 1)
+    else:
+        check(FIGURES[name])
+
+
+def numbers(ax):
+    """Where the number of each node stands."""
+    return {int(text.get_text()): text.get_position() for text in ax.texts if text.get_text()}
+
+
+def test_a_forest_has_its_nodes_at_their_depths_and_its_roots_in_blue():
+    (ax,) = FIGURES["forest"]().axes
+    places = numbers(ax)
+    assert [-places[node][1] for node in range(6)] == DEPTHS
+    assert len(set(places.values())) == 6
+    (above, below), (left, right) = (places[2], places[1]), (places[0], places[3])
+    assert below[0] == left[0]  # an only child stands below its parent
+    assert above[0] == (left[0] + right[0]) / 2  # a parent above the middle of its children
+    circles = {tuple(circle.get_offsets()[0].tolist()): circle for circle in ax.collections}
+    for node, parent in enumerate(PARENTS):
+        face = circles[places[node]].get_facecolor()[0, :3]
+        assert tuple(face) == to_rgb(BLUE if parent == node else "white")
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["2", "1", "0"]
+    assert ax.get_yticks().tolist() == [-2, -1, 0]
+
+
+def test_every_arrow_of_a_forest_leads_from_a_node_to_its_parent():
+    (ax,) = FIGURES["forest"]().axes
+    places = numbers(ax)
+    arrows = [text for text in ax.texts if not text.get_text()]
+    found = {(arrow.xyann, arrow.xy) for arrow in arrows}  # from, to
+    assert found == {(places[node], places[parent]) for node, parent in enumerate(PARENTS) if node != parent}
+    assert len(arrows) == len(found)
+    loops = sorted(loop.get_path().vertices[0, 0] for loop in ax.patches)
+    roots = sorted(places[node][0] for node, parent in enumerate(PARENTS) if node == parent)
+    assert np.allclose(loops, np.array(roots) - 0.1)  # one at each root, from its left shoulder
+
+
+def test_nodes_of_any_forest_stand_apart():
+    generator = np.random.default_rng(0)
+    for n_nodes in (1, 2, 9, 20):
+        parents = [int(generator.integers(0, node + 1)) for node in range(n_nodes)]
+        depths = []
+        for node, parent in enumerate(parents):
+            depths.append(0 if node == parent else depths[parent] + 1)
+        places = numbers(draw.forest(parents, depths).axes[0])
+        assert [-places[node][1] for node in range(n_nodes)] == depths
+        for depth in set(depths):
+            level = sorted(x for x, y in places.values() if y == -depth)
+            assert all(after - before > 0.49 for before, after in itertools.pairwise(level))
+
+
+def test_steps_against_depth_are_drawn_for_each_network_beside_its_limit():
+    (ax,) = FIGURES["against_depth"]().axes
+    networks = [network for kind in LINES.values() for network in kind]
+    assert points(ax, color=HALTING, linestyle="--") == [pairs(line, line.values()) for line in networks]
+    assert points(ax, color=LIMIT, linestyle="-") == [pairs(line, line.values()) for line in LIMITS.values()]
+    assert len(ax.lines) == 5
+    names = {text.get_text(): text.get_position() for text in ax.texts}
+    assert names.keys() == {"alone", "together", "beyond training"}
+    assert names["alone"][1] > names["together"][1]  # each at its own lines
+    assert ax.get_xlabel() == "depth of a node"
+    assert ax.get_ylabel() == "steps taken"
+    (beyond,) = ax.patches
+    assert (beyond.get_x(), beyond.get_x() + beyond.get_width()) == (5.5, 9.5)
+    again = draw.against_depth(LINES, LIMITS, 5, ylabel="felt", xlabel="how far").axes[0]
+    assert (again.get_xlabel(), again.get_ylabel()) == ("how far", "felt")
+
+
+def test_networks_that_have_not_learnt_are_light_grey():
+    (ax,) = draw.against_depth(LINES, LIMITS, 5, not_learnt=[{0: 3.0, 1: 2.0, 9: 2.5}]).axes
+    assert points(ax, color=NOT_LEARNT) == [pairs((0, 1, 9), (3.0, 2.0, 2.5))]
+    assert len(ax.lines) == 6
+
+
+def spans(ax):
+    """(left end, right end, how far up the page, opacity, colour) of every arc, in the order of its right end."""
+    found = []
+    for arc in ax.patches:
+        assert isinstance(arc, Arc)
+        assert (arc.theta1, arc.theta2, arc.get_center()[1]) == (0, 180, 0)  # an upper half, on the line
+        middle, width = arc.get_center()[0], arc.get_width()
+        assert arc.get_height() == width
+        found.append((middle - width / 2, middle + width / 2, arc.get_alpha(), to_rgb(arc.get_edgecolor())))
+    return found
+
+
+def test_arcs_lead_from_each_node_to_whom_it_reads_at_each_step():
+    axes = FIGURES["arcs"]().axes
+    assert len(axes) == 4  # a row for each step, a column for each kind
+    assert [ax.get_title() for ax in axes] == ["alone", "together", "", ""]
+    assert [ax.get_ylabel() for ax in axes] == ["step 1", "", "step 2", ""]
+    for n in range(2):
+        for ax, (target, weight) in zip(axes[2 * n : 2 * n + 2], (ALONE, TOGETHER), strict=True):
+            drawn = spans(ax)
+            assert [(left, right) for left, right, *_ in drawn] == list(zip(target[n], range(4), strict=True))
+            assert [alpha for _, _, alpha, _ in drawn] == pytest.approx([*weight[n][:-1], 1.0])
+            assert [colour for *_, colour in drawn] == [to_rgb(DARK_GREY)] * 3 + [to_rgb(LIMIT)]
+            assert written(ax) == [f"{3 - target[n][-1]} up"]
+            highest = max(right - left for left, right, *_ in drawn) / 2
+            assert ax.get_ylim()[1] == pytest.approx(1.6 * max(1, highest))
+            assert ax.collections[0].get_offsets().tolist() == [[node, 0] for node in range(4)]
+
+
+def test_being_right_and_halting_are_drawn_at_their_steps_and_joined():
+    (ax,) = FIGURES["knows"]().axes
+    early, late, halts, can_know, right = ax.collections
+    assert can_know.get_offsets().tolist() == pairs(CAN_KNOW, CAN_KNOW.values())
+    assert tuple(can_know.get_edgecolor()[0, :3]) == to_rgb(LIMIT)
+    assert halts.get_offsets().tolist() == pairs(HALTS_AT, HALTS_AT.values())
+    assert right.get_offsets().tolist() == pairs(RIGHT_FROM, RIGHT_FROM.values())
+    assert tuple(halts.get_facecolor()[0, :3]) == to_rgb(HALTING)
+    assert tuple(right.get_facecolor()[0, :3]) == to_rgb(ANSWER)
+    both = {d: max(RIGHT_FROM[d], CAN_KNOW[d]) for d in RIGHT_FROM}
+    ends = [[[d, RIGHT_FROM[d]], [d, both[d]]] for d in RIGHT_FROM]
+    assert [segment.tolist() for segment in early.get_segments()] == ends
+    assert tuple(early.get_edgecolor()[0, :3]) == to_rgb(ANSWER)
+    ends = [[[d, both[d]], [d, HALTS_AT[d]]] for d in RIGHT_FROM]
+    assert [segment.tolist() for segment in late.get_segments()] == ends
+    assert tuple(late.get_edgecolor()[0, :3]) == to_rgb(PALE_GREY)
+    above, below = ax.texts
+    assert above.get_text() == "the node halts"
+    assert above.get_position()[1] > HALTS_AT[4] > RIGHT_FROM[4] > below.get_position()[1]
+    assert ax.get_yticks().tolist() == [1, 2, 3, 4]
+
+
+def test_right_by_depth_draws_the_first_kind_in_blue_and_the_other_in_red():
+    (ax,) = FIGURES["right_by_depth"]().axes
+    assert points(ax, color=ANSWER) == [pairs(line, line.values()) for line in RIGHT["slept"]]
+    assert points(ax, color=WRONG) == [pairs(line, line.values()) for line in RIGHT["awake"]]
+    assert [(text.get_text(), text.get_color()) for text in ax.texts] == [("slept", ANSWER), ("awake", WRONG)]
+    (beyond,) = ax.patches
+    assert (beyond.get_x(), beyond.get_x() + beyond.get_width()) == (5.5, 12.5)
+    low, high = ax.get_ylim()
+    assert low < 0 < 1 < high
+
+
+def test_nodes_that_are_right_long_after_they_halt_stay_inside_the_picture():
+    (ax,) = draw.knows({1: 1, 2: 16}, {1: 1.0, 2: 2.0}, {1: 1, 2: 2}).axes
+    low, high = ax.get_ylim()
+    assert all(low < text.get_position()[1] < high for text in ax.texts)
+
+
+def test_a_program_stands_on_the_colours_of_its_steps():
+    ax, bar = FIGURES["program"]().axes
+    assert [text.get_text() for text in ax.texts] == ["a=3", "b=a", "c=b", "c?"]
+    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 0), (2, 0), (0, 1)]
+    (image,) = ax.images
+    drawn = np.ma.filled(image.get_array(), np.nan)
+    assert np.array_equal(drawn, [[1, 2, 2], [4, np.nan, np.nan]], equal_nan=True)
+    assert image.get_clim() == (1, 4)
+    pale, dark = (sum(image.cmap(image.norm(value))[:3]) for value in (1, 4))
+    assert pale > 2 > 1 > dark
+    for text, value in zip(ax.texts, [1, 2, 2, 4], strict=True):  # dark on pale, pale on dark
+        ground, letters = (sum(to_rgb(colour)) for colour in (image.cmap(image.norm(value))[:3], text.get_color()))
+        assert abs(ground - letters) > 1
+    assert bar.get_ylabel() == "steps taken"
+    assert bar.get_yticks().tolist() == [1, 2, 3, 4]

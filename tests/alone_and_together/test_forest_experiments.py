@@ -1,0 +1,348 @@
+"""What is measured of networks on forests is what they do: whom they ask, what they feel, how right they are."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from ponder_course.alone_and_together import experiment as forests
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.forests import ForestTask
+
+seeds = st.integers(0, 10**6)
+
+
+def some_forests(seed=0, n_nodes=9, batch=6, max_depth=None):
+    return ForestTask(n_nodes, max_depth).batch(batch, torch.Generator().manual_seed(seed))[0]
+
+
+class Pointers(nn.Module):
+    """A layer that follows pointers by hand: each node reads the one at which it points, and takes over its pointer.
+
+    Roots are known from the start; who reads one that knows its root, knows it too. The answer is where a node points,
+    with logits of `certain`; it halts `late` steps after it has come to know. State: where it points, as one hot, and
+    for how many steps it has known, [batch, nodes, nodes + 1].
+    """
+
+    def __init__(self, reads="now", late=0, certain=9.0):
+        super().__init__()
+        self.reads, self.late, self.certain = reads, late, certain
+
+    def start(self, x):
+        points = nn.functional.one_hot(x, x.shape[1]).double()
+        return points, torch.cat([points, torch.zeros_like(points[..., :1])], dim=2)
+
+    def forward(self, z, h):
+        points, count = h[..., :-1], h[..., -1:]
+        is_root = z.diagonal(dim1=1, dim2=2)[..., None] > 0
+        knows = is_root | (count > 0) if self.reads == "now" else is_root
+        hears = points @ knows.double() > 0
+        reached = points @ (points if self.reads == "now" else z)
+        count = count + ((count > 0) | hears)
+        halt = torch.where(count > self.late, 30.0, -30.0).squeeze(2)
+        return self.certain * reached, torch.cat([reached, count], dim=2), halt
+
+
+class Step(nn.Module):
+    """As `EncodedStep`: what it does lies in .step."""
+
+    def __init__(self, **how):
+        super().__init__()
+        self.step = Pointers(**how)
+
+    def start(self, x):
+        return self.step.start(x)
+
+    def forward(self, z, h):
+        return self.step(z, h)
+
+
+@given(seeds, st.integers(1, 12))
+def test_a_chain_is_one_tree_with_a_node_at_every_depth_in_any_order(seed, n_nodes):
+    x = forests.chains(5, n_nodes, torch.Generator().manual_seed(seed))
+    assert x.shape == (5, n_nodes)
+    assert (ForestTask.depths(x).sort(1).values == torch.arange(n_nodes)).all()
+    assert ((x == torch.arange(n_nodes)).sum(1) == 1).all()
+    again = forests.chains(5, n_nodes, torch.Generator().manual_seed(seed))
+    assert torch.equal(x, again)
+
+
+def test_every_node_is_the_root_of_some_chain():
+    x = forests.chains(400, 4, torch.Generator().manual_seed(0))
+    roots = (x == torch.arange(4)).double().mean(0)
+    torch.testing.assert_close(roots, torch.full((4,), 0.25, dtype=torch.float64), atol=0.08, rtol=0)
+
+
+@given(seeds, st.integers(1, 10), st.integers(0, 12))
+def test_ancestors_are_those_of_a_loop(seed, n_nodes, deepest):
+    x = some_forests(seed, n_nodes, 3)
+    found = forests.ancestors(x, deepest)
+    assert found.shape == (deepest + 1, 3, n_nodes)
+    for i, parents in enumerate(x.tolist()):
+        for node in range(n_nodes):
+            here = node
+            for d in range(deepest + 1):
+                assert found[d, i, node] == here
+                here = parents[here]
+
+
+@pytest.mark.parametrize(("reads", "how_far"), [("now", [1, 2, 4, 8]), ("start", [1, 2, 3, 4])])
+def test_a_node_reads_as_far_as_it_knows_names(reads, how_far):
+    """By sets of names: at the start one's own and one's parent's; who is read shows its own set, old or new."""
+    assert [forests.distance_read(reads, n) for n in (1, 2, 3, 4)] == how_far
+    start = [{node, max(0, node - 1)} for node in range(40)]
+    now = [set(names) for names in start]
+    for n in (1, 2, 3, 4):
+        farthest = min(now[39])
+        assert 39 - farthest == forests.distance_read(reads, n)
+        shown = now if reads == "now" else start
+        now = [names | shown[min(names)] for names in now]
+
+
+@pytest.mark.parametrize("reads", ["now", "start"])
+@pytest.mark.parametrize("n_heads", [1, 2])
+def test_whom_they_ask_is_the_softmax_of_queries_and_keys(reads, n_heads):
+    step = forests.make_step(reads, 7, 8, n_heads).double().eval()
+    with torch.no_grad():
+        step.step.attention.in_proj_weight.mul_(3)
+        step.step.attention.in_proj_bias.normal_()
+    x = some_forests(3, 7)
+    found = forests.whom_they_ask(step, x, 3)
+    assert found.shape == (3, 6, 7, 7)
+    torch.testing.assert_close(found.sum(3), torch.ones_like(found[..., 0]))
+    (tokens, _), h = step.start(x)
+    size = 8 // n_heads
+    W, b = step.step.attention.in_proj_weight, step.step.attention.in_proj_bias
+    for n in range(3):
+        read = h if reads == "now" else tokens
+        q, k = h @ W[:8].T + b[:8], read @ W[8:16].T + b[8:16]
+        by_hand = torch.zeros_like(found[n])
+        for head in range(n_heads):
+            part = slice(head * size, (head + 1) * size)
+            for i in range(7):
+                logits = (q[:, i, None, part] * k[..., part]).sum(2) / size**0.5
+                by_hand[:, i] += logits.softmax(1) / n_heads
+        torch.testing.assert_close(found[n], by_hand)
+        asked, weights = step.step.attention(h, read, read)
+        torch.testing.assert_close(found[n], weights)
+        new = step.step.norm_attention(h + asked)
+        h = step.step.norm_mlp(new + step.step.mlp(new))
+
+
+@pytest.mark.parametrize("reads", ["now", "start"])
+def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(reads, monkeypatch):
+    """Weights by hand: even nodes read the right one with 0.7, odd ones the root with 0.6."""
+    x = forests.chains(4, 9, torch.Generator().manual_seed(2))
+    depth = ForestTask.depths(x)
+    weights = torch.full((9, 4, 9, 9), 0.01)
+    for n in range(9):
+        for i in range(4):
+            for node in range(9):
+                there = node
+                for _ in range(forests.distance_read(reads, n + 1)):
+                    there = int(x[i, there])
+                even = depth[i, node] % 2 == 0
+                weights[n, i, node, there if even else int(depth[i].argmin())] = 0.7 if even else 0.6
+    monkeypatch.setattr(forests, "whom_they_ask", lambda step, x, n_steps: weights[:n_steps])
+    found = forests.asked(Step(reads=reads), x)
+    distances = [1, 2, 4, 8] if reads == "now" else range(1, 9)
+    assert len(found) == len(distances)
+    for (right, mean_weight), distance in zip(found, distances, strict=True):
+        deep = range(distance, 9)  # a node of each depth in every chain
+        reads_right = [d % 2 == 0 or d == distance for d in deep]  # at that depth the root is the right one
+        on_it = [0.7 if d % 2 == 0 else 0.6 if d == distance else 0.01 for d in deep]
+        assert right == pytest.approx(sum(reads_right) / len(deep))
+        assert mean_weight == pytest.approx(sum(on_it) / len(deep))
+
+
+@pytest.mark.parametrize("late", [0, 2])
+@pytest.mark.parametrize("reads", ["now", "start"])
+def test_a_turned_arrow_is_felt_when_its_news_arrives(reads, late):
+    """Pointers by hand: the answer changes when k + 1 arrows are known, or the halting, if that is sooner."""
+    x = forests.chains(3, 12, torch.Generator().manual_seed(1))
+    found = forests.felt(Step(reads=reads, late=late), x, 20)
+    assert len(found) == 11  # for each k but the root's
+    for k, n in enumerate(found):
+        short = forests.chains(1, k + 1, torch.Generator().manual_seed(0))  # what is left below the turned arrow
+        halts = int(ForestTask.needed_steps(short, reads).max()) + late
+        points_beyond = next(step for step in range(1, 20) if (2**step if reads == "now" else step + 1) > k)
+        assert n == min(halts, points_beyond), k
+
+
+def test_what_changes_too_little_is_not_felt():
+    x = forests.chains(3, 6, torch.Generator().manual_seed(1))
+    assert forests.felt(Step(certain=1e-3, late=100), x, 15) == [16] * 5
+
+
+def test_felt_is_the_median_over_chains(monkeypatch):
+    class ByChain(nn.Module):
+        """Halts as soon as the last node's own arrow is turned: at step 1, 2 or 6, by the chain."""
+
+        def start(self, x):
+            turned = (x == torch.arange(x.shape[1])).sum(1) > 1
+            return turned, torch.zeros(len(x), 1)
+
+        def forward(self, z, h):
+            h = h + 1
+            at = torch.tensor([1.0, 2.0, 6.0])[:, None]
+            logit = torch.where(z[:, None] & (h >= at), 0.0, -9.0)
+            return torch.zeros(3, 4, 4), h, logit.expand(3, 4)
+
+    x = forests.chains(3, 4, torch.Generator().manual_seed(1))
+    assert forests.felt(ByChain(), x, 9) == [2] * 3
+
+
+@given(seeds)
+def test_by_depth_is_a_loop_over_nodes(seed):
+    generator = torch.Generator().manual_seed(seed)
+    right = torch.rand(5, 3, 6, generator=generator) < 0.6
+    steps = torch.randint(1, 6, (3, 6), generator=generator)
+    needed = torch.randint(1, 6, (3, 6), generator=generator)
+    depth = torch.randint(0, 4, (3, 6), generator=generator)
+    found = forests.by_depth(right, steps, needed, depth)
+    assert list(found) == sorted(set(depth.flatten().tolist()))
+    for d, part in found.items():
+        here = [(i, node) for i in range(3) for node in range(6) if depth[i, node] == d]
+        assert part["nodes"] == len(here)
+        assert part["right"] == pytest.approx(sum(bool(right[(int(steps[at]) - 1, *at)]) for at in here) / len(here))
+        assert part["steps"] == pytest.approx(sum(int(steps[at]) for at in here) / len(here))
+        assert part["early"] == pytest.approx(sum(bool(steps[at] < needed[at]) for at in here) / len(here))
+        by_step = [sum(bool(right[(n, *at)]) for at in here) / len(here) for n in range(5)]
+        assert part["by_step"] == pytest.approx(by_step)
+
+
+@pytest.mark.parametrize("reads", ["now", "start"])
+@pytest.mark.parametrize("late", [0, 3])
+def test_who_halts_when_it_can_know_is_right_everywhere(reads, late):
+    x = some_forests(4, 14, 30)
+    needed = ForestTask.needed_steps(x, reads)
+    found = forests.measure(PonderNet(Step(reads=reads, late=late), 30), x, 30)
+    assert found["nodes"] == found["forests"] == 1
+    assert found["early"] == 0
+    assert found["needed"] == pytest.approx(needed.double().mean().item())
+    assert found["steps"] == pytest.approx(needed.double().mean().item() + late)
+    assert found["correlation"] == pytest.approx(1)
+    for d, part in found["by_depth"].items():
+        here = ForestTask.depths(x) == d
+        assert part["nodes"] == here.sum()
+        assert part["right"] == 1
+        assert part["steps"] == pytest.approx(needed[here].double().mean().item() + late)
+
+
+def test_measure_counts_nodes_forests_and_steps_as_a_loop_does():
+    """Answers and halting by chance."""
+    generator = torch.Generator().manual_seed(7)
+    x, N = some_forests(1, 5, 8), 4
+    y_hat = 4 * torch.randn(N, 8, 5, 5, generator=generator)
+    a = 2 * torch.randn(N, 8, 5, generator=generator)
+
+    class Written(nn.Module):
+        step = Pointers()
+
+        def start(self, x):
+            return x, torch.zeros(len(x), 1)
+
+        def forward(self, z, h):
+            n = int(h[0, 0])
+            return y_hat[n], h + 1, a[n]
+
+    found = forests.measure(PonderNet(Written(), N), x, N)
+    y, needed = ForestTask.answers(x), ForestTask.needed_steps(x, "now")
+    steps, right = torch.zeros(8, 5, dtype=torch.int64), torch.zeros(8, 5, dtype=torch.bool)
+    for i in range(8):
+        for node in range(5):
+            n = next((n for n in range(N) if a[n, i, node] >= 0), N - 1)
+            steps[i, node] = n + 1
+            right[i, node] = y_hat[n, i, node].argmax() == y[i, node]
+    assert found["nodes"] == pytest.approx(right.double().mean().item())
+    assert found["forests"] == pytest.approx(right.all(1).double().mean().item())
+    assert found["steps"] == pytest.approx(steps.double().mean().item())
+    assert found["early"] == pytest.approx((steps < needed).double().mean().item())
+    whole = [(y_hat[n].argmax(2) == y).all(1).double().mean().item() for n in range(N)]
+    assert found["forests_by_step"] == pytest.approx(whole)
+    together = torch.stack([steps.flatten(), needed.flatten()]).double()
+    assert found["correlation"] == pytest.approx(torch.corrcoef(together)[0, 1].item())
+    for q, (good, mean_steps, of_depth) in found["certainty"].items():
+        sure = y_hat.softmax(3).amax(3) >= q
+        stop = torch.full((8, 5), N)
+        for i in range(8):
+            for node in range(5):
+                stop[i, node] = next((n + 1 for n in range(N) if sure[n, i, node]), N)
+        answer = y_hat.argmax(3).gather(0, stop[None] - 1)[0]
+        assert mean_steps == pytest.approx(stop.double().mean().item())
+        assert good == pytest.approx((answer == y).double().mean().item())
+        depth = ForestTask.depths(x)
+        by_depth = [(answer == y)[depth == d].double().mean().item() for d in range(int(depth.max()) + 1)]
+        assert of_depth == pytest.approx(by_depth)
+
+
+def test_equal_steps_follow_nothing():
+    class Once(Step):
+        def forward(self, z, h):
+            y_hat, h, halt = super().forward(z, h)
+            return y_hat, h, torch.full_like(halt, 30.0)
+
+    assert forests.measure(PonderNet(Once(), 5), some_forests(2), 5)["correlation"] == 0
+
+
+@pytest.mark.parametrize("n_nodes", [8, 32])
+def test_test_inputs_hold_nodes_of_every_depth_and_are_the_same_again(n_nodes):
+    x = forests.test_inputs(n_nodes)
+    assert x.shape == (400, n_nodes)
+    assert torch.equal(x, forests.test_inputs(n_nodes))
+    depth = ForestTask.depths(x)
+    assert (depth[-100:].sort(1).values == torch.arange(n_nodes)).all()
+    assert not (depth[:300].amax(1) == n_nodes - 1).all()
+    assert set(depth.flatten().tolist()) == set(range(n_nodes))
+
+
+def test_addresses_stand_at_right_angles_a_nodes_own_before_its_parents():
+    torch.manual_seed(0)
+    tokens = forests.Addresses(6, 16)
+    x = some_forests(0, 6)
+    found = tokens(x)
+    own, parents = found.split(8, dim=2)
+    torch.testing.assert_close(own[0] @ own[0].T, 8 * torch.eye(6), atol=1e-5, rtol=0)
+    for i in range(6):
+        for node in range(6):
+            assert torch.equal(parents[i, node], own[i, x[i, node]])
+
+
+def test_all_nodes_weigh_the_same_in_the_loss():
+    output = PonderNet(forests.make_step("now", 5, 8).eval(), 3)(some_forests(0, 5, 4))
+    y = ForestTask.answers(some_forests(0, 5, 4))
+    loss = forests.PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, 0.03)
+    by_loop = 0.0
+    for i in range(4):
+        for node in range(5):
+            one = output.at(torch.zeros(4, 5, dtype=torch.bool).index_put((torch.tensor(i), torch.tensor(node)),
+                                                                          torch.tensor(True)))  # fmt: skip
+            by_loop += loss(one, y[i, node][None]).total.item() / 20
+    assert forests.at_all_nodes(loss)(output, y).total.item() == pytest.approx(by_loop, rel=1e-5)
+
+
+def test_networks_learn_by_each_recipe_and_say_what_they_found():
+    for experiment in forests.EXPERIMENTS.values():
+        for setting in experiment.short:
+            found = forests.run(**setting)
+            assert 0 <= found["forests"] <= found["nodes"] <= 1
+            assert list(found["by_depth"]) == [str(d) for d in range(8)]
+            assert len(found["felt"]) == 7
+            assert len(found["asked"]) == {"now": 3, "start": 7}[setting["reads"]]
+
+
+def test_who_errs_at_a_depth_of_training_has_not_learnt():
+    def row(**right):
+        return {"by_depth": {depth: {"right": fraction} for depth, fraction in right.items()}}
+
+    assert forests.has_learnt(row(**{"0": 1.0, "8": 0.99, "9": 0.1}))
+    assert not forests.has_learnt(row(**{"0": 1.0, "8": 0.98, "9": 1.0}))
+    assert not forests.has_learnt({"by_depth": {0: {"right": 1.0}, 3: {"right": 0.5}}})
+    assert forests.has_learnt({"by_depth": {0: {"right": 1.0}, 3: {"right": 0.5}}}, deepest=2)
+
+
+def test_after_training_the_smallest_numbers_count_again():
+    forests.learn(0, "now", updates=1, n_nodes=8, size=16)
+    smallest = torch.tensor(1e-39)  # below what float32 holds in full
+    assert smallest * 0.5 > 0

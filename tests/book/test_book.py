@@ -1,0 +1,136 @@
+"""The web book: every page of it in a browser, and the links that are made on the way."""
+
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+import nbformat
+import pytest
+from browser import CONTRAST, TOO_WIDE, browser_page, served
+
+pytest.importorskip("sphinx", reason="needs Sphinx: make book installs it")
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import book  # noqa: E402
+
+KINDS = [  # one page of each kind, for the rules of WCAG that are too slow for all
+    "index.html",
+    "search.html",
+    "api/ponder_utils.training.html",
+    "notebooks/05_light_cone.html",
+    "notebooks/evidence/08_inference.html",
+    "notebooks/problems/05_light_cone_problems.html",
+]
+LOOK = r"""async () => {
+    if (window.MathJax) await MathJax.startup.promise;
+    const faults = [];
+    for (const picture of document.querySelectorAll("article img")) {
+        if (!picture.naturalWidth) faults.push(`does not show ${picture.src}`);
+        if (picture.alt.split(" ").length < 4) faults.push(`no sentence for ${picture.src}: "${picture.alt}"`);
+    }
+    for (const bad of document.querySelectorAll("mjx-merror")) faults.push(`equation: ${bad.textContent}`);
+    if (/\\\(|\\\[|\$\$|\\tag/.test(document.querySelector("article").innerText)) faults.push("a raw formula");
+    for (const text of document.querySelectorAll("article :is(p, li, td, th)")) {
+        const words = text.cloneNode(true);
+        words.querySelectorAll("code, pre").forEach((code) => code.remove());
+        if (/\$[^$]+\$/.test(words.textContent)) faults.push(`a raw formula: ${words.textContent.slice(0, 80)}`);
+    }
+    for (const formula of document.querySelectorAll("article span.math")) { // on one line with the point at it
+        const after = formula.nextSibling?.textContent ?? "";
+        if (/^[.,;:!?)]/.test(after) && !formula.closest(".formula")) faults.push(`may part: ${formula.textContent}`);
+    }
+    return faults;
+}"""
+# Colours are measured below, faster. Sphinx writes long signatures as lists that are nothing but definitions.
+AXE = """() => axe.run({
+    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
+    rules: {"color-contrast": {enabled: false}, "definition-list": {enabled: false}}
+}).then(
+    found => found.violations.flatMap(fault => fault.nodes.map(node => `${fault.id}: ${node.html.slice(0, 120)}`)))"""
+
+
+def faults_of(page, url, axe):
+    """What is wrong with a page at two widths, in two themes."""
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    page.goto(url)
+    found = page.evaluate(LOOK)
+    if axe:
+        page.evaluate(axe)
+        found += page.evaluate(AXE)
+    for width in (1400, 400):
+        page.set_viewport_size({"width": width, "height": 1000})
+        for theme in ("light", "dark"):
+            page.evaluate(f"document.body.dataset.theme = '{theme}'")
+            found += page.evaluate(TOO_WIDE)
+            found += [f"{theme}: {fault}" for fault in page.evaluate(CONTRAST)]
+    return [f"{url}: {fault}" for fault in found]
+
+
+def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "SOURCE", tmp_path)
+    text = "`networks[0](upright)`, [a page](TEACHING.md), [`code`](requirements.txt), [out](https://example.org)"
+    assert book.carry(text, Path()) == text
+    assert [path.name for path in tmp_path.iterdir()] == ["requirements.txt"]
+    assert "/tree/main/docs" in book.carry("[a folder](docs)", Path())
+
+
+def test_every_page_in_a_browser():
+    subprocess.run([sys.executable, "tools/book.py"], cwd=ROOT, check=True)
+    axe = Path(str(distribution("axe-playwright-python").locate_file("axe_playwright_python/axe.min.js"))).read_text()
+    pages = [path.relative_to(book.SITE).as_posix() for path in sorted(book.SITE.rglob("*.html"))]
+    pages = [name for name in pages if not name.startswith("slides/")]  # these have a test of their own
+    assert set(KINDS) < set(pages)
+    assert (book.SITE / "slides/05_light_cone.html").exists()
+    faults = []
+    with served(book.SITE) as own, browser_page(faults, own) as page:
+        for name in pages:
+            faults += faults_of(page, own + name, axe if name in KINDS else "")
+    assert faults == []
+
+
+@pytest.fixture(scope="module")
+def sections():
+    return book.Sections()
+
+
+@pytest.mark.parametrize(
+    ("stem", "text", "linked"),
+    [
+        ("05_light_cone", "late (section 12).", "late ([section 12](#05-light-cone-12))."),
+        ("05_light_cone", "on (evidence, section 5).", "on (evidence, [section 5](#05-light-cone-controls-5))."),
+        (
+            "05_light_cone",
+            "nearly all: lesson 06, section 6.",
+            "nearly all: lesson 06, [section 6](#06-ways-to-stop-6).",
+        ),
+        ("02_numerics_and_bound", "the lesson's section 5", "the lesson's [section 5](#02-pondernet-theory-5)"),
+        ("06_ways_to_stop", "sections 4 and 60", "sections [4](#06-ways-to-stop-4) and 60"),
+        ("03_parity", "](evidence/07_mazes.ipynb), section 8", "](evidence/07_mazes.ipynb), [section 8](#07-mazes-8)"),
+        ("05_light_cone", "Section 99, section 2.1", "Section 99, section 2.1"),
+        ("05_light_cone", "sensitivity: Section 2 (arxiv.org/abs/1603.08983)", None),
+    ],
+)
+def test_sections_become_links_where_they_are(sections, stem, text, linked):
+    assert sections.link(text, stem) == (linked or text)
+
+
+def test_a_page_is_its_notebook_with_folded_code_hidden(sections, tmp_path, monkeypatch):
+    monkeypatch.setattr(book, "SOURCE", tmp_path)
+    path = ROOT / "notebooks/05_light_cone.ipynb"
+    book.notebook_page(path, sections)
+    page, original = nbformat.read(tmp_path / "notebooks" / path.name, 4), nbformat.read(path, 4)
+    assert (tmp_path / "download" / path.name).read_bytes() == path.read_bytes()
+    assert (tmp_path / "notebooks/solutions/light_cone.py").exists()
+    assert [cell.source for cell in page.cells if cell.cell_type == "code"] == [
+        cell.source for cell in original.cells if cell.cell_type == "code"
+    ]
+    hidden = ["hide-input" in cell.metadata.get("tags", []) for cell in page.cells]
+    removed = ["remove-input" in cell.metadata.get("tags", []) for cell in page.cells]
+    folded = [bool(cell.metadata.get("jupyter", {}).get("source_hidden")) for cell in original.cells]
+    assert [a or b for a, b in zip(hidden, removed, strict=True)] == folded
+    assert sum(removed) == 1
+    assert "Open in Colab" in page.cells[0].source
+    assert "</download/05_light_cone.ipynb>" in page.cells[0].source
+    assert "<style" not in str(page)
+    assert "Sliders appear here" not in str(page)

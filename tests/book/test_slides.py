@@ -1,0 +1,124 @@
+"""The slides: extracted from the lessons, whole, and every one of them within its frame."""
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from browser import CONTRAST, browser_page, served
+
+pytest.importorskip("mdit_py_plugins", reason="needs what make slides installs")
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import slides  # noqa: E402
+
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LOOK = """() => {
+    const slide = document.querySelector("section.on"), faults = [];
+    for (const part of slide.querySelectorAll(".later")) part.classList.add("seen");
+    for (const part of slide.querySelectorAll("h2, .points *, img, figcaption, .home")) {
+        if (part.closest("mjx-assistive-mml")) continue; // read aloud, not seen
+        const box = part.getBoundingClientRect();
+        if (box.width && (box.left < 20 || box.right > 1260 || box.top < 20 || box.bottom > 710))
+            faults.push(`${part.tagName} leaves the slide: ${box.left} ${box.top} ${box.right} ${box.bottom}`);
+    }
+    for (const picture of slide.querySelectorAll("img")) {
+        if (!picture.naturalWidth) faults.push("does not show its picture");
+        if (picture.getBoundingClientRect().height < 400) faults.push("the picture is small");
+    }
+    const home = slide.querySelector(".home");
+    for (const part of home ? slide.querySelectorAll(".points > *, img") : [])
+        if (part.getBoundingClientRect().bottom > home.getBoundingClientRect().top + 1)
+            faults.push(`the line to take home covers ${part.tagName}`);
+    const parts = [...slide.querySelectorAll(".points > *, .home, img, .title h2")];
+    const height = parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0);
+    if (height < 90) faults.push("hardly a line");
+    return faults;
+}"""
+
+
+@pytest.fixture(scope="module")
+def decks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slides") / "decks"
+    slides.write_decks(folder, "mathjax")
+    slides.copy_mathjax(folder / "mathjax")
+    return folder
+
+
+def test_every_slide_in_a_browser(decks):
+    faults = []
+    with served(decks) as own, browser_page(faults, own, 1280, 720) as page:
+        for lesson in LESSONS:
+            page.goto(f"{own}{lesson.stem}.html")
+            page.evaluate("MathJax.startup.promise.then(() => new Promise(requestAnimationFrame))")
+            found = page.evaluate("[...document.querySelectorAll('mjx-merror')].map(bad => bad.textContent)")
+            found += page.evaluate(CONTRAST)
+            for number in range(page.evaluate("slides.length")):
+                page.evaluate(f"show({number})")
+                found += [f"{number + 1}: {fault}" for fault in page.evaluate(LOOK)]
+            faults += [f"{lesson.stem} {fault}" for fault in found]
+    assert faults == []
+
+
+def test_keys_lead_through_a_deck(decks):
+    faults = []
+    with served(decks) as own, browser_page(faults, own, 1280, 720) as page:
+        page.goto(f"{own}05_light_cone.html")
+        count = page.evaluate("slides.length")
+        hidden = page.evaluate("document.querySelectorAll('.later').length")
+        for _ in range(count - 1 + hidden):
+            page.keyboard.press("ArrowRight")
+        assert page.evaluate("at") == count - 1
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate("location.hash") == f"#{count - 1}"
+        page.keyboard.press("Home")
+        with page.expect_popup() as opened:
+            page.keyboard.press("s")
+        page.keyboard.press("ArrowRight")
+        notes = opened.value.inner_text("body")
+        assert "2 / " in notes
+        assert "Each holds a bit" in notes
+    assert faults == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_deck_has_all_of_a_core(path, tmp_path):
+    cells = nbformat.read(path, as_version=4).cells
+    end = next(number for number, cell in enumerate(cells) if re.search(r"^## At home", cell.source, re.M))
+    core = cells[:end]
+    deck = slides.slides_of(path, tmp_path)
+    pictures = [slide for slide in deck if slide.picture]
+    assert len(pictures) == sum(
+        "image/png" in output.get("data", {}) for cell in core for output in cell.get("outputs", [])
+    )
+    text = "\n\n".join(cell.source for cell in core if cell.cell_type == "markdown")
+    text = text[re.search(r"^## ", text, re.M).start() :]  # before it: how to run the notebook
+    text = re.sub(r"<details>.*?</details>", "", text, flags=re.S)
+    points = "\n\n".join(point for slide in deck for point in [*slide.points, *slide.home])
+    assert all(formula in points for formula in re.findall(r"^\$\$.*?\$\$$", text, re.M | re.S))
+    for line in re.findall(r"^\*\*(?:To take home:|Bet \d\.).*", text, re.M):
+        assert re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line) in points
+    notes = "\n\n".join(note for slide in deck for note in slide.notes)
+    for line in re.findall(r"^[A-Z][^|\n]{60,}$", text, re.M):
+        assert re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line).strip() in notes
+    assert 8 <= len(deck) <= 30
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "points"),
+    [
+        ("No bold. None.", []),
+        ("First. **All of it? Or only a part of it?** Last.", ["**All of it? Or only a part of it?**"]),
+        ("**So which?** If all, the first. Last.", ["**So which?** If all, the first."]),
+        ("This settles **Bet 1** for you. It rose. Last.", ["This settles **Bet 1** for you. It rose."]),
+        ("Words: **it halts.** More.", ["Words: **it halts.**"]),
+        ("**Task 1.** What is $a. B$? Write.", ["**Task 1.** What is $a. B$? Write."]),
+        ("**Alone.** What is $a. B$? Write.", ["**Alone.** What is $a. B$?"]),
+        ("**Bet 1.** One. Two.", ["**Bet 1.** One. Two."]),
+        ("**Bet 1:** it was one. It rose. Long.", ["**Bet 1:** it was one. It rose."]),
+        ("$$a$$", ["$$a$$"]),
+    ],
+)
+def test_what_of_a_paragraph_is_shown(paragraph, points):
+    assert slides.points_of(paragraph) == points

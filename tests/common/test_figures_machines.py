@@ -1,0 +1,104 @@
+"""The drawings of networks show what they are given: what is taken, what is dark, what is written."""
+
+import numpy as np
+import pytest
+from drawn import check, points, written
+from matplotlib.colors import to_hex
+
+from ponder_course.common import machines as draw
+from ponder_course.common.style import BLUE, COLOURS, GREY, HALTING, ORANGE
+
+IMAGE = np.random.default_rng(0).random((28, 20))
+FIGURES = {
+    "act_cell": lambda: draw.act_cell([0.1, 0.3, 0.6, 0.5], [0.1, 0.3, 0.6]),
+    "pondernet": lambda: draw.pondernet([0.2, 0.5, 1.0], [0.2, 0.4, 0.4]),
+    "light_cone": lambda: draw.light_cone(6, 3, place=1),
+    "readers": lambda: draw.readers(IMAGE),
+    "ways_to_stop": draw.ways_to_stop,
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_opaque_labelled_and_legible(name):
+    check(FIGURES[name])
+
+
+def test_steps_that_are_not_taken_are_drawn_as_such_and_the_last_weight_is_what_is_missing():
+    ax = FIGURES["act_cell"]().axes[0]
+    texts = written(ax)
+    assert texts.count("never taken") == 1
+    assert [text for text in texts if text.startswith("$p_")] == [
+        "$p_1$ = 0.10",
+        "$p_2$ = 0.30",
+        "$p_3$ = $1 - 0.40$ = 0.60",
+    ]
+    units = [text for text in texts if text.startswith(r"$\lambda_")]
+    assert units == [r"$\lambda_1$ = 0.10", r"$\lambda_2$ = 0.30", r"$\lambda_3$ = 0.60"]
+    boxes = [text.get_bbox_patch() for text in ax.texts if text.get_text() in units]
+    assert {to_hex(box.get_edgecolor()).upper() for box in boxes} == {HALTING}
+    states = [text for text in ax.texts if text.get_text().startswith("$s_")]
+    pale = [text.get_text() for text in states if text.get_color() == draw.PALE_GREY]
+    assert (len(states), pale) == (4, ["$s_4$"])
+
+
+def test_a_single_step_has_all_the_weight():
+    texts = written(draw.act_cell([1.0, 0.3], [1.0]).axes[0])
+    assert [text for text in texts if text.startswith("$p_")] == ["$p_1$ = 1.00"]
+    assert texts.count("never taken") == 1
+
+
+def test_a_coin_and_an_answer_at_each_step_and_a_bar_as_high_as_its_probability():
+    ax = FIGURES["pondernet"]().axes[0]
+    assert [round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches] == [1, 2, 3]
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx([0.2, 0.4, 0.4])
+    assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {ORANGE}
+    (last,) = [text for text in ax.texts if text.get_text() == "takes what\nremains"]  # in place of a coin
+    assert to_hex(last.get_bbox_patch().get_edgecolor()).upper() == GREY
+    assert "lambda_3" not in str(written(ax))
+    boxes = {text.get_text(): text.get_position() for text in ax.texts if text.get_text()}
+    for n, (coin, p) in enumerate(((0.2, 0.2), (0.5, 0.4), (1.0, 0.4)), start=1):
+        box = rf"$\lambda_{n}$ = {coin:.2f}" if n < 3 else "takes what\nremains"
+        assert boxes[box][0] > n > boxes[rf"$\hat{{y}}_{n}$"][0]
+        assert boxes[rf"halts here: $p_{n}$ = {p:.2f}"][0] == n
+    assert boxes["$h_2$"][0] == 1.5
+    assert "$h_4$" not in boxes
+
+
+def test_the_cone_of_a_place_is_dark_and_narrows_to_it():
+    ax = FIGURES["light_cone"]().axes[0]
+    dark = {}
+    for n, dots in enumerate(ax.collections, start=1):
+        assert dots.get_offsets().tolist() == [[i, n] for i in range(6)]
+        dark[n] = [i for i, colour in enumerate(dots.get_facecolor()) if to_hex(colour).upper() == BLUE]
+    assert dark == {1: [0, 1, 2, 3], 2: [0, 1, 2], 3: [1]}
+    arrows = {(round(a[0]), round(b[0]), round(a[1])) for a, b in points(ax, color=BLUE)}
+    into_the_last = {(0, 1, 2), (1, 1, 2), (2, 1, 2)}
+    into_the_second = {(i, j, 1) for i in range(6) for j in (0, 1, 2) if abs(i - j) <= 1}
+    assert arrows == into_the_last | into_the_second
+    assert len(ax.lines) == 2 * (6 + 2 * 5)
+    assert ax.yaxis_inverted()
+
+
+def test_on_the_grid_the_middle_knows_one_ring_more_at_every_step():
+    ax = FIGURES["readers"]().axes[0]
+    known = [image.get_array().data for image in ax.images if image.get_array().shape == (7, 7)]
+    assert [grid.sum() for grid in known] == [1, 9, 25]
+    assert all(grid[3, 3] for grid in known)
+    shown = [image for image in ax.images if image.get_array().shape == IMAGE.shape]
+    assert len(shown) == 2
+    assert (shown[0].get_array() == IMAGE).all()
+    assert [text for text in written(ax) if text.startswith("step")] == ["step 1", "step 2", "step 3"]
+    assert not any("think" in text for text in written(ax))  # the lesson asks whether they do
+
+
+def test_four_ways_to_stop_each_at_the_third_step_where_it_is_enough():
+    figure = FIGURES["ways_to_stop"]()
+    for ax, enough in zip(figure.axes, (0.9, 1.0, None, 0.9), strict=True):
+        levels = [bar.get_height() for bar in ax.patches[:3]]
+        assert [round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches] == [1, 2, 3, 4, 5]
+        if enough is not None:
+            assert [y for _, y in points(ax)[0]] == [enough] * 2
+            assert max(levels[:2]) < enough <= levels[2]
+        assert written(ax) == ["not\ntaken"]
+    assert len({to_hex(ax.patches[0].get_facecolor()) for ax in figure.axes}) == 4 <= len(COLOURS)
+    assert {text.get_color() for ax in figure.axes for text in ax.texts if text.get_text()} == {"#777777"}

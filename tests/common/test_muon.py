@@ -1,0 +1,155 @@
+"""Muon and Adam: which weight is whose, how long an update is, and that a run that was killed goes on."""
+
+import copy
+import math
+import pickle
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small import SETTINGS, Killed, draw, draw_until, make, weights
+from torch import nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+from ponder_course.common.muon import MuonAndAdam
+from ponder_utils.evaluation import evaluate
+from ponder_utils.training import cool_down, train
+
+LR = 0.01
+
+
+def updated(layer, n=1, **options):
+    """How the weights of a layer have changed after n updates with gradients drawn at random."""
+    optimizer, before = MuonAndAdam(layer, LR, **options), [weight.detach().clone() for weight in layer.parameters()]
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(n):
+        for weight in layer.parameters():
+            weight.grad = torch.randn(weight.shape, generator=generator)
+        optimizer.step()
+    return [weight.detach() - old for weight, old in zip(layer.parameters(), before, strict=True)]
+
+
+@settings(deadline=None)
+@given(st.integers(3, 40), st.integers(3, 40), st.sampled_from([0.5, 1.0, 3.0]))
+def test_a_matrix_moves_in_every_direction_alike(rows, columns, ratio):
+    change, _ = updated(nn.Linear(columns, rows), ratio=ratio)
+    if max(rows, columns) >= 2 * min(rows, columns):  # so that no direction of the gradient is nearly 0
+        lengths = torch.linalg.svdvals(change) / (LR * ratio * 0.2 * math.sqrt(max(rows, columns)))
+        assert lengths.min() > 0.3
+        assert lengths.max() < 1.5
+    # and its elements are about as large as Adam's
+    assert change.square().mean().sqrt().item() == pytest.approx(0.2 * LR * ratio, rel=0.5)
+
+
+def test_everything_else_moves_as_by_adam():
+    layer = nn.Linear(5, 4)
+    other = nn.Linear(5, 4)
+    other.load_state_dict(layer.state_dict())
+    _, change = updated(layer, n=5, ratio=3.0)
+    adam, before = torch.optim.Adam([other.bias], lr=LR), other.bias.detach().clone()
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(5):
+        torch.randn(other.weight.shape, generator=generator)
+        other.bias.grad = torch.randn(other.bias.shape, generator=generator)
+        adam.step()
+    torch.testing.assert_close(change, other.bias.detach() - before)
+
+
+def test_heads_of_one_or_two_outputs_move_as_by_adam():
+    model = nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2))
+    first, _, head, _ = updated(model, ratio=3.0)
+    torch.testing.assert_close(head.abs(), torch.full((2, 5), LR), rtol=1e-3, atol=0)  # the length of Adam's first step
+    assert not torch.allclose(first.abs(), torch.full((5, 6), LR), rtol=0.1)
+
+
+def test_a_schedule_scales_both_alike():
+    changes = []
+    for factor in (1.0, 0.1):
+        torch.manual_seed(0)
+        layer = nn.Linear(6, 3)
+        optimizer = MuonAndAdam(layer, LR)
+        torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _, factor=factor: factor)
+        before = weights(layer)
+        layer(torch.ones(2, 6)).square().sum().backward()
+        optimizer.step()
+        changes.append(weights(layer) - before)
+    torch.testing.assert_close(changes[1], 0.1 * changes[0], rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("schedule", [cool_down(200), lambda o: ReduceLROnPlateau(o, mode="max", patience=0)])
+def test_resumed_equals_uninterrupted(tmp_path, schedule):
+    options = SETTINGS | {"schedule": schedule}
+    model, loss = make()
+    rows = train(model, loss, draw, 200, optimizer=MuonAndAdam(model, 2e-3, 2.0), **options)
+    cut, loss = make()
+    optimizer = MuonAndAdam(cut, 2e-3, 2.0)
+    with pytest.raises(Killed):
+        train(cut, loss, draw_until(119), 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options)
+    resumed, loss = make(seed=7)  # whatever it starts from is replaced
+    optimizer = MuonAndAdam(resumed, 2e-3, 2.0)
+    assert train(resumed, loss, draw, 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options) == rows
+    assert torch.equal(weights(resumed), weights(model))
+
+
+@pytest.mark.parametrize("model", [nn.LayerNorm(5), nn.Linear(5, 4, bias=False)], ids=["no matrix", "nothing else"])
+def test_a_model_may_lack_either_kind_of_weight(model):
+    before = weights(model)
+    updated(model)
+    assert not torch.equal(weights(model), before)
+    optimizer = MuonAndAdam(model, LR)
+    optimizer.load_state_dict(optimizer.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((nn.Linear(3, 3), 0), r"lr must be a number in \(0, inf\); got 0"),
+        ((nn.Linear(3, 3), 1e-3, 0), r"ratio must be a number in \(0, inf\); got 0"),
+        ((nn.Flatten(), 1e-3), "optimizer got an empty parameter list"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        MuonAndAdam(*arguments)
+
+
+def updated_once(model, optimizer):
+    optimizer.zero_grad()
+    model(torch.ones(2, 6)).square().sum().backward()
+    optimizer.step()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+def test_a_copy_goes_on_as_the_original_and_leaves_it_alone(copied):
+    model = nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2))
+    optimizer = MuonAndAdam(model, LR)
+    updated_once(model, optimizer)
+    twin, twins_own = copied((model, optimizer))
+    kept = weights(model)
+    for group in twins_own.param_groups:
+        group["lr"] *= 0.5
+    updated_once(twin, twins_own)
+    assert torch.equal(weights(model), kept)
+    for group in optimizer.param_groups:
+        group["lr"] *= 0.5
+    updated_once(model, optimizer)
+    assert torch.equal(weights(model), weights(twin))
+    assert not torch.equal(weights(model), kept)
+
+
+def test_what_it_cannot_do_is_refused():
+    optimizer = MuonAndAdam(nn.Linear(6, 5), LR)
+    with pytest.raises(ValueError, match="param_group"):
+        optimizer.add_param_group({"params": nn.Linear(3, 3).parameters()})
+    assert len(optimizer.param_groups) == 2
+    with pytest.raises(ValueError, match="closure"):
+        optimizer.step(lambda: None)
+    with pytest.raises(ValueError, match="state"):
+        optimizer.load_state_dict(torch.optim.SGD([torch.zeros(1)]).state_dict())
+
+
+def test_it_learns():
+    model, loss = make()
+    train(model, loss, draw, 600, optimizer=MuonAndAdam(model, 2e-3, ratio=3.0), progress=False)
+    assert evaluate(model, *draw(torch.Generator().manual_seed(1))).accuracy > 0.9

@@ -1,0 +1,201 @@
+import math
+import re
+import sys
+from hashlib import sha256
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from ponder_course.common.notebook import check_hashed, check_parameter, check_parameters, describe_machine, pick_device
+
+PARAMETERS = 'BUDGET: str = "class"  # how much\nSEEDS: int = 3\nloose = 1'
+
+
+@pytest.mark.parametrize("cells", [[], [PARAMETERS], ["", PARAMETERS, '# Parameters\nBUDGET = "smoke"\nSEEDS = 1\n']])
+def test_declared_parameters_pass(cells):
+    check_parameters(cells)
+
+
+def test_an_undeclared_parameter_is_refused_by_name():
+    cells = ["import os\n%pip install x", PARAMETERS, "# Parameters\nSEEDS = 1\nSEED = 2\nloose = 3\n"]
+    with pytest.raises(ValueError, match="unknown parameter SEED, loose; this notebook has BUDGET, SEEDS"):
+        check_parameters(cells)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        'A: str = "x"  # 50 % of it\nB: int = 3',
+        'A: str = "x"  # all of it!\nB: int = 3  # why?',
+        'A: str = "100 %"\nB: int = 3',
+        'A: str = "!"\nB: int = len("a?")',
+        'A: str = """\n%x\n!ls\nx?\n"""\nB: int = 3',
+        'print(7 % 4, 7 != 4)\nA: str = "x"\nB: int = 3',
+        '%pip install -q x\nA: str = "x"\n!ls\nB: int = 3',
+        'files = !ls\nA: str = "x"\nB: int = 3',
+    ],
+)
+def test_percent_and_exclamation_marks_hide_no_parameter(parameters):
+    check_parameters([parameters, '# Parameters\nA = "y"\nB = 2\n'])
+    with pytest.raises(ValueError, match="unknown parameter C; this notebook has A, B"):
+        check_parameters([parameters, "# Parameters\nC = 2\n"])
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "x?",
+        "torch.nn??",
+        "?x: y",
+        "%timeit x = {1: 2}",
+        "!echo a: b",
+        "for i in range(3):\n    !echo {i}: b",
+        "%%bash\nfor i in a: b; do echo $i; done",
+        "%%html\n<p>a: b</p>",
+        "%matplotlib inline\nx: int = 3 if x else",  # a typo, beside a magic
+        "x: int = (",  # and without: both stay in `In`
+        "def f(x: int) -> int\n    return x",
+        "a: b: c",
+        "x: int = 1\0",
+        "  indented: int = 1\nx",
+    ],
+)
+def test_cells_that_are_not_python_are_passed_over(cell):
+    check_parameters([cell, PARAMETERS, "# Parameters\nSEEDS = 1\n", cell])
+    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
+        check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\n", cell])
+
+
+def test_in_of_a_session_that_had_magics_and_typos_is_read(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell puts its own there
+    config = Config({"HistoryManager": {"enabled": False}})
+    shell = InteractiveShell(config=config, ipython_dir=str(tmp_path))
+    for cell in ("%precision 3", "x: int = (", PARAMETERS + "  # 100 %!", "# Parameters\nSEED = 1\n"):
+        shell.run_cell(cell, store_history=True, silent=False)
+    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
+        check_parameters(shell.user_ns["In"])
+
+
+GOOD = [("str", "2024"), ("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", True), ("bool", False)]
+BAD = [
+    ("str", 5), ("str", None), ("str", ["x"]), ("int", "3"), ("int", 3.0), ("int", True), ("int", None), ("int", [1]),
+    ("float", "0.5"), ("float", True), ("float", None), ("bool", 1), ("bool", "True"), ("bool", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "value"), GOOD)
+def test_a_value_of_the_declared_type_passes(kind, value):
+    check_parameter("NAME", value, kind)
+    check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
+
+
+@pytest.mark.parametrize(("kind", "value"), BAD)
+def test_a_value_of_another_type_is_named(kind, value):
+    with pytest.raises(TypeError, match=rf"^NAME .*{kind}.*{re.escape(repr(value))}"):
+        check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
+
+
+@pytest.mark.parametrize(("name", "low"), [("SEEDS", 1), ("SEED", 0), ("WORKERS", 1)])
+def test_numbers_have_a_lower_end(name, low):
+    check_parameters([f"{name}: int = 3"], {name: low})
+    with pytest.raises(ValueError, match=rf"^{name} .*{low}.*{low - 1}"):
+        check_parameters([f"{name}: int = 3"], {name: low - 1})
+    with pytest.raises(TypeError, match=f"^{name} "):
+        check_parameters([f"{name}: int = 3"], {name: str(low)})
+
+
+@pytest.mark.parametrize("value", ["clas", "", ["class"], None, 5, ("class",)])
+@pytest.mark.parametrize("cells", [[PARAMETERS], [], [PARAMETERS, '# Parameters\nBUDGET = "smoke"\n']])
+def test_a_value_that_is_no_choice_is_named_with_those_that_are(value, cells):
+    choices = {"BUDGET": ("smoke", "class")}
+    check_parameters(cells, {"BUDGET": "smoke", "SEEDS": 3}, **choices)
+    with pytest.raises((TypeError, ValueError), match=r"^BUDGET .*'smoke'.*'class'.*" + re.escape(repr(value))):
+        check_parameters(cells, {"BUDGET": value, "SEEDS": 3}, **choices)
+
+
+def test_only_what_is_declared_as_a_parameter_is_checked():
+    cells = [PARAMETERS, "write: dict[str, str] = {}\nn: int = 3\nWIDTHS: list[int] = []"]
+    check_parameters(cells, {"BUDGET": "x", "SEEDS": 1, "write": 5, "n": "x", "WIDTHS": 5, "loose": None})
+
+
+@pytest.mark.parametrize("there", [[], ["mps"], ["cuda"], ["cuda", "mps"]])
+def test_devices_simulated(there, monkeypatch):
+    """Apple's GPU is simulated: it is said to be there, and no tensor is put on it."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in there)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in there)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a GPU with CUDA")
+    assert pick_device("auto") == torch.device([*there, "cpu"][0])
+    for kind in ("cpu", "cuda", "mps"):
+        if kind in ("cpu", *there):
+            assert pick_device(kind) == torch.device(kind)
+            assert {"cpu": "CPU", "cuda": "CUDA", "mps": "mps"}[kind] in describe_machine(torch.device(kind))
+            check_parameters(['DEVICE: str = "auto"'], {"DEVICE": kind})
+            continue
+        with pytest.raises(ValueError, match=f"^device .*'auto' or 'cpu'.*{kind}"):
+            pick_device(kind)
+        with pytest.raises(ValueError, match=f"^DEVICE .*'auto' or 'cpu'.*{kind}"):
+            check_parameters(['DEVICE: str = "auto"'], {"DEVICE": kind})
+
+
+@pytest.mark.parametrize("value", ["gpu", "CPU", "cuda:0", ""])
+def test_an_unknown_device_is_named(value):
+    assert torch.__version__ in describe_machine(torch.device("cpu"))
+    with pytest.raises(ValueError, match=f"^device .*'cpu'.*{value}"):
+        pick_device(value)
+    with pytest.raises(ValueError, match=f"^DEVICE .*'cpu'.*{value}"):
+        check_parameters(['DEVICE: str = "auto"'], {"DEVICE": value})
+
+
+DIGEST = sha256(b"ponder 01 1a 0.25 -1.00 0.00").hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (0.25, -1, 0),
+        [0.2501, -1.001, -0.001],  # rounded, and no -0
+        torch.tensor([0.25, -1, 0]),
+        torch.tensor([[0.25], [-1], [0]], dtype=torch.float64, requires_grad=True),
+        lambda: (0.25, -1.0, 0.0),
+    ],
+)
+def test_a_hashed_answer_is_right_in_any_form(answer, capsys):
+    assert check_hashed(answer, "01 1a", DIGEST, decimals=2)
+    assert capsys.readouterr().out == "Right.\n"
+
+
+def raises():
+    raise ValueError("two\nlines")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "nothing written so far."),
+        (lambda: None, "nothing written so far."),
+        ((0.26, -1, 0), "not right, when rounded to 2 decimals."),
+        ((0.25, -1), "not right, when rounded to 2 decimals."),
+        ((-1, 0.25, 0), "not right, when rounded to 2 decimals."),
+        ([], "not right, when rounded to 2 decimals."),
+        (True, "not right, when rounded to 2 decimals."),
+        ((math.nan, -1, 0), "a number is not finite."),
+        ((math.inf, -1, 0), "a number is not finite."),
+        ("0.25", ""),
+        ({"a": 1}, ""),
+        (object(), ""),
+        (((0.25, -1), 0), ""),
+        (raises, "ValueError: two lines"),
+    ],
+)
+def test_a_wrong_hashed_answer_is_refused_in_one_line(answer, message, capsys):
+    assert not check_hashed(answer, "01 1a", DIGEST, decimals=2)
+    out = capsys.readouterr().out
+    assert out.startswith(f"Not yet: {message}")
+    assert out.count("\n") == 1
+
+
+def test_a_hashed_answer_is_right_for_one_problem_only(capsys):
+    assert not check_hashed((0.25, -1, 0), "01 1b", DIGEST, decimals=2)
+    assert not check_hashed((0.25, -1, 0), "01 1a", "", decimals=2)

@@ -1,0 +1,204 @@
+import itertools
+import math
+import re
+import tracemalloc
+from statistics import mean
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ponder_course.common.measures import best_halting
+from ponder_course.common.verdicts import count, difference, estimate, interval, paired, rank_p, span, verdict, welch
+
+numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=20)
+
+
+@given(numbers)
+def test_the_interval_is_that_of_students_t_test(values):
+    middle, low, high = interval(values)
+    assert middle == pytest.approx(mean(values))
+    error = stats.sem(values)
+    if error > 1e-9:
+        expected = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=error)
+        assert (low, high) == pytest.approx(expected)
+    assert low <= middle <= high
+
+
+def test_nineteen_of_twenty_intervals_hold_the_truth():
+    rng = np.random.default_rng(0)
+    contained = [low <= 3 <= high for _, low, high in (interval(list(rng.normal(3, 2, 5))) for _ in range(2000))]
+    assert 0.935 < sum(contained) / len(contained) < 0.965
+
+
+def test_runs_in_words():
+    assert span([0.1, 0.3, 0.2]) == "0.10 to 0.30"
+    assert span([0.5, 0.5], ".1%") == "50.0%"
+    assert span([]) == estimate([]) == "no runs"
+    assert estimate([1.0, 2.0, 3.0]) == "+2.00 [-0.48, +4.48], 3 runs"
+    assert estimate([1.0]) == "+1.00, one run"
+    assert count([0.97, 0.98, 0.1], 0.97) == "2 of 3"
+    assert math.isnan(interval([1.0])[1])
+
+
+def test_a_verdict_is_undecided_where_the_interval_holds_zero():
+    assert verdict([1.0, 2.0, 3.0]) == "undecided: +2.00 [-0.48, +4.48], 3 runs"
+    assert verdict([2.0, 2.5, 3.0]) == "more: +2.50 [+1.26, +3.74], 3 runs"
+    assert verdict([-2.0, -2.5, -3.0], ".1f", ("better", "worse")) == "worse: -2.5 [-3.7, -1.3], 3 runs"
+    assert verdict([2.0, 2.5]) == "too few runs: +2.25 [-0.93, +5.43], 2 runs"
+    assert verdict([]) == "too few runs: no runs"
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")  # scipy's, where all values of one side are equal
+@given(numbers, numbers)
+def test_a_difference_has_the_interval_of_welchs_t_test(a, b):
+    if np.var(a) + np.var(b) > 1e-9:
+        low, high = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+        found = [float(part) for part in re.findall(r"[+-][\d.]+(?:e[+-]\d+)?", difference(a, b, "+.6f"))[:3]]
+        assert found == pytest.approx([np.mean(b) - np.mean(a), low, high], abs=2e-6)
+
+
+def test_a_difference_is_of_the_second_less_the_first():
+    assert difference([0.1, 0.1], [0.3, 0.3]) == "+20.0% [+20.0%, +20.0%], 2 and 2 runs"
+    assert difference([0.1], [0.3, 0.3]) == "too few runs"
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
+def test_no_choice_of_steps_is_better_than_the_best(n_steps, batch_size, seed):
+    generator = torch.Generator().manual_seed(seed)
+    probs = torch.rand(n_steps, batch_size, generator=generator, dtype=torch.float64)
+    steps, accuracy = best_halting(probs)
+    assert steps == sorted(steps)
+    assert accuracy == sorted(accuracy)
+    for _ in range(30):
+        at = torch.randint(n_steps, (1, batch_size), generator=generator)
+        cost, right = (at + 1).double().mean().item(), probs.gather(0, at).mean().item()
+        for price in (1.0, 0.1, 0.01, 0.001):  # among those that are drawn
+            best = max(a - price * s for s, a in zip(steps, accuracy, strict=True))
+            assert right - price * cost <= best + 1e-6
+
+
+def test_a_line_that_is_known_at_step_3_costs_3_steps():
+    probs = torch.tensor([[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
+    assert {*zip(*best_halting(probs), strict=True)} == {(1.0, 0.75), (2.0, 1.0)}
+
+
+few = st.lists(st.integers(0, 6).map(float), min_size=2, max_size=5)
+
+
+@given(few, few)
+def test_the_p_of_ranks_is_that_of_all_divisions_into_two_groups(a, b):
+    values = a + b
+    rank = [sum(x < y for x in values) + (sum(x == y for x in values) + 1) / 2 for y in values]
+
+    def distance(chosen):
+        others = [i for i in range(len(values)) if i not in chosen]
+        return abs(sum(rank[i] for i in chosen) / len(chosen) - sum(rank[i] for i in others) / len(others))
+
+    ways = [distance(chosen) for chosen in itertools.combinations(range(len(values)), len(a))]
+    as_far = sum(one >= distance(range(len(a))) - 1e-9 for one in ways)
+    assert rank_p(a, b) == pytest.approx(as_far / len(ways))
+
+
+def test_ranks_of_five_and_five_that_do_not_overlap():
+    assert rank_p([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
+    assert rank_p([5.0] * 5, [5.0] * 5) == 1
+    assert math.isnan(rank_p([1.0], [2.0, 3.0]))
+
+
+def test_differences_are_paired_by_seed():
+    found = paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
+    assert found == "+0.50 [+0.50, +0.50], 3 runs, p = 0.700 by ranks"
+    assert paired([], []) == "no runs"
+    with pytest.raises(ValueError, match="zip"):
+        paired([1.0], [1.0, 2.0])
+
+
+OF_ONE = (span, interval, estimate, lambda values: count(values, 2), verdict)
+OF_TWO = (welch, difference, rank_p, paired)
+KINDS = {
+    "integers": list,
+    "an array of integers": np.array,
+    "of short ones": lambda values: np.array(values, np.uint8),
+    "a list of NumPy's": lambda values: list(np.array(values)),
+    "of arrays": lambda values: [np.array(value) for value in values],
+    "single precision": lambda values: np.array(values, np.float32),
+    "a tensor": torch.tensor,
+    "half a tensor": lambda values: torch.tensor(values, dtype=torch.bfloat16),
+    "with a gradient": lambda values: torch.tensor([float(value) for value in values], requires_grad=True),
+    "a list of tensors": lambda values: list(torch.tensor(values)),
+    "mixed": lambda values: [np.int64(values[0]), torch.tensor(values[1]), *map(np.float32, values[2:])],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_of_any_kind_say_what_floats_say(kind):
+    a, b = [1, 0, 1, 2], [3, 2, 3, 1]
+    for say in OF_ONE:
+        assert say(KINDS[kind](a)) == say([float(value) for value in a])
+        assert say(KINDS[kind](a[:2])) == say([float(value) for value in a[:2]])
+    for say in OF_TWO:
+        assert say(KINDS[kind](a), KINDS[kind](b)) == say([float(value) for value in a], [float(value) for value in b])
+
+
+def test_right_and_wrong_are_1_and_0():
+    for values in ([True, False, True], np.array([True, False, True]), torch.tensor([True, False, True])):
+        assert estimate(values) == estimate([1.0, 0.0, 1.0])
+        assert paired(values, values) == paired([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("wrong", [None, "0.5", 1j, [0.5], np.complex128(1), np.ma.masked, torch.ones(1)])
+def test_what_is_not_one_number_for_each_run_is_named(wrong):
+    for say in OF_ONE:
+        with pytest.raises(TypeError, match="values"):
+            say([0.5, wrong])
+    for say in OF_TWO:
+        with pytest.raises(TypeError, match="b"):
+            say([0.5, 0.25], [0.5, wrong])
+
+
+@pytest.mark.parametrize("diverged", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kind", [list, np.array, torch.tensor])
+def test_runs_that_diverged_are_counted_and_have_no_interval_and_no_p(diverged, kind):
+    values, others = kind([1.0, diverged, 2.0]), kind([2.0, 3.0, 4.0])
+    for say in (interval, estimate, verdict):
+        with pytest.raises(ValueError, match=r"values .* 1 of 3 runs"):
+            say(values)
+    for say in OF_TWO:
+        with pytest.raises(ValueError, match=r"a .* 1 of 3 runs"):
+            say(values, others)
+        with pytest.raises(ValueError, match=r"b .* 1 of 3 runs"):
+            say(others, values)
+
+
+def test_runs_that_diverged_are_seen_where_nothing_is_concluded():
+    for values in itertools.permutations([math.nan, 1.0, 2.0]):
+        assert span(values) == "1.00 to 2.00, 1 of 3 nan"
+        assert count(values, 1) == "2 of 3"
+    assert span([1.0, math.inf]) == "1.00 to inf"
+    assert span(np.array([1200, 900]), ",d") == "900 to 1,200"
+    assert span([math.nan]) == "nan"
+    assert estimate([math.nan]) == "+nan, one run"
+
+
+def test_ranks_of_many_values_are_drawn_alike_each_time_in_little_memory():
+    a, b = np.random.default_rng(0).normal([[0], [0.7]], 1, (2, 13))
+    tracemalloc.start()
+    p = rank_p(a, b)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200e6
+    assert p == rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, abs=0.002)
+
+
+def test_no_p_is_0_however_many_values_there_are():
+    assert 0 < rank_p(np.arange(80), np.arange(100, 180)) < 1e-4
+
+
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_the_p_of_fewer_ranks_is_exact(n):
+    a, b = np.random.default_rng(n).normal([[0], [1]], 1, (2, n))
+    assert rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-12)

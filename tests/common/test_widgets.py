@@ -1,0 +1,60 @@
+import html
+import re
+
+import ipywidgets
+import pytest
+
+from ponder_course.common import widgets
+from ponder_course.common.style import panels, slide
+
+SLIDERS = {"lambda_p": (0, 0.9, 0.1, 0.2), "steps": (1, 20, 1, 5)}
+
+
+@slide
+def bars(lambda_p, steps):
+    figure, (ax,) = panels(1)
+    ax.bar(range(1, steps + 1), [lambda_p * (1 - lambda_p) ** n for n in range(steps)])
+    return figure
+
+
+@pytest.fixture
+def explored(monkeypatch):
+    """The sliders by name, the picture, and the values that were drawn."""
+    shown, drawn = [], []
+
+    def draw(**values):
+        drawn.append(values)
+        return bars(**values), f'"{values["steps"]}" steps & 0 < lambda_p = {values["lambda_p"]:.1f}'
+
+    monkeypatch.setattr(widgets, "display", shown.append)
+    widgets.explore(draw, **SLIDERS)
+    ((rows, picture),) = [box.children for box in shown]
+    return {slider.description: slider for slider in rows.children}, picture, drawn
+
+
+def test_a_slider_for_each_argument_with_its_range(explored):
+    sliders, _, drawn = explored
+    assert list(sliders) == list(SLIDERS)
+    for name, slider in sliders.items():
+        assert (slider.min, slider.max, slider.step, slider.value) == SLIDERS[name]
+    assert type(sliders["lambda_p"]) is ipywidgets.FloatSlider
+    assert type(sliders["steps"]) is ipywidgets.IntSlider
+    assert drawn == [{"lambda_p": 0.2, "steps": 5}]
+
+
+def test_a_moved_slider_redraws(explored):
+    sliders, picture, drawn = explored
+    pictures = [picture.value]
+    for name, value in (("steps", 7), ("lambda_p", 0.5)):
+        sliders[name].value = value
+        pictures.append(picture.value)
+    assert drawn[1:] == [{"lambda_p": 0.2, "steps": 7}, {"lambda_p": 0.5, "steps": 7}]
+    assert len({re.search('src="data:image/png;base64,([^"]+)"', p)[1] for p in pictures}) == 3
+
+
+def test_the_sentence_is_the_alternative_text_and_stands_below(explored):
+    sliders, picture, _ = explored
+    sliders["steps"].value = 7
+    (alt,), (below,) = re.findall('alt="([^"]*)"', picture.value), re.findall("<p>(.*)</p>", picture.value)
+    assert html.unescape(alt) == html.unescape(below) == '"7" steps & 0 < lambda_p = 0.2'
+    assert not set('<"') & set(alt + below)

@@ -1,0 +1,190 @@
+import collections
+import dataclasses
+from typing import NamedTuple
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from benchmarks.peers import copy_cell
+from ponder_course.mnist_rotation.networks import MLPCell
+from ponder_utils.cells import GRUCell, RNNCell, start_cell
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.states import first_tensor, hidden_state, map_states, select_rows
+from ponder_utils.steps import RecurrentStep
+
+TORCHS = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell}
+RULES = ("sample", "quantile", "threshold", "most_probable", "fixed")
+
+
+@pytest.mark.parametrize("cell", [RNNCell, GRUCell])
+@pytest.mark.parametrize("state", [None, torch.randn(7, 8, generator=torch.Generator().manual_seed(0))])
+def test_cells_are_torchs_cells(cell, state):
+    theirs, ours, x = TORCHS[cell](5, 8), cell(5, 8), torch.randn(7, 5)
+    copy_cell(theirs, ours)
+    torch.testing.assert_close(ours(ours.start(x), state), theirs(x, state))
+    torch.testing.assert_close(ours(x, state), theirs(x, state))  # called like torch's
+
+
+@pytest.mark.parametrize("cell", [RNNCell, GRUCell, MLPCell])
+@pytest.mark.parametrize("hidden_size", [5, 8])
+def test_a_cell_never_skips_the_input(cell, hidden_size):
+    cell, x = cell(5, hidden_size), torch.randn(7, 5)
+    torch.testing.assert_close(cell(x), cell(cell.start(x), torch.zeros(7, hidden_size)))
+    z = cell.start(x)
+    assert cell.start(z) is z
+    with pytest.raises(ValueError, match=r"x must have input_size = 5 numbers per sample; got 6"):
+        cell(torch.randn(7, 6))
+
+
+@pytest.mark.parametrize("state", [None, torch.randn(7, 8, generator=torch.Generator().manual_seed(0))])
+def test_an_mlp_cell_is_two_layers_over_input_and_state(state):
+    cell, x = MLPCell(5, 8, dropout=0.5).eval(), torch.randn(7, 5)
+    h = torch.zeros(7, 8) if state is None else state
+    weights = torch.cat([cell.from_x.weight, cell.from_h.weight.T], dim=1)
+    between = (torch.cat([x, h], dim=1) @ weights.T + cell.from_x.bias + cell.from_h.bias).clamp(min=0)
+    expected = (between @ cell.to_h.weight.T + cell.to_h.bias).clamp(min=0)
+    torch.testing.assert_close(cell(cell.start(x), state), expected)
+
+
+def test_dropout_of_an_mlp_cell_is_drawn_anew_at_every_step_of_training_only():
+    cell, x = MLPCell(5, 64, dropout=0.5), torch.randn(7, 5)
+    z = cell.start(x)
+    assert not torch.equal(cell(z, None), cell(z, None))
+    cell.eval()
+    assert torch.equal(cell(z, None), cell(z, None))
+
+
+@pytest.mark.parametrize("cell", [RNNCell, GRUCell, MLPCell])
+def test_inputs_are_flattened_after_the_batch(cell):
+    cell, x = cell(6, 8), torch.randn(4, 2, 3)
+    torch.testing.assert_close(start_cell(cell, x), start_cell(cell, x.flatten(1)), rtol=0, atol=0)
+
+
+def test_states_of_one_part_of_two_and_of_none():
+    h, c, rows = torch.randn(4, 2), torch.randn(4, 2), torch.tensor([2, 0])
+    assert hidden_state(h) is h
+    assert hidden_state((h, c)) is h
+    assert torch.equal(select_rows(h, rows), h[[2, 0]])
+    both = select_rows((h, (c, None)), rows)
+    assert torch.equal(both[0], h[[2, 0]])
+    assert torch.equal(both[1][0], c[[2, 0]])
+    assert both[1][1] is None
+    other = select_rows({"list": [h, None], "h": c}, rows)
+    assert torch.equal(other["list"][0], h[[2, 0]])
+    assert torch.equal(other["h"], c[[2, 0]])
+    assert hidden_state([h, c]) is h
+
+
+@dataclasses.dataclass
+class Memory:
+    h: torch.Tensor
+    name: str
+    parts: dict
+    copies: int = dataclasses.field(init=False, default=3)
+
+
+class Pair(NamedTuple):
+    h: torch.Tensor
+    n: int
+
+
+tensors = st.integers(0, 99).map(lambda seed: torch.randn(4, 2, generator=torch.Generator().manual_seed(seed)))
+leaves = tensors | st.none() | st.integers() | st.text(max_size=3) | st.just(torch.tensor(7.0))
+trees = st.recursive(
+    leaves,
+    lambda parts: (
+        st.lists(parts, max_size=3)
+        | st.lists(parts, max_size=3).map(tuple)
+        | st.builds(Pair, parts, parts)
+        | st.dictionaries(st.text(max_size=2), parts, max_size=3)
+        | st.dictionaries(st.text(max_size=2), parts, max_size=3).map(lambda d: collections.defaultdict(list, d))
+        | st.builds(Memory, parts, st.text(max_size=3), st.dictionaries(st.text(max_size=2), parts, max_size=2))
+    ),
+    max_leaves=8,
+)
+
+
+def leaves_of(tree):
+    """All leaves of a tree, in order."""
+    if isinstance(tree, Memory):
+        tree = [tree.h, tree.name, tree.parts, tree.copies]
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    return [leaf for part in tree for leaf in leaves_of(part)] if isinstance(tree, list | tuple) else [tree]
+
+
+@given(trees)
+def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
+    rows = torch.tensor([2, 0])
+    selected = select_rows(state, rows)
+    assert type(selected) is type(state)
+    before, after = leaves_of(state), leaves_of(selected)
+    assert len(before) == len(after)
+    for one, two in zip(before, after, strict=True):
+        if isinstance(one, torch.Tensor) and one.ndim:
+            assert torch.equal(two, one[[2, 0]])
+        else:
+            assert two is one
+    if any(isinstance(leaf, torch.Tensor) and leaf.ndim for leaf in before):
+        assert len(first_tensor(state)) == 4
+        doubled = map_states(lambda one, two: one + two, state, state)
+        for one, two in zip(before, leaves_of(doubled), strict=True):
+            assert torch.equal(two, 2 * one) if isinstance(one, torch.Tensor) else two is one
+
+
+@pytest.mark.parametrize("nothing", [None, (), {"mask": None}, 3, [torch.tensor(1.0)], "text"])
+def test_an_input_without_a_batch_is_refused(nothing):
+    with pytest.raises(TypeError, match=r"x must be a tensor of shape \[batch, ...\], or a tuple, list, dict"):
+        first_tensor(nothing)
+
+
+class CountingLSTM(nn.LSTMCell):
+    rows = 0
+
+    def forward(self, x, state=None):
+        self.rows += len(x)
+        return super().forward(x, state)
+
+
+def test_pondernet_around_torchs_lstm_is_that_lstm():
+    model, x = PonderNet(RecurrentStep(nn.LSTMCell(6, 16), n_outputs=3), 5), torch.randn(20, 6)
+    y_hat, logits, _ = model(x)
+    state = (torch.zeros(20, 16), torch.zeros(20, 16))
+    for n in range(5):
+        state = model.step.cell(x, state)
+        heads = model.step.heads(state[0])
+        torch.testing.assert_close(y_hat[n], heads[:, :3])
+        torch.testing.assert_close(logits[n], heads[:, 3])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_pondernet_around_torchs_lstm_predicts_as_it_computes_forward(rule):
+    model, x = PonderNet(RecurrentStep(CountingLSTM(6, 16)), 9), torch.randn(40, 6)
+    nn.init.normal_(model.step.heads.weight, std=3)  # so that samples halt at different steps
+    nn.init.constant_(model.step.heads.bias, -1)
+    y_hat, _, log_p = model(x)
+    model.step.cell.rows = 0
+    parameters = {"step": 4} if rule == "fixed" else {}
+    got = model.predict(x, rule, generator=torch.Generator().manual_seed(0), check_every=1, **parameters)
+    assert model.step.cell.rows == got.computed.sum()
+    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(40)])
+    torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(40)])
+    if rule in ("sample", "quantile", "most_probable"):
+        assert len(got.computed.unique()) > 2
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: RNNCell(0, 8), ValueError, "input_size must be an integer >= 1; got 0"),
+        (lambda: GRUCell(4, 8.5), TypeError, "hidden_size must be an integer >= 1; got 8.5"),
+        (lambda: RNNCell(4, 8).start(torch.zeros(3, 5)), ValueError, "x must have input_size = 4 numbers .*; got 5"),
+        (lambda: RecurrentStep(nn.LSTMCell(4, 8), 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,258 @@
+"""What must run wherever the tensors are: on a GPU, and, where none is at hand, on devices that are not there.
+
+Those marked `cuda` need a GPU and are run by `make gpu`. The same run everywhere on `elsewhere`, which computes on the
+CPU and refuses to mix; and on a "cuda" of torch's `FakeTensorMode`, which knows shapes and devices and no values. There
+ACT (who has halted), the losses of places that are asked (boolean indices), `predict`, `evaluate` and the loop of
+training cannot run, nor autograd's backward pass, which looks for the driver of a GPU.
+"""
+
+import contextlib
+import re
+
+import elsewhere
+import pytest
+import torch
+from networks import NETWORKS, TASKS
+from running import NOTEBOOKS, namespace, run
+from small import Killed
+from torch import nn
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from ponder_course.common import notebook
+from ponder_utils import ParityTask, PonderNet, RNNStep, binary_correct, class_correct, evaluate, train
+from ponder_utils.rules import RULES
+
+needs_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+each_network = pytest.mark.parametrize("name", NETWORKS)
+PARAMETERS = {"fixed": {"step": 2}, "quantile": {"q": 0.7}}
+
+
+@pytest.fixture(params=["elsewhere", pytest.param("cuda", marks=[pytest.mark.cuda, needs_a_gpu])])
+def device(request, monkeypatch):
+    if request.param == "cuda":
+        yield torch.device("cuda")
+        return
+    with elsewhere.there(monkeypatch) as place:
+        yield place
+
+
+def draw(network):
+    return network.batch(torch.Generator().manual_seed(1))
+
+
+def made(network):
+    torch.manual_seed(0)
+    return network.model()
+
+
+def to(tree, device):
+    return tree_map(lambda part: part.to(device), tree)
+
+
+def assert_same(there, here):
+    for one, other in zip(tree_leaves(there), tree_leaves(here), strict=True):
+        if isinstance(other, torch.Tensor):
+            torch.testing.assert_close(one.cpu(), other, rtol=1e-4, atol=1e-4)
+
+
+@each_network
+def test_forward_loss_and_gradients_are_those_of_the_cpu(name, device):
+    network = NETWORKS[name]
+    found = {}
+    for where in ("cpu", device):
+        model, (x, y) = made(network).to(where), to(draw(network), where)
+        model.eval()  # no noise, no dropout
+        output = model(x)
+        terms = network.loss(made(network).to(where)(x) if "progressive" in name else output, y)
+        total = terms.total
+        total.backward()
+        gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
+        assert all(gradient.device == total.device for gradient in gradients)
+        found[str(where)] = ([] if "progressive" in name else [total.detach()], output[0].detach(), gradients)
+    assert found[str(device)][1].device.type == device.type
+    assert_same(found[str(device)], found["cpu"])
+
+
+@each_network
+def test_answers_that_halt_are_those_of_the_cpu(name, device):
+    network = NETWORKS[name]
+    x, y = draw(network)
+    for rule in RULES if isinstance(made(network), PonderNet) else ("none",):
+        options = PARAMETERS.get(rule, {})
+        if network.classes and rule in ("confidence", "entropy", "unchanged", "settled"):
+            options = {"classes": True}
+        if rule in ("none", "either") and network.classes:
+            continue
+        found = []
+        for where in ("cpu", device):
+            model = made(network).eval().to(where)
+            if rule == "none":
+                found.append(tuple(model(to(x, where))))
+            elif rule == "sample":
+                found.append(model.predict(to(x, where), rule, generator=torch.Generator().manual_seed(3)))
+            else:
+                found.append(model.predict(to(x, where), rule, check_every=1, **options))
+        assert tree_leaves(found[1])[0].device.type == device.type
+        assert_same(found[1], found[0])
+    if name.startswith(("03", "08 inference")):
+        correct = class_correct if network.classes else binary_correct
+        model = made(network)
+        found = [
+            tree_leaves(tuple(evaluate(model.to(where), *to((x, y), where), correct))) for where in (device, "cpu")
+        ]
+        assert found[0] == pytest.approx(found[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_batches_are_drawn_where_the_generator_is(name, device):
+    task = TASKS[name]
+    x, y = task.batch(5, torch.Generator(device).manual_seed(0))
+    assert all(part.device.type == device.type for part in tree_leaves((x, y)))
+    if hasattr(task, "needed_steps"):
+        assert task.needed_steps(x).device.type == device.type
+    if hasattr(task, "best_probs"):
+        assert task.best_probs(x, 4).device.type == device.type
+
+
+ON_CPU_OR_GPU = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=[pytest.mark.cuda, needs_a_gpu])])
+TRAINED = ("01 ACT", "03 GRU", "04 CNN, per sample", "05 parity, least, residual False", "07 mazes", "08 forests, now")
+
+
+@ON_CPU_OR_GPU
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_training_that_was_killed_goes_on(name, place, tmp_path):
+    """On batches that are drawn there; it ends with the weights of one that was not."""
+    network, weights = NETWORKS[name], []
+    options = {"checkpoint_every": 2, "progress": False, "log_every": 2, "lr": 1e-3}
+    for folder, kills in (("whole", []), ("killed", [3])):
+        for last in [*kills, 99]:
+            model, left = made(network).to(place), iter(range(last))
+
+            def batches(generator, left=left):
+                if next(left, None) is None:
+                    raise Killed
+                return network.batch(generator)
+
+            with pytest.raises(Killed) if last == 3 else contextlib.nullcontext():
+                rows = train(model, network.loss, batches, 4, checkpoint_dir=tmp_path / folder, **options)
+        weights.append([weight.detach().cpu() for weight in model.parameters()])
+    assert [row["update"] for row in rows] == [2, 4]
+    assert_same(*weights)
+
+
+class OnGPU:
+    """Batches that a GPU draws with the random numbers of everyone."""
+
+    def __iter__(self):
+        for _ in range(5):
+            x = torch.randn(8, 6, device="cuda")
+            yield x, (x.sum(1) > 0).float()
+
+
+@pytest.mark.cuda
+@needs_a_gpu
+def test_random_numbers_of_a_gpu_are_kept(tmp_path):
+    weights, options = [], {"lr": 1e-3, "log_every": 1, "checkpoint_every": 1, "progress": False}
+    for folder, ends in (("whole", [9]), ("cut", [3, 7, 9])):
+        for end in ends:
+            torch.manual_seed(end if end != ends[0] else 0)
+            model = nn.Sequential(nn.Linear(6, 1), nn.Dropout(0.5), nn.Flatten(0)).to("cuda")
+            loss = nn.BCEWithLogitsLoss()
+            train(model, loss, OnGPU(), end, checkpoint_dir=tmp_path / folder, **options)
+        weights.append(torch.cat([weight.detach().flatten().cpu() for weight in model.parameters()]))
+    assert torch.equal(*weights)
+
+
+class Forgetful(nn.Module):
+    """Keeps a tensor that is neither a parameter nor a buffer, and so stays on the CPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.step, self.offset = RNNStep(8, 16), torch.ones(8)
+
+    def forward(self, x, h):
+        return self.step(x + self.offset, h)
+
+
+def test_a_tensor_that_was_left_on_the_cpu_is_found(device):
+    x = ParityTask(8).batch(4)[0].to(device)
+    with pytest.raises(RuntimeError, match=r"elsewhere|same device"):
+        PonderNet(Forgetful(), 3).to(device)(x)
+    with pytest.raises(RuntimeError, match=r"elsewhere|same device"):
+        x + torch.ones(8)
+    with pytest.raises(RuntimeError, match=r"elsewhere|cpu|same device"):
+        torch.arange(4)[torch.ones(4, device=device, dtype=torch.bool)]
+    with pytest.raises(RuntimeError, match="generator"):
+        torch.rand(3, device=device, generator=torch.Generator())
+    assert (x[torch.arange(2)] * torch.tensor(2.0)).device.type == device.type  # these a GPU allows
+
+
+def can_be_faked():
+    """Whether a tensor moves to a GPU that is not there; torch 2.9 built for CUDA asks for a driver even then."""
+    try:
+        on_fake_cuda(FakeTensorMode(), torch.zeros(1))
+    except RuntimeError:
+        return False
+    return True
+
+
+def on_fake_cuda(mode, tree):
+    fakes = tree_map(lambda part: mode.from_tensor(part.detach()), tree)
+    with mode:
+        return to(fakes, "cuda")
+
+
+def model_on_fake_cuda(mode, model):
+    """The model with parameters and buffers there: `model.to` swaps, which fake tensors refuse."""
+    for part in model.modules():
+        for name, weight in part._parameters.items():
+            if weight is not None:
+                part._parameters[name] = nn.Parameter(on_fake_cuda(mode, weight), weight.requires_grad)
+        for name, buffer in part._buffers.items():
+            part._buffers[name] = on_fake_cuda(mode, buffer)
+    return model
+
+
+needs_a_fake = pytest.mark.skipif(not can_be_faked(), reason="this torch fakes no GPU where there is no driver")
+
+
+@needs_a_fake
+@each_network
+def test_forward_and_loss_on_a_fake_cuda(name):
+    network, mode = NETWORKS[name], FakeTensorMode()
+    x, y = on_fake_cuda(mode, draw(network))
+    model = model_on_fake_cuda(mode, made(network))
+    with mode:
+        if network.by_value == "forward":
+            with pytest.raises((DynamicOutputShapeException, DataDependentOutputException)):
+                model(x)
+            return
+        output = model(x)
+        assert {part.device.type for part in tree_leaves(tuple(output)) if isinstance(part, torch.Tensor)} == {"cuda"}
+        if network.by_value == "loss":
+            with pytest.raises((DynamicOutputShapeException, DataDependentOutputException)):
+                network.loss(output, y)
+            return
+        assert {term.device.type for term in network.loss(output, y)} == {"cuda"}
+
+
+@needs_a_fake
+def test_a_fake_cuda_finds_it_too():
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    x, model = on_fake_cuda(mode, ParityTask(8).batch(4)[0]), model_on_fake_cuda(mode, PonderNet(Forgetful(), 3))
+    with mode, pytest.raises(RuntimeError, match=r"cuda:0.*cpu"):
+        model(x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", NOTEBOOKS)
+def test_a_lesson_leaves_no_tensor_on_the_cpu(stem, monkeypatch):
+    names = namespace(monkeypatch)
+    monkeypatch.setattr(notebook, "pick_device", lambda *_: elsewhere.ELSEWHERE)
+    monkeypatch.setattr(notebook, "describe_machine", str)
+    cells = [cell.copy() for cell in NOTEBOOKS[stem]]
+    for cell in cells:  # other processes have no such device
+        cell.source = re.sub(r"^WORKERS: int = \d+", "WORKERS: int = 1", cell.source, flags=re.M)
+    with torch.random.fork_rng(), elsewhere.there(monkeypatch):
+        run(cells, names)

@@ -1,0 +1,122 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import EncodedStep, RecurrentStep
+
+
+def images(n=6, seed=0):
+    return torch.rand(n, 1, 28, 28, generator=torch.Generator().manual_seed(seed))
+
+
+def encoded():
+    return EncodedStep(ConvEncoder(16), RecurrentStep(MLPCell(16, 12, dropout=0.2), 10))
+
+
+STEPS = {"encoded": encoded, "conv": lambda: ConvStep(4, patch=4, n_outputs=10)}
+steps = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+
+
+@steps
+@pytest.mark.parametrize("rule", ["sample", "quantile", "threshold", "most_probable", "confidence"])
+def test_predictions_are_those_of_all_steps_at_the_step_of_halting(step, rule):
+    torch.manual_seed(0)
+    model, x = PonderNet(step(), 7).eval(), images(20)
+    got = model.predict(x, rule, **({"classes": True, "q": 0.2} if rule == "confidence" else {}))
+    y_hat, _, log_p = model(x)
+    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
+    torch.testing.assert_close(model.expectation(x).y_hat, (log_p.exp()[..., None] * y_hat).sum(0))
+
+
+@steps
+def test_every_weight_gets_a_gradient(step):
+    torch.manual_seed(0)
+    model = PonderNet(step(), 4)
+    y_hat, halt_logits, _ = model(images())
+    (y_hat.square().sum() + halt_logits.sum()).backward()
+    for name, weight in model.named_parameters():
+        assert weight.grad.abs().sum() > 0, name
+
+
+def test_the_encoder_runs_once_and_the_rest_is_as_if_it_ran_at_every_step():
+    step, x = encoded().eval(), images()
+    calls = []
+    step.encoder.register_forward_hook(lambda *_: calls.append(1))
+    fast = PonderNet(step, 6)(x)
+    assert len(calls) == 1
+
+    def encode_at_every_step(x, h):
+        return step.step(step.step.start(step.encoder(x))[0], h)
+
+    slow = PonderNet(encode_at_every_step, 6)(x)
+    assert len(calls) == 7
+    for ours, theirs in zip(fast, slow, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_an_encoder_that_nothing_follows_but_a_layer_is_that_composition():
+    step = EncodedStep(nn.Flatten(), RecurrentStep(MLPCell(784, 8), 3))
+    x = images()
+    inner = PonderNet(step.step, 3)(x.flatten(1))
+    for ours, theirs in zip(PonderNet(step, 3)(x), inner, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 7))
+def test_a_place_knows_of_no_patch_that_is_n_places_away_after_n_steps(row, column, n):
+    torch.manual_seed(0)
+    step, x = ConvStep(8, patch=4, n_outputs=10), images(1)
+    changed = x.clone()
+    changed[:, :, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += 3
+    states = []
+    for image in (x, changed):
+        z, h = step.start(image)
+        for _ in range(n):
+            _, h, _ = step(z, h)
+        states.append(h)
+    differs = (states[0] != states[1]).any(1)[0]
+    places = torch.arange(7)
+    near = ((places - row).abs()[:, None] < n) & ((places - column).abs()[None] < n)
+    assert not differs[~near].any()
+    assert differs[row, column]
+
+
+def test_one_step_of_a_conv_step_by_hand():
+    step, x = ConvStep(3, patch=14, n_outputs=2), images(2)
+    z, h = step.start(x)
+    patches = x.unfold(2, 14, 14).unfold(3, 14, 14).flatten(-2)  # [2, 1, 2, 2, 196]
+    by_hand = torch.einsum("bcijp,kcp->bkij", patches, step.from_x.weight.flatten(2)) + step.from_x.bias[:, None, None]
+    torch.testing.assert_close(z, by_hand)
+    assert not h.any()
+    h = torch.randn(2, 3, 2, 2, generator=torch.Generator().manual_seed(1))
+    y_hat, after, halt_logit = step(z, h)
+    torch.testing.assert_close(after, h + (step.from_h(h) + z).clamp(min=0))
+    read = torch.cat([after.flatten(2).mean(2), after.flatten(2).max(2).values], dim=1)
+    out = read @ step.heads.weight.T + step.heads.bias
+    torch.testing.assert_close(y_hat, out[:, :2])
+    torch.testing.assert_close(halt_logit, out[:, 2])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: ConvEncoder()(images()[:, 0]),
+            ValueError,
+            r"x must have shape \[batch, 1, 28, 28\]; got \[6, 28, 28\]",
+        ),
+        (lambda: ConvEncoder(0), ValueError, "n_features must be an integer >= 1; got 0"),
+        (lambda: ConvStep(4, 5, 10).start(images()), ValueError, r"multiples of patch = 5; got \[6, 1, 28, 28\]"),
+        (lambda: ConvStep(4, 4, 10).start(images()[:, 0]), ValueError, r"\[batch, 1, H, W\]"),
+        (lambda: ConvStep(4, 4, 1), ValueError, "n_outputs must be an integer >= 2; got 1"),
+        (lambda: ConvStep(0, 4, 10), ValueError, "channels must be an integer >= 1; got 0"),
+        (lambda: MLPCell(0, 4), ValueError, "input_size must be an integer >= 1; got 0"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

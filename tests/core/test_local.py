@@ -1,0 +1,402 @@
+"""Who can know of what after n steps: exactly nobody outside the light cone, and everybody within."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from ponder_course.mnist_rotation.networks import ConvStep
+from ponder_utils.local import LocalStep, light_cone
+from ponder_utils.losses import PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks import AdditionTask, LineParityTask
+from ponder_utils.training import train
+
+LINE, GRID = (17,), (11, 9)
+CASES = list(itertools.product((LINE, GRID), (3, 5), (False, True), ("least", "pooled")))
+cases = pytest.mark.parametrize(("shape", "kernel", "residual", "vote"), CASES)
+
+
+class Everywhere(LocalStep):
+    """Not local: every place is told a little of the mean."""
+
+    def move(self, z, h):
+        h = super().move(z, h)
+        return h + 1e-3 * h.flatten(2).mean(2).view(*h.shape[:2], *[1] * (h.ndim - 2))
+
+
+def a_step(shape, kernel=3, residual=False, vote="least", kind=LocalStep, channels=8):
+    torch.manual_seed(0)
+    return kind(2, channels, len(shape), kernel, residual, vote)
+
+
+def mean_of_places(y_hat, y):
+    return binary_cross_entropy_with_logits(y_hat, y, reduction="none").flatten(1).mean(1)
+
+
+def trained(step, task, n_steps=8, n_updates=20):
+    """After a few updates: its weights are no longer those that a seed has drawn."""
+    before = [weight.clone() for weight in step.parameters()]
+    loss_fn = PonderLoss(mean_of_places, 0.2, 0.01)
+    train(PonderNet(step, n_steps), loss_fn, lambda g: task.batch(16, g), n_updates, lr=1e-2, progress=False)
+    assert all((weight != old).any() for weight, old in zip(step.parameters(), before, strict=True))
+    return step
+
+
+@torch.no_grad()
+def thoughts(step, x, n_steps):
+    """State and answer after each step: [n_steps, channels, *places] and [n_steps, ...], of one x [1, ...]."""
+    states, answers = [], []
+    z, h = step.start(x)
+    for _ in range(n_steps):
+        y_hat, h, _ = step(z, h)
+        states.append(h[0])
+        answers.append(y_hat[0])
+    return torch.stack(states), torch.stack(answers)
+
+
+def turned(x, place):
+    """x with another input at one place."""
+    x = x.clone()
+    x[(..., *place)] = 1 - x[(..., *place)]
+    return x
+
+
+def who_notices(step, x, place, n_steps):
+    """Whose state, and whose answer, is not the same to the last bit if one place is another: [n_steps, *places]."""
+    (states, answers), (other_states, other_answers) = (thoughts(step, line, n_steps) for line in (x, turned(x, place)))
+    return (states != other_states).any(1), answers != other_answers
+
+
+def edge(cone):
+    """The places that have come into the cone with this step."""
+    return cone & ~torch.cat([torch.zeros_like(cone[:1]), cone[:-1]])
+
+
+def each_place(noticed):
+    return noticed.flatten(1).any(1)
+
+
+def coins(shape, seed=0):
+    return torch.rand(1, 2, *shape, generator=torch.Generator().manual_seed(seed)).round()
+
+
+PLACES = {LINE: [(8,), (0,), (16,), (5,)], GRID: [(5, 4), (0, 0), (10, 3), (2, 8)]}
+
+
+@cases
+def test_nobody_outside_the_light_cone_notices_and_its_edge_does(shape, kernel, residual, vote):
+    step, n_steps = a_step(shape, kernel, residual, vote), 6
+    for seed, place in enumerate(PLACES[shape]):
+        cone = light_cone(place, shape, n_steps, kernel)
+        states, answers = who_notices(step, coins(shape, seed), place, n_steps)
+        assert not (states | answers)[~cone].any()
+        assert answers[(0, *place)]
+        reached = each_place(edge(cone))
+        assert reached[:2].all()
+        assert torch.equal(each_place(states & edge(cone)), reached)
+        assert torch.equal(each_place(answers & edge(cone)), reached)
+
+
+class NearAOne:
+    """On grids: is there a 1 at most two cells away?"""
+
+    def batch(self, batch_size, generator):
+        x = torch.rand(batch_size, 2, 9, 9, generator=generator).round()
+        return x, nn.functional.max_pool2d(x[:, 0], 5, stride=1, padding=2)
+
+
+@cases
+def test_nor_does_anybody_after_training(shape, kernel, residual, vote):
+    task = LineParityTask(17) if shape == LINE else NearAOne()
+    step = trained(a_step(shape, kernel, residual, vote), task)
+    for seed, place in enumerate(PLACES[shape]):
+        cone = light_cone(place, shape, 6, kernel)
+        states, answers = who_notices(step, coins(shape, seed), place, 6)
+        assert not (states | answers)[~cone].any()
+        assert answers[cone].any()
+
+
+@given(st.sampled_from(CASES), st.data())
+def test_the_light_cone_is_that_of_any_place_and_any_shape(case, data):
+    sides, kernel, residual, vote = case
+    shape = tuple(data.draw(st.integers(1, 9)) for _ in sides)
+    place = tuple(data.draw(st.integers(0, side - 1)) for side in shape)
+    n_steps = data.draw(st.integers(1, 6))
+    x = coins(shape, data.draw(st.integers(0, 10**6)))
+    states, answers = who_notices(a_step(shape, kernel, residual, vote), x, place, n_steps)
+    cone = light_cone(place, shape, n_steps, kernel)
+    assert not (states | answers)[~cone].any()
+    assert states[(0, *place)]
+
+
+@cases
+def test_a_term_that_is_not_local_is_noticed(shape, kernel, residual, vote):
+    place = PLACES[shape][1]
+    states, answers = who_notices(a_step(shape, kernel, residual, vote, Everywhere), coins(shape), place, 3)
+    cone = light_cone(place, shape, 3, kernel)
+    assert states[~cone].any()
+    assert answers[~cone].any()
+
+
+@pytest.mark.parametrize("train_it", [False, True])
+def test_a_conv_step_has_the_light_cone_of_its_patches(train_it):
+    torch.manual_seed(0)
+    step = ConvStep(8, patch=4, n_outputs=10)
+    generator = torch.Generator().manual_seed(0)
+    x, classes = torch.rand(64, 1, 28, 28, generator=generator), torch.randint(10, (64,), generator=generator)
+    if train_it:
+        loss_fn = PonderLoss(lambda y_hat, y: nn.functional.cross_entropy(y_hat, y, reduction="none"), 0.2, 0.01)
+        train(PonderNet(step, 5), loss_fn, lambda g: (x, classes), 20, lr=1e-2, progress=False)
+    for row, column in [(3, 3), (0, 0), (6, 2)]:
+        changed = x[:1].clone()
+        changed[..., 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += 1
+        ours, theirs = (thoughts(step, image, 5)[0] for image in (x[:1], changed))
+        noticed, cone = (ours != theirs).any(1), light_cone((row, column), (7, 7), 5)
+        assert not noticed[~cone].any()
+        assert noticed[0, row, column]
+        if not train_it:
+            assert torch.equal(each_place(noticed & edge(cone)), each_place(edge(cone)))
+
+
+def grown(place, shape, n_steps, kernel):
+    """The sets of places that news from one place has come to: at every step each tells all that its kernel covers."""
+    known, cone = {place}, []
+    for _ in range(n_steps):
+        cone.append(known)
+        around = range(-(kernel // 2), kernel // 2 + 1)
+        moves = itertools.product(around, repeat=len(shape))
+        heard = {tuple(p + d for p, d in zip(at, move, strict=True)) for move in moves for at in known}
+        known = {at for at in heard if all(0 <= p < side for p, side in zip(at, shape, strict=True))}
+    return cone
+
+
+@given(st.lists(st.integers(1, 7), min_size=1, max_size=3), st.sampled_from([1, 3, 5, 7]), st.integers(1, 6), st.data())
+def test_the_light_cone_grows_by_a_kernel_a_step(sides, kernel, n_steps, data):
+    place = tuple(data.draw(st.integers(0, side - 1)) for side in sides)
+    cone = light_cone(place, tuple(sides), n_steps, kernel)
+    assert cone.shape == (n_steps, *sides)
+    assert cone.dtype == torch.bool
+    for ours, slow in zip(cone, grown(place, tuple(sides), n_steps, kernel), strict=True):
+        assert {tuple(at) for at in ours.nonzero().tolist()} == slow
+    if kernel == 3:
+        assert torch.equal(cone, light_cone(place, tuple(sides), n_steps))
+
+
+def parity_lines(length, n_places=16, first=3):
+    """A line with one segment of this length and others around it, and the same with the segment's first bit turned."""
+    x = coins((n_places,), seed=length)
+    x[0, 1] = 1
+    x[0, 1, first + 1 : first + length] = 0
+    other = x.clone()
+    other[0, 0, first] = 1 - other[0, 0, first]
+    return x, other, first + length - 1
+
+
+def addition_lines(length, n_places=18, source=3):
+    """A pair of numbers with two zeros at the source, passed on by all places after it: and the same with two ones."""
+    x = coins((n_places,), seed=length)
+    x[0, 1, source + 1 :] = 1 - x[0, 0, source + 1 :]
+    x[0, :, source] = 0
+    other = x.clone()
+    other[0, :, source] = 1
+    return x, other, source + length - 1
+
+
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("train_it", [False, True])
+@pytest.mark.parametrize(
+    ("task", "pair_of", "lengths"),
+    [(LineParityTask, parity_lines, range(1, 14)), (AdditionTask, addition_lines, range(2, 15))],
+)
+def test_nobody_can_know_before_the_needed_step(task, pair_of, lengths, train_it, residual):
+    step = a_step(LINE, residual=residual)
+    if train_it:
+        step = trained(step, task(16))
+    for length in lengths:
+        x, other, place = pair_of(length)
+        assert task.needed_steps(x)[0, place] == task.needed_steps(other)[0, place] == length
+        assert task.answers(x)[0, place] != task.answers(other)[0, place]
+        ours, theirs = (thoughts(step, line, length)[1][:, place] for line in (x, other))
+        assert torch.equal(ours[:-1], theirs[:-1])
+        if not train_it and length <= 6:
+            assert ours[-1] != theirs[-1]
+
+
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("train_it", [False, True])
+def test_nobody_can_know_that_the_line_has_no_more_places_before_the_needed_step(train_it, residual):
+    """A line where every place passes on, and the same with two ones in front."""
+    step = a_step(LINE, residual=residual)
+    if train_it:
+        step = trained(step, AdditionTask(16))
+    for n_places in (1, 4, 7, 8, 11, 16):
+        x = coins((n_places,), seed=n_places)
+        x[0, 1] = 1 - x[0, 0]
+        longer = torch.cat([torch.ones(1, 2, 1), x], dim=2)
+        need = AdditionTask.needed_steps(x)[0]
+        assert torch.equal(need, AdditionTask.needed_steps(longer)[0, 1:])  # the ones stand where the edge was
+        assert (AdditionTask.answers(x) != AdditionTask.answers(longer)[:, 1:]).all()
+        ours, theirs = (thoughts(step.double(), line.double(), n_places + 1)[0] for line in (x, longer))
+        gap = (ours - theirs[..., 1:]).abs().amax(1)
+        n = torch.arange(1, n_places + 2)[:, None]
+        # Not to the last bit: for lines of another length, torch may add up the same numbers in another order. It moves
+        # a state by 1e-15 or so, and what there is to know by much more.
+        assert gap[n < need].max() < 1e-12
+        assert (gap[n == need] > 1e-11).all()
+
+
+def by_hand(step, x, h):
+    """One step of a `LocalStep` for one line or grid, place by place in Python's floats: answers, state, votes."""
+    from_x, x_bias, from_h, h_bias, read, read_bias = (
+        part.double()
+        for layer in (step.from_x, step.from_h, step.heads)
+        for part in (layer.weight.detach(), layer.bias.detach())
+    )
+    shape, reach = x.shape[1:], step.from_h.kernel_size[0] // 2
+    around = list(itertools.product(range(-reach, reach + 1), repeat=len(shape)))
+    state, heads = torch.zeros(h.shape, dtype=torch.float64), torch.zeros(len(read), *shape, dtype=torch.float64)
+    for place in itertools.product(*map(range, shape)):
+        heard = from_x.flatten(1) @ x[(slice(None), *place)].double() + x_bias + h_bias
+        for move in around:
+            there = tuple(p + d for p, d in zip(place, move, strict=True))
+            if all(0 <= p < side for p, side in zip(there, shape, strict=True)):
+                weight = from_h[(slice(None), slice(None), *[d + reach for d in move])]
+                heard = heard + weight @ h[(slice(None), *there)].double()
+        here = h[(slice(None), *place)].double() + heard.clamp(min=0) if step.residual else heard.tanh()
+        state[(slice(None), *place)] = here
+        heads[(slice(None), *place)] = read.flatten(1) @ here + read_bias
+    return state, heads
+
+
+@pytest.mark.parametrize("shape", [(6,), (4, 5)])
+@pytest.mark.parametrize(("kernel", "residual", "vote"), [(3, False, "least"), (5, True, "pooled")])
+def test_one_step_by_hand(shape, kernel, residual, vote):
+    step, x = a_step(shape, kernel, residual, vote, channels=4), torch.randn(3, 2, *shape)
+    z, h = step.start(x)
+    assert h.shape == (3, 4, *shape)
+    assert not h.any()
+    for state in (h, torch.randn(3, 4, *shape)):
+        y_hat, after, votes = step(z, state)
+        assert y_hat.shape == (3, *shape)
+        assert votes.shape == (3,)
+        for row in range(3):
+            slow, heads = by_hand(step, x[row], state[row])
+            torch.testing.assert_close(after[row].double(), slow, rtol=1e-5, atol=1e-5)
+            torch.testing.assert_close(y_hat[row].double(), heads[0], rtol=1e-5, atol=1e-5)
+            if vote == "least":
+                a_n = min(heads[1].flatten().tolist())
+            else:
+                places = slow.flatten(1)
+                read = torch.cat([places.sum(1) / places.shape[1], places.max(1).values])
+                a_n = (step.pooled.weight[0].double() @ read + step.pooled.bias.double()).item()
+            assert votes[row].item() == pytest.approx(a_n, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("shape", [LINE, GRID])
+def test_the_least_vote_is_that_of_the_place_that_is_least_ready(shape):
+    step, x = a_step(shape), torch.randn(20, 2, *shape)
+    z, h = step.start(x)
+    for _ in range(4):
+        _, h, votes = step(z, h)
+        at_places = step.heads(h)[:, 1].flatten(1)
+        assert torch.equal(votes, at_places.sort(1).values[:, 0])
+        assert len(at_places.argmin(1).unique()) > 1
+
+
+@cases
+def test_every_weight_gets_a_gradient(shape, kernel, residual, vote):
+    model = PonderNet(a_step(shape, kernel, residual, vote), 4)
+    y_hat, halt_logits, _ = model(coins(shape))
+    (y_hat.square().sum() + halt_logits.square().sum()).backward()
+    for name, weight in model.named_parameters():
+        assert weight.grad.abs().sum() > 0, name
+
+
+@cases
+@pytest.mark.parametrize("rule", ["sample", "most_probable", "settled"])
+def test_predictions_are_those_of_all_steps_at_the_step_of_halting(rule, shape, kernel, residual, vote):
+    model = PonderNet(a_step(shape, kernel, residual, vote), 7)
+    x = torch.randn(20, 2, *shape, generator=torch.Generator().manual_seed(0))
+    got = model.predict(x, rule)
+    y_hat, _, log_p = model(x)
+    assert y_hat.shape == (7, 20, *shape)
+    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
+    torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(20)])
+    weights = log_p.exp().view(7, 20, *[1] * len(shape))
+    torch.testing.assert_close(model.expectation(x).y_hat, (weights * y_hat).sum(0))
+
+
+@pytest.mark.parametrize("vote", ["least", "pooled"])
+@pytest.mark.parametrize("residual", [False, True])
+def test_noise_is_for_training_only_and_of_the_size_that_is_asked_for(vote, residual):
+    step = LocalStep(2, 64, vote=vote, residual=residual, noise=0.3)
+    x = torch.randn(50, 2, 20)
+    z, h = step.start(x)
+    quiet = step.eval().move(z, h)
+    assert torch.equal(step.move(z, h), quiet)
+    one, two = (step.train().move(z, h) for _ in range(2))
+    assert not torch.equal(one, two)
+    for shaken in (one, two):
+        noise = (shaken - quiet).flatten()
+        assert noise.mean().item() == pytest.approx(0, abs=0.01)
+        assert noise.std().item() == pytest.approx(0.3, rel=0.02)
+        assert noise.abs().max() > 0.9
+    y_hat, after, _ = step(z, h)
+    assert not torch.equal(after, step(z, h)[1])
+    torch.testing.assert_close(y_hat, step.heads(after)[:, 0])  # read from what is handed on
+    step.noise = 0.0
+    assert torch.equal(step.move(z, h), quiet)
+
+
+def test_a_network_for_short_lines_takes_longer_ones():
+    model = PonderNet(a_step(LINE), 5)
+    for n_places in (1, 2, 30):
+        assert model(coins((n_places,))).y_hat.shape == (5, 1, n_places)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: LocalStep(0, 4), ValueError, "in_channels must be an integer >= 1; got 0"),
+        (lambda: LocalStep(2, 4.0), TypeError, "channels must be an integer >= 1; got 4.0"),
+        (lambda: LocalStep(2, 4, 3), ValueError, r"dimensions must be an integer in \[1, 2\]; got 3"),
+        (lambda: LocalStep(2, 4, kernel=0), ValueError, "kernel must be an integer >= 1; got 0"),
+        (lambda: LocalStep(2, 4, kernel=4), ValueError, "kernel must be odd; got 4"),
+        (lambda: LocalStep(2, 4, residual="x"), TypeError, "residual must be True or False; got 'x'"),
+        (lambda: LocalStep(2, 4, residual=1), TypeError, "residual must be True or False; got 1"),
+        (lambda: light_cone((1,), (4,), 3, kernel=2), ValueError, "kernel must be odd; got 2"),
+        (lambda: light_cone((1,), (4,), 3, kernel=0), ValueError, "kernel must be an integer >= 1; got 0"),
+        (lambda: light_cone((4,), (4,), 3), ValueError, r"place must be an integer in \[0, 3\]; got 4"),
+        (lambda: light_cone((1,), (4,), 0), ValueError, "n_steps must be an integer >= 1; got 0"),
+        (
+            lambda: light_cone((1, 1), (4,), 3),
+            ValueError,
+            r"place must have one number per side of .*\(4,\); got \(1, 1\)",
+        ),
+        (lambda: LocalStep(2, 4, noise=-0.1), ValueError, r"noise must be a number in \[0, inf\); got -0.1"),
+        (lambda: LocalStep(2, 4, noise=None), TypeError, "noise must be a number .*; got None"),
+        (lambda: LocalStep(2, 4, vote="mean"), ValueError, "vote must be one of 'least', 'pooled'; got 'mean'"),
+        (
+            lambda: LocalStep(2, 4).start(torch.zeros(3, 8)),
+            ValueError,
+            r"x must have shape \[batch, 2, places\]; got \[3, 8\]",
+        ),
+        (lambda: LocalStep(2, 4).start(torch.zeros(3, 1, 8)), ValueError, r"\[batch, 2, places\]; got \[3, 1, 8\]"),
+        (lambda: LocalStep(2, 4).start(torch.zeros(8)), ValueError, r"\[batch, 2, places\]; got \[8\]"),
+        (lambda: LocalStep(2, 4, 2).start(torch.zeros(3, 2, 8)), ValueError, r"\[batch, 2, H, W\]; got \[3, 2, 8\]"),
+        (lambda: ConvStep(4, 0, 10), ValueError, "patch must be an integer >= 1; got 0"),
+        (
+            lambda: ConvStep(4, 4, 10).start(torch.zeros(1, 1, 8, 10)),
+            ValueError,
+            r"x must have shape \[batch, 1, H, W\] with H and W multiples of patch = 4; got \[1, 1, 8, 10\]",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,510 @@
+"""What belongs to a run: its batches, the numbers of its network and its loss, and rows that do not change later."""
+
+import functools
+import json
+import os
+import random
+from collections import OrderedDict, namedtuple
+
+import numpy as np
+import pytest
+import torch
+from small import TASK, Killed, cross_entropy, draw, make, weights
+from torch import distributed, nn
+from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler
+
+from ponder_course.common.curriculum import Curriculum
+from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RNNStep, TransformerStep, cool_down, train
+from ponder_utils.checkpoints import load_checkpoint
+from ponder_utils.evaluation import evaluate
+from ponder_utils.losses import FixedDepthLoss
+
+X, Y = TASK.batch(40, torch.Generator().manual_seed(3))
+OPTIONS = {"lr": 1e-2, "log_every": 1, "checkpoint_every": 1, "progress": False}
+N_BATCHES = 5  # in an epoch
+AUGMENTED = {"none": float, "torch": lambda: torch.randn(()).item(), "python": random.random, "numpy": np.random.rand}
+
+
+class Noisy(Dataset):
+    def __init__(self, noise="none"):
+        self.noise = AUGMENTED[noise]
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, n):
+        return X[n] + self.noise(), Y[n]
+
+
+class Drawn(IterableDataset):
+    def __iter__(self):
+        for n in range(40):
+            yield X[n] + random.random(), Y[n]
+
+
+class WithGenerator(Noisy):
+    """Its random numbers are in no checkpoint, and nobody can seed them anew."""
+
+    def __init__(self):
+        self.noise = np.random.default_rng(5).random
+
+
+class Wrapped:
+    def __init__(self, *loaders):
+        self.loaders = list(loaders)
+
+    def __iter__(self):
+        for loader in self.loaders:
+            yield from loader
+
+
+class Unseen:
+    """An iterable that does not show the loader which it reads."""
+
+    def __init__(self, loader):
+        self.read = lambda: iter(loader)
+
+    def __iter__(self):
+        return self.read()
+
+
+class Stream:
+    def __iter__(self):
+        while True:
+            yield TASK.batch(8)
+
+
+def sampled(data, seed=9):
+    sampler = RandomSampler(data, generator=torch.Generator().manual_seed(seed))
+    return DataLoader(data, batch_sampler=BatchSampler(sampler, 8, False))
+
+
+def by_python(generator):
+    x, y = draw(generator)
+    return x + random.random() + np.random.rand(), y  # noqa: NPY002
+
+
+class Sequence:
+    """What is read by its indices."""
+
+    def __getitem__(self, n):
+        if n == N_BATCHES:
+            raise IndexError
+        return X[8 * n : 8 * n + 8], Y[8 * n : 8 * n + 8]
+
+
+KEPT = {
+    "by indices": Sequence,
+    "data that are drawn as they are read": lambda: DataLoader(Drawn(), 8),
+    "a batch sampler with a generator": lambda: sampled(Noisy()),
+    "within another iterable": lambda: Wrapped(sampled(Noisy())),
+    "two of them": lambda: Wrapped(sampled(Noisy()), sampled(Noisy(), seed=4)),
+    "a sampler that draws as it goes": lambda: DataLoader(
+        Noisy(), 8, sampler=RandomSampler(Noisy(), True, 40, generator=torch.Generator())
+    ),
+    "torch's random": lambda: DataLoader(Noisy("torch"), 8, shuffle=True),
+    "Python's random": lambda: DataLoader(Noisy("python"), 8, shuffle=True),
+    "NumPy's random": lambda: DataLoader(Noisy("numpy"), 8, shuffle=True),
+    "workers": lambda: DataLoader(Noisy("python"), 8, shuffle=True, num_workers=1),
+    "without an end": Stream,
+    "by functions": lambda: by_python,
+}
+
+
+class ByPython(RNNStep):
+    """Draws from Python's and NumPy's random numbers in its forward pass."""
+
+    def start(self, x):
+        return super().start(x + random.random() + np.random.rand())  # noqa: NPY002
+
+
+def rows_of(batches, folder, n_updates, step=RNNStep):
+    """The rows of a training in what might be another process."""
+    torch.manual_seed(0)
+    random.seed(n_updates)  # whatever they are at the start of a process
+    np.random.seed(n_updates)  # noqa: NPY002
+    model, loss = make(step=step)
+    rows = train(model, loss, batches, n_updates, checkpoint_dir=folder, **OPTIONS)
+    return rows, weights(model)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"), [*((kind, RNNStep) for kind in KEPT), ("Python's random", ByPython), ("by functions", ByPython)]
+)
+@pytest.mark.parametrize("killed_after", [3, 12])
+def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_path, kind, step, killed_after):
+    def until(killed):
+        model, loss = make(step=step)
+
+        def die(row):
+            if row["update"] == killed + 1:
+                raise Killed
+
+        random.seed(1)
+        np.random.seed(1)  # noqa: NPY002
+        folder = tmp_path / ("whole" if killed == 99 else "killed")
+        return train(model, loss, KEPT[kind](), 17, log=die, checkpoint_dir=folder, **OPTIONS), weights(model)
+
+    rows, kept = until(99)
+    with pytest.raises(Killed):
+        until(killed_after)
+    assert load_checkpoint(tmp_path / "killed/last.pt")["update"] == killed_after
+    again, resumed = rows_of(KEPT[kind](), tmp_path / "killed", 17, step)
+    assert again == rows
+    assert torch.equal(resumed, kept)
+
+
+def test_a_training_leaves_the_random_numbers_of_others_alone():
+    """But for those that the model itself draws."""
+    numbers = []
+    for batches in ((lambda generator: draw(generator)), DataLoader(Noisy("python"), 8)):
+        rows_of(batches, None, 3)
+        numbers.append((random.random(), np.random.rand(), torch.rand(()).item()))  # noqa: NPY002
+    assert numbers[0] == numbers[1]
+
+
+def test_a_whole_epoch_holds_every_sample_once():
+    seen = []
+
+    class Kept(Noisy):
+        def __getitem__(self, n):
+            seen.append(n)
+            return super().__getitem__(n)
+
+    rows_of(DataLoader(Kept(), 8, shuffle=True), None, 2 * N_BATCHES)
+    assert sorted(seen[:40]) == sorted(seen[40:]) == list(range(40))
+    assert seen[:40] != seen[40:]
+
+
+class Fewer(Noisy):
+    def __len__(self):
+        return 16
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "n_updates"),
+    [
+        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 32), 3),
+        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Fewer(), 8), 3),
+        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 4), 3),
+        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy("torch"), 8), 3),
+        (lambda: DataLoader(Noisy(), 8, shuffle=True), lambda: DataLoader(Noisy(), 8), 3),
+        (lambda: DataLoader(WithGenerator(), 8), lambda: DataLoader(WithGenerator(), 8), 8),
+        (lambda: Unseen(sampled(Noisy())), lambda: Unseen(sampled(Noisy())), 8),
+    ],
+    ids=["sizes", "data", "halves", "noise", "order", "a generator of the data", "a generator that is not seen"],
+)
+def test_other_batches_than_in_the_checkpoint_are_refused_before_anything_is_written(
+    tmp_path, before, after, n_updates
+):
+    rows_of(before(), tmp_path, n_updates)
+    model, loss = make(seed=7)
+    kept = weights(model)
+    with pytest.raises(ValueError, match="batches are others than in the checkpoint"):
+        train(model, loss, after(), n_updates + 10, checkpoint_dir=tmp_path, **OPTIONS)
+    assert torch.equal(weights(model), kept)
+
+
+def test_a_generator_of_the_data_is_kept_as_long_as_it_is_read_from_its_start(tmp_path):
+    rows, kept = rows_of(DataLoader(WithGenerator(), 8), None, 9)
+    rows_of(DataLoader(WithGenerator(), 8), tmp_path, 3)
+    again, resumed = rows_of(DataLoader(WithGenerator(), 8), tmp_path, 9)
+    assert again == rows
+    assert torch.equal(resumed, kept)
+
+
+@pytest.mark.parametrize("wrap", [lambda loader: loader, Wrapped])
+def test_persistent_workers_are_refused_where_there_are_checkpoints_alone(tmp_path, wrap):
+    batches = wrap(DataLoader(Noisy(), 8, num_workers=1, persistent_workers=True))
+    with pytest.raises(ValueError, match="batches must be without persistent_workers"):
+        rows_of(batches, tmp_path, 1)
+    assert len(rows_of(batches, None, 1)[0]) == 1
+
+
+def test_batches_that_the_model_writes_into_can_be_resumed(tmp_path):
+    class Writes(RNNStep):
+        def start(self, x):
+            return super().start(x.mul_(0.5))
+
+    loader = functools.partial(DataLoader, Noisy(), 8, shuffle=True)
+    rows, _ = rows_of(loader(), None, 12, Writes)
+    rows_of(loader(), tmp_path, 7, Writes)
+    assert rows_of(loader(), tmp_path, 12, Writes)[0] == rows
+
+
+# What a run is
+
+
+class Scaled:
+    """A loss that is a callable object."""
+
+    def __init__(self, beta):
+        self.beta = beta
+
+    def __call__(self, output, y):
+        return PonderLoss(cross_entropy, 0.3, beta=self.beta)(output, y)
+
+
+def enclosing(beta):
+    def loss(output, y):
+        return PonderLoss(cross_entropy, 0.3, beta=beta)(output, y)
+
+    return loss
+
+
+def with_beta(beta, output, y):
+    return PonderLoss(cross_entropy, 0.3, beta=beta)(output, y)
+
+
+def loss(*, prior=0.3, criterion=cross_entropy, **options):
+    return {"loss_fn": PonderLoss(criterion, prior, **options)}
+
+
+def squares(y_hat, y):
+    return (y_hat - y).square()
+
+
+def network(max_steps=6, step=RNNStep, **options):
+    return {"model": PonderNet(step(6, 32, **options), max_steps)}
+
+
+class Fading(RNNStep):
+    def __init__(self, input_size, hidden_size, fading=0.1, sizes=(1, 2)):
+        super().__init__(input_size, hidden_size)
+        self.dropout, self.sizes = nn.Dropout(fading), sizes
+
+
+def squared_answers(output, y):
+    return output.y_hat.square().mean()
+
+
+def tokens(causal):
+    model = PonderNet(TransformerStep(8, n_heads=1, causal=causal), 2)
+    return {"model": model, "loss_fn": squared_answers, "batches": lambda generator: (torch.ones(2, 3, 8), None)}
+
+
+def batches(size, n_elements=6):
+    return {"batches": functools.partial(TASKS[n_elements].batch, size)}
+
+
+TASKS = {6: TASK, 5: ParityTask(6, 1, 5)}
+
+
+def curriculum(raise_at):
+    return {"batches": Curriculum(lambda K, g: ParityTask(6, 1, K).batch(8, g), lambda *_: 0.0, 6, raise_at=raise_at)}
+
+
+def half_frozen(frozen):
+    model = network()["model"]
+    model.step.heads.requires_grad_(not frozen)
+    return {"model": model}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        (network(3), network(30), "model.max_steps: 30 here, 3 there"),
+        (network(n_outputs=1), network(step=Fading), "model.step: Fading here, RNNStep there"),
+        (network(step=Fading), network(step=Fading, fading=0.2), r"model.step.dropout.p: 0.2 here, 0.1 there"),
+        (network(step=Fading), network(step=Fading, sizes=(1, 3)), r"model.step.sizes.1: 3 here, 2 there"),
+        (tokens(False), tokens(True), "model.step.causal: True here, False there"),
+        (half_frozen(False), half_frozen(True), r"frozen: \['step.heads.weight'.* here, \[\] there"),
+        (loss(), loss(prior=0.4), "loss_fn.regularization.prior: 0.4 here, 0.3 there"),
+        (loss(), loss(prior="uniform"), "loss_fn.regularization.prior: 'uniform' here, 0.3 there"),
+        (loss(prior=torch.ones(6) / 6), loss(prior=torch.arange(1.0, 7) / 21), "loss_fn.regularization.prior"),
+        (loss(), loss(beta=0.1), "loss_fn.beta: 0.1 here, 0.01 there"),
+        (loss(), loss(direction="p_G||p"), "direction: 'p_G||p' here"),
+        (loss(), loss(repair="remainder"), "repair: 'remainder' here"),
+        (loss(), loss(criterion=squares), "criterion: squares here, BCEWithLogitsLoss there"),
+        (
+            {"loss_fn": FixedDepthLoss(cross_entropy, True)},
+            {"loss_fn": FixedDepthLoss(cross_entropy, False)},
+            "loss_fn.every_step: False here, True there",
+        ),
+        ({"loss_fn": Scaled(0.1)}, {"loss_fn": Scaled(0.2)}, "loss_fn.beta: 0.2 here, 0.1 there"),
+        ({"loss_fn": enclosing(0.1)}, {"loss_fn": enclosing(0.2)}, "loss_fn.beta: 0.2 here, 0.1 there"),
+        (
+            {"loss_fn": functools.partial(with_beta, 0.1)},
+            {"loss_fn": functools.partial(with_beta, 0.2)},
+            "loss_fn.args.0: 0.2 here, 0.1 there",
+        ),
+        (batches(8), batches(9), "batches.args.0: 9 here, 8 there"),
+        (batches(8), batches(8, 5), "batches.func.self.highest|batches.func.self"),
+        (curriculum(0.5), curriculum(0.6), "batches.raise_at: 0.6 here, 0.5 there"),
+    ],
+)
+def test_a_run_with_other_numbers_is_another_run_and_they_are_named(tmp_path, before, after, named):
+    def go_on(changed, n_updates):
+        options = {"model": make()[0], "loss_fn": make()[1], "batches": draw} | changed
+        return train(n_updates=n_updates, checkpoint_dir=tmp_path, **OPTIONS | options)
+
+    assert len(go_on(before, 2)) == 2
+    assert len(go_on(before, 3)) == 3  # the same goes on
+    with pytest.raises(ValueError, match=f"of another run: .*{named.replace('||', '[|][|]')}"):
+        go_on(after, 4)
+
+
+def test_the_same_made_anew_goes_on_and_so_does_a_config_in_another_order(tmp_path):
+    def go_on(n_updates, config):
+        model, loss = PonderNet(GRUStep(6, 8), 3), PonderLoss(cross_entropy, torch.ones(3) / 3)
+        return train(model, loss, draw, n_updates, checkpoint_dir=tmp_path, config=config, **OPTIONS)
+
+    go_on(2, {"a": 1, "b": {"c": 2, "d": np.float32(3)}})
+    assert len(go_on(4, {"b": {"d": 3.0, "c": 2}, "a": 1})) == 4
+
+
+class Averaging(nn.Module):
+    """A loss with a state: a running mean, which it subtracts."""
+
+    def __init__(self):
+        super().__init__()
+        self.loss = make()[1]
+        self.register_buffer("mean", torch.zeros(()))
+
+    def forward(self, output, y):
+        terms = self.loss(output, y)
+        self.mean = 0.9 * self.mean + 0.1 * terms.total.detach()
+        return terms._replace(total=terms.total * self.mean)
+
+
+def test_the_state_of_a_loss_is_kept(tmp_path):
+    (whole, _), (cut, _), (again, _) = make(), make(), make(seed=7)
+    rows = train(whole, Averaging(), draw, 9, **OPTIONS)
+    train(cut, Averaging(), draw, 4, checkpoint_dir=tmp_path, **OPTIONS)
+    assert train(again, Averaging(), draw, 9, checkpoint_dir=tmp_path, **OPTIONS) == rows
+
+
+# Rows
+
+
+def test_rows_hold_plain_numbers_that_do_not_change_later(tmp_path):
+    model, loss = make()
+    optimizer = torch.optim.SGD(model.parameters(), lr=torch.tensor(0.1))
+    live, lengths, logged, seen = torch.zeros(()), [], [], []
+
+    def terms(output, y):
+        return OrderedDict(loss(output, y)._asdict(), live=live, steps=np.float32(2), exact=1)
+
+    def scores(model):
+        live.add_(1)
+        lengths.append(len(lengths))
+        deep = OrderedDict(live=live, all=(live, np.ones(2)))
+        return {"accuracy": live, "lengths": lengths, "deep": deep, "seen": np.arange(2), "K": np.int64(3)}
+
+    def log(row):
+        logged.append(row)
+        seen.append(json.dumps(row))  # plain numbers alone can be written so
+        row["lengths"].append("the reader's own")
+
+    train(model, terms, draw, 6, optimizer=optimizer, schedule=cool_down(6), evaluate=scores, log=log, log_every=2,
+          checkpoint_every=1, checkpoint_dir=tmp_path, progress=False)  # fmt: skip
+    rows = load_checkpoint(tmp_path / "last.pt")["rows"]
+    assert [json.dumps(row) for row in rows] == seen
+    assert [row["lr"] for row in rows] == pytest.approx([0.1, 0.1, 0.1 / 3])
+    assert [row["accuracy"] for row in rows] == [1, 2, 3]
+    assert [row["live"] for row in rows] == [0, 1, 2]
+    assert [row["deep"]["all"] for row in rows] == [(n, [1, 1]) for n in (1, 2, 3)]
+    assert [row["lengths"] for row in rows] == [[0], [0, 1], [0, 1, 2]]
+    assert type(rows[0]["accuracy"]) is type(rows[0]["lr"]) is type(rows[0]["steps"]) is float
+    assert logged[0]["lengths"] == [0, "the reader's own"]
+
+
+def terms(**values):
+    """A loss of terms by these names, beside its total."""
+    return lambda output, y: {"total": make()[1](output, y).total, **values}
+
+
+def with_names(*names):
+    return lambda output, y: namedtuple("Terms", names)(*[make()[1](output, y).total] * len(names))
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "named"),
+    [
+        ({"loss_fn": terms(update=torch.zeros(()))}, ValueError, "loss_fn .*update"),
+        ({"loss_fn": terms(grad_norm=1.0)}, ValueError, "loss_fn .*grad_norm"),
+        ({"loss_fn": with_names("total", "lr")}, ValueError, "loss_fn .*lr"),
+        ({"loss_fn": with_names("loss")}, ValueError, "loss_fn .*total"),
+        ({"loss_fn": terms(total=1.0)}, ValueError, "loss_fn .*total"),
+        ({"loss_fn": lambda output, y: output.y_hat.detach().mean()}, ValueError, "loss_fn .*gradient"),
+        ({"loss_fn": lambda output, y: output.y_hat[0]}, ValueError, "loss_fn .*scalar"),
+        ({"loss_fn": terms(by_sample=torch.zeros(2))}, ValueError, "loss_fn .*by_sample"),
+        ({"loss_fn": terms(text="good")}, ValueError, "loss_fn .*text"),
+        ({"loss_fn": lambda output, y: None}, TypeError, "loss_fn .*None"),
+        ({"loss_fn": lambda output, y: 1.0}, TypeError, "loss_fn .*1.0"),
+        ({"loss_fn": None}, TypeError, "loss_fn .*None"),
+        ({"evaluate": lambda model: None}, TypeError, "evaluate .*None"),
+        ({"evaluate": lambda model: 0.5}, TypeError, "evaluate .*0.5"),
+        ({"evaluate": lambda model: {"accuracy": "good"}}, TypeError, "evaluate .*accuracy.*good"),
+        ({"evaluate": lambda model: {"accuracy": torch.ones(2)}}, TypeError, "evaluate .*accuracy"),
+        ({"evaluate": lambda model: {"accuracy": 1.0, "lr": 1.0}}, ValueError, "evaluate .*lr"),
+        ({"evaluate": 5}, TypeError, "evaluate .*5"),
+        ({"log": [].append and 5}, TypeError, "log .*5"),
+        ({"batches": None}, TypeError, "batches .*None"),
+        ({"batches": 5}, TypeError, "batches .*5"),
+        ({"seed": 2**64}, ValueError, "seed .*18446744073709551616"),
+        ({"checkpoint_dir": 5}, TypeError, "checkpoint_dir .*5"),
+        ({"model": lambda x: x}, TypeError, "model .*function"),
+        ({"schedule": 0.5}, TypeError, "schedule .*0.5"),
+    ],
+)
+def test_what_cannot_be_a_row_or_an_argument_is_named(changed, error, named):
+    model, loss = make()
+    kept = weights(model)
+    options = {"model": model, "loss_fn": loss, "batches": draw, "n_updates": 1} | OPTIONS | changed
+    with pytest.raises(error, match=named):
+        train(**options)
+    if "evaluate" not in changed:
+        assert torch.equal(weights(model), kept)  # nothing was trained by then
+
+
+def test_a_loss_may_be_a_dict_and_an_evaluation_a_named_tuple():
+    model, _ = make()
+    (row,) = train(model, terms(extra=1.0), draw, 1, evaluate=lambda model: evaluate(model, X, Y), **OPTIONS)
+    assert row["extra"] == 1
+    assert row["accuracy"] == evaluate(model, X, Y).accuracy
+    assert len(row["p"]) == 6
+
+
+@pytest.mark.parametrize("model", [make()[0].requires_grad_(False), make()[0]], ids=["all frozen", "none given"])
+def test_an_optimizer_must_have_weights_that_learn(model):
+    groups = [{"params": [weight for weight in model.parameters() if not weight.requires_grad]}]
+    with pytest.raises(ValueError, match="optimizer must have weights"):
+        train(model, make()[1], draw, 1, **OPTIONS | {"lr": None, "optimizer": torch.optim.SGD(groups, 0.1)})
+
+
+def test_a_relative_folder_is_found_once(tmp_path, monkeypatch):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    model, loss = make()
+    train(model, loss, draw, 4, log=lambda row: os.chdir(tmp_path / "there"), checkpoint_dir="run", **OPTIONS)
+    assert load_checkpoint(tmp_path / "here/run/last.pt")["update"] == 4
+    assert not list((tmp_path / "there").iterdir())
+
+
+def test_no_float64_is_asked_of_the_device(monkeypatch):
+    """Apple's has none. Simulated: whoever asks for it in training is refused."""
+
+    def refuse(self, *args, **options):
+        if torch.float64 in (*args, *options.values()) or not args + tuple(options):
+            raise TypeError("Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64")
+        return to(self, *args, **options)
+
+    model, _ = make()
+    to = torch.Tensor.to
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.Tensor, "double", refuse)
+        patch.setattr(torch.Tensor, "to", refuse)
+        rows = train(model, squared_answers, draw, 2, **OPTIONS)
+    assert len(rows) == 2
+
+
+def test_several_processes_do_not_silently_draw_the_same_batches(monkeypatch):
+    monkeypatch.setattr(distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(distributed, "get_world_size", lambda: 2)
+    model, loss = make()
+    with pytest.raises(ValueError, match="train must run in one process"):
+        train(model, loss, draw, 1, **OPTIONS)
+    monkeypatch.setattr(distributed, "get_world_size", lambda: 1)
+    assert len(train(model, loss, draw, 1, **OPTIONS)) == 1

@@ -1,0 +1,788 @@
+"""The house itself: notebooks, stamps and tools."""
+
+import ast
+import base64
+import datetime
+import io
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import distributed
+import nbformat
+import PIL.Image
+import pytest
+import yaml
+from IPython.core.inputtransformer2 import TransformerManager
+from matplotlib.colors import rgb_to_hsv, to_rgb
+
+import ponder_course
+import ponder_utils
+from ponder_course.common import notebook, runs, style
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import course  # noqa: E402
+import stamp  # noqa: E402
+
+NOTEBOOKS = stamp.notebooks()
+TAGS = {"parameters", "headline", "check", "preview"}
+BUDGETS = ("smoke", "class", "paper")
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def is_evidence(path):
+    return path.parent.name == "evidence"
+
+
+def is_problem_sheet(path):
+    return path.parent.name == "problems"
+
+
+notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@notebooks
+def test_exactly_one_cell_of_parameters_typed_and_commented(path):
+    (cell,) = [cell for cell in read(path).cells if "parameters" in tags(cell)]
+    for line in cell.source.splitlines():
+        assert re.fullmatch(r"[A-Z_]+: (str|int|float|bool) = .+  # .+", line), line
+    assert ("RUN: str" if is_evidence(path) else "BUDGET: str") in cell.source
+
+
+@notebooks
+def test_tags_are_of_the_known_kinds(path):
+    assert {tag for cell in read(path).cells for tag in tags(cell)} <= TAGS
+    assert sum("headline" in tags(cell) for cell in read(path).cells) == 1
+
+
+@notebooks
+def test_committed_as_executed_in_order_without_errors_and_with_default_parameters(path):
+    notebook = read(path)
+    assert [cell.execution_count for cell in code(notebook)] == list(range(1, len(code(notebook)) + 1))
+    outputs = [output for cell in code(notebook) for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
+    assert not any("Warning" in output.get("text", "") for output in outputs)
+    assert not any("injected-parameters" in tags(cell) for cell in notebook.cells)
+    assert "widgets" not in notebook.metadata
+    assert not any("widget" in kind for output in outputs for kind in output.get("data", {}))
+    assert path.stat().st_size <= 400 * 1024
+
+
+@notebooks
+def test_every_picture_has_its_sentence(path):
+    for cell in code(read(path)):
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                alt = output.metadata["image/png"]["alt"]
+                assert len(alt.split()) >= 8
+                sentences = [other.get("data", {}).get("text/markdown") for other in cell.outputs]
+                assert any(text and alt.endswith(text) for text in sentences)  # a finding may stand before it
+
+
+HUES = [rgb_to_hsv(to_rgb(colour))[0] for colour in style.COLOURS if colour != style.BLACK]  # 1 is a full turn
+
+
+def strange(image):
+    """The colours of a picture, at least one pixel in 2,000, that are neither greys nor shades of the course's own."""
+    found = []
+    for pixels, colour in image.convert("RGB").getcolors(10**6):
+        hue, saturation, value = rgb_to_hsv([part / 255 for part in colour])
+        away = min(min(abs(hue - own), 1 - abs(hue - own)) for own in HUES)
+        if pixels > image.width * image.height / 2000 and saturation > 0.35 and value > 0.3 and away > 0.024:
+            found.append(colour)
+    return found
+
+
+@notebooks
+def test_pictures_have_the_colours_of_the_course(path):
+    for cell in code(read(path)):
+        for output in cell.outputs:
+            if picture := output.get("data", {}).get("image/png"):
+                found = strange(PIL.Image.open(io.BytesIO(base64.b64decode(picture))))
+                assert not found, f"{cell.source.splitlines()[0]}: {found}"
+
+
+def test_each_lesson_has_a_figure_for_slides():
+    figures = {path.stem: path for path in (ROOT / "results" / "figures").glob("*.svg")}
+    lessons = {path.stem for path in NOTEBOOKS if path.parent.name == "notebooks"}
+    assert lessons <= figures.keys()
+    assert all(name.startswith(tuple(lessons)) for name in figures)
+    for path in figures.values():
+        assert ElementTree.parse(path).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+        assert path.stat().st_size < 400_000
+
+
+def test_other_colours_are_strange():
+    for colour in ("#FF0000", "#00FF00", "#8000FF", "#FFFF00"):
+        assert strange(PIL.Image.new("RGB", (9, 9), colour))
+    for colour in (*style.COLOURS, "#FFFFFF", "#777777", "#8A5F00"):
+        assert not strange(PIL.Image.new("RGB", (9, 9), colour))
+
+
+@notebooks
+def test_one_h1_and_no_heading_level_skipped(path):
+    prose = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+    levels = [len(hashes) for hashes in re.findall(r"^(#+) ", re.sub(r"```.*?```", "", prose, flags=re.S), re.M)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+FLOORS = [  # files and rooms of both packages; each imports from its own floor and from those above
+    "ponder_utils._check",
+    "ponder_utils.tasks ponder_utils.states",
+    "ponder_utils.cells ponder_utils.steps ponder_utils.local ponder_utils.halting",
+    "ponder_utils.attention ponder_utils.universal",
+    "ponder_utils.rules",
+    "ponder_utils.pondernet ponder_utils.act ponder_utils.sequences",
+    "ponder_utils.losses ponder_utils.evaluation",
+    "ponder_utils.checkpoints ponder_utils.epochs",
+    "ponder_utils.training",
+    "ponder_utils",  # its version
+    "ponder_course.common",
+    *(f"ponder_course.{lesson}" for lesson in ponder_course.LESSONS),  # a lesson imports from lessons before it
+]
+FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
+SOURCES = {name: sorted((ROOT / name).rglob("*.py")) for name in ("ponder_utils", "ponder_course")}
+
+
+def room_of(module):
+    """The file or room of a package that a module is in, such as "ponder_course.light_cone"."""
+    return ".".join(module.split(".")[:2])
+
+
+def test_every_lesson_has_a_room_a_notebook_problems_and_solutions():
+    numbered = [f"{number:02}_{lesson}" for number, lesson in enumerate(ponder_course.LESSONS, 1)]
+    assert [path.stem for path in NOTEBOOKS if path.parent.name == "notebooks"] == numbered
+    rooms = {path.name for path in (ROOT / "ponder_course").iterdir() if (path / "__init__.py").exists()}
+    assert rooms == {"common", *ponder_course.LESSONS}
+    for name, lesson in zip(numbered, ponder_course.LESSONS, strict=True):
+        assert (ROOT / "notebooks" / "problems" / f"{name}_problems.ipynb").exists()
+        assert (ROOT / "notebooks" / "solutions" / f"{lesson}.py").exists()
+
+
+@pytest.mark.parametrize("path", [path for paths in SOURCES.values() for path in paths], ids=lambda path: path.stem)
+def test_imports_flow_one_way(path):
+    if path.name == "__init__.py":
+        return
+    room = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            imported = [name if room_of(name) in FLOOR else node.module for name in names]
+        for module in imported:
+            if module.startswith(("ponder_utils", "ponder_course")):
+                assert room_of(module) in FLOOR, f"{room_of(module)} is new: give it its place in FLOORS"
+                assert FLOOR[room_of(module)] <= FLOOR[room], f"{path.name} imports {module}"
+
+
+def test_the_packages_stay_small():
+    """Before one of them grows over its border, something in it can go."""
+    lines = {name: sum(len(path.read_text().splitlines()) for path in paths) for name, paths in SOURCES.items()}
+    lessons = [path for path in NOTEBOOKS if path.parent.name == "notebooks"]
+    assert lines["ponder_utils"] <= 2700
+    assert lines["ponder_course"] <= 760 * len(lessons)
+
+
+# Words of the dialect that this course was once written in; CONTRIBUTING.md has the terms that are used instead.
+BANNED = {"its", "told", "said", "lost", "dear", "knob", "knobs", "share", "shares", "chances", "most"}
+
+
+def identifiers(source):
+    """The names in Python code: variables, arguments, attributes, functions, classes, and the keys of dicts."""
+    for node in ast.walk(ast.parse(source)):
+        for field in ("id", "arg", "attr", "name", "asname"):
+            yield getattr(node, field, None)
+        for part in [*getattr(node, "keys", []), getattr(node, "slice", None)]:
+            yield getattr(part, "value", None)
+
+
+def banned(source):
+    return {name for name in identifiers(source) if isinstance(name, str) and name.lower() in BANNED}
+
+
+def test_banned_names_are_seen_wherever_they_are():
+    sources = ["said = 1", "f(most=1)", "x.lost", "def told(): ...", "lambda its: 1", "x['knob']", "{'share': 1}"]
+    sources += ["import x as dear", "class Told: ...", "for chances in x: ...", "DEAR: int = 1", "def f(*, most): ..."]
+    for source in sources:
+        assert len(banned(source)) == 1, source
+    assert not banned("most_probable('what is said', at_most=1)  # lost")
+
+
+PYTHON = [path for folder in ("ponder_*", "tools", "benchmarks", "examples") for path in ROOT.glob(f"{folder}/**/*.py")]
+
+
+@pytest.mark.parametrize(
+    "path", [*PYTHON, *ROOT.glob("tests/*.py")], ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_no_file_uses_a_banned_name(path):
+    assert not banned(path.read_text(encoding="utf-8"))
+
+
+@notebooks
+def test_no_notebook_uses_a_banned_name(path):
+    for cell in code(read(path)):
+        assert not banned(TransformerManager().transform_cell(cell.source)), cell.source
+
+
+def test_no_stored_column_has_a_banned_name():
+    def columns(value):
+        for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from columns(part)
+        if isinstance(value, dict):
+            yield from value
+
+    for path in (ROOT / "results").glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            assert not BANNED & {*columns(json.loads(line))}, path.name
+
+
+def test_addresses_are_as_stamped():
+    for path, content in stamp.stamped().items():
+        assert path.read_bytes() == content, f"{path.name}: run `make stamp`"
+    pages = {page: (ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "TEACHING.md")}
+    for path in NOTEBOOKS:
+        assert path.name in pages["TEACHING.md" if is_problem_sheet(path) else "README.md"]
+        assert stamp.COLAB_LINK.search(read(path).cells[0].source)
+
+
+def test_a_new_address_reaches_every_copy(monkeypatch):
+    monkeypatch.setattr(stamp, "address", lambda: "https://github.com/somebody/elsewhere")
+    for path, content in stamp.stamped().items():
+        if path.suffix == ".png":
+            continue
+        text = content.decode()
+        found = set(re.findall(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?=[/\"\\])", text))
+        assert "somebody/elsewhere" in found, path
+        assert "your-account/learning-to-ponder" not in found, path
+
+
+PLACEHOLDER = 'Repository = "https://github.com/your-account/learning-to-ponder"\n'
+
+
+@pytest.mark.parametrize(
+    ("origin", "address"),
+    [
+        ("https://github.com/somebody/else.where.git", "somebody/else.where"),
+        ("https://token@github.com/somebody/elsewhere", "somebody/elsewhere"),
+        ("git@github.com:somebody/elsewhere.git", "somebody/elsewhere"),
+        ("ssh://git@github.com/somebody/elsewhere.git", "somebody/elsewhere"),
+        ("https://gitlab.com/somebody/elsewhere.git", None),
+        ("https://github.com.evil.org/somebody/elsewhere", None),
+        ("/srv/git/elsewhere.git", None),
+        ("", None),
+    ],
+)
+@pytest.mark.parametrize("before", [PLACEHOLDER, 'Repository = "https://github.com/my/own"\n'])
+def test_the_origin_takes_the_place_of_the_placeholder_and_of_nothing_else(before, origin, address, tmp_path):
+    project = tmp_path / "pyproject.toml"
+    project.write_text(before)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    if origin:
+        subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", origin], check=True)
+    stamp.adopt_origin(tmp_path)
+    wanted = f'Repository = "https://github.com/{address}"\n' if address and before == PLACEHOLDER else before
+    assert project.read_text() == wanted
+
+
+def parameters_of(path):
+    """The name, type and comment of each parameter."""
+    (cell,) = [cell for cell in read(path).cells if "parameters" in tags(cell)]
+    return [re.fullmatch(r"(\w+): (\w+) = .+?  # (.+)", line).groups() for line in cell.source.splitlines()]
+
+
+def choices_in(comment):
+    """What a parameter's comment puts in quotes, if it begins with that: all that is allowed."""
+    return re.findall(r'"(\w+)"', comment) if comment.startswith('"') else []
+
+
+@notebooks
+def test_the_course_refuses_parameters_before_it_runs_anything(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(course, "run", lambda *_: pytest.fail("ran"))
+    bad = {"int": ["x", "-1", "1.5", "True", ""], "float": ["x"], "bool": ["x"], "str": []}
+    tried = [(name, text) for name, kind, _ in parameters_of(path) for text in bad[kind]]
+    for name, text in [("BUDGETS", "smoke"), *tried]:
+        for arguments in (["-p", name, text], ["--grid", name, text]):
+            with pytest.raises(SystemExit, match=rf"{name}\b"):
+                course.main([path.stem, *arguments, "--out", str(tmp_path / "out")])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["2024", "1_000", "None", "True", "0.5", "[1]", "'x'", ""])
+def test_a_text_stays_one_where_a_text_is_declared(text, tmp_path, ran, monkeypatch):
+    monkeypatch.setattr(course, "ROOT", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    little_notebook(tmp_path / "notebooks", "B", parameters='A: int = 1  # a number\nB: str = "x"  # a folder')
+    for which, arguments in enumerate((["-p", "B", text], ["--grid", "B", text, "y"])):
+        assert course.main(["little", *arguments, "--out", str(tmp_path / f"runs{which}"), "-p", "A", "1_0"]) == 0
+    assert [parameters["B"] for parameters, _ in ran] == [text, text, "y"]
+    assert {parameters["A"] for parameters, _ in ran} == {10}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [("int", "1_000", 1000), ("int", "-3", -3), ("float", "0.5", 0.5), ("float", "2", 2.0), ("bool", "False", False)],
+)
+def test_other_types_are_read_as_declared(kind, text, value, tmp_path):
+    little = little_notebook(tmp_path, "A", parameters=f"A: {kind} = 1  # a value")
+    read_as = course.check_parameters(little, {"A": text})["A"]
+    assert (read_as, type(read_as)) == (value, type(value))
+
+
+def checked(path, **given):
+    """Run a notebook's parameters, take those that are given, and run what the next cell begins with: the check."""
+    cells = code(read(path))
+    (place,) = [i for i, cell in enumerate(cells) if "parameters" in tags(cell)]
+    names = {"In": ["", cells[place].source], "notebook": notebook}
+    exec(cells[place].source, names)
+    names.update(given)
+    first = ast.parse(cells[place + 1].source).body
+    if isinstance(first[0], ast.ImportFrom) and first[0].module == "ponder_course":
+        first = first[1:]
+    call = ast.unparse(first[0])
+    assert call.startswith("notebook.check_parameters(In, globals(), ")
+    exec(call, names)
+
+
+WRONG = {
+    "SEEDS": [0, -1, "3", 1.5, True, None, [3]], "WORKERS": [0, "2", True], "SEED": [-1, "0", 0.5, False],
+    "BUDGET": ["clas", ["class"], 1, None], "RUN": ["unknown", ["stored"], None], "RESULTS": [5, None, ["x"]],
+    "DATA": [5, None], "DEVICE": ["gpu", 0, None], "DATASET": ["MNIST", 5],
+}  # fmt: skip
+
+
+@notebooks
+def test_bad_parameters_are_refused_in_a_line_before_anything_else(path):
+    checked(path)
+    for name, kind, comment in parameters_of(path):
+        for value in choices_in(comment) if name != "DEVICE" else ["auto", "cpu"]:
+            checked(path, **{name: value})
+        assert kind == "int" or choices_in(comment) or name in ("RESULTS", "DATA")
+        for value in WRONG[name]:
+            with pytest.raises((TypeError, ValueError)) as refused:
+                checked(path, **{name: value})
+            message = str(refused.value)
+            assert message.startswith(f"{name} ")
+            assert repr(value) in message
+            assert len(message.splitlines()) == 1
+            assert all(repr(choice) in message for choice in choices_in(comment) if name not in ("DEVICE", "DATASET"))
+
+
+@notebooks
+def test_a_path_beside_the_notebook_is_a_parameter_or_sought_at_hand(path):
+    """So that a notebook that runs in another folder says what is missing."""
+    for cell in code(read(path)):
+        tree = ast.parse(TransformerManager().transform_cell(cell.source))
+        found = [node for node in ast.walk(tree) if isinstance(getattr(node, "value", None), str)]
+        at_hand = re.findall(r'at_hand\("([^"]*)"\)', cell.source)
+        allowed = [*at_hand, *re.findall(r'(?m)^[A-Z]+: str = "([^"]*)"', cell.source)]
+        assert not [node.value for node in found if node.value.startswith("../") and node.value not in allowed]
+
+
+def test_without_the_measured_times_lesson_05_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (source,) = [
+        cell.source for cell in code(read(ROOT / "notebooks" / "05_light_cone.ipynb")) if "bench" in cell.source
+    ]
+    exec(source[source.index("benchmarks =") :], {"runs": runs, "json": json})
+    assert "latest.json" in capsys.readouterr().out
+
+
+def test_text_files_are_read_and_written_as_utf_8():
+    """Whatever the machine's encoding is."""
+    sources = {path: path.read_text(encoding="utf-8") for path in PYTHON}
+    for path in NOTEBOOKS:
+        cells = [TransformerManager().transform_cell(cell.source) for cell in code(read(path))]
+        sources[path] = "\n".join(cells)
+    for path, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                binary = "Image" in ast.unparse(node.func) or any("b" in ast.unparse(part) for part in node.args)
+                if name in ("read_text", "write_text") or (name == "open" and not binary):
+                    assert "encoding" in {keyword.arg for keyword in node.keywords}, f"{path}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_a_console_that_is_not_of_utf_8_prints_the_table(encoding, tmp_path, run_course, monkeypatch):
+    def run(notebook, parameters, executed):
+        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": "KL(p‖p_G) \u2264 1, 思"}
+
+    monkeypatch.setattr(course, "run", run)
+    console = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", console)
+    little_notebook(tmp_path / "notebooks", "A")
+    assert run_course("little") == 0
+    console.flush()
+    assert b"KL(p?p_G) ? 1, ?" in console.buffer.getvalue()
+
+
+def test_no_notebook_of_this_name(tmp_path):
+    with pytest.raises(SystemExit, match=r"NOTEBOOK must be one of 01_act_background, .*; got 99_nothing"):
+        course.main(["99_nothing", "--out", str(tmp_path)])
+
+
+def little_notebook(tmp_path, last_cell, name="little", first_cell="pass", parameters="A: int = 1  # a number"):
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    notebook = nbformat.v4.new_notebook(metadata=kernel | {"language_info": {"name": "python"}})
+    cells = [nbformat.v4.new_code_cell(source) for source in (parameters, first_cell, last_cell)]
+    notebook.cells = [nbformat.v4.new_markdown_cell("# Little"), *cells]
+    notebook.cells[1].metadata.tags = ["parameters"]
+    notebook.cells[3].metadata.tags = ["headline"]
+    nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    return tmp_path / f"{name}.ipynb"
+
+
+def test_the_course_writes_notebook_page_and_table(tmp_path, capfd):
+    row = course.run(little_notebook(tmp_path, 'print("A is", A)'), {"A": 5}, tmp_path / "little.ipynb")
+    assert row | {"minutes": 0} == {"notebook": "little", "status": "ok", "minutes": 0, "headline": "A is 5"}
+    assert "A is 5" in (tmp_path / "little.html").read_text()
+    assert course.table([row]).splitlines()[0] == "| notebook | status | minutes | headline |"
+    output = "".join(capfd.readouterr())
+    assert "little: 100%" in output
+    assert "WARN" not in output.upper()
+
+
+def test_a_failing_notebook_is_reported_and_its_page_written(tmp_path):
+    row = course.run(little_notebook(tmp_path, "1 / 0"), {}, tmp_path / "little.ipynb")
+    assert row["status"].startswith("FAILED")
+    assert "ZeroDivisionError" in row["status"]
+    assert "ZeroDivisionError" in (tmp_path / "little.html").read_text()
+
+
+@pytest.fixture
+def run_course(tmp_path, monkeypatch):
+    """The course's command, on the notebooks in tmp_path/notebooks, with its results in tmp_path/runs."""
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.setattr(course, "ROOT", tmp_path)
+
+    return lambda *arguments: course.main([*arguments, "--out", str(tmp_path / "runs")])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [([], ["1", "2"]), (["3_problems"], ["3_problems"]), (["--commit"], ["1", "2", "3_problems"])],
+)
+def test_problem_sheets_run_when_they_are_named_or_committed(arguments, names, tmp_path, run_course, monkeypatch):
+    ran = []
+
+    def run(notebook, parameters, executed):
+        ran.append(notebook.stem)
+        executed.write_text(notebook.read_text())
+        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": ""}
+
+    monkeypatch.setattr(course, "run", run)
+    for name, folder in (("1", ""), ("2", "evidence"), ("3_problems", "problems")):
+        (tmp_path / "notebooks" / folder).mkdir(exist_ok=True)
+        little_notebook(tmp_path / "notebooks" / folder, "print(A)", name)
+    assert run_course(*arguments) == 0
+    assert ran == names
+
+
+def test_with_commit_the_figure_of_a_lesson_goes_to_the_results(tmp_path, run_course, monkeypatch):
+    def run(notebook, parameters, executed):
+        executed.write_text(notebook.read_text())
+        drawn = tmp_path / "runs" / "figures" / "1.svg"
+        drawn.parent.mkdir(parents=True)
+        drawn.write_text("<svg/>")
+        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": ""}
+
+    monkeypatch.setattr(course, "run", run)
+    little_notebook(tmp_path / "notebooks", "print(A)", "1")
+    assert run_course("--commit") == 0
+    assert (tmp_path / "results" / "figures" / "1.svg").read_text() == "<svg/>"
+
+
+def of_yesterday(runs, *names):
+    runs.mkdir()
+    for name in (*(f"{stem}.{kind}" for stem in names for kind in ("html", "ipynb")), "course.md", "course.json"):
+        (runs / name).write_text("ok, yesterday")
+
+
+def test_a_kernel_that_dies_is_a_failure_and_stops_no_other_notebook(tmp_path, run_course):
+    runs = tmp_path / "runs"
+    little_notebook(tmp_path / "notebooks", 'print("so far")\nimport os\nos.kill(os.getpid(), 9)', "1_dies")
+    little_notebook(tmp_path / "notebooks", f"print(open({str(runs / 'course.md')!r}).read())", "2_reads_the_table")
+    little_notebook(tmp_path / "notebooks", "print(A)", "3_good")
+    of_yesterday(runs, "1_dies", "2_reads_the_table", "3_good")
+    assert run_course() == 1
+    rows = json.loads((runs / "course.json").read_text())
+    died = "FAILED: the kernel died: often out of memory"
+    assert [row["status"] for row in rows] == [died, "ok", "ok"]
+    meanwhile = rows[1]["headline"]
+    assert re.search(rf"1_dies \| {died} \|", meanwhile)
+    assert "| 2_reads_the_table | not run yet |  |  |\n| 3_good | not run yet |  |  |" in meanwhile
+    assert (runs / "course.md").read_text() == course.table(rows) + "\n"
+    assert died in (runs / "1_dies.html").read_text()
+    assert "so far" in (runs / "1_dies.html").read_text()
+    assert not any("yesterday" in path.read_text() for path in runs.iterdir())
+    assert len(list(runs.iterdir())) == 8
+
+
+def test_a_kernel_that_does_not_start_leaves_nothing_of_yesterday(tmp_path, run_course, monkeypatch):
+    little_notebook(tmp_path / "notebooks", "print(A)")
+    of_yesterday(tmp_path / "runs", "little")
+    (tmp_path / "sitecustomize.py").write_text("import os\nos._exit(3)\n")  # Python runs it first
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert run_course() == 1
+    (row,) = json.loads((tmp_path / "runs" / "course.json").read_text())
+    assert row["status"].startswith("FAILED: Kernel died before replying")
+    assert not any("yesterday" in path.read_text() for path in (tmp_path / "runs").iterdir())
+
+
+def test_a_course_that_is_killed_leaves_a_table_that_is_true(tmp_path, run_course, monkeypatch):
+    for name in ("1_runs", "2_is_killed"):
+        little_notebook(tmp_path / "notebooks", "print(A)", name)
+    of_yesterday(tmp_path / "runs", "1_runs", "2_is_killed")
+
+    def killed_at_2(notebook, parameters, executed):
+        if notebook.stem == "2_is_killed":
+            raise KeyboardInterrupt
+        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.1, "headline": "1"}
+
+    monkeypatch.setattr(course, "run", killed_at_2)
+    with pytest.raises(KeyboardInterrupt):
+        run_course()
+    rows = json.loads((tmp_path / "runs" / "course.json").read_text())
+    assert [row["status"] for row in rows] == ["ok", "not run yet"]
+    assert (tmp_path / "runs" / "course.md").read_text() == course.table(rows) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--workers", "2"], "--workers and --scheduler say who shares the runs of a grid: give them with --grid"),
+        (["--scheduler", "tcp://head:8786"], "give them with --grid"),
+        (["--grid", "A", "1", "2", "--workers", "0"], "--workers must be at least 1; got 0"),
+        (["--grid", "A", "1", "--workers", "2", "--scheduler", "tcp://head:8786"], "not allowed with argument"),
+        (["-p", "A", "1", "-p", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
+        (["-p", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
+        (["--grid", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
+        (["--grid", "A", "1", "1"], "--grid A must have values that differ; got 1, 1"),
+        (["--grid", "A"], "--grid NAME VALUE ... goes with one NOTEBOOK, at least one value, and without --commit"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_in_a_sentence(arguments, message, tmp_path, run_course, capsys):
+    little_notebook(tmp_path / "notebooks", "print(A)")
+    with pytest.raises(SystemExit) as refused:
+        run_course("little", *arguments)
+    assert refused.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_bars_and_line_breaks_do_not_break_the_table():
+    rows = [{"A": "a|b", "status": "FAILED: KeyError: 'x\\|y'", "minutes": None, "headline": "one\ntwo \u2028three"}]
+    line = course.table(rows).split("\n")[2:]
+    assert line == [r"| a\|b | FAILED: KeyError: 'x\\\|y' |  | one two three |"]
+
+
+@pytest.mark.parametrize("out", ["file", "file/runs", "/proc/none/runs"])
+def test_results_that_have_no_place_are_refused_in_a_sentence(out, tmp_path, run_course, capsys):
+    little_notebook(tmp_path / "notebooks", "print(A)")
+    (tmp_path / "file").touch()
+    for options in ([], ["--grid", "A", "1"]):
+        with pytest.raises(SystemExit) as refused:
+            course.main(["little", *options, "--out", str(tmp_path / out)])
+        assert refused.value.code == 2
+        assert f"--out must be a folder, or a new one; got {tmp_path / out}: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """Notebooks are run for appearance only, in this process; this is what was run: parameters and file."""
+    calls = []
+
+    def run(notebook, parameters, executed):
+        calls.append((parameters, executed))
+        executed.parent.mkdir(parents=True, exist_ok=True)
+        executed.write_text(repr(parameters))
+        failed = parameters["A"] == 2
+        status = "FAILED in cell 3: ZeroDivisionError: division by zero" if failed else "ok"
+        return {"notebook": notebook.stem, "status": status, "minutes": 0.5, "headline": f"A is {parameters['A']}"}
+
+    monkeypatch.setattr(course, "run", run)
+    return calls
+
+
+@pytest.fixture
+def scheduler(request):
+    """The address of a Dask scheduler with one worker in this process, or none."""
+    if not request.param:
+        yield None
+        return
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.parametrize("scheduler", [False, True], indirect=True)
+def test_a_grid_runs_each_combination_once_and_one_that_fails_stops_no_other(scheduler, tmp_path, ran):
+    little, out = little_notebook(tmp_path, "print(A)"), tmp_path / "out"
+    rows = course.run_grid(little, {}, [["A", "1", "2", "3"]], out, 1, scheduler)
+    assert [(row["A"], row["minutes"], row["headline"]) for row in rows] == [
+        (1, 0.5, "A is 1"), (2, None, ""), (3, 0.5, "A is 3"),
+    ]  # fmt: skip
+    assert [row["status"] for row in rows] == ["ok", "FAILED in cell 3: ZeroDivisionError: division by zero", "ok"]
+    assert course.run_grid(little, {}, [["A", "4", "3", "1"]], out, 1, scheduler)[1:] == [rows[2], rows[0]]
+    assert [parameters["A"] for parameters, _ in ran] == [1, 2, 3, 4]
+    keys = {"setting", "seconds", "made_with", "version", "fingerprint"}
+    for line in (out / "little_grid.jsonl").read_text().splitlines():
+        assert keys < json.loads(line).keys() < keys | {"result", "error"}
+
+
+def test_an_edited_notebook_is_run_again(tmp_path, ran):
+    for text in ("A is", "A was"):
+        course.run_grid(little_notebook(tmp_path, f'print("{text}", A)'), {}, [["A", "1"]], tmp_path / "out", 1, None)
+    assert len(ran) == 2
+
+
+def test_every_combination_has_a_file_of_its_own(tmp_path, ran):
+    little = little_notebook(tmp_path, "print(A)", parameters='A: int = 1  # a number\nB: str = "x"  # a word')
+    texts = ["a/b", "a_b", "a%2Fb", "a,A=1", "a b", "ä", "..", "x"]
+    course.run_grid(little, {}, [["A", "1", "3"], ["B", *texts]], tmp_path / "out", 1, None)
+    files = [executed for _, executed in ran]
+    assert len({str(file).lower() for file in files}) == 16
+    assert {file.parent for file in files} == {tmp_path / "out"}
+    assert all(file.read_text() == repr(parameters) for parameters, file in ran)
+
+
+def test_a_grid_is_checked_before_anything_runs(tmp_path):
+    with pytest.raises(SystemExit, match="A must be of type int; got 'x'"):
+        course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1", "x"]], tmp_path / "out", 1, None)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "ftp://x:1"])
+def test_a_scheduler_that_cannot_be_reached_is_named(address, tmp_path, ran, monkeypatch):
+    monkeypatch.setattr(course, "PATIENCE", "2s")
+    with pytest.raises(SystemExit, match=f"--scheduler {address} cannot be reached: "):
+        course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1"]], tmp_path / "out", 1, address)
+    assert not ran
+
+
+def test_a_cluster_of_threads_is_refused(tmp_path):
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, pytest.raises(SystemExit, match="workers of one thread each"):
+        course.connected(cluster.scheduler_address)
+
+
+@pytest.mark.slow
+def test_a_run_that_dies_with_its_worker_is_made_again(tmp_path):
+    """And what the other worker does meanwhile is left in peace."""
+    kill = "import os\nfrom pathlib import Path\nif A == 1 and not Path('killed').exists():\n"
+    kill += "    Path('killed').touch()\n    os.kill(os.getppid(), 9)\nprint('A is', A)"
+    little = little_notebook(tmp_path, kill)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        rows = course.run_grid(little, {}, [["A", "1", "3", "4"]], tmp_path / "out", 1, cluster.scheduler_address)
+    assert [(row["A"], row["headline"]) for row in rows] == [(1, "A is 1"), (3, "A is 3"), (4, "A is 4")]
+
+
+def test_the_command_for_a_grid_prints_its_table(tmp_path, run_course, capsys):
+    little_notebook(tmp_path / "notebooks", 'print("A is", 1 / (A - 2))')
+    assert run_course("little", "--grid", "A", "1", "2", "--workers", "1") == 1
+    lines = capsys.readouterr().out.splitlines()[-4:]
+    assert lines[0] == "| A | status | minutes | headline |"
+    assert re.fullmatch(r"\| 1 \| ok \| [\d.]+ \| A is -1.0 \|", lines[2])
+    assert re.fullmatch(r"\| 2 \| FAILED in cell \d: ZeroDivisionError: .*by zero \|  \|  \|", lines[3])
+    names = {path.name for path in (tmp_path / "runs").iterdir()} - {"little_grid.jsonl.lock"}
+    assert names == {f"little,A={a}.{kind}" for a in (1, 2) for kind in ("html", "ipynb")} | {"little_grid.jsonl"}
+
+
+def test_papermill_with_an_unknown_parameter_fails_in_the_notebook_too(tmp_path):
+    check = "from ponder_course.common.notebook import check_parameters\ncheck_parameters(In)"
+    row = course.run(little_notebook(tmp_path, "print(A)", first_cell=check), {"B": 1}, tmp_path / "out.ipynb")
+    assert re.fullmatch(r"FAILED in cell \d: ValueError: unknown parameter B; this notebook has A", row["status"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if "RESULTS: str" in path.read_text()], ids=lambda p: p.stem
+)
+def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, tmp_path):
+    given = {"RUN": "stored"} if is_evidence(path) else {"BUDGET": "smoke"}
+    given["RESULTS"] = str(tmp_path / "deleted")
+    if "DATASET: str" in path.read_text():
+        given["DATASET"] = "digits"
+    assert course.run(path, given, tmp_path / path.name)["status"] == "ok"
+    outputs = [output for cell in code(read(tmp_path / path.name)) for output in cell.outputs]
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    assert f"No stored runs at {tmp_path / 'deleted'}" in text
+    assert not list(tmp_path.glob("deleted*"))
+
+
+def test_results_are_small_and_say_what_made_them():
+    stores = list((ROOT / "results").glob("*.jsonl"))
+    assert stores
+    for path in stores:
+        assert path.stat().st_size < 1_000_000
+        for line in path.read_text().splitlines():
+            keys = {"setting", "result", "seconds", "made_with", "version", "fingerprint"}
+            assert set(json.loads(line)) == keys
+
+
+def test_importing_the_package_imports_nothing_heavy_but_torch():
+    script = "import sys, torch\nbefore = {*sys.modules}\nimport ponder_utils\nprint(*sys.modules.keys() - before)"
+    new = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    heavy = r"torchvision|matplotlib|IPython|ipywidgets|pandas|sklearn|scipy|joblib|loky|distributed|tqdm\.notebook"
+    assert "ponder_utils" in new
+    assert not [name for name in new if re.fullmatch(heavy, name)]
+
+
+def test_version_and_date_agree_wherever_they_stand():
+    text = {
+        name: (ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "CHANGELOG.md", "pyproject.toml")
+    }
+    cited = re.search(r"^version: ([\w.]+)\ndate-released: ([\d-]+)$", text["CITATION.cff"], re.M).groups()
+    released = re.findall(r"^## \[([\d.]+)\] - ([\d-]+)$", text["CHANGELOG.md"], re.M)
+    assert cited == released[0]
+    assert cited[0] == ponder_utils.__version__
+    assert released == sorted(released, key=lambda release: [int(n) for n in release[0].split(".")], reverse=True)
+    assert not re.search(r"^version *=", text["pyproject.toml"], re.M)  # it is read from the package
+
+
+def test_what_a_reader_needs_is_there_for_a_program_to_read():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version", "date-released", "license"} <= citation.keys()
+    assert str(citation["date-released"]) <= str(datetime.date.today())
+
+
+def test_widgets_leave_a_line_of_text_and_no_state(tmp_path):
+    path = little_notebook(tmp_path, "import ipywidgets\nipywidgets.IntSlider()")
+    (tmp_path / "out").mkdir()
+    course.run(path, {}, tmp_path / "out" / "little.ipynb")
+    executed = read(tmp_path / "out" / "little.ipynb")
+    assert "widgets" not in executed.metadata
+    (output,) = executed.cells[-1].outputs
+    assert set(output.data) == {"text/plain"}
+    assert output.data["text/plain"].startswith("Sliders appear here")
+
+
+def test_what_is_committed_keeps_tags_and_folds_and_nothing_of_a_run():
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    language = {"name": "python", "version": "3.11"}
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": kernel, "language_info": language, "papermill": {}})
+    notebook.cells = [nbformat.v4.new_code_cell("1") for _ in range(3)]
+    folded = {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}}
+    notebook.cells[0].metadata = folded | {"papermill": {"duration": 1}, "execution": {}}
+    notebook.cells[1].metadata = {"tags": [], "jupyter": {"outputs_hidden": True}}
+    made = course.for_commit(notebook)
+    assert [cell.metadata for cell in made.cells] == [folded, {}, {}]
+    assert made.metadata == {"kernelspec": kernel, "language_info": {"name": "python"}}

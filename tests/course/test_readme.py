@@ -1,0 +1,81 @@
+"""The snippets of README and of docs/package.md run, as a reader would run them; only the sizes are smaller here."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from ponder_course.ways_to_stop import experiment as ways_to_stop
+from ponder_course.ways_to_stop import problems as ways_to_stop_problems
+from ponder_utils.rules import RULES
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("", "docs/", "notebooks/problems/", "notebooks/solutions/problems/")
+PAGES = [f"{folder}{path.name}" for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))]
+SMALLER = {"2000": "20", "1000)": "50)", "20_000": "500", "settings[:2]": "[{**s, 'updates': 2} for s in settings[:2]]"}
+
+
+def snippets(page):
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
+
+
+def smaller(text):
+    for full, small in SMALLER.items():
+        text = text.replace(full, small)
+    return text
+
+
+@pytest.fixture
+def small_tests(monkeypatch):
+    """Lesson 06's networks are tested on fewer lines, and the added method does not stay."""
+    lines = ways_to_stop_problems.PROBLEMS["lines"]
+    tests = {name: test._replace(n_inputs=20) for name, test in lines.tests.items()}
+    monkeypatch.setitem(ways_to_stop_problems.PROBLEMS, "lines", lines._replace(tests=tests))
+    for table in ("RULES", "TRAININGS", "METHODS"):
+        monkeypatch.setattr(ways_to_stop, table, dict(getattr(ways_to_stop, table)))
+
+
+def test_the_snippet_of_readme_runs():
+    torch.manual_seed(0)
+    (code,) = snippets("README.md")
+    names = {}
+    exec(smaller(code), names)
+    assert names["prediction"].y_hat.shape == (5,)
+
+
+def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    code = snippets("docs/package.md")
+    assert len(code) == 5
+    names = {}
+    for number, text in enumerate(map(smaller, code), 1):
+        exec(compile(text, f"package.md, snippet {number}", "exec"), names)
+        if "checkpoint_dir" in text:  # the same call once more goes on from its end; another run is refused
+            rows = names["rows"]
+            exec(text, names)
+            assert names["rows"] == rows
+            with pytest.raises(ValueError, match=r"of another run: config: .*0\.3"):
+                exec(text.replace('"lambda_p": 0.2', '"lambda_p": 0.3'), names)
+    assert names["prediction"].y_hat.shape == (5,)
+    assert (tmp_path / "runs/mine/last.pt").exists()
+    assert (tmp_path / "runs/mine/best.pt").exists()
+    assert re.search(r"twice sure \['too much time -?\d\.\d+, wrong answers \d\.\d+', ", capsys.readouterr().out)
+
+
+def test_every_rule_has_its_name_on_the_page_of_the_package():
+    text = (ROOT / "docs/package.md").read_text(encoding="utf-8")
+    assert [name for name in RULES if f'`"{name}"`' not in text] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_names_is_there(page):
+    """Links to files, paths in code font, and targets of make."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?://)([^)#]+)\)", text)
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+    paths = re.findall(r"`((?:benchmarks|examples|notebooks|ponder_\w+|results|tests|tools)/[\w./]*)`", text)
+    assert [path for path in paths if "NN" not in path and not (ROOT / path).exists()] == []
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    assert {name for name in re.findall(r"`make ([a-z-]+)", text) if name not in targets} == set()

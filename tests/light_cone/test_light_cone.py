@@ -1,0 +1,317 @@
+"""What the lessons on lines measure, against the slow way: one line, one step, one Python float at a time."""
+
+import inspect
+import math
+from pathlib import Path
+from statistics import correlation, fmean
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import halting, lambdas, most_probable_step, quantile_step, threshold_step
+from torch import nn
+
+from ponder_course.common.store import key_of, plain
+from ponder_course.light_cone import experiment as lines
+from ponder_course.light_cone.experiment import (
+    EXPERIMENTS,
+    RECIPE,
+    TASKS,
+    TESTS,
+    gain,
+    learn,
+    mean_over_places,
+    measure,
+    run,
+    same_for_all,
+    whole_lines_right,
+)
+from ponder_utils.local import LocalStep
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks import AdditionTask, LineParityTask
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+
+
+class Patient(nn.Module):
+    """Right at a place once its news can have come, but on some lines; votes for halting at about that time, or not."""
+
+    def __init__(self, task):
+        super().__init__()
+        self.task, self.sure = task, nn.Parameter(torch.ones(()))
+
+    def forward(self, x, h):
+        h = torch.zeros(len(x)) if h is None else h
+        h, need = h + 1, self.task.needed_steps(x)
+        right = (need <= h[:, None]) & ((x[:, 0].sum(1) % 5 != 0) | (h > 6))[:, None]
+        y_hat = self.sure * (torch.where(right, self.task.answers(x), x[:, 1]) * 2 - 1)
+        halt_logit = 1.3 * (h - need.amax(1)) + 0.37 * x[:, 0].sum(1) - 1.71 * x[:, 0, 0] - 1.01
+        return y_hat, h, halt_logit
+
+
+def untrained(task):
+    return LocalStep(2, 6, noise=0.5)
+
+
+def slowly(step, task, N, n_lines, seed):
+    """All that `measure` is to find, but for its names."""
+    x, y = task.batch(n_lines, torch.Generator().manual_seed(seed))
+    stopped = {
+        "most probable": lambda logits, p: most_probable_step(p),
+        **{f"quantile {q}": lambda logits, p, q=q: quantile_step(p, q) for q in (0.5, 0.9, 0.99)},
+        **{f"threshold {q}": lambda logits, p, q=q: threshold_step(logits, q) for q in (0.05, 0.1, 0.2)},
+    }
+    found = {rule: [] for rule in ("sample", *stopped)}  # (right, steps, before) of each line
+    by_step, needs, taken, guessed = [[] for _ in range(N)], [], [], {0: [], 1: []}
+    waiting, ready = [], []
+    for line in range(n_lines):
+        with torch.no_grad():
+            y_hat, halt_logits, _ = PonderNet(step, N).eval()(x[line : line + 1])
+        targets, logits = y[line].tolist(), halt_logits[:, 0].double().tolist()
+        p, (lambda_n, _) = halting(logits), lambdas(logits)
+        right = []
+        for n in range(N):
+            answers = [float(a > 0) for a in y_hat[n, 0].tolist()]
+            right.append(float(answers == targets))
+            by_step[n].append(right[n])
+        need = max(task.needed_steps(x[line : line + 1])[0].tolist())
+        needs.append(need)
+        taken.append(math.fsum(n * p[n - 1] for n in range(1, N + 1)))
+        for guess, longest in guessed.items():
+            if isinstance(task, AdditionTask):
+                longest.append(max(task.needed_steps(x[line : line + 1], guess)[0].tolist()))
+        for n in range(1, N):
+            (waiting if n < need else ready).append(lambda_n[n - 1])
+        expected = math.fsum(a * b for a, b in zip(p, right, strict=True))
+        found["sample"].append((expected, taken[-1], math.fsum(p[n - 1] for n in range(1, N + 1) if n < need)))
+        for rule, stop in stopped.items():
+            n = stop(logits, p)
+            found[rule].append((right[n - 1], n, float(n < need)))
+    corr = {"all": correlation(taken, needs)}
+    if isinstance(task, AdditionTask):
+        corr |= {"carries": correlation(taken, guessed[0]), "no carries": correlation(taken, guessed[1])}
+    same_need = [[n for n, need in zip(taken, needs, strict=True) if need == k] for k in range(1, max(needs) + 1)]
+    return {
+        "rules": {
+            rule: dict(zip(("right", "steps", "before"), map(fmean, zip(*by_line, strict=True)), strict=True))
+            for rule, by_line in found.items()
+        },
+        "by_step": [fmean(of_lines) for of_lines in by_step],
+        "by_need": [fmean(of_lines) if of_lines else None for of_lines in same_need],
+        "corr": corr,
+        "need": fmean(needs),
+        "waiting": fmean(waiting),
+        "ready": fmean(ready),
+    }
+
+
+def flat(value, name=""):
+    """Every number in nested dicts and lists, by its name."""
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        return {name: value}
+    return {key: number for part, inner in value.items() for key, number in flat(inner, f"{name}/{part}").items()}
+
+
+MEASURED = {
+    "parity": LineParityTask(5),
+    "parity, one rate": LineParityTask(4, 0.2),
+    "addition": AdditionTask(4),
+    "long carries": AdditionTask(6, None),
+}
+
+
+@pytest.mark.parametrize("task", MEASURED.values(), ids=MEASURED)
+@pytest.mark.parametrize("step", [Patient, untrained])
+@pytest.mark.parametrize("N", [4, 9])
+def test_what_is_measured_is_what_one_finds_line_by_line(task, step, N):
+    step = step(task)
+    got = measure(PonderNet(step, 3), task, N, 50, seed=7)
+    ours, slow = flat(got), flat(slowly(step, task, N, 50, seed=7))
+    assert ours.keys() == slow.keys()
+    for name, value in slow.items():
+        assert ours[name] == (None if value is None else pytest.approx(value, rel=1e-4, abs=1e-5)), name
+    assert got == plain(got)  # a store holds it
+    if isinstance(step, Patient):
+        rules = got["rules"]
+        assert len({tuple(means.values()) for means in rules.values()}) >= 6
+        assert min(means["right"] for means in rules.values()) < max(means["right"] for means in rules.values())
+        assert got["waiting"] < got["ready"]
+
+
+def test_needs_that_no_line_has_are_left_open():
+    task = AdditionTask(6, 1)  # every carry comes from the place before
+    first, second = measure(PonderNet(Patient(task), 3), task, 4, 20)["by_need"]
+    assert first is None
+    assert 1 <= second <= 4
+
+
+def test_measuring_shakes_nothing_and_leaves_the_mode_as_it_was():
+    model = PonderNet(LocalStep(2, 6, noise=0.5), 5).train()
+    once, again = (measure(model, LineParityTask(4), 6, 30) for _ in range(2))
+    assert once == again
+    assert all(module.training for module in model.modules())
+    assert model.max_steps == 5
+    assert measure(model, LineParityTask(4), 6, 30, seed=1) != once
+    measure(model.eval(), LineParityTask(4), 6, 30)
+    assert not any(module.training for module in model.modules())
+
+
+def test_the_mean_over_places_by_hand():
+    y_hat, y = torch.tensor([[0.0, 2.0, -1.0], [5.0, -5.0, 0.5]]), torch.tensor([[1.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
+    loss = mean_over_places(y_hat, y)
+    for row in range(2):
+        right = [1 / (1 + math.exp(-a if t else a)) for a, t in zip(y_hat[row].tolist(), y[row].tolist(), strict=True)]
+        assert loss[row].item() == pytest.approx(-fmean(map(math.log, right)))
+    assert loss.shape == (2,)
+
+
+def test_whole_lines_right_by_hand():
+    y = torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    y_hat = torch.tensor([[0.1, -9.0], [2.0, -0.1], [-3.0, -0.2]])
+    assert whole_lines_right(y_hat, y).tolist() == [True, False, True]
+    by_step = torch.stack([y_hat, -y_hat, y_hat + 1])
+    assert whole_lines_right(by_step, y.expand(3, 3, 2)).tolist() == [
+        [True, False, True],
+        [False, False, False],
+        [True, True, False],
+    ]
+
+
+N_RUNS = {"main": 10, "addition": 30, "vote": 15, "noise": 20, "prior": 35, "beta": 10, "reversed": 15}
+
+
+def test_settings_are_all_different_within_and_between_experiments():
+    assert {name: len(experiment.settings) for name, experiment in EXPERIMENTS.items()} == N_RUNS
+    everything = [setting for experiment in EXPERIMENTS.values() for setting in experiment.settings]
+    assert len({key_of(setting) for setting in everything}) == len(everything)
+    for setting in everything:
+        assert setting.keys() == inspect.signature(learn).parameters.keys()
+        assert setting["task"] in TASKS
+        assert setting == plain(setting)
+        PonderNet(
+            LocalStep(2, 4, vote=setting["vote"], residual=setting["residual"], noise=setting["noise"]), setting["N"]
+        )
+    main = EXPERIMENTS["main"].settings
+    assert [setting["seed"] for setting in main] == list(range(10))
+    assert all({**setting, "seed": 0} == {**RECIPE, "seed": 0} for setting in main)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_stored_runs_are_those_that_the_experiment_makes(name):
+    experiment = EXPERIMENTS[name]
+    rows = experiment.rows("stored", RESULTS)
+    stored = [key_of({key: row[key] for key in experiment.settings[0]}) for row in rows]
+    assert sorted(stored) == sorted(key_of(setting) for setting in experiment.settings)
+
+
+def test_a_short_run_is_the_first_of_an_experiment_with_few_updates():
+    for experiment in EXPERIMENTS.values():
+        (short,) = experiment.short
+        assert {**short, "updates": experiment.settings[0]["updates"]} == experiment.settings[0]
+        assert short["updates"] == 20
+
+
+CHANGES = {
+    "task": "addition", "N": 7, "lambda_p": 0.2, "beta": 0.3, "direction": "p_G||p", "vote": "pooled", "residual": True,
+    "noise": 0.7, "updates": 3, "lr": 1e-3, "seed": 1,
+}  # fmt: skip
+
+
+def test_whatever_one_changes_in_a_setting_another_network_is_learnt():
+    short = RECIPE | {"N": 6, "updates": 4, "seed": 0}
+
+    def learnt(**change):
+        model = learn(**short | change)
+        assert not model.training
+        assert model.max_steps == (short | change)["N"]
+        return torch.cat([weight.detach().flatten() for weight in model.parameters()])
+
+    plainly = learnt()
+    assert torch.equal(plainly, learnt())
+    assert CHANGES.keys() == short.keys()
+    for name, value in CHANGES.items():
+        other = learnt(**{name: value})
+        assert other.shape != plainly.shape or not torch.equal(other, plainly), name
+    assert not torch.equal(learnt(task="addition"), learnt(task="addition, long carries"))
+
+
+def test_other_seeds_learn_from_other_lines(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(lines, "train", lambda *_, seed, **options: seeds.append(seed))
+    for seed in (0, 3):
+        learn(**RECIPE, seed=seed)
+    assert seeds == [0, 3]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_run_is_what_is_measured_to_four_places(task, monkeypatch):
+    assert next(iter(TESTS)) == lines.N_PLACES
+    tests = {4: (6, 40), 7: (10, 30)}
+    monkeypatch.setattr(lines, "TESTS", tests)
+    setting = RECIPE | {"task": task, "N": 6, "updates": 3, "seed": 2}
+    made, model = run(**setting), learn(**setting)
+    assert made == plain(made)
+    tested = {"tests": TASKS[task]} | ({} if task == "parity" else {"uniform": AdditionTask})
+    assert made.keys() == tested.keys()
+    for name, kind in tested.items():
+        assert list(made[name]) == ["4", "7"]
+        for places, (N, n_lines) in tests.items():
+            exact, rounded = measure(model, kind(places), N, n_lines), made[name][str(places)]
+            if places == 7:  # the longest
+                del exact["by_step"], exact["by_need"]
+            exact, rounded = flat(exact), flat(rounded)
+            assert exact.keys() == rounded.keys()
+            for part, value in exact.items():
+                assert rounded[part] == (None if value is None else round(value, 4)), part
+
+
+def test_the_gain_of_halting_by_hand():
+    """Against 2.25 steps for everyone: three of four lines take 2, and one takes 3."""
+    test = {"rules": {"some": {"right": 0.9, "steps": 2.25}}, "by_step": [0.1, 0.4, 0.8, 1.0]}
+    assert gain(test, "some") == pytest.approx(0.9 - (0.4 + 0.4 + 0.4 + 0.8) / 4)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0, 1))
+def test_the_same_for_all_lies_on_a_straight_line_between_two_numbers_of_steps(by_step, fraction):
+    steps = 1 + fraction * (len(by_step) - 1)
+    low = int(steps)  # so many of ten take one step more
+    more = steps - low
+    expected = by_step[low - 1] if more == 0 else (1 - more) * by_step[low - 1] + more * by_step[low]
+    assert same_for_all(by_step, steps) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_same_for_all_stays_at_the_last_step_beyond_it():
+    assert same_for_all([0.1, 0.9], 5.0) == 0.9
+    assert same_for_all([0.1, 0.9], 0.5) == 0.1
+
+
+def two_networks():
+    torch.manual_seed(0)
+    models = [PonderNet(LocalStep(2, 4), 6) for _ in range(2)]
+    return models, [{n: measure(model, LineParityTask(n), 6, 40) for n in (3, 5)} for model in models]
+
+
+def test_values_are_those_of_the_networks_that_were_tested_so():
+    _, tests = two_networks()
+    del tests[0][5]
+    assert lines.values(tests, 5, "sample", "right") == [tests[1][5]["rules"]["sample"]["right"]]
+    assert lines.values(tests, 3, "sample", "gain") == [gain(test[3], "sample") for test in tests]
+    stored = [{"seed": 0, "tests": {str(n): measures for n, measures in test.items()}} for test in tests]
+    assert lines.measured(stored, "tests") == tests
+
+
+def test_lateness_is_what_the_steps_are_above_the_need():
+    test = {"need": 7.5, "rules": {"sample": {"steps": 9.0}, "fixed": {"steps": 7.0}}}
+    assert lines.lateness(test) == 1.5
+    assert lines.lateness(test, "fixed") == -0.5
+
+
+def test_validation_measures_the_same_on_lines_that_no_test_has():
+    (model, _), _ = two_networks()
+    seen = lines.validation(LineParityTask(5))(model)
+    there = measure(model, LineParityTask(5), 6, 500, seed=1)["rules"]["sample"]
+    assert seen == pytest.approx({"accuracy": there["right"], "steps": there["steps"]}, rel=1e-5)
+    assert not torch.equal(lines.fresh(LineParityTask(5), 500, seed=1)[0], lines.fresh(LineParityTask(5), 500)[0])

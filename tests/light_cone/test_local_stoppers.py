@@ -1,0 +1,141 @@
+"""Stopping by local rules: nothing outruns the light cone, all answers are right, and nobody beats the bound."""
+
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ponder_course.light_cone.local_stoppers import by_hand, fewest_steps, segments
+from ponder_utils.tasks import LineParityTask
+
+
+def drawn(places, n_lines, rate=None, seed=0):
+    return LineParityTask(places, rate).batch(n_lines, torch.Generator().manual_seed(seed))
+
+
+def whole_lines_right(stopper, y):
+    return (stopper.answers[stopper.steps - 1, torch.arange(len(y))] == (y > 0.5)).all(1)
+
+
+def every_line(resets):
+    """All bits under the same resets: x [2^places, 2, places]."""
+    bits = torch.tensor(list(product((0.0, 1.0), repeat=len(resets))))
+    return torch.stack([bits, torch.tensor(resets, dtype=torch.float32).expand_as(bits)], dim=1)
+
+
+def patterns(max_places):
+    later = st.lists(st.integers(0, 1), max_size=max_places - 1)
+    return later.map(lambda resets: [1, *resets])
+
+
+@given(patterns(12))
+def test_segments_go_from_a_reset_to_the_place_before_the_next(resets):
+    start, end = segments(every_line(resets)[:1])
+    for i in range(len(resets)):
+        first = max(j for j in range(i + 1) if resets[j])
+        last = min([j - 1 for j in range(i + 1, len(resets)) if resets[j]], default=len(resets) - 1)
+        assert (start[0, i], end[0, i]) == (first, last)
+
+
+@pytest.mark.parametrize(("places", "n_lines"), [(16, 2000), (64, 2000)])
+def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places, n_lines):
+    x, y = drawn(places, n_lines)
+    need = LineParityTask.needed_steps(x).amax(1)
+    stopper = by_hand(x, places)
+    assert whole_lines_right(stopper, y).all()
+    assert (stopper.steps <= need).all()
+    saved = 1 - stopper.steps.double().mean() / need.double().mean()
+    assert 0.2 < saved < 0.5
+
+
+@settings(max_examples=40)
+@given(patterns(9))
+def test_by_hand_is_right_whatever_the_bits(resets):
+    x = every_line(resets)
+    assert whole_lines_right(by_hand(x, len(resets)), LineParityTask.answers(x)).all()
+
+
+@pytest.mark.parametrize("L", [2, 3, 4, 7, 10, 11])
+def test_one_segment_is_known_halfway_or_one_step_later(L):
+    x = every_line([1] + [0] * (L - 1))
+    steps = by_hand(x, L).steps
+    halfway = L // 2 + 1 + L % 2
+    assert set(steps.tolist()) <= {min(L, halfway), min(L, halfway + 1)}
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 19), st.booleans(), st.floats(0, 0.5))
+def test_outside_the_light_cone_nothing_changes_any_answer_or_vote(seed, place, a_reset, rate):
+    x, _ = drawn(20, 5, rate, seed)
+    turned = x.clone()
+    channel, place = (1, max(place, 1)) if a_reset else (0, place)
+    turned[:, channel, place] = 1 - turned[:, channel, place]
+    here, there = by_hand(x, 20), by_hand(turned, 20)
+    n = torch.arange(1, 21)[:, None]
+    outside = (torch.arange(20) - place).abs() > n - 1  # [N, places]
+    for name in ("answers", "vetoes"):
+        differs = (getattr(here, name) != getattr(there, name)).any(1)
+        assert not differs[outside].any()
+    assert (here.answers != there.answers).any()  # inside it does
+
+
+def test_the_bound_by_hand():
+    def bound(*resets):
+        return fewest_steps(every_line(list(resets))[:1]).item()
+
+    assert bound(1) == bound(1, 1, 1) == 1
+    assert bound(1, 0) == 1.5  # the other half needs both steps
+    assert bound(1, 0, 0) == 1 + 3 / 4 + 1 / 4  # step 1: 1/4; step 2: one half more
+    assert bound(1, 0, 1, 0) == 1.75  # both end places bet at step 1
+    # Step 1: 2^-7; step 2: 1/4 more; step 3: one half more; step 4: all.
+    assert bound(1, 0, 0, 0, 0, 0, 0, 0) == 1 + (1 - 2**-7) + (3 / 4 - 2**-7) + (1 / 4 - 2**-7)
+
+
+def test_three_places_reach_the_bound():
+    """Step 1 bets on 0, 0. At step 2 the end, who hears two bits, bets that the first two differ; the middle checks."""
+    x = every_line([1, 0, 0])
+    first, second = x[:, 0, 0], x[:, 0, 1]
+    at_1, at_2 = (first == 0) & (second == 0), first != second
+    steps = torch.where(at_1, 1, torch.where(at_2, 2, 3))
+    assert determined(x, 3, 1, steps == 1)
+    assert determined(x, 3, 2, steps == 2)
+    assert steps.double().mean() == fewest_steps(x[:1])[0]
+
+
+@given(patterns(12))
+def test_by_hand_needs_as_many_steps_as_the_bound_or_more(resets):
+    x = every_line(resets)
+    assert by_hand(x, len(resets)).steps.double().mean() >= fewest_steps(x[:1])[0]
+
+
+def determined(x, places, n, line):
+    """Whether the lines, a mask, leave one answer to each place that sees what is n - 1 places away."""
+    y = LineParityTask.answers(x)
+    for i in range(places):
+        seen = x[line, 0, max(0, i - n + 1) : i + n]
+        answers = {}
+        for window, answer in zip(seen.tolist(), y[line, i].tolist(), strict=True):
+            if answers.setdefault(tuple(window), answer) != answer:
+                return False
+    return True
+
+
+@settings(max_examples=200, deadline=None)
+@given(patterns(5), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 0.5]))
+def test_no_local_votes_at_all_beat_the_bound(resets, seed, rate):
+    """Votes drawn at random, tables of what is heard; where an answer would have to be guessed, everybody vetoes."""
+    x, places = every_line(resets), len(resets)
+    generator = torch.Generator().manual_seed(seed)
+    steps = torch.zeros(len(x), dtype=torch.int64)
+    for n in range(1, places + 1):
+        free = torch.ones(len(x), dtype=torch.bool)
+        for i in range(places):
+            window = x[:, 0, max(0, i - n + 1) : i + n].long()
+            code = (window * 2 ** torch.arange(window.shape[1])).sum(1)
+            free &= ~(torch.rand(2**places, generator=generator) < rate)[code]
+        halting = (steps == 0) & (free | (n == places))
+        if determined(x, places, n, halting):
+            steps[halting] = n
+    assert (steps > 0).all()
+    assert steps.double().mean() >= fewest_steps(x[:1])[0]

@@ -1,0 +1,133 @@
+"""What is measured of networks on mazes is what they do; news keeps to the open places, to the last bit."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from ponder_course.map_of_thought import experiment as mazes
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.mazes import MazeTask, distances
+
+
+class Oracle(nn.Module):
+    """Halts each place `late` steps after its need, rightly; `memory` steps later its answer turns."""
+
+    def __init__(self, late=0, memory=10**6):
+        super().__init__()
+        self.late, self.memory = late, memory
+
+    def start(self, x):
+        y, needed = MazeTask.answers(x), MazeTask.needed_steps(x)
+        return (y, needed + self.late), torch.zeros(len(x), 1)
+
+    def forward(self, z, h):
+        y, stop = z
+        h = h + 1
+        n = h[..., None]
+        knows = (n >= stop) & (n < stop + self.memory)
+        return torch.where(knows, 2 * y - 1, 1 - 2 * y), h, torch.where(n >= stop, 30.0, -30.0)
+
+
+def measured(N=30, n_cells=3, **setting):
+    x, _ = MazeTask(n_cells).batch(40, torch.Generator().manual_seed(5))
+    return mazes.measure(PonderNet(Oracle(**setting), N), x, N), x
+
+
+def test_who_stops_in_time_is_right_everywhere():
+    found, x = measured()
+    asked = MazeTask.answers(x) >= 0
+    needed = MazeTask.needed_steps(x)[asked]
+    assert found["places"] == found["mazes"] == 1
+    assert found["steps"] == found["needed"] == pytest.approx(needed.float().mean().item())
+    assert found["early"] == 0
+    assert found["correlation"] == pytest.approx(1)
+    assert found["by_need"] == {n: [(needed == n).sum(), n] for n in needed.unique().tolist()}
+    known = [(needed <= n).float().mean().item() for n in range(1, 31)]
+    assert found["by_step"]["places"] == pytest.approx(known)
+    assert found["by_step"]["mazes"][-1] == 1
+
+
+@pytest.mark.parametrize("late", [-1, 2])
+def test_early_and_late_places_are_counted(late):
+    found, x = measured(late=late)
+    asked = MazeTask.answers(x) >= 0
+    needed = MazeTask.needed_steps(x)[asked]
+    steps = (needed + late).clamp(min=1)
+    assert found["early"] == pytest.approx((steps < needed).float().mean().item())
+    assert found["steps"] == pytest.approx(steps.float().mean().item())
+
+
+def test_answers_that_are_forgotten_are_counted_by_margin():
+    found, x = measured(memory=2)
+    to_first, to_second = distances(x[:, 0], x[:, 1]), distances(x[:, 0], x[:, 2])
+    asked = MazeTask.answers(x) >= 0
+    margin = (to_first - to_second).abs().clamp(max=mazes.FAR)[asked]
+    assert found["by_step"]["places"][-1] == 0  # all needs are far below N
+    for m, counts in found["by_margin"].items():
+        n = (margin == m).sum()
+        assert counts == [n, 0, n]
+    assert sum(n for n, *_ in found["by_margin"].values()) == asked.sum()
+
+
+def test_equal_steps_follow_nothing():
+    x, _ = MazeTask(3).batch(5, torch.Generator().manual_seed(1))
+    model = PonderNet(mazes.MazeStep(2).eval(), 4)
+    with torch.no_grad():
+        model.step.heads.bias.fill_(-50.0)
+    assert mazes.measure(model, x, 4)["correlation"] == 0
+
+
+def test_certainty_chooses_what_is_right_in_most_mazes_and_soonest(monkeypatch):
+    found = {q: {"mazes": right, "steps": n} for q, right, n in ((0.6, 0.5, 3), (0.9, 0.9, 9), (0.99, 0.9, 7))}
+    monkeypatch.setattr(mazes, "QS", {"confidence": tuple(found)})
+    monkeypatch.setattr(mazes, "measure", lambda model, x, N, rule, q: found[q])
+    assert mazes.choose_q(None, "confidence") == 0.99
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from([0.0, 0.4]))
+def test_no_answer_and_no_halting_outruns_the_news(seed, n_cells, loops):
+    x, _ = MazeTask(n_cells, loops=loops).batch(4, torch.Generator().manual_seed(seed))
+    torch.manual_seed(seed)
+    model = PonderNet(mazes.MazeStep(6).eval(), 12)
+    turned = x.clone()
+    turned[:, 1:] = x[:, 1:].flip(1)  # every star changes its colour
+    with torch.no_grad():
+        a, b = model(x), model(turned)
+    differs = (a.y_hat != b.y_hat) | (a.halt_logits != b.halt_logits)
+    heard = torch.arange(1, 13)[:, None, None, None] >= MazeTask.needed_steps(x)
+    assert not differs[~heard].any()
+    assert differs[heard & (x[:, 0] > 0)].any()
+
+
+def test_through_walls_it_does():
+    x = torch.zeros(1, 3, 3, 3)
+    x[0, 0, ::2] = x[0, 0, 1, 0] = x[0, 1, 0, 2] = 1  # a star at the end of the upper row
+    turned = x.clone()
+    turned[:, 1:] = x[:, 1:].flip(1)
+    torch.manual_seed(0)
+    for through_walls in (False, True):
+        model = PonderNet(mazes.MazeStep(6, through_walls=through_walls).eval(), 3)
+        with torch.no_grad():
+            differs = model(x).y_hat[-1] != model(turned).y_hat[-1]
+        assert differs[0, 2, 2] == through_walls
+
+
+def test_networks_learn_by_each_recipe_and_say_what_they_found():
+    for experiment in mazes.EXPERIMENTS.values():
+        (setting,) = experiment.short
+        found = mazes.run(**setting)
+        assert list(found) == setting["tests"]
+        for test in found.values():
+            assert 0 <= test["mazes"] <= test["places"] <= 1
+
+
+def test_mazes_with_both_colours_come_first():
+    x, y = MazeTask(4).batch(50, torch.Generator().manual_seed(2))
+    order = mazes.with_both_colours(x)
+    smaller = [min((y[i] == 0).sum(), (y[i] == 1).sum()).item() for i in order]
+    assert smaller == sorted(smaller, reverse=True)
+    assert min(smaller) > 0
+    assert len(order) == sum(bool((maze == 0).any() and (maze == 1).any()) for maze in y)

@@ -1,0 +1,324 @@
+import functools
+import gzip
+import hashlib
+import http.server
+import re
+import resource
+import socket
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from torchvision.datasets import MNIST
+
+from ponder_course.mnist_rotation import digits
+from ponder_course.mnist_rotation.digits import DigitSet, MNISTError, load_digits
+
+REAL = Path(__file__).resolve().parents[2] / "data"  # the notebooks' default folder
+SIZES = {"train": 120, "t10k": 30}
+
+
+def idx(array):
+    """A uint8 tensor in MNIST's file format."""
+    return struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.numpy().tobytes()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def mirror(tmp_path):
+    """A folder, and the address of a server on this machine that hands out what is in it."""
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield folder, f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def little(monkeypatch, mirror):
+    """A made-up MNIST of 150 images behind a mirror, with its checksums in place of the real ones."""
+    generator = torch.Generator().manual_seed(0)
+    folder, address = mirror
+    files, archives = {}, []
+    for part, size in SIZES.items():
+        labels = torch.arange(size) % 10
+        images = torch.randint(0, 256, (size, 28, 28), generator=generator, dtype=torch.uint8)
+        images[:, 0, 0] = labels
+        for name, array in ((f"{part}-images-idx3-ubyte", images), (f"{part}-labels-idx1-ubyte", labels.byte())):
+            files[name] = idx(array)
+            archive = gzip.compress(files[name])
+            (folder / f"{name}.gz").write_bytes(archive)
+            archives.append((f"{name}.gz", hashlib.md5(archive).hexdigest()))
+    monkeypatch.setattr(digits, "MNIST_FILES", {name: hashlib.md5(data).hexdigest() for name, data in files.items()})
+    monkeypatch.setattr(MNIST, "resources", archives)
+    monkeypatch.setattr(MNIST, "mirrors", [address])
+    return files
+
+
+def lay(folder, files):
+    raw = folder / "MNIST" / "raw"
+    raw.mkdir(parents=True)
+    for name, data in files.items():
+        (raw / name).write_bytes(data)
+    return raw
+
+
+def everything_in(folder):
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def no_network(monkeypatch):
+    monkeypatch.setattr(MNIST, "mirrors", ["http://127.0.0.1:9/"])  # nothing listens there
+
+
+def is_the_little_one(data):
+    assert data.name == "MNIST"
+    for split, size in zip(data[1:], (110, 10, 30), strict=True):
+        assert split.x.shape == (size, 1, 28, 28)
+        assert split.x.dtype == torch.uint8
+        assert torch.equal(split.x[:, 0, 0, 0].long(), split.y)  # each image kept its label
+    both = torch.cat([data.train.x, data.validation.x]).flatten(1)
+    assert len(both.unique(dim=0)) == 120
+    return True
+
+
+@pytest.mark.parametrize("dataset", ["auto", "mnist"])
+def test_mnist_is_read_from_its_folder_without_a_network(little, monkeypatch, tmp_path, dataset):
+    no_network(monkeypatch)
+    lay(tmp_path, little)
+    assert is_the_little_one(load_digits(dataset, tmp_path))
+
+
+@pytest.mark.parametrize("dataset", ["auto", "mnist"])
+def test_mnist_is_fetched_into_a_folder_that_did_not_exist(little, tmp_path, dataset):
+    folder = tmp_path / "new" / "data"
+    assert is_the_little_one(load_digits(dataset, folder))
+    assert {path.name for path in everything_in(folder)} == set(little)
+    assert not list(folder.glob(".fetching*"))
+
+
+def test_a_missing_file_is_fetched_again(little, tmp_path):
+    raw = lay(tmp_path, little)
+    (raw / "train-labels-idx1-ubyte").unlink()
+    assert is_the_little_one(load_digits("mnist", tmp_path))
+
+
+def test_without_a_network_auto_takes_the_small_digits_and_says_so(little, monkeypatch, tmp_path, capsys):
+    no_network(monkeypatch)
+    data = load_digits("auto", tmp_path / "data")
+    assert data.name == "the small digits"
+    message = capsys.readouterr().out
+    assert "MNIST is not in" in message
+    assert "refused" in message
+    assert "Taking the small digits" in message
+    assert not everything_in(tmp_path / "data")
+
+
+def test_mnist_never_falls_back(little, monkeypatch, tmp_path):
+    no_network(monkeypatch)
+    with pytest.raises(MNISTError, match=r"could not be put there: .*refused.*dataset \"digits\""):
+        load_digits("mnist", tmp_path)
+
+
+def damaged(how, data):
+    return {"truncated": data[:-1], "half": data[: len(data) // 2], "empty": b"", "one bit": data[:-1] + b"\xff"}[how]
+
+
+@pytest.mark.parametrize("dataset", ["auto", "mnist"])
+@pytest.mark.parametrize("how", ["truncated", "half", "empty", "one bit"])
+@pytest.mark.parametrize("name", ["train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"])
+def test_a_damaged_file_is_named_and_left_as_it_was(little, tmp_path, dataset, how, name):
+    raw = lay(tmp_path, little)
+    (raw / name).write_bytes(damaged(how, little[name]))
+    before = {path: path.read_bytes() for path in everything_in(tmp_path)}
+    with pytest.raises(MNISTError, match=f"{name} is damaged: its .* bytes are not those of MNIST. Delete it"):
+        load_digits(dataset, tmp_path)
+    assert {path: path.read_bytes() for path in everything_in(tmp_path)} == before
+
+
+ARCHIVED = {
+    "all": list(range(4)),
+    "one": [2],
+    "the labels": [1, 3],
+}
+
+
+@pytest.mark.parametrize("dataset", ["auto", "mnist"])
+@pytest.mark.parametrize("archived", ARCHIVED)
+def test_whole_archives_need_no_network_and_nothing_is_written(little, monkeypatch, tmp_path, dataset, archived):
+    no_network(monkeypatch)
+    raw = lay(tmp_path, little)
+    for name in [list(little)[i] for i in ARCHIVED[archived]]:
+        (raw / f"{name}.gz").write_bytes(gzip.compress(little[name], mtime=5))  # not the bytes of a mirror's archive
+        (raw / name).unlink()
+    before = everything_in(tmp_path)
+    is_the_little_one(load_digits(dataset, tmp_path))
+    assert everything_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("dataset", ["auto", "mnist"])
+@pytest.mark.parametrize("how", ["truncated", "half", "empty", "one bit", "other bytes", "not an archive"])
+@pytest.mark.parametrize("name", ["train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"])
+def test_a_damaged_archive_is_named_and_left_as_it_was(little, monkeypatch, tmp_path, dataset, how, name):
+    no_network(monkeypatch)
+    raw = lay(tmp_path, little)
+    (raw / name).unlink()
+    archive = gzip.compress(little[name])
+    others = {"other bytes": gzip.compress(little[name][:-1]), "not an archive": little[name]}
+    (raw / f"{name}.gz").write_bytes(others[how] if how in others else damaged(how, archive))
+    before = {path: path.read_bytes() for path in everything_in(tmp_path)}
+    with pytest.raises(MNISTError, match=rf"{name}\.gz"):
+        load_digits(dataset, tmp_path)
+    assert {path: path.read_bytes() for path in everything_in(tmp_path)} == before
+
+
+@pytest.mark.parametrize("whole", ["", ".gz"])
+def test_of_file_and_archive_the_whole_one_is_read(little, monkeypatch, tmp_path, whole):
+    no_network(monkeypatch)
+    raw, name = lay(tmp_path, little), "train-labels-idx1-ubyte"
+    for kind, content in (("", little[name]), (".gz", gzip.compress(little[name]))):
+        (raw / f"{name}{kind}").write_bytes(content if kind == whole else content[:-9])
+    is_the_little_one(load_digits("mnist", tmp_path))
+
+
+def test_what_cannot_be_read_is_named(little, tmp_path):
+    raw = lay(tmp_path, little)
+    (raw / "train-labels-idx1-ubyte").unlink()
+    (raw / "train-labels-idx1-ubyte").mkdir()
+    with pytest.raises(MNISTError, match="train-labels-idx1-ubyte"):
+        load_digits("auto", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>Moved</html>", gzip.compress(b"other bytes")],
+    ids=["nothing", "a page", "another archive"],  # an archive names the second it was made in
+)
+def test_a_mirror_that_sends_something_else_leaves_no_file(little, mirror, tmp_path, content):
+    (mirror[0] / "t10k-labels-idx1-ubyte.gz").write_bytes(content)  # the last to be fetched
+    with pytest.raises(MNISTError, match="could not be put there"):
+        load_digits("mnist", tmp_path / "data")
+    assert not everything_in(tmp_path / "data")
+
+
+def test_an_archive_that_holds_other_bytes_than_mnist_leaves_no_file(little, mirror, monkeypatch, tmp_path):
+    archive = gzip.compress(b"other bytes")
+    (mirror[0] / "t10k-labels-idx1-ubyte.gz").write_bytes(archive)
+    resources = [*MNIST.resources[:-1], (MNIST.resources[-1][0], hashlib.md5(archive).hexdigest())]
+    monkeypatch.setattr(MNIST, "resources", resources)
+    with pytest.raises(MNISTError, match="damaged"):
+        load_digits("mnist", tmp_path / "data")
+    assert not everything_in(tmp_path / "data")
+
+
+def test_a_folder_that_cannot_be_written(little, tmp_path, capsys):
+    (tmp_path / "a file").write_text("x")
+    folder = tmp_path / "a file" / "data"
+    with pytest.raises(MNISTError, match="Not a directory"):
+        load_digits("mnist", folder)
+    assert load_digits("auto", folder).name == "the small digits"
+    assert "Not a directory" in capsys.readouterr().out
+
+
+def test_a_folder_without_permission(little, tmp_path):
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    folder.chmod(0o500)
+    try:
+        (folder / "probe").touch()
+    except PermissionError:
+        with pytest.raises(MNISTError, match="Permission denied"):
+            load_digits("mnist", folder)
+    else:
+        pytest.skip("this user may write anywhere")
+    finally:
+        folder.chmod(0o700)
+
+
+@pytest.fixture
+def full_disk():
+    """The kernel refuses to let a file grow beyond a limit, as a full disk would: in the middle of a write."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_fills_up_leaves_no_file(little, tmp_path, capsys, full_disk):
+    reason = r"could not be put there: \[Errno 27\] File too large"
+    with pytest.raises(MNISTError, match=reason):
+        load_digits("mnist", tmp_path / "data")
+    assert not everything_in(tmp_path / "data")
+    assert load_digits("auto", tmp_path / "data").name == "the small digits"
+    assert re.search(reason, capsys.readouterr().out)
+    assert not everything_in(tmp_path / "data")
+
+
+def test_the_timeout_for_silent_servers_is_taken_back(little, monkeypatch, tmp_path):
+    seen = []
+    fetch = MNIST.download
+
+    def download(self):
+        seen.append(socket.getdefaulttimeout())
+        fetch(self)
+
+    monkeypatch.setattr(MNIST, "download", download)
+    load_digits("mnist", tmp_path / "data")
+    assert seen[0] == digits.SILENCE == 10
+    assert socket.getdefaulttimeout() is None
+    no_network(monkeypatch)
+    with pytest.raises(MNISTError):
+        load_digits("mnist", tmp_path / "more data")
+    assert socket.getdefaulttimeout() is None
+
+
+def test_small_digits_need_no_folder_and_lie_as_mnists_do():
+    data = load_digits("digits", "/nowhere")
+    assert isinstance(data, DigitSet)
+    assert [len(split.y) for split in data[1:]] == [1258, 180, 359]
+    assert "1,258 + 180 + 359" in load_digits.__doc__
+    for x, y in data[1:]:
+        assert x.shape == (len(y), 1, 28, 28)
+        assert x.dtype == torch.uint8
+        assert y.min() >= 0
+        assert y.max() <= 9
+        inside = x[:, :, 4:-4, 4:-4]
+        assert inside.long().sum() == x.long().sum()  # the margin is empty
+        assert inside.max() >= 250
+    all_labels = torch.cat([split.y for split in data[1:]])
+    assert all_labels.bincount().min() >= 170  # ten classes, none rare
+
+
+def test_splits_are_fixed_by_the_seed_and_share_no_image():
+    one, same, other = (load_digits("digits", seed=seed) for seed in (1, 1, 2))
+    for a, b in zip(one[1:], same[1:], strict=True):
+        assert torch.equal(a.x, b.x)
+        assert torch.equal(a.y, b.y)
+    assert not torch.equal(one.train.y, other.train.y)
+
+    def images(data):
+        return sorted(bytes(image.flatten().tolist()) for split in data[1:] for image in split.x)
+
+    assert images(one) == images(other)
+    assert len(set(images(one))) == 1797
+
+
+def test_wrong_dataset_is_named():
+    with pytest.raises(ValueError, match="dataset must be one of 'auto', 'mnist', 'digits'; got 'MNIST'"):
+        load_digits("MNIST")
+
+
+@pytest.mark.skipif(not (REAL / "MNIST").exists(), reason="needs MNIST in data/")
+def test_the_real_mnist_is_whole_and_balanced_as_published():
+    data = load_digits("mnist", REAL)
+    assert [len(split.y) for split in data[1:]] == [55_000, 5_000, 10_000]
+    assert data.test.y[:10].tolist() == [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]
+    everything = torch.cat([split.y for split in data[1:]]).bincount()
+    assert everything.tolist() == [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]

@@ -1,0 +1,323 @@
+"""What lesson 04 measures, against the slow way; and that its stored runs are those that its experiments make."""
+
+import math
+from functools import lru_cache
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+from ponder_course.common.runs import matching
+from ponder_course.common.store import key_of
+from ponder_course.mnist_rotation import experiment as rotation
+from ponder_course.mnist_rotation.digits import DigitSet, Split, load_digits
+from ponder_course.mnist_rotation.experiment import (
+    BUDGETS,
+    CNN,
+    EXPERIMENTS,
+    LOSSES,
+    PATCHES,
+    FixedDepthNet,
+    fixed,
+    late,
+    learn,
+    measure,
+    measure_closely,
+    right_and_wrong_steps,
+)
+from ponder_utils.evaluation import class_correct, evaluate
+from ponder_utils.halting import PonderOutput, halting_log_probs
+from ponder_utils.losses import FixedDepthLoss, PonderLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.rules import halting_steps
+from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
+from ponder_utils.training import cool_down, train
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+
+
+def few(n_train=300, n_test=40):
+    digits = load_digits("digits")
+    parts = (digits.train, n_train), (digits.validation, 20), (digits.test, n_test)
+    return DigitSet(digits.name, *(Split(split.x[:n], split.y[:n]) for split, n in parts))
+
+
+DIGITS = few()
+
+
+def network(kind="conv", N=4, seed=0, make=PonderNet):
+    torch.manual_seed(seed)
+    return make(rotation.STEPS[kind](), N).eval()
+
+
+@pytest.fixture
+def few_digits(monkeypatch):
+    """Experiments load `DIGITS`."""
+    loaded = []
+    cached = lru_cache(**rotation._digits.cache_parameters())
+    monkeypatch.setattr(rotation, "_digits", cached(lambda *which: loaded.append(which) or DIGITS))
+    return loaded
+
+
+@pytest.mark.parametrize(("name", "n_settings", "n_stored"), [("class", 75, 75), ("paper", 18, 18), ("closer", 26, 26)])
+def test_stored_runs_are_those_that_the_experiment_makes(name, n_settings, n_stored):
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == f"04_mnist_rotation_{name}"
+    wanted = {key_of(setting) for setting in experiment.settings}
+    assert len(wanted) == len(experiment.settings) == n_settings
+    rows = experiment.rows("stored", RESULTS)
+    stored = {key_of({key: row[key] for key in experiment.settings[0]}) for row in rows}
+    assert len(stored) == n_stored
+    assert stored <= wanted
+
+
+@pytest.mark.parametrize("name", ["class", "closer"])
+def test_a_new_run_has_the_names_of_the_stored_ones_and_the_number_of_its_updates(name, few_digits):
+    experiment = EXPERIMENTS[name]
+    stored = experiment.rows("stored", RESULTS)
+    for recipe in (PATCHES, fixed("conv", 5)):
+        (setting,) = matching(experiment.short, **recipe)
+        made = experiment.run(**setting | {"updates": 2})
+        assert made.keys() - {"updates_made"} == matching(stored, **recipe)[0].keys() - setting.keys() - {
+            "updates_made"
+        }
+        assert made["updates_made"] == 2
+    assert few_digits == [("digits", "data")]  # once for both
+    experiment.run(**setting | {"updates": 2, "data": "MNIST"}, folder="elsewhere")
+    assert few_digits[1:] == [("mnist", "elsewhere")]
+
+
+def test_short_runs_are_one_for_each_recipe_on_the_small_digits():
+    for name, experiment in EXPERIMENTS.items():
+        assert len(experiment.short) == {"class": 15, "paper": 4, "closer": 3}[name]
+        assert {(row["data"], row["updates"], row["seed"]) for row in experiment.short} == {("the small digits", 10, 0)}
+        assert {row["updates"] for row in experiment.settings} <= {*BUDGETS["class"].updates.values(), 8600, 17200}
+
+
+@pytest.mark.parametrize(("recipe", "N"), [(PATCHES, 10), (fixed("conv", 3), 3)])
+def test_learn_trains_as_the_lesson_does(recipe, N):
+    made, log = learn(DIGITS, "smoke", **recipe | {"updates": 3, "seed": 3})
+    torch.manual_seed(3)
+    criterion = nn.CrossEntropyLoss(reduction="none")
+    model = PonderNet(rotation.STEPS["conv"](), N)
+    loss = PonderLoss(criterion, 0.3, 0.2) if N == 10 else FixedDepthLoss(criterion, every_step=False)
+    task = RotationTask(*DIGITS.train, 22.5)
+    train(model, loss, lambda g: task.batch(64, g), 3, lr=3e-3, clip=0.5, schedule=cool_down(3), seed=3, progress=False)
+    assert [row["update"] for row in log] == [1, 2, 3]
+    assert isinstance(made, FixedDepthNet) is (N == 3)
+    assert not made.training
+    for mine, theirs in zip(made.parameters(), model.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+CHANGES = {"loss": "batch mean", "within": 90.0, "N": 5, "lambda_p": 0.5, "beta": 0.5, "updates": 3, "seed": 1}
+
+
+def test_whatever_one_changes_in_a_setting_another_network_is_learnt():
+    short = PATCHES | {"updates": 2, "seed": 0}
+
+    def learnt(**change):
+        model, _ = learn(DIGITS, "smoke", **short | change)
+        return torch.cat([weight.detach().flatten() for weight in model.parameters()])
+
+    plainly = learnt()
+    assert torch.equal(plainly, learnt())
+    assert CHANGES.keys() == short.keys() - {"network"}
+    for name, value in CHANGES.items():
+        assert not torch.equal(plainly, learnt(**{name: value})), name
+    trained = [learnt(loss=loss) for loss in LOSSES]
+    assert all(not torch.equal(a, b) for i, a in enumerate(trained) for b in trained[:i])
+
+
+def test_a_network_of_fixed_depth_takes_all_its_steps_and_is_else_the_same():
+    one, other = network(), network(make=FixedDepthNet)
+    x, y = rotated_by(DIGITS.test.x, 0), DIGITS.test.y
+    assert torch.equal(one(x).y_hat, other(x).y_hat)
+    score = evaluate(other, x, y, class_correct)
+    assert score.steps == 4
+    assert score.p == [0, 0, 0, 1]
+    assert score.accuracy == score.accuracy_by_step[-1] == evaluate(one, x, y, class_correct).accuracy_by_step[-1]
+    assert right_and_wrong_steps(other, x, y) == (4, 4)
+
+
+def test_steps_of_right_and_wrong_answers_are_what_counting_by_hand_gives():
+    model, x, y = network(), rotated_by(DIGITS.test.x, 15), DIGITS.test.y
+    with torch.no_grad():
+        y_hat, _, log_p = model(x)
+    right, steps = [], []
+    for i, label in enumerate(y.tolist()):
+        p, answers = log_p[:, i].exp().tolist(), y_hat[:, i].argmax(1).tolist()
+        right.append(sum(p_n for p_n, answer in zip(p, answers, strict=True) if answer == label))
+        steps.append(sum(n * p_n for n, p_n in enumerate(p, start=1)))
+    of_right = sum(r * n for r, n in zip(right, steps, strict=True)) / sum(right)
+    of_wrong = sum((1 - r) * n for r, n in zip(right, steps, strict=True)) / sum(1 - r for r in right)
+    assert right_and_wrong_steps(model, x, y) == pytest.approx((of_right, of_wrong), rel=1e-4)
+    row = measure(model, *DIGITS.test)
+    at_15 = {name: row[name][1] for name in ("accuracy", "steps", "right", "wrong")}
+    expected = {"accuracy": fmean(right), "steps": fmean(steps), "right": of_right, "wrong": of_wrong}
+    assert at_15 == pytest.approx(expected, abs=1e-4)
+    assert of_right != pytest.approx(of_wrong, abs=1e-3)
+
+
+def test_measures_are_of_the_angles_in_their_order():
+    model, (x, y) = network(), DIGITS.test
+    row = measure(model, x, y)
+    for i, degrees in enumerate(rotation.ANGLES):
+        score = evaluate(model, rotated_by(x, degrees), y, class_correct)
+        assert (row["accuracy"][i], row["steps"][i]) == (round(score.accuracy, 4), round(score.steps, 4))
+    for i, within in enumerate(rotation.RANGES):
+        score = evaluate(model, rotation.at_home(x, within), y, class_correct)
+        assert (row["accuracy_within"][i], row["steps_within"][i]) == (round(score.accuracy, 4), round(score.steps, 4))
+    assert [*row["rules"]] == ["sample", "quantile", "most_probable", "expectation"]
+    assert row["rules"]["expectation"][0] == 4
+    taken = halting_steps(model(rotation.at_home(x)), "quantile").float().mean().item()
+    assert row["rules"]["quantile"][0] == pytest.approx(taken, abs=1e-4)  # no step is computed that is not needed
+    assert measure(network(make=FixedDepthNet), x, y)["rules"] == {}
+
+
+def test_test_images_are_turned_by_angles_of_their_own_and_the_same_for_all():
+    expected = rotated_within(DIGITS.test.x, 45, torch.Generator().manual_seed(2))
+    assert torch.equal(rotation.at_home(DIGITS.test.x, 45), expected)
+
+
+def test_digits_that_are_right_late_are_those_that_stopping_early_would_cost():
+    right = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]], dtype=torch.bool)
+    is_late, known = late(right)  # the best step is the third
+    assert known.tolist() == [True, True, True, False]
+    assert is_late[:3].tolist() == [False, False, True]
+
+
+def test_a_closer_look_agrees_with_the_first_one(monkeypatch):
+    is_three = DIGITS.test.y == 3
+    monkeypatch.setattr(rotation, "ambiguous", lambda digits: is_three)
+    model = network()
+    near, far = measure(model, *DIGITS.test), measure_closely(model, DIGITS)
+    assert far["by_step"] == near["by_step_within"]
+    assert far["rules"]["quantile"] == near["rules"]["quantile"]
+    assert far["rules"]["sample"] == [near["steps_within"][0], near["accuracy_within"][0]]
+    assert far["longer"]["turned by 90 degrees"] == pytest.approx(rotation.sideways([near])[0], abs=2e-4)
+    assert far["longer"]["wrong"] == pytest.approx(rotation.mistaken([near])[0], abs=2e-4)
+    assert far["longer"]["wrong, at 90 degrees"] == pytest.approx(rotation.mistaken([near], 90)[0], abs=2e-4)
+    assert rotation.longer([far, {"longer": {"wrong": math.nan}}], "wrong") == [far["longer"]["wrong"]]
+    assert far["rules"]["quantile"][1] - 1e-3 <= far["hindsight"] <= far["ever"] + 1e-3
+    assert sum(far["p"]) == pytest.approx(1, abs=1e-3)
+    assert far["fractions"]["ambiguous"] == pytest.approx(is_three.float().mean().item(), abs=1e-4)
+    steps = model(rotation.at_home(DIGITS.test.x)).log_p.exp().T @ torch.arange(1.0, 5)
+    more = steps[is_three].mean() - steps[~is_three].mean()
+    assert far["longer"]["ambiguous"] == pytest.approx(more.item(), abs=1e-4)
+
+
+def test_late_digits_are_compared_with_those_that_are_right_as_well(monkeypatch):
+    is_late = torch.arange(40) < 10
+    known = torch.arange(40) % 2 == 0
+    monkeypatch.setattr(rotation, "late", lambda right: (is_late, known))
+    model = network()
+    found = measure_closely(model, DIGITS)
+    steps = model(rotation.at_home(DIGITS.test.x)).log_p.exp().T @ torch.arange(1.0, 5)
+    more = steps[:10:2].mean() - steps[10::2].mean()
+    assert found["longer"]["late"] == pytest.approx(more.item(), abs=1e-4)
+    assert found["fractions"]["late"] == 5 / 40
+
+
+def test_ambiguous_digits_are_not_asked_of_a_network():
+    hard = rotation.ambiguous(few(n_test=200), 300)
+    assert hard.shape == (200,)
+    assert 0 < hard.float().mean() < 1
+    alone = DIGITS._replace(train=Split(DIGITS.train.x, torch.zeros_like(DIGITS.train.y)))
+    assert not rotation.ambiguous(alone).any()
+
+
+def outputs(N=5, batch=6):
+    generator = torch.Generator().manual_seed(0)
+    a = torch.randn(N, batch, generator=generator).requires_grad_()
+    y_hat = torch.randn(N, batch, 10, generator=generator)
+    return PonderOutput(y_hat, a, halting_log_probs(a)), torch.arange(batch)
+
+
+@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
+def test_the_slope_of_the_batch_loss_is_the_same_for_every_digit(direction):
+    output, y = outputs()
+    p = output.log_p.exp().detach().requires_grad_()
+    loss = rotation.batch_mean_loss(0.2, 0.0, direction)
+    (slope,) = torch.autograd.grad(loss(output._replace(log_p=p.log()), y).total, p)
+    by_step = torch.stack([nn.functional.cross_entropy(y_n, y) for y_n in output.y_hat])
+    torch.testing.assert_close(slope, by_step[:, None].expand_as(slope) / len(y))
+
+
+def test_the_loss_of_a_batch_of_one_is_that_of_the_digit():
+    output, y = outputs(batch=1)
+    each = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.2, 0.1)
+    mean = rotation.batch_mean_loss(0.2, 0.1, "p||p_G")
+    torch.testing.assert_close(tuple(mean(output, y)), tuple(each(output, y)))
+
+
+def test_the_losses_have_the_names_of_the_settings():
+    output, y = outputs()
+    named = {setting["loss"] for experiment in EXPERIMENTS.values() for setting in experiment.settings}
+    assert named == {*LOSSES}
+    totals = {loss: LOSSES[loss](0.2, 0.1)(output, y).total.item() for loss in LOSSES}
+    assert len({*totals.values()}) == len(LOSSES)
+    assert totals["last step"] == pytest.approx(nn.functional.cross_entropy(output.y_hat[-1], y).item())
+    reversed_kl = rotation.batch_mean_loss(0.2, 0.1, "p_G||p")
+    assert totals["batch mean, KL reversed"] == reversed_kl(output, y).total.item()
+
+
+def test_nothing_is_gained_by_halting_that_looks_at_nothing():
+    row = {"by_step": [0.1, 0.5, 0.9], "rules": {"quantile": [2.5, 0.7], "sample": [1.0, 0.0]}}
+    assert rotation.gains([row, {"rules": {}}, {}], "quantile") == [pytest.approx(0)]
+    assert rotation.gains([row], "sample") == [pytest.approx(-0.1)]
+    assert rotation.gains([row | {"by_step_within": [0.0, 0.0, 0.0]}], "quantile") == [0.7]
+    exact = {"steps_within": [2.0, 9], "accuracy_within": [0.6, 9]}
+    assert rotation.gains([row | exact], "sample") == [pytest.approx(0.1)]
+
+
+def test_changes_are_the_later_less_the_earlier():
+    angles = len(rotation.ANGLES)
+    row = {
+        "steps": [float(2 * i) for i in range(angles)],
+        "steps_within": [1.0, 2.0, 3.0, 5.5],
+        "right": [float(i) for i in range(angles)],
+        "wrong": [float(3 * i) for i in range(angles)],
+    }
+    assert rotation.sideways([row]) == [2 * 6]
+    assert rotation.sideways([row], degrees=180) == [2 * 12]
+    assert rotation.wider([row]) == [4.5]
+    assert rotation.mistaken([row], 90) == [2 * 6]
+    assert rotation.mistaken([row, row | {"wrong": [math.nan] * angles}], 15) == [2]
+
+
+def test_the_rows_of_a_recipe_are_found_whatever_their_seed():
+    rows = EXPERIMENTS["class"].settings
+    for recipe in (*rotation.VARIANTS.values(), fixed("CNN", 4)):
+        assert [row["seed"] for row in matching(rows, **recipe)] == [*range(5)]
+    assert len(matching(EXPERIMENTS["class"].short, **PATCHES)) == 1
+
+
+def test_paper_runs_evaluate_every_epoch_on_all_digits_and_stop_early():
+    paper, short = BUDGETS["paper"], BUDGETS["class"]
+    long_cnn, long_conv = paper.options("CNN", 8600, 1280), paper.options("conv", 8600, 1280)
+    assert (long_cnn["patience"], long_cnn["log_every"], long_conv["log_every"]) == (6, 10, 20)
+    assert [short.options("CNN", n_updates, 1280)["log_every"] for n_updates in (1100, 5)] == [110, 1]
+    assert "patience" not in short.options("CNN", 1100, 1280)
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    plateau = long_cnn["schedule"](optimizer)
+    assert isinstance(plateau, ReduceLROnPlateau)
+    assert (plateau.mode, plateau.patience, plateau.factor) == ("max", 2, 0.1)
+    many = DIGITS._replace(validation=load_digits("digits").train)
+    model, evaluated = network("CNN"), []
+    model.register_forward_hook(lambda module, inputs, output: evaluated.append(len(inputs[0])))
+    for budget in ("class", "paper"):
+        found = rotation.validation(many, budget)(model)
+        assert 0 <= found["accuracy"] <= 1
+        assert 1 <= found["steps"] <= 4
+    assert evaluated == [1000, len(many.validation.y)]
+
+
+def test_variants_of_both_lengths_with_one_name_are_one_recipe():
+    for name in rotation.VARIANTS.keys() & rotation.LONG.keys():
+        assert rotation.VARIANTS[name] == rotation.LONG[name]
+    assert rotation.DEPTHS["CNN"][-1] == CNN["N"]
+    assert rotation.DEPTHS["conv"][-1] == PATCHES["N"]

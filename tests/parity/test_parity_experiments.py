@@ -1,0 +1,234 @@
+"""The experiments on parity: settings, what a run measures, and what is read from runs."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from ponder_course.common.runs import stored
+from ponder_course.common.store import key_of, plain
+from ponder_course.parity import experiment as parity
+from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
+
+TINY = {"elements": 4, "k_max": 3, "hidden": 6, "batch": 4, "updates": 3, "N": 5, "lr": 7e-3, "clip": 0.1}
+
+
+def output_of(N=5, n_inputs=7):
+    torch.manual_seed(0)
+    x, y = ParityTask(4).batch(n_inputs)
+    return PonderNet(RNNStep(4, 6), N)(x), y
+
+
+@pytest.mark.parametrize("name", parity.EXPERIMENTS)
+def test_settings_are_all_different_and_what_a_run_takes(name):
+    experiment = parity.EXPERIMENTS[name]
+    assert len({key_of(setting) for setting in experiment.settings}) == len(experiment.settings)
+    for setting in experiment.settings + experiment.short:
+        assert setting == plain(setting)
+        assert setting["loss"] in parity.LOSSES
+        others = {"ACT": {"tau"}, "every step": set()}.get(setting["loss"], {"lambda_p"})
+        assert setting.keys() == parity.FAR.keys() | {"loss", "seed"} | others
+    kinds = [{(setting["loss"], setting["N"]) for setting in part} for part in (experiment.settings, experiment.short)]
+    assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("name", parity.EXPERIMENTS)
+def test_what_is_stored_is_among_the_settings_so_that_no_run_is_made_twice(name, pytestconfig):
+    experiment = parity.EXPERIMENTS[name]
+    names = {part for setting in experiment.settings for part in setting}
+    rows = stored(pytestconfig.rootpath / f"results/{experiment.name}.jsonl")
+    found = {key_of({part: value for part, value in row.items() if part in names}) for row in rows}
+    assert found == {key_of(setting) for setting in experiment.settings}
+
+
+def test_other_seeds_are_of_the_same_setting_as_ten_of_the_grid():
+    again, grid = (parity.EXPERIMENTS[name].settings for name in ("again", "prior"))
+    alike = [row for row in grid if {**row, "seed": 0} == {**again[0], "seed": 0}]
+    assert [row["seed"] for row in alike] == list(range(10))
+    assert not {row["seed"] for row in alike} & {row["seed"] for row in again}
+
+
+def test_a_setting_without_its_hyperparameter_is_refused():
+    with pytest.raises(TypeError, match=r"lambda_p must be a number .* got None"):
+        parity.run(**TINY, loss="log space", seed=0, lambda_q=0.3)
+
+
+def test_the_textbook_form_is_what_torch_calls_kl_div():
+    output, y = output_of()
+    p, p_G = parity.textbook_p(output.halt_logits), 0.3 * 0.7 ** torch.arange(5)
+    torch.testing.assert_close(p, output.log_p.exp())
+    theirs = nn.functional.kl_div(p.T.log(), p_G.expand(len(y), 5), reduction="batchmean")
+    terms = parity.textbook_loss(output, y, 0.3)
+    torch.testing.assert_close(terms.regularization, theirs)
+    torch.testing.assert_close(terms.total, terms.reconstruction + 0.01 * theirs)
+
+
+def test_out_of_log_space_a_network_that_is_sure_is_infinitely_wrong_and_in_it_not():
+    output, y = output_of()
+    sure = output._replace(halt_logits=torch.full_like(output.halt_logits, 40.0))
+    sure = sure._replace(log_p=parity.textbook_p(sure.halt_logits).clamp(min=1e-30).log())
+    assert parity.LOSSES["textbook"](0.3)(sure, y).total.isinf()
+    assert parity.LOSSES["log space, reversed"](0.3)(sure, y).total.isfinite()
+
+
+def test_losses_of_a_fixed_depth_are_of_the_last_answer_or_the_mean_over_all():
+    output, y = output_of()
+    by_step = [nn.functional.binary_cross_entropy_with_logits(y_hat, y) for y_hat in output.y_hat]
+    torch.testing.assert_close(parity.LOSSES["last step"](0.2)(output, y).total, by_step[-1])
+    torch.testing.assert_close(parity.LOSSES["every step"](0.2)(output, y).total, sum(by_step) / 5)
+
+
+def test_the_direction_is_that_of_the_name():
+    output, y = output_of()
+    paper, turned = (parity.LOSSES[form](0.3)(output, y).regularization for form in parity.FORMS[:2])
+    prior = 0.3 * 0.7 ** torch.arange(5)
+    log_g, p = (prior / prior.sum()).log()[:, None], output.log_p.exp()
+    torch.testing.assert_close(paper, (p * (output.log_p - log_g)).sum(0).mean())
+    torch.testing.assert_close(turned, (log_g.exp() * (log_g - output.log_p)).sum(0).mean())
+
+
+def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
+    sets = zip(parity.tested_k(5), parity.inputs_by_k(5), parity.inputs_by_k(5), strict=True)
+    for k, (x, y), (again, _) in sets:
+        assert (x.abs().sum(1) == k).all()
+        assert torch.equal(y, (x == 1).sum(1).remainder(2).float())
+        assert torch.equal(x, again)
+    assert parity.tested_k(64) == list(range(1, 65, 4))
+
+
+def test_what_is_measured_of_a_network():
+    torch.manual_seed(0)
+    model = PonderNet(RNNStep(4, 6), 5).train()
+    inputs = parity.inputs_by_k(4)
+    scores = [evaluate(model, x, y) for x, y in inputs]
+    sampled = parity.measure(model, inputs)
+    assert sampled == {"accuracy": [s.accuracy for s in scores], "steps": [s.steps for s in scores]}
+    fixed = parity.measure(model, inputs, fixed=True)
+    assert fixed == {"accuracy": [s.accuracy_by_step[-1] for s in scores], "steps": [5.0] * 4}
+    assert model.training
+
+
+def test_what_is_measured_of_act():
+    torch.manual_seed(0)
+    act = ACT(RNNCell(5, 6), max_steps=3)
+    measured = parity.measure(act, parity.inputs_by_k(4))
+    for k, (x, y) in enumerate(parity.inputs_by_k(4)):
+        with torch.no_grad():
+            output = act(x[None])
+        right = ((output.y_hat[0] > 0) == (y > 0.5)).float().mean().item()
+        assert parity.score(act, x[None], y[None]) == {name: values[k] for name, values in measured.items()}
+        assert measured["accuracy"][k] == pytest.approx(right)
+        assert measured["steps"][k] == pytest.approx(output.steps.float().mean().item())
+
+
+class Counts(nn.Module):
+    """A step that halts after as many steps as `count` gives for the input, and one more."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+
+    def start(self, x):
+        return self.count(x), torch.zeros(len(x))
+
+    def forward(self, z, n):
+        return torch.zeros(len(z)), n + 1, 40 * (n - z + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("count", "k", "ones"),
+    [
+        (lambda x: (x == 1).sum(1).float(), None, 1),
+        (lambda x: x.abs().sum(1), 1, None),
+        (lambda x: torch.zeros(len(x)), 0, 0),
+    ],
+)
+def test_what_steps_depend_on_is_found(count, k, ones):
+    found = parity.steps_by_ones(PonderNet(Counts(count), 8), 5)
+    for name, fraction in (("k", k), ("ones", ones)):
+        if fraction is None:
+            assert 0.2 < found["explained"][name] < 0.8
+        else:
+            assert found["explained"][name] == pytest.approx(fraction, abs=1e-6)
+    if ones:
+        assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
+
+
+def test_a_run_ends_where_its_seed_and_its_setting_lead():
+    settings = [
+        TINY | {"loss": "log space", "lambda_p": lambda_p, "seed": seed} for lambda_p in (0.1, 0.9) for seed in (0, 1)
+    ]
+    rows = [parity.run(**setting) for setting in settings]
+    assert [row.keys() for row in rows] == [{"stopped", "accuracy", "steps"}] * 4
+    assert {row["stopped"] for row in rows} == {0}
+    assert len({tuple(row["steps"]) for row in rows}) == 4
+    assert parity.run(**settings[0]) == rows[0]
+    more = parity.run(**settings[0], more=parity.steps_by_ones)
+    assert set(more) == {"stopped", "accuracy", "steps", "by_ones", "explained"}
+
+
+def test_a_run_that_crashes_records_its_update():
+    wild = parity.RECIPE | parity.SIZES["small"] | {"loss": "textbook", "lambda_p": 0.9, "updates": 100, "lr": 0.1}
+    row = parity.run(**wild, seed=0)
+    assert 1 < row["stopped"] < 100
+    assert all(map(math.isfinite, row["steps"]))  # the weights are those before
+    assert row == parity.run(**wild, seed=0)
+
+
+@pytest.mark.parametrize(("loss", "more"), [("ACT", {"tau": 1e-4}), ("every step", {})])
+def test_runs_at_the_border(loss, more):
+    row = parity.run_at_the_border(**TINY, loss=loss, seed=0, **more)
+    assert row == plain(row) == parity.run_at_the_border(**TINY, loss=loss, seed=0, **more)
+    assert row["accuracy"] != parity.run_at_the_border(**TINY, loss=loss, seed=1, **more)["accuracy"]
+    assert len(row["accuracy"]) == len(row["steps"]) == 4
+    if loss == "every step":
+        assert [by_step[-1] for by_step in row["by_step"]] == row["accuracy"]
+        assert row["steps"] == [5.0] * 4
+    else:
+        assert "by_step" not in row
+        assert all(1 <= steps <= 5 for steps in row["steps"])
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
+    setting = TINY | {"loss": "log space", "lambda_p": 0.2, "seed": 0}
+    first = parity.run(str(tmp_path), **setting)
+    drawn = []
+
+    def batch(self, size, generator=None, draw=ParityTask.batch):
+        drawn.append(size)
+        return draw(self, size, generator)
+
+    monkeypatch.setattr(ParityTask, "batch", batch)
+    assert parity.run(str(tmp_path), **setting) == first
+    assert TINY["batch"] not in drawn
+    with pytest.raises(ValueError, match="another run"):
+        parity.run(str(tmp_path), **setting | {"seed": 1})
+
+
+def test_learnt_means_finished_and_right_on_the_k_that_it_was_trained_on():
+    row = {"elements": 4, "k_max": 2, "accuracy": [1.0, 0.98, 0.1, 0.1], "steps": [3.0, 4.0, 6.0, 5.5], "stopped": 0}
+    bad, crashed = row | {"accuracy": [1.0, 0.9, 1.0, 1.0]}, row | {"stopped": 7}
+    assert [parity.has_learnt(each) for each in (row, bad, crashed)] == [True, False, False]
+    assert parity.has_learnt(bad, 0.95)
+    assert not parity.has_learnt(crashed, 0.5)
+    assert parity.rise(row) == 2.5
+    assert parity.rise(row, last=3, first=2) == 2.0
+
+
+def test_outcomes_are_a_table_in_the_order_of_the_grid():
+    small, large = ({"elements": n, "k_max": n, "accuracy": [1.0] * n, "stopped": 0} for n in (6, 8))
+    rows = [
+        large | {"loss": "textbook", "lambda_p": 0.1, "steps": [2.0] * 8, "stopped": 40},
+        large | {"loss": "log space", "lambda_p": 0.9, "steps": [1.0] * 7 + [9.0]},
+        large | {"loss": "log space", "lambda_p": 0.1, "steps": [3.0] * 7 + [1.0]},
+        small | {"loss": "textbook", "lambda_p": 0.9, "steps": [5.0] * 6, "accuracy": [0.5] * 6},
+    ]
+    table = parity.outcomes(rows)
+    assert table["size"].tolist() == ["small", "large", "large", "large"]
+    assert table["loss"].tolist() == ["textbook", "log space", "log space", "textbook"]
+    assert table["lambda_p"].tolist() == [0.9, 0.1, 0.9, 0.1]
+    assert table["outcome"].tolist() == ["not learnt", "learnt", "learnt", "crashed"]
+    assert table["steps"].tolist() == [5.0, 2.75, 2.0, 2.0]
+    assert table["rise"].tolist() == pytest.approx([math.nan, -2.0, 8.0, math.nan], nan_ok=True)
+    assert list(parity.outcomes([]).columns) == list(table.columns)

@@ -1,0 +1,259 @@
+"""Losses without a halting distribution: each against its definition, written the slow way."""
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from ponder_course.ways_to_stop.supervision import (
+    GainLoss,
+    JudgedStep,
+    JudgeLoss,
+    ProgressiveLoss,
+    ProgressiveNet,
+)
+from ponder_utils import rules
+from ponder_utils.evaluation import class_correct
+from ponder_utils.halting import PonderOutput, halting_log_probs
+from ponder_utils.local import LocalStep
+from ponder_utils.losses import FixedDepthLoss
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import RNNStep
+from ponder_utils.tasks import LineParityTask
+from ponder_utils.training import train
+
+bce = nn.BCEWithLogitsLoss(reduction="none")
+shapes = given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 9))
+
+
+def per_line(y_hat, y):
+    return bce(y_hat, y).mean(1)
+
+
+def scripted(seed, n_steps, batch, places=()):
+    generator = torch.Generator().manual_seed(seed)
+    y_hat = torch.randn(n_steps, batch, *places, generator=generator, dtype=torch.float64, requires_grad=True)
+    a = torch.randn(n_steps, batch, generator=generator, dtype=torch.float64, requires_grad=True)
+    y = (torch.rand(batch, *places, generator=generator) < 0.5).double()
+    return PonderOutput(y_hat, a, halting_log_probs(a)), y
+
+
+def cross_entropy(logit, target):
+    """Of a logit and a probability, one number at a time."""
+    p = 1 / (1 + math.exp(-logit))
+    return -target * math.log(p) - (1 - target) * math.log(1 - p)
+
+
+def losses_by_step(output, y):
+    """The cross-entropy of each answer: a list of samples for each step."""
+    return [[cross_entropy(*pair) for pair in zip(row, y.tolist(), strict=True)] for row in output.y_hat.tolist()]
+
+
+@shapes
+def test_losses_of_all_steps_and_of_the_last_are_means_over_steps_and_samples(seed, batch, n_steps):
+    output, y = scripted(seed, n_steps, batch)
+    losses = losses_by_step(output, y)
+    last, every = (FixedDepthLoss(bce, every_step)(output, y) for every_step in (False, True))
+    assert last.total.item() == pytest.approx(sum(losses[-1]) / batch)
+    assert every.total.item() == pytest.approx(sum(map(sum, losses)) / batch / n_steps)
+    for terms in (last, every):
+        assert terms.reconstruction == terms.total
+        assert terms.regularization == 0
+
+
+@pytest.mark.parametrize("every_step", ["last", "every", 0, 1, None])
+def test_every_step_is_true_or_false_and_nothing_else(every_step):
+    """The word "last" used to mean every step."""
+    with pytest.raises(TypeError, match=f"every_step must be True or False; got {every_step!r}"):
+        FixedDepthLoss(bce, every_step)
+
+
+mse = nn.MSELoss(reduction="none")
+LOSSES = {
+    "fixed depth": FixedDepthLoss(mse, False),
+    "every step": FixedDepthLoss(mse, True),
+    "progressive": ProgressiveLoss(mse),
+    "judge": JudgeLoss(mse),
+    "gain": GainLoss(mse),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("shape", [(1,), (3,), (), (1, 5)])
+def test_targets_of_another_batch_are_refused(loss, shape):
+    output, _ = scripted(0, 2, 5)
+    with pytest.raises(ValueError, match=rf"y must have one target per sample, shape \[5, ...\]; got \{list(shape)}"):
+        loss(output, torch.zeros(shape).double())
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_targets_that_would_be_broadcast_are_refused(loss):
+    output, y = scripted(0, 2, 5)
+    with pytest.raises(ValueError, match="a target y must have the shape of an answer"):
+        loss(output, y[:, None])
+
+
+@pytest.mark.parametrize("kind", [partial(FixedDepthLoss, every_step=True), ProgressiveLoss, JudgeLoss, GainLoss])
+def test_a_criterion_that_has_averaged_is_refused(kind):
+    output, y = scripted(0, 2, 5)
+    with pytest.raises(ValueError, match=r'shape \[10\] for 2 steps of 5 samples; got shape \[\].*reduction="none"'):
+        kind(nn.BCEWithLogitsLoss())(output, y)
+
+
+@shapes
+def test_a_judge_learns_whether_the_answer_is_right_by_now(seed, batch, n_steps):
+    output, y = scripted(seed, n_steps, batch)
+    judged = []
+    for answers, logits in zip(output.y_hat.tolist(), output.halt_logits.tolist(), strict=True):
+        for answer, a, target in zip(answers, logits, y.tolist(), strict=True):
+            judged.append(cross_entropy(a, float((answer > 0) == (target > 0.5))))
+    terms = JudgeLoss(bce, weight=0.3)(output, y)
+    assert terms.regularization.item() == pytest.approx(sum(judged) / batch / n_steps)
+    torch.testing.assert_close(terms.reconstruction, FixedDepthLoss(bce, every_step=True)(output, y).total)
+    torch.testing.assert_close(terms.total, terms.reconstruction + 0.3 * terms.regularization)
+    standard = JudgeLoss(bce)(output, y)
+    torch.testing.assert_close(standard.total, terms.reconstruction + 0.5 * terms.regularization)
+
+
+def test_a_judge_of_classes_and_one_that_judges_place_by_place():
+    output, _ = scripted(1, 3, 4, (6,))
+    y = torch.tensor([0, 1, 2, 5])
+    right = output.y_hat.argmax(-1) == y
+    terms = JudgeLoss(nn.CrossEntropyLoss(reduction="none"), class_correct)(output, y)
+    expected = nn.functional.binary_cross_entropy_with_logits(output.halt_logits, right.double())
+    torch.testing.assert_close(terms.regularization, expected)
+    places, y = scripted(1, 3, 4, (2,))
+    with pytest.raises(ValueError, match=r"correct must return one value per step and sample.*\[3, 4\]; got \[3,"):
+        JudgeLoss(per_line)(places, y)
+
+
+def test_whether_one_more_step_helps_is_measured_by_the_loss():
+    a = torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y_hat = torch.tensor([-2.0, 3.0, 3.0], dtype=torch.float64, requires_grad=True)
+    output, y = PonderOutput(y_hat[:, None], a[:, None], halting_log_probs(a[:, None])), torch.tensor([1.0])
+    terms = GainLoss(bce)(output, y)
+    (first,), (second,), (third,) = losses_by_step(output, y)
+    targets = [1 / (1 + math.exp(50 * (gain - 0.005))) for gain in (first - second, second - third)]
+    assert targets[0] < 1e-9 < 0.5 < targets[1]
+    expected = (cross_entropy(0.5, targets[0]) + cross_entropy(-1.0, targets[1])) / 2
+    assert terms.total.item() == terms.regularization.item() == pytest.approx(expected)
+    assert terms.reconstruction.item() == pytest.approx((first + second + third) / 3)
+    to_a, to_y_hat = torch.autograd.grad(terms.total, (a, y_hat), allow_unused=True)
+    assert to_y_hat is None
+    torch.testing.assert_close(to_a[:2], (a[:2].sigmoid() - torch.tensor(targets)).detach() / 2)
+    assert to_a[2] == 0
+
+
+def test_a_gain_of_exactly_the_tolerance_is_a_fair_coin():
+    loss = GainLoss(lambda y_hat, y: y_hat - y, sharpness=200.0, tolerance=0.25)
+    answers = torch.tensor([1.0, 0.75, 0.0])[:, None].double()
+    a = torch.zeros(3, 1, dtype=torch.float64, requires_grad=True)
+    total = loss(PonderOutput(answers, a, halting_log_probs(a)), torch.zeros(1).double()).total
+    (gradient,) = torch.autograd.grad(total, a)
+    torch.testing.assert_close(gradient.flatten(), torch.tensor([0, 0.25, 0]).double())  # targets 1/2 and 0
+
+
+def test_a_gain_needs_two_steps():
+    output, y = scripted(0, 1, 3)
+    with pytest.raises(ValueError, match="N must be at least 2"):
+        GainLoss(bce)(output, y)
+
+
+@pytest.mark.parametrize("loss", [FixedDepthLoss(per_line, True), FixedDepthLoss(per_line, False), GainLoss(per_line)])
+def test_gradients_against_finite_differences(loss):
+    output, y = scripted(2, 3, 4, (2,))
+
+    def total(y_hat, a):
+        if isinstance(loss, GainLoss):
+            y_hat = y_hat.detach()  # its targets are constants
+        return loss(PonderOutput(y_hat, a, halting_log_probs(a)), y).total
+
+    inputs = (output.y_hat.detach().requires_grad_(not isinstance(loss, GainLoss)), output.halt_logits)
+    assert torch.autograd.gradcheck(total, inputs)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ProgressiveLoss(bce, 1.5), ValueError, r"alpha must be a number in \[0, 1\]; got 1.5"),
+        (lambda: JudgeLoss(bce, weight=-1.0), ValueError, r"weight must be a number in \[0, inf\); got -1.0"),
+        (lambda: JudgeLoss(bce, 0.5), TypeError, r"correct must be callable as correct\(y_hat, y\); got 0.5"),
+        (lambda: GainLoss(bce, sharpness=0), ValueError, r"sharpness must be a number in \(0, inf\); got 0"),
+        (lambda: GainLoss(bce, tolerance=-1), ValueError, r"tolerance must be a number in \[0, inf\); got -1"),
+        (lambda: FixedDepthLoss("bce", True), TypeError, "criterion must be callable.*'bce'"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_judge_of_a_network_that_has_learnt_changes_nothing_but_when_it_halts():
+    step, x = LocalStep(2, 4), LineParityTask(6).batch(8)[0]
+    before = PonderNet(step, 7)(x)
+    judge = nn.Sequential(nn.Flatten(), nn.Linear(24, 1), nn.Flatten(0))
+    model = PonderNet(JudgedStep(step, judge), 7)
+    train(model, GainLoss(per_line), lambda g: LineParityTask(6).batch(8, g), 5, lr=0.1, progress=False)
+    after = model(x)
+    assert torch.equal(before.y_hat, after.y_hat)
+    assert not torch.equal(before.halt_logits, after.halt_logits)
+    assert not any(weight.requires_grad for weight in step.parameters())
+
+
+def by_hand(step, x, h, n_steps):
+    """The last answer and state of so many steps, one after the other."""
+    for _ in range(n_steps):
+        y_hat, h, _ = step(x, h)
+    return y_hat, h
+
+
+def test_the_progressive_loss_learns_from_the_last_steps_only():
+    """Both answers are those of the plain network; the gradient of the second stops k steps before it."""
+    step, x, y = RNNStep(3, 5), torch.randn(4, 3), torch.ones(4)
+    model, seen = ProgressiveNet(step, 4), set()
+    gradient = partial(torch.autograd.grad, inputs=[*step.parameters()], materialize_grads=True)
+    plain = PonderNet(step, 4)(x)
+    for seed in range(80):
+        torch.manual_seed(7919 * seed)
+        n = int(torch.randint(4, ()))
+        k = int(torch.randint(1, 5 - n, ()))
+        seen.add((n, k))
+        torch.manual_seed(7919 * seed)
+        output = model(x)
+        torch.testing.assert_close(output.y_hat, plain.y_hat[[3, n + k - 1]])
+        terms = ProgressiveLoss(bce, 0.25)(output, y)
+        torch.testing.assert_close(terms.total, 0.75 * terms.reconstruction + 0.25 * terms.regularization)
+        with torch.no_grad():
+            h = by_hand(step, x, None, n)[1] if n > 0 else None
+        expected = gradient(bce(by_hand(step, x, h, k)[0], y).mean())
+        for got, wanted in zip(gradient(terms.regularization), expected, strict=True):
+            torch.testing.assert_close(got, wanted)
+    assert seen == {(n, k) for n in range(4) for k in range(1, 5 - n)}
+
+
+def test_a_progressive_network_is_a_plain_one_outside_training():
+    model, x = ProgressiveNet(RNNStep(3, 5), 4).eval(), torch.randn(4, 3)
+    for got, expected in zip(model(x), PonderNet(model.step, 4)(x), strict=True):
+        assert torch.equal(got, expected)
+    y_hat = ProgressiveNet(model.step, 1)(x).y_hat
+    assert torch.equal(y_hat[0], y_hat[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "loss", [FixedDepthLoss(per_line, True), JudgeLoss(per_line, lambda a, b: ((a > 0) == b).all(-1))]
+)
+def test_a_network_that_is_supervised_at_every_step_stops_where_it_can_know(loss):
+    task = LineParityTask(6)
+    model = PonderNet(LocalStep(2, 24), 8)
+    train(model, loss, lambda g: task.batch(64, g), 500, lr=5e-3, progress=False)
+    x, y = task.batch(500, torch.Generator().manual_seed(1))
+    rule = rules.threshold if isinstance(loss, JudgeLoss) else rules.confidence
+    got, need = model.eval().predict(x, rule, q=0.9), task.needed_steps(x).amax(1)
+    assert ((got.y_hat > 0) == y).all(1).float().mean() > 0.95
+    assert abs((got.steps - need).float().mean()) < 0.5
+    assert torch.corrcoef(torch.stack([got.steps, need]).float())[0, 1] > 0.9

@@ -1,0 +1,132 @@
+"""The tasks of lesson 06 against those that they vary, and what reads the state of a line."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from ponder_course.ways_to_stop.problems import (
+    PROBLEMS,
+    LastPlaceStep,
+    LastPlaceTask,
+    NoisyLineParityTask,
+    UnanswerableTask,
+    Vote,
+)
+from ponder_utils.local import LocalStep
+from ponder_utils.steps import start, unroll
+from ponder_utils.tasks import LineParityTask
+
+RATES = (None, 0, 1, 0.1, 0.5)
+lines = given(st.integers(1, 40), st.sampled_from(RATES), st.integers(1, 8), st.integers(0, 10**6))
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@lines
+def test_the_last_place_is_asked_alone(n_places, rate, batch_size, seed):
+    whole, one = LineParityTask(n_places, rate), LastPlaceTask(n_places, rate)
+    (x, y), (same, answer) = (task.batch(batch_size, seeded(seed)) for task in (whole, one))
+    assert torch.equal(x, same)
+    assert torch.equal(answer, y[:, -1])
+    assert torch.equal(one.needed_steps(x), whole.needed_steps(x)[:, -1])
+    for n, probs in enumerate(one.best_probs(x, n_places), start=1):
+        assert probs.tolist() == [1.0 if n >= need else 0.5 for need in one.needed_steps(x).tolist()]
+
+
+@lines
+def test_a_teacher_who_errs_knows_the_same_answers(n_places, rate, batch_size, seed):
+    task = NoisyLineParityTask(n_places, rate)
+    x, _ = task.batch(batch_size, seeded(seed))
+    assert x.shape == (batch_size, 3, n_places)
+    assert torch.equal(task.answers(x), LineParityTask.answers(x[:, :2]))
+    assert torch.equal(task.needed_steps(x), LineParityTask.needed_steps(x[:, :2]))
+    assert (x[:, 2] == x[:, 2, :1]).all()
+    assert ((x[:, 2] >= 0) & (x[:, 2] <= 0.4)).all()
+
+
+def test_a_teacher_errs_at_the_rate_of_the_line_and_at_each_place_for_itself():
+    x, y = NoisyLineParityTask(50, max_rate=0.4).batch(4000, seeded())
+    errs, u = y != NoisyLineParityTask.answers(x), x[:, 2, 0]
+    for low in (0.0, 0.1, 0.2, 0.3):
+        rows = (u >= low) & (u < low + 0.1)
+        assert errs[rows].double().mean().item() == pytest.approx(low + 0.05, abs=0.005)
+    pairs = torch.stack([errs[:, 0], errs[:, 1]]).double()
+    rate = u.double()
+    assert (pairs[0] * pairs[1]).mean().item() == pytest.approx((rate * rate).mean().item(), abs=0.01)
+    never = NoisyLineParityTask(9, max_rate=0.0).batch(50, seeded())
+    assert torch.equal(never[1], LineParityTask.answers(never[0]))
+
+
+@lines
+def test_what_nobody_can_know_needs_one_step(n_places, rate, batch_size, seed):
+    task = UnanswerableTask(n_places, rate, fraction=0.5)
+    x, y = task.batch(batch_size, seeded(seed))
+    known, whole = task.answerable(x), LineParityTask(n_places, rate)
+    assert torch.equal(x[:, 2], (~known).float()[:, None].expand(-1, n_places))
+    assert torch.equal(y[known], whole.answers(x[known, :2]))
+    need = task.needed_steps(x)
+    assert torch.equal(need[known], whole.needed_steps(x[known, :2]))
+    assert (need[~known] == 1).all()
+    probs = task.best_probs(x, n_places)
+    torch.testing.assert_close(probs[:, known], whole.best_probs(x[known, :2], n_places))
+    assert (probs[:, ~known] == 0.5**n_places).all()
+
+
+def test_the_fraction_of_lines_has_no_answer_and_their_targets_are_coins():
+    x, y = UnanswerableTask(20).batch(4000, seeded())
+    known = UnanswerableTask.answerable(x)
+    assert binomtest(int((~known).sum()), 4000, 0.3).pvalue > 1e-4
+    right = (y == UnanswerableTask.answers(x))[~known]
+    assert binomtest(int(right.sum()), right.numel(), 0.5).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: NoisyLineParityTask(4, max_rate=-0.1), ValueError, r"max_rate must be a number in \[0, 1\]; got -0.1"),
+        (lambda: NoisyLineParityTask(0), ValueError, "n_places must be an integer >= 1; got 0"),
+        (lambda: UnanswerableTask(4, fraction=2), ValueError, r"fraction must be a number in \[0, 1\]; got 2"),
+        (lambda: UnanswerableTask(4, rate="often"), TypeError, "rate must be a number"),
+        (lambda: LastPlaceTask(4).batch(0), ValueError, "batch_size must be an integer >= 1; got 0"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_step_that_is_asked_at_the_last_place_moves_as_any_other_and_reads_that_place_alone():
+    torch.manual_seed(0)
+    one, whole = LastPlaceStep(2, 8), LocalStep(2, 8)
+    whole.load_state_dict(one.state_dict())
+    x, _ = LineParityTask(6).batch(5)
+    y_hat, state, a = unroll(one, *start(one, x), 4)
+    at_places, same, _ = unroll(whole, *start(whole, x), 4)
+    assert torch.equal(state, same)
+    assert y_hat.shape == a.shape == (4, 5)
+    torch.testing.assert_close(y_hat, at_places[..., -1])
+    torch.testing.assert_close(a[-1], one.heads(state)[:, 1, -1])
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_vote_is_the_smallest_of_all_places_or_that_of_the_last(last):
+    torch.manual_seed(0)
+    vote, h = Vote(3, last), torch.randn(4, 3, 7)
+    weight, bias = vote.read.weight[0, :, 0], vote.read.bias
+    votes = [[(weight @ h[i, :, place] + bias).item() for place in range(7)] for i in range(4)]
+    wanted = [places[-1] if last else min(places) for places in votes]
+    assert vote(h).tolist() == pytest.approx(wanted)
+
+
+def test_a_judge_reads_the_state_of_its_problems_step():
+    for name, problem in PROBLEMS.items():
+        x, y = problem.task(8).batch(5, seeded())
+        step = problem.step()
+        y_hat, state, a = unroll(step, *start(step, x), 2)
+        assert problem.judge()(state).shape == a[-1].shape == (5,), name
+        assert y_hat[-1].shape == y.shape, name
+        assert problem.criterion(y_hat[-1], y).shape == problem.correct(y_hat[-1], y).shape == (5,), name
