@@ -88,9 +88,7 @@ class TransformerStep(nn.Module):
         y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
         if padding is not None:
             halt_logit = halt_logit.masked_fill(padding[..., None], HALTED)
-            is_first = (
-                torch.arange(self.n_outputs, device=h.device) == 0
-            )  # a sure class, and sure of each by itself
+            is_first = torch.arange(self.n_outputs, device=h.device) == 0  # a sure class, and sure of each by itself
             y_hat = torch.where(padding[..., None], torch.where(is_first, SURE, -SURE).to(y_hat.dtype), y_hat)
         return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 

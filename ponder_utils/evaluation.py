@@ -17,25 +17,17 @@ Correct = Callable[[Tensor, Tensor], Tensor]  # y_hat, y [N, batch, ...] -> bool
 def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
     """Return whether the logit y_hat is on the side of the target y in [0, 1]: bool, in the shape of y_hat.
 
-    NaN is never right. ValueError if a target is none, such as the -1 of a place that is not asked.
+    An answer that is NaN is never right, nor is one to a target that is none, such as the -1 of a place not asked.
     """
-    _check_targets(y, (y >= 0) & (y <= 1), "[0, 1]")
-    return ((y_hat > 0) == (y > 0.5)) & ~y_hat.isnan()
+    return ((y_hat > 0) == (y > 0.5)) & (y >= 0) & (y <= 1) & ~y_hat.isnan()
 
 
 def class_correct(y_hat: Tensor, y: Tensor) -> Tensor:
     """Return whether the largest of the class logits y_hat [..., classes] is that of the target class y: bool [...].
 
-    NaN is never right. ValueError if a target is no class, such as a -1 or -100 where nothing is asked.
+    An answer with a NaN is never right.
     """
-    _check_targets(y, (y >= 0) & (y < y_hat.shape[-1]), f"[0, {y_hat.shape[-1] - 1}]")
     return (y_hat.argmax(-1) == y) & ~y_hat.isnan().any(-1)
-
-
-def _check_targets(y: Tensor, allowed: Tensor, interval: str) -> None:
-    if not allowed.all():
-        advice = "Where nothing is asked, leave it out: `evaluate(model, x, y, mask=...)`, or y_hat[mask] and y[mask]."
-        raise ValueError(f"y must be in {interval}; got {y[~allowed][0].item():g}. {advice}")
 
 
 class Score(NamedTuple):
@@ -104,6 +96,11 @@ def _right_and_log_p(output: PonderOutput, y: Tensor, correct: Correct, mask: Te
         check_targets(y, mask)
         output, y = output.at(mask), y[mask]
     y_hat, log_p = output.y_hat, output.log_p
+    if correct in (binary_correct, class_correct):
+        highest = 1 if correct is binary_correct else y_hat.shape[-1] - 1
+        if ((y < 0) | (y > highest)).any():
+            advice = "Leave out what is not asked, by a mask"
+            raise ValueError(f"y must be in [0, {highest}]; got {y.min():g} to {y.max():g}. {advice}")
     right = correct(y_hat, y.expand(len(log_p), *y.shape)).to(log_p.dtype)
     if right.shape != log_p.shape:
         came = f"{list(right.shape)}, from answers {list(y_hat.shape)} and targets {list(y.shape)}"

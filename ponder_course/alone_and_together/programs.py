@@ -90,7 +90,8 @@ class ProgramTask:
 
         A statement knows one arrow, its own: `b=a` leads from b to a. After step n it knows 2^n.
         """
-        return self.arrows(x).double().log2().ceil().long().clamp(min=1)
+        exact = self.arrows(x).cpu().double().log2()  # not every device has float64
+        return exact.ceil().long().clamp(min=1).to(x.device)
 
 
 class Statements(nn.Module):

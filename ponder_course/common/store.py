@@ -44,13 +44,16 @@ def _locked(file: Path) -> Iterator[None]:
 
 
 def at_hand(file: Path | str) -> Path:
-    """Return the path of a file in `results` or `benchmarks`; where it is missing, of that in the installed wheel.
+    """Return the path of a file in `results` or `benchmarks`; where it is missing, of that in the wheel or the clone.
 
-    So a notebook that was opened alone, as on Colab, finds the stored runs. Other folders are taken at their word.
+    So a notebook that was opened alone, as on Colab, or from another working directory, finds the stored runs. Other
+    folders are taken at their word.
     """
     path = Path(file)
-    packed = PACKED / path.name
-    return packed if path.parent.name in ("results", "benchmarks") and packed.exists() and not path.exists() else path
+    if path.exists() or path.parent.name not in ("results", "benchmarks"):
+        return path
+    elsewhere = [PACKED / path.name, PACKED.parents[1] / path.parent.name / path.name]
+    return next((other for other in elsewhere if other.exists()), path)
 
 
 def append(file: Path, entry: Row) -> None:

@@ -91,4 +91,5 @@ class ForestTask:
         depth = cls.depths(x)
         if check_choice("reads", reads, READS) == "start":
             return depth.clamp(min=1)
-        return (depth + 1).double().log2().ceil().long().clamp(min=1)
+        exact = (depth + 1).cpu().double().log2()  # not every device has float64
+        return exact.ceil().long().clamp(min=1).to(depth.device)

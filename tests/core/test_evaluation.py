@@ -158,8 +158,11 @@ def test_places_that_are_not_asked_count_for_nothing():
 
 @pytest.mark.parametrize("target", [-1, -100, 3])
 def test_targets_that_are_no_class_are_refused(target):
-    with pytest.raises(ValueError, match=rf"y must be in \[0, 2\]; got {target}"):
-        class_correct(torch.randn(4, 5, 3), torch.tensor([0, 1, 2, 1, target]))
+    model, x, y = PonderNet(RNNStep(4, 8, 3), 2), torch.randn(5, 4), torch.tensor([0, 1, 2, 1, target])
+    with pytest.raises(ValueError, match=r"y must be in \[0, 2\]"):
+        evaluate(model, x, y, class_correct)
+    assert not class_correct(torch.randn(5, 3), y)[-1]
+    assert not binary_correct(torch.tensor([9.0, -9.0]), torch.tensor(float(target))).any()
 
 
 def test_an_answer_that_is_no_number_is_never_right():

@@ -50,7 +50,7 @@ def test_other_seeds_are_of_the_same_setting_as_ten_of_the_grid():
 
 
 def test_a_setting_without_its_hyperparameter_is_refused():
-    with pytest.raises(TypeError, match=r"lambda_p must be a number .* got None"):
+    with pytest.raises(TypeError, match="prior must be a number .* got None"):
         parity.run(**TINY, loss="log space", seed=0, lambda_q=0.3)
 
 
