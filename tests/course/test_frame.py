@@ -22,7 +22,7 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 
 import ponder_course
 import ponder_utils
-from ponder_course.common import notebook, runs, style
+from ponder_course.common import notebook, runs, store, style
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -354,7 +354,7 @@ def checked(path, **given):
     exec(cells[place].source, names)
     names.update(given)
     first = ast.parse(cells[place + 1].source).body
-    if isinstance(first[0], ast.ImportFrom) and first[0].module == "ponder_course":
+    while isinstance(first[0], ast.ImportFrom) and first[0].module.startswith("ponder_course"):
         first = first[1:]
     call = ast.unparse(first[0])
     assert call.startswith("notebook.check_parameters(In, globals(), ")
@@ -398,6 +398,7 @@ def test_a_path_beside_the_notebook_is_a_parameter_or_sought_at_hand(path):
 
 def test_without_the_measured_times_lesson_05_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(store, "PACKED", tmp_path / "course" / "stored")
     (source,) = [
         cell.source for cell in code(read(ROOT / "notebooks" / "05_light_cone.ipynb")) if "bench" in cell.source
     ]

@@ -8,6 +8,7 @@ from torch import nn
 
 from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of, plain
+from ponder_course.act_background.measurements import score
 from ponder_course.parity import experiment as parity
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
 
@@ -50,7 +51,7 @@ def test_other_seeds_are_of_the_same_setting_as_ten_of_the_grid():
 
 
 def test_a_setting_without_its_hyperparameter_is_refused():
-    with pytest.raises(TypeError, match="prior must be a number .* got None"):
+    with pytest.raises(TypeError, match="prior must be"):
         parity.run(**TINY, loss="log space", seed=0, lambda_q=0.3)
 
 
@@ -117,7 +118,7 @@ def test_what_is_measured_of_act():
         with torch.no_grad():
             output = act(x[None])
         right = ((output.y_hat[0] > 0) == (y > 0.5)).float().mean().item()
-        assert parity.score(act, x[None], y[None]) == {name: values[k] for name, values in measured.items()}
+        assert score(act, x[None], y[None]) == {name: values[k] for name, values in measured.items()}
         assert measured["accuracy"][k] == pytest.approx(right)
         assert measured["steps"][k] == pytest.approx(output.steps.float().mean().item())
 
