@@ -1,6 +1,7 @@
 """The definitions, written the slow way: one sample, one step, one Python float at a time, straight from the paper."""
 
 import math
+from collections import deque
 from fractions import Fraction
 
 
@@ -113,3 +114,18 @@ def act(cell, answer, halting_logit, xs, epsilon, max_steps, state=None):
         outputs.append((average(p, [answer(s) for s in states]), len(h), remainder, h))
         state = average(p, states)
     return outputs, state
+
+
+def search(is_open, sources):
+    """Steps to each place of a maze that can be reached, breadth first."""
+    height, width = is_open.shape
+    found = {(r, c): 0 for r in range(height) for c in range(width) if is_open[r, c] and sources[r, c]}
+    waiting = deque(found)
+    while waiting:
+        r, c = waiting.popleft()
+        for near in [(r + i, c + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]:
+            inside = 0 <= near[0] < height and 0 <= near[1] < width
+            if inside and is_open[near] and near not in found:
+                found[near] = found[r, c] + 1
+                waiting.append(near)
+    return found

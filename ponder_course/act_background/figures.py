@@ -6,11 +6,15 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 from pandas import DataFrame
 
+from ponder_course.act_background import experiment as price
 from ponder_course.act_background.experiment import learnt_at
+from ponder_course.common import style
 from ponder_course.common.style import ANSWER, HALTING, NOT_LEARNT, Line, legend, look, panels, slide
 
 Runs = Mapping[str, Sequence[Mapping[str, Line]]]  # {name: [run, ...]}; a run has update, accuracy and steps [points]
@@ -99,3 +103,154 @@ def without_peaks(runs: Runs) -> tuple[float, float]:
     """Return the limits of an axis of N that at most two in a hundred values are above."""
     values = [n for group in runs.values() for run in group for n in run["steps"]]
     return 0.8, 1.05 * np.quantile(values or [2], 0.98)
+
+
+@style.slide
+def draw_jumps(
+    unit: style.Line,
+    steps: style.Line,
+    remainder: style.Line,
+    cost: style.Line,
+    by_gradient: style.Line,
+) -> Figure:
+    """N, R and P as the first halting unit slides, and the cost that the gradient alone adds up to.
+
+    Where they jump, a full dot is on the value that is taken, and a hollow one on the other.
+    """
+    figure = Figure(figsize=(8.6, 4.6), layout="constrained")
+    placed = figure.subplot_mosaic("NP;RP", width_ratios=(1, 1.9))
+    titles = {"N": "steps $N$", "R": "remainder $R$", "P": "cost $P = N + R$"}
+    after = np.flatnonzero(np.diff(steps)) + 1  # the first points behind the jumps
+    for (name, title), values in zip(titles.items(), (steps, remainder, cost), strict=True):
+        ax = placed[name]
+        broken = np.insert(np.array([unit, values], float), after, np.nan, axis=1)
+        ax.plot(*broken, color=style.HALTING, linewidth=2.6)
+        for ends, face in ((after - 1, "white"), (after, style.HALTING)):
+            dots = style.look(0, color=style.HALTING, markerfacecolor=face, linestyle="none")
+            dots |= {"markersize": 7, "clip_on": False}
+            ax.plot(np.take(unit, after), np.take(values, ends), **dots)
+        ax.set(ylim=(0, 1.12 * max(values)))
+        ax.set_title(title, fontsize=15)
+        ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"] if name != "N" else [])
+        ax.tick_params(labelsize=15)
+        ax.yaxis.set_major_locator(MultipleLocator(0.5 if name == "R" else 1))
+        ax.set_xlabel(r"halting unit $\lambda_1$" if name != "N" else " ", fontsize=15)
+    placed["P"].plot(unit, by_gradient, color=style.WRONG, linestyle="--", linewidth=2.6)
+    middle = len(unit) // 2
+    placed["P"].annotate(
+        "as the gradient sees it",
+        (unit[middle], by_gradient[middle]),
+        (6, 8),
+        textcoords="offset points",
+        color=style.WRONG,
+        fontsize=15,
+    )
+    ends = (unit[-1], cost[-1]), (unit[-1], by_gradient[-1])
+    placed["P"].annotate("", *ends, arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
+    unseen = f"not seen: {by_gradient[-1] - cost[-1]:.1f} "
+    between = (cost[-1] + by_gradient[-1]) / 2
+    placed["P"].text(unit[-1], between, unseen, ha="right", va="center", fontsize=15)
+    return figure
+
+
+def who_learns(table: pd.DataFrame) -> str:
+    """The steps of those that learn, if none learns from some price on."""
+    steps = table[table["learnt"]].groupby("setting")["steps"].mean()
+    nobody = sorted(set(table["setting"]) - set(steps.index))
+    if len(steps) > 1 and nobody and max(steps.index) < min(nobody):
+        numbers = ", ".join(f"{n:.1f}" for n in steps)
+        prices = ", ".join(f"{tau:g}" for tau in steps.index)
+        return f"At {prices}: {numbers} steps;\nfrom {min(nobody):g} on, none learns"
+    return f"{table['learnt'].sum()} of {len(table)} networks learn"
+
+
+def who(rows: list[dict]) -> str:
+    """Return how many of these networks have learnt, in words."""
+    learnt = sum(price.learnt_at(row) is not None for row in rows)
+    return "all learn" if learnt == len(rows) > 0 else f"{learnt} of {len(rows)} learn"
+
+
+def waits(rows: list[dict], since: int = 0) -> list[int]:
+    """Return after how many updates, counted from `since`, each network that learns has learnt."""
+    return [update - since for update in map(price.learnt_at, rows) if update is not None]
+
+
+@style.slide
+def draw_halting_units(lambdas: Sequence[style.Line], p: Sequence[style.Line], epsilon: style.Line) -> Figure:
+    """Halting by threshold, a panel for each case: units, their sum, 1 - epsilon, weights."""
+    cases = len(lambdas)
+    figure, axes = style.panels(cases, width=max(3.3, 5.2 / cases), height=3.8, sharey=True)
+    for ax, units, p_n, eps in zip(axes, lambdas, p, epsilon, strict=True):
+        title = f"$N$ = {len(p_n)}, $R$ = {p_n[-1]:.2f}"
+        n = style.step_axis(ax, len(units), title=title, xlim=(0.5, len(units) + 0.5))
+        ax.set_ylim(0, 1.2)
+        taken, never = slice(len(p_n)), slice(len(p_n), None)
+        dots = style.look(0, color=style.HALTING, markeredgecolor="black", linestyle="none")
+        sums = style.look(1, color=style.HALTING, markersize=5, linestyle="-")
+        ax.bar(n[taken], p_n, color=style.HALTING, alpha=0.35, label="weight $p_n$")
+        ax.plot(n[taken], units[taken], **dots, markersize=7, label=r"halting unit $\lambda_n$")
+        ax.plot(n[never], units[never], **dots, fillstyle="none", label="never taken")
+        ax.plot(n[taken], np.cumsum(units[taken]), **sums, label=r"$\lambda_1 + ... + \lambda_n$")
+        ax.axhline(1 - eps, color=style.LIMIT, linestyle=":", label=r"$1 - \epsilon$")
+    return style.legend(figure, columns=3 if cases > 1 else 2)
+
+
+@style.slide
+def draw_whose(by_n: Sequence[dict]) -> Figure:
+    """How often state n alone is right on inputs that halt at n and on others; and its weight."""
+    figure, (right, weight) = style.panels(2, width=5.0, height=3.8)
+    n = np.array([row["n"] for row in by_n])
+    values = {name: np.array([row[name] for row in by_n], float) for name in by_n[0]}
+    few = 1 - np.cumsum(values["halt"]) < 0.01
+    values["right, going on"][few] = np.nan  # too few inputs go on
+    right.bar(n - 0.2, values["right"], 0.38, color=style.ANSWER, label="halt here")
+    right.bar(n + 0.2, values["right, going on"], 0.38, facecolor="white", edgecolor=style.ANSWER,
+              hatch="//", label="go on")  # fmt: skip
+    right.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1.4)
+    right.set(ylabel="state $n$ alone is right", ylim=(0, 1.3), yticks=(0, 0.5, 1))
+    right.legend(loc="upper left", ncols=2)
+    weight.bar(n, values["remainder"], 0.5, color=style.HALTING)
+    weight.set(ylabel="weight of state $n$, halting", ylim=(0, 1.05))
+    ticks = [f"{one}\n{halt:.0%} halt" for one, halt in zip(n, values["halt"], strict=True)]
+    for ax in (right, weight):
+        ax.set_xticks(n, ticks if len(n) <= 4 else [str(one) for one in n])
+        ax.set_xlabel("step $n$")
+    return figure
+
+
+@style.slide
+def draw_small_test_sets(
+    epochs: style.Line, curves: Sequence[style.Line], counts: Sequence[int], printed: Sequence[int]
+) -> Figure:
+    """Accuracy on all inputs while training, and what sets of 16 say about the networks at the end.
+
+    The curves are [runs, points]. Counts are the number of test sets of 16 of which the networks
+    had 0, 1, ..., 16
+    right [17], and printed: how many were right in each of the scores that were published.
+    """
+    figure, (left, right) = style.panels(2, width=5.0, height=4.0)
+    for i, curve in enumerate(curves):
+        line_style = style.look(0, marker=None, linestyle="--", linewidth=0.9, alpha=0.6)
+        left.plot(epochs, curve, **line_style, label="a network of ours" if i == 0 else None)
+    left.axhline(0.5, color=style.BLACK, linestyle=":", label="chance")
+    left.set(xlabel="epoch of 160 inputs", ylabel="accuracy on all possible inputs", ylim=(0.4, 1.02))
+    left.legend()
+    label = f"ours after {max(epochs, default=0)} epochs"
+    right.bar(
+        np.arange(17),
+        np.divide(counts, max(1, sum(counts))),
+        width=0.4,
+        color=style.SKY,
+        label=label,
+    )
+    places = [(score, 0.012 + 0.02 * printed[:i].count(score)) for i, score in enumerate(printed)]  # equals piled up
+    dots = style.look(1, color=style.BLACK, marker="D", markersize=5, linestyle="none")
+    right.plot(*np.transpose(places), **dots, label="printed in the presentation")
+    right.set(
+        xlabel="right of 16 random inputs",
+        ylabel="share of test sets",
+        ylim=(0, 1.3 * right.get_ylim()[1]),
+    )
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.legend(loc="upper left")
+    return figure

@@ -4,23 +4,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
+from ponder_course.common import style
 from ponder_course.common.machines import ARROW
+from ponder_course.common.runs import matching
 from ponder_course.common.style import (
     ANSWER,
     BLUE,
     DARK_GREY,
     DARK_ORANGE,
+    GREEN,
     GREY,
     HALTING,
     LIMIT,
     NOT_LEARNT,
     PALE_GREY,
+    PURPLE,
+    SKY,
     WRONG,
     Line,
     panels,
@@ -178,3 +184,46 @@ def saving(widths: Line, needed: Line, taken: Sequence[Line]) -> Figure:
 def _name(ax: Axes, x: float, y: float, text: str, colour: str, above: bool) -> None:
     dark = DARK_GREY if colour == GREY else colour
     ax.text(x, y * (1.12 if above else 0.88), text, color=dark, ha="right", va="bottom" if above else "top")
+
+
+def steps_by_need(row: dict, name: str) -> dict[int, float]:
+    """Return the mean steps for each need that three numbers or more have, in this test of a run."""
+    found = row[name]["by_need"].items()
+    return {int(need): steps for need, (numbers, steps, _) in found if numbers >= 3}
+
+
+LOOKS = {  # kind and hyperparameter: name, colour, dashes
+    ("fixed", 1): ("one step", SKY, "-"),
+    ("fixed", 4): ("four steps", PURPLE, "-"),
+    ("fixed", 6): ("six steps", PURPLE, "-"),
+    ("ACT", 0.1): ("ACT", HALTING, "-"),
+    ("PonderNet", 0.2): ("PonderNet", GREEN, "--"),
+    ("every step", 0): ("sure", DARK_GREY, ":"),
+}
+
+
+@style.slide
+def by_level(rows: list, what: str, first: int = 1, by_time: bool = False) -> Figure:
+    """Wrong answers, and steps, by the level of difficulty, or by the time step: a thin line for each run."""
+    figure, axes = panels(2, width=4.9, height=3.6)
+    steps = ("steps_by_time", 1, 1) if by_time else ("steps", first, 1)
+    measures = ("error", first, 100), steps  # name, where it begins, factor
+    for (kind, value), (name, colour, dashes) in LOOKS.items():
+        group = matching(rows, kind=kind, hyperparameter=value)
+        for ax, (measured, begin, factor) in zip(axes, measures, strict=True):
+            if not group or (factor == 1 and kind == "fixed"):
+                continue
+            lines = pd.DataFrame([row[measured] for row in group]) * factor
+            places = range(begin, begin + lines.shape[1])
+            for line in lines.to_numpy():
+                ax.plot(places, line, color=colour, linewidth=0.6, linestyle=dashes)
+            ax.plot(places, lines.mean(), color=colour, linewidth=2.4, linestyle=dashes, label=name)
+            ax.set_xticks(places)
+    axes[0].set(xlabel=what, ylabel="wrong answers, %", ylim=(-2, None))
+    axes[1].set(xlabel="time step" if by_time else what, ylabel="mean steps", ylim=(0, None))
+    return style.legend(figure, 4)
+
+
+def by_need(row: dict) -> dict[int, float]:
+    """Return the mean steps for each need, in the test on wide columns."""
+    return {int(need): steps for need, (_, steps, _) in row["wide"]["by_need"].items()}

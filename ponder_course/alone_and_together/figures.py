@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc, FancyArrowPatch
 from numpy.typing import ArrayLike
 
+from ponder_course.common import style
 from ponder_course.common.machines import ARROW
 from ponder_course.common.style import (
     ANSWER,
@@ -23,6 +24,7 @@ from ponder_course.common.style import (
     WRONG,
     panels,
     slide,
+    step_axis,
 )
 from ponder_course.map_of_thought.figures import STEPS
 
@@ -194,4 +196,43 @@ def program(statements: Sequence[str], steps: Sequence[float], in_a_row: int = 5
     for spine in ax.spines.values():
         spine.set_visible(False)
     figure.colorbar(image, ax=ax, label="steps taken", ticks=range(1, int(np.ceil(last)) + 1), fraction=0.06)
+    return figure
+
+
+def steps_by_depth(row: dict) -> dict[int, float]:
+    """Return the mean steps of nodes at each depth."""
+    return {int(d): part["steps"] for d, part in row["by_depth"].items()}
+
+
+def right_of(row: dict) -> dict[int, float]:
+    """Return the fraction of nodes that are right, at each depth."""
+    return {int(d): part["right"] for d, part in row["by_depth"].items()}
+
+
+def rights(rows: list[dict]) -> list[dict[int, float]]:
+    """Return what `right_of` says of each network that reads what others know now."""
+    return [right_of(row) for row in rows if row["reads"] == "now"]
+
+
+def steps_more(rows: list, rule: str) -> list:
+    """Return how many steps more each network takes for three pairs than for one."""
+    return [row[rule]["steps"][2] - row[rule]["steps"][0] for row in rows]
+
+
+@style.slide
+def by_loop(kinds: dict) -> Figure:
+    """Draw the loss after each loop, a line for each network of a kind; dotted: one loop is all there is."""
+    figure, (ax,) = panels(1, width=7.4, height=3.4)
+    colours = dict(zip(kinds, (HALTING, ANSWER, DARK_GREY), strict=False))  # the fourth has not learnt
+    for name in colours:
+        rows = kinds[name]
+        for i, row in enumerate(rows):
+            n = step_axis(ax, len(row["by_loop"]), xlabel="loop", ylabel="loss in nats")
+            ax.plot(n, row["by_loop"], color=colours[name], marker="o", markersize=4, linewidth=1.4,
+                    linestyle="--" if name.startswith("PonderNet") else "-",
+                    label=name if i == 0 else None)  # fmt: skip
+    for row in kinds["one loop"]:
+        ax.axhline(row["by_loop"][0], color=DARK_GREY, linewidth=0.8, linestyle=":")
+    ax.set_ylim(1.75, 2.5)  # PonderNet's later loops, which it never reaches, lie above
+    ax.legend(loc="upper right")
     return figure

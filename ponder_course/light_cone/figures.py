@@ -8,10 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
+import torch
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+from torch import Tensor
 
+from ponder_course.common import style, verdicts
 from ponder_course.common.style import (
     BLACK,
     BLUE,
@@ -28,6 +33,7 @@ from ponder_course.common.style import (
     slide,
     step_axis,
 )
+from ponder_utils import PonderNet
 
 
 @slide
@@ -107,3 +113,333 @@ def fixed_and_by_itself(by_step: Sequence[Line], halted: Points, need: int) -> F
     ax.axvline(need / 2 + 1, color=BLACK, linewidth=1.4, linestyle=":", label="$L / 2 + 1$")
     ax.set(xlabel="step $n$", ylabel="whole lines right", ylim=(0, 1.06))
     return legend(figure, columns=2)
+
+
+Grid = Sequence[style.Line]  # [steps, places]
+
+
+ARRIVED = "light cone: news arrives"
+
+
+PALE = ListedColormap(["#EEF4F8", style.SKY])
+
+
+def _space_time(ax: Axes, grid: Grid, needed: style.Line, title: str, label: str, **colours: Any) -> None:
+    """Draw a grid, its steps from above, and as a staircase the step that each place needs."""
+    steps, places = np.shape(grid)
+    ax.imshow(np.asarray(grid, float), extent=(0.5, places + 0.5, steps + 0.5, 0.5), aspect="auto",
+              interpolation="nearest", **colours)  # fmt: skip
+    edges = np.repeat(np.arange(places + 1), 2)[1:-1] + 0.5
+    stairs = np.repeat(np.asarray(needed, float), 2) - 0.5
+    ax.plot(
+        edges,
+        stairs,
+        color=style.LIMIT,
+        linewidth=2.4,
+        label=label,
+    )
+    ax.set(title=title, xlabel="place", xlim=(0.5, places + 0.5), ylim=(steps + 0.5, 0.5))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
+    ax.grid(visible=False)
+
+
+@style.slide
+def draw_changes(differs: Sequence[Grid], cones: Sequence[style.Line], titles: Sequence[str]) -> Figure:
+    """Draw which answers change when one input is flipped, a panel for each flipped place.
+
+    differs: [panels, steps, places]; cones: when news of it can be at each place, [panels, places].
+    """
+    figure, axes = style.panels(len(differs), width=4.4 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
+    for ax, grid, cone, title in zip(axes, differs, cones, titles, strict=True):
+        _space_time(ax, grid, cone, title, ARRIVED, cmap=PALE, vmin=0, vmax=1)
+    axes[0].set_ylabel("step $n$")
+    axes[0].fill_between([], [], color=style.SKY, label="answer has changed")
+    return style.legend(figure, columns=2)
+
+
+class Thought(NamedTuple):
+    """What a network answers along one line."""
+
+    answers: Grid  # [steps, places], from 0 to 1
+    right: Grid  # [steps, places] of bool
+    needed: style.Line  # [places]
+    halts: int  # the step
+    inputs: Grid  # [2, places], digits
+    title: str
+
+
+SURE = "light cone: now the place can be sure"
+
+
+def _print_above(ax: Axes, inputs: Grid, names: Sequence[str]) -> None:
+    """Write rows of digits above a panel, the first on top, with their names before them."""
+    for row, digits in enumerate(inputs):
+        offset = (0, 3 + 16 * (len(inputs) - 1 - row))
+        if names:
+            before = (-4, offset[1])
+            ax.annotate(names[row], (0.5, 0.5), before, textcoords="offset points", ha="right")
+        for place, digit in enumerate(digits, start=1):
+            ax.annotate(
+                f"{digit:.0f}",
+                (place, 0.5),
+                offset,
+                textcoords="offset points",
+                ha="center",
+                fontsize=14,
+            )
+
+
+@style.slide
+def draw_thoughts(shown: Sequence[Thought], names: Sequence[str]) -> Figure:
+    """Draw the answer of every place (1 is dark) at every step, wrong ones crossed, and halting.
+
+    Inputs of lines of at most 24 places stand above, the names of both rows before the first.
+    """
+    places = max(len(thought.needed) for thought in shown)
+    width = min(4.8, 10 / len(shown)) if len(shown) > 1 else min(10, max(7.6, 3 + 0.3 * places))
+    figure, axes = style.panels(len(shown), width=width, height=4.6, sharey=len(shown) > 1)
+    for ax, thought in zip(axes, shown, strict=True):
+        step, place = np.nonzero(~np.asarray(thought.right, bool))
+        size = 42 if len(thought.needed) < 40 else 10
+        ax.scatter(
+            place + 1,
+            step + 1,
+            marker="x",
+            s=size,
+            color=style.WRONG,
+            linewidth=1.7,
+            label="wrong answer",
+            path_effects=[withStroke(linewidth=3.4, foreground="white")],
+        )
+        colours: dict[str, Any] = {"cmap": "Blues", "vmin": -0.1, "vmax": 1.6}
+        _space_time(ax, thought.answers, thought.needed, thought.title, SURE, **colours)
+        ax.axhline(
+            thought.halts - 0.5,
+            color=style.GREEN,
+            linewidth=3.2,
+            linestyle="--",
+            label="the line halts",
+            path_effects=[withStroke(linewidth=6.4, foreground="white")],
+        )
+        if len(thought.needed) <= 24:
+            _print_above(ax, thought.inputs, names if ax is axes[0] else ())
+            ax.set_title(thought.title, pad=8 + 16 * len(thought.inputs))
+    axes[0].set_ylabel("step $n$")
+    return style.legend(figure, columns=3)
+
+
+def think(
+    model: PonderNet, task: Any, x: Tensor, titles: Sequence[str], cap: int, names: Sequence[str]
+) -> tuple[Figure, list[int]]:
+    """Draw what a network thinks of these lines, and return how late each halts after L."""
+    longer = PonderNet(model.step, cap)
+    y, need = task.answers(x), task.needed_steps(x)
+    with torch.no_grad():
+        y_hat = longer(x).y_hat
+    halts = longer.predict(x, "threshold", q=0.2).steps.tolist()
+    rows = min(cap, max(*halts, int(need.max())) + 3)
+    answers, ok = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) == (y > 0.5))[:rows].cpu()
+    thoughts = [
+        Thought(answers[:, i], ok[:, i], need[i].cpu(), halts[i], x[i].tolist(), title)
+        for i, title in enumerate(titles)
+    ]
+    late = [step - int(L) for step, L in zip(halts, need.amax(1), strict=True)]
+    return draw_thoughts(thoughts, names), late
+
+
+def in_words(late: Sequence[int]) -> str:
+    """What the picture shows of halting, from the steps by which each line halts after L."""
+    if min(late) < 0:
+        return "A line halts before all of its places can be sure"
+    found = [f"{n} step{'s' * (n != 1)} late" if n else "in time" for n in late]
+    if found[0] == found[-1]:
+        return f"Both lines halt {found[0]}"
+    return f"The left line halts {found[0]}, the right one {found[-1]}"
+
+
+# [needs]: the value at i is of lines that need i + 1, None or nan where there were none
+Run = Sequence[float | None]
+
+
+def _measured(run: Run) -> tuple[list[int], list[float]]:
+    """Return the needs that occurred among the lines, and what was measured there."""
+    pairs = [(L, value) for L, value in enumerate(run, 1) if value is not None and value == value]
+    return [L for L, _ in pairs], [value for _, value in pairs]
+
+
+def _above(runs: Sequence[Run], beyond: int = 0) -> list[float]:
+    """Return the steps above the need of every run, where more than `beyond` are needed."""
+    return [value - L for run in runs for L, value in zip(*_measured(run), strict=True) if beyond < L]
+
+
+def what_steps_say(runs: Sequence[Run], act: Sequence[Run], border: int) -> str:
+    """Return in a sentence who thinks long enough beyond the border, from what is drawn."""
+    if not runs:
+        return "No PonderNet has learnt its lines yet"
+    longest = max(len(run) for run in runs)
+    late, act_late = _above(runs, border), _above(act, longest - 8)
+    holds = min(late) > -1 and np.mean(late) < 3
+    gives_up = bool(act_late) and np.mean(act_late) < -3
+    if holds and gives_up:
+        found = f"Trained on {border} places, PonderNet thinks long enough on {longest};"
+        return f"{found}\nACT, at this price, does not"
+    if holds:
+        return f"Trained on {border} places, PonderNet thinks just long enough on {longest}"
+    return f"Trained on {border} places, PonderNet misses what {longest} places need"
+
+
+@style.slide
+def draw_steps_against_need(
+    runs: Sequence[Run], act: Sequence[Run], live: int, border: int, failed: Sequence[Run] = (),
+) -> Figure:  # fmt: skip
+    """Draw steps against the steps that are needed, a curve for each run.
+
+    The diagonal is the best clock, below it a fixed step's answer is a guess.
+
+    Args:
+        runs, act, failed: of PonderNet, of ACT, and of PonderNets that have not learnt.
+        live: so many of the first runs are thick.
+        border: the longest need in training.
+    """
+    figure, (ax,) = style.panels(1, width=9.2, height=5.4)
+    longest = max(len(run) for run in [*runs, *act, *failed])
+    n = np.arange(1, longest + 1)
+    for run in failed:
+        ax.plot(*_measured(run), color=style.NOT_LEARNT, linewidth=1)
+    for i, run in enumerate(runs):
+        width, alpha = (2.4, 0.95) if i < live else (1, 0.45)
+        ax.plot(*_measured(run), color=style.GREEN, linewidth=width, alpha=alpha)
+    for run in act:
+        ax.plot(*_measured(run), color=style.ORANGE, linewidth=1.8, linestyle="--")
+    ax.plot(n, n, color=style.LIMIT, linewidth=2.4)
+    ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
+    if runs:
+        ax.text(0.55 * longest, 0.66 * longest, f"PonderNet\n{np.mean(_above(runs)):+.1f} steps",
+                color=style.GREEN, ha="right", fontweight="bold")  # fmt: skip
+    elif failed:
+        ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
+    if act:
+        steps = [_measured(run)[1][-longest // 4 :] for run in act]
+        took = verdicts.span([found[-1] for found in steps], ".0f")
+        ax.text(0.98 * longest, min(map(min, steps)) - 0.05 * longest,
+                f"ACT takes {took}\nof {longest} steps", color="#B87700",
+                ha="right", va="top", fontweight="bold")  # fmt: skip
+    ax.text(0.32 * longest, 0.23 * longest, "best clock: $L$ steps", rotation=45, va="center",
+            rotation_mode="anchor", transform_rotates_text=True)  # fmt: skip
+    guess = "at a fixed step here, the longest\nsegment's end can only guess"
+    ax.text(0.72 * longest, 0.16 * longest, guess, ha="center")
+    ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
+    ax.text(border, 1.03 * longest, "trained", ha="right", color="#666666")
+    ax.text(border + 1.2, 1.03 * longest, "never seen in training", color="#666666")
+    ax.set(xlabel="steps that the line needs, $L$", ylabel="steps that the network takes")
+    ax.set(xlim=(1, longest), ylim=(0, longest * 1.12))
+    return figure
+
+
+class Bought(NamedTuple):
+    """What halting buys in one test."""
+
+    title: str
+    curves: Sequence[style.Line]  # [runs, N] right if all stop at step n
+    halting: style.Points  # (steps, right) of each run
+    limits: Mapping[str, tuple[style.Line, style.Line]]  # {label: (steps, right)}
+    end: float  # of the x axis
+
+    def same(self) -> list[float]:
+        """What each run gets right at the same step for all, at the mean steps of its halting."""
+        return [
+            float(np.interp(steps, range(1, len(curve) + 1), curve))
+            for curve, (steps, _) in zip(self.curves, self.halting, strict=False)
+        ]
+
+    def gain(self) -> float:
+        """Mean over the runs of what halting adds, in points of 100."""
+        return 100 * (np.mean([right for _, right in self.halting]) - np.mean(self.same()))
+
+
+def what_halting_buys(tests: Sequence[Bought]) -> str:
+    """Return in a sentence what halting adds where needs are known, and elsewhere."""
+    known = [test.gain() for test in tests if test.limits]
+    others = [test.gain() for test in tests if not test.limits]
+    ends = sorted({f"{gain:.0f}" for gain in (min(known), max(known))})
+    between = " to " if len(known) > 2 else " and "
+    found = f"Halting buys these networks {between.join(ends)} points on lines"
+    if others:
+        found += f", {'nothing' if abs(others[0]) < 0.5 else f'{others[0]:.0f} points'} on digits"
+    return found if min(known) > 0 else "Halting buys nothing here"
+
+
+@style.slide
+def draw_bought(tests: Sequence[Bought]) -> Figure:
+    """Draw right answers against mean steps; an arrow from the same step for all to halting."""
+    figure, axes = style.panels(len(tests), width=3.3, height=3.8, sharey=True)
+    for ax, test in zip(axes, tests, strict=True):
+        for i, curve in enumerate(test.curves):
+            label = "same step for all" if i == 0 else None
+            n = np.arange(1, len(curve) + 1)
+            ax.plot(n, curve, color=style.GREY, linewidth=1, label=label)
+        for (label, line), dashes in zip(test.limits.items(), ("-", ":"), strict=False):
+            ax.plot(*line, color=style.LIMIT, linewidth=1.8, linestyle=dashes, label=label)
+        label = "halts by itself"
+        ax.scatter(*zip(*test.halting, strict=True), s=60, color=style.GREEN, zorder=3, label=label)
+        steps, right = np.mean(test.halting, axis=0)
+        low, gain = np.mean(test.same()), test.gain()
+        if gain > 2:
+            arrow = {"arrowstyle": "-|>", "color": style.GREEN, "linewidth": 2.4}
+            ax.annotate("", (steps, right - 0.02), (steps, low), arrowprops=arrow)
+        points = f"{gain:+.0f} points" if abs(gain) >= 0.5 else "0 points"
+        ax.text(0.97 * test.end, 0.3, points, ha="right", fontweight="bold")
+        ax.set(title=test.title, xlabel="mean steps", xlim=(0, test.end), ylim=(0, 1.25))
+    end = tests[0].end
+    axes[0].text(0.02 * end, 1.09, "line by line", color=style.LIMIT, va="center")
+    axes[0].text(0.44 * end, 0.64, "same step", color="#777777", va="center")
+    *_, dotted = tests[0].limits.values()
+    axes[0].annotate("same step, at best", (0.6 * end, np.interp(0.6 * end, *dotted)),
+                     (0.98 * end, 1.19), color=style.LIMIT, va="center", ha="right",
+                     arrowprops={"arrowstyle": "-", "linewidth": 0.8})  # fmt: skip
+    at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
+    axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
+    axes[0].set(ylabel="right answers", yticks=np.linspace(0, 1, 6))
+    axes[0].yaxis.set_major_formatter(PercentFormatter(1))
+    return figure
+
+
+@style.slide
+def draw_against_size(
+    sizes: style.Line,
+    lines: Mapping[str, style.Line],
+    runs: Mapping[str, style.Points],
+    y_label: str,
+) -> Figure:
+    """Draw numbers against places, on a logarithmic axis: lines, and a mark for every run."""
+    figure, (ax,) = style.panels(1, width=7.4, height=4.6)
+    for which, (label, line) in enumerate(lines.items()):
+        dashes = ("-", "--", ":")[which % 3]
+        ax.plot(sizes, line, color=style.LIMIT, linewidth=1.6, linestyle=dashes, label=label)
+    for which, (label, points) in enumerate(runs.items()):
+        style.marks(ax, points, which + 2, 44, label=label, zorder=3)  # green
+    ax.set_xscale("log", base=2)
+    ax.set(xlabel="places", ylabel=y_label, ylim=(0, None))
+    ax.set_xticks(list(sizes), [f"{size:g}" for size in sizes])
+    ax.legend(loc="lower right")
+    return figure
+
+
+@style.slide
+def draw_by_group(values: Mapping[str, Mapping[str, style.Line]], label: str, limits: tuple[float, float]) -> Figure:
+    """Draw a mark for every run, in rows: {row: {series: values}}."""
+    figure, (ax,) = style.panels(1, width=8.2, height=1.8 + 0.5 * len(values))
+    series = list(dict.fromkeys(name for row in values.values() for name in row))
+    for which, name in enumerate(series):
+        shift = 0.16 * (which - (len(series) - 1) / 2)
+        points = [(x, y + shift) for y, row in enumerate(values.values()) for x in row.get(name, [])]
+        style.marks(ax, points, which, 36, zorder=3, label=name)
+    ax.set(
+        xlabel=label,
+        yticks=range(len(values)),
+        yticklabels=list(values),
+        ylim=(len(values) - 0.5, -0.5),
+    )
+    ax.set_xlim(*limits)
+    return style.legend(figure, columns=len(series)) if len(series) > 1 else figure

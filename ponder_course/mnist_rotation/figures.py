@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from ponder_course.common import style
 from ponder_course.common.style import BLACK, GREY, Line, Points, legend, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, verdict
 
@@ -127,3 +130,90 @@ def forest(
         axes[0].annotate(meaning, (x, 1.01), ha=side, xycoords="axes fraction", color="#555555")
     named = all(row.label.startswith(row.group) for row in rows)
     return figure if named else legend(figure, columns=len(groups))
+
+
+@style.slide
+def draw_learning(table: pd.DataFrame, titles: Mapping[str, str], tops: Mapping[str, float]) -> Figure:
+    """Draw logged numbers: a line for each network, and where its kind ends."""
+    figure, axes = style.panels(len(titles), width=4.1, height=3.5)
+    for ax, (column, title) in zip(axes, titles.items(), strict=True):
+        last = table.groupby(["kind", "network"], sort=False).last().groupby("kind", sort=False)
+        ends = last[column].agg(["mean", "min", "max"]).assign(update=last["update"].mean())
+        for which, (kind, rows) in zip(LOOKS, table.groupby("kind", sort=False), strict=False):
+            line = style.look(which, marker=None, linewidth=1.4)
+            for _, network in rows.groupby("network"):
+                ax.plot(network["update"], network[column], **line)
+            mean, low, high, update = ends.loc[kind]
+            number = f"{mean:.0%}" if mean <= 1 else f"{mean:.1f}"
+            y, dy = (high, 4) if mean == ends["mean"].max() else (low, -4)
+            text = ax.annotate(f"{kind}: {number}", (update, y), (8, dy), textcoords="offset points")
+            text.set(color=line["color"], fontweight="bold", va="center")
+        last_update = int(table["update"].max())
+        ax.set(title=title, xlabel="update", xlim=(0, 1.85 * last_update), ylim=(0, tops[column]))
+        ax.set_xticks([0, last_update // 2, last_update])
+    axes[0].set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0%", "20%", "40%", "60%", "80%", "100%"])
+    return figure
+
+
+@style.slide
+def draw_beside_prior(p: Mapping[str, Sequence[style.Line]], priors: Mapping[str, style.Line]) -> Figure:
+    """Draw p_n of several networks and their mean, {kind: [networks, N]}, beside the prior, [N].
+
+    The title of a panel says the mean steps of both.
+    """
+    figure, axes = style.panels(len(p), width=4.1, height=3.7, sharey=True)
+    for ax, (kind, networks) in zip(axes, p.items(), strict=True):
+        n, mean = style.step_axis(ax, len(priors[kind])), np.mean(networks, axis=0)
+        title = f"{kind}: {n @ mean:.1f} steps\nprior: {n @ np.asarray(priors[kind]):.1f}"
+        ax.bar(n, mean, color=style.HALTING, alpha=0.5, label="$p_n$, mean")
+        for i, p_n in enumerate(networks):
+            label = "$p_n$, each network" if i == 0 else None
+            ax.plot(n, p_n, color=style.HALTING, linewidth=1, label=label)
+        prior = {"color": style.PRIOR, "marker": "o", "markersize": 4, "linestyle": ":"}
+        ax.plot(n, priors[kind], **prior, label="$p_G(n)$, prior")
+        ax.set(title=title, xlim=(0.3, len(n) + 0.7))
+    axes[0].set_ylabel("probability to halt at $n$")
+    return style.legend(figure, columns=3)
+
+
+Image = Sequence[style.Line]  # [height, width], 0 is paper
+
+
+class Thought(NamedTuple):
+    """What a network answers to one image at each step."""
+
+    image: Image
+    p: style.Line  # [N]
+    answers: Sequence[int]  # [N]
+    label: int  # the right answer
+    caption: str
+
+
+def _bars(ax: Axes, thought: Thought) -> None:
+    p, right = np.asarray(thought.p), np.asarray(thought.answers) == thought.label
+    n = style.step_axis(ax, len(p), xlim=(0.3, len(p) + 0.7))
+    ax.bar(n[right], p[right], color=style.HALTING)
+    ax.bar(n[~right], p[~right], color="white", edgecolor=style.HALTING, hatch="////")
+    for step, p_n, answer, is_right in zip(n, p, thought.answers, right, strict=True):
+        text = ax.annotate(str(answer), (step, p_n), (0, 2), textcoords="offset points")
+        text.set(ha="center", color=style.ANSWER if is_right else style.WRONG)
+        text.set(fontsize=14, fontweight="bold")
+    ax.set_xticks(n[:: max(1, len(n) // 5)])
+    ax.grid(visible=False)
+
+
+@style.slide
+def draw_thoughts(shown: Sequence[Thought]) -> Figure:
+    """Draw images, and p_n below; on each bar stands the answer, and wrong bars are hatched."""
+    count = len(shown)
+    width = 2.05 if count > 2 else 4.4
+    figure, axes = style.panels(2 * count, width, 1.95, rows=2, height_ratios=[3, 4])
+    top = max(0.5, 1.3 * max(max(thought.p) for thought in shown))
+    for above, below, thought in zip(axes[:count], axes[count:], shown, strict=True):
+        above.imshow(np.asarray(thought.image), cmap="gray_r", vmin=0, vmax=1)
+        above.set(xticks=[], yticks=[], xlabel=thought.caption)
+        above.spines[:].set(visible=True, color="#BBBBBB")
+        _bars(below, thought)
+        below.set_ylim(0, top)
+    axes[count].set_ylabel("$p_n$")
+    return figure

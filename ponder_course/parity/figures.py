@@ -1,15 +1,19 @@
 """Figures of lesson 03: when networks halt as they learn, how they answer, and what their steps depend on."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
+from torch import Tensor
 
+from ponder_course.common import style
 from ponder_course.common.store import Row
 from ponder_course.common.style import (
     ANSWER,
@@ -196,3 +200,316 @@ def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[i
     axes[0].set_ylim(bottom=0)  # the axes are shared: after all panels are drawn
     axes[0].plot([], [], "o", color=BLACK, markerfacecolor="white", label="often wrong")
     return legend(figure, columns=5)
+
+
+@style.slide
+def draw_halting(moments: Sequence[Row], prior: style.Line, hard_k: int, last: int) -> Figure:
+    """Draw p_n of easy inputs (filled) and of hard ones (dashed) beside the prior (dotted).
+
+    A panel for each of the moments: "update"; p_n, [N], of "easy" and "hard" inputs; and how many
+    answers are right, "easy right" and "hard right". last: the last step that is drawn.
+    """
+    figure, axes = style.panels(len(moments), width=3.7, height=2.5, rows=2, sharex=True, sharey=True)
+    for ax, row in zip(axes, moments, strict=True):
+        n = style.step_axis(ax, len(prior), xlim=(0.5, last + 0.5), ylim=(0, 1.05))
+        ax.fill_between(n, row["easy"], color=style.HALTING, alpha=0.35, linewidth=0)
+        ax.plot(n, row["easy"], color=style.HALTING)
+        ax.plot(n, row["hard"], color=style.DARK_ORANGE, linestyle="--")
+        ax.plot(n, prior, color=style.PRIOR, linestyle=":", linewidth=2.5)
+        ax.set_title(f"{row['update']:,} updates")
+        ax.set_xticks(range(1, last + 1, 3))
+        for height, colour, k, name in (
+            (0.97, "#B87F00", 1, "easy"),
+            (0.81, style.DARK_ORANGE, hard_k, "hard"),
+        ):
+            text = f"{name}, $k$ = {k}: {row[f'{name} right']:.0%}"
+            place = {"transform": ax.transAxes, "ha": "right", "va": "top"}
+            ax.text(1, height, text, color=colour, fontweight="bold", **place)
+    grey = {"color": "#777777", "fontweight": "bold", "ha": "left", "va": "bottom"}
+    axes[0].text(3.2, prior[2] + 0.02, "prior", **grey)
+    for ax in axes[::2]:
+        ax.set_ylabel("$p_n$")
+    for ax in axes[:-2]:
+        ax.set_xlabel(" ")
+    return figure
+
+
+IN_ORDER = "First to the prior, then a hump: on easy inputs first"
+
+
+def apart(heights: style.Line, gap: float) -> list[float]:
+    """Return the heights, those that are closer than the gap moved apart, up and down alike."""
+    moved = [*heights]
+    order = sorted(range(len(moved)), key=moved.__getitem__)
+    for _ in range(100):
+        for low, high in itertools.pairwise(order):
+            push = max(0, gap - (moved[high] - moved[low])) / 2
+            moved[low] -= push
+            moved[high] += push
+    return moved
+
+
+@style.slide
+def draw_steps(
+    groups: Mapping[str, Sequence[style.Line]], counts: Sequence[int], label: str,
+    ends: Mapping[str, Sequence[str]], learnt: Mapping[str, Sequence[bool]],
+) -> Figure:  # fmt: skip
+    """Draw steps against a count of the input: a panel for each group, a line for each network.
+
+    groups: {title: [networks, counts]}; ends: what is written at the end of each line; learnt:
+    networks that have not are light grey.
+    """
+    figure, axes = style.panels(len(groups), width=4.0, height=3.4, sharey=True)
+    top = 1.08 * max(max(steps) for networks in groups.values() for steps in networks)
+    for ax, (title, networks) in zip(axes, groups.items(), strict=True):
+        heights = apart([steps[-1] for steps in networks], top / 10)
+        for which, steps in enumerate(networks):
+            colour = style.HALTING if learnt[title][which] else style.NOT_LEARNT
+            ax.plot(counts, steps, **network_look(which, colour))
+            x = counts[-1] + 0.07 * (counts[-1] - counts[0])
+            ax.plot([counts[-1], x], [steps[-1], heights[which]], color=style.GREY, linewidth=1)
+            ax.text(x, heights[which], ends[title][which], color=style.BLACK, va="center")
+        ax.set(title=title, xlabel=label, ylim=(0, max(top, heights[-1] + 1)))
+        room = 0.09 + 0.04 * max(map(len, ends[title]))
+        ax.set_xlim(None, counts[-1] + room * (counts[-1] - counts[0]))
+        ax.set_xticks(counts[:: 1 + len(counts) // 10])
+    axes[0].set_ylabel("expected steps")
+    return figure
+
+
+def signed(change: float) -> str:
+    """The change with its sign, and a minus as long as a plus."""
+    return f"{change:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+@style.slide
+def draw_own_time(
+    own: float, by_step: style.Line, p: style.Line,
+    stored: Mapping[float, Sequence[tuple[float, float]]], gain: float,
+) -> Figure:  # fmt: skip
+    """Draw the accuracy at each fixed step beside that of a network's own halting.
+
+    p: where the network halts, [N]. At the right the best fixed step of many networks; stored:
+    {lambda_p: (own accuracy, accuracy at the best fixed step) of each}. Those that gain so much by
+    their own halting are full, and counted.
+    """
+    figure = Figure(figsize=(8.8, 4.5), layout="constrained")
+    widths = [1.75, 1] if stored else [1]
+    axes = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)[0]
+    left, best = axes[0], max(by_step)
+    n = style.step_axis(left, len(by_step), title="one network", ylabel="right answers")
+    left.bar(n, p, color=style.HALTING, alpha=0.55)
+    left.plot(n, by_step, color=style.ANSWER, marker="o", markersize=6)
+    left.axhline(own, color=style.HALTING, linewidth=4)
+    left.axhline(0.5, color=style.GREY, linestyle=":", linewidth=1.6)
+    at, end = by_step.index(best) + 1, len(by_step)
+    write: dict[str, Any] = {"fontweight": "bold", "fontsize": 15}
+    itself, all_stop = f"halting by itself: {own:.0%}", f"all stop at step {at}: {best:.0%}"
+    height = min(best, own - 0.2)  # below the line of its own halting
+    left.text(end, own - 0.025, itself, color=style.DARK_ORANGE, ha="right", va="top", **write)
+    left.text(at + 1.5, height, all_stop, color=style.ANSWER, va="bottom", **write)
+    left.text(end, 0.465, "a coin", color=style.DARK_GREY, ha="right", va="top", **write)
+    left.text(at + 2.2, 0.13, "where it halts, $p_n$", color=style.DARK_ORANGE, fontsize=15)
+    left.set(ylim=(0, 1.06), yticks=[0, 0.25, 0.5, 0.75, 1], xlim=(0.3, end + 0.7))
+    left.set_xticks([1, *range(5, end + 1, 5)])
+    left.yaxis.set_major_formatter("{x:.0%}")
+    if not stored:
+        return figure
+    right = axes[1]
+    rng, places = np.random.default_rng(0), range(len(stored))
+    for place, found in zip(places, stored.values(), strict=True):
+        for mine, fixed in found:
+            x, gained = place + rng.uniform(-0.25, 0.25), mine - fixed >= gain
+            face = style.ANSWER if gained else "white"
+            right.plot(x, fixed, "o", color=style.ANSWER, markersize=6, markerfacecolor=face)
+            ends = [place - 0.32, place + 0.32]
+            right.plot(ends, [mine, mine], color=style.HALTING, linewidth=2, alpha=0.7)
+        count = sum(mine - fixed >= gain for mine, fixed in found)
+        text = f"{count} of\n{len(found)}"
+        right.text(place, 0.13, text, ha="center", va="center", fontweight="bold")
+    text = "lose 5 points or more\nat any fixed step:"
+    right.text((len(stored) - 1) / 2, 0.34, text, ha="center", va="center")
+    gaining = [mine - fixed >= gain for found in stored.values() for mine, fixed in found]
+    title = f"stored: {sum(gaining)} of {len(gaining)}"
+    right.set(title=title, xlabel=r"$\lambda_p$ of the prior")
+    right.set_xticks(places, [f"{lambda_p:g}" for lambda_p in stored])
+    return figure
+
+
+GAIN = 0.05  # "at no fixed step": at least five points fewer right answers at the best of them
+
+
+@style.slide
+def draw_learning(table: pd.DataFrame) -> Figure:
+    """Draw accuracy and steps over training: a line for each network, dashed for the second kind.
+
+    table: a row for each evaluation, with columns kind, network, update, accuracy and steps.
+    """
+    figure, axes = style.panels(2, width=4.1, height=3.6)
+    titles = {"accuracy": "right answers", "steps": "expected steps"}
+    colours, end = (style.ANSWER, style.HALTING), table["update"].max()
+    for ax, (column, title), colour in zip(axes, titles.items(), colours, strict=True):
+        ends = []
+        for which, (kind, networks) in enumerate(table.groupby("kind", sort=False)):
+            for i, (_, network) in enumerate(networks.groupby("network")):
+                look = {"color": colour, "linestyle": style.DASHES[which]}
+                label = kind if i == 0 else None
+                ax.plot(network["update"], network[column], **look, label=label)
+                ends.append(network[column].iloc[-1])
+        if column == "steps":
+            gap = 0.07 * table["steps"].max()
+            for value, height in zip(ends, apart(ends, gap), strict=True):
+                ax.plot([end, 1.06 * end], [value, height], color=style.GREY, linewidth=0.8)
+                ax.text(1.07 * end, height, f"{value:.1f}", va="center")
+        ax.set(title=title, xlabel="update", xlim=(0, 1.2 * end if column == "steps" else end))
+        ax.set_ylim(0 if column == "steps" else None, None)
+        ax.set_xticks([0, end // 2, end])
+    axes[0].legend(loc="lower right")
+    return figure
+
+
+@style.slide
+def draw_traces(
+    answers: Mapping[str, style.Line], halting: Sequence[style.Line], p: Sequence[style.Line],
+    target: float, prior: float,
+) -> Figure:  # fmt: skip
+    """Draw one input on its way through the steps of networks, a column for each.
+
+    Above the answer, P(odd), below lambda_n and p_n: answers by title of the column, halting and
+    p, [networks, N] each. The right answer and the prior's coin are dotted.
+    """
+    figure, axes = style.panels(2 * len(p), width=3.8, height=2.1, rows=2, sharex=True, sharey=True)
+    for i, (title, answer) in enumerate(answers.items()):
+        above, below = axes[i], axes[i + len(p)]
+        n = style.step_axis(below, len(p[i]), ylim=(-0.05, 1.08))
+        above.set(title=title, xlabel=" ")
+        above.axhline(target, color=style.LIMIT, linestyle=":", label="right answer")
+        above.plot(n, answer, **style.look(0, markersize=5, color=style.ANSWER), label="answer")
+        below.axhline(prior, color=style.PRIOR, linestyle=":", label=r"$\lambda_p$")
+        below.bar(n, p[i], color=style.HALTING, label="$p_n$")
+        look = style.look(1, markersize=5, linestyle="-", color=style.DARK_ORANGE, markerfacecolor="white")
+        below.plot(n, halting[i], **look, label=r"$\lambda_n$")
+    axes[0].set_ylabel("P(odd)")
+    axes[len(p)].set_ylabel("probability")
+    return style.legend(figure, columns=5)
+
+
+def stays_right(answer: Tensor, p: Tensor, odd: float) -> bool:
+    """Whether the answer is right from the most probable step on."""
+    return bool(((answer > 0.5) == bool(odd))[p.argmax() :].all())
+
+
+METHODS = (
+    0,
+    3,
+    5,
+    6,
+    4,
+)  # colours of PonderNet, which has the paper's loss, and of others than the forms of `rises`
+
+
+@style.slide
+def draw_beyond(
+    k: Sequence[int],
+    runs: Mapping[str, Sequence[Row]],
+    border: int,
+    change: Mapping[str, Line],
+    label: str,
+) -> Figure:
+    """Draw the accuracy against k, a panel for each method, and a change of those that learnt in
+    the last.
+
+    The thick line is the mean of the networks that learnt. border: the largest k of training.
+    change: {method: a value
+    for each network that learnt}, with its interval; label: its title.
+    """
+    figure, axes = style.panels(len(runs) + 1, width=3.3, height=3.4, rows=2)
+    for unused in figure.axes[len(axes) :]:
+        unused.remove()
+    looks = dict(zip(runs, METHODS, strict=False))
+    for ax, (name, networks) in zip(axes, runs.items(), strict=False):
+        colour = style.COLOURS[looks[name]]
+        grey_first = sorted(networks, key=lambda network: network["learnt"])
+        draw_against_k(ax, k, grey_first, "accuracy", border, color=colour, linewidth=0.9, alpha=0.7)
+        if learnt := [network["accuracy"] for network in networks if network["learnt"]]:
+            ax.plot(k, np.mean(learnt, axis=0), color=colour, linewidth=3)
+        ax.set(title=learnt_title(name, networks), ylabel="accuracy")
+    ax = axes[-1]
+    ax.axhline(0, color=style.BLACK, linewidth=1.2)
+    for i, (name, values) in enumerate(change.items()):
+        middle, low, high = interval(values)
+        colour = style.COLOURS[looks[name]]
+        style.marks(ax, [(i + 0.18, value) for value in values], looks[name], 24)
+        ax.plot([i - 0.12] * 2, [low, high], color=colour, linewidth=2.4)
+        ax.plot([i - 0.12], [middle], "o", color=colour, markersize=9)
+    ax.set(title=label, xlabel="method", xlim=(-0.6, len(change) - 0.4))
+    ax.set_xticks(range(len(change)), list(change))
+    return figure
+
+
+SHADES = {  # pale, middle and dark, for three caps
+    "accuracy": ("#7CC4EE", style.ANSWER, "#00304D"),
+    "steps": AMBERS,
+}
+
+
+@style.slide
+def draw_by_cap(runs: Mapping[str, Sequence[Row]], border: int) -> Figure:
+    """Draw accuracy, above, and steps, below, against k: a column for each training, a line for a
+    network and cap.
+
+    runs: networks with "learnt", and "by_cap": {N: "accuracy" and "steps" for each k}.
+    """
+    figure, axes = style.panels(2 * len(runs), width=3.3, height=2.4, rows=2, sharex=True, sharey="row")
+    for which, (name, networks) in enumerate(runs.items()):
+        for row, column in enumerate(SHADES):
+            ax = axes[which + row * len(runs)]
+            for network in sorted(networks, key=lambda network: network["learnt"]):  # grey first
+                for found, colour in zip(network["by_cap"].values(), SHADES[column], strict=False):
+                    k = range(1, len(found[column]) + 1)
+                    line = [found | {"learnt": network["learnt"]}]
+                    draw_against_k(ax, k, line, column, border, color=colour, linewidth=1.3)
+        axes[which].set(title=learnt_title(name, networks), xlabel=" ")
+    axes[0].set_ylabel("accuracy")
+    axes[len(runs)].set_ylabel("steps")
+    axes[len(runs)].set_ylim(0, 62)
+    return figure
+
+
+@style.slide
+def draw_accuracy_and_steps(k: Sequence[int], runs: Mapping[str, Sequence[Row]], border: int, n_steps: int) -> Figure:
+    """Draw accuracy, above, and steps, below, against k: a column a method, a line a network.
+
+    border: the largest k of training; n_steps: the cap N.
+    """
+    figure, axes = style.panels(
+        2 * len(runs), width=min(3.0, 10 / len(runs)), height=2.1, rows=2, sharex=True, sharey="row"
+    )
+    for which, (name, networks) in enumerate(runs.items()):
+        above, below = axes[which], axes[which + len(runs)]
+        draw_against_k(above, k, networks, "accuracy", border, color=style.COLOURS[which], linewidth=1.5)
+        draw_against_k(below, k, networks, "steps", border, color=style.COLOURS[which], linewidth=1.5)
+        above.set(title=learnt_title(name, networks), xlabel=" ")
+        below.set_ylim(0, n_steps + 0.5)
+    axes[0].set_ylabel("accuracy")
+    axes[len(runs)].set_ylabel("steps")
+    return figure
+
+
+@style.slide
+def draw_fractions(table: DataFrame, label: str) -> Figure:
+    """Draw the fractions of networks that crashed, and of those that learnt, against lambda_p: a
+    line for each loss.
+
+    The table is that of `rises`; a row of panels for each size, all with the same axes.
+    """
+    sizes = table["size"].unique()
+    figure, axes = style.panels(2 * len(sizes), width=4.6, height=3.0, rows=len(sizes), sharex=True, sharey=True)
+    pairs = [(size, outcome) for size in sizes for outcome in ("crashed", "learnt")]
+    for ax, (size, outcome) in zip(axes, pairs, strict=True):
+        for which, (loss, runs) in enumerate(table[table["size"] == size].groupby("loss", sort=False)):
+            fraction = (runs["outcome"] == outcome).groupby(runs["lambda_p"]).mean()
+            ax.plot(fraction.index, fraction, **style.look(which, markersize=8), label=loss)
+        ax.set(title=f"{size}: {outcome}", xlabel=r"$\lambda_p$", ylabel=label, ylim=(-0.04, 1.04))
+        ax.set_xticks(sorted(table["lambda_p"].unique()))
+    return style.legend(figure, columns=3)

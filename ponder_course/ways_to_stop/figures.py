@@ -1,14 +1,19 @@
 """Figures of ways to stop: what they reach, and what they lose to whoever stops in time."""
 
+import math
 from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from ponder_course.common import style
 from ponder_course.common.style import (
     BLUE,
     DARK_GREY,
@@ -22,6 +27,8 @@ from ponder_course.common.style import (
     panels,
     slide,
 )
+from ponder_course.light_cone import beating_the_clock as clock
+from ponder_course.light_cone import figures as light_cone
 from ponder_course.ways_to_stop.regret import Point, Regret
 
 FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
@@ -136,3 +143,286 @@ def _draw_runs(ax: Axes, y: int, runs: np.ndarray, colour: str, high: float) -> 
     ax.plot(min(runs.mean(), high), y, "o", color=colour, markersize=9)
     ax.text(1.02, y, f"{runs.mean():.1f}", transform=ax.get_yaxis_transform(), va="center",
             color=WRITTEN.get(colour, colour))  # fmt: skip
+
+
+@style.slide
+def draw_signals(
+    kinds: Mapping[str, Sequence[style.Line]],
+    needs: Mapping[str, int | None],
+    stops: Mapping[str, float],
+    colours: Mapping[str, str],
+    looks_at: Mapping[str, str],
+) -> Figure:
+    """What each way to stop looks at, over the steps of the same lines: a panel for each way.
+
+    kinds: {title: [lines, N]}; needs: {label of a line: the step at which it can first be known,
+    None where it never is}; stops, colours, looks_at: {title: the level to stop at, the colour,
+    the name of the y axis}. Where a line has no answer, each is named at its end.
+    """
+    rows = -(-len(kinds) // 2)
+    named = None in needs.values()
+    figure, axes = style.panels(
+        len(kinds), width=4.3, height=2.9 if rows > 1 else 3.3, rows=rows, sharex=True, sharey=True
+    )
+    for ax, (title, curves) in zip(axes, kinds.items(), strict=True):
+        written = WRITTEN.get(colours[title], colours[title])
+        ax.set_title(title, color=written, pad=24)
+        ax.set_ylabel(looks_at[title])
+        for i, (curve, (label, need)) in enumerate(zip(curves, needs.items(), strict=True)):
+            n = style.step_axis(ax, len(curve), xlabel="", ylim=(-0.03, 1.2 if named else 1.05))
+            face = "none" if need is None else colours[title]
+            dashes = "--" if need is None else "-"
+            ax.plot(n, curve, marker=style.MARKERS[i], linestyle=dashes, color=colours[title],
+                    markerfacecolor=face, markersize=4.5, linewidth=1.5, label=label)  # fmt: skip
+            reached = [step for step in n if curve[step - 1] >= stops[title]]
+            for step in reached[:1]:  # a ring: it stops here
+                ax.plot(step, curve[step - 1], "o", color=written, markerfacecolor="none",
+                        markersize=13, markeredgewidth=2)  # fmt: skip
+            if named:
+                name, up, va = (label, -6, "top") if need is None else ("an answer", 6, "bottom")
+                ax.annotate(name, (n[-1], curve[-1]), (0, up), textcoords="offset points",
+                            ha="right", va=va, color=written)  # fmt: skip
+            if need is not None:
+                ax.axvline(need, color=style.LIMIT, linewidth=1.4)
+                ax.annotate(label, (need, ax.get_ylim()[1]), (0, 4), textcoords="offset points",
+                            ha="center")  # fmt: skip
+        ax.axhline(stops[title], color=style.DARK_GREY, linestyle="--", linewidth=1.2)
+        ha = "right" if stops[title] < 0.5 else "left"  # where no curve is
+        ax.annotate(f"stops at {stops[title]:g}", (int(ha == "right"), stops[title]),
+                    (-3 if ha == "right" else 9, -3), xycoords=ax.get_yaxis_transform(),
+                    textcoords="offset points", ha=ha, va="top", color=style.DARK_GREY)  # fmt: skip
+        ax.set_yticks([0, 0.5, 1])
+    for ax in axes[-2:]:
+        ax.set_xlabel("step $n$")
+    return figure
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the names in one phrase: "a, b and c"."""
+    return ", ".join([*names[:-2], " and ".join(names[-2:])])
+
+
+def jump_in_time(kinds: dict, needs: dict, stops: dict) -> str:
+    """The finding: which of them reach their level at the very step L, on all of these lines."""
+    exact = []
+    for kind, curves in kinds.items():
+        reached = [[n for n, value in enumerate(curve, 1) if value >= stops[kind]] for curve in curves]
+        if [steps[:1] for steps in reached] == [[need] for need in needs.values()]:
+            who = kind.split("'")[0]
+            exact.append(who if who in ("certainty", "PonderNet") else f"the {who}")
+    names = listed(exact) or "none"
+    verb = "reaches its level" if len(exact) < 2 else "reach their levels"
+    return f"{names[0].upper()}{names[1:]} {verb} exactly at step $L$"
+
+
+def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
+    """Who stops at L on how many lines, and who is furthest. late: {way: steps after L}."""
+    called = {"budget": "the budget", "judge's yes": "the judge"}
+    groups = {}
+    for way, steps in late.items():
+        exact = mean(float(step == 0) for step in steps)
+        lines = f"about {min(max(round(10 * exact), 1), 9)} of ten"
+        lines = {0.0: "none", 1.0: "every line"}.get(exact, lines)
+        groups.setdefault(lines, []).append(called.get(way, way))
+    verb = "stop" if len(next(iter(groups.values()))) > 1 else "stops"
+    parts = [f"{listed(ways)} on {lines}" for lines, ways in groups.items()]
+    parts[0] = parts[0].replace(" on ", f" {verb} at $L$ on ", 1)
+    away = {way: mean(abs(float(step)) for step in steps) for way, steps in late.items()}
+    far = max(away, key=away.get)
+    return (f"**Bet 1 (a)**, at these levels: {', '.join(parts)}. Furthest from $L$ is "
+            f"{called.get(far, far)}, by {away[far]:.1f} steps on average.")  # fmt: skip
+
+
+LOOKS_AT = {
+    "certainty": "the least sure place",
+    "budget": r"sum of the $\lambda_n$",
+    "PonderNet's head": r"$\lambda_n$",
+    "judge's yes": "right by now?",
+}
+
+
+def who_stops(curves: list, level: float) -> str:
+    """At which step the second line stops."""
+    step = next((n for n, value in enumerate(curves[1], 1) if value >= level), None)
+    return "never stops" if step is None else f"stops at step {step}"
+
+
+FOUR = {
+    "certainty (CALM)": "certainty",
+    "ACT": "budget (ACT)",
+    "PonderNet, threshold": "PonderNet's head",
+    "judge of right and wrong (TRM)": "judge",
+}
+
+
+def worst_of_each(found: dict[str, dict]) -> dict[str, float]:
+    """What each method loses, in hundredths, on the kind of question where it loses most."""
+    worst = {}
+    for name in next(iter(found.values())):
+        worst[name] = 100 * max(mean(map(sum, panel[name])) for panel in found.values())
+    return worst
+
+
+def none_is_safe(found: dict[str, dict]) -> str:
+    """The finding: whether one of the methods loses little on every kind of question."""
+    loss, name = min((loss, name) for name, loss in worst_of_each(found).items())
+    if loss < 1:
+        return f"On none of these kinds of question\n{name} loses a hundredth of an answer"
+    least = math.floor(loss)
+    return f"None is safe: each loses more than {least} hundredths\non some kind of question"
+
+
+NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", "#444444"])
+
+
+@style.slide
+def draw_message(lines: Sequence[light_cone.Votes]) -> Figure:
+    """Who votes no, until a line halts: a panel for each line, with the bits above.
+
+    The black line of L and the dashes stand above the row of their step; hatched is what comes
+    after the line has halted. Bits unlike those of the first line are bold.
+    """
+    figure, axes = style.panels(len(lines), width=min(4.5, 10.0 / len(lines)), height=4.2)
+    for ax, line in zip(axes, lines, strict=True):
+        draw_votes(ax, line, lines[0].bits)
+    axes[0].set_ylabel("step $n$")
+    after = Patch(facecolor="none", edgecolor="#BBBBBB", hatch="//", linewidth=0)
+    halts = Line2D([], [], color=style.GREEN, linewidth=4, linestyle="--")
+    can_know = Line2D([], [], color=style.LIMIT, linewidth=2.4)
+    key = {"dark: votes no": Patch(color="#444444"), "it halts": halts,
+           "step $L$": can_know, "after the halt": after}  # fmt: skip
+    figure.legend(key.values(), key.keys(), loc="outside lower center", ncols=len(axes) * 2)
+    return figure
+
+
+def draw_votes(ax: Axes, line: light_cone.Votes, first_bits: Sequence[int]) -> None:
+    """One line of draw_message."""
+    end, middle = len(line.bits) + 0.5, len(line.bits) / 2 + 0.5
+    extent = (0.5, end, line.halts + 0.5, 0.5)
+    ax.imshow(line.no[: line.halts], extent=extent, aspect="auto", cmap=NO, vmin=0, vmax=1)
+    ax.set(xlabel="place", xlim=(0.5, end), ylim=(len(line.no) + 0.5, 0.5))
+    ax.set_title(line.title, pad=24)
+    ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, facecolor="none", edgecolor="#BBBBBB",
+               hatch="//", linewidth=0)  # fmt: skip
+    ax.axhline(line.need - 0.5, color=style.LIMIT, linewidth=2.4)
+    ax.axhline(line.halts - 0.5, color=style.GREEN, linewidth=4, linestyle="--")
+    centred = {"ha": "center", "va": "center"}
+    in_time = " = $L$" * (line.halts == line.need)
+    ax.text(middle, line.halts, f"halts at {line.halts}{in_time}", weight="bold", **centred)
+    if not in_time:
+        white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
+        ax.text(middle, line.need, f"$L$ = {line.need}", bbox=white, **centred)
+    for place, (bit, other) in enumerate(zip(line.bits, first_bits, strict=True), start=1):
+        ax.annotate(f"{bit}", (place, 0.5), (0, 4), textcoords="offset points", ha="center",
+                    weight="bold" if bit != other else "normal")  # fmt: skip
+    ax.grid(visible=False)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
+
+
+def lacking(bits: Sequence[int], halts: int) -> str:
+    """What places lack when a line halts and is right, if all of that is odd, or all even."""
+    sums = [sum(bits[:k]) % 2 for k in range(1, len(bits) - halts + 1)]
+    if len(sums) < 2 or len({*sums}) > 1:
+        return ""
+    who = [f"place {halts + k} the first {k}" for k in range(2, len(sums) + 1)]
+    unheard = ", ".join([f"place {halts + 1} has not heard the first bit", *who])
+    return (f"Step {halts}: {unheard}. Each assumes that what it lacks sums to an "
+            f"{('even', 'odd')[sums[0]]} number. Here it does, so nobody objects.")  # fmt: skip
+
+
+def in_words(lines: Sequence[light_cone.Votes]) -> str:
+    """What becomes of a line and of its twin, whose first bit is flipped."""
+    line, twin = lines
+    if line.halts >= line.need:
+        return "No line of the network drawn halts early."
+    no = [f"{place}" for place, vote in enumerate(twin.no[line.halts - 1], 1) if vote > 0.8]
+    if twin.halts <= line.halts or not no:
+        return ""
+    objects = f"place {no[0]}, which has heard the first bit, is the only one to object, and holds"
+    if len(no) > 1:
+        objects = f"places {' and '.join(no)}, which have heard the first bit, object, and hold"
+    return f"Right panel, step {line.halts}: {objects} up the whole line."
+
+
+def not_before(line: light_cone.Votes, right: Sequence[Sequence[bool]]) -> str:
+    """Why a line does not halt a step before. right: at each step, the answer of each place."""
+    step = line.halts - 1
+    if step < 1:
+        return ""
+    wrong = [f"{place}" for place, correct in enumerate(right[step - 1], 1) if not correct]
+    no = [f"{place}" for place, vote in enumerate(line.no[step - 1], 1) if vote > 0.8]
+    if not wrong or not no:
+        return ""
+    guess = f"place{'s' * (len(wrong) > 1)} {listed(wrong)} still guess{'es' * (len(wrong) == 1)}"
+    objects = f"place{'s' * (len(no) > 1)} {listed(no)} object{'s' * (len(no) == 1)}"
+    return f"Section 6, left panel, step {step}: {guess} wrong, and {objects}."
+
+
+def outcome(line: light_cone.Votes) -> str:
+    """How early a line halts."""
+    away = abs(line.need - line.halts)
+    steps = f"{away} step{'s' * (away != 1)}"
+    if line.halts == line.need:
+        return "in time"
+    return f"{steps} early" if line.halts < line.need else f"{steps} late"
+
+
+def finding(lines: Sequence[light_cone.Votes], correct: bool) -> str:
+    """When a line and its twin halt, and whether both are right then."""
+    line, twin = lines
+    halts = f"First bit {line.bits[0]}: it halts at step {line.halts}. "
+    halts += f"First bit {twin.bits[0]}: at step {twin.halts}"
+    return halts + ". Both are right" * correct
+
+
+def speaking(rows: list[dict]) -> str:
+    """How many of these networks, of those that have learnt, halt early and right."""
+    learnt = [row for row in rows if clock.has_learnt(row)]
+    return f"{sum(map(clock.speaks, learnt))} of {len(learnt)}"
+
+
+NINE = {
+    "the same step for all": "same step for all",
+    "patience (PABEE)": "patience (PABEE)",
+    "rest (Huginn)": "rest (Huginn)",
+    "certainty or rest": "certainty or rest",
+    "progressive (Deep Thinking), certainty": "progressive, certainty",
+    "PonderNet, sampled": "coin, tossed",
+    "PonderNet, quantile (PALBERT)": "quantile (PALBERT)",
+    "uniform prior, quantile (Ouro)": "uniform prior (Ouro)",
+    "judge of the gain (Ouro, 2nd stage)": "gain (Ouro)",
+}
+
+
+FIVE = {**FOUR, "the same step for all": "same step for all"}
+
+
+def behind(name: str, panel: dict[str, list]) -> float:
+    """How far a method is behind the best of its panel, in hundredths."""
+    losses_of = {other: 100 * mean(map(sum, runs)) for other, runs in panel.items()}
+    return losses_of[name] - min(losses_of.values())
+
+
+@style.slide
+def draw_judges(judges: Sequence[Mapping[str, Sequence[float | None]]]) -> Figure:
+    """Draw "yes" and "right" of each network against the number of open places, with 2^-k, on a
+    logarithmic axis.
+    """
+    figure, (ax,) = style.panels(1, width=7.4, height=4.4)
+    n_open = np.arange(len(judges[0]["yes"]))
+    for i, run in enumerate(judges):
+        yes, right = (np.array(run[name], float) for name in ("yes", "right"))
+        ax.plot(
+            n_open,
+            yes,
+            color=style.PURPLE,
+            linewidth=1.1,
+            label="the judge's yes" if i == 0 else None,
+        )
+        ax.plot(n_open, right, "o", color=style.GREY, markersize=4, label="right" if i == 0 else None)
+    ax.plot(n_open, 0.5**n_open, color=style.BLACK, linestyle=":", label="a coin for every open place")
+    ax.set_yscale("log", base=2)
+    ax.set(xlabel="open places", ylabel="probability")
+    ax.legend()
+    return figure

@@ -5,18 +5,18 @@ import pandas as pd
 import pytest
 from drawn import bars, check, heights, named, points, written
 from matplotlib.colors import to_hex
-from notebook_code import function
 
 from ponder_course.act_background import figures as draw
+from ponder_course.act_background.figures import (
+    draw_halting_units,
+    draw_jumps,
+    draw_small_test_sets,
+    draw_whose,
+    waits,
+    who,
+    who_learns,
+)
 from ponder_course.common.style import ANSWER, BLUE, HALTING, NOT_LEARNT, SKY, WRONG
-
-draw_halting_units = function("01_act_background", "draw_halting_units")
-draw_jumps = function("01_act_background", "draw_jumps")
-draw_whose = function("01_act_background", "draw_whose")
-who_learns = function("01_act_background", "who_learns")
-waits = function("01_act_background", "waits")
-who = function("01_act_background", "who")
-draw_small_test_sets = function("01_presentation", "draw_small_test_sets")
 
 H, P = [[0.1, 0.5, 0.6, 0.2], [0.7, 0.9]], [[0.1, 0.5, 0.4], [1.0]]
 TABLE = pd.DataFrame(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from drawn import check, drawn, pairs
 from matplotlib.colors import to_hex, to_rgba
-from notebook_code import function
 
 from ponder_course.common.style import (
     BLACK,
@@ -20,18 +19,19 @@ from ponder_course.common.style import (
     WRONG,
 )
 from ponder_course.light_cone import figures as draw
-
-draw_changes = function("05_light_cone", "draw_changes")
-draw_thoughts = function("05_light_cone", "draw_thoughts")
-draw_steps_against_need = function("05_light_cone", "draw_steps_against_need")
-draw_bought = function("05_light_cone", "draw_bought")
-draw_against_size = function("05_light_cone", "draw_against_size")
-draw_by_group = function("05_light_cone_controls", "draw_by_group")
-what_steps_say = function("05_light_cone", "what_steps_say")
-what_halting_buys = function("05_light_cone", "what_halting_buys")
-in_words = function("05_light_cone", "in_words")
-Bought = function("05_light_cone", "Bought")
-Thought = function("05_light_cone", "Thought")
+from ponder_course.light_cone.figures import (
+    Bought,
+    Thought,
+    draw_against_size,
+    draw_bought,
+    draw_by_group,
+    draw_changes,
+    draw_steps_against_need,
+    draw_thoughts,
+    in_words,
+    what_halting_buys,
+    what_steps_say,
+)
 
 rng = np.random.default_rng(0)
 GRIDS = rng.random((2, 5, 3))  # [panels, steps, places]

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_mazes import search
+from reference import search
 
 from ponder_course.map_of_thought import paths as maze_paths
 from ponder_course.map_of_thought.paths import PathTask, RecallStep

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from drawn import check, drawn, pairs, written
 from matplotlib.colors import to_hex
-from notebook_code import function
 from pandas import DataFrame
 
 from ponder_course.common.style import (
@@ -21,12 +20,7 @@ from ponder_course.common.style import (
     mpl,
 )
 from ponder_course.mnist_rotation import figures as draw
-from ponder_course.mnist_rotation.figures import Difference
-
-draw_learning = function("04_mnist_rotation", "draw_learning")
-draw_thoughts = function("04_mnist_rotation", "draw_thoughts")
-draw_beside_prior = function("04_mnist_rotation", "draw_beside_prior")
-Thought = function("04_mnist_rotation", "Thought")
+from ponder_course.mnist_rotation.figures import Difference, Thought, draw_beside_prior, draw_learning, draw_thoughts
 
 rng = np.random.default_rng(0)
 IMAGES = rng.random((6, 5, 4))  # [images, height, width]

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import bars, check, pairs, points, written
-from notebook_code import function
 from scipy import stats
 
 from ponder_course.common.style import (
@@ -19,20 +18,21 @@ from ponder_course.common.style import (
     PRIOR,
 )
 from ponder_course.parity import figures as draw
+from ponder_course.parity.figures import (
+    METHODS,
+    SHADES,
+    apart,
+    draw_accuracy_and_steps,
+    draw_beyond,
+    draw_by_cap,
+    draw_fractions,
+    draw_halting,
+    draw_learning,
+    draw_own_time,
+    draw_steps,
+    draw_traces,
+)
 from ponder_utils.evaluation import Score
-
-draw_halting = function("03_parity", "draw_halting")
-draw_learning = function("03_parity", "draw_learning")
-draw_steps = function("03_parity", "draw_steps")
-draw_own_time = function("03_parity", "draw_own_time")
-draw_traces = function("03_parity", "draw_traces")
-apart = function("03_parity", "apart")
-draw_fractions = function("03_prior_and_divergence", "draw_fractions")
-draw_beyond = function("03_beyond_the_border", "draw_beyond")
-METHODS = function("03_beyond_the_border", "METHODS")
-draw_by_cap = function("03_beyond_the_border", "draw_by_cap")
-SHADES = function("03_beyond_the_border", "SHADES")
-draw_accuracy_and_steps = function("03_papers_size", "draw_accuracy_and_steps")
 
 K, P_G = [1, 2, 3], [0.5, 0.3, 0.2]
 BY_STEP = [[0.5, 0.6, 0.9], [0.4, 0.8, 0.7]]

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from ponder_course.act_background.measurements import score
 from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of, plain
-from ponder_course.act_background.measurements import score
 from ponder_course.parity import experiment as parity
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
 

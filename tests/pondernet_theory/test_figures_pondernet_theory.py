@@ -7,21 +7,21 @@ import pytest
 import torch
 from drawn import bars, check, heights, named, pairs, points, written
 from matplotlib.colors import to_hex
-from notebook_code import function
 
 from ponder_course.common.style import ANSWER, COLOURS, GREEN, HALTING, LIMIT, PRIOR, PURPLE, WRONG
-
-draw_kl_bars = function("02_pondernet_theory", "draw_kl_bars")
-draw_best_halting = function("02_pondernet_theory", "draw_best_halting")
-draw_pushes = function("02_pondernet_theory", "draw_pushes")
-draw_learnt = function("02_pondernet_theory", "draw_learnt")
-draw_noise = function("02_pondernet_theory", "draw_noise")
-draw_bounds = function("02_pondernet_theory", "draw_bounds")
-draw_prior_means = function("02_pondernet_theory", "draw_prior_means")
-draw_fitted = function("02_numerics_and_bound", "draw_fitted")
-draw_underflow = function("02_numerics_and_bound", "draw_underflow")
-draw_assignments = function("02_numerics_and_bound", "draw_assignments")
-draw_stopping = function("02_numerics_and_bound", "draw_stopping")
+from ponder_course.pondernet_theory.figures import (
+    draw_assignments,
+    draw_best_halting,
+    draw_bounds,
+    draw_fitted,
+    draw_kl_bars,
+    draw_learnt,
+    draw_noise,
+    draw_prior_means,
+    draw_pushes,
+    draw_stopping,
+    draw_underflow,
+)
 
 P, Q, LOSSES = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.9, 0.4, 0.6]
 TABLE = pd.DataFrame(

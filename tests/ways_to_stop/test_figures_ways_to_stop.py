@@ -13,27 +13,29 @@ from notebook_code import function
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, LIMIT, ORANGE, PURPLE
 from ponder_course.light_cone.figures import Votes
 from ponder_course.ways_to_stop import figures as draw
+from ponder_course.ways_to_stop.figures import (
+    behind,
+    bet_1a,
+    draw_judges,
+    draw_message,
+    draw_signals,
+    finding,
+    in_words,
+    jump_in_time,
+    lacking,
+    none_is_safe,
+    not_before,
+    outcome,
+    who_stops,
+    worst_of_each,
+)
 from ponder_course.ways_to_stop.regret import Regret
 
-draw_signals = function("06_ways_to_stop", "draw_signals")
-jump_in_time = function("06_ways_to_stop", "jump_in_time")
-bet_1a = function("06_ways_to_stop", "bet_1a")
 bet_2 = function("06_ways_to_stop", "bet_2")
 on_worst_kind = function("06_ways_to_stop", "on_worst_kind")
 partly_lucky = function("06_ways_to_stop", "partly_lucky")
-who_stops = function("06_ways_to_stop", "who_stops")
-draw_message = function("06_ways_to_stop", "draw_message")
 guess = function("06_ways_to_stop", "guess")
-finding = function("06_ways_to_stop", "finding")
-in_words = function("06_ways_to_stop", "in_words")
-lacking = function("06_ways_to_stop", "lacking")
-not_before = function("06_ways_to_stop", "not_before")
 agree_since = function("06_ways_to_stop", "agree_since")
-outcome = function("06_ways_to_stop", "outcome")
-none_is_safe = function("06_ways_to_stop", "none_is_safe")
-worst_of_each = function("06_ways_to_stop", "worst_of_each")
-behind = function("06_ways_to_stop", "behind")
-draw_judges = function("06_the_table", "draw_judges")
 
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]
 OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
