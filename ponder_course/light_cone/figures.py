@@ -4,7 +4,9 @@ A line that speaks of a step stands above its row: the need above the first step
 at which the line halts. In time they touch.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean, median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from torch import Tensor
 
 from ponder_course.common import style, verdicts
+from ponder_course.common.measures import best_halting
+from ponder_course.common.store import Row
 from ponder_course.common.style import (
     BLACK,
     BLUE,
@@ -33,7 +37,8 @@ from ponder_course.common.style import (
     slide,
     step_axis,
 )
-from ponder_utils import PonderNet
+from ponder_course.light_cone import experiment
+from ponder_utils import AdditionTask, LineParityTask, PonderNet, light_cone
 
 
 @slide
@@ -61,6 +66,44 @@ def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[s
     if len(runs) > 2:
         ax.legend()
     return figure
+
+
+def steps_above(rows: Sequence[Row], reversed_rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
+    """Return (lambda_p, mean steps above L on 16 places) of stored runs: of those with N = 20, and of all reversed."""
+    kinds = {"a network": [row for row in rows if row["N"] == 20], "reversed divergence": reversed_rows}
+    return {
+        kind: [(row["lambda_p"], experiment.lateness(row["tests"]["16"])) for row in rows_of]
+        for kind, rows_of in kinds.items()
+    }
+
+
+def steps_above_in_theory(
+    above: Mapping[str, Points], steps_in_theory: Callable[[float, int, int], float], otherwise: float
+) -> tuple[list[float], dict[str, list[float]]]:
+    """Return every lambda_p of the networks, and theory's steps above L there: equation 2, and cut off at N = 20.
+
+    steps_in_theory: (lambda_p, L, N) -> mean steps; otherwise: the lambda_p where no network is stored.
+    """
+    lambda_ps = sorted({lambda_p for lambda_p, _ in above["a network"]}) or [otherwise]
+    task = LineParityTask(16)
+    needs = task.needed_steps(experiment.fresh(task)[0]).amax(1).tolist()
+    cut_off = [mean(steps_in_theory(lambda_p, L, 20) - L for L in needs) for lambda_p in lambda_ps]
+    by_equation = [(1 - lambda_p) / lambda_p for lambda_p in lambda_ps]
+    return lambda_ps, {"equation 2": by_equation, "dotted: the same,\ncut off at N = 20": cut_off}
+
+
+def against_theory(above: Mapping[str, Points], lambda_ps: Line, theory: Mapping[str, Line]) -> dict[float, float]:
+    """Return for each lambda_p how far the median network is from the last line of theory: 0.1 is 10 % above."""
+    *_, expected = theory.values()
+    found = [[steps for at, steps in above["a network"] if at == lambda_p] for lambda_p in lambda_ps]
+    return {at: median(steps) / e - 1 for at, steps, e in zip(lambda_ps, found, expected, strict=True) if steps}
+
+
+def how_close_to_theory(ratios: Mapping[float, float]) -> str:
+    """Return in a sentence how close median networks are to theory."""
+    if not ratios:
+        return "No stored networks"
+    return f"The median network is within {max(map(abs, ratios.values())):.0%} of theory"
 
 
 class Votes(NamedTuple):
@@ -156,6 +199,28 @@ def draw_changes(differs: Sequence[Grid], cones: Sequence[style.Line], titles: S
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color=style.SKY, label="answer has changed")
     return style.legend(figure, columns=2)
+
+
+def news_of(differs: Sequence[Tensor], flipped: Sequence[int]) -> Figure:
+    """Draw with `draw_changes` which answers change when the bit at a place (from 0) is flipped.
+
+    differs: of each flipped place, [steps, places] of bool.
+    """
+    cones = [[abs(i - place) + 1 for i in range(grid.shape[1])] for place, grid in zip(flipped, differs, strict=True)]
+    return draw_changes(
+        [grid.tolist() for grid in differs], cones, [f"bit {place + 1} is flipped" for place in flipped]
+    )
+
+
+def how_far_news_travels(differs: Sequence[Tensor], flipped: Sequence[int]) -> str:
+    """Return in a sentence how many answers change outside the light cones of the flipped places."""
+    outside = 0
+    for place, grid in zip(flipped, differs, strict=True):
+        steps, places = grid.shape
+        outside += int(grid[~light_cone((place,), (places,), steps)].sum())
+    return (
+        "News travels one place a step, never faster" if not outside else f"{outside} answers changed outside the cone"
+    )
 
 
 class Thought(NamedTuple):
@@ -258,6 +323,25 @@ def in_words(late: Sequence[int]) -> str:
     return f"The left line halts {found[0]}, the right one {found[-1]}"
 
 
+def one_of_20_lines(model: PonderNet, line: int, places: int) -> Figure:
+    """Draw what a network thinks of one of 20 random lines of so many places, in twice as many steps at most."""
+    task, device = LineParityTask(places), next(model.parameters()).device
+    x = task.batch(20, torch.Generator(device).manual_seed(3))[0][[line]]
+    return think(model, task, x, [f"a line of {places} places"], 2 * places, ("bit", "reset"))[0]
+
+
+def half_and_whole(model: PonderNet, task: LineParityTask, x: Tensor, cap: int) -> tuple[Figure, str]:
+    """Draw what a network thinks of two of these lines, and say how late they halt.
+
+    The lines are those whose need L is closest to half their places, and to all. x: [lines, 2, places].
+    """
+    places, need = x.shape[-1], task.needed_steps(x).amax(1)
+    shown = x[[int((need - target).abs().argmin()) for target in (places // 2, places)]]
+    titles = ["longest segment: half the line", "one segment: the whole line"]
+    figure, late = think(model, task, shown, titles, cap, ("bit", "reset"))
+    return figure, in_words(late)
+
+
 # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
 Run = Sequence[float | None]
 
@@ -358,6 +442,33 @@ class Bought(NamedTuple):
         return 100 * (np.mean([right for _, right in self.halting]) - np.mean(self.same()))
 
 
+SAME_AT_BEST = "best if all have the same step"
+
+
+def bought_on_lines(tests: Sequence[dict[int, Row]], places: int, rule: str) -> Bought:
+    """Return what halting by a rule buys on lines of so many places. tests: of each network, as by `measured`."""
+    probs = LineParityTask(places).best_probs(experiment.fresh(LineParityTask(places))[0], places)  # [steps, lines]
+    limits = {
+        "best clock": best_halting(probs),
+        SAME_AT_BEST: (range(1, places + 1), probs.mean(1).tolist()),
+    }
+    curves = [test[places]["by_step"] for test in tests if places in test]
+    steps, right = (experiment.values(tests, places, rule, what) for what in ("steps", "right"))
+    return Bought(f"{places} places", curves, list(zip(steps, right, strict=True)), limits, 1.3 * places)
+
+
+def best_fixed(test: Bought) -> style.Line:
+    """Return the best that one step for all allows on these lines, [steps]."""
+    return test.limits[SAME_AT_BEST][1]
+
+
+def bought_on_digits(rows: Sequence[Row]) -> list[Bought]:
+    """Return what the quantile rule buys these runs of lesson 04, if there are any."""
+    halting = [row["rules"]["quantile"] for row in rows]
+    same = [row["by_step_within"] for row in rows]
+    return [Bought("digits (lesson 04)", same, halting, {}, 10)] if rows else []
+
+
 def what_halting_buys(tests: Sequence[Bought]) -> str:
     """Return in a sentence what halting adds where needs are known, and elsewhere."""
     known = [test.gain() for test in tests if test.limits]
@@ -382,7 +493,8 @@ def draw_bought(tests: Sequence[Bought]) -> Figure:
         for (label, line), dashes in zip(test.limits.items(), ("-", ":"), strict=False):
             ax.plot(*line, color=style.LIMIT, linewidth=1.8, linestyle=dashes, label=label)
         label = "halts by itself"
-        ax.scatter(*zip(*test.halting, strict=True), s=60, color=style.GREEN, zorder=3, label=label)
+        by_itself = np.transpose(test.halting)  # [2, runs]
+        ax.scatter(by_itself[0], by_itself[1], s=60, color=style.GREEN, zorder=3, label=label)
         steps, right = np.mean(test.halting, axis=0)
         low, gain = np.mean(test.same()), test.gain()
         if gain > 2:
@@ -443,3 +555,38 @@ def draw_by_group(values: Mapping[str, Mapping[str, style.Line]], label: str, li
     )
     ax.set_xlim(*limits)
     return style.legend(figure, columns=len(series)) if len(series) > 1 else figure
+
+
+def without_parts(rows: Sequence[Row], pooled: Sequence[Row], quiet: Sequence[Row]) -> dict[str, dict[str, str]]:
+    """Return the right lines of 64 places by three rules, {machine: {rule: span}}.
+
+    Of the lesson's stored runs, of those with pooled votes, and of those without noise, trained as long.
+    """
+    groups = {
+        "as above": rows,
+        "mean and maximum": [row for row in pooled if row["lambda_p"] == 0.4],
+        "no noise": [row for row in quiet if row["noise"] == 0 and row["updates"] == 1000],
+    }
+    rules, found = ("sample", "quantile 0.9", "threshold 0.2"), {}
+    for name, group in groups.items():
+        tests = experiment.measured(group)
+        found[name] = {rule: verdicts.span(experiment.values(tests, 64, rule, "right"), ".0%") for rule in rules}
+    return found
+
+
+def steps_of_a_sum(widths: Sequence[int]) -> dict[str, list[float]]:
+    """Return the mean steps that the longest carry needs in the sums of the tests, and log2 of their places."""
+    carry = []
+    for places in widths:
+        x, _ = experiment.fresh(AdditionTask(places), experiment.TESTS[places][1])
+        carry.append(AdditionTask.needed_steps(x, guess=0).amax(1).float().mean().item())
+    return {"the longest carry needs": carry, "$\\log_2 n$": [math.log2(places) for places in widths]}
+
+
+def what_a_sum_takes(widths: Sequence[int], theory: Mapping[str, Line], points: Points) -> str:
+    """Return in a sentence what the widest sums need, and what the median network takes. points: (places, steps)."""
+    if not points:
+        return "No stored networks"
+    taken = median([steps for places, steps in points if places == widths[-1]])
+    needed = theory["the longest carry needs"][-1]
+    return f"{widths[-1]} bits need {needed:.1f} steps; the median network takes {taken:.1f}"

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from drawn import check, drawn, pairs
 from matplotlib.colors import to_hex, to_rgba
 
@@ -32,6 +33,7 @@ from ponder_course.light_cone.figures import (
     what_halting_buys,
     what_steps_say,
 )
+from ponder_utils import AdditionTask, LineParityTask, LocalStep, PonderNet
 
 rng = np.random.default_rng(0)
 GRIDS = rng.random((2, 5, 3))  # [panels, steps, places]
@@ -296,3 +298,92 @@ def test_a_fixed_step_is_a_line_and_halting_by_itself_a_mark():
     assert drawn(ax)[:2] == [pairs([1, 2, 3], line) for line in ([0.1, 0.5, 0.9], [0.2, 0.4, 0.8])]
     assert marked(ax) == {"halted by itself (mean steps)": [[2.5, 1.0], [1.5, 0.7]]}
     assert [line.get_xdata()[0] for line in ax.lines[2:]] == [3, 2.5]
+
+
+def test_news_of_a_flipped_bit_is_drawn_on_the_cone_of_that_bit_and_what_leaves_it_is_counted():
+    differs = [torch.zeros(2, 4, dtype=torch.bool) for _ in range(2)]
+    differs[0][0, 0] = differs[1][1, 3] = True  # bit 1 after step 1, place 4 after step 2
+    figure = draw.news_of(differs, (0, 2))
+    for ax, grid, cone in zip(figure.axes, differs, ([1, 2, 3, 4], [3, 2, 1, 2]), strict=True):
+        np.testing.assert_array_equal(ax.images[0].get_array(), grid.float())
+        assert labelled(ax, "light cone").get_ydata().tolist() == [step - 0.5 for step in cone for _ in range(2)]
+    assert [ax.get_title() for ax in figure.axes] == ["bit 1 is flipped", "bit 3 is flipped"]
+    assert draw.how_far_news_travels(differs, (0, 2)) == "News travels one place a step, never faster"
+    differs[0][0, 1:] = True  # places 2 to 4 after step 1: too early
+    assert draw.how_far_news_travels(differs, (0, 2)) == "3 answers changed outside the cone"
+
+
+def test_the_two_lines_of_lesson_05_need_half_their_places_and_all():
+    torch.manual_seed(0)
+    model, task = PonderNet(LocalStep(2, 4), 8).eval(), LineParityTask(8)
+    x = task.batch(200, torch.Generator().manual_seed(0))[0]
+    figure, finding = draw.half_and_whole(model, task, x, 16)
+    needs = task.needed_steps(x).amax(1)
+    drawn_needs = [max(labelled(ax, "light cone").get_ydata()) + 0.5 for ax in figure.axes]
+    assert drawn_needs == [4, min(8, int(needs.max()))]
+    late = [labelled(ax, "the line halts").get_ydata()[0] + 0.5 for ax in figure.axes] - np.array(drawn_needs)
+    assert finding == in_words(late.astype(int).tolist())
+    (ax,) = draw.one_of_20_lines(model, 3, 5).axes
+    wanted = LineParityTask(5).batch(20, torch.Generator().manual_seed(3))[0][3]
+    assert "".join(text.get_text() for text in ax.texts if text.get_text().isdigit()) == "".join(
+        f"{digit:.0f}" for digit in wanted.flatten()
+    )
+    assert ax.get_title() == "a line of 5 places"
+
+
+def run_of(lambda_p=0.4, N=20, right=0.9, late=1.5, **setting):
+    found = {"right": right, "steps": 7.0 + late, "before": 0.0}
+    test = {"need": 7.0, "rules": dict.fromkeys(("sample", "quantile 0.9", "threshold 0.2"), found)}
+    return {"lambda_p": lambda_p, "N": N, "tests": {"16": test, "64": test}, **setting}
+
+
+def test_steps_above_the_need_are_those_of_the_stored_runs_beside_theory():
+    rows = [run_of(late=1.5), run_of(late=2.5), run_of(late=9.0, N=40), run_of(lambda_p=0.2, late=2.0)]
+    above = draw.steps_above(rows, [run_of(lambda_p=0.8, late=5.0, N=40)])
+    assert above == {"a network": [(0.4, 1.5), (0.4, 2.5), (0.2, 2.0)], "reversed divergence": [(0.8, 5.0)]}
+    lambda_ps, theory = draw.steps_above_in_theory(above, lambda lambda_p, L, N: L + N * lambda_p, 0.3)
+    assert lambda_ps == [0.2, 0.4]
+    np.testing.assert_allclose([*theory.values()], [[4.0, 1.5], [4.0, 8.0]])
+    ratios = draw.against_theory(above, lambda_ps, theory)
+    assert ratios == pytest.approx({0.2: 2 / 4 - 1, 0.4: 2 / 8 - 1})
+    assert draw.how_close_to_theory(ratios) == "The median network is within 75% of theory"
+    none = draw.steps_above([], [])
+    assert draw.steps_above_in_theory(none, lambda lambda_p, L, N: L, 0.3)[0] == [0.3]
+    assert draw.against_theory(none, lambda_ps, theory) == {}
+    assert draw.how_close_to_theory({}) == "No stored networks"
+
+
+def test_what_halting_buys_on_lines_is_measured_at_the_mean_steps_of_each_network():
+    found = {"right": 0.9, "steps": 2.5}
+    tests = [{4: {"by_step": [0.1, 0.2, 0.4, 0.8], "rules": {"sample": found}}}, {8: {}}]
+    bought = draw.bought_on_lines(tests, 4, "sample")
+    assert (bought.title, bought.halting, bought.end) == ("4 places", [(2.5, 0.9)], 5.2)
+    assert bought.same() == pytest.approx([0.3])
+    best = draw.best_fixed(bought)
+    assert list(bought.limits["best if all have the same step"][0]) == [1, 2, 3, 4]
+    assert best == sorted(best)
+    assert best[-1] == 1  # after as many steps as places all is known
+    (digits,) = draw.bought_on_digits([{"rules": {"quantile": (1.2, 0.78)}, "by_step_within": [0.8, 0.7]}])
+    assert (digits.halting, digits.curves, digits.limits) == ([(1.2, 0.78)], [[0.8, 0.7]], {})
+    assert draw.bought_on_digits([]) == []
+
+
+def test_the_table_of_parts_taken_away_holds_the_runs_of_the_same_training():
+    pooled = [run_of(right=0.5), run_of(right=0.1, lambda_p=0.2)]
+    quiet = [run_of(right=0.3, noise=0, updates=1000), run_of(right=0.1, noise=0, updates=3000)]
+    table = draw.without_parts([run_of()], pooled, quiet)
+    assert {name: set(row.values()) for name, row in table.items()} == {
+        "as above": {"90%"}, "mean and maximum": {"50%"}, "no noise": {"30%"},
+    }  # fmt: skip
+
+
+def test_what_a_sum_takes_is_the_median_at_the_widest_beside_the_longest_carry():
+    theory = draw.steps_of_a_sum([16, 32])
+    x = AdditionTask(16).batch(2000, torch.Generator().manual_seed(0))[0]
+    needed = [max(AdditionTask.needed_steps(one[None], guess=0)[0].tolist()) for one in x]
+    assert theory["the longest carry needs"][0] == pytest.approx(np.mean(needed))
+    assert theory["$\\log_2 n$"] == [4, 5]
+    points = [(16, 1.0), (32, 5.0), (32, 6.5), (32, 7.0)]
+    expected = f"32 bits need {theory['the longest carry needs'][1]:.1f} steps; the median network takes 6.5"
+    assert draw.what_a_sum_takes([16, 32], theory, points) == expected
+    assert draw.what_a_sum_takes([16, 32], theory, []) == "No stored networks"
