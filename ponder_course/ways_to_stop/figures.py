@@ -3,17 +3,21 @@
 import math
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
+from torch import Tensor
 
-from ponder_course.common import style
+from ponder_course.common import style, verdicts
+from ponder_course.common.runs import matching
+from ponder_course.common.store import Row
 from ponder_course.common.style import (
     BLUE,
     DARK_GREY,
@@ -29,7 +33,12 @@ from ponder_course.common.style import (
 )
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import figures as light_cone
-from ponder_course.ways_to_stop.regret import Point, Regret
+from ponder_course.light_cone.experiment import whole_lines_right
+from ponder_course.light_cone.local_stoppers import by_hand
+from ponder_course.ways_to_stop import regret
+from ponder_course.ways_to_stop.experiment import METHODS
+from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
+from ponder_utils import LineParityTask, PonderNet
 
 FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
 WRITTEN = {ORANGE: DARK_ORANGE, PURPLE: "#A0447C"}  # letters of these colours: pale ones are hard to read
@@ -197,6 +206,17 @@ def draw_signals(
     return figure
 
 
+def of_lines(
+    seen: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]
+) -> tuple[dict[str, list[list[float]]], dict[str, float]]:
+    """Return what each way to stop looks at on some lines, [lines, N], and the level at which it stops.
+
+    seen: {way: (what it looks at [N, lines], the level)}.
+    """
+    curves = {way: signal[:, list(lines)].T.tolist() for way, (signal, _) in seen.items()}
+    return curves, {way: level for way, (_, level) in seen.items()}
+
+
 def listed(names: Sequence[str]) -> str:
     """Return the names in one phrase: "a, b and c"."""
     return ", ".join([*names[:-2], " and ".join(names[-2:])])
@@ -218,7 +238,7 @@ def jump_in_time(kinds: dict, needs: dict, stops: dict) -> str:
 def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
     """Who stops at L on how many lines, and who is furthest. late: {way: steps after L}."""
     called = {"budget": "the budget", "judge's yes": "the judge"}
-    groups = {}
+    groups: dict[str, list[str]] = {}
     for way, steps in late.items():
         exact = mean(float(step == 0) for step in steps)
         lines = f"about {min(max(round(10 * exact), 1), 9)} of ten"
@@ -228,7 +248,7 @@ def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
     parts = [f"{listed(ways)} on {lines}" for lines, ways in groups.items()]
     parts[0] = parts[0].replace(" on ", f" {verb} at $L$ on ", 1)
     away = {way: mean(abs(float(step)) for step in steps) for way, steps in late.items()}
-    far = max(away, key=away.get)
+    far = max(away, key=lambda way: away[way])
     return (f"**Bet 1 (a)**, at these levels: {', '.join(parts)}. Furthest from $L$ is "
             f"{called.get(far, far)}, by {away[far]:.1f} steps on average.")  # fmt: skip
 
@@ -245,6 +265,37 @@ def who_stops(curves: list, level: float) -> str:
     """At which step the second line stops."""
     step = next((n for n, value in enumerate(curves[1], 1) if value >= level), None)
     return "never stops" if step is None else f"stops at step {step}"
+
+
+def stops_without_an_answer(kinds: Mapping[str, list], stops: Mapping[str, float]) -> str:
+    """The finding: at which step certainty, and PonderNet's head, stop a line that has no answer: the second."""
+    certainty, head = (who_stops(curves, stops[kind]) for kind, curves in kinds.items())
+    return f"No answer: certainty {certainty}, PonderNet's head {head}"
+
+
+QUESTIONS = {
+    "every line\nhas an answer": "lines",
+    "three in ten\nhave none": "no answer",
+    "only one place\nis asked": "one answer",
+}
+
+
+def kinds_of_question(stored: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
+    """Return the rows of each kind of question by the title of its panel; those of which there are any."""
+    return {title: stored[kind] for title, kind in QUESTIONS.items() if stored[kind]}
+
+
+def under(
+    names: Mapping[str, str], found: Mapping[str, Mapping[str, list[Regret]]]
+) -> tuple[dict[str, dict[str, list[Regret]]], dict[str, str]]:
+    """Return the regrets of these methods under other names, {panel: {method: of each network}}, and what each pays.
+
+    names: {a method of METHODS: its name in the figure}.
+    """
+    rows = {}
+    for title, panel in found.items():
+        rows[title] = {names[name]: panel[name] for name in names if name in panel}
+    return rows, {names[name]: METHODS[name].pays for name in names}
 
 
 FOUR = {
@@ -270,6 +321,168 @@ def none_is_safe(found: dict[str, dict]) -> str:
         return f"On none of these kinds of question\n{name} loses a hundredth of an answer"
     least = math.floor(loss)
     return f"None is safe: each loses more than {least} hundredths\non some kind of question"
+
+
+def who_loses(found: dict[str, dict]) -> str:
+    """The finding where one place is asked: which methods lose more than a hundredth of an answer."""
+    badly = [name for name, loss in worst_of_each(found).items() if loss > 1]
+    return f"Where one place is asked, {listed(badly)} lose\nmore than a hundredth of an answer"
+
+
+def points(
+    measured: Mapping[str, Mapping[str, Row]], ways: Mapping[str, tuple[str, str]], tests: Sequence[str]
+) -> dict[str, dict[str, list[Sequence[Point]]]]:
+    """Return what `tradeoffs` draws of one network each: {test: {way: [[(right, steps) for each value]]}}.
+
+    measured: {what training adds: what `measure` of the experiment returned}; ways: {name: (what training adds, rule)}.
+    """
+    return {test: {name: [measured[who][test]["rules"][rule]] for name, (who, rule) in ways.items()} for test in tests}
+
+
+def steps_to_be_right(ways: Mapping[str, Sequence[Sequence[Point]]], fraction: float = 0.99) -> str:
+    """The finding: the fewest mean steps at which certainty, and the same step for all, are right on so many lines."""
+    taken = {}
+    for name in ("certainty", "same step for all"):
+        enough = [steps for right, steps in ways[name][0] if right >= fraction]
+        taken[name] = f"{min(enough):.1f} steps" if enough else "more steps than it has"
+    return (
+        f"{100 * fraction:.0f} % right: certainty takes {taken['certainty']}, "
+        f"the same step for all {taken['same step for all']}"
+    )
+
+
+def on_worst_kind(found: dict[str, dict], name: str) -> list[float]:
+    """Return the regrets of a method's networks, in hundredths, on the kind of question where it loses most."""
+    return max(([100 * sum(loss) for loss in panel[name]] for panel in found.values()), key=mean)
+
+
+def partly_lucky(chose: Sequence[float], fresh: Sequence[float]) -> str:
+    """Say the moral of choosing. Regrets in hundredths of the networks that chose, and of others."""
+    return (
+        "**To take home:** the best of many settings is partly lucky, so ask fresh networks. On "
+        f"its worst kind of question PonderNet's head lost {mean(chose):.1f} hundredths with the "
+        f"{len(chose)} networks that chose its settings, and {mean(fresh):.1f} with {len(fresh)} "
+        "fresh ones."
+    )
+
+
+def which_loses_least(asked: Mapping[str, ThreeQuestions]) -> str:
+    """Say which family loses least if you know the kind of question, and what all lose with one setting for three."""
+    for_each = {family: 100 * max(found.rule_for_each) for family, found in asked.items()}
+    least = min(for_each, key=lambda family: for_each[family])
+    worst = min(100 * max(found.one_setting) for found in asked.values())
+    return (
+        f"*If you know the kind of question,* **{least}** lose least: at most "
+        f"{for_each[least]:.2f} hundredths. *If one setting must do for all three,* what each "
+        f"family chose loses {worst:.2f} or more on one of them."
+    )
+
+
+def seemed_best(asked: Mapping[str, ThreeQuestions], choosing: Mapping[str, Sequence[Row]], price: float) -> str:
+    """Say which family seemed the best to the networks by which the settings were chosen: `choosing`, by problem."""
+    losses = {
+        family: 100 * max(regret.mean_regrets(choosing, found.setting, "16 places", price))
+        for family, found in asked.items()
+    }
+    seemed = min(losses, key=lambda family: losses[family])
+    return f"With the networks that chose the settings, the best was **{seemed}**: at most {losses[seemed]:.2f}."
+
+
+class Halts(NamedTuple):
+    """When a network halts each line of one segment by itself, and what it would reach at a fixed step."""
+
+    steps: Tensor  # [lines]
+    right: Tensor  # [lines]: 1 where the whole line is right then, else 0
+    early: Tensor  # bool [lines]: before step L
+    fixed: float  # the largest fraction of right lines at a fixed step before L
+    agreed: int  # from this step on, of those before L, exactly the right lines meet no objection
+    need: int  # L
+
+    @property
+    def accuracy(self) -> float:
+        """The fraction of lines that are right when they halt."""
+        return self.right.mean().item()
+
+    @property
+    def stopped(self) -> tuple[int, int]:
+        """How many lines halt early, and how many of those are right."""
+        return int(self.early.sum()), int(self.right[self.early].sum())
+
+
+@torch.no_grad()
+def halts_of(model: PonderNet, x: Tensor, q: float = 0.2) -> Halts:
+    """Return when the network halts each line x [lines, 2, L], all of one segment, at a halting probability of q."""
+    y, L = LineParityTask.answers(x), x.shape[2]
+    output, by_itself = model(x), model.predict(x, "threshold", q=q)
+    right = whole_lines_right(output.y_hat, y)  # [N, lines]
+    quiet = output.halt_logits.sigmoid() >= q  # [N, lines]: nobody objects
+    return Halts(
+        steps=by_itself.steps,
+        right=whole_lines_right(by_itself.y_hat, y).float(),
+        early=by_itself.steps < L,
+        fixed=right.float().mean(1)[: L - 1].max().item(),
+        agreed=agree_since(quiet[: L - 1], right[: L - 1]),
+        need=L,
+    )
+
+
+def halts_in_words(halts: Halts) -> str:
+    """Say how right a network is at the best fixed step before L, and by itself; and what it does before L."""
+    early, right = halts.stopped
+    return (
+        f"best fixed step before {halts.need}: right {halts.fixed:.0%}. By itself: right "
+        f"{halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps; "
+        f"{early} of {len(halts.steps)} lines halt early, {right} of them right."
+    )
+
+
+def guess(early: Tensor, bits: Tensor) -> str:
+    """Say what is true of all lines that halt early, and of no other. [lines] and [lines, L]."""
+    for k in range(1, bits.shape[1]):
+        parity = bits[:, :k].sum(1) % 2
+        for value in (0, 1):
+            if torch.equal(early, parity == value):
+                if k == 1:
+                    return f"its first bit is {value}"
+                return f"its first {k} bits have an {('even', 'odd')[value]} sum"
+    return ""
+
+
+def agree_since(quiet: Tensor, correct: Tensor) -> int:
+    """Return from which step on exactly the right lines meet no objection. Both [steps, lines]."""
+    same = (quiet == correct).all(1).tolist()
+    return max((n for n, equal in enumerate(same, 1) if not equal), default=0) + 1
+
+
+def bet_2(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
+    """Say what networks do before step L. stopped: (lines that halt, those of them right) of each."""
+    halts, correct = ([str(pair[i]) for pair in stopped] for i in (0, 1))
+    right_on = "all of these" if halts == correct else f"{' and '.join(correct)} of these"
+    return (f"**Bet 2:** before step $L$ the two networks stop {' and '.join(halts)} of the "
+            f"{n_lines} lines, and are right on {right_on}.")  # fmt: skip
+
+
+@torch.no_grad()
+def line_and_twin(
+    model: PonderNet, x: Tensor, halts: Halts, q: float = 0.2
+) -> tuple[list[light_cone.Votes], bool, Tensor]:
+    """Return three lines, whether the first two are right when they halt, and which places are right [N, 3, L].
+
+    The lines: of those that halt early the one that halts last; its twin, whose first bit is flipped; and of those that
+    are right the one that halts first. x and halts as in `halts_of`.
+    """
+    latest = int(halts.steps.where(halts.early, 0).argmax())
+    earliest = int((halts.steps + halts.need * (1 - halts.right)).argmin())
+    shown = torch.cat([x[[latest]], clock.first_bit_turned(x[[latest]]), x[[earliest]]])
+    y = LineParityTask.answers(shown)
+    no = 1 - clock.votes(model.step, shown, halts.need + 1).sigmoid()  # [steps, 3, L]
+    ends = model.predict(shown, "threshold", q=q)
+    lines = []
+    for i, bits in enumerate(shown[:, 0].int().tolist()):
+        line = light_cone.Votes(no[:, i].tolist(), bits, int(ends.steps[i]), halts.need, "")
+        lines.append(line._replace(title=f"first bit {bits[0]}: {outcome(line)}"))
+    correct = bool(whole_lines_right(ends.y_hat, y)[:2].all())
+    return lines, correct, (model(shown).y_hat > 0) == (y > 0.5)
 
 
 NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", "#444444"])
@@ -306,7 +519,7 @@ def draw_votes(ax: Axes, line: light_cone.Votes, first_bits: Sequence[int]) -> N
                hatch="//", linewidth=0)  # fmt: skip
     ax.axhline(line.need - 0.5, color=style.LIMIT, linewidth=2.4)
     ax.axhline(line.halts - 0.5, color=style.GREEN, linewidth=4, linestyle="--")
-    centred = {"ha": "center", "va": "center"}
+    centred: dict[str, Any] = {"ha": "center", "va": "center"}
     in_time = " = $L$" * (line.halts == line.need)
     ax.text(middle, line.halts, f"halts at {line.halts}{in_time}", weight="bold", **centred)
     if not in_time:
@@ -382,6 +595,57 @@ def speaking(rows: list[dict]) -> str:
     return f"{sum(map(clock.speaks, learnt))} of {len(learnt)}"
 
 
+def halt_early_and_right(rows: list[dict]) -> str:
+    """Say how many stored networks do as those drawn, on lines as short. rows: of all lengths."""
+    short = speaking([row for row in rows if row["places"] <= 8])
+    return f"Of the stored networks that have learnt lines of 4, 6 or 8 places, {short} halt early and right."
+
+
+def no_objection(agreed: Sequence[int], L: int) -> str:
+    """Say, a line for each network, from which step on exactly the right lines meet no objection, if before L - 1."""
+    lines = ""
+    for network, since in enumerate(agreed, 1):
+        if since < L - 1:
+            lines += f"network {network}: at steps {since} to {L - 1} a line meets no objection "
+            lines += "exactly if all its answers are right\n"
+    return lines
+
+
+def early_by_length(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+    """Return for each length L how many stored networks have learnt, and how many halt early and right, and when."""
+    table = {}
+    for length in sorted({row["places"] for row in rows}):
+        here = matching(rows, places=length)
+        learnt = [row for row in here if clock.has_learnt(row)]
+        speak = [clock.at_own_length(row)["rules"]["threshold"] for row in learnt if clock.speaks(row)]
+        table[f"L = {length}"] = {
+            "stored networks": len(here),
+            "have learnt": len(learnt),
+            "halt early and right": len(speak),
+            "after steps": verdicts.span([found["steps"] for found in speak]),
+        }
+    return table
+
+
+def by_hand_in_words(x: Tensor, y: Tensor, N: int, need: Tensor) -> str:
+    """Say how right the three local rules of lesson 05 are on lines x [lines, 2, L], y [lines, L], and when they stop.
+
+    need: the step L of each line.
+    """
+    stopper = by_hand(x, N)
+    answers = stopper.answers[stopper.steps - 1, torch.arange(len(x))]
+    right = (answers == (y > 0.5)).all(1).float().mean()
+    return (
+        f"by hand: right {right:.1%} after {stopper.steps.float().mean():.2f} steps; "
+        f"the best clock takes {need.float().mean():.2f}"
+    )
+
+
+def votes_that_travel(rows: list[dict]) -> str:
+    """Say how many networks halt early and right whose votes travel one place a step."""
+    return f"where votes must travel, one place a step: {speaking(rows)} halt early and right"
+
+
 NINE = {
     "the same step for all": "same step for all",
     "patience (PABEE)": "patience (PABEE)",
@@ -402,6 +666,12 @@ def behind(name: str, panel: dict[str, list]) -> float:
     """How far a method is behind the best of its panel, in hundredths."""
     losses_of = {other: 100 * mean(map(sum, runs)) for other, runs in panel.items()}
     return losses_of[name] - min(losses_of.values())
+
+
+def same_step_behind(found: dict[str, dict]) -> str:
+    """The finding: how far the same step for all is behind the best, on lines and on 8 elements."""
+    lines, elements = (behind("same step for all", panel) for panel in found.values())
+    return f"The same step for all: {lines:.1f} behind the best on lines,\n{elements:.1f} on 8 elements"
 
 
 @style.slide

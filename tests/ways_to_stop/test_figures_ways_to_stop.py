@@ -8,34 +8,33 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_hex
-from notebook_code import function
 
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, LIMIT, ORANGE, PURPLE
 from ponder_course.light_cone.figures import Votes
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.figures import (
+    agree_since,
     behind,
     bet_1a,
+    bet_2,
     draw_judges,
     draw_message,
     draw_signals,
     finding,
+    guess,
     in_words,
     jump_in_time,
     lacking,
     none_is_safe,
     not_before,
+    on_worst_kind,
     outcome,
+    partly_lucky,
     who_stops,
     worst_of_each,
 )
-from ponder_course.ways_to_stop.regret import Regret
-
-bet_2 = function("06_ways_to_stop", "bet_2")
-on_worst_kind = function("06_ways_to_stop", "on_worst_kind")
-partly_lucky = function("06_ways_to_stop", "partly_lucky")
-guess = function("06_ways_to_stop", "guess")
-agree_since = function("06_ways_to_stop", "agree_since")
+from ponder_course.ways_to_stop.regret import Regret, Setting, ThreeQuestions
+from ponder_utils import LineParityTask, LocalStep, PonderNet
 
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]
 OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
@@ -387,3 +386,133 @@ def test_judges_are_drawn_beside_how_often_they_are_right_and_a_coin_for_each_op
         assert right == judge["right"]
     assert [line.get_label() for line in runs[:2]] == ["the judge's yes", "right"]
     assert ax.get_yscale() == "log"
+
+
+def test_what_each_looks_at_is_picked_by_line():
+    looks = torch.arange(6.0).reshape(3, 2)  # [N, lines]
+    curves, levels = draw.of_lines({"certainty": (looks, 0.9), "judge": (looks + 10, 0.2)}, [1, 0])
+    assert curves == {"certainty": [[1, 3, 5], [0, 2, 4]], "judge": [[11, 13, 15], [10, 12, 14]]}
+    assert levels == {"certainty": 0.9, "judge": 0.2}
+    stops = {"certainty": 0.9, "PonderNet's head": 0.5}
+    found = draw.stops_without_an_answer({"certainty": CURVES, "PonderNet's head": CURVES}, stops)
+    assert found == "No answer: certainty never stops, PonderNet's head stops at step 1"
+
+
+def test_kinds_of_question_have_the_titles_of_their_panels_and_methods_their_short_names():
+    stored = {"lines": [{"seed": 1}], "no answer": [], "one answer": [{"seed": 2}], "8 elements": [{"seed": 3}]}
+    asked = {"every line\nhas an answer": [{"seed": 1}], "only one place\nis asked": [{"seed": 2}]}
+    assert draw.kinds_of_question(stored) == asked
+    runs = [Regret(0.01, 0.02)]
+    rows, pays = draw.under({"ACT": "budget", "PonderNet, threshold": "head"}, {"lines": {"ACT": runs, "CALM": runs}})
+    assert rows == {"lines": {"budget": runs}}
+    assert pays == {"budget": "a price", "head": "a prior"}
+
+
+def test_the_findings_of_regrets_name_who_loses_and_by_how_much():
+    cheap = {"asked": {"ACT": [Regret(0.001, 0.0)], "coin": [Regret(0.05, 0.01)], "judge": [Regret(0.2, 0.0)]}}
+    assert draw.who_loses(cheap) == "Where one place is asked, coin and judge lose\nmore than a hundredth of an answer"
+    same = "the same step for all"
+    panels = {
+        title: {"same step for all": [Regret(loss, 0)], "ACT": [Regret(0.01, 0)]}
+        for title, loss in (("on lines", 0.034), ("on 8 elements", 0.012))
+    }
+    assert draw.same_step_behind(panels).lower() == f"{same}: 2.4 behind the best on lines,\n0.2 on 8 elements"
+
+
+def test_points_of_a_network_are_those_of_its_training_and_rule():
+    measured = {
+        who: {test: {"rules": {"fixed": [[value, 1]], "confidence": [[value, 2]]}} for test, value in tests.items()}
+        for who, tests in (("nothing", {"near": 0.1, "far": 0.2}), ("a price", {"near": 0.3, "far": 0.4}))
+    }
+    ways = {"certainty": ("nothing", "confidence"), "budget": ("a price", "fixed")}
+    assert draw.points(measured, ways, ["near", "far"]) == {
+        "near": {"certainty": [[[0.1, 2]]], "budget": [[[0.3, 1]]]},
+        "far": {"certainty": [[[0.2, 2]]], "budget": [[[0.4, 1]]]},
+    }
+    found = {"certainty": [[(0.98, 3), (0.99, 7.04), (1.0, 9)]], "same step for all": [[(0.5, 20)]]}
+    assert draw.steps_to_be_right(found) == (
+        "99 % right: certainty takes 7.0 steps, the same step for all more steps than it has"
+    )
+
+
+def test_what_the_table_says_is_what_it_holds(monkeypatch):
+    asked = {
+        "a judge": ThreeQuestions([0.01, 0.03], [0.05, 0.01], [0.2], Setting("judge", 1, 1)),
+        "the answers alone": ThreeQuestions([0.02, 0.0212], [0.04, 0.0678], [0.1], Setting("certainty", 1, 1)),
+    }
+    assert draw.which_loses_least(asked) == (
+        "*If you know the kind of question,* **the answers alone** lose least: at most 2.12 hundredths. *If one "
+        "setting must do for all three,* what each family chose loses 5.00 or more on one of them."
+    )
+    chose = {"judge": [0.001, 0.0345], "certainty": [0.05, 0.001]}
+    monkeypatch.setattr(draw.regret, "mean_regrets", lambda problems, setting, test, price: chose[setting.name])
+    seemed = "With the networks that chose the settings, the best was **a judge**: at most 3.45."
+    assert draw.seemed_best(asked, {}, 0.005) == seemed
+
+
+def test_halts_are_those_of_the_network_by_itself():
+    torch.manual_seed(0)
+    model = PonderNet(LocalStep(2, 4), 6).eval()
+    x = draw.clock.fresh_lines("one segment", 4)  # all 16 lines
+    y = LineParityTask.answers(x)
+    found = draw.halts_of(model, x, q=0.5)
+    by_itself, every = model.predict(x, "threshold", q=0.5), model(x)
+    assert torch.equal(found.steps, by_itself.steps)
+    right_then = ((by_itself.y_hat > 0) == (y > 0.5)).all(1)
+    assert torch.equal(found.right.bool(), right_then)
+    assert torch.equal(found.early, by_itself.steps < 4)
+    at_fixed_steps = ((every.y_hat > 0) == (y > 0.5)).all(2).float().mean(1)
+    assert found.fixed == at_fixed_steps[:3].max()
+    assert found.stopped == (int((by_itself.steps < 4).sum()), int(right_then[by_itself.steps < 4].sum()))
+
+    lines, correct, right = draw.line_and_twin(model, x, found, q=0.5)
+    line, twin, soonest = lines
+    assert [bit != other for bit, other in zip(line.bits, twin.bits, strict=True)] == [True, False, False, False]
+    of_line = {tuple(bits): n for bits, n in zip(x[:, 0].int().tolist(), found.steps.tolist(), strict=True)}
+    assert [each.halts for each in lines] == [of_line[tuple(each.bits)] for each in lines]
+    assert line.halts == max([n for n in of_line.values() if n < 4], default=line.halts)
+    assert soonest.halts <= min(found.steps[right_then].tolist(), default=soonest.halts)
+    which = [x[:, 0].int().tolist().index(each.bits) for each in lines]
+    assert correct == bool(right_then[which[:2]].all())
+    assert torch.equal(right, ((every.y_hat > 0) == (y > 0.5))[:, which])
+    assert line.title == f"first bit {line.bits[0]}: {outcome(line)}"
+
+
+def test_halts_are_said_in_words():
+    right = torch.tensor([1.0, 1.0, 0.0, 1.0])
+    found = draw.Halts(torch.tensor([2, 3, 3, 5]), right, torch.tensor([True, True, True, False]), 0.5, 2, 4)
+    assert draw.halts_in_words(found) == (
+        "best fixed step before 4: right 50%. By itself: right 75% after 3.25 steps; 3 of 4 lines halt early, "
+        "2 of them right."
+    )
+    assert draw.no_objection([2, 5, 4], 6) == (
+        "network 1: at steps 2 to 5 a line meets no objection exactly if all its answers are right\n"
+        "network 3: at steps 4 to 5 a line meets no objection exactly if all its answers are right\n"
+    )
+
+
+def test_local_rules_by_hand_are_never_wrong():
+    x, y = LineParityTask(8).batch(20, torch.Generator().manual_seed(0))
+    words = draw.by_hand_in_words(x, y, 10, torch.full((20,), 3.5))
+    assert words.startswith("by hand: right 100.0% after ")
+    assert words.endswith(" steps; the best clock takes 3.50")
+
+
+def test_stored_networks_are_counted_by_length(monkeypatch):
+    rows = [{"places": places, "speaks": speaks} for places, speaks in ((4, 1), (4, 0), (8, 1), (16, 1), (16, None))]
+    monkeypatch.setattr(draw.clock, "has_learnt", lambda row: row["speaks"] is not None)
+    monkeypatch.setattr(draw.clock, "speaks", lambda row: bool(row["speaks"]))
+    monkeypatch.setattr(
+        draw.clock, "at_own_length", lambda row: {"rules": {"threshold": {"steps": float(row["places"])}}}
+    )
+    table = draw.early_by_length(rows)
+    assert [*table] == ["L = 4", "L = 8", "L = 16"]
+    assert table["L = 4"] == {
+        "stored networks": 2, "have learnt": 2, "halt early and right": 1, "after steps": "4.00",
+    }  # fmt: skip
+    assert [row["have learnt"] for row in table.values()] == [2, 1, 1]
+    assert draw.halt_early_and_right(rows) == (
+        "Of the stored networks that have learnt lines of 4, 6 or 8 places, 2 of 3 halt early and right."
+    )
+    travel = "where votes must travel, one place a step: 3 of 4 halt early and right"
+    assert draw.votes_that_travel(rows) == travel
