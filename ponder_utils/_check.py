@@ -1,6 +1,7 @@
 """Checks of arguments: each error names the argument, what came, and what is allowed."""
 
 import math
+import reprlib
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -39,14 +40,26 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     return value
 
 
+def check_type(name: str, value: Any, kind: type, allowed: str = "") -> Any:
+    """Return `value` if it is of this kind."""
+    if not isinstance(value, kind):
+        allowed = allowed or f"a {kind.__name__}"
+        raise TypeError(f"{name} must be {allowed}; got {reprlib.repr(value)} ({type(value).__name__})")
+    return value
+
+
+def check_bool(name: str, value: Any) -> bool:
+    """Return `value` if it is True or False, and not 1 or 0."""
+    check_type(name, value, bool, "True or False")
+    return value
+
+
 def check_generator(generator: Any) -> torch.device:
     """Return the device that a `torch.Generator` draws on, the CPU for None."""
     if generator is None:
         return torch.device("cpu")
-    if not isinstance(generator, torch.Generator):
-        wanted = "a torch.Generator or None; for a seed, torch.Generator().manual_seed(seed)"
-        raise TypeError(f"generator must be {wanted}; got {generator!r} ({type(generator).__name__})")
-    return generator.device
+    wanted = "a torch.Generator or None; for a seed, torch.Generator().manual_seed(seed)"
+    return check_type("generator", generator, torch.Generator, wanted).device
 
 
 def check_mask(name: str, mask: Any, shape: Sequence[int]) -> Tensor:
@@ -59,7 +72,8 @@ def check_mask(name: str, mask: Any, shape: Sequence[int]) -> Tensor:
     return mask
 
 
-def check_targets(y: Tensor, mask: Tensor) -> None:
-    """Raise a ValueError if there is not one target for each value of the mask."""
-    if y.shape[: mask.ndim] != mask.shape:
-        raise ValueError(f"y must have one target per value of mask, {list(mask.shape)}; got {list(y.shape)}")
+def check_targets(y: Any, shape: Sequence[int], per: str = "sample") -> None:
+    """Raise a TypeError or ValueError if y is no tensor with one target for each answer, of this shape and more."""
+    if check_type("y", y, Tensor).shape[: len(shape)] != tuple(shape):
+        wanted = f"shape [{', '.join(map(str, shape))}, ...]"
+        raise ValueError(f"y must have one target per {per}, {wanted}; got {list(y.shape)}")

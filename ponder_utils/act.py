@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_int, check_real
+from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import check_cell, start_cell
 from ponder_utils.halting import PonderOutput, at_least_float32, average
-from ponder_utils.states import hidden_state, map_states, select_rows
+from ponder_utils.states import check_batch, hidden_state, map_batched, select_rows
 
 
 class ACTOutput(NamedTuple):
@@ -50,7 +50,7 @@ class ACT(nn.Module):
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
         """Run a sequence x [T, batch, cell.input_size - 1], without the flag, from the cell's state (None: zeros).
 
-        ValueError or TypeError if x is not as above.
+        ValueError or TypeError if an argument is not as above.
         """
         if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
             came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
@@ -58,6 +58,7 @@ class ACT(nn.Module):
         if x.shape[2] + 1 != self.cell.input_size:
             wanted = f"cell.input_size - 1 = {self.cell.input_size - 1} inputs, since ACT appends its flag"
             raise ValueError(f"x must have {wanted}; got {x.shape[2]}")
+        check_batch("state", state, x.shape[1])
         answers = []
         for x_t in x:
             state, steps, remainder = self._ponder(x_t, state)
@@ -105,7 +106,7 @@ class ACT(nn.Module):
                 break
             if len(going) < len(rows):
                 rows, left, state, x, z = select_rows((rows, left, state, x, z), going)
-        mean = map_states(lambda total, last: total.to(last.dtype), mean, state)
+        mean = map_batched(lambda total, last: total.to(last.dtype), mean, state)
         return mean, steps, remainder
 
 
@@ -115,6 +116,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     The halting units are h_n = sigmoid(a_n), and the N steps are the cap M. The state is None. epsilon: as for `ACT`.
     Where each place halts by itself, each has an answer, N and R of its own: [1, batch, *places].
     """
+    check_type("output", output, PonderOutput)
     check_real("epsilon", epsilon, 0, 1, open_low=True)
     h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch], or [N, batch, *places]
     left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
@@ -136,7 +138,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
 
 def _add(total: Any, rows: Tensor, p: Tensor, state: Any) -> Any:
     """Add p * state to these rows of the total, None at first, in place and in the precision of p."""
-    part = map_states(lambda s: p[:, None] * s.to(p.dtype), state)
+    part = map_batched(lambda s: p[:, None] * s.to(p.dtype), state)
     if total is None:
         return part
-    return map_states(lambda t, more: t.index_add_(0, rows, more), total, part)
+    return map_batched(lambda t, more: t.index_add_(0, rows, more), total, part)

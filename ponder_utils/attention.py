@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_choice, check_int, check_mask, check_real
+from ponder_utils._check import check_bool, check_choice, check_int, check_mask, check_real, check_type
 from ponder_utils.tasks.forests import READS
 
 HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
@@ -37,9 +37,7 @@ class TransformerStep(nn.Module):
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
         self.reads = check_choice("reads", reads, READS)
         self.sleep = check_real("sleep", sleep, 0, 1, open_low=False)
-        if not isinstance(causal, bool):
-            raise TypeError(f"causal must be True or False; got {causal!r}")
-        self.causal = causal
+        self.causal = check_bool("causal", causal)
         self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
         self.mlp = nn.Sequential(nn.Linear(size, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
         self.norm_attention, self.norm_mlp = nn.LayerNorm(size), nn.LayerNorm(size)
@@ -108,7 +106,7 @@ class ReaderStep(nn.Module):
         question, *rest = x
         z = _without_padding("memory", rest, self.reader.attention.embed_dim)
         wanted = [z[0].shape[0], z[0].shape[2]]
-        if list(question.shape) != wanted:
+        if list(check_type("question", question, Tensor).shape) != wanted:
             raise ValueError(f"question must have shape {wanted}; got {list(question.shape)}")
         return z, question
 

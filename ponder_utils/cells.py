@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_int
+from ponder_utils._check import check_int, check_type
 
 
 class FromInput(NamedTuple):
@@ -57,10 +57,10 @@ class Cell(nn.Module):
         """Return all of a step that does not depend on h. x: [batch, ...], input_size numbers per sample."""
         if isinstance(x, FromInput):
             return x
-        x = x.flatten(1)
-        if x.shape[1] != self.input_size:
-            raise ValueError(f"x must have input_size = {self.input_size} numbers per sample; got {x.shape[1]}")
-        return self._with_biases(self.from_x(x))
+        numbers: Tensor = check_type("x", x, Tensor)[:, None].flatten(1)
+        if numbers.shape[1] != self.input_size:
+            raise ValueError(f"x must have input_size = {self.input_size} numbers per sample; got {numbers.shape[1]}")
+        return self._with_biases(self.from_x(numbers))
 
     def _with_biases(self, from_x: Tensor) -> FromInput:
         return FromInput(from_x + self.from_h.bias)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_targets
+from ponder_utils._check import check_targets, check_type
 from ponder_utils.halting import PonderOutput, expected_steps
 from ponder_utils.states import map_states
 
@@ -70,11 +70,15 @@ def evaluate(
         if mask is not None:
             raise ValueError("mask goes with y; where x gives batches, each is (x, y, mask)")
         batches = (map_states(lambda part: part.to(device), tuple(batch)) for batch in x)
+    if not callable(correct):
+        raise TypeError(f"correct must be callable as correct(y_hat, y); got {type(correct).__name__}")
     by_batch = []
     with modes_kept(model):
         model.eval()
-        for inputs, targets, *rest in batches:
-            by_batch.append(_right_and_log_p(model(inputs), targets, correct, rest[0] if rest else None))
+        for batch in batches:
+            if len(batch) not in (2, 3):
+                raise ValueError(f"without y, x must give batches (x, y) or (x, y, mask); got {len(batch)} parts")
+            by_batch.append(_right_and_log_p(model(batch[0]), correct, *batch[1:]))
     if sum(log_p.shape[1] for _, log_p in by_batch) == 0:
         raise ValueError("evaluate needs an answer that is asked; got none in x, or a mask that is true nowhere")
     right, log_p = (torch.cat(parts, dim=1) for parts in zip(*by_batch, strict=True))  # [N, answers]
@@ -87,18 +91,22 @@ def evaluate(
     )
 
 
-def _right_and_log_p(output: PonderOutput, y: Tensor, correct: Correct, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+def _right_and_log_p(
+    output: PonderOutput, correct: Correct, y: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Return whether each asked answer is right, 0.0 or 1.0, and its log p_n: [N, answers] each."""
-    batch_size = output.log_p.shape[1]
-    if len(y) != batch_size:
-        raise ValueError(f"y must have one target per sample, [{batch_size}, ...]; got {list(y.shape)}")
+    check_targets(y, check_type("what model returns", output, PonderOutput).log_p.shape[1:2])
     if mask is not None:
-        check_targets(y, mask)
-        output, y = output.at(mask), y[mask]
+        output = output.at(mask)
+        check_targets(y, mask.shape, "value of mask")
+        y = y[mask]
     y_hat, log_p = output.y_hat, output.log_p
     if correct in (binary_correct, class_correct):
+        answers = y_hat.shape[1:] if correct is binary_correct else y_hat.shape[1:-1]
+        if y.shape != answers:
+            raise ValueError(f"y must have the shape of the answers, {list(answers)}; got {list(y.shape)}")
         highest = 1 if correct is binary_correct else y_hat.shape[-1] - 1
-        if ((y < 0) | (y > highest)).any():
+        if not ((y >= 0) & (y <= highest)).all():  # nor NaN
             advice = "Leave out what is not asked, by a mask"
             raise ValueError(f"y must be in [0, {highest}]; got {y.min():g} to {y.max():g}. {advice}")
     right = correct(y_hat, y.expand(len(log_p), *y.shape)).to(log_p.dtype)

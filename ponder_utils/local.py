@@ -8,7 +8,7 @@ cone*, and, to the last bit, on nothing beyond.
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils._check import check_bool, check_choice, check_int, check_real, check_type
 
 
 def _check_odd(name: str, value: int) -> int:
@@ -39,20 +39,18 @@ class Neighbours(nn.Module):
 
     def __init__(self, from_x: nn.Conv1d | nn.Conv2d, kernel: int, residual: bool, noise: float = 0.0) -> None:
         super().__init__()
-        if not isinstance(residual, bool):
-            raise TypeError(f"residual must be True or False; got {residual!r}")
         self.from_x = from_x
-        self.residual = residual
+        self.residual = check_bool("residual", residual)
         self.noise = check_real("noise", noise, 0, open_low=False)
         self.from_h = type(from_x)(from_x.out_channels, from_x.out_channels, kernel, padding=kernel // 2)
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return W_x * x, [batch, channels, *places], and a state of zeros.
 
-        x: [batch, in_channels, *shape]; ValueError if it is not, or its sides cannot be cut into patches.
+        x: [batch, in_channels, *shape]; TypeError or ValueError if it is not, or its sides cannot be cut into patches.
         """
         patch, in_channels = self.from_x.kernel_size, self.from_x.in_channels
-        sides = x.shape[2:]
+        sides = check_type("x", x, Tensor).shape[2:]
         if x.ndim != 2 + len(patch) or x.shape[1] != in_channels or any(side % patch[0] or not side for side in sides):
             allowed = f"shape [batch, {in_channels}, {'places' if len(patch) == 1 else 'H, W'}]"
             if 0 in sides:

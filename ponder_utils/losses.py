@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_choice, check_mask, check_real, check_targets
+from ponder_utils._check import check_bool, check_choice, check_mask, check_real, check_targets, check_type
 from ponder_utils.act import ACTOutput
 from ponder_utils.halting import DIRECTIONS, PonderOutput, kl_divergence, make_log_prior
 
@@ -23,12 +23,20 @@ Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -
 
 def asked(output: PonderOutput, y: Tensor, mask: Tensor | None) -> tuple[PonderOutput, Tensor]:
     """Return the output and the targets where the mask is true, each a sample of its own; all if there is no mask."""
-    if mask is not None:
-        output = output.at(mask)
-        check_targets(y, mask)
-        y = y[mask]
+    output, batch = asked_output(output, mask), output.y_hat.shape[1:2]
+    if mask is None:
+        check_targets(y, batch)
+        return output, y
+    check_targets(y, mask.shape, "value of mask")
+    return output, y[mask]
+
+
+def asked_output(output: PonderOutput, mask: Tensor | None) -> PonderOutput:
+    """Return the output where the mask is true, if there is one, and something is asked."""
+    check_type("output", output, PonderOutput)
+    output = output if mask is None else output.at(mask)
     check_not_empty(output.log_p)
-    return output, y
+    return output
 
 
 def check_not_empty(answers: Tensor) -> None:
@@ -42,14 +50,13 @@ class CriterionLoss(nn.Module):
 
     def __init__(self, criterion: Criterion) -> None:
         super().__init__()
-        if not callable(criterion):
+        if not callable(criterion) or isinstance(criterion, type):
             raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
         self.criterion = criterion
 
     def loss_by_step(self, y_hat: Tensor, y: Tensor) -> Tensor:
         """Return the loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch]."""
-        if y.shape[:1] != y_hat.shape[1:2]:
-            raise ValueError(f"y must have one target per sample, shape [{y_hat.shape[1]}, ...]; got {list(y.shape)}")
+        check_targets(y, y_hat.shape[1:2])
         return self.losses(y_hat, y.expand(len(y_hat), *y.shape))
 
     def losses(self, y_hat: Tensor, y: Tensor) -> Tensor:
@@ -60,10 +67,11 @@ class CriterionLoss(nn.Module):
             came = f"{list(target)} and answers {list(answer)}"
             raise ValueError(f"a target y must have the shape of an answer, or they would be broadcast; got {came}")
         loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
-        if loss.shape != (n_steps * batch_size,):
+        if not isinstance(loss, Tensor) or loss.shape != (n_steps * batch_size,):
+            came = f"shape {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
             raise ValueError(
                 f"criterion must return one loss per answer, shape [{n_steps * batch_size}] for {n_steps} steps of "
-                f"{batch_size} samples; got shape {list(loss.shape)}. From a mean over them no network can learn to "
+                f"{batch_size} samples; got {came}. From a mean over them no network can learn to "
                 'ponder per input. Use reduction="none", and reduce all dimensions but the first.'
             )
         return loss.view(n_steps, batch_size)
@@ -96,7 +104,7 @@ class RegularizationLoss(nn.Module):
 
     def forward(self, output: PonderOutput, mask: Tensor | None = None) -> Tensor:
         """Return a scalar, in nats. ValueError if the prior is a tensor of another length than N."""
-        log_p = output.log_p if mask is None else output.at(mask).log_p
+        log_p = asked_output(output, mask).log_p
         log_prior = make_log_prior(self.prior, len(log_p), self.repair)
         return kl_divergence(log_p, log_prior, self.direction).mean()
 
@@ -134,9 +142,7 @@ class FixedDepthLoss(CriterionLoss):
 
     def __init__(self, criterion: Criterion, every_step: bool) -> None:
         super().__init__(criterion)
-        if not isinstance(every_step, bool):
-            raise TypeError(f"every_step must be True or False; got {every_step!r} ({type(every_step).__name__})")
-        self.every_step = every_step
+        self.every_step = check_bool("every_step", every_step)
 
     def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> LossTerms:
         """y: [batch, ...] -> three scalars; there is no regularization."""
@@ -171,9 +177,7 @@ class ACTLoss(CriterionLoss):
 
         Where only the last time step is to be answered, give `output._replace(y_hat=output.y_hat[-1:])` and one target.
         """
-        if y.shape[:2] != output.y_hat.shape[:2]:
-            wanted = f"one target per time step and sample, as y_hat: {list(output.y_hat.shape[:2])} and more"
-            raise ValueError(f"y must have {wanted}; got {list(y.shape)}")
+        check_targets(y, check_type("output", output, ACTOutput).y_hat.shape[:2], "time step and sample")
         cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
         if mask is None:
             check_not_empty(output.steps)
@@ -181,7 +185,7 @@ class ACTLoss(CriterionLoss):
             cost = cost_by_time.sum(0).mean()
         else:
             check_not_empty(output.steps[check_mask("mask", mask, output.steps.shape)])
-            check_targets(y, mask)
+            check_targets(y, mask.shape, "value of mask")
             n_samples = mask.any(0).sum()
             reconstruction = self.losses(output.y_hat[mask][None], y[mask][None]).sum() / n_samples
             cost = cost_by_time[mask].sum() / n_samples

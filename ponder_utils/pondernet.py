@@ -102,7 +102,6 @@ class PonderNet(nn.Module):
             if len(halted) == len(rows):
                 break
             going = (~everywhere).nonzero().squeeze(1)
-            check_batch("the state that step returns", h, len(everywhere))
             rows, z, h, parameters = select_rows((rows, z, h, parameters), going)
             y_hat, halt_logits = y_hat.index_select(1, going), halt_logits.index_select(1, going)
         return Prediction(answer, steps, log_p_halt.exp(), computed)
@@ -125,4 +124,5 @@ class PonderNet(nn.Module):
             wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
             came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
             raise ValueError(f"step must return {wanted}; got {came}")
+        check_batch("the state that step returns", h, n_rows)
         return y_hat, h, halt_logits

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_choice, check_generator, check_int, check_real
+from ponder_utils._check import check_bool, check_choice, check_generator, check_int, check_real, check_type
 from ponder_utils.halting import PonderOutput, at_least_float32
 from ponder_utils.states import batched_tensors, map_states
 
@@ -39,7 +39,7 @@ def sample(output: PonderOutput, v: Tensor) -> Tensor:
 
     The same distribution as from a coin at every step, whichever other samples are still in the batch.
     """
-    return _first(output.log_survival <= v.log())
+    return _first(output.log_survival <= check_type("v", v, Tensor).log())
 
 
 def quantile(output: PonderOutput, q: float = 0.5) -> Tensor:
@@ -109,8 +109,8 @@ def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool = False
 
 def either(output: PonderOutput, rules: Sequence[Rule] = (confidence, settled)) -> Tensor:
     """Halt as soon as one of several rules does. Give them parameters with `functools.partial`."""
-    if not rules:
-        raise ValueError(f"rules must hold at least one rule; got {rules!r}")
+    if not isinstance(rules, Sequence) or not rules or not all(map(callable, rules)):
+        raise ValueError(f"rules must hold at least one rule, each a function; got {rules!r}")
     steps = torch.stack([rule(output) for rule in rules])  # [rules, batch]
     never = len(output.halt_logits) + 1
     first = torch.where(steps == 0, never, steps).amin(0)
@@ -168,17 +168,15 @@ def halting_steps(
     output: PonderOutput, rule: str | Rule, *, generator: torch.Generator | None = None, **parameters: Any
 ) -> Tensor:
     """Return the step, 1 to N, at which a rule stops each sample, as `PonderNet.predict` does: [batch]."""
-    max_steps = len(output.halt_logits)
+    max_steps = len(check_type("output", output, PonderOutput).halt_logits)
     rule, parameters = prepare(rule, parameters, output.halt_logits[0], max_steps, generator)
     return ask(rule, output, parameters, max_steps)
 
 
 def _answers(output: PonderOutput, classes: bool, weakest: bool = False) -> Tensor:
     """Return y_hat; if `weakest`, of several logits of a yes the one nearest to 0: where that is sure, all are."""
-    if not isinstance(classes, bool):
-        raise TypeError(f"classes must be True or False; got {classes!r}")
     y_hat = at_least_float32(output.y_hat)
-    if classes and y_hat.ndim < 3:
+    if check_bool("classes", classes) and y_hat.ndim < 3:
         raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(y_hat.shape)}")
     return y_hat.abs().flatten(2).amin(2) if weakest and not classes and y_hat.ndim > 2 else y_hat
 

@@ -10,7 +10,7 @@ from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average
 from ponder_utils.pondernet import PonderNet, Prediction
-from ponder_utils.states import map_states
+from ponder_utils.states import check_batch, map_batched
 from ponder_utils.steps import check_step, start, take_step
 
 PASSES = ("halted", "mean", "last")
@@ -62,7 +62,7 @@ class PonderSequence(nn.Module):
         """
         step, outputs = _FlaggedStep(self.step), []
         net = PonderNet(step, self.max_steps)
-        for x_t in _checked(x):
+        for x_t in _checked(x, state):
             output = net((x_t, state))
             state = self._pass_on(output, step.states, rule, parameters)
             outputs.append(output)
@@ -81,7 +81,7 @@ class PonderSequence(nn.Module):
         """
         step, parts = _FlaggedStep(self.step), []
         net = PonderNet(step, self.max_steps)
-        for x_t in _checked(x):
+        for x_t in _checked(x, state):
             if self.passes == "halted":
                 part = net.predict((x_t, state), rule, generator=generator, check_every=1, **parameters)
                 state = _states_at(part.steps, part.computed, step.states)
@@ -103,7 +103,7 @@ class PonderSequence(nn.Module):
             return _states_at(steps, torch.full_like(steps, self.max_steps), states)
         if self.passes == "mean":
             p = output.log_p.exp()  # [N, batch]
-            return map_states(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *states)
+            return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *states)
         return states[-1]
 
 
@@ -141,11 +141,12 @@ def _states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
     thought = computed >= torch.arange(1, len(states) + 1, device=steps.device)[:, None]  # [n, batch]
     place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
     at = place.gather(0, steps[None] - 1)[0] - 1
-    return map_states(lambda *parts: torch.cat(parts).index_select(0, at), *states)
+    return map_batched(lambda *parts: torch.cat(parts).index_select(0, at), *states)
 
 
-def _checked(x: Tensor) -> Tensor:
+def _checked(x: Tensor, state: Any) -> Tensor:
     if not isinstance(x, Tensor) or x.ndim < 3 or len(x) == 0:
         came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
         raise TypeError(f"x must be a tensor of shape [T, batch, inputs, ...] with T >= 1; got {came}")
+    check_batch("state", state, x.shape[1])
     return x

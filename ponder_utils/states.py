@@ -20,9 +20,13 @@ def hidden_state(state: Any) -> Tensor:
 def map_states(change: Callable[..., Any], *states: Any) -> Any:
     """Return the first state with every tensor replaced by `change`, given the tensors at its place in all states.
 
-    ValueError if what belongs to no sample, such as a count of the steps, differs between several states.
+    ValueError if what belongs to no sample, such as a count of the steps, differs between several states, or their
+    structure does.
     """
     first, *others = states
+    if any(_parts(other) != _parts(first) for other in others):
+        came = ", ".join(str(_parts(state)) for state in states[:4])
+        raise ValueError(f"state must have the same parts after each step; got {came}")
     if isinstance(first, Tensor) and (first.ndim or not others):
         return change(*states)
     if isinstance(first, MutableMapping):
@@ -42,9 +46,21 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
     return first
 
 
+def _parts(state: Any) -> Any:
+    """Return what must not change from step to step: which containers there are, and the names or number of parts."""
+    if isinstance(state, MutableMapping):
+        return set(state)
+    return len(state) if isinstance(state, tuple | list) else isinstance(state, Tensor)
+
+
+def map_batched(change: Callable[..., Any], *states: Any) -> Any:
+    """Return what `map_states` does, but keep a tensor without dimensions, which belongs to no sample."""
+    return map_states(lambda part, *others: change(part, *others) if part.ndim else part, *states)
+
+
 def select_rows(state: Any, rows: Tensor) -> Any:
     """Return the samples with these indices."""
-    return map_states(lambda part: part.index_select(0, rows) if part.ndim else part, state)
+    return map_batched(lambda part: part.index_select(0, rows), state)
 
 
 def first_tensor(x: Any) -> Tensor:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_int
+from ponder_utils._check import check_int, check_type
 from ponder_utils.cells import GRUCell, RNNCell, check_cell, start_cell
 from ponder_utils.states import hidden_state
 
@@ -32,7 +32,7 @@ def check_step(step: Any) -> Any:
 
 def start(step: Any, x: Any) -> tuple[Any, Any]:
     """Return what the step takes in place of x, and its first state: x and None if it has no method `start`."""
-    return step.start(x) if hasattr(step, "start") else (x, None)
+    return _returned("step.start", step.start(x), 2, "two things, z and h") if hasattr(step, "start") else (x, None)
 
 
 def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
@@ -49,11 +49,16 @@ def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor
 
 def take_step(step: Any, z: Any, h: Any) -> Any:
     """Return y_hat, the next state and halt_logit, as step(z, h) does; TypeError if it returns anything else."""
-    returned = step(z, h)
-    if not isinstance(returned, tuple | list) or len(returned) != 3:
+    y_hat, h, halt_logit = _returned("step", step(z, h), 3, "three things, y_hat, h and halt_logit")
+    return check_type("y_hat of step", y_hat, Tensor), h, check_type("halt_logit of step", halt_logit, Tensor)
+
+
+def _returned(what: str, returned: Any, n: int, wanted: str) -> Any:
+    """Return what a step returned if it has n parts, and is not a tensor that has as many rows."""
+    if not isinstance(returned, tuple | list) or len(returned) != n:
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
         advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
-        raise TypeError(f"step must return three things, y_hat, h and halt_logit; got {came}. {advice}")
+        raise TypeError(f"{what} must return {wanted}; got {came}. {advice}")
     return returned
 
 

@@ -132,7 +132,7 @@ def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
         assert len(first_tensor(state)) == 4
         doubled = map_states(lambda one, two: one + two, state, state)
         for one, two in zip(before, leaves_of(doubled), strict=True):
-            assert torch.equal(two, 2 * one) if isinstance(one, torch.Tensor) else two is one
+            assert torch.equal(two, 2 * one) if isinstance(one, torch.Tensor) and one.ndim else two is one
 
 
 @pytest.mark.parametrize("nothing", [None, (), {"mask": None}, 3, [torch.tensor(1.0)], "text"])

@@ -54,7 +54,7 @@ def test_targets_of_another_shape_are_refused_also_where_they_would_broadcast(n)
     """Also with as many samples as steps."""
     model = PonderNet(RNNStep(4, 8), n)
     x, y = torch.randn(n, 4), torch.randint(2, (n, 1)).float()
-    with pytest.raises(ValueError, match=rf"correct must return .*\[{n}, {n}\]; got .* and targets \[{n}, 1\]"):
+    with pytest.raises(ValueError, match=rf"y must .*\[{n}\]; got \[{n}, 1\]"):
         evaluate(model, x, y)
     evaluate(model, x, y[:, 0])
 
@@ -63,7 +63,7 @@ def test_targets_of_fewer_samples_are_refused():
     """One target broadcasts over all answers, and scores them by it."""
     model, x = PonderNet(RNNStep(4, 8), 5), torch.randn(50, 4)
     for y in (torch.ones(1), torch.ones(49), torch.ones(5)):
-        with pytest.raises(ValueError, match=rf"y must have one target per sample, \[50, ...\]; got \[{len(y)}\]"):
+        with pytest.raises(ValueError, match=rf"y must have one target per sample.*\[50, ...\]; got \[{len(y)}\]"):
             evaluate(model, x, y)
 
 
@@ -231,3 +231,16 @@ def test_nothing_to_score_is_refused():
             evaluate(model, *arguments)
     with pytest.raises(ValueError, match="mask goes with y"):
         evaluate(model, [(x, torch.zeros(5))], mask=torch.ones(5, dtype=torch.bool))
+
+
+def test_an_argument_of_another_kind_is_named():
+    model, x, y = PonderNet(RNNStep(4, 8), 6), torch.randn(6, 4), torch.ones(6)
+    for arguments, name in {
+        (x, tuple(y.tolist())): "y",
+        (x, y, y > 0): "correct",
+        ((x, y),): "x",
+        (x, y, class_correct): "y",  # also where there are as many steps as samples
+        (x, y * torch.nan): "y",
+    }.items():
+        with pytest.raises((TypeError, ValueError), match=rf"\b{name} must"):
+            evaluate(model, *arguments)

@@ -119,7 +119,7 @@ def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many(n_classes)
 
 
 def test_act_loss_refuses_targets_that_would_be_repeated_over_time():
-    message = r"y must have one target per time step and sample.*\[2, 2\] and more; got \[2\]"
+    message = r"y must have one target per time step and sample.*\[2, 2, ...\]; got \[2\]"
     with pytest.raises(ValueError, match=message):
         ACTLoss(squared, 0.1)(ACT_OUTPUT, ZEROS[0])
 
@@ -325,3 +325,20 @@ def test_a_mask_that_is_no_mask_is_refused_and_so_is_an_empty_one(loss):
         loss(out, y, torch.zeros(4, dtype=torch.bool))
     with pytest.raises(ValueError, match="empty batch"):
         loss(output(3, 0)[0], torch.zeros(0))
+
+
+def test_an_argument_of_another_kind_is_named():
+    out, _ = output(3, 4)
+    loss, y, nothing = PonderLoss(per_sample, 0.2), torch.ones(4), torch.zeros(4, dtype=torch.bool)
+    for call, name in (
+        (lambda: loss(out, y.tolist()), "y must"),
+        (lambda: loss(out, y.numpy()), "y must"),
+        (lambda: loss(y, out), "output must"),
+        (lambda: RegularizationLoss(0.2)(y), "output must"),
+        (lambda: RegularizationLoss(0.2)(out, nothing), "a mask"),
+        (lambda: ACTLoss(per_sample, 0.1)(out, y), "output must"),
+        (lambda: PonderLoss(nn.BCEWithLogitsLoss, 0.2), "criterion must"),
+        (lambda: PonderLoss(lambda y_hat, y: 1.0, 0.2)(out, y), "criterion must"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=name):
+            call()

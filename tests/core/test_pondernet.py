@@ -544,3 +544,30 @@ def test_an_empty_batch_gives_empty_answers():
         for rule in ("sample", "quantile", "fixed"):
             assert model.predict(torch.zeros(0, 4), rule, **parameters_of(rule, 2)).steps.shape == (0,)
         assert model.expectation(torch.zeros(0, 4)).y_hat.shape[0] == 0
+
+
+class Starts:
+    """Returns x alone, which two samples would make into z and h."""
+
+    def start(self, x):
+        return x
+
+    def __call__(self, z, h):
+        return z, h, z
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: PonderNet(Starts(), 2)(torch.zeros(2, 2)), "step.start"),
+        (lambda: PonderNet(lambda x, h: (x[:, 0], h, 1.0), 2)(x), "halt_logit"),
+        (lambda: model((x, x)), "x"),
+        (lambda: model(torch.zeros(4)), "x"),
+        (lambda: model.predict(x, "sample", v=0.5), "v"),
+        (lambda: model.predict(x, "either", rules=("confidence",)), "rules"),
+        (lambda: PonderNet(lambda x, h: (x[:, 0], torch.zeros(40), x[:, 1]), 2)(x), "the state"),
+    ],
+)
+def test_what_is_no_tensor_of_the_batch_is_named(call, name):
+    with pytest.raises((TypeError, ValueError), match=rf"{name}.* must"):
+        call()

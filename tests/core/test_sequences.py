@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from ponder_utils.act import ACT
+from ponder_utils.cells import GRUCell
 from ponder_utils.halting import halting_log_probs
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
@@ -310,3 +312,41 @@ def test_padded_time_steps_are_left_out_of_the_loss_by_a_mask():
     torch.testing.assert_close(torch.stack(found), wanted)
     found.total.backward()
     assert all(weight.grad.isfinite().all() for weight in model.parameters())
+
+
+class Carries:
+    """A running sum, and beside it what belongs to no sample, or a part more with every step."""
+
+    def __init__(self, grows=False):
+        self.grows = grows
+
+    def start(self, x):
+        return x, {"h": torch.zeros(len(x)), "scale": torch.tensor(0.5)}
+
+    def __call__(self, z, state):
+        h = state["scale"] * state["h"] + z.sum(1)
+        more = {f"part {len(state)}": h} if self.grows else {}
+        return h, state | {"h": h} | more, h
+
+
+@pytest.mark.parametrize("passes", PASSES)
+@pytest.mark.parametrize("max_steps", [1, 3])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_number_in_a_tensor_stands_for_all_samples_however_few_steps_there_are(passes, max_steps, batch):
+    model, x = PonderSequence(Carries(), max_steps, passes), torch.randn(T, batch, 3)
+    for state in (model.unroll(x, rule="quantile")[1], model.predict(x, "quantile").state):
+        assert state["scale"].shape == ()
+        assert state["h"].shape == (batch,)
+
+
+@pytest.mark.parametrize("passes", ["halted", "mean"])
+def test_a_state_that_changes_its_parts_is_refused(passes):
+    with pytest.raises(ValueError, match="state must have the same parts"):
+        PonderSequence(Carries(grows=True), 3, passes)(torch.randn(T, 2, 3))
+
+
+def test_a_state_of_another_batch_is_named():
+    for model in (PonderSequence(GRUStep(4, 8), 3), ACT(GRUCell(4, 8))):
+        for state in (torch.zeros(5, 8), torch.zeros(1, 8)):
+            with pytest.raises(ValueError, match="of state must"):
+                model.predict(torch.randn(T, 2, 3), state=state)
