@@ -1,7 +1,7 @@
 """Figures of networks that think about images of digits."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from ponder_course.common import style
+from ponder_course.common.runs import matching
+from ponder_course.common.store import Row
 from ponder_course.common.style import BLACK, GREY, Line, Points, legend, look, marks, panels, slide, spread, step_axis
-from ponder_course.common.verdicts import interval, verdict
+from ponder_course.common.verdicts import interval, span, verdict
+from ponder_course.mnist_rotation import experiment
 
 # The look of the first, second and third network of a figure: not in the red of what is wrong.
 LOOKS = (0, 2, 3)
@@ -60,6 +63,39 @@ def flat_line(
     return figure
 
 
+def at_each_step(rows: Mapping[str, Sequence[Row]], names: Mapping[str, str]) -> dict[str, list[Line]]:
+    """Return {network's name: [runs, N]}: the accuracy if all stop at step n. rows: {kind: runs}."""
+    return {name: [row["by_step"] for row in rows[kind]] for kind, name in names.items()}
+
+
+def left_to_themselves(rows: Mapping[str, Sequence[Row]], names: Mapping[str, str]) -> dict[str, Points]:
+    """Return the steps and accuracy of each run that halts by itself, on upright digits."""
+    return {name: [(row["steps"][0], row["accuracy"][0]) for row in rows[kind]] for kind, name in names.items()}
+
+
+def of_one_depth(stored: Sequence[Row], names: Mapping[str, str]) -> dict[str, Points]:
+    """Return the steps and accuracy of the stored runs that were trained for this number of steps alone."""
+    found: dict[str, Points] = {}
+    for kind, name in names.items():
+        fixed = [(n, row) for n in experiment.DEPTHS[kind] for row in matching(stored, **experiment.fixed(kind, n))]
+        found[name] = [(n, row["accuracy"][0]) for n, row in fixed]
+    return found
+
+
+def what_the_flat_line_says(curves: Sequence[Line]) -> str:
+    """Return in a sentence what the step changes of the CNN, from its runs, [runs, N]."""
+    changes = [100 * (max(curve) - min(curve)) for curve in curves]
+    if max(changes) < 1:
+        return "Stop it after step 1 or after step 20: CNN first reads just as well"
+    return f"CNN first: the step changes up to {max(changes):.1f} points"
+
+
+def losses_at_step_1(by_step: Mapping[str, Sequence[Line]]) -> list[str]:
+    """Return a line of text for each network: the points between its best step and step 1."""
+    losses = {name: [100 * (max(curve) - curve[0]) for curve in curves] for name, curves in by_step.items()}
+    return [f"  {name}: {span(points, '.1f')}" for name, points in losses.items()]
+
+
 @slide
 def over_angles(
     angles: Sequence[float], groups: Sequence[Mapping[str, Sequence[Line]]], labels: Sequence[str], border: float,
@@ -79,6 +115,31 @@ def over_angles(
     for ax in axes:  # when all are drawn: they may share their axis
         ax.set_ylim(bottom=0)
     return legend(figure, columns=2)
+
+
+def by_angle(rows: Mapping[str, Sequence[Row]], names: Mapping[str, str]) -> list[dict[str, list[Line]]]:
+    """Return the accuracy and the steps at every angle, {network's name: [runs, angles]} each. rows: {kind: runs}."""
+    return [
+        {name: [row[column] for row in rows[kind]] for kind, name in names.items()} for column in ("accuracy", "steps")
+    ]
+
+
+def what_the_angles_say(rows: Mapping[str, Sequence[Row]]) -> str:
+    """Return in a sentence whether every run falls in accuracy and the mean steps stay, up to 90 degrees."""
+    falls = min(row["accuracy"][0] - min(row["accuracy"]) for of_kind in rows.values() for row in of_kind)
+    rises = max(np.mean(experiment.sideways(of_kind)) for of_kind in rows.values())
+    if falls > 0.2 and rises <= 0:
+        return "Up to 90 degrees accuracy falls, and the mean steps do not rise"
+    return "Accuracy and steps, by angle"
+
+
+def right_upright_and_sideways(rows: Mapping[str, Sequence[Row]], names: Mapping[str, str]) -> list[str]:
+    """Return a line of text for each network at 0 and at 90 degrees: how many digits it reads."""
+    places = [(kind, angle, experiment.ANGLES.index(angle)) for kind in names for angle in (0, 90)]
+    right = [span([row["accuracy"][at] for row in rows[kind]], ".0%") for kind, _, at in places]
+    return [
+        f"{names[kind]}, {angle} degrees: {found} right" for (kind, angle, _), found in zip(places, right, strict=True)
+    ]
 
 
 class Difference(NamedTuple):
@@ -132,9 +193,83 @@ def forest(
     return figure if named else legend(figure, columns=len(groups))
 
 
+TRAINED_FOR = {"smoke": "a few seconds", "class": "two epochs or so", "paper": "20 epochs, and this session"}
+
+
+def found_in(row: Difference) -> str:
+    """Return the verdict on a row's first panel: "more", "fewer", "undecided" or "too few runs"."""
+    return verdict(row.panels[0]).partition(":")[0]
+
+
+def four_verdicts(trainings: Mapping[str, Mapping[str, Sequence[Row]]], names: Mapping[str, str]) -> list[Difference]:
+    """Return steps sideways less upright: a row for each kind of network and training, {training: {kind: runs}}."""
+    return [
+        Difference(f"{name},\n{training}", name, [experiment.sideways(rows[kind])])
+        for kind, name in names.items()
+        for training, rows in trainings.items()
+    ]
+
+
+def longer_or_shorter(rows: Sequence[Difference]) -> str:
+    """Return in a sentence what becomes of the CNN's change of steps, from the rows of its two trainings."""
+    first, then = map(found_in, rows[:2])
+    if first == "fewer" and then != "fewer":
+        return "Longer or shorter? Train on, and the fall of CNN first is gone"
+    return f"Longer or shorter? CNN first: {first}, then {then}"
+
+
+def two_losses(short: Sequence[Row], long: Sequence[Row]) -> list[Difference]:
+    """Return the write-ups' change of steps of the CNN by its loss, in stored runs of both lengths of training."""
+    trainings = {"two epochs or so": short, "up to 20 epochs": long}
+    early = [experiment.VARIANTS["loss of the batch"], experiment.LONG["loss of the batch, KL reversed"]]
+    return [
+        Difference(f"{loss},\n{training}", loss, [experiment.wider(matching(rows, **recipe))])
+        for loss, recipes in {"loss of each digit": [experiment.CNN] * 2, "early mean": early}.items()
+        for (training, rows), recipe in zip(trainings.items(), recipes, strict=True)
+    ]
+
+
+def what_the_losses_do(rows: Sequence[Difference]) -> str:
+    """Return in a sentence whether the steps fall with the early mean alone."""
+    each, early = (
+        [found_in(row) for row in rows if row.group == loss] for loss in ("loss of each digit", "early mean")
+    )
+    if set(early) == {"fewer"} and set(each) != {"fewer"}:
+        return "With the early mean the steps fall, however long it trains"
+    return "The two losses cannot be told apart"
+
+
+def bought_by_rules(trainings: Mapping[str, Sequence[Row]]) -> list[Difference]:
+    """Return the points that halting by each rule adds to the patches, below a heading for each training."""
+    found = []
+    for training, rows in trainings.items():
+        found.append(Difference(training))
+        for rule in ("sample", "quantile", "most_probable"):
+            points = [100 * gain for gain in experiment.gains(rows, rule)]
+            found.append(Difference(f"patches, {rule.replace('_', ' ')}", "patches", [points]))
+    return found
+
+
+def what_rules_buy(rows: Sequence[Difference]) -> str:
+    """Return in a sentence whether a rule beats the same number of steps for all."""
+    if "more" in [found_in(row) for row in rows if row.group]:
+        return "A rule beats the same number of steps for all"
+    return "No rule beats the same number of steps for all"
+
+
+def what_was_learnt(table: pd.DataFrame) -> str:
+    """Return in a sentence whether all networks of a log read, and in several steps."""
+    ends = table.groupby(["kind", "network"]).last()
+    if ends["accuracy"].min() < 0.8 or ends["steps"].min() < 2:
+        return "Not both have learnt to read in several steps"
+    return "Both learn to read, and both take several steps"
+
+
 @style.slide
-def draw_learning(table: pd.DataFrame, titles: Mapping[str, str], tops: Mapping[str, float]) -> Figure:
-    """Draw logged numbers: a line for each network, and where its kind ends."""
+def draw_learning(table: pd.DataFrame) -> Figure:
+    """Draw logged accuracy and steps: a line for each network, and where its kind ends."""
+    titles = {"accuracy": "right answers", "steps": "expected steps"}
+    tops = {"accuracy": 1.1, "steps": 1.1 * table["steps"].max()}
     figure, axes = style.panels(len(titles), width=4.1, height=3.5)
     for ax, (column, title) in zip(axes, titles.items(), strict=True):
         last = table.groupby(["kind", "network"], sort=False).last().groupby("kind", sort=False)
@@ -169,11 +304,19 @@ def draw_beside_prior(p: Mapping[str, Sequence[style.Line]], priors: Mapping[str
         for i, p_n in enumerate(networks):
             label = "$p_n$, each network" if i == 0 else None
             ax.plot(n, p_n, color=style.HALTING, linewidth=1, label=label)
-        prior = {"color": style.PRIOR, "marker": "o", "markersize": 4, "linestyle": ":"}
+        prior: dict[str, Any] = {"color": style.PRIOR, "marker": "o", "markersize": 4, "linestyle": ":"}
         ax.plot(n, priors[kind], **prior, label="$p_G(n)$, prior")
         ax.set(title=title, xlim=(0.3, len(n) + 0.7))
     axes[0].set_ylabel("probability to halt at $n$")
     return style.legend(figure, columns=3)
+
+
+def how_near_the_prior(p: Mapping[str, Sequence[style.Line]], priors: Mapping[str, style.Line]) -> str:
+    """Return in a sentence whether the CNN halts where its prior puts it, at half the patches' distance or less."""
+    away = {name: np.abs(np.mean(p[name], axis=0) - priors[name]).sum() / 2 for name in p}  # total variation
+    if 2 * away["CNN first"] < away["patches"]:
+        return "CNN first halts about where its prior puts it"
+    return "Neither network halts where its prior puts it"
 
 
 Image = Sequence[style.Line]  # [height, width], 0 is paper
