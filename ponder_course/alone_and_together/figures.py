@@ -1,21 +1,28 @@
 """Figures of forests: who points at whom, how many steps nodes take to find their roots, and whom they ask."""
 
+import math
 from collections.abc import Mapping, Sequence
+from statistics import mean, median_low
 
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc, FancyArrowPatch
 from numpy.typing import ArrayLike
+from torch import Tensor
 
+from ponder_course.alone_and_together import experiment as forests
 from ponder_course.common import style
 from ponder_course.common.machines import ARROW
+from ponder_course.common.store import Row
 from ponder_course.common.style import (
     ANSWER,
     BLACK,
     BLUE,
     DARK_GREY,
     DARK_ORANGE,
+    GREEN,
     GREY,
     HALTING,
     LIMIT,
@@ -27,6 +34,7 @@ from ponder_course.common.style import (
     step_axis,
 )
 from ponder_course.map_of_thought.figures import STEPS
+from ponder_utils import ForestTask, PonderNet
 
 ByDepth = Mapping[int, float]  # a number for each depth
 
@@ -73,6 +81,23 @@ def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
     return figure
 
 
+def of_several_trees(x: Tensor, y: Tensor, deepest: int = 5) -> tuple[list[int], list[int]]:
+    """Return parents and depths of the forest whose largest tree is the smallest, of those that are so deep.
+
+    x, y: parents and roots, [forests, nodes].
+    """
+    depth = ForestTask.depths(x)
+    largest_tree = torch.stack([roots.bincount().max() for roots in y])
+    picked = int((largest_tree + 100 * (depth.amax(1) < deepest)).argmin())
+    return x[picked].tolist(), depth[picked].tolist()
+
+
+def farthest_from_its_root(depths: Sequence[int]) -> str:
+    """The finding: which node is the deepest of a forest, the first of equals."""
+    deepest = max(depths)
+    return f"From node {depths.index(deepest)} it is {deepest} arrows to the root"
+
+
 @slide
 def against_depth(
     kinds: Mapping[str, Sequence[ByDepth]], limits: Mapping[str, ByDepth], border: int,
@@ -99,6 +124,76 @@ def against_depth(
     ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=DARK_GREY)
     ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, last + 0.5), ylim=(0, None))
     return figure
+
+
+def needed_by_depth(n_nodes: int, how: Mapping[str, str]) -> dict[str, dict[int, int]]:
+    """Return the steps that a node of each depth needs, of kinds {name: what it reads, "start" or "now"}."""
+    chain = forests.chains(1, n_nodes)
+    depth, limits = ForestTask.depths(chain)[0], {}
+    for kind, reads in how.items():
+        needed = ForestTask.needed_steps(chain, reads)[0]
+        limits[kind] = {int(d): int(needed[depth == d]) for d in depth.sort().values}
+    return limits
+
+
+def lines_by_depth(
+    found: Mapping[str, list[Row]], stored: Sequence[Row], how: Mapping[str, str], max_depth: int
+) -> tuple[dict[str, list[dict[int, float]]], list[dict[int, float]]]:
+    """Return mean steps by depth of the networks of each kind, and those of networks that have not learnt.
+
+    found: those trained here, by kind; stored: of all kinds. Where none of a kind has learnt, its lines are all.
+    """
+    lines, failed = {}, []
+    for kind, reads in how.items():
+        rows = found[kind] + [row for row in stored if row["reads"] == reads]
+        learnt = [row for row in rows if forests.has_learnt(row, max_depth)]
+        lines[kind] = [steps_by_depth(row) for row in learnt or rows]
+        failed += [steps_by_depth(row) for row in rows if learnt and not forests.has_learnt(row, max_depth)]
+    return lines, failed
+
+
+def steps_at_depth(lines: Mapping[str, Sequence[ByDepth]], depth: int) -> str:
+    """The finding: the mean steps at this depth, alone and together."""
+    alone, together = (mean([line[depth] for line in lines[kind]]) for kind in ("alone", "together"))
+    return f"Depth {depth}: {alone:.1f} steps alone, {together:.1f} together"
+
+
+def laws_of_news(last: int) -> dict[str, dict[int, int]]:
+    """Return the step at which news of the arrow k above a node can come, for each k below `last`, by (1)."""
+    return {
+        "alone": {k: max(1, k) for k in range(last)},
+        "together": {k: max(1, math.ceil(math.log2(k + 1))) for k in range(last)},
+    }
+
+
+def when_felt(felt: Mapping[str, Sequence[ByDepth]], laws: Mapping[str, ByDepth], border: int) -> Figure:
+    """Draw, as `against_depth` does, the step at which a turned arrow is felt by how far up it is, and the law."""
+    xlabel, ylabel = "how far up the arrow is turned", "step at which it is felt"
+    return against_depth(felt, laws, border, ylabel, xlabel, color=GREEN)
+
+
+def felt_too_soon(felt: Mapping[str, Sequence[ByDepth]], laws: Mapping[str, ByDepth]) -> str:
+    """The finding: how many turned arrows are felt before the law allows it."""
+    early = [line[k] < laws[kind][k] for kind, lines in felt.items() for line in lines for k in line]
+    return f"{sum(early)} of {len(early)} turned arrows are felt\nbefore a name can bring the news"
+
+
+@torch.no_grad()
+def whom(model: PonderNet, chain: Tensor, n_steps: int) -> tuple[Tensor, Tensor]:
+    """Return whom each node of a chain [1, nodes] reads the most, and its weight: [n_steps, nodes], both by depth."""
+    depth = ForestTask.depths(chain)[0]
+    weights = forests.whom_they_ask(model.step, chain, n_steps)[:, 0, depth.argsort()]
+    weight, node = weights.max(2)
+    return depth[node], weight
+
+
+def how_far_up(asks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
+    """The finding: how far up the last node reads at each step, alone and together. asks: as for `arcs`."""
+    far = {}
+    for kind, (target, _) in asks.items():
+        depths = np.asarray(target)
+        far[kind] = ", ".join(str(depths.shape[1] - 1 - node) for node in depths[:, -1].tolist())
+    return f"The last node reads {far['alone']} up alone,\nand {far['together']} up together"
 
 
 @slide
@@ -159,6 +254,34 @@ def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
     return figure
 
 
+def who_learnt(found: list[Row], stored: Sequence[Row], max_depth: int) -> list[Row]:
+    """Return the networks that read what others know now and have learnt; all that were trained here if none has."""
+    rows = found + [row for row in stored if row["reads"] == "now"]
+    return [row for row in rows if forests.has_learnt(row, max_depth)] or found
+
+
+def right_and_halting(
+    rows: Sequence[Row], depths: Sequence[int] | ByDepth, N: int
+) -> tuple[dict[int, int], dict[int, float]]:
+    """Return by depth the first step at which most nodes are right, the median of all networks, and when they halt.
+
+    A network that is never right there counts as N steps.
+    """
+
+    def first_right(row: Row, d: int) -> int:
+        by_step = row["by_depth"].get(d, row["by_depth"].get(str(d)))["by_step"]
+        return next((n for n, right in enumerate(by_step, 1) if right > 0.5), N)
+
+    right_from = {d: median_low(first_right(row, d) for row in rows) for d in depths}
+    return right_from, {d: mean(steps_by_depth(row)[d] for row in rows) for d in depths}
+
+
+def right_before_it_can_know(right_from: ByDepth, can_know: ByDepth) -> str:
+    """The finding: at which depths nodes are right before they can know."""
+    depths = [str(d) for d in right_from if right_from[d] < can_know[d]]
+    return f"Right a step before it can know: depths {', '.join(depths)}"
+
+
 @slide
 def right_by_depth(kinds: Mapping[str, Sequence[ByDepth]], border: int) -> Figure:
     """Draw the fraction of nodes that are right, by depth, a line for each network: the first kind blue, others red."""
@@ -176,6 +299,64 @@ def right_by_depth(kinds: Mapping[str, Sequence[ByDepth]], border: int) -> Figur
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
     ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
     return figure
+
+
+def right_beyond(row: Row, max_depth: int) -> float:
+    """Return the fraction right of the nodes that are deeper than in training."""
+    deep = [part for d, part in row["by_depth"].items() if int(d) > max_depth]
+    return sum(part["right"] * part["nodes"] for part in deep) / sum(part["nodes"] for part in deep)
+
+
+def worst_beyond(found: Mapping[str, Sequence[Row]], max_depth: int) -> list[str]:
+    """Say for each kind what the worst of its networks has right, of nodes deeper than in training."""
+    return [f"{kind} {min(right_beyond(row, max_depth) for row in rows):.2%}" for kind, rows in found.items()]
+
+
+def beyond_training(
+    found: Mapping[str, Sequence[Row]], stored: Sequence[Row], how: Mapping[str, str], max_depth: int
+) -> dict[str, dict[str, str]]:
+    """Return a table of what the worst networks do: those trained here, of each kind, and stored ones that learnt."""
+    table = {}
+    for kind, reads in how.items():
+        groups = {f"{kind}: yours": found[kind]}
+        of_kind = [row for row in stored if row["reads"] == reads]
+        learnt = [row for row in of_kind if forests.has_learnt(row)]
+        if learnt:
+            groups[f"{kind}: stored, the {len(learnt)} of {len(of_kind)} that have learnt"] = learnt
+        for name, rows in groups.items():
+            table[name] = {
+                "right, worst network": f"{min(right_beyond(row, max_depth) for row in rows):.2%}",
+                "halts before (1), worst network": f"{max(row['early'] for row in rows):.2%}",
+            }
+    return table
+
+
+def who_never_slept(rows: Sequence[Row], max_depth: int) -> str:
+    """The finding: how many deep nodes are right in networks, together, that never slept."""
+    beyond = [right_beyond(row, max_depth) for row in rows if row["reads"] == "now"]
+    return f"Who never slept: {min(beyond):.0%} to {max(beyond):.0%} of nodes right beyond depth 8"
+
+
+def smallest_to_largest(values: Sequence[float], form: str) -> str:
+    """Return both ends of some values, such as "0.9 to 1.0", or one where both are written alike."""
+    ends = [format(end, form) for end in (min(values), max(values))]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def by_head_and_certainty(found: Mapping[str, Sequence[Row]], levels: Sequence[float] = (0.9, 0.99)) -> dict:
+    """Return a table of nodes right and mean steps, of each kind, stopped by the halting head or by certainty."""
+    table = {}
+    for kind, rows in found.items():
+        ways = {"the halting head": [[row["nodes"], row["steps"]] for row in rows]}
+        for q in levels:
+            ways[f"certain by {q}"] = [row["certainty"][q] for row in rows]
+        for way, points in ways.items():
+            table[f"{kind}: {way}"] = {
+                "nodes right": smallest_to_largest([point[0] for point in points], ".1%"),
+                "mean steps": smallest_to_largest([point[1] for point in points], ".1f"),
+                "needed": f"{rows[0]['needed']:.1f}",
+            }
+    return table
 
 
 @slide

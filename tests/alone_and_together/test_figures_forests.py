@@ -4,12 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 from drawn import check, pairs, points, written
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Arc
 
+from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
-from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
+from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, GREEN, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
 
 PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.0, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
@@ -190,3 +192,107 @@ def test_a_program_stands_on_the_colours_of_its_steps():
         assert abs(ground - letters) > 1
     assert bar.get_ylabel() == "steps taken"
     assert bar.get_yticks().tolist() == [1, 2, 3, 4]
+
+
+HOW = {"alone": "start", "together": "now"}
+
+
+def row(reads="now", right=(1.0, 0.5), by_step=(0.4, 0.6, 0.9), keys=int, **more):
+    """A run measured at depths 1 and 9, of 30 nodes and of 10."""
+    parts = zip((1, 9), right, (30, 10), strict=True)
+    by_depth = {
+        keys(d): {"right": part, "nodes": nodes, "steps": d / 2, "by_step": list(by_step)} for d, part, nodes in parts
+    }
+    return {"reads": reads, "by_depth": by_depth, "early": 0.25, "needed": 4.0, **more}
+
+
+def test_the_forest_drawn_has_several_trees_and_is_deep_enough():
+    chain, stars, pairs_of = [0, 0, 1, 2, 3, 4], [0, 0, 0, 3, 3, 3], [0, 0, 1, 3, 3, 4]
+    x = torch.tensor([chain, stars, pairs_of])
+    y = torch.tensor([[0] * 6, [0, 0, 0, 3, 3, 3], [0, 0, 0, 3, 3, 3]])
+    assert draw.of_several_trees(x, y, deepest=5) == (chain, [0, 1, 2, 3, 4, 5])
+    assert draw.of_several_trees(x, y, deepest=2) == (pairs_of, [0, 1, 2, 0, 1, 2])
+    assert draw.farthest_from_its_root([0, 1, 2, 0, 1, 2]) == "From node 2 it is 2 arrows to the root"
+
+
+def test_needs_are_those_of_a_chain():
+    limits = draw.needed_by_depth(6, HOW)
+    assert limits == {"alone": {0: 1, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5}, "together": {0: 1, 1: 1, 2: 2, 3: 2, 4: 3, 5: 3}}
+    laws = draw.laws_of_news(5)
+    assert laws == {"alone": {0: 1, 1: 1, 2: 2, 3: 3, 4: 4}, "together": {0: 1, 1: 1, 2: 2, 3: 2, 4: 3}}
+
+
+def test_networks_that_have_not_learnt_are_apart_unless_there_are_no_others():
+    good, bad = row(), row(right=(0.5, 0.5))
+    line = {1: 0.5, 9: 4.5}
+    found = {"alone": [bad], "together": [bad, good]}
+    stored = [row(reads="now", keys=str), row(reads="now", right=(0.1, 0.1))]
+    lines, failed = draw.lines_by_depth(found, stored, HOW, 8)
+    assert lines == {"alone": [line], "together": [line, line]}
+    assert failed == [line, line]
+    assert draw.who_learnt([bad, good], stored, 8) == [good, stored[0]]
+    assert draw.who_learnt([bad], stored[1:], 8) == [bad]
+    at_nine = {"alone": [{9: 8.0}, {9: 9.04}], "together": [{9: 4.0}]}
+    assert draw.steps_at_depth(at_nine, 9) == "Depth 9: 8.5 steps alone, 4.0 together"
+
+
+def test_nodes_deeper_than_in_training_are_counted_in_the_worst_network():
+    found = {"alone": [row("start"), row("start", right=(1.0, 0.25))], "together": [row()]}
+    assert draw.right_beyond(found["alone"][1], 8) == 0.25
+    assert draw.right_beyond(found["alone"][1], 0) == (30 + 2.5) / 40
+    assert draw.worst_beyond(found, 8) == ["alone 25.00%", "together 50.00%"]
+    stored = [row("now", right=(1.0, 0.75), keys=str), row("now", right=(0.0, 0.0))]
+    halts = {"halts before (1), worst network": "25.00%"}
+    assert draw.beyond_training(found, stored, HOW, 8) == {
+        "alone: yours": {"right, worst network": "25.00%"} | halts,
+        "together: yours": {"right, worst network": "50.00%"} | halts,
+        "together: stored, the 1 of 2 that have learnt": {"right, worst network": "75.00%"} | halts,
+    }
+    assert draw.who_never_slept([*stored, row("start", right=(1.0, 0.9))], 8) == (
+        "Who never slept: 0% to 75% of nodes right beyond depth 8"
+    )
+
+
+def test_being_right_is_the_median_of_the_networks_and_halting_the_mean():
+    rows = [row(), row(by_step=(0.9, 1.0, 1.0)), row(by_step=(0.1, 0.2, 0.3), keys=str)]
+    right_from, halts_at = draw.right_and_halting(rows, [1, 9], 7)
+    assert right_from == {1: 2, 9: 2}
+    assert halts_at == {1: 0.5, 9: 4.5}
+    assert draw.right_and_halting(rows[2:], [1], 7)[0] == {1: 7}
+    found = draw.right_before_it_can_know({1: 1, 2: 2, 9: 3}, {1: 1, 2: 3, 9: 4})
+    assert found == "Right a step before it can know: depths 2, 9"
+
+
+def test_whom_a_network_reads_is_told_by_depth():
+    torch.manual_seed(0)
+    model = draw.PonderNet(forests.make_step("now", 5, 8), 4).eval()
+    chain = forests.chains(1, 5, torch.Generator().manual_seed(1))
+    depth = draw.ForestTask.depths(chain)[0].tolist()
+    target, weight = draw.whom(model, chain, 3)
+    weights = forests.whom_they_ask(model.step, chain, 3)[:, 0]
+    for n in range(3):
+        for node, d in enumerate(depth):
+            assert target[n, d] == depth[int(weights[n, node].argmax())]
+            assert weight[n, d] == weights[n, node].max()
+    asks = {"alone": ALONE, "together": TOGETHER}
+    assert draw.how_far_up(asks) == "The last node reads 1, 2 up alone,\nand 1, 3 up together"
+
+
+def test_turned_arrows_that_are_felt_too_soon_are_counted():
+    felt = {"alone": [{0: 1, 3: 2}, {0: 1, 3: 3}], "together": [{0: 0, 3: 2}]}
+    laws = draw.laws_of_news(4)
+    assert draw.felt_too_soon(felt, laws) == "2 of 6 turned arrows are felt\nbefore a name can bring the news"
+    (ax,) = draw.when_felt(felt, laws, 2).axes
+    lines = [line for kind in felt.values() for line in kind]
+    assert points(ax, color=GREEN, linestyle="--") == [pairs(line, line.values()) for line in lines]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("how far up the arrow is turned", "step at which it is felt")
+
+
+def test_the_table_of_the_head_and_of_certainty_has_both_ends():
+    certain = {0.9: [0.8, 3.0, 0.1], 0.99: [0.9, 4.0, 0.2]}
+    rows = [row(nodes=0.5, steps=2.0, certainty=certain), row(nodes=0.75, steps=2.04, certainty=certain)]
+    assert draw.by_head_and_certainty({"alone": rows}) == {
+        "alone: the halting head": {"nodes right": "50.0% to 75.0%", "mean steps": "2.0", "needed": "4.0"},
+        "alone: certain by 0.9": {"nodes right": "80.0%", "mean steps": "3.0", "needed": "4.0"},
+        "alone: certain by 0.99": {"nodes right": "90.0%", "mean steps": "4.0", "needed": "4.0"},
+    }
