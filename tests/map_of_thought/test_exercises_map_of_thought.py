@@ -1,0 +1,57 @@
+"""The checks of lesson 07's exercises pass on right answers, and fail on the stubs and on plausible wrong ones."""
+
+import torch
+from exercises import Exercises, each
+
+import ponder_utils
+from ponder_course.map_of_thought.experiment import with_both_colours
+from ponder_utils.tasks.mazes import distances
+
+
+def first_maze():
+    """The maze that the reader of lesson 07 colours."""
+    x, _ = ponder_utils.MazeTask(5).batch(200, torch.Generator().manual_seed(4))
+    return x[with_both_colours(x)[0]]
+
+
+def without_walls(x):
+    return torch.cat([torch.ones_like(x[:, :1]), x[:, 1:]], 1)
+
+
+EXERCISES = Exercises("07_map_of_thought", MazeTask=ponder_utils.MazeTask, shown=first_maze())
+
+WRONG = {
+    "slowest_place": [
+        lambda: (9, 5, 7),  # the distance: one step less
+        lambda: (8, 4, 8),  # counted from 0
+        lambda: (2, 1, 8),  # a wall
+        lambda: (1, 1, 7),  # needs long, but others longer
+    ],
+    "steps_through_walls": [
+        lambda x: ponder_utils.MazeTask.needed_steps(x),  # round the corners
+        lambda x: ponder_utils.MazeTask.needed_steps(torch.ones_like(x)),  # stars everywhere
+        lambda x: ponder_utils.MazeTask.needed_steps(x.index_fill_(1, torch.tensor(0), 1.0)),  # changes the mazes
+        lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)) - 1,  # distances
+    ],
+}
+RIGHT = {
+    "slowest_place": [lambda: (3, 5, 8), lambda: (9, 9, 8)],
+    "steps_through_walls": [
+        lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)),
+        lambda x: distances(torch.ones_like(x[:, 0]), x[:, 1] + x[:, 2]) + 1,
+    ],
+}
+
+
+def test_checks_fail_on_the_stubs_and_pass_on_the_solutions():
+    EXERCISES.check_stubs_and_solutions()
+
+
+@each(WRONG)
+def test_checks_fail_on_plausible_wrong_answers(task, answer):
+    assert not EXERCISES.accepts(task, answer)
+
+
+@each(RIGHT)
+def test_checks_accept_any_right_form(task, answer):
+    assert EXERCISES.accepts(task, answer)
