@@ -2,11 +2,13 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import mean
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -14,6 +16,7 @@ from pandas import DataFrame
 from torch import Tensor
 
 from ponder_course.common import style
+from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import (
     ANSWER,
@@ -28,9 +31,11 @@ from ponder_course.common.style import (
     slide,
     step_axis,
 )
-from ponder_course.common.verdicts import interval, welch
-from ponder_course.parity.experiment import has_learnt
+from ponder_course.common.verdicts import count, interval, span, welch
+from ponder_course.parity import papers_size
+from ponder_course.parity.experiment import FORMS, LAMBDA_PS, has_learnt, outcomes
 from ponder_utils.evaluation import Score
+from ponder_utils.pondernet import PonderNet
 
 OTHERS = ("not learnt", "crashed")  # outcomes of runs that are counted and not drawn
 UNDECIDED = "#777777"
@@ -141,6 +146,35 @@ def rises(
     return figure if alone else legend(figure, columns=2)
 
 
+def rises_of_large(rows: Sequence[Row], titles: Sequence[str]) -> DataFrame:
+    """Return the table of `rises` for the large networks with either divergence, a row for each setting and seed.
+
+    titles: of the paper's divergence, and of the reversed.
+    """
+    table = outcomes(by_seed(rows)).replace({"loss": dict(zip(FORMS, (*titles, "textbook"), strict=True))})
+    return table[(table["size"] == "large") & (table["loss"] != "textbook")]
+
+
+def rises_and_difference(table: DataFrame, titles: Sequence[str]) -> Figure:
+    """Draw the `rises` of both divergences, and the difference with its 99 % interval."""
+    figure = rises(table, (-2.0, 1.6), "steps: largest $k$ minus $k$ = 1", titles, level=0.99)
+    figure.axes[-1].title.set_text("reversed less the paper's")
+    return figure
+
+
+def who_rises_more(table: DataFrame, titles: Sequence[str]) -> str:
+    """Return in a sentence at which priors the second divergence rises more than the first, or less, by 99 %."""
+    sides: dict[str, list[str]] = {"more": [], "less": [], "undecided": []}
+    for lambda_p in LAMBDA_PS:
+        of_prior = table[(table["outcome"] == "learnt") & (table["lambda_p"] == lambda_p)]
+        first, second = (of_prior["rise"][of_prior["loss"] == title].tolist() for title in titles)
+        _, low, high = welch(first, second, level=0.99)
+        sides["more" if low > 0 else "less" if high < 0 else "undecided"].append(f"{lambda_p:g}")
+    found = [f"{side} than the paper's at {' and '.join(sides[side])}" for side in ("more", "less") if sides[side]]
+    undecided = f"at {len(sides['undecided'])} of {len(LAMBDA_PS)} priors undecided"
+    return f"Reversed rises {', '.join(found) or 'no more and no less'};\n{undecided}"
+
+
 def draw_against_k(ax: Axes, k: Sequence[int], networks: Sequence[Row], column: str, border: int, **line: Any) -> None:
     """Draw a line for each network, grey if it has not learnt; beyond the border of training the panel is grey.
 
@@ -223,9 +257,9 @@ def draw_halting(moments: Sequence[Row], prior: style.Line, hard_k: int, last: i
             (0.81, style.DARK_ORANGE, hard_k, "hard"),
         ):
             text = f"{name}, $k$ = {k}: {row[f'{name} right']:.0%}"
-            place = {"transform": ax.transAxes, "ha": "right", "va": "top"}
+            place: dict[str, Any] = {"transform": ax.transAxes, "ha": "right", "va": "top"}
             ax.text(1, height, text, color=colour, fontweight="bold", **place)
-    grey = {"color": "#777777", "fontweight": "bold", "ha": "left", "va": "bottom"}
+    grey: dict[str, Any] = {"color": "#777777", "fontweight": "bold", "ha": "left", "va": "bottom"}
     axes[0].text(3.2, prior[2] + 0.02, "prior", **grey)
     for ax in axes[::2]:
         ax.set_ylabel("$p_n$")
@@ -234,7 +268,46 @@ def draw_halting(moments: Sequence[Row], prior: style.Line, hard_k: int, last: i
     return figure
 
 
+def widest_gap(logged: Sequence[Row]) -> int:
+    """Return at which moment easy inputs are furthest ahead of hard ones in right answers."""
+    gaps = [row["easy right"] - row["hard right"] for row in logged]
+    return gaps.index(max(gaps))
+
+
+def nearest_to_prior(logged: Sequence[Row], prior: style.Line) -> int:
+    """Return the moment at which both distributions are closest to the prior."""
+
+    def away(row: Row) -> float:
+        return sum(float(np.abs(np.subtract(row[name], prior)).sum()) for name in ("easy", "hard"))
+
+    return min(range(len(logged)), key=lambda moment: away(logged[moment]))
+
+
+def film(logged: Sequence[Row], moment: int, prior: style.Line, hard_k: int, last: int) -> Figure:
+    """Draw where a network halts at the start, nearest to its prior, at this moment and at the end of training."""
+    moments = (0, nearest_to_prior(logged, prior), moment, -1)
+    return draw_halting([logged[at] for at in moments], prior, hard_k, last)
+
+
 IN_ORDER = "First to the prior, then a hump: on easy inputs first"
+
+
+def in_which_order(logged: Sequence[Row], moment: int, prior: style.Line) -> str:
+    """Return in a sentence whether, after the prior, the hump comes on easy inputs first, as at this moment."""
+    row = logged[moment]
+    first_easy = max(row["easy"]) > max(row["hard"]) and row["easy right"] - row["hard right"] > 0.1
+    after_the_prior = 0 < nearest_to_prior(logged, prior) < moment
+    return IN_ORDER if after_the_prior and first_easy else "The mass moves from step 1"
+
+
+def logs(of_kind: Mapping[str, Sequence[tuple[PonderNet, Sequence[Row]]]]) -> pd.DataFrame:
+    """Return a row for each evaluation of each network, with its kind and its number: for `draw_learning`."""
+    return pd.DataFrame(
+        {"kind": kind, "network": k, **row}
+        for kind, pairs in of_kind.items()
+        for k, (_, log) in enumerate(pairs)
+        for row in log
+    )
 
 
 def apart(heights: style.Line, gap: float) -> list[float]:
@@ -280,6 +353,46 @@ def draw_steps(
 def signed(change: float) -> str:
     """The change with its sign, and a minus as long as a plus."""
     return f"{change:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def are_right(rows: Sequence[Row]) -> list[bool]:
+    """Return of each network whether it is right on 99 % of its inputs, on average over k."""
+    return [mean(row["accuracy"]) >= 0.99 for row in rows]
+
+
+def what_the_seed_does(more: Mapping[str, Sequence[float]]) -> str:
+    """Return in a sentence how far apart networks are that differ in their seed alone, for the kind furthest apart.
+
+    more: {kind: steps at the largest k less steps at k = 1, of each network}.
+    """
+    furthest = max(more.values(), key=lambda changes: max(changes) - min(changes))
+    low, high = min(furthest), max(furthest)
+    if high - low < 0.5:
+        return f"{signed(low)} to {signed(high)} steps on harder inputs:\nthe seed hardly matters"
+    return f"Longer on harder inputs?\nFrom {signed(low)} to {signed(high)} steps, by seed alone"
+
+
+def cost_of_harder_inputs(more: Mapping[str, Sequence[float]], k: int) -> str:
+    """Return the answer to the lesson's first bet: what the largest k costs all networks."""
+    changes = [change for of_kind in more.values() for change in of_kind]
+    cost = f"{signed(min(changes))} to {signed(max(changes))} steps"
+    return f"Bet 1: k = {k} instead of k = 1 costs your {len(changes)} networks {cost}"
+
+
+def steps_by_ones(counted: Mapping[str, Sequence[Row]], learnt: Mapping[str, Sequence[bool]]) -> Figure:
+    """Draw steps by the number of +1s, with the variance that this number and k explain. counted: {title: networks}."""
+    steps = {title: [row["by_ones"] for row in rows] for title, rows in counted.items()}
+    ends = {
+        title: ["{ones:.0%}, $k$ {k:.0%}".format(**row["explained"]) for row in rows] for title, rows in counted.items()
+    }
+    longest = max(len(line) for lines in steps.values() for line in lines)
+    return draw_steps(steps, range(longest), "elements that are +1", ends, learnt)
+
+
+def what_the_ones_explain(here: Iterable[Row], stored: Iterable[Row]) -> str:
+    """Return in a sentence in how many networks the number of +1s explains more of the steps than k does."""
+    more = [[row["explained"]["ones"] - row["explained"]["k"] for row in rows] for rows in (here, stored)]
+    return "The +1s explain more than k does\nin {} networks here, {} stored".format(*(count(of, 0) for of in more))
 
 
 @style.slide
@@ -339,6 +452,27 @@ def draw_own_time(
 GAIN = 0.05  # "at no fixed step": at least five points fewer right answers at the best of them
 
 
+def own_and_fixed(rows: Iterable[Row]) -> dict[float, list[tuple[float, float]]]:
+    """Return {lambda_p: (accuracy by itself, accuracy at its best fixed step) of each stored run that has learnt}."""
+    compared: dict[float, list[tuple[float, float]]] = {}
+    for row in filter(has_learnt, rows):
+        best = max(map(mean, zip(*row["by_step"], strict=True)))  # by_step: [k, N]
+        compared.setdefault(row["lambda_p"], []).append((mean(row["accuracy"]), best))
+    return dict(sorted(compared.items()))
+
+
+def what_own_time_gains(mine: Score, compared: Mapping[float, Sequence[tuple[float, float]]]) -> str:
+    """Return in a sentence what a network of the reader gains by halting by itself, else how many stored ones do."""
+    own, best = mine.accuracy, max(mine.accuracy_by_step)
+    gains = [by_itself - fixed for pairs in compared.values() for by_itself, fixed in pairs]
+    if own - best >= GAIN:
+        return f"{own:.0%} right when it halts by itself, at most {best:.0%} at any one step"
+    if not gains:
+        return f"Here one step does for all: {best:.0%} right, by itself {own:.0%}"
+    yours = f"Yours: one step for all gets {best:.0%}, halting by itself {own:.0%}."
+    return f"{yours}\nStored: {count(gains, GAIN)} lose five points or more at any fixed step"
+
+
 @style.slide
 def draw_learning(table: pd.DataFrame) -> Figure:
     """Draw accuracy and steps over training: a line for each network, dashed for the second kind.
@@ -352,9 +486,9 @@ def draw_learning(table: pd.DataFrame) -> Figure:
         ends = []
         for which, (kind, networks) in enumerate(table.groupby("kind", sort=False)):
             for i, (_, network) in enumerate(networks.groupby("network")):
-                look = {"color": colour, "linestyle": style.DASHES[which]}
                 label = kind if i == 0 else None
-                ax.plot(network["update"], network[column], **look, label=label)
+                dashes = style.DASHES[which]
+                ax.plot(network["update"], network[column], color=colour, linestyle=dashes, label=label)
                 ends.append(network[column].iloc[-1])
         if column == "steps":
             gap = 0.07 * table["steps"].max()
@@ -397,6 +531,46 @@ def draw_traces(
 def stays_right(answer: Tensor, p: Tensor, odd: float) -> bool:
     """Whether the answer is right from the most probable step on."""
     return bool(((answer > 0.5) == bool(odd))[p.argmax() :].all())
+
+
+def least_and_most_right(
+    stopped: Mapping[str, Sequence[Score]], networks: Mapping[str, Sequence[PonderNet]], titles: Mapping[str, str]
+) -> dict[str, PonderNet]:
+    """Return the networks that are right least and right most often at the last step, {title: network}."""
+    at_the_end = {
+        (kind, i): score.accuracy_by_step[-1] for kind, scores in stopped.items() for i, score in enumerate(scores)
+    }
+    in_order = sorted(at_the_end, key=at_the_end.__getitem__)
+    return {f"network {i}, {titles[kind]}": networks[kind][i] for kind, i in (in_order[0], in_order[-1])}
+
+
+def signs(x: Tensor) -> str:
+    """Return the elements of one input, [1, elements], as signs in a row, such as "+ 0 +"."""
+    return " ".join({-1: "\N{MINUS SIGN}", 0: "0", 1: "+"}[round(element)] for element in x[0].tolist())
+
+
+@torch.no_grad()
+def on_their_way(shown: Mapping[str, PonderNet], x: Tensor, odd: float, prior: float) -> tuple[Figure, str]:
+    """Draw one input, [1, elements], on its way through the steps of two networks, and say where its answer stays."""
+    outputs = [model(x) for model in shown.values()]
+    answers = [output.y_hat.sigmoid()[:, 0] for output in outputs]
+    halting = [output.halt_logits.sigmoid()[:, 0].tolist() for output in outputs]
+    p = [output.log_p.exp()[:, 0] for output in outputs]
+    by_title = {title: answer.tolist() for title, answer in zip(shown, answers, strict=True)}
+    figure = draw_traces(by_title, halting, [p_n.tolist() for p_n in p], odd, prior)
+    stays = [stays_right(answer, p_n, odd) for answer, p_n in zip(answers, p, strict=True)]
+    return figure, "Left the answer passes by, right it stays" if stays == [False, True] else "One input, two networks"
+
+
+def learnt_by_method(rows: Sequence[Row]) -> list[str]:
+    """Return a line of text for each method at the paper's size: how many learn it, and their steps at k = 1 and 64."""
+    lines = []
+    for name in papers_size.METHODS:
+        of_method = matching(rows, network=name)
+        good = [row["steps"] for row in of_method if papers_size.accuracy_within(row) >= 0.95]
+        ends = "  ".join(span([steps[k - 1] for steps in good], ".0f") for k in (1, 64))
+        lines.append(f"{name}: {len(good)} of {len(of_method)} learn it; steps at k = 1 and 64:  {ends}")
+    return lines
 
 
 METHODS = (

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from drawn import bars, check, pairs, points, written
 from scipy import stats
 
@@ -18,6 +19,7 @@ from ponder_course.common.style import (
     PRIOR,
 )
 from ponder_course.parity import figures as draw
+from ponder_course.parity.experiment import SIZES
 from ponder_course.parity.figures import (
     METHODS,
     SHADES,
@@ -33,6 +35,7 @@ from ponder_course.parity.figures import (
     draw_traces,
 )
 from ponder_utils.evaluation import Score
+from ponder_utils.halting import PonderOutput, halting_log_probs
 
 K, P_G = [1, 2, 3], [0.5, 0.3, 0.2]
 BY_STEP = [[0.5, 0.6, 0.9], [0.4, 0.8, 0.7]]
@@ -340,3 +343,122 @@ def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
     for ax in draw.by_ones({"below": flat, "above": upwards}, [4, 8]).axes:
         assert ax.get_ylim()[0] == 0
         assert ax.get_ylim()[1] > 20  # the panel that reaches highest
+
+
+HALFWAY = [  # of training: easy inputs come to the prior first, then the hump, on easy inputs first
+    {"update": 0, "easy": [1.0, 0, 0], "hard": [1.0, 0, 0], "easy right": 0.5, "hard right": 0.5},
+    {"update": 1, "easy": [0.6, 0.2, 0.2], "hard": P_G, "easy right": 0.6, "hard right": 0.5},
+    {"update": 2, "easy": [0, 0.9, 0.1], "hard": [0.3, 0.4, 0.3], "easy right": 1.0, "hard right": 0.6},
+    {"update": 3, "easy": [0, 1.0, 0], "hard": [0, 1.0, 0], "easy right": 1.0, "hard right": 1.0},
+]
+
+
+def test_the_film_shows_the_start_the_prior_the_moment_and_the_end():
+    assert draw.widest_gap(HALFWAY) == 2
+    assert draw.nearest_to_prior(HALFWAY, P_G) == 1
+    axes = draw.film(HALFWAY, 2, P_G, 8, last=3).axes
+    assert [ax.get_title() for ax in axes] == [f"{update} updates" for update in range(4)]
+    assert draw.in_which_order(HALFWAY, 2, P_G) == draw.IN_ORDER
+    for moment, rows in ((1, HALFWAY), (3, HALFWAY), (1, HALFWAY[1:])):  # too early; no gap; the prior comes first
+        assert draw.in_which_order(rows, moment, P_G) == "The mass moves from step 1"
+
+
+def test_logs_are_a_row_for_each_evaluation():
+    table = draw.logs({"a": [(None, HALFWAY[:2])], "b": [(None, HALFWAY[:1]), (None, HALFWAY[2:])]})
+    assert list(zip(table["kind"], table["network"], table["update"], strict=True)) == [
+        ("a", 0, 0), ("a", 0, 1), ("b", 0, 0), ("b", 1, 2), ("b", 1, 3),
+    ]  # fmt: skip
+
+
+def test_what_the_seed_does_is_said_of_the_kind_that_is_furthest_apart():
+    more = {"a": [0.1, 0.4], "b": [-1.0, 2.04]}
+    apart = "Longer on harder inputs?\nFrom \N{MINUS SIGN}1.0 to +2.0 steps, by seed alone"
+    assert draw.what_the_seed_does(more) == apart
+    near = draw.what_the_seed_does({"a": more["a"]})
+    assert near == "+0.1 to +0.4 steps on harder inputs:\nthe seed hardly matters"
+    cost = "Bet 1: k = 8 instead of k = 1 costs your 4 networks \N{MINUS SIGN}1.0 to +2.0 steps"
+    assert draw.cost_of_harder_inputs(more, 8) == cost
+    assert draw.are_right([{"accuracy": [1.0, 0.98]}, {"accuracy": [1.0, 0.97]}]) == [True, False]
+
+
+def test_steps_by_ones_end_in_what_the_count_explains():
+    rows = [{"by_ones": [1.0, 2.0, 3.0], "explained": {"ones": 0.9, "k": 0.2}}]
+    (ax,) = draw.steps_by_ones({"one": rows}, {"one": [True]}).axes
+    assert points(ax, color=HALTING) == [pairs([0, 1, 2], [1.0, 2.0, 3.0])]
+    assert written(ax) == ["90%, $k$ 20%"]
+    other = [{"explained": {"ones": 0.1, "k": 0.2}}]
+    expected = "The +1s explain more than k does\nin 1 of 1 networks here, 1 of 3 stored"
+    assert draw.what_the_ones_explain(iter(rows), rows + other * 2) == expected
+
+
+def test_what_own_time_gains_is_said_of_the_readers_network_or_else_of_stored_ones():
+    setting = {"elements": 2, "k_max": 2, "accuracy": [1.0, 1.0], "by_step": [[1.0, 0.5], [0.5, 0.9]]}
+    rows = [
+        setting | {"lambda_p": 0.9},
+        setting | {"lambda_p": 0.1},
+        setting | {"lambda_p": 0.1, "accuracy": [1.0, 0.6]},
+    ]
+    compared = draw.own_and_fixed(rows)
+    assert [*compared.items()] == [(0.1, [(1.0, 0.75)]), (0.9, [(1.0, 0.75)])]
+    gaining, alike = Score(0.95, 2.0, [0.5, 0.6], P_G), Score(0.95, 2.0, [0.5, 0.94], P_G)
+    found = "95% right when it halts by itself, at most 60% at any one step"
+    assert draw.what_own_time_gains(gaining, compared) == found
+    stored = "Yours: one step for all gets 94%, halting by itself 95%.\nStored: 2 of 2 lose five points or more"
+    assert draw.what_own_time_gains(alike, compared).startswith(stored)
+    assert draw.what_own_time_gains(alike, {}) == "Here one step does for all: 94% right, by itself 95%"
+
+
+def test_who_rises_more_is_by_welch_at_each_prior():
+    rows = []
+    for lambda_p, reversed_rises in ((0.1, [2.0, 2.1, 1.9]), (0.3, [-2.0, -2.1, -1.9]), (0.5, [0.0, 0.1, -0.1])):
+        for loss, rises in (("log space", [0.0, 0.1, -0.1]), ("log space, reversed", reversed_rises)):
+            for seed, rise in enumerate(rises):
+                setting = {"elements": 8, "k_max": 8, "loss": loss, "lambda_p": lambda_p, "seed": seed, "stopped": 0}
+                rows.append({**setting, "accuracy": [1.0] * 8, "steps": [3.0] + [3.0 + rise] * 7})
+    n_small = SIZES["small"]["elements"]
+    small = [{**rows[0], "elements": n_small, "k_max": n_small, "accuracy": [1.0] * n_small, "steps": [3.0] * n_small}]
+    table = draw.rises_of_large(rows + small + [{**rows[0], "loss": "textbook"}], ["a", "b"])
+    assert len(table) == len(rows)
+    assert set(table["loss"]) == {"a", "b"}
+    expected = "Reversed rises more than the paper's at 0.1, less than the paper's at 0.3;\nat 3 of 5 priors undecided"
+    assert draw.who_rises_more(table, ["a", "b"]) == expected
+    alike = table[table["lambda_p"] == 0.5]
+    assert draw.who_rises_more(alike, ["a", "b"]).startswith("Reversed rises no more and no less;")
+    titles = [ax.get_title() for ax in draw.rises_and_difference(table, ["a", "b"]).axes]
+    assert titles == ["a", "b", "reversed less the paper's"]
+
+
+class Fixed(torch.nn.Module):
+    """Answers and halts as it is set to, whatever the input."""
+
+    def __init__(self, answers):
+        super().__init__()
+        self.answers = answers
+
+    def forward(self, x):
+        y_hat = torch.tensor(self.answers)[:, None]
+        halt_logits = torch.zeros(len(self.answers), 1)
+        return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
+
+
+def test_two_networks_on_their_way_are_those_least_and_likeliest_right_at_the_end():
+    scores = {"a": [Score(1, 1, [0.1, 0.7], P_G), Score(1, 1, [0.9, 0.6], P_G)], "b": [Score(1, 1, [0.1, 0.9], P_G)]}
+    passes, stays = Fixed([2.0, -2.0]), Fixed([2.0, 3.0])
+    shown = draw.least_and_most_right(scores, {"a": [None, passes], "b": [stays]}, {"a": "A", "b": "B"})
+    assert shown == {"network 1, A": passes, "network 0, B": stays}
+    x = torch.tensor([[1.0, 0.0, -1.0]])
+    figure, finding = draw.on_their_way(shown, x, 1.0, 0.3)
+    assert finding == "Left the answer passes by, right it stays"
+    assert draw.on_their_way(shown, x, 0.0, 0.3)[1] == "One input, two networks"
+    for ax, model in zip(figure.axes, shown.values(), strict=False):
+        drawn = points(ax, color=ANSWER)[0]
+        assert drawn == pairs([1, 2], torch.tensor(model.answers).sigmoid().tolist())
+    assert draw.signs(x) == "+ 0 \N{MINUS SIGN}"
+
+
+def test_each_method_says_how_many_learn_and_their_steps_at_both_ends():
+    row = {"network": "ACT", "k_max": 64, "accuracy": [1.0] * 64, "steps": [3.0, *[5.0] * 62, 9.0]}
+    rows = [row, {**row, "accuracy": [0.5] * 64}]
+    lines = {line.partition(":")[0]: line for line in draw.learnt_by_method(rows)}
+    assert lines["ACT"] == "ACT: 1 of 2 learn it; steps at k = 1 and 64:  3  9"
+    assert lines["PonderNet"] == "PonderNet: 0 of 0 learn it; steps at k = 1 and 64:  no runs  no runs"
