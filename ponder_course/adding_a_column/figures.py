@@ -1,6 +1,7 @@
 """Figures of columns of numbers: which digits are carried, and how long a network stops to think at each number."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
+from torch import Tensor
 
-from ponder_course.common import style
+from ponder_course.adding_a_column import experiment as columns
+from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
 from ponder_course.common.runs import matching
+from ponder_course.common.store import Row
 from ponder_course.common.style import (
     ANSWER,
     BLUE,
@@ -32,6 +36,7 @@ from ponder_course.common.style import (
     panels,
     slide,
 )
+from ponder_utils import ColumnTask, PonderSequence
 
 ByNeed = Mapping[int, float]  # a number for each need
 
@@ -115,6 +120,39 @@ def trace(
     return figure
 
 
+def trace_of(model: PonderSequence, x: Tensor, N: int) -> tuple[Figure, list[int], list[int], int]:
+    """Draw the trace of a network on one column x [T, 1, 1, width], halting at lambda_n >= 0.5, within N steps.
+
+    Returns the figure, the steps needed and taken at each number, and how many sums are right.
+    """
+    found = PonderSequence(model.step, N).eval().predict(x, "threshold", q=0.5)
+    sums = found.y_hat[:, 0] > 0
+    right = sums == (ColumnTask.answers(x)[:, 0] > 0.5)
+    needed, taken = ColumnTask.needed_steps(x)[:, 0].tolist(), found.steps[:, 0].tolist()
+    figure = trace(x[:, 0, 0], sums, ColumnTask.travelled(x)[:, 0], taken, needed, right)
+    return figure, needed, taken, int(right.all(1).sum())
+
+
+def any_column(model: PonderSequence, x: Tensor, N: int) -> Callable[[int], tuple[Figure, str]]:
+    """Return what draws one of the columns x [T, columns, 1, width], counted from 1, and says which, for `explore`."""
+    return lambda column: (trace_of(model, x[:, column - 1 : column], N)[0], f"Column {column}.")
+
+
+def long_and_short_stops(x: Tensor) -> int:
+    """Return which of the columns x [T, columns, 1, width] has the most needs of 8 and more beside those of 1 or 2."""
+    needs = ColumnTask.needed_steps(x)
+    return int(((needs[1:] >= 8).sum(0) * (needs[1:] <= 2).sum(0)).argmax())
+
+
+def stops_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
+    """The finding: how many steps a network takes where it needs the most."""
+    longest = max(range(len(needed)), key=needed.__getitem__)
+    return (
+        f"It stops longest where the carry travels farthest:\n{taken[longest]} steps at number "
+        f"{longest + 1}, which needs {needed[longest]}"
+    )
+
+
 @slide
 def against_need(
     networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0
@@ -140,6 +178,18 @@ def against_need(
     return figure
 
 
+def learnt_and_not(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the networks that have learnt, all of them if none has, and the others."""
+    learnt = [row for row in rows if columns.has_learnt(row)] or list(rows)
+    return learnt, [row for row in rows if row not in learnt]
+
+
+def steps_where_41_are_needed(lines: Sequence[ByNeed]) -> str:
+    """The finding: the mean steps of each network at a need of 41, from the fewest to the most."""
+    taken = [line.get(41, math.nan) for line in lines]
+    return f"Where 41 steps are needed, networks take {min(taken):.1f} to {max(taken):.1f}"
+
+
 @slide
 def by_time(kinds: Mapping[str, tuple[str, Sequence[Line]]], border: int, ylabel: str = "sums right") -> Figure:
     """Draw the fraction of right sums at each number of long columns, a line for each network: {name: (colour, lines)}.
@@ -159,6 +209,12 @@ def by_time(kinds: Mapping[str, tuple[str, Sequence[Line]]], border: int, ylabel
     handles, names = ax.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names))
     return figure
+
+
+def thinking_on_harms(halting: Sequence[Line], all_steps: Sequence[Line]) -> str:
+    """The finding: in how many networks the last sum is right less often if every number takes all steps."""
+    worse = sum(thinks[-1] < halts[-1] for thinks, halts in zip(all_steps, halting, strict=True))
+    return f"Thinking on harms the last sum in {worse} of {len(halting)} networks"
 
 
 @slide
@@ -181,6 +237,19 @@ def saving(widths: Line, needed: Line, taken: Sequence[Line]) -> Figure:
     return figure
 
 
+def spent_by_width(rows: Sequence[Mapping[int, Row]]) -> tuple[list[int], list[float], list[list[float]]]:
+    """Return the widths, the mean need at each, and the mean steps of each network. rows: of `columns.waiting`."""
+    widths = list(columns.WIDTHS)
+    needed = [rows[0][width]["needed"] for width in widths]
+    return widths, needed, [[row[width]["computed"] for width in widths] for row in rows]
+
+
+def worst_case_saved(widths: Line, taken: Sequence[Line]) -> str:
+    """The finding: how many times the steps of each network the worst case of the widest numbers is."""
+    gains = [widths[-1] / line[-1] for line in taken]
+    return f"With {widths[-1]} digits the worst case needs {verdicts.span(gains, '.0f')} times their steps"
+
+
 def _name(ax: Axes, x: float, y: float, text: str, colour: str, above: bool) -> None:
     dark = DARK_GREY if colour == GREY else colour
     ax.text(x, y * (1.12 if above else 0.88), text, color=dark, ha="right", va="bottom" if above else "top")
@@ -190,6 +259,46 @@ def steps_by_need(row: dict, name: str) -> dict[int, float]:
     """Return the mean steps for each need that three numbers or more have, in this test of a run."""
     found = row[name]["by_need"].items()
     return {int(need): steps for need, (numbers, steps, _) in found if numbers >= 3}
+
+
+def measured(model: PonderSequence, sizes: Mapping[str, tuple[int, int, int]]) -> dict[str, Any]:
+    """Return what `columns.measure` says of a network in each test, {name: (digits, numbers, columns)}.
+
+    "all N": the fraction of right sums at each number of the "long" columns, if every number takes N steps.
+    """
+    row: dict[str, Any] = {}
+    for name, (digits, numbers, n_columns) in sizes.items():
+        row[name] = columns.measure(model, columns.draw_columns(digits, numbers, n_columns), digits + 10, q=0.5)
+    N = sizes["long"][0] + 10
+    row["all N"] = columns.measure(model, columns.draw_columns(*sizes["long"]), N, "fixed", step=N)["right"]
+    return row
+
+
+def sums_and_steps(rows: Sequence[Row], widths: Mapping[str, int]) -> list[dict[str, str]]:
+    """Return a row of a table for each network and test: {name of the test: its digits}."""
+    table = []
+    for i, row in enumerate(rows, 1):
+        for name, digits in widths.items():
+            part = row[name]
+            table.append({
+                "": f"network {i}, {digits} digits",
+                "sums right": f"{part['sums']:.2%}", "mean steps": f"{part['steps']:.2f}",
+                "needed": f"{part['needed']:.2f}", "too early": f"{part['early']:.2%}",
+                "correlation": f"{part['correlation']:.3f}",
+            })  # fmt: skip
+    return table
+
+
+def sums_by_kind(kinds: Mapping[str, Sequence[Row]], wide: int) -> dict[str, dict[str, str]]:
+    """Return a table of right sums in each test, and mean steps, over all stored networks of each kind, if any."""
+    tests = {"sums right": "trained", f"{wide} digits": "wide", "100 numbers": "long"}
+    table = {}
+    for kind, rows in kinds.items():
+        if rows:
+            sums = {label: verdicts.span([row[test]["sums"] for row in rows], ".0%") for label, test in tests.items()}
+            steps = verdicts.span([row["trained"]["steps"] for row in rows], ".1f")
+            table[kind] = {"networks": str(len(rows)), **sums, "mean steps": steps}
+    return table
 
 
 LOOKS = {  # kind and hyperparameter: name, colour, dashes
@@ -222,6 +331,46 @@ def by_level(rows: list, what: str, first: int = 1, by_time: bool = False) -> Fi
     axes[0].set(xlabel=what, ylabel="wrong answers, %", ylim=(-2, None))
     axes[1].set(xlabel="time step" if by_time else what, ylabel="mean steps", ylim=(0, None))
     return style.legend(figure, 4)
+
+
+NAMES = {kind: name for kind, (name, *_) in LOOKS.items()}
+NAMES |= {("ACT", price): f"ACT, price {price}" for price in (0.03, 0.3)}
+
+
+def wrong_and_steps(rows: list) -> pd.DataFrame:
+    """Return a table of wrong sequences and of steps, a row for each kind and hyperparameter of NAMES that has runs."""
+    lines = {}
+    for (kind, value), name in NAMES.items():
+        if group := matching(rows, kind=kind, hyperparameter=value):
+            wrong = [100 * row["sequence_error"] for row in group]
+            lines[name] = {
+                "networks": len(group),
+                "wrong sequences, %: mean": f"{verdicts.interval(wrong)[0]:.1f}",
+                "and range": verdicts.span(wrong, ".1f"),
+                "mean steps": verdicts.span([row["mean_steps"] for row in group], ".2f"),
+                "correlation of steps and difficulty": verdicts.span([row["follows"] for row in group], ".2f"),
+            }
+    return pd.DataFrame(lines).T
+
+
+@style.slide
+def trace_over_text(row: dict) -> Figure:
+    """Draw the steps and the entropy at each character of the text that a run has read as its "trace"."""
+    read, steps, entropy = (row["trace"][name] for name in ("read", "steps", "entropy"))
+    figure, axes = panels(2, width=10, height=2.1, rows=2, sharex=True)
+    places = range(len(read))
+    axes[0].bar(places, steps, color=HALTING, width=0.8)
+    axes[0].set(ylabel="steps", yticks=range(max(steps) + 1))
+    axes[1].plot(places, entropy, color=style.DARK_GREY, linewidth=1.4)
+    axes[1].set(ylabel="entropy, bits", ylim=(0, None), xlim=(-0.6, len(read) - 0.4))
+    for place in places:
+        if read[place] in " .,":
+            axes[1].axvline(place, color=style.PALE_GREY, linewidth=1, zorder=0)
+    axes[1].set_xticks(places, list(read), fontsize=11)
+    axes[1].tick_params(axis="x", length=0)
+    for ax in axes:
+        ax.grid(axis="x", visible=False)
+    return figure
 
 
 def by_need(row: dict) -> dict[int, float]:
