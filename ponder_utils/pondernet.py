@@ -38,17 +38,17 @@ class PonderNet(nn.Module):
         self.step = check_step(step)
         self.max_steps = check_int("max_steps", max_steps, 1)
 
-    def forward(self, x: Any) -> PonderOutput:
-        """Run all N steps, as training does."""
+    def forward(self, x: Any, max_steps: int | None = None) -> PonderOutput:
+        """Run all N steps, as training does. max_steps: another N than that of the network, in this call."""
         n_rows = first_tensor(x).shape[0]
         z, h = start(self.step, x)
-        y_hat, _, halt_logits = self._unroll(z, h, self.max_steps, n_rows)
+        y_hat, _, halt_logits = self._unroll(z, h, self._cap(max_steps), n_rows)
         return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
 
     @torch.no_grad()
     def predict(
         self, x: Any, rule: str | rules.Rule = "sample", *, generator: torch.Generator | None = None,
-        check_every: int | None = None, **parameters: Any,
+        check_every: int | None = None, max_steps: int | None = None, **parameters: Any,
     ) -> Prediction:  # fmt: skip
         """Think about x until the halting rule says stop.
 
@@ -62,34 +62,36 @@ class PonderNet(nn.Module):
             generator: for "sample": the same seed gives the same answers.
             check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
                 `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`.
+            max_steps: another N than that of the network, in this call.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
         ValueError or TypeError if an argument is not as above.
         """
         if check_every is not None:
             check_int("check_every", check_every, 1)
+        max_steps = self._cap(max_steps)
         like = first_tensor(x)
         if rule in ("fixed", rules.fixed):
-            check_every = check_int("step", parameters.get("step"), 1, self.max_steps)
+            check_every = check_int("step", parameters.get("step"), 1, max_steps)
         z, h = start(self.step, x)
         check_batch("what step.start returns", (z, h), like.shape[0])
         rows = torch.arange(like.shape[0], device=like.device)  # the samples that still think
         computed = torch.zeros_like(rows)
         n = 0
-        while n < self.max_steps:
+        while n < max_steps:
             stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
-            stride = min(stride, self.max_steps - n)
+            stride = min(stride, max_steps - n)
             new_y_hat, h, new_logits = self._unroll(z, h, stride, len(rows))
             if n == 0:
                 y_hat, halt_logits = new_y_hat, new_logits
-                stop, parameters = rules.prepare(rule, parameters, halt_logits[0], self.max_steps, generator)
+                stop, parameters = rules.prepare(rule, parameters, halt_logits[0], max_steps, generator)
                 answer, log_p_halt = torch.zeros_like(y_hat[0]), torch.zeros_like(at_least_float32(halt_logits[0]))
                 steps = torch.zeros_like(halt_logits[0], dtype=torch.int64)
             else:
                 y_hat, halt_logits = torch.cat([y_hat, new_y_hat]), torch.cat([halt_logits, new_logits])
             n += stride
             computed.index_fill_(0, rows, n)
-            so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == self.max_steps))
-            halt_at = rules.ask(stop, so_far, parameters, self.max_steps)
+            so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == max_steps))
+            halt_at = rules.ask(stop, so_far, parameters, max_steps)
             everywhere = (halt_at[:, None] > 0).flatten(1).all(1)
             halted = everywhere.nonzero().squeeze(1)
             if len(halted) == 0:
@@ -107,16 +109,21 @@ class PonderNet(nn.Module):
         return Prediction(answer, steps, log_p_halt.exp(), computed)
 
     @torch.no_grad()
-    def expectation(self, x: Any, activation: Callable[[Tensor], Tensor] | None = None) -> Prediction:
+    def expectation(
+        self, x: Any, activation: Callable[[Tensor], Tensor] | None = None, max_steps: int | None = None
+    ) -> Prediction:
         """Run all steps, and average the answers, or what `activation` makes of them, with weights p_n.
 
         With `torch.sigmoid` the average is one of probabilities, which sampling gives on average; without, of logits.
         """
-        y_hat, _, log_p = self(x)
+        y_hat, _, log_p = self(x, max_steps)
         y_hat = y_hat if activation is None else activation(y_hat)
-        all_steps = torch.full(log_p.shape[1:], self.max_steps, device=log_p.device)
-        computed = torch.full(log_p.shape[1:2], self.max_steps, device=log_p.device)
+        all_steps = torch.full(log_p.shape[1:], len(log_p), device=log_p.device)
+        computed = torch.full(log_p.shape[1:2], len(log_p), device=log_p.device)
         return Prediction(average(log_p.exp(), y_hat), all_steps, torch.ones_like(log_p[0]), computed)
+
+    def _cap(self, max_steps: int | None) -> int:
+        return self.max_steps if max_steps is None else check_int("max_steps", max_steps, 1)
 
     def _unroll(self, z: Any, h: Any, n_steps: int, n_rows: int) -> tuple[Tensor, Any, Tensor]:
         y_hat, h, halt_logits = unroll(self.step, z, h, n_steps)

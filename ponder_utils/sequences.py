@@ -46,22 +46,26 @@ class PonderSequence(nn.Module):
         self.max_steps = check_int("max_steps", max_steps, 1)
         self.passes = check_choice("passes", passes, PASSES)
 
-    def forward(self, x: Tensor, rule: str | rules.Rule = "sample", **parameters: Any) -> PonderOutput:
+    def forward(
+        self, x: Tensor, rule: str | rules.Rule = "sample", max_steps: int | None = None, **parameters: Any
+    ) -> PonderOutput:
         """Run all N steps at each time step of x [T, batch, inputs, ...]; see `unroll`."""
-        return self.unroll(x, rule=rule, **parameters)[0]
+        return self.unroll(x, rule=rule, max_steps=max_steps, **parameters)[0]
 
     def unroll(
-        self, x: Tensor, state: Any = None, rule: str | rules.Rule = "sample", **parameters: Any
+        self, x: Tensor, state: Any = None, rule: str | rules.Rule = "sample", max_steps: int | None = None,
+        **parameters: Any,
     ) -> tuple[PonderOutput, Any]:  # fmt: skip
         """Run all N steps at each time step of x [T, batch, inputs, ...], from this state (None: that of `start`).
 
         Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. So losses and
         rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step.
         rule: says at which step it halts, for passes="halted": a name or a function as in `ponder_utils.rules`.
+        max_steps: another N than that of the network, in this call.
         ValueError or TypeError if an argument is not as above.
         """
         step, outputs = _FlaggedStep(self.step), []
-        net = PonderNet(step, self.max_steps)
+        net = PonderNet(step, self.max_steps if max_steps is None else max_steps)
         for x_t in _checked(x, state):
             output = net((x_t, state))
             state = self._pass_on(output, step.states, rule, parameters)
@@ -71,7 +75,7 @@ class PonderSequence(nn.Module):
     @torch.no_grad()
     def predict(
         self, x: Tensor, rule: str | rules.Rule = "sample", *, state: Any = None,
-        generator: torch.Generator | None = None, **parameters: Any,
+        generator: torch.Generator | None = None, max_steps: int | None = None, **parameters: Any,
     ) -> SequencePrediction:  # fmt: skip
         """Think at each time step of x [T, batch, inputs, ...] until the rule says stop, and read on.
 
@@ -80,7 +84,7 @@ class PonderSequence(nn.Module):
         Arguments are those of `PonderNet.predict` and of `unroll`. Call `eval()` first.
         """
         step, parts = _FlaggedStep(self.step), []
-        net = PonderNet(step, self.max_steps)
+        net = PonderNet(step, self.max_steps if max_steps is None else max_steps)
         for x_t in _checked(x, state):
             if self.passes == "halted":
                 part = net.predict((x_t, state), rule, generator=generator, check_every=1, **parameters)
@@ -90,7 +94,7 @@ class PonderSequence(nn.Module):
                 steps = rules.halting_steps(output, rule, generator=generator, **parameters)
                 rows = torch.arange(len(steps), device=steps.device)
                 p_halt = output.log_p[steps - 1, rows].exp()
-                part = Prediction(output.y_hat[steps - 1, rows], steps, p_halt, torch.full_like(steps, self.max_steps))
+                part = Prediction(output.y_hat[steps - 1, rows], steps, p_halt, torch.full_like(steps, net.max_steps))
                 state = self._pass_on(output, step.states, rule, parameters)
             parts.append(part)
         y_hat, steps, p_halt, computed = (torch.stack(values) for values in zip(*parts, strict=True))
@@ -100,7 +104,7 @@ class PonderSequence(nn.Module):
         """Return the state for the next time step, of the states after all N steps."""
         if self.passes == "halted":
             steps = rules.halting_steps(output, rule, **parameters)
-            return _states_at(steps, torch.full_like(steps, self.max_steps), states)
+            return _states_at(steps, torch.full_like(steps, len(states)), states)
         if self.passes == "mean":
             p = output.log_p.exp()  # [N, batch]
             return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *states)

@@ -99,7 +99,7 @@ def halt(
     model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any
 ) -> tuple[SequencePrediction, Tensor]:  # fmt: skip
     """Return what a network answers to columns x, and which of its whole sums are right: bool [T, batch]."""
-    answer = PonderSequence(model.step, N, model.passes).eval().predict(x, rule, **parameters)
+    answer = model.eval().predict(x, rule, max_steps=N, **parameters)
     return answer, ((answer.y_hat > 0) == (ColumnTask.answers(x) > 0.5)).all(2)
 
 

@@ -185,7 +185,7 @@ def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> dict[str, An
     """
     reads = model.step.step.reads
     y, depth, needed = ForestTask.answers(x), ForestTask.depths(x), ForestTask.needed_steps(x, reads)
-    output = PonderNet(model.step, N).eval()(x)
+    output = model.eval()(x, max_steps=N)
     right = output.y_hat.argmax(-1) == y
     steps = halting_steps(output, "threshold", q=q)
     halted = right.gather(0, steps[None] - 1)[0]

@@ -133,7 +133,7 @@ def measure(model: PonderNet, x: Tensor, q: float = 0.5) -> dict[str, Any]:
     y, needed = task.answers(x), task.needed_steps(x)
     is_question = x[:, :, 0] == N_VARIABLES + DIGITS
     depth = task.arrows(x) - 1 - is_question.long()
-    output = PonderNet(model.step, TEST_STEPS).eval()(x)
+    output = model.eval()(x, max_steps=TEST_STEPS)
     right = output.y_hat.argmax(-1) == y  # [N, programs, statements]
     steps = halting_steps(output, "threshold", q=q)
     halted = right.gather(0, steps[None] - 1)[0]
@@ -193,7 +193,7 @@ def as_text(x: Tensor) -> list[str]:
 def run(seed: int, **setting: Any) -> dict[str, Any]:
     """Train a network on programs, and measure it; "example": the steps that it takes in that program."""
     model = learn(seed, **setting)
-    taken = PonderNet(model.step, TEST_STEPS).eval().predict(example(), "threshold").steps[0].tolist()
+    taken = model.eval().predict(example(), "threshold", max_steps=TEST_STEPS).steps[0].tolist()
     return rounded(measure(model, test_programs()) | {"example": taken})
 
 

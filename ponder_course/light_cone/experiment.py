@@ -82,9 +82,8 @@ def validation(task: Any) -> Callable[..., Row]:
 @torch.no_grad()
 def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
     """Return what a network answers, and how it halts, at each of N steps, as in evaluation."""
-    longer = PonderNet(model.step, N)
-    with modes_kept(longer):
-        return longer.eval()(x)
+    with modes_kept(model):
+        return model.eval()(x, max_steps=N)
 
 
 @torch.no_grad()

@@ -128,7 +128,7 @@ def measure(model: PonderNet, x: Tensor, N: int, rule: str = "threshold", q: flo
     """
     y = MazeTask.answers(x)
     asked = y >= 0
-    output = PonderNet(model.step, N).eval()(x)
+    output = model.eval()(x, max_steps=N)
     steps = halting_steps(output, rule, q=q)
     right = ((output.y_hat > 0) == (y > 0.5)) | ~asked  # [N, mazes, height, width]
     halted = right.gather(0, steps[None] - 1)[0]

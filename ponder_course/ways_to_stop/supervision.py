@@ -33,10 +33,12 @@ class ProgressiveNet(PonderNet):
     and k in 1..N - n, drawn for each batch (Bansal et al. 2022, arXiv:2202.05826, Sec. 3.2).
     """
 
-    def forward(self, x: Any) -> PonderOutput | ProgressiveOutput:  # type: ignore[override]
-        """x: as for `PonderNet`. In training the result is a `ProgressiveOutput`."""
+    def forward(  # type: ignore[override]
+        self, x: Any, max_steps: int | None = None
+    ) -> PonderOutput | ProgressiveOutput:
+        """x, max_steps: as for `PonderNet`. In training N is its own, and the result a `ProgressiveOutput`."""
         if not self.training:
-            return super().forward(x)
+            return super().forward(x, max_steps)
         n = int(torch.randint(self.max_steps, ()))
         k = int(torch.randint(1, self.max_steps - n + 1, ()))
         z, h = start(self.step, x)

@@ -571,3 +571,23 @@ class Starts:
 def test_what_is_no_tensor_of_the_batch_is_named(call, name):
     with pytest.raises((TypeError, ValueError), match=rf"{name}.* must"):
         call()
+
+
+@pytest.mark.parametrize("n", [1, 3, 9])
+def test_another_cap_in_one_call_is_that_of_another_network(n):
+    model, x = PonderNet(GRUStep(4, 8), 5).eval(), torch.randn(40, 4)
+    other = PonderNet(model.step, n).eval()
+    for found, wanted in zip(model(x, max_steps=n), other(x), strict=True):
+        assert torch.equal(found, wanted)
+    for rule, parameters in (("quantile", {"q": 0.9}), ("most_probable", {}), ("fixed", {"step": n})):
+        for found, wanted in zip(
+            model.predict(x, rule, max_steps=n, **parameters), other.predict(x, rule, **parameters), strict=True
+        ):
+            assert torch.equal(found, wanted)
+    for found, wanted in zip(model.expectation(x, max_steps=n), other.expectation(x), strict=True):
+        assert torch.equal(found, wanted)
+    assert model.max_steps == 5
+    for call in (model, model.predict, model.expectation):
+        for cap in (0, 2.0, True):
+            with pytest.raises((TypeError, ValueError), match="max_steps must be an integer"):
+                call(x, max_steps=cap)

@@ -350,3 +350,17 @@ def test_a_state_of_another_batch_is_named():
         for state in (torch.zeros(5, 8), torch.zeros(1, 8)):
             with pytest.raises(ValueError, match="of state must"):
                 model.predict(torch.randn(T, 2, 3), state=state)
+
+
+@pytest.mark.parametrize("passes", PASSES)
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_another_cap_in_one_call_is_that_of_another_network(passes, n):
+    model, x = PonderSequence(make("gru"), N, passes).eval(), draw("gru")
+    other = PonderSequence(model.step, n, passes).eval()
+    for found, wanted in zip(model(x, "quantile", max_steps=n), other(x, "quantile"), strict=True):
+        assert torch.equal(found, wanted)
+    found, wanted = model.predict(x, "quantile", max_steps=n), other.predict(x, "quantile")
+    assert torch.equal(found.y_hat, wanted.y_hat)
+    assert torch.equal(found.computed, wanted.computed)
+    with pytest.raises(ValueError, match="max_steps must be an integer"):
+        model(x, max_steps=0)
