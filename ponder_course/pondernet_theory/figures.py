@@ -1,14 +1,48 @@
 """The figures of lesson 02."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import torch
 from matplotlib.figure import Figure
 from pandas import DataFrame
+from torch import Tensor, nn
 
 import ponder_utils as pu
-from ponder_course.common import style
+from ponder_course.common import style, verdicts
+
+# (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
+BestHalting = Callable[[Tensor, Tensor, float], Tensor]
+LogHalting = Callable[[Tensor], Tensor]  # halting logits [N, ...] -> log p_n [N, ...]
+
+
+def pushes(
+    lambda_3: float, losses: Tensor, log_prior: Tensor, log_halting: LogHalting, kl: Callable[[Tensor, Tensor], Tensor]
+) -> dict[str, float]:
+    """Return the gradients on the third halting logit, {part of the loss: gradient}, where its coin is lambda_3.
+
+    The other coins are 0.2. losses, log_prior: [N]; log_halting, kl: the lesson's own.
+    """
+    coins = torch.full_like(losses, 0.2)
+    coins[2] = lambda_3
+    leaf = coins.logit().requires_grad_()
+    log_p = log_halting(leaf)
+    parts = {"losses": (log_p.exp() * losses).sum()}
+    parts |= {style.KL["p||p_G"]: kl(log_p, log_prior), style.KL["p_G||p"]: kl(log_prior, log_p)}
+    slopes = [torch.autograd.grad(part, leaf, retain_graph=True)[0] for part in parts.values()]
+    return {name: slope[2].item() for name, slope in zip(parts, slopes, strict=True)}
+
+
+def sizes_of(gradients: Iterable[Mapping[str, float]]) -> dict[str, list[float]]:
+    """Return the sizes of gradients by part of the loss, {part: [coins]}: for `draw_pushes`."""
+    return {str(part): sizes for part, sizes in DataFrame(gradients).abs().to_dict("list").items()}
+
+
+def what_still_pulls(sizes: Mapping[str, style.Line]) -> str:
+    """Return in a sentence what the reversed divergence does where the coin is smallest."""
+    return f"At a dead step only the reversed divergence still pulls: {sizes[style.KL['p_G||p']][-1]:.2f}"
 
 
 @style.slide
@@ -50,7 +84,7 @@ def draw_best_halting(
         left.grid(axis="x", visible=False)
         style.step_axis(left, len(losses), xticks=n, yticks=[])
         left.set_title("losses (nats)", fontsize=15)
-    outline = {"color": "none", "edgecolor": style.PRIOR, "linestyle": ":", "linewidth": 1.8}
+    outline: dict[str, Any] = {"color": "none", "edgecolor": style.PRIOR, "linestyle": ":", "linewidth": 1.8}
     for ax, (title, *lines) in zip(axes, columns, strict=True):
         prior, best = (np.maximum([float(value) for value in line], lowest) for line in lines)
         style.step_axis(ax, len(losses), ylim=(0, 1.2), xticks=n, yticks=(0, 0.5, 1))
@@ -71,15 +105,90 @@ def draw_best_halting(
                 if place != n[np.argmin(losses)]:
                     continue
             if lowest and p_n > 1e-10:  # in the bar, below the line of the prior
-                at = {"xytext": (0, -26), "color": style.BLACK}
+                offset, colour = -26, style.BLACK
             else:
-                at = {"xytext": (0, 3), "color": style.DARK_ORANGE}
+                offset, colour = 3, style.DARK_ORANGE
             top = p_n if lowest else max(p_n, behind)
-            ax.annotate(text, (place, top), fontsize=13, ha="center", va="bottom", **at,
+            ax.annotate(text, (place, top), fontsize=13, ha="center", va="bottom", color=colour, xytext=(0, offset),
                         textcoords="offset points")  # fmt: skip
     if not lowest:
         axes[0].legend(loc="upper right", borderaxespad=0)
     return figure
+
+
+def best_columns(
+    best: BestHalting, losses: Tensor, settings: Sequence[tuple[float, float]]
+) -> list[tuple[str, style.Line, style.Line]]:
+    """Return for `draw_best_halting` the prior and the best p for each (beta, lambda_p). losses: [N]."""
+    columns: list[tuple[str, style.Line, style.Line]] = []
+    for beta, lambda_p in settings:
+        log_g = pu.geometric_log_prior(lambda_p, len(losses))
+        columns.append((f"$\\beta = {beta:.2g}$", log_g.exp().tolist(), best(losses, log_g, beta).tolist()))
+    return columns
+
+
+def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
+    """Return the sliders of `best_at`, which begin at these losses."""
+    sliders = {f"loss_{n}": (0.0, 2.0, 0.05, loss) for n, loss in enumerate(losses.tolist(), 1)}
+    return sliders | {"log10_beta": (-2.0, 1.0, 0.1, -1.0), "lambda_p": (0.05, 0.95, 0.05, 0.4)}
+
+
+def best_at(best: BestHalting, log10_beta: float, lambda_p: float, **losses: float) -> Figure:
+    """Draw the best halting where the sliders stand."""
+    values = torch.tensor([*losses.values()], dtype=torch.float64)
+    return draw_best_halting(values.tolist(), best_columns(best, values, [(10**log10_beta, lambda_p)]))
+
+
+def best_by_beta(best: BestHalting, losses: Tensor, betas: Sequence[float], lambda_p: float) -> tuple[Figure, str]:
+    """Draw the best halting for some betas, and say in a sentence what the step with the smallest loss gets."""
+    columns = best_columns(best, losses, [(beta, lambda_p) for beta in betas])
+    solved = int(losses.argmin())
+    grip = ", ".join(f"{p[solved]:.2f}" for _, _, p in columns)
+    finding = f"The smaller β, the more the losses decide: step {solved + 1} gets {grip}"
+    return draw_best_halting(losses.tolist(), columns), finding
+
+
+def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, style.Line]:
+    """Return the expected steps of the best halting, [inputs]: with a loss for each, and averaged first.
+
+    losses: [N, inputs], log_prior: [N, 1].
+    """
+    given = {"none": losses, "mean": losses.mean(1, keepdim=True).expand_as(losses)}
+    return {kind: pu.expected_steps(best(each, log_prior, beta).log()).tolist() for kind, each in given.items()}
+
+
+@torch.no_grad()
+def steps_learnt(networks: Mapping[str, Sequence[nn.Module]], log_halting: LogHalting) -> dict[str, list[style.Line]]:
+    """Return the expected steps of six inputs, {kind: [networks, inputs]}, from each network's halting logits."""
+    return {
+        kind: [pu.expected_steps(log_halting(network(torch.eye(6))[1])).tolist() for network in group]
+        for kind, group in networks.items()
+    }
+
+
+def rises_of(runs: Mapping[str, Sequence[style.Line]]) -> dict[str, list[float]]:
+    """Return the steps of the last input less those of the first, {kind: [networks]}."""
+    return {kind: [run[-1] - run[0] for run in group] for kind, group in runs.items()}
+
+
+def size_of_rises(rises: style.Line) -> str:
+    """Return the smallest and the largest of them, without their signs."""
+    return verdicts.span([abs(rise) for rise in rises], ".1f")
+
+
+def what_was_learnt(runs: Mapping[str, Sequence[style.Line]], updates: int) -> str:
+    """Return in a sentence whether inputs that need more take more, if weighted first."""
+    rises = rises_of(runs)
+    if min(rises["none"]) > 4 and max(map(abs, rises["mean"])) < 0.5:
+        alike = f"averaged first, all take {np.mean(runs['mean']):.0f}"
+        return f"Weighted first, inputs that need more steps take more;\n{alike}"
+    return f"After {updates} updates input 6 takes {size_of_rises(rises['none'])} steps more than input 1"
+
+
+def more_for_the_hardest(runs: Mapping[str, Sequence[style.Line]]) -> str:
+    """Return what input 6 takes more than input 1, weighted and averaged first."""
+    last, first = (size_of_rises(rises_of(runs)[kind]) for kind in ("none", "mean"))
+    return f"input 6 takes {last} steps more than input 1; averaged first {first}"
 
 
 @style.slide
@@ -131,17 +240,26 @@ def draw_noise(rows: Sequence[Sequence[float]]) -> Figure:
     return figure
 
 
+def how_noisy(rows: Sequence[Sequence[float]]) -> str:
+    """Return in a sentence the variance of one sampled step by the gradient squared, in the first and the last row."""
+    first, last = (row[2] / row[1] for row in (rows[0], rows[-1]))
+    return (
+        f"One sampled step: its variance is {first:.0f} times\n"
+        f"the gradient squared at first, {float(f'{last:.1g}'):,.0f} times at the end"
+    )
+
+
 @style.slide
 def draw_kl_bars(prior: style.Line, cases: Mapping[str, style.Line]) -> Figure:
     """A panel for each {name: p [N]}, beside the prior; over each bar what it adds to the KL."""
     figure, axes = style.panels(len(cases), width=4.4, height=3.6, sharey=True)
-    prior = np.asarray(prior, float)
+    prior = [float(value) for value in prior]
     for ax, (name, values) in zip(axes, cases.items(), strict=True):
         p = np.asarray(values, float)
         parts = p * np.log2(np.where(p > 0, p, 1) / prior)
         n = style.step_axis(ax, len(p), title=f"{name}: {parts.sum():.2f} bits")
         ax.set_xticks(n)
-        dotted = {"edgecolor": style.PRIOR, "linestyle": ":", "linewidth": 1.8}
+        dotted: dict[str, Any] = {"edgecolor": style.PRIOR, "linestyle": ":", "linewidth": 1.8}
         ax.bar(n - 0.22, prior, 0.34, color="none", **dotted)
         ax.bar(n + 0.22, p, 0.38, color=style.HALTING)
         for place, p_n, part in zip(n, p, parts, strict=True):

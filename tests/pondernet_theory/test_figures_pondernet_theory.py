@@ -8,7 +8,9 @@ import torch
 from drawn import bars, check, heights, named, pairs, points, written
 from matplotlib.colors import to_hex
 
-from ponder_course.common.style import ANSWER, COLOURS, GREEN, HALTING, LIMIT, PRIOR, PURPLE, WRONG
+import ponder_utils as pu
+from ponder_course.common.style import ANSWER, COLOURS, GREEN, HALTING, KL, LIMIT, PRIOR, PURPLE, WRONG
+from ponder_course.pondernet_theory import figures as draw
 from ponder_course.pondernet_theory.figures import (
     draw_assignments,
     draw_best_halting,
@@ -206,3 +208,67 @@ def test_rules_stand_at_their_steps_and_answer_with_an_error_bar_for_each():
     assert segments == [over([1.5, 2.5], [0.6, 0.6]), [[2.0, pytest.approx(0.4)], [2.0, pytest.approx(0.8)]]]
     assert median.lines[0].get_xydata().tolist() == [[3.0, 0.3]]
     assert not median.lines[2]
+
+
+def best(losses, log_g, beta):
+    return (log_g - losses / beta).softmax(0)
+
+
+def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():
+    losses, log_prior = torch.tensor([0.7, 0.7, 0.05, 0.7]).double(), pu.geometric_log_prior(0.2, 4)
+    found = draw.pushes(0.3, losses, log_prior, pu.halting_log_probs, pu.kl_divergence)
+    parts = {
+        "losses": lambda log_p: log_p.exp() @ losses,
+        KL["p||p_G"]: lambda log_p: pu.kl_divergence(log_p, log_prior),
+        KL["p_G||p"]: lambda log_p: pu.kl_divergence(log_prior, log_p),
+    }
+    assert found.keys() == parts.keys()
+    a, small = torch.tensor([0.2, 0.2, 0.3, 0.2]).double().logit(), torch.tensor([0, 0, 1e-5, 0]).double()
+    for name, part in parts.items():
+        above, below = (part(pu.halting_log_probs(logits)) for logits in (a + small, a - small))
+        assert found[name] == pytest.approx(((above - below) / 2e-5).item(), rel=1e-4)
+    sizes = draw.sizes_of([found, {name: -2 * slope for name, slope in found.items()}])
+    assert sizes == {name: [abs(slope), abs(2 * slope)] for name, slope in found.items()}
+    last = f"{sizes[KL['p_G||p']][-1]:.2f}"
+    assert draw.what_still_pulls(sizes) == f"At a dead step only the reversed divergence still pulls: {last}"
+
+
+def test_the_best_halting_is_drawn_for_each_beta_and_at_the_sliders():
+    losses = torch.tensor([0.9, 0.1, 0.6]).double()
+    figure, finding = draw.best_by_beta(best, losses, (1, 0.1), lambda_p=0.4)
+    p = [best(losses, pu.geometric_log_prior(0.4, 3), beta).tolist() for beta in (1, 0.1)]
+    assert [ax.get_title() for ax in figure.axes[1:]] == ["$\\beta = 1$", "$\\beta = 0.1$"]
+    assert [heights(ax.containers[0]) for ax in figure.axes[1:]] == p
+    assert heights(figure.axes[0].containers[0]) == losses.tolist()
+    assert finding == f"The smaller β, the more the losses decide: step 2 gets {p[0][1]:.2f}, {p[1][1]:.2f}"
+    sliders = draw.sliders_of(losses)
+    at = {name: start for name, (*_, start) in sliders.items()}
+    assert [at[f"loss_{n}"] for n in (1, 2, 3)] == losses.tolist()
+    assert heights(draw.best_at(best, **at).axes[1].containers[0]) == pytest.approx(p[1])  # at beta = 10^-1
+
+
+def test_steps_learnt_are_beside_the_best_and_said():
+    losses = torch.tensor([[0.7, 0.7], [0.1, 0.7], [0.1, 0.1]])
+    log_prior = pu.geometric_log_prior(0.4, 3).float()[:, None]
+    n, averaged = torch.tensor([1.0, 2.0, 3.0]), losses.mean(1, keepdim=True)
+    wanted = draw.best_steps(best, losses, log_prior, 0.1)
+    assert wanted["none"] == pytest.approx((n @ best(losses, log_prior, 0.1)).tolist())
+    assert wanted["mean"] == pytest.approx(2 * [(n @ best(averaged, log_prior, 0.1)).item()])
+    rows = torch.zeros(3, 6)
+    found = draw.steps_learnt({"none": [lambda x: (None, rows)]}, pu.halting_log_probs)
+    assert found == {"none": [[1.75] * 6]}  # coins of a half
+    runs = {"none": [[1.0, 5.5], [1.0, 6.5]], "mean": [[3.0, 3.2], [2.9, 2.6]]}
+    assert (
+        draw.what_was_learnt(runs, 9)
+        == "Weighted first, inputs that need more steps take more;\naveraged first, all take 3"
+    )
+    more = "input 6 takes 4.5 to 5.5 steps more than input 1; averaged first 0.2 to 0.3"
+    assert draw.more_for_the_hardest(runs) == more
+    runs["mean"][0] = [3.0, 4.0]
+    assert draw.what_was_learnt(runs, 9) == "After 9 updates input 6 takes 4.5 to 5.5 steps more than input 1"
+
+
+def test_how_noisy_a_sample_is_is_said_of_the_first_and_the_last_row():
+    rows = [[0, 0.1, 0.9, 0.4], [20, 0.01, 0.8, 0.3], [40, 0.0001, 0.7, 0.2]]
+    expected = "One sampled step: its variance is 9 times\nthe gradient squared at first, 7,000 times at the end"
+    assert draw.how_noisy(rows) == expected
