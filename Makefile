@@ -70,15 +70,15 @@ stale: $(READY)  ## which stored runs are older than the code behind them, a lin
 	$(RUN) -m pytest -q -s tests/common/test_runs.py -k belongs_to_an_experiment
 
 bench: $(READY)  ## the speed claims, both sides in one run: 5 minutes
-	$(RUN) -m pip install -q -e '.[bench]'
+	$(RUN) -m pip install -q -e './course-package[bench]'
 	$(RUN) -m benchmarks
 
 bench-smoke: $(READY)  ## that every row of it can be measured: seconds
-	$(RUN) -m pip install -q -e '.[bench]'
+	$(RUN) -m pip install -q -e './course-package[bench]'
 	$(RUN) -m benchmarks --smoke
 
 bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published settings and ours: 20 minutes
-	$(RUN) -m pip install -q -e '.[bench]'
+	$(RUN) -m pip install -q -e './course-package[bench]'
 	$(RUN) -m benchmarks --long
 
 gpu: $(READY)  ## on a machine with a GPU: the tests that need one, all lessons, updates per second, into benchmarks/gpu.json
@@ -91,27 +91,28 @@ slides: $(VENV)/ready-book  ## a deck for each lesson, runs/slides/index.html: s
 	$(RUN) tools/slides.py
 
 $(VENV)/ready-book: $(READY)
-	$(RUN) -m pip install -q -e '.[book]'
+	$(RUN) -m pip install -q -e './course-package[book]'
 	touch $@
 
-dist: $(READY)  ## wheel and sdist into dist/, checked as the registry does
+dist: $(READY)  ## what is uploaded, into dist/, checked as the registry does: the helper alone, and the course
 	rm -rf dist
 	$(RUN) -m pip install -q build twine
 	$(RUN) -m build -q -o dist
+	$(RUN) -m build -q --wheel -o dist course-package
 	$(RUN) -m twine check --strict dist/*
 
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(RUN) -m pip install -q tensorboard wandb ruff mypy -e '.[book]'
+	$(RUN) -m pip install -q tensorboard wandb ruff mypy -e './course-package[book]'
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
 	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
 
 clean:
-	rm -rf .venv .venv-oldest runs dist
+	rm -rf .venv .venv-oldest runs dist build course-package/build
 
-$(READY): $(REQUIREMENTS) pyproject.toml
+$(READY): $(REQUIREMENTS) pyproject.toml course-package/pyproject.toml
 	@test -e $@ || echo "Setting up $(VENV), once: a few minutes, most of them for PyTorch. Nothing is shown meanwhile."
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	@$(RUN) tools/cpu_torch.py $(REQUIREMENTS)
-	$(RUN) -m pip install -q -r $(REQUIREMENTS) -e .
+	$(RUN) -m pip install -q -r $(REQUIREMENTS) -e . -e ./course-package
 	$(RUN) tools/check_install.py
 	touch $@

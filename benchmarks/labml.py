@@ -24,7 +24,7 @@ class Labml:
             from labml_nn.adaptive_computation.parity import ParityDataset
             from labml_nn.adaptive_computation.ponder_net import ParityPonderGRU, ReconstructionLoss, RegularizationLoss
         except ImportError as error:
-            raise SystemExit("labml-nn is missing, with which we compare: pip install -e .[bench]") from error
+            raise SystemExit("labml-nn is missing: pip install -e ./course-package[bench]") from error
         self.model = ParityPonderGRU(n_elements, n_hidden, max_steps)
         self.reconstruction = ReconstructionLoss(nn.BCEWithLogitsLoss(reduction="none"))
         self.regularization = RegularizationLoss(0.2, max_steps)

@@ -61,7 +61,9 @@ def served(folder: Path) -> Iterator[str]:
 @contextmanager
 def chromium() -> Iterator:
     """A browser; where there is none, or nothing to drive it with, the test is skipped."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[book]'")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright: pip install -e './course-package[book]'"
+    )
     if CHROMIUM is None:
         pytest.skip("needs Chromium or Google Chrome")
     with playwright.sync_playwright() as started:

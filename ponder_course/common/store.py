@@ -15,7 +15,7 @@ from torch import Tensor
 from ponder_utils.checkpoints import DamagedFileError, written_whole
 
 Row = dict[str, Any]
-PACKED = Path(__file__).parents[1] / "stored"  # in an installed wheel; see setup.py
+PACKED = Path(__file__).parents[1] / "stored"  # in an installed wheel; see course-package/setup.py
 
 
 def prepare(file: Path | str) -> Path:

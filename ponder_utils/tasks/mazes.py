@@ -50,7 +50,10 @@ class MazeTask:
 
     def _open_places(self, batch_size: int, generator: torch.Generator | None) -> Tensor:
         """Draw mazes, [batch_size, side, side]: one forest of least weight, with a tree for each maze."""
-        from scipy.sparse import csgraph, csr_array  # here, since who draws no mazes need not wait for it
+        try:  # here, since who draws no mazes need not have it
+            from scipy.sparse import csgraph, csr_array
+        except ImportError as error:
+            raise ImportError("to draw mazes, scipy is needed: pip install ponder-utils[mazes]") from error
 
         m, device = self.n_cells, check_generator(generator)
         cells = torch.arange(batch_size * m * m, dtype=torch.int32).view(batch_size, m, m)  # scipy < 1.16 asks for it

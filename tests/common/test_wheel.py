@@ -1,89 +1,60 @@
-"""What is published: the wheel, alone, in an environment like Colab's, where torch and the like are there already.
+"""What Colab installs: both wheels, in an environment like its own, where torch and the like are there already.
 
 Such an environment has the packages of this one (with `make test-oldest`, the oldest that requirements.txt allows), but
 neither the repository nor the course.
 """
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
-import sysconfig
-import venv
 import zipfile
 from email.parser import HeaderParser
-from pathlib import Path
 
 import nbformat
 import pytest
+from environments import COURSE, HELPER, ROOT, copied, packages_of, run, wheel_of, with_all
 from packaging.requirements import Requirement
 
 import ponder_utils
 
 resource = pytest.importorskip("resource", reason="not on Windows, where Colab is not either")
-ROOT = Path(__file__).resolve().parents[2]
+
 sys.path.insert(0, str(ROOT / "tools"))
 import stamp  # noqa: E402
-
-PARTS = ("ponder_utils", "ponder_course", "results", "benchmarks", "pyproject.toml", "setup.py", "MANIFEST.in")
-FILES = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT", "requirements.txt")
 
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
-    """A copy of what the wheel is built from, since a build leaves folders behind."""
-    folder = tmp_path_factory.mktemp("sources")
-    for name in (*PARTS, *FILES):
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, folder / name)
-    return folder
+    """A copy of what both wheels are built from."""
+    return copied((*HELPER, *COURSE), tmp_path_factory.mktemp("sources"))
 
 
 @pytest.fixture(scope="module")
 def wheel(sources, tmp_path_factory):
-    out = tmp_path_factory.mktemp("wheel")
-    options = ["--no-deps", "--no-build-isolation", "--no-index", "-q", "-w", str(out), str(sources)]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options], check=True, cwd=out)
-    (path,) = out.glob("*.whl")
-    return path
+    """That of the course."""
+    return wheel_of(sources / "course-package", tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def colab(tmp_path_factory):
     """The Python of an environment with this one's packages, a module google.colab, and without the course."""
     folder = tmp_path_factory.mktemp("colab")
-    venv.create(folder, with_pip=False)
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    (own / "preinstalled.pth").write_text(sysconfig.get_path("purelib") + "\n")  # whose own .pth files are not read
-    (own / "google" / "colab").mkdir(parents=True)
-    (own / "google" / "colab" / "__init__.py").touch()
-    return folder / "bin" / "python"
-
-
-def run(python, *arguments, cwd, **variables):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "JUPYTER", "COV"))}
-    env = kept | {
-        "HOME": str(cwd),
-        "IPYTHONDIR": str(cwd / ".ipython"),
-        "OMP_NUM_THREADS": "1",
-        "TQDM_DISABLE": "1",
-        **variables,
-    }
-    return subprocess.run([python, *arguments], cwd=cwd, env=env, capture_output=True, text=True)
+    python = with_all(folder)
+    (packages_of(folder) / "google" / "colab").mkdir(parents=True)
+    (packages_of(folder) / "google" / "colab" / "__init__.py").touch()
+    return python
 
 
 @pytest.fixture(scope="module")
-def installed(colab, wheel, tmp_path_factory):
-    """That Python once the wheel is installed, with all it requires: nothing is fetched."""
+def installed(colab, wheel, sources, tmp_path_factory):
+    """That Python once both wheels are installed, with all they require: nothing is fetched."""
     folder = tmp_path_factory.mktemp("install")
+    wheels = [str(wheel_of(sources, folder)), str(wheel)]
     before = versions(colab, folder)
-    done = run(
-        colab, "-m", "pip", "install", "--no-index", "-q", "--force-reinstall", "--no-deps", str(wheel), cwd=folder
-    )
+    done = run(colab, "-m", "pip", "install", "--no-index", "-q", "--force-reinstall", "--no-deps", *wheels, cwd=folder)
     assert done.returncode == 0, done.stderr
-    checked = run(colab, "-m", "pip", "install", "--no-index", "--dry-run", str(wheel), cwd=folder)
+    checked = run(colab, "-m", "pip", "install", "--no-index", "--dry-run", *wheels, cwd=folder)
     assert checked.returncode == 0, checked.stderr
     assert versions(colab, folder) | before == versions(colab, folder)  # of all that was there
     return colab
@@ -95,34 +66,66 @@ def versions(python, folder):
     return {package["name"]: package["version"] for package in json.loads(listed.stdout)}
 
 
-def test_the_wheel_holds_the_packages_and_the_stored_runs(wheel):
+def test_the_wheel_holds_the_course_and_the_stored_runs(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    for package in ("ponder_utils", "ponder_course"):
-        wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / package).rglob("*.py")}
-        assert wanted <= names
+    wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ponder_course").rglob("*.py")}
+    assert wanted | {"ponder_course/py.typed", "ponder_course/LICENSE"} <= names
     stored = {f"ponder_course/stored/{path.name}" for path in (ROOT / "results").glob("*.jsonl")}
     assert stored | {"ponder_course/stored/latest.json"} == {name for name in names if "/stored/" in name}
-    assert {name.split("/")[0] for name in names} == {
-        "ponder_utils", "ponder_course", f"ponder_utils-{ponder_utils.__version__}.dist-info",
-    }  # fmt: skip
+    folders = {"ponder_course", f"ponder_course-{ponder_utils.__version__}.dist-info"}
+    assert {name.split("/")[0] for name in names} == folders
     assert wheel.stat().st_size < 5_000_000
+
+
+def test_a_lesson_that_was_deleted_does_not_come_back(sources, tmp_path):
+    project = sources / "course-package"
+    old = project / "build" / "lib" / "ponder_course" / "deleted"
+    old.mkdir(parents=True)
+    (old / "__init__.py").touch()
+    assert not [name for name in zipfile.ZipFile(wheel_of(project, tmp_path)).namelist() if "deleted" in name]
+
+
+def test_no_sources_are_packed_without_those_above_them(sources, tmp_path):
+    script = "import sys, setuptools.build_meta\nsetuptools.build_meta.build_sdist(sys.argv[1])"
+    done = run(sys.executable, "-c", script, str(tmp_path), cwd=sources / "course-package")
+    assert (
+        done.stderr.splitlines()[-1]
+        == "ponder-course is built as a wheel alone: python -m build --wheel course-package"
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_it_asks_for_lower_bounds_only(wheel):
     """An upper bound would take away a package that Colab's kernel has imported already."""
     with zipfile.ZipFile(wheel) as opened:
-        text = opened.read(f"ponder_utils-{ponder_utils.__version__}.dist-info/METADATA").decode()
+        text = opened.read(f"ponder_course-{ponder_utils.__version__}.dist-info/METADATA").decode()
     required = [Requirement(line) for line in HeaderParser().parsestr(text).get_all("Requires-Dist", [])]
-    plain = [requirement for requirement in required if "extra" not in str(requirement.marker)]
-    assert {requirement.name for requirement in plain} >= {"torch", "numpy", "ipywidgets"}
-    for requirement in plain:
+    plain = {part.name: part for part in required if "extra" not in str(part.marker)}
+    assert plain.keys() >= {"torch", "numpy", "ipywidgets"}
+    assert str(plain["ponder-utils"]) == f"ponder-utils[mazes]>={ponder_utils.__version__}"
+    for requirement in plain.values():
         assert {part.operator for part in requirement.specifier} <= {">="}, requirement
+
+
+def test_a_clone_is_installed_as_it_is_edited(sources, tmp_path):
+    """Both packages, from anywhere, and the stored runs of the clone."""
+    python = with_all(tmp_path / "environment")
+    options = ["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall", "-q"]
+    done = run(python, "-m", "pip", "install", *options, "-e", ".", "-e", "./course-package", cwd=sources)
+    assert done.returncode == 0, done.stderr
+    script = (
+        "import ponder_utils, ponder_course.common.store as store\n"
+        "print(ponder_utils.__file__, store.__file__, store.at_hand('results/06_judge.jsonl'), sep='\\n')"
+    )
+    done = run(python, "-c", script, cwd=tmp_path)
+    names = ("ponder_utils/__init__.py", "ponder_course/common/store.py", "results/06_judge.jsonl")
+    assert done.stdout.splitlines() == [str(sources.resolve() / name) for name in names], done.stderr
 
 
 @pytest.mark.parametrize("path", stamp.notebooks(), ids=lambda path: path.stem)
 def test_the_first_cell_installs_without_a_clone(path):
     first = next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
-    assert first.splitlines()[-1] == "    %pip install -q git+{url}"
+    assert first.splitlines()[-1] == "    %pip install -q git+{url} git+{url}#subdirectory=course-package"
 
 
 def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):

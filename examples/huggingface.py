@@ -1,0 +1,76 @@
+"""A layer of a Hugging Face transformer, applied as often as it takes.
+
+Here BERT's, small and with random weights; `BertModel.from_pretrained(...)` brings trained ones. The input is what a
+tokenizer returns: a dict with input_ids and attention_mask. The task is that of `examples.transformer`: brackets.
+
+    pip install transformers
+    python -m examples.huggingface
+"""
+
+import torch
+from torch import Tensor, nn
+from transformers import BertConfig, BertModel
+
+from examples.transformer import N_PLACES, brackets
+from ponder_utils import PonderLoss, PonderNet, cool_down, train
+
+Inputs = dict[str, Tensor]
+
+
+class BertStep(nn.Module):
+    """One step of thought is one pass through the first layer; the answer and a_n are read from the mean of tokens."""
+
+    def __init__(self, bert: BertModel) -> None:
+        super().__init__()
+        self.embeddings = bert.embeddings
+        self.layer = bert.encoder.layer[0]
+        self.heads = nn.Linear(bert.config.hidden_size, 2)
+
+    def start(self, x: Inputs) -> tuple[Tensor, Tensor]:
+        """Return the mask as the layer adds it, [batch, 1, 1, tokens], and the first state, [batch, tokens, hidden]."""
+        h = self.embeddings(x["input_ids"])
+        return (1 - x["attention_mask"].to(h)[:, None, None]) * torch.finfo(h.dtype).min, h
+
+    def forward(self, mask: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return y_hat_n [batch], the next state and a_n [batch]."""
+        h = self.layer(h, attention_mask=mask)
+        h = h[0] if isinstance(h, tuple) else h  # a tuple before transformers 5
+        is_token = (mask[:, 0, 0] == 0).to(h)[:, :, None]
+        y_hat, halt_logit = self.heads((h * is_token).sum(1) / is_token.sum(1)).unbind(1)
+        return y_hat, h, halt_logit
+
+
+def tokenized(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tensor]:
+    """Draw strings of brackets, as a tokenizer would return them, and 1.0 for those that are balanced."""
+    x, y = brackets(batch_size, generator)
+    return {"input_ids": x["tokens"], "attention_mask": (~x["padding"]).long()}, y
+
+
+def main(n_updates: int = 150) -> float:
+    """Train on fresh strings; print and return how often the network is right on others."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=3,
+        max_position_embeddings=N_PLACES,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.2,  # the usual 0.02 is meant for widths of a thousand
+    )
+    model = PonderNet(BertStep(BertModel(config)), max_steps=4)
+    loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
+    schedule = cool_down(n_updates)
+    train(model, loss_fn, lambda generator: tokenized(64, generator), n_updates, lr=3e-3, schedule=schedule)
+
+    x, y = tokenized(1000, torch.Generator().manual_seed(1))
+    prediction = model.eval().predict(x, "quantile", q=0.5)
+    accuracy = ((prediction.y_hat > 0) == (y > 0.5)).float().mean().item()
+    print(f"balanced or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
+    return accuracy
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Environments that see some of this one's packages and no others, and the wheels that are installed there.
+
+Nothing is fetched: with `make test-oldest` these are the oldest packages that requirements.txt allows.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+HELPER = ("ponder_utils", "pyproject.toml", "README.md", "LICENSE")
+COURSE = ("course-package", "ponder_course", "results", "benchmarks")
+
+
+def copied(names, folder):
+    """Copy these of the repository into the folder, since a build leaves others behind; return the folder."""
+    for name in names:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def wheel_of(project, out):
+    """Build the wheel of a project."""
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "-q", "-w", str(out), str(project)]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options], check=True, cwd=out)
+    (path,) = out.glob("*.whl")
+    return path
+
+
+def closure(names):
+    """The installed distributions of these names, and all that they require, by name."""
+    found, asked = {}, [Requirement(name) for name in names]
+    done = set()
+    while asked:
+        wanted = asked.pop()
+        if str(wanted) in done:
+            continue
+        done.add(str(wanted))
+        try:
+            found[wanted.name] = distribution(wanted.name)
+        except PackageNotFoundError:  # of another system
+            continue
+        for part in map(Requirement, found[wanted.name].requires or []):
+            if part.marker is None or any(part.marker.evaluate({"extra": name}) for name in ("", *wanted.extras)):
+                asked.append(part)
+    return found
+
+
+def new(folder, *seen):
+    """The Python of a new environment that sees the packages in these folders, and writes to none of them."""
+    venv.create(folder, with_pip=False)
+    (packages_of(folder) / "seen.pth").write_text("".join(f"{path}\n" for path in seen))  # their own .pth are not read
+    return folder / "bin" / "python"
+
+
+def packages_of(folder):
+    """Where an environment keeps packages of its own."""
+    return Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+
+
+def with_all(folder):
+    """The Python of a new environment with all packages of this one, but those that are installed as editable."""
+    return new(folder, sysconfig.get_path("purelib"))
+
+
+def with_only(folder, wheel, *names):
+    """The Python of a new environment with these distributions and what they require, and with the wheel, if any."""
+    links = folder / "links"  # apart from where anything is installed, which would follow them
+    links.mkdir(parents=True)
+    for found in closure(names).values():
+        for top in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
+            if not (links / top).exists():
+                (links / top).symlink_to(found.locate_file(top))
+    python = new(folder / "environment", links)
+    if wheel:
+        options = ["--no-deps", "--no-index", "-q", "--target", str(packages_of(folder / "environment")), str(wheel)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options], check=True, cwd=folder)
+    return python
+
+
+def run(python, *arguments, cwd, **variables):
+    """Run this Python, without what this one was given."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "JUPYTER", "COV"))}
+    env = kept | {
+        "HOME": str(cwd),
+        "IPYTHONDIR": str(cwd / ".ipython"),
+        "OMP_NUM_THREADS": "1",
+        "TQDM_DISABLE": "1",
+        **variables,
+    }
+    return subprocess.run([python, *arguments], cwd=cwd, env=env, capture_output=True, text=True)
