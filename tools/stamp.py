@@ -3,8 +3,8 @@
     python tools/stamp.py
 
 The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in the cell that
-installs the package on Colab, and in CITATION.cff; while it is the placeholder, that of git's remote `origin` takes
-its place. The figure of README.md, with its sentence: from the cell tagged
+installs both packages on Colab, in CITATION.cff and in course-package/pyproject.toml; while it is the placeholder, that
+of git's remote `origin` takes its place. The figure of README.md, with its sentence: from the cell tagged
 `preview` of a committed notebook. A test holds all of them equal to what this command writes.
 """
 
@@ -30,7 +30,7 @@ if "google.colab" in sys.modules:  # install the course beside Colab's own torch
     import os
 
     url = os.environ.get("PROJECT_GIT_URL", "{url}")
-    %pip install -q git+{{url}}"""
+    %pip install -q git+{{url}} git+{{url}}#subdirectory=course-package"""
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
@@ -107,12 +107,15 @@ def preview() -> tuple[bytes, str]:
 def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
     url, (picture, sentence) = address(), preview()
-    readme, citation = ROOT / "README.md", ROOT / "CITATION.cff"
+    readme, citation, course = (ROOT / name for name in ("README.md", "CITATION.cff", "course-package/pyproject.toml"))
     text = stamp_links(readme.read_text(encoding="utf-8"), url)
     text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
+    text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)
     text = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
     cited = re.sub(r'(?<=repository-code: ")[^"]*', url, citation.read_text(encoding="utf-8"))
-    files = {readme: text.encode(), citation: cited.encode(), ROOT / "results" / "preview.png": picture}
+    built = re.sub(r'(?<=^Repository = ")[^"]*', url, course.read_text(encoding="utf-8"), flags=re.M)
+    files = {readme: text.encode(), citation: cited.encode(), course: built.encode()}
+    files[ROOT / "results" / "preview.png"] = picture
     for path in notebooks():
         files[path] = stamp_notebook(path, url).encode()
     return files
