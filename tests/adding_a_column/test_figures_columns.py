@@ -157,7 +157,7 @@ def part(sums, steps=3.0):
 def test_the_tables_hold_what_was_measured():
     rows = [
         {"trained": part(1.0), "wide": part(0.5), "long": part(0.25)},
-        {"trained": part(0.75, 4.0), "wide": part(0)},
+        {"trained": part(0.75, 4.0), "wide": part(0.0), "long": part(0.0)},
     ]
     table = draw.sums_and_steps(rows, {"trained": 16, "wide": 64})
     assert [line[""] for line in table] == [f"network {i}, {digits} digits" for i in (1, 2) for digits in (16, 64)]
