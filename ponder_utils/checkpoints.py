@@ -1,7 +1,6 @@
 """Checkpoints of a training run: written whole or not at all, checked, and loaded without executing code."""
 
 import hashlib
-import inspect
 import io
 import os
 import pickle
@@ -10,9 +9,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import partial
+from numbers import Number
 from pathlib import Path
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -127,14 +128,16 @@ def diff(here: dict[str, Any], there: dict[str, Any]) -> str:
 def settings(name: str, value: Any, tensors: bool = False, seen: set[int] | None = None) -> dict[str, str]:
     """Return what an object was made with: numbers, strings, functions and classes by name, tensors if asked.
 
-    They are read in the public attributes of modules and callable objects, in fields of dataclasses, in containers, and
-    in what a function encloses and has as defaults.
+    They are read in the public attributes of modules, callable objects and the object of a method, in fields of
+    dataclasses, in containers, and in what a function encloses and has as defaults.
     """
     seen = set() if seen is None else seen
     value = value.item() if isinstance(value, np.generic) else value
     value = getattr(value, "_torchdynamo_orig_callable", value) if isinstance(value, FunctionType) else value
-    if value is None or isinstance(value, bool | int | float | complex | str):
+    if value is None or isinstance(value, Number | str | bytes | range | Enum | torch.dtype):
         return {name: repr(value)}
+    if isinstance(value, np.ndarray) and tensors and not value.dtype.hasobject:
+        return {name: f"{list(value.shape)} {value.dtype} with checksum {zlib.crc32(value.tobytes()):08x}"}
     if isinstance(value, Tensor) and tensors:
         return {name: f"{_shape(value)} with checksum {checksum(value):08x}"}
     if isinstance(value, Tensor) or id(value) in seen:
@@ -147,14 +150,19 @@ def settings(name: str, value: Any, tensors: bool = False, seen: set[int] | None
             if wrapper in inside and type(value).__module__.startswith("torch."):
                 return settings(name, inside[wrapper], tensors, seen)
         inside |= dict(value.named_buffers(recurse=False))
-    elif isinstance(value, dict | list | tuple):
-        inside = value if isinstance(value, dict) else dict(enumerate(value))
+    elif isinstance(value, dict):
+        inside = value
+    elif isinstance(value, list | tuple | set | frozenset):
+        inside = dict(enumerate(value if isinstance(value, list | tuple) else sorted(value, key=repr)))
     elif isinstance(value, partial):
         inside = {"func": value.func, "args": value.args, **value.keywords}
     elif isinstance(value, MethodType):
-        inside = {"self": value.__self__}
+        owner = value.__self__
+        inside = {"self": owner} if callable(owner) or is_dataclass(owner) else getattr(owner, "__dict__", {})
     elif isinstance(value, FunctionType):
-        inside = {"defaults": value.__defaults__, **inspect.getclosurevars(value).nonlocals}
+        cells = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+        inside = {"defaults": value.__defaults__, "keywords": value.__kwdefaults__}
+        inside |= {variable: cell.cell_contents for variable, cell in cells if cell != CellType()}  # not yet assigned
     elif is_dataclass(value):
         inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
     elif callable(value):
@@ -164,6 +172,8 @@ def settings(name: str, value: Any, tensors: bool = False, seen: set[int] | None
     for key, part in inside.items():
         if not str(key).startswith("_"):
             found |= settings(f"{name}.{key}", part, tensors, seen)
+    if isinstance(value, dict | list | tuple | set | frozenset):
+        seen.discard(id(value))  # whether equal containers are one or two is no difference
     return found
 
 

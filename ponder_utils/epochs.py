@@ -1,7 +1,7 @@
 """Batches of a `DataLoader`, and random numbers, that a resumed training finds again."""
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,6 +48,35 @@ class GlobalRandom:
             yield
         finally:
             self.load_state_dict(before)
+
+
+class Draws:
+    """Draws batches from a function that has no state of its own: resumed, it must draw the last batch once more."""
+
+    def __init__(self, draw: Callable[[torch.Generator], Any], global_random: GlobalRandom) -> None:
+        self.draw, self.global_random = draw, global_random
+        self.last: dict[str, Any] = {}
+
+    def __call__(self, generator: torch.Generator) -> Any:
+        """Return the next batch."""
+        self.last = {"generator": generator.get_state(), "random": self.global_random.state_dict()}
+        self.last["device"] = str(generator.device)
+        batch = self.draw(generator)
+        self.last["checksum"] = checksum(batch)
+        return batch
+
+    def state_dict(self) -> dict[str, Any]:
+        """For a checkpoint: what the last batch was drawn with, and its checksum."""
+        return self.last
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """From a checkpoint. ValueError if another batch is drawn now."""
+        with self.global_random.seeded(0):
+            self.global_random.load_state_dict(state["random"])
+            self(torch.Generator(state["device"]).set_state(state["generator"]))
+        if self.last["checksum"] != state["checksum"]:
+            why = "of other data, or counted in the function, which then needs a state_dict and a load_state_dict"
+            raise ValueError(f"batches are others than in the checkpoint: the last, drawn again, differs; {why}")
 
 
 class Epochs:

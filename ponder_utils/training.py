@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from ponder_utils._check import check_choice, check_int, check_real
 from ponder_utils.checkpoints import bare, diff, in_use, load_checkpoint, load_weights, plain, save_checkpoint, settings
-from ponder_utils.epochs import Epochs, GlobalRandom
+from ponder_utils.epochs import Draws, Epochs, GlobalRandom
 from ponder_utils.evaluation import modes_kept
 from ponder_utils.states import map_states
 
@@ -116,7 +116,11 @@ def train(
     generator = torch.Generator(device).manual_seed(seed)
     folder = None if checkpoint_dir is None else Path(checkpoint_dir).resolve()
     global_random = GlobalRandom(device)
-    draw: Any = batches if callable(batches) else Epochs(batches, global_random, resumable=folder is not None)
+    draw: Any = batches
+    if not callable(batches):
+        draw = Epochs(batches, global_random, resumable=folder is not None)
+    elif folder is not None and not hasattr(batches, "load_state_dict"):
+        draw = Draws(batches, global_random)
     try:
         run: Row = {"config": json.dumps(json.loads(json.dumps(plain(config))), sort_keys=True)}
     except TypeError as error:
@@ -127,7 +131,7 @@ def train(
         run |= {"clip": clip, "seed": seed, "log_every": log_every, "monitor": monitor, "mode": mode,
                 "patience": patience, "device": device.type, **_description(model, optimizer, scheduler)}  # fmt: skip
         run |= settings("model", model) | settings("loss_fn", loss_fn, tensors=True) | settings("batches", batches)
-        run["batches"] = type(batches).__name__  # not its own name, if it is a function
+        run["batches"] = f"{type(draw).__name__} {type(batches).__name__}"  # not its own name, if it is a function
     update, rows, best, since_best = 0, list[Row](), -math.inf, 0
 
     def save(name: str) -> None:

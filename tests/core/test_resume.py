@@ -5,6 +5,7 @@ import json
 import os
 import random
 from collections import OrderedDict, namedtuple
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -232,6 +233,55 @@ def test_batches_that_the_model_writes_into_can_be_resumed(tmp_path):
     assert rows_of(loader(), tmp_path, 12, Writes)[0] == rows
 
 
+class Counting:
+    """A function that counts its batches, which no generator knows."""
+
+    def __init__(self):
+        self.n = 0
+
+    def __call__(self, generator):
+        self.n += 1
+        return X[: self.n], Y[: self.n]
+
+
+class Counted(Counting):
+    def state_dict(self):
+        return {"n": self.n}
+
+    def load_state_dict(self, state):
+        self.n = state["n"]
+
+
+def of_data(x):
+    return lambda generator: (x[:8], Y[:8])
+
+
+def of_iterator():
+    iterator = iter(DataLoader(Noisy(), 4))
+    return lambda generator: next(iterator)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(Counting(), Counting()), (of_data(X), of_data(X + 1)), (of_iterator(), of_iterator())],
+    ids=["counter", "other data", "iterator"],
+)
+def test_a_function_that_draws_other_batches_when_resumed_is_refused(tmp_path, before, after):
+    rows_of(before, tmp_path, 3)
+    model, loss = make(seed=7)
+    kept = weights(model)
+    with pytest.raises(ValueError, match="batches are others"):
+        train(model, loss, after, 5, checkpoint_dir=tmp_path, **OPTIONS)
+    assert torch.equal(weights(model), kept)
+
+
+@pytest.mark.parametrize("make_batches", [Counted, lambda: of_data(X), lambda: draw])
+def test_a_function_that_draws_the_same_batches_goes_on(tmp_path, make_batches):
+    rows, _ = rows_of(make_batches(), None, 6)
+    rows_of(make_batches(), tmp_path, 3)
+    assert rows_of(make_batches(), tmp_path, 6)[0] == rows
+
+
 # What a run is
 
 
@@ -250,6 +300,30 @@ def enclosing(beta):
         return PonderLoss(cross_entropy, 0.3, beta=beta)(output, y)
 
     return loss
+
+
+def keyword_default(value):
+    def loss(output, y, *, beta=value):
+        return PonderLoss(cross_entropy, 0.3, beta=beta)(output, y)
+
+    return loss
+
+
+class Plain:
+    def __init__(self, beta):
+        self.beta = beta
+
+    def loss(self, output, y):
+        return PonderLoss(cross_entropy, 0.3, beta=self.beta)(output, y)
+
+
+class Size(Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+def with_weights(weights, output, y):
+    return PonderLoss(cross_entropy, 0.3)(output, y).total * float(weights.sum())
 
 
 def with_beta(beta, output, y):
@@ -331,6 +405,20 @@ def half_frozen(frozen):
         (batches(8), batches(9), "batches.args.0: 9 here, 8 there"),
         (batches(8), batches(8, 5), "batches.func.self.highest|batches.func.self"),
         (curriculum(0.5), curriculum(0.6), "batches.raise_at: 0.6 here, 0.5 there"),
+        ({"loss_fn": keyword_default(0.1)}, {"loss_fn": keyword_default(0.2)}, "loss_fn.keywords.beta: 0.2 here, 0.1"),
+        ({"loss_fn": Plain(0.1).loss}, {"loss_fn": Plain(0.2).loss}, "loss_fn.beta: 0.2 here, 0.1 there"),
+        (
+            network(step=Fading, sizes={"a", "b"}),
+            network(step=Fading, sizes={"a", "c"}),
+            "model.step.sizes.1: 'c' here",
+        ),
+        (network(step=Fading, sizes=Size.SMALL), network(step=Fading, sizes=Size.LARGE), "model.step.sizes"),
+        (network(step=Fading, sizes=range(2)), network(step=Fading, sizes=range(3)), "model.step.sizes"),
+        (
+            {"loss_fn": functools.partial(with_weights, np.arange(2))},
+            {"loss_fn": functools.partial(with_weights, np.arange(3))},
+            "loss_fn.args.0",
+        ),
     ],
 )
 def test_a_run_with_other_numbers_is_another_run_and_they_are_named(tmp_path, before, after, named):
@@ -351,6 +439,26 @@ def test_the_same_made_anew_goes_on_and_so_does_a_config_in_another_order(tmp_pa
 
     go_on(2, {"a": 1, "b": {"c": 2, "d": np.float32(3)}})
     assert len(go_on(4, {"b": {"d": 3.0, "c": 2}, "a": 1})) == 4
+
+
+def test_equal_values_are_the_same_run_whether_they_are_one_object_or_two(tmp_path):
+    sizes = [1, 2]
+    one, two = (network(step=Fading, sizes=(sizes, again)) for again in (sizes, [*sizes]))
+    for n_updates, changed in enumerate((one, two, one), start=2):
+        train(changed["model"], make()[1], draw, n_updates, checkpoint_dir=tmp_path, **OPTIONS)
+
+
+def test_a_loss_may_enclose_what_is_not_yet_assigned(tmp_path):
+    def enclosing_nothing():
+        def loss(output, y):
+            return make()[1](output, y) if True else later
+
+        if tmp_path is None:
+            later = 1
+        return loss
+
+    for n_updates in (2, 3):
+        train(make()[0], enclosing_nothing(), draw, n_updates, checkpoint_dir=tmp_path, **OPTIONS)
 
 
 class Averaging(nn.Module):
