@@ -4,22 +4,25 @@ Values are one number for each run, in a list, array or tensor; NaN or inf, as o
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from functools import partial
 from statistics import mean, stdev, variance
+from typing import Any
 
 import numpy as np
 from scipy.stats import permutation_test, rankdata
 from scipy.stats import t as student_t
 
 from ponder_course.common.store import plain
+from ponder_utils._check import check_real
 
 
 def _values(name: str, values: Sequence[float], *, finite: bool = False) -> list[float]:
     """Return Python's numbers, since `statistics` cuts the decimals off the mean of NumPy's integers."""
-    found = plain(list(values), name)
-    if not all(isinstance(value, int | float) for value in found):
-        raise TypeError(f"{name} must be one number for each run; got {found}")
+    listed = isinstance(values, Collection) and not isinstance(values, Mapping | Set | str | bytes)
+    found: list[Any] = plain(list(values), name) if listed and getattr(values, "ndim", 1) == 1 else [values]
+    if not all(isinstance(value, int | float) for value in found) or not listed:
+        raise TypeError(f"{name} must be a list, array or tensor of one number for each run; got {values!r}")
     diverged = len(found) - sum(map(math.isfinite, found))
     if finite and diverged and len(found) > 1:
         advice = "Say so, and count them as not having learnt."
@@ -29,9 +32,9 @@ def _values(name: str, values: Sequence[float], *, finite: bool = False) -> list
 
 def span(values: Sequence[float], form: str = ".2f") -> str:
     """Return the smallest and the largest value, such as "0.97 to 1.00", and how many are NaN."""
-    if not len(values):
-        return "no runs"
     values = _values("values", values)
+    if not values:
+        return "no runs"
     numbers = [value for value in values if not math.isnan(value)] or values
     low, high = (format(extreme(numbers), form) for extreme in (min, max))
     hidden = f", {len(values) - len(numbers)} of {len(values)} nan" if len(numbers) < len(values) else ""
@@ -41,6 +44,7 @@ def span(values: Sequence[float], form: str = ".2f") -> str:
 def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
     """Return the mean and the ends of its Student's t interval, which are nan where there are fewer than two values."""
     values = _values("values", values, finite=True)
+    level = check_real("level", level, 0, 1, open_low=True)
     if len(values) < 2:
         return (mean(values) if values else math.nan), math.nan, math.nan
     half = student_t.ppf((1 + level) / 2, len(values) - 1) * stdev(values) / len(values) ** 0.5
@@ -49,9 +53,9 @@ def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float
 
 def estimate(values: Sequence[float], form: str = "+.2f") -> str:
     """Return the mean with its interval and the number of runs, such as "+0.21 [+0.18, +0.24], 10 runs"."""
+    middle, low, high = interval(values)
     if not len(values):
         return "no runs"
-    middle, low, high = interval(values)
     if len(values) == 1:
         return f"{middle:{form}}, one run"
     return f"{middle:{form}} [{low:{form}}, {high:{form}}], {len(values)} runs"
@@ -76,21 +80,23 @@ def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] 
 def welch(a: Sequence[float], b: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
     """Return the mean of b less that of a and the ends of Welch's interval: nan where one has fewer than two."""
     a, b = _values("a", a, finite=True), _values("b", b, finite=True)
+    level = check_real("level", level, 0, 1, open_low=True)
     if min(len(a), len(b)) < 2:
         return math.nan, math.nan, math.nan
     part_a, part_b = variance(a) / len(a), variance(b) / len(b)
     middle, half = mean(b) - mean(a), 0.0
     if part_a + part_b:
-        freedom = (part_a + part_b) ** 2 / (part_a**2 / (len(a) - 1) + part_b**2 / (len(b) - 1))
+        fraction = part_a / (part_a + part_b)  # whose square does not vanish, as that of a small variance would
+        freedom = 1 / (fraction**2 / (len(a) - 1) + (1 - fraction) ** 2 / (len(b) - 1))
         half = student_t.ppf((1 + level) / 2, freedom) * (part_a + part_b) ** 0.5
     return middle, middle - half, middle + half
 
 
 def difference(a: Sequence[float], b: Sequence[float], form: str = "+.1%") -> str:
     """Return the mean of b less that of a with Welch's 95 % interval, such as "+0.2% [-0.1%, +0.5%], 10 and 8 runs"."""
+    middle, low, high = welch(a, b)
     if min(len(a), len(b)) < 2:
         return "too few runs"
-    middle, low, high = welch(a, b)
     return f"{middle:{form}} [{low:{form}}, {high:{form}}], {len(b)} and {len(a)} runs"
 
 
@@ -109,7 +115,8 @@ def rank_p(a: Sequence[float], b: Sequence[float]) -> float:
     def distance(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
         return abs(x.mean(axis) - y.mean(axis))
 
-    drawn = partial(permutation_test, n_resamples=200_000, batch=2_000, random_state=np.random.default_rng(0))
+    batch = min(2_000, 1 + 2**22 // len(ranks))  # so that many values take no more memory
+    drawn = partial(permutation_test, n_resamples=200_000, batch=batch, random_state=np.random.default_rng(0))
     groups = ranks[: len(a)], ranks[len(a) :]
     return float(drawn(groups, distance, vectorized=True, alternative="greater").pvalue)
 
@@ -117,5 +124,7 @@ def rank_p(a: Sequence[float], b: Sequence[float]) -> float:
 def paired(a: Sequence[float], b: Sequence[float], form: str = "+.2f") -> str:
     """Return the mean of b less a, run by run, with its interval and `rank_p`; a and b belong to the same seeds."""
     a, b = _values("a", a, finite=True), _values("b", b, finite=True)
+    if len(a) != len(b):
+        raise ValueError(f"a and b must hold a value for each seed, both; got {len(a)} and {len(b)} values")
     changes = [after - before for before, after in zip(a, b, strict=True)]
     return f"{estimate(changes, form)}, p = {rank_p(a, b):.3f} by ranks" if changes else "no runs"

@@ -113,7 +113,7 @@ def test_differences_are_paired_by_seed():
     found = paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
     assert found == "+0.50 [+0.50, +0.50], 3 runs, p = 0.700 by ranks"
     assert paired([], []) == "no runs"
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="a and b"):
         paired([1.0], [1.0, 2.0])
 
 
@@ -202,3 +202,34 @@ def test_no_p_is_0_however_many_values_there_are():
 def test_the_p_of_fewer_ranks_is_exact(n):
     a, b = np.random.default_rng(n).normal([[0], [1]], 1, (2, n))
     assert rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dict", "set", "bytes", "one number", "no dimension", "table", "generator"])
+@pytest.mark.parametrize("say", [span, interval, estimate, verdict, lambda values: count(values, 0.5)])
+def test_what_has_no_order_or_is_no_list_is_named_and_not_read_by_its_keys(kind, say):
+    values = {
+        "dict": {0: 0.9, 1: 0.8},
+        "set": {0.9, 0.8},
+        "bytes": b"abc",
+        "one number": 0.5,
+        "no dimension": torch.tensor(0.5),
+        "table": np.ones((2, 2)),
+        "generator": (value for value in (0.9, 0.8)),
+    }[kind]
+    with pytest.raises(TypeError, match="values must be"):
+        say(values)
+
+
+def test_a_level_and_pairs_are_checked():
+    for level in (95, 0, math.nan):
+        with pytest.raises(ValueError, match="level must be"):
+            interval([1, 2, 3], level)
+        with pytest.raises(ValueError, match="level must be"):
+            welch([1, 2, 3], [1, 2], level)
+    with pytest.raises(ValueError, match=r"a and b .*2 and 3"):
+        paired([1, 2], [1, 2, 3])
+
+
+def test_the_interval_of_very_small_differences_is_that_of_large_ones():
+    large = welch([1, 2, 4], [3, 5])
+    assert np.array(welch([1e-100, 2e-100, 4e-100], [3e-100, 5e-100])) * 1e100 == pytest.approx(large)
