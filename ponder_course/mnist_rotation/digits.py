@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import socket
 import zlib
+from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -63,8 +64,9 @@ def load_digits(
     if dataset != "digits" and len(files) < len(MNIST_FILES):
         try:
             files = _fetch(raw)
-        except (OSError, RuntimeError) as error:
-            reason = f"MNIST is not in {raw} and could not be put there: {str(error).strip().splitlines()[-1]}."
+        except (OSError, RuntimeError, HTTPException) as error:
+            why = (str(error).strip() or repr(error)).splitlines()[-1]
+            reason = f"MNIST is not in {raw} and could not be put there: {why}."
             if dataset == "mnist":
                 advice = 'Give the folder of a copy, or choose dataset "digits", which needs no network.'
                 raise MNISTError(f"{reason} {advice}") from error

@@ -7,6 +7,7 @@ import resource
 import socket
 import struct
 import threading
+from http.client import BadStatusLine, IncompleteRead
 from pathlib import Path
 
 import pytest
@@ -322,3 +323,13 @@ def test_the_real_mnist_is_whole_and_balanced_as_published():
     assert data.test.y[:10].tolist() == [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]
     everything = torch.cat([split.y for split in data[1:]]).bincount()
     assert everything.tolist() == [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]
+
+
+@pytest.mark.parametrize("error", [IncompleteRead(b""), TimeoutError(), BadStatusLine("")], ids=repr)
+def test_whatever_a_server_does_auto_takes_the_small_digits_and_says_why(little, monkeypatch, tmp_path, capsys, error):
+    def fail(raw):
+        raise error
+
+    monkeypatch.setattr(digits, "_fetch", fail)
+    assert load_digits("auto", tmp_path).name == "the small digits"
+    assert type(error).__name__ in capsys.readouterr().out or str(error).strip()
