@@ -4,12 +4,10 @@ import math
 
 import pytest
 import torch
-from notebook_code import folded
 
 import ponder_utils as pu
-
-descent = folded("02_numerics_and_bound")
-PAPERS, REVERSED = descent.PAPERS, descent.REVERSED
+from ponder_course.pondernet_theory import descent
+from ponder_course.pondernet_theory.descent import PAPERS, REVERSED
 
 LOSSES = torch.tensor([[0.7, 0.7, 0.1, 0.2], [0.05] * 4], dtype=torch.float64).T  # [N, cases]
 LOG_PRIOR = pu.geometric_log_prior(0.4, 4)
