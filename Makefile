@@ -50,21 +50,11 @@ stamp: $(READY)  ## write the repository's address, from pyproject.toml or else 
 	$(RUN) tools/stamp.py
 
 results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of one core; a killed run goes on where it stopped
-	$(RUN) tools/course.py 01_time_penalty -p RUN class
-	$(RUN) tools/course.py 01_presentation -p RUN class
-	$(RUN) tools/course.py 03_prior_and_divergence -p RUN class
-	$(RUN) tools/course.py 03_beyond_the_border -p RUN class
-	$(RUN) tools/course.py 03_papers_size -p RUN paper
-	$(RUN) tools/course.py 04_rotation_verdict -p RUN class
-	$(RUN) tools/course.py 05_light_cone_controls -p RUN class
-	$(RUN) tools/course.py 05_beating_the_clock -p RUN class
-	$(RUN) tools/course.py 06_the_table -p RUN class
-	$(RUN) tools/course.py 07_mazes -p RUN class
-	$(RUN) tools/course.py 08_forests -p RUN class
-	$(RUN) tools/course.py 08_inference -p RUN class
-	$(RUN) tools/course.py 08_programs -p RUN class
-	$(RUN) tools/course.py 09_columns -p RUN class
-	$(RUN) tools/course.py 09_act_tasks -p RUN class
+	@set -e; for run in class paper; do \
+		for path in $$(grep -l "to which ..$$run" notebooks/evidence/*.ipynb); do \
+			$(RUN) tools/course.py $$(basename $$path .ipynb) -p RUN $$run; \
+		done; \
+	done # each says beside RESULTS which RUN adds to it
 
 stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file
 	$(RUN) -m pytest -q -s tests/common/test_runs.py -k belongs_to_an_experiment

@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 from slides import bare, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, notebooks, print_anywhere
+from stamp import ROOT, address, is_of_a_deleted_lesson, notebooks, print_anywhere
 
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
@@ -35,6 +35,7 @@ TEXTS = [
 ]
 
 LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
+WHOLE_LINK = re.compile(r"!?\[([^]]*)\]\((?!\w+:|#)([^)\s#]+)[^)]*\)")
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
 HEADING = re.compile(r"^###? (\d+) ", re.M)
 SECTIONS = re.compile(
@@ -109,7 +110,12 @@ def carry(text: str, folder: Path) -> str:
             shutil.copy(path, SOURCE / inside)
         return found[0]
 
-    return LINK.sub(carried, text)
+    return LINK.sub(carried, without_deleted(text))
+
+
+def without_deleted(text: str) -> str:
+    """The text with the words alone of each link to a file of a deleted lesson."""
+    return WHOLE_LINK.sub(lambda found: found[1] if is_of_a_deleted_lesson(found[2]) else found[0], text)
 
 
 def write(inside: str | Path, text: str) -> None:

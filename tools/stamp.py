@@ -39,6 +39,12 @@ def notebooks(root: Path = ROOT) -> list[Path]:
     return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 
+def is_of_a_deleted_lesson(file: str) -> bool:
+    """Whether the file's name begins with the number of a lesson, such as 03_, and there is no such lesson."""
+    number = re.match(r"\d\d_", Path(file).name)
+    return number is not None and not list((ROOT / "notebooks").glob(f"{number[0]}*.ipynb"))
+
+
 def print_anywhere() -> None:
     """Let a console that does not know a character, since it is not one of UTF-8, show a question mark."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # else it is not a console
@@ -81,7 +87,13 @@ def stamp_links(text: str, url: str) -> str:
     """The text with every Colab link leading to its notebook in the repository at `url`."""
     page = url.replace("https://github.com/", "https://colab.research.google.com/github/") + "/blob/main"
     where = {path.name: path.relative_to(ROOT).as_posix() for path in notebooks()}
-    return COLAB_LINK.sub(lambda link: f"[Open in Colab]({page}/{where[link[1]]})", text)
+
+    def stamped_link(link: re.Match[str]) -> str:
+        if is_of_a_deleted_lesson(link[1]):
+            return re.sub(r"https://\S+?/blob/main", page, link[0])
+        return f"[Open in Colab]({page}/{where[link[1]]})"
+
+    return COLAB_LINK.sub(stamped_link, text)
 
 
 def stamp_notebook(path: Path, url: str) -> str:

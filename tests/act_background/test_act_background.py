@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from notebook_code import folded
 from torch import nn
 
 from ponder_course.act_background import experiment as price
-from ponder_course.act_background import presentation
+from ponder_course.act_background import measurements, presentation
+from ponder_course.act_background.scripted import scripted
 from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of
-from ponder_course.parity import experiment as parity
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
-
-scripted = folded("01_act_background").scripted
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}
@@ -44,7 +41,7 @@ def test_short_settings_have_the_names_of_the_long_ones(experiment):
 def test_a_run_is_scored_for_every_k_and_made_again_the_same(kind):
     first, again = (price.run(kind, 2, **SMALL, updates=6, seed=1) for _ in range(2))
     assert first == again
-    assert len(first["accuracy"]) == len(first["steps"]) == len(parity.tested_k(4)) == 4
+    assert len(first["accuracy"]) == len(first["steps"]) == len(measurements.tested_k(4)) == 4
     assert all(0 <= fraction <= 1 for fraction in first["accuracy"])
     assert kind != "fixed depth" or first["steps"] == [2.0] * 4
 
@@ -55,13 +52,13 @@ def test_a_fixed_depth_is_so_many_calls_of_the_cell_and_costs_nothing():
     s = model.cell(x, model.cell(x, model.cell(x)))
     torch.testing.assert_close(output.y_hat[0], model.output(s)[:, 0])
     assert output.steps.tolist() == [[3.0] * 5]
-    terms = ACTLoss(parity.cross_entropy, 0.0)(output, y[None])
-    torch.testing.assert_close(terms.total, parity.cross_entropy(output.y_hat[0], y).mean())
+    terms = ACTLoss(measurements.cross_entropy, 0.0)(output, y[None])
+    torch.testing.assert_close(terms.total, measurements.cross_entropy(output.y_hat[0], y).mean())
 
 
 def trained(prices, change=None, updates=6):
     torch.manual_seed(0)
-    model = parity.act(4, 8, 6)
+    model = measurements.act(4, 8, 6)
     rows = price.train_in_phases(model, prices, SMALL | {"seed": 3}, change, log_every=1)
     return model, rows
 

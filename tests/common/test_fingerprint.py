@@ -116,19 +116,19 @@ def test_the_real_course_has_one():
 
 
 def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
-    """So an edit of mazes leaves the runs of parity fresh, and one of the store leaves all."""
+    """So an edit of mazes leaves the runs of lines fresh, and one of the store leaves all."""
+    from ponder_course.light_cone import experiment as lines
     from ponder_course.map_of_thought import experiment as mazes
-    from ponder_course.parity import experiment as parity
 
     behind = {
         name: {path.relative_to(fingerprint.FOLDER).as_posix() for path in fingerprint.files_behind(experiment.run)}
-        for name, experiment in {"parity": parity.EXPERIMENTS["prior"], "mazes": mazes.EXPERIMENTS["main"]}.items()
+        for name, experiment in {"lines": lines.EXPERIMENTS["main"], "mazes": mazes.EXPERIMENTS["main"]}.items()
     }
     core = {f"ponder_utils/{name}.py" for name in ("halting", "losses", "pondernet", "steps", "training")}
-    assert core | {"ponder_utils/tasks/parity.py", "ponder_course/parity/experiment.py"} <= behind["parity"]
+    assert core | {"ponder_utils/tasks/lines.py", "ponder_course/light_cone/experiment.py"} <= behind["lines"]
     assert core | {"ponder_utils/tasks/mazes.py", "ponder_course/map_of_thought/experiment.py"} <= behind["mazes"]
     for files in behind.values():
         assert not {f"ponder_course/common/{name}" for name in fingerprint.KEEPERS} & files
         assert "ponder_course/common/style.py" not in files
-    assert not [name for name in behind["parity"] if "mazes" in name or "map_of_thought" in name]
-    assert not [name for name in behind["mazes"] if "/parity" in name]
+    assert not [name for name in behind["lines"] if "mazes" in name or "map_of_thought" in name]
+    assert not [name for name in behind["mazes"] if "/lines" in name or "light_cone" in name]

@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,7 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 
 import ponder_course
 import ponder_utils
-from ponder_course.common import notebook, runs, store, style
+from ponder_course.common import notebook, style
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -168,8 +169,10 @@ def room_of(module):
 
 
 def test_every_lesson_has_a_room_a_notebook_problems_and_solutions():
-    numbered = [f"{number:02}_{lesson}" for number, lesson in enumerate(ponder_course.LESSONS, 1)]
-    assert [path.stem for path in NOTEBOOKS if path.parent.name == "notebooks"] == numbered
+    numbered = [path.stem for path in NOTEBOOKS if path.parent.name == "notebooks"]
+    assert [name[3:] for name in numbered] == [*ponder_course.LESSONS]
+    assert all(re.match(r"\d\d_", name) for name in numbered)
+    assert len({name[:2] for name in numbered}) == len(numbered)
     rooms = {path.name for path in (ROOT / "ponder_course").iterdir() if (path / "__init__.py").exists()}
     assert rooms == {"common", *ponder_course.LESSONS}
     for name, lesson in zip(numbered, ponder_course.LESSONS, strict=True):
@@ -396,16 +399,6 @@ def test_a_path_beside_the_notebook_is_a_parameter_or_sought_at_hand(path):
         assert not [node.value for node in found if node.value.startswith("../") and node.value not in allowed]
 
 
-def test_without_the_measured_times_lesson_05_says_so(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(store, "PACKED", tmp_path / "course" / "stored")
-    (source,) = [
-        cell.source for cell in code(read(ROOT / "notebooks" / "05_light_cone.ipynb")) if "bench" in cell.source
-    ]
-    exec(source[source.index("benchmarks =") :], {"runs": runs, "json": json})
-    assert "latest.json" in capsys.readouterr().out
-
-
 def test_text_files_are_read_and_written_as_utf_8():
     """Whatever the machine's encoding is."""
     sources = {path: path.read_text(encoding="utf-8") for path in PYTHON}
@@ -436,7 +429,7 @@ def test_a_console_that_is_not_of_utf_8_prints_the_table(encoding, tmp_path, run
 
 
 def test_no_notebook_of_this_name(tmp_path):
-    with pytest.raises(SystemExit, match=r"NOTEBOOK must be one of 01_act_background, .*; got 99_nothing"):
+    with pytest.raises(SystemExit, match=rf"NOTEBOOK must be one of {NOTEBOOKS[0].stem}, .*; got 99_nothing"):
         course.main(["99_nothing", "--out", str(tmp_path)])
 
 
@@ -727,6 +720,18 @@ def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, t
     text = "".join(output.text for output in outputs if output.output_type == "stream")
     assert f"No stored runs at {tmp_path / 'deleted'}" in text
     assert not list(tmp_path.glob("deleted*"))
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+def test_make_results_runs_all_evidence_that_keeps_runs():
+    command = ["make", "-s", "results", "RUN=echo", "READY="]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    ran = dict(re.findall(r"^tools/course\.py (\w+) -p RUN (\w+)$", done.stdout, re.M))
+    keeps_runs = {path.stem: path for path in NOTEBOOKS if is_evidence(path) and "RESULTS: str" in path.read_text()}
+    assert ran.keys() == keeps_runs.keys()
+    for name, path in keeps_runs.items():
+        (comment,) = [comment for parameter, _, comment in parameters_of(path) if parameter == "RUN"]
+        assert ran[name] == next(choice for choice in choices_in(comment) if choice in ("class", "paper"))
 
 
 def test_results_are_small_and_say_what_made_them():

@@ -1,0 +1,85 @@
+"""A lesson can be deleted by deleting its files and a line of `LESSONS`: all that is left still holds."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ponder_course import LESSONS
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_COPIED = (".git", ".venv*", ".*_cache", "runs", "data", "dist", "build", "*.egg-info", "__pycache__")
+
+
+def files_of(lesson, root):
+    (notebook,) = (root / "notebooks").glob(f"[0-9][0-9]_{lesson}.ipynb")
+    number = notebook.stem[:2]
+    patterns = [
+        f"ponder_course/{lesson}",
+        f"tests/{lesson}",
+        f"notebooks/{number}_*",
+        f"notebooks/evidence/{number}_*",
+        f"notebooks/problems/{number}_*",
+        f"notebooks/solutions/{lesson}.py",
+        f"notebooks/solutions/problems/{number}_*",
+        f"results/{number}_*",
+        f"results/figures/{number}_*",
+    ]
+    return [path for pattern in patterns for path in root.glob(pattern)]
+
+
+def delete(lesson, root):
+    for path in files_of(lesson, root):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    listed = root / "ponder_course" / "__init__.py"
+    text = listed.read_text(encoding="utf-8")
+    line = f'    "{lesson}",\n'
+    assert text.count(line) == 1
+    listed.write_text(text.replace(line, ""), encoding="utf-8")
+
+
+def who_needs(lesson, root):
+    """The files of code that name a lesson's room, and are not its own."""
+    own = files_of(lesson, root)
+    code = [path for kind in ("py", "ipynb") for path in root.rglob(f"*.{kind}")]
+    others = [path for path in code if not any(path.is_relative_to(part) for part in own)]
+    room = re.compile(rf"\bponder_course\.{lesson}\b")
+    return [path.relative_to(root) for path in others if room.search(path.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def without_two(tmp_path_factory):
+    """A copy without the last two lessons that no other and no test of all needs."""
+    root = tmp_path_factory.mktemp("copy") / "course"
+    shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    free = [lesson for lesson in LESSONS if not who_needs(lesson, root)]
+    assert len(free) >= 2
+    for lesson in free[-2:]:
+        delete(lesson, root)
+    return root
+
+
+def passes(root, *arguments):
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(root)}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    print(done.stdout)
+    return done.returncode == 0
+
+
+def test_without_two_lessons_every_test_that_is_left_finds_what_it_imports(without_two):
+    assert passes(without_two, "tests", "--collect-only")
+
+
+@pytest.mark.slow
+def test_without_two_lessons_all_that_looks_at_the_course_holds(without_two):
+    headlines = [str(path) for path in without_two.glob("tests/*/test_headlines_*.py")]
+    own = ["--ignore", "tests/course/test_deleting_a_lesson.py"]
+    assert passes(without_two, "tests/course", "tests/common/test_fingerprint.py", *headlines, "-m", "not slow", *own)
