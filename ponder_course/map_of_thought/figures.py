@@ -1,16 +1,20 @@
 """Figures of mazes: whose star is nearest to each place, how many steps it needs, and how many it takes."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
+from torch import Tensor
 
+from ponder_course.common.store import Row
 from ponder_course.common.style import (
     ANSWER,
     BLUE,
@@ -27,6 +31,9 @@ from ponder_course.common.style import (
     slide,
     step_axis,
 )
+from ponder_utils import MazeTask, PonderNet
+from ponder_utils.pondernet import Prediction
+from ponder_utils.tasks.mazes import distances
 
 WALL = "#333333"
 SIDES = ListedColormap([BLUE, PURPLE])
@@ -71,6 +78,25 @@ def maze(x: Grid) -> Figure:
     return figure
 
 
+@torch.no_grad()
+def reached_and_changed(model: PonderNet, maze: Tensor) -> dict[str, Tensor]:
+    """Return which places the news has reached, and which have changed, when the first blue star turns pink.
+
+    maze: [3, height, width]; both bool [N, height, width]. A place changes if its answer, or its halting logit, does.
+    AssertionError if a place has changed that the news cannot have reached.
+    """
+    turned, star = maze.clone(), torch.zeros_like(maze[0])
+    row, column = maze[1].nonzero()[0].tolist()
+    turned[1:, row, column] = maze.new_tensor([0.0, 1.0])
+    star[row, column] = 1
+    before, after = model(maze[None]), model(turned[None])
+    differs = ((before.y_hat != after.y_hat) | (before.halt_logits != after.halt_logits))[:, 0]
+    steps = torch.arange(1, len(differs) + 1)[:, None, None]
+    reached = distances(maze[:1], star[None])[0] < steps  # the cone
+    assert not (differs & ~reached).any()
+    return {"reached by news": reached, "changed": differs}
+
+
 @slide
 def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid, border: int = 0) -> Figure:
     """Draw whose star is nearest (0 or 1), how many steps that needs, and how many the network takes, on one scale.
@@ -96,6 +122,15 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
     return figure
 
 
+def right_and_exactly_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor, asked: Tensor) -> str:
+    """The finding: how many places of a maze are right, and how many halt exactly when they can know."""
+    is_right, exactly = (answers == y)[asked], (taken == needed)[asked].sum()
+    return (
+        f"{is_right.sum():,} of {len(is_right):,} places are right; "
+        f"{exactly:,} halt at the very step at which they can know"
+    )
+
+
 @slide
 def moments(
     maze: Grid, answers: Grid, taken: Grid, steps: Sequence[int], asked: Grid = True, size: float = 2.5
@@ -108,6 +143,35 @@ def moments(
     return figure
 
 
+def any_step(maze: Grid, answers: Grid, taken: Grid, asked: Grid) -> Callable[[int], tuple[Figure, str]]:
+    """Return what draws a maze after step n, larger, with the sentence that reads it, for `explore`."""
+    sentence = "Places that have halted, in the colour that they answer; white ones still think."
+    return lambda n: (moments(maze, answers, taken, [n], asked, size=5.0), sentence)
+
+
+def fronts_meet(taken: Tensor, steps: Sequence[int]) -> str:
+    """The finding: how many places have halted at the first of some steps, and at the last. taken: [places]."""
+    first, last = ((taken <= n).float().mean() for n in (steps[0], steps[-1]))
+    return (
+        f"Fronts spread and meet: {first:.0%} of the places have halted at step {steps[0]}, "
+        f"{last:.0%} at step {steps[-1]}"
+    )
+
+
+def near_a_front(x: Tensor, margin: int = 4) -> Tensor:
+    """Return the places to which the other colour is at most so many steps farther, and not as far: x [mazes, 3, ...].
+
+    Bool [mazes, height, width].
+    """
+    to_blue, to_pink = distances(x[:, 0], x[:, 1]), distances(x[:, 0], x[:, 2])
+    return ((to_blue - to_pink).abs() <= margin) & (MazeTask.answers(x) >= 0)
+
+
+def where_fronts_meet(is_wrong: Tensor, near: Tensor) -> str:
+    """The finding: how many of the wrong places of a maze are near a front."""
+    return f"{(is_wrong & near).sum()} of the {is_wrong.sum()} wrong places\nlie where two fronts meet"
+
+
 @slide
 def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
     """Draw the answers at the places of a maze that are asked, pale, and those that are wrong."""
@@ -115,6 +179,26 @@ def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
     draw_grid(ax, answers, maze, asked, cmap=SIDES, vmin=0, vmax=1, alpha=0.35)
     draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, asked, cmap=ListedColormap([WRONG]))
     return figure
+
+
+def mean_steps(taken: Tensor, needed: Tensor, asked: Tensor) -> dict[int, float]:
+    """Return the mean steps of the places that are asked, by need. All are of one shape."""
+    needs = needed[asked].unique().tolist()
+    return {n: taken[asked & (needed == n)].float().mean().item() for n in needs}
+
+
+def steps_by_need(result: Row) -> dict[int, float]:
+    """Return the mean steps of places by need, of a stored test."""
+    return {int(n): steps for n, (_, steps) in result["by_need"].items()}
+
+
+def one_line(networks: Sequence[Mapping[int, float]]) -> str:
+    """The finding: how far mean steps are from the need at most, in hundredths that are rounded up."""
+    off = max(abs(steps - n) for line in networks for n, steps in line.items())
+    return (
+        f"{len(networks)} networks, one line: up to a need of {max(map(max, networks))} steps,\n"
+        f"no mean is off by more than {math.ceil(100 * off) / 100:.2f} steps"
+    )
 
 
 @slide
@@ -142,6 +226,47 @@ def against_need(networks: Sequence[Mapping[int, float]], border: int, live: int
     return figure
 
 
+def whole_mazes(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Return the fraction of mazes that are right at all places that are asked: y_hat [..., mazes, height, width]."""
+    right = ((y_hat > 0) == (y > 0.5)) | (y < 0)
+    return right.flatten(-2).all(-1).float().mean(-1)
+
+
+def right_in_words(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> str:
+    """Say how many mazes are right if each place halts by itself, and if all stop at step N: [] and [N] for each."""
+    alone = ", ".join(f"{right:.0%}" for right in by_itself)
+    together = ", ".join(f"{line[-1]:.0%}" for line in by_step)
+    of_ten, N = ", ".join(f"{10 * line[-1].item():.3g}" for line in by_step), len(by_step[0])
+    return (
+        f"whole mazes right: by itself {alone}; all at step {N}: {together}\n"
+        f"still right at step {N}, of ten mazes: {of_ten}"
+    )
+
+
+def finished_and_forgotten(
+    thoughts: Sequence[Prediction], wrong_by_step: Sequence[Tensor], y: Tensor
+) -> tuple[list[list[float]], list[list[float]]]:
+    """Return fractions of mazes by step, [N] for each network: those halted and right; those with a lost answer.
+
+    wrong_by_step: bool [N, mazes, height, width] for each network; y: [mazes, height, width]. An answer is lost if its
+    place had halted with it, it was right, and now the place is wrong.
+    """
+    finished, forgotten = [], []
+    for thought, wrong in zip(thoughts, wrong_by_step, strict=True):
+        n = torch.arange(1, len(wrong) + 1)[:, None, None, None]
+        was_right = (thought.steps <= n) & ((thought.y_hat > 0) == (y > 0.5))
+        finished.append((was_right | (y < 0)).flatten(2).all(2).float().mean(1).tolist())
+        forgotten.append((was_right & wrong).flatten(2).any(2).float().mean(1).tolist())
+    return finished, forgotten
+
+
+def alone_and_at_the_same_step(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> str:
+    """The finding: how many mazes are right in the worst network if each place halts by itself, and at one step."""
+    least, best = min(map(float, by_itself)), max(float(line.max()) for line in by_step)
+    alone = "every maze is right" if least == 1 else f"at least {least:.0%} of mazes are right"
+    return f"Each place by itself: {alone};\nall at the same step: {best:.0%} at best"
+
+
 @slide
 def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten: Sequence[Line]) -> Figure:
     """Draw fractions of mazes by step, [N] for each network: right all at that step, or by themselves; forgotten."""
@@ -160,6 +285,39 @@ def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten
     for ax in (above, below):
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     return figure
+
+
+KINDS = {
+    "ours, each place by itself": "ours",
+    "Deep Thinking's shape, at its best step": "recall",
+    "the same, its walls masked as ours are": "recall_masked",
+}
+
+
+def mazes_by_size(rows_of: Mapping[str, Sequence[Row]]) -> dict[str, dict[int, list[float]]]:
+    """Return the fraction of mazes that each network has right, {kind: {places on a side: one each}}.
+
+    rows_of: the stored runs by the names of KINDS. Ours halts by itself, others have their best step.
+    """
+    found: dict[str, dict[int, list[float]]] = {}
+    for kind, name in KINDS.items():
+        found[kind] = {}
+        for side in ("5", "10", "20", "30"):
+            tests = [row[side] for row in rows_of[name]]
+            fractions = [test["mazes"] if name == "ours" else max(test["by_step"]["mazes"]) for test in tests]
+            found[kind][2 * int(side) - 1] = fractions
+    return found
+
+
+def on_59_places(right: Mapping[str, Mapping[int, Line]]) -> str:
+    """The finding: how many of the largest mazes each kind has right, on average."""
+    averages = []
+    for by_side in right.values():
+        averages.append(f"{sum(by_side[59]) / len(by_side[59]):.0%}" if by_side[59] else "none stored")
+    return (
+        f"On 59 x 59 places, on average: ours {averages[0]} right,\n"
+        f"the others {averages[1]}, with their walls masked {averages[2]}"
+    )
 
 
 @slide

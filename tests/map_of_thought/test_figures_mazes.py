@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from drawn import check, pairs, points, written
 from matplotlib.colors import to_rgb
 
 from ponder_course.common.style import ANSWER, BLUE, HALTING, LIMIT, PURPLE, WRONG
+from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought import figures as draw
+from ponder_utils import MazeTask, PonderNet
 
 MAZE = np.array([
     [[1, 1, 1], [0, 0, 1], [1, 1, 1]],
@@ -139,3 +142,98 @@ def test_right_by_size_draws_a_line_for_each_network_and_none_upon_another():
     assert ax.get_xticks().tolist() == [9, 19]
     (legend,) = ax.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["ours", "theirs"]
+
+
+def test_news_of_a_star_reaches_places_a_step_at_a_time():
+    torch.manual_seed(0)
+    maze = torch.tensor(MAZE).double()
+    model = PonderNet(mazes.MazeStep(4).double().eval(), 6)
+    found = draw.reached_and_changed(model, maze)
+    reached, changed = found["reached by news"], found["changed"]
+    assert reached.flatten(1).sum(1).tolist() == [1, 2, 4, 6, 7, 7]  # of seven, round a corner
+    assert not (changed & ~reached).any()
+    assert torch.equal(changed[0], reached[0])  # a network hears of it at once
+
+
+def test_what_is_right_and_in_time_is_counted_where_it_is_asked():
+    y, answers = torch.tensor([0.0, 1.0, 0.0, -1.0]), torch.tensor([0.0, 1.0, 1.0, 0.0])
+    needed, taken = torch.tensor([1, 2, 3, 4]), torch.tensor([1, 3, 3, 4])
+    found = draw.right_and_exactly_in_time(answers, y, needed, taken, y >= 0)
+    assert found == "2 of 3 places are right; 2 halt at the very step at which they can know"
+    assert draw.mean_steps(taken, needed, y >= 0) == {1: 1.0, 2: 3.0, 3: 3.0}
+    fronts = "Fronts spread and meet: 25% of the places have halted at step 1, 75% at step 3"
+    assert draw.fronts_meet(taken, [1, 2, 3]) == fronts
+
+
+def test_any_step_of_a_maze_can_be_drawn():
+    draw_step = draw.any_step(MAZE, ANSWERS, TAKEN, ASKED)
+    figure, sentence = draw_step(3)
+    (ax,) = figure.axes
+    assert ax.get_title() == "step 3"
+    (same,) = draw.moments(MAZE, ANSWERS, TAKEN, [3], ASKED).axes
+    np.testing.assert_array_equal(values(ax), values(same))
+    assert sentence == "Places that have halted, in the colour that they answer; white ones still think."
+
+
+def test_the_finding_of_steps_rounds_up_what_means_are_off():
+    stored = draw.steps_by_need({"by_need": {"1": [30, 1.0], "5": [10, 5.101]}})
+    assert stored == {1: 1.0, 5: 5.101}
+    assert draw.one_line([stored, {1: 1.0, 7: 7.0}]) == (
+        "2 networks, one line: up to a need of 7 steps,\nno mean is off by more than 0.11 steps"
+    )
+
+
+class Thought:
+    y_hat = torch.tensor([[[1.0, -1.0, 5.0]], [[1.0, 1.0, -5.0]]])  # two mazes of three places
+    steps = torch.tensor([[[1, 2, 9]], [[1, 3, 9]]])
+
+
+Y = torch.tensor([[[1.0, 0.0, -1.0]], [[1.0, 0.0, -1.0]]])  # the third place is not asked
+
+
+def test_whole_mazes_are_right_where_all_that_is_asked_is():
+    assert draw.whole_mazes(Thought.y_hat, Y) == 0.5
+    assert draw.whole_mazes(torch.stack([Thought.y_hat, -Thought.y_hat]) > 0, Y).tolist() == [0.5, 0.0]
+
+
+def test_an_answer_is_lost_where_a_place_had_halted_with_it():
+    wrong = torch.zeros(3, 2, 1, 3, dtype=torch.bool)
+    wrong[2, 0, 0, 0] = wrong[0, 0, 0, 1] = wrong[:, 1, 0, 1] = (
+        True  # the second is before its halt, the third never right
+    )
+    finished, forgotten = draw.finished_and_forgotten([Thought], [wrong], Y)
+    assert finished == [[0.0, 0.5, 0.5]]
+    assert forgotten == [[0.0, 0.0, 0.5]]
+
+
+def test_what_is_said_of_whole_mazes_is_what_was_counted():
+    by_itself, by_step = torch.tensor([1.0, 0.95]), torch.tensor([[0.0, 0.5, 0.25], [0.1, 0.25, 0.0]])
+    assert draw.right_in_words(by_itself, by_step) == (
+        "whole mazes right: by itself 100%, 95%; all at step 3: 25%, 0%\nstill right at step 3, of ten mazes: 2.5, 0"
+    )
+    assert draw.alone_and_at_the_same_step(by_itself, by_step) == (
+        "Each place by itself: at least 95% of mazes are right;\nall at the same step: 50% at best"
+    )
+    assert "itself: every maze is right;" in draw.alone_and_at_the_same_step(by_itself[:1], by_step)
+
+
+def test_places_near_a_front_are_those_to_which_both_stars_are_nearly_as_far():
+    x, y = MazeTask(4).batch(3, torch.Generator().manual_seed(0))
+    near = draw.near_a_front(x, margin=2)
+    blue, pink = (draw.distances(x[:, 0], x[:, star]) for star in (1, 2))
+    assert torch.equal(near, ((blue - pink).abs() <= 2) & (y >= 0))
+    is_wrong = torch.ones_like(near[0])
+    found = f"{near[0].sum()} of the {near[0].numel()} wrong places\nlie where two fronts meet"
+    assert draw.where_fronts_meet(is_wrong, near[0]) == found
+
+
+def test_ours_halts_by_itself_and_others_have_their_best_step():
+    def run(right):
+        return {side: {"mazes": right, "by_step": {"mazes": [0.0, right / 2, 0.1]}} for side in ("5", "10", "20", "30")}
+
+    right = draw.mazes_by_size({"ours": [run(1.0), run(0.5)], "recall": [run(0.5)], "recall_masked": []})
+    for by_side, fractions in zip(right.values(), ([1.0, 0.5], [0.25], []), strict=True):
+        assert by_side == {9: fractions, 19: fractions, 39: fractions, 59: fractions}
+    assert draw.on_59_places(right) == (
+        "On 59 x 59 places, on average: ours 75% right,\nthe others 25%, with their walls masked none stored"
+    )
