@@ -3,20 +3,25 @@
 import itertools
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 from pandas import DataFrame
+from torch import Tensor
 
 from ponder_course.act_background import experiment as price
 from ponder_course.act_background.experiment import learnt_at
 from ponder_course.common import style
+from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, HALTING, NOT_LEARNT, Line, legend, look, panels, slide
 
+Halt = Callable[[list[Any], float], list[Any]]  # (halting units, epsilon) -> the weights p_1..p_N
 Runs = Mapping[str, Sequence[Mapping[str, Line]]]  # {name: [run, ...]}; a run has update, accuracy and steps [points]
 
 
@@ -105,6 +110,29 @@ def without_peaks(runs: Runs) -> tuple[float, float]:
     return 0.8, 1.05 * np.quantile(values or [2], 0.98)
 
 
+def as_the_first_unit_grows(
+    halt: Halt, rest: Sequence[float], epsilon: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Return the first halting unit, N, R, their sum, and what its gradient adds up to, [2001] each.
+
+    rest: the other units.
+    """
+    unit = torch.linspace(0, 1, 2001, dtype=torch.float64, requires_grad=True)
+    weights = [halt([first, *rest], epsilon) for first in unit]
+    steps = torch.tensor([len(p) for p in weights])
+    remainder = torch.stack([0 * first + p[-1] for first, p in zip(unit, weights, strict=True)])
+    (slopes,) = torch.autograd.grad(remainder.sum(), unit)
+    cost, grid = (steps + remainder).detach(), unit.detach()
+    by_gradient = cost[0] + torch.cat([torch.zeros(1), torch.cumulative_trapezoid(slopes, grid)])
+    return grid, steps, remainder.detach(), cost, by_gradient
+
+
+def what_the_gradient_sees(cost: Tensor, by_gradient: Tensor) -> str:
+    """Return in a sentence how much the cost falls, and how much of it the gradient adds up to."""
+    fall, seen = cost[0] - cost[-1], cost[0] - by_gradient[-1]
+    return f"The cost falls by {fall:.1f}, but its gradient sees only {seen:.1f} of it"
+
+
 @style.slide
 def draw_jumps(
     unit: style.Line,
@@ -126,8 +154,9 @@ def draw_jumps(
         broken = np.insert(np.array([unit, values], float), after, np.nan, axis=1)
         ax.plot(*broken, color=style.HALTING, linewidth=2.6)
         for ends, face in ((after - 1, "white"), (after, style.HALTING)):
-            dots = style.look(0, color=style.HALTING, markerfacecolor=face, linestyle="none")
-            dots |= {"markersize": 7, "clip_on": False}
+            dots = style.look(
+                0, color=style.HALTING, markerfacecolor=face, linestyle="none", markersize=7, clip_on=False
+            )
             ax.plot(np.take(unit, after), np.take(values, ends), **dots)
         ax.set(ylim=(0, 1.12 * max(values)))
         ax.set_title(title, fontsize=15)
@@ -145,8 +174,8 @@ def draw_jumps(
         color=style.WRONG,
         fontsize=15,
     )
-    ends = (unit[-1], cost[-1]), (unit[-1], by_gradient[-1])
-    placed["P"].annotate("", *ends, arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
+    seen, not_seen = (unit[-1], by_gradient[-1]), (unit[-1], cost[-1])
+    placed["P"].annotate("", not_seen, seen, arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
     unseen = f"not seen: {by_gradient[-1] - cost[-1]:.1f} "
     between = (cost[-1] + by_gradient[-1]) / 2
     placed["P"].text(unit[-1], between, unseen, ha="right", va="center", fontsize=15)
@@ -173,6 +202,51 @@ def who(rows: list[dict]) -> str:
 def waits(rows: list[dict], since: int = 0) -> list[int]:
     """Return after how many updates, counted from `since`, each network that learns has learnt."""
     return [update - since for update in map(price.learnt_at, rows) if update is not None]
+
+
+def by_story(rows: Sequence[Row], prices: Mapping[str, Any]) -> dict[str, list[Row]]:
+    """Return the runs of each story, {story: runs}, in which nothing but the price was changed."""
+    unchanged = [row for row in rows if price.changed(row) == "nothing changed"]
+    return {name: [row for row in unchanged if row["prices"] == story] for name, story in prices.items()}
+
+
+def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:
+    """Return in a sentence who learns charged late and charged early, and whether early ones wait longer.
+
+    half: the update at which the price changes.
+    """
+    finding = f"Charged late, {who(late)}. Charged early, {who(early)}"
+    if who(late) == "all learn" and min(waits(early, half), default=0) > max(waits(late)):
+        return f"{finding.removesuffix(' learn')}, and much later"
+    return finding
+
+
+CHANGES = ("nothing changed", "a new halting unit", "2 steps for everyone")
+
+
+def by_change(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the runs by what was changed in them when the price fell."""
+    return {name: [row for row in rows if price.changed(row) == name] for name in CHANGES}
+
+
+def what_the_controls_say(controls: Mapping[str, list[Row]]) -> str:
+    """Return in a sentence who learns if nothing changes, and with two steps for everyone."""
+    unchanged, _, two_steps = (who(controls[name]) for name in CHANGES)
+    return f"If nothing changes, {unchanged};\nwith two steps for everyone, {two_steps}"
+
+
+def one_case(halt: Halt, epsilon: float, **lambdas: float) -> tuple[Figure, str]:
+    """Draw halting by threshold for one list of units, and say its steps and weights."""
+    units = [*lambdas.values()]
+    p = halt(units, epsilon)
+    weights = ", ".join(f"{p_n:.2f}" for p_n in p)
+    return draw_halting_units([units], [p], [epsilon]), f"{len(p)} steps; weights {weights}."
+
+
+def what_the_cases_say(weights: Sequence[style.Line]) -> str:
+    """Return in a sentence the steps of a worked example, of one with a larger first unit, and of one of tiny units."""
+    example, larger, tiny = map(len, weights)
+    return f"A larger first unit: {larger} steps, not {example}. Tiny units: all {tiny}"
 
 
 @style.slide

@@ -188,3 +188,64 @@ def test_small_sets_are_fractions_and_equal_scores_are_piled_up():
     assert [x for x, _ in scores] == [13, 16, 13]
     assert scores[2][1] > scores[0][1] == scores[1][1]
     assert written(right) == []
+
+
+def halt(lambdas, epsilon):
+    """The weights of the steps that are taken, in a loop."""
+    weights, total = [], 0
+    for unit in lambdas[:-1]:
+        if total + unit >= 1 - epsilon:
+            break
+        weights.append(unit)
+        total = total + unit
+    return [*weights, 1 - total]
+
+
+def test_the_gradient_of_a_growing_unit_adds_up_between_the_jumps_alone():
+    unit, steps, remainder, cost, by_gradient = draw.as_the_first_unit_grows(halt, [0.5, 0.5], 0.01)
+    for at in (0, 900, 1500, 2000):
+        p = halt([unit[at].item(), 0.5, 0.5], 0.01)
+        assert (steps[at].item(), remainder[at].item()) == (len(p), pytest.approx(p[-1]))
+    assert cost.tolist() == pytest.approx((steps + remainder).tolist())
+    slope = (by_gradient[1:] - by_gradient[:-1]) / (unit[1:] - unit[:-1])
+    jumps = (steps[1:] != steps[:-1]).nonzero()[:, 0].tolist()
+    assert slope[:900].tolist() == pytest.approx([-1.0] * 900)  # of R = 1 - lambda_1 - 1 / 2
+    assert slope[jumps[0] + 1 : jumps[1]].tolist() == pytest.approx([-1.0] * (jumps[1] - jumps[0] - 1))
+    fall, seen = cost[0] - cost[-1], cost[0] - by_gradient[-1]
+    expected = f"The cost falls by {fall:.1f}, but its gradient sees only {seen:.1f} of it"
+    assert draw.what_the_gradient_sees(cost, by_gradient) == expected
+
+
+def trained(at, prices="late", **change):
+    """A run that has learnt from this update on, or never."""
+    accuracy = [0.5 if at is None or update < at else 1.0 for update in (0, 10, 20, 30)]
+    return {"update": [0, 10, 20, 30], "accuracy": accuracy, "prices": prices, **change}
+
+
+def test_both_stories_are_of_unchanged_runs_and_say_who_learns_and_waits():
+    rows = [trained(10), trained(20, "early"), trained(30, "early"), trained(10, "early", reset=True)]
+    found = draw.by_story(rows, {"charged late": "late", "charged early": "early"})
+    assert found == {"charged late": rows[:1], "charged early": rows[1:3]}
+    late, early = found.values()
+    assert draw.what_both_stories_say(late, early, 5) == "Charged late, all learn. Charged early, all, and much later"
+    assert draw.what_both_stories_say(late, early, 15) == "Charged late, all learn. Charged early, all learn"
+    some = draw.what_both_stories_say(late, [trained(None)], 5)
+    assert some == "Charged late, all learn. Charged early, 0 of 1 learn"
+
+
+def test_the_controls_are_told_apart_by_what_was_changed():
+    rows = [trained(None), trained(10, reset=True), trained(20, depth=2), trained(None)]
+    controls = draw.by_change(rows)
+    assert [len(group) for group in controls.values()] == [2, 1, 1]
+    expected = "If nothing changes, 0 of 2 learn;\nwith two steps for everyone, all learn"
+    assert draw.what_the_controls_say(controls) == expected
+
+
+def test_sliders_draw_the_weights_of_their_units():
+    figure, text = draw.one_case(halt, 0.1, lambda_1=0.25, lambda_2=0.5, lambda_3=0.5)
+    (ax,) = figure.axes
+    assert [height for _, height, _ in bars(ax)] == [0.25, 0.5, 0.25]
+    assert text == "3 steps; weights 0.25, 0.50, 0.25."
+    assert (
+        draw.what_the_cases_say([[1] * 3, [1] * 2, [1] * 4]) == "A larger first unit: 2 steps, not 3. Tiny units: all 4"
+    )
