@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.alone_and_together import experiment as forests
-from ponder_course.common import style
+from ponder_course.alone_and_together import inference
+from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
+from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import (
     ANSWER,
@@ -156,6 +158,26 @@ def steps_at_depth(lines: Mapping[str, Sequence[ByDepth]], depth: int) -> str:
     """The finding: the mean steps at this depth, alone and together."""
     alone, together = (mean([line[depth] for line in lines[kind]]) for kind in ("alone", "together"))
     return f"Depth {depth}: {alone:.1f} steps alone, {together:.1f} together"
+
+
+def deepest(lines: Mapping[str, Sequence[ByDepth]]) -> int:
+    """Return the largest depth of the networks of all kinds, 0 where there is none."""
+    return max((depth for networks in lines.values() for line in networks for depth in line), default=0)
+
+
+def off_the_need(lines: Mapping[str, Sequence[ByDepth]], limits: Mapping[str, ByDepth]) -> str:
+    """The finding: how far mean steps are from the need at most, alone and together."""
+    off = {
+        kind: max(abs(line[d] - limits[kind][d]) for line in networks for d in line) for kind, networks in lines.items()
+    }
+    return f"No mean is farther from the need than {off['alone']:.1f} steps alone,\n{off['together']:.1f} together"
+
+
+def steps_of_the_deepest(networks: Sequence[ByDepth], limit: ByDepth) -> str:
+    """Say how many steps the deepest nodes take in each network, and how many they need."""
+    last = max(limit)
+    taken = verdicts.span([line[last] for line in networks], ".1f")
+    return f"depth {last}: {taken} steps, {limit[last]} needed"
 
 
 def laws_of_news(last: int) -> dict[str, dict[int, int]]:
@@ -393,6 +415,59 @@ def right_of(row: dict) -> dict[int, float]:
 def rights(rows: list[dict]) -> list[dict[int, float]]:
     """Return what `right_of` says of each network that reads what others know now."""
     return [right_of(row) for row in rows if row["reads"] == "now"]
+
+
+def rights_to_a_border(
+    kinds: Mapping[str, tuple[Sequence[Row], int]], border: int
+) -> dict[str, list[dict[int, float]]]:
+    """Return what `right_of` says of each network of the kinds with this border, by what stands before the comma.
+
+    kinds: {name: (runs, the largest depth of their training)}.
+    """
+    found = {}
+    for name, (rows, of_kind) in kinds.items():
+        if of_kind == border:
+            found[name.split(",")[0]] = [right_of(row) for row in rows]
+    return found
+
+
+@slide
+def inferred_by_step(rows: Sequence[Row], learnt: Sequence[Row], trials: Sequence[str]) -> Figure:
+    """Draw how right each network is by step and, dashed, how often it halts there: a panel for each trial.
+
+    The d-th trial has d pairs between cue and match, at the black line. Networks that have not learnt are pale.
+    """
+    figure, axes = panels(len(trials), width=3.3, height=3.2, sharey=True)
+    for d, ax in enumerate(axes):
+        n = step_axis(ax, inference.N, title=trials[d], ylim=(0, 1.05), xlim=(0.5, 8.5))
+        ax.axvline(d + 1, color=LIMIT, linewidth=1.2)
+        for row in sorted(rows, key=learnt.count):  # pale lines below the others
+            answer, halting = (ANSWER, HALTING) if row in learnt else (NOT_LEARNT, NOT_LEARNT)
+            ax.plot(n, row["by_step"][d], color=answer, linewidth=1.4)
+            ax.plot(n, row["p"][d], color=halting, linewidth=1.4, linestyle="--")
+    axes[1].text(4.5, 0.86, "right", color=ANSWER)
+    axes[0].text(8.4, 0.2, "halts (dashes)", color=DARK_ORANGE, ha="right")
+    axes[0].set_ylabel("fraction of trials")
+    return figure
+
+
+def first_and_farthest(statements: Sequence[str], taken: Sequence[float], arrows: Sequence[int]) -> str:
+    """The finding: the steps of a program's first statement, and of that whose digit is the most arrows away."""
+    far = max(arrows)
+    farthest = arrows.index(far)
+    return (
+        f"{statements[0]} takes {taken[0]:.1f} steps, "
+        f"{statements[farthest]} {taken[farthest]:.1f}:\nits digit is {far} arrows away"
+    )
+
+
+def behind_one_loop(kinds: Mapping[str, Sequence[Row]]) -> list[float]:
+    """Return by how many nats six loops, all of which count, are behind one loop of the same seed."""
+    behind = []
+    for row in kinds["one loop"]:
+        six = matching(kinds["six loops, all count"], seed=row["seed"])
+        behind += [each["by_loop"][-1] - row["by_loop"][0] for each in six]
+    return behind
 
 
 def steps_more(rows: list, rule: str) -> list:

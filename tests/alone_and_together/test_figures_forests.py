@@ -11,6 +11,7 @@ from matplotlib.patches import Arc
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
+from ponder_course.alone_and_together import inference
 from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, GREEN, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
 
 PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
@@ -296,3 +297,47 @@ def test_the_table_of_the_head_and_of_certainty_has_both_ends():
         "alone: certain by 0.9": {"nodes right": "80.0%", "mean steps": "3.0", "needed": "4.0"},
         "alone: certain by 0.99": {"nodes right": "90.0%", "mean steps": "4.0", "needed": "4.0"},
     }
+
+
+def test_findings_of_depth_say_what_the_lines_say():
+    assert draw.deepest(LINES) == 9
+    assert draw.deepest({"alone": [], "together": []}) == 0
+    found = draw.off_the_need(LINES, LIMITS)
+    assert found == "No mean is farther from the need than 2.0 steps alone,\n0.2 together"
+    ends = draw.steps_of_the_deepest(LINES["alone"], LIMITS["alone"])
+    assert ends == "depth 9: 7.0 to 9.5 steps, 9 needed"
+
+
+def test_kinds_of_one_border_are_drawn_by_their_short_names():
+    kinds = {"asleep, to 8": ([row()], 8), "awake, to 8": ([], 8), "awake, to 12": ([row(right=(0.5, 0.5))], 12)}
+    assert draw.rights_to_a_border(kinds, 8) == {"asleep": [{1: 1.0, 9: 0.5}], "awake": []}
+    assert draw.rights_to_a_border(kinds, 12) == {"awake": [{1: 0.5, 9: 0.5}]}
+
+
+def test_what_is_inferred_is_drawn_by_step_and_pale_where_it_is_not_learnt():
+    def run(value):
+        lines = {"by_step": (value, value + 0.1), "p": (value / 2, value / 2 + 0.1)}
+        return {name: [[height] * inference.N for height in heights] for name, heights in lines.items()}
+
+    good, bad = run(0.8), run(0.5)
+    figure = draw.inferred_by_step([good, bad], [good], ["one pair", "two pairs"])
+    for d, ax in enumerate(figure.axes):
+        n = range(1, inference.N + 1)
+        assert points(ax, color=ANSWER) == [pairs(n, good["by_step"][d])]
+        assert points(ax, color=HALTING, linestyle="--") == [pairs(n, good["p"][d])]
+        assert points(ax, color=NOT_LEARNT) == [pairs(n, bad[name][d]) for name in ("by_step", "p")]
+        assert points(ax, color=LIMIT) == [[[d + 1, 0], [d + 1, 1]]]
+        assert ax.get_title() == ("one pair", "two pairs")[d]
+
+
+def test_the_finding_of_a_program_names_its_first_statement_and_the_farthest():
+    found = draw.first_and_farthest(["a=3", "b=a", "b?"], [1.0, 2.04, 3.96], [0, 1, 2])
+    assert found == "a=3 takes 1.0 steps, b? 4.0:\nits digit is 2 arrows away"
+
+
+def test_loops_are_compared_seed_by_seed():
+    kinds = {
+        "one loop": [{"seed": 1, "by_loop": [2.0]}, {"seed": 2, "by_loop": [3.0]}],
+        "six loops, all count": [{"seed": 2, "by_loop": [9.0, 3.25]}, {"seed": 3, "by_loop": [1.0, 1.0]}],
+    }
+    assert draw.behind_one_loop(kinds) == [0.25]
