@@ -37,6 +37,7 @@ from ponder_course.common.style import (
     slide,
     step_axis,
 )
+from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import experiment
 from ponder_utils import AdditionTask, LineParityTask, PonderNet, light_cone
 
@@ -139,6 +140,23 @@ def who_votes_no(lines: Sequence[Votes]) -> Figure:
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color=ORANGE, label="votes no")
     return legend(figure, columns=3)
+
+
+def summary(rows: Sequence[Row], rule: str = "threshold") -> dict[str, str]:
+    """Return a row of the evidence's tables: who has learnt and speaks by halting, and when these halt. rows: runs."""
+    learnt = [row for row in rows if clock.has_learnt(row, rule)]
+    speakers = [row for row in learnt if clock.speaks(row, rule)]
+    found = [clock.at_own_length(row)["rules"][rule] for row in speakers]
+    fixed = [max(clock.at_own_length(row)["by_step"][: row["places"] - 1]) for row in speakers]
+    return {
+        "networks": str(len(rows)),
+        "have learnt": str(len(learnt)),
+        "speak": str(len(speakers)),
+        "their steps": verdicts.span([one["steps"] for one in found]),
+        "halt before L": verdicts.span([one["early"] for one in found], ".0%"),
+        "right then": verdicts.span([one["right_early"] for one in found], ".1%"),
+        "best fixed step before L": verdicts.span(fixed, ".0%"),
+    }
 
 
 @slide

@@ -209,6 +209,18 @@ def pace(lines: Sequence[Mapping[str, Line]], cap: int) -> str:
     return "a counter" if moves and by_count.var() >= 0.9 * table["steps"].var() else ""
 
 
+def counter_differences(row: Row) -> tuple[float, float]:
+    """Return by how much steps differ between k, and between counts of +1.
+
+    The first is the mean difference between k = 16 and k = 32 with as many +1s, 0 to 12; the second
+    that between 2 and 12 of them at k = 32. Of a counter, whose time is the count, the first is
+    small and the second large.
+    """
+    at_16, at_32 = (by_ones["steps"] for by_ones in row["by_ones"][1:3])
+    between_k = mean(abs(at_16[ones] - at_32[ones]) for ones in range(13))
+    return between_k, abs(at_32[2] - at_32[12])
+
+
 @slide
 def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]], ks: Sequence[int], cap: int = 20) -> Figure:
     """Draw steps against the number of elements that are +1: a panel for each network, a line for each k.

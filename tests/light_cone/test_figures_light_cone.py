@@ -387,3 +387,19 @@ def test_what_a_sum_takes_is_the_median_at_the_widest_beside_the_longest_carry()
     expected = f"32 bits need {theory['the longest carry needs'][1]:.1f} steps; the median network takes 6.5"
     assert draw.what_a_sum_takes([16, 32], theory, points) == expected
     assert draw.what_a_sum_takes([16, 32], theory, []) == "No stored networks"
+
+
+def test_a_row_of_the_table_counts_who_speaks_among_those_that_learnt():
+    def run_with(right, early, by_step):
+        found = {"right": right, "early": early, "right_early": right, "steps": 2.0}
+        return {"places": 4, "tests": {"4": {"rules": {"threshold": found}, "by_step": by_step}}}
+
+    rows = [
+        run_with(0.99, 0.5, [0.1, 0.6, 0.4, 1.0]),  # learnt, and speaks
+        run_with(0.9, 0.5, [0.1, 0.2, 0.3, 0.96]),  # learnt at a fixed step, and is wrong when it halts early
+        run_with(0.9, 0.5, [0.1, 0.2, 0.3, 0.9]),  # has not learnt
+    ]
+    assert draw.summary(rows) == {
+        "networks": "3", "have learnt": "2", "speak": "1", "their steps": "2.00", "halt before L": "50%",
+        "right then": "99.0%", "best fixed step before L": "60%",
+    }  # fmt: skip

@@ -7,14 +7,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from notebook_code import function
 
 from ponder_course.common import runs
 from ponder_course.common.store import key_of, plain
 from ponder_course.parity import papers_size
+from ponder_course.parity.figures import counter_differences
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
-counter_differences = function("evidence/03_papers_size", "counter_differences")
 SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 32, "updates": 200, "lr": 3e-3,
          "muon": 3.0, "clip": 0.3, "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40,
          "seed": 0}  # fmt: skip
