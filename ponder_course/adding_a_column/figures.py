@@ -36,7 +36,8 @@ from ponder_course.common.style import (
     panels,
     slide,
 )
-from ponder_utils import ColumnTask, PonderSequence
+from ponder_utils.sequences import PonderSequence
+from ponder_utils.tasks.columns import ColumnTask
 
 ByNeed = Mapping[int, float]  # a number for each need
 

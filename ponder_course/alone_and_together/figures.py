@@ -36,7 +36,8 @@ from ponder_course.common.style import (
     step_axis,
 )
 from ponder_course.map_of_thought.figures import STEPS
-from ponder_utils import ForestTask, PonderNet
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.forests import ForestTask
 
 ByDepth = Mapping[int, float]  # a number for each depth
 

@@ -31,9 +31,8 @@ from ponder_course.common.style import (
     slide,
     step_axis,
 )
-from ponder_utils import MazeTask, PonderNet
-from ponder_utils.pondernet import Prediction
-from ponder_utils.tasks.mazes import distances
+from ponder_utils.pondernet import PonderNet, Prediction
+from ponder_utils.tasks.mazes import MazeTask, distances
 
 WALL = "#333333"
 SIDES = ListedColormap([BLUE, PURPLE])

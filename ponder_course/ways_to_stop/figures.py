@@ -38,7 +38,8 @@ from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
-from ponder_utils import LineParityTask, PonderNet
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.lines import LineParityTask
 
 FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
 WRITTEN = {ORANGE: DARK_ORANGE, PURPLE: "#A0447C"}  # letters of these colours: pale ones are hard to read
