@@ -48,9 +48,9 @@ def fixed(network: str, depth: int) -> Row:
 class FixedDepthNet(PonderNet):
     """A network that always takes its N steps: p_N = 1, whatever its halting head says."""
 
-    def forward(self, x: Tensor) -> PonderOutput:
+    def forward(self, x: Tensor, max_steps: int | None = None) -> PonderOutput:
         """Run all N steps. x: [batch, ...]."""
-        output = super().forward(x)
+        output = super().forward(x, max_steps)
         log_p = torch.full_like(output.log_p, -torch.inf)
         log_p[-1] = 0
         return output._replace(log_p=log_p)
