@@ -104,15 +104,24 @@ def sections():
             "nearly all: lesson 06, section 6.",
             "nearly all: lesson 06, [section 6](#06-ways-to-stop-6).",
         ),
-        ("02_numerics_and_bound", "the lesson's section 5", "the lesson's [section 5](#02-pondernet-theory-5)"),
+        ("05_light_cone_controls", "the lesson's section 12", "the lesson's [section 12](#05-light-cone-12)"),
         ("06_ways_to_stop", "sections 4 and 60", "sections [4](#06-ways-to-stop-4) and 60"),
-        ("03_parity", "](evidence/07_mazes.ipynb), section 8", "](evidence/07_mazes.ipynb), [section 8](#07-mazes-8)"),
+        (
+            "05_light_cone",
+            "](evidence/07_mazes.ipynb), section 8",
+            "](evidence/07_mazes.ipynb), [section 8](#07-mazes-8)",
+        ),
         ("05_light_cone", "Section 99, section 2.1", "Section 99, section 2.1"),
         ("05_light_cone", "sensitivity: Section 2 (arxiv.org/abs/1603.08983)", None),
     ],
 )
 def test_sections_become_links_where_they_are(sections, stem, text, linked):
     assert sections.link(text, stem) == (linked or text)
+
+
+def test_of_links_to_a_deleted_lesson_the_words_are_left():
+    text = "[a sheet](problems/00_gone_problems.ipynb), ![a map](figures/00_gone.svg), [06](06_ways_to_stop.ipynb)"
+    assert book.without_deleted(text) == "a sheet, a map, [06](06_ways_to_stop.ipynb)"
 
 
 def test_a_page_is_its_notebook_with_folded_code_hidden(sections, tmp_path, monkeypatch):
