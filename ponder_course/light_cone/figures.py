@@ -39,7 +39,9 @@ from ponder_course.common.style import (
 )
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import experiment
-from ponder_utils import AdditionTask, LineParityTask, PonderNet, light_cone
+from ponder_utils.local import light_cone
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 
 
 @slide

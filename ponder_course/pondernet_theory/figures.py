@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from pandas import DataFrame
 from torch import Tensor, nn
 
-import ponder_utils as pu
 from ponder_course.common import style, verdicts
+from ponder_utils.halting import expected_steps, geometric_log_prior
 
 # (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
 BestHalting = Callable[[Tensor, Tensor, float], Tensor]
@@ -122,7 +122,7 @@ def best_columns(
     """Return for `draw_best_halting` the prior and the best p for each (beta, lambda_p). losses: [N]."""
     columns: list[tuple[str, style.Line, style.Line]] = []
     for beta, lambda_p in settings:
-        log_g = pu.geometric_log_prior(lambda_p, len(losses))
+        log_g = geometric_log_prior(lambda_p, len(losses))
         columns.append((f"$\\beta = {beta:.2g}$", log_g.exp().tolist(), best(losses, log_g, beta).tolist()))
     return columns
 
@@ -154,14 +154,14 @@ def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float
     losses: [N, inputs], log_prior: [N, 1].
     """
     given = {"none": losses, "mean": losses.mean(1, keepdim=True).expand_as(losses)}
-    return {kind: pu.expected_steps(best(each, log_prior, beta).log()).tolist() for kind, each in given.items()}
+    return {kind: expected_steps(best(each, log_prior, beta).log()).tolist() for kind, each in given.items()}
 
 
 @torch.no_grad()
 def steps_learnt(networks: Mapping[str, Sequence[nn.Module]], log_halting: LogHalting) -> dict[str, list[style.Line]]:
     """Return the expected steps of six inputs, {kind: [networks, inputs]}, from each network's halting logits."""
     return {
-        kind: [pu.expected_steps(log_halting(network(torch.eye(6))[1])).tolist() for network in group]
+        kind: [expected_steps(log_halting(network(torch.eye(6))[1])).tolist() for network in group]
         for kind, group in networks.items()
     }
 
@@ -293,7 +293,7 @@ def draw_prior_means(coins: style.Line, means: Mapping[str, style.Line], cap: in
 
 def prior_mean(coin: float, repair: str) -> float:
     """Return the mean step of a geometric prior that is cut off at 20 steps and repaired so."""
-    return pu.expected_steps(pu.geometric_log_prior(coin, 20, repair)).item()
+    return expected_steps(geometric_log_prior(coin, 20, repair)).item()
 
 
 @style.slide
