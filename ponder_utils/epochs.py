@@ -17,9 +17,8 @@ class GlobalRandom:
     """The random numbers for which nobody gives a generator: Python's, NumPy's, torch's, and torch's on a device."""
 
     def __init__(self, device: torch.device) -> None:
-        self.places: list[tuple[Any, Any]] = [
-            (torch, ())
-        ]  # modules of torch, and what their functions are given besides
+        # modules of torch, and what their functions are given besides
+        self.places: list[tuple[Any, Any]] = [(torch, ())]
         if device.type in ("cuda", "mps", "xpu"):
             self.places.append((torch.get_device_module(device), (device,)))
 
