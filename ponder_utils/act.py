@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real, check_type
-from ponder_utils.cells import check_cell, start_cell
+from ponder_utils.cells import check_cell, encode_input
 from ponder_utils.halting import PonderOutput, at_least_float32, average
 from ponder_utils.states import check_batch, hidden_state, map_batched, select_rows
+from ponder_utils.steps import set_halting_bias
 
 
 class ACTOutput(NamedTuple):
@@ -35,9 +36,18 @@ class ACT(nn.Module):
         n_outputs: size of one answer; 1 gives y_hat of shape [T, batch], more give [T, batch, n_outputs].
         epsilon: in (0, 1]; lets a single step suffice (0.01 in the paper).
         max_steps: M >= 1 (100 in the paper).
+        halting_bias: of the halting unit before training (1 in the paper): the higher, the fewer steps at first.
     """
 
-    def __init__(self, cell: Any, n_outputs: int = 1, *, epsilon: float = 0.01, max_steps: int = 100) -> None:
+    def __init__(
+        self,
+        cell: Any,
+        n_outputs: int = 1,
+        *,
+        epsilon: float = 0.01,
+        max_steps: int = 100,
+        halting_bias: float = 1.0,
+    ) -> None:
         super().__init__()
         self.cell = check_cell(cell, "input_size", "hidden_size")
         self.n_outputs = check_int("n_outputs", n_outputs, 1)
@@ -45,7 +55,7 @@ class ACT(nn.Module):
         self.max_steps = check_int("max_steps", max_steps, 1)
         self.output = nn.Linear(cell.hidden_size, n_outputs)
         self.halting = nn.Linear(cell.hidden_size, 1)
-        nn.init.ones_(self.halting.bias)
+        set_halting_bias(self.halting, halting_bias)
 
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
         """Run a sequence x [T, batch, cell.input_size - 1], without the flag, from the cell's state (None: zeros).
@@ -81,7 +91,7 @@ class ACT(nn.Module):
         mean = None
         for n in range(1, self.max_steps + 1):
             if n <= 2:  # with the flag: a new input, and from step 2 on the same again
-                z = start_cell(self.cell, nn.functional.pad(x, (0, 1), value=float(n == 1)))
+                z = encode_input(self.cell, nn.functional.pad(x, (0, 1), value=float(n == 1)))
             state = self.cell(z, state)
 
             # h_n = sigmoid(W_h s_n + b_h)

@@ -6,12 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_bool, check_choice, check_int, check_mask, check_real, check_type
-from ponder_utils.tasks.forests import READS
+from ponder_utils.states import hidden_state
+from ponder_utils.steps import Heads, Step
 
+READS = ("now", "start")
 HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
 
 
-class TransformerStep(nn.Module):
+class TransformerStep(Step):
     """Every token asks the others, by attention, and then answers and halts by itself.
 
         A = LN(H + attention(H)),  H' = LN(A + MLP(A))
@@ -23,43 +25,65 @@ class TransformerStep(nn.Module):
         size: numbers in the state of a token, a multiple of n_heads.
         n_outputs: size of one answer; 1 gives y_hat_n of shape [batch, tokens], more [batch, tokens, n_outputs].
         reads: "now": keys and values come from what the others know by now; "start": from what they knew at the start.
-        sleep: in training a token keeps its old state at a step with this probability, in [0, 1]: so it cannot count.
+        sleep: in training a token keeps its old state at a step with this probability, in [0, 1], as in
+            zoneout (arXiv:1606.01305): so it cannot count.
         causal: a token reads itself and those before it.
+        halting_bias: of the halting logits before training, as for `ponder_utils.steps.Heads`.
     """
 
     def __init__(
-        self, size: int, n_outputs: int = 1, n_heads: int = 1, reads: str = "now", sleep: float = 0.0,
+        self,
+        size: int,
+        n_outputs: int = 1,
+        n_heads: int = 1,
+        reads: str = "now",
+        sleep: float = 0.0,
         causal: bool = False,
-    ) -> None:  # fmt: skip
+        halting_bias: float | None = None,
+    ) -> None:
         super().__init__()
         if check_int("size", size, 1) % check_int("n_heads", n_heads, 1):
             raise ValueError(f"size must be a multiple of n_heads = {n_heads}; got {size}")
-        self.n_outputs = check_int("n_outputs", n_outputs, 1)
         self.reads = check_choice("reads", reads, READS)
         self.sleep = check_real("sleep", sleep, 0, 1, open_low=False)
         self.causal = check_bool("causal", causal)
         self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
         self.mlp = nn.Sequential(nn.Linear(size, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
         self.norm_attention, self.norm_mlp = nn.LayerNorm(size), nn.LayerNorm(size)
-        self.heads = nn.Linear(size, n_outputs + 1)
+        self.heads = Heads(size, n_outputs, halting_bias)
 
-    def start(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
+    def encode(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, Tensor | None], Any]:
         """x: tokens [batch, tokens, size], or these and where they are padding, bool [batch, tokens], true at padding.
 
-        Nobody reads padding, whatever stands there, and it halts at once: it has lambda_n = 1 and the same sure answer
-        at every step. Leave it out of the loss: `mask=~padding`. A sample may be nothing but padding.
+        The first state is the tokens, and beside them, if there is any, the padding: nobody reads it, whatever stands
+        there, and it halts at once, with lambda_n = 1 and the same sure answer at every step. Leave it out of the loss:
+        `mask=~padding`. A sample may be nothing but padding.
         """
-        z = _without_padding("x", x, self.attention.embed_dim)
-        return z, z[0]
+        tokens, padding = _without_padding("x", x, self.attention.embed_dim)
+        return (tokens, padding), tokens if padding is None else (tokens, padding)
 
-    def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n, the next states [batch, tokens, size] and a_n [batch, tokens]. z, h: as from `start`."""
+    def move(self, z: tuple[Tensor, Tensor | None], h: Any) -> Any:
+        """Return the next states [batch, tokens, size], with the padding as in h."""
         tokens, padding = z
-        new = self.layer(h, h if self.reads == "now" else tokens, padding)
+        old = hidden_state(h)
+        new = self.layer(old, old if self.reads == "now" else tokens, padding)
         if self.training and self.sleep:
-            new = torch.where(torch.rand_like(new[..., :1]) < self.sleep, h, new)
-        y_hat, halt_logit = self.read(new, padding)
-        return y_hat, new, halt_logit
+            new = torch.where(torch.rand_like(new[..., :1]) < self.sleep, old, new)
+        return new if padding is None else (new, padding)
+
+    def read(self, h: Any) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, tokens] or [batch, tokens, n_outputs], and a_n [batch, tokens]."""
+        y_hat, halt_logit = self.heads(hidden_state(h))
+        if isinstance(h, Tensor):
+            return y_hat, halt_logit
+        _, padding = h
+        sure = y_hat.new_full((self.heads.n_outputs,), -SURE)
+        sure[0] = SURE  # a sure class, and sure of each by itself
+        if y_hat.ndim == padding.ndim:
+            y_hat = y_hat.masked_fill(padding, SURE)
+        else:
+            y_hat = torch.where(padding[..., None], sure, y_hat)
+        return y_hat, halt_logit.masked_fill(padding, HALTED)
 
     def layer(self, h: Tensor, memory: Tensor, padding: Tensor | None) -> Tensor:
         """Return H' of states h [batch, n, size] that ask a memory [batch, tokens, size], but not where padding is."""
@@ -81,24 +105,15 @@ class TransformerStep(nn.Module):
         new = self.norm_attention(h + heard)
         return self.norm_mlp(new + self.mlp(new))
 
-    def read(self, h: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return y_hat [...] or [..., n_outputs] and halting logits [...] for h [..., size]."""
-        y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
-        if padding is not None:
-            halt_logit = halt_logit.masked_fill(padding[..., None], HALTED)
-            is_first = torch.arange(self.n_outputs, device=h.device) == 0  # a sure class, and sure of each by itself
-            y_hat = torch.where(padding[..., None], torch.where(is_first, SURE, -SURE).to(y_hat.dtype), y_hat)
-        return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
-
-class ReaderStep(nn.Module):
+class ReaderStep(Step):
     """One reader asks a memory, with the layer of a `TransformerStep`, whose arguments it takes."""
 
     def __init__(self, size: int, n_outputs: int = 1, n_heads: int = 1) -> None:
         super().__init__()
         self.reader = TransformerStep(size, n_outputs, n_heads)
 
-    def start(self, x: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
+    def encode(self, x: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
         """x: question [batch, size], memory [batch, tokens, size] and, if any is, where it is padding, as above."""
         if not isinstance(x, tuple | list) or len(x) not in (2, 3):
             came = f"{len(x)} parts" if isinstance(x, tuple | list) else type(x).__name__
@@ -110,11 +125,13 @@ class ReaderStep(nn.Module):
             raise ValueError(f"question must have shape {wanted}; got {list(question.shape)}")
         return z, question
 
-    def forward(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch] or [batch, n_outputs], the next state [batch, size] and a_n [batch]."""
-        h = self.reader.layer(h[:, None], *z).squeeze(1)
-        y_hat, halt_logit = self.reader.read(h)
-        return y_hat, h, halt_logit
+    def move(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> Tensor:
+        """Return the reader's next state [batch, size]."""
+        return self.reader.layer(h[:, None], *z).squeeze(1)
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch] or [batch, n_outputs], and a_n [batch]."""
+        return self.reader.read(h)
 
 
 def _without_padding(name: str, x: Any, size: int) -> tuple[Tensor, Tensor | None]:

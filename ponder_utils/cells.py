@@ -2,8 +2,8 @@
 
 A cell is anything that is called like `nn.RNNCell` and `nn.LSTMCell`, `cell(x, state=None) -> state`, and has their
 `input_size` and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the next layer
-reads the first; None stands for zeros. A cell may also have a method `start(x)` for the part of the work that depends
-on x alone; it then takes the result, in this file a `FromInput`, in place of x.
+reads the first; None stands for zeros. A subclass of `Cell` also has a method `encode(x)` for the part of the work that
+depends on x alone, and takes the result, a `FromInput`, in place of x.
 """
 
 from typing import Any, NamedTuple
@@ -30,10 +30,7 @@ class _FromState(nn.Module):
         self.weight = nn.Parameter(layer.weight.detach().t().contiguous())
         self.bias = layer.bias
 
-    def forward(self, h: Tensor) -> Tensor:
-        return torch.addmm(self.bias, h, self.weight)
-
-    def add_to(self, z: Any, h: Tensor | None) -> Tensor:
+    def add_to(self, z: Tensor, h: Tensor | None) -> Tensor:
         """Return z + h W, for a z with the bias in it; h = None stands for zeros."""
         return z if h is None else torch.addmm(z, h, self.weight)
 
@@ -53,7 +50,7 @@ class Cell(nn.Module):
         self.from_x = nn.Linear(input_size, self.n_gates * hidden_size)
         self.from_h = _FromState(hidden_size, hidden_size)
 
-    def start(self, x: Tensor | FromInput) -> FromInput:
+    def encode(self, x: Tensor | FromInput) -> FromInput:
         """Return all of a step that does not depend on h. x: [batch, ...], input_size numbers per sample."""
         if isinstance(x, FromInput):
             return x
@@ -70,8 +67,8 @@ class RNNCell(Cell):
     """h' = tanh(W_x x + b_x + W_h h + b_h), the cell of both papers' parity experiments (128 units)."""
 
     def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
-        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
-        return torch.tanh(self.from_h.add_to(self.start(x).candidate, h))
+        """Return the next h. x: [batch, ...], or from `encode`; h: [batch, hidden_size]."""
+        return torch.tanh(self.from_h.add_to(self.encode(x).candidate, h))
 
 
 class GRUCell(Cell):
@@ -88,13 +85,14 @@ class GRUCell(Cell):
         return FromInput(candidate, gates + self.gates_from_h.bias.to(gates.dtype))  # one dtype, also in an autocast
 
     def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
-        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
+        """Return the next h. x: [batch, ...], or from `encode`; h: [batch, hidden_size]."""
         # reset, update = sigmoid(W_x x + b_x + W_h h + b_h), each with weights of its own
         # candidate = tanh(W_x x + b_x + reset * (W_h h + b_h))
         # h' = (1 - update) * candidate + update * h
-        candidate, gates = self.start(x)
+        candidate, gates = self.encode(x)
         reset, update = torch.sigmoid(self.gates_from_h.add_to(gates, h)).chunk(2, dim=1)
-        from_h = self.from_h.bias.to(candidate.dtype) if h is None else self.from_h(h)
+        layer = self.from_h
+        from_h = layer.bias.to(candidate.dtype) if h is None else torch.addmm(layer.bias, h, layer.weight)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 
@@ -108,6 +106,6 @@ def check_cell(cell: Any, *sizes: str) -> Any:
     return cell
 
 
-def start_cell(cell: Any, x: Tensor) -> Any:
-    """Return what the cell takes in place of x at every step: `cell.start(x)`, or x if it has no such method."""
-    return cell.start(x) if hasattr(cell, "start") else x
+def encode_input(cell: Any, x: Any) -> Any:
+    """Return what the cell takes in place of x at every step: x, but for a `Cell` what its `encode` returns."""
+    return cell.encode(x) if isinstance(cell, Cell) else x

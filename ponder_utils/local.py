@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_bool, check_choice, check_int, check_real, check_type
+from ponder_utils.steps import Step, set_halting_bias
 
 
 def _check_odd(name: str, value: int) -> int:
@@ -34,7 +35,7 @@ def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, ker
     return distance <= (n - 1) * (_check_odd("kernel", kernel) // 2)
 
 
-class Neighbours(nn.Module):
+class Neighbours(Step):
     """The state of a line or a grid: W_x * x is computed once, and W_h * h at every step."""
 
     def __init__(self, from_x: nn.Conv1d | nn.Conv2d, kernel: int, residual: bool, noise: float = 0.0) -> None:
@@ -44,7 +45,7 @@ class Neighbours(nn.Module):
         self.noise = check_real("noise", noise, 0, open_low=False)
         self.from_h = type(from_x)(from_x.out_channels, from_x.out_channels, kernel, padding=kernel // 2)
 
-    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return W_x * x, [batch, channels, *places], and a state of zeros.
 
         x: [batch, in_channels, *shape]; TypeError or ValueError if it is not, or its sides cannot be cut into patches.
@@ -79,26 +80,34 @@ class LocalStep(Neighbours):
         vote: "least": of the halting logits at all places the smallest, so that the whole halts when its last place is
             ready; or "pooled": one logit, read from the mean and the maximum of the state over all places.
         noise: standard deviation of the normal noise that is added to the state in training.
+        halting_bias: of the halting logit before training, as for `ponder_utils.steps.Heads`.
     """
 
     def __init__(
-        self, in_channels: int, channels: int, dimensions: int = 1, kernel: int = 3, residual: bool = False,
-        vote: str = "least", noise: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        in_channels: int,
+        channels: int,
+        dimensions: int = 1,
+        kernel: int = 3,
+        residual: bool = False,
+        vote: str = "least",
+        noise: float = 0.0,
+        halting_bias: float | None = None,
+    ) -> None:
         convolution = nn.Conv1d if check_int("dimensions", dimensions, 1, 2) == 1 else nn.Conv2d
         from_x = convolution(check_int("in_channels", in_channels, 1), check_int("channels", channels, 1), 1)
         super().__init__(from_x, _check_odd("kernel", kernel), residual, noise)
         check_choice("vote", vote, ("least", "pooled"))
         self.heads = convolution(channels, 2 if vote == "least" else 1, 1)  # at each place: answer, vote
         self.pooled = nn.Linear(2 * channels, 1) if vote == "pooled" else None
+        set_halting_bias(self.pooled or self.heads, halting_bias)
 
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch, *places], h_{n+1} and a_n [batch]. z, h: as from `start`."""
-        h = self.move(z, h)
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, *places] and a_n [batch]."""
         at_places = self.heads(h)
         if self.pooled is None:
-            return at_places[:, 0], h, at_places[:, 1].flatten(1).amin(1)
-        return at_places[:, 0], h, self.pooled(mean_and_maximum(h)).squeeze(1)
+            return at_places[:, 0], at_places[:, 1].flatten(1).amin(1)
+        return at_places[:, 0], self.pooled(mean_and_maximum(h)).squeeze(1)
 
 
 def mean_and_maximum(h: Tensor) -> Tensor:

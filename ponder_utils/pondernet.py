@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils._check import check_int
 from ponder_utils.halting import PonderOutput, at_least_float32, average, halting_log_probs
-from ponder_utils.states import check_batch, first_tensor, select_rows
-from ponder_utils.steps import check_step, start, unroll
+from ponder_utils.states import check_batch, first_tensor, map_batched, select_rows
+from ponder_utils.steps import Step, bare_state, check_step, encode, take_steps
 
 # How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
@@ -23,33 +23,44 @@ class Prediction(NamedTuple):
     steps: Tensor  # [batch] or [batch, *places]: the step n that the answer comes from; N for the expectation
     p_halt: Tensor  # in the shape of steps: the p_n of that step; 1 for the expectation, which rests on every step
     computed: Tensor  # [batch] steps computed for this sample, up to the check at which it left the batch
+    state: Any = None  # after that step, if `predict` was to keep it
+
+
+StepFunction = Callable[[Any, Any], tuple[Tensor, Any, Tensor]]
 
 
 class PonderNet(nn.Module):
-    """Repeats a step function, s(x, h_n) -> y_hat_n, h_{n+1}, halting logit a_n, at most N = max_steps >= 1 times.
+    """Repeats a step, encode(x) -> z, h_1 and then h_{n+1} = move(z, h_n), at most N = max_steps >= 1 times.
 
-    The step is as described in `ponder_utils.steps`. An input x is a tensor [batch, ...], or a tuple, list, dict or
-    dataclass of such tensors: whatever the step reads. A step may return a halting logit for each sample, [batch], or
-    for each of its places, [batch, *places], as many as its answer has: then every place halts by itself.
+    The step is as described in `ponder_utils.steps`: a `Step`, or any function s(x, h_n) -> y_hat_n, h_{n+1}, a_n. An
+    input x is a tensor [batch, ...], or a tuple, list, dict or dataclass of such tensors: whatever the step reads. A
+    step may give a halting logit for each sample, [batch], or for each of its places, [batch, *places], as many as its
+    answer has: then every place halts by itself.
     """
 
-    def __init__(self, step: Callable[[Any, Any], tuple[Tensor, Any, Tensor]], max_steps: int) -> None:
+    def __init__(self, step: Step | StepFunction, max_steps: int) -> None:
         super().__init__()
         self.step = check_step(step)
         self.max_steps = check_int("max_steps", max_steps, 1)
 
     def forward(self, x: Any, max_steps: int | None = None) -> PonderOutput:
         """Run all N steps, as training does. max_steps: another N than that of the network, in this call."""
-        n_rows = first_tensor(x).shape[0]
-        z, h = start(self.step, x)
-        y_hat, _, halt_logits = self._unroll(z, h, self._cap(max_steps), n_rows)
+        batch_size = first_tensor(x).shape[0]
+        z, h = encode(self.step, x)
+        y_hat, _, halt_logits = checked_steps(self.step, z, h, self._cap(max_steps), batch_size)
         return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
 
-    @torch.no_grad()
     def predict(
-        self, x: Any, rule: str | rules.Rule = "sample", *, generator: torch.Generator | None = None,
-        check_every: int | None = None, max_steps: int | None = None, **parameters: Any,
-    ) -> Prediction:  # fmt: skip
+        self,
+        x: Any,
+        rule: str | rules.Rule = "sample",
+        *,
+        generator: torch.Generator | None = None,
+        check_every: int | None = None,
+        max_steps: int | None = None,
+        keep_state: bool = False,
+        **parameters: Any,
+    ) -> Prediction:
         """Think about x until the halting rule says stop.
 
         The answers are those that the rule takes from all N steps, but samples that have halted, at all their places,
@@ -63,6 +74,8 @@ class PonderNet(nn.Module):
             check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
                 `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`.
             max_steps: another N than that of the network, in this call.
+            keep_state: whether to return each sample's state after the step that its answer comes from; the step must
+                have one halting logit for each sample.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
         ValueError or TypeError if an argument is not as above.
         """
@@ -72,41 +85,22 @@ class PonderNet(nn.Module):
         like = first_tensor(x)
         if rule in ("fixed", rules.fixed):
             check_every = check_int("step", parameters.get("step"), 1, max_steps)
-        z, h = start(self.step, x)
-        check_batch("what step.start returns", (z, h), like.shape[0])
-        rows = torch.arange(like.shape[0], device=like.device)  # the samples that still think
-        computed = torch.zeros_like(rows)
-        n = 0
-        while n < max_steps:
-            stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
-            stride = min(stride, max_steps - n)
-            new_y_hat, h, new_logits = self._unroll(z, h, stride, len(rows))
-            if n == 0:
-                y_hat, halt_logits = new_y_hat, new_logits
-                stop, parameters = rules.prepare(rule, parameters, halt_logits[0], max_steps, generator)
-                answer, log_p_halt = torch.zeros_like(y_hat[0]), torch.zeros_like(at_least_float32(halt_logits[0]))
-                steps = torch.zeros_like(halt_logits[0], dtype=torch.int64)
-            else:
-                y_hat, halt_logits = torch.cat([y_hat, new_y_hat]), torch.cat([halt_logits, new_logits])
-            n += stride
-            computed.index_fill_(0, rows, n)
-            so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == max_steps))
-            halt_at = rules.ask(stop, so_far, parameters, max_steps)
-            everywhere = (halt_at[:, None] > 0).flatten(1).all(1)
-            halted = everywhere.nonzero().squeeze(1)
-            if len(halted) == 0:
-                continue
-            samples, at = rows[halted], halt_at[halted]
-            places = torch.arange(halt_at.numel(), device=like.device).view_as(halt_at)[halted]  # [halted, *places]
-            answer.index_copy_(0, samples, y_hat.flatten(1, halt_at.ndim)[at - 1, places])
-            log_p_halt.index_copy_(0, samples, so_far.log_p.flatten(1)[at - 1, places])
-            steps.index_copy_(0, samples, at)
-            if len(halted) == len(rows):
-                break
-            going = (~everywhere).nonzero().squeeze(1)
-            rows, z, h, parameters = select_rows((rows, z, h, parameters), going)
-            y_hat, halt_logits = y_hat.index_select(1, going), halt_logits.index_select(1, going)
-        return Prediction(answer, steps, log_p_halt.exp(), computed)
+        with torch.no_grad():
+            z, h = encode(self.step, x)
+            check_batch("what step.encode returns", (z, h), len(like))
+            rows = torch.arange(len(like), device=like.device)
+            return think(
+                self.step,
+                z,
+                h,
+                rows,
+                max_steps,
+                rule,
+                parameters,
+                generator,
+                check_every=check_every,
+                keep_state=keep_state,
+            )
 
     @torch.no_grad()
     def expectation(
@@ -125,11 +119,91 @@ class PonderNet(nn.Module):
     def _cap(self, max_steps: int | None) -> int:
         return self.max_steps if max_steps is None else check_int("max_steps", max_steps, 1)
 
-    def _unroll(self, z: Any, h: Any, n_steps: int, n_rows: int) -> tuple[Tensor, Any, Tensor]:
-        y_hat, h, halt_logits = unroll(self.step, z, h, n_steps)
-        if halt_logits.shape[:2] != (n_steps, n_rows) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
-            wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
-            came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
-            raise ValueError(f"step must return {wanted}; got {came}")
-        check_batch("the state that step returns", h, n_rows)
-        return y_hat, h, halt_logits
+
+def checked_steps(
+    step: Any, z: Any, h: Any, n_steps: int, batch_size: int, keep_states: bool = False
+) -> tuple[Tensor, list[Any], Tensor]:
+    """Take n steps as `take_steps` does; ValueError if answers, halting logits and states are not of this batch."""
+    y_hat, states, halt_logits = take_steps(step, z, h, n_steps, keep_states)
+    if halt_logits.shape[:2] != (n_steps, batch_size) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
+        wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {batch_size}"
+        came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
+        raise ValueError(f"step must return {wanted}; got {came}")
+    check_batch("the state that step returns", states[-1], batch_size)
+    return y_hat, states, halt_logits
+
+
+def think(
+    step: Any,
+    z: Any,
+    h: Any,
+    rows: Tensor,
+    max_steps: int,
+    rule: str | rules.Rule,
+    parameters: dict[str, Any],
+    generator: torch.Generator | None = None,
+    *,
+    check_every: int | None = None,
+    keep_state: bool = False,
+    z_1: Any = None,
+) -> Prediction:
+    """Take steps from z and h until the rule has stopped every sample, as `PonderNet.predict` does.
+
+    rows: [batch], 0, 1, ..., the samples. z_1: what stands in for x at step 1, if that is not z; check_every is then 1.
+    """
+    computed = torch.zeros_like(rows)
+    kept: list[Any] = []
+    n = 0
+    while n < max_steps:
+        stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
+        stride = min(stride, max_steps - n)
+        z_n = z if n or z_1 is None else z_1
+        new_y_hat, states, new_logits = checked_steps(step, z_n, h, stride, len(rows), keep_state)
+        h = states[-1]
+        if keep_state:
+            kept += states
+        if n == 0:
+            y_hat, halt_logits = new_y_hat, new_logits
+            stop, parameters = rules.prepare(rule, parameters, halt_logits[0], max_steps, generator)
+            answer, log_p_halt = torch.zeros_like(y_hat[0]), torch.zeros_like(at_least_float32(halt_logits[0]))
+            steps = torch.zeros_like(halt_logits[0], dtype=torch.int64)
+        else:
+            y_hat, halt_logits = torch.cat([y_hat, new_y_hat]), torch.cat([halt_logits, new_logits])
+        n += stride
+        computed.index_fill_(0, rows, n)
+        so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == max_steps))
+        halt_at = rules.ask(stop, so_far, parameters, max_steps)
+        everywhere = (halt_at[:, None] > 0).flatten(1).all(1)
+        halted = everywhere.nonzero().squeeze(1)
+        if len(halted) == 0:
+            continue
+        samples, at = rows[halted], halt_at[halted]
+        places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
+        answer.index_copy_(0, samples, y_hat.flatten(1, halt_at.ndim)[at - 1, places])
+        log_p_halt.index_copy_(0, samples, so_far.log_p.flatten(1)[at - 1, places])
+        steps.index_copy_(0, samples, at)
+        if len(halted) == len(rows):
+            break
+        going = (~everywhere).nonzero().squeeze(1)
+        rows, z, h, parameters = select_rows((rows, z, h, parameters), going)
+        y_hat, halt_logits = y_hat.index_select(1, going), halt_logits.index_select(1, going)
+    state = states_at(steps, computed, kept) if keep_state else None
+    return Prediction(answer, steps, log_p_halt.exp(), computed, state)
+
+
+def states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
+    """Return each sample's state after its step: steps [batch], and how many it has computed, [batch].
+
+    states[n - 1] is that after step n, of the samples that have computed n steps or more.
+    """
+    check_one_logit(steps[None])
+    thought = computed >= torch.arange(1, len(states) + 1, device=steps.device)[:, None]  # [n, batch]
+    place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
+    at = place.gather(0, steps[None] - 1)[0] - 1
+    return map_batched(lambda *parts: torch.cat(parts).index_select(0, at), *map(bare_state, states))
+
+
+def check_one_logit(halt_logits: Tensor) -> None:
+    """Raise a ValueError unless each sample, which has one state, has one halting logit: [n, batch]."""
+    if halt_logits.ndim != 2:
+        raise ValueError(f"step must return halt_logit [batch], for one state each; got {list(halt_logits.shape[1:])}")

@@ -1,59 +1,139 @@
-"""Step functions s(x, h_n) -> y_hat_n, h_{n+1}, a_n: what a PonderNet does in one step.
+"""Steps: what a PonderNet repeats.
 
-A step function is any callable with this signature: an answer y_hat_n, the next state and the logit a_n of the halting
-probability lambda_n = sigmoid(a_n), from the input and the state (PonderNet, Sec. 2.2), both as described in
-`ponder_utils.states`; the first state h_1 is None. A step may also have two methods:
+A step is three functions, in a subclass of `Step`:
 
-    start(x) -> z, h_1
-    unroll(z, h, n_steps) -> y_hat [n_steps, batch, ...], the state after them, a [n_steps, batch]
+    encode(x) -> z, h_1        once, before step 1: z is the part of the work that depends on the input alone
+    move(z, h_n) -> h_{n+1}    how the state moves in a step
+    read(h_{n+1}) -> y_hat_n, a_n    what is read from a state: the answer, and the logit a_n of lambda_n = sigmoid(a_n)
 
-`start` is called once per input: z is the part of the work that depends on x alone, and stands in for x at every step.
-`unroll` is a faster way to take n steps in a row. A subclass does not inherit it, because it may have changed
-`forward`; where it has not, it says `unroll = Parent.unroll`.
+The paper's step function s(x, h_n) -> y_hat_n, h_{n+1}, a_n (PonderNet, Sec. 2.2) does all of this in one call. Any
+such callable is a step as well; its first state h_1 is None. For inputs and states see `ponder_utils.states`.
 """
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_int, check_type
-from ponder_utils.cells import GRUCell, RNNCell, check_cell, start_cell
-from ponder_utils.states import hidden_state
+from ponder_utils._check import check_int, check_real, check_type
+from ponder_utils.cells import GRUCell, RNNCell, check_cell, encode_input
+from ponder_utils.states import hidden_state, map_batched
+
+
+class Step(nn.Module):
+    """Base of steps. A subclass writes `move` and `read`, and `encode` if there is work that depends on x alone.
+
+    `PonderNet` calls these three, and not the step itself, unless a subclass has a `forward` of its own: then it calls
+    that, as it calls any step function. So hooks belong on the parts of a step.
+    """
+
+    reads_together = False  # whether `read` may be given the states of several steps at once, as one larger batch
+
+    def encode(self, x: Any) -> tuple[Any, Any]:
+        """Return what `move` takes in place of x, and the first state: x and None if nothing is to be done."""
+        return x, None
+
+    def move(self, z: Any, h: Any) -> Any:
+        """Return the next state."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method move(z, h) -> h")
+
+    def read(self, h: Any) -> tuple[Tensor, Tensor]:
+        """Return the answer y_hat_n [batch, ...] and the halting logit a_n [batch], or [batch, *places]."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method read(h) -> y_hat, halt_logit")
+
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """Take one step, in the paper's form: return y_hat_n, h_{n+1} and a_n. z, h: as from `encode`."""
+        h = self.move(z, h)
+        y_hat, halt_logit = self.read(h)
+        return y_hat, h, halt_logit
+
+
+class FunctionState(NamedTuple):
+    """The state of a step function, with what it returned beside it."""
+
+    h: Any
+    y_hat: Tensor
+    halt_logit: Tensor
+
+
+class FunctionStep:
+    """The paper's s(x, h) -> y_hat, h, halt_logit in the form of a `Step`."""
+
+    reads_together = False
+
+    def __init__(self, function: Callable[[Any, Any], tuple[Tensor, Any, Tensor]]) -> None:
+        self.function = function
+
+    def encode(self, x: Any) -> tuple[Any, Any]:
+        """Return x and None; of a step that is compiled, or has a `forward` of its own, what `encode` returns."""
+        is_step = all(hasattr(self.function, name) for name in ("encode", "move", "read"))
+        return self.function.encode(x) if is_step else (x, None)  # type: ignore[attr-defined]
+
+    def move(self, z: Any, h: Any) -> FunctionState:
+        """Call the function; TypeError if it returns anything but three things."""
+        wanted = "three things, y_hat, h and halt_logit"
+        y_hat, h, halt_logit = _parts("step", self.function(z, bare_state(h)), 3, wanted)
+        return FunctionState(h, y_hat, halt_logit)
+
+    def read(self, h: FunctionState) -> tuple[Tensor, Tensor]:
+        """Return what the function has returned."""
+        return h.y_hat, h.halt_logit
+
+
+def bare_state(h: Any) -> Any:
+    """Return the state that the user's step knows, without what `FunctionStep` adds to it."""
+    return h.h if isinstance(h, FunctionState) else h
 
 
 def check_step(step: Any) -> Any:
-    """Return `step` if it can be a step function, else raise TypeError."""
+    """Return `step` if it can be a step, else raise TypeError."""
     if not callable(step) or isinstance(step, type):
-        raise TypeError(f"step must be callable as step(x, h) -> y_hat, h, halt_logit; got {step!r}")
+        raise TypeError(f"step must be a Step, or callable as step(x, h) -> y_hat, h, halt_logit; got {step!r}")
     return step
 
 
-def start(step: Any, x: Any) -> tuple[Any, Any]:
-    """Return what the step takes in place of x, and its first state: x and None if it has no method `start`."""
-    return _returned("step.start", step.start(x), 2, "two things, z and h") if hasattr(step, "start") else (x, None)
+def as_step(step: Any) -> Any:
+    """Return an object with `encode`, `move`, `read` and `reads_together`, for a step of any kind."""
+    if isinstance(step, Step) and getattr(step.forward, "__func__", None) is Step.forward:
+        return step
+    return step if isinstance(step, FunctionStep) else FunctionStep(step)
 
 
-def unroll(step: Any, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-    """Take n steps: y_hat [n_steps, batch, ...], the state after them, halting logits [n_steps, batch]."""
-    if _may_unroll(step):
-        return step.unroll(z, h, n_steps)
-    y_hats, halt_logits = [], []
+def encode(step: Any, x: Any) -> tuple[Any, Any]:
+    """Return z and the first state of a step of any kind."""
+    return _parts("step.encode", as_step(step).encode(x), 2, "two things, z and h")
+
+
+def take_steps(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> tuple[Tensor, list[Any], Tensor]:
+    """Take n steps: y_hat [n_steps, batch, ...], states, halting logits [n_steps, batch, ...].
+
+    The states are those after each step if they are to be kept, else the last alone.
+    """
+    step = as_step(step)
+    together = step.reads_together
+    states, answers = [], []
     for _ in range(n_steps):
-        y_hat, h, halt_logit = take_step(step, z, h)
-        y_hats.append(y_hat)
-        halt_logits.append(halt_logit)
-    return torch.stack(y_hats), h, torch.stack(halt_logits)
+        h = step.move(z, h)
+        if together or keep_states:
+            states.append(h)
+        if not together:
+            answers.append(_read(step, h))
+    if not together:
+        y_hats, halt_logits = zip(*answers, strict=True)
+        return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
+    all_states = torch.cat(states) if isinstance(h, Tensor) else map_batched(lambda *parts: torch.cat(parts), *states)
+    y_hat, halt_logit = (part.unflatten(0, (n_steps, len(part) // n_steps)) for part in _read(step, all_states))
+    return y_hat, states, halt_logit
 
 
-def take_step(step: Any, z: Any, h: Any) -> Any:
-    """Return y_hat, the next state and halt_logit, as step(z, h) does; TypeError if it returns anything else."""
-    y_hat, h, halt_logit = _returned("step", step(z, h), 3, "three things, y_hat, h and halt_logit")
-    return check_type("y_hat of step", y_hat, Tensor), h, check_type("halt_logit of step", halt_logit, Tensor)
+def _read(step: Any, h: Any) -> tuple[Tensor, Tensor]:
+    y_hat, halt_logit = _parts("step.read", step.read(h), 2, "two things, y_hat and halt_logit")
+    return check_type("y_hat of step", y_hat, Tensor), check_type("halt_logit of step", halt_logit, Tensor)
 
 
-def _returned(what: str, returned: Any, n: int, wanted: str) -> Any:
+def _parts(what: str, returned: Any, n: int, wanted: str) -> Any:
     """Return what a step returned if it has n parts, and is not a tensor that has as many rows."""
     if not isinstance(returned, tuple | list) or len(returned) != n:
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
@@ -62,75 +142,82 @@ def _returned(what: str, returned: Any, n: int, wanted: str) -> Any:
     return returned
 
 
-def _may_unroll(step: Any) -> bool:
-    """Report whether `step.unroll` exists and does all that calls of the step would do."""
-    if "unroll" not in vars(type(step)):
-        return False
-    if not isinstance(step, nn.Module):
-        return True
-    hooks = step._forward_hooks or step._forward_pre_hooks or step._backward_hooks or step._backward_pre_hooks
-    return not (hooks or step._compiled_call_impl or "forward" in vars(step))
+class Heads(nn.Linear):
+    """The layer that reads both the answer and the halting logit from a state.
+
+    Args:
+        size: numbers in a state.
+        n_outputs: size of one answer; 1 gives y_hat_n of shape [...], more give [..., n_outputs].
+        halting_bias: of the halting logit before training, so that lambda_n is about sigmoid(halting_bias); None for
+            that of `nn.Linear`. A network that halts at step 2 and never learns needs a lower one, such as -2.
+    """
+
+    def __init__(self, size: int, n_outputs: int = 1, halting_bias: float | None = None) -> None:
+        super().__init__(size, check_int("n_outputs", n_outputs, 1) + 1)
+        self.n_outputs = n_outputs
+        set_halting_bias(self, halting_bias)
+
+    def forward(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat and the halting logits [...] for h [..., size]."""
+        y_hat, halt_logit = super().forward(h).split([self.n_outputs, 1], dim=-1)
+        return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
 
-class RecurrentStep(nn.Module):
+def set_halting_bias(layer: Any, halting_bias: float | None) -> None:
+    """Set the last bias of a layer whose last output is the halting logit; None leaves it as it is."""
+    if halting_bias is not None:
+        value = check_real("halting_bias", halting_bias, -math.inf, open_low=True)
+        nn.init.constant_(layer.bias[-1], value)
+
+
+class RecurrentStep(Step):
     """A recurrent cell, and one linear layer that reads both the answer and the halting logit from its state.
 
     Args:
         cell: as described in `ponder_utils.cells`, such as `nn.LSTMCell(8, 64)`.
-        n_outputs: size of one answer; 1 gives y_hat_n of shape [batch], more give [batch, n_outputs].
+        n_outputs, halting_bias: as for `Heads`.
     """
 
-    def __init__(self, cell: Any, n_outputs: int = 1) -> None:
+    reads_together = True
+
+    def __init__(self, cell: Any, n_outputs: int = 1, halting_bias: float | None = None) -> None:
         super().__init__()
         self.cell = check_cell(cell, "hidden_size")
-        self.n_outputs = check_int("n_outputs", n_outputs, 1)
-        self.heads = nn.Linear(cell.hidden_size, n_outputs + 1)
+        self.heads = Heads(cell.hidden_size, n_outputs, halting_bias)
 
-    def start(self, x: Tensor) -> tuple[Tensor, None]:
+    def encode(self, x: Tensor) -> tuple[Any, None]:
         """Return what the cell takes in place of x [batch, ...], and no state yet, which stands for zeros."""
-        return start_cell(self.cell, x), None
+        return encode_input(self.cell, x), None
 
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """Return y_hat_n [batch] or [batch, n_outputs], h_{n+1} and a_n [batch]. z: x, or from `start`."""
-        h = self.cell(z, h)
-        y_hat, halt_logit = self.read(hidden_state(h))
-        return y_hat, h, halt_logit
+    def move(self, z: Any, h: Any) -> Any:
+        """Return the cell's next state."""
+        return self.cell(z, h)
 
-    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """Take n steps, and apply the heads to all states at once."""
-        states = []
-        for _ in range(n_steps):
-            h = self.cell(z, h)
-            states.append(hidden_state(h))
-        y_hat, halt_logits = self.read(torch.stack(states))
-        return y_hat, h, halt_logits
-
-    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """Return y_hat [...] or [..., n_outputs] and halting logits [...] for h [..., hidden_size]."""
-        y_hat, halt_logit = self.heads(h).split([self.n_outputs, 1], dim=-1)
-        return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
+    def read(self, h: Any) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch] or [batch, n_outputs], and a_n [batch]."""
+        return self.heads(hidden_state(h))
 
 
 class RNNStep(RecurrentStep):
     """The step of the paper's parity experiments (App. B.1: 128 units): an `RNNCell` with its heads."""
 
-    unroll = RecurrentStep.unroll
-
-    def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1) -> None:
-        super().__init__(RNNCell(input_size, hidden_size), n_outputs)
+    def __init__(
+        self, input_size: int, hidden_size: int, n_outputs: int = 1, halting_bias: float | None = None
+    ) -> None:
+        super().__init__(RNNCell(input_size, hidden_size), n_outputs, halting_bias)
 
 
 class GRUStep(RecurrentStep):
     """A `GRUCell` with its heads, the step of much public code."""
 
-    unroll = RecurrentStep.unroll
+    def __init__(
+        self, input_size: int, hidden_size: int, n_outputs: int = 1, halting_bias: float | None = None
+    ) -> None:
+        super().__init__(GRUCell(input_size, hidden_size), n_outputs, halting_bias)
 
-    def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1) -> None:
-        super().__init__(GRUCell(input_size, hidden_size), n_outputs)
 
-
-class EncodedStep(nn.Module):
-    """A step function behind an encoder, x [batch, ...] -> the step's input, which is called once, before step 1."""
+class EncodedStep(Step):
+    """A step behind an encoder, x [batch, ...] -> the step's input, which is called once, before step 1."""
 
     def __init__(self, encoder: Callable[[Any], Any], step: Any) -> None:
         super().__init__()
@@ -139,14 +226,19 @@ class EncodedStep(nn.Module):
             raise TypeError(f"encoder must be callable as encoder(x); got {encoder!r}")
         self.encoder = encoder
 
-    def start(self, x: Any) -> tuple[Any, Any]:
-        """Encode x, and start the step."""
-        return start(self.step, self.encoder(x))
+    @property
+    def reads_together(self) -> bool:  # type: ignore[override]
+        """Whether the step within does."""
+        return as_step(self.step).reads_together
 
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """Take one step."""
-        return self.step(z, h)
+    def encode(self, x: Any) -> tuple[Any, Any]:
+        """Encode x, and then as the step does."""
+        return encode(self.step, self.encoder(x))
 
-    def unroll(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any, Tensor]:
-        """Take n steps, in the step's own way."""
-        return unroll(self.step, z, h, n_steps)
+    def move(self, z: Any, h: Any) -> Any:
+        """Return the next state, as the step does."""
+        return as_step(self.step).move(z, h)
+
+    def read(self, h: Any) -> tuple[Tensor, Tensor]:
+        """Read a state as the step does."""
+        return as_step(self.step).read(h)

@@ -1,13 +1,16 @@
 """The layer of the Universal Transformer (Dehghani et al. 2018, arXiv:1807.03819), as a step."""
 
+from typing import Any
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ponder_utils._check import check_int
 from ponder_utils.attention import TransformerStep
+from ponder_utils.steps import Step
 
 
-class UniversalStep(nn.Module):
+class UniversalStep(Step):
     """A `TransformerStep` to whose states it is added, before each step, where they stand and which step this is.
 
     A = LN(H + P_n + attention(H + P_n)),  H' = LN(A + MLP(A)), Eqs. 4-5, without dropout. A token that has halted still
@@ -21,16 +24,22 @@ class UniversalStep(nn.Module):
             raise ValueError(f"size must be even; got {size}")
         self.layer = TransformerStep(size, n_outputs, n_heads)
 
-    def start(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[object, tuple[Tensor, int]]:
+    def encode(self, x: Tensor | tuple[Tensor, Tensor]) -> tuple[Any, tuple[Any, int]]:
         """x: as for `TransformerStep`. The state is that of the tokens, and the number of the next step."""
-        z, tokens = self.layer.start(x)
-        return z, (tokens, 1)
+        z, h = self.layer.encode(x)
+        return z, (h, 1)
 
-    def forward(self, z: object, h: tuple[Tensor, int]) -> tuple[Tensor, tuple[Tensor, int], Tensor]:
-        """Return y_hat_n, the next state and a_n, as `TransformerStep` does."""
-        tokens, n = h
-        y_hat, tokens, halt_logit = self.layer(z, tokens + place_and_step(tokens, n))
-        return y_hat, (tokens, n + 1), halt_logit
+    def move(self, z: Any, h: tuple[Any, int]) -> tuple[Any, int]:
+        """Return the next state."""
+        inner, n = h
+        if isinstance(inner, Tensor):
+            return self.layer.move(z, inner + place_and_step(inner, n)), n + 1
+        tokens, padding = inner
+        return self.layer.move(z, (tokens + place_and_step(tokens, n), padding)), n + 1
+
+    def read(self, h: tuple[Any, int]) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n and a_n, as `TransformerStep` does."""
+        return self.layer.read(h[0])
 
 
 def place_and_step(tokens: Tensor, n: int) -> Tensor:

@@ -138,12 +138,12 @@ NETWORKS = {
         classes=True,
     ),
     **{
-        f"09 columns, {passes}": Network(
-            lambda passes=passes: PonderSequence(LocalStep(2, 8), N, passes),
+        f"09 columns, {carry}": Network(
+            lambda carry=carry: PonderSequence(LocalStep(2, 8), N, carry),
             columns,
             PonderLoss(light_cone.mean_over_places, 0.4),
         )
-        for passes in ("mean", "last")
+        for carry in ("mean", "last")
     },
     "the Universal Transformer": Network(
         lambda: PonderNet(UniversalStep(8), N),

@@ -1,12 +1,12 @@
 """Step functions that do what their input says: for tests of what is around a step."""
 
 import torch
-from torch import nn
 
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import Step
 
 
-class Scripted(nn.Module):
+class Scripted(Step):
     """A step function that reads its halting logits from its input, and answers with the number of the step.
 
     It counts the rows it is given: what a prediction costs.
@@ -16,7 +16,7 @@ class Scripted(nn.Module):
         super().__init__()
         self.rows = 0
 
-    def start(self, x):  # x: [batch, N] halting logits
+    def encode(self, x):  # x: [batch, N] halting logits
         return x, (x.new_zeros(len(x)), x.clone())
 
     def forward(self, z, h):
@@ -27,10 +27,10 @@ class Scripted(nn.Module):
         return n + 1, (n + 1, copy), logit
 
 
-class Answers(nn.Module):
+class Answers(Step):
     """A step function that reads answers [batch, N, ...] and halting logits [batch, N] from its input, a tuple."""
 
-    def start(self, x):
+    def encode(self, x):
         return x, torch.zeros(len(x[0]), dtype=torch.long)
 
     def forward(self, z, n):

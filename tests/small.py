@@ -66,5 +66,5 @@ class Normed(RNNStep):
         super().__init__(input_size, hidden_size)
         self.norm = nn.BatchNorm1d(input_size)
 
-    def start(self, x):
-        return super().start(self.norm(x))
+    def encode(self, x):
+        return super().encode(self.norm(x))

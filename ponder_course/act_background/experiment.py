@@ -44,7 +44,7 @@ class FixedDepth(nn.Module):
 
     def forward(self, x: Tensor) -> ACTOutput:
         """x: [1, batch, inputs] -> the output of an ACT that takes `depth` steps, the last with a weight of 1."""
-        z, s = self.cell.start(x[0]), None
+        z, s = self.cell.encode(x[0]), None
         for _ in range(self.depth):
             s = self.cell(z, s)
         y_hat = self.output(s)[None, :, 0]

@@ -84,16 +84,6 @@ class Problem:
         return (classes != y).any(2) & (y[:, :, 0] >= 0), y[:, :, 0] >= 0
 
 
-class LSTMStep(RecurrentStep):
-    """An LSTM with heads that read answer and halting logit, which begins by thinking long or short."""
-
-    unroll = RecurrentStep.unroll
-
-    def __init__(self, input_size: int, hidden_size: int, n_outputs: int, halting_bias: float) -> None:
-        super().__init__(nn.LSTMCell(input_size, hidden_size), n_outputs)
-        nn.init.constant_(self.heads.bias.detach()[-1:], halting_bias)
-
-
 def lstm_with_act(n_inputs: int, hidden: int, n_outputs: int, N: int, halting_bias: float) -> ACT:
     """Return an untrained network of Graves', with a cap of N steps."""
     model = ACT(nn.LSTMCell(n_inputs + 1, hidden), n_outputs, max_steps=N)
@@ -107,7 +97,7 @@ def network(
     """Return an untrained network. The hyperparameter of the kind "fixed" is the number of steps; see `learn`."""
     n_inputs, n_places, n_classes = problem.sizes
     if kind in ("PonderNet", "every step"):
-        step = LSTMStep(n_inputs + 1, hidden, n_places * n_classes, halting_bias)
+        step = RecurrentStep(nn.LSTMCell(n_inputs + 1, hidden), n_places * n_classes, halting_bias)
         return PonderSequence(step, N, "halted" if kind == "PonderNet" else "last")
     steps = int(hyperparameter) if kind == "fixed" else N
     model = lstm_with_act(n_inputs, hidden, n_places * n_classes, steps, halting_bias)
@@ -123,7 +113,7 @@ def think(model: ACT | PonderSequence, problem: Problem, x: Tensor) -> tuple[Ten
     if isinstance(model, ACT):
         output = model(x)
         return output.y_hat, output.steps
-    if model.passes == "halted":
+    if model.carry == "halted":
         found = model.predict(x, "sample", generator=torch.Generator().manual_seed(0))
         return found.y_hat, found.steps
     output = model(x)  # [N, T * batch]

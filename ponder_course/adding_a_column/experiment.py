@@ -10,6 +10,7 @@ from ponder_course.common.measures import correlation
 from ponder_course.common.runs import Experiment, rounded
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.sequences import PonderSequence, SequencePrediction
+from ponder_utils.steps import Step
 from ponder_utils.tasks.columns import ColumnTask
 from ponder_utils.training import cool_down, train
 
@@ -27,7 +28,7 @@ CHANNELS, NOISE = 48, 0.1
 WIDTHS = (16, 32, 64, 128)
 
 
-class ColumnStep(nn.Module):
+class ColumnStep(Step):
     """Every place hears from its two neighbours: h_{n+1} = tanh(W_h [h_n left, here, right] + W_x x), and votes.
 
     A `LocalStep` with channels last, which takes two thirds of the time. The whole halts when its last place is ready.
@@ -40,19 +41,23 @@ class ColumnStep(nn.Module):
         self.heads = nn.Linear(channels, 2)
         self.noise = noise
 
-    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """x: [batch, 2, width] -> what each step reads, and a state of zeros: [batch, width, channels] each."""
         z = self.from_x(x.mT)
         return z, torch.zeros_like(z)
 
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch, width], h_{n+1} and a_n [batch]."""
+    def move(self, z: Tensor, h: Tensor) -> Tensor:
+        """Return the next state."""
         around = nn.functional.pad(h, (0, 0, 1, 1))
         h = torch.tanh(self.from_h(torch.cat([around[:, :-2], h, around[:, 2:]], dim=2)) + z)
         if self.training and self.noise:
             h = h + self.noise * torch.randn_like(h)
+        return h
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, width] and a_n [batch]."""
         y_hat, vote = self.heads(h).unbind(2)
-        return y_hat, h, vote.amin(1)
+        return y_hat, vote.amin(1)
 
 
 def loss_of_columns(loss: nn.Module) -> Any:
@@ -75,24 +80,24 @@ def draw_batch(
 
 
 def learn(
-    seed: int, passes: str = "halted", always: bool = False, channels: int = CHANNELS, noise: float = NOISE,
+    seed: int, carry: str = "halted", always: bool = False, channels: int = CHANNELS, noise: float = NOISE,
     phases: Any = PHASES, prices: Any = None,
 ) -> PonderSequence:  # fmt: skip
     """Train a network, phase by phase; with other prices (lambda_p, beta) in all phases, if they are given.
 
-    always: without halting. It learns from the answers at all steps, and passes on the state of step N.
+    always: without halting. It learns from the answers at all steps, and carries on the state of step N.
     """
     torch.manual_seed(seed)
     step = ColumnStep(channels, noise)
     for narrow, widest, numbers, N, batch, updates, lr, lambda_p, beta in phases:
         loss: nn.Module = PonderLoss(loss_of_sum, *(prices or (lambda_p, beta)))
-        model = PonderSequence(step, N, "last" if always else passes)
+        model = PonderSequence(step, N, "last" if always else carry)
         draw = partial(draw_batch, (narrow, widest), numbers, batch)
         if always:
             loss = FixedDepthLoss(loss_of_sum, every_step=True)
         train(model, loss_of_columns(loss), draw, updates, lr=lr, seed=seed, schedule=cool_down(updates),
               log_every=updates, progress=False)  # fmt: skip
-    return PonderSequence(step, N, passes).eval()
+    return PonderSequence(step, N, carry).eval()
 
 
 def halt(
@@ -184,7 +189,7 @@ def _experiment(name: str, seeds: int, **change: Any) -> Experiment:
 
 EXPERIMENTS = {
     "main": _experiment("main", 10),
-    "mean": _experiment("mean", 3, passes="mean"),
+    "mean": _experiment("mean", 3, carry="mean"),
     "always": _experiment("always", 3, always=True),
     "price_first": _experiment("price_first", 3, prices=[0.8, 0.03]),
 }

@@ -106,7 +106,7 @@ def distance_read(reads: str, n: int) -> int:
 def whom_they_ask(step: EncodedStep, x: Tensor, n_steps: int) -> Tensor:
     """Return the weights with which each node reads each other, averaged over heads: [n_steps, batch, nodes, nodes]."""
     layer: Any = step.step
-    z, h = step.start(x)
+    z, h = step.encode(x)
     weights = []
     for _ in range(n_steps):
         read = h if layer.reads == "now" else z[0]

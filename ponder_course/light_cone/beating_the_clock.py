@@ -44,18 +44,23 @@ class TravellingVote(LocalStep):
     halting at step n depends on the places up to n - 1 away from the last one, and on nothing beyond.
     """
 
-    def start(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:  # type: ignore[override]
-        """As `LocalStep` does it; the state is (h, the least vote heard at each place [batch, places])."""
-        z, h = super().start(x)
-        return z, (h, torch.full_like(h[:, 0], torch.inf))
+    def encode(self, x: Tensor) -> tuple[Tensor, Any]:
+        """As `LocalStep` does it; the state is (h, answers, the least vote heard): the last two [batch, places]."""
+        z, h = super().encode(x)
+        nothing = torch.full_like(h[:, 0], torch.inf)
+        return z, (h, nothing, nothing)
 
-    def forward(self, z: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor]:  # type: ignore[override]
-        """Return y_hat_n [batch, places], the next state and a_n [batch]. z, state: as from `start`."""
-        h, heard = state
-        h = self.move(z, h)
-        y_hat, votes = self.heads(h).unbind(1)
-        heard = torch.minimum(votes, pad(heard[:, :-1], (1, 0), value=torch.inf))
-        return y_hat, (h, heard), heard[:, -1]
+    def move(self, z: Tensor, h: Any) -> Any:
+        """Return the next state."""
+        state, _, heard = h
+        state = super().move(z, state)
+        y_hat, votes = self.heads(state).unbind(1)
+        return state, y_hat, torch.minimum(votes, pad(heard[:, :-1], (1, 0), value=torch.inf))
+
+    def read(self, h: Any) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, places], and a_n [batch]: the least vote that the last place has heard."""
+        _, y_hat, heard = h
+        return y_hat, heard[:, -1]
 
 
 HEADS: dict[str, Callable[..., LocalStep]] = {"shared": LocalStep, "travelling": TravellingVote}
@@ -98,7 +103,7 @@ def first_bit_turned(x: Tensor) -> Tensor:
 @torch.no_grad()
 def votes(step: LocalStep, x: Tensor, n_steps: int) -> Tensor:
     """Return the halting logit at every place of a network with a shared vote: [n_steps, batch, places]."""
-    z, h = step.start(x)
+    z, h = step.encode(x)
     found = []
     for _ in range(n_steps):
         h = step.move(z, h)

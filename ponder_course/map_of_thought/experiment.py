@@ -12,6 +12,7 @@ from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
+from ponder_utils.steps import Step
 from ponder_utils.tasks.mazes import MazeTask, distances
 from ponder_utils.training import cool_down, train
 
@@ -33,7 +34,7 @@ TESTS = {  # mazes, the cap N, how many
 }
 
 
-class MazeStep(nn.Module):
+class MazeStep(Step):
     """Every place of a maze hears from the eight around it, answers, and halts, by its own state alone.
 
     News goes through open places only; with `through_walls`, walls are nothing but a part of the input.
@@ -46,21 +47,24 @@ class MazeStep(nn.Module):
         self.heads = nn.Conv2d(channels, 2, 1)
         self.noise, self.through_walls = noise, through_walls
 
-    def start(self, x: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
-        """x: [batch, 3, height, width] -> what each step reads, and a state of zeros."""
+    def encode(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """x: [batch, 3, height, width] -> what each step reads; and zeros, beside which places are open."""
         z = self.from_x(x)
-        return (z, x[:, :1]), torch.zeros_like(z)
+        return z, (torch.zeros_like(z), x[:, :1])
 
-    def forward(self, z: tuple[Tensor, Tensor], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch, height, width], h_{n+1} and a_n [batch, height, width]; a wall halts at once."""
-        from_x, is_open = z
-        h = torch.tanh(self.from_h(h) + from_x)
+    def move(self, z: Tensor, h: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the next state."""
+        state, is_open = h
+        state = torch.tanh(self.from_h(state) + z)
         if self.training:
-            h = h + self.noise * torch.randn_like(h)
-        if not self.through_walls:
-            h = h * is_open
-        y_hat, a = self.heads(h).unbind(1)
-        return y_hat, h, torch.where(is_open[:, 0] > 0, a, 30.0)
+            state = state + self.noise * torch.randn_like(state)
+        return state if self.through_walls else state * is_open, is_open
+
+    def read(self, h: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n and a_n, [batch, height, width] each; a wall halts at once."""
+        state, is_open = h
+        y_hat, a = self.heads(state).unbind(1)
+        return y_hat, torch.where(is_open[:, 0] > 0, a, 30.0)
 
 
 def with_both_colours(x: Tensor) -> list[int]:

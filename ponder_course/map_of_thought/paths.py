@@ -21,6 +21,7 @@ from ponder_utils._check import check_int
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
+from ponder_utils.steps import Step
 from ponder_utils.tasks.mazes import MazeTask
 from ponder_utils.training import cool_down, train
 
@@ -126,7 +127,7 @@ def _farthest(is_open: Tensor, marked: Tensor) -> Tensor:
         found = torch.stack(new)
 
 
-class RecallStep(nn.Module):
+class RecallStep(Step):
     """A step in the shape of the Deep Thinking nets with recall; 32 channels in place of 128, no biases.
 
     Each step reads the input again beside the state, through one convolution and two residual blocks: five
@@ -144,7 +145,7 @@ class RecallStep(nn.Module):
         self.head = nn.Sequential(*head)
         self.masked = masked
 
-    def start(self, x: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+    def encode(self, x: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
         """x: [batch, 3, height, width] -> what each step reads, and the projected x."""
         mask = x[:, :1] if self.masked else torch.ones_like(x[:, :1])
         return (x, mask), relu(self.projection(x)) * mask
@@ -158,19 +159,10 @@ class RecallStep(nn.Module):
             h = relu(second(inner) + h) * mask
         return h
 
-    def unroll(self, z: tuple[Tensor, Tensor], h: Tensor, n_steps: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Take n steps: y_hat [n_steps or, in training, 1: the last, batch, height, width], the state, zeros."""
-        y_hat = []
-        for n in range(1, n_steps + 1):
-            h = self.move(z, h)
-            if n == n_steps or not self.training:
-                y_hat.append(self.head(h)[:, 0])
-        return torch.stack(y_hat), h, torch.zeros(n_steps, *y_hat[0].shape)
-
-    def forward(self, z: tuple[Tensor, Tensor], h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch, height, width], h_{n+1} and zeros."""
-        y_hat, h, a = self.unroll(z, h, 1)
-        return y_hat[0], h, a[0]
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, height, width], and zeros."""
+        y_hat = self.head(h)[:, 0]
+        return y_hat, torch.zeros_like(y_hat)
 
 
 def learn(

@@ -40,8 +40,8 @@ class MLPCell(Cell):
         self.to_h = nn.Linear(hidden_size, hidden_size)
 
     def forward(self, x: Tensor | FromInput, h: Tensor | None = None) -> Tensor:
-        """Return the next h. x: [batch, ...], or from `start`; h: [batch, hidden_size]."""
-        between = torch.relu(self.from_h.add_to(self.start(x).candidate, h))
+        """Return the next h. x: [batch, ...], or from `encode`; h: [batch, hidden_size]."""
+        between = torch.relu(self.from_h.add_to(self.encode(x).candidate, h))
         return torch.relu(self.to_h(self.dropout(between)))
 
 
@@ -63,8 +63,7 @@ class ConvStep(Neighbours):
         super().__init__(nn.Conv2d(1, channels, patch, patch), 3, residual=True)
         self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
 
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch, n_outputs], h_{n+1} and a_n [batch]. z, h: as from `start`."""
-        h = self.move(z, h)
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, n_outputs] and a_n [batch]."""
         out = self.heads(mean_and_maximum(h))
-        return out[:, :-1], h, out[:, -1]
+        return out[:, :-1], out[:, -1]

@@ -108,11 +108,10 @@ class LastPlaceTask(LineParityTask):
 class LastPlaceStep(LocalStep):
     """A `LocalStep` on a line whose last place alone answers and votes on halting."""
 
-    def forward(self, z: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """z and h: as from `start` -> y_hat_n [batch], h_{n+1}, halting logit a_n [batch]."""
-        h = self.move(z, h)
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch] and a_n [batch]."""
         y_hat, halt_logit = self.heads(h[..., -1:])[..., 0].unbind(1)
-        return y_hat, h, halt_logit
+        return y_hat, halt_logit
 
 
 class Vote(nn.Module):

@@ -17,7 +17,7 @@ from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import Criterion, CriterionLoss, LossTerms
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import start, unroll
+from ponder_utils.steps import Step, as_step, bare_state, encode
 
 
 class ProgressiveOutput(NamedTuple):
@@ -41,13 +41,21 @@ class ProgressiveNet(PonderNet):
             return super().forward(x, max_steps)
         n = int(torch.randint(self.max_steps, ()))
         k = int(torch.randint(1, self.max_steps - n + 1, ()))
-        z, h = start(self.step, x)
-        full, _, _ = unroll(self.step, z, h, self.max_steps)
+        z, h = encode(self.step, x)
+        full = self._last_answer(z, h, self.max_steps)
         if n > 0:
             with torch.no_grad():
-                _, h, _ = unroll(self.step, z, h, n)
-        progressive, _, _ = unroll(self.step, z, h, k)
-        return ProgressiveOutput(torch.stack([full[-1], progressive[-1]]))
+                h = self._move(z, h, n)
+        return ProgressiveOutput(torch.stack([full, self._last_answer(z, h, k)]))
+
+    def _move(self, z: Any, h: Any, n_steps: int) -> Any:
+        step = as_step(self.step)
+        for _ in range(n_steps):
+            h = step.move(z, h)
+        return h
+
+    def _last_answer(self, z: Any, h: Any, n_steps: int) -> Tensor:
+        return as_step(self.step).read(self._move(z, h, n_steps))[0]
 
 
 class ProgressiveLoss(CriterionLoss):
@@ -121,7 +129,7 @@ class GainLoss(CriterionLoss):
         return LossTerms(judged, loss.mean(), judged)
 
 
-class JudgedStep(nn.Module):
+class JudgedStep(Step):
     """A step function that has learnt to answer, and now only learns when to halt.
 
     Its weights are frozen, and the halting logit is read anew from its states.
@@ -138,11 +146,15 @@ class JudgedStep(nn.Module):
         self.step = step.requires_grad_(False)
         self.judge = judge
 
-    def start(self, x: Any) -> tuple[Any, Any]:
+    def encode(self, x: Any) -> tuple[Any, Any]:
         """As the step does it."""
-        return start(self.step, x)
+        return encode(self.step, x)
 
-    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """As the step does it, but for a_n."""
-        y_hat, h, _ = self.step(z, h)
-        return y_hat, h, self.judge(h)
+    def move(self, z: Any, h: Any) -> Any:
+        """As the step does it."""
+        return as_step(self.step).move(z, h)
+
+    def read(self, h: Any) -> tuple[Tensor, Tensor]:
+        """Read the answer as the step does it, and a_n by the judge."""
+        y_hat, _ = as_step(self.step).read(h)
+        return y_hat, self.judge(bare_state(h))

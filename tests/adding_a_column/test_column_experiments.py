@@ -3,17 +3,17 @@
 import pytest
 import torch
 from notebook_code import code_cells
-from torch import nn
 
 from ponder_course.adding_a_column import experiment as columns
 from ponder_utils.local import LocalStep
 from ponder_utils.sequences import PonderSequence
+from ponder_utils.steps import Step
 from ponder_utils.tasks import ColumnTask
 
 WIDTH, T = 10, 6
 
 
-class Adder(nn.Module):
+class Adder(Step):
     """Adds as one does by hand, and halts so many steps late; from step `forgets` on it has lost the sum.
 
     The state of a place: digit of the sum, carry on the move, digits that are to be added still.
@@ -23,7 +23,7 @@ class Adder(nn.Module):
         super().__init__()
         self.late, self.forgets = late, forgets
 
-    def start(self, x):
+    def encode(self, x):
         digit, flag = x.unbind(1)
         return (digit, flag), torch.zeros(len(x), 4, x.shape[2])
 
@@ -99,7 +99,7 @@ def test_the_step_is_a_local_step_with_channels_last(n_rows):
         for name in ("from_x", "from_h", "heads"):
             getattr(local, name).bias[:] = getattr(ours, name).bias
     x = torch.randn(n_rows, 2, 7, dtype=torch.float64)
-    (z, h), (z_local, h_local) = ours.start(x), local.start(x)
+    (z, h), (z_local, h_local) = ours.encode(x), local.encode(x)
     for _ in range(4):
         y_hat, h, a = ours(z, h)
         y_local, h_local, a_local = local(z_local, h_local)
@@ -108,7 +108,7 @@ def test_the_step_is_a_local_step_with_channels_last(n_rows):
 
 def test_noise_is_of_training_alone():
     step = columns.ColumnStep(6, noise=0.1)
-    z, h = step.start(torch.zeros(400, 2, 5))
+    z, h = step.encode(torch.zeros(400, 2, 5))
     assert (step.eval()(z, h)[1] == step(z, h)[1]).all()
     noise = step.train()(z, h)[1] - step.eval()(z, h)[1]
     assert noise.std().item() == pytest.approx(0.1, rel=0.05)

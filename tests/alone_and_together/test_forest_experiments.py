@@ -8,6 +8,7 @@ from torch import nn
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import Step
 from ponder_utils.tasks.forests import ForestTask
 
 seeds = st.integers(0, 10**6)
@@ -17,7 +18,7 @@ def some_forests(seed=0, n_nodes=9, batch=6, max_depth=None):
     return ForestTask(n_nodes, max_depth).batch(batch, torch.Generator().manual_seed(seed))[0]
 
 
-class Pointers(nn.Module):
+class Pointers(Step):
     """A layer that follows pointers by hand: each node reads the one at which it points, and takes over its pointer.
 
     Roots are known from the start; who reads one that knows its root, knows it too. The answer is where a node points,
@@ -29,7 +30,7 @@ class Pointers(nn.Module):
         super().__init__()
         self.reads, self.late, self.certain = reads, late, certain
 
-    def start(self, x):
+    def encode(self, x):
         points = nn.functional.one_hot(x, x.shape[1]).double()
         return points, torch.cat([points, torch.zeros_like(points[..., :1])], dim=2)
 
@@ -44,15 +45,15 @@ class Pointers(nn.Module):
         return self.certain * reached, torch.cat([reached, count], dim=2), halt
 
 
-class Step(nn.Module):
+class Step(Step):
     """As `EncodedStep`: what it does lies in .step."""
 
     def __init__(self, **how):
         super().__init__()
         self.step = Pointers(**how)
 
-    def start(self, x):
-        return self.step.start(x)
+    def encode(self, x):
+        return self.step.encode(x)
 
     def forward(self, z, h):
         return self.step(z, h)
@@ -111,7 +112,7 @@ def test_whom_they_ask_is_the_softmax_of_queries_and_keys(reads, n_heads):
     found = forests.whom_they_ask(step, x, 3)
     assert found.shape == (3, 6, 7, 7)
     torch.testing.assert_close(found.sum(3), torch.ones_like(found[..., 0]))
-    (tokens, _), h = step.start(x)
+    (tokens, _), h = step.encode(x)
     size = 8 // n_heads
     W, b = step.step.attention.in_proj_weight, step.step.attention.in_proj_bias
     for n in range(3):
@@ -176,10 +177,10 @@ def test_what_changes_too_little_is_not_felt():
 
 
 def test_felt_is_the_median_over_chains(monkeypatch):
-    class ByChain(nn.Module):
+    class ByChain(Step):
         """Halts as soon as the last node's own arrow is turned: at step 1, 2 or 6, by the chain."""
 
-        def start(self, x):
+        def encode(self, x):
             turned = (x == torch.arange(x.shape[1])).sum(1) > 1
             return turned, torch.zeros(len(x), 1)
 
@@ -237,10 +238,10 @@ def test_measure_counts_nodes_forests_and_steps_as_a_loop_does():
     y_hat = 4 * torch.randn(N, 8, 5, 5, generator=generator)
     a = 2 * torch.randn(N, 8, 5, generator=generator)
 
-    class Written(nn.Module):
+    class Written(Step):
         step = Pointers()
 
-        def start(self, x):
+        def encode(self, x):
             return x, torch.zeros(len(x), 1)
 
         def forward(self, z, h):

@@ -9,6 +9,7 @@ from torch import nn
 from ponder_course.alone_and_together import inference
 from ponder_course.alone_and_together.inference import InferenceTask
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import Step
 
 
 def chains_of(pairs):
@@ -57,14 +58,14 @@ def test_distances_and_choices_are_drawn_evenly_and_by_the_generator_alone():
     assert all(map(torch.equal, (*x, y), (*again[0], again[1])))
 
 
-class Oracle(nn.Module):
+class Oracle(Step):
     """Halts at the need or some steps later, knows the match from its need on, and the lure before."""
 
     def __init__(self, late):
         super().__init__()
         self.late = late
 
-    def start(self, x):
+    def encode(self, x):
         asked, pairs = x
         task, here = InferenceTask(), asked[:, 0]
         need = task.needed_steps(x)

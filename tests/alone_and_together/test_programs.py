@@ -11,6 +11,7 @@ from torch import nn
 from ponder_course.alone_and_together import programs
 from ponder_course.alone_and_together.programs import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import Step
 
 QUESTION = N_VARIABLES + DIGITS
 seeds = st.integers(0, 10**6)
@@ -109,14 +110,14 @@ def test_no_statement_hears_of_a_later_one():
         assert not torch.equal(model(x).y_hat[:, :, cut:], model(mixed).y_hat[:, :, cut:])
 
 
-class Reader(nn.Module):
+class Reader(Step):
     """Follows programs by hand: right, and sure, from its need on; it halts `late` steps after. Errs on one digit."""
 
     def __init__(self, late=0, wrong=None):
         super().__init__()
         self.late, self.wrong = late, wrong
 
-    def start(self, x):
+    def encode(self, x):
         return x, torch.zeros(*x.shape[:2], 1)
 
     def forward(self, z, h):

@@ -82,7 +82,7 @@ class Perfect(mazes.MazeStep):
         super().__init__(4)
         self.late, self.flip = late, flip
 
-    def start(self, x):
+    def encode(self, x):
         need = MazeTask.needed_steps(x) + self.late
         return (need, MazeTask.answers(x) > 0.5), x.new_zeros(len(x))
 

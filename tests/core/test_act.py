@@ -9,7 +9,7 @@ from torch import nn
 from torch.func import functional_call
 
 from ponder_utils.act import ACT, act_average
-from ponder_utils.cells import GRUCell, RNNCell, start_cell
+from ponder_utils.cells import GRUCell, RNNCell, encode_input
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss
 from ponder_utils.states import hidden_state
@@ -42,12 +42,14 @@ class Scripted(nn.Module):
         return torch.cat([z.gather(1, n[:, None]), one_hot, torch.ones_like(z[:, :1])], 1)
 
 
-class Started(Scripted):
-    starts = 0
+class CountingEncodings(RNNCell):
+    """Counts how often it is asked for what depends on the input alone."""
 
-    def start(self, x):
-        self.starts += 1
-        return x
+    encodings = 0
+
+    def encode(self, x):
+        self.encodings += isinstance(x, torch.Tensor)
+        return super().encode(x)
 
 
 def scripted(logits, epsilon=0.01, cell=Scripted):
@@ -84,7 +86,7 @@ def by_reference(model, x):
     """Sample by sample: [([(y_t, N(t), R(t), [h_n])], last state)]."""
 
     def cell(x, state):
-        return model.cell(start_cell(model.cell, torch.tensor([x], dtype=torch.float64)), state)
+        return model.cell(encode_input(model.cell, torch.tensor([x], dtype=torch.float64)), state)
 
     with torch.no_grad():
         return [
@@ -177,15 +179,16 @@ def test_worked_by_hand(dtype):
 def test_the_flag_marks_the_first_step_of_a_time_step():
     logits = torch.full((3, 2, 5), -1.0)  # h = 0.27: four steps
     logits[1] = 9.0  # one step
-    model, got = scripted(logits, cell=Started)
+    model, got = scripted(logits)
     assert got.steps.tolist() == [[4, 4], [1, 1], [4, 4]]
     assert model.cell.flags == [[flag, flag] for flag in (1, 0, 0, 0, 1, 1, 0, 0, 0)]
-    assert model.cell.starts == 2 + 1 + 2  # once for each kind of flag
 
 
-def test_start_is_called_at_most_twice_for_a_time_step():
-    model, _ = scripted(torch.randn(7, 16, 9), cell=Started)
-    assert model.cell.starts <= 2 * 7
+@pytest.mark.parametrize(("bias", "kinds"), [(-1.0, 2), (30.0, 1)])
+def test_an_input_is_encoded_once_for_each_kind_of_flag(bias, kinds):
+    model = ACT(CountingEncodings(4, 8), halting_bias=bias)
+    model(torch.randn(7, 16, 3))
+    assert model.cell.encodings == 7 * kinds
 
 
 def going_logits(dtype=torch.float64):

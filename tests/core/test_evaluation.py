@@ -13,7 +13,7 @@ from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
-from ponder_utils.steps import GRUStep, RNNStep
+from ponder_utils.steps import GRUStep, RNNStep, Step
 from ponder_utils.tasks import MazeTask, ParityTask
 
 
@@ -137,10 +137,10 @@ def test_a_correct_of_another_shape_is_refused():
         evaluate(model, torch.zeros(2, 4), torch.zeros(2, 3))
 
 
-class Wrong:
+class Wrong(Step):
     """Answers wrongly wherever it is asked: at the open places of a maze, whose targets are 0 or 1."""
 
-    def start(self, x):
+    def encode(self, x):
         return MazeTask.answers(x), None
 
     def __call__(self, y, h):

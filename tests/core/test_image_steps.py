@@ -50,7 +50,7 @@ def test_the_encoder_runs_once_and_the_rest_is_as_if_it_ran_at_every_step():
     assert len(calls) == 1
 
     def encode_at_every_step(x, h):
-        return step.step(step.step.start(step.encoder(x))[0], h)
+        return step.step(step.step.encode(step.encoder(x))[0], h)
 
     slow = PonderNet(encode_at_every_step, 6)(x)
     assert len(calls) == 7
@@ -74,7 +74,7 @@ def test_a_place_knows_of_no_patch_that_is_n_places_away_after_n_steps(row, colu
     changed[:, :, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += 3
     states = []
     for image in (x, changed):
-        z, h = step.start(image)
+        z, h = step.encode(image)
         for _ in range(n):
             _, h, _ = step(z, h)
         states.append(h)
@@ -87,7 +87,7 @@ def test_a_place_knows_of_no_patch_that_is_n_places_away_after_n_steps(row, colu
 
 def test_one_step_of_a_conv_step_by_hand():
     step, x = ConvStep(3, patch=14, n_outputs=2), images(2)
-    z, h = step.start(x)
+    z, h = step.encode(x)
     patches = x.unfold(2, 14, 14).unfold(3, 14, 14).flatten(-2)  # [2, 1, 2, 2, 196]
     by_hand = torch.einsum("bcijp,kcp->bkij", patches, step.from_x.weight.flatten(2)) + step.from_x.bias[:, None, None]
     torch.testing.assert_close(z, by_hand)
@@ -110,8 +110,8 @@ def test_one_step_of_a_conv_step_by_hand():
             r"x must have shape \[batch, 1, 28, 28\]; got \[6, 28, 28\]",
         ),
         (lambda: ConvEncoder(0), ValueError, "n_features must be an integer >= 1; got 0"),
-        (lambda: ConvStep(4, 5, 10).start(images()), ValueError, r"multiples of patch = 5; got \[6, 1, 28, 28\]"),
-        (lambda: ConvStep(4, 4, 10).start(images()[:, 0]), ValueError, r"\[batch, 1, H, W\]"),
+        (lambda: ConvStep(4, 5, 10).encode(images()), ValueError, r"multiples of patch = 5; got \[6, 1, 28, 28\]"),
+        (lambda: ConvStep(4, 4, 10).encode(images()[:, 0]), ValueError, r"\[batch, 1, H, W\]"),
         (lambda: ConvStep(4, 4, 1), ValueError, "n_outputs must be an integer >= 2; got 1"),
         (lambda: ConvStep(0, 4, 10), ValueError, "channels must be an integer >= 1; got 0"),
         (lambda: MLPCell(0, 4), ValueError, "input_size must be an integer >= 1; got 0"),

@@ -51,7 +51,7 @@ def trained(step, task, n_steps=8, n_updates=20):
 def thoughts(step, x, n_steps):
     """State and answer after each step: [n_steps, channels, *places] and [n_steps, ...], of one x [1, ...]."""
     states, answers = [], []
-    z, h = step.start(x)
+    z, h = step.encode(x)
     for _ in range(n_steps):
         y_hat, h, _ = step(z, h)
         states.append(h[0])
@@ -277,7 +277,7 @@ def by_hand(step, x, h):
 @pytest.mark.parametrize(("kernel", "residual", "vote"), [(3, False, "least"), (5, True, "pooled")])
 def test_one_step_by_hand(shape, kernel, residual, vote):
     step, x = a_step(shape, kernel, residual, vote, channels=4), torch.randn(3, 2, *shape)
-    z, h = step.start(x)
+    z, h = step.encode(x)
     assert h.shape == (3, 4, *shape)
     assert not h.any()
     for state in (h, torch.randn(3, 4, *shape)):
@@ -300,7 +300,7 @@ def test_one_step_by_hand(shape, kernel, residual, vote):
 @pytest.mark.parametrize("shape", [LINE, GRID])
 def test_the_least_vote_is_that_of_the_place_that_is_least_ready(shape):
     step, x = a_step(shape), torch.randn(20, 2, *shape)
-    z, h = step.start(x)
+    z, h = step.encode(x)
     for _ in range(4):
         _, h, votes = step(z, h)
         at_places = step.heads(h)[:, 1].flatten(1)
@@ -336,7 +336,7 @@ def test_predictions_are_those_of_all_steps_at_the_step_of_halting(rule, shape, 
 def test_noise_is_for_training_only_and_of_the_size_that_is_asked_for(vote, residual):
     step = LocalStep(2, 64, vote=vote, residual=residual, noise=0.3)
     x = torch.randn(50, 2, 20)
-    z, h = step.start(x)
+    z, h = step.encode(x)
     quiet = step.eval().move(z, h)
     assert torch.equal(step.move(z, h), quiet)
     one, two = (step.train().move(z, h) for _ in range(2))
@@ -382,16 +382,16 @@ def test_a_network_for_short_lines_takes_longer_ones():
         (lambda: LocalStep(2, 4, noise=None), TypeError, "noise must be a number .*; got None"),
         (lambda: LocalStep(2, 4, vote="mean"), ValueError, "vote must be one of 'least', 'pooled'; got 'mean'"),
         (
-            lambda: LocalStep(2, 4).start(torch.zeros(3, 8)),
+            lambda: LocalStep(2, 4).encode(torch.zeros(3, 8)),
             ValueError,
             r"x must have shape \[batch, 2, places\]; got \[3, 8\]",
         ),
-        (lambda: LocalStep(2, 4).start(torch.zeros(3, 1, 8)), ValueError, r"\[batch, 2, places\]; got \[3, 1, 8\]"),
-        (lambda: LocalStep(2, 4).start(torch.zeros(8)), ValueError, r"\[batch, 2, places\]; got \[8\]"),
-        (lambda: LocalStep(2, 4, 2).start(torch.zeros(3, 2, 8)), ValueError, r"\[batch, 2, H, W\]; got \[3, 2, 8\]"),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)), ValueError, r"\[batch, 2, places\]; got \[3, 1, 8\]"),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(8)), ValueError, r"\[batch, 2, places\]; got \[8\]"),
+        (lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)), ValueError, r"\[batch, 2, H, W\]; got \[3, 2, 8\]"),
         (lambda: ConvStep(4, 0, 10), ValueError, "patch must be an integer >= 1; got 0"),
         (
-            lambda: ConvStep(4, 4, 10).start(torch.zeros(1, 1, 8, 10)),
+            lambda: ConvStep(4, 4, 10).encode(torch.zeros(1, 1, 8, 10)),
             ValueError,
             r"x must have shape \[batch, 1, H, W\] with H and W multiples of patch = 4; got \[1, 1, 8, 10\]",
         ),

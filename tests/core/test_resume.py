@@ -115,8 +115,8 @@ KEPT = {
 class ByPython(RNNStep):
     """Draws from Python's and NumPy's random numbers in its forward pass."""
 
-    def start(self, x):
-        return super().start(x + random.random() + np.random.rand())  # noqa: NPY002
+    def encode(self, x):
+        return super().encode(x + random.random() + np.random.rand())  # noqa: NPY002
 
 
 def rows_of(batches, folder, n_updates, step=RNNStep):
@@ -224,8 +224,8 @@ def test_persistent_workers_are_refused_where_there_are_checkpoints_alone(tmp_pa
 
 def test_batches_that_the_model_writes_into_can_be_resumed(tmp_path):
     class Writes(RNNStep):
-        def start(self, x):
-            return super().start(x.mul_(0.5))
+        def encode(self, x):
+            return super().encode(x.mul_(0.5))
 
     loader = functools.partial(DataLoader, Noisy(), 8, shuffle=True)
     rows, _ = rows_of(loader(), None, 12, Writes)

@@ -133,7 +133,7 @@ def test_who_vetoes_finds_the_place_that_does():
     class FirstPlaceKnows(LocalStep):
         """Place 1 vetoes at step 1 if its bit is 1, and nobody does later; all say yes if it is 0."""
 
-        def start(self, x):
+        def encode(self, x):
             return x, (torch.zeros(()), x)
 
         def move(self, z, h):

@@ -4,21 +4,21 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import Step
 from ponder_utils.tasks.mazes import MazeTask, distances
 
 
-class Oracle(nn.Module):
+class Oracle(Step):
     """Halts each place `late` steps after its need, rightly; `memory` steps later its answer turns."""
 
     def __init__(self, late=0, memory=10**6):
         super().__init__()
         self.late, self.memory = late, memory
 
-    def start(self, x):
+    def encode(self, x):
         y, needed = MazeTask.answers(x), MazeTask.needed_steps(x)
         return (y, needed + self.late), torch.zeros(len(x), 1)
 

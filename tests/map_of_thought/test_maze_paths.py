@@ -165,7 +165,7 @@ def test_each_step_recalls_the_input_and_hears_from_five_places_away():
     torch.manual_seed(0)
     x, _ = drawn(0, 8, 1)
     step = RecallStep(8).eval()
-    z, h = step.start(x)
+    z, h = step.encode(x)
     other = (x + 1, z[1])
     assert not torch.equal(step.move(z, h), step.move(other, h))
     touched = h.clone()
@@ -183,14 +183,14 @@ def test_with_masks_no_state_stands_in_walls():
     walls = (x[:, :1] == 0).expand(-1, 8, -1, -1)
     for masked in (False, True):
         step = RecallStep(8, masked)
-        z, h = step.start(x)
+        z, h = step.encode(x)
         assert (step.move(z, h)[walls] == 0).all() == masked
 
 
 def test_in_training_only_the_last_answer_is_read_and_it_is_the_same():
     torch.manual_seed(0)
     step = RecallStep(8)
-    z, h = step.start(drawn(2, 3)[0])
+    z, h = step.encode(drawn(2, 3)[0])
     last, state, _ = step.unroll(z, h, 4)
     every, same, _ = step.eval().unroll(z, h, 4)
     one_by_one = [step(z, h)[0]]

@@ -11,6 +11,7 @@ from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of, plain
 from ponder_course.parity import experiment as parity
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
+from ponder_utils.steps import Step
 
 TINY = {"elements": 4, "k_max": 3, "hidden": 6, "batch": 4, "updates": 3, "N": 5, "lr": 7e-3, "clip": 0.1}
 
@@ -123,14 +124,14 @@ def test_what_is_measured_of_act():
         assert measured["steps"][k] == pytest.approx(output.steps.float().mean().item())
 
 
-class Counts(nn.Module):
+class Counts(Step):
     """A step that halts after as many steps as `count` gives for the input, and one more."""
 
     def __init__(self, count):
         super().__init__()
         self.count = count
 
-    def start(self, x):
+    def encode(self, x):
         return self.count(x), torch.zeros(len(x))
 
     def forward(self, z, n):

@@ -19,6 +19,7 @@ from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import Step
 from ponder_utils.tasks import LineParityTask
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
@@ -308,8 +309,8 @@ def test_a_network_that_is_right_from_the_needed_step_on_is_right_in_time_and_no
     """Its answer is right from step L on, and wrong before."""
     problem = PROBLEMS["lines"]
 
-    class Prompt(torch.nn.Module):
-        def start(self, x):
+    class Prompt(Step):
+        def encode(self, x):
             return x, torch.zeros(len(x))
 
         def forward(self, x, n):
@@ -344,7 +345,7 @@ def test_lines_without_an_answer_are_not_graded_but_their_steps_count(monkeypatc
     class Guess(Right):
         """Answers what has no answer otherwise, and later."""
 
-        def start(self, x):
+        def encode(self, x):
             return x, torch.zeros(len(x))
 
         def forward(self, x, n):
