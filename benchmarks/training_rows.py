@@ -151,7 +151,7 @@ def image_rows(effort: Effort) -> list[Row]:
     loss_fn = PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.2)
 
     def every_step(x: Tensor, h: Tensor | None) -> tuple:
-        z, _ = once.start(x)
+        z, _ = once.encode(x)
         return once(z, h)
 
     def iteration(step: Callable) -> None:

@@ -12,32 +12,37 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
 from examples.transformer import N_PLACES, brackets
-from ponder_utils import PonderLoss, PonderNet, cool_down, train
+from ponder_utils import Heads, PonderLoss, PonderNet, Step, cool_down, train
 
 Inputs = dict[str, Tensor]
+State = tuple[Tensor, Tensor]  # tokens [batch, tokens, hidden], and the mask as the layer adds it [batch, 1, 1, tokens]
 
 
-class BertStep(nn.Module):
+class BertStep(Step):
     """One step of thought is one pass through the first layer; the answer and a_n are read from the mean of tokens."""
 
     def __init__(self, bert: BertModel) -> None:
         super().__init__()
         self.embeddings = bert.embeddings
         self.layer = bert.encoder.layer[0]
-        self.heads = nn.Linear(bert.config.hidden_size, 2)
+        self.heads = Heads(bert.config.hidden_size)
 
-    def start(self, x: Inputs) -> tuple[Tensor, Tensor]:
-        """Return the mask as the layer adds it, [batch, 1, 1, tokens], and the first state, [batch, tokens, hidden]."""
+    def encode(self, x: Inputs) -> tuple[None, State]:
+        """Return nothing that every step needs beside its state, and the first state."""
         h = self.embeddings(x["input_ids"])
-        return (1 - x["attention_mask"].to(h)[:, None, None]) * torch.finfo(h.dtype).min, h
+        return None, (h, (1 - x["attention_mask"].to(h)[:, None, None]) * torch.finfo(h.dtype).min)
 
-    def forward(self, mask: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch], the next state and a_n [batch]."""
-        h = self.layer(h, attention_mask=mask)
-        h = h[0] if isinstance(h, tuple) else h  # a tuple before transformers 5
-        is_token = (mask[:, 0, 0] == 0).to(h)[:, :, None]
-        y_hat, halt_logit = self.heads((h * is_token).sum(1) / is_token.sum(1)).unbind(1)
-        return y_hat, h, halt_logit
+    def move(self, z: None, h: State) -> State:
+        """Return the next state."""
+        tokens, mask = h
+        tokens = self.layer(tokens, attention_mask=mask)
+        return tokens[0] if isinstance(tokens, tuple) else tokens, mask  # a tuple before transformers 5
+
+    def read(self, h: State) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch] and a_n [batch]."""
+        tokens, mask = h
+        is_token = (mask[:, 0, 0] == 0).to(tokens)[:, :, None]
+        return self.heads((tokens * is_token).sum(1) / is_token.sum(1))
 
 
 def tokenized(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tensor]:

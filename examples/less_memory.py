@@ -1,4 +1,4 @@
-"""A step that trains with less memory: it keeps one state in every few, and computes the others again.
+"""A network that trains with less memory: it keeps one state in every few, and computes the others again.
 
 Training keeps the states of all N steps for the backward pass. Of every `segment` steps this keeps the first state and
 the answers alone (`torch.utils.checkpoint`), so that memory grows with N / segment + segment, which is smallest at
@@ -7,42 +7,37 @@ about segment = sqrt(N). The price is a second forward pass. Answers and gradien
     python -m examples.less_memory
 """
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from benchmarks.timing import peak_bytes
-from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet
-from ponder_utils.steps import start, unroll
+from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, PonderOutput, Step, halting_log_probs
+from ponder_utils.steps import take_steps
 
 
-class CheckpointedStep(nn.Module):
-    """Any step function, whose states within a segment of so many steps are computed again for the gradient."""
+class CheckpointedNet(PonderNet):
+    """A PonderNet whose states within a segment of so many steps are computed again for the gradient."""
 
-    def __init__(self, step: Callable, segment: int) -> None:
-        super().__init__()
-        self.step = step
+    def __init__(self, step: Step, max_steps: int, segment: int) -> None:
+        super().__init__(step, max_steps)
         self.segment = segment
 
-    def start(self, x: object) -> tuple[object, object]:
-        """Start the step."""
-        return start(self.step, x)
-
-    def forward(self, z: object, h: object) -> tuple[Tensor, object, Tensor]:
-        """Take one step."""
-        return self.step(z, h)
-
-    def unroll(self, z: object, h: object, n_steps: int) -> tuple[Tensor, object, Tensor]:
-        """Take n steps, segment by segment."""
+    def forward(self, x: Tensor, max_steps: int | None = None) -> PonderOutput:
+        """Run all N steps, segment by segment."""
+        z, h = self.step.encode(x)
         y_hats, halt_logits = [], []
-        for done in range(0, n_steps, self.segment):
-            n = min(self.segment, n_steps - done)
-            y_hat, h, halt_logit = checkpoint(unroll, self.step, z, h, n, use_reentrant=False)
+        for segment in torch.arange(max_steps or self.max_steps).split(self.segment):
+            y_hat, h, halt_logit = checkpoint(self.take_segment, z, h, len(segment), use_reentrant=False)
             y_hats.append(y_hat)
             halt_logits.append(halt_logit)
-        return torch.cat(y_hats), h, torch.cat(halt_logits)
+        all_logits = torch.cat(halt_logits)
+        return PonderOutput(torch.cat(y_hats), all_logits, halting_log_probs(all_logits))
+
+    def take_segment(self, z: object, h: object, n_steps: int) -> tuple[Tensor, object, Tensor]:
+        """Take so many steps; return answers, the state after them, and halting logits."""
+        y_hat, states, halt_logits = take_steps(self.step, z, h, n_steps)
+        return y_hat, states[-1], halt_logits
 
 
 def main(max_steps: int = 100, segment: int = 10) -> float:
@@ -60,7 +55,7 @@ def main(max_steps: int = 100, segment: int = 10) -> float:
         return peak_bytes(iteration)
 
     plain = peak(PonderNet(step, max_steps))
-    segments = peak(PonderNet(CheckpointedStep(step, segment), max_steps))
+    segments = peak(CheckpointedNet(step, max_steps, segment))
     print(f"N = {max_steps}: {plain / 2**20:.1f} MB, in segments of {segment} steps {segments / 2**20:.1f} MB")
     return plain / segments
 

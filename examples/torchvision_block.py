@@ -14,10 +14,10 @@ from torch.utils.data import DataLoader, TensorDataset
 from torchvision.models.resnet import BasicBlock
 
 from ponder_course.mnist_rotation.digits import load_digits
-from ponder_utils import PonderLoss, PonderNet, cool_down, train
+from ponder_utils import Heads, PonderLoss, PonderNet, Step, cool_down, train
 
 
-class BlockStep(nn.Module):
+class BlockStep(Step):
     """One step of thought is one pass through the block; the answer and a_n are read from the state."""
 
     def __init__(self, channels: int, n_classes: int) -> None:
@@ -25,17 +25,19 @@ class BlockStep(nn.Module):
         # Not batch normalisation, whose running means would mix the steps.
         self.block = BasicBlock(channels, channels, norm_layer=partial(nn.GroupNorm, 4))
         self.stem = nn.Conv2d(1, channels, 4, stride=4)
-        self.heads = nn.Linear(channels * 7 * 7, n_classes + 1)
+        self.heads = Heads(channels * 7 * 7, n_classes)
 
-    def start(self, x: Tensor) -> tuple[None, Tensor]:
+    def encode(self, x: Tensor) -> tuple[None, Tensor]:
         """Return what every step needs of the input, here nothing, and the first state. x: [batch, 1, 28, 28]."""
         return None, self.stem(x.float() / 255)
 
-    def forward(self, z: None, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch, classes], the next state [batch, channels, 7, 7] and a_n [batch]."""
-        h = self.block(h)
-        heads = self.heads(h.flatten(1))
-        return heads[:, :-1], h, heads[:, -1]
+    def move(self, z: None, h: Tensor) -> Tensor:
+        """Return the next state [batch, channels, 7, 7]."""
+        return self.block(h)
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, classes] and a_n [batch]."""
+        return self.heads(h.flatten(1))
 
 
 def main(n_updates: int = 100) -> float:

@@ -10,13 +10,14 @@ answer is asked for; where every token is to answer and halt by itself, take `po
 import torch
 from torch import Tensor, nn
 
-from ponder_utils import PonderLoss, PonderNet, cool_down, train
+from ponder_utils import Heads, PonderLoss, PonderNet, Step, cool_down, train
 
 N_PLACES = 12
 Inputs = dict[str, Tensor]
+State = tuple[Tensor, Tensor]  # of the tokens [batch, places, hidden], and the mask of the padding
 
 
-class TransformerStep(nn.Module):
+class TransformerStep(Step):
     """One step of thought is one pass through the layer; the answer and a_n are read from the mean over all tokens."""
 
     def __init__(self, n_hidden: int) -> None:
@@ -24,18 +25,21 @@ class TransformerStep(nn.Module):
         self.tokens = nn.Embedding(3, n_hidden)
         self.places = nn.Parameter(torch.randn(N_PLACES, n_hidden))
         self.layer = nn.TransformerEncoderLayer(n_hidden, 4, 2 * n_hidden, dropout=0.0, batch_first=True)
-        self.heads = nn.Linear(n_hidden, 2)
+        self.heads = Heads(n_hidden)
 
-    def start(self, x: Inputs) -> tuple[Tensor, Tensor]:
-        """Return what every step needs of the input, here the mask, and the first state."""
-        return x["padding"], self.tokens(x["tokens"]) + self.places
+    def encode(self, x: Inputs) -> tuple[None, State]:
+        """Return nothing that every step needs beside its state, and the first state."""
+        return None, (self.tokens(x["tokens"]) + self.places, x["padding"])
 
-    def forward(self, padding: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch], the next state [batch, places, hidden] and a_n [batch]."""
-        h = self.layer(h, src_key_padding_mask=padding)
-        mean = h.masked_fill(padding[:, :, None], 0.0).sum(1) / (~padding).sum(1, keepdim=True)
-        y_hat, halt_logit = self.heads(mean).unbind(1)
-        return y_hat, h, halt_logit
+    def move(self, z: None, h: State) -> State:
+        """Return the next state."""
+        tokens, padding = h
+        return self.layer(tokens, src_key_padding_mask=padding), padding
+
+    def read(self, h: State) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch] and a_n [batch]."""
+        tokens, padding = h
+        return self.heads(tokens.masked_fill(padding[:, :, None], 0.0).sum(1) / (~padding).sum(1, keepdim=True))
 
 
 def brackets(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tensor]:

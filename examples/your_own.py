@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ponder_utils import PonderLoss, PonderNet, PonderOutput, train
+from ponder_utils import Heads, PonderLoss, PonderNet, PonderOutput, Step, train
 
 
 @dataclass(frozen=True)
@@ -23,22 +23,26 @@ class SumTask:
         return x, (x.sum(1) > 0).float()
 
 
-class ResidualStep(nn.Module):
-    """h_{n+1} = h_n + tanh(W [x, h_n] + b). A step is any callable step(x, h) -> y_hat, h, halt_logit."""
+class ResidualStep(Step):
+    """h_{n+1} = h_n + tanh(W [x, h_n] + b). A step says how the state moves, and what is read from it."""
 
     def __init__(self, n_inputs: int, n_hidden: int) -> None:
         super().__init__()
         self.n_hidden = n_hidden
         self.change = nn.Linear(n_inputs + n_hidden, n_hidden)
-        self.heads = nn.Linear(n_hidden, 2)
+        self.heads = Heads(n_hidden)
 
-    def forward(self, x: Tensor, h: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Return y_hat_n [batch], h_{n+1} [batch, hidden] and a_n [batch]; h is None at the first step."""
-        if h is None:
-            h = x.new_zeros(len(x), self.n_hidden)
-        h = h + torch.tanh(self.change(torch.cat([x, h], dim=1)))
-        y_hat, halt_logit = self.heads(h).unbind(1)
-        return y_hat, h, halt_logit
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what every step needs of the input, here all of it, and the first state [batch, hidden]."""
+        return x, x.new_zeros(len(x), self.n_hidden)
+
+    def move(self, x: Tensor, h: Tensor) -> Tensor:
+        """Return the next state."""
+        return h + torch.tanh(self.change(torch.cat([x, h], dim=1)))
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch] and a_n [batch]."""
+        return self.heads(h)
 
 
 def twice_sure(output: PonderOutput, q: float = 0.9) -> Tensor:

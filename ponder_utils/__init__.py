@@ -17,7 +17,7 @@ from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
-from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep
+from ponder_utils.steps import EncodedStep, GRUStep, Heads, RecurrentStep, RNNStep, Step
 from ponder_utils.tasks import AdditionTask, ColumnTask, ForestTask, LineParityTask, MazeTask, ParityTask, RotationTask
 from ponder_utils.tasks.sequences import LogicTask, RunningSumTask, SortTask
 from ponder_utils.training import NonFiniteError, cool_down, train
@@ -29,7 +29,8 @@ __version__ = "0.2.0"  # the one place where it stands
 __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # networks that think, and the steps they take
     "PonderNet", "PonderOutput", "PonderSequence", "ACT", "act_average", "RNNCell", "GRUCell",
-    "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep", "LocalStep", "TransformerStep", "UniversalStep", "ReaderStep",
+    "Step", "Heads", "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep",
+    "LocalStep", "TransformerStep", "UniversalStep", "ReaderStep",
     # halting, and what is learnt from
     "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
     "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss",

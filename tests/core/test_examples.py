@@ -4,7 +4,7 @@ from torch import nn
 
 from benchmarks.timing import peak_bytes
 from examples import less_memory, lstm, torchvision_block, transformer, your_own
-from examples.less_memory import CheckpointedStep
+from examples.less_memory import CheckpointedNet
 from ponder_utils import GRUStep, PonderNet, RNNStep
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
@@ -62,7 +62,7 @@ class WithDropout(GRUStep):
 def test_recomputing_steps_changes_neither_answer_nor_gradient(step, segment):
     torch.manual_seed(0)
     plain = PonderNet(step(5, 8), 7)
-    again = PonderNet(CheckpointedStep(plain.step, segment), 7)
+    again = CheckpointedNet(plain.step, 7, segment)
     x, gradients = torch.randn(6, 5), []
     for model in (plain, again):
         torch.manual_seed(1)
@@ -76,8 +76,9 @@ def test_recomputing_steps_changes_neither_answer_nor_gradient(step, segment):
 
 def test_memory_grows_with_n_and_with_its_root_where_steps_are_recomputed():
     def peak(max_steps, segment=None):
-        step = GRUStep(5, 32) if segment is None else CheckpointedStep(GRUStep(5, 32), segment)
-        model, x = PonderNet(step, max_steps), torch.randn(64, 5)
+        step = GRUStep(5, 32)
+        model = PonderNet(step, max_steps) if segment is None else CheckpointedNet(step, max_steps, segment)
+        x = torch.randn(64, 5)
 
         def iteration():
             model(x).y_hat.sum().backward()

@@ -15,7 +15,7 @@ from ponder_course.ways_to_stop.problems import (
     Vote,
 )
 from ponder_utils.local import LocalStep
-from ponder_utils.steps import start, unroll
+from ponder_utils.steps import encode, take_steps
 from ponder_utils.tasks import LineParityTask
 
 RATES = (None, 0, 1, 0.1, 0.5)
@@ -104,8 +104,8 @@ def test_a_step_that_is_asked_at_the_last_place_moves_as_any_other_and_reads_tha
     one, whole = LastPlaceStep(2, 8), LocalStep(2, 8)
     whole.load_state_dict(one.state_dict())
     x, _ = LineParityTask(6).batch(5)
-    y_hat, state, a = unroll(one, *start(one, x), 4)
-    at_places, same, _ = unroll(whole, *start(whole, x), 4)
+    y_hat, (state,), a = take_steps(one, *encode(one, x), 4)
+    at_places, (same,), _ = take_steps(whole, *encode(whole, x), 4)
     assert torch.equal(state, same)
     assert y_hat.shape == a.shape == (4, 5)
     torch.testing.assert_close(y_hat, at_places[..., -1])
@@ -126,7 +126,7 @@ def test_a_judge_reads_the_state_of_its_problems_step():
     for name, problem in PROBLEMS.items():
         x, y = problem.task(8).batch(5, seeded())
         step = problem.step()
-        y_hat, state, a = unroll(step, *start(step, x), 2)
-        assert problem.judge()(state).shape == a[-1].shape == (5,), name
+        y_hat, states, a = take_steps(step, *encode(step, x), 2)
+        assert problem.judge()(states[-1]).shape == a[-1].shape == (5,), name
         assert y_hat[-1].shape == y.shape, name
         assert problem.criterion(y_hat[-1], y).shape == problem.correct(y_hat[-1], y).shape == (5,), name
