@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ponder_utils.checkpoints import written_whole
+from ponder_utils.checkpoints import atomic_write
 
 CLONE = Path(__file__).resolve().parents[2]
 # Not committed. Of the clone, wherever a notebook runs; an installed package has no place for them.
@@ -94,7 +94,7 @@ def show(figure: Figure, sentence: str, finding: str = "", svg: str = "") -> Non
         figure.suptitle(finding, fontsize=15, fontweight="bold")
     if svg and FIGURES:
         try:
-            with written_whole(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # always equal
+            with atomic_write(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # always equal
                 figure.savefig(draft, format="svg", metadata={"Date": None})
         except OSError as error:
             print(f"The figure is shown, but not written for slides: {error}")
