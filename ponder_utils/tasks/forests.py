@@ -7,8 +7,6 @@ from torch import Tensor
 
 from ponder_utils._check import check_choice, check_generator, check_int
 
-READS = ("start", "now")
-
 
 def grow(is_root: Tensor, in_chain: Tensor, any_earlier: Tensor, max_depth: int | None = None) -> Tensor:
     """Return whom each node points at, a root at itself: int64 [batch, nodes], each an earlier node or itself.
@@ -89,7 +87,7 @@ class ForestTask:
         knows of 2^n - 1 after it: ceil(log2(depth + 1)) steps. A root needs one step, as all do at least.
         """
         depth = cls.depths(x)
-        if check_choice("reads", reads, READS) == "start":
+        if check_choice("reads", reads, ("start", "now")) == "start":
             return depth.clamp(min=1)
         exact = (depth + 1).cpu().double().log2()  # not every device has float64
         return exact.ceil().long().clamp(min=1).to(depth.device)
