@@ -28,7 +28,7 @@ from benchmarks.training_rows import act_rows, growth_rows, image_rows, memory_r
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.style import COLOURS, MARKERS, panels, picture, slide
 from ponder_utils import __version__
-from ponder_utils.checkpoints import written_whole
+from ponder_utils.checkpoints import atomic_write
 
 HERE = Path(__file__).parent
 GROUPS = (parity_rows, act_rows, image_rows, inference_rows, light_cone_rows)
@@ -79,9 +79,9 @@ def measure(folder: Path, effort: Effort) -> Row:
             f"recomputed in segments of {row['segment']}: {row['recomputed_mb']} MB"
         )
     table = {"made_with": made_with(), "rows": rows, "memory": memory, "growth": growth}
-    with written_whole(folder / "latest.json") as draft:
+    with atomic_write(folder / "latest.json") as draft:
         draft.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    with written_whole(folder / "growth.png") as draft:
+    with atomic_write(folder / "growth.png") as draft:
         draft.write_bytes(picture(growth_figure(growth, memory))[0])
     return table
 

@@ -30,7 +30,7 @@ from benchmarks.timing import Effort, Row, seconds
 from ponder_course.light_cone import experiment as light_cone
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_utils import LineParityTask, LocalStep, MazeTask, PonderLoss, PonderNet, __version__
-from ponder_utils.checkpoints import written_whole
+from ponder_utils.checkpoints import atomic_write
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_GPU = "make gpu: this machine has no GPU that PyTorch can use; nothing was run."
@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
     seen: Row = {"made_with": machine(), "tests": None, "table": [], "lessons": []}
 
     def write() -> None:
-        with written_whole(file) as draft:
+        with atomic_write(file) as draft:
             draft.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
 
     seen["tests"] = run_tests(folder)

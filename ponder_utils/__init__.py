@@ -18,8 +18,12 @@ from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, Reconstruct
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import EncodedStep, GRUStep, Heads, RecurrentStep, RNNStep, Step
-from ponder_utils.tasks import AdditionTask, ColumnTask, ForestTask, LineParityTask, MazeTask, ParityTask, RotationTask
-from ponder_utils.tasks.sequences import LogicTask, RunningSumTask, SortTask
+from ponder_utils.tasks.columns import ColumnTask
+from ponder_utils.tasks.forests import ForestTask
+from ponder_utils.tasks.lines import AdditionTask, LineParityTask
+from ponder_utils.tasks.mazes import MazeTask
+from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks.rotation import RotationTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 from ponder_utils.universal import UniversalStep
 
@@ -37,5 +41,4 @@ __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # training, judging, tasks
     "train", "cool_down", "load_weights", "NonFiniteError", "evaluate", "binary_correct", "class_correct",
     "ParityTask", "LineParityTask", "AdditionTask", "MazeTask", "ForestTask", "ColumnTask", "RotationTask",
-    "LogicTask", "RunningSumTask", "SortTask",
 ]

@@ -9,7 +9,7 @@ from ponder_utils._check import check_bool, check_choice, check_int, check_mask,
 from ponder_utils.states import hidden_state
 from ponder_utils.steps import Heads, Step
 
-READS = ("now", "start")
+READS = ("start", "now")
 HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
 
 

@@ -33,7 +33,7 @@ class DamagedFileError(ValueError):
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a path to write to; only when the block ends well, that file takes the place of `path`, in one move."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def in_use(folder: Path | None) -> AbstractContextManager[Any]:
+def exclusive_lock(folder: Path | None) -> AbstractContextManager[Any]:
     """Keep other processes from training in this folder for the length of a block; ValueError if one does."""
     if folder is None:
         return nullcontext()
@@ -67,7 +67,7 @@ def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     torch.save(plain(state, tensors=False), file)
     content = file.getvalue()
     torch.load(io.BytesIO(content), weights_only=True)
-    with written_whole(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_bytes(content + SEAL + hashlib.sha256(content).hexdigest().encode())
 
 

@@ -40,7 +40,7 @@ class Score(NamedTuple):
 
 
 @contextmanager
-def modes_kept(model: nn.Module) -> Iterator[None]:
+def preserve_modes(model: nn.Module) -> Iterator[None]:
     """Put every part of the model back into the mode it was in, whatever the block does."""
     modes = {module: module.training for module in model.modules()}
     try:
@@ -73,7 +73,7 @@ def evaluate(
     if not callable(correct):
         raise TypeError(f"correct must be callable as correct(y_hat, y); got {type(correct).__name__}")
     by_batch = []
-    with modes_kept(model):
+    with preserve_modes(model):
         model.eval()
         for batch in batches:
             if len(batch) not in (2, 3):

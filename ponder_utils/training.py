@@ -17,9 +17,18 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
 from ponder_utils._check import check_choice, check_int, check_real
-from ponder_utils.checkpoints import bare, diff, in_use, load_checkpoint, load_weights, plain, save_checkpoint, settings
+from ponder_utils.checkpoints import (
+    bare,
+    diff,
+    exclusive_lock,
+    load_checkpoint,
+    load_weights,
+    plain,
+    save_checkpoint,
+    settings,
+)
 from ponder_utils.epochs import Draws, Epochs, GlobalRandom
-from ponder_utils.evaluation import modes_kept
+from ponder_utils.evaluation import preserve_modes
 from ponder_utils.states import map_states
 
 Row = dict[str, Any]
@@ -141,7 +150,7 @@ def train(
             state |= {"update": update, "best": best, "since_best": since_best}
             save_checkpoint(folder / name, state)
 
-    with in_use(folder), tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
+    with exclusive_lock(folder), tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
         if folder is not None and (folder / "last.pt").exists():
             state = load_checkpoint(folder / "last.pt")
             if different := diff(run, state.get("run", {})):
@@ -181,7 +190,7 @@ def train(
             if update % log_every == 0 or update == n_updates:
                 rows.append(row)
                 if evaluate is not None:
-                    with modes_kept(model):
+                    with preserve_modes(model):
                         scores = plain(_as_dict("evaluate", evaluate(model)))
                     check_choice("monitor", monitor, [*scores])
                     if not isinstance(scores[monitor], Real):

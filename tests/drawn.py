@@ -5,7 +5,12 @@ import io
 import matplotlib as mpl
 import matplotlib.image
 import numpy as np
-from matplotlib.colors import to_rgb
+import pandas as pd
+import pytest
+import torch
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.container import BarContainer
 
 DARK = {"figure.facecolor": "black", "axes.facecolor": "black", "text.color": "white", "font.size": 4}
 
@@ -70,3 +75,82 @@ def check(draw):
             texts += ax.get_legend().get_texts()
     assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 11
     return figure
+
+
+def shapes(ax):
+    """All that a panel draws of data, as (colour, points): lines, then bars [centre, height], then marks.
+
+    The colour of hollow bars and marks is that of their edge. Then come images, as ("image", values), and areas, as
+    ("area", corners).
+    """
+    found = [(line.get_color(), line.get_xydata()) for line in ax.lines if len(line.get_xdata())]
+    for bars in ax.containers:
+        if isinstance(bars, BarContainer):
+            face, edge = bars[0].get_facecolor(), bars[0].get_edgecolor()
+            points = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in bars]
+            found.append((face if face[3] else edge, points))
+    for marks in ax.collections:
+        if isinstance(marks, PathCollection) and len(marks.get_offsets()):
+            found.append(([*marks.get_facecolor(), *marks.get_edgecolor()][0], marks.get_offsets()))
+    found = [(to_hex(colour).upper(), points) for colour, points in found]
+    found += [("image", image.get_array()) for image in ax.images]
+    found += [("area", area.get_paths()[0].vertices) for area in ax.collections if isinstance(area, PolyCollection)]
+    return [(colour, np.ma.filled(np.ma.asarray(points, float), np.nan)) for colour, points in found]
+
+
+def texts(ax):
+    """All that is written on a panel and beside its axes."""
+    labels = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    return [text.get_text() for text in (*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label, *labels)]
+
+
+def over(x, *lines):
+    """The points of several lines over the same x: [lines, points, 2]. A number is a level across the panel."""
+    return [[[0, line], [1, line]] if np.isscalar(line) else pairs(x, line) for line in lines]
+
+
+def altered(data):
+    """The same data, each float a tenth smaller."""
+    if isinstance(data, dict):
+        return {name: altered(value) for name, value in data.items()}
+    if isinstance(data, pd.DataFrame):
+        return data.assign(**{name: 0.9 * data[name] for name in data.select_dtypes("float")})
+    if isinstance(data, list | tuple):
+        values = map(altered, data)
+        return type(data)(*values) if hasattr(data, "_fields") else type(data)(values)
+    if torch.is_tensor(data) and data.is_floating_point():
+        return 0.9 * data
+    return 0.9 * data if isinstance(data, float) else data
+
+
+def check_drawn(draw, given, panels):
+    """What is drawn is what was given, and other numbers give another figure. given: the arguments.
+
+    panels: for each panel {colour: the points of all that has this colour}, in the order of `shapes`, and of colours
+    that are not named nothing is asked. Under "text" stand parts of what must be written, under "image" the values of
+    images, under "area" corners that some area must have.
+    """
+    figure = check(lambda: draw(*given))
+    assert len(figure.axes) == len(panels)
+    for ax, wanted in zip(figure.axes, panels, strict=True):
+        for colour, expected in wanted.items():
+            found = [points for name, points in shapes(ax) if name == colour]
+            if colour == "text":
+                assert not [part for part in expected if not any(part in text for text in texts(ax))], texts(ax)
+            elif colour == "area":
+                corners = [pytest.approx(corner) for area in found for corner in area.tolist()]
+                assert all(list(corner) in corners for corner in expected), corners
+            else:
+                assert len(found) == len(expected), (colour, found)
+                for points, want in zip(found, expected, strict=True):
+                    np.testing.assert_allclose(points, want, rtol=1e-6, atol=1e-9)
+    for i, argument in enumerate(given):
+        other = altered(argument)
+        if repr(other) != repr(argument):
+            assert _everything(draw(*given[:i], other, *given[i + 1 :])) != _everything(figure), f"argument {i}"
+
+
+def _everything(figure):
+    """A text of all that a figure draws and writes, and of where its axes end."""
+    panels = [(shapes(ax), texts(ax), ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
+    return repr([(*((colour, points.tolist()) for colour, points in drawn), *rest) for drawn, *rest in panels])

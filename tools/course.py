@@ -46,7 +46,7 @@ from traitlets.config import Config
 from ponder_course.common import runs, store
 from ponder_course.common.notebook import KINDS, check_parameter
 from ponder_utils._check import check_choice
-from ponder_utils.checkpoints import written_whole
+from ponder_utils.checkpoints import atomic_write
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = "10s"  # with a scheduler that does not answer
@@ -256,7 +256,7 @@ def as_cell(value: object) -> str:
 def write_table(rows: list[dict[str, Any]], out: Path) -> None:
     """Write the rows as course.md and course.json."""
     for name, text in (("course.md", table(rows)), ("course.json", json.dumps(rows, indent=1))):
-        with written_whole(out / name) as draft:
+        with atomic_write(out / name) as draft:
             draft.write_text(text + "\n", encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ from ponder_course.common import runs, style
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.figures import THOUGHT, WALL
-from ponder_utils.checkpoints import DamagedFileError, written_whole
+from ponder_utils.checkpoints import DamagedFileError, atomic_write
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -142,7 +142,7 @@ def trained(kept: Path = KEPT) -> dict[str, Any]:
         "weights": encoded(step),
     }
     kept.mkdir(parents=True, exist_ok=True)
-    with written_whole(file) as draft:
+    with atomic_write(file) as draft:
         draft.write_text(json.dumps(found))
     return found
 

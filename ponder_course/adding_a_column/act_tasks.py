@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, pad
 
+from ponder_course.adding_a_column.sequence_tasks import END, NO_TARGET, LogicTask, RunningSumTask, SortTask
 from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.muon import MuonAndAdam
 from ponder_course.common.runs import rounded
@@ -19,7 +20,6 @@ from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss
 from ponder_utils.rules import halting_steps
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import RecurrentStep
-from ponder_utils.tasks.sequences import END, NO_TARGET, LogicTask, RunningSumTask, SortTask
 from ponder_utils.training import cool_down, train
 
 KINDS = ("ACT", "fixed", "PonderNet", "every step")

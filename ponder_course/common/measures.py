@@ -1,6 +1,7 @@
-"""Numbers that several lessons measure: a correlation, accuracy and steps of a network, and what halting can gain."""
+"""What lessons measure of networks that halt: right answers and steps, the need, and what halting can gain."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,12 +12,44 @@ from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet
 
 
-def correlation(steps: Tensor, needed: Tensor) -> float:
-    """Return the correlation of two tensors of one shape; 0 where one of them does not vary."""
-    return torch.corrcoef(torch.stack([steps, needed]).flatten(1).double())[0, 1].nan_to_num().item()
+def mean(values: Tensor) -> float:
+    """Return the mean of all values, in double precision."""
+    return values.double().mean().item()
 
 
-def score(model: PonderNet, x: Tensor, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> Row:
+def correlation(a: Tensor, b: Tensor, constant: float = 0.0) -> float:
+    """Return the correlation of two tensors of one shape; where one of them does not vary, that of a `constant`."""
+    return torch.corrcoef(torch.stack([a.flatten(), b.flatten()]).double())[0, 1].nan_to_num(constant).item()
+
+
+def at_step(values: Tensor, steps: Tensor) -> Tensor:
+    """Return each one's value at a step of its own: values [N, ...], steps [...], 1 to N -> [...]."""
+    return values.gather(0, steps[None] - 1)[0]
+
+
+def halting_report(steps: Tensor, needed: Tensor) -> Row:
+    """Return when answers halt beside when they can be known: steps and needed are whole numbers, of one shape.
+
+    "steps" and "needed": their means; "early": the fraction that halts before it can know; and their "correlation".
+    """
+    return {
+        "steps": mean(steps),
+        "needed": mean(needed),
+        "early": mean(steps < needed),
+        "correlation": correlation(steps, needed),
+    }
+
+
+def by_group(groups: Tensor, **values: Tensor) -> dict[int, Row]:
+    """Return for each group "n", how many belong to it, and the mean of each of the values: all of one shape."""
+    found = {}
+    for group in groups.unique().tolist():
+        here = groups == group
+        found[group] = {"n": int(here.sum()), **{name: mean(value[here]) for name, value in values.items()}}
+    return found
+
+
+def score(model: PonderNet, x: Any, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> Row:
     """Return accuracy, exact in the halting, and expected steps on these inputs."""
     device = next(model.parameters()).device
     found = evaluate(model, x.to(device), y.to(device), correct)
@@ -37,7 +70,7 @@ def best_halting(probs: Tensor, n_points: int = 100) -> tuple[list[float], list[
     n = torch.arange(1, len(probs) + 1, device=probs.device)[:, None]
     steps, accuracy = [], []
     for price in torch.logspace(0, -3, n_points, device=probs.device):
-        best = (probs - price * n).argmax(0, keepdim=True)
-        steps.append((best + 1).double().mean().item())
-        accuracy.append(probs.gather(0, best).double().mean().item())
+        best = (probs - price * n).argmax(0) + 1
+        steps.append(mean(best))
+        accuracy.append(mean(at_step(probs, best)))
     return steps, accuracy

@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from datetime import date
@@ -170,6 +170,29 @@ class Experiment:
             return stored(file, self.settings)
         settings, kept = (self.short, None) if mode == "smoke" else (self.settings, file)
         return run_all(self.run, settings, workers=workers, file=kept, checkpointed=self.checkpointed, name=self.name)
+
+
+def seeded(settings: Sequence[Row], seeds: int | Iterable[int], *, seed_by_seed: bool = False) -> list[Row]:
+    """Return each of the settings with each of the seeds: 0 to seeds - 1, or those that are given.
+
+    They come setting by setting, or seed by seed.
+    """
+    chosen = range(seeds) if isinstance(seeds, int) else [*seeds]
+    if seed_by_seed:
+        return [setting | {"seed": seed} for seed in chosen for setting in settings]
+    return [setting | {"seed": seed} for setting in settings for seed in chosen]
+
+
+def grid(
+    name: str, run: Callable[..., Any], settings: list[Row], short: Row, *, n_short: int = 1, checkpointed: bool = False
+) -> Experiment:
+    """Return the experiment that makes a run of each setting, and keeps it in `name`.jsonl.
+
+    short: what makes a run take seconds. The first `n_short` of the settings with the first seed are made so to show
+    that the code runs.
+    """
+    firsts = [setting for setting in settings if setting["seed"] == settings[0]["seed"]]
+    return Experiment(name, run, settings, [setting | short for setting in firsts[:n_short]], checkpointed)
 
 
 def stale(folder: Path | str, experiments: Iterable[Experiment]) -> list[str]:

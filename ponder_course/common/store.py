@@ -12,7 +12,7 @@ import numpy as np
 from filelock import FileLock
 from torch import Tensor
 
-from ponder_utils.checkpoints import DamagedFileError, written_whole
+from ponder_utils.checkpoints import DamagedFileError, atomic_write
 
 Row = dict[str, Any]
 PACKED = Path(__file__).parents[1] / "stored"  # in an installed wheel; see course-package/setup.py
@@ -25,7 +25,7 @@ def prepare(file: Path | str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path):
         if packed != path and not path.exists():
-            with written_whole(path) as draft:
+            with atomic_write(path) as draft:
                 shutil.copyfile(packed, draft)
     _write(path, b" " * 2**16)  # is there room for a row?
     _write(path, b"")

@@ -5,7 +5,7 @@ face is opaque white, so that a figure looks the same on a dark page. Nothing he
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ponder_utils.checkpoints import written_whole
+from ponder_utils.checkpoints import atomic_write
 
 CLONE = Path(__file__).resolve().parents[2]
 # Not committed. Of the clone, wherever a notebook runs; an installed package has no place for them.
 FIGURES = CLONE / "runs" / "figures" if (CLONE / "notebooks").is_dir() else None
-COLOURS = BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
-)  # fmt: skip
+BLUE, RED, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
+COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 GREY, PALE_GREY = "#999999", "#CCCCCC"
 DARK_ORANGE, DARK_GREY = "#8A5F00", "#666666"  # for writing: pale letters are hard to read
 # What a colour means, in every lesson; methods have colours of their own where methods are compared, in lesson 06.
@@ -94,7 +94,7 @@ def show(figure: Figure, sentence: str, finding: str = "", svg: str = "") -> Non
         figure.suptitle(finding, fontsize=15, fontweight="bold")
     if svg and FIGURES:
         try:
-            with written_whole(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # always equal
+            with atomic_write(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # always equal
                 figure.savefig(draft, format="svg", metadata={"Date": None})
         except OSError as error:
             print(f"The figure is shown, but not written for slides: {error}")
@@ -113,7 +113,7 @@ def panels(n: int, width: float = 3.4, height: float = 3.0, rows: int = 1, **opt
 
 def step_axis(ax: Axes, n_steps: int, **settings: Any) -> np.ndarray:
     """Return the steps 1..n_steps, and let the x axis count them in whole numbers; settings as for `Axes.set`."""
-    ax.set(**{"xlabel": "step $n$", **settings})
+    ax.set(**{"xlabel": "step $n$"} | settings)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return np.arange(1, n_steps + 1)
 
@@ -131,6 +131,20 @@ def look(which: int, **settings: Any) -> dict[str, Any]:
     return {"color": colour, "marker": marker, "linestyle": DASHES[which % len(DASHES)], **settings}
 
 
+def lines(ax: Axes, x: Line, runs: Iterable[Line], label: str | None = None, **settings: Any) -> None:
+    """Draw a line for every run, all alike and under one label; settings as for `Axes.plot`. runs: [runs, points]."""
+    for line in runs:
+        ax.plot(x, line, label=label, **settings)
+        label = None
+
+
+def bare(ax: Axes) -> None:
+    """Take away what tells numbers: ticks, grid and frame."""
+    ax.set(xticks=[], yticks=[])
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+
+
 def marks(ax: Axes, points: Points, which: int, size: float, full: bool = False, **settings: Any) -> None:
     """Draw marks without a line, in the which-th look, hollow unless `full`; settings as for `Axes.scatter`."""
     x, y = np.reshape(points, (-1, 2)).T
@@ -143,8 +157,8 @@ def spread(ax: Axes, x: Line, runs: Sequence[Line], label: str, which: int = 0, 
 
     The first `live` runs, those of this session, are drawn darker.
     """
-    for i, line in enumerate(runs):
-        ax.plot(x, line, **look(which, marker=None, alpha=0.9 if i < live else 0.3, linewidth=0.9))
+    lines(ax, x, runs[:live], **look(which, marker=None, alpha=0.9, linewidth=0.9))
+    lines(ax, x, runs[live:], **look(which, marker=None, alpha=0.3, linewidth=0.9))
     label = f"{label} (mean of {len(runs)})" if len(runs) > 1 else label
     mean = look(which, markersize=4) if len(x) <= 25 else look(which, marker=None)
     ax.plot(x, np.mean(runs, axis=0), **mean, label=label)

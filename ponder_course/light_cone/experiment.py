@@ -12,7 +12,7 @@ from ponder_course.common.measures import same_for_all, score
 from ponder_course.common.runs import Experiment, rounded
 from ponder_course.common.store import Row
 from ponder_utils import rules
-from ponder_utils.evaluation import binary_correct, modes_kept
+from ponder_utils.evaluation import binary_correct, preserve_modes
 from ponder_utils.halting import PonderOutput, expected_steps
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
@@ -82,7 +82,7 @@ def validation(task: Any) -> Callable[..., Row]:
 @torch.no_grad()
 def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
     """Return what a network answers, and how it halts, at each of N steps, as in evaluation."""
-    with modes_kept(model):
+    with preserve_modes(model):
         return model.eval()(x, max_steps=N)
 
 

@@ -1,7 +1,8 @@
 """Parity of a whole vector: networks that ponder, ACT and fixed depths, and how their steps depend on the input."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import product
 from statistics import mean
 from typing import Any
 
@@ -18,15 +19,16 @@ from ponder_course.act_background.measurements import (
     one_time_step,
     tested_k,
 )
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
+from ponder_course.common.training import fit
 from ponder_utils.evaluation import evaluate
 from ponder_utils.halting import PonderOutput, expected_steps
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks.parity import ParityTask
-from ponder_utils.training import NonFiniteError, cool_down, train
+from ponder_utils.training import NonFiniteError
 
 BETA = 0.01
 TAU = 1e-4  # ACT's time penalty, at which the runs of lesson 01 learn
@@ -106,10 +108,9 @@ def run(checkpoint_dir: str | None = None, more: Callable[[Any, int], Row] | Non
     else:
         model = PonderNet(RNNStep(elements, setting["hidden"]), setting["N"])
     loss_fn = LOSSES[loss](setting.get("tau" if loss == "ACT" else "lambda_p"))
+    options = {name: setting[name] for name in ("lr", "clip", "seed")}
     try:
-        train(model, loss_fn, batches, setting["updates"], lr=setting["lr"], clip=setting["clip"], seed=setting["seed"],
-              schedule=cool_down(setting["updates"]), checkpoint_dir=checkpoint_dir, config=setting,
-              progress=False)  # fmt: skip
+        fit(model, loss_fn, batches, setting["updates"], checkpoint_dir=checkpoint_dir, config=setting, **options)
     except NonFiniteError as error:
         stopped = error.update
     result = {"stopped": stopped, **measure(model, inputs_by_k(elements), loss in FIXED)}
@@ -127,29 +128,26 @@ def run_at_the_border(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     return rounded(run(checkpoint_dir, by_step, **setting))
 
 
-def _experiment(name: str, call: Callable[..., Row], settings: list[Row], seeds: range = range(10)) -> Experiment:
-    wanted = [setting | {"seed": seed} for setting in settings for seed in seeds]
-    short = [setting | {"seed": 0, "updates": 10} for setting in settings[:3]]  # one of each loss
-    return Experiment(f"03_parity_{name}_class", call, wanted, short, checkpointed=True)
+def _grid(name: str, call: Callable[..., Row], settings: list[Row], seeds: Iterable[int] = range(10)) -> Experiment:
+    wanted = seeded(settings, seeds)
+    return grid(f"03_parity_{name}_class", call, wanted, {"updates": 10}, n_short=3, checkpointed=True)
 
 
-GRID: list[Row] = [
+GRID = [
     RECIPE | size | {"lambda_p": lambda_p, "loss": form}
-    for size in SIZES.values() for lambda_p in LAMBDA_PS for form in FORMS
-]  # fmt: skip
+    for size, lambda_p, form in product(SIZES.values(), LAMBDA_PS, FORMS)
+]
 LARGE = [setting for setting in GRID if setting["elements"] == 8 and setting["loss"] != "textbook"]
 AGAIN = [setting for setting in LARGE if setting["lambda_p"] == 0.3 and setting["loss"] == "log space, reversed"]
 BEYOND: list[Row] = [{"loss": "log space"}, {"loss": "last step", "N": 4}, {"loss": "last step"}]
 BORDER: list[Row] = [{"loss": "ACT", "tau": TAU}, {"loss": "every step"}]
 EXPERIMENTS = {
-    "prior": _experiment("prior", run, GRID),
-    "again": _experiment("again", run, AGAIN, range(10, 30)),
-    "ones": _experiment(
-        "ones", partial(run, more=steps_by_ones), [setting for setting in LARGE if setting["lambda_p"] < 0.5]
-    ),
-    "beyond": _experiment("beyond", run, [FAR | {"lambda_p": 0.2} | change for change in BEYOND]),
-    "border": _experiment("border", run_at_the_border, [FAR | change for change in BORDER]),
-    "fixed": _experiment("fixed", run_at_the_border, [setting for setting in LARGE if setting["loss"] == "log space"]),
+    "prior": _grid("prior", run, GRID),
+    "again": _grid("again", run, AGAIN, range(10, 30)),
+    "ones": _grid("ones", partial(run, more=steps_by_ones), [row for row in LARGE if row["lambda_p"] < 0.5]),
+    "beyond": _grid("beyond", run, [FAR | {"lambda_p": 0.2} | change for change in BEYOND]),
+    "border": _grid("border", run_at_the_border, [FAR | change for change in BORDER]),
+    "fixed": _grid("fixed", run_at_the_border, [row for row in LARGE if row["loss"] == "log space"]),
 }
 
 

@@ -1,7 +1,8 @@
 """Parity at the papers' sizes, 64 and 96 elements: who learns it, in how many steps, and who goes beyond the border."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import product
 from statistics import mean
 from typing import Any
 
@@ -12,25 +13,22 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from ponder_course.act_background.measurements import act, measure, score
 from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.muon import MuonAndAdam
-from ponder_course.common.runs import Experiment, matching, rounded
+from ponder_course.common.runs import Experiment, grid, matching, rounded, seeded
 from ponder_course.common.store import Row
+from ponder_course.common.training import Loss, fit
 from ponder_course.parity.experiment import FIXED, LOSSES
 from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks.parity import ParityTask
-from ponder_utils.training import train
 
 # What all networks share: Muon, a unit for each element, a start with few non-zero elements and long thought.
-RECIPE: Row = {
-    "hidden": 128, "N": 20, "batch": 256, "updates": 16_000,
-    "lr": 7e-4,  # falls by 0.7 whenever the curriculum has stood still for `patience` evaluations
-    "muon": 3.0,  # how much larger Muon's updates are than Adam's; None for Adam alone
-    "clip": 0.3,
-    "gain": 6.0,  # first weight of each element to a unit of its own; None for the first weights of nn.Linear
-    "halting": -5.0,  # first bias of the halting logit: a network begins by thinking for long if it is low
-    "first": 1, "raise_at": 0.8, "patience": 20,  # the curriculum begins with k = 1 to `first`
-}  # fmt: skip
+RECIPE: Row = {"hidden": 128, "N": 20, "batch": 256, "updates": 16_000, "clip": 0.3}
+RECIPE["lr"] = 7e-4  # falls by 0.7 whenever the curriculum has stood still for `patience` evaluations
+RECIPE["muon"] = 3.0  # how much larger Muon's updates are than Adam's; None for Adam alone
+RECIPE["gain"] = 6.0  # first weight of each element to a unit of its own; None for the first weights of nn.Linear
+RECIPE["halting"] = -5.0  # first bias of the halting logit: a network begins by thinking for long if it is low
+RECIPE |= {"first": 1, "raise_at": 0.8, "patience": 20}  # the curriculum begins with k = 1 to `first`
 SIZES: dict[str, Row] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
 METHODS = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # with lambda_p, or ACT's tau
 HYPERPARAMETERS = {"PonderNet": (0.02, 0.3, 0.5, 0.9), "ACT": (0.0, 1e-3, 1e-2)}  # beside those of METHODS
@@ -47,7 +45,7 @@ CURVE_POINTS = 100  # of a training that are kept, or a few more
 PROBED_K = (8, 16, 32, 64)  # at which accuracy and steps are taken apart
 
 
-def build(setting: Row) -> tuple[nn.Module, Callable[[Any, Tensor], Any]]:
+def build(setting: Row) -> tuple[nn.Module, Loss]:
     """Return a network with its first weights, and its loss. The setting is as for `run`."""
     network, elements, hidden = setting["network"], setting["elements"], setting["hidden"]
     model: Any
@@ -95,9 +93,7 @@ def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     return rounded({"curve": curve, **found})
 
 
-def train_on_curriculum(
-    setting: Row, model: nn.Module, loss_fn: Callable[[Any, Tensor], Any], checkpoint_dir: str | None
-) -> list[Row]:
+def train_on_curriculum(setting: Row, model: nn.Module, loss_fn: Loss, checkpoint_dir: str | None) -> list[Row]:
     """Train a network and return the logged rows. Long trainings are compiled, which takes a C++ compiler."""
     network, updates, lr = setting["network"], setting["updates"], setting["lr"]
     generator = torch.Generator(next(model.parameters()).device).manual_seed(13)
@@ -108,10 +104,8 @@ def train_on_curriculum(
         x, y = ParityTask(setting["elements"], 1, K).batch(setting["batch"], generator)
         return (x[None], y[None]) if network == "ACT" else (x, y)
 
-    curriculum = Curriculum(
-        draw, lambda _, x, y: score_model(x, y)["accuracy"], setting["k_max"],
-        first=setting["first"], raise_at=setting["raise_at"],
-    )  # fmt: skip
+    levels = {name: setting[name] for name in ("first", "raise_at")}
+    curriculum = Curriculum(draw, lambda _, x, y: score_model(x, y)["accuracy"], setting["k_max"], **levels)
 
     def evaluate_all(_: nn.Module) -> Row:
         found = score_model(*whole)
@@ -121,16 +115,12 @@ def train_on_curriculum(
         optimizer: torch.optim.Optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     else:
         optimizer = MuonAndAdam(model, lr, ratio=setting["muon"])
-    compiled = updates >= COMPILE_FROM and network != "ACT"  # whose batches shrink
-    return train(
-        torch.compile(model) if compiled else model,  # type: ignore[arg-type]
-        loss_fn, curriculum, updates, optimizer=optimizer, clip=setting["clip"], seed=setting["seed"],
-        schedule=partial(
-            ReduceLROnPlateau, mode="max", factor=0.7, patience=setting["patience"], threshold=0, min_lr=lr / 30
-        ),
-        evaluate=evaluate_all, monitor="K", patience=setting.get("stop_after"), log_every=EVALUATE_EVERY,
-        checkpoint_dir=checkpoint_dir, checkpoint_every=CHECKPOINT_EVERY, config=setting, progress=False,
-    )  # fmt: skip
+    plateau = {"mode": "max", "factor": 0.7, "patience": setting["patience"], "threshold": 0, "min_lr": lr / 30}
+    options: Row = {"optimizer": optimizer, "schedule": partial(ReduceLROnPlateau, **plateau), "evaluate": evaluate_all}
+    options |= {"monitor": "K", "patience": setting.get("stop_after"), "log_every": EVALUATE_EVERY}
+    options |= {"checkpoint_dir": checkpoint_dir, "checkpoint_every": CHECKPOINT_EVERY, "config": setting}
+    compiled: Any = torch.compile(model) if updates >= COMPILE_FROM and network != "ACT" else model  # ACT's shrink
+    return fit(compiled, loss_fn, curriculum, updates, clip=setting["clip"], seed=setting["seed"], **options)[1]
 
 
 def probe(model: nn.Module, elements: int, fixed: bool) -> Row:
@@ -172,49 +162,44 @@ def step_by_step(model: PonderNet, elements: int, inputs: int, k: int = 16) -> R
     return {"targets": y.int().tolist(), "answers": answers.tolist(), "steps": steps.tolist()}
 
 
-def _setting(size: str, network: str, seed: int, **change: Any) -> Row:
-    return RECIPE | SIZES[size] | {"network": network, "hyperparameter": METHODS[network], "seed": seed} | change
+def _settings(size: str, networks: Iterable[str], *changes: Row) -> list[Row]:
+    """Return the settings of these networks, each with each of the changes of the recipe."""
+    return [
+        RECIPE | SIZES[size] | {"network": network, "hyperparameter": METHODS[network]} | change
+        for network, change in product(networks, changes or [{}])
+    ]
 
 
-def _experiment(name: str, settings: list[Row]) -> Experiment:
-    short = [setting | {"updates": 100, "batch": 16} for setting in settings[: len(METHODS)]]
-    return Experiment(f"03_papers_size_{name}", run, settings, short, checkpointed=True)
+def _grid(name: str, settings: list[Row]) -> Experiment:
+    short = {"updates": 100, "batch": 16}
+    return grid(f"03_papers_size_{name}", run, settings, short, n_short=len(METHODS), checkpointed=True)
 
 
-# First one network of each method, then the next seed of all.
-FIVE_SEEDS = {size: [_setting(size, network, seed) for seed in range(5) for network in METHODS] for size in SIZES}
-MORE_SEEDS = [_setting("64", "PonderNet", seed) for seed in range(5, 8)]  # so that five at least have learnt
-ABLATED = [_setting("64", "PonderNet", seed, **change) for seed in range(3) for change in ABLATIONS.values()]
-NO_CURRICULUM = [_setting("64", network, 0, first=64) for network in METHODS if network != "PonderNet"]
+PONDERNET = ["PonderNet"]
+by_seed = partial(seeded, seed_by_seed=True)  # first one network of each setting, then the next seed of all
+ABLATED = _settings("64", PONDERNET, *ABLATIONS.values())
+NO_CURRICULUM = _settings("64", [network for network in METHODS if network != "PonderNet"], {"first": 64})
 OTHERS = [
-    _setting("64", network, seed, hyperparameter=value)
-    for seed in range(2) for network, values in HYPERPARAMETERS.items() for value in values
-]  # fmt: skip
-BY_ADAM = [  # seed by seed
-    _setting("64", "PonderNet", seed, hyperparameter=lambda_p, halting=bias, **ADAM)
-    for seed in range(8) for lambda_p in (0.05, 0.1, 0.4) for bias in (-5.0, 0.0)
-]  # fmt: skip
-BEST_BY_ADAM = [
-    _setting("64", "PonderNet", seed, hyperparameter=lambda_p, halting=bias, **ADAM, shown=1000)
-    for seed, lambda_p, bias in ((5, 0.1, 0.0), (0, 0.4, -5.0))
-]  # fmt: skip
-BEYOND = [  # those that learn their range, or may, and the rise of steps that the paper has
-    _setting("96", network, seed, **change, caps=[20, 40, 60])
-    for seed in range(3)
-    for network, change in (
-        ("last step", {}), ("PonderNet", {"hyperparameter": 0.02}),
-        ("PonderNet", {"hyperparameter": 0.4, "halting": -5.0, **ADAM}),
-    )
-]  # fmt: skip
-SLOW = [_setting("96", "PonderNet", seed, hyperparameter=0.02) for seed in range(5)]  # leaves it all its steps
+    setting
+    for network, values in HYPERPARAMETERS.items()
+    for setting in _settings("64", [network], *({"hyperparameter": value} for value in values))
+]
+BY_ADAM = [
+    ADAM | {"hyperparameter": lambda_p, "halting": bias} for lambda_p, bias in product((0.05, 0.1, 0.4), (-5.0, 0.0))
+]
+BEST_BY_ADAM = [BY_ADAM[3] | {"shown": 1000, "seed": 5}, BY_ADAM[4] | {"shown": 1000, "seed": 0}]
+SLOW = {"hyperparameter": 0.02}  # leaves it all its steps
+RISING = ADAM | {"hyperparameter": 0.4}  # has the rise of steps that the paper has
+BEYOND = _settings("96", ["last step"]) + _settings("96", PONDERNET, SLOW, RISING)
 EXPERIMENTS = {
-    "64": _experiment("64", FIVE_SEEDS["64"] + MORE_SEEDS),
-    "96": _experiment("96", FIVE_SEEDS["96"]),
-    "recipe": _experiment("recipe", ABLATED + NO_CURRICULUM),
-    "hyperparameters": _experiment("hyperparameters", OTHERS + SLOW),
-    "adam": _experiment("adam", BY_ADAM),
-    "best_by_adam": _experiment("best_by_adam", BEST_BY_ADAM),
-    "beyond": _experiment("beyond", BEYOND),
+    # three more seeds, so that five at least have learnt
+    "64": _grid("64", by_seed(_settings("64", METHODS), 5) + seeded(_settings("64", PONDERNET), range(5, 8))),
+    "96": _grid("96", by_seed(_settings("96", METHODS), 5)),
+    "recipe": _grid("recipe", by_seed(ABLATED, 3) + seeded(NO_CURRICULUM, 1)),
+    "hyperparameters": _grid("hyperparameters", by_seed(OTHERS, 2) + seeded(_settings("96", PONDERNET, SLOW), 5)),
+    "adam": _grid("adam", by_seed(_settings("64", PONDERNET, *BY_ADAM), 8)),
+    "best_by_adam": _grid("best_by_adam", _settings("64", PONDERNET, *BEST_BY_ADAM)),
+    "beyond": _grid("beyond", by_seed([setting | {"caps": [20, 40, 60]} for setting in BEYOND], 3)),
 }
 
 

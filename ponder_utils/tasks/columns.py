@@ -12,7 +12,7 @@ from ponder_utils.tasks.lines import AdditionTask
 
 @dataclass(frozen=True)
 class ColumnTask:
-    """A number comes at each time step, least significant place first; asked is the sum of all so far.
+    """A number comes at each time step, least significant place first; the target is the sum of all so far.
 
     A carry out of the last place is dropped. A carry is made where the running sum and the new number both have a 1,
     and travels on where they differ. They agree at each place at this rate, 1/2 for uniform numbers. None: each number
@@ -38,10 +38,12 @@ class ColumnTask:
         rate = self.width**-u if self.rate is None else torch.full_like(u, self.rate)
         rate[0] = 0.5
         agree = torch.rand(shape, generator=generator, device=device) < rate
-        total, numbers, sums = torch.zeros(shape[1:], dtype=torch.float32, device=device), [], []
+        total = torch.zeros(shape[1:], dtype=torch.float32, device=device)
+        numbers, sums = [], []
         for agrees in agree:
-            numbers.append(torch.where(agrees, total, 1 - total))
-            total = AdditionTask.answers(torch.stack([total, numbers[-1]], dim=1))
+            number = torch.where(agrees, total, 1 - total)
+            total = AdditionTask.answers(torch.stack([total, number], dim=1))
+            numbers.append(number)
             sums.append(total)
         return torch.stack(numbers)[:, :, None], torch.stack(sums)
 
@@ -55,29 +57,20 @@ class ColumnTask:
         return torch.stack(sums)
 
     @classmethod
-    def pairs(cls, x: Tensor) -> Tensor:
-        """Return what is added at each time step, the sum before and the number: [T, batch, 2, width]."""
-        sums = cls.answers(x)
-        before = torch.cat([torch.zeros_like(sums[:1]), sums[:-1]])
-        return torch.stack([before, x[:, :, 0]], dim=2)
-
-    @classmethod
-    def carries(cls, x: Tensor) -> Tensor:
-        """Return the carry into each place at each time step, 0.0 or 1.0: [T, batch, width]."""
-        return AdditionTask.carries(cls.pairs(x).flatten(0, 1)).unflatten(0, x.shape[:2])
-
-    @classmethod
     def travelled(cls, x: Tensor) -> Tensor:
         """Return how many places the carry into each place has come, 0 where none does: int64 [T, batch, width]."""
-        needed = AdditionTask.needed_steps(cls.pairs(x).flatten(0, 1), guess=0)
+        sums = cls.answers(x)
+        before = torch.cat([torch.zeros_like(sums[:1]), sums[:-1]])
+        pairs = torch.stack([before, x[:, :, 0]], dim=2)
+        needed = AdditionTask.needed_steps(pairs.flatten(0, 1), guess=0)
         return needed.unflatten(0, x.shape[:2]) - 1
 
     @classmethod
     def needed_steps(cls, x: Tensor) -> Tensor:
         """Return how many places the longest carry of each time step travels, and 1 more: int64 [T, batch].
 
-        A place knows the running sum and the new number at step 1, and passes on a carry of one place a step. Who
-        answers "no carry" until one comes is right from this step on; and no step function that serves all columns
+        A place knows the running sum and the new number at step 1, and passes on a carry of one place a step. A network
+        that answers "no carry" until one comes is right from this step on, and no step function that serves all columns
         is right before it in all.
         """
         return cls.travelled(x).amax(2) + 1

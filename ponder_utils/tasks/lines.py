@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from ponder_utils._check import check_generator, check_int, check_real
 
@@ -34,7 +35,7 @@ class _LineTask:
 
 @dataclass(frozen=True)
 class LineParityTask(_LineTask):
-    """Parity, place by place: the target at a place is 1.0 if the bits since the last reset, its own included, are odd.
+    """Parity, place by place: the target is 1.0 if the bits since the last reset, that of the place included, are odd.
 
     The first place always has a reset, the others at this rate, in [0, 1]. None: each line draws a rate of its own,
     n_places^-u with u ~ U(0, 1). TypeError or ValueError if an argument is not as above.
@@ -50,25 +51,30 @@ class LineParityTask(_LineTask):
     @staticmethod
     def answers(x: Tensor) -> Tensor:
         """Return the targets of lines x [batch, 2, n_places]: [batch, n_places]."""
-        bits, resets = x[:, 0], x[:, 1]
+        bits, resets = x.unbind(1)
         ones = bits.cumsum(1)
         ones_before_segment = (ones - bits).gather(1, last_barrier(resets > 0))
         return (ones - ones_before_segment).remainder(2)
 
     @staticmethod
     def needed_steps(x: Tensor) -> Tensor:
-        """Return how many places it is since the last reset, that place included: [batch, n_places]."""
+        """Return how many places it is since the last reset, that place included: int64 [batch, n_places]."""
         return torch.arange(1, x.shape[2] + 1, device=x.device) - last_barrier(x[:, 1] > 0)
 
     @classmethod
     def best_probs(cls, x: Tensor, n_steps: int) -> Tensor:
-        """Return how likely all places of a line are right after each step at most: [n_steps, batch], for kernel 3."""
+        """Return how likely all places of a line are right after each step at most: [n_steps, batch], for kernel 3.
+
+        Until its need is met the answer of a place is a fair coin, and places 2 n apart have coins of their own.
+        """
         needed = cls.needed_steps(x)
-        ends = torch.cat([needed[:, 1:] == 1, torch.ones_like(needed[:, :1], dtype=torch.bool)], dim=1)
-        n = torch.arange(1, n_steps + 1, device=x.device)[:, None, None]
-        # Until its need is met the answer of a place is a fair coin, and places 2 n apart have coins of their own.
-        coins = ((needed - n).clamp(min=0) / (2 * n)).ceil() * ends
-        return 0.5 ** coins.sum(2)
+        is_end = needed.roll(-1, dims=1) == 1  # the next place has a reset; behind the last place stands the first
+        length = needed * is_end  # of the segment that ends here
+        probs = []
+        for n in range(1, n_steps + 1):
+            coins = ((length - n).clamp(min=0) / (2 * n)).ceil()
+            probs.append(0.5 ** coins.sum(1))
+        return torch.stack(probs)
 
 
 @dataclass(frozen=True)
@@ -88,12 +94,14 @@ class AdditionTask(_LineTask):
         return x, self.answers(x)
 
     @staticmethod
-    def carries(x: Tensor) -> Tensor:
+    def _sources(x: Tensor) -> Tensor:
+        """Return from which place the carry into each comes, counted from 1, and 0 is the edge: [batch, n_places]."""
+        return last_barrier(pad(x[:, 0] == x[:, 1], (1, 0), value=True))[:, :-1]
+
+    @classmethod
+    def carries(cls, x: Tensor) -> Tensor:
         """Return the carry into each place, 0.0 or 1.0: [batch, n_places]."""
-        first, second = x.unbind(1)
-        equal = first == second
-        out = torch.where(equal, first, 0).gather(1, last_barrier(equal))
-        return torch.cat([torch.zeros_like(out[:, :1]), out[:, :-1]], dim=1)
+        return pad(x[:, 0], (1, 0)).gather(1, cls._sources(x))  # a 1 where both have a 1
 
     @classmethod
     def answers(cls, x: Tensor) -> Tensor:
@@ -102,14 +110,11 @@ class AdditionTask(_LineTask):
 
     @classmethod
     def needed_steps(cls, x: Tensor, guess: int | None = None) -> Tensor:
-        """Return how long the news of a carry, or of none, takes to each place: [batch, n_places].
+        """Return how long the news of a carry, or of none, takes to each place: int64 [batch, n_places].
 
         With a guess, 0 or 1, those places need one step only whose carry is as guessed.
         """
-        equal = x[:, 0] == x[:, 1]
-        source = torch.where(equal.cumsum(1) == 0, -1, last_barrier(equal))
-        source = torch.cat([torch.full_like(source[:, :1], -1), source[:, :-1]], dim=1)
-        needed = torch.arange(1, x.shape[2] + 1, device=x.device) - source
+        needed = torch.arange(2, x.shape[2] + 2, device=x.device) - cls._sources(x)
         return needed if guess is None else torch.where(cls.carries(x) == guess, 1, needed)
 
 

@@ -1,4 +1,4 @@
-"""Mazes in which every open place is asked whose star is nearest, and news travels one place a step.
+"""Mazes in which every open place has to say whose star is nearest, and news travels one place a step.
 
 A maze has m x m cells and is drawn on 2 m - 1 by 2 m - 1 places: cells stand where both coordinates are even, passages
 between them, all else is wall. A place hears from the eight around it, through open places only.
@@ -6,6 +6,7 @@ between them, all else is wall. A place hears from the eight around it, through 
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
@@ -18,8 +19,8 @@ class MazeTask:
     """Whose star is nearest? The target at an open place is 1.0 if it is a star of the second colour, 0.0 of the first.
 
     Mazes are random spanning trees of n_cells x n_cells cells, of which 1 to max_stars hold a star of a random colour;
-    of the passages that are no part of the tree, this fraction is open, too: loops. Walls, and places as far from both
-    colours, are not asked: their target is -1.
+    of the passages that are no part of the tree, this fraction is open, too: loops. Walls have no target, and neither
+    have places as far from both colours: there stands -1.
     TypeError or ValueError unless n_cells >= 2, 1 <= max_stars <= n_cells^2 and 0 <= loops <= 1.
     """
 
@@ -44,8 +45,8 @@ class MazeTask:
         order = torch.rand(batch_size, self.n_cells**2, generator=generator, device=device).argsort(1).argsort(1)
         is_star = (order < n_stars).view(shape)
         is_second = torch.rand(shape, generator=generator, device=device) < 0.5
-        x = torch.stack([is_open, torch.zeros_like(is_open), torch.zeros_like(is_open)], 1)
-        x[:, 1:, ::2, ::2] = torch.stack([is_star & ~is_second, is_star & is_second], 1).float()
+        x = torch.stack([is_open, torch.zeros_like(is_open), torch.zeros_like(is_open)], dim=1)
+        x[:, 1:, ::2, ::2] = torch.stack([is_star & ~is_second, is_star & is_second], dim=1).float()
         return x, self.answers(x)
 
     def _open_places(self, batch_size: int, generator: torch.Generator | None) -> Tensor:
@@ -57,21 +58,24 @@ class MazeTask:
 
         m, device = self.n_cells, check_generator(generator)
         cells = torch.arange(batch_size * m * m, dtype=torch.int32).view(batch_size, m, m)  # scipy < 1.16 asks for it
-        a = torch.cat([cells[:, :, :-1].flatten(), cells[:, :-1].flatten()])
-        b = torch.cat([cells[:, :, 1:].flatten(), cells[:, 1:].flatten()])
-        weights = 1 + torch.rand(len(a), generator=generator, device=device).cpu()  # 0 would be no passage
-        forest = csgraph.minimum_spanning_tree(csr_array((weights, (a, b)), shape=(cells.numel(), cells.numel())))
-        in_a_loop = torch.rand(len(a), generator=generator, device=device).cpu() < self.loops
-        tree_a, tree_b = map(torch.from_numpy, forest.nonzero())
-        a, b = torch.cat([tree_a, a[in_a_loop]]), torch.cat([tree_b, b[in_a_loop]])
+        to_the_right = torch.stack([cells[:, :, :-1].flatten(), cells[:, :, 1:].flatten()])
+        downwards = torch.stack([cells[:, :-1].flatten(), cells[:, 1:].flatten()])
+        passages = torch.cat([to_the_right, downwards], dim=1)  # [2, passages], from one cell to another
+        n = passages.shape[1]
+        weights = 1 + torch.rand(n, generator=generator, device=device).cpu()  # 0 would be no passage
+        graph = csr_array((weights, tuple(passages)), shape=(cells.numel(), cells.numel()))
+        tree = torch.from_numpy(np.stack(csgraph.minimum_spanning_tree(graph).nonzero()))
+        in_a_loop = torch.rand(n, generator=generator, device=device).cpu() < self.loops
+        ends = torch.cat([tree, passages[:, in_a_loop]], dim=1)
+        maze, row, column = ends[0] // m**2, ends // m % m, ends % m
         is_open = torch.zeros(batch_size, 2 * m - 1, 2 * m - 1, dtype=torch.float32)
         is_open[:, ::2, ::2] = 1
-        is_open[a // m**2, a // m % m + b // m % m, a % m + b % m] = 1
+        is_open[maze, row.sum(0), column.sum(0)] = 1  # half-way between places 2 (row, column) of both cells
         return is_open.to(device)
 
     @staticmethod
     def answers(x: Tensor) -> Tensor:
-        """Return the targets of mazes x [batch, 3, height, width]: [batch, height, width], -1 if not asked."""
+        """Return the targets of mazes x [batch, 3, height, width]: [batch, height, width], -1 where there is none."""
         first, second = distances(x[:, 0], x[:, 1]), distances(x[:, 0], x[:, 2])
         return torch.where(first == second, -1.0, (second < first).float())
 

@@ -28,16 +28,13 @@ class ParityTask:
         check_int("k_min", self.k_min, 0, self.k_max)
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw a batch on the generator's device (the CPU if there is none).
-
-        x: [batch_size, n_elements], float32, in {-1, 0, +1}; y: [batch_size], float32, in {0, 1}.
-        """
+        """Draw x [batch_size, n_elements], in {-1, 0, +1}, and y [batch_size], in {0, 1}: float32."""
         assert self.k_max is not None
         shape = (check_int("batch_size", batch_size, 1), self.n_elements)
         device = check_generator(generator)
         k = torch.randint(self.k_min, self.k_max + 1, (batch_size, 1), generator=generator, device=device)
         signs = torch.randint(0, 2, shape, generator=generator, device=device) * 2 - 1
-        places = torch.rand(shape, generator=generator, device=device).argsort(dim=1)  # a random order of the places
+        order = torch.rand(shape, generator=generator, device=device).argsort(dim=1)
         first_k = torch.arange(self.n_elements, device=device) < k
-        x = torch.zeros(shape, dtype=torch.float32, device=device).scatter_(1, places, (signs * first_k).float())
+        x = torch.zeros(shape, dtype=torch.float32, device=device).scatter_(1, order, (signs * first_k).float())
         return x, (x == 1).sum(1).remainder(2).float()

@@ -10,9 +10,9 @@ from ponder_utils._check import check_generator, check_int, check_real
 
 
 def rotated_by(x: Tensor, degrees: float) -> Tensor:
-    """Return every image turned anticlockwise by exactly this angle, in [-180, 180].
+    """Return images x [batch, channels, H, W], uint8, turned anticlockwise by an angle in [-180, 180], in degrees.
 
-    x: [batch, channels, H, W], uint8 -> float32 in [0, 1].
+    The result is float32, in [0, 1]; what comes in from outside is 0.
     """
     angle = check_real("degrees", degrees, -180, 180, open_low=False)
     return _rotated(x, torch.full((len(x),), angle, dtype=torch.float32, device=x.device))
@@ -50,8 +50,7 @@ class RotationTask:
         size = (check_int("batch_size", batch_size, 1),)
         check_generator(generator)
         drawn = torch.randint(len(self.x), size, generator=generator, device=self.x.device)
-        x = rotated_within(self.x.index_select(0, drawn), self.within, generator)
-        return x, self.y[drawn]
+        return rotated_within(self.x[drawn], self.within, generator), self.y[drawn]
 
 
 def _check_images(x: Tensor) -> None:
@@ -61,12 +60,11 @@ def _check_images(x: Tensor) -> None:
 
 
 def _rotated(x: Tensor, degrees: Tensor) -> Tensor:
-    """Read each pixel from where the rotation takes it from; outside there is 0."""
     _check_images(x)
     height, width = x.shape[-2:]
-    angle = degrees.deg2rad()
-    cos, sin, none = angle.cos(), angle.sin(), torch.zeros_like(angle)
+    cos, sin = degrees.deg2rad().cos(), degrees.deg2rad().sin()
     # (x cos - y sin, y cos + x sin) is where a point comes from, in units of half a side.
-    rows = [cos, -sin * height / width, none], [sin * width / height, cos, none]
-    turn = torch.stack([torch.stack(row, dim=1) for row in rows], dim=1)  # [batch, 2, 3]
+    turn = torch.zeros(len(x), 2, 3, dtype=torch.float32, device=x.device)
+    turn[:, 0, 0], turn[:, 0, 1] = cos, -sin * height / width
+    turn[:, 1, 0], turn[:, 1, 1] = sin * width / height, cos
     return grid_sample(x.float() / 255, affine_grid(turn, list(x.shape), align_corners=False), align_corners=False)

@@ -62,6 +62,15 @@ def test_a_spread_is_every_run_and_their_mean():
     assert ax.get_legend_handles_labels()[1] == ["steps (mean of 2)"]
 
 
+def test_lines_of_many_runs_are_alike_and_have_one_label_and_a_bare_panel_has_no_numbers():
+    _, (ax,) = style.panels(1)
+    style.lines(ax, [1, 2, 3], RUNS, "steps", color=style.RED)
+    assert points(ax, color=style.RED) == [[[1, 1], [2, 4], [3, 2]], [[1, 3], [2, 2], [3, 8]]]
+    assert ax.get_legend_handles_labels()[1] == ["steps"]
+    style.bare(ax)
+    assert not any([*ax.get_xticks(), *ax.get_yticks(), *(spine.get_visible() for spine in ax.spines.values())])
+
+
 def test_marks_are_at_their_points_hollow_unless_full():
     _, (ax,) = style.panels(1)
     for full in (False, True):

@@ -1,9 +1,7 @@
 import errno
-import importlib
 import json
 import os
 import pickle
-import pkgutil
 import re
 import shutil
 import signal
@@ -17,7 +15,6 @@ import pytest
 import torch
 from processes import CONTEXT
 
-import ponder_course
 import ponder_utils
 from ponder_course.common import runs, store
 from ponder_course.common.runs import Experiment, RunsFailed, in_parallel, run_all, same_but_seed, stale, stored
@@ -340,20 +337,6 @@ def test_stored_runs_that_are_older_than_the_code_are_counted(tmp_path):
         "mixed: 1 of 4 runs are older than the code (0.0.9)",
         "old: 4 of 4 runs are older than the code (0.0.9)",
     ]
-
-
-def test_every_stored_file_belongs_to_an_experiment():
-    """And which of them are older than the code: pytest -s shows it."""
-    modules = [
-        importlib.import_module(module.name)
-        for module in pkgutil.walk_packages(ponder_course.__path__, "ponder_course.")
-        if not module.ispkg
-    ]
-    experiments = [experiment for module in modules for experiment in getattr(module, "EXPERIMENTS", {}).values()]
-    names = [experiment.name for experiment in experiments]
-    assert len(names) == len(set(names))
-    assert {path.stem for path in RESULTS.glob("*.jsonl")} <= set(names)
-    print("\n" + "\n".join(stale(RESULTS, experiments)))
 
 
 def test_stored_runs_come_in_the_order_of_their_settings_so_that_seeds_pair(tmp_path):

@@ -512,7 +512,7 @@ def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(n
         (lambda: TransformerStep(8, 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
         (lambda: TransformerStep(8, n_heads=0), ValueError, "n_heads must be an integer >= 1; got 0"),
         (lambda: TransformerStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
-        (lambda: TransformerStep(8, reads="then"), ValueError, "reads must be one of 'now', 'start'; got 'then'"),
+        (lambda: TransformerStep(8, reads="then"), ValueError, "reads must be one of 'start', 'now'; got 'then'"),
         (lambda: TransformerStep(8, causal=1), TypeError, "causal must be True or False; got 1"),
         (lambda: TransformerStep(8, sleep=1.5), ValueError, r"sleep must be a number in \[0, 1\]; got 1.5"),
         (lambda: UniversalStep(7), ValueError, "size must be even; got 7"),

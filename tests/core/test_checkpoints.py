@@ -16,10 +16,10 @@ from torch import nn
 from ponder_utils.checkpoints import (
     SEAL,
     DamagedFileError,
+    atomic_write,
     load_checkpoint,
     load_weights,
     save_checkpoint,
-    written_whole,
 )
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
@@ -27,7 +27,7 @@ from ponder_utils.training import train
 
 
 def write_half(path):
-    with written_whole(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_bytes(b"half")
         raise OSError("disk full")
 

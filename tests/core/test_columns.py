@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_utils.tasks import ColumnTask
+from ponder_utils.tasks.columns import ColumnTask
 
 columns = given(st.integers(1, 20), st.integers(1, 6), st.sampled_from((None, 0, 1, 0.5)), st.integers(0, 10**6))
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_utils.tasks import AdditionTask, LineParityTask
-from ponder_utils.tasks.lines import last_barrier
+from ponder_utils.tasks.lines import AdditionTask, LineParityTask, last_barrier
 
 TASKS = (LineParityTask, AdditionTask)
 tasks = pytest.mark.parametrize("task", TASKS)

@@ -3,24 +3,13 @@
 import pytest
 import torch
 
-from ponder_utils.tasks import (
-    AdditionTask,
-    ColumnTask,
-    ForestTask,
-    LineParityTask,
-    LogicTask,
-    MazeTask,
-    ParityTask,
-    RotationTask,
-    RunningSumTask,
-    SortTask,
-    rotated_within,
-)
+from ponder_utils import AdditionTask, ColumnTask, ForestTask, LineParityTask, MazeTask, ParityTask, RotationTask
+from ponder_utils.tasks.rotation import rotated_within
 
 IMAGES = torch.zeros(3, 1, 8, 8, dtype=torch.uint8)
 TASKS = [
-    ParityTask(6), LineParityTask(6), AdditionTask(6), MazeTask(3), ForestTask(6), ColumnTask(6, 3), LogicTask(3, 2),
-    RunningSumTask(3, 2), SortTask(4), RotationTask(IMAGES, torch.arange(3), 90.0),
+    ParityTask(6), LineParityTask(6), AdditionTask(6), MazeTask(3), ForestTask(6), ColumnTask(6, 3),
+    RotationTask(IMAGES, torch.arange(3), 90.0),
 ]  # fmt: skip
 tasks = pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
 

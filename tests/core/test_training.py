@@ -43,7 +43,7 @@ from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import ACTLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
-from ponder_utils.tasks import ParityTask
+from ponder_utils.tasks.parity import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
 OPTIMIZERS = {

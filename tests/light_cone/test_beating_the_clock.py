@@ -24,7 +24,7 @@ from ponder_course.light_cone.beating_the_clock import (
 from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks import LineParityTask
+from ponder_utils.tasks.lines import LineParityTask
 
 
 class ByHand(nn.Module):

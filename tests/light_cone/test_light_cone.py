@@ -29,7 +29,7 @@ from ponder_course.light_cone.experiment import (
 )
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks import AdditionTask, LineParityTask
+from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 

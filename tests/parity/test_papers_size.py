@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ponder_course.common import runs
-from ponder_course.common.store import key_of, plain
+from ponder_course.common.store import key_of
 from ponder_course.parity import papers_size
 from ponder_course.parity.figures import counter_differences
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
@@ -211,27 +211,6 @@ def test_long_trainings_are_compiled_and_those_of_act_are_not(monkeypatch):
         made = []
         papers_size.run(**setting_of(name, updates=updates))
         assert len(made) == number
-
-
-@pytest.mark.parametrize("name", papers_size.EXPERIMENTS)
-def test_settings_are_all_different_and_what_a_run_takes(name):
-    experiment = papers_size.EXPERIMENTS[name]
-    assert experiment.name == f"03_papers_size_{name}"
-    assert len({key_of(setting) for setting in experiment.settings}) == len(experiment.settings)
-    for setting in experiment.settings + experiment.short:
-        assert setting == plain(setting)
-        assert setting["network"] in papers_size.METHODS
-        assert setting.keys() - {"stop_after", "caps", "shown"} == setting_of("ACT").keys()
-
-
-@pytest.mark.parametrize("name", papers_size.EXPERIMENTS)
-def test_what_is_stored_is_among_the_settings_so_that_no_run_is_made_twice(name, pytestconfig):
-    experiment = papers_size.EXPERIMENTS[name]
-    rows = runs.stored(pytestconfig.rootpath / f"results/{experiment.name}.jsonl")
-    stored = [setting for setting in experiment.settings if runs.matching(rows, **setting)]
-    assert len(stored) == len(rows)
-    seeds = {setting["seed"] for setting in stored}  # of a seed all settings: nobody chooses among them
-    assert stored == [setting for setting in experiment.settings if setting["seed"] in seeds]
 
 
 def test_no_experiment_makes_a_run_of_another_again():

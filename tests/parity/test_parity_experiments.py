@@ -7,8 +7,7 @@ import torch
 from torch import nn
 
 from ponder_course.act_background.measurements import score
-from ponder_course.common.runs import stored
-from ponder_course.common.store import key_of, plain
+from ponder_course.common.store import plain
 from ponder_course.parity import experiment as parity
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
 from ponder_utils.steps import Step
@@ -20,28 +19,6 @@ def output_of(N=5, n_inputs=7):
     torch.manual_seed(0)
     x, y = ParityTask(4).batch(n_inputs)
     return PonderNet(RNNStep(4, 6), N)(x), y
-
-
-@pytest.mark.parametrize("name", parity.EXPERIMENTS)
-def test_settings_are_all_different_and_what_a_run_takes(name):
-    experiment = parity.EXPERIMENTS[name]
-    assert len({key_of(setting) for setting in experiment.settings}) == len(experiment.settings)
-    for setting in experiment.settings + experiment.short:
-        assert setting == plain(setting)
-        assert setting["loss"] in parity.LOSSES
-        others = {"ACT": {"tau"}, "every step": set()}.get(setting["loss"], {"lambda_p"})
-        assert setting.keys() == parity.FAR.keys() | {"loss", "seed"} | others
-    kinds = [{(setting["loss"], setting["N"]) for setting in part} for part in (experiment.settings, experiment.short)]
-    assert kinds[0] == kinds[1]
-
-
-@pytest.mark.parametrize("name", parity.EXPERIMENTS)
-def test_what_is_stored_is_among_the_settings_so_that_no_run_is_made_twice(name, pytestconfig):
-    experiment = parity.EXPERIMENTS[name]
-    names = {part for setting in experiment.settings for part in setting}
-    rows = stored(pytestconfig.rootpath / f"results/{experiment.name}.jsonl")
-    found = {key_of({part: value for part, value in row.items() if part in names}) for row in rows}
-    assert found == {key_of(setting) for setting in experiment.settings}
 
 
 def test_other_seeds_are_of_the_same_setting_as_ten_of_the_grid():

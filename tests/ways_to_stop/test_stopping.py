@@ -20,7 +20,7 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
-from ponder_utils.tasks import LineParityTask
+from ponder_utils.tasks.lines import LineParityTask
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
 SHORT = {"valid": Inputs(5, 6, 8), "5 places": Inputs(5, 6, 9), "9 places": Inputs(9, 10, 7)}

@@ -23,7 +23,7 @@ from ponder_utils.local import LocalStep
 from ponder_utils.losses import FixedDepthLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
-from ponder_utils.tasks import LineParityTask
+from ponder_utils.tasks.lines import LineParityTask
 from ponder_utils.training import train
 
 bce = nn.BCEWithLogitsLoss(reduction="none")

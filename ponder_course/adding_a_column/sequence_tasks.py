@@ -1,11 +1,10 @@
-"""Graves' tasks along sequences (arXiv:1603.08983, Secs. 3.2 to 3.4): the answer is asked at many time steps.
+"""Graves' tasks along sequences (arXiv:1603.08983, Secs. 3.2 to 3.4), with answers at many time steps.
 
-Inputs are x [T, batch, inputs], and targets y [T, batch, ...], -1 where nothing is asked. With a length, all sequences
-of a batch have it. Without, they have all lengths, and behind the end of one stand zeros, of which nothing is asked.
+Inputs are x [T, batch, inputs], and targets y [T, batch, ...], -1 where there is none. With a length, all sequences of
+a batch have it. Without, they have all lengths, and behind the end of one stand zeros, without targets.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -15,11 +14,8 @@ from ponder_utils._check import check_generator, check_int
 
 Batch = tuple[Tensor, Tensor]  # x, y
 NO_TARGET = -1
-# Table 1 of the paper: each gate's answer for (P, Q) = TT, TF, FT, FF
-GATES = {
-    "NOR": "0001", "Xq": "0010", "ABJ": "0100", "XOR": "0110", "NAND": "0111",
-    "AND": "1000", "XNOR": "1001", "if/then": "1011", "then/if": "1101", "OR": "1110",
-}  # fmt: skip
+# Table 1 of the paper, for (P, Q) = TT, TF, FT, FF: NOR, Xq, ABJ, XOR, NAND, AND, XNOR, if/then, then/if, OR
+GATES = ("0001", "0010", "0100", "0110", "0111", "1000", "1001", "1011", "1101", "1110")
 END = 10  # the class of a place behind a number's last digit
 
 
@@ -41,25 +37,27 @@ class LogicTask:
 
     def batch(self, batch_size: int, generator: Generator | None = None, length: int | None = None) -> Batch:
         """Draw x [T, batch_size, 2 + 10 max_gates] and y [T, batch_size], float32; T is the length, or max_length."""
-        ends, T, device = _ends(self, batch_size, generator, length, 1)
-        bits = torch.rand(T, batch_size, 2, generator=generator, device=device) < 0.5
+        ends, T = _ends(self, batch_size, generator, length)
+        bits = torch.rand(T, batch_size, 2, generator=generator, device=ends.device) < 0.5
         bits[1:, :, 0] = False
-        gates = torch.randint(10, (T, batch_size, self.max_gates), generator=generator, device=device)
-        n_gates = torch.randint(1, self.max_gates + 1, (T, batch_size), generator=generator, device=device)
+        gates = torch.randint(10, (T, batch_size, self.max_gates), generator=generator, device=ends.device)
+        n_gates = torch.randint(1, self.max_gates + 1, (T, batch_size), generator=generator, device=ends.device)
         x = (torch.cat([bits, _chunks(gates, n_gates)], 2) * _before(ends, T)[:, :, None]).float()
         return x, self.answers(x)
 
     def answers(self, x: Tensor) -> Tensor:
         """Return the targets of inputs x: [T, batch], 0.0, 1.0, or -1.0 where there is no gate."""
-        truth = torch.tensor([[int(bit) for bit in bits] for bits in GATES.values()], device=x.device).float()
+        truth = torch.tensor([[int(bit) for bit in bits] for bits in GATES], device=x.device).float()
         chunks = x[:, :, 2:].unflatten(2, (self.max_gates, 10))
         is_gate, gate = chunks.amax(3) > 0, chunks.argmax(3)
         now, answers = x[0, :, 0], []
         for t in range(len(x)):
             before, now = now, x[t, :, 1]
             for i in range(self.max_gates):
+                applies = is_gate[t, :, i]
                 after = truth[gate[t, :, i], (3 - 2 * now - before).long()]
-                before, now = torch.where(is_gate[t, :, i], torch.stack([now, after]), torch.stack([before, now]))
+                before = torch.where(applies, now, before)
+                now = torch.where(applies, after, now)
             answers.append(torch.where(is_gate[t, :, 0], now, float(NO_TARGET)))
         return torch.stack(answers)
 
@@ -74,7 +72,7 @@ class RunningSumTask:
 
     Sequences have 1 to max_length numbers, of 1 to max_digits digits, each digit drawn from 0 to 9: the first chunks of
     10 say which, and the rest is zero. The answer has max_digits + 1 places, with class 10 behind the sum's last digit;
-    after the first number nothing is asked. The paper does not say in which order digits stand; here units come first.
+    the first number has no target. The paper does not say in which order digits stand; here units come first.
     ValueError or TypeError unless max_length is an integer in [1, 10], and max_digits one in [1, 17].
     """
 
@@ -87,14 +85,14 @@ class RunningSumTask:
 
     def batch(self, batch_size: int, generator: Generator | None = None, length: int | None = None) -> Batch:
         """Draw x [T, batch_size, 10 max_digits], float32, and y [T, batch_size, max_digits + 1], int64; T as above."""
-        ends, T, device = _ends(self, batch_size, generator, length, 1)
-        digits = torch.randint(10, (T, batch_size, self.max_digits), generator=generator, device=device)
-        n_digits = torch.randint(1, self.max_digits + 1, (T, batch_size), generator=generator, device=device)
+        ends, T = _ends(self, batch_size, generator, length)
+        digits = torch.randint(10, (T, batch_size, self.max_digits), generator=generator, device=ends.device)
+        n_digits = torch.randint(1, self.max_digits + 1, (T, batch_size), generator=generator, device=ends.device)
         x = (_chunks(digits, n_digits) * _before(ends, T)[:, :, None]).float()
         return x, self.answers(x)
 
     def answers(self, x: Tensor) -> Tensor:
-        """Return the targets of inputs x: int64 [T, batch, max_digits + 1]; 10 behind the last digit, -1: not asked."""
+        """Return the targets of inputs x: int64 [T, batch, max_digits + 1]; 10 behind the last digit, -1: none."""
         chunks = x.unflatten(2, (self.max_digits, 10))
         places = torch.arange(self.max_digits + 1, device=x.device)
         sums = (chunks.argmax(3) * 10 ** places[:-1]).sum(2).cumsum(0)[:, :, None]  # [T, batch, 1]
@@ -123,13 +121,14 @@ class SortTask:
 
     def batch(self, batch_size: int, generator: Generator | None = None, length: int | None = None) -> Batch:
         """Draw x [T, batch_size, 2], float32, and y [T, batch_size], int64; T is twice the length, or max_length."""
-        ends, n, device = _ends(self, batch_size, generator, length, 2)
+        ends, n = _ends(self, batch_size, generator, length)
         before = _before(ends, n)
-        numbers = torch.randn(n, batch_size, generator=generator, device=device, dtype=torch.float32).where(before, 0.0)
-        is_last = torch.arange(1, n + 1, device=device)[:, None] == ends
+        numbers = torch.randn(n, batch_size, generator=generator, device=ends.device, dtype=torch.float32)
+        numbers = numbers.where(before, 0.0)
+        is_last = torch.arange(1, n + 1, device=ends.device)[:, None] == ends
         x = pad(torch.stack([numbers, is_last.float()], 2), (0, 0, 0, 0, 0, n))  # n inputs, n answers
         order = numbers.where(before, torch.inf).argsort(0)
-        t = torch.arange(2 * n, device=device)[:, None] - ends  # since the last number
+        t = torch.arange(2 * n, device=ends.device)[:, None] - ends  # since the last number
         y = torch.where((t >= 0) & (t < ends), order.gather(0, t.clamp(0, n - 1)), NO_TARGET)
         return x, y
 
@@ -139,15 +138,18 @@ class SortTask:
         return (x[:, :, 1].argmax(0) + 1).expand(len(x), -1)
 
 
-def _ends(task: Any, batch_size: int, generator: Any, length: int | None, shortest: int) -> tuple[Tensor, int, Any]:
-    """Return how many inputs each sequence has [batch], how many at most, and the device they are drawn on."""
+def _ends(
+    task: LogicTask | RunningSumTask | SortTask, batch_size: int, generator: Generator | None, length: int | None
+) -> tuple[Tensor, int]:
+    """Return how many inputs each sequence has [batch], and how many at most."""
+    shortest = 2 if isinstance(task, SortTask) else 1
     check_int("batch_size", batch_size, 1)
     device = check_generator(generator)
     if length is not None:
         check_int("length", length, shortest, task.max_length)
-        return torch.full((batch_size,), length, device=device), length, device
+        return torch.full((batch_size,), length, device=device), length
     ends = torch.randint(shortest, task.max_length + 1, (batch_size,), generator=generator, device=device)
-    return ends, task.max_length, device
+    return ends, task.max_length
 
 
 def _chunks(classes: Tensor, n: Tensor) -> Tensor:

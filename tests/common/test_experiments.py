@@ -1,0 +1,55 @@
+"""The experiments of all lessons: what their settings are, and what is stored of them."""
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import ponder_course
+from ponder_course.common.runs import grid, seeded, stale
+from ponder_course.common.store import key_of, plain, read
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+MODULES = [
+    importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(ponder_course.__path__, "ponder_course.")
+    if not module.ispkg
+]
+EXPERIMENTS = [experiment for module in MODULES for experiment in getattr(module, "EXPERIMENTS", {}).values()]
+BY_NAME = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+
+
+def test_every_stored_file_belongs_to_an_experiment():
+    """And which of them are older than the code: pytest -s shows it."""
+    names = [experiment.name for experiment in EXPERIMENTS]
+    assert len(names) == len(set(names))
+    assert {path.stem for path in RESULTS.glob("*.jsonl")} <= set(names)
+    print("\n" + "\n".join(stale(RESULTS, EXPERIMENTS)))
+
+
+@BY_NAME
+def test_settings_differ_and_those_that_are_stored_are_among_them(experiment):
+    keys = [key_of(setting) for setting in experiment.settings]
+    assert len({*keys}) == len(keys)
+    assert all(setting == plain(setting) for setting in experiment.settings + experiment.short)
+    entries = read(RESULTS / f"{experiment.name}.jsonl")
+    assert {key_of(entry["setting"]) for entry in entries} <= {*keys}
+
+
+@BY_NAME
+def test_short_settings_are_those_of_the_grid_but_for_what_makes_them_short(experiment):
+    assert experiment.short
+    for short in experiment.short:
+        assert any(setting.keys() <= short.keys() for setting in experiment.settings)
+
+
+def test_each_setting_with_each_seed_in_either_order_and_the_first_seed_is_shown():
+    assert seeded([{"a": 1}, {"a": 2}], 2) == [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
+    settings = seeded([{"a": 1}, {"a": 2}], range(5, 7), seed_by_seed=True)
+    assert settings == [{"a": a, "seed": seed} for seed in (5, 6) for a in (1, 2)]
+    experiment = grid("made_up", dict, settings, {"updates": 3}, n_short=5, checkpointed=True)
+    assert experiment.settings == settings
+    assert experiment.short == [{"a": 1, "seed": 5, "updates": 3}, {"a": 2, "seed": 5, "updates": 3}]
+    assert experiment.checkpointed
+    assert len(grid("made_up", dict, settings, {}).short) == 1
