@@ -125,7 +125,7 @@ def take_steps(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = Fals
         return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
     all_states = torch.cat(states) if isinstance(h, Tensor) else map_batched(lambda *parts: torch.cat(parts), *states)
     y_hat, halt_logit = (part.unflatten(0, (n_steps, len(part) // n_steps)) for part in _read(step, all_states))
-    return y_hat, states, halt_logit
+    return y_hat, states if keep_states else [h], halt_logit
 
 
 def _read(step: Any, h: Any) -> tuple[Tensor, Tensor]:
