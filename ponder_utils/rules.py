@@ -14,7 +14,6 @@ the logit of a yes, or one such logit at each of several places, all of which mu
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -23,15 +22,20 @@ from torch.nn.functional import logsigmoid
 
 from ponder_utils._check import check_bool, check_choice, check_generator, check_int, check_real, check_type
 from ponder_utils.halting import PonderOutput, at_least_float32
-from ponder_utils.states import batched_tensors, map_states
+from ponder_utils.states import batched_tensors, map_batched
 
 Rule = Callable[..., Tensor]
 
 
-def _first(stops: Tensor) -> Tensor:
-    """Return the first step at which each sample stops, 0 where there is none: bool [n, batch] -> [batch]."""
-    found, first = stops.max(0)  # of equals, max takes the first
-    return (first + 1) * found
+def _first(stops: Tensor, step: int = 1) -> Tensor:
+    """Return the first step at which each sample stops at all its places, 0 if there is none: [batch].
+
+    stops: bool [n, batch, ...], of which the first row is that of this step. It may have no rows.
+    """
+    if len(stops) == 0:
+        return torch.zeros(stops.shape[1], dtype=torch.int64, device=stops.device)
+    found, first = stops[..., None].flatten(2).all(2).max(0)  # of equals, max takes the first
+    return (first + step) * found
 
 
 def sample(output: PonderOutput, v: Tensor) -> Tensor:
@@ -72,28 +76,25 @@ def fixed(output: PonderOutput, step: int) -> Tensor:
 def confidence(output: PonderOutput, q: float = 0.9, classes: bool = False) -> Tensor:
     """Halt at the first step whose likeliest answer has a probability of q or more, 0 < q <= 1 (arXiv:2207.07061)."""
     log_q = math.log(check_real("q", q, 0, 1, open_low=True))
-    log_probs = _log_probs(output, classes, weakest=True)
-    return _first(_at_all_places(log_probs.amax(-1) >= log_q))
+    return _first(_log_probs(output, classes).amax(-1) >= log_q)
 
 
 def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool = False) -> Tensor:
     """Halt at the first step whose answer has an entropy of at most `tolerance` >= 0 nats."""
     check_real("tolerance", tolerance, 0, open_low=False)
-    log_probs = _log_probs(output, classes, weakest=True)
+    log_probs = _log_probs(output, classes)
     nats = -(log_probs.exp() * log_probs).sum(-1)
-    return _first(_at_all_places(nats <= tolerance))
+    return _first(nats <= tolerance)
 
 
 def unchanged(output: PonderOutput, t: int = 3, classes: bool = False) -> Tensor:
     """Halt once the likeliest answer has stayed the same for t >= 1 steps in a row: PABEE (arXiv:2006.04152)."""
     check_int("t", t, 1)
-    y_hat = _answers(output, classes)
-    likeliest = y_hat.argmax(-1) if classes else y_hat > 0
-    same = _at_all_places(likeliest[1:] == likeliest[:-1])  # [n - 1, batch], from step 2 on
-    stops = torch.zeros_like(output.halt_logits, dtype=torch.bool)
-    if len(same) >= t:
-        stops[t:] = same.unfold(0, t, 1).all(-1)
-    return _first(stops)
+    _check_classes(output, classes)
+    likeliest = output.y_hat.argmax(-1) if classes else output.y_hat > 0
+    changes = (likeliest[1:] != likeliest[:-1]).cumsum(0)
+    changes = torch.cat([torch.zeros_like(likeliest[:1], dtype=torch.int64), changes])  # up to each step
+    return _first(changes[t:] == changes[:-t], step=t + 1)
 
 
 def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool = False) -> Tensor:
@@ -102,9 +103,7 @@ def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool = False
     log_probs = _log_probs(output, classes)
     now, before = log_probs[1:], log_probs[:-1]
     nats = (now.exp() * (now - before)).sum(-1)
-    stops = torch.zeros_like(output.halt_logits, dtype=torch.bool)
-    stops[1:] = _at_all_places(nats <= tolerance)
-    return _first(stops)
+    return _first(nats <= tolerance, step=2)
 
 
 def either(output: PonderOutput, rules: Sequence[Rule] = (confidence, settled)) -> Tensor:
@@ -118,12 +117,12 @@ def either(output: PonderOutput, rules: Sequence[Rule] = (confidence, settled)) 
 
 
 RULES: dict[str, Rule] = {
-    "sample": sample, "quantile": quantile, "threshold": threshold, "most_probable": most_probable, "fixed": fixed,
-    "confidence": confidence, "entropy": entropy, "unchanged": unchanged, "settled": settled, "either": either,
-}  # fmt: skip
+    rule.__name__: rule
+    for rule in (sample, quantile, threshold, most_probable, fixed, confidence, entropy, unchanged, settled, either)
+}
 
 
-def prepare(
+def resolve_rule(
     rule: str | Rule, parameters: dict[str, Any], like: Tensor, max_steps: int, generator: torch.Generator | None
 ) -> tuple[Rule, dict[str, Any]]:
     """Return the rule as a function, and its parameters, with v for `sample`; like: the halting logits of a step."""
@@ -131,13 +130,11 @@ def prepare(
         rule = RULES[check_choice("rule", rule, tuple(RULES))]
     if rule is fixed:
         check_int("step", parameters.get("step"), 1, max_steps)
-    source = check_generator(generator)
+    check_generator(generator)
     if rule is sample and parameters.get("v") is None:
-        if generator is None:
-            v = torch.rand(like.shape, device=like.device, dtype=torch.float32)
-        else:
-            v = torch.rand(like.shape, device=source, generator=generator, dtype=torch.float32).to(like.device)
-        parameters = {**parameters, "v": v}
+        device = like.device if generator is None else generator.device
+        v = torch.rand(like.shape, device=device, generator=generator, dtype=torch.float32)
+        parameters = {**parameters, "v": v.to(like.device)}
     for name, value in parameters.items():
         for part in [value] if isinstance(value, Tensor) else batched_tensors(value):
             if part.shape != like.shape:
@@ -145,16 +142,14 @@ def prepare(
     return rule, parameters
 
 
-def ask(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps: int) -> Tensor:
-    """Return what the rule returns after these steps, but N where it says nothing at step N: [batch].
+def apply_rule(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps: int) -> Tensor:
+    """Return what the rule returns after these steps, but N where it still returns 0 at step N: [batch].
 
     Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
     """
     shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
     output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
-    flat = partial(map_states, lambda part: part.flatten() if part.ndim else part)
-    parameters = {name: flat(value) for name, value in parameters.items()}
-    steps = rule(output, **parameters)
+    steps = rule(output, **map_batched(torch.flatten, parameters))
     n, batch = output.halt_logits.shape
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
         came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
@@ -169,24 +164,22 @@ def halting_steps(
 ) -> Tensor:
     """Return the step, 1 to N, at which a rule stops each sample, as `PonderNet.predict` does: [batch]."""
     max_steps = len(check_type("output", output, PonderOutput).halt_logits)
-    rule, parameters = prepare(rule, parameters, output.halt_logits[0], max_steps, generator)
-    return ask(rule, output, parameters, max_steps)
+    rule, parameters = resolve_rule(rule, parameters, output.halt_logits[0], max_steps, generator)
+    return apply_rule(rule, output, parameters, max_steps)
 
 
-def _answers(output: PonderOutput, classes: bool, weakest: bool = False) -> Tensor:
-    """Return y_hat; if `weakest`, of several logits of a yes the one nearest to 0: where that is sure, all are."""
-    y_hat = at_least_float32(output.y_hat)
-    if check_bool("classes", classes) and y_hat.ndim < 3:
-        raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(y_hat.shape)}")
-    return y_hat.abs().flatten(2).amin(2) if weakest and not classes and y_hat.ndim > 2 else y_hat
+def _check_classes(output: PonderOutput, classes: bool) -> None:
+    if check_bool("classes", classes) and output.y_hat.ndim < 3:
+        raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
 
 
-def _log_probs(output: PonderOutput, classes: bool, weakest: bool = False) -> Tensor:
+def _log_probs(output: PonderOutput, classes: bool) -> Tensor:
     """Return log-probabilities of the classes, [n, batch, ..., classes], or of no and yes, [n, batch, ..., 2]."""
-    y_hat = _answers(output, classes, weakest)
+    _check_classes(output, classes)
+    y_hat = at_least_float32(output.y_hat)
     log_probs = y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
     return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)  # not -inf, since 0 * -inf is NaN
 
 
-def _at_all_places(holds: Tensor) -> Tensor:  # [n, batch, ...] -> [n, batch]
-    return holds.flatten(2).all(2) if holds.ndim > 2 else holds
+prepare = resolve_rule  # TODO lead: remove
+ask = apply_rule  # TODO lead: remove

@@ -94,7 +94,8 @@ def shapes(ax):
             found.append(([*marks.get_facecolor(), *marks.get_edgecolor()][0], marks.get_offsets()))
     found = [(to_hex(colour).upper(), points) for colour, points in found]
     found += [("image", image.get_array()) for image in ax.images]
-    found += [("area", area.get_paths()[0].vertices) for area in ax.collections if isinstance(area, PolyCollection)]
+    areas = [area for area in ax.collections if isinstance(area, PolyCollection)]
+    found += [("area", path.vertices) for area in areas for path in area.get_paths()]  # an entry of a legend has none
     return [(colour, np.ma.filled(np.ma.asarray(points, float), np.nan)) for colour, points in found]
 
 

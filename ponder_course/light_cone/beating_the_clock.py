@@ -11,9 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.measures import at_step, mean
+from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.light_cone.experiment import CHANNELS, mean_over_places, think, trained, whole_lines_right
+from ponder_course.common.training import fit
+from ponder_course.light_cone.experiment import BATCH, CHANNELS, mean_over_places, think, whole_lines_right
 from ponder_utils import rules
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
@@ -21,10 +23,8 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks.lines import LineParityTask
 
 # A network's setting; an experiment says what it changes.
-RECIPE: Row = {
-    "places": 6, "lines": "one segment", "N": 10, "lambda_p": 0.8, "beta": 0.03, "head": "shared", "noise": 0.1,
-    "updates": 3000, "lr": 5e-3,
-}  # fmt: skip
+RECIPE: Row = {"places": 6, "lines": "one segment", "N": 10, "lambda_p": 0.8, "beta": 0.03, "head": "shared"}
+RECIPE |= {"noise": 0.1, "updates": 3000, "lr": 5e-3}
 LINES: dict[str, Callable[[int], LineParityTask]] = {
     "one segment": partial(LineParityTask, rate=0.0),
     "lesson 05": LineParityTask,
@@ -67,13 +67,13 @@ HEADS: dict[str, Callable[..., LocalStep]] = {"shared": LocalStep, "travelling":
 
 
 def learn(
-    *, places: int, lines: str, N: int, lambda_p: float, beta: float, head: str, noise: float, updates: int, lr: float,
-    seed: int,
-) -> PonderNet:  # fmt: skip
+    *, places: int, lines: str, N: int, lambda_p: float, beta: float, head: str, noise: float, **setting: Any
+) -> PonderNet:
     """Train a network of a `RECIPE`."""
-    torch.manual_seed(seed)
+    torch.manual_seed(setting["seed"])
     model = PonderNet(HEADS[head](2, CHANNELS, noise=noise), N)
-    return trained(model, PonderLoss(mean_over_places, lambda_p, beta), LINES[lines](places), updates, lr, seed)
+    loss = PonderLoss(mean_over_places, lambda_p, beta)
+    return fit(model, loss, partial(LINES[lines](places).batch, BATCH), **setting)[0]
 
 
 def fresh_lines(lines: str, places: int, n_lines: int = 4096) -> Tensor:
@@ -117,15 +117,11 @@ def beside_the_clock(steps: Tensor, right: Tensor, chance: Tensor, need: Tensor)
     steps, need: [lines]; right: bool [N, lines]; chance [N, lines]: how likely a line is right at a fixed step at most.
     """
     early = steps < need
-    right_then = right.gather(0, steps[None] - 1)[0].float()
-    chance_then = chance.gather(0, steps[None] - 1)[0]
-    return {
-        "right": right_then.mean().item(),
-        "steps": steps.float().mean().item(),
-        "early": early.float().mean().item(),
-        "right_early": right_then[early].mean().item() if early.any() else None,
-        "chance_early": chance_then[early].mean().item() if early.any() else None,
-    }
+    right_then, chance_then = at_step(right, steps), at_step(chance, steps)
+    found: Row = {"right": mean(right_then), "steps": mean(steps), "early": mean(early)}
+    for name, values in {"right_early": right_then, "chance_early": chance_then}.items():
+        found[name] = mean(values[early]) if early.any() else None
+    return found
 
 
 def measure(model: PonderNet, x: Tensor, N: int) -> Row:
@@ -134,15 +130,14 @@ def measure(model: PonderNet, x: Tensor, N: int) -> Row:
     output, chance = think(model, x, N), LineParityTask.best_probs(x, N)
     right = whole_lines_right(output.y_hat, y.expand_as(output.y_hat))  # [N, lines]
     turned = think(model, first_bit_turned(x), N)
-    found: Row = {"need": need.float().mean().item(), "by_step": right.float().mean(1).tolist(), "rules": {}}
+    found: Row = {"need": mean(need), "by_step": right.float().mean(1).tolist(), "rules": {}}
     v = torch.rand(len(x), generator=torch.Generator().manual_seed(1))
     with_sample: dict[str, rules.Rule] = {**RULES, "sample": partial(rules.sample, v=v)}
     for name, rule in with_sample.items():
         steps = rules.halting_steps(output, rule)
-        result = beside_the_clock(steps, right, chance, need)
         moved = (rules.halting_steps(turned, rule) != steps)[steps < need]
-        result["moved"] = moved.float().mean().item() if len(moved) else None
-        found["rules"][name] = result
+        found["rules"][name] = beside_the_clock(steps, right, chance, need)
+        found["rules"][name]["moved"] = mean(moved) if len(moved) else None
     return found
 
 
@@ -202,11 +197,9 @@ def speaks(row: Row, rule: str = "threshold") -> bool:
     return found["early"] >= 0.1 and found["right_early"] >= 0.95
 
 
-def experiment(name: str, changes: Sequence[Row], n_seeds: int) -> Experiment:
-    """Return the experiment that makes these changes in the recipe, each with seeds 0 to n_seeds - 1."""
-    settings = [RECIPE | change | {"seed": seed} for seed in range(n_seeds) for change in changes]
-    short = [setting | {"updates": 5} for setting in settings[: len(changes)]]
-    return Experiment(f"05_beating_the_clock_{name}", run, settings, short)
+def _grid(name: str, changes: Sequence[Row], n_seeds: int) -> Experiment:
+    settings = seeded([RECIPE | change for change in changes], n_seeds, seed_by_seed=True)
+    return grid(f"05_beating_the_clock_{name}", run, settings, {"updates": 5}, n_short=len(changes))
 
 
 # The prior's price of a step is beta ln(1 / (1 - lambda_p)), and an undecided place costs ln(2) / places: from 8 places
@@ -221,14 +214,13 @@ LENGTHS: list[Row] = [
 SIX = LENGTHS[1]
 PRICES: list[Row] = [{"lambda_p": 0.4}, {"lambda_p": 0.6}, {"beta": 0.01}, {"beta": 0.1}, {"noise": 0.0}]
 MIXED: Row = {"lines": "lesson 05", "places": 16, "N": 20}
-LOCAL_MIXED: Row = {"N": 24, "lambda_p": 0.4, "beta": 0.01, "updates": 1000, "head": "travelling"}
+MIXED_PRICES = [MIXED | {"beta": 0.01, "updates": 1000}, MIXED | {"beta": 0.02, "updates": 2000}]
+LOCAL_MIXED = MIXED | {"N": 24, "lambda_p": 0.4, "beta": 0.01, "updates": 1000, "head": "travelling"}
 EXPERIMENTS = {
-    "lengths": experiment("lengths", LENGTHS, 20),
-    "high_price": experiment("high_price", [length | {"beta": 0.03} for length in LENGTHS[3:]], 4),
-    "price": experiment("price", [SIX | change for change in PRICES], 20),
-    "local_head": experiment("local_head", [length | {"head": "travelling"} for length in LENGTHS[:3]], 20),
-    "lines": experiment(
-        "lines", [MIXED | {"beta": 0.01, "updates": 1000}, MIXED | {"beta": 0.02, "updates": 2000}], 20
-    ),
-    "local_head_lines": experiment("local_head_lines", [MIXED | LOCAL_MIXED], 10),
+    "lengths": _grid("lengths", LENGTHS, 20),
+    "high_price": _grid("high_price", [length | {"beta": 0.03} for length in LENGTHS[3:]], 4),
+    "price": _grid("price", [SIX | change for change in PRICES], 20),
+    "local_head": _grid("local_head", [length | {"head": "travelling"} for length in LENGTHS[:3]], 20),
+    "lines": _grid("lines", MIXED_PRICES, 20),
+    "local_head_lines": _grid("local_head_lines", [LOCAL_MIXED], 10),
 }

@@ -1,5 +1,6 @@
 """The experiments of lesson 05: networks that think along a line of places, how they are trained and measured."""
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -8,9 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
 
-from ponder_course.common.measures import same_for_all, score
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.measures import correlation, mean, same_for_all, score
+from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
+from ponder_course.common.training import fit
 from ponder_utils import rules
 from ponder_utils.evaluation import binary_correct, preserve_modes
 from ponder_utils.halting import PonderOutput, expected_steps
@@ -18,13 +20,10 @@ from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks.lines import AdditionTask, LineParityTask
-from ponder_utils.training import cool_down, train
 
 # A network's setting; an experiment says what it changes. Trained on lines of 16 places.
-RECIPE: Row = {
-    "task": "parity", "N": 20, "lambda_p": 0.4, "beta": 0.01, "direction": "p||p_G", "vote": "least", "residual": False,
-    "noise": 0.1, "updates": 1000, "lr": 5e-3,
-}  # fmt: skip
+RECIPE: Row = {"task": "parity", "N": 20, "lambda_p": 0.4, "beta": 0.01, "direction": "p||p_G", "vote": "least"}
+RECIPE |= {"residual": False, "noise": 0.1, "updates": 1000, "lr": 5e-3}
 N_PLACES, CHANNELS, BATCH = 16, 32, 64
 TASKS: dict[str, Callable[[int], Any]] = {
     "parity": LineParityTask,
@@ -50,22 +49,13 @@ def whole_lines_right(y_hat: Tensor, y: Tensor) -> Tensor:
     return binary_correct(y_hat, y).all(-1)
 
 
-def learn(
-    *, task: str, N: int, lambda_p: float, beta: float, direction: str, vote: str, residual: bool, noise: float,
-    updates: int, lr: float, seed: int,
-) -> PonderNet:  # fmt: skip
+def learn(*, task: str, N: int, lambda_p: float, beta: float, direction: str, **setting: Any) -> PonderNet:
     """Train a network of a `RECIPE`."""
-    torch.manual_seed(seed)
-    model = PonderNet(LocalStep(2, CHANNELS, vote=vote, residual=residual, noise=noise), N)
-    loss_fn = PonderLoss(mean_over_places, lambda_p, beta, direction=direction)
-    return trained(model, loss_fn, TASKS[task](N_PLACES), updates, lr, seed)
-
-
-def trained(model: PonderNet, loss_fn: PonderLoss, task: Any, updates: int, lr: float, seed: int) -> PonderNet:
-    """Train a network on batches of a task, with a learning rate that cools down, and return it."""
-    train(model, loss_fn, lambda generator: task.batch(BATCH, generator), updates, lr=lr, schedule=cool_down(updates),
-          seed=seed, log_every=updates, progress=False)  # fmt: skip
-    return model.eval()
+    torch.manual_seed(setting["seed"])
+    step = {name: setting.pop(name) for name in ("vote", "residual", "noise")}
+    model = PonderNet(LocalStep(2, CHANNELS, **step), N)
+    loss = PonderLoss(mean_over_places, lambda_p, beta, direction=direction)
+    return fit(model, loss, partial(TASKS[task](N_PLACES).batch, BATCH), **setting)[0]
 
 
 def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -99,13 +89,16 @@ def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) ->
     for name, rule in RULES.items():
         halting[name] = one_hot(rules.halting_steps(output, rule) - 1, N).T.float()
     steps, lambda_n = expected_steps(output.log_p), output.halt_logits.sigmoid()[:-1]  # the last has no influence
-    groups = [steps[need == n] for n in range(1, int(need.max()) + 1)]  # steps of lines that need 1, 2, ...
+    groups = [steps[need == n] for n in range(1, int(need.max()) + 1)]  # of lines that need 1, 2, ...
+    needs = {"all": task.needed_steps(x)}
+    if isinstance(task, AdditionTask):  # also if the first guess is no carry, or a carry
+        needs |= {"carries": task.needed_steps(x, guess=0), "no carries": task.needed_steps(x, guess=1)}
     return {
         "rules": {name: under_rule(p, right, early) for name, p in halting.items()},
         "by_step": right.mean(1).tolist(),  # if every line stops at step n
         "by_need": [group.mean().item() if len(group) else None for group in groups],
-        "corr": correlations(steps, task, x),
-        "need": need.float().mean().item(),
+        "corr": {name: correlation(steps, by_place.amax(1), math.nan) for name, by_place in needs.items()},
+        "need": mean(need),
         "waiting": lambda_n[early[:-1]].mean().item(),  # before the needed step
         "ready": lambda_n[~early[:-1]].mean().item(),  # and from there on
     }
@@ -116,15 +109,6 @@ def under_rule(p: Tensor, right: Tensor, early: Tensor) -> dict[str, float]:
     n = torch.arange(1, len(p) + 1, device=p.device)[:, None]
     by_line = {"right": p * right, "steps": n * p, "before": p * early}
     return {name: values.sum(0).mean().item() for name, values in by_line.items()}
-
-
-def correlations(steps: Tensor, task: Any, x: Tensor) -> dict[str, float]:
-    """Return the correlation of steps and need; of sums, also if the first guess is no carry, or a carry."""
-    needs = {"all": task.needed_steps(x)}
-    if isinstance(task, AdditionTask):
-        needs |= {"carries": task.needed_steps(x, guess=0), "no carries": task.needed_steps(x, guess=1)}
-    pairs = {name: torch.stack([steps, by_place.amax(1)]) for name, by_place in needs.items()}
-    return {name: torch.corrcoef(pair)[0, 1].item() for name, pair in pairs.items()}
 
 
 def run(**setting: Any) -> Row:
@@ -140,12 +124,6 @@ def run(**setting: Any) -> Row:
     return rounded(result)
 
 
-def experiment(name: str, changes: Sequence[tuple[Row, int]]) -> Experiment:
-    """Return the experiment that makes these changes in the recipe, each for so many seeds."""
-    settings = [RECIPE | change | {"seed": seed} for change, n_seeds in changes for seed in range(n_seeds)]
-    return Experiment(f"05_light_cone_{name}", run, settings, short=[settings[0] | {"updates": 20}])
-
-
 CARRIES: Row = {"task": "addition, long carries", "beta": 0.03}
 UNIFORM = CARRIES | {"task": "addition"}
 CHANGES: dict[str, list[tuple[Row, int]]] = {
@@ -158,7 +136,10 @@ CHANGES: dict[str, list[tuple[Row, int]]] = {
     "beta": [({"beta": 0.001}, 5), ({"beta": 0.1}, 5)],
     "reversed": [({"direction": "p_G||p", "lambda_p": lambda_p}, 5) for lambda_p in (0.2, 0.4, 0.8)],
 }
-EXPERIMENTS = {name: experiment(name, changes) for name, changes in CHANGES.items()}
+EXPERIMENTS = {}
+for name, changes in CHANGES.items():
+    settings = [setting for change, n_seeds in changes for setting in seeded([RECIPE | change], n_seeds)]
+    EXPERIMENTS[name] = grid(f"05_light_cone_{name}", run, settings, {"updates": 20})
 
 
 def measured(rows: Sequence[Row], where: str = "tests") -> list[dict[int, Row]]:

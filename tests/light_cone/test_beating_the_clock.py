@@ -9,7 +9,6 @@ from torch import nn
 from ponder_course.light_cone.beating_the_clock import (
     EXPERIMENTS,
     LINES,
-    RECIPE,
     TravellingVote,
     beside_the_clock,
     first_bit_turned,
@@ -170,11 +169,8 @@ def test_the_recipe_is_lesson_05s_where_it_is_not_changed():
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_the_experiments_run_and_differ_in_their_settings(name):
-    experiment = EXPERIMENTS[name]
-    assert len({str(sorted(setting.items())) for setting in experiment.settings}) == len(experiment.settings)
-    assert all(setting.keys() == RECIPE.keys() | {"seed"} for setting in experiment.settings)
-    setting = experiment.short[0] | {"places": 4, "N": 5, "updates": 2}
+def test_a_run_of_each_experiment(name):
+    setting = EXPERIMENTS[name].short[0] | {"places": 4, "N": 5, "updates": 2}
     result = run(**setting)
     assert list(result["tests"]) == ["4", "8"]
     assert ("votes" in result) == (setting["head"] == "shared")
