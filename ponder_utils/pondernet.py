@@ -164,7 +164,7 @@ def think(
             kept += states
         if n == 0:
             y_hat, halt_logits = new_y_hat, new_logits
-            stop, parameters = rules.prepare(rule, parameters, halt_logits[0], max_steps, generator)
+            stop, parameters = rules.resolve_rule(rule, parameters, halt_logits[0], max_steps, generator)
             answer, log_p_halt = torch.zeros_like(y_hat[0]), torch.zeros_like(at_least_float32(halt_logits[0]))
             steps = torch.zeros_like(halt_logits[0], dtype=torch.int64)
         else:
@@ -172,7 +172,7 @@ def think(
         n += stride
         computed.index_fill_(0, rows, n)
         so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == max_steps))
-        halt_at = rules.ask(stop, so_far, parameters, max_steps)
+        halt_at = rules.apply_rule(stop, so_far, parameters, max_steps)
         everywhere = (halt_at[:, None] > 0).flatten(1).all(1)
         halted = everywhere.nonzero().squeeze(1)
         if len(halted) == 0:
