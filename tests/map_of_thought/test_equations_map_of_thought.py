@@ -4,9 +4,9 @@ from equations import check_wrong_signs
 
 FAULTS = {
     1: [
-        ("h = torch.tanh(self.from_h(h) + from_x)", "h = torch.tanh(self.from_h(h) - from_x)"),
-        ("h = h * is_open  # no", "h = -h * is_open  # no"),
-        ("h = h * is_open  # no", "pass  # no"),
+        ("h = torch.tanh(self.from_h(h) + z)", "h = torch.tanh(self.from_h(h) - z)"),
+        ("return h * is_open, is_open  # no", "return -h * is_open, is_open  # no"),
+        ("return h * is_open, is_open  # no", "return h, is_open  # no"),
     ],
     2: [
         ("return ponder_loss(output.at(asked), y[asked])", "return ponder_loss(output.at(asked), 1 - y[asked])"),
