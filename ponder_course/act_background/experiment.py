@@ -14,7 +14,7 @@ from ponder_course.act_background.measurements import act, cross_entropy, inputs
 from ponder_course.common.runs import Experiment, rounded
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT, ACTOutput
-from ponder_utils.cells import RNNCell, start_cell
+from ponder_utils.cells import RNNCell, encode_input
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.losses import ACTLoss
 from ponder_utils.states import hidden_state
@@ -146,7 +146,7 @@ def whose_answer(model: ACT, x: Tensor, y: Tensor) -> Row:
     state, last = None, torch.zeros(len(x), dtype=torch.bool, device=x.device)
     for n in range(1, int(N.max()) + 1):
         flagged = nn.functional.pad(x, (0, 1), value=float(n == 1))
-        state = model.cell(start_cell(model.cell, flagged), state)
+        state = model.cell(encode_input(model.cell, flagged), state)
         correct = binary_correct(model.output(hidden_state(state))[:, 0], y)
         halts, goes_on = n == N, n < N
         last = torch.where(halts, correct, last)

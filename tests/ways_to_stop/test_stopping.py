@@ -342,7 +342,7 @@ def test_a_teachers_errors_are_not_held_against_who_is_right(monkeypatch):
 
 
 def test_lines_without_an_answer_are_not_graded_but_their_steps_count(monkeypatch):
-    class Guess(Right):
+    class Guess(Step):
         """Answers what has no answer otherwise, and later."""
 
         def encode(self, x):
