@@ -17,6 +17,7 @@ from ponder_utils._check import check_choice, check_int, check_mask, check_real
 
 REPAIRS = ("renormalise", "remainder")
 DIRECTIONS = ("p||p_G", "p_G||p")
+Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
 
 # The largest float32 below 1. At 1 the prior forbids a second step, and KL(p || p_G) is infinite.
 LARGEST_LAMBDA_P = 1 - 2**-24
@@ -86,16 +87,16 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
     mass (1 - lambda_p)^N (Sec. 2.3): "renormalise" divides by what is left, "remainder" gives the lost mass to step N.
     TypeError or ValueError if an argument is not as above.
     """
+    check_choice("repair", repair, REPAIRS)
     lambda_p = min(check_real("lambda_p", lambda_p, 0, 1, open_low=True), LARGEST_LAMBDA_P)
     log_survival = torch.arange(check_int("max_steps", max_steps, 1), dtype=torch.float64) * math.log1p(-lambda_p)
-    check_choice("repair", repair, REPAIRS)
     log_prior = math.log(lambda_p) + log_survival
     if repair == "renormalise":
         return log_prior.log_softmax(0)
     return torch.cat([log_prior[:-1], log_survival[-1:]])
 
 
-def make_log_prior(prior: float | str | Tensor, max_steps: int, repair: str = "renormalise") -> Tensor:
+def make_log_prior(prior: Prior, max_steps: int, repair: str = "renormalise") -> Tensor:
     """Return log p_G(n), n = 1..N, of any prior: [N], float64, with N = max_steps >= 1.
 
     prior: a number is lambda_p, and p_G geometric (see `geometric_log_prior`, also for `repair`). "uniform" favours no
@@ -103,14 +104,15 @@ def make_log_prior(prior: float | str | Tensor, max_steps: int, repair: str = "r
     p_G(n) themselves, which must be above 0 and sum to 1.
     TypeError or ValueError if an argument is not as above.
     """
+    check_int("max_steps", max_steps, 1)
     check_choice("repair", repair, REPAIRS)
     if isinstance(prior, str):
         check_choice("prior", prior, ("uniform",))
-        return torch.full((check_int("max_steps", max_steps, 1),), -math.log(max_steps), dtype=torch.float64)
+        return torch.full((max_steps,), -math.log(max_steps), dtype=torch.float64)
     if not isinstance(prior, Tensor):
         return geometric_log_prior(check_real("prior", prior, 0, 1, open_low=True), max_steps, repair)
     p_G = prior.detach().cpu().double()  # in the CPU's memory, since not every device has float64
-    if p_G.shape != (check_int("max_steps", max_steps, 1),):
+    if p_G.shape != (max_steps,):
         raise ValueError(f"prior must have one value per step, shape [{max_steps}]; got {list(p_G.shape)}")
     if not (p_G > 0).all() or abs(p_G.sum().item() - 1) > 1e-4:
         raise ValueError(f"prior must be above 0 at each step, and sum to 1; got {p_G.tolist()}, sum {p_G.sum():.6g}")

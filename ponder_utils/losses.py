@@ -3,11 +3,12 @@
 A criterion is (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. ValueError if it
 returns anything else, or there is not one target for each answer.
 
-Every loss takes a mask, bool in the shape of a step's halting logits (of `steps` for ACT): true where an answer is
-asked for. What stands elsewhere, in answers and targets alike, is never read. TypeError if it is not bool, ValueError
-if it has another shape or is true nowhere.
+Every loss takes a mask, bool in the shape of a step's halting logits (of `steps` for ACT), true at the answers that
+count. What stands elsewhere, in answers and targets alike, is never read. TypeError if it is not bool, ValueError if it
+has another shape or is true nowhere.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,31 +17,24 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_bool, check_choice, check_mask, check_real, check_targets, check_type
 from ponder_utils.act import ACTOutput
-from ponder_utils.halting import DIRECTIONS, PonderOutput, kl_divergence, make_log_prior
+from ponder_utils.halting import DIRECTIONS, PonderOutput, Prior, at_least_float32, kl_divergence, make_log_prior
 
 Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -> one loss per sample, [n]
 
 
-def asked(output: PonderOutput, y: Tensor, mask: Tensor | None) -> tuple[PonderOutput, Tensor]:
+def apply_mask(output: PonderOutput, y: Tensor, mask: Tensor | None) -> tuple[PonderOutput, Tensor]:
     """Return the output and the targets where the mask is true, each a sample of its own; all if there is no mask."""
-    output, batch = asked_output(output, mask), output.y_hat.shape[1:2]
-    if mask is None:
-        check_targets(y, batch)
-        return output, y
-    check_targets(y, mask.shape, "value of mask")
-    return output, y[mask]
-
-
-def asked_output(output: PonderOutput, mask: Tensor | None) -> PonderOutput:
-    """Return the output where the mask is true, if there is one, and something is asked."""
     check_type("output", output, PonderOutput)
-    output = output if mask is None else output.at(mask)
-    check_not_empty(output.log_p)
-    return output
+    if mask is None:
+        check_targets(y, output.y_hat.shape[1:2])
+        return output, y
+    chosen = output.at(mask)
+    check_targets(y, mask.shape, "value of mask")
+    return chosen, y[mask]
 
 
 def check_not_empty(answers: Tensor) -> None:
-    """Raise a ValueError if there are none, of which the mean would be NaN. A compiled loss does not count them."""
+    """Raise a ValueError if there are none, since their mean would be NaN. A compiled loss does not count them."""
     if not torch.compiler.is_compiling() and answers.numel() == 0:
         raise ValueError("a loss needs an answer; got an empty batch, or a mask that is true nowhere")
 
@@ -62,18 +56,18 @@ class CriterionLoss(nn.Module):
     def losses(self, y_hat: Tensor, y: Tensor) -> Tensor:
         """Return the loss of each answer: y_hat and y [N, batch, ...] -> [N, batch]."""
         n_steps, batch_size = y_hat.shape[:2]
-        answer, target = y_hat.shape[2:], y.shape[2:]
-        if answer != target and answer.numel() == target.numel():
-            came = f"{list(target)} and answers {list(answer)}"
-            raise ValueError(f"a target y must have the shape of an answer, or they would be broadcast; got {came}")
+        answer, target = list(y_hat.shape[2:]), list(y.shape[2:])
+        if answer != target and math.prod(answer) == math.prod(target):
+            wanted = f"the shape of an answer, {answer}, or they would be broadcast"
+            raise ValueError(f"a target y must have {wanted}; got {target}")
         loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
         if not isinstance(loss, Tensor) or loss.shape != (n_steps * batch_size,):
+            wanted = f"shape [{n_steps * batch_size}] for {n_steps} steps of {batch_size} samples"
             came = f"shape {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
-            raise ValueError(
-                f"criterion must return one loss per answer, shape [{n_steps * batch_size}] for {n_steps} steps of "
-                f"{batch_size} samples; got {came}. From a mean over them no network can learn to "
-                'ponder per input. Use reduction="none", and reduce all dimensions but the first.'
-            )
+            reason = "From a mean over them no network can learn to ponder per input"
+            advice = 'Use reduction="none", and reduce all dimensions but the first.'
+            raise ValueError(f"criterion must return one loss per answer, {wanted}; got {came}. {reason}. {advice}")
+        check_not_empty(loss)
         return loss.view(n_steps, batch_size)
 
 
@@ -82,7 +76,7 @@ class ReconstructionLoss(CriterionLoss):
 
     def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> Tensor:
         """y: [batch, ...] -> scalar, in the unit of the criterion."""
-        output, y = asked(output, y, mask)
+        output, y = apply_mask(output, y, mask)
         if output.log_p.ndim != 2:
             came = f"{list(output.log_p.shape)}; where each place halts, give mask, bool [batch, *places]"
             raise ValueError(f"output must have one halting distribution per sample, [N, batch]; got {came}")
@@ -93,19 +87,30 @@ class RegularizationLoss(nn.Module):
     """KL divergence between the halting distribution and its prior, averaged over the batch.
 
     For prior and repair see `make_log_prior`, whose max_steps is the N of the output; for direction `kl_divergence`.
+    A prior that is a tensor is kept as `log_prior`, a buffer, in float64 if it is, else in float32.
     """
 
-    def __init__(self, prior: float | str | Tensor, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
+    log_prior: Tensor
+
+    def __init__(self, prior: Prior, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
         super().__init__()
-        make_log_prior(prior, len(prior) if isinstance(prior, Tensor) and prior.ndim else 1, repair)  # is it one?
-        self.prior = prior
+        n_steps = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
+        log_prior = make_log_prior(prior, n_steps, repair)
+        if isinstance(prior, Tensor):
+            log_prior = log_prior.to(at_least_float32(prior).dtype).to(prior.device)
+            self.register_buffer("log_prior", log_prior, persistent=False)
+        self.prior = None if isinstance(prior, Tensor) else prior
         self.repair = repair
         self.direction = check_choice("direction", direction, DIRECTIONS)
 
     def forward(self, output: PonderOutput, mask: Tensor | None = None) -> Tensor:
         """Return a scalar, in nats. ValueError if the prior is a tensor of another length than N."""
-        log_p = asked_output(output, mask).log_p
-        log_prior = make_log_prior(self.prior, len(log_p), self.repair)
+        check_type("output", output, PonderOutput)
+        log_p = output.log_p if mask is None else output.at(mask).log_p
+        check_not_empty(log_p)
+        log_prior = self.log_prior if self.prior is None else make_log_prior(self.prior, len(log_p), self.repair)
+        if len(log_prior) != len(log_p):
+            raise ValueError(f"prior must have one value per step, shape [{len(log_p)}]; got {list(log_prior.shape)}")
         return kl_divergence(log_p, log_prior, self.direction).mean()
 
 
@@ -121,9 +126,14 @@ class PonderLoss(nn.Module):
     """ReconstructionLoss + beta * RegularizationLoss, beta >= 0 (0.01 in the paper's parity experiments)."""
 
     def __init__(
-        self, criterion: Criterion, prior: float | str | Tensor, beta: float = 0.01, *,
-        repair: str = "renormalise", direction: str = "p||p_G",
-    ) -> None:  # fmt: skip
+        self,
+        criterion: Criterion,
+        prior: Prior,
+        beta: float = 0.01,
+        *,
+        repair: str = "renormalise",
+        direction: str = "p||p_G",
+    ) -> None:
         super().__init__()
         self.beta = check_real("beta", beta, 0, open_low=False)
         self.reconstruction = ReconstructionLoss(criterion)
@@ -131,7 +141,7 @@ class PonderLoss(nn.Module):
 
     def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> LossTerms:
         """y: [batch, ...] -> three scalars."""
-        output, y = asked(output, y, mask)
+        output, y = apply_mask(output, y, mask)
         reconstruction = self.reconstruction(output, y)
         regularization = self.regularization(output)
         return LossTerms(reconstruction + self.beta * regularization, reconstruction, regularization)
@@ -146,7 +156,7 @@ class FixedDepthLoss(CriterionLoss):
 
     def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> LossTerms:
         """y: [batch, ...] -> three scalars; there is no regularization."""
-        output, y = asked(output, y, mask)
+        output, y = apply_mask(output, y, mask)
         y_hat = output.y_hat if self.every_step else output.y_hat[-1:]
         loss = self.loss_by_step(y_hat, y).mean()
         return LossTerms(loss, loss, torch.zeros_like(loss))
@@ -180,13 +190,19 @@ class ACTLoss(CriterionLoss):
         check_targets(y, check_type("output", output, ACTOutput).y_hat.shape[:2], "time step and sample")
         cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
         if mask is None:
-            check_not_empty(output.steps)
             reconstruction = self.losses(output.y_hat, y).sum(0).mean()
             cost = cost_by_time.sum(0).mean()
         else:
-            check_not_empty(output.steps[check_mask("mask", mask, output.steps.shape)])
-            check_targets(y, mask.shape, "value of mask")
+            check_targets(y, check_mask("mask", mask, output.steps.shape).shape, "value of mask")
             n_samples = mask.any(0).sum()
             reconstruction = self.losses(output.y_hat[mask][None], y[mask][None]).sum() / n_samples
             cost = cost_by_time[mask].sum() / n_samples
         return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)
+
+
+asked = apply_mask  # TODO lead: remove
+
+
+def asked_output(output: PonderOutput, mask: Tensor | None) -> PonderOutput:  # TODO lead: remove
+    """Return the output where the mask is true."""
+    return output if mask is None else output.at(mask)

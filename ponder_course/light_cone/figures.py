@@ -10,61 +10,74 @@ from statistics import mean, median
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
-from torch import Tensor
+from torch import Generator, Tensor
 
 from ponder_course.common import style, verdicts
-from ponder_course.common.measures import best_halting
+from ponder_course.common.measures import best_halting, same_for_all
 from ponder_course.common.store import Row
-from ponder_course.common.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    MARKERS,
-    ORANGE,
-    PURPLE,
-    SKY,
-    Line,
-    Points,
-    legend,
-    marks,
-    panels,
-    slide,
-    step_axis,
-)
+from ponder_course.common.style import Line, Points
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import experiment
 from ponder_utils.local import light_cone
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 
+Grid = Sequence[Line]  # [steps, places]
+Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
+PALE = ListedColormap(["#EEF4F8", style.SKY])
+NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", style.ORANGE])
 
-@slide
+
+def steps_down(ax: Axes, grid: Grid | Tensor, **colours: Any) -> None:
+    """Draw a grid [steps, places], the first step on top; colours as for `Axes.imshow`."""
+    steps, places = np.shape(grid)
+    extent = (0.5, places + 0.5, steps + 0.5, 0.5)
+    ax.imshow(np.asarray(grid, float), extent=extent, aspect="auto", interpolation="nearest", **colours)
+    ax.set(xlabel="place")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
+    ax.grid(visible=False)
+
+
+def _stairs(ax: Axes, needed: Line | Tensor, label: str) -> None:
+    """Draw as a staircase the step that each place needs, above its row."""
+    edges = np.repeat(np.arange(len(needed) + 1), 2)[1:-1] + 0.5
+    ax.plot(edges, np.repeat(np.asarray(needed, float), 2) - 0.5, color=style.LIMIT, linewidth=2.4, label=label)
+
+
+def write_above(ax: Axes, digits: Line, up: float = 4, **font: Any) -> None:
+    """Write a digit above each place of a panel, so many points above its edge."""
+    for place, digit in enumerate(digits, start=1):
+        ax.annotate(f"{digit:.0f}", (place, 0.5), (0, up), textcoords="offset points", ha="center", **font)
+
+
+@style.slide
 def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Points]) -> Figure:
     """Draw steps above L against the prior's lambda_p: lines of theory, at most two, and a mark for every run.
 
     Runs have the colour of PonderNet, or as in lesson 02 that of the reversed divergence where their label says so.
     Names stand at the lines, and inwards of the highest mark; those of more than two groups in a legend.
     """
-    figure, (ax,) = panels(1, width=7.4, height=4.4)
+    figure, (ax,) = style.panels(1, width=7.4, height=4.4)
     for which, (label, line) in enumerate(theory.items()):
-        ax.plot(lambda_ps, line, color=BLACK, linewidth=1.8, linestyle=("-", ":")[which], label=label)
+        ax.plot(lambda_ps, line, color=style.BLACK, linewidth=1.8, linestyle=("-", ":")[which], label=label)
         if len(runs) <= 2:  # the second line bends below the first
             ax.text(lambda_ps[0] + 0.01 * (1 - which), (1.0, 0.25)[which] * line[0], label, va="center")
     for which, (label, points) in enumerate(runs.items()):
         x, y = np.reshape(points, (-1, 2)).T
-        colour, beside = PURPLE if "reversed" in label else GREEN, 0.008 * (which - (len(runs) - 1) / 2)
-        looks: dict[str, Any] = {"marker": MARKERS[which], "facecolor": "none", "edgecolor": colour, "label": label}
-        ax.scatter(x + beside, y, s=44, zorder=3, **looks)
+        x = x + 0.008 * (which - (len(runs) - 1) / 2)
+        colour = style.PURPLE if "reversed" in label else style.GREEN
+        looks: dict[str, Any] = {"marker": style.MARKERS[which], "facecolor": "none", "edgecolor": colour}
+        ax.scatter(x, y, s=44, zorder=3, label=label, **looks)
         if len(runs) <= 2 and len(y):
-            top, inwards = y.argmax(), -1 if x[y.argmax()] > np.mean(lambda_ps) else 1
-            side = "left" if inwards > 0 else "right"
-            ax.text(x[top] + beside + 0.015 * inwards, y[top], label, ha=side, va="center", color=colour)
+            top = y.argmax()
+            away, side = (-0.015, "right") if x[top] > np.mean(lambda_ps) else (0.015, "left")
+            ax.text(x[top] + away, y[top], label, ha=side, va="center", color=colour)
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
     if len(runs) > 2:
         ax.legend()
@@ -74,10 +87,10 @@ def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[s
 def steps_above(rows: Sequence[Row], reversed_rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
     """Return (lambda_p, mean steps above L on 16 places) of stored runs: of those with N = 20, and of all reversed."""
     kinds = {"a network": [row for row in rows if row["N"] == 20], "reversed divergence": reversed_rows}
-    return {
-        kind: [(row["lambda_p"], experiment.lateness(row["tests"]["16"])) for row in rows_of]
-        for kind, rows_of in kinds.items()
-    }
+    found = {}
+    for kind, rows_of in kinds.items():
+        found[kind] = [(row["lambda_p"], experiment.lateness(row["tests"]["16"])) for row in rows_of]
+    return found
 
 
 def steps_above_in_theory(
@@ -88,8 +101,7 @@ def steps_above_in_theory(
     steps_in_theory: (lambda_p, L, N) -> mean steps; otherwise: the lambda_p where no network is stored.
     """
     lambda_ps = sorted({lambda_p for lambda_p, _ in above["a network"]}) or [otherwise]
-    task = LineParityTask(16)
-    needs = task.needed_steps(experiment.fresh(task)[0]).amax(1).tolist()
+    needs = LineParityTask.needed_steps(experiment.fresh(LineParityTask(16))[0]).amax(1).tolist()
     cut_off = [mean(steps_in_theory(lambda_p, L, 20) - L for L in needs) for lambda_p in lambda_ps]
     by_equation = [(1 - lambda_p) / lambda_p for lambda_p in lambda_ps]
     return lambda_ps, {"equation 2": by_equation, "dotted: the same,\ncut off at N = 20": cut_off}
@@ -112,44 +124,35 @@ def how_close_to_theory(ratios: Mapping[float, float]) -> str:
 class Votes(NamedTuple):
     """How the places of one line vote on halting."""
 
-    no: Sequence[Line]  # [steps, places]: 1 for a veto, 0 for none, or in between
+    no: Grid  # 1 for a veto, 0 for none, or in between
     bits: Sequence[int]  # [places]
     halts: int  # the step
     need: int  # L
     title: str
 
 
-NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", ORANGE])
-
-
-@slide
+@style.slide
 def who_votes_no(lines: Sequence[Votes]) -> Figure:
     """Draw who votes no at each step, a panel for each line of as many places, its bits above it."""
-    places = len(lines[0].bits)
-    figure, axes = panels(len(lines), width=min(4.6, 1.6 + 0.3 * places), height=3.9, sharey=True)
+    width = min(4.6, 1.6 + 0.3 * len(lines[0].bits))
+    figure, axes = style.panels(len(lines), width=width, height=3.9, sharey=True)
     for ax, line in zip(axes, lines, strict=True):
-        steps = len(line.no)
-        ax.imshow(line.no, extent=(0.5, places + 0.5, steps + 0.5, 0.5), aspect="auto", cmap=NO, vmin=0, vmax=1)
-        ax.axhline(line.need - 0.5, color=BLACK, linewidth=2.4, label="$L$: the news is everywhere")
-        ax.axhline(line.halts - 0.5, color=BLUE, linewidth=3, linestyle="--", label="the line halts")
-        for place, bit in enumerate(line.bits, start=1):
-            ax.annotate(f"{bit}", (place, 0.5), (0, 4), textcoords="offset points", ha="center", fontsize=11)
+        steps_down(ax, line.no, cmap=NO, vmin=0, vmax=1)
+        ax.axhline(line.need - 0.5, color=style.BLACK, linewidth=2.4, label="$L$: the news is everywhere")
+        ax.axhline(line.halts - 0.5, color=style.BLUE, linewidth=3, linestyle="--", label="the line halts")
+        write_above(ax, line.bits, fontsize=11)
         ax.set_title(line.title, pad=22)
-        ax.set(xlabel="place")
-        ax.grid(visible=False)
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
     axes[0].set_ylabel("step $n$")
-    axes[0].fill_between([], [], color=ORANGE, label="votes no")
-    return legend(figure, columns=3)
+    axes[0].fill_between([], [], color=style.ORANGE, label="votes no")
+    return style.legend(figure, columns=3)
 
 
-def summary(rows: Sequence[Row], rule: str = "threshold") -> dict[str, str]:
+def summary(rows: Sequence[Row]) -> dict[str, str]:
     """Return a row of the evidence's tables: who has learnt and speaks by halting, and when these halt. rows: runs."""
-    learnt = [row for row in rows if clock.has_learnt(row, rule)]
-    speakers = [row for row in learnt if clock.speaks(row, rule)]
-    found = [clock.at_own_length(row)["rules"][rule] for row in speakers]
-    fixed = [max(clock.at_own_length(row)["by_step"][: row["places"] - 1]) for row in speakers]
+    learnt = [row for row in rows if clock.has_learnt(row)]
+    speakers = [clock.at_own_length(row) | {"L": row["places"]} for row in learnt if clock.speaks(row)]
+    found = [test["rules"]["threshold"] for test in speakers]
+    fixed = [max(test["by_step"][: test["L"] - 1]) for test in speakers]
     return {
         "networks": str(len(rows)),
         "have learnt": str(len(learnt)),
@@ -161,75 +164,36 @@ def summary(rows: Sequence[Row], rule: str = "threshold") -> dict[str, str]:
     }
 
 
-@slide
+@style.slide
 def fixed_and_by_itself(by_step: Sequence[Line], halted: Points, need: int) -> Figure:
     """Draw how many lines are right at each fixed step, a line for each run; a mark for each that halts by itself.
 
     by_step: [runs, N]; halted: (mean steps, fraction right) of each run; need: L, of all lines.
     """
-    figure, (ax,) = panels(1, width=7.4, height=4.4)
-    for i, line in enumerate(by_step):
-        n = step_axis(ax, len(line))
-        ax.plot(n, line, color=SKY, linewidth=1.2, alpha=0.8, label="stopped at a fixed step" if i == 0 else None)
-    marks(ax, halted, 4, 60, full=True, label="halted by itself (mean steps)", zorder=3)
-    ax.axvline(need, color=BLACK, linewidth=2, label=f"$L = {need}$")
-    ax.axvline(need / 2 + 1, color=BLACK, linewidth=1.4, linestyle=":", label="$L / 2 + 1$")
-    ax.set(xlabel="step $n$", ylabel="whole lines right", ylim=(0, 1.06))
-    return legend(figure, columns=2)
-
-
-Grid = Sequence[style.Line]  # [steps, places]
-
-
-ARRIVED = "light cone: news arrives"
-
-
-PALE = ListedColormap(["#EEF4F8", style.SKY])
-
-
-def _space_time(ax: Axes, grid: Grid, needed: style.Line, title: str, label: str, **colours: Any) -> None:
-    """Draw a grid, its steps from above, and as a staircase the step that each place needs."""
-    steps, places = np.shape(grid)
-    ax.imshow(np.asarray(grid, float), extent=(0.5, places + 0.5, steps + 0.5, 0.5), aspect="auto",
-              interpolation="nearest", **colours)  # fmt: skip
-    edges = np.repeat(np.arange(places + 1), 2)[1:-1] + 0.5
-    stairs = np.repeat(np.asarray(needed, float), 2) - 0.5
-    ax.plot(
-        edges,
-        stairs,
-        color=style.LIMIT,
-        linewidth=2.4,
-        label=label,
-    )
-    ax.set(title=title, xlabel="place", xlim=(0.5, places + 0.5), ylim=(steps + 0.5, 0.5))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
-    ax.grid(visible=False)
-
-
-@style.slide
-def draw_changes(differs: Sequence[Grid], cones: Sequence[style.Line], titles: Sequence[str]) -> Figure:
-    """Draw which answers change when one input is flipped, a panel for each flipped place.
-
-    differs: [panels, steps, places]; cones: when news of it can be at each place, [panels, places].
-    """
-    figure, axes = style.panels(len(differs), width=4.4 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
-    for ax, grid, cone, title in zip(axes, differs, cones, titles, strict=True):
-        _space_time(ax, grid, cone, title, ARRIVED, cmap=PALE, vmin=0, vmax=1)
-    axes[0].set_ylabel("step $n$")
-    axes[0].fill_between([], [], color=style.SKY, label="answer has changed")
+    figure, (ax,) = style.panels(1, width=7.4, height=4.4)
+    n = style.step_axis(ax, max(map(len, by_step), default=0))
+    style.lines(ax, list(n), by_step, "stopped at a fixed step", color=style.SKY, linewidth=1.2, alpha=0.8)
+    style.marks(ax, halted, 4, 60, full=True, label="halted by itself (mean steps)", zorder=3)
+    ax.axvline(need, color=style.BLACK, linewidth=2, label=f"$L = {need}$")
+    ax.axvline(need / 2 + 1, color=style.BLACK, linewidth=1.4, linestyle=":", label="$L / 2 + 1$")
+    ax.set(ylabel="whole lines right", ylim=(0, 1.06))
     return style.legend(figure, columns=2)
 
 
+@style.slide
 def news_of(differs: Sequence[Tensor], flipped: Sequence[int]) -> Figure:
-    """Draw with `draw_changes` which answers change when the bit at a place (from 0) is flipped.
+    """Draw which answers change when the bit at a place (from 0) is flipped, and when news of it can be at each place.
 
     differs: of each flipped place, [steps, places] of bool.
     """
-    cones = [[abs(i - place) + 1 for i in range(grid.shape[1])] for place, grid in zip(flipped, differs, strict=True)]
-    return draw_changes(
-        [grid.tolist() for grid in differs], cones, [f"bit {place + 1} is flipped" for place in flipped]
-    )
+    figure, axes = style.panels(len(differs), width=4.4 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
+    for ax, grid, place in zip(axes, differs, flipped, strict=True):
+        steps_down(ax, grid, cmap=PALE, vmin=0, vmax=1)
+        _stairs(ax, [abs(i - place) + 1 for i in range(grid.shape[1])], "light cone: news arrives")
+        ax.set(title=f"bit {place + 1} is flipped", ylim=(len(grid) + 0.5, 0.5))
+    axes[0].set_ylabel("step $n$")
+    axes[0].fill_between([], [], color=style.SKY, label="answer has changed")
+    return style.legend(figure, columns=2)
 
 
 def how_far_news_travels(differs: Sequence[Tensor], flipped: Sequence[int]) -> str:
@@ -238,45 +202,22 @@ def how_far_news_travels(differs: Sequence[Tensor], flipped: Sequence[int]) -> s
     for place, grid in zip(flipped, differs, strict=True):
         steps, places = grid.shape
         outside += int(grid[~light_cone((place,), (places,), steps)].sum())
-    return (
-        "News travels one place a step, never faster" if not outside else f"{outside} answers changed outside the cone"
-    )
+    return f"{outside} answers changed outside the cone" if outside else "News travels one place a step, never faster"
 
 
 class Thought(NamedTuple):
     """What a network answers along one line."""
 
-    answers: Grid  # [steps, places], from 0 to 1
-    right: Grid  # [steps, places] of bool
-    needed: style.Line  # [places]
+    answers: Grid | Tensor  # from 0 to 1
+    right: Grid | Tensor  # of bool
+    needed: Line | Tensor  # [places]
     halts: int  # the step
-    inputs: Grid  # [2, places], digits
+    inputs: Sequence[Line]  # two rows of digits, [2, places]
     title: str
 
 
-SURE = "light cone: now the place can be sure"
-
-
-def _print_above(ax: Axes, inputs: Grid, names: Sequence[str]) -> None:
-    """Write rows of digits above a panel, the first on top, with their names before them."""
-    for row, digits in enumerate(inputs):
-        offset = (0, 3 + 16 * (len(inputs) - 1 - row))
-        if names:
-            before = (-4, offset[1])
-            ax.annotate(names[row], (0.5, 0.5), before, textcoords="offset points", ha="right")
-        for place, digit in enumerate(digits, start=1):
-            ax.annotate(
-                f"{digit:.0f}",
-                (place, 0.5),
-                offset,
-                textcoords="offset points",
-                ha="center",
-                fontsize=14,
-            )
-
-
 @style.slide
-def draw_thoughts(shown: Sequence[Thought], names: Sequence[str]) -> Figure:
+def thoughts(shown: Sequence[Thought], names: tuple[str, str]) -> Figure:
     """Draw the answer of every place (1 is dark) at every step, wrong ones crossed, and halting.
 
     Inputs of lines of at most 24 places stand above, the names of both rows before the first.
@@ -286,51 +227,38 @@ def draw_thoughts(shown: Sequence[Thought], names: Sequence[str]) -> Figure:
     figure, axes = style.panels(len(shown), width=width, height=4.6, sharey=len(shown) > 1)
     for ax, thought in zip(axes, shown, strict=True):
         step, place = np.nonzero(~np.asarray(thought.right, bool))
-        size = 42 if len(thought.needed) < 40 else 10
-        ax.scatter(
-            place + 1,
-            step + 1,
-            marker="x",
-            s=size,
-            color=style.WRONG,
-            linewidth=1.7,
-            label="wrong answer",
-            path_effects=[withStroke(linewidth=3.4, foreground="white")],
-        )
-        colours: dict[str, Any] = {"cmap": "Blues", "vmin": -0.1, "vmax": 1.6}
-        _space_time(ax, thought.answers, thought.needed, thought.title, SURE, **colours)
-        ax.axhline(
-            thought.halts - 0.5,
-            color=style.GREEN,
-            linewidth=3.2,
-            linestyle="--",
-            label="the line halts",
-            path_effects=[withStroke(linewidth=6.4, foreground="white")],
-        )
-        if len(thought.needed) <= 24:
-            _print_above(ax, thought.inputs, names if ax is axes[0] else ())
-            ax.set_title(thought.title, pad=8 + 16 * len(thought.inputs))
+        cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 1.7, "label": "wrong answer"}
+        cross["path_effects"] = [withStroke(linewidth=3.4, foreground="white")]
+        ax.scatter(place + 1, step + 1, s=42 if len(thought.needed) < 40 else 10, **cross)
+        steps_down(ax, thought.answers, cmap="Blues", vmin=-0.1, vmax=1.6)
+        _stairs(ax, thought.needed, "light cone: now the place can be sure")
+        dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
+        dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]
+        ax.axhline(thought.halts - 0.5, **dashes)
+        ax.set(xlim=(0.5, len(thought.needed) + 0.5), ylim=(len(thought.answers) + 0.5, 0.5))
+        ax.set_title(thought.title, pad=40 if len(thought.needed) <= 24 else None)
+        for name, up, digits in zip(names, (19, 3), thought.inputs, strict=True):
+            if len(digits) <= 24 and ax is axes[0]:
+                ax.annotate(name, (0.5, 0.5), (-4, up), textcoords="offset points", ha="right")
+            if len(digits) <= 24:
+                write_above(ax, digits, up, fontsize=14)
     axes[0].set_ylabel("step $n$")
     return style.legend(figure, columns=3)
 
 
 def think(
-    model: PonderNet, task: Any, x: Tensor, titles: Sequence[str], cap: int, names: Sequence[str]
+    model: PonderNet, task: Any, x: Tensor, titles: Sequence[str], cap: int, names: tuple[str, str]
 ) -> tuple[Figure, list[int]]:
     """Draw what a network thinks of these lines, and return how late each halts after L."""
-    longer = PonderNet(model.step, cap)
     y, need = task.answers(x), task.needed_steps(x)
-    with torch.no_grad():
-        y_hat = longer(x).y_hat
-    halts = longer.predict(x, "threshold", q=0.2).steps.tolist()
+    y_hat = experiment.think(model, x, cap).y_hat
+    halts = model.predict(x, "threshold", q=0.2, max_steps=cap).steps.tolist()
     rows = min(cap, max(*halts, int(need.max())) + 3)
-    answers, ok = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) == (y > 0.5))[:rows].cpu()
-    thoughts = [
-        Thought(answers[:, i], ok[:, i], need[i].cpu(), halts[i], x[i].tolist(), title)
-        for i, title in enumerate(titles)
-    ]
-    late = [step - int(L) for step, L in zip(halts, need.amax(1), strict=True)]
-    return draw_thoughts(thoughts, names), late
+    answers, right = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) == (y > 0.5))[:rows].cpu()
+    shown = []
+    for i, title in enumerate(titles):
+        shown.append(Thought(answers[:, i], right[:, i], need[i].cpu(), halts[i], x[i].tolist(), title))
+    return thoughts(shown, names), [step - L for step, L in zip(halts, need.amax(1).tolist(), strict=True)]
 
 
 def in_words(late: Sequence[int]) -> str:
@@ -346,7 +274,7 @@ def in_words(late: Sequence[int]) -> str:
 def one_of_20_lines(model: PonderNet, line: int, places: int) -> Figure:
     """Draw what a network thinks of one of 20 random lines of so many places, in twice as many steps at most."""
     task, device = LineParityTask(places), next(model.parameters()).device
-    x = task.batch(20, torch.Generator(device).manual_seed(3))[0][[line]]
+    x = task.batch(20, Generator(device).manual_seed(3))[0][[line]]
     return think(model, task, x, [f"a line of {places} places"], 2 * places, ("bit", "reset"))[0]
 
 
@@ -362,41 +290,36 @@ def half_and_whole(model: PonderNet, task: LineParityTask, x: Tensor, cap: int) 
     return figure, in_words(late)
 
 
-# [needs]: the value at i is of lines that need i + 1, None or nan where there were none
-Run = Sequence[float | None]
-
-
-def _measured(run: Run) -> tuple[list[int], list[float]]:
+def _measured(run: Run) -> tuple[np.ndarray, np.ndarray]:
     """Return the needs that occurred among the lines, and what was measured there."""
-    pairs = [(L, value) for L, value in enumerate(run, 1) if value is not None and value == value]
-    return [L for L, _ in pairs], [value for _, value in pairs]
+    values = np.array(run, float)
+    there = np.flatnonzero(~np.isnan(values))
+    return there + 1, values[there]
 
 
 def _above(runs: Sequence[Run], beyond: int = 0) -> list[float]:
     """Return the steps above the need of every run, where more than `beyond` are needed."""
-    return [value - L for run in runs for L, value in zip(*_measured(run), strict=True) if beyond < L]
+    return [late for need, steps in map(_measured, runs) for late in (steps - need)[need > beyond]]
 
 
 def what_steps_say(runs: Sequence[Run], act: Sequence[Run], border: int) -> str:
     """Return in a sentence who thinks long enough beyond the border, from what is drawn."""
     if not runs:
         return "No PonderNet has learnt its lines yet"
-    longest = max(len(run) for run in runs)
+    longest = max(map(len, runs))
     late, act_late = _above(runs, border), _above(act, longest - 8)
-    holds = min(late) > -1 and np.mean(late) < 3
-    gives_up = bool(act_late) and np.mean(act_late) < -3
-    if holds and gives_up:
-        found = f"Trained on {border} places, PonderNet thinks long enough on {longest};"
-        return f"{found}\nACT, at this price, does not"
-    if holds:
-        return f"Trained on {border} places, PonderNet thinks just long enough on {longest}"
-    return f"Trained on {border} places, PonderNet misses what {longest} places need"
+    found = f"Trained on {border} places, PonderNet"
+    if min(late) <= -1 or mean(late) >= 3:
+        return f"{found} misses what {longest} places need"
+    if act_late and mean(act_late) < -3:
+        return f"{found} thinks long enough on {longest};\nACT, at this price, does not"
+    return f"{found} thinks just long enough on {longest}"
 
 
 @style.slide
-def draw_steps_against_need(
-    runs: Sequence[Run], act: Sequence[Run], live: int, border: int, failed: Sequence[Run] = (),
-) -> Figure:  # fmt: skip
+def steps_against_need(
+    runs: Sequence[Run], act: Sequence[Run], live: int, border: int, failed: Sequence[Run] = ()
+) -> Figure:
     """Draw steps against the steps that are needed, a curve for each run.
 
     The diagonal is the best clock, below it a fixed step's answer is a guess.
@@ -407,8 +330,7 @@ def draw_steps_against_need(
         border: the longest need in training.
     """
     figure, (ax,) = style.panels(1, width=9.2, height=5.4)
-    longest = max(len(run) for run in [*runs, *act, *failed])
-    n = np.arange(1, longest + 1)
+    longest = max(map(len, [*runs, *act, *failed]))
     for run in failed:
         ax.plot(*_measured(run), color=style.NOT_LEARNT, linewidth=1)
     for i, run in enumerate(runs):
@@ -416,26 +338,27 @@ def draw_steps_against_need(
         ax.plot(*_measured(run), color=style.GREEN, linewidth=width, alpha=alpha)
     for run in act:
         ax.plot(*_measured(run), color=style.ORANGE, linewidth=1.8, linestyle="--")
+    n = np.arange(1, longest + 1)
     ax.plot(n, n, color=style.LIMIT, linewidth=2.4)
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
+    right: dict[str, Any] = {"ha": "right"}
+    bold: dict[str, Any] = right | {"fontweight": "bold"}
     if runs:
-        ax.text(0.55 * longest, 0.66 * longest, f"PonderNet\n{np.mean(_above(runs)):+.1f} steps",
-                color=style.GREEN, ha="right", fontweight="bold")  # fmt: skip
+        late = f"PonderNet\n{mean(_above(runs)):+.1f} steps"
+        ax.text(0.55 * longest, 0.66 * longest, late, color=style.GREEN, **bold)
     elif failed:
-        ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
+        ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, **right)
     if act:
         steps = [_measured(run)[1][-longest // 4 :] for run in act]
-        took = verdicts.span([found[-1] for found in steps], ".0f")
-        ax.text(0.98 * longest, min(map(min, steps)) - 0.05 * longest,
-                f"ACT takes {took}\nof {longest} steps", color="#B87700",
-                ha="right", va="top", fontweight="bold")  # fmt: skip
-    ax.text(0.32 * longest, 0.23 * longest, "best clock: $L$ steps", rotation=45, va="center",
-            rotation_mode="anchor", transform_rotates_text=True)  # fmt: skip
+        took = f"ACT takes {verdicts.span([found[-1] for found in steps], '.0f')}\nof {longest} steps"
+        ax.text(0.98 * longest, min(map(min, steps)) - 0.05 * longest, took, color="#B87700", va="top", **bold)
+    along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
+    ax.text(0.32 * longest, 0.23 * longest, "best clock: $L$ steps", va="center", **along)
     guess = "at a fixed step here, the longest\nsegment's end can only guess"
     ax.text(0.72 * longest, 0.16 * longest, guess, ha="center")
     ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
-    ax.text(border, 1.03 * longest, "trained", ha="right", color="#666666")
-    ax.text(border + 1.2, 1.03 * longest, "never seen in training", color="#666666")
+    ax.text(border, 1.03 * longest, "trained", color=style.DARK_GREY, **right)
+    ax.text(border + 1.2, 1.03 * longest, "never seen in training", color=style.DARK_GREY)
     ax.set(xlabel="steps that the line needs, $L$", ylabel="steps that the network takes")
     ax.set(xlim=(1, longest), ylim=(0, longest * 1.12))
     return figure
@@ -445,41 +368,28 @@ class Bought(NamedTuple):
     """What halting buys in one test."""
 
     title: str
-    curves: Sequence[style.Line]  # [runs, N] right if all stop at step n
-    halting: style.Points  # (steps, right) of each run
-    limits: Mapping[str, tuple[style.Line, style.Line]]  # {label: (steps, right)}
+    curves: Sequence[Line]  # [runs, N] right if all stop at step n
+    halting: Points  # (steps, right) of each run
+    limits: Mapping[str, tuple[Line, Line]]  # "best clock" and "same step", at best: (steps, right); or none known
     end: float  # of the x axis
 
-    def same(self) -> list[float]:
-        """What each run gets right at the same step for all, at the mean steps of its halting."""
-        return [
-            float(np.interp(steps, range(1, len(curve) + 1), curve))
-            for curve, (steps, _) in zip(self.curves, self.halting, strict=False)
-        ]
+    def same(self) -> float:
+        """What runs get right at the same step for all, at the mean steps of their halting; the mean over runs."""
+        return mean(same_for_all(curve, steps) for curve, (steps, _) in zip(self.curves, self.halting, strict=True))
 
     def gain(self) -> float:
-        """Mean over the runs of what halting adds, in points of 100."""
-        return 100 * (np.mean([right for _, right in self.halting]) - np.mean(self.same()))
-
-
-SAME_AT_BEST = "best if all have the same step"
+        """What halting adds, in points of 100; the mean over runs."""
+        return 100 * (mean(right for _, right in self.halting) - self.same())
 
 
 def bought_on_lines(tests: Sequence[dict[int, Row]], places: int, rule: str) -> Bought:
     """Return what halting by a rule buys on lines of so many places. tests: of each network, as by `measured`."""
     probs = LineParityTask(places).best_probs(experiment.fresh(LineParityTask(places))[0], places)  # [steps, lines]
-    limits = {
-        "best clock": best_halting(probs),
-        SAME_AT_BEST: (range(1, places + 1), probs.mean(1).tolist()),
-    }
+    same_step = range(1, places + 1), probs.mean(1).tolist()
     curves = [test[places]["by_step"] for test in tests if places in test]
     steps, right = (experiment.values(tests, places, rule, what) for what in ("steps", "right"))
+    limits = {"best clock": best_halting(probs), "same step": same_step}
     return Bought(f"{places} places", curves, list(zip(steps, right, strict=True)), limits, 1.3 * places)
-
-
-def best_fixed(test: Bought) -> style.Line:
-    """Return the best that one step for all allows on these lines, [steps]."""
-    return test.limits[SAME_AT_BEST][1]
 
 
 def bought_on_digits(rows: Sequence[Row]) -> list[Bought]:
@@ -493,43 +403,41 @@ def what_halting_buys(tests: Sequence[Bought]) -> str:
     """Return in a sentence what halting adds where needs are known, and elsewhere."""
     known = [test.gain() for test in tests if test.limits]
     others = [test.gain() for test in tests if not test.limits]
+    if min(known) <= 0:
+        return "Halting buys nothing here"
     ends = sorted({f"{gain:.0f}" for gain in (min(known), max(known))})
     between = " to " if len(known) > 2 else " and "
     found = f"Halting buys these networks {between.join(ends)} points on lines"
     if others:
         found += f", {'nothing' if abs(others[0]) < 0.5 else f'{others[0]:.0f} points'} on digits"
-    return found if min(known) > 0 else "Halting buys nothing here"
+    return found
 
 
 @style.slide
-def draw_bought(tests: Sequence[Bought]) -> Figure:
+def bought(tests: Sequence[Bought]) -> Figure:
     """Draw right answers against mean steps; an arrow from the same step for all to halting."""
     figure, axes = style.panels(len(tests), width=3.3, height=3.8, sharey=True)
     for ax, test in zip(axes, tests, strict=True):
-        for i, curve in enumerate(test.curves):
-            label = "same step for all" if i == 0 else None
-            n = np.arange(1, len(curve) + 1)
-            ax.plot(n, curve, color=style.GREY, linewidth=1, label=label)
-        for (label, line), dashes in zip(test.limits.items(), ("-", ":"), strict=False):
-            ax.plot(*line, color=style.LIMIT, linewidth=1.8, linestyle=dashes, label=label)
-        label = "halts by itself"
-        by_itself = np.transpose(test.halting)  # [2, runs]
-        ax.scatter(by_itself[0], by_itself[1], s=60, color=style.GREEN, zorder=3, label=label)
+        n = range(1, len(test.curves[0]) + 1)
+        style.lines(ax, n, test.curves, color=style.GREY, linewidth=1)
+        for line, dashes in zip(test.limits.values(), "-:", strict=False):
+            ax.plot(*line, color=style.LIMIT, linewidth=1.8, linestyle=dashes)
+        x, y = np.transpose(test.halting)
+        ax.scatter(x, y, s=60, color=style.GREEN, zorder=3)
         steps, right = np.mean(test.halting, axis=0)
-        low, gain = np.mean(test.same()), test.gain()
+        gain = test.gain()
         if gain > 2:
             arrow = {"arrowstyle": "-|>", "color": style.GREEN, "linewidth": 2.4}
-            ax.annotate("", (steps, right - 0.02), (steps, low), arrowprops=arrow)
+            ax.annotate("", (steps, right - 0.02), (steps, test.same()), arrowprops=arrow)
         points = f"{gain:+.0f} points" if abs(gain) >= 0.5 else "0 points"
         ax.text(0.97 * test.end, 0.3, points, ha="right", fontweight="bold")
         ax.set(title=test.title, xlabel="mean steps", xlim=(0, test.end), ylim=(0, 1.25))
     end = tests[0].end
     axes[0].text(0.02 * end, 1.09, "line by line", color=style.LIMIT, va="center")
     axes[0].text(0.44 * end, 0.64, "same step", color="#777777", va="center")
-    *_, dotted = tests[0].limits.values()
-    axes[0].annotate("same step, at best", (0.6 * end, np.interp(0.6 * end, *dotted)),
-                     (0.98 * end, 1.19), color=style.LIMIT, va="center", ha="right",
-                     arrowprops={"arrowstyle": "-", "linewidth": 0.8})  # fmt: skip
+    dotted = (0.6 * end, np.interp(0.6 * end, *tests[0].limits["same step"]))
+    looks: dict[str, Any] = {"ha": "right", "arrowprops": {"arrowstyle": "-", "linewidth": 0.8}}
+    axes[0].annotate("same step, at best", dotted, (0.98 * end, 1.19), color=style.LIMIT, va="center", **looks)
     at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
     axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
     axes[0].set(ylabel="right answers", yticks=np.linspace(0, 1, 6))
@@ -538,19 +446,13 @@ def draw_bought(tests: Sequence[Bought]) -> Figure:
 
 
 @style.slide
-def draw_against_size(
-    sizes: style.Line,
-    lines: Mapping[str, style.Line],
-    runs: Mapping[str, style.Points],
-    y_label: str,
-) -> Figure:
+def against_size(sizes: Line, lines: Mapping[str, Line], runs: Mapping[str, Points], y_label: str) -> Figure:
     """Draw numbers against places, on a logarithmic axis: lines, and a mark for every run."""
     figure, (ax,) = style.panels(1, width=7.4, height=4.6)
-    for which, (label, line) in enumerate(lines.items()):
-        dashes = ("-", "--", ":")[which % 3]
+    for (label, line), dashes in zip(lines.items(), ("-", "--", ":"), strict=False):
         ax.plot(sizes, line, color=style.LIMIT, linewidth=1.6, linestyle=dashes, label=label)
-    for which, (label, points) in enumerate(runs.items()):
-        style.marks(ax, points, which + 2, 44, label=label, zorder=3)  # green
+    for which, (label, points) in enumerate(runs.items(), start=2):  # green
+        style.marks(ax, points, which, 44, label=label, zorder=3)
     ax.set_xscale("log", base=2)
     ax.set(xlabel="places", ylabel=y_label, ylim=(0, None))
     ax.set_xticks(list(sizes), [f"{size:g}" for size in sizes])
@@ -559,7 +461,7 @@ def draw_against_size(
 
 
 @style.slide
-def draw_by_group(values: Mapping[str, Mapping[str, style.Line]], label: str, limits: tuple[float, float]) -> Figure:
+def by_group(values: Mapping[str, Mapping[str, Line]], label: str, limits: tuple[float, float]) -> Figure:
     """Draw a mark for every run, in rows: {row: {series: values}}."""
     figure, (ax,) = style.panels(1, width=8.2, height=1.8 + 0.5 * len(values))
     series = list(dict.fromkeys(name for row in values.values() for name in row))
@@ -567,13 +469,8 @@ def draw_by_group(values: Mapping[str, Mapping[str, style.Line]], label: str, li
         shift = 0.16 * (which - (len(series) - 1) / 2)
         points = [(x, y + shift) for y, row in enumerate(values.values()) for x in row.get(name, [])]
         style.marks(ax, points, which, 36, zorder=3, label=name)
-    ax.set(
-        xlabel=label,
-        yticks=range(len(values)),
-        yticklabels=list(values),
-        ylim=(len(values) - 0.5, -0.5),
-    )
-    ax.set_xlim(*limits)
+    ax.set(xlabel=label, yticks=range(len(values)), yticklabels=list(values))
+    ax.set(xlim=limits, ylim=(len(values) - 0.5, -0.5))
     return style.legend(figure, columns=len(series)) if len(series) > 1 else figure
 
 

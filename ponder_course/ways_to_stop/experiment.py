@@ -13,23 +13,18 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.runs import Experiment, rounded, seeded
+from ponder_course.common.store import Row
+from ponder_course.common.training import Loss, fit
 from ponder_course.light_cone.experiment import think
 from ponder_course.ways_to_stop.problems import PROBLEMS, SAME_QUESTION, Problem
-from ponder_course.ways_to_stop.supervision import (
-    GainLoss,
-    JudgedStep,
-    JudgeLoss,
-    ProgressiveLoss,
-    ProgressiveNet,
-)
+from ponder_course.ways_to_stop.supervision import GainLoss, JudgedStep, JudgeLoss, ProgressiveLoss, ProgressiveNet
 from ponder_utils import rules
 from ponder_utils._check import check_choice
 from ponder_utils.act import act_average
 from ponder_utils.halting import PonderOutput, average
 from ponder_utils.losses import ACTLoss, ACTLossTerms, Criterion, FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.training import cool_down, train
 
 CHOOSING, REPORTING = range(5), range(5, 13)  # seeds of networks that hyperparameters are chosen by, and of others
 
@@ -113,7 +108,7 @@ def halted(output: PonderOutput, name: str, value: float = 0.0) -> Halted:
     stop, parameter, _ = RULES[check_choice("name", name, tuple(RULES))]
     if stop in WEIGHTED:
         return stop(output)
-    parameters: dict[str, Any] = {parameter: value} if parameter else {}
+    parameters: Row = {parameter: value} if parameter else {}
     return at(output, rules.halting_steps(output, stop, **parameters))
 
 
@@ -126,7 +121,7 @@ def act_loss(criterion: Criterion, tau: float) -> Callable[[PonderOutput, Tensor
 class Training(NamedTuple):
     """A way to train: the values of its hyperparameter that are tried, and the rules that may stop what it makes."""
 
-    loss: Callable[[Problem, float], Callable[..., Any]]  # problem, hyperparameter -> loss
+    loss: Callable[[Problem, float], Loss]  # problem, hyperparameter -> loss
     values: tuple[float, ...]  # tried on every problem
     more_values: tuple[float, ...]  # tried on all problems of lines, those of VARIANTS on the first
     rules: tuple[str, ...]
@@ -134,42 +129,47 @@ class Training(NamedTuple):
 
 
 HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
+READING = ("fixed", "confidence", "entropy", "unchanged", "settled", "either")
 BETA, LAMBDA_P = 0.01, 0.4  # where the hyperparameter is another
+
+
+def fixed_depth(problem: Problem, _: float, every_step: bool) -> FixedDepthLoss:
+    """Return the loss of the last step's answer, or of those of every step."""
+    return FixedDepthLoss(problem.criterion, every_step)
+
+
+def ponder(problem: Problem, lambda_p: float | str, beta: float = BETA, direction: str = "p||p_G") -> PonderLoss:
+    """Return PonderNet's loss."""
+    return PonderLoss(problem.criterion, lambda_p, beta, direction=direction)
+
+
+last_step, every_step = partial(fixed_depth, every_step=False), partial(fixed_depth, every_step=True)
+reversed_ponder = partial(ponder, direction="p_G||p")
 TRAININGS: dict[str, Training] = {
-    "last step": Training(  # after a fraction of the N steps
-        lambda problem, fraction: FixedDepthLoss(problem.criterion, every_step=False),
-        (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), (), ("fixed", "confidence"),
-    ),
-    "every step": Training(
-        lambda problem, _: FixedDepthLoss(problem.criterion, every_step=True),
-        (0.0,), (), ("fixed", "confidence", "entropy", "unchanged", "settled", "either"),
-    ),
+    # after a fraction of the N steps
+    "last step": Training(last_step, (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), (), ("fixed", "confidence")),
+    "every step": Training(every_step, (0.0,), (), READING),
     "progressive": Training(
         lambda problem, alpha: ProgressiveLoss(problem.criterion, alpha),
-        (0.5, 1.0), (0.2,), ("fixed", "confidence"), ProgressiveNet,
+        (0.5, 1.0),
+        (0.2,),
+        ("fixed", "confidence"),
+        ProgressiveNet,
     ),
     "ACT": Training(
-        lambda problem, tau: act_loss(problem.criterion, tau), (1e-4, 1e-3, 1e-2), (3e-3, 3e-2, 1e-1),
-        ("average",),
+        lambda problem, tau: act_loss(problem.criterion, tau), (1e-4, 1e-3, 1e-2), (3e-3, 3e-2, 1e-1), ("average",)
     ),
-    "PonderNet": Training(
-        lambda problem, lambda_p: PonderLoss(problem.criterion, lambda_p, BETA),
-        (0.05, 0.1, 0.2, 0.4, 0.8), (0.02, 0.9, 0.95), (*HEAD, "confidence"),
-    ),
+    "PonderNet": Training(ponder, (0.05, 0.1, 0.2, 0.4, 0.8), (0.02, 0.9, 0.95), (*HEAD, "confidence")),
     "PonderNet, beta": Training(
-        lambda problem, beta: PonderLoss(problem.criterion, LAMBDA_P, beta), (), (0.001, 0.003, 0.03, 0.1), HEAD,
+        lambda problem, beta: ponder(problem, LAMBDA_P, beta), (), (0.001, 0.003, 0.03, 0.1), HEAD
     ),
-    "PonderNet, reversed": Training(
-        lambda problem, lambda_p: PonderLoss(problem.criterion, lambda_p, BETA, direction="p_G||p"),
-        (0.4,), (0.2, 0.8), HEAD,
-    ),
+    "PonderNet, reversed": Training(reversed_ponder, (0.4,), (0.2, 0.8), HEAD),
     "PonderNet, uniform prior": Training(
-        lambda problem, beta: PonderLoss(problem.criterion, "uniform", beta),
-        (0.003, 0.03, 0.1), (0.001, 0.01, 0.3), HEAD,
+        lambda problem, beta: ponder(problem, "uniform", beta), (0.003, 0.03, 0.1), (0.001, 0.01, 0.3), HEAD
     ),
     "judge": Training(lambda problem, _: JudgeLoss(problem.criterion, problem.correct), (0.0,), (), ("judged",)),
     "gain": Training(lambda problem, _: GainLoss(problem.criterion), (0.0,), (), ("judged",)),
-}  # fmt: skip
+}
 
 VARIANTS = ("PonderNet, beta", "PonderNet, reversed")  # looked at on the first problem; no method of the table
 
@@ -223,7 +223,7 @@ def add_method(
     METHODS[name] = Method(pays, training, name)
 
 
-def learn(problem: str, training: str, hyperparameter: float, seed: int, recipe: dict[str, Any]) -> PonderNet:
+def learn(problem: str, training: str, hyperparameter: float, seed: int, recipe: Row) -> PonderNet:
     """Train a network. Before it learns from the measured gain when to stop, it learns to answer at every step."""
     asked, how, N = PROBLEMS[problem], TRAININGS[training], recipe["N"]
     if training == "gain":
@@ -232,12 +232,9 @@ def learn(problem: str, training: str, hyperparameter: float, seed: int, recipe:
         torch.manual_seed(seed)
         step = asked.step()
     depth = max(1, round(hyperparameter * N)) if training == "last step" else N
-    model, task = how.network(step, depth), asked.task(recipe["size"])
-    updates = recipe["updates"]
-    train(model, how.loss(asked, hyperparameter), lambda generator: task.batch(recipe["batch"], generator), updates,
-          lr=recipe["lr"], clip=recipe["clip"], seed=seed, schedule=cool_down(updates), log_every=updates,
-          progress=False)  # fmt: skip
-    return model.eval()
+    draw = partial(asked.task(recipe["size"]).batch, recipe["batch"])
+    options = {name: recipe[name] for name in ("updates", "lr", "clip")}
+    return fit(how.network(step, depth), how.loss(asked, hyperparameter), draw, seed=seed, **options)[0]
 
 
 def score(taken: Halted, y: Tensor, graded: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> list[float | None]:
@@ -248,7 +245,7 @@ def score(taken: Halted, y: Tensor, graded: Tensor, correct: Callable[[Tensor, T
 
 
 @torch.no_grad()
-def measure(model: PonderNet, problem: str, names: Sequence[str], further: bool = False) -> dict[str, Any]:
+def measure(model: PonderNet, problem: str, names: Sequence[str], further: bool = False) -> Row:
     """Return what each rule makes of a network, in each of the problem's tests.
 
     {test: {"rules": {rule: [right, steps] for each value of its parameter}, "in time": [right, steps] if everyone
@@ -256,7 +253,7 @@ def measure(model: PonderNet, problem: str, names: Sequence[str], further: bool 
     are not graded; their steps count. Right is None where nothing is graded.
     """
     asked = PROBLEMS[problem]
-    found: dict[str, Any] = {}
+    found: Row = {}
     tests = asked.tests | (asked.further_tests if further else {})
     for seed, (test, (size, N, n_inputs, arguments)) in enumerate(tests.items(), start=100):
         task = asked.task(size, **(arguments or {}))
@@ -275,7 +272,7 @@ def measure(model: PonderNet, problem: str, names: Sequence[str], further: bool 
     return found
 
 
-def run(problem: str, training: str, hyperparameter: float, seed: int, **recipe: Any) -> dict[str, Any]:
+def run(problem: str, training: str, hyperparameter: float, seed: int, **recipe: Any) -> Row:
     """Train a network and `measure` it, the seeds of REPORTING in the further tests, too.
 
     {"tests": what that returns, "cpu_seconds": of the training}.
@@ -287,20 +284,19 @@ def run(problem: str, training: str, hyperparameter: float, seed: int, **recipe:
     return rounded({"tests": tests, "cpu_seconds": seconds})
 
 
-def _settings(problem: str, tried: Mapping[str, Sequence[float]], seeds: Sequence[int]) -> list[dict[str, Any]]:
+def _settings(problem: str, tried: Mapping[str, Sequence[float]], seeds: range) -> list[Row]:
     """Return the settings of trainings on a problem, at the values of their hyperparameters, seed by seed."""
     recipe = PROBLEMS[problem].recipe | {"problem": problem}
-    return [
-        recipe | {"training": training, "hyperparameter": value, "seed": seed}
-        for seed in seeds for training, values in tried.items() for value in values
-    ]  # fmt: skip
+    pairs = [(training, value) for training, values in tried.items() for value in values]
+    settings = [recipe | {"training": training, "hyperparameter": value} for training, value in pairs]
+    return seeded(settings, seeds, seed_by_seed=True)
 
 
-def _experiment(name: str, settings: list[dict[str, Any]]) -> Experiment:
-    short: dict[str, dict[str, Any]] = {}  # one of each training
+def _experiment(name: str, settings: list[Row]) -> Experiment:
+    short: dict[str, Row] = {}  # one of each training
     for setting in settings:
         short.setdefault(setting["training"], setting | {"updates": 5, "batch": 8})
-    return Experiment(f"06_ways_to_stop_{name.replace(' ', '_')}", run, settings, list(short.values()))
+    return Experiment(f"06_ways_to_stop_{name.replace(' ', '_')}", run, settings, [*short.values()])
 
 
 ON_LINES = [problem for problem in PROBLEMS if problem not in SAME_QUESTION]
@@ -312,37 +308,18 @@ MORE += [setting for problem in ON_LINES for setting in _settings(problem, MORE_
 EXPERIMENTS["hyperparameters"] = _experiment("hyperparameters", MORE)
 
 # What the networks of CHOOSING choose at one of three prices, for a method or a family; a test chooses again.
-EVERYWHERE: dict[str, tuple[float, ...]] = {"every step": (0.0,), "judge": (0.0,), "gain": (0.0,)}
-CHOSEN: dict[str, dict[str, tuple[float, ...]]] = {
-    "lines": {
-        "last step": (0.6,),
-        "progressive": (1.0,),
-        "ACT": (3e-3, 0.01, 0.03),
-        "PonderNet": (0.05, 0.4, 0.8, 0.95),
-        "PonderNet, uniform prior": (0.03,),
-    },
-    "no answer": {
-        "last step": (0.6,),
-        "progressive": (0.5,),
-        "ACT": (3e-3, 0.01, 0.03),
-        "PonderNet": (0.05, 0.4, 0.8, 0.95),
-        "PonderNet, uniform prior": (0.03,),
-    },
-    "noisy teacher": {
-        "last step": (0.6, 0.8),
-        "progressive": (0.5,),
-        "ACT": (3e-3,),
-        "PonderNet": (0.02, 0.05, 0.1, 0.2),
-        "PonderNet, uniform prior": (0.01,),
-    },
-    "one answer": {
-        "last step": (0.4, 0.6),
-        "progressive": (0.5,),
-        "ACT": (3e-3, 0.01),
-        "PonderNet": (0.8,),
-        "PonderNet, uniform prior": (0.1,),
-    },
+Tried = dict[str, tuple[float, ...]]
+EVERYWHERE: Tried = {"every step": (0.0,), "judge": (0.0,), "gain": (0.0,)}
+USUAL: Tried = {"last step": (0.6,), "progressive": (0.5,), "ACT": (3e-3, 0.01, 0.03)}
+USUAL |= {"PonderNet": (0.05, 0.4, 0.8, 0.95), "PonderNet, uniform prior": (0.03,)}
+CHOSEN: dict[str, Tried] = {
+    "lines": USUAL | {"progressive": (1.0,)},
+    "no answer": USUAL,
+    "noisy teacher": USUAL | {"last step": (0.6, 0.8), "ACT": (3e-3,), "PonderNet": (0.02, 0.05, 0.1, 0.2)},
+    "one answer": USUAL | {"last step": (0.4, 0.6), "ACT": (3e-3, 0.01), "PonderNet": (0.8,)},
 }
+CHOSEN["noisy teacher"]["PonderNet, uniform prior"] = (0.01,)
+CHOSEN["one answer"]["PonderNet, uniform prior"] = (0.1,)
 REPORT = [setting for problem, tried in CHOSEN.items() for setting in _settings(problem, EVERYWHERE | tried, REPORTING)]
 # And on eight elements at one price, for the methods that lesson 06 draws.
 REPORT += _settings("8 elements", {"last step": (0.1,), "ACT": (1e-4,), "PonderNet": (0.8,)}, REPORTING)

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from torch.nn.functional import logsigmoid
 
-from ponder_course.common.runs import Experiment
+from ponder_course.common.measures import mean
+from ponder_course.common.runs import grid, seeded
 from ponder_course.common.store import Row
 from ponder_course.light_cone.experiment import fresh, whole_lines_right
 from ponder_course.ways_to_stop import experiment as ways_to_stop
@@ -37,9 +38,9 @@ def run(seed: int, **recipe: Any) -> Row:
         here = n_open == k
         found["count"].append(int(here.sum()))
         for name, values in {"yes": log2.exp2(), "log2": log2, "right": right}.items():
-            found[name].append(values[here].mean().item() if here.any() else None)
+            found[name].append(mean(values[here]) if here.any() else None)
     return found
 
 
-SETTINGS = [PROBLEMS["lines"].recipe | {"seed": seed} for seed in range(10)]
-EXPERIMENTS = {"judge": Experiment("06_judge", run, SETTINGS, [SETTINGS[0] | {"updates": 5}])}
+SETTINGS = seeded([PROBLEMS["lines"].recipe], 10)
+EXPERIMENTS = {"judge": grid("06_judge", run, SETTINGS, {"updates": 5})}

@@ -7,6 +7,7 @@ one answer for the whole line.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import torch
@@ -153,27 +154,24 @@ class Problem(NamedTuple):
 LINE_RECIPE = {"size": 16, "N": 20, "batch": 64, "updates": 1000, "lr": 5e-3, "clip": 1.0}
 LINE_TESTS = {"valid": Inputs(16, 20, 1000), "16 places": Inputs(16, 20, 2000), "64 places": Inputs(64, 80, 500)}
 LATER_CAP = {"16 places, N = 40": Inputs(16, 40, 2000)}
+KINDS = {"all with an answer": 0.0, "none with an answer": 1.0}
 ONE_KIND = {
     f"16 places, {kind}, N = {N}": Inputs(16, N, 1000, {"fraction": fraction})
-    for kind, fraction in {"all with an answer": 0.0, "none with an answer": 1.0}.items() for N in (20, 40)
-}  # fmt: skip
-LINES = Problem(
-    LineParityTask, partial(LocalStep, 2, 32, noise=0.1), partial(Vote, 32), LINE_RECIPE, LINE_TESTS,
-    LATER_CAP, mean_over_places, whole_lines_right,
-)  # fmt: skip
-ONE_ANSWER = Problem(
-    LastPlaceTask,
-    partial(LastPlaceStep, 2, 32, noise=0.1),
-    partial(Vote, 32, last=True),
-    LINE_RECIPE,
-    LINE_TESTS,
-    LATER_CAP,
-)
+    for (kind, fraction), N in product(KINDS.items(), (20, 40))
+}
+LOCAL_STEP = partial(LocalStep, 2, 32, noise=0.1)
+LAST_PLACE, LAST_VOTE = partial(LastPlaceStep, 2, 32, noise=0.1), partial(Vote, 32, last=True)
+LINES = Problem(LineParityTask, LOCAL_STEP, partial(Vote, 32), LINE_RECIPE, LINE_TESTS, LATER_CAP)
+LINES = LINES._replace(criterion=mean_over_places, correct=whole_lines_right)
+ONE_ANSWER = Problem(LastPlaceTask, LAST_PLACE, LAST_VOTE, LINE_RECIPE, LINE_TESTS, LATER_CAP)
 ELEMENTS = Problem(
-    ParityTask, partial(RNNStep, 8, 128), lambda: nn.Sequential(nn.Linear(128, 1), nn.Flatten(0)),
+    ParityTask,
+    partial(RNNStep, 8, 128),
+    lambda: nn.Sequential(nn.Linear(128, 1), nn.Flatten(0)),
     {"size": 8, "N": 20, "batch": 128, "updates": 2000, "lr": 7e-3, "clip": 0.1},  # lesson 03's, made for PonderNet
-    {"valid": Inputs(8, 20, 1000), "8 elements": Inputs(8, 20, 4000)}, {},
-)  # fmt: skip
+    {"valid": Inputs(8, 20, 1000), "8 elements": Inputs(8, 20, 4000)},
+    {},
+)
 THREE_CHANNELS = partial(LocalStep, 3, 32, noise=0.1)
 PROBLEMS: dict[str, Problem] = {
     "lines": LINES,

@@ -385,7 +385,7 @@ def half_frozen(frozen):
         (half_frozen(False), half_frozen(True), r"frozen: \['step.heads.weight'.* here, \[\] there"),
         (loss(), loss(prior=0.4), "loss_fn.regularization.prior: 0.4 here, 0.3 there"),
         (loss(), loss(prior="uniform"), "loss_fn.regularization.prior: 'uniform' here, 0.3 there"),
-        (loss(prior=torch.ones(6) / 6), loss(prior=torch.arange(1.0, 7) / 21), "loss_fn.regularization.prior"),
+        (loss(prior=torch.ones(6) / 6), loss(prior=torch.arange(1.0, 7) / 21), "loss_fn.regularization.log_prior"),
         (loss(), loss(beta=0.1), "loss_fn.beta: 0.1 here, 0.01 there"),
         (loss(), loss(direction="p_G||p"), "direction: 'p_G||p' here"),
         (loss(), loss(repair="remainder"), "repair: 'remainder' here"),

@@ -40,25 +40,6 @@ def recipe_of(problem):
     return TINY | ({"size": 8} if problem.startswith("8") else {})
 
 
-def seeds_of(name):
-    return {*(stopping.REPORTING if name == "report" else stopping.CHOOSING)}
-
-
-@pytest.mark.parametrize("name", stopping.EXPERIMENTS)
-def test_settings_are_all_different_and_what_a_run_takes(name):
-    wanted = stopping.EXPERIMENTS[name].settings
-    assert len({key_of(setting) for setting in wanted}) == len(wanted)
-    for setting in wanted:
-        assert setting == plain(setting)
-        inspect.signature(stopping.run).bind(**setting)
-        assert setting.items() >= PROBLEMS[setting["problem"]].recipe.items()
-    assert {setting["seed"] for setting in wanted} == seeds_of(name)
-    if name in PROBLEMS:
-        assert {setting["training"] for setting in wanted} == {
-            training for training, how in stopping.TRAININGS.items() if how.values
-        }
-
-
 def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all():
     wanted = [key_of(setting) for experiment in stopping.EXPERIMENTS.values() for setting in experiment.settings]
     assert len({*wanted}) == len(wanted)
@@ -68,28 +49,21 @@ def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all()
             if problem == "lines" or name not in stopping.VARIANTS:
                 here = [one for one in both if one["problem"] == problem and one["training"] == name]
                 assert {one["hyperparameter"] for one in here} == {*training.values, *training.more_values}
-    names = [experiment.name for experiment in stopping.EXPERIMENTS.values()]
-    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("name", stopping.EXPERIMENTS)
-def test_the_stored_runs_are_those_of_the_settings(name, pytestconfig):
-    experiment = stopping.EXPERIMENTS[name]
-    rows = experiment.rows("stored", pytestconfig.rootpath / "results")
-    stored = {key_of({field: row[field] for field in experiment.settings[0]}) for row in rows}
-    assert stored <= {key_of(setting) for setting in experiment.settings}
-    seeds = {}  # of one setting all or none: nobody chooses among them
-    for row in rows:
+def test_of_each_setting_all_seeds_are_stored_with_all_tests_and_rules(name, pytestconfig):
+    seeds = {}  # all or none: nobody chooses among them
+    for row in stopping.EXPERIMENTS[name].rows("stored", pytestconfig.rootpath / "results"):
         seeds.setdefault((row["problem"], row["training"], row["hyperparameter"]), set()).add(row["seed"])
-    assert all(found == seeds_of(name) for found in seeds.values())
-    for row in rows:
-        training = stopping.TRAININGS[row["training"]]
         problem = PROBLEMS[row["problem"]]
-        further = problem.further_tests if name == "report" else {}
-        assert row["tests"].keys() == {*problem.tests, *further}
+        assert row["tests"].keys() == problem.tests.keys() | (problem.further_tests.keys() if name == "report" else ())
         for test in row["tests"].values():
             lengths = {rule: len(points) for rule, points in test["rules"].items()}
-            assert lengths == {rule: len(stopping.RULES[rule].values) for rule in training.rules}
+            rules_of_training = stopping.TRAININGS[row["training"]].rules
+            assert lengths == {rule: len(stopping.RULES[rule].values) for rule in rules_of_training}
+    wanted = {*(stopping.REPORTING if name == "report" else stopping.CHOOSING)}
+    assert all(found == wanted for found in seeds.values())
 
 
 def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig):
@@ -113,13 +87,8 @@ def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig
         settings = [setting for setting in stopping.REPORT if setting["problem"] == problem]
         assert {(setting["training"], setting["hyperparameter"]) for setting in settings} == wanted
         assert len(settings) == 8 * len(wanted)
-    drawn = (
-        "the same step for all",
-        "certainty (CALM)",
-        "ACT",
-        "PonderNet, threshold",
-        "judge of right and wrong (TRM)",
-    )
+    drawn = ("the same step for all", "certainty (CALM)", "ACT", "PonderNet, threshold")
+    drawn += ("judge of right and wrong (TRM)",)
     on_8, wanted = ranking.table(on_8), set()
     for name in drawn:
         wanted.add((on_8[name].problem, stopping.METHODS[name].training, on_8[name].hyperparameter))
@@ -535,15 +504,10 @@ def test_of_a_table_that_was_killed_only_what_is_missing_is_made(short, tmp_path
 
 
 @pytest.mark.parametrize("name", stopping.EXPERIMENTS)
-def test_smoke_makes_one_short_run_of_each_training_and_keeps_none(name, tmp_path):
-    made, experiment = [], stopping.EXPERIMENTS[name]
-    replace(experiment, run=lambda **setting: made.append(setting) or {"tests": {}}).rows("smoke", tmp_path)
-    assert len(made) == len({setting["training"] for setting in experiment.settings})
-    for setting in made:
-        assert setting["updates"] == 5
-        assert setting["batch"] == 8
-        assert setting | PROBLEMS[setting["problem"]].recipe in experiment.settings
-    assert not list(tmp_path.iterdir())
+def test_short_runs_are_one_of_each_training(name):
+    short, settings = stopping.EXPERIMENTS[name].short, stopping.EXPERIMENTS[name].settings
+    assert [setting["training"] for setting in short] == [*dict.fromkeys(each["training"] for each in settings)]
+    assert all(setting.items() >= {"updates": 5, "batch": 8}.items() for setting in short)
 
 
 def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by():
@@ -605,21 +569,6 @@ def test_a_rule_that_gives_no_steps_is_refused(tables):
         stopping.halted(output_of(), "mine")
     with pytest.raises(ValueError, match="name must be one of 'fixed'"):
         stopping.halted(output_of(), "none")
-
-
-def test_a_seed_decides_the_first_weights_and_the_batches(monkeypatch):
-    firsts, seeds = [], []
-
-    def no_training(model, *arguments, seed, **options):
-        firsts.append([weight.clone() for weight in model.parameters()])
-        seeds.append(seed)
-
-    monkeypatch.setattr(stopping, "train", no_training)
-    for seed in (1, 2):
-        stopping.learn("lines", "every step", 0.0, seed, TINY)
-        torch.manual_seed(seed)
-        assert all(map(torch.equal, firsts[-1], PROBLEMS["lines"].step().parameters()))
-    assert seeds == [1, 2]
 
 
 def test_rules_by_name_are_those_of_the_package():

@@ -1,0 +1,58 @@
+"""What the exercises of lesson 05 are checked for; each assertion says what is wrong with an answer."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ponder_utils.local import LocalStep, light_cone
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.tasks.lines import LineParityTask
+
+
+def check_steps_needed(answer: Any) -> None:
+    """Three lines, place by place."""
+    cases = {(1, 0, 0, 0): [1, 2, 3, 4], (1, 1, 1): [1, 1, 1], (1, 0, 1, 0, 0, 1): [1, 2, 1, 2, 3, 1]}
+    for resets, expected in cases.items():
+        got = torch.as_tensor(answer(list(resets))).tolist()
+        assert got == expected, f"resets {list(resets)} need {expected}, not {got}"
+
+
+def check_gossip(answer: Any) -> None:
+    """An answer outside the light cone changes, and not by chance."""
+
+    class Leaky(LocalStep):
+        def move(self, z: Tensor, h: Tensor) -> Tensor:
+            h = super().move(z, h)
+            return h + answer(h)
+
+    torch.manual_seed(0)
+    model, x = PonderNet(Leaky(2, 8), 12).eval(), LineParityTask(12).batch(8)[0]
+    assert torch.equal(model(x).y_hat, model(x).y_hat), "no nan and no chance, please"
+    for place in (0, 6, 11):
+        turned = x.clone()
+        turned[:, 0, place] = 1 - turned[:, 0, place]
+        differs = (model(turned).y_hat != model(x).y_hat).any(1)
+        if differs[~light_cone((place,), (12,), 12)].any():
+            return
+    raise AssertionError("nothing outside the cone has changed")
+
+
+def check_step_of_news(answer: Any) -> None:
+    """The light cones of three kernels."""
+    for kernel in (3, 5, 7):
+        cone = light_cone((0,), (21,), 25, kernel)
+        for distance in range(21):
+            n = 1 + int((~cone[:, distance]).sum())
+            got = answer(distance, kernel)
+            assert got == n, f"{distance} places away, kernel {kernel}: step {n}, not {got}"
+
+
+def check_oracle_accuracy(answer: Any) -> None:
+    """Fifty lines, each at the step that it needs."""
+    generator = torch.Generator().manual_seed(0)
+    right = torch.rand(9, 50, generator=generator) < torch.arange(1, 10)[:, None] / 10
+    need = torch.randint(1, 10, (50,), generator=generator)
+    expected = right[need - 1, torch.arange(50)].double().mean().item()
+    got = float(answer(right, need))
+    assert abs(got - expected) < 1e-6, f"expected {expected:.3f}, got {got:.3f}"
