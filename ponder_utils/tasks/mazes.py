@@ -57,7 +57,8 @@ class MazeTask:
             raise ImportError("to draw mazes, scipy is needed: pip install ponder-utils[mazes]") from error
 
         m, device = self.n_cells, check_generator(generator)
-        cells = torch.arange(batch_size * m * m, dtype=torch.int32).view(batch_size, m, m)  # scipy < 1.16 asks for it
+        cells = torch.arange(batch_size * m * m, dtype=torch.int32, device="cpu")  # scipy < 1.16 asks for int32
+        cells = cells.view(batch_size, m, m)
         to_the_right = torch.stack([cells[:, :, :-1].flatten(), cells[:, :, 1:].flatten()])
         downwards = torch.stack([cells[:, :-1].flatten(), cells[:, 1:].flatten()])
         passages = torch.cat([to_the_right, downwards], dim=1)  # [2, passages], from one cell to another
@@ -68,7 +69,7 @@ class MazeTask:
         in_a_loop = torch.rand(n, generator=generator, device=device).cpu() < self.loops
         ends = torch.cat([tree, passages[:, in_a_loop]], dim=1)
         maze, row, column = ends[0] // m**2, ends // m % m, ends % m
-        is_open = torch.zeros(batch_size, 2 * m - 1, 2 * m - 1, dtype=torch.float32)
+        is_open = torch.zeros(batch_size, 2 * m - 1, 2 * m - 1, dtype=torch.float32, device="cpu")
         is_open[:, ::2, ::2] = 1
         is_open[maze, row.sum(0), column.sum(0)] = 1  # half-way between places 2 (row, column) of both cells
         return is_open.to(device)

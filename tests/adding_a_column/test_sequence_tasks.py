@@ -137,6 +137,18 @@ def test_sizes_are_the_papers_by_default():
     assert [part.shape for part in sort.batch(2)] == [(30, 2, 2), (30, 2)]
 
 
+def test_types_do_not_depend_on_the_default_and_a_seed_is_no_generator():
+    for task in (LogicTask(3, 2), RunningSumTask(3, 2), SortTask(4)):
+        usual = task.batch(4)
+        torch.set_default_dtype(torch.float64)
+        try:
+            assert [part.dtype for part in task.batch(4)] == [part.dtype for part in usual]
+        finally:
+            torch.set_default_dtype(torch.float32)
+        with pytest.raises(TypeError, match="generator must be"):
+            task.batch(4, generator=0)
+
+
 @pytest.mark.parametrize("task", [LogicTask(3, 4), RunningSumTask(3, 4), SortTask(4)])
 def test_lengths_and_difficulties_are_drawn_evenly_and_by_the_generator_alone(task):
     x, y = task.batch(4000, torch.Generator().manual_seed(1))

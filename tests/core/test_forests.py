@@ -116,33 +116,3 @@ def test_numbers_say_nothing():
     roots, others = points_at.diagonal(), points_at[~torch.eye(4, dtype=torch.bool)]
     assert roots.max() - roots.min() < 0.02
     assert others.max() - others.min() < 0.02
-
-
-def test_forests_are_drawn_by_the_generator_alone():
-    torch.manual_seed(0)
-    first = forests(12, seed=1)
-    torch.manual_seed(1)
-    again, other = forests(12, seed=1), forests(12, seed=2)
-    assert all(map(torch.equal, first, again))
-    assert not torch.equal(first[0], other[0])
-    state = torch.get_rng_state()
-    forests(12, seed=1)
-    assert torch.equal(torch.get_rng_state(), state)
-    ForestTask(3).batch(2)  # without one, by the default's
-    assert not torch.equal(torch.get_rng_state(), state)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: ForestTask(0), ValueError, "n_nodes must be an integer >= 1; got 0"),
-        (lambda: ForestTask(2.5), TypeError, "n_nodes must be an integer >= 1; got 2.5"),
-        (lambda: ForestTask(4, -1), ValueError, "max_depth must be an integer >= 0; got -1"),
-        (lambda: ForestTask(4, True), TypeError, "max_depth must be an integer >= 0; got True"),
-        (lambda: ForestTask(4).batch(0), ValueError, "batch_size must be an integer >= 1; got 0"),
-        (lambda: ForestTask.needed_steps(forests(3)[0], "then"), ValueError, "reads must be one of 'start', 'now'"),
-    ],
-)
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

@@ -146,35 +146,6 @@ def test_without_a_rate_each_line_draws_one_between_1_in_n_places_and_1(task):
     assert LineParityTask(8).rate is None
 
 
-@tasks
-def test_other_seeds_other_lines_and_without_a_generator_torchs_own_decides(task):
-    drawn = []
-    for seed in (5, 5, 6):
-        torch.manual_seed(seed)
-        drawn.append(task(12).batch(16)[0])
-    assert torch.equal(drawn[0], drawn[1])
-    assert not torch.equal(drawn[0], drawn[2])
-    assert not torch.equal(task(12).batch(16, seeded(1))[0], task(12).batch(16, seeded(2))[0])
-
-
-@tasks
-def test_made_where_the_generator_is_and_not_on_the_default_device(task):
-    with torch.device("meta"):
-        x, y = task(8).batch(16, seeded())
-        needed = task.needed_steps(x)
-    assert x.device.type == y.device.type == needed.device.type == "cpu"
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@tasks
-def test_made_on_the_device(task):
-    x, y = task(8, None).batch(16, torch.Generator("cuda").manual_seed(0))
-    assert x.is_cuda
-    assert y.is_cuda
-    assert torch.equal(task.answers(x.cpu()), y.cpu())
-    assert torch.equal(task.needed_steps(x.cpu()), task.needed_steps(x).cpu())
-
-
 @lines
 def test_the_best_probs_halve_every_2n_places_of_a_segment_that_is_longer_than_n(n_places, rate, batch_size, seed):
     x, samples = drawn(LineParityTask, n_places, rate, batch_size, seed)
@@ -225,30 +196,6 @@ def test_no_strategy_of_one_step_beats_the_best_probs(resets):
         together = (together[:, None] & right[None, :, place]).flatten(0, 1)
     assert together.shape == (4**PLACES, 2**PLACES)
     assert together.float().mean(1).max() == LineParityTask.best_probs(x, 1)[0, 0]
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        *[
-            case
-            for task in TASKS
-            for case in (
-                (lambda task=task: task(0), ValueError, "n_places must be an integer >= 1; got 0"),
-                (lambda task=task: task(8.0), TypeError, r"n_places must be an integer >= 1; got 8.0 \(float\)"),
-                (lambda task=task: task(8, -0.1), ValueError, r"rate must be a number in \[0, 1\]; got -0.1"),
-                (lambda task=task: task(8, 1.5), ValueError, r"rate must be a number in \[0, 1\]; got 1.5"),
-                (lambda task=task: task(8, math.nan), ValueError, r"rate must be a number in \[0, 1\]; got nan"),
-                (lambda task=task: task(8, "half"), TypeError, "rate must be a number .*; got 'half'"),
-                (lambda task=task: task(8).batch(0), ValueError, "batch_size must be an integer >= 1; got 0"),
-                (lambda task=task: task(8).batch(2.0), TypeError, "batch_size must be an integer >= 1; got 2.0"),
-            )
-        ],
-    ],
-)
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=30))

@@ -1,6 +1,5 @@
 """Mazes are trees, and their distances are those of a search that a student would write."""
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,31 +70,10 @@ def test_loops_are_open_passages_that_are_no_part_of_the_tree():
     assert abs(half[:, 0].flatten(1).sum(1).mean() - (25 + 24 + 16 / 2)) < 0.5
 
 
-def test_mazes_are_drawn_by_the_generator_alone():
-    first, again = (MazeTask(4).batch(5, torch.Generator().manual_seed(1)) for _ in range(2))
-    other = MazeTask(4).batch(5, torch.Generator().manual_seed(2))
-    assert all(map(torch.equal, first, again))
-    assert not torch.equal(first[0], other[0])
+def test_passages_stars_and_colours_are_drawn_evenly():
     x, _ = MazeTask(4).batch(400, torch.Generator().manual_seed(3))
     passages = x[:, 0].mean(0)[torch.tensor([[0, 1], [1, 0]]).unbind(1)]
     assert (passages > 0.5).all()  # 15 of 24 in a maze
     n_stars = x[:, 1:].sum((1, 2, 3))
     assert torch.bincount(n_stars.long(), minlength=4)[1:].min() > 90
     assert abs(x[:, 1].sum() - x[:, 2].sum()) < 120
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((1,), r"n_cells must be an integer of at least 2; got 1|n_cells must be .*; got 1"),
-        ((2.5,), "n_cells must be .*; got 2.5"),
-        ((3, 0), "max_stars must be .*; got 0"),
-        ((2, 5), "max_stars must be .*; got 5"),
-        ((3, 2, 1.5), "loops must be .*; got 1.5"),
-    ],
-)
-def test_wrong_sizes_are_named(arguments, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        MazeTask(*arguments)
-    with pytest.raises((TypeError, ValueError), match="batch_size"):
-        MazeTask(3).batch(0)

@@ -76,20 +76,13 @@ def test_batches_keep_each_images_label(batch_size, seed, within):
     torch.testing.assert_close(drawn[:, 0, 13:15, 13:15].mean((1, 2)), y * 25 / 255, rtol=0, atol=1e-4)
 
 
-def test_same_seed_same_batch_and_every_image_is_drawn_alike():
-    task = RotationTask(images(10), torch.arange(10), 30)
-    a, b = (task.batch(64, torch.Generator().manual_seed(3)) for _ in range(2))
-    assert all(torch.equal(one, two) for one, two in zip(a, b, strict=True))
-    _, y = task.batch(20_000, torch.Generator().manual_seed(0))
+def test_every_image_is_drawn_as_often():
+    _, y = RotationTask(images(10), torch.arange(10), 30).batch(20_000, torch.Generator().manual_seed(0))
     assert (y.bincount(minlength=10) - 2000).abs().max() < 200
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_made_on_the_device():
-    task = RotationTask(images(10).cuda(), torch.arange(10).cuda(), 30)
-    x, y = task.batch(5, torch.Generator("cuda").manual_seed(0))
-    assert x.is_cuda
-    assert y.is_cuda
+def test_images_are_turned_on_their_device():
     torch.testing.assert_close(rotated_by(images().cuda(), 33).cpu(), rotated_by(images(), 33))
 
 
@@ -101,10 +94,6 @@ def test_made_on_the_device():
         (lambda: rotated_by(images().float(), 45), TypeError, r"x must be a uint8 tensor .* got torch.float32"),
         (lambda: rotated_by(images()[:, 0], 45), TypeError, r"x must be .*H, W\]; got torch.uint8 \[4, 12, 12\]"),
         (lambda: rotated_within(images(), math.nan), ValueError, "degrees must be .* got nan"),
-        (lambda: RotationTask(images(), torch.arange(3)), ValueError, r"y must be one label for each .* got \[3\]"),
-        (lambda: RotationTask(images(0), torch.arange(0)), ValueError, "at least one"),
-        (lambda: RotationTask(images(), torch.arange(4), 200), ValueError, r"within must be .* got 200"),
-        (lambda: RotationTask(images(), torch.arange(4)).batch(0), ValueError, "batch_size must be an integer >= 1"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
@@ -125,25 +114,3 @@ def test_images_are_not_turned_unless_told_to():
     x = images(1)
     turned, _ = RotationTask(x, torch.zeros(1)).batch(1)
     torch.testing.assert_close(turned, x.float() / 255, rtol=0, atol=1e-6)
-
-
-def test_without_a_generator_torchs_own_seed_decides():
-    task, drawn = RotationTask(images(10), torch.arange(10), 30), []
-    for seed in (5, 5, 6):
-        torch.manual_seed(seed)
-        drawn.append(task.batch(16))
-    assert all(torch.equal(a, b) for a, b in zip(*drawn[:2], strict=True))
-    assert not torch.equal(drawn[0][1], drawn[2][1])
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "error", "message"),
-    [
-        (images().float(), torch.arange(4), TypeError, "x must be a uint8 tensor .* got torch.float32"),
-        ([[0]], torch.arange(1), TypeError, "x must be a uint8 tensor .* got list"),
-        (images(), torch.arange(4, device="meta"), ValueError, r"device, here \[4\] on cpu.* got \[4\] on meta"),
-    ],
-)
-def test_images_and_labels_are_looked_at_before_the_first_batch(x, y, error, message):
-    with pytest.raises(error, match=message):
-        RotationTask(x, y)
