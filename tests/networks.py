@@ -11,6 +11,7 @@ from ponder_course.act_background.experiment import FixedDepth
 from ponder_course.act_background.measurements import act, cross_entropy, one_time_step
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import inference
+from ponder_course.common.training import of_asked
 from ponder_course.light_cone import experiment as light_cone
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.mnist_rotation import experiment as mnist_rotation
@@ -118,14 +119,14 @@ NETWORKS = {
     "07 mazes": Network(
         lambda: PonderNet(mazes.MazeStep(8, 0.1), N),
         partial(MazeTask(3).batch, 12),
-        mazes.of_asked(PonderLoss(cross_entropy, 0.8)),
+        of_asked(PonderLoss(cross_entropy, 0.8)),
         by_value="loss",
     ),
     **{
         f"08 forests, {reads}": Network(
             lambda reads=reads: PonderNet(forests.make_step(reads, 6, 16), N),
             partial(ForestTask(6).batch, 12),
-            forests.at_all_nodes(PonderLoss(cross_entropies, 0.8)),
+            of_asked(PonderLoss(cross_entropies, 0.8)),
             classes=True,
             by_value="loss",
         )
@@ -148,7 +149,7 @@ NETWORKS = {
     "the Universal Transformer": Network(
         lambda: PonderNet(UniversalStep(8), N),
         universal,
-        mazes.of_asked(PonderLoss(cross_entropy, 0.4)),
+        of_asked(PonderLoss(cross_entropy, 0.4)),
         by_value="loss",
     ),
 }

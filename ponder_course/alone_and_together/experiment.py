@@ -1,6 +1,5 @@
 """Networks that ask for the root of every node: trained on trees of depth 8, and tested on chains of 32 nodes."""
 
-from collections.abc import Callable
 from functools import partial
 from statistics import median
 from typing import Any
@@ -8,16 +7,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.measures import correlation
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.measures import at_step, by_group, halting_report, mean
+from ponder_course.common.runs import Experiment, grid, rounded, seeded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit, of_asked
 from ponder_utils.attention import TransformerStep
-from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
 from ponder_utils.tasks.forests import ForestTask
-from ponder_utils.training import cool_down, train
+from ponder_utils.training import Batches
 
 N_NODES, MAX_DEPTH = 32, 8
 TEST_STEPS = 40  # the cap when networks are tested
@@ -44,42 +44,40 @@ class Addresses(nn.Module):
         return torch.cat([self.addresses.expand(len(x), -1, -1), self.addresses[x]], dim=2)
 
 
-def make_step(
-    reads: str, n_nodes: int = N_NODES, size: int = 64, n_heads: int = 1, sleep: float = 0.25
-) -> EncodedStep:  # fmt: skip
+def make_step(reads: str, n_nodes: int = N_NODES, size: int = 64, n_heads: int = 1, sleep: float = 0.25) -> EncodedStep:
     """Return a step whose tokens are nodes: they read what the others knew at the "start", or know "now"."""
     return EncodedStep(Addresses(n_nodes, size), TransformerStep(size, n_nodes, n_heads, reads, sleep))
 
 
-def at_all_nodes(loss: nn.Module) -> Callable[[PonderOutput, Tensor], Any]:
-    """Return the loss over all nodes, each a sample of its own: targets y [batch, nodes]."""
-    return lambda output, y: loss(output.at(torch.ones_like(y, dtype=torch.bool)), y.flatten())
-
-
-def fit(
-    model: PonderNet, loss: nn.Module, draw: Callable[..., tuple[Tensor, Tensor]], updates: int, lr: float, seed: int
-) -> PonderNet:
-    """Train a network on a loss over all nodes, and return it."""
+def fit_tokens(model: PonderNet, loss: nn.Module, draw: Batches, updates: int, lr: float, seed: int) -> PonderNet:
+    """Train a network on a loss over all its tokens, each a sample of its own, and return it."""
     torch.set_flush_denormal(True)  # sharp attention makes numbers below 1e-38, which a CPU computes slowly: 0 instead
     try:
-        train(model, at_all_nodes(loss), draw, updates, lr=lr, clip=1.0, seed=seed, schedule=cool_down(updates),
-              log_every=updates, progress=False)  # fmt: skip
+        return fit(model, of_asked(loss), draw, updates, lr=lr, seed=seed)[0]
     finally:
         torch.set_flush_denormal(False)
-    return model.eval()
 
 
 def learn(
-    seed: int, reads: str, halting: bool = True, max_depth: int = MAX_DEPTH, N: int = 14, batch: int = 16,
-    updates: int = 1000, lr: float = 3e-3, lambda_p: float = 0.8, beta: float = 0.03, **network: Any,
-) -> PonderNet:  # fmt: skip
+    seed: int,
+    reads: str,
+    halting: bool = True,
+    max_depth: int = MAX_DEPTH,
+    N: int = 14,
+    batch: int = 16,
+    updates: int = 1000,
+    lr: float = 3e-3,
+    lambda_p: float = 0.8,
+    beta: float = 0.03,
+    **network: Any,
+) -> PonderNet:
     """Train a network; without `halting`, on the mean loss of its answers at all steps."""
     torch.manual_seed(seed)
     step = make_step(reads, **network)
     criterion = nn.CrossEntropyLoss(reduction="none")
     loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
-    task, model = ForestTask(network.get("n_nodes", N_NODES), max_depth), PonderNet(step, N)
-    return fit(model, loss, partial(task.batch, batch), updates, lr, seed)
+    task = ForestTask(network.get("n_nodes", N_NODES), max_depth)
+    return fit_tokens(PonderNet(step, N), loss, partial(task.batch, batch), updates, lr, seed)
 
 
 def chains(n_chains: int, n_nodes: int, generator: torch.Generator | None = None) -> Tensor:
@@ -103,7 +101,7 @@ def distance_read(reads: str, n: int) -> int:
 
 
 @torch.no_grad()
-def whom_they_ask(step: EncodedStep, x: Tensor, n_steps: int) -> Tensor:
+def attention_by_step(step: EncodedStep, x: Tensor, n_steps: int) -> Tensor:
     """Return the weights with which each node reads each other, averaged over heads: [n_steps, batch, nodes, nodes]."""
     layer: Any = step.step
     z, h = step.encode(x)
@@ -124,16 +122,16 @@ def asked(step: EncodedStep, x: Tensor) -> list[list[float]]:
     distances = [distance_read(reads, n) for n in range(1, deepest + 1) if distance_read(reads, n) <= deepest]
     above, depth = ancestors(x, deepest), ForestTask.depths(x)
     found = []
-    for distance, weights in zip(distances, whom_they_ask(step, x, len(distances)), strict=True):
+    for distance, weights in zip(distances, attention_by_step(step, x, len(distances)), strict=True):
         target = above[distance][depth >= distance]
         weights = weights[depth >= distance]  # [nodes that are deep enough, nodes]
         there = weights.gather(1, target[:, None])[:, 0]
-        found.append([(weights.argmax(1) == target).double().mean().item(), there.mean().item()])
+        found.append([mean(weights.argmax(1) == target), mean(there)])
     return found
 
 
 @torch.no_grad()
-def felt(step: EncodedStep, x: Tensor, N: int) -> list[float]:
+def first_sensitive_step(step: EncodedStep, x: Tensor, N: int) -> list[float]:
     """Return the step at which the last node of a chain feels that the k-th above it points at itself instead.
 
     From the step on at which one of its answer's probabilities, or lambda_n, differs by FELT; the median over chains x
@@ -158,57 +156,45 @@ def felt(step: EncodedStep, x: Tensor, N: int) -> list[float]:
     return found
 
 
-def by_depth(right: Tensor, steps: Tensor, needed: Tensor, depth: Tensor) -> dict[int, dict[str, Any]]:
+def by_depth(right: Tensor, steps: Tensor, needed: Tensor, depth: Tensor) -> dict[int, Row]:
     """Return, by depth, how many nodes there are; the fraction right when halted, and at each step, [N]; mean steps;
     and the fraction that halts before it can know. right: [N, forests, nodes], the others [forests, nodes].
     """
-    halted, found = right.gather(0, steps[None] - 1)[0], {}
-    for d in depth.unique().tolist():
-        here = depth == d
-        found[d] = {
-            "nodes": int(here.sum()),
-            "right": halted[here].double().mean().item(),
-            "by_step": right[:, here].double().mean(1).tolist(),
-            "steps": steps[here].double().mean().item(),
-            "early": (steps < needed)[here].double().mean().item(),
-        }
+    found = by_group(depth, "nodes", right=at_step(right, steps), steps=steps, early=steps < needed)
+    for d, row in found.items():
+        row["by_step"] = right[:, depth == d].double().mean(1).tolist()
     return found
 
 
 @torch.no_grad()
-def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> dict[str, Any]:
+def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> Row:
     """Return how right nodes of forests x are, and in how many steps, if each halts at lambda_n >= q.
 
     "nodes" and "forests": the fraction of them that is right when halted, "forests_by_step" if all stop at step n, [N].
-    "steps", "needed", "early", "correlation": over all nodes; "by_depth". "certainty": {q: [right, steps, and the
-    fraction right by depth]} if each halts when its answer has this probability.
+    Of all nodes what `halting_report` says; and "by_depth". "certainty": {q: [right, steps, and the fraction right by
+    depth]} if each halts when its answer has this probability.
     """
     reads = model.step.step.reads
     y, depth, needed = ForestTask.answers(x), ForestTask.depths(x), ForestTask.needed_steps(x, reads)
     output = model.eval()(x, max_steps=N)
     right = output.y_hat.argmax(-1) == y
     steps = halting_steps(output, "threshold", q=q)
-    halted = right.gather(0, steps[None] - 1)[0]
-    certainty = {}
+    halted, certainty = at_step(right, steps), {}
     for value in CERTAIN:
         stop = halting_steps(output, "confidence", q=value, classes=True)
-        good = right.gather(0, stop[None] - 1)[0].double()
-        of_depth = [good[depth == d].mean().item() for d in range(int(depth.max()) + 1)]
-        certainty[value] = [good.mean().item(), stop.double().mean().item(), of_depth]
+        good = at_step(right, stop)
+        certainty[value] = [mean(good), mean(stop), [row["right"] for row in by_group(depth, right=good).values()]]
     return {
-        "nodes": halted.double().mean().item(),
-        "forests": halted.all(1).double().mean().item(),
+        "nodes": mean(halted),
+        "forests": mean(halted.all(1)),
         "forests_by_step": right.all(2).double().mean(1).tolist(),
-        "steps": steps.double().mean().item(),
-        "needed": needed.double().mean().item(),
-        "early": (steps < needed).double().mean().item(),
-        "correlation": correlation(steps, needed),
+        **halting_report(steps, needed),
         "by_depth": by_depth(right, steps, needed, depth),
         "certainty": certainty,
     }
 
 
-def has_learnt(row: dict[str, Any], deepest: int = MAX_DEPTH) -> bool:
+def has_learnt(row: Row, deepest: int = MAX_DEPTH) -> bool:
     """Return whether a network that was measured is right on 99 % of the nodes of each depth that it was trained on."""
     return all(part["right"] >= 0.99 for depth, part in row["by_depth"].items() if int(depth) <= deepest)
 
@@ -220,30 +206,30 @@ def test_inputs(n_nodes: int) -> Tensor:
     return torch.cat([forests, chains(100, n_nodes, generator)])
 
 
-def run(seed: int, reads: str, **setting: Any) -> dict[str, Any]:
+def run(seed: int, reads: str, **setting: Any) -> Row:
     """Train a network and measure it: what `measure` returns, and on chains whom nodes have `asked` and `felt`."""
     model = learn(seed, reads, **setting)
     n_nodes = setting.get("n_nodes", N_NODES)
     x = test_inputs(n_nodes)
     N = TEST_STEPS if reads == "now" else max(TEST_STEPS, n_nodes + 8)  # none needs more
     found = measure(model, x, N)
-    return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": felt(model.step, x[-10:], N)})
+    return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": first_sensitive_step(model.step, x[-10:], N)})
 
 
-def _experiment(name: str, seeds: int, kinds: tuple[str, ...] = ("now",), **change: Any) -> Experiment:
-    settings = [{"reads": reads, **change, "seed": seed} for seed in range(seeds) for reads in kinds]
-    smoke = [setting | {"updates": 5, "n_nodes": 8, "size": 16} for setting in settings[: len(kinds)]]
-    return Experiment(f"08_forests_{name}", run, settings, smoke)
+def _grid(name: str, seeds: int, kinds: tuple[str, ...] = ("now",), **change: Any) -> Experiment:
+    settings = seeded([{"reads": reads, **change} for reads in kinds], seeds, seed_by_seed=True)
+    short = {"updates": 5, "n_nodes": 8, "size": 16}
+    return grid(f"08_forests_{name}", run, settings, short, n_short=len(kinds))
 
 
-FAR: dict[str, Any] = {"n_nodes": 64, "size": 128, "batch": 8}  # twice as many nodes
+FAR: Row = {"n_nodes": 64, "size": 128, "batch": 8}  # twice as many nodes
 
 EXPERIMENTS = {
-    "main": _experiment("main", 10, ("now", "start")),
-    "awake": _experiment("awake", 5, sleep=0.0),
-    "certainty": _experiment("certainty", 5, halting=False),
-    "heads": _experiment("heads", 3, n_heads=4),
-    "awake_12": _experiment("awake_12", 2, sleep=0.0, max_depth=12),
-    "awake_16": _experiment("awake_16", 3, sleep=0.0, max_depth=16),
-    "far_8": _experiment("far_8", 10, max_depth=8, **FAR),
+    "main": _grid("main", 10, ("now", "start")),
+    "awake": _grid("awake", 5, sleep=0.0),
+    "certainty": _grid("certainty", 5, halting=False),
+    "heads": _grid("heads", 3, n_heads=4),
+    "awake_12": _grid("awake_12", 2, sleep=0.0, max_depth=12),
+    "awake_16": _grid("awake_16", 3, sleep=0.0, max_depth=16),
+    "far_8": _grid("far_8", 10, max_depth=8, **FAR),
 }

@@ -205,7 +205,7 @@ def felt_too_soon(felt: Mapping[str, Sequence[ByDepth]], laws: Mapping[str, ByDe
 def whom(model: PonderNet, chain: Tensor, n_steps: int) -> tuple[Tensor, Tensor]:
     """Return whom each node of a chain [1, nodes] reads the most, and its weight: [n_steps, nodes], both by depth."""
     depth = ForestTask.depths(chain)[0]
-    weights = forests.whom_they_ask(model.step, chain, n_steps)[:, 0, depth.argsort()]
+    weights = forests.attention_by_step(model.step, chain, n_steps)[:, 0, depth.argsort()]
     weight, node = weights.max(2)
     return depth[node], weight
 

@@ -7,7 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.measures import at_step
+from ponder_course.common.runs import grid, rounded, seeded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit
 from ponder_utils._check import check_int
 from ponder_utils.attention import ReaderStep
 from ponder_utils.evaluation import class_correct
@@ -16,7 +19,6 @@ from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
-from ponder_utils.training import cool_down, train
 
 N = 8  # the paper tries 7 to 10
 UPDATES, BATCH_SIZE, LR, SIZE = 3000, 64, 1e-3, 64
@@ -99,13 +101,11 @@ def learn(
     model = PonderNet(EncodedStep(Embedding(task.n_items, SIZE), ReaderStep(SIZE, task.n_items)), N)
     criterion = nn.CrossEntropyLoss(reduction="none")
     loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
-    train(model, loss, partial(task.batch, BATCH_SIZE), updates, lr=LR, schedule=cool_down(updates), clip=1.0,
-          seed=seed, log_every=updates, progress=False)  # fmt: skip
-    return model.eval()
+    return fit(model, loss, partial(task.batch, BATCH_SIZE), updates, lr=LR, seed=seed)[0]
 
 
 @torch.no_grad()
-def measure(model: PonderNet, n_test: int = N_TEST) -> dict[str, Any]:
+def measure(model: PonderNet, n_test: int = N_TEST) -> Row:
     """Return, for every distance from cue to match, 1 to 3, what the network does on trials of its own: lists of 3.
 
     by_step: how often it is right if it stops at step n, [N] each. p: its mean halting distribution, [N] each.
@@ -128,21 +128,17 @@ def measure(model: PonderNet, n_test: int = N_TEST) -> dict[str, Any]:
         "p": by_distance(p),
         "expected": {"right": by_distance((p * right).sum(0)), "steps": by_distance(expected_steps(output.log_p))},
         "early": by_distance((p * too_early).sum(0)),
-        "confidence": {"right": by_distance(right.gather(0, sure[None] - 1)[0]), "steps": by_distance(sure.float())},
+        "confidence": {"right": by_distance(at_step(right, sure)), "steps": by_distance(sure.float())},
     }
 
 
-def run(seed: int, n_test: int = N_TEST, **setting: Any) -> dict[str, Any]:
+def run(seed: int, n_test: int = N_TEST, **setting: Any) -> Row:
     """Train a network and measure it."""
     return rounded(measure(learn(seed, **setting), n_test))
 
 
-def _experiment(name: str, seeds: int, **setting: Any) -> Experiment:
-    rows = [{**setting, "seed": seed} for seed in range(seeds)]
-    return Experiment(f"08_inference_{name}", run, rows, [{**rows[0], "updates": 5, "n_test": 60}])
-
-
+SHORT = {"updates": 5, "n_test": 60}
 EXPERIMENTS = {
-    "main": _experiment("main", 5),
-    "every_step": _experiment("every_step", 5, halting=False),
+    "main": grid("08_inference_main", run, seeded([{}], 5), SHORT),
+    "every_step": grid("08_inference_every_step", run, seeded([{"halting": False}], 5), SHORT),
 }

@@ -8,9 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.alone_and_together.experiment import addresses, at_all_nodes, fit
-from ponder_course.common.measures import correlation
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.alone_and_together.experiment import addresses, fit_tokens
+from ponder_course.common.measures import at_step, by_group, halting_report, mean
+from ponder_course.common.runs import grid, rounded, seeded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit, of_asked
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.attention import TransformerStep
 from ponder_utils.halting import expected_steps
@@ -19,7 +21,6 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
 from ponder_utils.tasks.forests import grow
-from ponder_utils.training import cool_down, train
 
 DIGITS = 10
 N_VARIABLES, N_QUESTIONS, MAX_DEPTH, N = 16, 4, 7, 14
@@ -109,20 +110,19 @@ class Statements(nn.Module):
 
 
 def learn(
-    seed: int, max_depth: int = MAX_DEPTH, size: int = 64, batch: int = 16, updates: int = 1000, lr: float = 3e-3,
-    lambda_p: float = 0.8, beta: float = 0.03, sleep: float = 0.25,
-) -> PonderNet:  # fmt: skip
+    seed: int, max_depth: int = MAX_DEPTH, size: int = 64, batch: int = 16, updates: int = 1000, lr: float = 3e-3
+) -> PonderNet:
     """Train a network on programs whose variables stand at most max_depth variables above a digit."""
     torch.manual_seed(seed)
     task = ProgramTask(max_depth=max_depth)
-    layer = TransformerStep(size, DIGITS, sleep=sleep, causal=True)
+    layer = TransformerStep(size, DIGITS, sleep=0.25, causal=True)
     model = PonderNet(EncodedStep(Statements(task.n_variables, size), layer), N)
-    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), lambda_p, beta)
-    return fit(model, loss, partial(task.batch, batch), updates, lr, seed)
+    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, beta=0.03)
+    return fit_tokens(model, loss, partial(task.batch, batch), updates, lr, seed)
 
 
 @torch.no_grad()
-def measure(model: PonderNet, x: Tensor, q: float = 0.5) -> dict[str, Any]:
+def measure(model: PonderNet, x: Tensor, q: float = 0.5) -> Row:
     """Return how right the statements and questions of programs x are, and in how many steps, each halted at its own.
 
     "all": {"right", "programs", "steps", "needed", "early", "correlation"}; "statements" and "questions": by depth of
@@ -136,33 +136,21 @@ def measure(model: PonderNet, x: Tensor, q: float = 0.5) -> dict[str, Any]:
     output = model.eval()(x, max_steps=TEST_STEPS)
     right = output.y_hat.argmax(-1) == y  # [N, programs, statements]
     steps = halting_steps(output, "threshold", q=q)
-    halted = right.gather(0, steps[None] - 1)[0]
-    found: dict[str, Any] = {
-        "all": {
-            "right": halted.double().mean().item(),
-            "programs": halted.all(1).double().mean().item(),
-            "steps": steps.double().mean().item(),
-            "needed": needed.double().mean().item(),
-            "early": (steps < needed).double().mean().item(),
-            "correlation": correlation(steps, needed),
-        },
+    halted = at_step(right, steps)
+    found: Row = {
+        "all": {"right": mean(halted), "programs": mean(halted.all(1)), **halting_report(steps, needed)},
         "programs_by_step": right.all(2).double().mean(1).tolist(),
         "certainty": {},
     }
     for value in (0.9, 0.99):
         stop = halting_steps(output, "confidence", q=value, classes=True)
-        good = right.gather(0, stop[None] - 1)[0]
-        found["certainty"][value] = [good.double().mean().item(), stop.double().mean().item()]
+        found["certainty"][value] = [mean(at_step(right, stop)), mean(stop)]
     for kind, of_kind in (("statements", ~is_question), ("questions", is_question)):
-        found[kind] = {}
-        for d in depth[of_kind].unique().tolist():
-            here = of_kind & (depth == d)
-            found[kind][d] = {
-                "n": int(here.sum()),
-                "right": halted[here].double().mean().item(),
-                "steps": steps[here].double().mean().item(),
-                "needed": int(needed[here][0]),
-            }
+        groups = depth.where(of_kind, -1)
+        found[kind] = by_group(groups, right=halted, steps=steps, needed=needed)
+        found[kind].pop(-1, None)
+        for row in found[kind].values():
+            row["needed"] = int(row["needed"])  # the same for all
     return found
 
 
@@ -190,7 +178,7 @@ def as_text(x: Tensor) -> list[str]:
     return [f"{names[to]}?" if sets == mark else f"{names[sets]}={names[to]}" for sets, to in x.tolist()]
 
 
-def run(seed: int, **setting: Any) -> dict[str, Any]:
+def run(seed: int, **setting: Any) -> Row:
     """Train a network on programs, and measure it; "example": the steps that it takes in that program."""
     model = learn(seed, **setting)
     taken = model.eval().predict(example(), "threshold", max_steps=TEST_STEPS).steps[0].tolist()
@@ -229,9 +217,8 @@ class Characters(nn.Module):
 
 
 def run_text(
-    seed: int, loss: str, loops: int = LOOPS, size: int = TEXT_SIZE, updates: int = 500, batch: int = 8,
-    lambda_p: float = 0.5, beta: float = 0.01,
-) -> dict[str, Any]:  # fmt: skip
+    seed: int, loss: str, loops: int = LOOPS, size: int = TEXT_SIZE, updates: int = 500, batch: int = 8
+) -> Row:
     """Train a looped layer to guess the next character of nine tenths of the text, and test it on the last tenth.
 
     loss: "halting", PonderNet's; "every", the mean of the losses after all loops; or "last", that after the last loop.
@@ -245,28 +232,23 @@ def run_text(
     step = EncodedStep(Characters(len(characters), size), TransformerStep(size, len(characters), 4, causal=True))
     model, criterion = PonderNet(step, loops), nn.CrossEntropyLoss(reduction="none")
     without_halting = FixedDepthLoss(criterion, every_step=loss == "every")
-    loss_fn = PonderLoss(criterion, lambda_p, beta) if loss == "halting" else without_halting
-    train(model, at_all_nodes(loss_fn), lambda generator: windows(text[:cut], batch, generator), updates, lr=3e-3,
-          clip=1.0, seed=seed, schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
+    loss_fn = PonderLoss(criterion, 0.5, beta=0.01) if loss == "halting" else without_halting
+    fit(model, of_asked(loss_fn), partial(windows, text[:cut], batch), updates, lr=3e-3, seed=seed)
     x, y = windows(text[cut:], 300, torch.Generator().manual_seed(100))
     with torch.no_grad():
-        output = model.eval()(x)
+        output = model(x)
         nats = torch.stack([criterion(answer.flatten(0, 1), y.flatten()) for answer in output.y_hat])  # [loops, all]
     p = output.log_p.flatten(1).exp()
-    return rounded({
-        "by_loop": nats.mean(1).tolist(), "p": p.mean(1).tolist(), "steps": expected_steps(output.log_p).mean().item(),
-        "expected": (p * nats).sum(0).mean().item(),
-    })  # fmt: skip
+    found = {"by_loop": nats.mean(1).tolist(), "p": p.mean(1).tolist(), "steps": mean(expected_steps(output.log_p))}
+    return rounded(found | {"expected": mean((p * nats).sum(0))})
 
 
-PROGRAMS = [{"seed": seed} for seed in range(2)]
-KINDS: list[dict[str, Any]] = [
-    {"loss": "halting", "loops": LOOPS}, {"loss": "every", "loops": LOOPS}, {"loss": "last", "loops": 1},
-]  # fmt: skip
-TEXT = [kind | {"seed": seed} for seed in range(3) for kind in KINDS]
+KINDS: list[Row] = [{"loss": "halting", "loops": LOOPS}, {"loss": "every", "loops": LOOPS}]
+KINDS.append({"loss": "last", "loops": 1})
+TEXT = seeded(KINDS, 3, seed_by_seed=True)
 TEXT.append({"loss": "last", "loops": LOOPS, "seed": 0})  # which does not learn
 
 EXPERIMENTS = {
-    "main": Experiment("08_programs_main", run, PROGRAMS, [PROGRAMS[0] | {"updates": 5, "size": 64}]),
-    "text": Experiment("08_programs_text", run_text, TEXT, [kind | {"seed": 0, "updates": 5} for kind in KINDS]),
+    "main": grid("08_programs_main", run, seeded([{}], 2), {"updates": 5}),
+    "text": grid("08_programs_text", run_text, TEXT, {"updates": 5}, n_short=len(KINDS)),
 }

@@ -13,8 +13,8 @@ from ponder_utils.pondernet import PonderNet
 
 
 def mean(values: Tensor) -> float:
-    """Return the mean of all values, in double precision."""
-    return values.double().mean().item()
+    """Return the mean of all values: in their own precision, or of whole numbers and truth values in double."""
+    return (values if values.is_floating_point() else values.double()).mean().item()
 
 
 def correlation(a: Tensor, b: Tensor, constant: float = 0.0) -> float:
@@ -40,12 +40,12 @@ def halting_report(steps: Tensor, needed: Tensor) -> Row:
     }
 
 
-def by_group(groups: Tensor, **values: Tensor) -> dict[int, Row]:
-    """Return for each group "n", how many belong to it, and the mean of each of the values: all of one shape."""
+def by_group(groups: Tensor, count: str = "n", **values: Tensor) -> dict[int, Row]:
+    """Return for each group how many belong to it, called `count`, and the mean of each of the values: of one shape."""
     found = {}
     for group in groups.unique().tolist():
         here = groups == group
-        found[group] = {"n": int(here.sum()), **{name: mean(value[here]) for name, value in values.items()}}
+        found[group] = {count: int(here.sum()), **{name: mean(value[here]) for name, value in values.items()}}
     return found
 
 

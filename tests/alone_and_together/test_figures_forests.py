@@ -270,7 +270,7 @@ def test_whom_a_network_reads_is_told_by_depth():
     chain = forests.chains(1, 5, torch.Generator().manual_seed(1))
     depth = draw.ForestTask.depths(chain)[0].tolist()
     target, weight = draw.whom(model, chain, 3)
-    weights = forests.whom_they_ask(model.step, chain, 3)[:, 0]
+    weights = forests.attention_by_step(model.step, chain, 3)[:, 0]
     for n in range(3):
         for node, d in enumerate(depth):
             assert target[n, d] == depth[int(weights[n, node].argmax())]

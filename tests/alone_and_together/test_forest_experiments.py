@@ -103,13 +103,13 @@ def test_a_node_reads_as_far_as_it_knows_names(reads, how_far):
 
 @pytest.mark.parametrize("reads", ["now", "start"])
 @pytest.mark.parametrize("n_heads", [1, 2])
-def test_whom_they_ask_is_the_softmax_of_queries_and_keys(reads, n_heads):
+def test_attention_by_step_is_the_softmax_of_queries_and_keys(reads, n_heads):
     step = forests.make_step(reads, 7, 8, n_heads).double().eval()
     with torch.no_grad():
         step.step.attention.in_proj_weight.mul_(3)
         step.step.attention.in_proj_bias.normal_()
     x = some_forests(3, 7)
-    found = forests.whom_they_ask(step, x, 3)
+    found = forests.attention_by_step(step, x, 3)
     assert found.shape == (3, 6, 7, 7)
     torch.testing.assert_close(found.sum(3), torch.ones_like(found[..., 0]))
     (tokens, _), h = step.encode(x)
@@ -145,7 +145,7 @@ def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(reads, monkey
                     there = int(x[i, there])
                 even = depth[i, node] % 2 == 0
                 weights[n, i, node, there if even else int(depth[i].argmin())] = 0.7 if even else 0.6
-    monkeypatch.setattr(forests, "whom_they_ask", lambda step, x, n_steps: weights[:n_steps])
+    monkeypatch.setattr(forests, "attention_by_step", lambda step, x, n_steps: weights[:n_steps])
     found = forests.asked(Step(reads=reads), x)
     distances = [1, 2, 4, 8] if reads == "now" else range(1, 9)
     assert len(found) == len(distances)
@@ -162,7 +162,7 @@ def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(reads, monkey
 def test_a_turned_arrow_is_felt_when_its_news_arrives(reads, late):
     """Pointers by hand: the answer changes when k + 1 arrows are known, or the halting, if that is sooner."""
     x = forests.chains(3, 12, torch.Generator().manual_seed(1))
-    found = forests.felt(Step(reads=reads, late=late), x, 20)
+    found = forests.first_sensitive_step(Step(reads=reads, late=late), x, 20)
     assert len(found) == 11  # for each k but the root's
     for k, n in enumerate(found):
         short = forests.chains(1, k + 1, torch.Generator().manual_seed(0))  # what is left below the turned arrow
@@ -173,7 +173,7 @@ def test_a_turned_arrow_is_felt_when_its_news_arrives(reads, late):
 
 def test_what_changes_too_little_is_not_felt():
     x = forests.chains(3, 6, torch.Generator().manual_seed(1))
-    assert forests.felt(Step(certain=1e-3, late=100), x, 15) == [16] * 5
+    assert forests.first_sensitive_step(Step(certain=1e-3, late=100), x, 15) == [16] * 5
 
 
 def test_felt_is_the_median_over_chains(monkeypatch):
@@ -191,7 +191,7 @@ def test_felt_is_the_median_over_chains(monkeypatch):
             return torch.zeros(3, 4, 4), h, logit.expand(3, 4)
 
     x = forests.chains(3, 4, torch.Generator().manual_seed(1))
-    assert forests.felt(ByChain(), x, 9) == [2] * 3
+    assert forests.first_sensitive_step(ByChain(), x, 9) == [2] * 3
 
 
 @given(seeds)
@@ -320,7 +320,7 @@ def test_all_nodes_weigh_the_same_in_the_loss():
             one = output.at(torch.zeros(4, 5, dtype=torch.bool).index_put((torch.tensor(i), torch.tensor(node)),
                                                                           torch.tensor(True)))  # fmt: skip
             by_loop += loss(one, y[i, node][None]).total.item() / 20
-    assert forests.at_all_nodes(loss)(output, y).total.item() == pytest.approx(by_loop, rel=1e-5)
+    assert forests.of_asked(loss)(output, y).total.item() == pytest.approx(by_loop, rel=1e-5)
 
 
 def test_networks_learn_by_each_recipe_and_say_what_they_found():
