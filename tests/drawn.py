@@ -1,6 +1,7 @@
 """What stands on a figure: shared by the tests of figures."""
 
 import io
+import re
 
 import matplotlib as mpl
 import matplotlib.image
@@ -11,6 +12,7 @@ import torch
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.container import BarContainer
+from matplotlib.patches import Rectangle
 
 DARK = {"figure.facecolor": "black", "axes.facecolor": "black", "text.color": "white", "font.size": 4}
 
@@ -80,8 +82,8 @@ def check(draw):
 def shapes(ax):
     """All that a panel draws of data, as (colour, points): lines, then bars [centre, height], then marks.
 
-    The colour of hollow bars and marks is that of their edge. Then come images, as ("image", values), and areas, as
-    ("area", corners).
+    The colour of hollow bars and marks is that of their edge. Then come, under names of their own, "hollow" marks once
+    more, "span", [first corner, last corner], "image", values, and "area", corners.
     """
     found = [(line.get_color(), line.get_xydata()) for line in ax.lines if len(line.get_xdata())]
     for bars in ax.containers:
@@ -93,6 +95,11 @@ def shapes(ax):
         if isinstance(marks, PathCollection) and len(marks.get_offsets()):
             found.append(([*marks.get_facecolor(), *marks.get_edgecolor()][0], marks.get_offsets()))
     found = [(to_hex(colour).upper(), points) for colour, points in found]
+    marks = [line for line in ax.lines if line.get_linestyle() == "None" and len(line.get_xdata())]
+    found += [("hollow", line.get_xydata()) for line in marks if line.get_markerfacecolor() in ("none", "white")]
+    bars = {bar for container in ax.containers for bar in container if isinstance(container, BarContainer)}
+    spans = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch not in bars]
+    found += [("span", [span.xy, np.add(span.xy, (span.get_width(), span.get_height()))]) for span in spans]
     found += [("image", image.get_array()) for image in ax.images]
     areas = [area for area in ax.collections if isinstance(area, PolyCollection)]
     found += [("area", path.vertices) for area in areas for path in area.get_paths()]  # an entry of a legend has none
@@ -127,9 +134,9 @@ def altered(data):
 def check_drawn(draw, given, panels):
     """What is drawn is what was given, and other numbers give another figure. given: the arguments.
 
-    panels: for each panel {colour: the points of all that has this colour}, in the order of `shapes`, and of colours
-    that are not named nothing is asked. Under "text" stand parts of what must be written, under "image" the values of
-    images, under "area" corners that some area must have.
+    panels: for each panel {colour, or other name: the points of all that has it}, in the order of `shapes`, and of
+    names that are left out nothing is asked. Under "text" stand parts of what must be written, under "area" corners
+    that some area must have.
     """
     figure = check(lambda: draw(*given))
     assert len(figure.axes) == len(panels)
@@ -155,3 +162,8 @@ def _everything(figure):
     """A text of all that a figure draws and writes, and of where its axes end."""
     panels = [(shapes(ax), texts(ax), ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
     return repr([(*((colour, points.tolist()) for colour, points in drawn), *rest) for drawn, *rest in panels])
+
+
+def numbers(text):
+    """The numbers in a sentence, such as ["8", "+0.5"]."""
+    return re.findall(r"[+\N{MINUS SIGN}-]?\d+(?:[.,]\d+)*", text)

@@ -1,21 +1,26 @@
 """The figures of lesson 02."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 from pandas import DataFrame
 from torch import Tensor, nn
 
 from ponder_course.common import style, verdicts
+from ponder_course.common.style import ANSWER, BLACK, DARK_ORANGE, HALTING, LIMIT, PRIOR, Line, look, panels, slide
 from ponder_utils.halting import expected_steps, geometric_log_prior
 
 # (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
 BestHalting = Callable[[Tensor, Tensor, float], Tensor]
 LogHalting = Callable[[Tensor], Tensor]  # halting logits [N, ...] -> log p_n [N, ...]
+Runs = Mapping[str, Sequence[Line]]  # {reduction: [networks, inputs]}: expected steps
+ABOVE: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 13}
+DOTTED: dict[str, Any] = {"color": "none", "edgecolor": PRIOR, "linestyle": ":", "linewidth": 1.8}  # bars of a prior
 
 
 def pushes(
@@ -35,96 +40,78 @@ def pushes(
     return {name: slope[2].item() for name, slope in zip(parts, slopes, strict=True)}
 
 
-def sizes_of(gradients: Iterable[Mapping[str, float]]) -> dict[str, list[float]]:
-    """Return the sizes of gradients by part of the loss, {part: [coins]}: for `draw_pushes`."""
-    return {str(part): sizes for part, sizes in DataFrame(gradients).abs().to_dict("list").items()}
-
-
-def what_still_pulls(sizes: Mapping[str, style.Line]) -> str:
+def what_still_pulls(gradients: Sequence[Mapping[str, float]]) -> str:
     """Return in a sentence what the reversed divergence does where the coin is smallest."""
-    return f"At a dead step only the reversed divergence still pulls: {sizes[style.KL['p_G||p']][-1]:.2f}"
+    return f"At a dead step only the reversed divergence still pulls: {abs(gradients[-1][style.KL['p_G||p']]):.2f}"
 
 
-@style.slide
-def draw_pushes(coins: style.Line, parts: Mapping[str, style.Line], limit: float) -> Figure:
-    """Size of the gradient on a halting logit as its coin goes to 0, {part: [coins]}; a limit."""
-    figure, (ax,) = style.panels(1, width=8.2, height=4.4)
-    looks = ((style.ANSWER, "o", "-"), (style.HALTING, "s", "--"), (style.PURPLE, "^", "-."))
-    for (label, sizes), (colour, marker, dashes) in zip(parts.items(), looks, strict=True):
+@slide
+def draw_pushes(coins: Line, gradients: Sequence[Mapping[str, float]], limit: float) -> Figure:
+    """Draw the size of the gradient on a halting logit as its coin goes to 0, part by part: of `pushes`; a limit."""
+    figure, (ax,) = panels(1, width=8.2, height=4.4)
+    colours = (ANSWER, HALTING, style.PURPLE)
+    for part, colour, marker, dashes in zip(gradients[0], colours, style.MARKERS, style.DASHES, strict=False):
+        sizes = [abs(at[part]) for at in gradients]
         ax.plot(coins, sizes, dashes, color=colour, marker=marker, markersize=5, markevery=4)
-        ax.text(coins[-1] / 1.7, sizes[-1], label, va="center")
-    ax.plot([coins[0], coins[-1]], [limit, limit], color=style.PRIOR, linestyle=":")
+        ax.text(coins[-1] / 1.7, sizes[-1], part, va="center")
+    ax.plot([coins[0], coins[-1]], [limit, limit], color=PRIOR, linestyle=":")
     ax.text(coins[0], limit * 1.8, "$p_G(3)$", color=style.DARK_GREY, va="bottom")
-    ax.set(xscale="log", yscale="log", xlabel=r"the coin of step 3, $\lambda_3$")
-    ax.set(ylabel=r"size of $\partial / \partial a_3$", xlim=(coins[0] * 1.4, coins[-1] / 90))
-    ax.set_ylim(top=limit * 20)
+    ax.set(xscale="log", yscale="log", xlim=(coins[0] * 1.4, coins[-1] / 90), ylim=(None, limit * 20))
+    ax.set(xlabel=r"the coin of step 3, $\lambda_3$", ylabel=r"size of $\partial / \partial a_3$")
     ax.set_xticks([10.0**k for k in range(-1, math.floor(math.log10(coins[-1])) - 1, -2)])
     return figure
 
 
-@style.slide
+@slide
 def draw_best_halting(
-    losses: style.Line,
-    columns: Sequence[tuple[str, style.Line, style.Line]],
-    lowest: float = 0.0,  # a number above 0: on a log axis from there
-) -> Figure:
-    """Losses of one input [N]; beside them a panel for each (title, prior [N], best p [N]).
-
-    The number is p_n where the loss is smallest. On a log axis, without the losses, all p_n.
-    """
-    count = len(columns) + (not lowest)
-    figure, axes = style.panels(count, width=8.8 / count, height=3.5)
-    losses = [float(value) for value in losses]
-    n = np.arange(1, len(losses) + 1)
-    if not lowest:
-        left = axes.pop(0)
-        bars = left.bar(n, losses, 0.8, color=style.ANSWER)
-        left.bar_label(bars, fmt="%.2g", padding=1, fontsize=14)
-        left.margins(y=0.12)
-        left.grid(axis="x", visible=False)
-        style.step_axis(left, len(losses), xticks=n, yticks=[])
-        left.set_title("losses (nats)", fontsize=15)
-    outline: dict[str, Any] = {"color": "none", "edgecolor": style.PRIOR, "linestyle": ":", "linewidth": 1.8}
-    for ax, (title, *lines) in zip(axes, columns, strict=True):
-        prior, best = (np.maximum([float(value) for value in line], lowest) for line in lines)
-        style.step_axis(ax, len(losses), ylim=(0, 1.2), xticks=n, yticks=(0, 0.5, 1))
-        ax.set_title(title, fontsize=15)
-        width = 0.8 if lowest else 0.6
-        ax.bar(n, best, width, color=style.HALTING, label="best $p_n$")
-        ax.grid(axis="x", visible=False)
-        if lowest:
-            ax.plot(n, prior, ":", color=style.DARK_GREY, linewidth=2, label="prior")
-            ax.set(yscale="log", ylim=(lowest, 1e2), yticks=[1e-30, 1e-20, 1e-10, 1])
-        else:
-            ax.bar(n, prior, 0.9, label="prior", **outline)
-        ax.tick_params(labelleft=ax is axes[0])
-        for place, p_n, behind in zip(n, best, prior, strict=True):
-            text = f"{p_n:.3f}" if p_n >= 0.001 else f"{p_n:.0e}"
-            if not lowest:
-                text = f"{p_n:.2f}"
-                if place != n[np.argmin(losses)]:
-                    continue
-            if lowest and p_n > 1e-10:  # in the bar, below the line of the prior
-                offset, colour = -26, style.BLACK
-            else:
-                offset, colour = 3, style.DARK_ORANGE
-            top = p_n if lowest else max(p_n, behind)
-            ax.annotate(text, (place, top), fontsize=13, ha="center", va="bottom", color=colour, xytext=(0, offset),
-                        textcoords="offset points")  # fmt: skip
-    if not lowest:
-        axes[0].legend(loc="upper right", borderaxespad=0)
-    return figure
-
-
-def best_columns(
     best: BestHalting, losses: Tensor, settings: Sequence[tuple[float, float]]
-) -> list[tuple[str, style.Line, style.Line]]:
-    """Return for `draw_best_halting` the prior and the best p for each (beta, lambda_p). losses: [N]."""
-    columns: list[tuple[str, style.Line, style.Line]] = []
-    for beta, lambda_p in settings:
+) -> tuple[Figure, list[float]]:
+    """Draw the losses of one input, [N], and beside them, for each (beta, lambda_p), the prior and the best p.
+
+    The number is p_n where the loss is smallest; these are returned, too.
+    """
+    figure, (left, *axes) = panels(1 + len(settings), width=8.8 / (1 + len(settings)), height=3.5)
+    n, solved, found = np.arange(1, len(losses) + 1), int(losses.argmin()), []
+    bars = left.bar(n, losses.tolist(), 0.8, color=ANSWER)
+    left.bar_label(bars, fmt="%.2g", padding=1, fontsize=14)
+    left.margins(y=0.12)
+    style.step_axis(left, len(losses), xticks=n, yticks=[])
+    left.set_title("losses (nats)", fontsize=15)
+    for ax, (beta, lambda_p) in zip(axes, settings, strict=True):
         log_g = geometric_log_prior(lambda_p, len(losses))
-        columns.append((f"$\\beta = {beta:.2g}$", log_g.exp().tolist(), best(losses, log_g, beta).tolist()))
-    return columns
+        p, p_G = best(losses, log_g, beta).tolist(), log_g.exp().tolist()
+        style.step_axis(ax, len(losses), ylim=(0, 1.2), xticks=n, yticks=(0, 0.5, 1))
+        ax.set_title(f"$\\beta = {beta:.2g}$", fontsize=15)
+        ax.bar(n, p, 0.6, color=HALTING, label="best $p_n$")
+        ax.bar(n, p_G, 0.9, label="prior", **DOTTED)
+        ax.tick_params(labelleft=ax is axes[0])
+        top = (solved + 1, max(p[solved], p_G[solved]))
+        ax.annotate(f"{p[solved]:.2f}", top, (0, 3), color=DARK_ORANGE, **ABOVE)
+        found.append(p[solved])
+    for ax in (left, *axes):
+        ax.grid(axis="x", visible=False)
+    axes[0].legend(loc="upper right", borderaxespad=0)
+    return figure, found
+
+
+@slide
+def draw_on_a_log_axis(log_prior: Tensor, best: Mapping[str, Tensor]) -> Figure:
+    """Draw the best p for one input, [N], a panel for each divergence, from 1e-30 on; and the prior."""
+    figure, axes = panels(len(best), width=8.8 / len(best), height=3.5)
+    for ax, (direction, p) in zip(axes, best.items(), strict=True):
+        n = style.step_axis(ax, len(p), xticks=range(1, len(p) + 1), yscale="log", ylim=(1e-30, 1e2))
+        ax.set_title(style.KL[direction], fontsize=15)
+        heights = p.clamp(1e-30).tolist()
+        ax.bar(n, heights, 0.8, color=HALTING)
+        ax.plot(n, log_prior.exp(), ":", color=style.DARK_GREY, linewidth=2)
+        ax.set_yticks([1e-30, 1e-20, 1e-10, 1])
+        ax.grid(axis="x", visible=False)
+        ax.tick_params(labelleft=ax is axes[0])
+        for place, p_n in zip(n, heights, strict=True):
+            text = f"{p_n:.3f}" if p_n >= 0.001 else f"{p_n:.0e}"
+            up, colour = (-26, BLACK) if p_n > 1e-10 else (3, DARK_ORANGE)  # in the bar, below the line of the prior
+            ax.annotate(text, (place, p_n), (0, up), color=colour, **ABOVE)
+    return figure
 
 
 def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
@@ -136,19 +123,17 @@ def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
 def best_at(best: BestHalting, log10_beta: float, lambda_p: float, **losses: float) -> Figure:
     """Draw the best halting where the sliders stand."""
     values = torch.tensor([*losses.values()], dtype=torch.float64)
-    return draw_best_halting(values.tolist(), best_columns(best, values, [(10**log10_beta, lambda_p)]))
+    return draw_best_halting(best, values, [(10**log10_beta, lambda_p)])[0]
 
 
 def best_by_beta(best: BestHalting, losses: Tensor, betas: Sequence[float], lambda_p: float) -> tuple[Figure, str]:
     """Draw the best halting for some betas, and say in a sentence what the step with the smallest loss gets."""
-    columns = best_columns(best, losses, [(beta, lambda_p) for beta in betas])
-    solved = int(losses.argmin())
-    grip = ", ".join(f"{p[solved]:.2f}" for _, _, p in columns)
-    finding = f"The smaller β, the more the losses decide: step {solved + 1} gets {grip}"
-    return draw_best_halting(losses.tolist(), columns), finding
+    figure, found = draw_best_halting(best, losses, [(beta, lambda_p) for beta in betas])
+    grip = ", ".join(f"{p_n:.2f}" for p_n in found)
+    return figure, f"The smaller β, the more the losses decide: step {int(losses.argmin()) + 1} gets {grip}"
 
 
-def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, style.Line]:
+def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, Line]:
     """Return the expected steps of the best halting, [inputs]: with a loss for each, and averaged first.
 
     losses: [N, inputs], log_prior: [N, 1].
@@ -158,81 +143,53 @@ def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float
 
 
 @torch.no_grad()
-def steps_learnt(networks: Mapping[str, Sequence[nn.Module]], log_halting: LogHalting) -> dict[str, list[style.Line]]:
-    """Return the expected steps of six inputs, {kind: [networks, inputs]}, from each network's halting logits."""
+def steps_learnt(networks: Mapping[str, Sequence[nn.Module]], log_halting: LogHalting) -> Runs:
+    """Return the expected steps of six inputs, from each network's halting logits."""
     return {
         kind: [expected_steps(log_halting(network(torch.eye(6))[1])).tolist() for network in group]
         for kind, group in networks.items()
     }
 
 
-def rises_of(runs: Mapping[str, Sequence[style.Line]]) -> dict[str, list[float]]:
-    """Return the steps of the last input less those of the first, {kind: [networks]}."""
-    return {kind: [run[-1] - run[0] for run in group] for kind, group in runs.items()}
-
-
-def size_of_rises(rises: style.Line) -> str:
-    """Return the smallest and the largest of them, without their signs."""
-    return verdicts.span([abs(rise) for rise in rises], ".1f")
-
-
-def what_was_learnt(runs: Mapping[str, Sequence[style.Line]], updates: int) -> str:
-    """Return in a sentence whether inputs that need more take more, if weighted first."""
-    rises = rises_of(runs)
-    if min(rises["none"]) > 4 and max(map(abs, rises["mean"])) < 0.5:
+def what_was_learnt(runs: Runs, updates: int) -> tuple[str, str]:
+    """Return in a sentence whether inputs that need more take more if weighted first, and how many more in numbers."""
+    weighted, averaged = ([run[-1] - run[0] for run in runs[kind]] for kind in ("none", "mean"))
+    sizes, of_averaged = (verdicts.span(np.abs(rises).tolist(), ".1f") for rises in (weighted, averaged))
+    numbers = f"input 6 takes {sizes} steps more than input 1; averaged first {of_averaged}"
+    if min(weighted) > 4 and max(map(abs, averaged)) < 0.5:
         alike = f"averaged first, all take {np.mean(runs['mean']):.0f}"
-        return f"Weighted first, inputs that need more steps take more;\n{alike}"
-    return f"After {updates} updates input 6 takes {size_of_rises(rises['none'])} steps more than input 1"
+        return f"Weighted first, inputs that need more steps take more;\n{alike}", numbers
+    return f"After {updates} updates input 6 takes {sizes} steps more than input 1", numbers
 
 
-def more_for_the_hardest(runs: Mapping[str, Sequence[style.Line]]) -> str:
-    """Return what input 6 takes more than input 1, weighted and averaged first."""
-    last, first = (size_of_rises(rises_of(runs)[kind]) for kind in ("none", "mean"))
-    return f"input 6 takes {last} steps more than input 1; averaged first {first}"
-
-
-@style.slide
-def draw_learnt(
-    needs: style.Line, theory: Mapping[str, style.Line], runs: Mapping[str, Sequence[style.Line]]
-) -> Figure:
-    """Expected steps of inputs: theory {kind: [inputs]} and trained {kind: [runs, inputs]}."""
-    figure, (ax,) = style.panels(1, width=8.4, height=4.6)
-    looks = {"none": (style.HALTING, "o", "-"), "mean": (style.WRONG, "s", "--")}
-    for kind, steps in theory.items():
-        colour, marker, dashes = looks[kind]
-        ax.plot(needs, steps, color=colour, linestyle=dashes)
+@slide
+def draw_learnt(needs: Line, theory: Mapping[str, Line], runs: Runs) -> Figure:
+    """Draw the expected steps of inputs: lines of theory, {reduction: [inputs]}, and marks of networks."""
+    figure, (ax,) = panels(1, width=8.4, height=4.6)
+    for kind, colour, marker, dashes in (("none", HALTING, "o", "-"), ("mean", style.WRONG, "s", "--")):
+        ax.plot(needs, theory[kind], color=colour, linestyle=dashes)
         for run in runs[kind]:
             ax.plot(needs, run, marker, color=colour, markersize=8, markerfacecolor="none")
-    ax.plot(needs, needs, color=style.LIMIT, linewidth=1.2)
-    ax.text(needs[-1] + 0.15, needs[-1], "needed", color=style.LIMIT, va="center")
-    right, wrong = theory["none"], theory["mean"]
-    ax.text(
-        needs[2],
-        right[2] + 0.3,
-        "weighted first ",
-        color=style.DARK_ORANGE,
-        ha="right",
-        va="bottom",
-    )
-    ax.text(needs[0], wrong[0] + 0.2, "averaged first", color=style.WRONG, va="bottom")
+    ax.plot(needs, needs, color=LIMIT, linewidth=1.2)
+    ax.text(needs[-1] + 0.15, needs[-1], "needed", color=LIMIT, va="center")
+    ax.text(needs[2], theory["none"][2] + 0.3, "weighted first ", color=DARK_ORANGE, ha="right", va="bottom")
+    ax.text(needs[0], theory["mean"][0] + 0.2, "averaged first", color=style.WRONG, va="bottom")
     top = max(max(line) for line in theory.values())
     ax.set(xlabel="steps that the input needs", ylabel="expected steps", xticks=list(needs))
     ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 1.6))
     return figure
 
 
-@style.slide
-def draw_noise(rows: Sequence[Sequence[float]]) -> Figure:
-    """Rows of (update, gradient squared, variance of a sample, of one with a baseline)."""
-    figure, (ax,) = style.panels(1, width=8.4, height=4.4)
-    update, *lines = (list(line) for line in zip(*rows, strict=True))
-    names = ("the gradient, squared", "variance,\none sampled step", "variance,\nwith a baseline")
-    looks = (
-        (style.HALTING, "-", style.DARK_ORANGE),
-        (style.PURPLE, "--", "#A8447F"),
-        (style.GREEN, "-.", "#00704F"),
-    )
-    for line, name, (colour, dashes, dark) in zip(lines, names, looks, strict=True):
+@slide
+def draw_noise(rows: Sequence[Line]) -> Figure:
+    """Draw rows of (update, gradient squared, variance of a sample, of one with a baseline)."""
+    figure, (ax,) = panels(1, width=8.4, height=4.4)
+    update, squared, sampled, centred = np.transpose(rows)
+    for line, name, colour, dashes, dark in (
+        (squared, "the gradient, squared", HALTING, "-", DARK_ORANGE),
+        (sampled, "variance,\none sampled step", style.PURPLE, "--", "#A8447F"),
+        (centred, "variance,\nwith a baseline", style.GREEN, "-.", "#00704F"),
+    ):
         ax.plot(update, line, color=colour, linestyle=dashes, linewidth=2.2)
         ax.text(update[-1] * 1.02, line[-1], name, color=dark, va="center")
     ax.set(yscale="log", xlabel="update", ylabel="gradient² and variance, all logits")
@@ -240,163 +197,141 @@ def draw_noise(rows: Sequence[Sequence[float]]) -> Figure:
     return figure
 
 
-def how_noisy(rows: Sequence[Sequence[float]]) -> str:
+def how_noisy(rows: Sequence[Line]) -> str:
     """Return in a sentence the variance of one sampled step by the gradient squared, in the first and the last row."""
     first, last = (row[2] / row[1] for row in (rows[0], rows[-1]))
-    return (
-        f"One sampled step: its variance is {first:.0f} times\n"
-        f"the gradient squared at first, {float(f'{last:.1g}'):,.0f} times at the end"
-    )
+    at_first = f"One sampled step: its variance is {first:.0f} times\nthe gradient squared at first"
+    return f"{at_first}, {float(f'{last:.1g}'):,.0f} times at the end"
 
 
-@style.slide
-def draw_kl_bars(prior: style.Line, cases: Mapping[str, style.Line]) -> Figure:
-    """A panel for each {name: p [N]}, beside the prior; over each bar what it adds to the KL."""
-    figure, axes = style.panels(len(cases), width=4.4, height=3.6, sharey=True)
-    prior = [float(value) for value in prior]
+@slide
+def draw_kl_bars(prior: Line, cases: Mapping[str, Line]) -> Figure:
+    """Draw a panel for each {name: p [N]}, beside the prior; over each bar what it adds to the KL."""
+    figure, axes = panels(len(cases), width=4.4, height=3.6, sharey=True)
+    p_G = np.array(prior, float)
     for ax, (name, values) in zip(axes, cases.items(), strict=True):
-        p = np.asarray(values, float)
-        parts = p * np.log2(np.where(p > 0, p, 1) / prior)
-        n = style.step_axis(ax, len(p), title=f"{name}: {parts.sum():.2f} bits")
+        p = np.array(values, float)
+        parts = p * np.log2(np.where(p > 0, p, 1) / p_G)
+        n = style.step_axis(ax, len(p), title=f"{name}: {parts.sum():.2f} bits", ylim=(0, 1.15))
         ax.set_xticks(n)
-        dotted: dict[str, Any] = {"edgecolor": style.PRIOR, "linestyle": ":", "linewidth": 1.8}
-        ax.bar(n - 0.22, prior, 0.34, color="none", **dotted)
-        ax.bar(n + 0.22, p, 0.38, color=style.HALTING)
+        ax.bar(n - 0.22, p_G, 0.34, **DOTTED)
+        ax.bar(n + 0.22, p, 0.38, color=HALTING)
         for place, p_n, part in zip(n, p, parts, strict=True):
             number = f"{part:+.2f}" if p_n else "0"
-            ax.text(place + 0.22, p_n + 0.02, number, color=style.DARK_ORANGE, ha="center", va="bottom")
-        ax.set_ylim(0, 1.15)
+            ax.text(place + 0.22, p_n + 0.02, number, color=DARK_ORANGE, ha="center", va="bottom")
         ax.grid(axis="x", visible=False)
-    axes[0].text(n[0] - 0.22, prior[0] + 0.02, "$p_G$", color=style.DARK_GREY, ha="center", va="bottom")
+    axes[0].text(0.78, p_G[0] + 0.02, "$p_G$", color=style.DARK_GREY, ha="center", va="bottom")
     axes[0].set_ylabel("probability")
     return figure
 
 
-@style.slide
-def draw_prior_means(coins: style.Line, means: Mapping[str, style.Line], cap: int) -> Figure:
-    """Mean steps of a prior cut off at `cap`, {repair: [coins]}, beside 1 / lambda_p."""
-    figure, (ax,) = style.panels(1, width=8.2, height=4.2)
-    ax.plot(coins, [1 / coin for coin in coins], color=style.LIMIT, linewidth=1.2)
-    ax.plot([coins[0], coins[-1]], [cap, cap], color=style.LIMIT, linewidth=0.8)
-    looks = {"renormalise": (":", -1.6), "remainder": ("--", 1.3)}
-    for name, line in means.items():
-        dashes, up = looks[name]
-        ax.plot(coins, line, color=style.PRIOR, linestyle=dashes, linewidth=2.6)
-        ax.text(coins[0] * 1.03, line[0] + up, name, color=style.DARK_GREY, va="center")
-    ax.text(0.9 / cap, cap * 1.2, "$1 / \\lambda_p$, before the cut", color=style.LIMIT)
-    ax.text(coins[-1], cap * 1.03, "cap $N$", color=style.LIMIT, ha="right", va="bottom")
-    ax.set(xscale="log", xlabel=r"$\lambda_p$", ylabel="mean steps", ylim=(0, 1.35 * cap))
+def prior_mean(coin: float, N: int, repair: str) -> float:
+    """Return the mean step of a geometric prior that is cut off at N and repaired so."""
+    return expected_steps(geometric_log_prior(coin, N, repair)).item()
+
+
+@slide
+def draw_prior_means(N: int) -> Figure:
+    """Draw the mean steps of a prior cut off at N, with either repair, beside 1 / lambda_p."""
+    figure, (ax,) = panels(1, width=8.2, height=4.2)
+    coins = np.geomspace(0.02, 1, 60)
+    ax.plot(coins, 1 / coins, color=LIMIT, linewidth=1.2)
+    ax.plot([coins[0], coins[-1]], [N, N], color=LIMIT, linewidth=0.8)
+    for repair, dashes, up in (("renormalise", ":", -1.6), ("remainder", "--", 1.3)):
+        means = [prior_mean(coin, N, repair) for coin in coins.tolist()]
+        ax.plot(coins, means, color=PRIOR, linestyle=dashes, linewidth=2.6)
+        ax.text(coins[0] * 1.03, means[0] + up, repair, color=style.DARK_GREY, va="center")
+    ax.text(0.9 / N, N * 1.2, "$1 / \\lambda_p$, before the cut", color=LIMIT)
+    ax.text(coins[-1], N * 1.03, "cap $N$", color=LIMIT, ha="right", va="bottom")
+    ax.set(xscale="log", xlabel=r"$\lambda_p$", ylabel="mean steps", ylim=(0, 1.35 * N))
     ax.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1], ["0.02", "0.05", "0.1", "0.2", "0.5", "1"])
-    ax.xaxis.set_minor_locator(style.mpl.ticker.NullLocator())
+    ax.xaxis.set_minor_locator(NullLocator())
     return figure
 
 
-def prior_mean(coin: float, repair: str) -> float:
-    """Return the mean step of a geometric prior that is cut off at 20 steps and repaired so."""
-    return expected_steps(geometric_log_prior(coin, 20, repair)).item()
-
-
-@style.slide
-def draw_bounds(sharpness: style.Line, pairs: Mapping[str, Sequence[tuple[str, style.Line]]]) -> Figure:
-    """A panel for each {title: [(name, upper line), (name, lower line)]}, at each 1 / beta."""
-    figure, axes = style.panels(len(pairs), width=4.6, height=3.8)
-    sharpness = [float(value) for value in sharpness]
-    colours = ((style.PURPLE, style.LIMIT), (style.ANSWER, style.HALTING))
+@slide
+def draw_bounds(sharpness: Line, pairs: Mapping[str, Sequence[tuple[str, Line]]]) -> Figure:
+    """Draw a panel for each {title: [(name, upper line), (name, lower line)]}, at each 1 / beta."""
+    figure, axes = panels(len(pairs), width=4.6, height=3.8)
+    colours = ((style.PURPLE, LIMIT), (ANSWER, HALTING))
     for ax, (title, pair), (above, below) in zip(axes, pairs.items(), colours, strict=False):
-        (upper_name, lower_name), lines = zip(*pair, strict=True)
-        upper, lower = ([float(value) for value in line] for line in lines)
+        (upper_name, upper), (lower_name, lower) = pair
         ax.fill_between(sharpness, lower, upper, color="#E6E6E6", linewidth=0)
         ax.plot(sharpness, upper, color=above, label=upper_name)
         ax.plot(sharpness, lower, "--", color=below, label=lower_name)
-        ax.set(xscale="log", title=title, xlabel=r"$1 / \beta$", ylim=(0, 1.45 * max(upper)))
+        ax.set(xscale="log", title=title, xlabel=r"$1 / \beta$", ylim=(0, 1.45 * float(max(upper))))
         ax.set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
         ax.legend(loc="upper left")
     axes[0].set_ylabel("nats")
     return figure
 
 
-@style.slide
-def draw_underflow(logits: style.Line, survival: dict[str, style.Line], log_space: style.Line) -> Figure:
-    """log10 of a product of survival probabilities against the logit, and in log space."""
-    figure, (ax,) = style.panels(1, width=8.2, height=4.2)
-    ax.plot(logits, log_space, color=style.BLACK, linestyle=":", label="sum of logarithms, float32")
+@slide
+def draw_underflow(logits: Line, survival: Mapping[str, Line], log_space: Line) -> Figure:
+    """Draw log10 of a product of survival probabilities against the logit, and in log space."""
+    figure, (ax,) = panels(1, width=8.2, height=4.2)
+    ax.plot(logits, log_space, color=BLACK, linestyle=":", label="sum of logarithms, float32")
     for which, (name, values) in enumerate(survival.items()):
-        alive = np.asarray(values) > 0
-        x, y = np.asarray(logits)[alive], np.log10(np.asarray(values)[alive])
-        ax.plot(x, y, **style.look(which, marker=None), label=name)
-        ax.plot(x[-1], y[-1], **style.look(which, marker="X", markersize=10, linestyle="none"))
+        alive = np.array(values) > 0
+        x, y = np.array(logits)[alive], np.log10(np.array(values)[alive])
+        ax.plot(x, y, **look(which, marker=None), label=name)
+        ax.plot(x[-1], y[-1], **look(which, marker="X", markersize=10, linestyle="none"))
     ax.set(xlabel=r"halting logit $a$, the same at every step", ylabel=r"$\log_{10}$ of the survival")
     ax.legend(loc="lower left")
     return figure
 
 
-@style.slide
+@slide
 def draw_fitted(
-    losses: Mapping[str, style.Line],
-    closed: Mapping[str, Sequence[style.Line]],
-    fits: Mapping[str, Sequence[style.Line]],
+    losses: Mapping[str, Line], closed: Mapping[str, Sequence[Line]], fits: Mapping[str, Sequence[Line]]
 ) -> Figure:
-    """Halting distributions by descent (marks) on closed forms (lines), and losses in grey.
+    """Draw halting distributions by descent (marks) on closed forms (lines), and losses in grey.
 
     Losses are {title of a case: [N]}, closed forms and fits {label: [cases, N]}.
     """
-    figure, axes = style.panels(len(losses), width=3.3, height=3.8, sharey=True)
+    figure, axes = panels(len(losses), width=3.3, height=3.8, sharey=True)
     for i, (ax, (title, loss)) in enumerate(zip(axes, losses.items(), strict=True)):
         n = style.step_axis(ax, len(loss), title=title, yscale="log", ylim=(1e-4, 2))
         ax.step(n, loss, where="mid", color="#777777", linewidth=1.2, label=r"loss $\ell_n$ (nats)")
         for which, label in enumerate(closed):
-            mark = style.look(which, markersize=5, linestyle="none", markerfacecolor="none" if which else None)
-            ax.plot(n, closed[label][i], **style.look(which, marker=None, linewidth=1.2))
+            mark = look(which, markersize=5, linestyle="none", markerfacecolor="none" if which else None)
+            ax.plot(n, closed[label][i], **look(which, marker=None, linewidth=1.2))
             ax.plot(n, fits[label][i], **mark, label=label)
     axes[0].set_ylabel("$p_n$, and loss (log scale)")
     return style.legend(figure, columns=3)
 
 
-@style.slide
-def draw_assignments(losses: dict[str, style.Line], names: Sequence[str]) -> Figure:
-    """The reconstruction loss under several ways to halt [names], by reduction: grouped bars."""
-    figure, (ax,) = style.panels(1, width=8.6, height=4.2)
+@slide
+def draw_assignments(losses: Mapping[str, Line], names: Sequence[str]) -> Figure:
+    """Draw the reconstruction loss under several ways to halt, {reduction: [names]}, as grouped bars."""
+    figure, (ax,) = panels(1, width=8.6, height=4.2)
     place = np.arange(len(names))
     looks = ((-0.19, style.SKY, ""), (0.19, style.ORANGE, "///"))
-    for (label, values), (shift, face, hatch) in zip(losses.items(), looks, strict=False):
-        bars = ax.bar(
-            place + shift,
-            values,
-            0.36,
-            color=face,
-            hatch=hatch,
-            label=label,
-            edgecolor=style.BLACK,
-            linewidth=0.8,
-        )
+    for (label, values), (shift, face, hatch) in zip(losses.items(), looks, strict=True):
+        edge: dict[str, Any] = {"edgecolor": BLACK, "linewidth": 0.8, "hatch": hatch}
+        bars = ax.bar(place + shift, values, 0.36, color=face, label=label, **edge)
         ax.bar_label(bars, fmt="%.2f", fontsize="small", padding=2)
-    ax.set(
-        xlabel="who halts where",
-        ylabel="reconstruction loss (nats)",
-        xticks=place,
-        xticklabels=names,
-    )
+    ax.set(xlabel="who halts where", ylabel="reconstruction loss (nats)")
+    ax.set_xticks(place, names)
     ax.margins(y=0.15)
     ax.grid(axis="x", visible=False)
     ax.legend(loc="upper left")
     return figure
 
 
-@style.slide
-def draw_stopping(p: style.Line, answer: style.Line, rules: DataFrame) -> Figure:
-    """p_n and the answer after each step [N]; for each rule, how many steps it computes and what it
-    answers.
+@slide
+def draw_stopping(p: Line, answer: Line, rules: DataFrame) -> Figure:
+    """Draw p_n and the answer after each step, [N]; for each rule, how many steps it computes and what it answers.
 
-    The table has a row for each rule: steps, answer, and their standard deviations steps_sd,
-    answer_sd.
+    The table has a row for each rule: steps, answer, and their standard deviations steps_sd, answer_sd.
     """
-    figure, (left, right) = style.panels(2, width=4.8, height=3.5)
+    figure, (left, right) = panels(2, width=4.8, height=3.5)
     n = style.step_axis(left, len(p), ylabel="probability", ylim=(0, 1.03))
     left.bar(n, p, color=style.SKY, label="$p_n$")
-    left.plot(n, answer, **style.look(0, markersize=4), label="answer, P(odd)")
+    left.plot(n, answer, **look(0, markersize=4), label="answer, P(odd)")
     left.legend()
     for which, (name, rule) in enumerate(rules.iterrows()):
-        mark = style.look(which, markersize=8, linestyle="none", capsize=3, linewidth=1.2, label=name)
+        mark = look(which, markersize=8, linestyle="none", capsize=3, linewidth=1.2, label=name)
         right.errorbar(rule.steps, rule.answer, xerr=rule.steps_sd or None, yerr=rule.answer_sd or None, **mark)
     right.set(xlabel="steps computed", ylabel="answer, P(odd)", ylim=(0, 1.03), xlim=(0, len(p) + 0.5))
     right.legend(loc="lower left")
