@@ -10,12 +10,18 @@ import torch
 from torch import Tensor
 
 
+def check_type(name: str, value: Any, kind: Any, allowed: str = "", but: Any = ()) -> Any:
+    """Return `value` if it is of this kind, a type or a union of types, and not of the kind `but`."""
+    if not isinstance(value, kind) or isinstance(value, but):
+        allowed = allowed or f"a {kind.__name__}"
+        raise TypeError(f"{name} must be {allowed}; got {reprlib.repr(value)} ({type(value).__name__})")
+    return value
+
+
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` if it is a whole number in [low, high] (no upper end if `high` is None)."""
     allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be {allowed}; got {value!r} ({type(value).__name__})")
-    value = int(value)
+    value = int(check_type(name, value, Integral, allowed, but=bool))
     if value < low or (high is not None and value > high):
         raise ValueError(f"{name} must be {allowed}; got {value!r}")
     return value
@@ -23,13 +29,10 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
 
 def check_real(name: str, value: Any, low: float, high: float = math.inf, *, open_low: bool) -> float:
     """Return `value` if it is a finite real number in [low, high], or in (low, high] if `open_low`."""
-    interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == math.inf else ']'}"
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number in {interval}; got {value!r} ({type(value).__name__})")
-    value = float(value)
-    too_low = value <= low if open_low else value < low
-    if not math.isfinite(value) or too_low or value > high:
-        raise ValueError(f"{name} must be a number in {interval}; got {value!r}")
+    allowed = f"a number in {'(' if open_low else '['}{low}, {high}{')' if high == math.inf else ']'}"
+    value = float(check_type(name, value, Real, allowed, but=bool))
+    if not math.isfinite(value) or not low <= value <= high or (open_low and value == low):
+        raise ValueError(f"{name} must be {allowed}; got {value!r}")
     return value
 
 
@@ -40,26 +43,16 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     return value
 
 
-def check_type(name: str, value: Any, kind: type, allowed: str = "") -> Any:
-    """Return `value` if it is of this kind."""
-    if not isinstance(value, kind):
-        allowed = allowed or f"a {kind.__name__}"
-        raise TypeError(f"{name} must be {allowed}; got {reprlib.repr(value)} ({type(value).__name__})")
-    return value
-
-
 def check_bool(name: str, value: Any) -> bool:
     """Return `value` if it is True or False, and not 1 or 0."""
-    check_type(name, value, bool, "True or False")
-    return value
+    return check_type(name, value, bool, "True or False")
 
 
 def check_generator(generator: Any) -> torch.device:
     """Return the device that a `torch.Generator` draws on, the CPU for None."""
-    if generator is None:
-        return torch.device("cpu")
     wanted = "a torch.Generator or None; for a seed, torch.Generator().manual_seed(seed)"
-    return check_type("generator", generator, torch.Generator, wanted).device
+    check_type("generator", generator, torch.Generator | None, wanted)
+    return torch.device("cpu") if generator is None else generator.device
 
 
 def check_mask(name: str, mask: Any, shape: Sequence[int]) -> Tensor:

@@ -7,7 +7,7 @@ import pickle
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
@@ -20,9 +20,7 @@ import numpy as np
 import torch
 from filelock import FileLock, Timeout
 from torch import Tensor, nn
-from torch.nn.parameter import is_lazy
-
-from ponder_utils.states import map_states
+from torch.optim.lr_scheduler import LRScheduler
 
 SEAL = b"\nsha256 "  # at the end of the file, with a checksum of all before it
 WRAPPERS = ("_orig_mod", "module")  # what `torch.compile`, and `DataParallel` and the like, call the network within
@@ -50,10 +48,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def exclusive_lock(folder: Path | None) -> AbstractContextManager[Any]:
+def exclusive_lock(folder: Path) -> AbstractContextManager[Any]:
     """Keep other processes from training in this folder for the length of a block; ValueError if one does."""
-    if folder is None:
-        return nullcontext()
     folder.mkdir(parents=True, exist_ok=True)
     try:
         return FileLock(folder / "in_use.lock").acquire(timeout=0)
@@ -93,29 +89,25 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
     file is no such checkpoint; ValueError if names or shapes differ, and then nothing has been written.
     """
     state, own = load_checkpoint(Path(path)), model.state_dict()
-    weights = state.get("model")
-    if not isinstance(weights, dict):
-        raise DamagedFileError(
-            f"{path} is not a checkpoint of train: it holds {', '.join(map(str, state))}, and no model"
-        )
-    names = {bare(name): name for name in own}
-    given = {bare(name): value for name, value in weights.items()}
-    if len(names) < len(own) or len(given) < len(weights):  # two names would become one
-        names, given = {name: name for name in own}, weights
-    there = {name: _shape(value) for name, value in given.items()}
-    here = {name: there.get(name) if is_lazy(own[full]) else _shape(own[full]) for name, full in names.items()}
+    given = state.get("model")
+    if not isinstance(given, dict):
+        came = ", ".join(map(str, state))
+        raise DamagedFileError(f"{path} is not a checkpoint of train: it holds {came}, and no model")
+    short = bare if len({bare(name) for name in own}) == len(own) else str  # else two names would become one
+    given = {short(name): value for name, value in given.items()}
+    here, there = ({short(name): _shape(value) for name, value in part.items()} for part in (own, given))
     if different := diff(here, there):
         raise ValueError(f"{path} holds the weights of another network than model: {different}")
-    model.load_state_dict({names[name]: value for name, value in given.items()})
-
-
-def _shape(value: Any) -> str:
-    return str(list(value.shape)) if isinstance(value, Tensor) else type(value).__name__
+    model.load_state_dict({name: given[short(name)] for name in own})
 
 
 def bare(name: str) -> str:
     """Return the name that a weight has in the network itself, when it is neither compiled nor wrapped."""
     return ".".join(part for part in name.split(".") if part not in WRAPPERS)
+
+
+def _shape(value: Any) -> str:
+    return str(list(value.shape)) if isinstance(value, Tensor) else type(value).__name__
 
 
 def diff(here: dict[str, Any], there: dict[str, Any]) -> str:
@@ -125,77 +117,65 @@ def diff(here: dict[str, Any], there: dict[str, Any]) -> str:
     return "; ".join(words[:5] + [f"and {len(words) - 5} more"] * (len(words) > 5))
 
 
-def settings(name: str, value: Any, tensors: bool = False, seen: set[int] | None = None) -> dict[str, str]:
-    """Return what an object was made with: numbers, strings, functions and classes by name, tensors if asked.
+def settings(name: str, value: Any, tensors: bool, seen: set[int] | None = None) -> dict[str, str]:
+    """Return what an object was made with: numbers, strings, functions and classes by name, and weights by shape.
 
-    They are read in the public attributes of modules, callable objects and the object of a method, in fields of
-    dataclasses, in containers, and in what a function encloses and has as defaults.
+    They are read in containers, fields of dataclasses, public attributes of modules, schedules, callable objects and
+    the owner of a method, and in what a function encloses and has as defaults. Of tensors a checksum, if asked.
     """
     seen = set() if seen is None else seen
-    value = value.item() if isinstance(value, np.generic) else value
-    value = getattr(value, "_torchdynamo_orig_callable", value) if isinstance(value, FunctionType) else value
-    if value is None or isinstance(value, Number | str | bytes | range | Enum | torch.dtype):
-        return {name: repr(value)}
-    if isinstance(value, np.ndarray) and tensors and not value.dtype.hasobject:
-        return {name: f"{list(value.shape)} {value.dtype} with checksum {zlib.crc32(value.tobytes()):08x}"}
-    if isinstance(value, Tensor) and tensors:
-        return {name: f"{_shape(value)} with checksum {checksum(value):08x}"}
-    if isinstance(value, Tensor) or id(value) in seen:
-        return {}
-    seen.add(id(value))
-    found, inside = {name: getattr(value, "__name__", type(value).__name__)}, dict[Any, Any]()
-    if isinstance(value, nn.Module):
-        inside = {key: part for key, part in vars(value).items() if key != "training"} | dict(value.named_children())
-        for wrapper in WRAPPERS:
-            if wrapper in inside and type(value).__module__.startswith("torch."):
-                return settings(name, inside[wrapper], tensors, seen)
-        inside |= dict(value.named_buffers(recurse=False))
-    elif isinstance(value, dict):
-        inside = value
-    elif isinstance(value, list | tuple | set | frozenset):
-        inside = dict(enumerate(value if isinstance(value, list | tuple) else sorted(value, key=repr)))
-    elif isinstance(value, partial):
-        inside = {"func": value.func, "args": value.args, **value.keywords}
-    elif isinstance(value, MethodType):
-        owner = value.__self__
-        inside = {"self": owner} if callable(owner) or is_dataclass(owner) else getattr(owner, "__dict__", {})
-    elif isinstance(value, FunctionType):
-        cells = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
-        inside = {"defaults": value.__defaults__, "keywords": value.__kwdefaults__}
-        inside |= {variable: cell.cell_contents for variable, cell in cells if cell != CellType()}  # not yet assigned
-    elif is_dataclass(value):
-        inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-    elif callable(value):
-        inside = {} if isinstance(value, type) else getattr(value, "__dict__", {})
-    else:
-        return {}
-    for key, part in inside.items():
-        if not str(key).startswith("_"):
-            found |= settings(f"{name}.{key}", part, tensors, seen)
-    if isinstance(value, dict | list | tuple | set | frozenset):
-        seen.discard(id(value))  # whether equal containers are one or two is no difference
+    value = getattr(value, "_torchdynamo_orig_callable", value)
+    for wrapper in WRAPPERS:
+        if type(value).__module__.startswith("torch.") and hasattr(value, wrapper):
+            return settings(name, getattr(value, wrapper), tensors, seen)
+    if value is None or isinstance(value, Number | np.generic | str | bytes | range | Enum | torch.dtype):
+        return {name: repr(plain(value))}
+    if isinstance(value, nn.Parameter):
+        return {name: f"{list(value.shape)} {value.dtype}{'' if value.requires_grad else ', frozen'}"}
+    if isinstance(value, Tensor | np.ndarray):
+        digits = f"{zlib.crc32(repr(plain(value)).encode()):08x}"
+        return {name: f"{list(value.shape)} {value.dtype} with checksum {digits}"} if tensors else {}
+    found = {name: getattr(value, "__name__", type(value).__name__)}
+    is_method = isinstance(value, MethodType)
+    value = value.__self__ if is_method else value
+    value = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+    if not isinstance(value, dict | list | tuple):
+        is_read = is_method or is_dataclass(value) or callable(value) or isinstance(value, LRScheduler)
+        if id(value) in seen or not is_read:
+            return {}
+        seen.add(id(value))
+    for key, part in _parts(value).items():
+        found |= settings(f"{name}.{key}", part, tensors, seen)
     return found
 
 
-def checksum(value: Any, start: int = 0) -> int:
-    """Return a checksum of all tensors in a batch; `start` is that of the batches before it."""
-    total = start
-
-    def add(part: Tensor) -> Tensor:
-        nonlocal total
-        total = zlib.crc32(part.detach().cpu().flatten().view(torch.uint8).numpy().data, total)
-        return part
-
-    map_states(add, value)
-    return total
+def _parts(value: Any) -> dict[Any, Any]:
+    """Return what an object was made of, by name."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list | tuple):
+        return dict(enumerate(value))
+    if isinstance(value, partial):
+        return {"func": value.func, "args": value.args, **value.keywords}
+    if isinstance(value, FunctionType):
+        cells = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+        enclosed = {name: cell.cell_contents for name, cell in cells if cell != CellType()}  # not yet assigned
+        return enclosed | {"defaults": value.__defaults__, "keywords": value.__kwdefaults__}
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name, None) for field in fields(value) if field.init}
+    attributes = {} if isinstance(value, type) else {**getattr(value, "__dict__", {})}
+    if isinstance(value, nn.Module):
+        attributes |= dict(value.named_children()) | dict(value.named_parameters(recurse=False))
+        attributes |= dict(value.named_buffers(recurse=False)) | {"training": None}
+    return {name: part for name, part in attributes.items() if not name.startswith("_")}
 
 
 def plain(value: Any, tensors: bool = True) -> Any:
     """Return a copy in Python's own numbers, lists, tuples and dicts, of NumPy's numbers, and of tensors if asked."""
     if isinstance(value, np.generic | np.ndarray) or (tensors and isinstance(value, Tensor)):
         return value.tolist()
-    if type(value) is dict or (tensors and isinstance(value, Mapping)):
-        return {plain(key, tensors): plain(part, tensors) for key, part in value.items()}
+    if isinstance(value, Mapping):
+        return {plain(key): plain(part, tensors) for key, part in value.items()}
     if isinstance(value, list | tuple):
         parts = [plain(part, tensors) for part in value]
         return parts if isinstance(value, list) else tuple(parts)  # a named one, too

@@ -59,26 +59,23 @@ def evaluate(
     Args:
         model: x -> `PonderOutput`, such as a `PonderNet` or a `PonderSequence`.
         x, y: inputs, and targets [batch, ...]. Without y, x is an iterable of batches (x, y) or (x, y, mask), such as a
-            `DataLoader`; they are brought to the device of the network's parameters.
+            `DataLoader`. All are brought to the device of the network's parameters.
         correct: whether answers are right; NaN never is, whatever it says.
         mask: bool [batch], or [batch, *places]: the answers that are asked; None: all.
     ValueError if `correct` returns another shape, there is not one target per sample, or nothing is asked.
     """
+    check_type("correct", correct, Callable, "callable as correct(y_hat, y)")
+    if y is None and mask is not None:
+        raise ValueError("mask goes with y; where x gives batches, each is (x, y, mask)")
     device = next((weight.device for weight in model.parameters()), None)
-    batches: Any = [(x, y, mask)]
-    if y is None:
-        if mask is not None:
-            raise ValueError("mask goes with y; where x gives batches, each is (x, y, mask)")
-        batches = (map_states(lambda part: part.to(device), tuple(batch)) for batch in x)
-    if not callable(correct):
-        raise TypeError(f"correct must be callable as correct(y_hat, y); got {type(correct).__name__}")
     by_batch = []
     with preserve_modes(model):
         model.eval()
-        for batch in batches:
+        for batch in x if y is None else [(x, y, mask)]:
             if len(batch) not in (2, 3):
                 raise ValueError(f"without y, x must give batches (x, y) or (x, y, mask); got {len(batch)} parts")
-            by_batch.append(_right_and_log_p(model(batch[0]), correct, *batch[1:]))
+            inputs, *targets = map_states(lambda part: part.to(device), tuple(batch))
+            by_batch.append(_right_and_log_p(model(inputs), correct, *targets))
     if sum(log_p.shape[1] for _, log_p in by_batch) == 0:
         raise ValueError("evaluate needs an answer that is asked; got none in x, or a mask that is true nowhere")
     right, log_p = (torch.cat(parts, dim=1) for parts in zip(*by_batch, strict=True))  # [N, answers]
@@ -102,10 +99,9 @@ def _right_and_log_p(
         y = y[mask]
     y_hat, log_p = output.y_hat, output.log_p
     if correct in (binary_correct, class_correct):
-        answers = y_hat.shape[1:] if correct is binary_correct else y_hat.shape[1:-1]
-        if y.shape != answers:
-            raise ValueError(f"y must have the shape of the answers, {list(answers)}; got {list(y.shape)}")
-        highest = 1 if correct is binary_correct else y_hat.shape[-1] - 1
+        shape, highest = (y_hat.shape[1:], 1) if correct is binary_correct else (y_hat.shape[1:-1], y_hat.shape[-1] - 1)
+        if y.shape != shape:
+            raise ValueError(f"y must have the shape of the answers, {list(shape)}; got {list(y.shape)}")
         if not ((y >= 0) & (y <= highest)).all():  # nor NaN
             advice = "Leave out what is not asked, by a mask"
             raise ValueError(f"y must be in [0, {highest}]; got {y.min():g} to {y.max():g}. {advice}")
@@ -113,7 +109,5 @@ def _right_and_log_p(
     if right.shape != log_p.shape:
         came = f"{list(right.shape)}, from answers {list(y_hat.shape)} and targets {list(y.shape)}"
         raise ValueError(f"correct must return one value per step and sample, {list(log_p.shape)}; got {came}")
-    is_nan = y_hat.isnan()
-    if is_nan.ndim > log_p.ndim:
-        is_nan = is_nan.flatten(log_p.ndim).any(-1)
+    is_nan = y_hat[..., None].isnan().flatten(log_p.ndim).any(-1)
     return right.masked_fill(is_nan, 0.0).flatten(1), log_p.flatten(1)

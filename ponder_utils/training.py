@@ -4,8 +4,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import nullcontext
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -16,9 +16,8 @@ from torch import Tensor, distributed, nn
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
-from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils._check import check_choice, check_int, check_real, check_type
 from ponder_utils.checkpoints import (
-    bare,
     diff,
     exclusive_lock,
     load_checkpoint,
@@ -27,7 +26,7 @@ from ponder_utils.checkpoints import (
     save_checkpoint,
     settings,
 )
-from ponder_utils.epochs import Draws, Epochs, GlobalRandom
+from ponder_utils.epochs import Draws, GlobalRandom
 from ponder_utils.evaluation import preserve_modes
 from ponder_utils.states import map_states
 
@@ -50,13 +49,27 @@ class NonFiniteError(FloatingPointError):
 
 
 def train(
-    model: nn.Module, loss_fn: Callable[[Any, Any], Any], batches: Batches, n_updates: int, *,
-    lr: float | None = None, optimizer: torch.optim.Optimizer | None = None, schedule: Schedule | None = None,
-    clip: float | None = 1.0, seed: int = 0, evaluate: Callable[[nn.Module], Row] | None = None,
-    monitor: str = "accuracy", mode: str = "max", patience: int | None = None,
-    log: Callable[[Row], Any] | None = None, log_every: int = 100, checkpoint_dir: Path | str | None = None,
-    checkpoint_every: int = 500, config: Row | None = None, progress: bool = True,
-) -> list[Row]:  # fmt: skip
+    model: nn.Module,
+    loss_fn: Callable[[Any, Any], Any],
+    batches: Batches,
+    n_updates: int,
+    *,
+    lr: float | None = None,
+    optimizer: torch.optim.Optimizer | None = None,
+    schedule: Schedule | None = None,
+    clip: float | None = 1.0,
+    seed: int = 0,
+    evaluate: Callable[[nn.Module], Row] | None = None,
+    monitor: str = "accuracy",
+    mode: str = "max",
+    patience: int | None = None,
+    log: Callable[[Row], Any] | None = None,
+    log_every: int = 100,
+    checkpoint_dir: Path | str | None = None,
+    checkpoint_every: int = 500,
+    config: Row | None = None,
+    progress: bool = True,
+) -> list[Row]:
     """Train a network in one process, and return the logged rows, which hold Python's own numbers.
 
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
@@ -67,41 +80,37 @@ def train(
         model: trained in place, on the device of its parameters.
         loss_fn: (model(x), y) -> a scalar, or a named tuple or dict of scalars with a `total`, such as `PonderLoss`.
         batches: generator -> (x, y), drawn by this generator or by the global random numbers; or an iterable of such
-            pairs, such as a `DataLoader`, read again when it ends (see `Epochs`). If a function has a `state_dict` and
-            a `load_state_dict`, as a `Curriculum` has, its state is kept in checkpoints.
+            pairs, such as a `DataLoader`, read again when it ends. If a function has a `state_dict` and a
+            `load_state_dict`, as a `Curriculum` has, its state is kept in checkpoints.
         n_updates: how many batches to learn from, at most.
         lr, optimizer: either the learning rate of Adam, or any optimizer of the model's parameters.
         schedule: optimizer -> learning rate schedule, which steps after every update; a `ReduceLROnPlateau` at every
             evaluation, on the monitored number.
         clip: largest norm of the gradient; None for no limit.
         seed: of the generator that batches are drawn with.
-        evaluate: model, in training mode -> a dict or named tuple of numbers to log; called at every logged update,
-            the last one included.
+        evaluate: model, in training mode -> a dict or named tuple of numbers to log, beside those of the training.
         monitor, mode: the number of `evaluate` that says which checkpoint is best, and whether "max" or "min" is best.
         patience: stop after so many evaluations without a new best.
         log: called with every row, such as a function that hands it to a tracker.
+        log_every: there is a row every so many updates, and at the last: update, the terms of the loss, grad_norm
+            (before clipping), lr, and what `evaluate` gives.
         checkpoint_dir: where `last.pt` is written every `checkpoint_every` updates, and `best.pt` at a new best.
-        config: what this run is, in numbers and strings, kept in checkpoints. A run with another one, or with other
-            parameters, optimizer, schedule, numbers above, or `settings` of model, loss and batches, does not continue
-            them.
+        config: what this run is, in numbers and strings. A run with another one, or with other parameters, optimizer,
+            schedule, numbers above, or `settings` of model, loss and batches, does not continue a checkpoint.
 
-    There is a row every `log_every` updates and at the last: update, the terms of the loss, grad_norm (before
-    clipping), lr, and what `evaluate` gave. The model ends with the last weights; `best.pt` has the best.
     NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights; ValueError
     or TypeError if an argument is not as above, or a checkpoint is of another run, or of other batches.
     """
     if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1:
         why = "or all would draw the same batches; docs/package.md has a loop for several"
         raise ValueError(f"train must run in one process, {why}; torch.distributed has {distributed.get_world_size()}")
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be an nn.Module; got {model!r}")
-    for name, function in {"loss_fn": loss_fn, "evaluate": evaluate, "log": log}.items():
-        if not callable(function) and (function is not None or name == "loss_fn"):
-            raise TypeError(f"{name} must be a function; got {function!r}")
-    if not (callable(batches) or hasattr(batches, "__iter__") or hasattr(batches, "__getitem__")):
+    check_type("model", model, nn.Module, "an nn.Module")
+    check_type("loss_fn", loss_fn, Callable, "a function")
+    check_type("evaluate", evaluate, Callable | None, "a function, or None")
+    check_type("log", log, Callable | None, "a function, or None")
+    check_type("checkpoint_dir", checkpoint_dir, str | os.PathLike | None, "a path, or None")
+    if not any(hasattr(batches, name) for name in ("__call__", "__iter__", "__getitem__")):
         raise TypeError(f"batches must be a function generator -> (x, y), or an iterable of pairs; got {batches!r}")
-    if not isinstance(checkpoint_dir, str | os.PathLike | None):
-        raise TypeError(f"checkpoint_dir must be a path, or None; got {checkpoint_dir!r}")
     for name, value in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
         check_int(name, value, 1)
     seed = check_int("seed", seed, 0, 2**64 - 1)
@@ -125,50 +134,52 @@ def train(
     generator = torch.Generator(device).manual_seed(seed)
     folder = None if checkpoint_dir is None else Path(checkpoint_dir).resolve()
     global_random = GlobalRandom(device)
-    draw: Any = batches
-    if not callable(batches):
-        draw = Epochs(batches, global_random, resumable=folder is not None)
-    elif folder is not None and not hasattr(batches, "load_state_dict"):
-        draw = Draws(batches, global_random)
-    try:
-        run: Row = {"config": json.dumps(json.loads(json.dumps(plain(config))), sort_keys=True)}
-    except TypeError as error:
-        raise TypeError(f"config must be a dict of numbers, strings, lists and dicts; {error}") from None
+    has_state = callable(batches) and hasattr(batches, "load_state_dict")
+    draw: Any = batches if has_state else Draws(batches, global_random, resumable=folder is not None)
     parts = {"batches": draw, "model": model, "optimizer": optimizer, "schedule": scheduler, "loss_fn": loss_fn}
     parts = {name: part for name, part in parts.items() if hasattr(part, "load_state_dict")} | {"random": global_random}
-    if folder is not None:
-        run |= {"clip": clip, "seed": seed, "log_every": log_every, "monitor": monitor, "mode": mode,
-                "patience": patience, "device": device.type, **_description(model, optimizer, scheduler)}  # fmt: skip
-        run |= settings("model", model) | settings("loss_fn", loss_fn, tensors=True) | settings("batches", batches)
-        run["batches"] = f"{type(draw).__name__} {type(batches).__name__}"  # not its own name, if it is a function
+    try:
+        run = {"config": json.dumps(plain(config), sort_keys=True)}
+    except TypeError as error:
+        raise TypeError(f"config must be a dict of numbers, strings, lists and dicts; {error}") from None
+    described: Row = {"model": model, "loss_fn": loss_fn, "batches": batches, "device": device.type, "clip": clip}
+    described |= {"optimizer": optimizer.param_groups, "schedule": getattr(scheduler, "__dict__", None), "seed": seed}
+    described |= {"log_every": log_every, "monitor": monitor, "mode": mode, "patience": patience}
+    for name, part in described.items() if folder is not None else ():
+        run |= settings(name, part, tensors=name not in ("model", "batches"))
+    for name, part in {"optimizer": optimizer, "schedule": scheduler, "batches": batches}.items():
+        run[name] = type(part).__name__
     update, rows, best, since_best = 0, list[Row](), -math.inf, 0
 
     def save(name: str) -> None:
         if folder is not None:
             state = {part_name: part.state_dict() for part_name, part in parts.items()}
             state |= {"run": run, "generator": generator.get_state(), "rows": rows}
-            state |= {"update": update, "best": best, "since_best": since_best}
-            save_checkpoint(folder / name, state)
+            save_checkpoint(folder / name, state | {"update": update, "best": best, "since_best": since_best})
 
-    with exclusive_lock(folder), tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
-        if folder is not None and (folder / "last.pt").exists():
-            state = load_checkpoint(folder / "last.pt")
+    lock = nullcontext() if folder is None else exclusive_lock(folder)
+    with lock, tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
+        if folder is not None and (last := folder / "last.pt").exists():
+            state = load_checkpoint(last)
             if different := diff(run, state.get("run", {})):
                 advice = "Give each run a folder of its own, or delete the checkpoint."
-                raise ValueError(f"checkpoint_dir holds {folder / 'last.pt'}, of another run: {different}. {advice}")
+                raise ValueError(f"checkpoint_dir holds {last}, of another run: {different}. {advice}")
             update = check_int("updates in checkpoint_dir", state["update"], 0, n_updates)
-            for part_name, part in parts.items():  # batches first: they may be refused before anything is written
+            for name, part in parts.items():  # batches first: they may be refused before anything is written
                 if part is model:
-                    load_weights(model, folder / "last.pt")
+                    load_weights(model, last)
                 else:
-                    part.load_state_dict(state[part_name])
+                    part.load_state_dict(state[name])
             generator.set_state(state["generator"])
             rows, best, since_best = state["rows"], state["best"], state["since_best"]
             bar.update(update)
 
         while update < n_updates and since_best < max_since_best:
             update += 1
-            x, y = _on_device(draw(generator), device)
+            batch = draw(generator)
+            if not isinstance(batch, tuple | list) or len(batch) != 2:
+                raise TypeError(f"batches must give pairs (x, y); got {type(batch).__name__}")
+            x, y = map_states(lambda part: part.to(device), tuple(batch))
             buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}  # such as running means
             terms = _loss_terms(loss_fn(model(x), y))
             model.zero_grad()
@@ -191,12 +202,9 @@ def train(
                 rows.append(row)
                 if evaluate is not None:
                     with preserve_modes(model):
-                        scores = plain(_as_dict("evaluate", evaluate(model)))
+                        scores = plain(_as_dict("evaluate", evaluate(model), row.keys()))
                     check_choice("monitor", monitor, [*scores])
-                    if not isinstance(scores[monitor], Real):
-                        raise TypeError(f"evaluate must give a number as {monitor!r}; got {scores[monitor]!r}")
-                    if clash := row.keys() & scores.keys():
-                        raise ValueError(f"evaluate must return other names than a row has; got {sorted(clash)}")
+                    check_type(f"what evaluate returns as {monitor!r}", scores[monitor], Real, "a number")
                     row |= scores
                     value = row[monitor] if mode == "max" else -row[monitor]
                     since_best += 1
@@ -213,77 +221,44 @@ def train(
     return rows
 
 
-@dataclass
-class CoolDown:
-    """The factor of `cool_down` at an update: an object, so that checkpoints hold its number of updates."""
-
-    n_updates: int
-
-    def __call__(self, update: int) -> float:
-        """Return 1 for half of the updates, 0 at the last and after."""
-        return max(0.0, min(1.0, 2 - 2 * update / self.n_updates))
-
-
 def cool_down(n_updates: int) -> Schedule:
     """Return a schedule: the learning rate stays for half of the updates, and then falls in a line to 0."""
-    return partial(LambdaLR, lr_lambda=CoolDown(check_int("n_updates", n_updates, 1)))
+    check_int("n_updates", n_updates, 1)
+    return partial(LambdaLR, lr_lambda=lambda update: max(0.0, min(1.0, 2 - 2 * update / n_updates)))
 
 
 def _checked_optimizer(model: nn.Module, lr: Any, optimizer: Any) -> torch.optim.Optimizer:
-    if next(model.parameters(), None) is None:
-        raise ValueError("model must have parameters to train; got one without")
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise ValueError("model must have weights that learn, with requires_grad; got none")
     if (lr is None) == (optimizer is None):
         raise ValueError(f"give either lr, for Adam, or optimizer; got lr={lr!r} and optimizer={optimizer!r}")
     if optimizer is None:
-        optimizer = torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
-    if not isinstance(optimizer, torch.optim.Optimizer) or isinstance(optimizer, torch.optim.LBFGS):
-        wanted = "an instance, such as torch.optim.SGD(model.parameters(), 0.1), and not LBFGS, which needs a closure"
-        raise TypeError(f"optimizer must be {wanted}; got {optimizer!r}")
-    own = {id(weight) for weight in model.parameters()}
-    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    if any(id(weight) not in own for weight in weights):
-        raise ValueError("optimizer must hold parameters of model alone; got some of another network, such as a copy")
-    if not any(weight.requires_grad for weight in weights):
-        raise ValueError("model and optimizer must have weights that learn, with requires_grad; got none")
+        return torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
+    wanted = "an instance, such as torch.optim.SGD(model.parameters(), 0.1), and not LBFGS, which needs a closure"
+    check_type("optimizer", optimizer, torch.optim.Optimizer, wanted, but=torch.optim.LBFGS)
+    weights = {weight for group in optimizer.param_groups for weight in group["params"]}
+    if not weights <= set(model.parameters()) or not any(weight.requires_grad for weight in weights):
+        raise ValueError("optimizer must hold weights of model that learn, and none of another network, such as a copy")
     return optimizer
-
-
-def _description(model: nn.Module, optimizer: torch.optim.Optimizer, scheduler: LRScheduler | None) -> Row:
-    """Return what the loop knows of a run by itself."""
-    names = {id(weight): bare(name) for name, weight in model.named_parameters()}
-    groups = [group | {"params": [names[id(weight)] for weight in group["params"]]} for group in optimizer.param_groups]
-    shapes = {names[id(weight)]: f"{list(weight.shape)} {weight.dtype}" for weight in model.parameters()}
-    return {
-        "parameters": shapes,
-        "frozen": [names[id(weight)] for weight in model.parameters() if not weight.requires_grad],
-        "optimizer": f"{type(optimizer).__name__} {plain(groups)}",
-        "schedule": f"{type(scheduler).__name__} {plain(scheduler.state_dict()) if scheduler else ''}",
-    }
-
-
-def _as_dict(name: str, value: Any) -> Row:
-    """Return a dict or named tuple as a new dict; TypeError, with the name of who returned it, if it is neither."""
-    if not isinstance(value, Mapping) and not hasattr(value, "_asdict"):
-        raise TypeError(f"{name} must return a dict or a named tuple of numbers; got {value!r}")
-    return dict(value) if isinstance(value, Mapping) else value._asdict()
 
 
 def _loss_terms(loss: Any) -> Row:
     """Return the terms of a loss by name, the total among them."""
-    terms = {"total": loss} if isinstance(loss, Tensor) else _as_dict("loss_fn", loss)
+    terms = _as_dict("loss_fn", {"total": loss} if isinstance(loss, Tensor) else loss, {"update", "grad_norm", "lr"})
     total = terms.get("total")
     if not isinstance(total, Tensor) or not total.requires_grad:
         raise ValueError(f"loss_fn must return a `total`, alone or among its terms, that has a gradient; got {loss!r}")
     for name, term in terms.items():
         if not isinstance(term, Real) and getattr(term, "shape", None) != ():
             raise ValueError(f"loss_fn must return scalars alone; got {name} = {term!r}")
-    if clash := terms.keys() & {"update", "grad_norm", "lr"}:
-        raise ValueError(f"loss_fn must return other names of terms than a row has; got {sorted(clash)}")
     return terms
 
 
-def _on_device(batch: Any, device: torch.device) -> tuple[Any, Any]:
-    if not isinstance(batch, tuple | list) or len(batch) != 2:
-        raise TypeError(f"batches must give pairs (x, y); got {type(batch).__name__}")
-    x, y = map_states(lambda part: part.to(device), tuple(batch))
-    return x, y
+def _as_dict(name: str, value: Any, taken: Set[str]) -> Row:
+    """Return a dict or named tuple as a new dict; an error says by `name` who returned neither, or names of a row."""
+    if not isinstance(value, Mapping) and not hasattr(value, "_asdict"):
+        raise TypeError(f"{name} must return a dict or a named tuple of numbers; got {value!r}")
+    found = dict(value) if isinstance(value, Mapping) else value._asdict()
+    if clash := taken & found.keys():
+        raise ValueError(f"{name} must return other names than a row has; got {sorted(clash)}")
+    return found

@@ -4,7 +4,7 @@ import functools
 import json
 import os
 import random
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from enum import Enum
 
 import numpy as np
@@ -12,13 +12,14 @@ import pytest
 import torch
 from small import TASK, Killed, cross_entropy, draw, make, weights
 from torch import distributed, nn
+from torch.optim.lr_scheduler import CosineAnnealingLR
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler
 
 from ponder_course.common.curriculum import Curriculum
-from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RNNStep, TransformerStep, cool_down, train
-from ponder_utils.checkpoints import load_checkpoint
+from ponder_course.common.muon import MuonAndAdam
+from ponder_utils import ParityTask, PonderLoss, PonderNet, RNNStep, TransformerStep, cool_down, train
+from ponder_utils.checkpoints import load_checkpoint, save_checkpoint
 from ponder_utils.evaluation import evaluate
-from ponder_utils.losses import FixedDepthLoss
 
 X, Y = TASK.batch(40, torch.Generator().manual_seed(3))
 OPTIONS = {"lr": 1e-2, "log_every": 1, "checkpoint_every": 1, "progress": False}
@@ -326,10 +327,6 @@ def with_weights(weights, output, y):
     return PonderLoss(cross_entropy, 0.3)(output, y).total * float(weights.sum())
 
 
-def with_beta(beta, output, y):
-    return PonderLoss(cross_entropy, 0.3, beta=beta)(output, y)
-
-
 def loss(*, prior=0.3, criterion=cross_entropy, **options):
     return {"loss_fn": PonderLoss(criterion, prior, **options)}
 
@@ -338,8 +335,8 @@ def squares(y_hat, y):
     return (y_hat - y).square()
 
 
-def network(max_steps=6, step=RNNStep, **options):
-    return {"model": PonderNet(step(6, 32, **options), max_steps)}
+def network(max_steps=6, step=RNNStep, width=32, **options):
+    return {"model": PonderNet(step(6, width, **options), max_steps)}
 
 
 class Fading(RNNStep):
@@ -374,91 +371,121 @@ def half_frozen(frozen):
     return {"model": model}
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "named"),
-    [
-        (network(3), network(30), "model.max_steps: 30 here, 3 there"),
-        (network(n_outputs=1), network(step=Fading), "model.step: Fading here, RNNStep there"),
-        (network(step=Fading), network(step=Fading, fading=0.2), r"model.step.dropout.p: 0.2 here, 0.1 there"),
-        (network(step=Fading), network(step=Fading, sizes=(1, 3)), r"model.step.sizes.1: 3 here, 2 there"),
-        (tokens(False), tokens(True), "model.step.causal: True here, False there"),
-        (half_frozen(False), half_frozen(True), r"frozen: \['step.heads.weight'.* here, \[\] there"),
-        (loss(), loss(prior=0.4), "loss_fn.regularization.prior: 0.4 here, 0.3 there"),
-        (loss(), loss(prior="uniform"), "loss_fn.regularization.prior: 'uniform' here, 0.3 there"),
-        (loss(prior=torch.ones(6) / 6), loss(prior=torch.arange(1.0, 7) / 21), "loss_fn.regularization.log_prior"),
-        (loss(), loss(beta=0.1), "loss_fn.beta: 0.1 here, 0.01 there"),
-        (loss(), loss(direction="p_G||p"), "direction: 'p_G||p' here"),
-        (loss(), loss(repair="remainder"), "repair: 'remainder' here"),
-        (loss(), loss(criterion=squares), "criterion: squares here, BCEWithLogitsLoss there"),
-        (
-            {"loss_fn": FixedDepthLoss(cross_entropy, True)},
-            {"loss_fn": FixedDepthLoss(cross_entropy, False)},
-            "loss_fn.every_step: False here, True there",
-        ),
-        ({"loss_fn": Scaled(0.1)}, {"loss_fn": Scaled(0.2)}, "loss_fn.beta: 0.2 here, 0.1 there"),
-        ({"loss_fn": enclosing(0.1)}, {"loss_fn": enclosing(0.2)}, "loss_fn.beta: 0.2 here, 0.1 there"),
-        (
-            {"loss_fn": functools.partial(with_beta, 0.1)},
-            {"loss_fn": functools.partial(with_beta, 0.2)},
-            "loss_fn.args.0: 0.2 here, 0.1 there",
-        ),
-        (batches(8), batches(9), "batches.args.0: 9 here, 8 there"),
-        (batches(8), batches(8, 5), "batches.func.self.highest|batches.func.self"),
-        (curriculum(0.5), curriculum(0.6), "batches.raise_at: 0.6 here, 0.5 there"),
-        ({"loss_fn": keyword_default(0.1)}, {"loss_fn": keyword_default(0.2)}, "loss_fn.keywords.beta: 0.2 here, 0.1"),
-        ({"loss_fn": Plain(0.1).loss}, {"loss_fn": Plain(0.2).loss}, "loss_fn.beta: 0.2 here, 0.1 there"),
-        (
-            network(step=Fading, sizes={"a", "b"}),
-            network(step=Fading, sizes={"a", "c"}),
-            "model.step.sizes.1: 'c' here",
-        ),
-        (network(step=Fading, sizes=Size.SMALL), network(step=Fading, sizes=Size.LARGE), "model.step.sizes"),
-        (network(step=Fading, sizes=range(2)), network(step=Fading, sizes=range(3)), "model.step.sizes"),
-        (
-            {"loss_fn": functools.partial(with_weights, np.arange(2))},
-            {"loss_fn": functools.partial(with_weights, np.arange(3))},
-            "loss_fn.args.0",
-        ),
-    ],
-)
-def test_a_run_with_other_numbers_is_another_run_and_they_are_named(tmp_path, before, after, named):
+def loss_of(function, value):
+    """The same function with another number within."""
+    return {"loss_fn": function(value)}
+
+
+def sized(sizes):
+    return network(step=Fading, sizes=sizes)
+
+
+def cosine(length):
+    return {"schedule": lambda optimizer: CosineAnnealingLR(optimizer, length)}
+
+
+def optimized(build):
+    model = make()[0]
+    return {"model": model, "lr": None, "optimizer": build(model)}
+
+
+ANOTHER = {  # what was trained, what goes on, and the difference
+    "seed": ({}, {"seed": 1}, "seed: 1 here, 0 there"),
+    "lr": ({}, {"lr": 0.1}, "optimizer.0.lr: 0.1 here, 0.01 there"),
+    "optimizer": ({}, optimized(lambda model: MuonAndAdam(model, 1e-3)), "optimizer: MuonAndAdam here, Adam there"),
+    "a part": ({}, optimized(lambda model: torch.optim.Adam(model.step.heads.parameters())), r"optimizer.0.params"),
+    "clip": ({}, {"clip": None}, "clip: None here, 1.0 there"),
+    "log_every": ({}, {"log_every": 2}, "log_every: 2 here, 1 there"),
+    "patience": ({}, {"patience": 3}, "patience: 3 here, None there"),
+    "monitor": ({}, {"monitor": "seen"}, "monitor: 'seen' here, 'accuracy' there"),
+    "mode": ({}, {"mode": "min"}, "mode: 'min' here, 'max' there"),
+    "a schedule": ({}, cosine(40), "schedule: CosineAnnealingLR here, NoneType there"),
+    "no schedule": (cosine(40), {}, "schedule: NoneType here"),
+    "its length": (cosine(40), cosine(50), "schedule.T_max: 50 here, 40 there"),
+    "cooling": ({"schedule": cool_down(20)}, {"schedule": cool_down(40)}, "schedule.lr_lambdas.0.n_updates: 40 here"),
+    "config": ({"config": {"beta": 0.01}}, {"config": {"beta": 0.1}}, "config: {.beta.: 0.1} here, {.beta.: 0.01} th"),
+    "no config": ({"config": {"beta": 0.01}}, {}, "config: null here"),
+    "max_steps": (network(3), network(30), "model.max_steps: 30 here, 3 there"),
+    "width": ({}, network(width=24), r"model.step.cell.*weight: \[24, 6\] torch.float32 here, \[32, 6\]"),
+    "double": ({}, {"model": network()["model"].bfloat16()}, r"model.*weight: \[.*bfloat16 here, .*float32 there"),
+    "step": (network(n_outputs=1), network(step=Fading), "model.step: Fading here, RNNStep there"),
+    "dropout": (network(step=Fading), network(step=Fading, fading=0.2), "model.step.dropout.p: 0.2 here, 0.1 there"),
+    "sizes": (sized((1, 2)), sized((1, 3)), "model.step.sizes.1: 3 here, 2 there"),
+    "sets": (sized({"a", "b"}), sized({"a", "c"}), "model.step.sizes.1: 'c' here"),
+    "enums": (sized(Size.SMALL), sized(Size.LARGE), "model.step.sizes"),
+    "ranges": (sized(range(2)), sized(range(3)), "model.step.sizes"),
+    "causal": (tokens(False), tokens(True), "model.step.causal: True here, False there"),
+    "frozen": (half_frozen(False), half_frozen(True), r"model.step.heads.weight: .*, frozen here, .*32 there"),
+    "prior": (loss(), loss(prior=0.4), "loss_fn.regularization.prior: 0.4 here, 0.3 there"),
+    "uniform": (loss(), loss(prior="uniform"), "loss_fn.regularization.prior: 'uniform' here, 0.3 there"),
+    "a tensor": (
+        loss(prior=torch.ones(6) / 6),
+        loss(prior=torch.arange(1.0, 7) / 21),
+        "log_prior: .*checksum",
+    ),
+    "beta": (loss(), loss(beta=0.1), "loss_fn.beta: 0.1 here, 0.01 there"),
+    "direction": (loss(), loss(direction="p_G||p"), "direction: 'p_G..p' here"),
+    "criterion": (loss(), loss(criterion=squares), "criterion: squares here, BCEWithLogitsLoss there"),
+    "an object": (loss_of(Scaled, 0.1), loss_of(Scaled, 0.2), "loss_fn.beta: 0.2 here, 0.1 there"),
+    "enclosed": (loss_of(enclosing, 0.1), loss_of(enclosing, 0.2), "loss_fn.beta: 0.2 here, 0.1 there"),
+    "default": (loss_of(keyword_default, 0.1), loss_of(keyword_default, 0.2), "loss_fn.keywords.beta: 0.2 here"),
+    "method": ({"loss_fn": Plain(0.1).loss}, {"loss_fn": Plain(0.2).loss}, "loss_fn.beta: 0.2 here, 0.1 there"),
+    "partial": (
+        {"loss_fn": functools.partial(with_weights, np.arange(2))},
+        {"loss_fn": functools.partial(with_weights, np.arange(3))},
+        "loss_fn.args.0",
+    ),
+    "batch": (batches(8), batches(9), "batches.args.0: 9 here, 8 there"),
+    "task": (batches(8), batches(8, 5), "batches.func.k_max: 5 here, 6 there"),
+    "curriculum": (curriculum(0.5), curriculum(0.6), "batches.raise_at: 0.6 here, 0.5 there"),
+    "a loader": ({}, {"batches": DataLoader(Noisy(), 8)}, "batches: DataLoader here, function there"),
+}
+
+
+@pytest.mark.parametrize("kind", ANOTHER)
+def test_another_run_is_refused_and_what_differs_is_named(tmp_path, kind):
+    before, after, named = ANOTHER[kind]
+
     def go_on(changed, n_updates):
-        options = {"model": make()[0], "loss_fn": make()[1], "batches": draw} | changed
+        options = {"model": make()[0], "loss_fn": make()[1], "batches": draw, "evaluate": constant} | changed
         return train(n_updates=n_updates, checkpoint_dir=tmp_path, **OPTIONS | options)
 
     assert len(go_on(before, 2)) == 2
-    assert len(go_on(before, 3)) == 3  # the same goes on
-    with pytest.raises(ValueError, match=f"of another run: .*{named.replace('||', '[|][|]')}"):
+    assert len(go_on(before, 3)) == 3  # the same goes on, also for longer
+    with pytest.raises(ValueError, match=f"checkpoint_dir holds .*last.pt, of another run: .*{named}.*of its own"):
         go_on(after, 4)
+    with pytest.raises(ValueError, match=r"updates in checkpoint_dir must be an integer in \[0, 2\]; got 3"):
+        go_on(before, 2)
 
 
-def test_the_same_made_anew_goes_on_and_so_does_a_config_in_another_order(tmp_path):
-    def go_on(n_updates, config):
-        model, loss = PonderNet(GRUStep(6, 8), 3), PonderLoss(cross_entropy, torch.ones(3) / 3)
-        return train(model, loss, draw, n_updates, checkpoint_dir=tmp_path, config=config, **OPTIONS)
-
-    go_on(2, {"a": 1, "b": {"c": 2, "d": np.float32(3)}})
-    assert len(go_on(4, {"b": {"d": 3.0, "c": 2}, "a": 1})) == 4
+def constant(model):
+    return {"accuracy": 0.5, "seen": 1}
 
 
-def test_equal_values_are_the_same_run_whether_they_are_one_object_or_two(tmp_path):
-    sizes = [1, 2]
-    one, two = (network(step=Fading, sizes=(sizes, again)) for again in (sizes, [*sizes]))
-    for n_updates, changed in enumerate((one, two, one), start=2):
-        train(changed["model"], make()[1], draw, n_updates, checkpoint_dir=tmp_path, **OPTIONS)
+def test_a_checkpoint_of_another_version_is_refused_in_words(tmp_path):
+    (model, loss), path = make(), tmp_path / "last.pt"
+    train(model, loss, draw, 2, checkpoint_dir=tmp_path, **OPTIONS)
+    save_checkpoint(path, {name: part for name, part in load_checkpoint(path).items() if name != "run"})
+    with pytest.raises(ValueError, match="of another run: config: null here, nothing there"):
+        train(model, loss, draw, 4, checkpoint_dir=tmp_path, **OPTIONS)
 
 
-def test_a_loss_may_enclose_what_is_not_yet_assigned(tmp_path):
-    def enclosing_nothing():
-        def loss(output, y):
-            return make()[1](output, y) if True else later
+def enclosing_nothing():
+    def loss(output, y):
+        return make()[1](output, y) if True else later
 
-        if tmp_path is None:
-            later = 1
-        return loss
+    if not callable(loss):
+        later = 1
+    return loss
 
-    for n_updates in (2, 3):
-        train(make()[0], enclosing_nothing(), draw, n_updates, checkpoint_dir=tmp_path, **OPTIONS)
+
+def test_the_same_made_anew_goes_on(tmp_path):
+    """In a config in another order, of lists that are one object or two, and of a loss that encloses nothing yet."""
+    once = [1, 2]
+    for n, sizes in enumerate([(once, once), (once, [*once]), (once, once)], start=2):
+        config = {"a": 1, "b": {"c": 2, "d": np.float32(3)}} if n == 2 else {"b": {"d": 3.0, "c": 2}, "a": 1}
+        changed = sized(sizes) | {"loss_fn": enclosing_nothing(), "config": config}
+        assert len(train(batches=draw, n_updates=n, checkpoint_dir=tmp_path, **OPTIONS | changed)) == n
 
 
 class Averaging(nn.Module):
@@ -517,68 +544,19 @@ def test_rows_hold_plain_numbers_that_do_not_change_later(tmp_path):
     assert logged[0]["lengths"] == [0, "the reader's own"]
 
 
-def terms(**values):
-    """A loss of terms by these names, beside its total."""
-    return lambda output, y: {"total": make()[1](output, y).total, **values}
-
-
-def with_names(*names):
-    return lambda output, y: namedtuple("Terms", names)(*[make()[1](output, y).total] * len(names))
-
-
-@pytest.mark.parametrize(
-    ("changed", "error", "named"),
-    [
-        ({"loss_fn": terms(update=torch.zeros(()))}, ValueError, "loss_fn .*update"),
-        ({"loss_fn": terms(grad_norm=1.0)}, ValueError, "loss_fn .*grad_norm"),
-        ({"loss_fn": with_names("total", "lr")}, ValueError, "loss_fn .*lr"),
-        ({"loss_fn": with_names("loss")}, ValueError, "loss_fn .*total"),
-        ({"loss_fn": terms(total=1.0)}, ValueError, "loss_fn .*total"),
-        ({"loss_fn": lambda output, y: output.y_hat.detach().mean()}, ValueError, "loss_fn .*gradient"),
-        ({"loss_fn": lambda output, y: output.y_hat[0]}, ValueError, "loss_fn .*scalar"),
-        ({"loss_fn": terms(by_sample=torch.zeros(2))}, ValueError, "loss_fn .*by_sample"),
-        ({"loss_fn": terms(text="good")}, ValueError, "loss_fn .*text"),
-        ({"loss_fn": lambda output, y: None}, TypeError, "loss_fn .*None"),
-        ({"loss_fn": lambda output, y: 1.0}, TypeError, "loss_fn .*1.0"),
-        ({"loss_fn": None}, TypeError, "loss_fn .*None"),
-        ({"evaluate": lambda model: None}, TypeError, "evaluate .*None"),
-        ({"evaluate": lambda model: 0.5}, TypeError, "evaluate .*0.5"),
-        ({"evaluate": lambda model: {"accuracy": "good"}}, TypeError, "evaluate .*accuracy.*good"),
-        ({"evaluate": lambda model: {"accuracy": torch.ones(2)}}, TypeError, "evaluate .*accuracy"),
-        ({"evaluate": lambda model: {"accuracy": 1.0, "lr": 1.0}}, ValueError, "evaluate .*lr"),
-        ({"evaluate": 5}, TypeError, "evaluate .*5"),
-        ({"log": [].append and 5}, TypeError, "log .*5"),
-        ({"batches": None}, TypeError, "batches .*None"),
-        ({"batches": 5}, TypeError, "batches .*5"),
-        ({"seed": 2**64}, ValueError, "seed .*18446744073709551616"),
-        ({"checkpoint_dir": 5}, TypeError, "checkpoint_dir .*5"),
-        ({"model": lambda x: x}, TypeError, "model .*function"),
-        ({"schedule": 0.5}, TypeError, "schedule .*0.5"),
-    ],
-)
-def test_what_cannot_be_a_row_or_an_argument_is_named(changed, error, named):
-    model, loss = make()
-    kept = weights(model)
-    options = {"model": model, "loss_fn": loss, "batches": draw, "n_updates": 1} | OPTIONS | changed
-    with pytest.raises(error, match=named):
-        train(**options)
-    if "evaluate" not in changed:
-        assert torch.equal(weights(model), kept)  # nothing was trained by then
-
-
 def test_a_loss_may_be_a_dict_and_an_evaluation_a_named_tuple():
-    model, _ = make()
-    (row,) = train(model, terms(extra=1.0), draw, 1, evaluate=lambda model: evaluate(model, X, Y), **OPTIONS)
+    model, loss = make()
+    (row,) = train(
+        model,
+        lambda output, y: loss(output, y)._asdict() | {"extra": 1.0},
+        draw,
+        1,
+        evaluate=lambda model: evaluate(model, X, Y),
+        **OPTIONS,
+    )
     assert row["extra"] == 1
     assert row["accuracy"] == evaluate(model, X, Y).accuracy
     assert len(row["p"]) == 6
-
-
-@pytest.mark.parametrize("model", [make()[0].requires_grad_(False), make()[0]], ids=["all frozen", "none given"])
-def test_an_optimizer_must_have_weights_that_learn(model):
-    groups = [{"params": [weight for weight in model.parameters() if not weight.requires_grad]}]
-    with pytest.raises(ValueError, match="optimizer must have weights"):
-        train(model, make()[1], draw, 1, **OPTIONS | {"lr": None, "optimizer": torch.optim.SGD(groups, 0.1)})
 
 
 def test_a_relative_folder_is_found_once(tmp_path, monkeypatch):
