@@ -263,11 +263,6 @@ def stops_without_an_answer(kinds: Mapping[str, Sequence[Line]], stops: Mapping[
     return f"No answer: certainty {found[0]}, PonderNet's head {found[1]}"
 
 
-def kinds_of_question(stored: Mapping[str, list[Row]]) -> dict[str, list[Row]]:
-    """Return the rows of each kind of question by the title of its panel; those of which there are any."""
-    return {title: stored[kind] for title, kind in QUESTIONS.items() if stored[kind]}
-
-
 def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, Sequence[Regret]]], dict[str, str]]:
     """Return the regrets of these methods under other names, {panel: {method: of each network}}, and what each pays.
 
@@ -394,15 +389,20 @@ def halts_of(model: PonderNet, x: Tensor, q: float = 0.2) -> Halts:
     output, by_itself = model(x), model.predict(x, "threshold", q=q)
     right = whole_lines_right(output.y_hat, y)[: L - 1]  # [L - 1, lines]
     quiet = output.halt_logits.sigmoid()[: L - 1] >= q  # nobody objects
-    differ = [n for n, same in enumerate((quiet == right).all(1).tolist(), 1) if not same]
     return Halts(
         steps=by_itself.steps,
         right=whole_lines_right(by_itself.y_hat, y).float(),
         early=by_itself.steps < L,
         fixed=right.float().mean(1).max().item(),
-        agreed=max(differ, default=0) + 1,
+        agreed=agree_since(quiet, right),
         need=L,
     )
+
+
+def agree_since(quiet: Tensor, correct: Tensor) -> int:
+    """Return from which step on exactly the right lines meet no objection. Both [steps, lines]."""
+    same = (quiet == correct).all(1).tolist()
+    return max((n for n, equal in enumerate(same, 1) if not equal), default=0) + 1
 
 
 def halts_in_words(halts: Halts) -> str:

@@ -251,7 +251,7 @@ def test_a_row_of_the_table_counts_who_speaks_among_those_that_learnt():
         return {"places": 4, "tests": {"4": {"rules": {"threshold": found}, "by_step": by_step}}}
 
     rows = [
-        run_with(0.99, 0.5, [0.1, 0.6, 0.4, 1.0]),  # learnt, and speaks
+        run_with(0.99, 0.5, [0.1, 0.4, 0.6, 1.0]),  # learnt, and speaks
         run_with(0.9, 0.5, [0.1, 0.2, 0.3, 0.96]),  # learnt at a fixed step, and is wrong when it halts early
         run_with(0.9, 0.5, [0.1, 0.2, 0.3, 0.9]),  # has not learnt
     ]

@@ -239,12 +239,7 @@ def test_what_each_looks_at_is_picked_by_line():
     assert levels == {"certainty": 0.9, "judge": 0.2}
 
 
-def test_kinds_of_question_have_the_titles_of_their_panels_and_methods_their_short_names():
-    stored = {"lines": [{"seed": 1}], "no answer": [], "one answer": [{"seed": 2}], "8 elements": [{"seed": 3}]}
-    kinds = draw.kinds_of_question(stored)
-    assert {draw.QUESTIONS[title]: rows for title, rows in kinds.items()} == {
-        kind: stored[kind] for kind in ("lines", "one answer")
-    }
+def test_methods_have_their_short_names():
     runs = [Regret(0.01, 0.02)]
     rows, pays = draw.under({"ACT": "budget", "PonderNet, threshold": "head"}, {"lines": {"ACT": runs, "CALM": runs}})
     assert rows == {"lines": {"budget": runs}}
@@ -263,6 +258,12 @@ def test_points_of_a_network_are_those_of_its_training_and_rule():
     }
 
 
+def test_from_which_step_on_objections_and_mistakes_are_the_same():
+    right = torch.tensor([[True, False]] * 3)
+    for quiet, since in (([1, 1, 1], 1), ([1, 0, 1], 3), ([0, 1, 1], 2), ([1, 1, 0], 4)):  # after the last: never
+        assert draw.agree_since(right ^ ~torch.tensor(quiet).bool()[:, None], right) == since
+
+
 @pytest.mark.parametrize("q", [0.45, 0.5, 0.55])
 def test_halts_are_those_of_the_network_by_itself(q):
     torch.manual_seed(0)
@@ -278,9 +279,7 @@ def test_halts_are_those_of_the_network_by_itself(q):
     assert torch.equal(found.early, by_itself.steps < 4)
     assert found.fixed == right.float().mean(1)[:3].max()
     assert found.stopped == (int((by_itself.steps < 4).sum()), int(right_then[by_itself.steps < 4].sum()))
-    same = ((every.halt_logits.sigmoid() >= q) == right).all(1)[:3].tolist()
-    assert same[found.agreed - 1 :] == [True] * (4 - found.agreed)
-    assert found.agreed == 1 or not same[found.agreed - 2]
+    assert found.agreed == draw.agree_since(every.halt_logits.sigmoid()[:3] >= q, right[:3])
 
     lines, correct, place_right = draw.line_and_twin(model, x, found, q=q)
     line, twin, soonest = lines
