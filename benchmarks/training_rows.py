@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from benchmarks import labml, peers
 from benchmarks.timing import Effort, Row, can_compile, compare, peak_bytes, seconds
-from examples.less_memory import CheckpointedStep
+from examples.less_memory import CheckpointedNet
 from ponder_course.mnist_rotation.digits import load_digits
 from ponder_course.mnist_rotation.networks import ConvEncoder, MLPCell
 from ponder_utils import (
@@ -190,7 +190,7 @@ def memory_rows(effort: Effort) -> list[Row]:
     for max_steps in effort.sizes((5, 10, 20, 40, 80, 160)):
         step, segment = GRUStep(8, 64), round(math.sqrt(max_steps))
         plain = peak_mb(PonderNet(step, max_steps), x, y)
-        recomputed = peak_mb(PonderNet(CheckpointedStep(step, segment), max_steps), x, y)
+        recomputed = peak_mb(CheckpointedNet(step, max_steps, segment), x, y)
         rows.append({"N": max_steps, "segment": segment, "plain_mb": plain, "recomputed_mb": recomputed})
     return rows
 

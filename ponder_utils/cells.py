@@ -30,7 +30,7 @@ class _FromState(nn.Module):
         self.weight = nn.Parameter(layer.weight.detach().t().contiguous())
         self.bias = layer.bias
 
-    def add_to(self, z: Tensor, h: Tensor | None) -> Tensor:
+    def add_to(self, z: Any, h: Tensor | None) -> Tensor:
         """Return z + h W, for a z with the bias in it; h = None stands for zeros."""
         return z if h is None else torch.addmm(z, h, self.weight)
 

@@ -157,7 +157,7 @@ class Heads(nn.Linear):
         self.n_outputs = n_outputs
         set_halting_bias(self, halting_bias)
 
-    def forward(self, h: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, h: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         """Return y_hat and the halting logits [...] for h [..., size]."""
         y_hat, halt_logit = super().forward(h).split([self.n_outputs, 1], dim=-1)
         return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
