@@ -51,7 +51,7 @@ def test_a_compiled_network_learns_the_same(tmp_path, step):
     compiled.eval()
     fresh.eval()
     for rule in ("quantile", "most_probable"):
-        for got, wanted in zip(compiled.predict(x, rule), fresh.predict(x, rule), strict=True):
+        for got, wanted in zip(compiled.predict(x, rule)[:4], fresh.predict(x, rule)[:4], strict=True):
             torch.testing.assert_close(got, wanted)
     torch.testing.assert_close(compiled.expectation(x).y_hat, fresh.expectation(x).y_hat)
     learn(fresh, loss, 80, checkpoint_dir=tmp_path)  # nor does going on need it

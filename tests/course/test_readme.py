@@ -52,7 +52,7 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     code = snippets("docs/package.md")
-    assert len(code) == 5
+    assert len(code) == 6
     names = {}
     for number, text in enumerate(map(smaller, code), 1):
         exec(compile(text, f"package.md, snippet {number}", "exec"), names)
