@@ -149,7 +149,8 @@ def apply_rule(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max
     """
     shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
     output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
-    steps = rule(output, **map_batched(torch.flatten, parameters))
+    flat = {name: map_batched(torch.flatten, value) for name, value in parameters.items()}
+    steps = rule(output, **flat)
     n, batch = output.halt_logits.shape
     if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
         came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
