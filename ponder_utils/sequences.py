@@ -92,7 +92,7 @@ class PonderSequence(nn.Module):
         for x_t in _checked(x, state):
             if self.carry == "halted":
                 z_1, z, state = self._encode(x_t, state)
-                rows = torch.arange(len(x_t), device=x.device)
+                rows = torch.arange(x_t.shape[0], device=x.device)
                 options: dict[str, Any] = {"check_every": 1, "keep_state": True, "z_1": z_1}
                 prediction = think(self.step, z, state, rows, cap, rule, parameters, generator, **options)
                 state = prediction.state
@@ -110,9 +110,9 @@ class PonderSequence(nn.Module):
     ) -> tuple[PonderOutput, Any]:
         """Run all N steps on x_t [batch, inputs, ...]; return their output and the state for the next time step."""
         z_1, z, state = self._encode(x_t, state)
-        y_hat, states, halt_logits = checked_steps(self.step, z_1, state, 1, len(x_t), keep_states=True)
+        y_hat, states, halt_logits = checked_steps(self.step, z_1, state, 1, x_t.shape[0], keep_states=True)
         if max_steps > 1:
-            more = checked_steps(self.step, z, states[-1], max_steps - 1, len(x_t), keep_states=True)
+            more = checked_steps(self.step, z, states[-1], max_steps - 1, x_t.shape[0], keep_states=True)
             y_hat, halt_logits = torch.cat([y_hat, more[0]]), torch.cat([halt_logits, more[2]])
             states = states + more[1]
         check_one_logit(halt_logits)
