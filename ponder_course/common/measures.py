@@ -14,12 +14,13 @@ from ponder_utils.pondernet import PonderNet
 
 def mean(values: Tensor) -> float:
     """Return the mean of all values: in their own precision, or of whole numbers and truth values in double."""
-    return (values if values.is_floating_point() else values.double()).mean().item()
+    return (values if values.is_floating_point() else values.cpu().double()).mean().item()
 
 
 def correlation(a: Tensor, b: Tensor, constant: float = 0.0) -> float:
     """Return the correlation of two tensors of one shape; where one of them does not vary, that of a `constant`."""
-    return torch.corrcoef(torch.stack([a.flatten(), b.flatten()]).double())[0, 1].nan_to_num(constant).item()
+    pair = torch.stack([a.flatten(), b.flatten()]).cpu().double()  # not every device has float64
+    return torch.corrcoef(pair)[0, 1].nan_to_num(constant).item()
 
 
 def at_step(values: Tensor, steps: Tensor) -> Tensor:
