@@ -77,13 +77,11 @@ class TransformerStep(Step):
         if isinstance(h, Tensor):
             return y_hat, halt_logit
         _, padding = h
+        if y_hat.ndim == padding.ndim:
+            return y_hat.masked_fill(padding, SURE), halt_logit.masked_fill(padding, HALTED)
         sure = y_hat.new_full((self.heads.n_outputs,), -SURE)
         sure[0] = SURE  # a sure class, and sure of each by itself
-        if y_hat.ndim == padding.ndim:
-            y_hat = y_hat.masked_fill(padding, SURE)
-        else:
-            y_hat = torch.where(padding[..., None], sure, y_hat)
-        return y_hat, halt_logit.masked_fill(padding, HALTED)
+        return torch.where(padding[..., None], sure, y_hat), halt_logit.masked_fill(padding, HALTED)
 
     def layer(self, h: Tensor, memory: Tensor, padding: Tensor | None) -> Tensor:
         """Return H' of states h [batch, n, size] that ask a memory [batch, tokens, size], but not where padding is."""

@@ -91,8 +91,7 @@ class GRUCell(Cell):
         # h' = (1 - update) * candidate + update * h
         candidate, gates = self.encode(x)
         reset, update = torch.sigmoid(self.gates_from_h.add_to(gates, h)).chunk(2, dim=1)
-        layer = self.from_h
-        from_h = layer.bias.to(candidate.dtype) if h is None else torch.addmm(layer.bias, h, layer.weight)
+        from_h = self.from_h.add_to(self.from_h.bias, h).to(candidate.dtype)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 

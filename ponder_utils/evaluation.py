@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_targets, check_type
+from ponder_utils._check import check_type
 from ponder_utils.halting import PonderOutput, expected_steps
+from ponder_utils.losses import apply_mask
 from ponder_utils.states import map_states
 
 Correct = Callable[[Tensor, Tensor], Tensor]  # y_hat, y [N, batch, ...] -> bool [N, batch]
@@ -92,11 +93,7 @@ def _right_and_log_p(
     output: PonderOutput, correct: Correct, y: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """Return whether each asked answer is right, 0.0 or 1.0, and its log p_n: [N, answers] each."""
-    check_targets(y, check_type("what model returns", output, PonderOutput).log_p.shape[1:2])
-    if mask is not None:
-        output = output.at(mask)
-        check_targets(y, mask.shape, "value of mask")
-        y = y[mask]
+    output, y = apply_mask(check_type("what model returns", output, PonderOutput), y, mask)
     y_hat, log_p = output.y_hat, output.log_p
     if correct in (binary_correct, class_correct):
         shape, highest = (y_hat.shape[1:], 1) if correct is binary_correct else (y_hat.shape[1:-1], y_hat.shape[-1] - 1)

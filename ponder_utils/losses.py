@@ -198,11 +198,3 @@ class ACTLoss(CriterionLoss):
             reconstruction = self.losses(output.y_hat[mask][None], y[mask][None]).sum() / n_samples
             cost = cost_by_time[mask].sum() / n_samples
         return ACTLossTerms(reconstruction + self.tau * cost, reconstruction, cost)
-
-
-asked = apply_mask  # TODO lead: remove
-
-
-def asked_output(output: PonderOutput, mask: Tensor | None) -> PonderOutput:  # TODO lead: remove
-    """Return the output where the mask is true."""
-    return output if mask is None else output.at(mask)

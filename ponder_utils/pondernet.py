@@ -29,6 +29,11 @@ class Prediction(NamedTuple):
 StepFunction = Callable[[Any, Any], tuple[Tensor, Any, Tensor]]
 
 
+def cap_of(network: Any, max_steps: int | None) -> int:
+    """Return N, how many steps to take at most in a call: what the call says, else the network's own max_steps."""
+    return network.max_steps if max_steps is None else check_int("max_steps", max_steps, 1)
+
+
 class PonderNet(nn.Module):
     """Repeats a step, encode(x) -> z, h_1 and then h_{n+1} = move(z, h_n), at most N = max_steps >= 1 times.
 
@@ -47,7 +52,7 @@ class PonderNet(nn.Module):
         """Run all N steps, as training does. max_steps: another N than that of the network, in this call."""
         batch_size = first_tensor(x).shape[0]
         z, h = encode(self.step, x)
-        y_hat, _, halt_logits = checked_steps(self.step, z, h, self._cap(max_steps), batch_size)
+        y_hat, _, halt_logits = checked_steps(self.step, z, h, cap_of(self, max_steps), batch_size)
         return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
 
     def predict(
@@ -81,7 +86,7 @@ class PonderNet(nn.Module):
         """
         if check_every is not None:
             check_int("check_every", check_every, 1)
-        max_steps = self._cap(max_steps)
+        max_steps = cap_of(self, max_steps)
         like = first_tensor(x)
         if rule in ("fixed", rules.fixed):
             check_every = check_int("step", parameters.get("step"), 1, max_steps)
@@ -115,9 +120,6 @@ class PonderNet(nn.Module):
         all_steps = torch.full(log_p.shape[1:], len(log_p), device=log_p.device)
         computed = torch.full(log_p.shape[1:2], len(log_p), device=log_p.device)
         return Prediction(average(log_p.exp(), y_hat), all_steps, torch.ones_like(log_p[0]), computed)
-
-    def _cap(self, max_steps: int | None) -> int:
-        return self.max_steps if max_steps is None else check_int("max_steps", max_steps, 1)
 
 
 def checked_steps(

@@ -182,7 +182,3 @@ def _log_probs(output: PonderOutput, classes: bool) -> Tensor:
     y_hat = at_least_float32(output.y_hat)
     log_probs = y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
     return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)  # not -inf, since 0 * -inf is NaN
-
-
-prepare = resolve_rule  # TODO lead: remove
-ask = apply_rule  # TODO lead: remove

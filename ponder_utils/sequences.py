@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average, halting_log_probs
-from ponder_utils.pondernet import Prediction, StepFunction, check_one_logit, checked_steps, states_at, think
+from ponder_utils.pondernet import Prediction, StepFunction, cap_of, check_one_logit, checked_steps, states_at, think
 from ponder_utils.states import check_batch, map_batched
 from ponder_utils.steps import Step, bare_state, check_step, encode
 
@@ -67,7 +67,7 @@ class PonderSequence(nn.Module):
         """
         outputs = []
         for x_t in _checked(x, state):
-            output, state = self._time_step(x_t, state, self._cap(max_steps), rule, parameters)
+            output, state = self._time_step(x_t, state, cap_of(self, max_steps), rule, parameters)
             outputs.append(output)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state
 
@@ -88,7 +88,7 @@ class PonderSequence(nn.Module):
         that have halted wait for the next time step, and cost nothing; any other state needs all N steps.
         Arguments are those of `PonderNet.predict` and of `unroll`. Call `eval()` first.
         """
-        cap, made = self._cap(max_steps), []
+        cap, made = cap_of(self, max_steps), []
         for x_t in _checked(x, state):
             if self.carry == "halted":
                 z_1, z, state = self._encode(x_t, state)
@@ -132,9 +132,6 @@ class PonderSequence(nn.Module):
         z_1, first_state = encode(self.step, torch.cat([x_t, flag], dim=1))
         z, _ = encode(self.step, torch.cat([x_t, 0 * flag], dim=1))
         return z_1, z, first_state if state is None else state
-
-    def _cap(self, max_steps: int | None) -> int:
-        return self.max_steps if max_steps is None else check_int("max_steps", max_steps, 1)
 
 
 def _checked(x: Tensor, state: Any) -> Tensor:

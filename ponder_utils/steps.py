@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import GRUCell, RNNCell, check_cell, encode_input
-from ponder_utils.states import first_tensor, hidden_state, map_batched
+from ponder_utils.states import hidden_state, map_batched
 
 
 class Step(nn.Module):
@@ -124,8 +124,8 @@ def take_steps(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = Fals
         y_hats, halt_logits = zip(*answers, strict=True)
         return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
     all_states = torch.cat(states) if isinstance(h, Tensor) else map_batched(lambda *parts: torch.cat(parts), *states)
-    batch_size = first_tensor(h).shape[0]
-    y_hat, halt_logit = (part.reshape(n_steps, batch_size, *part.shape[1:]) for part in _read(step, all_states))
+    # not len(part), which would fix the batch of an exported network
+    y_hat, halt_logit = (part.unflatten(0, (n_steps, part.shape[0] // n_steps)) for part in _read(step, all_states))
     return y_hat, states if keep_states else [h], halt_logit
 
 
