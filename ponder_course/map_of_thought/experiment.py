@@ -1,6 +1,5 @@
 """Networks that are trained on small mazes, where every place halts by itself, and tested on larger ones."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -8,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.common.runs import Experiment, rounded
-from ponder_utils.halting import PonderOutput
+from ponder_course.common.training import of_asked
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
@@ -72,11 +71,6 @@ def with_both_colours(x: Tensor) -> list[int]:
     y = MazeTask.answers(x).flatten(1)
     smaller = torch.minimum((y == 0).sum(1), (y == 1).sum(1))
     return [int(i) for i in smaller.argsort(descending=True, stable=True) if smaller[i] > 0]
-
-
-def of_asked(loss: nn.Module) -> Callable[[PonderOutput, Tensor], Any]:
-    """Return the loss over places that are asked, each a sample of its own: targets y [batch, height, width]."""
-    return lambda output, y: loss(output.at(y >= 0), y[y >= 0])
 
 
 def learn(

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.nn.functional import pad, relu
 
 from ponder_course.common.runs import Experiment, rounded
-from ponder_course.map_of_thought.experiment import MazeStep, by_itself, by_step, of_asked
+from ponder_course.common.training import of_asked
+from ponder_course.map_of_thought.experiment import MazeStep, by_itself, by_step
 from ponder_course.ways_to_stop.supervision import ProgressiveLoss, ProgressiveNet, ProgressiveOutput
 from ponder_utils._check import check_int
 from ponder_utils.losses import PonderLoss
