@@ -10,12 +10,13 @@ from statistics import mean, median
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
-from torch import Generator, Tensor
+from torch import Tensor
 
 from ponder_course.common import style, verdicts
 from ponder_course.common.measures import best_halting, same_for_all
@@ -274,7 +275,7 @@ def in_words(late: Sequence[int]) -> str:
 def one_of_20_lines(model: PonderNet, line: int, places: int) -> Figure:
     """Draw what a network thinks of one of 20 random lines of so many places, in twice as many steps at most."""
     task, device = LineParityTask(places), next(model.parameters()).device
-    x = task.batch(20, Generator(device).manual_seed(3))[0][[line]]
+    x = task.batch(20, torch.Generator(device).manual_seed(3))[0][[line]]
     return think(model, task, x, [f"a line of {places} places"], 2 * places, ("bit", "reset"))[0]
 
 
