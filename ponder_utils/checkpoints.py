@@ -22,6 +22,8 @@ from filelock import FileLock, Timeout
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
+from ponder_utils.states import map_states
+
 SEAL = b"\nsha256 "  # at the end of the file, with a checksum of all before it
 WRAPPERS = ("_orig_mod", "module")  # what `torch.compile`, and `DataParallel` and the like, call the network within
 
@@ -95,8 +97,8 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
         raise DamagedFileError(f"{path} is not a checkpoint of train: it holds {came}, and no model")
     short = bare if len({bare(name) for name in own}) == len(own) else str  # else two names would become one
     given = {short(name): value for name, value in given.items()}
-    here, there = ({short(name): _shape(value) for name, value in part.items()} for part in (own, given))
-    if different := diff(here, there):
+    shapes = [{short(name): getattr(value, "shape", None) for name, value in part.items()} for part in (own, given)]
+    if different := diff(*shapes):
         raise ValueError(f"{path} holds the weights of another network than model: {different}")
     model.load_state_dict({name: given[short(name)] for name in own})
 
@@ -104,10 +106,6 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
 def bare(name: str) -> str:
     """Return the name that a weight has in the network itself, when it is neither compiled nor wrapped."""
     return ".".join(part for part in name.split(".") if part not in WRAPPERS)
-
-
-def _shape(value: Any) -> str:
-    return str(list(value.shape)) if isinstance(value, Tensor) else type(value).__name__
 
 
 def diff(here: dict[str, Any], there: dict[str, Any]) -> str:
@@ -124,7 +122,8 @@ def settings(name: str, value: Any, tensors: bool, seen: set[int] | None = None)
     the owner of a method, and in what a function encloses and has as defaults. Of tensors a checksum, if asked.
     """
     seen = set() if seen is None else seen
-    value = getattr(value, "_torchdynamo_orig_callable", value)
+    if isinstance(value, FunctionType):
+        value = getattr(value, "_torchdynamo_orig_callable", value)  # of a compiled one
     for wrapper in WRAPPERS:
         if type(value).__module__.startswith("torch.") and hasattr(value, wrapper):
             return settings(name, getattr(value, wrapper), tensors, seen)
@@ -133,8 +132,10 @@ def settings(name: str, value: Any, tensors: bool, seen: set[int] | None = None)
     if isinstance(value, nn.Parameter):
         return {name: f"{list(value.shape)} {value.dtype}{'' if value.requires_grad else ', frozen'}"}
     if isinstance(value, Tensor | np.ndarray):
-        digits = f"{zlib.crc32(repr(plain(value)).encode()):08x}"
-        return {name: f"{list(value.shape)} {value.dtype} with checksum {digits}"} if tensors else {}
+        if not tensors:
+            return {}
+        digits = checksum(value) if isinstance(value, Tensor) else zlib.crc32(repr(value.tolist()).encode())
+        return {name: f"{list(value.shape)} {value.dtype} with checksum {digits:08x}"}
     found = {name: getattr(value, "__name__", type(value).__name__)}
     is_method = isinstance(value, MethodType)
     value = value.__self__ if is_method else value
@@ -166,8 +167,22 @@ def _parts(value: Any) -> dict[Any, Any]:
     attributes = {} if isinstance(value, type) else {**getattr(value, "__dict__", {})}
     if isinstance(value, nn.Module):
         attributes |= dict(value.named_children()) | dict(value.named_parameters(recurse=False))
-        attributes |= dict(value.named_buffers(recurse=False)) | {"training": None}
+        attributes |= dict(value.named_buffers(recurse=False))
+        del attributes["training"]
     return {name: part for name, part in attributes.items() if not name.startswith("_")}
+
+
+def checksum(value: Any, start: int = 0) -> int:
+    """Return a checksum of all tensors in a batch; `start` is that of the batches before it."""
+    total = start
+
+    def add(part: Tensor) -> Tensor:
+        nonlocal total
+        total = zlib.crc32(part.detach().cpu().flatten().view(torch.uint8).numpy().data, total)
+        return part
+
+    map_states(add, value)
+    return total
 
 
 def plain(value: Any, tensors: bool = True) -> Any:

@@ -1,16 +1,14 @@
 """Batches and random numbers that a resumed training finds again."""
 
 import random
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from ponder_utils.states import map_states
+from ponder_utils.checkpoints import checksum
 
 END = object()
 
@@ -48,19 +46,6 @@ class GlobalRandom:
             yield
         finally:
             self.load_state_dict(before)
-
-
-def checksum(value: Any, start: int = 0) -> int:
-    """Return a checksum of all tensors in a batch; `start` is that of the batches before it."""
-    total = start
-
-    def add(part: Tensor) -> Tensor:
-        nonlocal total
-        total = zlib.crc32(part.detach().cpu().flatten().view(torch.uint8).numpy().data, total)
-        return part
-
-    map_states(add, value)
-    return total
 
 
 class Draws:

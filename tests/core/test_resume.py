@@ -428,6 +428,7 @@ ANOTHER = {  # what was trained, what goes on, and the difference
     "criterion": (loss(), loss(criterion=squares), "criterion: squares here, BCEWithLogitsLoss there"),
     "an object": (loss_of(Scaled, 0.1), loss_of(Scaled, 0.2), "loss_fn.beta: 0.2 here, 0.1 there"),
     "enclosed": (loss_of(enclosing, 0.1), loss_of(enclosing, 0.2), "loss_fn.beta: 0.2 here, 0.1 there"),
+    "compiled": (loss_of(enclosing, 0.1), {"loss_fn": torch.compile(enclosing(0.2))}, "loss_fn.beta: 0.2 here, 0.1"),
     "default": (loss_of(keyword_default, 0.1), loss_of(keyword_default, 0.2), "loss_fn.keywords.beta: 0.2 here"),
     "method": ({"loss_fn": Plain(0.1).loss}, {"loss_fn": Plain(0.2).loss}, "loss_fn.beta: 0.2 here, 0.1 there"),
     "partial": (
@@ -531,8 +532,8 @@ def test_rows_hold_plain_numbers_that_do_not_change_later(tmp_path):
         seen.append(json.dumps(row))  # plain numbers alone can be written so
         row["lengths"].append("the reader's own")
 
-    train(model, terms, draw, 6, optimizer=optimizer, schedule=cool_down(6), evaluate=scores, log=log, log_every=2,
-          checkpoint_every=1, checkpoint_dir=tmp_path, progress=False)  # fmt: skip
+    options = OPTIONS | {"lr": None, "optimizer": optimizer, "schedule": cool_down(6), "log_every": 2}
+    train(model, terms, draw, 6, evaluate=scores, log=log, checkpoint_dir=tmp_path, **options)
     rows = load_checkpoint(tmp_path / "last.pt")["rows"]
     assert [json.dumps(row) for row in rows] == seen
     assert [row["lr"] for row in rows] == pytest.approx([0.1, 0.1, 0.1 / 3])

@@ -142,11 +142,9 @@ def long_training(folder):
     curriculum = Curriculum(
         lambda K, g: ParityTask(6, 1, K).batch(64, g), lambda m, x, y: evaluate(m, x, y).accuracy, 6, raise_at=0.6
     )
-    rows = train(
-        model, PonderLoss(cross_entropy, 0.3), curriculum, 400, optimizer=MuonAndAdam(model, 2e-3, 2.0),
-        schedule=cool_down(400), evaluate=curriculum.evaluate, monitor="K", log_every=20, checkpoint_every=7,
-        checkpoint_dir=folder, progress=False,
-    )  # fmt: skip
+    options = {"monitor": "K", "log_every": 20, "checkpoint_every": 7, "checkpoint_dir": folder, "progress": False}
+    options |= {"optimizer": MuonAndAdam(model, 2e-3, 2.0), "schedule": cool_down(400), "evaluate": curriculum.evaluate}
+    rows = train(model, PonderLoss(cross_entropy, 0.3), curriculum, 400, **options)
     return rows, weights(model)
 
 
