@@ -27,6 +27,7 @@ import torch
 from torch import nn
 
 from benchmarks.timing import Effort, Row, seconds
+from ponder_course.common.training import of_asked
 from ponder_course.light_cone import experiment as light_cone
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_utils import LineParityTask, LocalStep, MazeTask, PonderLoss, PonderNet, __version__
@@ -54,7 +55,7 @@ WORKS = {
         20,
     ),
     "mazes": Work(
-        MazeTask(5), lambda width: mazes.MazeStep(width, noise=0.1), mazes.of_asked(PonderLoss(CRITERION, 0.8)), 24
+        MazeTask(5), lambda width: mazes.MazeStep(width, noise=0.1), of_asked(PonderLoss(CRITERION, 0.8)), 24
     ),
 }
 BATCHES = {"lines": (64, 256, 1024, 4096), "mazes": (32, 128, 512, 2048)}

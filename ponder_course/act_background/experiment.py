@@ -10,7 +10,15 @@ import torch
 from pandas import DataFrame
 from torch import Tensor, nn
 
-from ponder_course.act_background.measurements import act, cross_entropy, inputs_by_k, measure, one_time_step, right
+from ponder_course.act_background.measurements import (
+    act,
+    cross_entropy,
+    fix_depth,
+    inputs_by_k,
+    measure,
+    one_time_step,
+    right,
+)
 from ponder_course.common.runs import Experiment, rounded
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT, ACTOutput
@@ -121,10 +129,7 @@ def follow(prices: Prices, reset: bool = False, depth: int = 0, device: str = "c
             model.halting.reset_parameters()
             nn.init.ones_(model.halting.bias)
         if depth:
-            model.max_steps = depth
-            nn.init.zeros_(model.halting.weight)
-            nn.init.constant_(model.halting.bias, -30)
-            model.halting.requires_grad_(False)
+            fix_depth(model, depth)
 
     before = {"update": 0, **evaluate(model)}
     log_every = max(1, min(100, int(sum(updates for _, updates in prices)) // 20))

@@ -3,26 +3,22 @@
 import itertools
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 from pandas import DataFrame
-from torch import Tensor
 
-from ponder_course.act_background import experiment as price
-from ponder_course.act_background.experiment import learnt_at
+from ponder_course.act_background.experiment import changed, learnt_at
 from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import ANSWER, HALTING, NOT_LEARNT, Line, legend, look, panels, slide
+from ponder_course.common.style import Line, Points, legend, lines, look, panels, slide, step_axis
 
 Halt = Callable[[list[Any], float], list[Any]]  # (halting units, epsilon) -> the weights p_1..p_N
-Runs = Mapping[str, Sequence[Mapping[str, Line]]]  # {name: [run, ...]}; a run has update, accuracy and steps [points]
 
 
 @slide
@@ -37,82 +33,76 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: boo
     """
     width, height = (8.4, 4.6) if log else (5.0 if len(columns) > 1 else 6.6, 3.9)
     figure, axes = panels(len(columns), width=width, height=height)
-    kinds, settings = list(dict.fromkeys(table["kind"])), sorted(set(table["setting"]))
+    kinds, settings = table["kind"].unique(), sorted(table["setting"].unique())
+    several = len(kinds) > 1
     place = {setting: math.log10(setting) if log else float(i) for i, setting in enumerate(settings)}
-    near = {b: place[b] - place[a] < 0.3 for a, b in itertools.pairwise(settings)}  # no room for labels side by side
-    apart = 0.12 if log or len(kinds) > 1 else 0.3  # the marks of one setting, from first to last
+    near = [b for a, b in itertools.pairwise(settings) if place[b] - place[a] < 0.3]  # no room for labels side by side
+    apart = 0.12 if log or several else 0.3  # the marks of one setting, from first to last
     for ax, (column, label) in zip(axes, columns.items(), strict=True):
         for which, kind in enumerate(kinds):
             rows = table[table["kind"] == kind]
             middle = rows["setting"].map(place) + 0.2 * (which - (len(kinds) - 1) / 2)
-            means = rows[column].where(rows["learnt"]).groupby(middle).mean().dropna()
-            beside = rows.groupby("setting").cumcount() + 0.5
-            x = middle + apart * (beside / rows.groupby("setting")["setting"].transform("size") - 0.5)
-            colour = look(which)["color"] if len(kinds) > 1 else ANSWER if column == "accuracy" else HALTING
-            # marks in the legend alone
-            style = look(which, color=colour, linestyle="-", linewidth=1.4, markersize=6, markevery=[])
-            if len(kinds) > 1 or column != "accuracy":  # all who learnt are right alike: no line says more
-                ax.plot(means.index, means, **style, label=f"{kind}, learnt" if len(kinds) > 1 else "learnt")
+            of_setting = rows.groupby("setting")["setting"]
+            x = middle + apart * ((of_setting.cumcount() + 0.5) / of_setting.transform("size") - 0.5)
+            colour = look(which)["color"] if several else style.ANSWER if column == "accuracy" else style.HALTING
+            if several or column != "accuracy":  # all who learnt are right alike: no line says more
+                means = rows[column].where(rows["learnt"]).groupby(middle).mean().dropna()
+                in_legend = look(which, color=colour, linestyle="-", linewidth=1.4, markersize=6, markevery=[])
+                ax.plot(means, **in_legend, label=f"{kind}, learnt" if several else "learnt")
             for (live, learnt), group in rows.groupby(["live", "learnt"]):
-                edge = colour if learnt else NOT_LEARNT
-                ax.scatter(x[group.index], group[column], s=40, marker=look(which)["marker"], linewidth=1.6,
-                           facecolor=edge if live else "none", edgecolor=edge, zorder=3)  # fmt: skip
-        ax.scatter([], [], s=40, facecolor="none", edgecolor=NOT_LEARNT, linewidth=1.6, label="not learnt")
+                edge = colour if learnt else style.NOT_LEARNT
+                dots = {"marker": look(which)["marker"], "facecolor": edge if live else "none", "edgecolor": edge}
+                ax.scatter(x[group.index], group[column], s=40, linewidth=1.6, zorder=3, **dots)
+        ax.scatter([], [], s=40, facecolor="none", edgecolor=style.NOT_LEARNT, linewidth=1.6, label="not learnt")
         ends, rim = [*place.values()] or [0.0], 0.25 if log else 0.5
         ax.set(ylabel=label, xlabel=x_label, xlim=(ends[0] - rim, ends[-1] + rim))
-        ax.set_xticks([*place.values()], ["\n" * near.get(setting, False) + f"{setting:g}" for setting in settings])
+        ax.set_xticks([*place.values()], ["\n" * (setting in near) + f"{setting:g}" for setting in settings])
         ax.set_ylim(*((0.45, 1.03) if column == "accuracy" else (0, None)))
-    if len(kinds) == 1:
-        for setting, learnt in table.groupby("setting")["learnt"]:
-            count = f"{learnt.sum()}/{len(learnt)}" + "\n" * near.get(setting, False)
-            axes[0].text(place[setting], 1.02, count, transform=axes[0].get_xaxis_transform(), ha="center", va="bottom")
-        return figure
-    return legend(figure, columns=4)
-
-
-@slide
-def stories(runs: Runs, expensive: Mapping[str, Sequence[tuple[float, float]]], live: int = 0) -> Figure:
-    """Accuracy above, steps below, while networks train: a column for each story, a line for each run.
-
-    The first `live` runs of each story are thicker; those that have not learnt are light grey, and above each column
-    stands how many have. Expensive: {story: [(from batch, to batch), ...]}, when thinking has a high price: shaded.
-    Columns are as wide as their time is long, but none is narrower than half the widest. Peaks of N are cut off.
-    """
-    ends = [max((max(run["update"]) for run in group), default=1) for group in runs.values()]
-    widths = [max(end, max(ends) / 2) for end in ends]
-    few = len(runs) < 3
-    figure = Figure(figsize=(8.6 if few else 10.0, 5.4), layout=ConstrainedLayoutEngine(wspace=0.06))
-    axes = figure.subplots(2, len(runs), sharex="col", sharey="row", width_ratios=widths, squeeze=False)
-    for column, (story, group), end in zip(axes.T, runs.items(), ends, strict=True):
-        learnt = [learnt_at(dict(run)) is not None for run in group]
-        for ax, values, colour in zip(column, ("accuracy", "steps"), (ANSWER, HALTING), strict=True):
-            for i, run in enumerate(group):
-                width = 2.8 if i < live else 1.3
-                ax.plot(run["update"], run[values], color=colour if learnt[i] else NOT_LEARNT, linewidth=width,
-                        zorder=3 if learnt[i] else 2)  # fmt: skip
-            for start, stop in expensive[story]:
-                ax.axvspan(start, stop, color=HALTING, alpha=0.15, linewidth=0, zorder=0)
-        price = "high price" if few else r"high $\tau$"
-        for start, stop in expensive[story]:
-            column[0].text((start + stop) / 2, 0.36, price, ha="center", clip_on=True)
-        title = f"{textwrap.fill(story, 60 // len(runs))}\n{sum(learnt)} of {len(group)} learn"
-        column[0].set_title(title, fontsize=16 if few else 13)
-        column[0].set_xlabel(" ", fontsize=1)
-        column[1].set(xlabel="batches", xlim=(0, end))
-    axes[0, 0].set(ylabel="accuracy", ylim=(0.33, 1.03), yticks=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
-    axes[1, 0].set(ylabel="steps $N$", ylim=without_peaks(runs))
+    if several:
+        return legend(figure, columns=4)
+    for setting, learnt in table.groupby("setting")["learnt"]:
+        count = f"{learnt.sum()}/{len(learnt)}" + "\n" * (setting in near)
+        axes[0].text(place[setting], 1.02, count, transform=axes[0].get_xaxis_transform(), ha="center", va="bottom")
     return figure
 
 
-def without_peaks(runs: Runs) -> tuple[float, float]:
-    """Return the limits of an axis of N that at most two in a hundred values are above."""
-    values = [n for group in runs.values() for run in group for n in run["steps"]]
-    return 0.8, 1.05 * np.quantile(values or [2], 0.98)
+@slide
+def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points], live: int = 0) -> Figure:
+    """Accuracy above, steps below, while networks train: a column for each story, a line for each run.
+
+    A run has update, accuracy and steps, [points] each. The first `live` runs of each story are thicker; those that
+    have not learnt are light grey, and above each column stands how many have. Expensive: from which update to which
+    thinking has a high price, for each story: shaded. Columns are as wide as their time is long, but none is narrower
+    than half the widest. Peaks of N, at most two in a hundred values, are cut off.
+    """
+    ends = [max((max(run["update"]) for run in group), default=1) for group in runs.values()]
+    few = len(runs) < 3
+    figure = Figure(figsize=(8.6 if few else 10.0, 5.4), layout=ConstrainedLayoutEngine(wspace=0.06))
+    widths = [max(end, max(ends) / 2) for end in ends]
+    axes = figure.subplots(2, len(runs), sharex="col", sharey="row", width_ratios=widths, squeeze=False)
+    columns = zip(axes.T, runs.items(), ends, expensive, strict=True)
+    for (above, below), (story, group), end, spans in columns:
+        for ax, column, colour in ((above, "accuracy", style.ANSWER), (below, "steps", style.HALTING)):
+            for i, run in enumerate(group):
+                learns = learnt_at(run) is not None
+                shown = {"color": colour, "zorder": 3} if learns else {"color": style.NOT_LEARNT, "zorder": 2}
+                ax.plot(run["update"], run[column], linewidth=2.8 if i < live else 1.3, **shown)
+            for start, stop in spans:
+                ax.axvspan(start, stop, color=style.HALTING, alpha=0.15, linewidth=0, zorder=0)
+        for start, stop in spans:
+            price = "high price" if few else r"high $\tau$"
+            above.text((start + stop) / 2, 0.36, price, ha="center", clip_on=True)
+        title = f"{textwrap.fill(story, 60 // len(runs))}\n{len(waits(group))} of {len(group)} learn"
+        above.set_title(title, fontsize=16 if few else 13)
+        above.set_xlabel(" ", fontsize=1)
+        below.set(xlabel="batches", xlim=(0, end))
+    steps = [n for group in runs.values() for run in group for n in run["steps"]]
+    axes[0, 0].set(ylabel="accuracy", ylim=(0.33, 1.03), yticks=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
+    axes[1, 0].set(ylabel="steps $N$", ylim=(0.8, 1.05 * np.quantile(steps or [2], 0.98)))
+    return figure
 
 
-def as_the_first_unit_grows(
-    halt: Halt, rest: Sequence[float], epsilon: float
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def as_the_first_unit_grows(halt: Halt, rest: Sequence[float], epsilon: float) -> tuple[np.ndarray, ...]:
     """Return the first halting unit, N, R, their sum, and what its gradient adds up to, [2001] each.
 
     rest: the other units.
@@ -121,42 +111,34 @@ def as_the_first_unit_grows(
     weights = [halt([first, *rest], epsilon) for first in unit]
     steps = torch.tensor([len(p) for p in weights])
     remainder = torch.stack([0 * first + p[-1] for first, p in zip(unit, weights, strict=True)])
+    cost = steps + remainder
     (slopes,) = torch.autograd.grad(remainder.sum(), unit)
-    cost, grid = (steps + remainder).detach(), unit.detach()
-    by_gradient = cost[0] + torch.cat([torch.zeros(1), torch.cumulative_trapezoid(slopes, grid)])
-    return grid, steps, remainder.detach(), cost, by_gradient
+    by_gradient = cost[0] + torch.cat([torch.zeros(1), torch.cumulative_trapezoid(slopes, unit)])
+    return tuple(line.detach().numpy() for line in (unit, steps, remainder, cost, by_gradient))
 
 
-def what_the_gradient_sees(cost: Tensor, by_gradient: Tensor) -> str:
+def what_the_gradient_sees(cost: Line, by_gradient: Line) -> str:
     """Return in a sentence how much the cost falls, and how much of it the gradient adds up to."""
     fall, seen = cost[0] - cost[-1], cost[0] - by_gradient[-1]
     return f"The cost falls by {fall:.1f}, but its gradient sees only {seen:.1f} of it"
 
 
-@style.slide
-def draw_jumps(
-    unit: style.Line,
-    steps: style.Line,
-    remainder: style.Line,
-    cost: style.Line,
-    by_gradient: style.Line,
-) -> Figure:
-    """N, R and P as the first halting unit slides, and the cost that the gradient alone adds up to.
+@slide
+def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Line) -> Figure:
+    """N, R and P as the first halting unit slides, and the cost that the gradient alone adds up to, [points] each.
 
     Where they jump, a full dot is on the value that is taken, and a hollow one on the other.
     """
     figure = Figure(figsize=(8.6, 4.6), layout="constrained")
-    placed = figure.subplot_mosaic("NP;RP", width_ratios=(1, 1.9))
-    titles = {"N": "steps $N$", "R": "remainder $R$", "P": "cost $P = N + R$"}
+    axes = figure.subplot_mosaic("NP;RP", width_ratios=(1, 1.9))
     after = np.flatnonzero(np.diff(steps)) + 1  # the first points behind the jumps
+    titles = {"N": "steps $N$", "R": "remainder $R$", "P": "cost $P = N + R$"}
     for (name, title), values in zip(titles.items(), (steps, remainder, cost), strict=True):
-        ax = placed[name]
+        ax = axes[name]
         broken = np.insert(np.array([unit, values], float), after, np.nan, axis=1)
         ax.plot(*broken, color=style.HALTING, linewidth=2.6)
         for ends, face in ((after - 1, "white"), (after, style.HALTING)):
-            dots = style.look(
-                0, color=style.HALTING, markerfacecolor=face, linestyle="none", markersize=7, clip_on=False
-            )
+            dots = look(0, color=style.HALTING, markerfacecolor=face, linestyle="none", markersize=7, clip_on=False)
             ax.plot(np.take(unit, after), np.take(values, ends), **dots)
         ax.set(ylim=(0, 1.12 * max(values)))
         ax.set_title(title, fontsize=15)
@@ -164,9 +146,9 @@ def draw_jumps(
         ax.tick_params(labelsize=15)
         ax.yaxis.set_major_locator(MultipleLocator(0.5 if name == "R" else 1))
         ax.set_xlabel(r"halting unit $\lambda_1$" if name != "N" else " ", fontsize=15)
-    placed["P"].plot(unit, by_gradient, color=style.WRONG, linestyle="--", linewidth=2.6)
+    ax.plot(unit, by_gradient, color=style.WRONG, linestyle="--", linewidth=2.6)
     middle = len(unit) // 2
-    placed["P"].annotate(
+    ax.annotate(
         "as the gradient sees it",
         (unit[middle], by_gradient[middle]),
         (6, 8),
@@ -174,18 +156,16 @@ def draw_jumps(
         color=style.WRONG,
         fontsize=15,
     )
-    seen, not_seen = (unit[-1], by_gradient[-1]), (unit[-1], cost[-1])
-    placed["P"].annotate("", not_seen, seen, arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
-    unseen = f"not seen: {by_gradient[-1] - cost[-1]:.1f} "
-    between = (cost[-1] + by_gradient[-1]) / 2
-    placed["P"].text(unit[-1], between, unseen, ha="right", va="center", fontsize=15)
+    end, low, high = unit[-1], cost[-1], by_gradient[-1]
+    ax.annotate("", (end, low), (end, high), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
+    ax.text(end, (low + high) / 2, f"not seen: {high - low:.1f} ", ha="right", va="center", fontsize=15)
     return figure
 
 
-def who_learns(table: pd.DataFrame) -> str:
-    """The steps of those that learn, if none learns from some price on."""
+def who_learns(table: DataFrame) -> str:
+    """Return in a sentence the steps of those that learn, if none learns from some price on."""
     steps = table[table["learnt"]].groupby("setting")["steps"].mean()
-    nobody = sorted(set(table["setting"]) - set(steps.index))
+    nobody = set(table["setting"]) - set(steps.index)
     if len(steps) > 1 and nobody and max(steps.index) < min(nobody):
         numbers = ", ".join(f"{n:.1f}" for n in steps)
         prices = ", ".join(f"{tau:g}" for tau in steps.index)
@@ -193,21 +173,15 @@ def who_learns(table: pd.DataFrame) -> str:
     return f"{table['learnt'].sum()} of {len(table)} networks learn"
 
 
-def who(rows: list[dict]) -> str:
-    """Return how many of these networks have learnt, in words."""
-    learnt = sum(price.learnt_at(row) is not None for row in rows)
-    return "all learn" if learnt == len(rows) > 0 else f"{learnt} of {len(rows)} learn"
-
-
-def waits(rows: list[dict], since: int = 0) -> list[int]:
+def waits(rows: Sequence[Row], since: int = 0) -> list[int]:
     """Return after how many updates, counted from `since`, each network that learns has learnt."""
-    return [update - since for update in map(price.learnt_at, rows) if update is not None]
+    return [update - since for update in map(learnt_at, rows) if update is not None]
 
 
-def by_story(rows: Sequence[Row], prices: Mapping[str, Any]) -> dict[str, list[Row]]:
-    """Return the runs of each story, {story: runs}, in which nothing but the price was changed."""
-    unchanged = [row for row in rows if price.changed(row) == "nothing changed"]
-    return {name: [row for row in unchanged if row["prices"] == story] for name, story in prices.items()}
+def who(rows: Sequence[Row]) -> str:
+    """Return how many of these networks have learnt, in words."""
+    learnt = len(waits(rows))
+    return "all learn" if learnt == len(rows) > 0 else f"{learnt} of {len(rows)} learn"
 
 
 def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:
@@ -226,7 +200,7 @@ CHANGES = ("nothing changed", "a new halting unit", "2 steps for everyone")
 
 def by_change(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return the runs by what was changed in them when the price fell."""
-    return {name: [row for row in rows if price.changed(row) == name] for name in CHANGES}
+    return {name: [row for row in rows if changed(row) == name] for name in CHANGES}
 
 
 def what_the_controls_say(controls: Mapping[str, list[Row]]) -> str:
@@ -240,91 +214,75 @@ def one_case(halt: Halt, epsilon: float, **lambdas: float) -> tuple[Figure, str]
     units = [*lambdas.values()]
     p = halt(units, epsilon)
     weights = ", ".join(f"{p_n:.2f}" for p_n in p)
-    return draw_halting_units([units], [p], [epsilon]), f"{len(p)} steps; weights {weights}."
+    return halting_units([units], [p], epsilon), f"{len(p)} steps; weights {weights}."
 
 
-def what_the_cases_say(weights: Sequence[style.Line]) -> str:
+def what_the_cases_say(weights: Sequence[Line]) -> str:
     """Return in a sentence the steps of a worked example, of one with a larger first unit, and of one of tiny units."""
     example, larger, tiny = map(len, weights)
     return f"A larger first unit: {larger} steps, not {example}. Tiny units: all {tiny}"
 
 
-@style.slide
-def draw_halting_units(lambdas: Sequence[style.Line], p: Sequence[style.Line], epsilon: style.Line) -> Figure:
+@slide
+def halting_units(lambdas: Sequence[Line], p: Sequence[Line], epsilon: float) -> Figure:
     """Halting by threshold, a panel for each case: units, their sum, 1 - epsilon, weights."""
     cases = len(lambdas)
-    figure, axes = style.panels(cases, width=max(3.3, 5.2 / cases), height=3.8, sharey=True)
-    for ax, units, p_n, eps in zip(axes, lambdas, p, epsilon, strict=True):
-        title = f"$N$ = {len(p_n)}, $R$ = {p_n[-1]:.2f}"
-        n = style.step_axis(ax, len(units), title=title, xlim=(0.5, len(units) + 0.5))
-        ax.set_ylim(0, 1.2)
+    figure, axes = panels(cases, width=max(3.3, 5.2 / cases), height=3.8, sharey=True)
+    for ax, units, p_n in zip(axes, lambdas, p, strict=True):
         taken, never = slice(len(p_n)), slice(len(p_n), None)
-        dots = style.look(0, color=style.HALTING, markeredgecolor="black", linestyle="none")
-        sums = style.look(1, color=style.HALTING, markersize=5, linestyle="-")
+        n = step_axis(ax, len(units), title=f"$N$ = {len(p_n)}, $R$ = {p_n[-1]:.2f}", xlim=(0.5, len(units) + 0.5))
+        ax.set_ylim(0, 1.2)
+        dots = look(0, color=style.HALTING, markeredgecolor="black", linestyle="none")
+        sums = look(1, color=style.HALTING, markersize=5, linestyle="-")
         ax.bar(n[taken], p_n, color=style.HALTING, alpha=0.35, label="weight $p_n$")
         ax.plot(n[taken], units[taken], **dots, markersize=7, label=r"halting unit $\lambda_n$")
         ax.plot(n[never], units[never], **dots, fillstyle="none", label="never taken")
         ax.plot(n[taken], np.cumsum(units[taken]), **sums, label=r"$\lambda_1 + ... + \lambda_n$")
-        ax.axhline(1 - eps, color=style.LIMIT, linestyle=":", label=r"$1 - \epsilon$")
-    return style.legend(figure, columns=3 if cases > 1 else 2)
+        ax.axhline(1 - epsilon, color=style.LIMIT, linestyle=":", label=r"$1 - \epsilon$")
+    return legend(figure, columns=3 if cases > 1 else 2)
 
 
-@style.slide
-def draw_whose(by_n: Sequence[dict]) -> Figure:
-    """How often state n alone is right on inputs that halt at n and on others; and its weight."""
-    figure, (right, weight) = style.panels(2, width=5.0, height=3.8)
-    n = np.array([row["n"] for row in by_n])
-    values = {name: np.array([row[name] for row in by_n], float) for name in by_n[0]}
-    few = 1 - np.cumsum(values["halt"]) < 0.01
-    values["right, going on"][few] = np.nan  # too few inputs go on
-    right.bar(n - 0.2, values["right"], 0.38, color=style.ANSWER, label="halt here")
-    right.bar(n + 0.2, values["right, going on"], 0.38, facecolor="white", edgecolor=style.ANSWER,
-              hatch="//", label="go on")  # fmt: skip
+@slide
+def whose(by_n: Sequence[Row]) -> Figure:
+    """How often state n alone is right on inputs that halt at n and on others; and its weight.
+
+    by_n: rows of `whose_answer`.
+    """
+    figure, (right, weight) = panels(2, width=5.0, height=3.8)
+    states = DataFrame(by_n).astype(float)
+    n, going_on = states["n"], states["right, going on"].mask(1 - states["halt"].cumsum() < 0.01)  # too few go on
+    right.bar(n - 0.2, states["right"], 0.38, color=style.ANSWER, label="halt here")
+    right.bar(n + 0.2, going_on, 0.38, facecolor="white", edgecolor=style.ANSWER, hatch="//", label="go on")
     right.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1.4)
     right.set(ylabel="state $n$ alone is right", ylim=(0, 1.3), yticks=(0, 0.5, 1))
     right.legend(loc="upper left", ncols=2)
-    weight.bar(n, values["remainder"], 0.5, color=style.HALTING)
+    weight.bar(n, states["remainder"], 0.5, color=style.HALTING)
     weight.set(ylabel="weight of state $n$, halting", ylim=(0, 1.05))
-    ticks = [f"{one}\n{halt:.0%} halt" for one, halt in zip(n, values["halt"], strict=True)]
+    form = "{:g}\n{:.0%} halt" if len(n) <= 4 else "{:g}"
     for ax in (right, weight):
-        ax.set_xticks(n, ticks if len(n) <= 4 else [str(one) for one in n])
+        ax.set_xticks(n, map(form.format, n, states["halt"]))
         ax.set_xlabel("step $n$")
     return figure
 
 
-@style.slide
-def draw_small_test_sets(
-    epochs: style.Line, curves: Sequence[style.Line], counts: Sequence[int], printed: Sequence[int]
-) -> Figure:
+@slide
+def small_test_sets(epochs: Line, curves: Sequence[Line], counts: Sequence[int], printed: Sequence[int]) -> Figure:
     """Accuracy on all inputs while training, and what sets of 16 say about the networks at the end.
 
-    The curves are [runs, points]. Counts are the number of test sets of 16 of which the networks
-    had 0, 1, ..., 16
+    The curves are [runs, points]. Counts are the number of test sets of 16 of which the networks had 0, 1, ..., 16
     right [17], and printed: how many were right in each of the scores that were published.
     """
-    figure, (left, right) = style.panels(2, width=5.0, height=4.0)
-    for i, curve in enumerate(curves):
-        line_style = style.look(0, marker=None, linestyle="--", linewidth=0.9, alpha=0.6)
-        left.plot(epochs, curve, **line_style, label="a network of ours" if i == 0 else None)
+    figure, (left, right) = panels(2, width=5.0, height=4.0)
+    lines(left, epochs, curves, "a network of ours", **look(0, marker=None, linestyle="--", linewidth=0.9, alpha=0.6))
     left.axhline(0.5, color=style.BLACK, linestyle=":", label="chance")
     left.set(xlabel="epoch of 160 inputs", ylabel="accuracy on all possible inputs", ylim=(0.4, 1.02))
     left.legend()
     label = f"ours after {max(epochs, default=0)} epochs"
-    right.bar(
-        np.arange(17),
-        np.divide(counts, max(1, sum(counts))),
-        width=0.4,
-        color=style.SKY,
-        label=label,
-    )
-    places = [(score, 0.012 + 0.02 * printed[:i].count(score)) for i, score in enumerate(printed)]  # equals piled up
-    dots = style.look(1, color=style.BLACK, marker="D", markersize=5, linestyle="none")
-    right.plot(*np.transpose(places), **dots, label="printed in the presentation")
-    right.set(
-        xlabel="right of 16 random inputs",
-        ylabel="share of test sets",
-        ylim=(0, 1.3 * right.get_ylim()[1]),
-    )
+    right.bar(range(17), np.divide(counts, max(1, sum(counts))), width=0.4, color=style.SKY, label=label)
+    heights = [0.012 + 0.02 * printed[:i].count(score) for i, score in enumerate(printed)]  # equals piled up
+    dots = look(1, color=style.BLACK, marker="D", markersize=5, linestyle="none")
+    right.plot(printed, heights, **dots, label="printed in the presentation")
+    right.set(xlabel="right of 16 random inputs", ylabel="share of test sets", ylim=(0, 1.3 * right.get_ylim()[1]))
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
     right.legend(loc="upper left")
     return figure

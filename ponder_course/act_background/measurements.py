@@ -26,6 +26,14 @@ def act(elements: int, hidden: int, N: int) -> ACT:
     return ACT(RNNCell(elements + 1, hidden), max_steps=N)
 
 
+def fix_depth(model: ACT, depth: int) -> None:
+    """Let ACT take so many steps for every input from now on, and answer with the last."""
+    model.max_steps = depth
+    nn.init.zeros_(model.halting.weight)
+    nn.init.constant_(model.halting.bias, -30)
+    model.halting.requires_grad_(False)
+
+
 def one_time_step(draw: Draw, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return the batch that is drawn as ACT takes it: sequences of one time step, [1, batch, ...]."""
     x, y = draw(generator)

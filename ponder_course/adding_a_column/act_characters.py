@@ -3,16 +3,17 @@
 from functools import cache
 from math import log
 from pydoc_data import topics
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot
 
 from ponder_course.adding_a_column.act_tasks import lstm_with_act
+from ponder_course.common.measures import correlation, mean
 from ponder_course.common.runs import rounded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit
 from ponder_utils.losses import ACTLoss
-from ponder_utils.training import cool_down, train
 
 ALPHABET = "\n" + "".join(map(chr, range(32, 127)))  # whatever else stands there is read as "?"
 WINDOW, BATCH_SIZE, HIDDEN = 40, 32, 96
@@ -51,7 +52,7 @@ def criterion(y_hat: Tensor, y: Tensor) -> Tensor:
     return cross_entropy(y_hat, y, reduction="none")
 
 
-def run(seed: int, tau: float | None, updates: int = 400) -> dict[str, Any]:
+def run(seed: int, tau: float | None, updates: int = 400) -> Row:
     """Train on windows, each from a state of zeros, and read the test's. tau: time penalty; None: always one step.
 
     bits: per character, of the test. mean_steps. For what it has just read, as in AFTER: steps and entropy, in bits,
@@ -65,15 +66,12 @@ def run(seed: int, tau: float | None, updates: int = 400) -> dict[str, Any]:
     def batch(_: torch.Generator) -> tuple[Tensor, Tensor]:
         return windows(text, torch.randint(len(text) - WINDOW, (BATCH_SIZE,), generator=generator))
 
-    loss = ACTLoss(criterion, tau or 0.0)
-    train(
-        model, loss, batch, updates, lr=4e-3, schedule=cool_down(updates), clip=1.0, log_every=updates, progress=False
-    )
-    return rounded(measure(model.eval(), test, trace))
+    fit(model, ACTLoss(criterion, tau or 0.0), batch, updates, lr=4e-3)
+    return rounded(measure(model, test, trace))
 
 
 @torch.no_grad()
-def measure(model: nn.Module, test: Tensor, trace: Tensor) -> dict[str, Any]:
+def measure(model: nn.Module, test: Tensor, trace: Tensor) -> Row:
     """Return what `run` says."""
     x, y = windows(test, torch.arange(0, len(test) - WINDOW - 1, WINDOW))
     output = model(x)
@@ -82,14 +80,13 @@ def measure(model: nn.Module, test: Tensor, trace: Tensor) -> dict[str, Any]:
     after = {}
     for name, characters in AFTER.items():
         where = torch.isin(read, torch.tensor([ALPHABET.index(c) for c in characters]))
-        after[name] = {"steps": steps[where].mean().item(), "entropy": entropy[where].mean().item()}
+        after[name] = {"steps": mean(steps[where]), "entropy": mean(entropy[where])}
     one = model(one_hot(trace, len(ALPHABET)).float()[:, None])
-    follows = torch.corrcoef(torch.stack([steps.flatten(), entropy.flatten()]))[0, 1].nan_to_num(0.0)
     return {
         "bits": cross_entropy(output.y_hat[late].flatten(0, 1), y[late].flatten()).item() / log(2),
-        "mean_steps": steps.mean().item(),
+        "mean_steps": mean(steps),
         "after": after,
-        "follows": follows.item(),
+        "follows": correlation(steps, entropy),
         "trace": {
             "read": "".join(ALPHABET[code] for code in trace.tolist()),
             "steps": one.steps[:, 0].tolist(),

@@ -11,18 +11,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, pad
 
+from ponder_course.act_background.measurements import fix_depth
 from ponder_course.adding_a_column.sequence_tasks import END, NO_TARGET, LogicTask, RunningSumTask, SortTask
 from ponder_course.common.curriculum import Curriculum
+from ponder_course.common.measures import correlation, mean
 from ponder_course.common.muon import MuonAndAdam
 from ponder_course.common.runs import rounded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit
 from ponder_utils.act import ACT
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss
 from ponder_utils.rules import halting_steps
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import RecurrentStep
-from ponder_utils.training import cool_down, train
+from ponder_utils.training import train
 
 KINDS = ("ACT", "fixed", "PonderNet", "every step")
+HALTING_BIAS = -3.0  # at first: a network begins by thinking for long
 SURE = 0.9  # stops a network with a loss at every step
 
 
@@ -91,20 +96,16 @@ def lstm_with_act(n_inputs: int, hidden: int, n_outputs: int, N: int, halting_bi
     return model
 
 
-def network(
-    problem: Problem, kind: str, hyperparameter: float, hidden: int, N: int, halting_bias: float
-) -> ACT | PonderSequence:
+def network(problem: Problem, kind: str, hyperparameter: float, hidden: int, N: int) -> ACT | PonderSequence:
     """Return an untrained network. The hyperparameter of the kind "fixed" is the number of steps; see `learn`."""
     n_inputs, n_places, n_classes = problem.sizes
     if kind in ("PonderNet", "every step"):
-        step = RecurrentStep(nn.LSTMCell(n_inputs + 1, hidden), n_places * n_classes, halting_bias)
+        step = RecurrentStep(nn.LSTMCell(n_inputs + 1, hidden), n_places * n_classes, HALTING_BIAS)
         return PonderSequence(step, N, "halted" if kind == "PonderNet" else "last")
     steps = int(hyperparameter) if kind == "fixed" else N
-    model = lstm_with_act(n_inputs, hidden, n_places * n_classes, steps, halting_bias)
+    model = lstm_with_act(n_inputs, hidden, n_places * n_classes, steps, HALTING_BIAS)
     if kind == "fixed":  # the last step has all the weight
-        nn.init.zeros_(model.halting.weight)
-        nn.init.constant_(model.halting.bias, -30)
-        model.halting.requires_grad_(False)
+        fix_depth(model, steps)
     return model
 
 
@@ -125,25 +126,32 @@ def think(model: ACT | PonderSequence, problem: Problem, x: Tensor) -> tuple[Ten
 
 
 def learn(
-    problem: Problem, kind: str, hyperparameter: float, seed: int, *, updates: int, hidden: int = 64, N: int = 8,
-    lr: float = 2e-3, halting_bias: float = -3.0, beta: float = 0.01, raise_at: float = 0.97, muon: bool = True,
-    curriculum: bool = True, free: float = 0.5, clip: float = 1.0,
-) -> tuple[ACT | PonderSequence, list[list[float]]]:  # fmt: skip
+    problem: Problem,
+    kind: str,
+    hyperparameter: float,
+    seed: int,
+    *,
+    updates: int,
+    hidden: int = 64,
+    N: int = 8,
+    lr: float = 2e-3,
+    raise_at: float = 0.97,
+) -> tuple[ACT | PonderSequence, list[list[float]]]:
     """Train a network, and return it with the level and the accuracy at every 50th update.
 
-    The hyperparameter of "ACT" is tau, charged after a fraction of the updates that is `free`; of "fixed", the number
-    of steps; of "PonderNet", lambda_p; of "every step", nothing. The learning rate falls in the last quarter.
+    The hyperparameter of "ACT" is tau, charged in the second half; of "fixed", the number of steps; of "PonderNet",
+    lambda_p; of "every step", nothing. In the second half the learning rate cools down.
     """
     torch.manual_seed(seed)
-    model = network(problem, kind, hyperparameter, hidden, N, halting_bias)
-    optimizer = MuonAndAdam(model, lr) if muon else torch.optim.Adam(model.parameters(), lr=lr, fused=True)
+    model = network(problem, kind, hyperparameter, hidden, N)
+    optimizer = MuonAndAdam(model, lr)
 
     def accuracy(model: Any, x: Tensor, y: Tensor) -> float:
         with torch.no_grad():
             wrong, asked = problem.judge(think(model, problem, x)[0], y)
         return 1 - (wrong.sum() / asked.sum().clamp(min=1)).item()
 
-    first = problem.levels if not curriculum else 2 if problem.task == "sort" else 1
+    first = 2 if problem.task == "sort" else 1
     lessons = Curriculum(problem.draw, accuracy, problem.levels, first=first, raise_at=raise_at)
     generator = torch.Generator().manual_seed(seed)
 
@@ -153,25 +161,18 @@ def learn(
 
     def loss(tau: float) -> nn.Module:
         if kind == "PonderNet":
-            return PonderLoss(problem.criterion, hyperparameter, beta)
+            return PonderLoss(problem.criterion, hyperparameter, beta=0.01)
         return FixedDepthLoss(problem.criterion, True) if kind == "every step" else ACTLoss(problem.criterion, tau)
 
-    n_free = int(free * updates)
-    options: dict[str, Any] = {
-        "optimizer": optimizer,
-        "clip": clip,
-        "log_every": 50,
-        "evaluate": lessons.evaluate,
-        "progress": False,
-    }
-    rows = train(model, loss(0.0), batches, n_free, **options) if n_free else []
+    options: Row = {"optimizer": optimizer, "log_every": 50, "evaluate": lessons.evaluate, "progress": False}
+    rows = train(model, loss(0.0), batches, updates // 2, **options)
     tau = hyperparameter if kind == "ACT" else 0.0
-    rows += train(model, loss(tau), batches, updates - n_free, schedule=cool_down(updates - n_free), **options)
-    return model.eval(), [[row["K"], row["accuracy"]] for row in rows]
+    rows += fit(model, loss(tau), batches, updates - updates // 2, **options)[1]
+    return model, [[row["K"], row["accuracy"]] for row in rows]
 
 
 @torch.no_grad()
-def measure(model: ACT | PonderSequence, problem: Problem, n_test: int = 2000) -> dict[str, Any]:
+def measure(model: ACT | PonderSequence, problem: Problem, n_test: int = 2000) -> Row:
     """Return what a network does on sequences of its own: all as long as the longest, or of 2 to so many numbers.
 
     sequence_error: the fraction with a wrong answer in them, as Graves counts. For each level: error, the fraction of
@@ -195,18 +196,18 @@ def measure(model: ACT | PonderSequence, problem: Problem, n_test: int = 2000) -
     errors = torch.cat([counts.any(0) if problem.task != "sort" else counts[0] for _, counts, _, _ in parts])
     levels = range(2 if problem.task == "sort" else 1, problem.levels + 1)
     return {
-        "sequence_error": errors.float().mean().item(),
-        "error": [wrong[judged & (level == d)].float().mean().item() for d in levels],
-        "steps": [all_steps[level == d].mean().item() for d in levels],
+        "sequence_error": mean(errors),
+        "error": [mean(wrong[judged & (level == d)]) for d in levels],
+        "steps": [mean(all_steps[level == d]) for d in levels],
         "steps_by_time": steps.float().mean(1).tolist(),
-        "mean_steps": all_steps.mean().item(),
-        "follows": torch.corrcoef(torch.stack([level.float(), all_steps]))[0, 1].nan_to_num(0.0).item(),
+        "mean_steps": mean(all_steps),
+        "follows": correlation(level, all_steps),
     }
 
 
 def run(
     task: str, length: int, levels: int, kind: str, hyperparameter: float, seed: int, n_test: int = 2000, **how: Any
-) -> dict[str, Any]:
+) -> Row:
     """Train a network and measure it; course: level and accuracy at every 50th update. See `learn` and `measure`."""
     problem = Problem(task, length, levels)
     model, course = learn(problem, kind, hyperparameter, seed, **how)

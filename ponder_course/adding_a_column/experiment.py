@@ -6,13 +6,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.measures import correlation
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.measures import by_group, halting_report, mean
+from ponder_course.common.runs import Experiment, grid, rounded, seeded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.sequences import PonderSequence, SequencePrediction
 from ponder_utils.steps import Step
 from ponder_utils.tasks.columns import ColumnTask
-from ponder_utils.training import cool_down, train
 
 # Smallest and largest width, numbers, N, columns in a batch, updates, learning rate, lambda_p, beta: it begins by
 # thinking long, on few places; the price comes late. N is the widest and 2 more.
@@ -72,7 +73,7 @@ def loss_of_sum(y_hat: Tensor, y: Tensor) -> Tensor:
 
 def draw_batch(
     widths: tuple[int, int], numbers: int, n_columns: int, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:
     """Draw columns of one width, from the narrowest to the widest: x and y as of `ColumnTask`."""
     narrow, widest = widths
     width = torch.randint(narrow, widest + 1, (), generator=generator, device=generator.device)
@@ -80,35 +81,38 @@ def draw_batch(
 
 
 def learn(
-    seed: int, carry: str = "halted", always: bool = False, channels: int = CHANNELS, noise: float = NOISE,
-    phases: Any = PHASES, prices: Any = None,
-) -> PonderSequence:  # fmt: skip
+    seed: int,
+    passes: str = "halted",
+    always: bool = False,
+    channels: int = CHANNELS,
+    phases: Any = PHASES,
+    prices: Any = None,
+) -> PonderSequence:
     """Train a network, phase by phase; with other prices (lambda_p, beta) in all phases, if they are given.
 
-    always: without halting. It learns from the answers at all steps, and carries on the state of step N.
+    always: without halting. It learns from the answers at all steps, and passes on the state of step N.
     """
     torch.manual_seed(seed)
-    step = ColumnStep(channels, noise)
+    step = ColumnStep(channels, NOISE)
     for narrow, widest, numbers, N, batch, updates, lr, lambda_p, beta in phases:
         loss: nn.Module = PonderLoss(loss_of_sum, *(prices or (lambda_p, beta)))
-        model = PonderSequence(step, N, "last" if always else carry)
-        draw = partial(draw_batch, (narrow, widest), numbers, batch)
         if always:
             loss = FixedDepthLoss(loss_of_sum, every_step=True)
-        train(model, loss_of_columns(loss), draw, updates, lr=lr, seed=seed, schedule=cool_down(updates),
-              log_every=updates, progress=False)  # fmt: skip
-    return PonderSequence(step, N, carry).eval()
+        model = PonderSequence(step, N, "last" if always else passes)
+        draw = partial(draw_batch, (narrow, widest), numbers, batch)
+        fit(model.train(), loss_of_columns(loss), draw, updates, lr=lr, seed=seed)
+    return PonderSequence(step, N, passes).eval()
 
 
 def halt(
     model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any
-) -> tuple[SequencePrediction, Tensor]:  # fmt: skip
+) -> tuple[SequencePrediction, Tensor]:
     """Return what a network answers to columns x, and which of its whole sums are right: bool [T, batch]."""
     answer = model.eval().predict(x, rule, max_steps=N, **parameters)
     return answer, ((answer.y_hat > 0) == (ColumnTask.answers(x) > 0.5)).all(2)
 
 
-def measure(model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any) -> dict[str, Any]:
+def measure(model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any) -> Row:
     """Return how right a network is on columns x [T, batch, 1, width], and in how many steps, by a halting rule.
 
     "right": the fraction of whole sums that are right, at each time step, [T]; "sums" is their mean, and "columns" the
@@ -117,20 +121,14 @@ def measure(model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", *
     """
     needed = ColumnTask.needed_steps(x)
     answer, right = halt(model, x, N, rule, **parameters)
-    steps, need, good = answer.steps[1:], needed[1:], right[1:]
-    by_need = {}
-    for n in need.unique().tolist():
-        here = need == n
-        by_need[n] = [int(here.sum()), steps[here].double().mean().item(), good[here].double().mean().item()]
+    steps, need = answer.steps[1:], needed[1:]
+    by_need = by_group(need, steps=steps, right=right[1:])
     return {
         "right": right.double().mean(1).tolist(),
-        "sums": right.double().mean().item(),
-        "columns": right.all(0).double().mean().item(),
-        "steps": steps.double().mean().item(),
-        "needed": need.double().mean().item(),
-        "early": (steps < need).double().mean().item(),
-        "correlation": correlation(steps, need),
-        "by_need": by_need,
+        "sums": mean(right),
+        "columns": mean(right.all(0)),
+        **halting_report(steps, need),
+        "by_need": {n: [*row.values()] for n, row in by_need.items()},
     }
 
 
@@ -146,19 +144,19 @@ def waiting(model: PonderSequence, widths: Any = WIDTHS, n_columns: int = 40) ->
         x = draw_columns(width, 6, n_columns, rate=0.5)
         answer, right = halt(model, x, width + 10, q=0.5)
         found[width] = {
-            "sums": right.double().mean().item(),
-            "computed": answer.computed[1:].double().mean().item(),
-            "needed": ColumnTask.needed_steps(x)[1:].double().mean().item(),
+            "sums": mean(right),
+            "computed": mean(answer.computed[1:]),
+            "needed": mean(ColumnTask.needed_steps(x)[1:]),
         }
     return found
 
 
-def has_learnt(row: dict[str, Any]) -> bool:
+def has_learnt(row: Row) -> bool:
     """Return whether a network that was measured has 99 % of the sums right at the width and length of training."""
     return row["trained"]["right"][LENGTH - 1] >= 0.99
 
 
-def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> dict[str, Any]:
+def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> Row:
     """Train a network and measure it by `measure`, each number halting at lambda_n >= 0.5, or `always` at width + 2.
 
     "trained", "wide": columns twice as long as in training, at its width and four times that; "long", "wide and long":
@@ -166,30 +164,30 @@ def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> d
     steps; "fixed": that of the "trained" columns if every number takes n steps, [N]. "waiting": see there.
     """
     model, few = learn(seed, **setting), max(1, n_columns // 4)
-    tests = {"trained": (WIDTH, 2 * LENGTH, n_columns), "wide": (WIDE, 2 * LENGTH, n_columns),
-             "long": (WIDTH, n_long, few), "wide and long": (WIDE, n_long, few)}  # fmt: skip
-    found: dict[str, Any] = {}
+    tests = {"trained": (WIDTH, 2 * LENGTH, n_columns), "wide": (WIDE, 2 * LENGTH, n_columns)}
+    tests |= {"long": (WIDTH, n_long, few), "wide and long": (WIDE, n_long, few)}
+    found: Row = {}
     for name, (width, numbers, n) in tests.items():
         how: Any = ("fixed", {"step": width + 2}) if setting.get("always") else ("threshold", {"q": 0.5})
         found[name] = measure(model, draw_columns(width, numbers, n), width + 10, how[0], **how[1])
     N = WIDTH + 10
     found["all N"] = measure(model, draw_columns(*tests["long"]), N, "fixed", step=N)["right"]
     x = draw_columns(*tests["trained"])
-    found["fixed"] = [halt(model, x, N, "fixed", step=n)[1].double().mean().item() for n in range(1, N + 1)]
+    found["fixed"] = [mean(halt(model, x, N, "fixed", step=n)[1]) for n in range(1, N + 1)]
     found["waiting"] = waiting(model, n_columns=few)
     return rounded(found)
 
 
-def _experiment(name: str, seeds: int, **change: Any) -> Experiment:
-    settings = [{**change, "seed": seed} for seed in range(10, 10 + seeds)]  # others were used to choose the recipe
+def _grid(name: str, seeds: int, **change: Any) -> Experiment:
+    settings = seeded([change], range(10, 10 + seeds))  # others were used to choose the recipe
     phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
-    smoke = settings[0] | {"phases": phases, "channels": 8, "n_columns": 8, "n_long": 10}
-    return Experiment(f"09_columns_{name}", run, settings, [smoke])
+    short = {"phases": phases, "channels": 8, "n_columns": 8, "n_long": 10}
+    return grid(f"09_columns_{name}", run, settings, short)
 
 
 EXPERIMENTS = {
-    "main": _experiment("main", 10),
-    "mean": _experiment("mean", 3, carry="mean"),
-    "always": _experiment("always", 3, always=True),
-    "price_first": _experiment("price_first", 3, prices=[0.8, 0.03]),
+    "main": _grid("main", 10),
+    "mean": _grid("mean", 3, passes="mean"),
+    "always": _grid("always", 3, always=True),
+    "price_first": _grid("price_first", 3, prices=[0.8, 0.03]),
 }

@@ -4,9 +4,11 @@ import ast
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import torch
 
 from ponder_utils._check import check_choice, check_int
@@ -101,6 +103,18 @@ def attempt(check: Callable[[Any], None], answer: Any) -> bool:
         print("Right.")
         return True
     return False
+
+
+def check_on(*cases: tuple[Any, ...], tolerance: float = 1e-6) -> Callable[[Any], None]:
+    """Return the check of an answer that is a function, for `attempt`: a case is (*arguments, the numbers expected)."""
+
+    def check(answer: Any) -> None:
+        for *arguments, expected in cases:
+            got = torch.as_tensor(answer(*deepcopy(arguments)), dtype=torch.float64).tolist()
+            right = np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=0, atol=tolerance)
+            assert right, f"of {', '.join(map(str, arguments))} it should be {expected}, not {got}"
+
+    return check
 
 
 def check_hashed(answer: Any, problem: str, digest: str, decimals: int = 0) -> bool:

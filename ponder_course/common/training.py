@@ -17,6 +17,7 @@ def fit(
 ) -> tuple[Network, list[Row]]:
     """Train a network with a learning rate that cools down; return it, in evaluation mode, and its log.
 
+    What evaluates within the network stays so; for another phase of a training, give model.train().
     The options are those of `train`. Where none says otherwise, there is no bar, and the log has the last update alone.
     """
     defaults: Row = {"schedule": cool_down(updates), "log_every": updates, "progress": False}

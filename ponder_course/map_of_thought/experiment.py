@@ -6,14 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.runs import Experiment, rounded
-from ponder_course.common.training import of_asked
+from ponder_course.common.measures import at_step, by_group, halting_report, mean
+from ponder_course.common.runs import Experiment, grid, rounded, seeded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit, of_asked
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import Step
 from ponder_utils.tasks.mazes import MazeTask, distances
-from ponder_utils.training import cool_down, train
 
 # Cells on a side, N, mazes in a batch, updates, learning rate: at 5e-3 the second phase may spoil what was learnt.
 PHASES = ((3, 12, 32, 1200, 5e-3), (5, 24, 32, 300, 2e-3))
@@ -74,9 +75,15 @@ def with_both_colours(x: Tensor) -> list[int]:
 
 
 def learn(
-    seed: int, halting: bool = True, max_stars: int = 3, through_walls: bool = False, lambda_p: float = LAMBDA_P,
-    beta: float = BETA, channels: int = 32, phases: Any = PHASES,
-) -> PonderNet:  # fmt: skip
+    seed: int,
+    halting: bool = True,
+    max_stars: int = 3,
+    through_walls: bool = False,
+    lambda_p: float = LAMBDA_P,
+    beta: float = BETA,
+    channels: int = 32,
+    phases: Any = PHASES,
+) -> PonderNet:
     """Train a network, phase by phase; without `halting`, on the mean loss of its answers at all steps."""
     torch.manual_seed(seed)
     step = MazeStep(channels, 0.1, through_walls)
@@ -84,9 +91,8 @@ def learn(
     loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
     for n_cells, N, batch, updates, lr in phases:
         draw, model = partial(MazeTask(n_cells, max_stars).batch, batch), PonderNet(step, N)
-        train(model, of_asked(loss), draw, updates, lr=lr, seed=seed, schedule=cool_down(updates),
-              log_every=updates, progress=False)  # fmt: skip
-    return model.eval()
+        fit(model.train(), of_asked(loss), draw, updates, lr=lr, seed=seed)
+    return model
 
 
 def by_step(right: Tensor, asked: Tensor) -> dict[str, list[float]]:
@@ -97,29 +103,23 @@ def by_step(right: Tensor, asked: Tensor) -> dict[str, list[float]]:
     }
 
 
-def by_itself(right: Tensor, steps: Tensor, needed: Tensor, asked: Tensor) -> dict[str, Any]:
-    """Return how many places and whole mazes are right when every place halts by itself, and the steps.
+def by_itself(right: Tensor, steps: Tensor, needed: Tensor, asked: Tensor) -> Row:
+    """Return how many places and whole mazes are right when every place halts by itself, and the `halting_report`.
 
-    All are [mazes, height, width]. early: the fraction of places that halt before they could know; by_need: {need:
-    [places, their mean steps]}. Only places that are asked count.
+    All are [mazes, height, width]; by_need: {need: [places, their mean steps]}. Only places that are asked count.
     """
     taken, need = steps[asked].float(), needed[asked]
-    n_of_need = torch.bincount(need)
-    mean_of_need = torch.bincount(need, taken) / n_of_need
-    by_need = enumerate(zip(n_of_need.tolist(), mean_of_need.tolist(), strict=True))
+    by_need = by_group(need, steps=taken)
     return {
-        "places": right[asked].float().mean().item(),
-        "mazes": right.flatten(1).all(1).float().mean().item(),
-        "steps": taken.mean().item(),
-        "needed": need.float().mean().item(),
-        "early": (taken < need).float().mean().item(),
-        "correlation": torch.corrcoef(torch.stack([taken, need.float()]))[0, 1].nan_to_num().item(),  # equal steps: 0
-        "by_need": {n: [count, mean] for n, (count, mean) in by_need if count},
+        "places": mean(right[asked]),
+        "mazes": mean(right.flatten(1).all(1)),
+        **halting_report(taken, need.float()),
+        "by_need": {n: [*row.values()] for n, row in by_need.items()},
     }
 
 
 @torch.no_grad()
-def measure(model: PonderNet, x: Tensor, N: int, rule: str = "threshold", q: float = 0.5) -> dict[str, Any]:
+def measure(model: PonderNet, x: Tensor, N: int, rule: str = "threshold", q: float = 0.5) -> Row:
     """Return what `by_itself` says of places that halt by a rule, what `by_step` says, and where answers are wrong.
 
     by_margin: {how much farther the other colour is, at most FAR: [places, wrong when halted, wrong at step N]}.
@@ -129,7 +129,7 @@ def measure(model: PonderNet, x: Tensor, N: int, rule: str = "threshold", q: flo
     output = model.eval()(x, max_steps=N)
     steps = halting_steps(output, rule, q=q)
     right = ((output.y_hat > 0) == (y > 0.5)) | ~asked  # [N, mazes, height, width]
-    halted = right.gather(0, steps[None] - 1)[0]
+    halted = at_step(right, steps)
     margin = (distances(x[:, 0], x[:, 1]) - distances(x[:, 0], x[:, 2])).abs().clamp(max=FAR)[asked]
     wrong = torch.stack([torch.ones_like(margin), ~halted[asked], ~right[-1][asked]])
     by_margin = {m: wrong[:, margin == m].sum(1).tolist() for m in range(1, FAR + 1)}
@@ -144,9 +144,7 @@ def choose_q(model: PonderNet, rule: str) -> float:
     return max(QS[rule], key=lambda q: (found[q]["mazes"], -found[q]["steps"]))
 
 
-def run(
-    seed: int, tests: list[str], rule: str = "threshold", q: float | None = 0.5, **setting: Any
-) -> dict[str, Any]:  # fmt: skip
+def run(seed: int, tests: list[str], rule: str = "threshold", q: float | None = 0.5, **setting: Any) -> Row:
     """Train a network and measure it: {test: what `measure` returns}; without q, or by another rule, `choose_q`."""
     model, found = learn(seed, **setting), {}
     if q is None or rule != "threshold":
@@ -158,20 +156,21 @@ def run(
     return rounded(found)
 
 
-def _experiment(name: str, seeds: int, tests: list[str], *settings: dict[str, Any]) -> Experiment:
-    rows = [{**setting, "tests": tests, "seed": seed} for setting in settings or [{}] for seed in range(seeds)]
-    smoke = {**rows[0], "tests": tests[:1], "phases": [[3, 12, 8, 5, 5e-3], [5, 24, 4, 5, 2e-3]], "channels": 8}
-    return Experiment(f"07_mazes_{name}", run, rows, [smoke])
+def _grid(name: str, seeds: int, tests: list[str], *changes: Row) -> Experiment:
+    settings = seeded([change | {"tests": tests} for change in changes or [{}]], seeds)
+    phases = [[3, 12, 8, 5, 5e-3], [5, 24, 4, 5, 2e-3]]
+    return grid(f"07_mazes_{name}", run, settings, {"tests": tests[:1], "phases": phases, "channels": 8})
 
 
+SAME_RATE, ONE_PHASE = [[3, 12, 32, 1200, 5e-3], [5, 24, 32, 300, 5e-3]], [[5, 24, 32, 1500, 5e-3]]
+RECIPES: list[Row] = [{"phases": SAME_RATE}, {"phases": ONE_PHASE}, {"channels": 16}]
+PRIORS: list[Row] = [{"lambda_p": 0.4, "beta": beta, "q": None} for beta in (0.01, 0.03)]
+THROUGH_WALLS = {"through_walls": True}
 EXPERIMENTS = {
-    "main": _experiment("main", 10, ["5", "10", "20", "30", "20, loops", "20, all passages"]),
-    "certainty": _experiment("certainty", 5, ["5", "10", "20"], {"halting": False, "rule": "confidence"}),
-    "one_star": _experiment("one_star", 5, ["5, one star", "10, one star", "10"],
-                            {"through_walls": True, "max_stars": 1}),
-    "through_walls": _experiment("through_walls", 5, ["5", "10", "20"], {"through_walls": True}),
-    "prior": _experiment("prior", 3, ["5", "20"], {"lambda_p": 0.4, "beta": 0.01, "q": None},
-                         {"lambda_p": 0.4, "beta": 0.03, "q": None}),
-    "recipes": _experiment("recipes", 3, ["5", "20"], {"phases": [[3, 12, 32, 1200, 5e-3], [5, 24, 32, 300, 5e-3]]},
-                           {"phases": [[5, 24, 32, 1500, 5e-3]]}, {"channels": 16}),
-}  # fmt: skip
+    "main": _grid("main", 10, ["5", "10", "20", "30", "20, loops", "20, all passages"]),
+    "certainty": _grid("certainty", 5, ["5", "10", "20"], {"halting": False, "rule": "confidence"}),
+    "one_star": _grid("one_star", 5, ["5, one star", "10, one star", "10"], THROUGH_WALLS | {"max_stars": 1}),
+    "through_walls": _grid("through_walls", 5, ["5", "10", "20"], THROUGH_WALLS),
+    "prior": _grid("prior", 3, ["5", "20"], *PRIORS),
+    "recipes": _grid("recipes", 3, ["5", "20"], *RECIPES),
+}

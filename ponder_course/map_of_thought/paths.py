@@ -14,8 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad, relu
 
-from ponder_course.common.runs import Experiment, rounded
-from ponder_course.common.training import of_asked
+from ponder_course.common.measures import at_step
+from ponder_course.common.runs import Experiment, grid, rounded, seeded
+from ponder_course.common.store import Row
+from ponder_course.common.training import Loss, fit, of_asked
 from ponder_course.map_of_thought.experiment import MazeStep, by_itself, by_step
 from ponder_course.ways_to_stop.supervision import ProgressiveLoss, ProgressiveNet, ProgressiveOutput
 from ponder_utils._check import check_int
@@ -24,7 +26,6 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import Step
 from ponder_utils.tasks.mazes import MazeTask
-from ponder_utils.training import cool_down, train
 
 # Cells on a side, N of ours, of theirs, mazes in a batch, updates.
 PHASES = ((3, 12, 4, 32, 800), (5, 24, 8, 32, 500))
@@ -166,45 +167,52 @@ class RecallStep(Step):
         return y_hat, torch.zeros_like(y_hat)
 
 
+def progressive_loss(criterion: nn.Module, alpha: float) -> Loss:
+    """Return the progressive loss over the places that are asked."""
+    loss = ProgressiveLoss(criterion, alpha)
+    return lambda output, y: loss(ProgressiveOutput(output.y_hat[:, y >= 0]), y[y >= 0])
+
+
 def learn(
-    seed: int, recall: bool = False, masked: bool = False, lr: float = 5e-3, lambda_p: float = 0.8, beta: float = 0.01,
-    alpha: float = 0.5, channels: int = 32, phases: Any = PHASES,
-) -> nn.Module:  # fmt: skip
+    seed: int,
+    recall: bool = False,
+    masked: bool = False,
+    lr: float = 5e-3,
+    alpha: float = 0.5,
+    channels: int = 32,
+    phases: Any = PHASES,
+) -> nn.Module:
     """Train a step, phase by phase: ours with PonderNet's loss, one that recalls with the progressive loss."""
     torch.manual_seed(seed)
     step = RecallStep(channels, masked) if recall else MazeStep(channels, 0.1)
     step = step.to(memory_format=torch.channels_last)
     criterion = nn.BCEWithLogitsLoss(reduction="none")
-    progressive = ProgressiveLoss(criterion, alpha)
-    loss: Any = of_asked(PonderLoss(criterion, lambda_p, beta))
-    if recall:
-        loss = lambda output, y: progressive(ProgressiveOutput(output.y_hat[:, y >= 0]), y[y >= 0])  # noqa: E731
+    loss = progressive_loss(criterion, alpha) if recall else of_asked(PonderLoss(criterion, 0.8, beta=0.01))
     for n_cells, ours, theirs, batch, updates in phases:
         model = ProgressiveNet(step, theirs) if recall else PonderNet(step, ours)
-        train(model, loss, partial(PathTask(n_cells).batch, batch), updates, lr=lr, seed=seed,
-              schedule=cool_down(updates), log_every=updates, progress=False)  # fmt: skip
-    return step.eval()
+        fit(model.train(), loss, partial(PathTask(n_cells).batch, batch), updates, lr=lr, seed=seed)
+    return step
 
 
 @torch.no_grad()
-def measure(step: nn.Module, x: Tensor, N: int, halts: bool = True) -> dict[str, Any]:
+def measure(step: nn.Module, x: Tensor, N: int, halts: bool = True) -> Row:
     """Return what `by_step` says of a step function's answers, and `by_itself` if every place `halts`."""
     y = PathTask.answers(x)
     asked = y >= 0
     output = PonderNet(step, N).eval()(x)
     right = ((output.y_hat > 0) == (y > 0.5)) | ~asked  # [N, mazes, height, width]
-    found: dict[str, Any] = {"by_step": by_step(right, asked)}
+    found: Row = {"by_step": by_step(right, asked)}
     if halts:
         steps = halting_steps(output, "threshold", q=0.5)
-        found |= by_itself(right.gather(0, steps[None] - 1)[0], steps, PathTask.needed_steps(x), asked)
+        found |= by_itself(at_step(right, steps), steps, PathTask.needed_steps(x), asked)
     return found
 
 
-def run(seed: int, tests: list[str], recall: bool = False, **setting: Any) -> dict[str, Any]:
+def run(seed: int, tests: list[str], recall: bool = False, **setting: Any) -> Row:
     """Train a network and measure it: {test: what `measure` returns}, and the seconds of training."""
     start = time.process_time()
     step = learn(seed, recall, **setting)
-    found: dict[str, Any] = {"training_seconds": time.process_time() - start}
+    found: Row = {"training_seconds": time.process_time() - start}
     for name in tests:
         n_cells, ours, theirs, n_mazes = TESTS[name]
         x, _ = PathTask(n_cells).batch(n_mazes, torch.Generator().manual_seed(100))
@@ -212,19 +220,19 @@ def run(seed: int, tests: list[str], recall: bool = False, **setting: Any) -> di
     return rounded(found)
 
 
-def _experiment(name: str, seeds: int, changes: Sequence[dict[str, Any]], tests: Sequence[str]) -> Experiment:
-    settings = [{**change, "tests": list(tests), "seed": seed} for seed in range(seeds) for change in changes]
-    smoke = {**settings[0], "tests": ["5"], "phases": [[3, 12, 4, 8, 5], [5, 24, 8, 4, 5]], "channels": 8}
-    return Experiment(f"07_maze_paths_{name}", run, settings, [smoke])
+def _grid(name: str, seeds: int, changes: Sequence[Row], tests: Sequence[str]) -> Experiment:
+    settings = seeded([change | {"tests": [*tests]} for change in changes], seeds, seed_by_seed=True)
+    short = {"tests": ["5"], "phases": [[3, 12, 4, 8, 5], [5, 24, 8, 4, 5]], "channels": 8}
+    return grid(f"07_maze_paths_{name}", run, settings, short)
 
 
-SHORTER: dict[str, Any] = {"recall": True, "lr": 3e-3}
+SHORTER: Row = {"recall": True, "lr": 3e-3}
 RECALL = SHORTER | {"phases": [[3, 12, 4, 32, 800], [5, 24, 16, 32, 500]]}  # twice the steps: the best of the grid
 GRID = [SHORTER | {"lr": 1e-3}, SHORTER | {"lr": 5e-3}, SHORTER | {"alpha": 0.01}, RECALL]
 EXPERIMENTS = {
-    "ours": _experiment("ours", 3, [{}], list(TESTS)),
-    "recall": _experiment("recall", 3, [RECALL], list(TESTS)),
-    "recall_shorter": _experiment("recall_shorter", 2, [SHORTER], list(TESTS)),
-    "recall_masked": _experiment("recall_masked", 3, [RECALL | {"masked": True}], list(TESTS)),
-    "recall_grid": _experiment("recall_grid", 1, GRID, ["5", "10"]),
+    "ours": _grid("ours", 3, [{}], [*TESTS]),
+    "recall": _grid("recall", 3, [RECALL], [*TESTS]),
+    "recall_shorter": _grid("recall_shorter", 2, [SHORTER], [*TESTS]),
+    "recall_masked": _grid("recall_masked", 3, [RECALL | {"masked": True}], [*TESTS]),
+    "recall_grid": _grid("recall_grid", 1, GRID, ["5", "10"]),
 }

@@ -5,7 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.runs import grid, rounded, seeded
+from ponder_course.common.store import Row
 from ponder_course.map_of_thought.experiment import TESTS, learn, measure
 from ponder_utils._check import check_int, check_real
 from ponder_utils.tasks.mazes import MazeTask
@@ -60,7 +61,7 @@ def drawn(n_mazes: int = MAZES) -> dict[str, Tensor]:
     return found
 
 
-def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> dict[str, Any]:
+def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> Row:
     """Train lesson 07's network and measure it: {test: KEPT of `measure`}."""
     model, found = learn(seed, **setting), {}
     for name, x in drawn(n_mazes).items():
@@ -68,7 +69,5 @@ def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> dict[str, Any]:
     return rounded(found)
 
 
-SMOKE = {"n_mazes": 2, "phases": [[3, 12, 8, 5, 5e-3], [5, 24, 4, 5, 2e-3]], "channels": 8}
-EXPERIMENTS = {
-    "rubble": Experiment("07_rubble", run, [{"seed": seed} for seed in range(5)], [{"seed": 0, **SMOKE}]),
-}
+SHORT = {"n_mazes": 2, "phases": [[3, 12, 8, 5, 5e-3], [5, 24, 4, 5, 2e-3]], "channels": 8}
+EXPERIMENTS = {"rubble": grid("07_rubble", run, seeded([{}], 5), SHORT)}

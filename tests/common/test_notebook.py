@@ -8,7 +8,15 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from ponder_course.common.notebook import check_hashed, check_parameter, check_parameters, describe_machine, pick_device
+from ponder_course.common.notebook import (
+    attempt,
+    check_hashed,
+    check_on,
+    check_parameter,
+    check_parameters,
+    describe_machine,
+    pick_device,
+)
 
 PARAMETERS = 'BUDGET: str = "class"  # how much\nSEEDS: int = 3\nloose = 1'
 
@@ -199,3 +207,19 @@ def test_a_wrong_hashed_answer_is_refused_in_one_line(answer, message, capsys):
 def test_a_hashed_answer_is_right_for_one_problem_only(capsys):
     assert not check_hashed((0.25, -1, 0), "01 1b", DIGEST, decimals=2)
     assert not check_hashed((0.25, -1, 0), "01 1a", "", decimals=2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda x, k: [k * number for number in x], "Right."),
+        (lambda x, k: torch.tensor(x) * k, "Right."),
+        (lambda x, k: [2 * number for number in x], "Not yet: of [1.0, 2.0], 3 it should be [3, 6], not [2.0, 4.0]"),
+        (lambda x, k: x.pop() * k, "Not yet: of [1.0, 2.0], 2 it should be [2, 4], not 4.0"),
+    ],
+)
+def test_an_answer_is_checked_on_cases(answer, message, capsys):
+    x = [1.0, 2.0]
+    attempt(check_on((x, 2, [2, 4]), (x, 3, [3, 6])), answer)
+    assert capsys.readouterr().out == f"{message}\n"
+    assert x == [1.0, 2.0]

@@ -124,43 +124,38 @@ def test_gradients_against_finite_differences(direction):
     assert torch.autograd.gradcheck(lambda a: kl_divergence(halting_log_probs(a), log_prior, direction), a)
 
 
+ONE = "must be an integer >= 1; got"
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("function", "arguments", "error", "message"),
     [
-        (lambda: halting_log_probs([1.0]), TypeError, "halt_logits must be a floating-point tensor.*list"),
-        (lambda: halting_log_probs(torch.tensor([1])), TypeError, "halt_logits must be.*int64"),
-        (lambda: halting_log_probs(torch.tensor(1.0)), ValueError, r"halt_logits must have shape \[N, ...\].*\[\]"),
-        (lambda: halting_log_probs(torch.zeros(0, 3)), ValueError, r"N >= 1; got \[0, 3\]"),
-        (lambda: geometric_log_prior(0.0, 5), ValueError, r"lambda_p must be a number in \(0, 1\]; got 0.0"),
-        (lambda: geometric_log_prior(1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
-        (lambda: geometric_log_prior(float("nan"), 5), ValueError, "lambda_p must be.*got nan"),
-        (lambda: make_log_prior("poisson", 5), ValueError, "prior must be one of 'uniform'; got 'poisson'"),
-        (lambda: make_log_prior(1.5, 5), ValueError, "prior must be.*got 1.5"),
-        (lambda: make_log_prior("uniform", 0), ValueError, "max_steps must be an integer >= 1; got 0"),
-        (
-            lambda: make_log_prior(torch.ones(3) / 3, 5),
-            ValueError,
-            r"prior must have one value per step, shape \[5\]; got \[3\]",
-        ),
-        (lambda: make_log_prior(torch.ones(3), 3), ValueError, "prior must be above 0 .*sum to 1; got .*, sum 3"),
-        (lambda: make_log_prior(torch.tensor([0.0, 1.0]), 2), ValueError, "prior must be above 0"),
-        (lambda: make_log_prior(torch.tensor([float("nan"), 1.0]), 2), ValueError, "prior must be above 0"),
-        (lambda: geometric_log_prior("0.2", 5), TypeError, r"lambda_p must be.*got '0.2' \(str\)"),
-        (lambda: geometric_log_prior(0.2, 0), ValueError, "max_steps must be an integer >= 1; got 0"),
-        (lambda: geometric_log_prior(0.2, 2.0), TypeError, "max_steps must be an integer >= 1; got 2.0"),
-        (lambda: geometric_log_prior(0.2, 5, "cut"), ValueError, "repair must be one of 'renormalise', 'remainder'"),
-        (lambda: make_log_prior("uniform", 5, "cut"), ValueError, "repair must be one of 'renormalise', 'remainder'"),
-        (lambda: kl_divergence(torch.zeros(3), torch.zeros(3), "kl"), ValueError, "direction must be one of"),
-        (
-            lambda: kl_divergence(torch.zeros(3, 2), torch.zeros(4)),
-            ValueError,
-            r"log_prior must have shape \[N\] = \[3\]",
-        ),
+        (halting_log_probs, ([1.0],), TypeError, "halt_logits must be a floating-point tensor.*list"),
+        (halting_log_probs, (torch.tensor([1]),), TypeError, "halt_logits must be.*int64"),
+        (halting_log_probs, (torch.tensor(1.0),), ValueError, r"halt_logits must have shape \[N, ...\].*\[\]"),
+        (halting_log_probs, (torch.zeros(0, 3),), ValueError, r"N >= 1; got \[0, 3\]"),
+        (geometric_log_prior, (0.0, 5), ValueError, r"lambda_p must be a number in \(0, 1\]; got 0.0"),
+        (geometric_log_prior, (1.5, 5), ValueError, "lambda_p must be.*got 1.5"),
+        (geometric_log_prior, (math.nan, 5), ValueError, "lambda_p must be.*got nan"),
+        (geometric_log_prior, ("0.2", 5), TypeError, r"lambda_p must be.*got '0.2' \(str\)"),
+        (geometric_log_prior, (0.2, 0), ValueError, f"max_steps {ONE} 0"),
+        (geometric_log_prior, (0.2, 2.0), TypeError, f"max_steps {ONE} 2.0"),
+        (geometric_log_prior, (0.2, 5, "cut"), ValueError, "repair must be one of 'renormalise', 'remainder'"),
+        (make_log_prior, ("uniform", 5, "cut"), ValueError, "repair must be one of 'renormalise', 'remainder'"),
+        (make_log_prior, ("uniform", 0), ValueError, f"max_steps {ONE} 0"),
+        (make_log_prior, ("poisson", 5), ValueError, "prior must be one of 'uniform'; got 'poisson'"),
+        (make_log_prior, (1.5, 5), ValueError, "prior must be.*got 1.5"),
+        (make_log_prior, (torch.ones(3) / 3, 5), ValueError, r"prior must have .* shape \[5\]; got \[3\]"),
+        (make_log_prior, (torch.ones(3), 3), ValueError, "prior must be above 0 .*sum to 1; got .*, sum 3"),
+        (make_log_prior, (torch.tensor([0.0, 1.0]), 2), ValueError, "prior must be above 0"),
+        (make_log_prior, (torch.tensor([math.nan, 1.0]), 2), ValueError, "prior must be above 0"),
+        (kl_divergence, (torch.zeros(3), torch.zeros(3), "kl"), ValueError, "direction must be one of"),
+        (kl_divergence, (torch.zeros(3, 2), torch.zeros(4)), ValueError, r"log_prior must have shape \[N\] = \[3\]"),
     ],
 )
-def test_wrong_arguments_are_named(call, error, message):
+def test_wrong_arguments_are_named(function, arguments, error, message):
     with pytest.raises(error, match=message):
-        call()
+        function(*arguments)
 
 
 @pytest.mark.parametrize("dtype", HALVES)
@@ -189,11 +184,11 @@ def test_results_are_where_the_logits_are_and_not_on_the_default_device():
     assert all(result.device == a.device for result in results)
 
 
-def test_finite_where_the_sum_of_the_logits_is():
-    for size, finite in ((1e37, True), (3e38, False)):
-        log_p = halting_log_probs(torch.full((20, 1), size))
-        assert log_p.isfinite().all() == finite
-        assert not log_p.isnan().any()
+@pytest.mark.parametrize(("size", "finite"), [(1e37, True), (3e38, False)])
+def test_finite_where_the_sum_of_the_logits_is(size, finite):
+    log_p = halting_log_probs(torch.full((20, 1), size))
+    assert log_p.isfinite().all() == finite
+    assert not log_p.isnan().any()
 
 
 @given(st.lists(st.floats(-30, 30), min_size=2, max_size=12))
@@ -213,7 +208,6 @@ def test_survival_is_what_is_left_after_each_step(a, dtype):
     assert (output.log_survival.diff(dim=0) <= 0).all()
     left = 1 - output.log_p.exp().cumsum(0)[:-1]
     torch.testing.assert_close(output.log_survival[:-1].exp(), left, rtol=0, atol=3e-6)
-    torch.testing.assert_close(output.log_survival[:-1, 0].sum(), output.log_survival[:-1].sum())
     if len(a) > 1:  # the last step takes what is left
         torch.testing.assert_close(output.log_p[-1], output.log_survival[-2])
 

@@ -51,20 +51,26 @@ def test_each_sample_learns_a_best_step_of_its_own():
     assert (to_p.std(1) > 1e-3).all()
 
 
-@pytest.mark.parametrize("reduction", ["mean", "sum"])
-@pytest.mark.parametrize(("max_steps", "batch_size"), [(5, 8), (1, 1)])
-def test_a_reduced_criterion_is_refused_with_the_reason(reduction, max_steps, batch_size):
-    out, _ = output(max_steps, batch_size)
-    with pytest.raises(
-        ValueError, match=r"criterion must return one loss per answer.*got shape \[\].*ponder per input"
-    ):
-        ReconstructionLoss(nn.BCEWithLogitsLoss(reduction=reduction))(out, torch.zeros(batch_size))
-
-
-def test_a_criterion_with_too_many_dimensions_is_refused():
-    out, _ = output(3, 4, (2,))
-    with pytest.raises(ValueError, match=r"got shape \[12, 2\].*reduce all dimensions but the first"):
-        ReconstructionLoss(per_sample)(out, torch.zeros(4, 2))
+@pytest.mark.parametrize(
+    ("criterion", "shape"),
+    [
+        (nn.MSELoss(), r"\[\]"),
+        (nn.MSELoss(reduction="sum"), r"\[\]"),
+        (lambda y_hat, y: squared(y_hat, y)[..., None], r"\[4, 1\]"),
+        (lambda y_hat, y: squared(y_hat, y)[:2], r"\[2\]"),
+    ],
+)
+def test_a_criterion_without_one_loss_per_answer_is_refused_with_the_reason(criterion, shape):
+    message = rf"one loss per answer, shape \[4\] for 2 steps of 2 samples; got shape {shape}.*ponder per input"
+    out, _ = output(2, 2)
+    for loss in (ReconstructionLoss(criterion), PonderLoss(criterion, 0.2), FixedDepthLoss(criterion, True)):
+        with pytest.raises(ValueError, match=message):
+            loss(out, torch.zeros(2))
+    with pytest.raises(ValueError, match=message):
+        ACTLoss(criterion, 0.1)(ACT_OUTPUT, ZEROS)
+    if shape == r"\[\]":  # nor is a mean of one answer a loss of that answer
+        with pytest.raises(ValueError, match=r"shape \[1\] for 1 steps of 1 samples; got shape \[\]"):
+            ReconstructionLoss(criterion)(output(1, 1)[0], torch.zeros(1))
 
 
 @pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
@@ -110,18 +116,14 @@ def test_act_loss_of_the_last_answer_alone_charges_for_all_thought():
 
 
 @pytest.mark.parametrize("n_classes", [4, 6])
-def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many(n_classes):
+def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many_and_of_several_numbers(n_classes):
     y_hat, y = torch.randn(3, 4, n_classes), torch.randint(n_classes, (3, 4))
     act_output = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
     by_hand = sum(-y_hat[t, i].log_softmax(0)[y[t, i]] for t in range(3) for i in range(4)) / 4
     criterion = nn.CrossEntropyLoss(reduction="none")
     torch.testing.assert_close(ACTLoss(criterion, 0.1)(act_output, y).reconstruction, by_hand)
-
-
-def test_act_loss_refuses_targets_that_would_be_repeated_over_time():
-    message = r"y must have one target per time step and sample.*\[2, 2, ...\]; got \[2\]"
-    with pytest.raises(ValueError, match=message):
-        ACTLoss(squared, 0.1)(ACT_OUTPUT, ZEROS[0])
+    loss, y = ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(1), 0.1), torch.randn_like(y_hat)
+    torch.testing.assert_close(loss(act_output, y).reconstruction, squared(y_hat, y).sum() / 4)
 
 
 @pytest.mark.parametrize("cost", ["ponder", "accumulated"])
@@ -129,20 +131,6 @@ def test_act_loss_of_one_sample_is_that_of_its_place_in_the_batch(cost):
     loss = ACTLoss(squared, 0.3, cost)
     alone = [loss(ACTOutput(*(part[:, i : i + 1] for part in ACT_OUTPUT[:3]), None), ZEROS[:, :1]) for i in range(2)]
     torch.testing.assert_close(loss(ACT_OUTPUT, ZEROS).total, (alone[0].total + alone[1].total) / 2)
-
-
-@pytest.mark.parametrize(
-    ("criterion", "shape"),
-    [
-        (nn.MSELoss(), r"\[\]"),
-        (nn.MSELoss(reduction="sum"), r"\[\]"),
-        (lambda y_hat, y: squared(y_hat, y)[..., None], r"\[4, 1\]"),
-        (lambda y_hat, y: squared(y_hat, y)[:2], r"\[2\]"),
-    ],
-)
-def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, shape):
-    with pytest.raises(ValueError, match=rf'criterion must return one loss per answer.*got shape {shape}.*"none"'):
-        ACTLoss(criterion, 0.1)(ACT_OUTPUT, ZEROS)
 
 
 @pytest.mark.parametrize(
@@ -159,8 +147,17 @@ def test_act_loss_refuses_a_criterion_without_one_loss_per_sample(criterion, sha
         (lambda: RegularizationLoss(0.2, direction="kl"), ValueError, "direction must be one of 'p||p_G'"),
         (lambda: RegularizationLoss("uniform", repair="cut"), ValueError, "repair must be one of 'renormalise', 'rem"),
         (lambda: ACTLoss("mse", 0.1), TypeError, "criterion must be callable.*'mse'"),
+        (lambda: PonderLoss(nn.BCEWithLogitsLoss, 0.2), TypeError, "criterion must be callable"),
         (lambda: ACTLoss(squared, -0.1), ValueError, r"tau must be a number in \[0, inf\); got -0.1"),
         (lambda: ACTLoss(squared, 0.1, "N"), ValueError, "cost must be one of 'ponder', 'accumulated'; got 'N'"),
+        (lambda: FixedDepthLoss(squared, 1), TypeError, "every_step must be True or False; got 1"),
+        (lambda: PonderLoss(per_sample, 0.2)(output(3, 4)[0], [1.0] * 4), TypeError, "y must be a Tensor"),
+        (lambda: PonderLoss(per_sample, 0.2)(ZEROS, ZEROS), TypeError, "output must be a PonderOutput"),
+        (lambda: RegularizationLoss(0.2)(ZEROS), TypeError, "output must be a PonderOutput"),
+        (lambda: RegularizationLoss(0.2)(output(3, 2)[0], ZEROS[0] > 0), ValueError, "a mask that is true nowhere"),
+        (lambda: ACTLoss(squared, 0.1)(output(2, 2)[0], ZEROS), TypeError, "output must be an? ACTOutput"),
+        (lambda: ACTLoss(squared, 0.1)(ACT_OUTPUT, ZEROS[0]), ValueError, r"y must .*\[2, 2, ...\]; got \[2\]"),
+        (lambda: PonderLoss(lambda y_hat, y: 1.0, 0.2)(output(3, 2)[0], ZEROS[0]), ValueError, "criterion .* float"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
@@ -178,21 +175,6 @@ def test_what_is_left_out_is_a_renormalised_prior_and_a_weight_of_a_hundredth(di
     assert (terms.total - terms.reconstruction).item() == pytest.approx(0.01 * expected, rel=1e-3)
     if direction == "p||p_G":
         assert PonderLoss(per_sample, 0.3)(out, torch.zeros(3)) == terms
-
-
-def test_act_loss_of_answers_of_several_numbers():
-    y_hat, y = torch.randn(3, 4, 2), torch.randn(3, 4, 2)
-    act_output = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
-    loss = ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(1), 0.1)
-    torch.testing.assert_close(loss(act_output, y).reconstruction, squared(y_hat, y).sum() / 4)
-
-
-def test_the_error_names_the_number_of_losses_that_are_wanted():
-    with pytest.raises(ValueError, match=r"shape \[40\] for 5 steps of 8 samples; got shape \[\]"):
-        ReconstructionLoss(nn.MSELoss())(output(5, 8)[0], torch.zeros(8))
-    act_output = ACTOutput(torch.zeros(3, 2), torch.ones(3, 2), torch.ones(3, 2), None)
-    with pytest.raises(ValueError, match=r"shape \[6\] for 3 steps of 2 samples; got shape \[\]"):
-        ACTLoss(nn.MSELoss(), 0.1)(act_output, torch.zeros(3, 2))
 
 
 @pytest.mark.parametrize("batch", [(1,), (4,), (10,), ()])
@@ -275,9 +257,21 @@ def test_beta_is_a_number_that_may_be_changed_and_nothing_is_saved():
     assert not list(loss.buffers())
 
 
-def test_weights_of_a_criterion_are_part_of_the_loss():
-    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none", pos_weight=torch.tensor(2.0)), 0.2)
-    assert [name for name, _ in loss.named_buffers()] == ["reconstruction.criterion.pos_weight"]
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_what_a_loss_keeps_moves_with_it_and_only_the_weights_of_a_criterion_are_saved(dtype):
+    prior = torch.tensor([0.5, 0.25, 0.25], dtype=dtype)
+    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none", pos_weight=torch.tensor(2.0)), prior)
+    assert {name for name, _ in loss.named_buffers()} == {
+        "reconstruction.criterion.pos_weight",
+        "regularization.log_prior",
+    }
+    assert [*loss.state_dict()] == ["reconstruction.criterion.pos_weight"]
+    log_prior = loss.regularization.log_prior
+    assert log_prior.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+    torch.testing.assert_close(log_prior.exp(), prior.to(log_prior.dtype))
+    prior[:] = 0.0  # it has been copied
+    assert log_prior.isfinite().all()
+    assert loss.to("meta").regularization.log_prior.is_meta
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -325,20 +319,3 @@ def test_a_mask_that_is_no_mask_is_refused_and_so_is_an_empty_one(loss):
         loss(out, y, torch.zeros(4, dtype=torch.bool))
     with pytest.raises(ValueError, match="empty batch"):
         loss(output(3, 0)[0], torch.zeros(0))
-
-
-def test_an_argument_of_another_kind_is_named():
-    out, _ = output(3, 4)
-    loss, y, nothing = PonderLoss(per_sample, 0.2), torch.ones(4), torch.zeros(4, dtype=torch.bool)
-    for call, name in (
-        (lambda: loss(out, y.tolist()), "y must"),
-        (lambda: loss(out, y.numpy()), "y must"),
-        (lambda: loss(y, out), "output must"),
-        (lambda: RegularizationLoss(0.2)(y), "output must"),
-        (lambda: RegularizationLoss(0.2)(out, nothing), "a mask"),
-        (lambda: ACTLoss(per_sample, 0.1)(out, y), "output must"),
-        (lambda: PonderLoss(nn.BCEWithLogitsLoss, 0.2), "criterion must"),
-        (lambda: PonderLoss(lambda y_hat, y: 1.0, 0.2)(out, y), "criterion must"),
-    ):
-        with pytest.raises((TypeError, ValueError), match=name):
-            call()

@@ -27,6 +27,11 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+def required(rule, step=1):
+    """The parameters that a rule cannot do without."""
+    return {"step": step} if rule == "fixed" else {}
+
+
 def output_of(y_hat, halt_logits):
     return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
 
@@ -113,7 +118,7 @@ def test_a_rule_on_halting_equals_its_definition(seed, batch, n_steps):
 def test_predict_gives_what_the_rule_takes_from_all_steps(rule, seed, batch, n_steps, check_every, shape):
     """To the last bit, however often it checks."""
     output = an_output(seed, batch, n_steps, shape, torch.float32)
-    parameters = {"step": 1 + seed % n_steps} if rule == "fixed" else {}
+    parameters = required(rule, 1 + seed % n_steps)
     if shape == "classes" and rule in ON_ANSWERS:
         parameters = {"rules": either_of(True)} if rule == "either" else {"classes": True}
     steps = halting_steps(output, rule, generator=seeded(seed), **parameters)
@@ -149,10 +154,9 @@ def test_no_rule_looks_ahead(rule, seed, n_steps):
 def test_extreme_numbers_in_any_precision(rule, dtype, numbers):
     values = torch.tensor(numbers, dtype=dtype)[:, None]
     output = output_of(values.flip(0), values)
-    parameters = {"step": 1} if rule == "fixed" else {}
-    steps = halting_steps(output, rule, generator=seeded(), **parameters)
+    steps = halting_steps(output, rule, generator=seeded(), **required(rule))
     assert 1 <= steps.item() <= len(numbers)
-    got = predicted(output, rule, generator=seeded(), check_every=2, **parameters)
+    got = predicted(output, rule, generator=seeded(), check_every=2, **required(rule))
     assert torch.equal(got.steps, steps)
     assert got.y_hat.dtype == dtype
     assert got.p_halt.dtype == output.log_p.dtype
@@ -213,14 +217,10 @@ def test_logits_that_are_not_finite_are_not_hidden(check_every):
         assert got.p_halt[1] == 0.5
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_logits_in_float64_are_read_in_float64(rule):
+def test_logits_in_float64_are_read_in_float64():
     """In float32 the p_n of steps 1 and 2 would be equal."""
-    logits = torch.tensor([[0.0], [50.0], [50.0]], dtype=torch.float64)
-    logits[0] = -1e-12
+    logits = torch.tensor([[-1e-12], [50.0], [50.0]], dtype=torch.float64)
     output = output_of(torch.ones(3, 1, dtype=torch.float64), logits)
-    parameters = {"step": 1} if rule == "fixed" else {}
-    assert halting_steps(output, rule, **parameters).shape == (1,)
     assert halting_steps(output, "most_probable").item() == 2
     assert halting_steps(output, "threshold").item() == 2
 
@@ -235,12 +235,13 @@ def test_a_sample_is_drawn_by_inverse_transform():
 def test_a_sampling_rule_without_a_generator_draws_by_torchs_own_seed():
     output = output_of(torch.zeros(9, 200), torch.zeros(9, 200))
 
-    def steps(seed):
+    def steps(seed, call, **draw):
         torch.manual_seed(seed)
-        return halting_steps(output, "sample")
+        return call(output, "sample", **draw)
 
-    assert torch.equal(steps(1), steps(1))
-    assert not torch.equal(steps(1), steps(2))
+    assert torch.equal(steps(1, halting_steps), steps(1, halting_steps, v=None))
+    assert not torch.equal(steps(1, halting_steps), steps(2, halting_steps))
+    assert torch.equal(steps(1, predicted).steps, steps(1, predicted, v=None).steps)
 
 
 def test_of_equal_steps_the_first_gives_the_answer():
@@ -251,9 +252,15 @@ def test_of_equal_steps_the_first_gives_the_answer():
 
 def test_what_is_taken_by_default():
     output = an_output(0, 200, 9)
-    defaults = {"quantile": {"q": 0.5}, "threshold": {"q": 0.5}, "confidence": {"q": 0.9}, "unchanged": {"t": 3},
-                "entropy": {"tolerance": 0.3}, "settled": {"tolerance": 5e-4},
-                "either": {"rules": (rules.confidence, rules.settled)}}  # fmt: skip
+    defaults = {
+        "quantile": {"q": 0.5},
+        "threshold": {"q": 0.5},
+        "confidence": {"q": 0.9},
+        "entropy": {"tolerance": 0.3},
+        "unchanged": {"t": 3},
+        "settled": {"tolerance": 5e-4},
+        "either": {"rules": (rules.confidence, rules.settled)},
+    }
     for rule, parameters in defaults.items():
         assert torch.equal(halting_steps(output, rule), halting_steps(output, rule, **parameters))
 
@@ -282,9 +289,8 @@ def test_thresholds_between_logits_that_float32_cannot_sum_up(check_every):
 
 
 def test_at_a_threshold_of_1_only_certainty_halts_before_the_last_step():
-    logits = torch.tensor(
-        [[5.0, 60.0, 5.0], [0.0, torch.inf, 0.0], [torch.inf, -torch.inf, 0.0], [-torch.inf, 9.0, 0.0]]
-    )
+    inf = torch.inf
+    logits = torch.tensor([[5.0, 60.0, 5.0], [0.0, inf, 0.0], [inf, -inf, 0.0], [-inf, 9.0, 0.0]])
     for check_every in (1, 2, None):
         got, _ = scripted(logits, "threshold", q=1.0, check_every=check_every)
         assert got.steps.tolist() == [3, 2, 1, 3]
@@ -294,25 +300,22 @@ def test_at_a_threshold_of_1_only_certainty_halts_before_the_last_step():
 @pytest.mark.parametrize("rule", ON_HALTING)
 def test_the_default_dtype_moves_no_halting_step(rule):
     """In bfloat16 a uniform number is one of 256, and a threshold is off by up to a 256th."""
-    logits = draws(0, 5_000, 6, scale=1)
-
-    def steps():
-        return scripted(logits, rule, generator=seeded())[0].steps
-
-    expected = steps()
-    torch.set_default_dtype(torch.bfloat16)
-    try:
-        assert torch.equal(steps(), expected)
-    finally:
-        torch.set_default_dtype(torch.float32)
+    logits, found = draws(0, 5_000, 6, scale=1), []
+    for dtype in (torch.bfloat16, torch.float32):
+        torch.set_default_dtype(dtype)
+        found.append(scripted(logits, rule, generator=seeded())[0].steps)
+    assert torch.equal(*found)
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(rule):
-    logits = draws(0, 30, 7)
+def test_a_prediction_is_where_the_input_is_and_has_no_gradient(rule):
+    model, x = PonderNet(RNNStep(4, 8), 5), torch.randn(6, 4)
+    assert model(x).y_hat.requires_grad
     with torch.device("meta"):
-        got, _ = scripted(logits, rule, **({"step": 4} if rule == "fixed" else {}))
-    assert all(part.device == logits.device for part in got[:4])
+        got = model.predict(x, rule, **required(rule, 3))
+    for part in (got.y_hat, got.steps, got.p_halt, got.computed):
+        assert part.device == x.device
+        assert not part.requires_grad
 
 
 @pytest.mark.parametrize(("extra", "computed"), [(0, LONG_STRIDE), (1, 1)])
@@ -320,14 +323,6 @@ def test_rows_are_many_only_above_the_limit(extra, computed, monkeypatch):
     monkeypatch.setattr("ponder_utils.pondernet.SHORT_STRIDE", 1)
     got, _ = scripted(torch.full((MANY_ROWS + extra, 12), 50.0), "quantile")  # halts at step 1
     assert (got.computed == computed).all()
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_a_prediction_has_no_gradient(rule):
-    model, x = PonderNet(RNNStep(4, 8), 5), torch.randn(6, 4)
-    assert model(x).y_hat.requires_grad
-    prediction = model.predict(x, rule, **({"step": 3} if rule == "fixed" else {}))
-    assert not any(part.requires_grad for part in prediction[:4])
 
 
 @pytest.mark.parametrize("rule", ON_HALTING)
@@ -369,78 +364,51 @@ def test_every_rule_has_its_name():
     assert all(next(iter(inspect.signature(rule).parameters)) == "output" for rule in RULES.values())
 
 
-output = an_output(0, 3, 5)
-
-
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("rule", "parameters", "error", "message"),
     [
-        (lambda: halting_steps(output, "best"), ValueError, "rule must be one of 'sample', .*; got 'best'"),
-        (lambda: halting_steps(output, None), ValueError, "rule must be one of 'sample', .*; got None"),
-        (lambda: halting_steps(output, "quantile", q=0.0), ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
-        (lambda: halting_steps(output, "quantile", q=2), ValueError, "q must be.*got 2"),
-        (lambda: halting_steps(output, "quantile", p=0.5), TypeError, "p"),
-        (lambda: halting_steps(output, "threshold", q=1.5), ValueError, r"q must be a number in \(0, 1\]; got 1.5"),
-        (lambda: halting_steps(output, "fixed"), TypeError, r"step must be an integer in \[1, 5\]; got None"),
-        (lambda: halting_steps(output, "fixed", step=0), ValueError, r"step must be an integer in \[1, 5\]; got 0"),
-        (lambda: halting_steps(output, "fixed", step=6), ValueError, r"step must be an integer in \[1, 5\]; got 6"),
-        (lambda: halting_steps(output, "confidence", q=1.5), ValueError, r"q must be .*; got 1.5"),
-        (lambda: halting_steps(output, "entropy", tolerance=-1), ValueError, r"tolerance must be .*\[0, inf\); got -1"),
-        (lambda: halting_steps(output, "settled", tolerance=-1), ValueError, r"tolerance must be .*\[0, inf\); got -1"),
-        (lambda: halting_steps(output, "unchanged", t=0), ValueError, "t must be an integer >= 1; got 0"),
-        (lambda: halting_steps(output, "either", rules=[]), ValueError, r"rules must hold at least one.*got \[\]"),
-        (
-            lambda: halting_steps(output, "entropy", classes="yes"),
-            TypeError,
-            "classes must be True or False; got 'yes'",
-        ),
-        (
-            lambda: halting_steps(output, "entropy", classes=True),
-            ValueError,
-            r"y_hat must be \[n, batch, ..., classes\]; got \[5, 3\]",
-        ),
-        (
-            lambda: halting_steps(output, "sample", v=torch.rand(2)),
-            ValueError,
-            r"v must have one value per sample, \[3\]; got \[2\]",
-        ),
-        (
-            lambda: predicted(output, "sample", v=torch.tensor(0.5)),
-            ValueError,
-            r"v must have one value per sample, \[3\]; got \[\]",
-        ),
-        (
-            lambda: halting_steps(output, lambda output: output.log_p[0]),
-            ValueError,
-            r"rule must return one step per sample, an int64 tensor \[3\]; got torch.float64 \[3\]",
-        ),
-        (
-            lambda: halting_steps(output, lambda output: torch.tensor([0, -1, 2])),
-            ValueError,
-            r"rule must return 0 or one of the steps so far, 1 to 5; got -1 to 2",
-        ),
-        (lambda: predicted(output, lambda output: torch.full((3,), 9)), ValueError, r"so far, 1 to \d; got 9 to 9"),
-        (
-            lambda: halting_steps(output, "sample", v=torch.rand(3, 1)),
-            ValueError,
-            r"v must have .*; got \[3, 1\]",
-        ),
-        (lambda: predicted(output, lambda output: 1), ValueError, r"an int64 tensor \[3\]; got int"),
-        (lambda: predicted(output, lambda output: torch.ones(2).long()), ValueError, r"got torch.int64 \[2\]"),
+        ("best", {}, ValueError, "rule must be one of 'sample', .*; got 'best'"),
+        (None, {}, ValueError, "rule must be one of 'sample', .*; got None"),
+        ("sample", {"generator": 0}, TypeError, "generator must be"),
+        ("quantile", {"generator": 0}, TypeError, "generator must be"),
+        ("quantile", {"q": 0.0}, ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
+        ("quantile", {"q": 2}, ValueError, r"q must be a number in \(0, 1\]; got 2"),
+        ("quantile", {"p": 0.5}, TypeError, "p"),
+        ("threshold", {"q": 1.5}, ValueError, r"q must be a number in \(0, 1\]; got 1.5"),
+        ("threshold", {"q": 0.0}, ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
+        ("fixed", {}, TypeError, r"step must be an integer in \[1, 5\]; got None"),
+        ("fixed", {"step": 0}, ValueError, r"step must be an integer in \[1, 5\]; got 0"),
+        ("fixed", {"step": 6}, ValueError, r"step must be an integer in \[1, 5\]; got 6"),
+        ("confidence", {"q": 1.5}, ValueError, "q must be .*; got 1.5"),
+        ("confidence", {"q": 0}, ValueError, "q must be .*; got 0"),
+        ("entropy", {"tolerance": -1}, ValueError, r"tolerance must be .*\[0, inf\); got -1"),
+        ("settled", {"tolerance": -1}, ValueError, r"tolerance must be .*\[0, inf\); got -1"),
+        ("unchanged", {"t": 0}, ValueError, "t must be an integer >= 1; got 0"),
+        ("either", {"rules": []}, ValueError, r"rules must hold at least one.*got \[\]"),
+        ("either", {"rules": ["sample"]}, ValueError, "rules must hold at least one.*got"),
+        ("entropy", {"classes": "yes"}, TypeError, "classes must be True or False; got 'yes'"),
+        ("unchanged", {"classes": True}, ValueError, r"y_hat must be \[n, batch, ..., classes\]; got \[5, 3\]"),
+        ("sample", {"v": 0.5}, TypeError, "v must be a Tensor; got 0.5"),
+        ("sample", {"v": torch.rand(2)}, ValueError, r"v must have one value per sample, \[3\]; got \[2\]"),
+        ("sample", {"v": torch.tensor(0.5)}, ValueError, r"v must have one value per sample, \[3\]; got \[\]"),
+        ("sample", {"v": torch.rand(3, 1)}, ValueError, r"v must have one value per sample, \[3\]; got \[3, 1\]"),
+        (lambda output: 1, {}, ValueError, r"rule must return one step .* an int64 tensor \[3\]; got int"),
+        (lambda output: output.log_p[0], {}, ValueError, r"an int64 tensor \[3\]; got torch.float64 \[3\]"),
+        (lambda output: torch.ones(2).long(), {}, ValueError, r"an int64 tensor \[3\]; got torch.int64 \[2\]"),
+        (lambda output: torch.tensor([0, -1, 2]), {}, ValueError, "rule must return 0 .*, 1 to 5; got -1 to 2"),
+        (lambda output: torch.full((3,), 9), {}, ValueError, "rule must return 0 .*, 1 to 5; got 9 to 9"),
     ],
 )
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+def test_wrong_arguments_are_named(rule, parameters, error, message):
+    output = an_output(0, 3, 5)
+    for call in (halting_steps, predicted):
+        with pytest.raises(error, match=message):
+            call(output, rule, **parameters)
 
 
 def test_tensors_within_a_parameter_are_of_one_value_per_sample_or_refused():
     """They leave with the samples that have halted, however deep they lie; a table is a list of numbers."""
-    model, x, batch = (
-        PonderNet(lambda x, h: (x[:, 0], None, torch.zeros(len(x))), 12),
-        torch.arange(1.0, 31)[:, None],
-        30,
-    )
+    model, x = PonderNet(lambda x, h: (x[:, 0], None, torch.zeros(len(x))), 12), torch.arange(1.0, 31)[:, None]
 
     def spent(output, prices, budgets):
         n = len(output.y_hat)
@@ -453,21 +421,8 @@ def test_tensors_within_a_parameter_are_of_one_value_per_sample_or_refused():
     for check_every in (1, None):
         found = model.predict(x, spent, prices=prices, budgets=budgets, check_every=check_every)
         assert torch.equal(found.steps, wanted)
-    for table in (torch.tensor(prices), torch.zeros(batch, 2)):
+    for table in (torch.tensor(prices), torch.zeros(30, 2)):
         for held in (table, [table], {"of": table}, (0, [table])):
             for call in (partial(halting_steps, model(x)), partial(model.predict, x)):
                 with pytest.raises(ValueError, match=r"prices must have one value per sample, \[30\]"):
                     call(spent, prices=held, budgets=budgets)
-
-
-def test_a_seed_is_no_generator():
-    model, x = PonderNet(RNNStep(4, 8), 3), torch.randn(5, 4)
-    for call in (partial(model.predict, x), partial(halting_steps, model(x), "sample")):
-        with pytest.raises(TypeError, match="generator must be"):
-            call(generator=0)
-
-
-def test_a_draw_of_none_is_drawn():
-    model, x = PonderNet(RNNStep(4, 8), 6), torch.randn(50, 4)
-    drawn = [model.predict(x, "sample", generator=seeded(), **given) for given in ({}, {"v": None})]
-    assert torch.equal(drawn[0].steps, drawn[1].steps)
