@@ -47,14 +47,16 @@ GIVEN = {
          "span": [[[2.5, 0], [3.5, 1]]]},
     ]),
     "saving": (draw.saving, (WAITING,), [
-        {GREY: over(WIDTHS, WIDTHS), LIMIT: over(WIDTHS, NEED), HALTING: over(WIDTHS, *TAKEN)},
+        {GREY: over(WIDTHS, WIDTHS), LIMIT: over(WIDTHS, NEED), HALTING: over(WIDTHS, *TAKEN),
+         "text": ["12", "48", "128", "worst case", "steps taken", "need"]},
     ]),
     "by level": (draw.by_level, (TASK, "gates"), [
         WRONG_OF | {"text": ["gates"]},
-        {SKY: [], HALTING: over([1, 2], [1.5, 2.5], [2.5, 3.5], [2.0, 3.0]), GREEN: over([1, 2], [2, 4], [2, 4])},
+        {SKY: [], HALTING: over([1, 2], [1.5, 2.5], [2.5, 3.5], [2.0, 3.0]), GREEN: over([1, 2], [2, 4], [2, 4]),
+         "text": ["gates"]},
     ]),
     "by level and time": (draw.by_level, (TASK, "digits", 1, True), [
-        WRONG_OF, {HALTING: over([1, 2], [2.5, 1.5], [3.5, 2.5], [3.0, 2.0])},
+        WRONG_OF, {HALTING: over([1, 2], [2.5, 1.5], [3.5, 2.5], [3.0, 2.0]), "text": ["time step"]},
     ]),
 }  # fmt: skip
 

@@ -72,7 +72,7 @@ GIVEN = {
         for d, trial in enumerate(("one pair", "two pairs"))
     ]),
     "by loop": (draw.by_loop, (LOOPS,), [
-        {HALTING: over([1, 2], [2.0, 2.2]), ANSWER: over([1, 2], [2.1, 1.9], [2.3, 1.8]),
+        {HALTING: over([1, 2], [2.0, 2.2]), "text": ["loop"], ANSWER: over([1, 2], [2.1, 1.9], [2.3, 1.8]),
          DARK_GREY: [[[1, 1.85]], [[0, 1.85], [1, 1.85]]]},
     ]),
     "arcs": (draw.arcs, ({"alone": ALONE, "together": TOGETHER},), [
