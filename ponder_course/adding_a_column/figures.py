@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -18,24 +17,7 @@ from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.common.style import (
-    ANSWER,
-    BLUE,
-    DARK_GREY,
-    DARK_ORANGE,
-    GREEN,
-    GREY,
-    HALTING,
-    LIMIT,
-    NOT_LEARNT,
-    PALE_GREY,
-    PURPLE,
-    SKY,
-    WRONG,
-    Line,
-    panels,
-    slide,
-)
+from ponder_course.common.style import Line, bare, legend, lines, panels, slide
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.tasks.columns import ColumnTask
 
@@ -47,32 +29,26 @@ def machine(n_places: int = 6, steps: Sequence[int] = (1, 4, 2)) -> Figure:
     """Three numbers, so many steps at each; places in a row, and the state that goes from one number to the next."""
     figure, (ax,) = panels(1, width=9.0, height=3.6)
     rows = np.arange(n_places)
+    near = [(row, other) for row in rows for other in (row - 1, row, row + 1) if 0 <= other < n_places]
     x = 0.0
     for t, n_steps in enumerate(steps, start=1):
         ax.text(x + (n_steps - 1) / 2, n_places + 1.0, f"number {t}", ha="center", va="bottom", fontweight="bold")
+        ax.annotate("", (x, -0.4), (x, -1.5), arrowprops=ARROW | {"color": style.BLUE, "linewidth": 1.4})
+        ax.text(x, -1.6, "reads" if t == 1 else "reads on", color=style.BLUE, ha="center", va="top")
         for n in range(1, n_steps + 1):
-            ax.scatter([x] * n_places, rows, s=110, facecolor="white", edgecolor=GREY, zorder=3)
-            ax.text(x, n_places - 0.3, f"{n}", ha="center", va="bottom", color=DARK_ORANGE)
-            if n == 1:
-                ax.annotate("", (x, -0.4), (x, -1.5), arrowprops=ARROW | {"color": BLUE, "linewidth": 1.4})
-                ax.text(x, -1.6, "reads" if t == 1 else "reads on", color=BLUE, ha="center", va="top")
-            last = n == n_steps
-            for row in rows if not (last and t == len(steps)) else ():
-                for other in (row - 1, row, row + 1):
-                    if 0 <= other < n_places:
-                        ends = [x + 0.15, x + (1.7 if last else 0.85)]
-                        ax.plot(ends, [row, other], color=HALTING if last else PALE_GREY, linewidth=1.4, zorder=1)
-            if last and t < len(steps):
-                ax.text(x + 0.95, -0.6, "state", color=DARK_ORANGE, ha="center", va="top")
-            x += 1.85 if last else 1.0
-    ax.text(-0.45, n_places - 0.3, "step $n$ =", ha="right", va="bottom", color=DARK_ORANGE)
-    ax.set(xlim=(-1.8, x - 1.2), ylim=(-2.5, n_places + 2.0), yticks=rows, ylabel="place")
-    ax.set_yticklabels(["1", *[""] * (n_places - 2), str(n_places)])
-    ax.set_xticks([])
+            ax.scatter([x] * n_places, rows, s=110, facecolor="white", edgecolor=style.GREY, zorder=3)
+            ax.text(x, n_places - 0.3, f"{n}", ha="center", va="bottom", color=style.DARK_ORANGE)
+            colour, far = (style.PALE_GREY, 1.0) if n < n_steps else (style.HALTING, 1.85)
+            if (t, n) != (len(steps), n_steps):
+                ax.plot([x + 0.15, x + far - 0.15], np.transpose(near), color=colour, linewidth=1.4, zorder=1)
+            x += far
+        if t < len(steps):
+            ax.text(x - 0.9, -0.6, "state", color=style.DARK_ORANGE, ha="center", va="top")
+    ax.text(-0.45, n_places - 0.3, "step $n$ =", ha="right", va="bottom", color=style.DARK_ORANGE)
+    bare(ax)
+    ax.set(xlim=(-1.8, x - 1.2), ylim=(-2.5, n_places + 2.0), ylabel="place")
+    ax.set_yticks([0, n_places - 1], ["1", str(n_places)])
     ax.tick_params(length=0)
-    ax.grid(visible=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
     return figure
 
 
@@ -87,37 +63,34 @@ def trace(
     """
     numbers, sums, travelled, right = (np.asarray(part).astype(int) for part in (numbers, sums, travelled, right))
     n_times, width = numbers.shape
-    shape: dict[str, Any] = {"height_ratios": (0.62 * width, 4.2), "sharex": True}
-    figure, (above, below) = panels(2, width=max(6.0, 0.95 * n_times + 1.6), height=0.16 * width + 1.2, rows=2, **shape)
-    for t in range(n_times):
-        for place in range(width):
-            bit: dict[str, Any] = {"ha": "center", "va": "center", "family": "monospace"}
-            above.text(t - 0.2, place, str(numbers[t, place]), color=DARK_GREY, **bit)
-            colour = ANSWER if right[t, place] else WRONG
-            above.text(t + 0.16, place, str(sums[t, place]), color=colour, fontweight="bold", **bit)
-        far = travelled[t]
+    size: dict[str, Any] = {"width": max(6.0, 0.95 * n_times + 1.6), "height": 0.16 * width + 1.2}
+    figure, (above, below) = panels(2, rows=2, height_ratios=(0.62 * width, 4.2), sharex=True, **size)
+    digit: dict[str, Any] = {"ha": "center", "va": "center", "family": "monospace"}
+    for t, place in np.ndindex(n_times, width):
+        above.text(t - 0.2, place, str(numbers[t, place]), color=style.DARK_GREY, **digit)
+        colour = style.ANSWER if right[t, place] else style.WRONG
+        above.text(t + 0.16, place, str(sums[t, place]), color=colour, fontweight="bold", **digit)
+    arrow: dict[str, Any] = ARROW | {"mutation_scale": 10, "color": style.HALTING, "linewidth": 2.2}
+    for t, far in enumerate(travelled):
         goes_on = np.append(far[1:] > far[:-1], False)
         for i, end in enumerate(np.flatnonzero((far > 0) & ~goes_on)):  # where a carry ends
-            path: dict[str, Any] = {**ARROW, "mutation_scale": 10, "color": HALTING, "linewidth": 2.2}
             x = t + (0.36, 0.46)[i % 2]  # and the next may begin
-            above.add_patch(FancyArrowPatch((x, end - far[end]), (x, end + 0.15), **path))
-    above.set(ylim=(-0.8, width - 0.2), yticks=(0, width - 1), ylabel="place")
-    above.set_yticklabels(["1", str(width)])
+            above.add_patch(FancyArrowPatch((x, end - far[end]), (x, end + 0.15), **arrow))
+    above.set(ylim=(-0.8, width - 0.2), ylabel="place")
+    above.set_yticks([0, width - 1], ["1", str(width)])
     above.tick_params(length=0)
     above.grid(visible=False)
+    above.spines["left"].set_visible(False)
     at = np.arange(n_times)
-    below.bar(at - 0.17, steps, 0.34, color=HALTING)
-    below.bar(at + 0.17, needed, 0.34, color=LIMIT)
-    below.set(xlabel="number", ylabel="steps", xlim=(-0.6, n_times - 0.4), xticks=at)
-    below.set_xticklabels([str(t + 1) for t in at])
-    below.set_ylim(0, 1.45 * max(*steps, *needed))
+    below.bar(at - 0.17, steps, 0.34, color=style.HALTING)
+    below.bar(at + 0.17, needed, 0.34, color=style.LIMIT)
+    below.set(xlabel="number", ylabel="steps", xlim=(-0.6, n_times - 0.4), ylim=(0, 1.45 * max(*steps, *needed)))
+    below.set_xticks(at, [str(t + 1) for t in at])
     below.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
     name: dict[str, Any] = {"transform": below.transAxes, "va": "top", "fontweight": "bold", "backgroundcolor": "white"}
-    below.text(0.02, 0.99, "steps taken", color=DARK_ORANGE, **name)
-    below.text(0.98, 0.99, "steps needed", color=LIMIT, ha="right", **name)
+    below.text(0.02, 0.99, "steps taken", color=style.DARK_ORANGE, **name)
+    below.text(0.98, 0.99, "steps needed", color=style.LIMIT, ha="right", **name)
     below.grid(visible=False, axis="x")
-    for ax in (above, below):
-        ax.spines["left"].set_visible(ax is below)
     return figure
 
 
@@ -126,7 +99,7 @@ def trace_of(model: PonderSequence, x: Tensor, N: int) -> tuple[Figure, list[int
 
     Returns the figure, the steps needed and taken at each number, and how many sums are right.
     """
-    found = PonderSequence(model.step, N).eval().predict(x, "threshold", q=0.5)
+    found, _ = columns.halt(model, x, N, q=0.5)
     sums = found.y_hat[:, 0] > 0
     right = sums == (ColumnTask.answers(x)[:, 0] > 0.5)
     needed, taken = ColumnTask.needed_steps(x)[:, 0].tolist(), found.steps[:, 0].tolist()
@@ -147,7 +120,7 @@ def long_and_short_stops(x: Tensor) -> int:
 
 def stops_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
     """The finding: how many steps a network takes where it needs the most."""
-    longest = max(range(len(needed)), key=needed.__getitem__)
+    longest = int(np.argmax(needed))
     return (
         f"It stops longest where the carry travels farthest:\n{taken[longest]} steps at number "
         f"{longest + 1}, which needs {needed[longest]}"
@@ -155,26 +128,23 @@ def stops_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
 
 
 @slide
-def against_need(
-    networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0
-) -> Figure:  # fmt: skip
+def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0) -> Figure:
     """Draw mean steps against the need, a line for each network; the need is black, and grey ground beyond the border.
 
     Networks of this session, the first `live`, are thick.
     """
     figure, (ax,) = panels(1, width=8.2, height=4.6)
-    last = max(max(network) for network in networks)
+    last = max(map(max, networks))
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
-    ax.text(border + 1, 0.03, "beyond training", transform=ax.get_xaxis_transform(), color=DARK_GREY, va="bottom")
-    ax.plot([1, last], [1, last], color=LIMIT, linewidth=2.4)
+    ax.text(border + 1, 0.03, "beyond training", transform=ax.get_xaxis_transform(), color=style.DARK_GREY, va="bottom")
+    ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=2.4)
     for i, network in enumerate(networks):
-        ax.plot(
-            list(network), list(network.values()), color=HALTING, linestyle="--", linewidth=2.2 if i < live else 1.0
-        )
+        width = 2.2 if i < live else 1.0
+        ax.plot([*network], [*network.values()], color=style.HALTING, linestyle="--", linewidth=width)
     for network in not_learnt:
-        ax.plot(list(network), list(network.values()), color=NOT_LEARNT, linewidth=1.2, zorder=0)
-    ax.text(0.03, 0.95, "dashes: steps taken", color=DARK_ORANGE, transform=ax.transAxes, va="top")
-    ax.text(0.03, 0.87, "line: steps needed", color=LIMIT, transform=ax.transAxes, va="top")
+        ax.plot([*network], [*network.values()], color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
+    ax.text(0.03, 0.95, "dashes: steps taken", color=style.DARK_ORANGE, transform=ax.transAxes, va="top")
+    ax.text(0.03, 0.87, "line: steps needed", color=style.LIMIT, transform=ax.transAxes, va="top")
     ax.set(xlabel="steps needed", ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
     return figure
 
@@ -192,24 +162,21 @@ def steps_where_41_are_needed(lines: Sequence[ByNeed]) -> str:
 
 
 @slide
-def by_time(kinds: Mapping[str, tuple[str, Sequence[Line]]], border: int, ylabel: str = "sums right") -> Figure:
-    """Draw the fraction of right sums at each number of long columns, a line for each network: {name: (colour, lines)}.
+def by_time(kinds: Mapping[str, Sequence[Line]], border: int) -> Figure:
+    """Draw the fraction of right sums at each number of long columns, a line for each network of one or two kinds.
 
     Numbers beyond the border, the longest columns of training, are grey.
     """
     figure, (ax,) = panels(1, width=8.6, height=4.0)
-    last = 1
-    for which, (name, (colour, lines)) in enumerate(kinds.items()):
-        look: dict[str, Any] = {"color": colour, "linestyle": "-" if which == 0 else "--", "zorder": 3 - which}
-        for i, line in enumerate(lines):
-            last = max(last, len(line))
-            ax.plot(range(1, len(line) + 1), line, linewidth=1.6, label=name if i == 0 else None, **look)
+    last = max(len(line) for networks in kinds.values() for line in networks)
+    looks = ((style.HALTING, "-", 3), (style.DARK_GREY, "--", 2))
+    for (name, networks), (colour, dashes, above) in zip(kinds.items(), looks, strict=False):
+        n = range(1, len(networks[0]) + 1)
+        lines(ax, n, networks, name, color=colour, linestyle=dashes, zorder=above, linewidth=1.6)
     ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
-    ax.set(xlabel="numbers added so far", ylabel=ylabel, ylim=(-0.03, 1.05), xlim=(1, last + 0.5))
+    ax.set(xlabel="numbers added so far", ylabel="sums right", ylim=(-0.03, 1.05), xlim=(1, last + 0.5))
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    handles, names = ax.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
-    return figure
+    return legend(figure, columns=len(kinds))
 
 
 def thinking_on_harms(halting: Sequence[Line], all_steps: Sequence[Line]) -> str:
@@ -219,78 +186,65 @@ def thinking_on_harms(halting: Sequence[Line], all_steps: Sequence[Line]) -> str
 
 
 @slide
-def saving(widths: Line, needed: Line, taken: Sequence[Line]) -> Figure:
-    """Draw steps for a number of so many digits, on axes of powers: the worst case, mean need, and mean steps taken."""
+def saving(rows: Sequence[Mapping[int, Row]]) -> Figure:
+    """Draw steps for a number of so many digits, on axes of powers: the worst case, mean need, and mean steps taken.
+
+    rows: of `columns.waiting`, for each network.
+    """
     figure, (ax,) = panels(1, width=8.0, height=4.3)
-    ax.plot(widths, widths, color=GREY, linewidth=2.0)
-    ax.plot(widths, needed, color=LIMIT, linewidth=2.4)
-    for network in taken:
-        ax.plot(widths, network, color=HALTING, linestyle="--", linewidth=1.4)
-    _name(ax, widths[-2], widths[-2], "worst case: all wait", GREY, above=True)
-    _name(ax, widths[-1], float(np.max([network[-1] for network in taken])), "steps taken", DARK_ORANGE, above=True)
-    _name(ax, widths[-1], needed[-1], "mean need", LIMIT, above=False)
+    widths = [*rows[0]]
+    needed = [part["needed"] for part in rows[0].values()]
+    taken = [[part["computed"] for part in row.values()] for row in rows]
+    ax.plot(widths, widths, color=style.GREY, linewidth=2.0)
+    ax.plot(widths, needed, color=style.LIMIT, linewidth=2.4)
+    lines(ax, widths, taken, color=style.HALTING, linestyle="--", linewidth=1.4)
+    slowest = max(network[-1] for network in taken)
+    ax.text(widths[-2], 1.12 * widths[-2], "worst case: all wait", color=style.DARK_GREY, ha="right", va="bottom")
+    ax.text(widths[-1], 1.12 * slowest, "steps taken", color=style.DARK_ORANGE, ha="right", va="bottom")
+    ax.text(widths[-1], 0.88 * needed[-1], "mean need", color=style.LIMIT, ha="right", va="top")
     ax.set(xlabel="digits of a number", ylabel="steps for a number", xscale="log", yscale="log")
-    ax.set_xticks(list(widths), [str(int(width)) for width in widths], minor=False)
-    ax.set_xticks([], minor=True)
-    ticks = [2, 4, 8, 16, 32, 64, 128]
-    ax.set_yticks(ticks, [str(tick) for tick in ticks])
-    ax.set_yticks([], minor=True)
+    for axis, ticks in ((ax.xaxis, widths), (ax.yaxis, (2, 4, 8, 16, 32, 64, 128))):
+        axis.set_ticks(ticks, [str(tick) for tick in ticks])
+        axis.set_ticks([], minor=True)
     return figure
 
 
-def spent_by_width(rows: Sequence[Mapping[int, Row]]) -> tuple[list[int], list[float], list[list[float]]]:
-    """Return the widths, the mean need at each, and the mean steps of each network. rows: of `columns.waiting`."""
-    widths = list(columns.WIDTHS)
-    needed = [rows[0][width]["needed"] for width in widths]
-    return widths, needed, [[row[width]["computed"] for width in widths] for row in rows]
+def steps_by_need(row: Row, at_least: int = 1) -> dict[int, float]:
+    """Return the mean steps for each need that so many numbers have, in the test on wide columns."""
+    found = row["wide"]["by_need"].items()
+    return {int(need): steps for need, (numbers, steps, _) in found if numbers >= at_least}
 
 
-def worst_case_saved(widths: Line, taken: Sequence[Line]) -> str:
-    """The finding: how many times the steps of each network the worst case of the widest numbers is."""
-    gains = [widths[-1] / line[-1] for line in taken]
-    return f"With {widths[-1]} digits the worst case needs {verdicts.span(gains, '.0f')} times their steps"
-
-
-def _name(ax: Axes, x: float, y: float, text: str, colour: str, above: bool) -> None:
-    dark = DARK_GREY if colour == GREY else colour
-    ax.text(x, y * (1.12 if above else 0.88), text, color=dark, ha="right", va="bottom" if above else "top")
-
-
-def steps_by_need(row: dict, name: str) -> dict[int, float]:
-    """Return the mean steps for each need that three numbers or more have, in this test of a run."""
-    found = row[name]["by_need"].items()
-    return {int(need): steps for need, (numbers, steps, _) in found if numbers >= 3}
-
-
-def measured(model: PonderSequence, sizes: Mapping[str, tuple[int, int, int]]) -> dict[str, Any]:
+def measured(model: PonderSequence, sizes: Mapping[str, tuple[int, int, int]]) -> Row:
     """Return what `columns.measure` says of a network in each test, {name: (digits, numbers, columns)}.
 
     "all N": the fraction of right sums at each number of the "long" columns, if every number takes N steps.
     """
-    row: dict[str, Any] = {}
-    for name, (digits, numbers, n_columns) in sizes.items():
-        row[name] = columns.measure(model, columns.draw_columns(digits, numbers, n_columns), digits + 10, q=0.5)
+    row: Row = {}
+    for name, size in sizes.items():
+        row[name] = columns.measure(model, columns.draw_columns(*size), size[0] + 10, q=0.5)
     N = sizes["long"][0] + 10
     row["all N"] = columns.measure(model, columns.draw_columns(*sizes["long"]), N, "fixed", step=N)["right"]
     return row
 
 
-def sums_and_steps(rows: Sequence[Row], widths: Mapping[str, int]) -> list[dict[str, str]]:
-    """Return a row of a table for each network and test: {name of the test: its digits}."""
-    table = []
+def sums_and_steps(rows: Sequence[Row], widths: Mapping[str, int]) -> pd.DataFrame:
+    """Return a table with a row for each network and test: {name of the test: its digits}."""
+    table = {}
     for i, row in enumerate(rows, 1):
         for name, digits in widths.items():
             part = row[name]
-            table.append({
-                "": f"network {i}, {digits} digits",
-                "sums right": f"{part['sums']:.2%}", "mean steps": f"{part['steps']:.2f}",
-                "needed": f"{part['needed']:.2f}", "too early": f"{part['early']:.2%}",
+            table[f"network {i}, {digits} digits"] = {
+                "sums right": f"{part['sums']:.2%}",
+                "mean steps": f"{part['steps']:.2f}",
+                "needed": f"{part['needed']:.2f}",
+                "too early": f"{part['early']:.2%}",
                 "correlation": f"{part['correlation']:.3f}",
-            })  # fmt: skip
-    return table
+            }
+    return pd.DataFrame(table).T.rename_axis("")
 
 
-def sums_by_kind(kinds: Mapping[str, Sequence[Row]], wide: int) -> dict[str, dict[str, str]]:
+def sums_by_kind(kinds: Mapping[str, Sequence[Row]], wide: int) -> pd.DataFrame:
     """Return a table of right sums in each test, and mean steps, over all stored networks of each kind, if any."""
     tests = {"sums right": "trained", f"{wide} digits": "wide", "100 numbers": "long"}
     table = {}
@@ -299,68 +253,66 @@ def sums_by_kind(kinds: Mapping[str, Sequence[Row]], wide: int) -> dict[str, dic
             sums = {label: verdicts.span([row[test]["sums"] for row in rows], ".0%") for label, test in tests.items()}
             steps = verdicts.span([row["trained"]["steps"] for row in rows], ".1f")
             table[kind] = {"networks": str(len(rows)), **sums, "mean steps": steps}
-    return table
+    return pd.DataFrame(table).T
 
 
 LOOKS = {  # kind and hyperparameter: name, colour, dashes
-    ("fixed", 1): ("one step", SKY, "-"),
-    ("fixed", 4): ("four steps", PURPLE, "-"),
-    ("fixed", 6): ("six steps", PURPLE, "-"),
-    ("ACT", 0.1): ("ACT", HALTING, "-"),
-    ("PonderNet", 0.2): ("PonderNet", GREEN, "--"),
-    ("every step", 0): ("sure", DARK_GREY, ":"),
+    ("fixed", 1): ("one step", style.SKY, "-"),
+    ("fixed", 4): ("four steps", style.PURPLE, "-"),
+    ("fixed", 6): ("six steps", style.PURPLE, "-"),
+    ("ACT", 0.1): ("ACT", style.HALTING, "-"),
+    ("PonderNet", 0.2): ("PonderNet", style.GREEN, "--"),
+    ("every step", 0): ("sure", style.DARK_GREY, ":"),
 }
 
 
-@style.slide
-def by_level(rows: list, what: str, first: int = 1, by_time: bool = False) -> Figure:
+@slide
+def by_level(rows: Sequence[Row], what: str, first: int = 1, by_time: bool = False) -> Figure:
     """Wrong answers, and steps, by the level of difficulty, or by the time step: a thin line for each run."""
     figure, axes = panels(2, width=4.9, height=3.6)
     steps = ("steps_by_time", 1, 1) if by_time else ("steps", first, 1)
-    measures = ("error", first, 100), steps  # name, where it begins, factor
     for (kind, value), (name, colour, dashes) in LOOKS.items():
         group = matching(rows, kind=kind, hyperparameter=value)
-        for ax, (measured, begin, factor) in zip(axes, measures, strict=True):
-            if not group or (factor == 1 and kind == "fixed"):
+        for ax, (measured, begin, factor) in zip(axes, (("error", first, 100), steps), strict=True):
+            if not group or (ax is axes[1] and kind == "fixed"):
                 continue
-            lines = pd.DataFrame([row[measured] for row in group]) * factor
-            places = range(begin, begin + lines.shape[1])
-            for line in lines.to_numpy():
-                ax.plot(places, line, color=colour, linewidth=0.6, linestyle=dashes)
-            ax.plot(places, lines.mean(), color=colour, linewidth=2.4, linestyle=dashes, label=name)
+            runs = factor * np.array([row[measured] for row in group])
+            places = range(begin, begin + runs.shape[1])
+            lines(ax, places, runs, color=colour, linewidth=0.6, linestyle=dashes)
+            ax.plot(places, runs.mean(0), color=colour, linewidth=2.4, linestyle=dashes, label=name)
             ax.set_xticks(places)
     axes[0].set(xlabel=what, ylabel="wrong answers, %", ylim=(-2, None))
     axes[1].set(xlabel="time step" if by_time else what, ylabel="mean steps", ylim=(0, None))
-    return style.legend(figure, 4)
+    return legend(figure, columns=4)
 
 
 NAMES = {kind: name for kind, (name, *_) in LOOKS.items()}
 NAMES |= {("ACT", price): f"ACT, price {price}" for price in (0.03, 0.3)}
 
 
-def wrong_and_steps(rows: list) -> pd.DataFrame:
+def wrong_and_steps(rows: Sequence[Row]) -> pd.DataFrame:
     """Return a table of wrong sequences and of steps, a row for each kind and hyperparameter of NAMES that has runs."""
-    lines = {}
+    table = {}
     for (kind, value), name in NAMES.items():
         if group := matching(rows, kind=kind, hyperparameter=value):
             wrong = [100 * row["sequence_error"] for row in group]
-            lines[name] = {
+            table[name] = {
                 "networks": len(group),
                 "wrong sequences, %: mean": f"{verdicts.interval(wrong)[0]:.1f}",
                 "and range": verdicts.span(wrong, ".1f"),
                 "mean steps": verdicts.span([row["mean_steps"] for row in group], ".2f"),
                 "correlation of steps and difficulty": verdicts.span([row["follows"] for row in group], ".2f"),
             }
-    return pd.DataFrame(lines).T
+    return pd.DataFrame(table).T
 
 
-@style.slide
-def trace_over_text(row: dict) -> Figure:
+@slide
+def trace_over_text(row: Row) -> Figure:
     """Draw the steps and the entropy at each character of the text that a run has read as its "trace"."""
     read, steps, entropy = (row["trace"][name] for name in ("read", "steps", "entropy"))
     figure, axes = panels(2, width=10, height=2.1, rows=2, sharex=True)
     places = range(len(read))
-    axes[0].bar(places, steps, color=HALTING, width=0.8)
+    axes[0].bar(places, steps, color=style.HALTING, width=0.8)
     axes[0].set(ylabel="steps", yticks=range(max(steps) + 1))
     axes[1].plot(places, entropy, color=style.DARK_GREY, linewidth=1.4)
     axes[1].set(ylabel="entropy, bits", ylim=(0, None), xlim=(-0.6, len(read) - 0.4))
@@ -372,8 +324,3 @@ def trace_over_text(row: dict) -> Figure:
     for ax in axes:
         ax.grid(axis="x", visible=False)
     return figure
-
-
-def by_need(row: dict) -> dict[int, float]:
-    """Return the mean steps for each need, in the test on wide columns."""
-    return {int(need): steps for need, (_, steps, _) in row["wide"]["by_need"].items()}

@@ -1,7 +1,8 @@
 """Figures of mazes: whose star is nearest to each place, how many steps it needs, and how many it takes."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import Any
 
 import matplotlib as mpl
@@ -14,35 +15,21 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import (
-    ANSWER,
-    BLUE,
-    DARK_GREY,
-    DARK_ORANGE,
-    HALTING,
-    LIMIT,
-    PURPLE,
-    WRONG,
-    Line,
-    legend,
-    look,
-    panels,
-    slide,
-    step_axis,
-)
+from ponder_course.common.style import Line, legend, lines, look, panels, slide, step_axis
 from ponder_utils.pondernet import PonderNet, Prediction
 from ponder_utils.tasks.mazes import MazeTask, distances
 
 WALL = "#333333"
-SIDES = ListedColormap([BLUE, PURPLE])
-WHITE = ListedColormap(["#FFFFFF"])
+SIDES = ListedColormap([style.BLUE, style.PURPLE])
 STEPS = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.1, 1.0, 256)))  # without its white
 THOUGHT = ListedColormap(STEPS(np.linspace(0.0, 0.8, 256)))  # and without its browns: in grey they look like walls
 Grid = ArrayLike  # [height, width]
+ByNeed = Mapping[int, float]  # a number for each need
 
 
-def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **style: Any) -> Any:
+def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **settings: Any) -> Any:
     """Draw a value at each open place and a star where there is one; what is not a number is left white.
 
     maze: [3, height, width], open places and stars of both colours, as from `MazeTask`.
@@ -53,17 +40,16 @@ def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **style: A
     height, width = is_open.shape
     box = (0.5, width + 0.5, height + 0.5, 0.5)
     ax.imshow(np.where(is_open, np.nan, 0.0), cmap=ListedColormap([WALL]), extent=box)
-    image = ax.imshow(np.where(is_asked, values, np.nan), extent=box, **style)
+    image = ax.imshow(np.where(is_asked, values, np.nan), extent=box, **settings)
     size = min(260.0, 5200.0 / height)
     rows, columns = np.nonzero(is_open & ~is_asked)
-    ax.scatter(columns + 1, rows + 1, marker="x", s=size / 4, color=DARK_GREY, linewidth=1.2)
-    for stars, colour in ((first, BLUE), (second, PURPLE)):
+    ax.scatter(columns + 1, rows + 1, marker="x", s=size / 4, color=style.DARK_GREY, linewidth=1.2)
+    for stars, colour in ((first, style.BLUE), (second, style.PURPLE)):
         rows, columns = np.nonzero(stars)
         ax.scatter(columns + 1, rows + 1, marker="*", s=size, color=colour, edgecolor="white", linewidth=1.2, zorder=3)
     ax.set(xticks=[], yticks=[])
     ax.grid(visible=False)
-    for spine in ax.spines.values():
-        spine.set(visible=True, color=WALL, linewidth=2)
+    ax.spines[:].set(visible=True, color=WALL, linewidth=2)
     return image
 
 
@@ -72,7 +58,7 @@ def maze(x: Grid) -> Figure:
     """Draw a maze with its stars, and rows and columns counted from 1."""
     figure, (ax,) = panels(1, width=4.6, height=4.6)
     _, height, width = np.shape(x)
-    draw_grid(ax, np.zeros((height, width)), x, cmap=WHITE)
+    draw_grid(ax, np.nan, x)
     ax.set(xticks=range(1, width + 1), yticks=range(1, height + 1), xlabel="column", ylabel="row")
     return figure
 
@@ -84,14 +70,13 @@ def reached_and_changed(model: PonderNet, maze: Tensor) -> dict[str, Tensor]:
     maze: [3, height, width]; both bool [N, height, width]. A place changes if its answer, or its halting logit, does.
     AssertionError if a place has changed that the news cannot have reached.
     """
-    turned, star = maze.clone(), torch.zeros_like(maze[0])
+    turned = maze.clone()
     row, column = maze[1].nonzero()[0].tolist()
     turned[1:, row, column] = maze.new_tensor([0.0, 1.0])
-    star[row, column] = 1
     before, after = model(maze[None]), model(turned[None])
     differs = ((before.y_hat != after.y_hat) | (before.halt_logits != after.halt_logits))[:, 0]
     steps = torch.arange(1, len(differs) + 1)[:, None, None]
-    reached = distances(maze[:1], star[None])[0] < steps  # the cone
+    reached = distances(maze[:1], maze[1:2] - turned[1:2])[0] < steps  # the cone of this star
     assert not (differs & ~reached).any()
     return {"reached by news": reached, "changed": differs}
 
@@ -104,19 +89,19 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
     border: the largest number of steps in training, marked on the scale; 0 for none.
     """
     figure, axes = panels(3, width=3.4, height=3.9)
-    counted = np.asarray(maze, bool)[0] & np.asarray(asked, bool)
-    last = max(np.asarray(needed)[counted].max(), np.asarray(taken)[counted].max())
+    counted, need, steps = np.asarray(maze, bool)[0] & np.asarray(asked, bool), np.asarray(needed), np.asarray(taken)
+    last = np.maximum(need, steps)[counted].max()
     draw_grid(axes[0], answers, maze, asked, cmap=SIDES, vmin=0, vmax=1)
-    for ax, values in zip(axes[1:], (needed, taken), strict=True):
-        image = draw_grid(ax, values, maze, asked, cmap=THOUGHT, vmin=1, vmax=last)
-    rows, columns = np.nonzero(counted & (np.asarray(needed) != np.asarray(taken)))
-    for colour, width in (("white", 4.0), (LIMIT, 1.5)):
+    draw_grid(axes[1], need, maze, asked, cmap=THOUGHT, vmin=1, vmax=last)
+    image = draw_grid(axes[2], steps, maze, asked, cmap=THOUGHT, vmin=1, vmax=last)
+    rows, columns = np.nonzero(counted & (need != steps))
+    for colour, width in (("white", 4.0), (style.LIMIT, 1.5)):
         axes[2].scatter(columns + 1, rows + 1, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
     for ax, title in zip(axes, ("the network's answer", "steps needed", "steps taken"), strict=True):
         ax.set_title(title)
     bar = figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03, label="steps")
     if border:
-        bar.ax.axvline(border, color=LIMIT, linewidth=2.4)
+        bar.ax.axvline(border, color=style.LIMIT, linewidth=2.4)
         bar.set_label(f"steps (black mark: {border}, the most in training)")
     return figure
 
@@ -142,12 +127,6 @@ def moments(
     return figure
 
 
-def any_step(maze: Grid, answers: Grid, taken: Grid, asked: Grid) -> Callable[[int], tuple[Figure, str]]:
-    """Return what draws a maze after step n, larger, with the sentence that reads it, for `explore`."""
-    sentence = "Places that have halted, in the colour that they answer; white ones still think."
-    return lambda n: (moments(maze, answers, taken, [n], asked, size=5.0), sentence)
-
-
 def fronts_meet(taken: Tensor, steps: Sequence[int]) -> str:
     """The finding: how many places have halted at the first of some steps, and at the last. taken: [places]."""
     first, last = ((taken <= n).float().mean() for n in (steps[0], steps[-1]))
@@ -166,34 +145,23 @@ def near_a_front(x: Tensor, margin: int = 4) -> Tensor:
     return ((to_blue - to_pink).abs() <= margin) & (MazeTask.answers(x) >= 0)
 
 
-def where_fronts_meet(is_wrong: Tensor, near: Tensor) -> str:
-    """The finding: how many of the wrong places of a maze are near a front."""
-    return f"{(is_wrong & near).sum()} of the {is_wrong.sum()} wrong places\nlie where two fronts meet"
-
-
 @slide
 def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
     """Draw the answers at the places of a maze that are asked, pale, and those that are wrong."""
     figure, (ax,) = panels(1, width=4.6, height=4.6)
     draw_grid(ax, answers, maze, asked, cmap=SIDES, vmin=0, vmax=1, alpha=0.35)
-    draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, asked, cmap=ListedColormap([WRONG]))
+    draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, asked, cmap=ListedColormap([style.WRONG]))
     return figure
 
 
-def mean_steps(taken: Tensor, needed: Tensor, asked: Tensor) -> dict[int, float]:
-    """Return the mean steps of the places that are asked, by need. All are of one shape."""
-    needs = needed[asked].unique().tolist()
-    return {n: taken[asked & (needed == n)].float().mean().item() for n in needs}
-
-
 def steps_by_need(result: Row) -> dict[int, float]:
-    """Return the mean steps of places by need, of a stored test."""
+    """Return the mean steps of places by need, of a test as `by_itself` measures it."""
     return {int(n): steps for n, (_, steps) in result["by_need"].items()}
 
 
-def one_line(networks: Sequence[Mapping[int, float]]) -> str:
+def one_line(networks: Sequence[ByNeed]) -> str:
     """The finding: how far mean steps are from the need at most, in hundredths that are rounded up."""
-    off = max(abs(steps - n) for line in networks for n, steps in line.items())
+    off = max(abs(steps - n) for network in networks for n, steps in network.items())
     return (
         f"{len(networks)} networks, one line: up to a need of {max(map(max, networks))} steps,\n"
         f"no mean is off by more than {math.ceil(100 * off) / 100:.2f} steps"
@@ -201,27 +169,26 @@ def one_line(networks: Sequence[Mapping[int, float]]) -> str:
 
 
 @slide
-def against_need(networks: Sequence[Mapping[int, float]], border: int, live: int = 0) -> Figure:
+def against_need(networks: Sequence[ByNeed], border: int, live: int = 0) -> Figure:
     """Draw the mean steps of places by the steps that they need, and what they are too many; beyond the border is grey.
 
-    networks: {steps needed: mean steps taken} of each, at least one. The first `live`, if any, are thick, others pale.
+    networks: at least one. The first `live`, if any, are thick, others pale.
     """
-    last = max(max(steps) for steps in networks)
-    figure, axes = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
-    for ax in axes:
+    last = max(map(max, networks))
+    figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
+    for ax, end in ((above, last), (below, 0)):
         ax.axvspan(border + 0.5, last, color="#EEEEEE", zorder=0, linewidth=0)
-    axes[0].plot([1, last], [1, last], color=LIMIT, linewidth=1.4)
-    axes[1].plot([1, last], [0, 0], color=LIMIT, linewidth=1.4)
-    for i, steps in enumerate(networks):
-        needed, taken = np.array(list(steps.items())).T
-        axes[0].plot(needed, taken, color=HALTING, linestyle="--")
-        width, alpha = (1.0, 0.4 if live else 1.0) if i >= live else (2.0, 1.0)
-        axes[1].plot(needed, taken - needed, color=HALTING, linewidth=width, alpha=alpha, zorder=3 - (i >= live))
-    axes[0].text(border + 1, 1.02 * last, "more steps than in training", va="top", color=DARK_GREY)
-    axes[0].text(0.56 * last, 0.62 * last, "dashes: steps taken", color=DARK_ORANGE, ha="right")
-    axes[0].text(0.6 * last, 0.55 * last, "line: steps needed", color=LIMIT, va="top")
-    axes[0].set(ylabel="steps taken", xlim=(1, last), ylim=(0, 1.04 * last))
-    axes[1].set(xlabel="steps that a place needs", ylabel="steps too many")
+        ax.plot([1, last], [min(end, 1), end], color=style.LIMIT, linewidth=1.4)
+    for i, network in enumerate(networks):
+        needed, taken = np.array(list(network.items())).T
+        above.plot(needed, taken, color=style.HALTING, linestyle="--")
+        thick, alpha = i < live, 0.4 if 0 < live <= i else 1.0
+        below.plot(needed, taken - needed, color=style.HALTING, linewidth=1.0 + thick, alpha=alpha, zorder=2 + thick)
+    above.text(border + 1, 1.02 * last, "more steps than in training", va="top", color=style.DARK_GREY)
+    above.text(0.56 * last, 0.62 * last, "dashes: steps taken", color=style.DARK_ORANGE, ha="right")
+    above.text(0.6 * last, 0.55 * last, "line: steps needed", color=style.LIMIT, va="top")
+    above.set(ylabel="steps taken", xlim=(1, last), ylim=(0, 1.04 * last))
+    below.set(xlabel="steps that a place needs", ylabel="steps too many")
     return figure
 
 
@@ -234,34 +201,29 @@ def whole_mazes(y_hat: Tensor, y: Tensor) -> Tensor:
 def right_in_words(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> str:
     """Say how many mazes are right if each place halts by itself, and if all stop at step N: [] and [N] for each."""
     alone = ", ".join(f"{right:.0%}" for right in by_itself)
-    together = ", ".join(f"{line[-1]:.0%}" for line in by_step)
-    of_ten, N = ", ".join(f"{10 * line[-1].item():.3g}" for line in by_step), len(by_step[0])
+    together = ", ".join(f"{right[-1]:.0%}" for right in by_step)
+    of_ten, N = ", ".join(f"{10 * right[-1].item():.3g}" for right in by_step), len(by_step[0])
     return (
         f"whole mazes right: by itself {alone}; all at step {N}: {together}\n"
         f"still right at step {N}, of ten mazes: {of_ten}"
     )
 
 
-def finished_and_forgotten(
-    thoughts: Sequence[Prediction], wrong_by_step: Sequence[Tensor], y: Tensor
-) -> tuple[list[list[float]], list[list[float]]]:
-    """Return fractions of mazes by step, [N] for each network: those halted and right; those with a lost answer.
+def finished_and_forgotten(thought: Prediction, wrong: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the fraction of mazes that have halted and are right, and of those with a lost answer, by step: [N] each.
 
-    wrong_by_step: bool [N, mazes, height, width] for each network; y: [mazes, height, width]. An answer is lost if its
-    place had halted with it, it was right, and now the place is wrong.
+    wrong: bool [N, mazes, height, width]; y: [mazes, height, width]. An answer is lost if its place had halted with it,
+    it was right, and now the place is wrong.
     """
-    finished, forgotten = [], []
-    for thought, wrong in zip(thoughts, wrong_by_step, strict=True):
-        n = torch.arange(1, len(wrong) + 1)[:, None, None, None]
-        was_right = (thought.steps <= n) & ((thought.y_hat > 0) == (y > 0.5))
-        finished.append((was_right | (y < 0)).flatten(2).all(2).float().mean(1).tolist())
-        forgotten.append((was_right & wrong).flatten(2).any(2).float().mean(1).tolist())
-    return finished, forgotten
+    n = torch.arange(1, len(wrong) + 1)[:, None, None, None]
+    was_right = (thought.steps <= n) & ((thought.y_hat > 0) == (y > 0.5))
+    finished = (was_right | (y < 0)).flatten(2).all(2)
+    return finished.float().mean(1), (was_right & wrong).flatten(2).any(2).float().mean(1)
 
 
 def alone_and_at_the_same_step(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> str:
     """The finding: how many mazes are right in the worst network if each place halts by itself, and at one step."""
-    least, best = min(map(float, by_itself)), max(float(line.max()) for line in by_step)
+    least, best = min(by_itself), max(right.max() for right in by_step)
     alone = "every maze is right" if least == 1 else f"at least {least:.0%} of mazes are right"
     return f"Each place by itself: {alone};\nall at the same step: {best:.0%} at best"
 
@@ -270,49 +232,43 @@ def alone_and_at_the_same_step(by_itself: Sequence[Tensor], by_step: Sequence[Te
 def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten: Sequence[Line]) -> Figure:
     """Draw fractions of mazes by step, [N] for each network: right all at that step, or by themselves; forgotten."""
     figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
-    looks = ((above, together, ANSWER, "-"), (above, by_itself, HALTING, "--"), (below, forgotten, WRONG, "-"))
-    for ax, lines, colour, dashes in looks:
-        for line in lines:
-            n = step_axis(ax, len(line))
-            ax.plot(n, line, color=colour, linestyle=dashes, linewidth=1.8)
-    above.text(n[-1], 1.03, "every place halts by itself", color=DARK_ORANGE, ha="right", va="bottom")
-    end = min(line[-1] for line in together)
-    above.text(n[-1], max(end - 0.03, 0.1), "all stop at step $n$", color=ANSWER, ha="right", va="top")
-    below.text(n[-1], 0.95, "a place that was right is wrong now", color=WRONG, ha="right", va="top")
-    above.set(ylabel="mazes right", xlabel="", ylim=(0, 1.16), yticks=np.linspace(0, 1, 6))
-    below.set(ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1))
+    last = len(together[0])
+    n = step_axis(below, last, ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1)).tolist()
+    lines(above, n, together, color=style.ANSWER)
+    lines(above, n, by_itself, color=style.HALTING, linestyle="--")
+    lines(below, n, forgotten, color=style.WRONG)
+    above.text(last, 1.03, "every place halts by itself", color=style.DARK_ORANGE, ha="right", va="bottom")
+    end = max(min(line[-1] for line in together) - 0.03, 0.1)
+    above.text(last, end, "all stop at step $n$", color=style.ANSWER, ha="right", va="top")
+    below.text(last, 0.95, "a place that was right is wrong now", color=style.WRONG, ha="right", va="top")
+    above.set(ylabel="mazes right", ylim=(0, 1.16), yticks=np.linspace(0, 1, 6))
     for ax in (above, below):
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     return figure
 
 
-KINDS = {
+PATHS = {  # the stored runs of each kind
     "ours, each place by itself": "ours",
     "Deep Thinking's shape, at its best step": "recall",
     "the same, its walls masked as ours are": "recall_masked",
 }
 
 
-def mazes_by_size(rows_of: Mapping[str, Sequence[Row]]) -> dict[str, dict[int, list[float]]]:
-    """Return the fraction of mazes that each network has right, {kind: {places on a side: one each}}.
-
-    rows_of: the stored runs by the names of KINDS. Ours halts by itself, others have their best step.
-    """
-    found: dict[str, dict[int, list[float]]] = {}
-    for kind, name in KINDS.items():
-        found[kind] = {}
-        for side in ("5", "10", "20", "30"):
-            tests = [row[side] for row in rows_of[name]]
-            fractions = [test["mazes"] if name == "ours" else max(test["by_step"]["mazes"]) for test in tests]
-            found[kind][2 * int(side) - 1] = fractions
+def mazes_by_size(rows: Sequence[Row], best_step: bool = False) -> list[dict[int, float]]:
+    """Return the fraction of mazes that stored networks have right by places on a side: by itself, or at one step."""
+    found = []
+    for row in rows:
+        tests = {2 * int(side) - 1: row[side] for side in ("5", "10", "20", "30")}
+        right = {n: max(test["by_step"]["mazes"]) if best_step else test["mazes"] for n, test in tests.items()}
+        found.append(right)
     return found
 
 
-def on_59_places(right: Mapping[str, Mapping[int, Line]]) -> str:
-    """The finding: how many of the largest mazes each kind has right, on average."""
+def on_59_places(kinds: Mapping[str, Sequence[Mapping[int, float]]]) -> str:
+    """The finding: how many of the largest mazes each of three kinds has right, on average."""
     averages = []
-    for by_side in right.values():
-        averages.append(f"{sum(by_side[59]) / len(by_side[59]):.0%}" if by_side[59] else "none stored")
+    for networks in kinds.values():
+        averages.append(f"{mean(right[59] for right in networks):.0%}" if networks else "none stored")
     return (
         f"On 59 x 59 places, on average: ours {averages[0]} right,\n"
         f"the others {averages[1]}, with their walls masked {averages[2]}"
@@ -320,18 +276,17 @@ def on_59_places(right: Mapping[str, Mapping[int, Line]]) -> str:
 
 
 @slide
-def right_by_size(right: Mapping[str, Mapping[int, Line]]) -> Figure:
-    """Draw how many mazes are right by their places on a side, a line for each network: {kind: {side: one each}}.
+def right_by_size(kinds: Mapping[str, Sequence[Mapping[int, float]]]) -> Figure:
+    """Draw how many mazes are right by their places on a side, {kind: a line for each network}.
 
     Networks stand side by side, so that equal ones do not hide each other. The first kind is PonderNet's.
     """
     figure, (ax,) = panels(1, width=7.4, height=4.2)
-    for which, (kind, by_side) in enumerate(right.items()):
-        networks = list(zip(*by_side.values(), strict=True))
-        for i, network in enumerate(networks):
-            aside = np.array(list(by_side)) + 0.5 * (i - (len(networks) - 1) / 2)
-            label = kind if i == 0 else None  # one name for all of a kind
-            ax.plot(aside, network, **look(which, color=(HALTING, ANSWER, DARK_GREY)[which % 3]), label=label)
-    sides = sorted(set().union(*right.values()))
-    ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=sides)
+    for which, (kind, networks) in enumerate(kinds.items()):
+        colour = (style.HALTING, style.ANSWER, style.DARK_GREY)[which % 3]
+        for i, right in enumerate(networks):
+            aside = 0.5 * (i - (len(networks) - 1) / 2)
+            ax.plot(np.add([*right], aside), [*right.values()], label=None if i else kind, **look(which, color=colour))
+    sides = {side for networks in kinds.values() for right in networks for side in right}
+    ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=sorted(sides))
     return legend(figure)

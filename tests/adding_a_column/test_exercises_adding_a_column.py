@@ -4,9 +4,7 @@ import numpy as np
 import torch
 from exercises import Exercises, each
 
-import ponder_utils
-
-EXERCISES = Exercises("09_adding_a_column", ColumnTask=ponder_utils.ColumnTask, width=12)
+EXERCISES = Exercises("09_adding_a_column")
 
 WRONG = {
     "my_column": [

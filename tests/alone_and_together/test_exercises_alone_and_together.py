@@ -9,7 +9,7 @@ from exercises import Exercises, each
 import ponder_utils
 from ponder_course.alone_and_together import experiment as forests
 
-EXERCISES = Exercises("08_alone_and_together", ForestTask=ponder_utils.ForestTask, forests=forests, math=math)
+EXERCISES = Exercises("08_alone_and_together", ForestTask=ponder_utils.ForestTask, forests=forests)
 
 WRONG = {
     "steps_needed": [

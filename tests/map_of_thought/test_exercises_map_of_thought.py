@@ -4,21 +4,14 @@ import torch
 from exercises import Exercises, each
 
 import ponder_utils
-from ponder_course.map_of_thought.experiment import with_both_colours
 from ponder_utils.tasks.mazes import distances
-
-
-def first_maze():
-    """The maze that the reader of lesson 07 colours."""
-    x, _ = ponder_utils.MazeTask(5).batch(200, torch.Generator().manual_seed(4))
-    return x[with_both_colours(x)[0]]
 
 
 def without_walls(x):
     return torch.cat([torch.ones_like(x[:, :1]), x[:, 1:]], 1)
 
 
-EXERCISES = Exercises("07_map_of_thought", MazeTask=ponder_utils.MazeTask, shown=first_maze())
+EXERCISES = Exercises("07_map_of_thought")
 
 WRONG = {
     "slowest_place": [
