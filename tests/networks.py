@@ -10,11 +10,11 @@ from torch import nn
 from ponder_course.act_background.experiment import FixedDepth
 from ponder_course.act_background.measurements import act, cross_entropy, one_time_step
 from ponder_course.alone_and_together import experiment as forests
-from ponder_course.alone_and_together import inference
 from ponder_course.common.training import of_asked
 from ponder_course.light_cone import experiment as light_cone
 from ponder_course.map_of_thought import experiment as mazes
-from ponder_course.mnist_rotation import experiment as mnist_rotation
+from ponder_course.research.alone_and_together import inference
+from ponder_course.research.mnist_rotation import experiment as mnist_rotation
 from ponder_course.ways_to_stop import experiment as ways_to_stop
 from ponder_course.ways_to_stop.problems import PROBLEMS, SAME_QUESTION
 from ponder_utils import (

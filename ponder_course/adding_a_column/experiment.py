@@ -82,7 +82,7 @@ def draw_batch(
 
 def learn(
     seed: int,
-    passes: str = "halted",
+    carry: str = "halted",
     always: bool = False,
     channels: int = CHANNELS,
     phases: Any = PHASES,
@@ -98,10 +98,10 @@ def learn(
         loss: nn.Module = PonderLoss(loss_of_sum, *(prices or (lambda_p, beta)))
         if always:
             loss = FixedDepthLoss(loss_of_sum, every_step=True)
-        model = PonderSequence(step, N, "last" if always else passes)
+        model = PonderSequence(step, N, "last" if always else carry)
         draw = partial(draw_batch, (narrow, widest), numbers, batch)
         fit(model.train(), loss_of_columns(loss), draw, updates, lr=lr, seed=seed)
-    return PonderSequence(step, N, passes).eval()
+    return PonderSequence(step, N, carry).eval()
 
 
 def halt(
@@ -187,7 +187,7 @@ def _grid(name: str, seeds: int, **change: Any) -> Experiment:
 
 EXPERIMENTS = {
     "main": _grid("main", 10),
-    "mean": _grid("mean", 3, passes="mean"),
+    "mean": _grid("mean", 3, carry="mean"),
     "always": _grid("always", 3, always=True),
     "price_first": _grid("price_first", 3, prices=[0.8, 0.03]),
 }

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -31,7 +31,6 @@ from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
 PALE = ListedColormap(["#EEF4F8", style.SKY])
-NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", style.ORANGE])
 
 
 def steps_down(ax: Axes, grid: Grid | Tensor, **colours: Any) -> None:
@@ -132,22 +131,6 @@ class Votes(NamedTuple):
     title: str
 
 
-@style.slide
-def who_votes_no(lines: Sequence[Votes]) -> Figure:
-    """Draw who votes no at each step, a panel for each line of as many places, its bits above it."""
-    width = min(4.6, 1.6 + 0.3 * len(lines[0].bits))
-    figure, axes = style.panels(len(lines), width=width, height=3.9, sharey=True)
-    for ax, line in zip(axes, lines, strict=True):
-        steps_down(ax, line.no, cmap=NO, vmin=0, vmax=1)
-        ax.axhline(line.need - 0.5, color=style.BLACK, linewidth=2.4, label="$L$: the news is everywhere")
-        ax.axhline(line.halts - 0.5, color=style.BLUE, linewidth=3, linestyle="--", label="the line halts")
-        write_above(ax, line.bits, fontsize=11)
-        ax.set_title(line.title, pad=22)
-    axes[0].set_ylabel("step $n$")
-    axes[0].fill_between([], [], color=style.ORANGE, label="votes no")
-    return style.legend(figure, columns=3)
-
-
 def summary(rows: Sequence[Row]) -> dict[str, str]:
     """Return a row of the evidence's tables: who has learnt and speaks by halting, and when these halt. rows: runs."""
     learnt = [row for row in rows if clock.has_learnt(row)]
@@ -163,22 +146,6 @@ def summary(rows: Sequence[Row]) -> dict[str, str]:
         "right then": verdicts.span([one["right_early"] for one in found], ".1%"),
         "best fixed step before L": verdicts.span(fixed, ".0%"),
     }
-
-
-@style.slide
-def fixed_and_by_itself(by_step: Sequence[Line], halted: Points, need: int) -> Figure:
-    """Draw how many lines are right at each fixed step, a line for each run; a mark for each that halts by itself.
-
-    by_step: [runs, N]; halted: (mean steps, fraction right) of each run; need: L, of all lines.
-    """
-    figure, (ax,) = style.panels(1, width=7.4, height=4.4)
-    n = style.step_axis(ax, max(map(len, by_step), default=0))
-    style.lines(ax, list(n), by_step, "stopped at a fixed step", color=style.SKY, linewidth=1.2, alpha=0.8)
-    style.marks(ax, halted, 4, 60, full=True, label="halted by itself (mean steps)", zorder=3)
-    ax.axvline(need, color=style.BLACK, linewidth=2, label=f"$L = {need}$")
-    ax.axvline(need / 2 + 1, color=style.BLACK, linewidth=1.4, linestyle=":", label="$L / 2 + 1$")
-    ax.set(ylabel="whole lines right", ylim=(0, 1.06))
-    return style.legend(figure, columns=2)
 
 
 @style.slide
@@ -459,20 +426,6 @@ def against_size(sizes: Line, lines: Mapping[str, Line], runs: Mapping[str, Poin
     ax.set_xticks(list(sizes), [f"{size:g}" for size in sizes])
     ax.legend(loc="lower right")
     return figure
-
-
-@style.slide
-def by_group(values: Mapping[str, Mapping[str, Line]], label: str, limits: tuple[float, float]) -> Figure:
-    """Draw a mark for every run, in rows: {row: {series: values}}."""
-    figure, (ax,) = style.panels(1, width=8.2, height=1.8 + 0.5 * len(values))
-    series = list(dict.fromkeys(name for row in values.values() for name in row))
-    for which, name in enumerate(series):
-        shift = 0.16 * (which - (len(series) - 1) / 2)
-        points = [(x, y + shift) for y, row in enumerate(values.values()) for x in row.get(name, [])]
-        style.marks(ax, points, which, 36, zorder=3, label=name)
-    ax.set(xlabel=label, yticks=range(len(values)), yticklabels=list(values))
-    ax.set(xlim=limits, ylim=(len(values) - 0.5, -0.5))
-    return style.legend(figure, columns=len(series)) if len(series) > 1 else figure
 
 
 def without_parts(rows: Sequence[Row], pooled: Sequence[Row], quiet: Sequence[Row]) -> dict[str, dict[str, str]]:

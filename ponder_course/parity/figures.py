@@ -27,7 +27,6 @@ from ponder_utils.pondernet import PonderNet
 Networks = Mapping[str, Sequence[Row]]  # {title: networks}; each has "accuracy" and "steps" for each k, and "learnt"
 UNDECIDED = "#777777"
 AMBERS = ("#F0C14B", "#C98A00", "#7A4E00")  # of halting: for each of three k, or of three caps
-BLUES = ("#7CC4EE", ANSWER, "#00304D")  # of answers, for three caps
 Compared = Mapping[float, Sequence[tuple[float, float]]]  # {lambda_p: (accuracy by itself, at the best fixed step)}
 GAIN = 0.05  # "at no fixed step": at least five points fewer right answers at the best of them
 
@@ -35,27 +34,6 @@ GAIN = 0.05  # "at no fixed step": at least five points fewer right answers at t
 def network_look(which: int, colour: str) -> dict[str, Any]:
     """Return the look of a network in every figure: a marker and dashes of its own."""
     return look(which, color=colour, markersize=5.5, markerfacecolor="white", linewidth=1.5)
-
-
-@slide
-def stopped_at(groups: Mapping[str, Sequence[Score]]) -> Figure:
-    """Draw the accuracy if all inputs stopped at the same step n, and, larger, at the steps where networks halt.
-
-    A panel for each group, {title: scores of its networks}.
-    """
-    figure, axes = panels(len(groups), width=4.9, height=3.6, sharey=True)
-    large = {"markersize": 12, "markerfacecolor": HALTING, "markeredgecolor": "white", "linestyle": ""}
-    for ax, (title, scores) in zip(axes, groups.items(), strict=True):
-        for which, score in enumerate(scores):
-            n = step_axis(ax, len(score.accuracy_by_step), title=title, ylim=(0, 1.05))
-            ax.plot(n, score.accuracy_by_step, **network_look(which, ANSWER))
-            ax.plot(score.steps, score.accuracy, **network_look(which, HALTING) | large, zorder=3)
-        ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.3, label="chance")
-    for which in range(max(map(len, groups.values()))):
-        axes[0].plot([], [], **network_look(which, ANSWER), label=f"network {which}")
-    axes[0].plot([], [], "o", color=HALTING, markersize=10, label="halting as it wants")
-    axes[0].set_ylabel("right answers")
-    return legend(figure, columns=5)
 
 
 def by_seed(rows: Iterable[Row]) -> list[Row]:
@@ -157,23 +135,6 @@ def who_rises_more(table: DataFrame, titles: Sequence[str]) -> str:
     return f"Reversed rises {', '.join(found) or 'no more and no less'};\n{undecided}"
 
 
-def draw_against_k(ax: Axes, k: range, networks: Sequence[Row], column: str, border: int, **line: Any) -> None:
-    """Draw a column of each network against k, grey if it has not learnt; beyond the border the panel is grey."""
-    for network in networks:
-        ax.plot(k, network[column], **line | ({} if network["learnt"] else {"color": GREY, "alpha": 1.0}))
-    ax.axvspan(border + 0.5, k[-1] + 0.5, color="#DDDDDD", zorder=0, linewidth=0)
-    ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-    ax.set(xlim=(0.5, k[-1] + 0.5), xlabel="non-zero elements $k$")
-    if column == "accuracy":
-        ax.axhline(0.5, color=BLACK, linestyle=":", linewidth=1.2)
-        ax.set_ylim(0, 1.03)
-
-
-def learnt_title(name: str, networks: Sequence[Row]) -> str:
-    """Return the name, and below it how many of the networks have learnt."""
-    return f"{name}\n{sum(network['learnt'] for network in networks)} of {len(networks)} learnt"
-
-
 def pace(lines: Sequence[Mapping[str, Line]]) -> str:
     """Return what a network of 64 elements does with its steps: "a counter", "takes all 20", or none of the two: "".
 
@@ -187,17 +148,6 @@ def pace(lines: Sequence[Mapping[str, Line]]) -> str:
     by_count = table.groupby("ones")["steps"].transform("mean")
     moves = abs(by_count.iloc[0] - by_count.iloc[-1]) >= cap / 4
     return "a counter" if moves and by_count.var() >= 0.9 * table["steps"].var() else ""
-
-
-def counter_differences(row: Row) -> tuple[float, float]:
-    """Return by how much steps differ between k, and between counts of +1.
-
-    The first is the mean difference between k = 16 and k = 32 with as many +1s, 0 to 12; the second
-    that between 2 and 12 of them at k = 32. Of a counter, whose time is the count, the first is
-    small and the second large.
-    """
-    at_16, at_32 = (by_ones["steps"] for by_ones in row["by_ones"][1:3])
-    return mean(abs(at_16[ones] - at_32[ones]) for ones in range(13)), abs(at_32[2] - at_32[12])
 
 
 @slide
@@ -497,92 +447,3 @@ def learnt_by_method(rows: Sequence[Row]) -> list[str]:
         ends = "  ".join(span([steps[k - 1] for steps in good], ".0f") for k in (1, 64))
         lines.append(f"{name}: {len(good)} of {len(of_method)} learn it; steps at k = 1 and 64:  {ends}")
     return lines
-
-
-# Colours of PonderNet, which has the paper's loss, and of others than the forms of `rises`.
-METHODS = (0, 3, 5, 6, 4)
-
-
-@slide
-def draw_beyond(k: range, runs: Networks, border: int, change: Mapping[str, Line], label: str) -> Figure:
-    """Draw the accuracy against k, a panel for each method, and a change of those that learnt in the last.
-
-    The thick line is the mean of the networks that learnt. border: the largest k of training. change: {method: a value
-    for each network that learnt}, with its interval; label: its title.
-    """
-    figure, axes = panels(len(runs) + 1, width=3.3, height=3.4, rows=2)
-    for unused in figure.axes[len(axes) :]:
-        unused.remove()
-    looks = dict(zip(runs, METHODS, strict=False))
-    for ax, (name, networks) in zip(axes, runs.items(), strict=False):
-        colour = style.COLOURS[looks[name]]
-        grey_first = sorted(networks, key=lambda network: network["learnt"])
-        draw_against_k(ax, k, grey_first, "accuracy", border, color=colour, linewidth=0.9, alpha=0.7)
-        if learnt := [network["accuracy"] for network in networks if network["learnt"]]:
-            ax.plot(k, np.mean(learnt, axis=0), color=colour, linewidth=3)
-        ax.set(title=learnt_title(name, networks), ylabel="accuracy")
-    ax = axes[-1]
-    ax.axhline(0, color=BLACK, linewidth=1.2)
-    for i, (name, values) in enumerate(change.items()):
-        middle, low, high = interval(values)
-        colour = style.COLOURS[looks[name]]
-        style.marks(ax, [(i + 0.18, value) for value in values], looks[name], 24)
-        ax.plot([i - 0.12] * 2, [low, high], color=colour, linewidth=2.4)
-        ax.plot(i - 0.12, middle, "o", color=colour, markersize=9)
-    ax.set(title=label, xlabel="method", xlim=(-0.6, len(change) - 0.4))
-    ax.set_xticks(range(len(change)), list(change))
-    return figure
-
-
-@slide
-def draw_by_cap(runs: Networks, border: int) -> Figure:
-    """Draw accuracy, above, and steps, below, against k: a column for each training, a line for a network and cap.
-
-    runs: networks with "learnt", and "by_cap": {N: "accuracy" and "steps" for each k}.
-    """
-    figure, axes = panels(2 * len(runs), width=3.3, height=2.4, rows=2, sharex=True, sharey="row")
-    for (name, networks), above, below in zip(runs.items(), axes, axes[len(runs) :], strict=False):
-        for network in sorted(networks, key=lambda network: network["learnt"]):  # grey ones below
-            for found, blue, amber in zip(network["by_cap"].values(), BLUES, AMBERS, strict=False):
-                k, line = range(1, len(found["steps"]) + 1), [found | {"learnt": network["learnt"]}]
-                draw_against_k(above, k, line, "accuracy", border, color=blue, linewidth=1.3)
-                draw_against_k(below, k, line, "steps", border, color=amber, linewidth=1.3)
-        above.set(title=learnt_title(name, networks), xlabel=" ")
-    axes[0].set_ylabel("accuracy")
-    axes[len(runs)].set(ylabel="steps", ylim=(0, 62))
-    return figure
-
-
-@slide
-def accuracy_and_steps(k: range, runs: Networks, border: int, n_steps: int) -> Figure:
-    """Draw accuracy, above, and steps, below, against k: a column a method, a line a network.
-
-    border: the largest k of training; n_steps: the cap N.
-    """
-    width = min(3.0, 10 / len(runs))
-    figure, axes = panels(2 * len(runs), width=width, height=2.1, rows=2, sharex=True, sharey="row")
-    for which, (name, networks) in enumerate(runs.items()):
-        above, below = axes[which], axes[which + len(runs)]
-        for ax, column in ((above, "accuracy"), (below, "steps")):
-            draw_against_k(ax, k, networks, column, border, color=style.COLOURS[which], linewidth=1.5)
-        above.set(title=learnt_title(name, networks), xlabel=" ")
-    axes[0].set_ylabel("accuracy")
-    axes[len(runs)].set(ylabel="steps", ylim=(0, n_steps + 0.5))
-    return figure
-
-
-@slide
-def draw_fractions(table: DataFrame, label: str) -> Figure:
-    """Draw the fractions of networks that crashed, and of those that learnt, against lambda_p: a line for each loss.
-
-    The table is that of `rises`; a row of panels for each size, all with the same axes.
-    """
-    pairs = [(size, outcome) for size in table["size"].unique() for outcome in ("crashed", "learnt")]
-    figure, axes = panels(len(pairs), width=4.6, height=3.0, rows=len(pairs) // 2, sharex=True, sharey=True)
-    for ax, (size, outcome) in zip(axes, pairs, strict=True):
-        for which, (loss, runs) in enumerate(table[table["size"] == size].groupby("loss", sort=False)):
-            fraction = (runs["outcome"] == outcome).groupby(runs["lambda_p"]).mean()
-            ax.plot(fraction.index, fraction, **look(which, markersize=8), label=loss)
-        ax.set(title=f"{size}: {outcome}", xlabel=r"$\lambda_p$", ylabel=label, ylim=(-0.04, 1.04))
-        ax.set_xticks(sorted(table["lambda_p"].unique()))
-    return legend(figure, columns=3)

@@ -8,10 +8,11 @@ import torch
 from torch import nn
 
 from ponder_course.act_background import experiment as price
-from ponder_course.act_background import measurements, presentation
+from ponder_course.act_background import measurements
 from ponder_course.act_background.scripted import scripted
 from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of
+from ponder_course.research.act_background import presentation
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

@@ -6,6 +6,7 @@ from drawn import check_drawn, over
 
 from ponder_course.act_background import figures as draw
 from ponder_course.common.style import ANSWER, BLACK, BLUE, HALTING, LIMIT, NOT_LEARNT, SKY, WRONG
+from ponder_course.research.act_background import figures as evidence
 
 NAN = float("nan")
 H, P = [[0.1, 0.5, 0.6, 0.2], [0.7, 0.9]], [[0.1, 0.5, 0.4], [1.0]]
@@ -113,7 +114,7 @@ FIGURES = {
         ],
     ),
     "small test sets": (
-        draw.small_test_sets,
+        evidence.small_test_sets,
         [[2, 4], [[0.5, 0.6], [0.4, 0.9]], [0] * 13 + [1, 2, 3, 4], [13, 16, 13]],
         [
             {BLUE: over([2, 4], [0.5, 0.6], [0.4, 0.9])},

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
 
-from ponder_course.adding_a_column import act_characters, act_evidence, act_tasks
-from ponder_course.adding_a_column.act_tasks import Problem
+from ponder_course.research.adding_a_column import act_characters, act_evidence, act_tasks
+from ponder_course.research.adding_a_column.act_tasks import Problem
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.sequences import PonderSequence
 

@@ -10,6 +10,7 @@ from matplotlib.patches import FancyArrowPatch
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column import figures as draw
 from ponder_course.common.style import ANSWER, DARK_GREY, GREEN, GREY, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, SKY, WRONG
+from ponder_course.research.adding_a_column import figures as evidence
 from ponder_utils import ColumnTask, PonderSequence
 
 NUMBERS = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1]])  # 3, 1 and 6, of three digits
@@ -50,12 +51,12 @@ GIVEN = {
         {GREY: over(WIDTHS, WIDTHS), LIMIT: over(WIDTHS, NEED), HALTING: over(WIDTHS, *TAKEN),
          "text": ["12", "48", "128", "worst case", "steps taken", "need"]},
     ]),
-    "by level": (draw.by_level, (TASK, "gates"), [
+    "by level": (evidence.by_level, (TASK, "gates"), [
         WRONG_OF | {"text": ["gates"]},
         {SKY: [], HALTING: over([1, 2], [1.5, 2.5], [2.5, 3.5], [2.0, 3.0]), GREEN: over([1, 2], [2, 4], [2, 4]),
          "text": ["gates"]},
     ]),
-    "by level and time": (draw.by_level, (TASK, "digits", 1, True), [
+    "by level and time": (evidence.by_level, (TASK, "digits", 1, True), [
         WRONG_OF, {HALTING: over([1, 2], [2.5, 1.5], [3.5, 2.5], [3.0, 2.0]), "text": ["time step"]},
     ]),
 }  # fmt: skip
@@ -108,7 +109,7 @@ def test_networks_of_this_session_are_thick():
 
 def test_a_trace_over_text_has_steps_and_entropy_at_each_character():
     row = {"trace": {"read": "as if", "steps": [1, 2, 3, 1, 1], "entropy": [0.5, 1.5, 2.5, 1.0, 0.25]}}
-    above, below = draw.trace_over_text(row).axes
+    above, below = evidence.trace_over_text(row).axes
     assert [height for _, height, _ in bars(above)] == [1, 2, 3, 1, 1]
     assert points(below, color=DARK_GREY) == [pairs(range(5), [0.5, 1.5, 2.5, 1.0, 0.25])]
     assert [label.get_text() for label in below.get_xticklabels()] == list("as if")
@@ -171,12 +172,12 @@ def test_findings_of_columns_say_what_the_numbers_say():
     assert draw.learnt_and_not([good, bad, good]) == ([good, good], [bad])
     assert draw.learnt_and_not([bad]) == ([bad], [])
     assert numbers(draw.steps_where_41_are_needed([{1: 1.0, 41: 41.04}, {41: 39.5}])) == ["41", "39.5", "41.0"]
-    assert numbers(draw.thinking_on_harms([[1.0, 0.9], [1.0, 0.9]], [[1.0, 0.8], [0.1, 0.9]])) == ["1", "2"]
+    assert numbers(evidence.thinking_on_harms([[1.0, 0.9], [1.0, 0.9]], [[1.0, 0.8], [0.1, 0.9]])) == ["1", "2"]
 
 
 def test_the_table_of_sequences_has_a_row_for_each_kind_that_has_runs():
     run = {"kind": "ACT", "hyperparameter": 0.03, "sequence_error": 0.25, "mean_steps": 2.0, "follows": 0.5}
     rows = [run, run | {"sequence_error": 0.5}, run | {"kind": "fixed", "hyperparameter": 4}]
-    table = draw.wrong_and_steps(rows)
+    table = evidence.wrong_and_steps(rows)
     assert table.index.tolist() == ["four steps", "ACT, price 0.03"]
     assert table.loc["ACT, price 0.03"].tolist() == [2, "37.5", "25.0 to 50.0", "2.00", "0.50"]

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
+from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
 
 seeds = st.integers(0, 10**6)
 

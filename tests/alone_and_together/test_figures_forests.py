@@ -10,8 +10,9 @@ from matplotlib.colors import to_rgb
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
-from ponder_course.alone_and_together import inference
 from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, GREEN, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
+from ponder_course.research.alone_and_together import figures as evidence
+from ponder_course.research.alone_and_together import inference
 
 PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.0, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
@@ -62,16 +63,16 @@ GIVEN = {
         {ANSWER: points_of({"": RIGHT["slept"]}), WRONG: points_of({"": RIGHT["awake"]}),
          "span": [[[5.5, 0], [12.5, 1]]], "text": ["slept", "awake"]},
     ]),
-    "program": (draw.program, (["a=3", "b=a", "c=b", "c?"], [1.0, 2.0, 2.0, 4.0], 3), [
+    "program": (evidence.program, (["a=3", "b=a", "c=b", "c?"], [1.0, 2.0, 2.0, 4.0], 3), [
         {"image": [[[1, 2, 2], [4, np.nan, np.nan]]], "text": ["a=3", "b=a", "c=b", "c?"]}, {"text": ["4"]},
     ]),
-    "inferred by step": (draw.inferred_by_step, ([GOOD, BAD], [GOOD], ["one pair", "two pairs"]), [
+    "inferred by step": (evidence.inferred_by_step, ([GOOD, BAD], [GOOD], ["one pair", "two pairs"]), [
         {ANSWER: over(N_INFERENCE, GOOD["by_step"][d]), HALTING: over(N_INFERENCE, GOOD["p"][d]),
          NOT_LEARNT: over(N_INFERENCE, BAD["by_step"][d], BAD["p"][d]), LIMIT: [[[d + 1, 0], [d + 1, 1]]],
          "text": [trial]}
         for d, trial in enumerate(("one pair", "two pairs"))
     ]),
-    "by loop": (draw.by_loop, (LOOPS,), [
+    "by loop": (evidence.by_loop, (LOOPS,), [
         {HALTING: over([1, 2], [2.0, 2.2]), "text": ["loop"], ANSWER: over([1, 2], [2.1, 1.9], [2.3, 1.8]),
          DARK_GREY: [[[1, 1.85]], [[0, 1.85], [1, 1.85]]]},
     ]),
@@ -157,7 +158,7 @@ def test_nodes_that_are_right_long_after_they_halt_stay_inside_the_picture():
 
 
 def test_a_program_is_dark_on_pale_and_pale_on_dark():
-    ax, _ = draw.program(["a=3", "b=a", "c=b", "c?"], [1, 2, 2, 4], in_a_row=3).axes
+    ax, _ = evidence.program(["a=3", "b=a", "c=b", "c?"], [1, 2, 2, 4], in_a_row=3).axes
     (image,) = ax.images
     for text, value in zip(ax.texts, [1, 2, 2, 4], strict=True):
         ground, letters = (sum(to_rgb(colour)) for colour in (image.cmap(image.norm(value))[:3], text.get_color()))
@@ -234,11 +235,15 @@ def test_the_table_of_the_head_and_of_certainty_has_both_ends():
 
 
 def test_findings_of_depth_say_what_the_lines_say():
-    assert numbers(draw.off_the_need(LINES, LIMITS)) == ["2.0", "0.2"]
+    assert numbers(evidence.off_the_need(LINES, LIMITS)) == ["2.0", "0.2"]
     at_nine = {"alone": [{9: 8.0}, {9: 9.04}], "together": [{9: 4.0}]}
     assert numbers(draw.steps_at_depth(at_nine, 9)) == ["9", "8.5", "4.0"]
     assert numbers(draw.felt_too_soon(FELT, LAWS)) == ["2", "6"]
-    assert numbers(draw.first_and_farthest(["a=b", "b=a", "b?"], [1.0, 2.04, 3.96], [0, 1, 2])) == ["1.0", "4.0", "2"]
+    assert numbers(evidence.first_and_farthest(["a=b", "b=a", "b?"], [1.0, 2.04, 3.96], [0, 1, 2])) == [
+        "1.0",
+        "4.0",
+        "2",
+    ]
 
 
 def test_loops_and_pairs_are_compared_run_by_run():
@@ -246,5 +251,5 @@ def test_loops_and_pairs_are_compared_run_by_run():
         "one loop": [{"seed": 1, "by_loop": [2.0]}, {"seed": 2, "by_loop": [3.0]}],
         "six loops, all count": [{"seed": 2, "by_loop": [9.0, 3.25]}, {"seed": 3, "by_loop": [1.0, 1.0]}],
     }
-    assert draw.behind_one_loop(kinds) == [0.25]
-    assert draw.steps_more([{"expected": {"steps": [1.0, 1.5, 3.0]}}], "expected") == [2.0]
+    assert evidence.behind_one_loop(kinds) == [0.25]
+    assert evidence.steps_more([{"expected": {"steps": [1.0, 1.5, 3.0]}}], "expected") == [2.0]

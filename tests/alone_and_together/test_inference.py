@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.alone_and_together import inference
-from ponder_course.alone_and_together.inference import InferenceTask
+from ponder_course.research.alone_and_together import inference
+from ponder_course.research.alone_and_together.inference import InferenceTask
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.alone_and_together import programs
-from ponder_course.alone_and_together.programs import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask
+from ponder_course.research.alone_and_together import programs
+from ponder_course.research.alone_and_together.programs import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
 

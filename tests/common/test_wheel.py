@@ -131,7 +131,7 @@ def test_the_first_cell_installs_without_a_clone(path):
 def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
     script = (
         "from pathlib import Path\n"
-        "import ponder_course.common.runs as runs, ponder_course.alone_and_together.inference as inference\n"
+        "import ponder_course.common.runs as runs, ponder_course.research.alone_and_together.inference as inference\n"
         "assert 'site-packages' in runs.__file__\n"
         "experiment = inference.EXPERIMENTS['main']\n"
         "print(len(experiment.rows('stored', '../results')), len(runs.stored('elsewhere/08_inference_main.jsonl')))\n"

@@ -20,6 +20,7 @@ def files_of(lesson, root):
     number = notebook.stem[:2]
     patterns = [
         f"ponder_course/{lesson}",
+        f"ponder_course/research/{lesson}",
         f"tests/{lesson}",
         f"notebooks/{number}_*",
         f"notebooks/evidence/{number}_*",
@@ -50,7 +51,7 @@ def who_needs(lesson, root):
     own = files_of(lesson, root)
     code = [path for kind in ("py", "ipynb") for path in root.rglob(f"*.{kind}")]
     others = [path for path in code if not any(path.is_relative_to(part) for part in own)]
-    room = re.compile(rf"\bponder_course\.{lesson}\b")
+    room = re.compile(rf"\bponder_course\.(research\.)?{lesson}\b")
     return [path.relative_to(root) for path in others if room.search(path.read_text(encoding="utf-8"))]
 
 

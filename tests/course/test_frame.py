@@ -158,7 +158,8 @@ FLOORS = [  # files and rooms of both packages; each imports from its own floor 
     "ponder_utils.training",
     "ponder_utils",  # its version
     "ponder_course.common",
-    *(f"ponder_course.{lesson}" for lesson in ponder_course.LESSONS),  # a lesson imports from lessons before it
+    # a lesson imports from lessons before it, and never from research, which imports from both
+    *(f"ponder_course.{room}{lesson}" for lesson in ponder_course.LESSONS for room in ("", "research.")),
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
 SOURCES = {name: sorted((ROOT / name).rglob("*.py")) for name in ("ponder_utils", "ponder_course")}
@@ -166,7 +167,7 @@ SOURCES = {name: sorted((ROOT / name).rglob("*.py")) for name in ("ponder_utils"
 
 def room_of(module):
     """The file or room of a package that a module is in, such as "ponder_course.light_cone"."""
-    return ".".join(module.split(".")[:2])
+    return ".".join(module.split(".")[: 3 if module.startswith("ponder_course.research.") else 2])
 
 
 def test_every_lesson_has_a_room_a_notebook_problems_and_solutions():
@@ -175,7 +176,7 @@ def test_every_lesson_has_a_room_a_notebook_problems_and_solutions():
     assert all(re.match(r"\d\d_", name) for name in numbered)
     assert len({name[:2] for name in numbered}) == len(numbered)
     rooms = {path.name for path in (ROOT / "ponder_course").iterdir() if (path / "__init__.py").exists()}
-    assert rooms == {"common", *ponder_course.LESSONS}
+    assert rooms == {"common", "research", *ponder_course.LESSONS}
     for name, lesson in zip(numbered, ponder_course.LESSONS, strict=True):
         assert (ROOT / "notebooks" / "problems" / f"{name}_problems.ipynb").exists()
         assert (ROOT / "notebooks" / "solutions" / f"{lesson}.py").exists()
@@ -195,6 +196,7 @@ def test_imports_flow_one_way(path):
             if module.startswith(("ponder_utils", "ponder_course")):
                 assert room_of(module) in FLOOR, f"{room_of(module)} is new: give it its place in FLOORS"
                 assert FLOOR[room_of(module)] <= FLOOR[room], f"{path.name} imports {module}"
+                assert "research" in room or "research" not in module, f"{path.name} imports {module}"
 
 
 def test_the_house_stays_small():

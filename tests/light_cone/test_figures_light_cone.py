@@ -10,6 +10,7 @@ from drawn import check, check_drawn, over, shapes
 from ponder_course.common.style import BLACK, BLUE, GREEN, GREY, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, SKY, WRONG
 from ponder_course.light_cone import figures as draw
 from ponder_course.light_cone.figures import Bought, Thought, Votes
+from ponder_course.research.light_cone import figures as evidence
 from ponder_utils import AdditionTask, LineParityTask, LocalStep, PonderNet
 
 GRIDS = np.random.default_rng(0).random((2, 5, 3)).tolist()  # [panels, steps, places]
@@ -38,14 +39,14 @@ N = [1, 2, 3, 4]
 
 # figure: what it is given, and for each panel where that must be found
 FIGURES = {
-    draw.who_votes_no: (
+    evidence.who_votes_no: (
         (VOTES,),
         [
             {"image": [GRIDS[0]], BLACK: over(N, 3.5), BLUE: over(N, 2.5), "text": ["1", "2", "3", "halts at 3"]},
             {"image": [GRIDS[1][:4]], BLACK: over(N, 3.5), BLUE: over(N, 3.5), "text": ["4", "5", "6", "halts at 4"]},
         ],
     ),
-    draw.fixed_and_by_itself: (
+    evidence.fixed_and_by_itself: (
         (FIXED, HALTED, 4),
         [{SKY: over(N, *FIXED), ORANGE: [HALTED], BLACK: [[[4, 0], [4, 1]], [[3, 0], [3, 1]]]}],
     ),
@@ -92,7 +93,7 @@ FIGURES = {
         ([16, 64, 256], THEORY, {"a network": [(16, 5.5), (256, 9.0)]}, "steps"),
         [{LIMIT: over([16, 64, 256], *THEORY.values()), GREEN: [[(16, 5.5), (256, 9.0)]], "text": ["64", "steps"]}],
     ),
-    draw.by_group: (
+    evidence.by_group: (
         (GROUPS, "right lines", (0, 1.02)),
         [{
             BLUE: [[[1.0, -0.08], [0.9, -0.08]]], RED: [[[0.8, 0.08], [0.3, 1.08], [0.2, 1.08]]],
@@ -109,7 +110,7 @@ def test_what_is_drawn_is_what_was_given(figure):
 
 
 def test_steps_run_down_and_digits_stand_above_their_places_in_lines_of_at_most_24():
-    for figure in (draw.who_votes_no(VOTES), draw.thoughts(THOUGHTS, ("bit", "reset"))):
+    for figure in (evidence.who_votes_no(VOTES), draw.thoughts(THOUGHTS, ("bit", "reset"))):
         for ax in figure.axes:
             digits = [text for text in ax.texts if text.get_text().isdigit()]
             assert [text.xy[0] for text in digits] == [1, 2, 3] * (len(digits) // 3)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import search
 
-from ponder_course.map_of_thought import paths as maze_paths
-from ponder_course.map_of_thought.paths import PathTask, RecallStep
+from ponder_course.research.map_of_thought import paths as maze_paths
+from ponder_course.research.map_of_thought.paths import PathTask, RecallStep
 from ponder_course.ways_to_stop.supervision import ProgressiveNet
 from ponder_utils.pondernet import PonderNet
 

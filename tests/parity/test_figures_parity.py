@@ -10,7 +10,9 @@ from scipy import stats
 from ponder_course.common.style import ANSWER, COLOURS, DARK_ORANGE, GREY, HALTING, LIMIT, NOT_LEARNT, PRIOR
 from ponder_course.parity import figures as draw
 from ponder_course.parity.experiment import SIZES
-from ponder_course.parity.figures import AMBERS, BLUES, METHODS, UNDECIDED
+from ponder_course.parity.figures import AMBERS, UNDECIDED
+from ponder_course.research.parity import figures as evidence
+from ponder_course.research.parity.figures import BLUES, METHODS
 from ponder_utils.evaluation import Score
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
@@ -122,7 +124,7 @@ GIVEN = {
          "text": ["1 of\n2", "0 of\n1", "1 of 3"]},
     ]),
     "own time, nothing stored": (draw.draw_own_time, (0.95, BY_STEP[1], P_G, {}), [{ANSWER: over(K, BY_STEP[1])}]),
-    "stopped at": (draw.stopped_at, (SCORES,), [
+    "stopped at": (evidence.stopped_at, (SCORES,), [
         {ANSWER: over(K, *(score.accuracy_by_step for score in scores)),
          HALTING: [[[score.steps, score.accuracy]] for score in scores]}
         for scores in SCORES.values()
@@ -147,25 +149,25 @@ GIVEN = {
     "rises of one size": (draw.rises, (OUTCOMES[OUTCOMES["size"] == "small"], (-3.0, 9.0), "more", ("a", "b"), 0.9), [
         {UNDECIDED: [*t_interval(0.1, [1, 2, 3]), pairs([0.9] * 2, [0.5, 1])]}, {}, {}
     ]),
-    "fractions": (draw.draw_fractions, (OUTCOMES, "networks"), [
+    "fractions": (evidence.draw_fractions, (OUTCOMES, "networks"), [
         {COLOURS[0]: [[[0.1, 0], [0.9, 0]]], COLOURS[1]: [[[0.1, 0], [0.9, 1]]]},
         {COLOURS[0]: [[[0.1, 1], [0.9, 2 / 9]]], COLOURS[1]: [[[0.1, 1], [0.9, 0]]]},
         {COLOURS[0]: [[[0.1, 0]]]},
         {COLOURS[0]: [[[0.1, 1]]]},
     ]),
-    "beyond": (draw.draw_beyond, (K, RUNS, 2, CHANGE, "change"), [
+    "beyond": (evidence.draw_beyond, (K, RUNS, 2, CHANGE, "change"), [
         of("accuracy", *ACT, {"accuracy": [0.9, 0.8, 0.6], "learnt": True}, colour=COLOURS[METHODS[0]])
         | {"text": ["2 of 3"]},
         of("accuracy", *FIXED, colour=COLOURS[METHODS[1]]) | {"text": ["0 of 1"]},
         {COLOURS[METHODS[0]]: [*t_interval(-0.12, CHANGE["ACT"]), pairs([0.18] * 3, CHANGE["ACT"])]},
     ]),
-    "by cap": (draw.draw_by_cap, (BY_CAP, 2), [
+    "by cap": (evidence.draw_by_cap, (BY_CAP, 2), [
         panel for column, shades in (("accuracy", BLUES), ("steps", AMBERS)) for panel in (
             {shade: over(K, row[column]) for shade, row in zip(shades, ACT, strict=True)},
             {GREY: over(K, *[FIXED[0][column]] * 3)},
         )
     ]),
-    "accuracy and steps": (draw.accuracy_and_steps, (K, RUNS, 2, 20), [
+    "accuracy and steps": (evidence.accuracy_and_steps, (K, RUNS, 2, 20), [
         of(column, *networks, colour=colour)
         for column in ("accuracy", "steps") for networks, colour in zip(RUNS.values(), COLOURS, strict=False)
     ]),
@@ -222,7 +224,7 @@ def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
 
 def test_a_counters_steps_differ_between_counts_and_not_between_k():
     by_count = [{"steps": []}, {"steps": [20.0 - n / 2 for n in range(17)]}, {"steps": [20.0 - n for n in range(33)]}]
-    assert draw.counter_differences({"by_ones": by_count}) == (3, 10)  # 0, 1/2, ..., 6 between k
+    assert evidence.counter_differences({"by_ones": by_count}) == (3, 10)  # 0, 1/2, ..., 6 between k
 
 
 def test_the_order_in_which_halting_is_learnt_is_seen_if_the_prior_comes_first_and_easy_inputs_lead():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ponder_course.common import runs
 from ponder_course.common.store import key_of
 from ponder_course.parity import papers_size
-from ponder_course.parity.figures import counter_differences
+from ponder_course.research.parity.figures import counter_differences
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
 SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 32, "updates": 200, "lr": 3e-3,

@@ -11,6 +11,7 @@ from drawn import check_drawn, named, numbers, over, pairs, shapes, texts
 import ponder_utils as pu
 from ponder_course.common.style import ANSWER, COLOURS, DARK_GREY, GREEN, HALTING, KL, LIMIT, PRIOR, PURPLE, SKY, WRONG
 from ponder_course.pondernet_theory import figures as draw
+from ponder_course.research.pondernet_theory import figures as evidence
 
 K, P, Q, LOSSES = range(1, 4), [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.9, 0.4, 0.6]
 TABLE = pd.DataFrame(
@@ -74,15 +75,15 @@ GIVEN = {
         for ((_, upper), (_, lower)), (upper_colour, lower_colour)
         in zip(BOUNDS.values(), ((PURPLE, LIMIT), (ANSWER, HALTING)), strict=True)
     ]),
-    "underflow": (draw.draw_underflow, ([0.5, 1.0, 2.0], {"half": [0.1, 0.01, 0.0]}, [-1.0, -3.0, -5.0]), [
+    "underflow": (evidence.draw_underflow, ([0.5, 1.0, 2.0], {"half": [0.1, 0.01, 0.0]}, [-1.0, -3.0, -5.0]), [
         {COLOURS[0]: [*over([0.5, 1], [-1, -2]), [[1, -2]]], LIMIT: over([0.5, 1, 2], [-1, -3, -5])}
     ]),
-    "fitted": (draw.draw_fitted, ({"easy": LOSSES, "hard": P}, CLOSED, FITS), [
+    "fitted": (evidence.draw_fitted, ({"easy": LOSSES, "hard": P}, CLOSED, FITS), [
         {"#777777": over(K, loss), COLOURS[0]: over(K, CLOSED["paper"][i], FITS["paper"][i]),
          COLOURS[1]: over(K, CLOSED["reversed"][i], FITS["reversed"][i])}
         for i, loss in enumerate((LOSSES, P))
     ]),
-    "stopping": (draw.draw_stopping, (P, LOSSES, TABLE), [
+    "stopping": (evidence.draw_stopping, (P, LOSSES, TABLE), [
         {SKY: over(K, P), COLOURS[0]: over(K, LOSSES)}, {}
     ]),
 }  # fmt: skip
@@ -102,14 +103,14 @@ def test_a_priors_means_are_those_of_either_repair():
 
 
 def test_assignments_are_pairs_of_bars_with_their_numbers():
-    (ax,) = draw.draw_assignments({"none": [1.0, 2.0], "mean": [3.0, 4.0]}, ["prior", "oracle"]).axes
+    (ax,) = evidence.draw_assignments({"none": [1.0, 2.0], "mean": [3.0, 4.0]}, ["prior", "oracle"]).axes
     bars = [points.tolist() for _, points in shapes(ax)]
     assert np.allclose(bars, [over([-0.19, 0.81], [1, 2])[0], over([0.19, 1.19], [3, 4])[0]])
     assert {"1.00", "2.00", "3.00", "4.00", "prior", "oracle"} <= set(texts(ax))
 
 
 def test_rules_answer_with_an_error_bar_for_each():
-    sample, median = draw.draw_stopping(P, LOSSES, TABLE).axes[1].containers
+    sample, median = evidence.draw_stopping(P, LOSSES, TABLE).axes[1].containers
     assert sample.lines[0].get_xydata().tolist() == [[2.0, 0.6]]
     segments = [collection.get_segments()[0].tolist() for collection in sample.lines[2]]
     assert np.allclose(segments, [[[1.5, 0.6], [2.5, 0.6]], [[2.0, 0.4], [2.0, 0.8]]])

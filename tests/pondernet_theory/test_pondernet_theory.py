@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import ponder_utils as pu
-from ponder_course.pondernet_theory import descent
-from ponder_course.pondernet_theory.descent import PAPERS, REVERSED
+from ponder_course.research.pondernet_theory import descent
+from ponder_course.research.pondernet_theory.descent import PAPERS, REVERSED
 
 LOSSES = torch.tensor([[0.7, 0.7, 0.1, 0.2], [0.05] * 4], dtype=torch.float64).T  # [N, cases]
 LOG_PRIOR = pu.geometric_log_prior(0.4, 4)

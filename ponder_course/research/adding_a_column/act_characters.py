@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot
 
-from ponder_course.adding_a_column.act_tasks import lstm_with_act
 from ponder_course.common.measures import correlation, mean
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
+from ponder_course.research.adding_a_column.act_tasks import lstm_with_act
 from ponder_utils.losses import ACTLoss
 
 ALPHABET = "\n" + "".join(map(chr, range(32, 127)))  # whatever else stands there is read as "?"

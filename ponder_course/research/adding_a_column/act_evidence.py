@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ponder_course.adding_a_column import act_characters, act_tasks
 from ponder_course.common.runs import Experiment, grid, seeded
 from ponder_course.common.store import Row
+from ponder_course.research.adding_a_column import act_characters, act_tasks
 
 
 def _grid(task: str, length: int, levels: int, kinds: dict[str, list[float]], name: str = "", **how: Any) -> Experiment:

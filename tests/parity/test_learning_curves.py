@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from ponder_course.common.learning_curves import learning_curves
 from ponder_course.common.style import BLACK, COLOURS
+from ponder_course.research.parity.learning_curves import learning_curves
 
 UPDATES = [10, 20, 30]
 

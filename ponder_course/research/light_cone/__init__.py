@@ -1,0 +1,1 @@
+"""What only the evidence of lesson 05 runs and draws."""
