@@ -14,12 +14,11 @@ class ConvEncoder(nn.Module):
     def __init__(self, n_features: int = 64) -> None:
         super().__init__()
         self.n_features = check_int("n_features", n_features, 1)
-        layers = nn.Sequential(
-            nn.Conv2d(1, 10, kernel_size=5), nn.MaxPool2d(2), nn.ReLU(),
-            nn.Conv2d(10, 20, kernel_size=5), nn.Dropout2d(0.5), nn.MaxPool2d(2), nn.ReLU(),
-            nn.Flatten(), nn.Linear(20 * 4 * 4, n_features), nn.ReLU(),
-        )  # fmt: skip
-        self.layers = layers.to(memory_format=torch.channels_last)  # on a CPU, max-pooling takes half as long
+        layers: list[nn.Module] = [nn.Conv2d(1, 10, kernel_size=5), nn.MaxPool2d(2), nn.ReLU()]
+        layers += [nn.Conv2d(10, 20, kernel_size=5), nn.Dropout2d(0.5), nn.MaxPool2d(2), nn.ReLU()]
+        layers += [nn.Flatten(), nn.Linear(20 * 4 * 4, n_features), nn.ReLU()]
+        # On a CPU, max-pooling takes half as long with the channels last.
+        self.layers = nn.Sequential(*layers).to(memory_format=torch.channels_last)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [batch, n_features] for x [batch, 1, 28, 28]; ValueError if the images have another shape."""
