@@ -82,23 +82,18 @@ def flat_line(rows: Runs, fixed: Runs, live: int = 0) -> Figure:
     for name, runs in curves.items():
         n, which = step_axis(ax, len(runs[0])), LOOKS[name]
         spread(ax, list(n), runs, name, which, live)
-        line = ax.lines[-1]
-        by_itself = [(row["steps"][0], row["accuracy"][0]) for row in rows[name]]
-        marks(ax, by_itself, which, 60, full=True, zorder=4)
+        line, end = ax.lines[-1], (n[-1], np.mean(runs, axis=0)[-1])
+        marks(ax, [(row["steps"][0], row["accuracy"][0]) for row in rows[name]], which, 60, full=True, zorder=4)
         marks(ax, [(row["N"], row["accuracy"][0]) for row in fixed[name]], which, 90, zorder=4)
         beside, side, height = ((0, -12), "right", "top") if len(n) == longest else ((10, -4), "left", "center")
-        end = np.asarray(line.get_xydata())[-1]
-        text = ax.annotate(
-            str(line.get_label()), (end[0], end[1]), beside, textcoords="offset points", ha=side, va=height
-        )
+        text = ax.annotate(str(line.get_label()), end, beside, textcoords="offset points", ha=side, va=height)
         text.set(color=line.get_color(), fontweight="bold")
         line.set_label("_named at its end")
     ax.axhline(0.1, color=style.BLACK, linestyle=":", linewidth=1.4)
     ax.annotate("a guess", (longest, 0.1), (0, 4), textcoords="offset points", ha="right")
-    ax.scatter([], [], s=60, facecolor=style.GREY, edgecolor=style.GREY, label="full: left to itself")
+    ax.scatter([], [], s=60, color=style.GREY, label="full: left to itself")
     if any(fixed.values()):
-        alone = "hollow: trained for this many steps alone"
-        ax.scatter([], [], s=90, facecolor="none", edgecolor=style.GREY, label=alone)
+        ax.scatter([], [], s=90, fc="none", ec=style.GREY, label="hollow: trained for this many steps alone")
     ax.legend(loc="lower right", bbox_to_anchor=(1, 0.2))
     ax.set(xlabel="step after which it is stopped", ylabel="digits read correctly", ylim=(0, 1.04))
     ax.set(xlim=(0.5, longest + 0.5), xticks=[1, *range(5, longest + 1, 5)], yticks=np.linspace(0, 1, 6))
@@ -130,8 +125,7 @@ def beside_prior(p: Mapping[str, Sequence[Line]], priors: Mapping[str, Line]) ->
         n, average = step_axis(ax, len(priors[kind])), np.mean(networks, axis=0)
         ax.bar(n, average, color=style.HALTING, alpha=0.5, label="$p_n$, mean")
         lines(ax, list(n), networks, "$p_n$, each network", color=style.HALTING, linewidth=1)
-        dots = look(0, color=style.PRIOR, markersize=4, linestyle=":")
-        ax.plot(n, priors[kind], **dots, label="$p_G(n)$, prior")
+        ax.plot(n, priors[kind], **look(0, color=style.PRIOR, markersize=4, linestyle=":"), label="$p_G(n)$, prior")
         title = f"{kind}: {n @ average:.1f} steps\nprior: {n @ np.asarray(priors[kind]):.1f}"
         ax.set(title=title, xlim=(0.3, len(n) + 0.7))
     axes[0].set_ylabel("probability to halt at $n$")
@@ -186,8 +180,8 @@ def forest(rows: Sequence[Difference], x_labels: Sequence[str], left: str = "", 
             ax.plot([low, high], [y - 0.08] * 2, color=colour, linewidth=3, zorder=3, solid_capstyle="butt")
             marks(ax, [(middle, y - 0.08)], which, large, full=True, zorder=4)
             if left and len(axes) == 1:
-                beside = {"xycoords": ("axes fraction", "data"), "va": "center", "color": colour}
-                ax.annotate(word(values, (right, left)), (1.02, y), **beside)
+                found = word(values, (right, left))
+                ax.annotate(found, (1.02, y), xycoords=("axes fraction", "data"), va="center", color=colour)
     for ax, x_label in zip(axes, x_labels, strict=True):
         ax.axvline(0, color=style.BLACK, linewidth=1.2)
         ax.set(xlabel=x_label, ylim=(len(rows) - 0.4, -0.7))
@@ -201,14 +195,13 @@ def forest(rows: Sequence[Difference], x_labels: Sequence[str], left: str = "", 
 TRAINED_FOR = {"smoke": "a few seconds", "class": "two epochs or so", "paper": "20 epochs, and this session"}
 
 
-def four_verdicts(trainings: Mapping[str, Runs]) -> list[Difference]:
-    """Return the steps that turning by 90 degrees adds: a row for each network and training, {training: its runs}."""
-    networks = next(iter(trainings.values()))
-    return [
-        Difference(f"{name},\n{training}", name, [experiment.turning_adds(rows[name])])
-        for name in networks
-        for training, rows in trainings.items()
-    ]
+def four_verdicts(first: str, rows: Runs, long: Runs) -> list[Difference]:
+    """Return the steps that turning by 90 degrees adds, a row for each network and training; first: how long it was."""
+    found = []
+    for name, runs in rows.items():
+        found.append(Difference(f"{name},\n{first}", name, [experiment.turning_adds(runs)]))
+        found.append(Difference(f"{name},\nup to 20 epochs", name, [experiment.turning_adds(long[name])]))
+    return found
 
 
 def longer_or_shorter(rows: Sequence[Difference]) -> str:
@@ -248,11 +241,9 @@ def what_the_angles_say(rows: Runs) -> str:
     return "Accuracy and steps, by angle"
 
 
-def right_at_0_and_90(rows: Runs) -> list[str]:
-    """Return a line of text for each network at 0 and at 90 degrees: how many digits it reads."""
-    places = [(name, angle, experiment.ANGLES.index(angle)) for name in rows for angle in (0, 90)]
-    right = [span([row["accuracy"][place] for row in rows[name]], ".0%") for name, _, place in places]
-    return [f"{name}, {angle} degrees: {found} right" for (name, angle, _), found in zip(places, right, strict=True)]
+def right_at(angle: int, runs: Sequence[Row]) -> str:
+    """Return how many digits some runs read that are turned by so many degrees, such as "19% to 25%"."""
+    return span([row["accuracy"][experiment.ANGLES.index(angle)] for row in runs], ".0%")
 
 
 def two_losses(short: Sequence[Row], long: Sequence[Row]) -> list[Difference]:

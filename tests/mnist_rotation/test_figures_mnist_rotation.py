@@ -186,13 +186,13 @@ FALL, RISE = turned(-1.0, -1.1, -0.9), turned(1.0, 1.1, 0.9)
 
 def test_four_verdicts_are_of_both_networks_and_both_trainings():
     first, second = {"CNN first": FALL, "patches": RISE}, {"CNN first": RISE, "patches": RISE[:2]}
-    four = draw.four_verdicts({"short": first, "long": second})
-    assert [row.label for row in four] == [f"{name},\n{of}" for name in first for of in ("short", "long")]
+    four = draw.four_verdicts("short", first, second)
+    assert [row.label for row in four] == [f"{name},\n{of}" for name in first for of in ("short", "up to 20 epochs")]
     np.testing.assert_allclose(four[0].panels[0], [-1.0, -1.1, -0.9])
     assert [draw.word(row.panels[0]) for row in four] == ["fewer", "more", "more", "too few runs"]
     assert draw.longer_or_shorter(four) == "Longer or shorter? Train on, and the fall of CNN first is gone"
     assert draw.longer_or_shorter(four[1:]) == "Longer or shorter? CNN first: more, then more"
-    assert [numbers(text) for text in draw.right_at_0_and_90(first)] == [["0", "90"], ["90", "30"]] * 2
+    assert [draw.right_at(angle, [run_of(), run_of(right=0.6)]) for angle in (0, 90)] == ["60% to 90%", "20% to 30%"]
 
 
 def test_the_angles_say_what_every_run_does():
