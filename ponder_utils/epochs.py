@@ -1,6 +1,7 @@
 """Batches and random numbers that a resumed training finds again."""
 
 import random
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,15 +9,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from ponder_utils.checkpoints import checksum
-
-END = object()
+from ponder_utils.states import tensors_in
 
 
-class GlobalRandom:
-    """The random numbers for which nobody gives a generator: Python's, NumPy's, torch's, and torch's on a device."""
+class RandomNumbers:
+    """All of a run: of the generator of its batches, and Python's, NumPy's, torch's, and torch's on a device."""
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, seed: int) -> None:
+        self.generator = torch.Generator(device).manual_seed(seed)
         self.places: list[tuple[Any, Any]] = [(torch, ())]  # modules, and what their functions are given besides
         if device.type in ("cuda", "mps", "xpu"):
             self.places.append((torch.get_device_module(device), (device,)))
@@ -24,15 +24,21 @@ class GlobalRandom:
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint."""
         numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002
-        tensors = [place.get_rng_state(*device) for place, device in self.places]
-        return {"python": random.getstate(), "numpy": numpy_state, "torch": tensors}
+        states = [place.get_rng_state(*device) for place, device in self.places]
+        return {
+            "generator": self.generator.get_state(),
+            "python": random.getstate(),
+            "numpy": numpy_state,
+            "torch": states,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """From a checkpoint."""
+        self.generator.set_state(state["generator"])
         random.setstate(state["python"])
         np.random.set_state(state["numpy"])  # noqa: NPY002
-        for (place, device), tensor in zip(self.places, state["torch"], strict=True):
-            place.set_rng_state(tensor, *device)
+        for (place, device), of_place in zip(self.places, state["torch"], strict=True):
+            place.set_rng_state(of_place, *device)
 
     @contextmanager
     def seeded(self, seed: int) -> Iterator[None]:
@@ -57,9 +63,10 @@ class Draws:
     persistent workers then, which keep random numbers of their own from epoch to epoch.
     """
 
-    def __init__(self, batches: Any, global_random: GlobalRandom, resumable: bool) -> None:
-        self.batches, self.global_random, self.resumable = batches, global_random, resumable
-        self.start: dict[str, Any] = {}  # the random numbers before the epoch, or before the batch of a function
+    def __init__(self, batches: Any, random_numbers: RandomNumbers, resumable: bool) -> None:
+        self.batches, self.random, self.resumable = batches, random_numbers, resumable
+        self.epoch: Iterator[Any] = iter(())
+        self.start: dict[str, Any] = {}  # the random numbers before the epoch
         self.taken, self.checksum = 0, 0  # of batches since then
         if resumable and any(getattr(part, "persistent_workers", False) for part in self._parts()):
             why = "whose random numbers are in no checkpoint"
@@ -67,39 +74,43 @@ class Draws:
 
     def __call__(self, generator: torch.Generator) -> Any:
         """Return the next batch; ValueError if an iterable is empty or can be read only once."""
-        batch = END if callable(self.batches) or self.taken == 0 else self._read()
-        if batch is END:
-            if self.resumable:
-                self.start = {"generator": generator.get_state(), "device": str(generator.device)}
-                self.start["random"] = self.global_random.state_dict()
+        batch = next(self.epoch, None)
+        if batch is None:
+            self.start = self.random.state_dict() if self.resumable else {}
             self.taken, self.checksum = 0, 0
-            batch = self.batches(generator) if callable(self.batches) else self._start_again(generator)
-        if batch is END:
+            self.epoch = self._read(generator)
+            batch = next(self.epoch, None)
+        if batch is None:
             raise ValueError("batches must hold a batch each time it is read; got an iterable that is empty or used up")
         self.taken += 1
-        self.checksum = checksum(batch, self.checksum) if self.resumable else 0
+        for tensor in tensors_in(batch) if self.resumable else ():
+            content = tensor.detach().cpu().flatten().view(torch.uint8).numpy().data
+            self.checksum = zlib.crc32(content, self.checksum)
         return batch
 
-    def _start_again(self, generator: torch.Generator) -> Any:
-        self.seed = int(torch.randint(2**31, (), generator=generator, device=generator.device))
+    def _read(self, generator: torch.Generator) -> Iterator[Any]:
+        """Read the iterable once; of a function one batch."""
+        if callable(self.batches):
+            yield self.batches(generator)
+            return
+        seed = int(torch.randint(2**31, (), generator=generator, device=generator.device))
         for n, own in enumerate(part for part in self._parts() if isinstance(part, torch.Generator)):
-            own.manual_seed(self.seed + n)
-        return self._read()
-
-    def _read(self) -> Any:
-        with self.global_random.seeded(self.seed + self.taken):
-            if self.taken == 0:
-                self.iterator = iter(self.batches)
-            return next(self.iterator, END)
+            own.manual_seed(seed + n)
+        iterator = None
+        while True:
+            with self.random.seeded(seed + self.taken):
+                iterator = iter(self.batches) if iterator is None else iterator
+                batch = next(iterator, None)
+            if batch is None:
+                return
+            yield batch
 
     def _parts(self) -> list[Any]:
         """Return the iterable, and the samplers, loaders and generators that it holds, however deep."""
         parts = [self.batches]
         for part in parts:  # which grows
-            inside = [*getattr(part, "__dict__", {}).values()]
-            if isinstance(part, list | tuple | dict) and len(part) < 100:
-                inside = [*part.values()] if isinstance(part, dict) else [*part]
-            for value in inside:
+            is_short = isinstance(part, list | tuple) and len(part) < 100
+            for value in part if is_short else getattr(part, "__dict__", {}).values():
                 is_read = isinstance(value, torch.Generator) or hasattr(value, "__iter__")
                 if is_read and not any(value is other for other in parts):
                     parts.append(value)
@@ -107,15 +118,13 @@ class Draws:
 
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint."""
-        return self.start | {"taken": self.taken, "checksum": self.checksum}
+        return {"start": self.start, "taken": self.taken, "checksum": self.checksum}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """From a checkpoint: draw again what was drawn since `start`. ValueError if that is other batches now."""
-        with self.global_random.seeded(0):
-            self.global_random.load_state_dict(state["random"])
-            generator = torch.Generator(state["device"]).set_state(state["generator"])
-            for _ in range(state["taken"]):
-                self(generator)
+        self.random.load_state_dict(state["start"])
+        for _ in range(state["taken"]):
+            self(self.random.generator)
         if (self.taken, self.checksum) != (state["taken"], state["checksum"]):
             why = "other data or sizes, random numbers that no checkpoint holds, or a function that counts its batches"
             advice = "which then needs a state_dict and a load_state_dict"

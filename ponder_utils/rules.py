@@ -22,7 +22,7 @@ from torch.nn.functional import logsigmoid
 
 from ponder_utils._check import check_bool, check_choice, check_generator, check_int, check_real, check_type
 from ponder_utils.halting import PonderOutput, at_least_float32
-from ponder_utils.states import batched_tensors, map_batched
+from ponder_utils.states import map_batched, tensors_in
 
 Rule = Callable[..., Tensor]
 
@@ -138,8 +138,8 @@ def resolve_rule(
             v = torch.rand(like.shape, device=generator.device, generator=generator, dtype=torch.float32)
         parameters = {**parameters, "v": v.to(like.device)}
     for name, value in parameters.items():
-        for part in [value] if isinstance(value, Tensor) else batched_tensors(value):
-            if part.shape != like.shape:
+        for part in tensors_in(value):
+            if part.shape != like.shape and (part.ndim or part is value):
                 raise ValueError(f"{name} must have one value per sample, {list(like.shape)}; got {list(part.shape)}")
     return rule, parameters
 

@@ -65,30 +65,29 @@ def select_rows(state: Any, rows: Tensor) -> Any:
 
 def first_tensor(x: Any) -> Tensor:
     """Return the first tensor of an input; TypeError if none has a batch, ValueError if their batches differ."""
-    tensors = batched_tensors(x)
-    if not tensors:
+    batched = [tensor for tensor in tensors_in(x) if tensor.ndim]
+    if not batched:
         allowed = "a tensor of shape [batch, ...], or a tuple, list, dict or dataclass of such tensors"
         raise TypeError(f"x must be {allowed}; got {type(x).__name__} {x!r}")
-    check_batch("x", x, tensors[0].shape[0])
-    return tensors[0]
+    check_batch("x", x, batched[0].shape[0])
+    return batched[0]
 
 
 def check_batch(name: str, state: Any, batch_size: int) -> None:
     """Raise a ValueError if a tensor in it has another number of samples in dimension 0."""
-    sizes = [part.shape[0] for part in batched_tensors(state)]
+    sizes = [tensor.shape[0] for tensor in tensors_in(state) if tensor.ndim]
     if any(size != batch_size for size in sizes):
         wanted = f"the same batch in dimension 0, here {batch_size}, or no dimension"
         raise ValueError(f"all tensors of {name} must have {wanted}; got {sizes}")
 
 
-def batched_tensors(state: Any) -> list[Tensor]:
-    """Return the tensors that have a batch, in their order."""
+def tensors_in(state: Any) -> list[Tensor]:
+    """Return all tensors, in their order."""
     tensors: list[Tensor] = []
 
-    def collect(part: Tensor) -> Tensor:
-        if part.ndim:
-            tensors.append(part)
-        return part
+    def collect(tensor: Tensor) -> Tensor:
+        tensors.append(tensor)
+        return tensor
 
     map_states(collect, state)
     return tensors

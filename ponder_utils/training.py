@@ -5,7 +5,6 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Set
-from contextlib import nullcontext
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -17,20 +16,11 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
 from ponder_utils._check import check_choice, check_int, check_real, check_type
-from ponder_utils.checkpoints import (
-    diff,
-    exclusive_lock,
-    load_checkpoint,
-    load_weights,
-    plain,
-    save_checkpoint,
-    settings,
-)
-from ponder_utils.epochs import Draws, GlobalRandom
+from ponder_utils.checkpoints import Row, Run, plain, unwrapped
+from ponder_utils.epochs import Draws, RandomNumbers
 from ponder_utils.evaluation import preserve_modes
 from ponder_utils.states import map_states
 
-Row = dict[str, Any]
 Batches = Callable[[torch.Generator], tuple[Any, Any]] | Iterable[tuple[Any, Any]]
 Schedule = Callable[[torch.optim.Optimizer], LRScheduler]
 
@@ -131,52 +121,21 @@ def train(
 
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     device = weights[0].device
-    generator = torch.Generator(device).manual_seed(seed)
-    folder = None if checkpoint_dir is None else Path(checkpoint_dir).resolve()
-    global_random = GlobalRandom(device)
+    random_numbers = RandomNumbers(device, seed)
     has_state = callable(batches) and hasattr(batches, "load_state_dict")
-    draw: Any = batches if has_state else Draws(batches, global_random, resumable=folder is not None)
-    parts = {"batches": draw, "model": model, "optimizer": optimizer, "schedule": scheduler, "loss_fn": loss_fn}
-    parts = {name: part for name, part in parts.items() if hasattr(part, "load_state_dict")} | {"random": global_random}
-    try:
-        run = {"config": json.dumps(plain(config), sort_keys=True)}
-    except TypeError as error:
-        raise TypeError(f"config must be a dict of numbers, strings, lists and dicts; {error}") from None
-    described: Row = {"model": model, "loss_fn": loss_fn, "batches": batches, "device": device.type, "clip": clip}
-    described |= {"optimizer": optimizer.param_groups, "schedule": getattr(scheduler, "__dict__", None), "seed": seed}
-    described |= {"log_every": log_every, "monitor": monitor, "mode": mode, "patience": patience}
-    for name, part in described.items() if folder is not None else ():
-        run |= settings(name, part, tensors=name not in ("model", "batches"))
-    for name, part in {"optimizer": optimizer, "schedule": scheduler, "batches": batches}.items():
-        run[name] = type(part).__name__
-    update, rows, best, since_best = 0, list[Row](), -math.inf, 0
-
-    def save(name: str) -> None:
-        if folder is not None:
-            state = {part_name: part.state_dict() for part_name, part in parts.items()}
-            state |= {"run": run, "generator": generator.get_state(), "rows": rows}
-            save_checkpoint(folder / name, state | {"update": update, "best": best, "since_best": since_best})
-
-    lock = nullcontext() if folder is None else exclusive_lock(folder)
-    with lock, tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
-        if folder is not None and (last := folder / "last.pt").exists():
-            state = load_checkpoint(last)
-            if different := diff(run, state.get("run", {})):
-                advice = "Give each run a folder of its own, or delete the checkpoint."
-                raise ValueError(f"checkpoint_dir holds {last}, of another run: {different}. {advice}")
-            update = check_int("updates in checkpoint_dir", state["update"], 0, n_updates)
-            for name, part in parts.items():  # batches first: they may be refused before anything is written
-                if part is model:
-                    load_weights(model, last)
-                else:
-                    part.load_state_dict(state[name])
-            generator.set_state(state["generator"])
-            rows, best, since_best = state["rows"], state["best"], state["since_best"]
-            bar.update(update)
-
-        while update < n_updates and since_best < max_since_best:
-            update += 1
-            batch = draw(generator)
+    draw: Any = batches if has_state else Draws(batches, random_numbers, resumable=checkpoint_dir is not None)
+    parts = {"batches": draw, "model": unwrapped(model), "optimizer": optimizer, "schedule": scheduler}
+    parts |= {"loss_fn": loss_fn, "random": random_numbers}
+    made_with = {"model": model, "loss_fn": loss_fn, "batches": batches, "device": device.type, "optimizer": optimizer}
+    made_with |= {"schedule": scheduler, "seed": seed, "clip": clip, "log_every": log_every, "monitor": monitor}
+    made_with |= {"mode": mode, "patience": patience, "config": json.dumps(plain(config), sort_keys=True)}
+    run = Run(checkpoint_dir, parts, made_with)
+    with run.locked(), tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
+        run.resume(n_updates)
+        bar.update(run.update)
+        while run.update < n_updates and run.since_best < max_since_best:
+            run.update += 1
+            batch = draw(random_numbers.generator)
             if not isinstance(batch, tuple | list) or len(batch) != 2:
                 raise TypeError(f"batches must give pairs (x, y); got {type(batch).__name__}")
             x, y = map_states(lambda part: part.to(device), tuple(batch))
@@ -185,12 +144,12 @@ def train(
             model.zero_grad()
             terms["total"].backward()
             terms["grad_norm"] = nn.utils.clip_grad_norm_(weights, max_norm)
-            row: Row = {"update": update, **{name: float(plain(term)) for name, term in terms.items()}}
+            row: Row = {"update": run.update, **{name: float(plain(term)) for name, term in terms.items()}}
             if not all(map(math.isfinite, row.values())):
                 for name, buffer in model.named_buffers():
                     if name in buffers and buffer.shape == buffers[name].shape:
                         buffer.copy_(buffers[name])
-                raise NonFiniteError(update, row)
+                raise NonFiniteError(run.update, row)
             row["lr"] = float(optimizer.param_groups[0]["lr"])  # of a tensor, too, which a schedule changes
             optimizer.step()
             torch.clear_autocast_cache()  # in an autocast around all of this, it holds the weights as they were
@@ -198,27 +157,28 @@ def train(
                 scheduler.step()
             bar.update()
 
-            if update % log_every == 0 or update == n_updates:
-                rows.append(row)
+            if run.update % log_every == 0 or run.update == n_updates:
+                run.rows.append(row)
                 if evaluate is not None:
                     with preserve_modes(model):
                         scores = plain(_as_dict("evaluate", evaluate(model), row.keys()))
                     check_choice("monitor", monitor, [*scores])
                     check_type(f"what evaluate returns as {monitor!r}", scores[monitor], Real, "a number")
                     row |= scores
-                    value = row[monitor] if mode == "max" else -row[monitor]
-                    since_best += 1
                     if plateau is not None:
                         plateau.step(row[monitor])
-                    if value > best:
-                        best, since_best = value, 0
-                        save("best.pt")
+                    value = row[monitor] if mode == "max" else -row[monitor]
+                    run.since_best += 1
+                    if value > run.best:
+                        run.best, run.since_best = value, 0
+                        run.save("best.pt")
                 bar.set_postfix({name: f"{row[name]:.3f}" for name in ("total", monitor) if name in row}, refresh=False)
                 if log is not None:
                     log(plain(row))
-            if update % checkpoint_every == 0 or update == n_updates or since_best >= max_since_best:
-                save("last.pt")
-    return rows
+            is_last = run.update == n_updates or run.since_best >= max_since_best
+            if is_last or run.update % checkpoint_every == 0:
+                run.save("last.pt")
+    return run.rows
 
 
 def cool_down(n_updates: int) -> Schedule:

