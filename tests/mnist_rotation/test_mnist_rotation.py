@@ -266,13 +266,6 @@ def test_changes_are_the_later_less_the_earlier():
     assert research.error_adds([row, row | {"wrong": [math.nan] * angles}], 15) == [2]
 
 
-def test_the_rows_of_a_recipe_are_found_whatever_their_seed():
-    rows = EXPERIMENTS["class"].settings
-    for recipe in (*research.VARIANTS.values(), of_fixed_depth("CNN", 4)):
-        assert [row["seed"] for row in matching(rows, **recipe)] == [*range(5)]
-    assert len(matching(EXPERIMENTS["class"].short, **PATCHES)) == 1
-
-
 def test_paper_runs_evaluate_every_epoch_on_all_digits_and_stop_early():
     paper, short = BUDGETS["paper"], BUDGETS["class"]
     long_cnn, long_conv = paper.options("CNN", 8600, 1280), paper.options("conv", 8600, 1280)
