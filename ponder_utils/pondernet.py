@@ -10,7 +10,7 @@ from ponder_utils import rules
 from ponder_utils._check import check_int
 from ponder_utils.halting import PonderOutput, at_least_float32, average, halting_log_probs
 from ponder_utils.states import check_batch, first_tensor, map_batched, select_rows
-from ponder_utils.steps import Step, bare_state, check_step, encode, take_steps
+from ponder_utils.steps import Step, check_step, encode, take_steps
 
 # How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
@@ -202,7 +202,7 @@ def states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
     thought = computed >= torch.arange(1, len(states) + 1, device=steps.device)[:, None]  # [n, batch]
     place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
     at = place.gather(0, steps[None] - 1)[0] - 1
-    return map_batched(lambda *parts: torch.cat(parts).index_select(0, at), *map(bare_state, states))
+    return map_batched(lambda *parts: torch.cat(parts).index_select(0, at), *states)
 
 
 def check_one_logit(halt_logits: Tensor) -> None:

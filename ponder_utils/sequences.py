@@ -10,7 +10,7 @@ from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average, halting_log_probs
 from ponder_utils.pondernet import Prediction, StepFunction, cap_of, check_one_logit, checked_steps, states_at, think
 from ponder_utils.states import check_batch, map_batched
-from ponder_utils.steps import Step, bare_state, check_step, encode
+from ponder_utils.steps import Step, check_step, encode
 
 CARRIES = ("halted", "mean", "last")
 
@@ -121,9 +121,8 @@ class PonderSequence(nn.Module):
             steps = rules.halting_steps(output, rule, **parameters)
             return output, states_at(steps, torch.full_like(steps, max_steps), states)
         if self.carry == "last":
-            return output, bare_state(states[-1])
+            return output, states[-1]
         p = output.log_p.exp()  # [N, batch]
-        states = [bare_state(state) for state in states]
         return output, map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *states)
 
     def _encode(self, x_t: Tensor, state: Any) -> tuple[Any, Any, Any]:

@@ -12,7 +12,7 @@ such callable is a step as well; its first state h_1 is None. For inputs and sta
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -50,43 +50,6 @@ class Step(nn.Module):
         return y_hat, h, halt_logit
 
 
-class FunctionState(NamedTuple):
-    """The state of a step function, with what it returned beside it."""
-
-    h: Any
-    y_hat: Tensor
-    halt_logit: Tensor
-
-
-class FunctionStep:
-    """The paper's s(x, h) -> y_hat, h, halt_logit in the form of a `Step`."""
-
-    reads_together = False
-
-    def __init__(self, function: Callable[[Any, Any], tuple[Tensor, Any, Tensor]]) -> None:
-        self.function = function
-
-    def encode(self, x: Any) -> tuple[Any, Any]:
-        """Return x and None; of a step that is compiled, or has a `forward` of its own, what `encode` returns."""
-        is_step = all(hasattr(self.function, name) for name in ("encode", "move", "read"))
-        return self.function.encode(x) if is_step else (x, None)  # type: ignore[attr-defined]
-
-    def move(self, z: Any, h: Any) -> FunctionState:
-        """Call the function; TypeError if it returns anything but three things."""
-        wanted = "three things, y_hat, h and halt_logit"
-        y_hat, h, halt_logit = _parts("step", self.function(z, bare_state(h)), 3, wanted)
-        return FunctionState(h, y_hat, halt_logit)
-
-    def read(self, h: FunctionState) -> tuple[Tensor, Tensor]:
-        """Return what the function has returned."""
-        return h.y_hat, h.halt_logit
-
-
-def bare_state(h: Any) -> Any:
-    """Return the state that the user's step knows, without what `FunctionStep` adds to it."""
-    return h.h if isinstance(h, FunctionState) else h
-
-
 def check_step(step: Any) -> Any:
     """Return `step` if it can be a step, else raise TypeError."""
     if not callable(step) or isinstance(step, type):
@@ -94,52 +57,51 @@ def check_step(step: Any) -> Any:
     return step
 
 
-def as_step(step: Any) -> Any:
-    """Return an object with `encode`, `move`, `read` and `reads_together`, for a step of any kind."""
-    if isinstance(step, Step) and getattr(step.forward, "__func__", None) is Step.forward:
-        return step
-    return step if isinstance(step, FunctionStep) else FunctionStep(step)
-
-
 def encode(step: Any, x: Any) -> tuple[Any, Any]:
-    """Return z and the first state of a step of any kind."""
-    return _parts("step.encode", as_step(step).encode(x), 2, "two things, z and h")
+    """Return z and the first state of a step of any kind: of a function x and None, but not of a compiled `Step`."""
+    is_step = all(hasattr(step, name) for name in ("encode", "move", "read"))
+    return _parts("step.encode", step.encode(x), "z", "h") if is_step else (x, None)
 
 
 def take_steps(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> tuple[Tensor, list[Any], Tensor]:
-    """Take n steps: y_hat [n_steps, batch, ...], states, halting logits [n_steps, batch, ...].
+    """Take n steps of any kind: y_hat [n_steps, batch, ...], states, halting logits [n_steps, batch, ...].
 
     The states are those after each step if they are to be kept, else the last alone.
     """
-    step = as_step(step)
-    together = step.reads_together
+    while type(step) is EncodedStep:
+        step = step.step
+    is_split = isinstance(step, Step) and getattr(step.forward, "__func__", None) is Step.forward
+    together = is_split and step.reads_together
     states, answers = [], []
     for _ in range(n_steps):
-        h = step.move(z, h)
+        if is_split:
+            h = step.move(z, h)
+            if not together:
+                answers.append(_parts("step.read", step.read(h), "y_hat", "halt_logit"))
+        else:
+            y_hat, h, halt_logit = _parts("step", step(z, h), "y_hat", "h", "halt_logit")
+            answers.append((y_hat, halt_logit))
         if together or keep_states:
             states.append(h)
-        if not together:
-            answers.append(_read(step, h))
     if not together:
         y_hats, halt_logits = zip(*answers, strict=True)
         return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
     all_states = torch.cat(states) if isinstance(h, Tensor) else map_batched(lambda *parts: torch.cat(parts), *states)
+    answer = _parts("step.read", step.read(all_states), "y_hat", "halt_logit")
     # not len(part), which would fix the batch of an exported network
-    y_hat, halt_logit = (part.unflatten(0, (n_steps, part.shape[0] // n_steps)) for part in _read(step, all_states))
+    y_hat, halt_logit = (part.unflatten(0, (n_steps, part.shape[0] // n_steps)) for part in answer)
     return y_hat, states if keep_states else [h], halt_logit
 
 
-def _read(step: Any, h: Any) -> tuple[Tensor, Tensor]:
-    y_hat, halt_logit = _parts("step.read", step.read(h), 2, "two things, y_hat and halt_logit")
-    return check_type("y_hat of step", y_hat, Tensor), check_type("halt_logit of step", halt_logit, Tensor)
-
-
-def _parts(what: str, returned: Any, n: int, wanted: str) -> Any:
-    """Return what a step returned if it has n parts, and is not a tensor that has as many rows."""
-    if not isinstance(returned, tuple | list) or len(returned) != n:
+def _parts(what: str, returned: Any, *names: str) -> Any:
+    """Return what a step returned if it has these parts, and is no tensor of as many rows."""
+    if not isinstance(returned, tuple | list) or len(returned) != len(names):
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
         advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
-        raise TypeError(f"{what} must return {wanted}; got {came}. {advice}")
+        raise TypeError(f"{what} must return {len(names)} things, {', '.join(names)}; got {came}. {advice}")
+    for name, part in zip(names, returned, strict=True):
+        if name in ("y_hat", "halt_logit"):
+            check_type(f"{name} of step", part, Tensor)
     return returned
 
 
@@ -227,19 +189,10 @@ class EncodedStep(Step):
             raise TypeError(f"encoder must be callable as encoder(x); got {encoder!r}")
         self.encoder = encoder
 
-    @property
-    def reads_together(self) -> bool:  # type: ignore[override]
-        """Whether the step within does."""
-        return as_step(self.step).reads_together
-
     def encode(self, x: Any) -> tuple[Any, Any]:
         """Encode x, and then as the step does."""
         return encode(self.step, self.encoder(x))
 
-    def move(self, z: Any, h: Any) -> Any:
-        """Return the next state, as the step does."""
-        return as_step(self.step).move(z, h)
-
-    def read(self, h: Any) -> tuple[Tensor, Tensor]:
-        """Read a state as the step does."""
-        return as_step(self.step).read(h)
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """Take one step, as the step does."""
+        return self.step(z, h)

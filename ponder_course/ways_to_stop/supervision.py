@@ -17,7 +17,7 @@ from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import Criterion, CriterionLoss, LossTerms
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import Step, as_step, bare_state, encode
+from ponder_utils.steps import Step, encode
 
 
 class ProgressiveOutput(NamedTuple):
@@ -42,20 +42,17 @@ class ProgressiveNet(PonderNet):
         n = int(torch.randint(self.max_steps, ()))
         k = int(torch.randint(1, self.max_steps - n + 1, ()))
         z, h = encode(self.step, x)
-        full = self._last_answer(z, h, self.max_steps)
+        full, _ = self._take(z, h, self.max_steps)
         if n > 0:
             with torch.no_grad():
-                h = self._move(z, h, n)
-        return ProgressiveOutput(torch.stack([full, self._last_answer(z, h, k)]))
+                _, h = self._take(z, h, n)
+        return ProgressiveOutput(torch.stack([full, self._take(z, h, k)[0]]))
 
-    def _move(self, z: Any, h: Any, n_steps: int) -> Any:
-        step = as_step(self.step)
+    def _take(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any]:
+        """Return the answer and the state after n steps."""
         for _ in range(n_steps):
-            h = step.move(z, h)
-        return h
-
-    def _last_answer(self, z: Any, h: Any, n_steps: int) -> Tensor:
-        return as_step(self.step).read(self._move(z, h, n_steps))[0]
+            y_hat, h, _ = self.step(z, h)
+        return y_hat, h
 
 
 class ProgressiveLoss(CriterionLoss):
@@ -150,11 +147,7 @@ class JudgedStep(Step):
         """As the step does it."""
         return encode(self.step, x)
 
-    def move(self, z: Any, h: Any) -> Any:
-        """As the step does it."""
-        return as_step(self.step).move(z, h)
-
-    def read(self, h: Any) -> tuple[Tensor, Tensor]:
-        """Read the answer as the step does it, and a_n by the judge."""
-        y_hat, _ = as_step(self.step).read(h)
-        return y_hat, self.judge(bare_state(h))
+    def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
+        """Take one step, with a_n from the judge."""
+        y_hat, h, _ = self.step(z, h)
+        return y_hat, h, self.judge(h)

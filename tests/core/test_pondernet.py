@@ -429,7 +429,7 @@ def test_a_step_that_returns_anything_else_is_refused():
         def read(self, h):
             return h
 
-    with pytest.raises(TypeError, match=r"step\.read must return two things"):
+    with pytest.raises(TypeError, match=r"step\.read must return 2 things"):
         PonderNet(Wrong(), 2)(torch.zeros(3, 4))
     with pytest.raises(NotImplementedError, match="move"):
         PonderNet(Step(), 2)(torch.zeros(3, 4))
@@ -584,10 +584,10 @@ def test_a_state_that_grows_a_table_on_its_way_is_refused_too():
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (nn.LSTMCell(4, 8), "step must return three things.*RecurrentStep"),
-        (lambda x, h: None, "step must return three things.*NoneType"),
-        (lambda x, h: x, "step must return three things.*Tensor"),
-        (lambda x, h: (x, h), "step must return three things.*2"),
+        (nn.LSTMCell(4, 8), "step must return 3 things.*RecurrentStep"),
+        (lambda x, h: None, "step must return 3 things.*NoneType"),
+        (lambda x, h: x, "step must return 3 things.*Tensor"),
+        (lambda x, h: (x, h), "step must return 3 things.*2"),
     ],
 )
 def test_a_step_that_returns_something_else_is_refused(step, message):
