@@ -93,19 +93,8 @@ class PonderNet(nn.Module):
         with torch.no_grad():
             z, h = encode(self.step, x)
             check_batch("what step.encode returns", (z, h), len(like))
-            rows = torch.arange(len(like), device=like.device)
-            return think(
-                self.step,
-                z,
-                h,
-                rows,
-                max_steps,
-                rule,
-                parameters,
-                generator,
-                check_every=check_every,
-                keep_state=keep_state,
-            )
+            options: dict[str, Any] = {"check_every": check_every, "keep_state": keep_state}
+            return think(self.step, z, h, like, max_steps, rule, parameters, generator, **options)
 
     @torch.no_grad()
     def expectation(
@@ -139,7 +128,7 @@ def think(
     step: Any,
     z: Any,
     h: Any,
-    rows: Tensor,
+    x: Tensor,
     max_steps: int,
     rule: str | rules.Rule,
     parameters: dict[str, Any],
@@ -151,8 +140,9 @@ def think(
 ) -> Prediction:
     """Take steps from z and h until the rule has stopped every sample, as `PonderNet.predict` does.
 
-    rows: [batch], 0, 1, ..., the samples. z_1: what stands in for x at step 1, if that is not z; check_every is then 1.
+    x: a tensor of the input, [batch, ...]. z_1: what stands in for it at step 1, if not z; check_every is then 1.
     """
+    rows = torch.arange(len(x), device=x.device)  # the samples that still think
     computed = torch.zeros_like(rows)
     kept: list[Any] = []
     n = 0

@@ -92,9 +92,8 @@ class PonderSequence(nn.Module):
         for x_t in _checked(x, state):
             if self.carry == "halted":
                 z_1, z, state = self._encode(x_t, state)
-                rows = torch.arange(x_t.shape[0], device=x.device)
                 options: dict[str, Any] = {"check_every": 1, "keep_state": True, "z_1": z_1}
-                prediction = think(self.step, z, state, rows, cap, rule, parameters, generator, **options)
+                prediction = think(self.step, z, state, x_t, cap, rule, parameters, generator, **options)
                 state = prediction.state
             else:
                 output, state = self._time_step(x_t, state, cap, rule, parameters)
