@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import check_cell, encode_input
 from ponder_utils.halting import PonderOutput, at_least_float32, average
-from ponder_utils.states import check_batch, hidden_state, map_batched, select_rows
+from ponder_utils.states import check_sequence, hidden_state, map_batched, select_rows
 from ponder_utils.steps import set_halting_bias
 
 
@@ -40,13 +40,7 @@ class ACT(nn.Module):
     """
 
     def __init__(
-        self,
-        cell: Any,
-        n_outputs: int = 1,
-        *,
-        epsilon: float = 0.01,
-        max_steps: int = 100,
-        halting_bias: float = 1.0,
+        self, cell: Any, n_outputs: int = 1, *, epsilon: float = 0.01, max_steps: int = 100, halting_bias: float = 1.0
     ) -> None:
         super().__init__()
         self.cell = check_cell(cell, "input_size", "hidden_size")
@@ -62,13 +56,10 @@ class ACT(nn.Module):
 
         ValueError or TypeError if an argument is not as above.
         """
-        if not isinstance(x, Tensor) or x.ndim != 3 or len(x) == 0:
-            came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-            raise TypeError(f"x must be a tensor of shape [T, batch, inputs] with T >= 1; got {came}")
-        if x.shape[2] + 1 != self.cell.input_size:
-            wanted = f"cell.input_size - 1 = {self.cell.input_size - 1} inputs, since ACT appends its flag"
-            raise ValueError(f"x must have {wanted}; got {x.shape[2]}")
-        check_batch("state", state, x.shape[1])
+        check_sequence(x, state)
+        if x.shape[2:] != (self.cell.input_size - 1,):
+            wanted = f"[T, batch, cell.input_size - 1 = {self.cell.input_size - 1}], since ACT appends its flag"
+            raise ValueError(f"x must have shape {wanted}; got {list(x.shape)}")
         answers = []
         for x_t in x:
             state, steps, remainder = self._ponder(x_t, state)

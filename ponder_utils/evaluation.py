@@ -81,12 +81,8 @@ def evaluate(
         raise ValueError("evaluate needs an answer that is asked; got none in x, or a mask that is true nowhere")
     right, log_p = (torch.cat(parts, dim=1) for parts in zip(*by_batch, strict=True))  # [N, answers]
     p = log_p.exp()
-    return Score(
-        accuracy=(p * right).sum(0).mean().item(),
-        steps=expected_steps(log_p).mean().item(),
-        accuracy_by_step=right.mean(1).tolist(),
-        p=p.mean(1).tolist(),
-    )
+    accuracy = (p * right).sum(0).mean().item()
+    return Score(accuracy, expected_steps(log_p).mean().item(), right.mean(1).tolist(), p.mean(1).tolist())
 
 
 def _right_and_log_p(

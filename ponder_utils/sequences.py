@@ -9,7 +9,7 @@ from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average, halting_log_probs
 from ponder_utils.pondernet import Prediction, StepFunction, cap_of, check_one_logit, checked_steps, states_at, think
-from ponder_utils.states import check_batch, map_batched
+from ponder_utils.states import check_sequence, map_batched
 from ponder_utils.steps import Step, check_step, encode
 
 CARRIES = ("halted", "mean", "last")
@@ -65,8 +65,9 @@ class PonderSequence(nn.Module):
         max_steps: another N than that of the network, in this call.
         ValueError or TypeError if an argument is not as above.
         """
+        check_sequence(x, state)
         outputs = []
-        for x_t in _checked(x, state):
+        for x_t in x:
             output, state = self._time_step(x_t, state, cap_of(self, max_steps), rule, parameters)
             outputs.append(output)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state
@@ -88,8 +89,9 @@ class PonderSequence(nn.Module):
         that have halted wait for the next time step, and cost nothing; any other state needs all N steps.
         Arguments are those of `PonderNet.predict` and of `unroll`. Call `eval()` first.
         """
+        check_sequence(x, state)
         cap, made = cap_of(self, max_steps), []
-        for x_t in _checked(x, state):
+        for x_t in x:
             if self.carry == "halted":
                 z_1, z, state = self._encode(x_t, state)
                 options: dict[str, Any] = {"check_every": 1, "keep_state": True, "z_1": z_1}
@@ -130,11 +132,3 @@ class PonderSequence(nn.Module):
         z_1, first_state = encode(self.step, torch.cat([x_t, flag], dim=1))
         z, _ = encode(self.step, torch.cat([x_t, 0 * flag], dim=1))
         return z_1, z, first_state if state is None else state
-
-
-def _checked(x: Tensor, state: Any) -> Tensor:
-    if not isinstance(x, Tensor) or x.ndim < 3 or len(x) == 0:
-        came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-        raise TypeError(f"x must be a tensor of shape [T, batch, inputs, ...] with T >= 1; got {came}")
-    check_batch("state", state, x.shape[1])
-    return x

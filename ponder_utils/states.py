@@ -81,6 +81,14 @@ def check_batch(name: str, state: Any, batch_size: int) -> None:
         raise ValueError(f"all tensors of {name} must have {wanted}; got {sizes}")
 
 
+def check_sequence(x: Any, state: Any) -> None:
+    """Raise a TypeError or ValueError unless x is [T, batch, inputs, ...], and the state before it of this batch."""
+    if not isinstance(x, Tensor) or x.ndim < 3 or len(x) == 0:
+        came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+        raise TypeError(f"x must be a tensor of shape [T, batch, inputs, ...] with T >= 1; got {came}")
+    check_batch("state", state, x.shape[1])
+
+
 def tensors_in(state: Any) -> list[Tensor]:
     """Return all tensors, in their order."""
     tensors: list[Tensor] = []

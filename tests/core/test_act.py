@@ -354,11 +354,15 @@ model = ACT(RNNCell(4, 8), max_steps=5)
         (lambda: ACT(RNNCell(4, 8), epsilon="1"), TypeError, r"epsilon must be a number in .*got '1' \(str\)"),
         (lambda: ACT(RNNCell(4, 8), max_steps=0), ValueError, "max_steps must be an integer >= 1; got 0"),
         (lambda: ACT(RNNCell(4, 8), max_steps=2.5), TypeError, "max_steps must be an integer >= 1; got 2.5"),
-        (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[T, batch, inputs\].*; got list"),
+        (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[T, batch, inputs, ...\].*; got list"),
         (lambda: model(torch.zeros(2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[2, 3\]"),
         (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[0, 2, 3\]"),
-        (lambda: model(torch.zeros(1, 2, 4)), ValueError, "x must have cell.input_size - 1 = 3 inputs.*flag; got 4"),
-        (lambda: model.predict(torch.zeros(1, 2, 2)), ValueError, "x must have cell.input_size - 1 = 3 .*; got 2"),
+        (
+            lambda: model(torch.zeros(1, 2, 4)),
+            ValueError,
+            r"x must have shape .*cell.input_size - 1 = 3\], .*flag; got \[1, 2, 4\]",
+        ),
+        (lambda: model.predict(torch.zeros(1, 2, 2)), ValueError, r"x must have shape .*; got \[1, 2, 2\]"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
