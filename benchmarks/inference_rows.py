@@ -10,7 +10,8 @@ from torch import Tensor
 from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
 from ponder_course.light_cone import experiment as light_cone
-from ponder_utils import GRUStep, LineParityTask, ParityTask, PonderNet, evaluate, train
+from ponder_course.light_cone.task import LineParityTask
+from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
 
 TASK = ParityTask(8)
 TARGETS = {1: 1.0, 128: 0.75, 1024: 0.48, 8192: 0.44}  # of halting by "sample", by batch size

@@ -2,13 +2,13 @@
 
 Imports flow one way, and so may a reader:
 
-    tasks, states -> halting, cells, steps, local, attention, universal -> rules -> pondernet, act, sequences -> losses,
+    tasks, states -> halting, cells, steps, local, attention -> rules -> pondernet, act, sequences -> losses,
     evaluation -> training
 """
 
 from ponder_utils import rules
 from ponder_utils.act import ACT, act_average
-from ponder_utils.attention import ReaderStep, TransformerStep
+from ponder_utils.attention import TransformerStep
 from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.evaluation import binary_correct, class_correct, evaluate
@@ -18,14 +18,9 @@ from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, Reconstruct
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import EncodedStep, GRUStep, Heads, RecurrentStep, RNNStep, Step
-from ponder_utils.tasks.columns import ColumnTask
-from ponder_utils.tasks.forests import ForestTask
-from ponder_utils.tasks.lines import AdditionTask, LineParityTask
-from ponder_utils.tasks.mazes import MazeTask
 from ponder_utils.tasks.parity import ParityTask
 from ponder_utils.tasks.rotation import RotationTask
 from ponder_utils.training import NonFiniteError, cool_down, train
-from ponder_utils.universal import UniversalStep
 
 __version__ = "0.2.0"  # the one place where it stands
 
@@ -34,11 +29,11 @@ __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # networks that think, and the steps they take
     "PonderNet", "PonderOutput", "PonderSequence", "ACT", "act_average", "RNNCell", "GRUCell",
     "Step", "Heads", "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep",
-    "LocalStep", "TransformerStep", "UniversalStep", "ReaderStep",
+    "LocalStep", "TransformerStep",
     # halting, and what is learnt from
     "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
     "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss",
     # training, judging, tasks
     "train", "cool_down", "load_weights", "NonFiniteError", "evaluate", "binary_correct", "class_correct",
-    "ParityTask", "LineParityTask", "AdditionTask", "MazeTask", "ForestTask", "ColumnTask", "RotationTask",
+    "ParityTask", "RotationTask",
 ]

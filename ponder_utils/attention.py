@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_bool, check_choice, check_int, check_mask, check_real, check_type
+from ponder_utils._check import check_bool, check_choice, check_int, check_mask, check_real
 from ponder_utils.states import hidden_state
 from ponder_utils.steps import Heads, Step
 
@@ -59,7 +59,7 @@ class TransformerStep(Step):
         there, and it halts at once, with lambda_n = 1 and the same sure answer at every step. Leave it out of the loss:
         `mask=~padding`. A sample may be nothing but padding.
         """
-        tokens, padding = _without_padding("x", x, self.attention.embed_dim)
+        tokens, padding = without_padding("x", x, self.attention.embed_dim)
         return (tokens, padding), tokens if padding is None else (tokens, padding)
 
     def move(self, z: tuple[Tensor, Tensor | None], h: Any) -> Any:
@@ -104,35 +104,7 @@ class TransformerStep(Step):
         return self.norm_mlp(new + self.mlp(new))
 
 
-class ReaderStep(Step):
-    """One reader asks a memory, with the layer of a `TransformerStep`, whose arguments it takes."""
-
-    def __init__(self, size: int, n_outputs: int = 1, n_heads: int = 1) -> None:
-        super().__init__()
-        self.reader = TransformerStep(size, n_outputs, n_heads)
-
-    def encode(self, x: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor | None], Tensor]:
-        """x: question [batch, size], memory [batch, tokens, size] and, if any is, where it is padding, as above."""
-        if not isinstance(x, tuple | list) or len(x) not in (2, 3):
-            came = f"{len(x)} parts" if isinstance(x, tuple | list) else type(x).__name__
-            raise TypeError(f"x must be question, memory and, if any is padding, where; got {came}")
-        question, *rest = x
-        z = _without_padding("memory", rest, self.reader.attention.embed_dim)
-        wanted = [z[0].shape[0], z[0].shape[2]]
-        if list(check_type("question", question, Tensor).shape) != wanted:
-            raise ValueError(f"question must have shape {wanted}; got {list(question.shape)}")
-        return z, question
-
-    def move(self, z: tuple[Tensor, Tensor | None], h: Tensor) -> Tensor:
-        """Return the reader's next state [batch, size]."""
-        return self.reader.layer(h[:, None], *z).squeeze(1)
-
-    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """Return y_hat_n [batch] or [batch, n_outputs], and a_n [batch]."""
-        return self.reader.read(h)
-
-
-def _without_padding(name: str, x: Any, size: int) -> tuple[Tensor, Tensor | None]:
+def without_padding(name: str, x: Any, size: int) -> tuple[Tensor, Tensor | None]:
     """Return the tokens of x, 0 where they are padding, and where that is, for tokens or (tokens, padding).
 
     They must be 0, since attention multiplies what nobody reads by 0, and 0 times infinity is NaN.

@@ -15,7 +15,7 @@ from ponder_utils import rules
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
 NAMES = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook, "mean": mean, "pu": ponder_utils}
-NAMES |= {name: getattr(ponder_utils, name) for name in ("LineParityTask", "LocalStep", "PonderNet", "PonderOutput")}
+NAMES |= {name: getattr(ponder_utils, name) for name in ("LocalStep", "PonderNet", "PonderOutput")}
 NAMES |= {"rules": rules, "cross_entropy": nn.BCEWithLogitsLoss(reduction="none")}
 
 

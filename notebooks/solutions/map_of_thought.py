@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from ponder_utils import MazeTask
+from ponder_course.map_of_thought.task import MazeTask
 
 
 def slowest_place() -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import torch
 
 from ponder_course.adding_a_column.experiment import WIDTH
-from ponder_utils.tasks.columns import ColumnTask
+from ponder_course.adding_a_column.task import ColumnTask
 
 
 def check_my_column(answer: Callable[[int], Iterable[int]]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.measures import by_group, halting_report, mean
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
@@ -13,7 +14,6 @@ from ponder_course.common.training import fit
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.sequences import PonderSequence, SequencePrediction
 from ponder_utils.steps import Step
-from ponder_utils.tasks.columns import ColumnTask
 
 # Smallest and largest width, numbers, N, columns in a batch, updates, learning rate, lambda_p, beta: it begins by
 # thinking long, on few places; the price comes late. N is the widest and 2 more.

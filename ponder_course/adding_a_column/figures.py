@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.adding_a_column import experiment as columns
+from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, bare, legend, lines, panels, slide
 from ponder_utils.sequences import PonderSequence
-from ponder_utils.tasks.columns import ColumnTask
 
 ByNeed = Mapping[int, float]  # a number for each need
 

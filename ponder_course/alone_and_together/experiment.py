@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.measures import at_step, by_group, halting_report, mean
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
@@ -16,7 +17,6 @@ from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
-from ponder_utils.tasks.forests import ForestTask
 from ponder_utils.training import Batches
 
 N_NODES, MAX_DEPTH = 32, 8

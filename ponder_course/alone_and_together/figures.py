@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.alone_and_together import experiment as forests
+from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import bare, panels, slide
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.forests import ForestTask
 
 ByDepth = Mapping[int, float]  # a number for each depth
 Networks = Sequence[ByDepth]

@@ -4,9 +4,9 @@ import torch
 
 from ponder_course.common.store import Row
 from ponder_course.light_cone import experiment
+from ponder_course.light_cone.task import LineParityTask
 from ponder_utils.act import act_average
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import LineParityTask
 
 
 def measure_act(model: PonderNet, task: LineParityTask, N: int, n_lines: int) -> Row:

@@ -16,11 +16,11 @@ from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.experiment import BATCH, CHANNELS, mean_over_places, think, whole_lines_right
+from ponder_course.light_cone.task import LineParityTask
 from ponder_utils import rules
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import LineParityTask
 
 # A network's setting; an experiment says what it changes.
 RECIPE: Row = {"places": 6, "lines": "one segment", "N": 10, "lambda_p": 0.8, "beta": 0.03, "head": "shared"}

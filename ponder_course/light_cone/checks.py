@@ -5,9 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ponder_course.light_cone.task import LineParityTask
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import LineParityTask
 
 
 def check_steps_needed(answer: Any) -> None:

@@ -13,13 +13,13 @@ from ponder_course.common.measures import correlation, mean, same_for_all, score
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
+from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils import rules
 from ponder_utils.evaluation import binary_correct, preserve_modes
 from ponder_utils.halting import PonderOutput, expected_steps
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 
 # A network's setting; an experiment says what it changes. Trained on lines of 16 places.
 RECIPE: Row = {"task": "parity", "N": 20, "lambda_p": 0.4, "beta": 0.01, "direction": "p||p_G", "vote": "least"}

@@ -24,9 +24,9 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import experiment
+from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils.local import light_cone
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 
 Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ponder_course.map_of_thought.experiment import with_both_colours
-from ponder_utils.tasks.mazes import MazeTask
+from ponder_course.map_of_thought.task import MazeTask
 
 
 def first_maze() -> Tensor:

@@ -10,11 +10,11 @@ from ponder_course.common.measures import at_step, by_group, halting_report, mea
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit, of_asked
+from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import Step
-from ponder_utils.tasks.mazes import MazeTask, distances
 
 # Cells on a side, N, mazes in a batch, updates, learning rate: at 5e-3 the second phase may spoil what was learnt.
 PHASES = ((3, 12, 32, 1200, 5e-3), (5, 24, 32, 300, 2e-3))

@@ -18,8 +18,8 @@ from torch import Tensor
 from ponder_course.common import style
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, lines, look, panels, slide, step_axis
+from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.pondernet import PonderNet, Prediction
-from ponder_utils.tasks.mazes import MazeTask, distances
 
 WALL = "#333333"
 SIDES = ListedColormap([style.BLUE, style.PURPLE])

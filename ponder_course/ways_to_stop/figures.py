@@ -23,11 +23,11 @@ from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone.experiment import whole_lines_right
 from ponder_course.light_cone.figures import Votes, steps_down, summary
 from ponder_course.light_cone.local_stoppers import by_hand
+from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import LineParityTask
 
 Panels = Mapping[str, Mapping[str, Sequence[Regret]]]  # {kind of question: {method: the regret of each network}}
 FAMILY = {"nothing": BLUE, "nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds

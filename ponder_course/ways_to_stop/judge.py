@@ -10,9 +10,9 @@ from ponder_course.common.measures import mean
 from ponder_course.common.runs import grid, seeded
 from ponder_course.common.store import Row
 from ponder_course.light_cone.experiment import fresh, whole_lines_right
+from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop import experiment as ways_to_stop
 from ponder_course.ways_to_stop.problems import PROBLEMS
-from ponder_utils.tasks.lines import LineParityTask
 
 MOST_OPEN = 10  # open places that are looked at
 

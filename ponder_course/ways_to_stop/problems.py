@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.light_cone.experiment import mean_over_places, whole_lines_right
+from ponder_course.light_cone.task import LineParityTask
 from ponder_utils._check import check_real
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.local import LocalStep
 from ponder_utils.steps import RNNStep
-from ponder_utils.tasks.lines import LineParityTask
 from ponder_utils.tasks.parity import ParityTask
 
 
@@ -40,7 +40,7 @@ class NoisyLineParityTask(LineParityTask):
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw a batch as `LineParityTask.batch` does, but x: [batch_size, 3, n_places]."""
         x, y = super().batch(batch_size, generator)
-        u = self.max_rate * torch.rand(batch_size, 1, generator=generator, device=x.device).expand_as(y)
+        u = self.max_rate * torch.rand(batch_size, 1, generator=generator, dtype=x.dtype, device=x.device).expand_as(y)
         flipped = torch.rand(y.shape, generator=generator, device=x.device) < u
         return torch.cat([x, u[:, None]], dim=1), (y + flipped).remainder(2)
 

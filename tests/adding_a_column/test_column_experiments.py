@@ -5,10 +5,10 @@ import torch
 from notebook_code import code_cells
 
 from ponder_course.adding_a_column import experiment as columns
+from ponder_course.adding_a_column.task import ColumnTask
 from ponder_utils.local import LocalStep
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
-from ponder_utils.tasks.columns import ColumnTask
 
 WIDTH, T = 10, 6
 

@@ -9,9 +9,10 @@ from matplotlib.patches import FancyArrowPatch
 
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column import figures as draw
+from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.style import ANSWER, DARK_GREY, GREEN, GREY, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, SKY, WRONG
 from ponder_course.research.adding_a_column import figures as evidence
-from ponder_utils import ColumnTask, PonderSequence
+from ponder_utils import PonderSequence
 
 NUMBERS = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1]])  # 3, 1 and 6, of three digits
 SUMS = np.array([[1, 1, 0], [0, 0, 1], [0, 1, 1]])  # 3, 4 and 2; the last as if one were wrong

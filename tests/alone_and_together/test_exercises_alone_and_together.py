@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from exercises import Exercises, each
 
-import ponder_utils
 from ponder_course.alone_and_together import experiment as forests
+from ponder_course.alone_and_together.task import ForestTask
 
-EXERCISES = Exercises("08_alone_and_together", ForestTask=ponder_utils.ForestTask, forests=forests)
+EXERCISES = Exercises("08_alone_and_together", ForestTask=ForestTask, forests=forests)
 
 WRONG = {
     "steps_needed": [

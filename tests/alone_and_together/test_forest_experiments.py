@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.alone_and_together import experiment as forests
+from ponder_course.alone_and_together.task import ForestTask
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
-from ponder_utils.tasks.forests import ForestTask
 
 seeds = st.integers(0, 10**6)
 

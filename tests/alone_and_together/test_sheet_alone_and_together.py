@@ -7,7 +7,8 @@ import pytest
 import torch
 from sheets import solution
 
-from ponder_utils import ForestTask, expected_steps, geometric_log_prior
+from ponder_course.alone_and_together.task import ForestTask
+from ponder_utils import expected_steps, geometric_log_prior
 
 
 def arrows_known(n_steps, shows, reads_all):

@@ -13,7 +13,8 @@ from torch import nn
 
 from ponder_course.common import style
 from ponder_course.map_of_thought import experiment as mazes
-from ponder_utils import MazeTask, PonderNet
+from ponder_course.map_of_thought.task import MazeTask
+from ponder_utils import PonderNet
 from ponder_utils.checkpoints import DamagedFileError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,9 @@ from ponder_course import LESSONS
 from ponder_course.moved import MOVED
 
 
-@pytest.mark.parametrize("old", [old for old, new in MOVED.items() if new.removeprefix("research.").split(".")[0] in ("common", *LESSONS)])
+@pytest.mark.parametrize(
+    "old", [old for old, new in MOVED.items() if new.removeprefix("research.").split(".")[0] in ("common", *LESSONS)]
+)
 def test_an_old_name_gives_the_very_module_and_warns(old):
     new = import_module(f"ponder_course.{MOVED[old]}")
     spec = new.__spec__

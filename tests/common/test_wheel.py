@@ -102,7 +102,7 @@ def test_it_asks_for_lower_bounds_only(wheel):
     required = [Requirement(line) for line in HeaderParser().parsestr(text).get_all("Requires-Dist", [])]
     plain = {part.name: part for part in required if "extra" not in str(part.marker)}
     assert plain.keys() >= {"torch", "numpy", "ipywidgets"}
-    assert str(plain["ponder-utils"]) == f"ponder-utils[mazes]>={ponder_utils.__version__}"
+    assert str(plain["ponder-utils"]) == f"ponder-utils>={ponder_utils.__version__}"
     for requirement in plain.values():
         assert {part.operator for part in requirement.specifier} <= {">="}, requirement
 

@@ -35,7 +35,7 @@ def test_no_file_imports_another_package(path):
         if isinstance(node, ast.ImportFrom):
             names = [node.module]
         tops = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"ponder_utils", *NEEDED}
-        assert tops <= ({"scipy"} if path.name == "mazes.py" else set())
+        assert not tops
 
 
 TRAINING = """
@@ -43,17 +43,13 @@ import importlib.util
 others = ["matplotlib", "pandas", "ipywidgets", "IPython", "sklearn", "torchvision", "scipy", "loky"]
 assert not any(map(importlib.util.find_spec, others))
 from torch import nn
-from ponder_utils import GRUStep, MazeTask, ParityTask, PonderLoss, PonderNet, train
+from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, train
 task = ParityTask(4)
 for n_updates in (3, 5):  # and goes on
     model, loss = PonderNet(GRUStep(4, 8), 3), PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.3)
     options = {"evaluate": lambda model: {"accuracy": 1.0}, "log_every": 1, "checkpoint_dir": "checkpoints"}
     rows = train(model, loss, lambda generator: task.batch(8, generator), n_updates, lr=0.01, **options)
 assert len(rows) == 5, rows
-try:
-    MazeTask(3).batch(1)
-except ImportError as error:
-    print(error)
 """
 
 
@@ -61,7 +57,6 @@ def test_it_trains_with_a_checkpoint_where_nothing_else_can_be_imported(tmp_path
     python = with_only(tmp_path / "bare", None, *NEEDED)
     done = run(python, "-c", TRAINING, cwd=copied(["ponder_utils"], tmp_path))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "to draw mazes, scipy is needed: pip install ponder-utils[mazes]"
 
 
 def test_the_wheel_holds_the_helper_and_asks_for_no_more(wheel):
@@ -77,7 +72,6 @@ def test_the_wheel_holds_the_helper_and_asks_for_no_more(wheel):
     assert wheel.stat().st_size < 200_000
     required = [Requirement(line) for line in HeaderParser().parsestr(text).get_all("Requires-Dist")]
     assert {part.name for part in required if part.marker is None} == set(NEEDED)
-    assert [part.name for part in required if 'extra == "mazes"' in str(part.marker)] == ["scipy"]
     for part in required:  # an upper bound would take away a torch that is there already
         assert {specifier.operator for specifier in part.specifier} <= {">="}, part
 

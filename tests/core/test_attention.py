@@ -8,14 +8,15 @@ from reference import act
 from torch import nn
 from torch.func import functional_call
 
+from examples.universal_transformer import UniversalStep, place_and_step
+from ponder_course.research.alone_and_together.reader import ReaderStep
 from ponder_utils.act import act_average
-from ponder_utils.attention import ReaderStep, TransformerStep
+from ponder_utils.attention import TransformerStep
 from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import ACTLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import RecurrentStep
-from ponder_utils.universal import UniversalStep, place_and_step
 
 BCE = nn.BCEWithLogitsLoss(reduction="none")
 BATCH, TOKENS, SIZE = 5, 6, 8

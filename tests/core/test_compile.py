@@ -8,7 +8,9 @@ from torch import nn
 from torch._dynamo.testing import CompileCounter
 
 from benchmarks.timing import can_compile
-from ponder_utils.attention import ReaderStep, TransformerStep
+from examples.universal_transformer import UniversalStep
+from ponder_course.research.alone_and_together.reader import ReaderStep
+from ponder_utils.attention import TransformerStep
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
@@ -17,7 +19,6 @@ from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import GRUStep, RecurrentStep, RNNStep
 from ponder_utils.tasks.parity import ParityTask
 from ponder_utils.training import train
-from ponder_utils.universal import UniversalStep
 
 pytestmark = [
     pytest.mark.slow,

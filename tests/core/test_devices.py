@@ -8,6 +8,7 @@ training cannot run, nor autograd's backward pass, which looks for the driver of
 
 import contextlib
 import re
+from dataclasses import replace
 
 import elsewhere
 import pytest
@@ -107,6 +108,8 @@ def test_answers_that_halt_are_those_of_the_cpu(name, device):
 @pytest.mark.parametrize("name", TASKS)
 def test_batches_are_drawn_where_the_generator_is(name, device):
     task = TASKS[name]
+    if hasattr(task, "within"):  # turns images that it has been given
+        task = replace(task, x=task.x.to(device), y=task.y.to(device))
     x, y = task.batch(5, torch.Generator(device).manual_seed(0))
     assert all(part.device.type == device.type for part in tree_leaves((x, y)))
     if hasattr(task, "needed_steps"):
@@ -116,7 +119,7 @@ def test_batches_are_drawn_where_the_generator_is(name, device):
 
 
 ON_CPU_OR_GPU = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=[pytest.mark.cuda, needs_a_gpu])])
-TRAINED = ("01 ACT", "03 GRU", "04 CNN, per sample", "05 parity, least, residual False", "07 mazes", "08 forests, now")
+TRAINED = ("01 ACT", "GRU", "04 CNN, per sample", "05 parity, least, residual False", "07 mazes", "08 forests, now")
 
 
 @ON_CPU_OR_GPU

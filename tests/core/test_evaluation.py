@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from torch.utils.data import DataLoader, TensorDataset
 
 from ponder_course.common.measures import best_halting
+from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils.attention import TransformerStep
 from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import GRUStep, RNNStep, Step
-from ponder_utils.tasks.mazes import MazeTask
 from ponder_utils.tasks.parity import ParityTask
 
 

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from benchmarks.timing import peak_bytes
-from examples import less_memory, lstm, torchvision_block, transformer, your_own
+from examples import less_memory, lstm, torchvision_block, transformer, universal_transformer, your_own
 from examples.less_memory import CheckpointedNet
 from ponder_utils import GRUStep, PonderNet, RNNStep
 from ponder_utils.halting import PonderOutput, halting_log_probs
@@ -11,8 +11,14 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 
 @pytest.mark.parametrize(
     ("main", "at_least"),
-    [(transformer.main, 0.95), (torchvision_block.main, 0.93), (lstm.main, 0.95), (your_own.main, 0.95)],
-    ids=["transformer", "torchvision_block", "lstm", "your_own"],
+    [
+        (transformer.main, 0.95),
+        (universal_transformer.main, 0.95),
+        (torchvision_block.main, 0.93),
+        (lstm.main, 0.95),
+        (your_own.main, 0.95),
+    ],
+    ids=["transformer", "universal_transformer", "torchvision_block", "lstm", "your_own"],
 )
 def test_an_example_learns_its_task(main, at_least):
     assert main() >= at_least

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_course.mnist_rotation.networks import ConvStep
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 from ponder_utils.training import train
 
 LINE, GRID = (17,), (11, 9)

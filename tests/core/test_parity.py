@@ -44,3 +44,21 @@ def test_a_seed_draws_the_batches_that_the_stored_results_were_made_with():
     x, _ = ParityTask(12).batch(3, torch.Generator().manual_seed(7))
     rows = ["".join("-0+"[int(element) + 1] for element in row) for row in x.tolist()]
     assert rows == ["+00+000000-+", "00+-0--00-00", "+00-00000000"]
+
+
+INT = "an integer >= 1"
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "error", "message"),
+    [
+        (ParityTask, (0,), ValueError, f"n_elements must be {INT}; got 0"),
+        (ParityTask, (8.0,), TypeError, f"n_elements must be {INT}; got 8.0"),
+        (ParityTask, (8, 1, 9), ValueError, r"k_max must be an integer in \[0, 8\]; got 9"),
+        (ParityTask, (8, 5, 4), ValueError, r"k_min must be an integer in \[0, 4\]; got 5"),
+        (ParityTask, (8, -1), ValueError, r"k_min must be an integer in \[0, 8\]; got -1"),
+    ],
+)
+def test_wrong_arguments_are_named(task, arguments, error, message):
+    with pytest.raises(error, match=message):
+        task(*arguments)

@@ -114,3 +114,29 @@ def test_images_are_not_turned_unless_told_to():
     x = images(1)
     turned, _ = RotationTask(x, torch.zeros(1)).batch(1)
     torch.testing.assert_close(turned, x.float() / 255, rtol=0, atol=1e-6)
+
+
+IMAGES = torch.randint(256, (10, 1, 9, 11), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+ANGLE = r"a number in \[-180, 180\]"
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "error", "message"),
+    [
+        (RotationTask, (IMAGES, torch.arange(3)), ValueError, r"y must be one label for each .* got \[3\]"),
+        (RotationTask, (IMAGES[:0], torch.arange(0)), ValueError, "at least one"),
+        (RotationTask, (IMAGES, torch.arange(10), 200), ValueError, f"within must be {ANGLE}; got 200"),
+        (RotationTask, (IMAGES.float(), torch.arange(10)), TypeError, "x must be a uint8 tensor .* got torch.float32"),
+        (RotationTask, ([[0]], torch.arange(1)), TypeError, "x must be a uint8 tensor .* got list"),
+        (RotationTask, (IMAGES, torch.arange(10, device="meta")), ValueError, r"\[10\] on cpu.* got \[10\] on meta"),
+    ],
+)
+def test_wrong_arguments_of_the_task_are_named(task, arguments, error, message):
+    with pytest.raises(error, match=message):
+        task(*arguments)
+
+
+def test_a_generator_that_is_none_is_named():
+    for seed in (0, 3, 0.5, "0", torch.tensor(1)):
+        with pytest.raises(TypeError, match="generator must be"):
+            rotated_within(IMAGES, 90.0, seed)

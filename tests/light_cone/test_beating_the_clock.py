@@ -21,9 +21,9 @@ from ponder_course.light_cone.beating_the_clock import (
     who_vetoes,
 )
 from ponder_course.light_cone.local_stoppers import by_hand
+from ponder_course.light_cone.task import LineParityTask
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import LineParityTask
 
 
 class ByHand(nn.Module):

@@ -10,8 +10,9 @@ from drawn import check, check_drawn, over, shapes
 from ponder_course.common.style import BLACK, BLUE, GREEN, GREY, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, SKY, WRONG
 from ponder_course.light_cone import figures as draw
 from ponder_course.light_cone.figures import Bought, Thought, Votes
+from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_course.research.light_cone import figures as evidence
-from ponder_utils import AdditionTask, LineParityTask, LocalStep, PonderNet
+from ponder_utils import LocalStep, PonderNet
 
 GRIDS = np.random.default_rng(0).random((2, 5, 3)).tolist()  # [panels, steps, places]
 STAIRS = [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [2.5, 1.5], [2.5, 2.5], [3.5, 2.5]]  # where places need 1, 2, 3 steps

@@ -25,9 +25,9 @@ from ponder_course.light_cone.experiment import (
     same_for_all,
     whole_lines_right,
 )
+from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.lines import AdditionTask, LineParityTask
 
 
 class Patient(nn.Module):

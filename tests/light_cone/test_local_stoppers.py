@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.light_cone.local_stoppers import by_hand, fewest_steps, segments
-from ponder_utils.tasks.lines import LineParityTask
+from ponder_course.light_cone.task import LineParityTask
 
 
 def drawn(places, n_lines, rate=None, seed=0):

@@ -3,8 +3,7 @@
 import torch
 from exercises import Exercises, each
 
-import ponder_utils
-from ponder_utils.tasks.mazes import distances
+from ponder_course.map_of_thought.task import MazeTask, distances
 
 
 def without_walls(x):
@@ -21,16 +20,16 @@ WRONG = {
         lambda: (1, 1, 7),  # needs long, but others longer
     ],
     "steps_through_walls": [
-        lambda x: ponder_utils.MazeTask.needed_steps(x),  # round the corners
-        lambda x: ponder_utils.MazeTask.needed_steps(torch.ones_like(x)),  # stars everywhere
-        lambda x: ponder_utils.MazeTask.needed_steps(x.index_fill_(1, torch.tensor(0), 1.0)),  # changes the mazes
-        lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)) - 1,  # distances
+        lambda x: MazeTask.needed_steps(x),  # round the corners
+        lambda x: MazeTask.needed_steps(torch.ones_like(x)),  # stars everywhere
+        lambda x: MazeTask.needed_steps(x.index_fill_(1, torch.tensor(0), 1.0)),  # changes the mazes
+        lambda x: MazeTask.needed_steps(without_walls(x)) - 1,  # distances
     ],
 }
 RIGHT = {
     "slowest_place": [lambda: (3, 5, 8), lambda: (9, 9, 8)],
     "steps_through_walls": [
-        lambda x: ponder_utils.MazeTask.needed_steps(without_walls(x)),
+        lambda x: MazeTask.needed_steps(without_walls(x)),
         lambda x: distances(torch.ones_like(x[:, 0]), x[:, 1] + x[:, 2]) + 1,
     ],
 }

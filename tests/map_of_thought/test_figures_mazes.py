@@ -9,7 +9,8 @@ from matplotlib.colors import to_rgb
 from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, PURPLE, WRONG
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought import figures as draw
-from ponder_utils import MazeTask, PonderNet
+from ponder_course.map_of_thought.task import MazeTask
+from ponder_utils import PonderNet
 
 MAZE = np.array([[[1, 1, 1], [0, 0, 1], [1, 1, 1]], [[1, 0, 0], [0] * 3, [0] * 3], [[0] * 3, [0] * 3, [1, 0, 0]]])
 OPEN, WALLS = MAZE[0] > 0, np.where(MAZE[0] > 0, np.nan, 0)

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.map_of_thought import experiment as mazes
+from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
-from ponder_utils.tasks.mazes import MazeTask, distances
 
 
 class Oracle(Step):

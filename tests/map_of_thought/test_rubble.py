@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.map_of_thought import experiment as mazes
+from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.research.map_of_thought import rubble
-from ponder_utils.tasks.mazes import MazeTask
 
 
 def test_walls_are_as_many_as_asked():

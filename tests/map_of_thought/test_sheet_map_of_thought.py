@@ -8,7 +8,8 @@ import torch
 from sheets import solution
 from torch.nn.functional import max_pool2d
 
-from ponder_utils import MazeTask, geometric_log_prior
+from ponder_course.map_of_thought.task import MazeTask
+from ponder_utils import geometric_log_prior
 
 
 def test_work_in_corridors_and_rooms():

@@ -8,9 +8,10 @@ from matplotlib.colors import to_hex
 
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, GREY, LIMIT, ORANGE, PURPLE
 from ponder_course.light_cone.figures import Votes
+from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret, Setting, ThreeQuestions
-from ponder_utils import LineParityTask, LocalStep, PonderNet
+from ponder_utils import LocalStep, PonderNet
 
 N = [1, 2, 3, 4]
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]

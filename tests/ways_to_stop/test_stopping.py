@@ -10,6 +10,7 @@ from reference import halting, quantile_step, threshold_step
 
 from ponder_course.common.runs import run_all
 from ponder_course.common.store import key_of, plain
+from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop import experiment as stopping
 from ponder_course.ways_to_stop import regret as ranking
 from ponder_course.ways_to_stop.problems import PROBLEMS, SAME_QUESTION, Inputs
@@ -20,7 +21,6 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
-from ponder_utils.tasks.lines import LineParityTask
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
 SHORT = {"valid": Inputs(5, 6, 8), "5 places": Inputs(5, 6, 9), "9 places": Inputs(9, 10, 7)}

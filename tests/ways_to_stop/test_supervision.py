@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop.supervision import (
     GainLoss,
     JudgedStep,
@@ -23,7 +24,6 @@ from ponder_utils.local import LocalStep
 from ponder_utils.losses import FixedDepthLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
-from ponder_utils.tasks.lines import LineParityTask
 from ponder_utils.training import train
 
 bce = nn.BCEWithLogitsLoss(reduction="none")

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
+from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop import experiment as ways_to_stop
 from ponder_course.ways_to_stop.judge import EXPERIMENTS, MOST_OPEN, SETTINGS, run
 from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.tasks.lines import LineParityTask
 
 N = 6
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop.problems import (
     PROBLEMS,
     LastPlaceStep,
@@ -16,7 +17,6 @@ from ponder_course.ways_to_stop.problems import (
 )
 from ponder_utils.local import LocalStep
 from ponder_utils.steps import encode, take_steps
-from ponder_utils.tasks.lines import LineParityTask
 
 RATES = (None, 0, 1, 0.1, 0.5)
 lines = given(st.integers(1, 40), st.sampled_from(RATES), st.integers(1, 8), st.integers(0, 10**6))

@@ -11,8 +11,8 @@ from ponder_course.common.measures import at_step
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
-from ponder_utils._check import check_int
-from ponder_utils.attention import ReaderStep
+from ponder_course.research.alone_and_together.reader import ReaderStep
+from ponder_utils._check import check_generator, check_int
 from ponder_utils.evaluation import class_correct
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
@@ -49,7 +49,7 @@ class InferenceTask:
         y: id of the match, int64 [batch_size], which is as often the first choice as the second.
         """
         check_int("batch_size", batch_size, 1)
-        draw = partial(torch.rand, batch_size, generator=generator, device=generator.device if generator else "cpu")
+        draw = partial(torch.rand, batch_size, generator=generator, device=check_generator(generator))
         ids = draw(self.n_items).argsort(1)[:, : self.n_chains * self.length]
         chains = ids.view(batch_size, self.n_chains, self.length)
         pairs = chains.unfold(2, 2, 1).flatten(1, 2)  # [batch, pairs, 2]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.alone_and_together.experiment import addresses, fit_tokens
+from ponder_course.alone_and_together.task import grow
 from ponder_course.common.measures import at_step, by_group, halting_report, mean
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
@@ -20,7 +21,6 @@ from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
-from ponder_utils.tasks.forests import grow
 
 DIGITS = 10
 N_VARIABLES, N_QUESTIONS, MAX_DEPTH, N = 16, 4, 7, 14

@@ -19,13 +19,13 @@ from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit, of_asked
 from ponder_course.map_of_thought.experiment import MazeStep, by_itself, by_step
+from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.ways_to_stop.supervision import ProgressiveLoss, ProgressiveNet, ProgressiveOutput
 from ponder_utils._check import check_int
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import Step
-from ponder_utils.tasks.mazes import MazeTask
 
 # Cells on a side, N of ours, of theirs, mazes in a batch, updates.
 PHASES = ((3, 12, 4, 32, 800), (5, 24, 8, 32, 500))

@@ -8,8 +8,8 @@ from torch import Tensor
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.map_of_thought.experiment import TESTS, learn, measure
+from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils._check import check_int, check_real
-from ponder_utils.tasks.mazes import MazeTask
 
 SIDE, MAZES = 39, 20  # places on a side, as mazes of 20 x 20 cells; mazes of a test
 N = {"trees": 170, "trees, stars anywhere": 170}  # in all other tests no place needs more than 46 steps

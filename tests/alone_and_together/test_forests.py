@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ponder_utils.tasks.forests import ForestTask, grow
+from ponder_course.alone_and_together.task import ForestTask, grow
 
 sizes = st.integers(1, 24)
 seeds = st.integers(0, 10**6)
@@ -116,3 +116,26 @@ def test_numbers_say_nothing():
     roots, others = points_at.diagonal(), points_at[~torch.eye(4, dtype=torch.bool)]
     assert roots.max() - roots.min() < 0.02
     assert others.max() - others.min() < 0.02
+
+
+INT = "an integer >= 1"
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "error", "message"),
+    [
+        (ForestTask, (0,), ValueError, f"n_nodes must be {INT}; got 0"),
+        (ForestTask, (2.5,), TypeError, f"n_nodes must be {INT}; got 2.5"),
+        (ForestTask, (4, -1), ValueError, "max_depth must be an integer >= 0; got -1"),
+        (ForestTask, (4, True), TypeError, "max_depth must be an integer >= 0; got True"),
+        (
+            ForestTask.needed_steps,
+            (torch.zeros(1, 3).long(), "then"),
+            ValueError,
+            "reads must be one of 'start', 'now'",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(task, arguments, error, message):
+    with pytest.raises(error, match=message):
+        task(*arguments)

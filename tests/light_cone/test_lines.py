@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_utils.tasks.lines import AdditionTask, LineParityTask, last_barrier
+from ponder_course.light_cone.task import AdditionTask, LineParityTask, last_barrier
 
 TASKS = (LineParityTask, AdditionTask)
 tasks = pytest.mark.parametrize("task", TASKS)
@@ -222,3 +222,23 @@ def test_a_seed_draws_the_lines_that_the_stored_results_were_made_with(task, row
     expected = [[float(digit) for digit in row] for row in rows.split()]
     x, _ = task.batch(len(expected) // 2, seeded(7))
     assert x.flatten(0, 1).tolist() == expected
+
+
+INT, RATE = "an integer >= 1", r"a number in \[0, 1\]"
+
+
+@pytest.mark.parametrize("task", [LineParityTask, AdditionTask])
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((0,), ValueError, f"n_places must be {INT}; got 0"),
+        ((8.0,), TypeError, f"n_places must be {INT}; got 8.0"),
+        ((8, -0.1), ValueError, f"rate must be {RATE}; got -0.1"),
+        ((8, 1.5), ValueError, f"rate must be {RATE}; got 1.5"),
+        ((8, float("nan")), ValueError, f"rate must be {RATE}; got nan"),
+        ((8, "half"), TypeError, f"rate must be {RATE}; got 'half'"),
+    ],
+)
+def test_wrong_arguments_are_named(task, arguments, error, message):
+    with pytest.raises(error, match=message):
+        task(*arguments)

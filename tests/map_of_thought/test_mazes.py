@@ -1,11 +1,12 @@
 """Mazes are trees, and their distances are those of a search that a student would write."""
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import search
 
-from ponder_utils.tasks.mazes import MazeTask, distances
+from ponder_course.map_of_thought.task import MazeTask, distances
 
 mazes = given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
 
@@ -77,3 +78,21 @@ def test_passages_stars_and_colours_are_drawn_evenly():
     n_stars = x[:, 1:].sum((1, 2, 3))
     assert torch.bincount(n_stars.long(), minlength=4)[1:].min() > 90
     assert abs(x[:, 1].sum() - x[:, 2].sum()) < 120
+
+
+RATE = r"a number in \[0, 1\]"
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "error", "message"),
+    [
+        (MazeTask, (1,), ValueError, "n_cells must be an integer >= 2; got 1"),
+        (MazeTask, (2.5,), TypeError, "n_cells must be an integer >= 2; got 2.5"),
+        (MazeTask, (3, 0), ValueError, r"max_stars must be an integer in \[1, 9\]; got 0"),
+        (MazeTask, (2, 5), ValueError, r"max_stars must be an integer in \[1, 4\]; got 5"),
+        (MazeTask, (3, 2, 1.5), ValueError, f"loops must be {RATE}; got 1.5"),
+    ],
+)
+def test_wrong_arguments_are_named(task, arguments, error, message):
+    with pytest.raises(error, match=message):
+        task(*arguments)

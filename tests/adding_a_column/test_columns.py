@@ -1,10 +1,11 @@
 """Columns of numbers against Python's own integers, and carries against a loop that a student would write."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_utils.tasks.columns import ColumnTask
+from ponder_course.adding_a_column.task import ColumnTask
 
 columns = given(st.integers(1, 20), st.integers(1, 6), st.sampled_from((None, 0, 1, 0.5)), st.integers(0, 10**6))
 
@@ -72,3 +73,23 @@ def test_numbers_that_are_typed(numbers):
     x = ColumnTask.digits(numbers, 9)
     assert [to_number(row[0, 0]) for row in x] == numbers
     assert to_number(ColumnTask.answers(x)[-1, 0]) == sum(numbers) % 2**9
+
+
+INT, RATE = "an integer >= 1", r"a number in \[0, 1\]"
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "error", "message"),
+    [
+        (ColumnTask, (0, 3), ValueError, f"width must be {INT}; got 0"),
+        (ColumnTask, (3, 0), ValueError, f"n_numbers must be {INT}; got 0"),
+        (ColumnTask, (3, 3, 1.5), ValueError, f"rate must be {RATE}; got 1.5"),
+        (ColumnTask, (3, 3, -0.5), ValueError, f"rate must be {RATE}; got -0.5"),
+        (ColumnTask.digits, ([8], 3), ValueError, r"numbers must be an integer in \[0, 7\]; got 8"),
+        (ColumnTask.digits, ([1.0], 3), TypeError, "numbers must be an integer"),
+        (ColumnTask.digits, ([0], 0), ValueError, f"width must be {INT}; got 0"),
+    ],
+)
+def test_wrong_arguments_are_named(task, arguments, error, message):
+    with pytest.raises(error, match=message):
+        task(*arguments)

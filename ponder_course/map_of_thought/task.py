@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.sparse import csgraph, csr_array
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
@@ -51,11 +52,6 @@ class MazeTask:
 
     def _open_places(self, batch_size: int, generator: torch.Generator | None) -> Tensor:
         """Draw mazes, [batch_size, side, side]: one forest of least weight, with a tree for each maze."""
-        try:  # here, since who draws no mazes need not have it
-            from scipy.sparse import csgraph, csr_array
-        except ImportError as error:
-            raise ImportError("to draw mazes, scipy is needed: pip install ponder-utils[mazes]") from error
-
         m, device = self.n_cells, check_generator(generator)
         cells = torch.arange(batch_size * m * m, dtype=torch.int32, device="cpu")  # scipy < 1.16 asks for int32
         cells = cells.view(batch_size, m, m)

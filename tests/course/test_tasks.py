@@ -1,0 +1,78 @@
+"""What holds of every task."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from networks import TASKS
+from torch.utils._pytree import tree_leaves, tree_map
+
+tasks = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+
+
+def seeded(seed, device="cpu"):
+    return torch.Generator(device).manual_seed(seed)
+
+
+def same(batch, other):
+    return all(map(torch.equal, tree_leaves(batch), tree_leaves(other)))
+
+
+@tasks
+def test_the_generator_alone_decides_and_without_one_torchs_own_seed(task):
+    torch.manual_seed(0)
+    first, again, other = (task.batch(16, seeded(seed)) for seed in (5, 5, 6))
+    assert same(first, again)
+    assert not same(first[0], other[0])
+    state = torch.get_rng_state()
+    task.batch(16, seeded(5))
+    assert torch.equal(torch.get_rng_state(), state)
+    drawn = []
+    for seed in (5, 5, 6):
+        torch.manual_seed(seed)
+        drawn.append((*task.batch(16), *task.batch(16)))
+    assert same(*drawn[:2])
+    assert not same(drawn[0][0], drawn[2][0])
+    assert not same(drawn[0][0], drawn[0][2])
+
+
+@tasks
+def test_made_where_the_generator_is_and_not_on_the_default_device(task):
+    with torch.device("meta"):
+        x, y = task.batch(16, seeded(0))
+        needed = task.needed_steps(x) if hasattr(task, "needed_steps") else y
+    assert {part.device.type for part in tree_leaves((x, y, needed))} == {"cpu"}
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@tasks
+def test_made_on_the_device(task):
+    if hasattr(task, "within"):  # turns images that it has been given
+        task = replace(task, x=task.x.cuda(), y=task.y.cuda())
+    x, y = task.batch(16, seeded(0, "cuda"))
+    assert all(part.is_cuda for part in tree_leaves((x, y)))
+    on_cpu = tree_map(torch.Tensor.cpu, x)
+    for name in ("answers", "needed_steps"):
+        if hasattr(task, name):
+            assert torch.equal(getattr(task, name)(on_cpu), getattr(task, name)(x).cpu())
+
+
+@tasks
+def test_batches_are_what_they_are_whatever_the_default_type(task):
+    usual = task.batch(4)
+    torch.set_default_dtype(torch.float64)
+    try:
+        doubled = task.batch(4)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert [part.dtype for part in tree_leaves(doubled)] == [part.dtype for part in tree_leaves(usual)]
+
+
+@tasks
+def test_wrong_batch_sizes_and_generators_are_named(task):
+    for size, error in ((0, ValueError), (2.0, TypeError)):
+        with pytest.raises(error, match=f"batch_size must be an integer >= 1; got {size}"):
+            task.batch(size)
+    for seed in (0, 3, 0.5, "0", torch.tensor(1)):
+        with pytest.raises(TypeError, match="generator must be"):
+            task.batch(4, generator=seed)
