@@ -22,14 +22,6 @@ BATCHES = {"CNN": 128, "conv": 64}
 CNN: Row = {"network": "CNN", "loss": "per sample", "within": 22.5, "N": 20, "lambda_p": 0.2, "beta": 0.01}
 PATCHES: Row = {"network": "conv", "loss": "per sample", "within": 22.5, "N": 10, "lambda_p": 0.3, "beta": 0.2}
 RECIPES = {"CNN": CNN, "conv": PATCHES}
-BATCH_MEAN = CNN | {"loss": "batch mean"}
-BATCH_MEAN_REVERSED = CNN | {"loss": "batch mean, KL reversed"}
-DEPTHS = {"CNN": (1, 4, 20), "conv": (1, 5, 10)}
-
-
-def of_fixed_depth(network: str, depth: int) -> Row:
-    """Return the recipe of a network that takes so many steps for every digit, and learns from the last answer."""
-    return RECIPES[network] | {"loss": "last step", "N": depth, "lambda_p": 1.0, "beta": 0.0}
 
 
 @dataclass(frozen=True)

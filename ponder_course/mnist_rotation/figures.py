@@ -63,12 +63,6 @@ def what_was_learnt(logs: Mapping[str, Sequence[Sequence[Row]]]) -> str:
     return "Not both have learnt to read in several steps"
 
 
-def of_one_depth(stored: Sequence[Row], names: Mapping[str, str]) -> dict[str, list[Row]]:
-    """Return the stored runs that were trained for one number of steps alone. names: {kind: network}."""
-    recipes = {kind: [experiment.of_fixed_depth(kind, n) for n in experiment.DEPTHS[kind]] for kind in names}
-    return {name: [row for one in recipes[kind] for row in matching(stored, **one)] for kind, name in names.items()}
-
-
 @slide
 def flat_line(rows: Runs, fixed: Runs, live: int = 0) -> Figure:
     """Draw the accuracy if a network always stopped at step n, its name at the end of its line.
@@ -251,8 +245,8 @@ def two_losses(short: Sequence[Row], long: Sequence[Row]) -> list[Difference]:
     runs = {
         "loss of each digit,\ntwo epochs or so": matching(short, **experiment.CNN),
         "loss of each digit,\nup to 20 epochs": matching(long, **experiment.CNN),
-        "early mean,\ntwo epochs or so": matching(short, **experiment.BATCH_MEAN),
-        "early mean,\nup to 20 epochs": matching(long, **experiment.BATCH_MEAN_REVERSED),
+        "early mean,\ntwo epochs or so": matching(short, **experiment.CNN | {"loss": "batch mean"}),
+        "early mean,\nup to 20 epochs": matching(long, **experiment.CNN | {"loss": "batch mean, KL reversed"}),
     }
     return [Difference(label, label.partition(",")[0], [experiment.range_adds(rows)]) for label, rows in runs.items()]
 

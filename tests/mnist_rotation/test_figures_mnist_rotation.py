@@ -5,14 +5,7 @@ from drawn import check, check_drawn, numbers, over, pairs, shapes
 
 from ponder_course.common.style import ANSWER, BLACK, BLUE, GREEN, HALTING, PRIOR, PURPLE, RED, WRONG
 from ponder_course.mnist_rotation import figures as draw
-from ponder_course.mnist_rotation.experiment import (
-    ANGLES,
-    BATCH_MEAN,
-    BATCH_MEAN_REVERSED,
-    CNN,
-    PATCHES,
-    of_fixed_depth,
-)
+from ponder_course.mnist_rotation.experiment import ANGLES, CNN, PATCHES
 from ponder_course.mnist_rotation.figures import Difference
 from ponder_course.research.mnist_rotation.figures import name_groups, titled_angles
 
@@ -30,7 +23,7 @@ def run_of(recipe=CNN, right=0.9, steps=4.0, **measures):
 CNN_RUNS = [run_of(by_step=[0.9, 0.91, 0.92], right=0.91, steps=2.2), run_of(by_step=[0.8, 0.8, 0.86], steps=1.5)]
 PATCH_RUNS = [run_of(PATCHES, 0.88, 2.9, by_step=[0.2, 0.5, 0.96, 0.7])]
 ROWS = {"CNN first": CNN_RUNS, "patches": PATCH_RUNS}
-ALONE = {"CNN first": [run_of(of_fixed_depth("CNN", 4), 0.88)], "patches": []}
+ALONE = {"CNN first": [run_of(CNN | {"N": 4}, 0.88)], "patches": []}
 LOGS = {
     "CNN first": [[{"update": n, "accuracy": n / 10, "steps": steps} for n in (5, 10)] for steps in (4.0, 5.0)],
     "patches": [[{"update": n, "accuracy": n / 20 + 0.3, "steps": 7.0} for n in (6, 12)]],
@@ -154,9 +147,6 @@ def test_what_was_learnt_is_the_worst_network_at_the_end():
 
 
 def test_the_flat_line_is_of_the_runs_it_is_given():
-    stored = [run_of(of_fixed_depth("conv", 5), 0.6), run_of(of_fixed_depth("CNN", 4), 0.8), *CNN_RUNS]
-    alone = draw.of_one_depth(stored, {"CNN": "CNN first", "conv": "patches"})
-    assert alone == {"CNN first": [stored[1]], "patches": [stored[0]]}
     assert numbers(draw.what_the_flat_line_says([[0.9, 0.905]])) == ["1", "20"]
     assert numbers(draw.what_the_flat_line_says([[0.9, 0.905], [0.2, 0.7]])) == ["50.0"]
     assert draw.losses_at_step_1([[0.9, 0.905], [0.2, 0.7, 0.6]]) == "0.5 to 50.0"
@@ -203,7 +193,9 @@ def test_the_angles_say_what_every_run_does():
 
 
 def test_two_losses_are_the_write_ups_test_on_the_recipes_of_both_lengths():
-    early, early_long = (turned(-1.0, -1.1, -0.9, recipe=of) for of in (BATCH_MEAN, BATCH_MEAN_REVERSED))
+    early, early_long = (
+        turned(-1.0, -1.1, -0.9, recipe=CNN | {"loss": loss}) for loss in ("batch mean", "batch mean, KL reversed")
+    )
     rows = draw.two_losses(FALL + early, turned(1.0, -1.0, 0.0) + early_long)
     assert [row.group for row in rows] == ["loss of each digit"] * 2 + ["early mean"] * 2
     assert [draw.word(row.panels[0]) for row in rows] == ["fewer", "undecided", "fewer", "fewer"]

@@ -13,9 +13,9 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from ponder_course.common.runs import matching
 from ponder_course.mnist_rotation import experiment as rotation
 from ponder_course.mnist_rotation.digits import DigitSet, Split, load_digits
-from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES, of_fixed_depth
+from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
 from ponder_course.research.mnist_rotation import experiment as research
-from ponder_course.research.mnist_rotation.experiment import EXPERIMENTS, LOSSES, FixedDepthNet, learn, measure_closely
+from ponder_course.research.mnist_rotation.experiment import EXPERIMENTS, LOSSES, FixedDepthNet, of_fixed_depth
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
@@ -76,7 +76,7 @@ def test_a_new_run_has_the_names_of_the_stored_ones_and_the_number_of_its_update
 
 @pytest.mark.parametrize(("recipe", "N"), [(PATCHES, 10), (of_fixed_depth("conv", 3), 3)])
 def test_learn_trains_as_the_lesson_does(recipe, N):
-    made, log = learn(DIGITS, "smoke", **recipe | {"updates": 3, "seed": 3})
+    made, log = research.learn(DIGITS, "smoke", **recipe | {"updates": 3, "seed": 3})
     torch.manual_seed(3)
     criterion = nn.CrossEntropyLoss(reduction="none")
     model = PonderNet(research.STEPS["conv"](), N)
@@ -97,7 +97,7 @@ def test_whatever_one_changes_in_a_setting_another_network_is_learnt():
     short = PATCHES | {"updates": 2, "seed": 0}
 
     def learnt(**change):
-        model, _ = learn(DIGITS, "smoke", **short | change)
+        model, _ = research.learn(DIGITS, "smoke", **short | change)
         return torch.cat([weight.detach().flatten() for weight in model.parameters()])
 
     plainly = learnt()
@@ -171,7 +171,7 @@ def test_a_closer_look_agrees_with_the_first_one(monkeypatch):
     is_three = DIGITS.test.y == 3
     monkeypatch.setattr(research, "ambiguous", lambda digits: is_three)
     model = network()
-    near, far = research.measure(model, DIGITS, len(DIGITS.test.y)), measure_closely(model, DIGITS)
+    near, far = research.measure(model, DIGITS, len(DIGITS.test.y)), research.measure_closely(model, DIGITS)
     assert far["by_step"] == near["by_step_within"]
     assert far["rules"]["quantile"] == near["rules"]["quantile"]
     assert far["rules"]["sample"] == [near["steps_within"][0], near["accuracy_within"][0]]
@@ -192,7 +192,7 @@ def test_late_digits_are_compared_with_those_that_are_right_as_well(monkeypatch)
     known = torch.arange(40) % 2 == 0
     monkeypatch.setattr(research, "right_late", lambda right: (is_late, known))
     model = network()
-    found = measure_closely(model, DIGITS)
+    found = research.measure_closely(model, DIGITS)
     steps = model(rotation.at_home(DIGITS.test.x)).log_p.exp().T @ torch.arange(1.0, 5)
     more = steps[:10:2].mean() - steps[10::2].mean()
     assert found["longer"]["late"] == pytest.approx(more.item(), abs=1e-4)
@@ -289,4 +289,4 @@ def test_paper_runs_evaluate_every_epoch_on_all_digits_and_stop_early():
 def test_variants_of_both_lengths_with_one_name_are_one_recipe_and_the_deepest_network_takes_the_same_steps():
     for name in research.VARIANTS.keys() & research.LONG.keys():
         assert research.VARIANTS[name] == research.LONG[name]
-    assert {kind: depths[-1] for kind, depths in rotation.DEPTHS.items()} == {"CNN": CNN["N"], "conv": PATCHES["N"]}
+    assert {kind: depths[-1] for kind, depths in research.DEPTHS.items()} == {"CNN": CNN["N"], "conv": PATCHES["N"]}
