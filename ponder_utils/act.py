@@ -28,15 +28,14 @@ class ACT(nn.Module):
     """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
     N(t) is the first n at which the halting units h_1 + ... + h_n >= 1 - epsilon, but at most M. Answer and next state
-    are averages over the steps (Eq. 9). To every input a flag is appended, 1 at the first step of a time step and 0 at
-    the others.
+    are averages over the steps (Eq. 9). To every input a flag is appended, 1 at the first step of a time step, else 0.
 
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).
         n_outputs: size of one answer; 1 gives y_hat of shape [T, batch], more give [T, batch, n_outputs].
-        epsilon: in (0, 1]; lets a single step suffice (0.01 in the paper).
-        max_steps: M >= 1 (100 in the paper).
-        halting_bias: of the halting unit before training (1 in the paper): the higher, the fewer steps at first.
+        epsilon: in (0, 1], so that a single step can suffice.
+        max_steps: M >= 1.
+        halting_bias: of the halting unit before training: the higher, the fewer steps at first. Defaults: the paper's.
     """
 
     def __init__(

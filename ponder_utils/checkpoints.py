@@ -166,7 +166,8 @@ def settings(name: str, value: Any, tensors: bool, seen: set[int]) -> dict[str, 
         content = f" with checksum {zlib.crc32(repr(value.tolist()).encode()):08x}" if tensors else ""
         return {name: f"{list(value.shape)} {value.dtype}{content}"}
     found = {name: getattr(value, "__name__", type(value).__name__)}
-    if not isinstance(value, dict | list | tuple):
+    value = dict(enumerate(value)) if isinstance(value, list | tuple) else value
+    if not isinstance(value, dict):
         is_read = is_dataclass(value) or callable(value) or isinstance(value, LRScheduler | Optimizer)
         if id(value) in seen or not is_read:
             return {}
@@ -180,10 +181,8 @@ def _parts(value: Any) -> dict[Any, Any]:
     """Return what an object was made of, by name."""
     if isinstance(value, dict):
         return value
-    if isinstance(value, list | tuple):
-        return dict(enumerate(value))
     if isinstance(value, Optimizer):
-        return _parts(value.param_groups)
+        return dict(enumerate(value.param_groups))
     if isinstance(value, MethodType):
         return _parts(value.__self__)
     if isinstance(value, partial):
@@ -197,9 +196,9 @@ def _parts(value: Any) -> dict[Any, Any]:
         return {field.name: getattr(value, field.name, None) for field in fields(value) if field.init}
     attributes = {**getattr(value, "__dict__", {})}
     if isinstance(value, nn.Module):
+        del attributes["training"]
         attributes |= dict(value.named_children()) | dict(value.named_parameters(recurse=False))
         attributes |= dict(value.named_buffers(recurse=False))
-        del attributes["training"]
     return {name: part for name, part in attributes.items() if not name.startswith("_")}
 
 

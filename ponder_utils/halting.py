@@ -52,8 +52,8 @@ def at_least_float32(x: Tensor) -> Tensor:
 def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
     """Return log p_n, [N, ...], for halting logits a_n, [N, ...]: lambda_n = sigmoid(a_n) = P(halt at n | not before).
 
-    p_n = lambda_n * prod_{j<n} (1 - lambda_j) for n < N (Eq. 2), and the last step takes what remains,
-    p_N = prod_{j<N} (1 - lambda_j) (Sec. 2.3), so that the p_n sum to 1. With remainder=False, more steps will follow.
+    p_n = lambda_n * prod_{j<n} (1 - lambda_j) (Eq. 2), but the last step takes what remains, prod_{j<N} (1 - lambda_j)
+    (Sec. 2.3), unless remainder=False, since more steps will follow.
     In float64 if the logits are, else in float32. TypeError if they are not floating-point, ValueError without a step.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():

@@ -12,10 +12,10 @@ from ponder_utils._check import check_bool, check_choice, check_int, check_real,
 from ponder_utils.steps import Step, set_halting_bias
 
 
-def _check_odd(name: str, value: int) -> int:
-    if check_int(name, value, 1) % 2 == 0:
-        raise ValueError(f"{name} must be odd; got {value}")
-    return value
+def _check_odd(kernel: int) -> int:
+    if check_int("kernel", kernel, 1) % 2 == 0:
+        raise ValueError(f"kernel must be odd; got {kernel}")
+    return kernel
 
 
 def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, kernel: int = 3) -> Tensor:
@@ -32,7 +32,7 @@ def light_cone(place: tuple[int, ...], shape: tuple[int, ...], n_steps: int, ker
         away.append((torch.arange(size) - middle).abs())
     distance = torch.stack(torch.meshgrid(*away, indexing="ij")).amax(0)
     n = torch.arange(1, check_int("n_steps", n_steps, 1) + 1).view(-1, *[1] * len(shape))
-    return distance <= (n - 1) * (_check_odd("kernel", kernel) // 2)
+    return distance <= (n - 1) * (_check_odd(kernel) // 2)
 
 
 class Neighbours(Step):
@@ -46,19 +46,16 @@ class Neighbours(Step):
         self.from_h = type(from_x)(from_x.out_channels, from_x.out_channels, kernel, padding=kernel // 2)
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return W_x * x, [batch, channels, *places], and a state of zeros.
+        """Return W_x * x, [batch, channels, *places], and a state of zeros, for x [batch, in_channels, *shape].
 
-        x: [batch, in_channels, *shape]; TypeError or ValueError if it is not, or its sides cannot be cut into patches.
+        TypeError or ValueError if it is not, or its sides cannot be cut into patches.
         """
         patch, in_channels = self.from_x.kernel_size, self.from_x.in_channels
         sides = check_type("x", x, Tensor).shape[2:]
         if x.ndim != 2 + len(patch) or x.shape[1] != in_channels or any(side % patch[0] or not side for side in sides):
-            allowed = f"shape [batch, {in_channels}, {'places' if len(patch) == 1 else 'H, W'}]"
-            if 0 in sides:
-                allowed += " with a place at least"
-            if patch[0] > 1:
-                allowed += f" with H and W multiples of patch = {patch[0]}"
-            raise ValueError(f"x must have {allowed}; got {list(x.shape)}")
+            allowed = f"[batch, {in_channels}, {'places' if len(patch) == 1 else 'H, W'}]"
+            each = f"each side at least 1, and a multiple of the patch's {patch[0]}"
+            raise ValueError(f"x must have shape {allowed}, {each}; got {list(x.shape)}")
         z = self.from_x(x)
         return z, torch.zeros_like(z)
 
@@ -74,8 +71,7 @@ class LocalStep(Neighbours):
 
     Args:
         in_channels, channels: numbers at one place of the input, and of the state.
-        dimensions: 1 for lines, 2 for grids.
-        kernel: how many places wide the convolution is, an odd number.
+        dimensions, kernel: 1 for lines, 2 for grids; how many places wide the convolution is, an odd number.
         residual: h_{n+1} = h_n + relu(W_h * h_n + W_x * x) instead.
         vote: "least": of the halting logits at all places the smallest, so that the whole halts when its last place is
             ready; or "pooled": one logit, read from the mean and the maximum of the state over all places.
@@ -96,7 +92,7 @@ class LocalStep(Neighbours):
     ) -> None:
         convolution = nn.Conv1d if check_int("dimensions", dimensions, 1, 2) == 1 else nn.Conv2d
         from_x = convolution(check_int("in_channels", in_channels, 1), check_int("channels", channels, 1), 1)
-        super().__init__(from_x, _check_odd("kernel", kernel), residual, noise)
+        super().__init__(from_x, _check_odd(kernel), residual, noise)
         check_choice("vote", vote, ("least", "pooled"))
         self.heads = convolution(channels, 2 if vote == "least" else 1, 1)  # at each place: answer, vote
         self.pooled = nn.Linear(2 * channels, 1) if vote == "pooled" else None

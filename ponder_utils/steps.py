@@ -25,8 +25,7 @@ from ponder_utils.states import hidden_state, map_batched
 class Step(nn.Module):
     """Base of steps. A subclass writes `move` and `read`, and `encode` if there is work that depends on x alone.
 
-    `PonderNet` calls these three, and not the step itself, unless a subclass has a `forward` of its own: then it calls
-    that, as it calls any step function. So hooks belong on the parts of a step.
+    `PonderNet` calls these three, and the step itself only if it has a `forward` of its own. Hooks belong on its parts.
     """
 
     reads_together = False  # whether `read` may be given the states of several steps at once, as one larger batch
@@ -134,12 +133,7 @@ def set_halting_bias(layer: Any, halting_bias: float | None) -> None:
 
 
 class RecurrentStep(Step):
-    """A recurrent cell, and one linear layer that reads both the answer and the halting logit from its state.
-
-    Args:
-        cell: as described in `ponder_utils.cells`, such as `nn.LSTMCell(8, 64)`.
-        n_outputs, halting_bias: as for `Heads`.
-    """
+    """A recurrent cell, as described in `ponder_utils.cells`, such as `nn.LSTMCell(8, 64)`, with `Heads`."""
 
     reads_together = True
 
@@ -149,7 +143,7 @@ class RecurrentStep(Step):
         self.heads = Heads(cell.hidden_size, n_outputs, halting_bias)
 
     def encode(self, x: Tensor) -> tuple[Any, None]:
-        """Return what the cell takes in place of x [batch, ...], and no state yet, which stands for zeros."""
+        """Return what the cell takes in place of x [batch, ...], and None, which stands for a state of zeros."""
         return encode_input(self.cell, x), None
 
     def move(self, z: Any, h: Any) -> Any:

@@ -384,16 +384,24 @@ def test_a_network_for_short_lines_takes_longer_ones():
         (
             lambda: LocalStep(2, 4).encode(torch.zeros(3, 8)),
             ValueError,
-            r"x must have shape \[batch, 2, places\]; got \[3, 8\]",
+            r"x must have shape \[batch, 2, places\], .*; got \[3, 8\]",
         ),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)), ValueError, r"\[batch, 2, places\]; got \[3, 1, 8\]"),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(8)), ValueError, r"\[batch, 2, places\]; got \[8\]"),
-        (lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)), ValueError, r"\[batch, 2, H, W\]; got \[3, 2, 8\]"),
+        (
+            lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)),
+            ValueError,
+            r"\[batch, 2, places\], .*; got \[3, 1, 8\]",
+        ),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(8)), ValueError, r"\[batch, 2, places\], .*; got \[8\]"),
+        (
+            lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)),
+            ValueError,
+            r"\[batch, 2, H, W\], .*; got \[3, 2, 8\]",
+        ),
         (lambda: ConvStep(4, 0, 10), ValueError, "patch must be an integer >= 1; got 0"),
         (
             lambda: ConvStep(4, 4, 10).encode(torch.zeros(1, 1, 8, 10)),
             ValueError,
-            r"x must have shape \[batch, 1, H, W\] with H and W multiples of patch = 4; got \[1, 1, 8, 10\]",
+            r"x must have shape \[batch, 1, H, W\], each side .* a multiple of the patch's 4; got \[1, 1, 8, 10\]",
         ),
     ],
 )
