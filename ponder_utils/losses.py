@@ -109,8 +109,6 @@ class RegularizationLoss(nn.Module):
         log_p = output.log_p if mask is None else output.at(mask).log_p
         check_not_empty(log_p)
         log_prior = self.log_prior if self.prior is None else make_log_prior(self.prior, len(log_p), self.repair)
-        if len(log_prior) != len(log_p):
-            raise ValueError(f"prior must have one value per step, shape [{len(log_p)}]; got {list(log_prior.shape)}")
         return kl_divergence(log_p, log_prior, self.direction).mean()
 
 

@@ -37,10 +37,9 @@ def cap_of(network: Any, max_steps: int | None) -> int:
 class PonderNet(nn.Module):
     """Repeats a step, encode(x) -> z, h_1 and then h_{n+1} = move(z, h_n), at most N = max_steps >= 1 times.
 
-    The step is as described in `ponder_utils.steps`: a `Step`, or any function s(x, h_n) -> y_hat_n, h_{n+1}, a_n. An
-    input x is a tensor [batch, ...], or a tuple, list, dict or dataclass of such tensors: whatever the step reads. A
-    step may give a halting logit for each sample, [batch], or for each of its places, [batch, *places], as many as its
-    answer has: then every place halts by itself.
+    The step is a `Step`, or any function s(x, h_n) -> y_hat_n, h_{n+1}, a_n, as described in `ponder_utils.steps`. An
+    input x is whatever it reads: see `ponder_utils.states`. It may give a halting logit for each sample, [batch], or
+    for each of its places, [batch, *places], as many as its answer has: then every place halts by itself.
     """
 
     def __init__(self, step: Step | StepFunction, max_steps: int) -> None:
@@ -55,6 +54,7 @@ class PonderNet(nn.Module):
         y_hat, _, halt_logits = checked_steps(self.step, z, h, cap_of(self, max_steps), batch_size)
         return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
 
+    @torch.no_grad()
     def predict(
         self,
         x: Any,
@@ -66,11 +66,10 @@ class PonderNet(nn.Module):
         keep_state: bool = False,
         **parameters: Any,
     ) -> Prediction:
-        """Think about x until the halting rule says stop.
+        """Think about x until the halting rule says stop. Call `eval()` first, unless you want dropout and the like.
 
         The answers are those that the rule takes from all N steps, but samples that have halted, at all their places,
         leave the batch and cost nothing more. A check of who has halted costs time, too, so it is made every few steps.
-        Dropout and the like follow the module's mode: call `eval()` first.
 
         Args:
             rule: a name in `rules.RULES`, such as "sample" (the paper's: halt at step n with probability p_n),
@@ -79,8 +78,7 @@ class PonderNet(nn.Module):
             check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
                 `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`.
             max_steps: another N than that of the network, in this call.
-            keep_state: whether to return each sample's state after the step that its answer comes from; the step must
-                have one halting logit for each sample.
+            keep_state: whether to return each sample's state after its step; it must have one halting logit.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
         ValueError or TypeError if an argument is not as above.
         """
@@ -90,11 +88,10 @@ class PonderNet(nn.Module):
         like = first_tensor(x)
         if rule in ("fixed", rules.fixed):
             check_every = check_int("step", parameters.get("step"), 1, max_steps)
-        with torch.no_grad():
-            z, h = encode(self.step, x)
-            check_batch("what step.encode returns", (z, h), len(like))
-            options: dict[str, Any] = {"check_every": check_every, "keep_state": keep_state}
-            return think(self.step, z, h, like, max_steps, rule, parameters, generator, **options)
+        z, h = encode(self.step, x)
+        check_batch("what step.encode returns", (z, h), len(like))
+        options: dict[str, Any] = {"check_every": check_every, "keep_state": keep_state}
+        return think(self.step, z, h, like, max_steps, rule, parameters, generator, **options)
 
     @torch.no_grad()
     def expectation(

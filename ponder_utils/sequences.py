@@ -28,9 +28,9 @@ class SequencePrediction(NamedTuple):
 class PonderSequence(nn.Module):
     """Repeats a step at most N = max_steps >= 1 times at each time step, from the state of the one before.
 
-    As in `ACT`, a flag is appended to each input in dimension 1, the channels: 1 at the first step of a time step, and
-    0 at the others. So the step sees one channel more than x has. It is as described in `ponder_utils.steps`, with one
-    halting logit for each sample; the first state of its `encode` is that before the first time step.
+    As in `ACT`, a flag is appended to each input in dimension 1, the channels: 1 at the first step of a time step, else
+    0. So the step, as described in `ponder_utils.steps`, sees one channel more than x has. It has one halting logit for
+    each sample; the first state of its `encode` is that before the first time step.
 
     Args:
         carry: which state the next time step begins with: "halted", that of the step n at which it halts (drawn from
@@ -61,8 +61,7 @@ class PonderSequence(nn.Module):
 
         Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. So losses and
         rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step.
-        rule: says at which step it halts, for carry="halted": a name or a function as in `ponder_utils.rules`.
-        max_steps: another N than that of the network, in this call.
+        rule: says at which step it halts, for carry="halted"; max_steps: another N. Both as for `PonderNet.predict`.
         ValueError or TypeError if an argument is not as above.
         """
         check_sequence(x, state)

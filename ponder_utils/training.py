@@ -60,30 +60,26 @@ def train(
     config: Row | None = None,
     progress: bool = True,
 ) -> list[Row]:
-    """Train a network in one process, and return the logged rows, which hold Python's own numbers.
+    """Train a network in place, in one process and on its device, and return the logged rows, of plain numbers.
 
     If `checkpoint_dir` holds the checkpoint of a run that was cut off, that run goes on from there, and ends as it
     would have ended. For mixed precision, call it within `torch.autocast(device, torch.bfloat16)`: weights, optimizer,
     halting distribution and loss stay float32.
 
     Args:
-        model: trained in place, on the device of its parameters.
         loss_fn: (model(x), y) -> a scalar, or a named tuple or dict of scalars with a `total`, such as `PonderLoss`.
         batches: generator -> (x, y), drawn by this generator or by the global random numbers; or an iterable of such
             pairs, such as a `DataLoader`, read again when it ends. If a function has a `state_dict` and a
             `load_state_dict`, as a `Curriculum` has, its state is kept in checkpoints.
-        n_updates: how many batches to learn from, at most.
         lr, optimizer: either the learning rate of Adam, or any optimizer of the model's parameters.
         schedule: optimizer -> learning rate schedule, which steps after every update; a `ReduceLROnPlateau` at every
             evaluation, on the monitored number.
         clip: largest norm of the gradient; None for no limit.
-        seed: of the generator that batches are drawn with.
         evaluate: model, in training mode -> a dict or named tuple of numbers to log, beside those of the training.
         monitor, mode: the number of `evaluate` that says which checkpoint is best, and whether "max" or "min" is best.
         patience: stop after so many evaluations without a new best.
-        log: called with every row, such as a function that hands it to a tracker.
-        log_every: there is a row every so many updates, and at the last: update, the terms of the loss, grad_norm
-            (before clipping), lr, and what `evaluate` gives.
+        log, log_every: called with every row. There is one every so many updates, and at the last: update, the terms of
+            the loss, grad_norm (before clipping), lr, and what `evaluate` gives.
         checkpoint_dir: where `last.pt` is written every `checkpoint_every` updates, and `best.pt` at a new best.
         config: what this run is, in numbers and strings. A run with another one, or with other parameters, optimizer,
             schedule, numbers above, or `settings` of model, loss and batches, does not continue a checkpoint.
