@@ -19,7 +19,7 @@ from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
 from ponder_course.common.verdicts import count, interval, span, welch
-from ponder_course.parity import papers_size
+from ponder_course.parity import stored_networks
 from ponder_course.parity.experiment import FORMS, LAMBDA_PS, has_learnt, outcomes
 from ponder_utils.evaluation import Score
 from ponder_utils.pondernet import PonderNet
@@ -142,7 +142,7 @@ def pace(lines: Sequence[Mapping[str, Line]]) -> str:
     by a quarter of the cap at least, and nine tenths of their variance lie between different numbers, whatever k is.
     """
     table = DataFrame([(ones, n) for line in lines for ones, n in enumerate(line["steps"])], columns=["ones", "steps"])
-    cap = papers_size.RECIPE["N"]
+    cap = stored_networks.N
     if (table["steps"] >= 0.95 * cap).mean() >= 0.9:
         return f"takes all {cap}"
     by_count = table.groupby("ones")["steps"].transform("mean")
@@ -441,9 +441,9 @@ def on_their_way(shown: Mapping[str, PonderNet], x: Tensor, odd: float, prior: f
 def learnt_by_method(rows: Sequence[Row]) -> list[str]:
     """Return a line of text for each method at the paper's size: how many learn it, and their steps at k = 1 and 64."""
     lines = []
-    for name in papers_size.METHODS:
+    for name in stored_networks.METHODS:
         of_method = matching(rows, network=name)
-        good = [row["steps"] for row in of_method if papers_size.accuracy_within(row) >= 0.95]
+        good = [row["steps"] for row in of_method if stored_networks.accuracy_within(row) >= 0.95]
         ends = "  ".join(span([steps[k - 1] for steps in good], ".0f") for k in (1, 64))
         lines.append(f"{name}: {len(good)} of {len(of_method)} learn it; steps at k = 1 and 64:  {ends}")
     return lines

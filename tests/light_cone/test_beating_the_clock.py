@@ -6,22 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.light_cone.beating_the_clock import (
-    EXPERIMENTS,
-    LINES,
-    TravellingVote,
-    beside_the_clock,
-    first_bit_turned,
-    fresh_lines,
-    learn,
-    longest_segment,
-    measure,
-    run,
-    votes,
-    who_vetoes,
-)
+from ponder_course.light_cone.beating_the_clock import LINES, first_bit_turned, fresh_lines, longest_segment, votes
 from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.light_cone.task import LineParityTask
+from ponder_course.research.light_cone.beating_the_clock import (
+    EXPERIMENTS,
+    TravellingVote,
+    beside_the_clock,
+    learn,
+    measure,
+    run,
+    who_vetoes,
+)
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
 

@@ -7,7 +7,8 @@ import pytest
 from sheets import check_that_it_refuses, solution
 
 from ponder_course.light_cone.beating_the_clock import fresh_lines
-from ponder_course.light_cone.local_stoppers import by_hand, fewest_steps
+from ponder_course.light_cone.local_stoppers import by_hand
+from ponder_course.research.light_cone.local_stoppers import fewest_steps
 
 WRONG = {
     "calibration_error": [

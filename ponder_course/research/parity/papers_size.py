@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
-from statistics import mean
 from typing import Any
 
 import torch
@@ -13,24 +12,24 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from ponder_course.act_background.measurements import act, measure, score
 from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.muon import MuonAndAdam
-from ponder_course.common.runs import Experiment, grid, matching, rounded, seeded
+from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
 from ponder_course.parity.experiment import FIXED, LOSSES
+from ponder_course.parity.stored_networks import METHODS, N
 from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks.parity import ParityTask
 
 # What all networks share: Muon, a unit for each element, a start with few non-zero elements and long thought.
-RECIPE: Row = {"hidden": 128, "N": 20, "batch": 256, "updates": 16_000, "clip": 0.3}
+RECIPE: Row = {"hidden": 128, "N": N, "batch": 256, "updates": 16_000, "clip": 0.3}
 RECIPE["lr"] = 7e-4  # falls by 0.7 whenever the curriculum has stood still for `patience` evaluations
 RECIPE["muon"] = 3.0  # how much larger Muon's updates are than Adam's; None for Adam alone
 RECIPE["gain"] = 6.0  # first weight of each element to a unit of its own; None for the first weights of nn.Linear
 RECIPE["halting"] = -5.0  # first bias of the halting logit: a network begins by thinking for long if it is low
 RECIPE |= {"first": 1, "raise_at": 0.8, "patience": 20}  # the curriculum begins with k = 1 to `first`
 SIZES: dict[str, Row] = {"64": {"elements": 64, "k_max": 64}, "96": {"elements": 96, "k_max": 48}}
-METHODS = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # with lambda_p, or ACT's tau
 HYPERPARAMETERS = {"PonderNet": (0.02, 0.3, 0.5, 0.9), "ACT": (0.0, 1e-3, 1e-2)}  # beside those of METHODS
 ABLATIONS: dict[str, Row] = {  # one thing of the recipe each
     "no curriculum": {"first": 64},
@@ -201,29 +200,3 @@ EXPERIMENTS = {
     "best_by_adam": _grid("best_by_adam", _settings("64", PONDERNET, *BEST_BY_ADAM)),
     "beyond": _grid("beyond", by_seed([setting | {"caps": [20, 40, 60]} for setting in BEYOND], 3)),
 }
-
-
-def accuracy_within(row: Row) -> float:
-    """Return the accuracy over the k that a network was trained on."""
-    return mean(row["accuracy"][: row["k_max"]])
-
-
-def accuracy_beyond(row: Row) -> float:
-    """Return the accuracy over the larger k."""
-    return mean(row["accuracy"][row["k_max"] :])
-
-
-def by_pace(rows: Sequence[Row]) -> list[Row]:
-    """Return the runs ordered by their steps at k = 16, the fewest first."""
-    return sorted(rows, key=lambda row: row["steps"][15])
-
-
-def earliest_and_latest(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return {title: "by_ones"} of the ACT that halts earliest, and of the PonderNets that halt earliest and latest.
-
-    The title has the accuracy over all k; "by_ones" has an entry for each of the first three k of PROBED_K.
-    """
-    pace = {network: by_pace(matching(rows, network=network)) for network in ("ACT", "PonderNet")}
-    chosen = [(f"{network}, the earliest", rows[0]) for network, rows in pace.items() if rows]
-    chosen += [("PonderNet, the latest", row) for row in pace["PonderNet"][-1:]]
-    return {f"{name}\n{accuracy_within(row):.0%} right over all $k$": row["by_ones"][:3] for name, row in chosen}
