@@ -23,14 +23,9 @@ class RandomNumbers:
 
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint."""
-        numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002
-        states = [place.get_rng_state(*device) for place, device in self.places]
-        return {
-            "generator": self.generator.get_state(),
-            "python": random.getstate(),
-            "numpy": numpy_state,
-            "torch": states,
-        }
+        state = {"generator": self.generator.get_state(), "python": random.getstate()}
+        state["numpy"] = np.random.get_state(legacy=False)  # noqa: NPY002
+        return state | {"torch": [place.get_rng_state(*device) for place, device in self.places]}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """From a checkpoint."""

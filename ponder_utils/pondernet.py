@@ -17,7 +17,7 @@ SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
 
 
 class Prediction(NamedTuple):
-    """One answer per sample, and what it cost; or one at each place of it, if every place halts by itself."""
+    """One answer per sample, and what it cost; or one at each place, if every place halts by itself, or time step."""
 
     y_hat: Tensor  # [batch, ...]
     steps: Tensor  # [batch] or [batch, *places]: the step n that the answer comes from; N for the expectation

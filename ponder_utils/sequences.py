@@ -1,6 +1,6 @@
 """Networks that ponder at every time step of a sequence, and pass their state on to the next."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,16 +13,6 @@ from ponder_utils.states import check_sequence, map_batched
 from ponder_utils.steps import Step, check_step, encode
 
 CARRIES = ("halted", "mean", "last")
-
-
-class SequencePrediction(NamedTuple):
-    """An answer at every time step, and what it cost."""
-
-    y_hat: Tensor  # [T, batch, ...]
-    steps: Tensor  # [T, batch] the step n that the answer comes from
-    p_halt: Tensor  # [T, batch] the p_n of that step
-    computed: Tensor  # [T, batch] steps computed for this sample
-    state: Any  # after the last time step; pass it on to continue the sequence
 
 
 class PonderSequence(nn.Module):
@@ -81,12 +71,13 @@ class PonderSequence(nn.Module):
         generator: torch.Generator | None = None,
         max_steps: int | None = None,
         **parameters: Any,
-    ) -> SequencePrediction:
-        """Think at each time step of x [T, batch, inputs, ...] until the rule says stop, and read on.
+    ) -> Prediction:
+        """Think at each time step of x [T, batch, inputs, ...] until the rule says stop, and read on: [T, batch, ...].
 
         Answers and steps are those that the rule takes from all N steps. If the halted state is carried on, samples
         that have halted wait for the next time step, and cost nothing; any other state needs all N steps.
-        Arguments are those of `PonderNet.predict` and of `unroll`. Call `eval()` first.
+        Arguments are those of `PonderNet.predict` and of `unroll`, and the state that after the last time step, from
+        which the sequence may go on. Call `eval()` first.
         """
         check_sequence(x, state)
         cap, made = cap_of(self, max_steps), []
@@ -103,7 +94,7 @@ class PonderSequence(nn.Module):
                 prediction = Prediction(output.y_hat[at], steps, output.log_p[at].exp(), torch.full_like(steps, cap))
             made.append(prediction[:4])
         y_hat, steps, p_halt, computed = (torch.stack(parts) for parts in zip(*made, strict=True))
-        return SequencePrediction(y_hat, steps, p_halt, computed, state)
+        return Prediction(y_hat, steps, p_halt, computed, state)
 
     def _time_step(
         self, x_t: Tensor, state: Any, max_steps: int, rule: str | rules.Rule, parameters: dict[str, Any]

@@ -12,7 +12,8 @@ from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
-from ponder_utils.sequences import PonderSequence, SequencePrediction
+from ponder_utils.pondernet import Prediction
+from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
 
 # Smallest and largest width, numbers, N, columns in a batch, updates, learning rate, lambda_p, beta: it begins by
@@ -106,7 +107,7 @@ def learn(
 
 def halt(
     model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any
-) -> tuple[SequencePrediction, Tensor]:
+) -> tuple[Prediction, Tensor]:
     """Return what a network answers to columns x, and which of its whole sums are right: bool [T, batch]."""
     answer = model.eval().predict(x, rule, max_steps=N, **parameters)
     return answer, ((answer.y_hat > 0) == (ColumnTask.answers(x) > 0.5)).all(2)
