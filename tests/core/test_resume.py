@@ -178,62 +178,6 @@ def test_a_whole_epoch_holds_every_sample_once():
     assert seen[:40] != seen[40:]
 
 
-class Fewer(Noisy):
-    def __len__(self):
-        return 16
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "n_updates"),
-    [
-        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 32), 3),
-        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Fewer(), 8), 3),
-        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 4), 3),
-        (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy("torch"), 8), 3),
-        (lambda: DataLoader(Noisy(), 8, shuffle=True), lambda: DataLoader(Noisy(), 8), 3),
-        (lambda: DataLoader(WithGenerator(), 8), lambda: DataLoader(WithGenerator(), 8), 8),
-        (lambda: Unseen(sampled(Noisy())), lambda: Unseen(sampled(Noisy())), 8),
-    ],
-    ids=["sizes", "data", "halves", "noise", "order", "a generator of the data", "a generator that is not seen"],
-)
-def test_other_batches_than_in_the_checkpoint_are_refused_before_anything_is_written(
-    tmp_path, before, after, n_updates
-):
-    rows_of(before(), tmp_path, n_updates)
-    model, loss = make(seed=7)
-    kept = weights(model)
-    with pytest.raises(ValueError, match="batches are others than in the checkpoint"):
-        train(model, loss, after(), n_updates + 10, checkpoint_dir=tmp_path, **OPTIONS)
-    assert torch.equal(weights(model), kept)
-
-
-def test_a_generator_of_the_data_is_kept_as_long_as_it_is_read_from_its_start(tmp_path):
-    rows, kept = rows_of(DataLoader(WithGenerator(), 8), None, 9)
-    rows_of(DataLoader(WithGenerator(), 8), tmp_path, 3)
-    again, resumed = rows_of(DataLoader(WithGenerator(), 8), tmp_path, 9)
-    assert again == rows
-    assert torch.equal(resumed, kept)
-
-
-@pytest.mark.parametrize("wrap", [lambda loader: loader, Wrapped])
-def test_persistent_workers_are_refused_where_there_are_checkpoints_alone(tmp_path, wrap):
-    batches = wrap(DataLoader(Noisy(), 8, num_workers=1, persistent_workers=True))
-    with pytest.raises(ValueError, match="batches must be without persistent_workers"):
-        rows_of(batches, tmp_path, 1)
-    assert len(rows_of(batches, None, 1)[0]) == 1
-
-
-def test_batches_that_the_model_writes_into_can_be_resumed(tmp_path):
-    class Writes(RNNStep):
-        def encode(self, x):
-            return super().encode(x.mul_(0.5))
-
-    loader = functools.partial(DataLoader, Noisy(), 8, shuffle=True)
-    rows, _ = rows_of(loader(), None, 12, Writes)
-    rows_of(loader(), tmp_path, 7, Writes)
-    assert rows_of(loader(), tmp_path, 12, Writes)[0] == rows
-
-
 class Counting:
     """A function that counts its batches, which no generator knows."""
 
@@ -262,25 +206,68 @@ def of_iterator():
     return lambda generator: next(iterator)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [(Counting(), Counting()), (of_data(X), of_data(X + 1)), (of_iterator(), of_iterator())],
-    ids=["counter", "other data", "iterator"],
-)
-def test_a_function_that_draws_other_batches_when_resumed_is_refused(tmp_path, before, after):
-    rows_of(before, tmp_path, 3)
+class Fewer(Noisy):
+    def __len__(self):
+        return 16
+
+
+class Writes(RNNStep):
+    """Writes into its batch."""
+
+    def encode(self, x):
+        return super().encode(x.mul_(0.5))
+
+
+OTHER_BATCHES = {
+    "sizes": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 32), 3),
+    "data": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Fewer(), 8), 3),
+    "halves": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 4), 3),
+    "noise": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy("torch"), 8), 3),
+    "order": (lambda: DataLoader(Noisy(), 8, shuffle=True), lambda: DataLoader(Noisy(), 8), 3),
+    "a generator of the data": (lambda: DataLoader(WithGenerator(), 8), lambda: DataLoader(WithGenerator(), 8), 8),
+    "a generator that is not seen": (lambda: Unseen(sampled(Noisy())), lambda: Unseen(sampled(Noisy())), 8),
+    "a function that counts": (Counting, Counting, 3),
+    "other data of a function": (lambda: of_data(X), lambda: of_data(X + 1), 3),
+    "an iterator in a function": (of_iterator, of_iterator, 3),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_BATCHES)
+def test_other_batches_than_in_the_checkpoint_are_refused_before_anything_is_written(tmp_path, kind):
+    before, after, n_updates = OTHER_BATCHES[kind]
+    rows_of(before(), tmp_path, n_updates)
     model, loss = make(seed=7)
     kept = weights(model)
-    with pytest.raises(ValueError, match="batches are others"):
-        train(model, loss, after, 5, checkpoint_dir=tmp_path, **OPTIONS)
+    with pytest.raises(ValueError, match="batches are others than in the checkpoint"):
+        train(model, loss, after(), n_updates + 10, checkpoint_dir=tmp_path, **OPTIONS)
     assert torch.equal(weights(model), kept)
 
 
-@pytest.mark.parametrize("make_batches", [Counted, lambda: of_data(X), lambda: draw])
-def test_a_function_that_draws_the_same_batches_goes_on(tmp_path, make_batches):
-    rows, _ = rows_of(make_batches(), None, 6)
-    rows_of(make_batches(), tmp_path, 3)
-    assert rows_of(make_batches(), tmp_path, 6)[0] == rows
+@pytest.mark.parametrize(
+    ("build", "step"),
+    [
+        (Counted, RNNStep),
+        (lambda: of_data(X), RNNStep),
+        (lambda: draw, RNNStep),
+        (lambda: DataLoader(WithGenerator(), 8), RNNStep),  # as long as it is read from its start
+        (lambda: DataLoader(Noisy(), 8, shuffle=True), Writes),
+    ],
+    ids=["state", "data", "generator", "own generator", "written into"],
+)
+def test_batches_that_are_drawn_the_same_again_go_on(tmp_path, build, step):
+    rows, kept = rows_of(build(), None, 9, step)
+    rows_of(build(), tmp_path, 3, step)
+    again, resumed = rows_of(build(), tmp_path, 9, step)
+    assert again == rows
+    assert torch.equal(resumed, kept)
+
+
+@pytest.mark.parametrize("wrap", [lambda loader: loader, Wrapped])
+def test_persistent_workers_are_refused_where_there_are_checkpoints_alone(tmp_path, wrap):
+    batches = wrap(DataLoader(Noisy(), 8, num_workers=1, persistent_workers=True))
+    with pytest.raises(ValueError, match="batches must be without persistent_workers"):
+        rows_of(batches, tmp_path, 1)
+    assert len(rows_of(batches, None, 1)[0]) == 1
 
 
 # What a run is
