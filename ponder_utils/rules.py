@@ -132,8 +132,10 @@ def resolve_rule(
         check_int("step", parameters.get("step"), 1, max_steps)
     check_generator(generator)
     if rule is sample and parameters.get("v") is None:
-        device = like.device if generator is None else generator.device
-        v = torch.rand(like.shape, generator=generator, device=device, dtype=torch.float32)
+        if generator is None:  # which torch.compile traces
+            v = torch.rand(like.shape, device=like.device, dtype=torch.float32)
+        else:
+            v = torch.rand(like.shape, device=generator.device, generator=generator, dtype=torch.float32)
         parameters = {**parameters, "v": v.to(like.device)}
     for name, value in parameters.items():
         for part in tensors_in(value):
