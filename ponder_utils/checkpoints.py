@@ -22,7 +22,6 @@ import torch
 from filelock import FileLock, Timeout
 from torch import Tensor, nn
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import LRScheduler
 
 from ponder_utils._check import check_int
 
@@ -154,8 +153,9 @@ def diff(here: dict[str, Any], there: dict[str, Any]) -> str:
 def settings(name: str, value: Any, tensors: bool, seen: set[int]) -> dict[str, str]:
     """Return what an object was made with: numbers, strings, functions and classes by name, and weights by shape.
 
-    They are read in containers, fields of dataclasses, public attributes of modules, schedules, callable objects and
-    the owner of a method, and in what a function encloses and has as defaults. Of tensors a checksum, if asked.
+    They are read in containers, fields of dataclasses, groups of an optimizer, public attributes of what can be called
+    or has a state, and of the owner of a method, and in what a function encloses and has as defaults. Of tensors a
+    checksum, if asked.
     """
     value = unwrapped(value)
     if value is None or isinstance(value, Number | np.generic | str | bytes | range | Enum | torch.dtype | type):
@@ -168,7 +168,7 @@ def settings(name: str, value: Any, tensors: bool, seen: set[int]) -> dict[str, 
     found = {name: getattr(value, "__name__", type(value).__name__)}
     value = dict(enumerate(value)) if isinstance(value, list | tuple) else value
     if not isinstance(value, dict):
-        is_read = is_dataclass(value) or callable(value) or isinstance(value, LRScheduler | Optimizer)
+        is_read = is_dataclass(value) or callable(value) or hasattr(value, "state_dict")
         if id(value) in seen or not is_read:
             return {}
         seen.add(id(value))
