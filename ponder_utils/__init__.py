@@ -24,16 +24,43 @@ from ponder_utils.training import NonFiniteError, cool_down, train
 
 __version__ = "0.2.0"  # the one place where it stands
 
-# fmt: off
 __all__ = [  # noqa: RUF022 - in the order in which one meets them
     # networks that think, and the steps they take
-    "PonderNet", "PonderOutput", "PonderSequence", "ACT", "act_average", "RNNCell", "GRUCell",
-    "Step", "Heads", "RNNStep", "GRUStep", "RecurrentStep", "EncodedStep",
-    "LocalStep", "TransformerStep",
+    "PonderNet",
+    "PonderOutput",
+    "PonderSequence",
+    "ACT",
+    "act_average",
+    "RNNCell",
+    "GRUCell",
+    "Step",
+    "Heads",
+    "RNNStep",
+    "GRUStep",
+    "RecurrentStep",
+    "EncodedStep",
+    "LocalStep",
+    "TransformerStep",
     # halting, and what is learnt from
-    "halting_log_probs", "expected_steps", "geometric_log_prior", "kl_divergence", "rules", "light_cone",
-    "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "ACTLoss", "FixedDepthLoss",
+    "halting_log_probs",
+    "expected_steps",
+    "geometric_log_prior",
+    "kl_divergence",
+    "rules",
+    "light_cone",
+    "PonderLoss",
+    "ReconstructionLoss",
+    "RegularizationLoss",
+    "ACTLoss",
+    "FixedDepthLoss",
     # training, judging, tasks
-    "train", "cool_down", "load_weights", "NonFiniteError", "evaluate", "binary_correct", "class_correct",
-    "ParityTask", "RotationTask",
+    "train",
+    "cool_down",
+    "load_weights",
+    "NonFiniteError",
+    "evaluate",
+    "binary_correct",
+    "class_correct",
+    "ParityTask",
+    "RotationTask",
 ]

@@ -98,17 +98,26 @@ def known(rows: Sequence[Row]) -> dict[str, Any]:
     tests = (*SIZES, "20, loops", "20, all passages")
     spans = {test: [min(row[test]["mazes"] for row in rows), max(row[test]["mazes"] for row in rows)] for test in tests}
     n_cells, longest, *_ = max(mazes.PHASES)
-    return {"networks": len(rows), "mazes": spans, "trained_side": 2 * n_cells - 1, "trained_steps": longest,
-            "largest_side": 2 * int(SIZES[-1]) - 1}  # fmt: skip
+    return {
+        "networks": len(rows),
+        "mazes": spans,
+        "trained_side": 2 * n_cells - 1,
+        "trained_steps": longest,
+        "largest_side": 2 * int(SIZES[-1]) - 1,
+    }
 
 
 def colours() -> dict[str, Any]:
     """Return the colours of the course's figures; steps from few to many, also brighter, for a dark page."""
     dark = mpl.colormaps["YlOrBr"](np.linspace(0.0, 0.68, 9))
     return {
-        "first": style.BLUE, "second": style.PURPLE, "halting": style.HALTING, "wrong": style.WRONG, "wall": WALL,
+        "first": style.BLUE,
+        "second": style.PURPLE,
+        "halting": style.HALTING,
+        "wrong": style.WRONG,
+        "wall": WALL,
         "steps": {"light": list(map(to_hex, THOUGHT(np.linspace(0, 1, 9)))), "dark": list(map(to_hex, dark))},
-    }  # fmt: skip
+    }
 
 
 def trained(kept: Path = KEPT) -> dict[str, Any]:

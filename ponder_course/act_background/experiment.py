@@ -76,8 +76,16 @@ def train_in_phases(
             change(model)
         if updates > 0:
             start = rows[-1]["update"] if rows else 0
-            made = train(model, ACTLoss(cross_entropy, tau), lambda _: draw(generator), int(updates),
-                         optimizer=optimizer, clip=setting["clip"], progress=False, **options)  # fmt: skip
+            made = train(
+                model,
+                ACTLoss(cross_entropy, tau),
+                lambda _: draw(generator),
+                int(updates),
+                optimizer=optimizer,
+                clip=setting["clip"],
+                progress=False,
+                **options,
+            )
             rows += [row | {"update": start + row["update"]} for row in made]
     return rows
 
@@ -155,8 +163,15 @@ def whose_answer(model: ACT, x: Tensor, y: Tensor) -> Row:
         correct = binary_correct(model.output(hidden_state(state))[:, 0], y)
         halts, goes_on = n == N, n < N
         last = torch.where(halts, correct, last)
-        by_n.append({"n": n, "halt": _mean(halts), "right": _mean(correct[halts]), "remainder": _mean(R[halts]),
-                     "right, going on": _mean(correct[goes_on])})  # fmt: skip
+        by_n.append(
+            {
+                "n": n,
+                "halt": _mean(halts),
+                "right": _mean(correct[halts]),
+                "remainder": _mean(R[halts]),
+                "right, going on": _mean(correct[goes_on]),
+            }
+        )
     average = binary_correct(output.y_hat[0], y)
     return {"average": _mean(average), "last": _mean(last), "remainder": _mean(R), "by_n": by_n}
 
@@ -186,8 +201,11 @@ def changed(row: Row) -> str:
 def expensive(prices: Prices) -> list[tuple[float, float]]:
     """Return from which update to which the price is the highest."""
     ends = [0.0, *accumulate(updates for _, updates in prices)]
-    return [(start, end) for (tau, _), start, end in zip(prices, ends, ends[1:], strict=False)
-            if tau == EXPENSIVE and end > start]  # fmt: skip
+    return [
+        (start, end)
+        for (tau, _), start, end in zip(prices, ends, ends[1:], strict=False)
+        if tau == EXPENSIVE and end > start
+    ]
 
 
 def learnt_at(row: Row, at_least: float = LEARNT) -> int | None:
@@ -222,8 +240,11 @@ CONTROLS: list[Row] = [
     {"prices": [[3e-2, HALF], [CHEAP, 3 * HALF]]},  # early, and less
 ]
 GRIDS: dict[str, Sequence[float]] = {
-    "fixed_depth": DEPTHS, "ACT": TAUS, "charged_late": [3e-2, 1e-1], "charged_early": [3e-2, 1e-1],
-}  # fmt: skip
+    "fixed_depth": DEPTHS,
+    "ACT": TAUS,
+    "charged_late": [3e-2, 1e-1],
+    "charged_early": [3e-2, 1e-1],
+}
 EXPERIMENTS: dict[str, Experiment] = {}
 for name, values in GRIDS.items():
     settings = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]

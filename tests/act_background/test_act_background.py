@@ -174,8 +174,9 @@ def test_a_table_has_the_means_of_each_run_and_who_has_learnt():
     row = {"kind": "ACT", "hyperparameter": 0.1, "accuracy": [1.0, 0.92], "steps": [2.0, 3.0]}
     table = price.table([row], [row | {"accuracy": [0.9, 0.9]}])
     assert table[["accuracy", "steps", "learnt", "live"]].to_numpy().tolist() == [
-        [0.96, 2.5, True, True], [0.9, 2.5, False, False],
-    ]  # fmt: skip
+        [0.96, 2.5, True, True],
+        [0.9, 2.5, False, False],
+    ]
     assert price.table([], [])["learnt"].sum() == 0
 
 

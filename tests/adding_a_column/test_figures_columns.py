@@ -33,34 +33,82 @@ def task_run(kind, value, error, steps):
 
 
 TASK = [
-    task_run("fixed", 1, [0.1, 0.3], [1.0, 1.0]), task_run("ACT", 0.1, [0.0, 0.2], [1.5, 2.5]),
-    task_run("ACT", 0.1, [0.2, 0.2], [2.5, 3.5]), task_run("PonderNet", 0.2, [0.5, 0.7], [2.0, 4.0]),
-]  # fmt: skip
+    task_run("fixed", 1, [0.1, 0.3], [1.0, 1.0]),
+    task_run("ACT", 0.1, [0.0, 0.2], [1.5, 2.5]),
+    task_run("ACT", 0.1, [0.2, 0.2], [2.5, 3.5]),
+    task_run("PonderNet", 0.2, [0.5, 0.7], [2.0, 4.0]),
+]
 WRONG_OF = {SKY: over([1, 2], [10, 30], [10, 30]), HALTING: over([1, 2], [0, 20], [20, 20], [10, 20])}
 GIVEN = {
-    "trace": (draw.trace, TRACE, [{}, {HALTING: [pairs(np.arange(3) - 0.17, [2, 4, 1])],
-                                       LIMIT: [pairs(np.arange(3) + 0.17, [1, 3, 1])], "text": ["1", "2", "3"]}]),
-    "against need": (draw.against_need, (NETWORKS, 8, [{1: 1.0, 20: 3.0}]), [
-        {HALTING: [pairs(line, line.values()) for line in NETWORKS], NOT_LEARNT: [[[1, 1], [20, 3]]],
-         LIMIT: [[[1, 1], [20, 20]]], "span": [[[8.5, 0], [20.5, 1]]]},
-    ]),
-    "by time": (draw.by_time, (TIMES, 2), [
-        {HALTING: over([1, 2, 3], *TIMES["halts"]), DARK_GREY: over([1, 2, 3], *TIMES["all"]),
-         "span": [[[2.5, 0], [3.5, 1]]]},
-    ]),
-    "saving": (draw.saving, (WAITING,), [
-        {GREY: over(WIDTHS, WIDTHS), LIMIT: over(WIDTHS, NEED), HALTING: over(WIDTHS, *TAKEN),
-         "text": ["12", "48", "128", "worst case", "steps taken", "need"]},
-    ]),
-    "by level": (evidence.by_level, (TASK, "gates"), [
-        WRONG_OF | {"text": ["gates"]},
-        {SKY: [], HALTING: over([1, 2], [1.5, 2.5], [2.5, 3.5], [2.0, 3.0]), GREEN: over([1, 2], [2, 4], [2, 4]),
-         "text": ["gates"]},
-    ]),
-    "by level and time": (evidence.by_level, (TASK, "digits", 1, True), [
-        WRONG_OF, {HALTING: over([1, 2], [2.5, 1.5], [3.5, 2.5], [3.0, 2.0]), "text": ["time step"]},
-    ]),
-}  # fmt: skip
+    "trace": (
+        draw.trace,
+        TRACE,
+        [
+            {},
+            {
+                HALTING: [pairs(np.arange(3) - 0.17, [2, 4, 1])],
+                LIMIT: [pairs(np.arange(3) + 0.17, [1, 3, 1])],
+                "text": ["1", "2", "3"],
+            },
+        ],
+    ),
+    "against need": (
+        draw.against_need,
+        (NETWORKS, 8, [{1: 1.0, 20: 3.0}]),
+        [
+            {
+                HALTING: [pairs(line, line.values()) for line in NETWORKS],
+                NOT_LEARNT: [[[1, 1], [20, 3]]],
+                LIMIT: [[[1, 1], [20, 20]]],
+                "span": [[[8.5, 0], [20.5, 1]]],
+            },
+        ],
+    ),
+    "by time": (
+        draw.by_time,
+        (TIMES, 2),
+        [
+            {
+                HALTING: over([1, 2, 3], *TIMES["halts"]),
+                DARK_GREY: over([1, 2, 3], *TIMES["all"]),
+                "span": [[[2.5, 0], [3.5, 1]]],
+            },
+        ],
+    ),
+    "saving": (
+        draw.saving,
+        (WAITING,),
+        [
+            {
+                GREY: over(WIDTHS, WIDTHS),
+                LIMIT: over(WIDTHS, NEED),
+                HALTING: over(WIDTHS, *TAKEN),
+                "text": ["12", "48", "128", "worst case", "steps taken", "need"],
+            },
+        ],
+    ),
+    "by level": (
+        evidence.by_level,
+        (TASK, "gates"),
+        [
+            WRONG_OF | {"text": ["gates"]},
+            {
+                SKY: [],
+                HALTING: over([1, 2], [1.5, 2.5], [2.5, 3.5], [2.0, 3.0]),
+                GREEN: over([1, 2], [2, 4], [2, 4]),
+                "text": ["gates"],
+            },
+        ],
+    ),
+    "by level and time": (
+        evidence.by_level,
+        (TASK, "digits", 1, True),
+        [
+            WRONG_OF,
+            {HALTING: over([1, 2], [2.5, 1.5], [3.5, 2.5], [3.0, 2.0]), "text": ["time step"]},
+        ],
+    ),
+}
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -27,9 +27,11 @@ CAN_KNOW = {1: 1.0, 2: 2.0, 3: 2.0, 4: 3.0}
 RIGHT = {"slept": [{0: 1.0, 5: 0.9, 12: 0.8}, {0: 0.95, 5: 1.0, 12: 0.7}], "awake": [{0: 1.0, 5: 0.6, 12: 0.1}]}
 N_INFERENCE = range(1, inference.N + 1)
 LOOPS = {
-    "PonderNet": [{"by_loop": [2.0, 2.2]}], "all": [{"by_loop": [2.1, 1.9]}, {"by_loop": [2.3, 1.8]}],
-    "one loop": [{"by_loop": [1.85]}], "the last": [{"by_loop": [2.4, 2.45]}],
-}  # fmt: skip
+    "PonderNet": [{"by_loop": [2.0, 2.2]}],
+    "all": [{"by_loop": [2.1, 1.9]}, {"by_loop": [2.3, 1.8]}],
+    "one loop": [{"by_loop": [1.85]}],
+    "the last": [{"by_loop": [2.4, 2.45]}],
+}
 
 
 def inferred(value):
@@ -50,40 +52,98 @@ def wrapped(kinds):
 
 
 GIVEN = {
-    "against depth": (draw.against_depth, (LINES, LIMITS, 5, [FAILED]), [
-        {HALTING: points_of(LINES), LIMIT: points_of(wrapped(LIMITS)), NOT_LEARNT: points_of({"": [FAILED]}),
-         "span": [[[5.5, 0], [9.5, 1]]], "text": ["alone", "together"]},
-    ]),
+    "against depth": (
+        draw.against_depth,
+        (LINES, LIMITS, 5, [FAILED]),
+        [
+            {
+                HALTING: points_of(LINES),
+                LIMIT: points_of(wrapped(LIMITS)),
+                NOT_LEARNT: points_of({"": [FAILED]}),
+                "span": [[[5.5, 0], [9.5, 1]]],
+                "text": ["alone", "together"],
+            },
+        ],
+    ),
     "when felt": (draw.when_felt, (FELT, LAWS, 2), [{GREEN: points_of(FELT), LIMIT: points_of(wrapped(LAWS))}]),
-    "knows": (draw.knows, (RIGHT_FROM, HALTS_AT, CAN_KNOW), [
-        {ANSWER: points_of({"": [RIGHT_FROM]}), HALTING: points_of({"": [HALTS_AT]}),
-         LIMIT: points_of({"": [CAN_KNOW]})},
-    ]),
-    "right by depth": (draw.right_by_depth, (RIGHT, 5), [
-        {ANSWER: points_of({"": RIGHT["slept"]}), WRONG: points_of({"": RIGHT["awake"]}),
-         "span": [[[5.5, 0], [12.5, 1]]], "text": ["slept", "awake"]},
-    ]),
-    "program": (evidence.program, (["a=3", "b=a", "c=b", "c?"], [1.0, 2.0, 2.0, 4.0], 3), [
-        {"image": [[[1, 2, 2], [4, np.nan, np.nan]]], "text": ["a=3", "b=a", "c=b", "c?"]}, {"text": ["4"]},
-    ]),
-    "inferred by step": (evidence.inferred_by_step, ([GOOD, BAD], [GOOD], ["one pair", "two pairs"]), [
-        {ANSWER: over(N_INFERENCE, GOOD["by_step"][d]), HALTING: over(N_INFERENCE, GOOD["p"][d]),
-         NOT_LEARNT: over(N_INFERENCE, BAD["by_step"][d], BAD["p"][d]), LIMIT: [[[d + 1, 0], [d + 1, 1]]],
-         "text": [trial]}
-        for d, trial in enumerate(("one pair", "two pairs"))
-    ]),
-    "by loop": (evidence.by_loop, (LOOPS,), [
-        {HALTING: over([1, 2], [2.0, 2.2]), "text": ["loop"], ANSWER: over([1, 2], [2.1, 1.9], [2.3, 1.8]),
-         DARK_GREY: [[[1, 1.85]], [[0, 1.85], [1, 1.85]]]},
-    ]),
-    "arcs": (draw.arcs, ({"alone": ALONE, "together": TOGETHER},), [
-        {BLUE: [[[node, 0] for node in range(4)]], "text": [f"{3 - target[n][-1]} up"]}
-        for n in range(2) for target, _ in (ALONE, TOGETHER)
-    ]),
-    "forest": (draw.forest, (PARENTS, DEPTHS), [
-        {BLUE: [[[0.5, 0]], [[2, 0]]], "#FFFFFF": [[[0, -2]], [[0, -1]], [[1, -1]], [[2, -1]]], "text": [*"012345"]},
-    ]),
-}  # fmt: skip
+    "knows": (
+        draw.knows,
+        (RIGHT_FROM, HALTS_AT, CAN_KNOW),
+        [
+            {
+                ANSWER: points_of({"": [RIGHT_FROM]}),
+                HALTING: points_of({"": [HALTS_AT]}),
+                LIMIT: points_of({"": [CAN_KNOW]}),
+            },
+        ],
+    ),
+    "right by depth": (
+        draw.right_by_depth,
+        (RIGHT, 5),
+        [
+            {
+                ANSWER: points_of({"": RIGHT["slept"]}),
+                WRONG: points_of({"": RIGHT["awake"]}),
+                "span": [[[5.5, 0], [12.5, 1]]],
+                "text": ["slept", "awake"],
+            },
+        ],
+    ),
+    "program": (
+        evidence.program,
+        (["a=3", "b=a", "c=b", "c?"], [1.0, 2.0, 2.0, 4.0], 3),
+        [
+            {"image": [[[1, 2, 2], [4, np.nan, np.nan]]], "text": ["a=3", "b=a", "c=b", "c?"]},
+            {"text": ["4"]},
+        ],
+    ),
+    "inferred by step": (
+        evidence.inferred_by_step,
+        ([GOOD, BAD], [GOOD], ["one pair", "two pairs"]),
+        [
+            {
+                ANSWER: over(N_INFERENCE, GOOD["by_step"][d]),
+                HALTING: over(N_INFERENCE, GOOD["p"][d]),
+                NOT_LEARNT: over(N_INFERENCE, BAD["by_step"][d], BAD["p"][d]),
+                LIMIT: [[[d + 1, 0], [d + 1, 1]]],
+                "text": [trial],
+            }
+            for d, trial in enumerate(("one pair", "two pairs"))
+        ],
+    ),
+    "by loop": (
+        evidence.by_loop,
+        (LOOPS,),
+        [
+            {
+                HALTING: over([1, 2], [2.0, 2.2]),
+                "text": ["loop"],
+                ANSWER: over([1, 2], [2.1, 1.9], [2.3, 1.8]),
+                DARK_GREY: [[[1, 1.85]], [[0, 1.85], [1, 1.85]]],
+            },
+        ],
+    ),
+    "arcs": (
+        draw.arcs,
+        ({"alone": ALONE, "together": TOGETHER},),
+        [
+            {BLUE: [[[node, 0] for node in range(4)]], "text": [f"{3 - target[n][-1]} up"]}
+            for n in range(2)
+            for target, _ in (ALONE, TOGETHER)
+        ],
+    ),
+    "forest": (
+        draw.forest,
+        (PARENTS, DEPTHS),
+        [
+            {
+                BLUE: [[[0.5, 0]], [[2, 0]]],
+                "#FFFFFF": [[[0, -2]], [[0, -1]], [[1, -1]], [[2, -1]]],
+                "text": [*"012345"],
+            },
+        ],
+    ),
+}
 HOW = {"alone": "start", "together": "now"}
 
 
@@ -230,8 +290,11 @@ def test_the_table_of_the_head_and_of_certainty_has_both_ends():
     certain = {0.9: [0.8, 3.0, 0.1], 0.99: [0.9, 4.0, 0.2]}
     rows = [row(nodes=0.5, steps=2.0, certainty=certain), row(nodes=0.75, steps=2.04, certainty=certain)]
     table = draw.by_head_and_certainty({"alone": rows})
-    assert table.to_numpy().tolist() == [["50.0% to 75.0%", "2.0", "4.0"], ["80.0%", "3.0", "4.0"],
-                                         ["90.0%", "4.0", "4.0"]]  # fmt: skip
+    assert table.to_numpy().tolist() == [
+        ["50.0% to 75.0%", "2.0", "4.0"],
+        ["80.0%", "3.0", "4.0"],
+        ["90.0%", "4.0", "4.0"],
+    ]
 
 
 def test_findings_of_depth_say_what_the_lines_say():

@@ -317,8 +317,9 @@ def test_all_nodes_weigh_the_same_in_the_loss():
     by_loop = 0.0
     for i in range(4):
         for node in range(5):
-            one = output.at(torch.zeros(4, 5, dtype=torch.bool).index_put((torch.tensor(i), torch.tensor(node)),
-                                                                          torch.tensor(True)))  # fmt: skip
+            one = output.at(
+                torch.zeros(4, 5, dtype=torch.bool).index_put((torch.tensor(i), torch.tensor(node)), torch.tensor(True))
+            )
             by_loop += loss(one, y[i, node][None]).total.item() / 20
     assert forests.of_asked(loss)(output, y).total.item() == pytest.approx(by_loop, rel=1e-5)
 

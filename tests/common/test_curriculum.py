@@ -65,8 +65,19 @@ def training(folder, killed_after=10**9):
     curriculum = Curriculum(draw_or_die, accuracy, 6, raise_at=0.7)
     loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3)
     try:
-        rows = train(model, loss, curriculum, 300, lr=7e-3, evaluate=curriculum.evaluate, monitor="K",
-                     log_every=20, checkpoint_every=50, checkpoint_dir=folder, progress=False)  # fmt: skip
+        rows = train(
+            model,
+            loss,
+            curriculum,
+            300,
+            lr=7e-3,
+            evaluate=curriculum.evaluate,
+            monitor="K",
+            log_every=20,
+            checkpoint_every=50,
+            checkpoint_dir=folder,
+            progress=False,
+        )
     except KeyboardInterrupt:
         return None
     return rows, torch.cat([weight.detach().flatten() for weight in model.parameters()])

@@ -158,11 +158,15 @@ SETTINGS = {
     "dark": matplotlib.style.library["dark_background"],
     "LaTeX": {"text.usetex": True},
     "saving": {
-        "savefig.bbox": "tight", "savefig.pad_inches": 2, "savefig.dpi": 30, "savefig.facecolor": "black",
-        "savefig.transparent": True, "svg.fonttype": "none",
+        "savefig.bbox": "tight",
+        "savefig.pad_inches": 2,
+        "savefig.dpi": 30,
+        "savefig.facecolor": "black",
+        "savefig.transparent": True,
+        "svg.fonttype": "none",
     },
     "ticks": {"xtick.labelsize": 30, "ytick.color": "red", "axes.formatter.use_mathtext": True},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -88,9 +88,21 @@ def test_in_of_a_session_that_had_magics_and_typos_is_read(monkeypatch, tmp_path
 
 GOOD = [("str", "2024"), ("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", True), ("bool", False)]
 BAD = [
-    ("str", 5), ("str", None), ("str", ["x"]), ("int", "3"), ("int", 3.0), ("int", True), ("int", None), ("int", [1]),
-    ("float", "0.5"), ("float", True), ("float", None), ("bool", 1), ("bool", "True"), ("bool", None),
-]  # fmt: skip
+    ("str", 5),
+    ("str", None),
+    ("str", ["x"]),
+    ("int", "3"),
+    ("int", 3.0),
+    ("int", True),
+    ("int", None),
+    ("int", [1]),
+    ("float", "0.5"),
+    ("float", True),
+    ("float", None),
+    ("bool", 1),
+    ("bool", "True"),
+    ("bool", None),
+]
 
 
 @pytest.mark.parametrize(("kind", "value"), GOOD)

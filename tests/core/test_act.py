@@ -357,11 +357,7 @@ model = ACT(RNNCell(4, 8), max_steps=5)
         (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[T, batch, inputs, ...\].*; got list"),
         (lambda: model(torch.zeros(2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[2, 3\]"),
         (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[0, 2, 3\]"),
-        (
-            lambda: model(torch.zeros(1, 2, 4)),
-            ValueError,
-            r"x must have shape .*cell.input_size - 1 = 3\], .*flag; got \[1, 2, 4\]",
-        ),
+        (lambda: model(torch.zeros(1, 2, 4)), ValueError, r"x must .*input_size - 1 = 3\], .* \[1, 2, 4\]"),
         (lambda: model.predict(torch.zeros(1, 2, 2)), ValueError, r"x must have shape .*; got \[1, 2, 2\]"),
     ],
 )

@@ -173,9 +173,16 @@ ANY_NETWORK = {  # n_outputs -> step, and an input for it
 any_network = pytest.mark.parametrize("name", ANY_NETWORK)
 with_padding = pytest.mark.parametrize("name", [name for name in ANY_NETWORK if name not in ("LSTM", "MLP")])
 RULES = {
-    "quantile": {"q": 0.7}, "threshold": {"q": 0.6}, "most_probable": {}, "fixed": {"step": 3}, "sample": {},
-    "confidence": {"q": 0.9}, "entropy": {"tolerance": 0.4}, "unchanged": {"t": 2}, "settled": {"tolerance": 0.02},
-}  # fmt: skip
+    "quantile": {"q": 0.7},
+    "threshold": {"q": 0.6},
+    "most_probable": {},
+    "fixed": {"step": 3},
+    "sample": {},
+    "confidence": {"q": 0.9},
+    "entropy": {"tolerance": 0.4},
+    "unchanged": {"t": 2},
+    "settled": {"tolerance": 0.02},
+}
 
 
 def made(name, n_outputs=1, max_steps=7):

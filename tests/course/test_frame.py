@@ -375,10 +375,16 @@ def checked(path, **given):
 
 
 WRONG = {
-    "SEEDS": [0, -1, "3", 1.5, True, None, [3]], "WORKERS": [0, "2", True], "SEED": [-1, "0", 0.5, False],
-    "BUDGET": ["clas", ["class"], 1, None], "RUN": ["unknown", ["stored"], None], "RESULTS": [5, None, ["x"]],
-    "DATA": [5, None], "DEVICE": ["gpu", 0, None], "DATASET": ["MNIST", 5],
-}  # fmt: skip
+    "SEEDS": [0, -1, "3", 1.5, True, None, [3]],
+    "WORKERS": [0, "2", True],
+    "SEED": [-1, "0", 0.5, False],
+    "BUDGET": ["clas", ["class"], 1, None],
+    "RUN": ["unknown", ["stored"], None],
+    "RESULTS": [5, None, ["x"]],
+    "DATA": [5, None],
+    "DEVICE": ["gpu", 0, None],
+    "DATASET": ["MNIST", 5],
+}
 
 
 @notebooks
@@ -642,8 +648,10 @@ def test_a_grid_runs_each_combination_once_and_one_that_fails_stops_no_other(sch
     little, out = little_notebook(tmp_path, "print(A)"), tmp_path / "out"
     rows = course.run_grid(little, {}, [["A", "1", "2", "3"]], out, 1, scheduler)
     assert [(row["A"], row["minutes"], row["headline"]) for row in rows] == [
-        (1, 0.5, "A is 1"), (2, None, ""), (3, 0.5, "A is 3"),
-    ]  # fmt: skip
+        (1, 0.5, "A is 1"),
+        (2, None, ""),
+        (3, 0.5, "A is 3"),
+    ]
     assert [row["status"] for row in rows] == ["ok", "FAILED in cell 3: ZeroDivisionError: division by zero", "ok"]
     assert course.run_grid(little, {}, [["A", "4", "3", "1"]], out, 1, scheduler)[1:] == [rows[2], rows[0]]
     assert [parameters["A"] for parameters, _ in ran] == [1, 2, 3, 4]

@@ -61,32 +61,50 @@ FIGURES = {
     draw.thoughts: (
         (THOUGHTS, ("bit", "reset")),
         [
-            {"image": [GRIDS[0]], WRONG: [[[3, 2], [1, 5]]], LIMIT: [STAIRS], GREEN: over(N, 3.5),
-             "text": ["easy", "bit", "reset", *"234567"]},
+            {
+                "image": [GRIDS[0]],
+                WRONG: [[[3, 2], [1, 5]]],
+                LIMIT: [STAIRS],
+                GREEN: over(N, 3.5),
+                "text": ["easy", "bit", "reset", *"234567"],
+            },
             {"image": [GRIDS[1]], WRONG: [], LIMIT: [VALLEY], GREEN: over(N, 2.5), "text": ["hard", *"8910"]},
         ],
     ),
     draw.steps_against_need: (
         (NEED, ACT, 1, 2, [[4.0, None, 4.5]]),
-        [{
-            GREEN: [[[1, 2.0], [2, 3.0], [4, 5.0]], *over(N, NEED[1])], ORANGE: [[[1, 1.0], [3, 2.0], [4, 2.5]]],
-            NOT_LEARNT: [[[1, 4.0], [3, 4.5]]], LIMIT: over(N, N), GREY: [[[2.5, 0], [2.5, 1]]],
-            "area": [[1, 1], [4, 4], [4, 0]],
-            "text": ["+1.3 steps", "ACT takes 2\nof 4 steps"],  # 1, 1, 1, and four times 1.5; 2.5
-        }],
+        [
+            {
+                GREEN: [[[1, 2.0], [2, 3.0], [4, 5.0]], *over(N, NEED[1])],
+                ORANGE: [[[1, 1.0], [3, 2.0], [4, 2.5]]],
+                NOT_LEARNT: [[[1, 4.0], [3, 4.5]]],
+                LIMIT: over(N, N),
+                GREY: [[[2.5, 0], [2.5, 1]]],
+                "area": [[1, 1], [4, 4], [4, 0]],
+                "text": ["+1.3 steps", "ACT takes 2\nof 4 steps"],  # 1, 1, 1, and four times 1.5; 2.5
+            }
+        ],
     ),
     draw.above_the_limit: (
         ([0.2, 0.5, 0.8], THEORY, RUNS),
-        [{
-            BLACK: over([0.2, 0.5, 0.8], *THEORY.values()), GREEN: [[[0.196, 3.9], [0.496, 1.2]]],
-            PURPLE: [[[0.804, 7.0]]], "text": [*THEORY, *RUNS],
-        }],
+        [
+            {
+                BLACK: over([0.2, 0.5, 0.8], *THEORY.values()),
+                GREEN: [[[0.196, 3.9], [0.496, 1.2]]],
+                PURPLE: [[[0.804, 7.0]]],
+                "text": [*THEORY, *RUNS],
+            }
+        ],
     ),
     draw.bought: (
         (TESTS,),
         [
-            {GREY: over([1, 2, 3], *TESTS[0].curves), LIMIT: [np.transpose(line) for line in LIMITS.values()],
-             GREEN: [TESTS[0].halting], "text": ["16 places", "+42 points"]},
+            {
+                GREY: over([1, 2, 3], *TESTS[0].curves),
+                LIMIT: [np.transpose(line) for line in LIMITS.values()],
+                GREEN: [TESTS[0].halting],
+                "text": ["16 places", "+42 points"],
+            },
             {GREY: over([1, 2], [0.8, 0.7]), LIMIT: [], GREEN: [TESTS[1].halting], "text": ["digits", "0 points"]},
         ],
     ),
@@ -96,12 +114,15 @@ FIGURES = {
     ),
     evidence.by_group: (
         (GROUPS, "right lines", (0, 1.02)),
-        [{
-            BLUE: [[[1.0, -0.08], [0.9, -0.08]]], RED: [[[0.8, 0.08], [0.3, 1.08], [0.2, 1.08]]],
-            "text": ["with", "without", "right lines"],
-        }],
+        [
+            {
+                BLUE: [[[1.0, -0.08], [0.9, -0.08]]],
+                RED: [[[0.8, 0.08], [0.3, 1.08], [0.2, 1.08]]],
+                "text": ["with", "without", "right lines"],
+            }
+        ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)

@@ -39,33 +39,74 @@ def maps(values, **more):
 CIRCLES = [[3, 1], [2, 3]]  # where steps are not as needed
 GIVEN = {
     "maze": (draw.maze, (MAZE,), [{"image": [WALLS, shown(np.nan)]} | STARS]),
-    "three maps": (draw.three_maps, (MAZE, ANSWERS, NEEDED, TAKEN, ASKED), [
-        maps(ANSWERS), maps(NEEDED), maps(TAKEN, **{"#FFFFFF": [CIRCLES], LIMIT: [CIRCLES]}), {},
-    ]),
-    "three maps, with the longest in training": (draw.three_maps, (MAZE, ANSWERS, NEEDED, TAKEN, ASKED, 3), [
-        {}, {}, {}, {LIMIT: [[[3, 0], [3, 1]]], "text": ["3"]},
-    ]),
-    "moments": (draw.moments, (MAZE, ANSWERS, LATER, [1, 3]), [
-        {"image": [WALLS, shown(ANSWERS, LATER.numpy() <= n)], "text": [str(n)]} | STARS for n in (1, 3)
-    ]),
-    "mistakes": (draw.mistakes, (MAZE, ANSWERS, WRONG_AT, ASKED), [
-        {"image": [WALLS, shown(ANSWERS, ASKED), WALLS, shown(np.where(WRONG_AT, 1, np.nan), ASKED)]},
-    ]),
-    "against need": (draw.against_need, (NETWORKS, 21), [
-        {HALTING: [pairs(line, line.values()) for line in NETWORKS], LIMIT: [[[1, 1], [30, 30]]],
-         "span": [[[21.5, 0], [30, 1]]]},
-        {HALTING: [pairs(line, np.subtract([*line.values()], [*line])) for line in NETWORKS],
-         LIMIT: [[[1, 0], [30, 0]]], "span": [[[21.5, 0], [30, 1]]]},
-    ]),
-    "right by step": (draw.right_by_step, (BY_STEP, BY_ITSELF, FORGOTTEN), [
-        {ANSWER: over([1, 2, 3], *BY_STEP), HALTING: over([1, 2, 3], *BY_ITSELF)},
-        {WRONG: over([1, 2, 3], *FORGOTTEN)},
-    ]),
-    "right by size": (draw.right_by_size, (BY_SIZE,), [  # no network stands upon another
-        {HALTING: [[[8.75, 1.0], [18.75, 0.8]], [[9.25, 0.9], [19.25, 0.7]]],
-         ANSWER: [[[8.75, 0.6], [18.75, 0.1]], [[9.25, 0.5], [19.25, 0.2]]], "text": ["9", "19"]},
-    ]),
-}  # fmt: skip
+    "three maps": (
+        draw.three_maps,
+        (MAZE, ANSWERS, NEEDED, TAKEN, ASKED),
+        [
+            maps(ANSWERS),
+            maps(NEEDED),
+            maps(TAKEN, **{"#FFFFFF": [CIRCLES], LIMIT: [CIRCLES]}),
+            {},
+        ],
+    ),
+    "three maps, with the longest in training": (
+        draw.three_maps,
+        (MAZE, ANSWERS, NEEDED, TAKEN, ASKED, 3),
+        [
+            {},
+            {},
+            {},
+            {LIMIT: [[[3, 0], [3, 1]]], "text": ["3"]},
+        ],
+    ),
+    "moments": (
+        draw.moments,
+        (MAZE, ANSWERS, LATER, [1, 3]),
+        [{"image": [WALLS, shown(ANSWERS, LATER.numpy() <= n)], "text": [str(n)]} | STARS for n in (1, 3)],
+    ),
+    "mistakes": (
+        draw.mistakes,
+        (MAZE, ANSWERS, WRONG_AT, ASKED),
+        [
+            {"image": [WALLS, shown(ANSWERS, ASKED), WALLS, shown(np.where(WRONG_AT, 1, np.nan), ASKED)]},
+        ],
+    ),
+    "against need": (
+        draw.against_need,
+        (NETWORKS, 21),
+        [
+            {
+                HALTING: [pairs(line, line.values()) for line in NETWORKS],
+                LIMIT: [[[1, 1], [30, 30]]],
+                "span": [[[21.5, 0], [30, 1]]],
+            },
+            {
+                HALTING: [pairs(line, np.subtract([*line.values()], [*line])) for line in NETWORKS],
+                LIMIT: [[[1, 0], [30, 0]]],
+                "span": [[[21.5, 0], [30, 1]]],
+            },
+        ],
+    ),
+    "right by step": (
+        draw.right_by_step,
+        (BY_STEP, BY_ITSELF, FORGOTTEN),
+        [
+            {ANSWER: over([1, 2, 3], *BY_STEP), HALTING: over([1, 2, 3], *BY_ITSELF)},
+            {WRONG: over([1, 2, 3], *FORGOTTEN)},
+        ],
+    ),
+    "right by size": (
+        draw.right_by_size,
+        (BY_SIZE,),
+        [  # no network stands upon another
+            {
+                HALTING: [[[8.75, 1.0], [18.75, 0.8]], [[9.25, 0.9], [19.25, 0.7]]],
+                ANSWER: [[[8.75, 0.6], [18.75, 0.1]], [[9.25, 0.5], [19.25, 0.2]]],
+                "text": ["9", "19"],
+            },
+        ],
+    ),
+}
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -49,8 +49,16 @@ def test_stars_are_of_both_colours_and_anywhere():
 def test_every_network_sees_the_same_mazes_and_each_can_be_crossed_in_time():
     first, again = rubble.drawn(3), rubble.drawn(3)
     assert list(first) == [
-        "trees", "trees, stars anywhere", "pillars, stars anywhere", "0", "0.1", "0.2", "0.25", "0.3", "0.4"
-    ]  # fmt: skip
+        "trees",
+        "trees, stars anywhere",
+        "pillars, stars anywhere",
+        "0",
+        "0.1",
+        "0.2",
+        "0.25",
+        "0.3",
+        "0.4",
+    ]
     stored, _ = mazes.TESTS["20"][0].batch(mazes.TESTS["20"][2], torch.Generator().manual_seed(100))
     assert torch.equal(first["trees"], stored[:3])
     for name, x in rubble.drawn().items():

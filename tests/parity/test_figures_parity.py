@@ -100,79 +100,152 @@ def way(networks, odd=1.0):
 
 def of(column, *networks, colour):
     """The lines of networks that learnt, in a colour, and of others, in grey; the border; chance, for the accuracy."""
-    lines = {shade: over(K, *(network[column] for network in networks if network["learnt"] == learnt))
-             for shade, learnt in ((colour, True), (GREY, False))}  # fmt: skip
+    lines = {
+        shade: over(K, *(network[column] for network in networks if network["learnt"] == learnt))
+        for shade, learnt in ((colour, True), (GREY, False))
+    }
     return lines | {"span": [[[2.5, 0], [3.5, 1]]]}
 
 
 ACT, FIXED = RUNS.values()
 SMALL, LARGE = 0.1 - 0.035, 0.1 + 0.035  # the places of both sizes at a lambda_p of 0.1
 GIVEN = {
-    "film": (draw.film, (MOMENTS, 2, P_G, 8), [
-        {HALTING: over(K, row["easy"]), DARK_ORANGE: over(K, row["hard"]), PRIOR: over(K, P_G),
-         "area": pairs(K, row["easy"]), "text": [f"{row['easy right']:.0%}", f"{row['hard right']:.0%}"]}
-        for row in MOMENTS
-    ]),
-    "learning": (draw.draw_learning, (LOGS,), [
-        {colour: over([0, 9], *([row[column] for row in log] for networks in LOGS.values() for log in networks)),
-         "text": numbers_at_the_end}
-        for colour, column, numbers_at_the_end in ((ANSWER, "accuracy", []), (HALTING, "steps", ["3.0", "4.0", "6.0"]))
-    ]),
-    "own time": (draw.draw_own_time, (0.95, BY_STEP[1], P_G, OWN), [
-        {ANSWER: over(K, BY_STEP[1]), HALTING: [*over(K, 0.95), *over(K, P_G)], "text": ["95%", "step 2: 80%"]},
-        {HALTING: [[[place - 0.32, own], [place + 0.32, own]] for place, own in ((0, 1.0), (0, 0.99), (1, 1.0))],
-         "text": ["1 of\n2", "0 of\n1", "1 of 3"]},
-    ]),
+    "film": (
+        draw.film,
+        (MOMENTS, 2, P_G, 8),
+        [
+            {
+                HALTING: over(K, row["easy"]),
+                DARK_ORANGE: over(K, row["hard"]),
+                PRIOR: over(K, P_G),
+                "area": pairs(K, row["easy"]),
+                "text": [f"{row['easy right']:.0%}", f"{row['hard right']:.0%}"],
+            }
+            for row in MOMENTS
+        ],
+    ),
+    "learning": (
+        draw.draw_learning,
+        (LOGS,),
+        [
+            {
+                colour: over([0, 9], *([row[column] for row in log] for networks in LOGS.values() for log in networks)),
+                "text": numbers_at_the_end,
+            }
+            for colour, column, numbers_at_the_end in (
+                (ANSWER, "accuracy", []),
+                (HALTING, "steps", ["3.0", "4.0", "6.0"]),
+            )
+        ],
+    ),
+    "own time": (
+        draw.draw_own_time,
+        (0.95, BY_STEP[1], P_G, OWN),
+        [
+            {ANSWER: over(K, BY_STEP[1]), HALTING: [*over(K, 0.95), *over(K, P_G)], "text": ["95%", "step 2: 80%"]},
+            {
+                HALTING: [[[place - 0.32, own], [place + 0.32, own]] for place, own in ((0, 1.0), (0, 0.99), (1, 1.0))],
+                "text": ["1 of\n2", "0 of\n1", "1 of 3"],
+            },
+        ],
+    ),
     "own time, nothing stored": (draw.draw_own_time, (0.95, BY_STEP[1], P_G, {}), [{ANSWER: over(K, BY_STEP[1])}]),
-    "stopped at": (evidence.stopped_at, (SCORES,), [
-        {ANSWER: over(K, *(score.accuracy_by_step for score in scores)),
-         HALTING: [[[score.steps, score.accuracy]] for score in scores]}
-        for scores in SCORES.values()
-    ]),
-    "steps by k": (draw.steps_by_k, (RUNS, K), [
-        {HALTING: over(K, [1, 2, 3], [2, 3, 4.5]), NOT_LEARNT: over(K, [5, 6, 7]), "text": ["+2.0", "+2.5"]},
-        {HALTING: [], NOT_LEARNT: over(K, [20] * 3), "text": ["+0.0"]},
-    ]),
-    "steps by ones": (draw.steps_by_ones, ({"one": EXPLAINED}, 2), [
-        {HALTING: over(range(3), [1, 2, 3]), "text": ["90%, $k$ 20%"]}
-    ]),
-    "on their way": (lambda *given: way(*given)[0], (WAY,), [
-        *({ANSWER: over((1, 2), answers), LIMIT: over((1, 2), 1.0)} for answers, _ in WAY),
-        *({DARK_ORANGE: over((1, 2), coins), HALTING: over((1, 2), [coins[0], 1 - coins[0]]), PRIOR: over((1, 2), 0.3)}
-          for _, coins in WAY),
-    ]),
-    "rises": (draw.rises, (OUTCOMES, (-3.0, 9.0), "more", ("a", "b"), 0.9), [
-        {UNDECIDED: [*t_interval(SMALL, [1, 2, 3]), pairs([0.865] * 2, [0.5, 1])], HALTING: [], "text": ["7"]},
-        {HALTING: [*t_interval(SMALL, [2, 2.5, 6, 5]), *t_interval(LARGE, [-2, -2.1, -1.9])], "text": ["10"]},
-        {UNDECIDED: welch_interval(SMALL, [1, 2, 3], [2, 2.5, 6, 5], 0.9), HALTING: []},
-    ]),
-    "rises of one size": (draw.rises, (OUTCOMES[OUTCOMES["size"] == "small"], (-3.0, 9.0), "more", ("a", "b"), 0.9), [
-        {UNDECIDED: [*t_interval(0.1, [1, 2, 3]), pairs([0.9] * 2, [0.5, 1])]}, {}, {}
-    ]),
-    "fractions": (evidence.draw_fractions, (OUTCOMES, "networks"), [
-        {COLOURS[0]: [[[0.1, 0], [0.9, 0]]], COLOURS[1]: [[[0.1, 0], [0.9, 1]]]},
-        {COLOURS[0]: [[[0.1, 1], [0.9, 2 / 9]]], COLOURS[1]: [[[0.1, 1], [0.9, 0]]]},
-        {COLOURS[0]: [[[0.1, 0]]]},
-        {COLOURS[0]: [[[0.1, 1]]]},
-    ]),
-    "beyond": (evidence.draw_beyond, (K, RUNS, 2, CHANGE, "change"), [
-        of("accuracy", *ACT, {"accuracy": [0.9, 0.8, 0.6], "learnt": True}, colour=COLOURS[METHODS[0]])
-        | {"text": ["2 of 3"]},
-        of("accuracy", *FIXED, colour=COLOURS[METHODS[1]]) | {"text": ["0 of 1"]},
-        {COLOURS[METHODS[0]]: [*t_interval(-0.12, CHANGE["ACT"]), pairs([0.18] * 3, CHANGE["ACT"])]},
-    ]),
-    "by cap": (evidence.draw_by_cap, (BY_CAP, 2), [
-        panel for column, shades in (("accuracy", BLUES), ("steps", AMBERS)) for panel in (
-            {shade: over(K, row[column]) for shade, row in zip(shades, ACT, strict=True)},
-            {GREY: over(K, *[FIXED[0][column]] * 3)},
-        )
-    ]),
-    "accuracy and steps": (evidence.accuracy_and_steps, (K, RUNS, 2, 20), [
-        of(column, *networks, colour=colour)
-        for column in ("accuracy", "steps") for networks, colour in zip(RUNS.values(), COLOURS, strict=False)
-    ]),
+    "stopped at": (
+        evidence.stopped_at,
+        (SCORES,),
+        [
+            {
+                ANSWER: over(K, *(score.accuracy_by_step for score in scores)),
+                HALTING: [[[score.steps, score.accuracy]] for score in scores],
+            }
+            for scores in SCORES.values()
+        ],
+    ),
+    "steps by k": (
+        draw.steps_by_k,
+        (RUNS, K),
+        [
+            {HALTING: over(K, [1, 2, 3], [2, 3, 4.5]), NOT_LEARNT: over(K, [5, 6, 7]), "text": ["+2.0", "+2.5"]},
+            {HALTING: [], NOT_LEARNT: over(K, [20] * 3), "text": ["+0.0"]},
+        ],
+    ),
+    "steps by ones": (
+        draw.steps_by_ones,
+        ({"one": EXPLAINED}, 2),
+        [{HALTING: over(range(3), [1, 2, 3]), "text": ["90%, $k$ 20%"]}],
+    ),
+    "on their way": (
+        lambda *given: way(*given)[0],
+        (WAY,),
+        [
+            *({ANSWER: over((1, 2), answers), LIMIT: over((1, 2), 1.0)} for answers, _ in WAY),
+            *(
+                {
+                    DARK_ORANGE: over((1, 2), coins),
+                    HALTING: over((1, 2), [coins[0], 1 - coins[0]]),
+                    PRIOR: over((1, 2), 0.3),
+                }
+                for _, coins in WAY
+            ),
+        ],
+    ),
+    "rises": (
+        draw.rises,
+        (OUTCOMES, (-3.0, 9.0), "more", ("a", "b"), 0.9),
+        [
+            {UNDECIDED: [*t_interval(SMALL, [1, 2, 3]), pairs([0.865] * 2, [0.5, 1])], HALTING: [], "text": ["7"]},
+            {HALTING: [*t_interval(SMALL, [2, 2.5, 6, 5]), *t_interval(LARGE, [-2, -2.1, -1.9])], "text": ["10"]},
+            {UNDECIDED: welch_interval(SMALL, [1, 2, 3], [2, 2.5, 6, 5], 0.9), HALTING: []},
+        ],
+    ),
+    "rises of one size": (
+        draw.rises,
+        (OUTCOMES[OUTCOMES["size"] == "small"], (-3.0, 9.0), "more", ("a", "b"), 0.9),
+        [{UNDECIDED: [*t_interval(0.1, [1, 2, 3]), pairs([0.9] * 2, [0.5, 1])]}, {}, {}],
+    ),
+    "fractions": (
+        evidence.draw_fractions,
+        (OUTCOMES, "networks"),
+        [
+            {COLOURS[0]: [[[0.1, 0], [0.9, 0]]], COLOURS[1]: [[[0.1, 0], [0.9, 1]]]},
+            {COLOURS[0]: [[[0.1, 1], [0.9, 2 / 9]]], COLOURS[1]: [[[0.1, 1], [0.9, 0]]]},
+            {COLOURS[0]: [[[0.1, 0]]]},
+            {COLOURS[0]: [[[0.1, 1]]]},
+        ],
+    ),
+    "beyond": (
+        evidence.draw_beyond,
+        (K, RUNS, 2, CHANGE, "change"),
+        [
+            of("accuracy", *ACT, {"accuracy": [0.9, 0.8, 0.6], "learnt": True}, colour=COLOURS[METHODS[0]])
+            | {"text": ["2 of 3"]},
+            of("accuracy", *FIXED, colour=COLOURS[METHODS[1]]) | {"text": ["0 of 1"]},
+            {COLOURS[METHODS[0]]: [*t_interval(-0.12, CHANGE["ACT"]), pairs([0.18] * 3, CHANGE["ACT"])]},
+        ],
+    ),
+    "by cap": (
+        evidence.draw_by_cap,
+        (BY_CAP, 2),
+        [
+            panel
+            for column, shades in (("accuracy", BLUES), ("steps", AMBERS))
+            for panel in (
+                {shade: over(K, row[column]) for shade, row in zip(shades, ACT, strict=True)},
+                {GREY: over(K, *[FIXED[0][column]] * 3)},
+            )
+        ],
+    ),
+    "accuracy and steps": (
+        evidence.accuracy_and_steps,
+        (K, RUNS, 2, 20),
+        [
+            of(column, *networks, colour=colour)
+            for column in ("accuracy", "steps")
+            for networks, colour in zip(RUNS.values(), COLOURS, strict=False)
+        ],
+    ),
     "by ones": (draw.by_ones, (BY_ONES,), [PROBED[0] | {"hollow": [[[2, 6]]]}, PROBED[1] | {"hollow": [[[0, 7]]]}]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -44,49 +44,99 @@ def draw_best(losses, settings):
 
 
 GIVEN = {
-    "KL bars": (draw.draw_kl_bars, ([0.5, 0.25, 0.25], {"a": [0.25, 0.5, 0.25], "b": [0.0, 0.0, 1.0]}), [
-        {PRIOR: [pairs(np.add(K, -0.22), [0.5, 0.25, 0.25])], HALTING: [pairs(np.add(K, 0.22), p)], "text": written}
-        for p, written in (([0.25, 0.5, 0.25], ["-0.25", "+0.50", "+0.00", "0.25 bits"]), ([0, 0, 1], ["+2.00"]))
-    ]),
-    "best halting": (draw_best, (EXACT, [(beta, 0.4) for beta in BETA]), [
-        {ANSWER: over(K, LOSSES), "text": ["0.9", "0.4", "0.6"]},
-        *({HALTING: over(K, p_best(beta)), PRIOR: over(K, LOG_PRIOR.exp().tolist()), "text": [f"{p_best(beta)[1]:.2f}"]}
-          for beta in BETA),
-    ]),
-    "on a log axis": (draw.draw_on_a_log_axis, (EXACT.log(), {"p||p_G": torch.tensor([1e-40, 2e-9, 1.0]).double()}), [
-        {HALTING: over(K, [1e-30, 2e-9, 1]), DARK_GREY: over(K, LOSSES), "text": ["1e-30", "2e-09", "1.000"]}
-    ]),
-    "pushes": (draw.draw_pushes, ([0.1, 0.01], GRADIENTS, 0.16), [
-        {ANSWER: over([0.1, 0.01], [0.2, 0.02]), HALTING: over([0.1, 0.01], [0.3, 0.01]),
-         PURPLE: over([0.1, 0.01], [0.15, 0.154]), PRIOR: over([0.1, 0.01], [0.16, 0.16])}
-    ]),
-    "learnt": (draw.draw_learnt, ([1.0, 2.0, 3.0], THEORY, RUNS), [
-        {HALTING: over(K, THEORY["none"], P, Q), WRONG: over(K, THEORY["mean"], LOSSES), LIMIT: over(K, K)}
-    ]),
-    "noise": (draw.draw_noise, (NOISE,), [
-        {colour: over([0, 20, 40], [row[i] for row in NOISE]) for i, colour in ((1, HALTING), (2, PURPLE), (3, GREEN))}
-    ]),
-    "prior means": (draw.draw_prior_means, (20,), [{LIMIT: [
-        pairs(np.geomspace(0.02, 1, 60), 1 / np.geomspace(0.02, 1, 60)), [[0.02, 20], [1, 20]]
-    ]}]),
-    "bounds": (draw.draw_bounds, ([0.1, 1.0, 100.0], BOUNDS), [
-        {upper_colour: over([0.1, 1, 100], upper), lower_colour: over([0.1, 1, 100], lower),
-         "area": [(0.1, lower[0]), (0.1, upper[0]), (100, upper[2])]}
-        for ((_, upper), (_, lower)), (upper_colour, lower_colour)
-        in zip(BOUNDS.values(), ((PURPLE, LIMIT), (ANSWER, HALTING)), strict=True)
-    ]),
-    "underflow": (evidence.draw_underflow, ([0.5, 1.0, 2.0], {"half": [0.1, 0.01, 0.0]}, [-1.0, -3.0, -5.0]), [
-        {COLOURS[0]: [*over([0.5, 1], [-1, -2]), [[1, -2]]], LIMIT: over([0.5, 1, 2], [-1, -3, -5])}
-    ]),
-    "fitted": (evidence.draw_fitted, ({"easy": LOSSES, "hard": P}, CLOSED, FITS), [
-        {"#777777": over(K, loss), COLOURS[0]: over(K, CLOSED["paper"][i], FITS["paper"][i]),
-         COLOURS[1]: over(K, CLOSED["reversed"][i], FITS["reversed"][i])}
-        for i, loss in enumerate((LOSSES, P))
-    ]),
-    "stopping": (evidence.draw_stopping, (P, LOSSES, TABLE), [
-        {SKY: over(K, P), COLOURS[0]: over(K, LOSSES)}, {}
-    ]),
-}  # fmt: skip
+    "KL bars": (
+        draw.draw_kl_bars,
+        ([0.5, 0.25, 0.25], {"a": [0.25, 0.5, 0.25], "b": [0.0, 0.0, 1.0]}),
+        [
+            {PRIOR: [pairs(np.add(K, -0.22), [0.5, 0.25, 0.25])], HALTING: [pairs(np.add(K, 0.22), p)], "text": written}
+            for p, written in (([0.25, 0.5, 0.25], ["-0.25", "+0.50", "+0.00", "0.25 bits"]), ([0, 0, 1], ["+2.00"]))
+        ],
+    ),
+    "best halting": (
+        draw_best,
+        (EXACT, [(beta, 0.4) for beta in BETA]),
+        [
+            {ANSWER: over(K, LOSSES), "text": ["0.9", "0.4", "0.6"]},
+            *(
+                {
+                    HALTING: over(K, p_best(beta)),
+                    PRIOR: over(K, LOG_PRIOR.exp().tolist()),
+                    "text": [f"{p_best(beta)[1]:.2f}"],
+                }
+                for beta in BETA
+            ),
+        ],
+    ),
+    "on a log axis": (
+        draw.draw_on_a_log_axis,
+        (EXACT.log(), {"p||p_G": torch.tensor([1e-40, 2e-9, 1.0]).double()}),
+        [{HALTING: over(K, [1e-30, 2e-9, 1]), DARK_GREY: over(K, LOSSES), "text": ["1e-30", "2e-09", "1.000"]}],
+    ),
+    "pushes": (
+        draw.draw_pushes,
+        ([0.1, 0.01], GRADIENTS, 0.16),
+        [
+            {
+                ANSWER: over([0.1, 0.01], [0.2, 0.02]),
+                HALTING: over([0.1, 0.01], [0.3, 0.01]),
+                PURPLE: over([0.1, 0.01], [0.15, 0.154]),
+                PRIOR: over([0.1, 0.01], [0.16, 0.16]),
+            }
+        ],
+    ),
+    "learnt": (
+        draw.draw_learnt,
+        ([1.0, 2.0, 3.0], THEORY, RUNS),
+        [{HALTING: over(K, THEORY["none"], P, Q), WRONG: over(K, THEORY["mean"], LOSSES), LIMIT: over(K, K)}],
+    ),
+    "noise": (
+        draw.draw_noise,
+        (NOISE,),
+        [
+            {
+                colour: over([0, 20, 40], [row[i] for row in NOISE])
+                for i, colour in ((1, HALTING), (2, PURPLE), (3, GREEN))
+            }
+        ],
+    ),
+    "prior means": (
+        draw.draw_prior_means,
+        (20,),
+        [{LIMIT: [pairs(np.geomspace(0.02, 1, 60), 1 / np.geomspace(0.02, 1, 60)), [[0.02, 20], [1, 20]]]}],
+    ),
+    "bounds": (
+        draw.draw_bounds,
+        ([0.1, 1.0, 100.0], BOUNDS),
+        [
+            {
+                upper_colour: over([0.1, 1, 100], upper),
+                lower_colour: over([0.1, 1, 100], lower),
+                "area": [(0.1, lower[0]), (0.1, upper[0]), (100, upper[2])],
+            }
+            for ((_, upper), (_, lower)), (upper_colour, lower_colour) in zip(
+                BOUNDS.values(), ((PURPLE, LIMIT), (ANSWER, HALTING)), strict=True
+            )
+        ],
+    ),
+    "underflow": (
+        evidence.draw_underflow,
+        ([0.5, 1.0, 2.0], {"half": [0.1, 0.01, 0.0]}, [-1.0, -3.0, -5.0]),
+        [{COLOURS[0]: [*over([0.5, 1], [-1, -2]), [[1, -2]]], LIMIT: over([0.5, 1, 2], [-1, -3, -5])}],
+    ),
+    "fitted": (
+        evidence.draw_fitted,
+        ({"easy": LOSSES, "hard": P}, CLOSED, FITS),
+        [
+            {
+                "#777777": over(K, loss),
+                COLOURS[0]: over(K, CLOSED["paper"][i], FITS["paper"][i]),
+                COLOURS[1]: over(K, CLOSED["reversed"][i], FITS["reversed"][i]),
+            }
+            for i, loss in enumerate((LOSSES, P))
+        ],
+    ),
+    "stopping": (evidence.draw_stopping, (P, LOSSES, TABLE), [{SKY: over(K, P), COLOURS[0]: over(K, LOSSES)}, {}]),
+}
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -39,9 +39,18 @@ def run(epochs: int, seed: int) -> Row:
     """
     torch.manual_seed(seed)
     model, everything = ACT(nn.RNNCell(8 + 1, 16), max_steps=100), every_front()
-    rows = train(model, ACTLoss(cross_entropy, 1e-4, "accumulated"), partial(one_time_step, partial(front, 2)),
-                 80 * epochs, lr=1e-3, clip=1e6, seed=seed, evaluate=partial(score, x=everything, y=odd(everything)),
-                 log_every=160, progress=False)  # fmt: skip
+    rows = train(
+        model,
+        ACTLoss(cross_entropy, 1e-4, "accumulated"),
+        partial(one_time_step, partial(front, 2)),
+        80 * epochs,
+        lr=1e-3,
+        clip=1e6,
+        seed=seed,
+        evaluate=partial(score, x=everything, y=odd(everything)),
+        log_every=160,
+        progress=False,
+    )
     x, y = front(16 * 1000, torch.Generator().manual_seed(0))
     with torch.no_grad():
         scores = binary_correct(model(x[None]).y_hat[0], y).view(1000, 16).sum(1)
