@@ -373,36 +373,16 @@ def test_a_network_for_short_lines_takes_longer_ones():
         (lambda: light_cone((1,), (4,), 3, kernel=0), ValueError, "kernel must be an integer >= 1; got 0"),
         (lambda: light_cone((4,), (4,), 3), ValueError, r"place must be an integer in \[0, 3\]; got 4"),
         (lambda: light_cone((1,), (4,), 0), ValueError, "n_steps must be an integer >= 1; got 0"),
-        (
-            lambda: light_cone((1, 1), (4,), 3),
-            ValueError,
-            r"place must have one number per side of .*\(4,\); got \(1, 1\)",
-        ),
+        (lambda: light_cone((1, 1), (4,), 3), ValueError, r"place must .* \(4,\); got \(1, 1\)"),
         (lambda: LocalStep(2, 4, noise=-0.1), ValueError, r"noise must be a number in \[0, inf\); got -0.1"),
         (lambda: LocalStep(2, 4, noise=None), TypeError, "noise must be a number .*; got None"),
         (lambda: LocalStep(2, 4, vote="mean"), ValueError, "vote must be one of 'least', 'pooled'; got 'mean'"),
-        (
-            lambda: LocalStep(2, 4).encode(torch.zeros(3, 8)),
-            ValueError,
-            r"x must have shape \[batch, 2, places\], .*; got \[3, 8\]",
-        ),
-        (
-            lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)),
-            ValueError,
-            r"\[batch, 2, places\], .*; got \[3, 1, 8\]",
-        ),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 8)), ValueError, r"x must .* 2, places\], .* \[3, 8\]"),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)), ValueError, r"2, places\], .* \[3, 1, 8\]"),
         (lambda: LocalStep(2, 4).encode(torch.zeros(8)), ValueError, r"\[batch, 2, places\], .*; got \[8\]"),
-        (
-            lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)),
-            ValueError,
-            r"\[batch, 2, H, W\], .*; got \[3, 2, 8\]",
-        ),
+        (lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)), ValueError, r"2, H, W\], .* \[3, 2, 8\]"),
         (lambda: ConvStep(4, 0, 10), ValueError, "patch must be an integer >= 1; got 0"),
-        (
-            lambda: ConvStep(4, 4, 10).encode(torch.zeros(1, 1, 8, 10)),
-            ValueError,
-            r"x must have shape \[batch, 1, H, W\], each side .* a multiple of the patch's 4; got \[1, 1, 8, 10\]",
-        ),
+        (lambda: ConvStep(4, 4, 10).encode(torch.zeros(1, 1, 8, 10)), ValueError, r"multiple of .* 4; .* 8, 10\]"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

@@ -509,11 +509,7 @@ model = PonderNet(RNNStep(4, 8), 5)
         (lambda: model.predict(None), TypeError, r"x must be a tensor of shape \[batch, ...\], .*; got NoneType None"),
         (lambda: model((x, x[:2])), ValueError, r"all tensors of x must have the same batch.*; got \[3, 2\]"),
         (lambda: PonderNet(GRUStep, 5), TypeError, "step must be .*callable.*; got <class .*GRUStep"),
-        (
-            lambda: RecurrentStep(nn.Linear(4, 8)),
-            TypeError,
-            "cell must be .*hidden_size.*got Linear",
-        ),
+        (lambda: RecurrentStep(nn.Linear(4, 8)), TypeError, "cell must be .*hidden_size.*got Linear"),
         (lambda: EncodedStep(nn.Identity(), 3), TypeError, "step must be .*callable.*; got 3"),
         (lambda: JudgedStep(lambda x, h: x, len), TypeError, "step must be an nn.Module.*; got <function"),
         (lambda: model(torch.tensor(1.0)), TypeError, "x must be a tensor of shape"),

@@ -408,11 +408,7 @@ ANOTHER = {  # what was trained, what goes on, and the difference
     "frozen": (half_frozen(False), half_frozen(True), r"model.step.heads.weight: .*, frozen here, .*32 there"),
     "prior": (loss(), loss(prior=0.4), "loss_fn.regularization.prior: 0.4 here, 0.3 there"),
     "uniform": (loss(), loss(prior="uniform"), "loss_fn.regularization.prior: 'uniform' here, 0.3 there"),
-    "a tensor": (
-        loss(prior=torch.ones(6) / 6),
-        loss(prior=torch.arange(1.0, 7) / 21),
-        "log_prior: .*checksum",
-    ),
+    "a tensor": (loss(prior=torch.ones(6) / 6), loss(prior=torch.arange(1.0, 7) / 21), "log_prior: .*checksum"),
     "beta": (loss(), loss(beta=0.1), "loss_fn.beta: 0.1 here, 0.01 there"),
     "direction": (loss(), loss(direction="p_G||p"), "direction: 'p_G..p' here"),
     "criterion": (loss(), loss(criterion=squares), "criterion: squares here, BCEWithLogitsLoss there"),
