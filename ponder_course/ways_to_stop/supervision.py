@@ -27,7 +27,7 @@ class ProgressiveOutput(NamedTuple):
 
 
 class ProgressiveNet(PonderNet):
-    """A PonderNet that is trained with `ProgressiveLoss`; in evaluation mode it is a plain PonderNet.
+    """A PonderNet of a `Step` that is trained with `ProgressiveLoss`; in evaluation mode it is a plain PonderNet.
 
     In training it takes all N steps, and besides n steps without a gradient and k more with one, n uniform in 0..N - 1
     and k in 1..N - n, drawn for each batch (Bansal et al. 2022, arXiv:2202.05826, Sec. 3.2).
@@ -42,17 +42,19 @@ class ProgressiveNet(PonderNet):
         n = int(torch.randint(self.max_steps, ()))
         k = int(torch.randint(1, self.max_steps - n + 1, ()))
         z, h = encode(self.step, x)
-        full, _ = self._take(z, h, self.max_steps)
+        full = self._answer(z, h, self.max_steps)
         if n > 0:
             with torch.no_grad():
-                _, h = self._take(z, h, n)
-        return ProgressiveOutput(torch.stack([full, self._take(z, h, k)[0]]))
+                h = self._move(z, h, n)
+        return ProgressiveOutput(torch.stack([full, self._answer(z, h, k)]))
 
-    def _take(self, z: Any, h: Any, n_steps: int) -> tuple[Tensor, Any]:
-        """Return the answer and the state after n steps."""
+    def _answer(self, z: Any, h: Any, n_steps: int) -> Tensor:
+        return self.step.read(self._move(z, h, n_steps))[0]
+
+    def _move(self, z: Any, h: Any, n_steps: int) -> Any:
         for _ in range(n_steps):
-            y_hat, h, _ = self.step(z, h)
-        return y_hat, h
+            h = self.step.move(z, h)
+        return h
 
 
 class ProgressiveLoss(CriterionLoss):
