@@ -306,16 +306,6 @@ def same_step_behind(found: Panels) -> str:
     return f"The same step for all: {lines:.1f} behind the best on lines,\n{elements:.1f} on 8 elements"
 
 
-def points(
-    measured: Mapping[str, Mapping[str, Row]], ways: Mapping[str, tuple[str, str]], tests: Sequence[str]
-) -> dict[str, dict[str, list[Sequence[Point]]]]:
-    """Return what `tradeoffs` draws of one network each: {test: {way: [[(right, steps) for each value]]}}.
-
-    measured: {what training adds: what `measure` of the experiment returned}; ways: {name: (what training adds, rule)}.
-    """
-    return {test: {name: [measured[who][test]["rules"][rule]] for name, (who, rule) in ways.items()} for test in tests}
-
-
 def steps_to_be_right(ways: Mapping[str, Sequence[Sequence[Point]]]) -> str:
     """The finding: the fewest mean steps at which certainty, and the same step for all, are right on 99 % of lines."""
     taken = []
@@ -600,19 +590,3 @@ def by_hand_in_words(x: Tensor, y: Tensor, N: int, need: Tensor) -> str:
         f"by hand: right {right:.1%} after {stopper.steps.float().mean():.2f} steps; "
         f"the best clock takes {need.float().mean():.2f}"
     )
-
-
-@style.slide
-def judges(runs: Sequence[Mapping[str, Sequence[float | None]]]) -> Figure:
-    """Draw "yes" and "right" of each network against the number of open places, with 2^-k, on a logarithmic axis."""
-    figure, (ax,) = style.panels(1, width=7.4, height=4.4)
-    n_open = np.arange(len(runs[0]["yes"]))
-    for i, run in enumerate(runs):
-        labels = ("the judge's yes", "right") if i == 0 else (None, None)
-        ax.plot(n_open, np.array(run["yes"], float), color=PURPLE, linewidth=1.1, label=labels[0])
-        ax.plot(n_open, np.array(run["right"], float), "o", color=style.GREY, markersize=4, label=labels[1])
-    ax.plot(n_open, 0.5**n_open, color=style.BLACK, linestyle=":", label="a coin for every open place")
-    ax.set_yscale("log", base=2)
-    ax.set(xlabel="open places", ylabel="probability")
-    ax.legend()
-    return figure

@@ -1,29 +1,33 @@
 """Which way to stop is best: hyperparameters are chosen on "valid", and other inputs and other networks are reported.
 
 A point is [right, steps]: the fraction of right answers and the mean steps of a network. A step has a price in right
-answers, and a row is a run of `ways_to_stop.run` with its setting.
+answers, and a row is a stored run: a setting, and "tests" as `measure` of the experiment returns them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Any, NamedTuple
 
-from ponder_course.ways_to_stop import experiment as ways_to_stop
-from ponder_course.ways_to_stop.problems import PROBLEMS, SAME_QUESTION
+from ponder_course.ways_to_stop.experiment import METHODS, RULES
 
 PRICE = 0.005  # two hundred steps are worth one right answer
+CHOOSING, REPORTING = range(5), range(5, 13)  # seeds of networks that hyperparameters are chosen by, and of others
+QUESTIONS = ("lines", "no answer", "noisy teacher", "one answer", "8 elements")
+RECIPES = ("8 elements gently", "8 elements clipped", "8 elements slowly")  # other recipes for the last question
+# The files of stored runs, results/06_ways_to_stop_<name>.jsonl.
+FILES = [name.replace(" ", "_") for name in (*QUESTIONS, *RECIPES, "hyperparameters", "report")]
 Row = Mapping[str, Any]
 Point = Sequence[float]
 
 
 def choosing(rows: Sequence[Row]) -> list[Row]:
     """Return the networks that hyperparameters of a training are chosen by."""
-    return [row for row in rows if row.get("seed") not in ways_to_stop.REPORTING]
+    return [row for row in rows if row.get("seed") not in REPORTING]
 
 
 def reporting(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the networks that have chosen nothing; all, where there are none of these."""
-    return [row for row in rows if row.get("seed") in ways_to_stop.REPORTING] or rows
+    return [row for row in rows if row.get("seed") in REPORTING] or rows
 
 
 def utility(point: Point, price: float = PRICE) -> float:
@@ -40,6 +44,7 @@ def best_index(row: Row, rule: str, price: float = PRICE) -> int:
 class Best(NamedTuple):
     """What the best hyperparameters make of each network that is reported, of a training, stopped by a rule."""
 
+    utility: float  # on "valid", by which they were chosen
     problem: str  # the recipe, where rows of several are given
     hyperparameter: float  # of the training, the same for all
     values: list[float]  # of the rule's parameter, one for each network
@@ -53,12 +58,6 @@ def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) ->
     Where rows of several problems are given, which must differ in nothing but the recipe, it is chosen with the
     hyperparameter.
     """
-    found = _utility_and_best(rows, training, rule, price)
-    return None if found is None else found[1]
-
-
-def _utility_and_best(rows: Sequence[Row], training: str, rule: str, price: float) -> tuple[float, Best] | None:
-    """Return what `best` does, and before it the mean utility on "valid" by which it was chosen."""
     groups: dict[tuple[str, float], list[Row]] = {}
     for row in rows:
         if row["training"] == training and rule in row["tests"]["valid"]["rules"]:
@@ -75,21 +74,21 @@ def _utility_and_best(rows: Sequence[Row], training: str, rule: str, price: floa
             utilities[group] = mean(found)
     problem, hyperparameter = max(utilities, key=lambda group: utilities[group])
     chosen = reporting(groups[problem, hyperparameter])
-    values = [ways_to_stop.RULES[rule].values[best_index(row, rule, price)] for row in chosen]
+    values = [RULES[rule].values[best_index(row, rule, price)] for row in chosen]
     tests = {test: [point(row, test) for row in chosen] for test in chosen[0]["tests"] if test != "valid"}
-    return utilities[problem, hyperparameter], Best(problem, hyperparameter, values, tests)
+    return Best(utilities[problem, hyperparameter], problem, hyperparameter, values, tests)
 
 
 def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
     """Return the best of each of METHODS of which there are runs, by the method's name."""
-    found = {name: best(rows, method.training, method.rule, price) for name, method in ways_to_stop.METHODS.items()}
+    found = {name: best(rows, method.training, method.rule, price) for name, method in METHODS.items()}
     return {name: result for name, result in found.items() if result is not None}
 
 
-def in_time(rows: Sequence[Row], training: str = "every step") -> dict[str, list[Point]]:
-    """Return one point for each network of a training, by test, if every input stops when it can be known."""
+def in_time(rows: Sequence[Row]) -> dict[str, list[Point]]:
+    """Return one point for each network with a loss at every step, by test, if inputs stop when they can be known."""
     found: dict[str, list[Point]] = {}
-    for row in reporting([row for row in rows if row["training"] == training]):
+    for row in reporting([row for row in rows if row["training"] == "every step"]):
         for test, result in row["tests"].items():
             if test != "valid" and "in time" in result:
                 found.setdefault(test, []).append(result["in time"])
@@ -125,31 +124,19 @@ def mean_need(rows: Sequence[Row], test: str) -> float:
     return mean(steps for _, steps in in_time(rows).get(test, [[1.0, 0.0]]))
 
 
-def by_question(made: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
-    """Return the rows of EXPERIMENTS by what they ask: each problem with all hyperparameters and recipes."""
-    found: dict[str, list[Row]] = {SAME_QUESTION.get(problem, problem): [] for problem in PROBLEMS}
-    for rows in made.values():
-        for row in rows:
-            problem: str = row["problem"]
-            found[SAME_QUESTION.get(problem, problem)].append(row)
+def by_question(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows by what they ask, whatever the recipe, seed by seed."""
+    found: dict[str, list[Row]] = {question: [] for question in QUESTIONS}
+    for row in sorted(rows, key=lambda row: row["seed"]):
+        found["8 elements" if row["problem"] in RECIPES else row["problem"]].append(row)
     return found
 
 
 def best_of(rows: Sequence[Row], names: Sequence[str], price: float = PRICE) -> tuple[str, Best]:
-    """Return which of several methods is best on "valid", the first of equals, with its best hyperparameters.
-
-    ValueError if there are runs of none of them.
-    """
-    found: dict[str, tuple[float, Best]] = {}
-    for name in names:
-        method = ways_to_stop.METHODS[name]
-        result = _utility_and_best(rows, method.training, method.rule, price)
-        if result is not None:
-            found[name] = result
-    if not found:
-        raise ValueError(f"rows must hold runs of one of the methods {', '.join(names)}; got none")
-    name = max(found, key=lambda name: found[name][0])
-    return name, found[name][1]
+    """Return which of several methods is best on "valid", the first of equals, with its best hyperparameters."""
+    found = {name: result for name, result in table(rows, price).items() if name in names}
+    name = max(found, key=lambda name: found[name].utility)
+    return name, found[name]
 
 
 class Setting(NamedTuple):
@@ -165,8 +152,8 @@ def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: 
     `choosing`, if the test is "valid", or else `reporting`.
     """
     name, hyperparameter, value = setting
-    _, training, rule = ways_to_stop.METHODS[name]
-    which, means = ways_to_stop.RULES[rule].values.index(value), []
+    _, training, rule = METHODS[name]
+    which, means = RULES[rule].values.index(value), []
     for rows in problems.values():
         members = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, hyperparameter)]
         tests = [row["tests"][test] for row in (choosing(members) if test == "valid" else reporting(members))]
@@ -177,10 +164,13 @@ def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: 
 def families() -> dict[str, list[str]]:
     """Return the names of METHODS by what they read: the answers, ACT's budget, PonderNet's head or a judge."""
     titles = {
-        "nobody": "the answers alone", "a price": "ACT's budget", "a prior": "PonderNet's head", "a judge": "a judge",
-    }  # fmt: skip
+        "nobody": "the answers alone",
+        "a price": "ACT's budget",
+        "a prior": "PonderNet's head",
+        "a judge": "a judge",
+    }
     found: dict[str, list[str]] = {title: [] for title in titles.values()}
-    for name, method in ways_to_stop.METHODS.items():
+    for name, method in METHODS.items():
         if method.pays != "a prior" or method.rule != "confidence":
             found[titles[method.pays]].append(name)
     return found
@@ -193,13 +183,13 @@ def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], pri
     """
     worst: dict[Setting, float] = {}
     for name in names:
-        _, training, rule = ways_to_stop.METHODS[name]
+        _, training, rule = METHODS[name]
         hyperparameters = [
             {row["hyperparameter"] for row in choosing(rows) if row["training"] == training}
             for rows in problems.values()
         ]
         for hyperparameter in sorted(set.intersection(*hyperparameters)):
-            for value in ways_to_stop.RULES[rule].values:
+            for value in RULES[rule].values:
                 setting = Setting(name, hyperparameter, value)
                 worst[setting] = max(mean_regrets(problems, setting, "valid", price))
     return min(worst, key=lambda setting: worst[setting]) if worst else None

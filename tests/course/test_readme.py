@@ -3,12 +3,13 @@
 import re
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
 
-from ponder_course.ways_to_stop import experiment as ways_to_stop
-from ponder_course.ways_to_stop import problems as ways_to_stop_problems
+from ponder_course.research.ways_to_stop import experiment as ways_to_stop
+from ponder_course.research.ways_to_stop.problems import PROBLEMS
 from ponder_utils.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,11 +34,12 @@ def smaller(text):
 @pytest.fixture
 def small_tests(monkeypatch):
     """Lesson 06's networks are tested on fewer lines, and the added method does not stay."""
-    lines = ways_to_stop_problems.PROBLEMS["lines"]
+    lines = PROBLEMS["lines"]
     tests = {name: test._replace(n_inputs=20) for name, test in lines.tests.items()}
-    monkeypatch.setitem(ways_to_stop_problems.PROBLEMS, "lines", lines._replace(tests=tests))
-    for table in ("RULES", "TRAININGS", "METHODS"):
-        monkeypatch.setattr(ways_to_stop, table, dict(getattr(ways_to_stop, table)))
+    monkeypatch.setitem(PROBLEMS, "lines", lines._replace(tests=tests))
+    tables = (ways_to_stop.RULES, ways_to_stop.TRAININGS, ways_to_stop.METHODS)
+    with mock.patch.dict(tables[0]), mock.patch.dict(tables[1]), mock.patch.dict(tables[2]):
+        yield
 
 
 def test_the_snippet_of_readme_runs():

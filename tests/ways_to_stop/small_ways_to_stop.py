@@ -4,8 +4,9 @@ from functools import partial
 
 from network import N, Network
 
-from ponder_course.ways_to_stop import experiment
-from ponder_course.ways_to_stop.problems import PROBLEMS, SAME_QUESTION
+from ponder_course.research.ways_to_stop import experiment
+from ponder_course.research.ways_to_stop.problems import PROBLEMS
+from ponder_course.ways_to_stop.regret import RECIPES
 
 
 def trained(problem, training):
@@ -25,7 +26,7 @@ def trained(problem, training):
     return Network(model, partial(task.batch, 12), how.loss(asked, value), by_value=by_value)
 
 
-DIFFERENT = {problem: asked for problem, asked in PROBLEMS.items() if problem not in SAME_QUESTION}
+DIFFERENT = {problem: asked for problem, asked in PROBLEMS.items() if problem not in RECIPES}
 NETWORKS = {
     **{f"06 {problem}": trained(problem, "PonderNet") for problem in DIFFERENT},
     **{f"06 {training}": trained("lines", training) for training in experiment.TRAININGS},

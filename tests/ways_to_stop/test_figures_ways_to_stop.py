@@ -9,6 +9,7 @@ from matplotlib.colors import to_hex
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, GREY, LIMIT, ORANGE, PURPLE
 from ponder_course.light_cone.figures import Votes
 from ponder_course.light_cone.task import LineParityTask
+from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret, Setting, ThreeQuestions
 from ponder_utils import LocalStep, PonderNet
@@ -83,7 +84,7 @@ FIGURES = [  # a figure, what it is given, and for each panel where that must be
         ],
     ),
     (
-        draw.judges, (JUDGES,),
+        research.judges, (JUDGES,),
         [{
             PURPLE: over([0, 1, 2], [1.0, 0.5, np.nan], JUDGES[1]["yes"]), BLACK: over([0, 1, 2], [1, 0.5, 0.25]),
             GREY: over([0, 1, 2], *(run["right"] for run in JUDGES)),
@@ -245,18 +246,6 @@ def test_methods_have_their_short_names():
     rows, pays = draw.under({"ACT": "budget", "PonderNet, threshold": "head"}, {"lines": {"ACT": runs, "CALM": runs}})
     assert rows == {"lines": {"budget": runs}}
     assert pays == {"budget": "a price", "head": "a prior"}
-
-
-def test_points_of_a_network_are_those_of_its_training_and_rule():
-    def measured(values):
-        return {test: {"rules": {"fixed": [[v, 1]], "confidence": [[v, 2]]}} for test, v in values.items()}
-
-    of_both = {"nothing": measured({"near": 0.1, "far": 0.2}), "a price": measured({"near": 0.3, "far": 0.4})}
-    ways = {"certainty": ("nothing", "confidence"), "budget": ("a price", "fixed")}
-    assert draw.points(of_both, ways, ["near", "far"]) == {
-        "near": {"certainty": [[[0.1, 2]]], "budget": [[[0.3, 1]]]},
-        "far": {"certainty": [[[0.2, 2]]], "budget": [[[0.4, 1]]]},
-    }
 
 
 def test_from_which_step_on_objections_and_mistakes_are_the_same():

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from ponder_course.light_cone.task import LineParityTask
-from ponder_course.ways_to_stop import experiment as ways_to_stop
-from ponder_course.ways_to_stop.judge import EXPERIMENTS, MOST_OPEN, SETTINGS, run
+from ponder_course.research.ways_to_stop import experiment, judge
+from ponder_course.research.ways_to_stop.judge import EXPERIMENTS, MOST_OPEN, SETTINGS, run
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
 N = 6
@@ -25,7 +25,7 @@ class Oracle(torch.nn.Module):
 
 
 def test_lines_are_grouped_by_their_open_places(monkeypatch):
-    monkeypatch.setattr(ways_to_stop, "learn", lambda *_: Oracle())
+    monkeypatch.setattr(judge, "learn", lambda *_: Oracle())
     found = run(seed=0, size=5)
     x, y = LineParityTask(5).batch(4000, torch.Generator().manual_seed(101))
     count, right = [0] * (MOST_OPEN + 1), [0] * (MOST_OPEN + 1)
@@ -48,7 +48,7 @@ def test_lines_are_grouped_by_their_open_places(monkeypatch):
 
 
 def test_the_settings_are_those_of_the_judge_in_the_table():
-    theirs = [row for row in ways_to_stop.EXPERIMENTS["lines"].settings if row["training"] == "judge"]
+    theirs = [row for row in experiment.EXPERIMENTS["lines"].settings if row["training"] == "judge"]
     for mine, other in zip(SETTINGS, theirs, strict=False):
         assert mine.items() <= other.items()
     assert len(EXPERIMENTS["judge"].settings) == 10

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from ponder_course.light_cone.task import LineParityTask
-from ponder_course.ways_to_stop.problems import (
+from ponder_course.research.ways_to_stop.problems import (
     PROBLEMS,
     LastPlaceStep,
     LastPlaceTask,
     NoisyLineParityTask,
-    UnanswerableTask,
     Vote,
 )
+from ponder_course.ways_to_stop.problems import UnanswerableTask
 from ponder_utils.local import LocalStep
 from ponder_utils.steps import encode, take_steps
 

@@ -11,8 +11,8 @@ from ponder_course.common.runs import grid, seeded
 from ponder_course.common.store import Row
 from ponder_course.light_cone.experiment import fresh, whole_lines_right
 from ponder_course.light_cone.task import LineParityTask
-from ponder_course.ways_to_stop import experiment as ways_to_stop
-from ponder_course.ways_to_stop.problems import PROBLEMS
+from ponder_course.research.ways_to_stop.experiment import learn
+from ponder_course.research.ways_to_stop.problems import PROBLEMS
 
 MOST_OPEN = 10  # open places that are looked at
 
@@ -26,7 +26,7 @@ def run(seed: int, **recipe: Any) -> Row:
     "log2", the mean of its logarithm; "right", the fraction of whole lines that were right.
     """
     with torch.enable_grad():
-        model = ways_to_stop.learn("lines", "judge", 0.0, seed, recipe)
+        model = learn("lines", "judge", 0.0, seed, recipe)
     x, y = fresh(LineParityTask(recipe["size"]), 4000, seed=101)
     output = model(x)
     n = torch.arange(1, len(output.halt_logits) + 1)[:, None, None]

@@ -1,0 +1,218 @@
+"""The trainings of lesson 06's table: what is trained, which runs are stored, and a rule of one's own."""
+
+import itertools
+from unittest import mock
+
+import pytest
+import torch
+
+from ponder_course.common.store import key_of, plain
+from ponder_course.research.ways_to_stop import experiment as table
+from ponder_course.research.ways_to_stop.problems import PROBLEMS
+from ponder_course.ways_to_stop import regret as ranking
+from ponder_course.ways_to_stop.experiment import METHODS, RULES, halted
+from ponder_course.ways_to_stop.figures import FAMILY
+from ponder_course.ways_to_stop.problems import Inputs
+from ponder_utils.halting import PonderOutput
+
+TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
+SHORT = {"valid": Inputs(5, 6, 8), "5 places": Inputs(5, 6, 9), "9 places": Inputs(9, 10, 7)}
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Problems with small tests."""
+    for name, problem in PROBLEMS.items():
+        tests = {"valid": Inputs(8, 6, 8), "8 elements": Inputs(8, 6, 9)} if name.startswith("8") else SHORT
+        further = {test: each._replace(size=5, N=6, n_inputs=9) for test, each in problem.further_tests.items()}
+        monkeypatch.setitem(PROBLEMS, name, problem._replace(tests=tests, further_tests=further))
+
+
+def recipe_of(problem):
+    return TINY | ({"size": 8} if problem.startswith("8") else {})
+
+
+def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all():
+    wanted = [key_of(setting) for experiment in table.EXPERIMENTS.values() for setting in experiment.settings]
+    assert len({*wanted}) == len(wanted)
+    for problem in ("lines", "no answer", "noisy teacher", "one answer"):
+        both = [one for name in (problem, "hyperparameters") for one in table.EXPERIMENTS[name].settings]
+        for name, training in table.TRAININGS.items():
+            if problem == "lines" or name not in table.VARIANTS:
+                here = [one for one in both if one["problem"] == problem and one["training"] == name]
+                assert {one["hyperparameter"] for one in here} == {*training.values, *training.more_values}
+
+
+@pytest.mark.parametrize("name", table.EXPERIMENTS)
+def test_of_each_setting_all_seeds_are_stored_with_all_tests_and_rules(name, pytestconfig):
+    seeds = {}  # all or none: nobody chooses among them
+    for row in table.EXPERIMENTS[name].rows("stored", pytestconfig.rootpath / "results"):
+        seeds.setdefault((row["problem"], row["training"], row["hyperparameter"]), set()).add(row["seed"])
+        problem = PROBLEMS[row["problem"]]
+        assert row["tests"].keys() == problem.tests.keys() | (problem.further_tests.keys() if name == "report" else ())
+        for test in row["tests"].values():
+            lengths = {rule: len(points) for rule, points in test["rules"].items()}
+            rules_of_training = table.TRAININGS[row["training"]].rules
+            assert lengths == {rule: len(RULES[rule].values) for rule in rules_of_training}
+    wanted = {*(ranking.REPORTING if name == "report" else ranking.CHOOSING)}
+    assert all(found == wanted for found in seeds.values())
+
+
+def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig):
+    results = pytestconfig.rootpath / "results"
+    made = [row for experiment in table.EXPERIMENTS.values() for row in experiment.rows("stored", results)]
+    runs = {problem: ranking.choosing(rows) for problem, rows in ranking.by_question(made).items()}
+    on_8 = runs.pop("8 elements")
+    known = {problem: rows for problem, rows in runs.items() if problem != "noisy teacher"}
+    chosen = {problem: set() for problem in runs}
+    for problem, rows in runs.items():
+        for name, best in ranking.table(rows).items():
+            chosen[problem].add((METHODS[name].training, best.hyperparameter))
+    for price, names in itertools.product((0.002, ranking.PRICE, 0.02), ranking.families().values()):
+        for problem, rows in runs.items():
+            name, best = ranking.best_of(rows, names, price)
+            chosen[problem].add((METHODS[name].training, best.hyperparameter))
+        one = ranking.one_for_all(known, names, price)
+        for problem in known:
+            chosen[problem].add((METHODS[one.name].training, one.hyperparameter))
+    for problem, wanted in chosen.items():
+        settings = [setting for setting in table.REPORT if setting["problem"] == problem]
+        assert {(setting["training"], setting["hyperparameter"]) for setting in settings} == wanted
+        assert len(settings) == 8 * len(wanted)
+    drawn = ("the same step for all", "certainty (CALM)", "ACT", "PonderNet, threshold")
+    drawn += ("judge of right and wrong (TRM)",)
+    on_8, wanted = ranking.table(on_8), set()
+    for name in drawn:
+        wanted.add((on_8[name].problem, METHODS[name].training, on_8[name].hyperparameter))
+    settings = [setting for setting in table.REPORT if setting["problem"].startswith("8")]
+    asked = {(setting["problem"], setting["training"], setting["hyperparameter"]) for setting in settings}
+    assert asked == wanted
+    assert len(settings) == 8 * len(asked)
+
+
+def test_recipes_ask_the_same():
+    for recipe in ranking.RECIPES:
+        assert PROBLEMS[recipe]._replace(recipe={}) == PROBLEMS["8 elements"]._replace(recipe={})
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_every_training_on_every_problem_is_measured_by_each_of_its_rules(problem, short):
+    for training, how in table.TRAININGS.items():
+        if how.values:
+            row = table.run(problem, training, how.values[0], 0, **recipe_of(problem))
+            assert row == plain(row)
+            assert row.keys() == {"tests", "cpu_seconds"}
+            assert row["tests"].keys() == PROBLEMS[problem].tests.keys()
+            for test, (_, N, _, _) in PROBLEMS[problem].tests.items():
+                result = row["tests"][test]
+                assert set(result["rules"]) == set(how.rules)
+                for rule, points in result["rules"].items():
+                    assert len(points) == len(RULES[rule].values)
+                    assert all(0 <= right <= 1 and 1 <= steps <= N for right, steps in points)
+                assert ("in time" in result) == (not problem.startswith("8"))
+
+
+@pytest.mark.parametrize("problem", ["lines", "no answer", "8 elements"])
+def test_networks_that_report_are_measured_further(problem, short):
+    row = table.run(problem, "every step", 0.0, ranking.REPORTING[0], **recipe_of(problem))
+    asked = PROBLEMS[problem]
+    assert row["tests"].keys() == asked.tests.keys() | asked.further_tests.keys()
+    for test, result in row["tests"].items():
+        for right, steps in result["rules"]["fixed"]:
+            assert (right is None) == test.startswith("16 places, none with an answer")
+            assert 1 <= steps <= 10
+
+
+@pytest.mark.parametrize("training", ["last step", "ACT", "progressive", "judge", "gain"])
+def test_a_run_is_repeated_by_its_setting_and_another_seed_is_another_network(training, short):
+    value = table.TRAININGS[training].values[0]
+    first, again, other = (table.learn("lines", training, value, seed, TINY).state_dict() for seed in (0, 0, 1))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert any(not torch.equal(first[name], other[name]) for name in first)
+
+
+def test_the_recipe_decides_how_a_network_is_trained():
+    first = table.learn("lines", "every step", 0.0, 0, TINY).state_dict()
+    for changed in ({"size": 6}, {"batch": 5}, {"updates": 3}, {"lr": 1e-3}, {"clip": 1e-3}, {"N": 3}):
+        other = table.learn("lines", "every step", 0.0, 0, TINY | changed).state_dict()
+        assert any(not torch.equal(first[name], other[name]) for name in first), changed
+
+
+def test_a_fixed_depth_is_trained_for_its_fraction_of_the_steps():
+    depths = [table.learn("lines", "last step", value, 0, TINY).max_steps for value in (0.01, 0.5, 1.0)]
+    assert depths == [1, 3, 6]
+
+
+def test_the_network_that_learns_from_the_gain_answers_as_the_one_before():
+    x, _ = PROBLEMS["lines"].task(5).batch(6)
+    before, after = (table.learn("lines", training, 0.0, 0, TINY)(x) for training in ("every step", "gain"))
+    assert torch.equal(before.y_hat, after.y_hat)
+    assert not torch.equal(before.halt_logits, after.halt_logits)
+
+
+@pytest.mark.parametrize("name", table.EXPERIMENTS)
+def test_short_runs_are_one_of_each_training(name):
+    short, settings = table.EXPERIMENTS[name].short, table.EXPERIMENTS[name].settings
+    assert [setting["training"] for setting in short] == [*dict.fromkeys(each["training"] for each in settings)]
+    assert all(setting.items() >= {"updates": 5, "batch": 8}.items() for setting in short)
+
+
+def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by():
+    for name, method in METHODS.items():
+        assert method.pays in FAMILY, name
+        assert method.rule in table.TRAININGS[method.training].rules, name
+    for name, training in table.TRAININGS.items():
+        assert set(training.rules) <= set(RULES), name
+
+
+@pytest.fixture
+def tables():
+    """The tables may be added to."""
+    with mock.patch.dict(RULES), mock.patch.dict(METHODS), mock.patch.dict(table.TRAININGS):
+        yield
+
+
+def twice_sure(output, q):
+    sure = (output.y_hat.abs().sigmoid() >= q).all(-1)
+    twice = torch.cat([torch.zeros_like(sure[:1]), sure[1:] & sure[:-1]])
+    return torch.where(twice.any(0), twice.int().argmax(0) + 1, 0)
+
+
+def test_a_way_to_stop_of_ones_own_stands_in_the_table(short, tables):
+    before = dict(METHODS)
+    table.add_method("twice sure", "every step", twice_sure, "q", (0.5, 0.51, 0.99))
+    assert {name: METHODS[name] for name in before} == before
+    assert METHODS["twice sure"] == ("nobody", "every step", "twice sure")
+    setting = TINY | {"problem": "lines", "training": "every step", "hyperparameter": 0.0, "seed": 0}
+    rows = [setting | table.run(**setting)]
+    points = rows[0]["tests"]["9 places"]["rules"]["twice sure"]
+    assert points[0][1] == 2  # everyone is at least half sure
+    assert points[2][1] == 10  # undecided to the end, which N is
+    found = ranking.regrets(rows, "5 places")
+    assert "twice sure" in found
+    assert len(found) == len([method for method in METHODS.values() if method.training == "every step"])
+    assert ranking.table(rows)["twice sure"].values[0] in (0.5, 0.51, 0.99)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("mine", "no training", twice_sure), "training must be one of 'last step'"),
+        (("confidence", "every step", twice_sure), "name must be new.*'confidence'"),
+        (("ACT", "every step", twice_sure), "name must be new.*'ACT'"),
+        (("mine", "every step", twice_sure, "q", ()), r"values must hold one or more; got 'mine' and \(\)"),
+    ],
+)
+def test_a_way_to_stop_that_cannot_be_added_changes_nothing(arguments, message, tables):
+    before = dict(RULES), dict(table.TRAININGS), dict(METHODS)
+    with pytest.raises(ValueError, match=message):
+        table.add_method(*arguments)
+    assert before == (RULES, table.TRAININGS, METHODS)
+
+
+def test_a_rule_that_gives_no_steps_is_refused(tables):
+    table.add_method("mine", "every step", lambda output: output.y_hat)
+    with pytest.raises(ValueError, match="rule must return one step per sample"):
+        halted(PonderOutput(*torch.zeros(3, 7, 40)), "mine")
+    with pytest.raises(ValueError, match="name must be one of 'fixed'"):
+        halted(PonderOutput(*torch.zeros(3, 7, 40)), "none")
