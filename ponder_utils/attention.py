@@ -9,7 +9,7 @@ from ponder_utils._check import check_bool, check_choice, check_int, check_mask,
 from ponder_utils.states import hidden_state
 from ponder_utils.steps import Heads, Step
 
-READS = ("start", "now")
+MEMORIES = ("initial", "current")
 HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
 
 
@@ -24,8 +24,8 @@ class TransformerStep(Step):
     Args:
         size: numbers in the state of a token, a multiple of n_heads.
         n_outputs: size of one answer; 1 gives y_hat_n of shape [batch, tokens], more [batch, tokens, n_outputs].
-        reads: "now": keys and values come from what the others know by now; "start": from what they knew at the start.
-        sleep: in training a token keeps its old state at a step with this probability, in [0, 1], as in
+        memory: keys and values come from the states of the others by now, "current", or their first ones, "initial".
+        update_dropout: in training a token keeps its old state at a step with this probability, in [0, 1], as in
             zoneout (arXiv:1606.01305): so it cannot count.
         causal: a token reads itself and those before it.
         halting_bias: of the halting logits before training, as for `ponder_utils.steps.Heads`.
@@ -36,16 +36,16 @@ class TransformerStep(Step):
         size: int,
         n_outputs: int = 1,
         n_heads: int = 1,
-        reads: str = "now",
-        sleep: float = 0.0,
+        memory: str = "current",
+        update_dropout: float = 0.0,
         causal: bool = False,
         halting_bias: float | None = None,
     ) -> None:
         super().__init__()
         if check_int("size", size, 1) % check_int("n_heads", n_heads, 1):
             raise ValueError(f"size must be a multiple of n_heads = {n_heads}; got {size}")
-        self.reads = check_choice("reads", reads, READS)
-        self.sleep = check_real("sleep", sleep, 0, 1, open_low=False)
+        self.memory = check_choice("memory", memory, MEMORIES)
+        self.update_dropout = check_real("update_dropout", update_dropout, 0, 1, open_low=False)
         self.causal = check_bool("causal", causal)
         self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
         self.mlp = nn.Sequential(nn.Linear(size, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
@@ -66,9 +66,9 @@ class TransformerStep(Step):
         """Return the next states [batch, tokens, size], with the padding as in h."""
         tokens, padding = z
         old = hidden_state(h)
-        new = self.layer(old, old if self.reads == "now" else tokens, padding)
-        if self.training and self.sleep:
-            new = torch.where(torch.rand_like(new[..., :1]) < self.sleep, old, new)
+        new = self.layer(old, old if self.memory == "current" else tokens, padding)
+        if self.training and self.update_dropout:
+            new = torch.where(torch.rand_like(new[..., :1]) < self.update_dropout, old, new)
         return new if padding is None else (new, padding)
 
     def read(self, h: Any) -> tuple[Tensor, Tensor]:

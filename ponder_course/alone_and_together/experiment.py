@@ -44,9 +44,11 @@ class Addresses(nn.Module):
         return torch.cat([self.addresses.expand(len(x), -1, -1), self.addresses[x]], dim=2)
 
 
-def make_step(reads: str, n_nodes: int = N_NODES, size: int = 64, n_heads: int = 1, sleep: float = 0.25) -> EncodedStep:
-    """Return a step whose tokens are nodes: they read what the others knew at the "start", or know "now"."""
-    return EncodedStep(Addresses(n_nodes, size), TransformerStep(size, n_nodes, n_heads, reads, sleep))
+def make_step(
+    memory: str, n_nodes: int = N_NODES, size: int = 64, n_heads: int = 1, update_dropout: float = 0.25
+) -> EncodedStep:
+    """Return a step whose tokens are nodes: they read what the others knew at the start, or know now, by `memory`."""
+    return EncodedStep(Addresses(n_nodes, size), TransformerStep(size, n_nodes, n_heads, memory, update_dropout))
 
 
 def fit_tokens(model: PonderNet, loss: nn.Module, draw: Batches, updates: int, lr: float, seed: int) -> PonderNet:
@@ -60,7 +62,7 @@ def fit_tokens(model: PonderNet, loss: nn.Module, draw: Batches, updates: int, l
 
 def learn(
     seed: int,
-    reads: str,
+    memory: str,
     halting: bool = True,
     max_depth: int = MAX_DEPTH,
     N: int = 14,
@@ -73,7 +75,7 @@ def learn(
 ) -> PonderNet:
     """Train a network; without `halting`, on the mean loss of its answers at all steps."""
     torch.manual_seed(seed)
-    step = make_step(reads, **network)
+    step = make_step(memory, **network)
     criterion = nn.CrossEntropyLoss(reduction="none")
     loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
     task = ForestTask(network.get("n_nodes", N_NODES), max_depth)
@@ -95,9 +97,9 @@ def ancestors(x: Tensor, deepest: int) -> Tensor:
     return torch.stack(found)
 
 
-def distance_read(reads: str, n: int) -> int:
+def distance_read(memory: str, n: int) -> int:
     """Return how far up a node can read at step n at most: it knows the name of nobody farther away."""
-    return 2 ** (n - 1) if reads == "now" else n
+    return 2 ** (n - 1) if memory == "current" else n
 
 
 @torch.no_grad()
@@ -107,7 +109,7 @@ def attention_by_step(step: EncodedStep, x: Tensor, n_steps: int) -> Tensor:
     z, h = step.encode(x)
     weights = []
     for _ in range(n_steps):
-        read = h if layer.reads == "now" else z[0]
+        read = h if layer.memory == "current" else z[0]
         weights.append(layer.attention(h, read, read)[1])
         _, h, _ = step(z, h)
     return torch.stack(weights)
@@ -118,8 +120,8 @@ def asked(step: EncodedStep, x: Tensor) -> list[list[float]]:
 
     [fraction whose largest weight is there, mean weight there], of nodes that are deep enough.
     """
-    reads, deepest = step.step.reads, x.shape[1] - 1
-    distances = [distance_read(reads, n) for n in range(1, deepest + 1) if distance_read(reads, n) <= deepest]
+    memory, deepest = step.step.memory, x.shape[1] - 1
+    distances = [distance_read(memory, n) for n in range(1, deepest + 1) if distance_read(memory, n) <= deepest]
     above, depth = ancestors(x, deepest), ForestTask.depths(x)
     found = []
     for distance, weights in zip(distances, attention_by_step(step, x, len(distances)), strict=True):
@@ -174,8 +176,8 @@ def measure(model: PonderNet, x: Tensor, N: int, q: float = 0.5) -> Row:
     Of all nodes what `halting_report` says; and "by_depth". "certainty": {q: [right, steps, and the fraction right by
     depth]} if each halts when its answer has this probability.
     """
-    reads = model.step.step.reads
-    y, depth, needed = ForestTask.answers(x), ForestTask.depths(x), ForestTask.needed_steps(x, reads)
+    memory = model.step.step.memory
+    y, depth, needed = ForestTask.answers(x), ForestTask.depths(x), ForestTask.needed_steps(x, memory)
     output = model.eval()(x, max_steps=N)
     right = output.y_hat.argmax(-1) == y
     steps = halting_steps(output, "threshold", q=q)
@@ -206,18 +208,18 @@ def test_inputs(n_nodes: int) -> Tensor:
     return torch.cat([forests, chains(100, n_nodes, generator)])
 
 
-def run(seed: int, reads: str, **setting: Any) -> Row:
+def run(seed: int, memory: str, **setting: Any) -> Row:
     """Train a network and measure it: what `measure` returns, and on chains whom nodes have `asked` and `felt`."""
-    model = learn(seed, reads, **setting)
+    model = learn(seed, memory, **setting)
     n_nodes = setting.get("n_nodes", N_NODES)
     x = test_inputs(n_nodes)
-    N = TEST_STEPS if reads == "now" else max(TEST_STEPS, n_nodes + 8)  # none needs more
+    N = TEST_STEPS if memory == "current" else max(TEST_STEPS, n_nodes + 8)  # none needs more
     found = measure(model, x, N)
     return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": first_sensitive_step(model.step, x[-10:], N)})
 
 
-def _grid(name: str, seeds: int, kinds: tuple[str, ...] = ("now",), **change: Any) -> Experiment:
-    settings = seeded([{"reads": reads, **change} for reads in kinds], seeds, seed_by_seed=True)
+def _grid(name: str, seeds: int, kinds: tuple[str, ...] = ("current",), **change: Any) -> Experiment:
+    settings = seeded([{"memory": memory, **change} for memory in kinds], seeds, seed_by_seed=True)
     short = {"updates": 5, "n_nodes": 8, "size": 16}
     return grid(f"08_forests_{name}", run, settings, short, n_short=len(kinds))
 
@@ -225,11 +227,11 @@ def _grid(name: str, seeds: int, kinds: tuple[str, ...] = ("now",), **change: An
 FAR: Row = {"n_nodes": 64, "size": 128, "batch": 8}  # twice as many nodes
 
 EXPERIMENTS = {
-    "main": _grid("main", 10, ("now", "start")),
-    "awake": _grid("awake", 5, sleep=0.0),
+    "main": _grid("main", 10, ("current", "initial")),
+    "awake": _grid("awake", 5, update_dropout=0.0),
     "certainty": _grid("certainty", 5, halting=False),
     "heads": _grid("heads", 3, n_heads=4),
-    "awake_12": _grid("awake_12", 2, sleep=0.0, max_depth=12),
-    "awake_16": _grid("awake_16", 3, sleep=0.0, max_depth=16),
+    "awake_12": _grid("awake_12", 2, update_dropout=0.0, max_depth=12),
+    "awake_16": _grid("awake_16", 3, update_dropout=0.0, max_depth=16),
     "far_8": _grid("far_8", 10, max_depth=8, **FAR),
 }

@@ -102,14 +102,14 @@ def against_depth(
 
 
 def needed_by_depth(n_nodes: int, how: Mapping[str, str]) -> dict[str, dict[int, int]]:
-    """Return the steps that a node of each depth needs, of kinds {name: what it reads, "start" or "now"}.
+    """Return the steps that a node of each depth needs, of kinds {name: its memory, "initial" or "current"}.
 
     They are also the step at which news of the arrow so far above a node can come.
     """
     chain = forests.chains(1, n_nodes)
     depth, limits = ForestTask.depths(chain)[0].tolist(), {}
-    for kind, reads in how.items():
-        needed = ForestTask.needed_steps(chain, reads)[0].tolist()
+    for kind, memory in how.items():
+        needed = ForestTask.needed_steps(chain, memory)[0].tolist()
         limits[kind] = dict(sorted(zip(depth, needed, strict=True)))
     return limits
 
@@ -270,9 +270,9 @@ def beyond_training(
 ) -> pd.DataFrame:
     """Return a table of what the worst networks do: those trained here, of each kind, and stored ones that learnt."""
     groups = {}
-    for kind, reads in how.items():
+    for kind, memory in how.items():
         groups[f"{kind}: yours"] = found[kind]
-        of_kind = matching(stored, reads=reads)
+        of_kind = matching(stored, memory=memory)
         learnt = [row for row in of_kind if forests.has_learnt(row)]
         groups[f"{kind}: stored, the {len(learnt)} of {len(of_kind)} that have learnt"] = learnt
     table = {}

@@ -78,16 +78,16 @@ class ForestTask:
         return depth
 
     @classmethod
-    def needed_steps(cls, x: Tensor, reads: str = "now") -> Tensor:
+    def needed_steps(cls, x: Tensor, memory: str = "current") -> Tensor:
         """Return the step before which a node cannot know that it has found its root: int64, in the shape of x.
 
         A node must hear that its root points at itself. It knows its parent before step 1, and at every step reads one
-        other node, whose name it knows. If that node shows what it knew at the "start", news comes one arrow a step:
-        depth steps. If it shows what it knows "now", a node that knows of 2^(n-1) - 1 nodes above it before step n
+        other node, whose name it knows. If that node shows what it knew at the start, news comes one arrow a step:
+        depth steps. If it shows what it knows now, a node that knows of 2^(n-1) - 1 nodes above it before step n
         knows of 2^n - 1 after it: ceil(log2(depth + 1)) steps. Every node needs at least one step, a root too.
         """
         depth = cls.depths(x)
-        if check_choice("reads", reads, ("start", "now")) == "start":
+        if check_choice("memory", memory, ("initial", "current")) == "initial":
             return depth.clamp(min=1)
         exact = (depth + 1).cpu().double().log2()  # not every device has float64
         return exact.ceil().long().clamp(min=1).to(depth.device)

@@ -12,14 +12,14 @@ from ponder_course.research.alone_and_together.reader import ReaderStep
 from ponder_utils import EncodedStep, PonderLoss, PonderNet
 
 NETWORKS = {
-    f"08 forests, {reads}": Network(
-        lambda reads=reads: PonderNet(experiment.make_step(reads, 6, 16), N),
+    f"08 forests, {memory}": Network(
+        lambda memory=memory: PonderNet(experiment.make_step(memory, 6, 16), N),
         partial(ForestTask(6).batch, 12),
         of_asked(PonderLoss(cross_entropies, 0.8)),
         classes=True,
         by_value="loss",
     )
-    for reads in ("start", "now")
+    for memory in ("initial", "current")
 }
 NETWORKS["08 inference"] = Network(
     lambda: PonderNet(EncodedStep(inference.Embedding(24, 8), ReaderStep(8, 24)), N),

@@ -4,14 +4,14 @@ from equations import check_wrong_signs
 
 FAULTS = {
     1: [
-        ('"start": lambda n: n + 1', '"start": lambda n: n + 2'),
-        ('"now": lambda n: 2**n', '"now": lambda n: 2**n + 1'),
+        ('"initial": lambda n: n + 1', '"initial": lambda n: n + 2'),
+        ('"current": lambda n: 2**n', '"current": lambda n: 2**n + 1'),
         ("if K(n) >= d + 1)", "if K(n) >= d)"),
     ],
     2: [
         ("new = self.norm_attention(h + heard)", "new = self.norm_attention(h - heard)"),
         ("new = self.norm_mlp(new + self.mlp(new))", "new = self.norm_mlp(new - self.mlp(new))"),
-        ("others = h if self.reads", "others = tokens if self.reads"),
+        ("others = h if self.memory", "others = tokens if self.memory"),
         ("(h @ q.T @ (read @ k.T).mT / 16**0.5)", "(h @ q.T @ (read @ k.T).mT / 16)"),
         ("ours.norm_attention(h + weights", "ours.norm_attention(h - weights"),
         ("ours.norm_mlp(A + ours.mlp(A))", "ours.norm_mlp(h + ours.mlp(A))"),

@@ -144,7 +144,7 @@ GIVEN = {
         ],
     ),
 }
-HOW = {"alone": "start", "together": "now"}
+HOW = {"alone": "initial", "together": "current"}
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -225,13 +225,13 @@ def test_a_program_is_dark_on_pale_and_pale_on_dark():
         assert abs(ground - letters) > 1
 
 
-def row(reads="now", right=(1.0, 0.5), by_step=(0.4, 0.6, 0.9), keys=int, **more):
+def row(memory="current", right=(1.0, 0.5), by_step=(0.4, 0.6, 0.9), keys=int, **more):
     """A run measured at depths 1 and 9, of 30 nodes and of 10."""
     parts = zip((1, 9), right, (30, 10), strict=True)
     by_depth = {
         keys(d): {"right": part, "nodes": nodes, "steps": d / 2, "by_step": list(by_step)} for d, part, nodes in parts
     }
-    return {"reads": reads, "by_depth": by_depth, "early": 0.25, "needed": 4.0, **more}
+    return {"memory": memory, "by_depth": by_depth, "early": 0.25, "needed": 4.0, **more}
 
 
 def test_the_forest_drawn_has_several_trees_and_is_deep_enough():
@@ -255,10 +255,10 @@ def test_networks_that_have_not_learnt_are_apart_unless_there_are_no_others():
 
 
 def test_nodes_deeper_than_in_training_are_counted_in_the_worst_network():
-    found = {"alone": [row("start"), row("start", right=(1.0, 0.25))], "together": [row()]}
+    found = {"alone": [row("initial"), row("initial", right=(1.0, 0.25))], "together": [row()]}
     assert draw.right_beyond(found["alone"], 8) == [0.5, 0.25]
     assert draw.right_beyond(found["alone"][1:], 0) == [(30 + 2.5) / 40]
-    stored = [row("now", right=(1.0, 0.75), keys=str), row("now", right=(0.0, 0.0))]
+    stored = [row("current", right=(1.0, 0.75), keys=str), row("current", right=(0.0, 0.0))]
     table = draw.beyond_training(found, stored, HOW, 8)
     assert table.index.tolist() == ["alone: yours", "together: yours", table.index[2]]
     assert numbers(table.index[2]) == ["1", "2"]  # have learnt, of so many
@@ -274,7 +274,7 @@ def test_being_right_is_the_median_of_the_networks_and_halting_the_mean():
 
 def test_whom_a_network_reads_stands_by_depth():
     torch.manual_seed(0)
-    model = draw.PonderNet(forests.make_step("now", 5, 8), 4).eval()
+    model = draw.PonderNet(forests.make_step("current", 5, 8), 4).eval()
     chain = forests.chains(1, 5, torch.Generator().manual_seed(1))
     depth = draw.ForestTask.depths(chain)[0].tolist()
     target, weight = draw.whom(model, chain, 3)

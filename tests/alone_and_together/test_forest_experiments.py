@@ -26,9 +26,9 @@ class Pointers(Step):
     for how many steps it has known, [batch, nodes, nodes + 1].
     """
 
-    def __init__(self, reads="now", late=0, certain=9.0):
+    def __init__(self, memory="current", late=0, certain=9.0):
         super().__init__()
-        self.reads, self.late, self.certain = reads, late, certain
+        self.memory, self.late, self.certain = memory, late, certain
 
     def encode(self, x):
         points = nn.functional.one_hot(x, x.shape[1]).double()
@@ -37,9 +37,9 @@ class Pointers(Step):
     def forward(self, z, h):
         points, count = h[..., :-1], h[..., -1:]
         is_root = z.diagonal(dim1=1, dim2=2)[..., None] > 0
-        knows = is_root | (count > 0) if self.reads == "now" else is_root
+        knows = is_root | (count > 0) if self.memory == "current" else is_root
         hears = points @ knows.double() > 0
-        reached = points @ (points if self.reads == "now" else z)
+        reached = points @ (points if self.memory == "current" else z)
         count = count + ((count > 0) | hears)
         halt = torch.where(count > self.late, 30.0, -30.0).squeeze(2)
         return self.certain * reached, torch.cat([reached, count], dim=2), halt
@@ -88,23 +88,23 @@ def test_ancestors_are_those_of_a_loop(seed, n_nodes, deepest):
                 here = parents[here]
 
 
-@pytest.mark.parametrize(("reads", "how_far"), [("now", [1, 2, 4, 8]), ("start", [1, 2, 3, 4])])
-def test_a_node_reads_as_far_as_it_knows_names(reads, how_far):
+@pytest.mark.parametrize(("memory", "how_far"), [("current", [1, 2, 4, 8]), ("initial", [1, 2, 3, 4])])
+def test_a_node_reads_as_far_as_it_knows_names(memory, how_far):
     """By sets of names: at the start one's own and one's parent's; who is read shows its own set, old or new."""
-    assert [forests.distance_read(reads, n) for n in (1, 2, 3, 4)] == how_far
+    assert [forests.distance_read(memory, n) for n in (1, 2, 3, 4)] == how_far
     start = [{node, max(0, node - 1)} for node in range(40)]
     now = [set(names) for names in start]
     for n in (1, 2, 3, 4):
         farthest = min(now[39])
-        assert 39 - farthest == forests.distance_read(reads, n)
-        shown = now if reads == "now" else start
+        assert 39 - farthest == forests.distance_read(memory, n)
+        shown = now if memory == "current" else start
         now = [names | shown[min(names)] for names in now]
 
 
-@pytest.mark.parametrize("reads", ["now", "start"])
+@pytest.mark.parametrize("memory", ["current", "initial"])
 @pytest.mark.parametrize("n_heads", [1, 2])
-def test_attention_by_step_is_the_softmax_of_queries_and_keys(reads, n_heads):
-    step = forests.make_step(reads, 7, 8, n_heads).double().eval()
+def test_attention_by_step_is_the_softmax_of_queries_and_keys(memory, n_heads):
+    step = forests.make_step(memory, 7, 8, n_heads).double().eval()
     with torch.no_grad():
         step.step.attention.in_proj_weight.mul_(3)
         step.step.attention.in_proj_bias.normal_()
@@ -116,7 +116,7 @@ def test_attention_by_step_is_the_softmax_of_queries_and_keys(reads, n_heads):
     size = 8 // n_heads
     W, b = step.step.attention.in_proj_weight, step.step.attention.in_proj_bias
     for n in range(3):
-        read = h if reads == "now" else tokens
+        read = h if memory == "current" else tokens
         q, k = h @ W[:8].T + b[:8], read @ W[8:16].T + b[8:16]
         by_hand = torch.zeros_like(found[n])
         for head in range(n_heads):
@@ -131,8 +131,8 @@ def test_attention_by_step_is_the_softmax_of_queries_and_keys(reads, n_heads):
         h = step.step.norm_mlp(new + step.step.mlp(new))
 
 
-@pytest.mark.parametrize("reads", ["now", "start"])
-def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(reads, monkeypatch):
+@pytest.mark.parametrize("memory", ["current", "initial"])
+def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(memory, monkeypatch):
     """Weights by hand: even nodes read the right one with 0.7, odd ones the root with 0.6."""
     x = forests.chains(4, 9, torch.Generator().manual_seed(2))
     depth = ForestTask.depths(x)
@@ -141,13 +141,13 @@ def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(reads, monkey
         for i in range(4):
             for node in range(9):
                 there = node
-                for _ in range(forests.distance_read(reads, n + 1)):
+                for _ in range(forests.distance_read(memory, n + 1)):
                     there = int(x[i, there])
                 even = depth[i, node] % 2 == 0
                 weights[n, i, node, there if even else int(depth[i].argmin())] = 0.7 if even else 0.6
     monkeypatch.setattr(forests, "attention_by_step", lambda step, x, n_steps: weights[:n_steps])
-    found = forests.asked(Step(reads=reads), x)
-    distances = [1, 2, 4, 8] if reads == "now" else range(1, 9)
+    found = forests.asked(Step(memory=memory), x)
+    distances = [1, 2, 4, 8] if memory == "current" else range(1, 9)
     assert len(found) == len(distances)
     for (right, mean_weight), distance in zip(found, distances, strict=True):
         deep = range(distance, 9)  # a node of each depth in every chain
@@ -158,16 +158,16 @@ def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(reads, monkey
 
 
 @pytest.mark.parametrize("late", [0, 2])
-@pytest.mark.parametrize("reads", ["now", "start"])
-def test_a_turned_arrow_is_felt_when_its_news_arrives(reads, late):
+@pytest.mark.parametrize("memory", ["current", "initial"])
+def test_a_turned_arrow_is_felt_when_its_news_arrives(memory, late):
     """Pointers by hand: the answer changes when k + 1 arrows are known, or the halting, if that is sooner."""
     x = forests.chains(3, 12, torch.Generator().manual_seed(1))
-    found = forests.first_sensitive_step(Step(reads=reads, late=late), x, 20)
+    found = forests.first_sensitive_step(Step(memory=memory, late=late), x, 20)
     assert len(found) == 11  # for each k but the root's
     for k, n in enumerate(found):
         short = forests.chains(1, k + 1, torch.Generator().manual_seed(0))  # what is left below the turned arrow
-        halts = int(ForestTask.needed_steps(short, reads).max()) + late
-        points_beyond = next(step for step in range(1, 20) if (2**step if reads == "now" else step + 1) > k)
+        halts = int(ForestTask.needed_steps(short, memory).max()) + late
+        points_beyond = next(step for step in range(1, 20) if (2**step if memory == "current" else step + 1) > k)
         assert n == min(halts, points_beyond), k
 
 
@@ -213,12 +213,12 @@ def test_by_depth_is_a_loop_over_nodes(seed):
         assert part["by_step"] == pytest.approx(by_step)
 
 
-@pytest.mark.parametrize("reads", ["now", "start"])
+@pytest.mark.parametrize("memory", ["current", "initial"])
 @pytest.mark.parametrize("late", [0, 3])
-def test_who_halts_when_it_can_know_is_right_everywhere(reads, late):
+def test_who_halts_when_it_can_know_is_right_everywhere(memory, late):
     x = some_forests(4, 14, 30)
-    needed = ForestTask.needed_steps(x, reads)
-    found = forests.measure(PonderNet(Step(reads=reads, late=late), 30), x, 30)
+    needed = ForestTask.needed_steps(x, memory)
+    found = forests.measure(PonderNet(Step(memory=memory, late=late), 30), x, 30)
     assert found["nodes"] == found["forests"] == 1
     assert found["early"] == 0
     assert found["needed"] == pytest.approx(needed.double().mean().item())
@@ -249,7 +249,7 @@ def test_measure_counts_nodes_forests_and_steps_as_a_loop_does():
             return y_hat[n], h + 1, a[n]
 
     found = forests.measure(PonderNet(Written(), N), x, N)
-    y, needed = ForestTask.answers(x), ForestTask.needed_steps(x, "now")
+    y, needed = ForestTask.answers(x), ForestTask.needed_steps(x, "current")
     steps, right = torch.zeros(8, 5, dtype=torch.int64), torch.zeros(8, 5, dtype=torch.bool)
     for i in range(8):
         for node in range(5):
@@ -311,7 +311,7 @@ def test_addresses_stand_at_right_angles_a_nodes_own_before_its_parents():
 
 
 def test_all_nodes_weigh_the_same_in_the_loss():
-    output = PonderNet(forests.make_step("now", 5, 8).eval(), 3)(some_forests(0, 5, 4))
+    output = PonderNet(forests.make_step("current", 5, 8).eval(), 3)(some_forests(0, 5, 4))
     y = ForestTask.answers(some_forests(0, 5, 4))
     loss = forests.PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, 0.03)
     by_loop = 0.0
@@ -331,7 +331,7 @@ def test_networks_learn_by_each_recipe_and_say_what_they_found():
             assert 0 <= found["forests"] <= found["nodes"] <= 1
             assert list(found["by_depth"]) == [str(d) for d in range(8)]
             assert len(found["felt"]) == 7
-            assert len(found["asked"]) == {"now": 3, "start": 7}[setting["reads"]]
+            assert len(found["asked"]) == {"current": 3, "initial": 7}[setting["memory"]]
 
 
 def test_who_errs_at_a_depth_of_training_has_not_learnt():
@@ -345,6 +345,6 @@ def test_who_errs_at_a_depth_of_training_has_not_learnt():
 
 
 def test_after_training_the_smallest_numbers_count_again():
-    forests.learn(0, "now", updates=1, n_nodes=8, size=16)
+    forests.learn(0, "current", updates=1, n_nodes=8, size=16)
     smallest = torch.tensor(1e-39)  # below what float32 holds in full
     assert smallest * 0.5 > 0

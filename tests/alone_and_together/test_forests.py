@@ -26,7 +26,7 @@ def climb(parents, node):
     return way
 
 
-def steps_until_sure(parents, reads):
+def steps_until_sure(parents, memory):
     """Who asks whom, node by node: at which step has each heard that its root points at itself?
 
     What a node has heard is a set of nodes whose arrows it knows; at the start its own. At every step it asks one node
@@ -36,7 +36,7 @@ def steps_until_sure(parents, reads):
     at_the_start = [{node} for node in range(n_nodes)]
     heard, sure = at_the_start, [None] * n_nodes
     for step in range(1, n_nodes + 1):
-        tells = heard if reads == "now" else at_the_start
+        tells = heard if memory == "current" else at_the_start
         heard = [max((known | tells[parents[above]] for above in known), key=len) for known in heard]
         for node in range(n_nodes):
             if sure[node] is None and climb(parents, node)[-1] in heard[node]:
@@ -69,12 +69,12 @@ def test_a_forest_grows_as_by_hand(max_depth, parents):
 
 
 @settings(deadline=None)
-@given(seeds, st.integers(1, 12), st.sampled_from(["start", "now"]))
-def test_a_node_is_sure_when_nodes_that_ask_each_other_are(seed, n_nodes, reads):
+@given(seeds, st.integers(1, 12), st.sampled_from(["initial", "current"]))
+def test_a_node_is_sure_when_nodes_that_ask_each_other_are(seed, n_nodes, memory):
     x, _ = forests(n_nodes, 2, seed)
-    needed = ForestTask.needed_steps(x, reads)
+    needed = ForestTask.needed_steps(x, memory)
     assert needed.dtype == torch.int64
-    assert needed.tolist() == [steps_until_sure(parents, reads) for parents in x.tolist()]
+    assert needed.tolist() == [steps_until_sure(parents, memory) for parents in x.tolist()]
 
 
 @pytest.mark.parametrize("n_nodes", [1, 2, 3, 4, 5, 8, 9, 16, 17, 33])
@@ -83,8 +83,8 @@ def test_needs_along_one_chain(n_nodes):
     x = torch.tensor([chain])
     assert ForestTask.answers(x).eq(0).all()
     assert ForestTask.depths(x)[0].tolist() == list(range(n_nodes))
-    for reads in ("start", "now"):
-        assert ForestTask.needed_steps(x, reads)[0].tolist() == steps_until_sure(chain, reads)
+    for memory in ("initial", "current"):
+        assert ForestTask.needed_steps(x, memory)[0].tolist() == steps_until_sure(chain, memory)
     assert ForestTask.needed_steps(x)[0].tolist() == [max(1, math.ceil(math.log2(d + 1))) for d in range(n_nodes)]
 
 
@@ -132,7 +132,7 @@ INT = "an integer >= 1"
             ForestTask.needed_steps,
             (torch.zeros(1, 3).long(), "then"),
             ValueError,
-            "reads must be one of 'start', 'now'",
+            "memory must be one of 'initial', 'current'",
         ),
     ],
 )

@@ -7,8 +7,8 @@ from headlines import from_to, mean_with_interval, printed, shown, stored
 from scipy import stats
 
 
-def of_kind(name, reads):
-    return [result for setting, result in stored(name) if setting["reads"] == reads]
+def of_kind(name, memory):
+    return [result for setting, result in stored(name) if setting["memory"] == memory]
 
 
 def right_to_depth_8(result):
@@ -21,8 +21,8 @@ def right_beyond_depth_8(result):
 
 
 def test_evidence_08_who_is_right_beyond_the_depths_of_training():
-    for kind, reads in (("alone", "start"), ("together", "now")):
-        networks = of_kind("08_forests_main", reads)
+    for kind, memory in (("alone", "initial"), ("together", "current")):
+        networks = of_kind("08_forests_main", memory)
         learnt = [result for result in networks if right_to_depth_8(result)]
         beyond, steps, needed, early = (
             [right_beyond_depth_8(result) for result in learnt],
@@ -35,12 +35,12 @@ def test_evidence_08_who_is_right_beyond_the_depths_of_training():
 
 def test_evidence_08_nodes_are_right_from_the_step_at_which_the_name_can_have_come():
     pairs = 0
-    for reads in ("start", "now"):
-        for result in filter(right_to_depth_8, of_kind("08_forests_main", reads)):
+    for memory in ("initial", "current"):
+        for result in filter(right_to_depth_8, of_kind("08_forests_main", memory)):
             for depth, part in result["by_depth"].items():
                 names, n = 1, 0  # how many arrows up a node can name someone after n steps
                 while n == 0 or names < int(depth):
-                    names, n = (2 * names if reads == "now" else names + 1), n + 1
+                    names, n = (2 * names if memory == "current" else names + 1), n + 1
                 assert [right > 0.5 for right in part["by_step"][:n]] == [False] * (n - 1) + [True]
                 pairs += 1
     assert pairs == 608
@@ -48,28 +48,28 @@ def test_evidence_08_nodes_are_right_from_the_step_at_which_the_name_can_have_co
 
 def test_evidence_08_a_turned_arrow_is_felt_when_it_can_have_been_heard_of():
     pairs = 0
-    for reads in ("start", "now"):
-        for result in filter(right_to_depth_8, of_kind("08_forests_main", reads)):
+    for memory in ("initial", "current"):
+        for result in filter(right_to_depth_8, of_kind("08_forests_main", memory)):
             for k, felt in enumerate(result["felt"]):
                 known, n = 1, 0  # arrows that a node knows after n steps
                 while n == 0 or known < k + 1:
-                    known, n = (2 * known if reads == "now" else known + 1), n + 1
+                    known, n = (2 * known if memory == "current" else known + 1), n + 1
                 assert felt == n
                 pairs += 1
     assert pairs == 589
 
 
 def test_evidence_08_who_never_slept_counts_and_who_learnt_at_all_steps_does_not_double():
-    awake = of_kind("08_forests_awake", "now")
+    awake = of_kind("08_forests_awake", "current")
     assert len(awake) == 5
     assert all(right_to_depth_8(result) for result in awake)
     assert 0.045 < min(map(right_beyond_depth_8, awake)) <= max(map(right_beyond_depth_8, awake)) < 0.105
     assert all(2.9 < part["steps"] < 3.4 for row in awake for d, part in row["by_depth"].items() if int(d) > 2)
     assert math.isclose(stats.fisher_exact([[10, 0], [0, 5]]).pvalue, 1 / math.comb(15, 5))
-    at_all_steps = of_kind("08_forests_certainty", "now")
+    at_all_steps = of_kind("08_forests_certainty", "current")
     best = [max(result["forests_by_step"]) for result in at_all_steps]
     assert (len(best), round(min(best), 2), round(max(best), 2)) == (5, 0.4, 0.64)
-    halting = [max(result["forests_by_step"]) for result in of_kind("08_forests_main", "now")]
+    halting = [max(result["forests_by_step"]) for result in of_kind("08_forests_main", "current")]
     assert (round(min(halting), 2), round(max(halting), 2)) == (0.96, 1.0)
 
 
@@ -80,7 +80,7 @@ def right_deeper(result, border):
 
 def test_evidence_08_who_never_slept_does_not_count_after_deeper_trees():
     for border in (12, 16):
-        networks = of_kind(f"08_forests_awake_{border}", "now")
+        networks = of_kind(f"08_forests_awake_{border}", "current")
         assert len(networks) >= 2
         for result in networks:
             assert all(part["right"] >= 0.99 for d, part in result["by_depth"].items() if int(d) <= 8)
@@ -89,7 +89,7 @@ def test_evidence_08_who_never_slept_does_not_count_after_deeper_trees():
 
 
 def test_evidence_08_64_nodes_double_twice_beyond_training_and_blur():
-    networks = of_kind("08_forests_far_8", "now")
+    networks = of_kind("08_forests_far_8", "current")
     assert len(networks) == sum(map(right_to_depth_8, networks)) == 10
     last = [result["by_depth"]["63"] for result in networks]
     assert from_to([part["right"] for part in last], ".0%") == "77% to 100%"
@@ -105,8 +105,8 @@ def test_evidence_08_64_nodes_double_twice_beyond_training_and_blur():
 
 
 def test_evidence_08_the_rows_of_certainty_in_lesson_06s_table():
-    for kind, reads in (("alone", "start"), ("together", "now")):
-        networks = [result for result in of_kind("08_forests_main", reads) if right_to_depth_8(result)]
+    for kind, memory in (("alone", "initial"), ("together", "current")):
+        networks = [result for result in of_kind("08_forests_main", memory) if right_to_depth_8(result)]
 
         def regret(result, right, steps):
             return 100 * (0.005 * (steps - result["needed"]) + 1 - right)

@@ -19,7 +19,7 @@ def arrows_known(n_steps, shows, reads_all):
     start = [{(node, max(0, node - 1))} for node in range(90)]
     now, before, found = start, start, []
     for _ in range(n_steps):
-        shown = {"start": start, "now": now, "before": before}[shows]
+        shown = {"initial": start, "current": now, "before": before}[shows]
         after = []
         for arrows in now:
             names = {name for arrow in arrows for name in arrow}
@@ -32,8 +32,8 @@ def arrows_known(n_steps, shows, reads_all):
 
 @pytest.mark.parametrize("reads_all", [False, True])
 def test_reading_many_nodes_saves_no_step_and_old_news_are_fibonaccis(reads_all):
-    assert arrows_known(6, "now", reads_all) == [2, 4, 8, 16, 32, 64]
-    assert arrows_known(6, "start", reads_all) == [2, 3, 4, 5, 6, 7]
+    assert arrows_known(6, "current", reads_all) == [2, 4, 8, 16, 32, 64]
+    assert arrows_known(6, "initial", reads_all) == [2, 3, 4, 5, 6, 7]
     assert arrows_known(8, "before", reads_all) == [2, 3, 5, 8, 13, 21, 34, 55]
 
 
@@ -53,7 +53,7 @@ def test_halting_one_step_before_the_need_and_the_steps_of_the_ideal_network():
     for _ in range(5):
         pointers.append(pointers[-1].gather(1, pointers[-1]))
     named = torch.stack(pointers)[:, 0]  # after n steps, the farthest ancestor that each node can name
-    need = ForestTask.needed_steps(chain, "now")[0]
+    need = ForestTask.needed_steps(chain, "current")[0]
     early = (need - 1).clamp(min=1)
     assert (named[early, torch.arange(32)] == 0).nonzero().flatten().tolist() == [0, 1, 2, 4, 8, 16]
     assert right == 6
@@ -61,8 +61,8 @@ def test_halting_one_step_before_the_need_and_the_steps_of_the_ideal_network():
     assert (at_three == 0).sum() == 9
     log_prior = geometric_log_prior(0.8, 90).double()
     n = torch.arange(1, 91)[:, None]
-    for reads, wanted in zip(("now", "start"), expected, strict=True):
-        need = ForestTask.needed_steps(chain, reads)[0]
+    for memory, wanted in zip(("current", "initial"), expected, strict=True):
+        need = ForestTask.needed_steps(chain, memory)[0]
         log_p = torch.where(n >= need, log_prior[:, None], -math.inf).log_softmax(0)
         assert expected_steps(log_p).mean().item() == pytest.approx(wanted, abs=1e-5)
         p = log_p.exp()

@@ -22,7 +22,7 @@ BCE = nn.BCEWithLogitsLoss(reduction="none")
 BATCH, TOKENS, SIZE = 5, 6, 8
 LENGTHS = torch.tensor([6, 1, 3, 5, 4])
 PADDING = torch.arange(TOKENS) >= LENGTHS[:, None]
-both_ways = pytest.mark.parametrize("reads", ["now", "start"])
+both_ways = pytest.mark.parametrize("memory", ["current", "initial"])
 heads = pytest.mark.parametrize("n_heads", [1, 2, 4])
 
 
@@ -83,14 +83,14 @@ def layer(step, h, read, padding):
 @heads
 @both_ways
 @pytest.mark.parametrize("padded", [False, True])
-def test_the_layer_is_that_of_a_loop(n_heads, reads, padded):
-    step = alive(TransformerStep(SIZE, 3, n_heads, reads))
+def test_the_layer_is_that_of_a_loop(n_heads, memory, padded):
+    step = alive(TransformerStep(SIZE, 3, n_heads, memory))
     x, padding = numbers(BATCH, TOKENS, SIZE), PADDING if padded else torch.zeros_like(PADDING)
     output = PonderNet(step, 3)((x, padding) if padded else x)
     for i in range(BATCH):
         h = x[i]
         for n in range(3):
-            wanted, h = layer(step, h, h if reads == "now" else x[i], padding[i])
+            wanted, h = layer(step, h, h if memory == "current" else x[i], padding[i])
             asked = ~padding[i]
             torch.testing.assert_close(output.y_hat[n, i][asked], wanted[asked, :3])
             torch.testing.assert_close(output.halt_logits[n, i][asked], wanted[asked, 3])
@@ -167,7 +167,7 @@ ANY_NETWORK = {  # n_outputs -> step, and an input for it
     "MLP": (lambda n: RecurrentStep(MLPCell(SIZE, 7), n), lambda: numbers(BATCH, SIZE)),
     "reader": (lambda n: ReaderStep(SIZE, n, 2), lambda: (numbers(BATCH, SIZE, seed=1), *tokens_and_padding())),
     "transformer": (lambda n: TransformerStep(SIZE, n, 2), tokens_and_padding),
-    "transformer, start": (lambda n: TransformerStep(SIZE, n, 2, "start"), tokens_and_padding),
+    "transformer, start": (lambda n: TransformerStep(SIZE, n, 2, "initial"), tokens_and_padding),
     "universal": (lambda n: UniversalStep(SIZE, n, 2), tokens_and_padding),
 }
 any_network = pytest.mark.parametrize("name", ANY_NETWORK)
@@ -381,9 +381,9 @@ def test_a_sample_of_padding_only_is_finite_and_changes_no_other(name, asked_how
 
 
 @both_ways
-def test_causal_tokens_read_no_later_ones(reads):
+def test_causal_tokens_read_no_later_ones(memory):
     """Each token is answered as if the sequence ended with it."""
-    step = alive(TransformerStep(SIZE, 3, 2, reads, causal=True))
+    step = alive(TransformerStep(SIZE, 3, 2, memory, causal=True))
     model, x = PonderNet(step, 3), numbers(BATCH, TOKENS, SIZE)
     whole = model(x)
     for length in range(1, TOKENS + 1):
@@ -396,18 +396,18 @@ def test_causal_tokens_read_no_later_ones(reads):
 
 
 def step_without_mask(step):
-    other = alive(TransformerStep(SIZE, 3, 2, step.reads))
+    other = alive(TransformerStep(SIZE, 3, 2, step.memory))
     other.load_state_dict(step.state_dict())
     return other
 
 
 @both_ways
 @pytest.mark.parametrize("n_heads", [1, 2])
-def test_the_last_causal_token_is_that_of_a_loop(n_heads, reads):
-    step, x = alive(TransformerStep(SIZE, 3, n_heads, reads, causal=True)), numbers(1, TOKENS, SIZE)
+def test_the_last_causal_token_is_that_of_a_loop(n_heads, memory):
+    step, x = alive(TransformerStep(SIZE, 3, n_heads, memory, causal=True)), numbers(1, TOKENS, SIZE)
     output, h = PonderNet(step, 3)(x), x[0]
     for n in range(3):
-        read = h if reads == "now" else x[0]
+        read = h if memory == "current" else x[0]
         new = []
         for i in range(TOKENS):
             wanted, state = layer(step, h[i : i + 1], read[: i + 1], [False] * (i + 1))
@@ -420,8 +420,8 @@ def test_the_last_causal_token_is_that_of_a_loop(n_heads, reads):
 @both_ways
 @pytest.mark.parametrize("n_heads", [1, 2])
 @pytest.mark.parametrize("grad", [True, False])
-def test_causal_tokens_do_not_read_padding_wherever_it_stands(reads, n_heads, grad):
-    model = PonderNet(alive(TransformerStep(SIZE, 3, n_heads, reads, causal=True)), 3)
+def test_causal_tokens_do_not_read_padding_wherever_it_stands(memory, n_heads, grad):
+    model = PonderNet(alive(TransformerStep(SIZE, 3, n_heads, memory, causal=True)), 3)
     x = numbers(5, TOKENS, SIZE)
     padding = torch.zeros(5, TOKENS, dtype=torch.bool)
     padding[0, 0] = padding[1, :3] = padding[2, [1, 4]] = padding[3] = True
@@ -436,8 +436,8 @@ def test_causal_tokens_do_not_read_padding_wherever_it_stands(reads, n_heads, gr
 
 
 @both_ways
-def test_tokens_have_no_order(reads):
-    model = PonderNet(alive(TransformerStep(SIZE, 3, 2, reads)), 4)
+def test_tokens_have_no_order(memory):
+    model = PonderNet(alive(TransformerStep(SIZE, 3, 2, memory)), 4)
     x, order = numbers(BATCH, TOKENS, SIZE), torch.tensor([3, 0, 5, 1, 4, 2])
     straight, mixed = model((x, PADDING)), model((x[:, order], PADDING[:, order]))
     for one, two in zip(straight, mixed, strict=True):
@@ -451,21 +451,21 @@ def test_with_places_they_have():
 
 
 @both_ways
-def test_what_others_know_by_now_is_read_now_or_never(reads):
-    step, x = alive(TransformerStep(SIZE, 3, 2, reads)), numbers(BATCH, TOKENS, SIZE)
+def test_what_others_know_by_now_is_read_now_or_never(memory):
+    step, x = alive(TransformerStep(SIZE, 3, 2, memory)), numbers(BATCH, TOKENS, SIZE)
     z, h = step.encode(x)
     _, h, _ = step(z, h)
     other = h.clone()
     other[:, 1:] = numbers(BATCH, TOKENS - 1, SIZE, seed=9)  # all but the first token
     for one, two in zip(step(z, h), step(z, other), strict=True):
         same = [torch.equal(one[i, 0], two[i, 0]) for i in range(BATCH)]
-        assert same == [reads == "start"] * BATCH
+        assert same == [memory == "initial"] * BATCH
 
 
 @both_ways
-@pytest.mark.parametrize("sleep", [0.3, 1.0])
-def test_tokens_sleep_in_training_only_as_often_as_they_shall(reads, sleep):
-    step, awake = (alive(TransformerStep(SIZE, 3, 2, reads, asleep)) for asleep in (sleep, 0.0))
+@pytest.mark.parametrize("update_dropout", [0.3, 1.0])
+def test_tokens_sleep_in_training_only_as_often_as_they_shall(memory, update_dropout):
+    step, awake = (alive(TransformerStep(SIZE, 3, 2, memory, asleep)) for asleep in (update_dropout, 0.0))
     awake.load_state_dict(step.state_dict())
     x = numbers(500, TOKENS, SIZE)
     z, h = step.encode(x)
@@ -475,12 +475,12 @@ def test_tokens_sleep_in_training_only_as_often_as_they_shall(reads, sleep):
     y_hat, new, a = step.train()(z, h)
     unmoved = (new == h).all(2)
     assert torch.equal(unmoved, (new == h).any(2))  # a token sleeps as a whole
-    assert unmoved.double().mean().item() == pytest.approx(sleep, abs=0.03)
+    assert unmoved.double().mean().item() == pytest.approx(update_dropout, abs=0.03)
     expected = torch.where(unmoved[..., None], h, awake(z, h)[1])
     torch.testing.assert_close(new, expected)
     torch.testing.assert_close((y_hat, a), step.heads(expected))  # what it knows, it says
     _, again, _ = step(z, h)
-    assert sleep == 1 or not torch.equal(unmoved, (again == h).all(2))  # drawn anew
+    assert update_dropout == 1 or not torch.equal(unmoved, (again == h).all(2))  # drawn anew
 
 
 def test_no_random_number_is_drawn_where_nobody_sleeps():
@@ -520,9 +520,17 @@ def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(n
         (lambda: TransformerStep(8, 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
         (lambda: TransformerStep(8, n_heads=0), ValueError, "n_heads must be an integer >= 1; got 0"),
         (lambda: TransformerStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
-        (lambda: TransformerStep(8, reads="then"), ValueError, "reads must be one of 'start', 'now'; got 'then'"),
+        (
+            lambda: TransformerStep(8, memory="then"),
+            ValueError,
+            "memory must be one of 'initial', 'current'; got 'then'",
+        ),
         (lambda: TransformerStep(8, causal=1), TypeError, "causal must be True or False; got 1"),
-        (lambda: TransformerStep(8, sleep=1.5), ValueError, r"sleep must be a number in \[0, 1\]; got 1.5"),
+        (
+            lambda: TransformerStep(8, update_dropout=1.5),
+            ValueError,
+            r"update_dropout must be a number in \[0, 1\]; got 1.5",
+        ),
         (lambda: UniversalStep(7), ValueError, "size must be even; got 7"),
         (lambda: UniversalStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
         (lambda: ReaderStep(8, n_heads=3), ValueError, "size must be a multiple of n_heads = 3; got 8"),
@@ -554,7 +562,7 @@ def padded_networks():
     for n_outputs in (1, 3):
         for causal in (False, True):
             yield TransformerStep(SIZE, n_outputs, causal=causal)
-        yield TransformerStep(SIZE, n_outputs, reads="start")
+        yield TransformerStep(SIZE, n_outputs, memory="initial")
         yield UniversalStep(SIZE, n_outputs)
 
 

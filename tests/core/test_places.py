@@ -15,9 +15,15 @@ from ponder_utils.pondernet import PonderNet
 
 BCE = nn.BCEWithLogitsLoss(reduction="none")
 RULES = {
-    "quantile": {"q": 0.6}, "threshold": {"q": 0.4}, "most_probable": {}, "fixed": {"step": 2},
-    "confidence": {"q": 0.8}, "entropy": {"tolerance": 0.5}, "unchanged": {"t": 2}, "settled": {"tolerance": 0.05},
-}  # fmt: skip
+    "quantile": {"q": 0.6},
+    "threshold": {"q": 0.4},
+    "most_probable": {},
+    "fixed": {"step": 2},
+    "confidence": {"q": 0.8},
+    "entropy": {"tolerance": 0.5},
+    "unchanged": {"t": 2},
+    "settled": {"tolerance": 0.05},
+}
 sizes = given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3), st.integers(1, 8))
 
 

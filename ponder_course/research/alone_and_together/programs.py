@@ -115,7 +115,7 @@ def learn(
     """Train a network on programs whose variables stand at most max_depth variables above a digit."""
     torch.manual_seed(seed)
     task = ProgramTask(max_depth=max_depth)
-    layer = TransformerStep(size, DIGITS, sleep=0.25, causal=True)
+    layer = TransformerStep(size, DIGITS, update_dropout=0.25, causal=True)
     model = PonderNet(EncodedStep(Statements(task.n_variables, size), layer), N)
     loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, beta=0.03)
     return fit_tokens(model, loss, partial(task.batch, batch), updates, lr, seed)
