@@ -139,7 +139,7 @@ def resolve_rule(
         parameters = {**parameters, "v": v.to(like.device)}
     for name, value in parameters.items():
         for part in tensors_in(value):
-            if part.shape != like.shape and (part.ndim or part is value):
+            if part.shape != like.shape:
                 raise ValueError(f"{name} must have one value per sample, {list(like.shape)}; got {list(part.shape)}")
     return rule, parameters
 
