@@ -42,6 +42,7 @@ SIGNALS = {  # what each way to stop looks at
     "judge's yes": (PURPLE, "right by now?"),
 }
 PARITY = ("even", "odd")
+LEVEL = 0.2  # of PonderNet's halting probability, at which it stops in section 6
 CALLED = {"budget": "the budget", "judge's yes": "the judge"}
 QUESTIONS = {
     "every line\nhas an answer": "lines",
@@ -171,8 +172,8 @@ def signals(kinds: Mapping[str, Sequence[Line]], needs: Mapping[str, int | None]
     kinds: {way of SIGNALS: [lines, N]}; needs: {label of a line: the step at which it can first be known, None where it
     never is}; stops: {way: the level to stop at}. Where a line has no answer, each is named at its end.
     """
-    rows = -(-len(kinds) // 2)
-    height, top = (2.9 if rows > 1 else 3.3), (1.2 if None in needs.values() else 1.05)
+    rows, hopeless = -(-len(kinds) // 2), None in needs.values()
+    height, top = (2.9 if rows > 1 else 3.3), (1.2 if hopeless else 1.05)
     figure, axes = style.panels(len(kinds), width=4.3, height=height, rows=rows, sharex=True, sharey=True)
     points: dict[str, Any] = {"textcoords": "offset points"}
     for ax, (way, curves) in zip(axes, kinds.items(), strict=True):
@@ -183,10 +184,10 @@ def signals(kinds: Mapping[str, Sequence[Line]], needs: Mapping[str, int | None]
             dashes, face = ("-", colour) if need else ("--", "none")
             marks: dict[str, Any] = {"marker": marker, "markerfacecolor": face, "markersize": 4.5}
             ax.plot(n, curve, color=colour, linestyle=dashes, linewidth=1.5, label=label, **marks)
-            if (step := first_at(curve, stop)) is not None:
+            if step := first_at(curve, stop):
                 ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 13, "markeredgewidth": 2}
                 ax.plot(step, curve[step - 1], "o", color=WRITTEN[colour], **ring)
-            if None in needs.values():
+            if hopeless:
                 name, up, va = ("an answer", 6, "bottom") if need else (label, -6, "top")
                 ax.annotate(name, (n[-1], curve[-1]), (0, up), ha="right", va=va, color=WRITTEN[colour], **points)
             if need:
@@ -207,10 +208,8 @@ def first_at(curve: Line, level: float) -> int | None:
     return next((n for n, value in enumerate(curve, 1) if value >= level), None)
 
 
-def of_lines(
-    seen: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]
-) -> tuple[dict[str, list[list[float]]], dict[str, float]]:
-    """Return what each way to stop looks at on some lines, [lines, N], and the level at which it stops.
+def of_lines(seen: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]) -> tuple[dict[str, Any], dict[str, float]]:
+    """Return what each way to stop looks at on some lines, {way: [lines, N]}, and the level at which it stops.
 
     seen: {way: (what it looks at [N, lines], the level)}.
     """
@@ -240,8 +239,7 @@ def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
     away = {}
     for way, steps in late.items():
         exact = mean(float(step == 0) for step in steps)
-        lines = f"about {min(max(round(10 * exact), 1), 9)} of ten"
-        lines = {0.0: "none", 1.0: "every line"}.get(exact, lines)
+        lines = {0.0: "none", 1.0: "every line"}.get(exact, f"about {min(max(round(10 * exact), 1), 9)} of ten")
         groups.setdefault(lines, []).append(CALLED.get(way, way))
         away[CALLED.get(way, way)] = mean(map(abs, steps))
     (lines, ways), *others = groups.items()
@@ -264,14 +262,11 @@ def stops_without_an_answer(kinds: Mapping[str, Sequence[Line]], stops: Mapping[
 
 
 def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, Sequence[Regret]]], dict[str, str]]:
-    """Return the regrets of these methods under other names, {panel: {method: of each network}}, and what each pays.
-
-    names: {a method of METHODS: its name in the figure}.
-    """
+    """Return the regrets of these METHODS under their names in the figure, in this order, and what each pays."""
     rows = {}
     for title, panel in found.items():
-        rows[title] = {names[name]: panel[name] for name in names if name in panel}
-    return rows, {names[name]: METHODS[name].pays for name in names}
+        rows[title] = {short: panel[name] for name, short in names.items() if name in panel}
+    return rows, {short: METHODS[name].pays for name, short in names.items()}
 
 
 def mean_losses(panel: Mapping[str, Sequence[Regret]]) -> dict[str, float]:
@@ -332,23 +327,22 @@ def partly_lucky(chose: Panels, fresh: Panels) -> str:
 
 def which_loses_least(asked: Mapping[str, ThreeQuestions]) -> str:
     """Say which family loses least if you know the kind of question, and what all lose with one setting for three."""
-    for_each = {family: 100 * max(found.rule_for_each) for family, found in asked.items()}
-    least = min(for_each, key=lambda family: for_each[family])
+    for_each, least = min((100 * max(found.rule_for_each), family) for family, found in asked.items())
     worst = min(100 * max(found.one_setting) for found in asked.values())
     return (
         f"*If you know the kind of question,* **{least}** lose least: at most "
-        f"{for_each[least]:.2f} hundredths. *If one setting must do for all three,* what each "
+        f"{for_each:.2f} hundredths. *If one setting must do for all three,* what each "
         f"family chose loses {worst:.2f} or more on one of them."
     )
 
 
 def seemed_best(asked: Mapping[str, ThreeQuestions], choosing: Mapping[str, Sequence[Row]], price: float) -> str:
     """Say which family seemed the best to the networks by which the settings were chosen: `choosing`, by problem."""
-    losses = {}
+    losses = []
     for family, found in asked.items():
-        losses[family] = 100 * max(regret.mean_regrets(choosing, found.setting, "16 places", price))
-    seemed = min(losses, key=lambda family: losses[family])
-    return f"With the networks that chose the settings, the best was **{seemed}**: at most {losses[seemed]:.2f}."
+        losses.append((100 * max(regret.mean_regrets(choosing, found.setting, "16 places", price)), family))
+    loss, family = min(losses)
+    return f"With the networks that chose the settings, the best was **{family}**: at most {loss:.2f}."
 
 
 class Halts(NamedTuple):
@@ -373,20 +367,15 @@ class Halts(NamedTuple):
 
 
 @torch.no_grad()
-def halts_of(model: PonderNet, x: Tensor, q: float = 0.2) -> Halts:
-    """Return when the network halts each line x [lines, 2, L], all of one segment, at a halting probability of q."""
+def halts_of(model: PonderNet, x: Tensor) -> Halts:
+    """Return when the network halts each line x [lines, 2, L], all of one segment, stopped at LEVEL."""
     y, L = LineParityTask.answers(x), x.shape[2]
-    output, by_itself = model(x), model.predict(x, "threshold", q=q)
+    output, by_itself = model(x), model.predict(x, "threshold", q=LEVEL)
     right = whole_lines_right(output.y_hat, y)[: L - 1]  # [L - 1, lines]
-    quiet = output.halt_logits.sigmoid()[: L - 1] >= q  # nobody objects
-    return Halts(
-        steps=by_itself.steps,
-        right=whole_lines_right(by_itself.y_hat, y).float(),
-        early=by_itself.steps < L,
-        fixed=right.float().mean(1).max().item(),
-        agreed=agree_since(quiet, right),
-        need=L,
-    )
+    quiet = output.halt_logits.sigmoid()[: L - 1] >= LEVEL  # nobody objects
+    right_then = whole_lines_right(by_itself.y_hat, y).float()
+    fixed = right.float().mean(1).max().item()
+    return Halts(by_itself.steps, right_then, by_itself.steps < L, fixed, agree_since(quiet, right), L)
 
 
 def agree_since(quiet: Tensor, correct: Tensor) -> int:
@@ -426,7 +415,7 @@ def bet_2(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
 
 
 @torch.no_grad()
-def line_and_twin(model: PonderNet, x: Tensor, halts: Halts, q: float = 0.2) -> tuple[list[Votes], bool, Tensor]:
+def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes], bool, Tensor]:
     """Return three lines, whether the first two are right when they halt, and which places are right [N, 3, L].
 
     The lines: of those that halt early the one that halts last; its twin, whose first bit is flipped; and of those that
@@ -437,7 +426,7 @@ def line_and_twin(model: PonderNet, x: Tensor, halts: Halts, q: float = 0.2) -> 
     shown = torch.cat([x[[latest]], clock.first_bit_turned(x[[latest]]), x[[earliest]]])
     y = LineParityTask.answers(shown)
     no = 1 - clock.votes(model.step, shown, halts.need + 1).sigmoid()  # [steps, 3, L]
-    ends = model.predict(shown, "threshold", q=q)
+    ends = model.predict(shown, "threshold", q=LEVEL)
     lines = []
     for i, bits in enumerate(shown[:, 0].int().tolist()):
         line = Votes(no[:, i].tolist(), bits, int(ends.steps[i]), halts.need, "")
@@ -498,7 +487,7 @@ def lacking(bits: Sequence[int], halts: int) -> str:
 
 def objecting(line: Votes, step: int) -> list[str]:
     """Return the places that vote no at a step."""
-    return [f"{place}" for place, vote in enumerate(line.no[step - 1], 1) if vote > 0.8]
+    return [f"{place}" for place, vote in enumerate(line.no[step - 1], 1) if vote > 1 - LEVEL]
 
 
 def in_words(lines: Sequence[Votes]) -> str:

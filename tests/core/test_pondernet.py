@@ -14,7 +14,7 @@ from torch import nn
 
 from benchmarks.peers import copy_cell
 from benchmarks.timing import peak_bytes
-from ponder_course.ways_to_stop.supervision import JudgedStep
+from ponder_course.research.ways_to_stop.supervision import JudgedStep
 from ponder_utils.attention import TransformerStep
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps, halting_log_probs

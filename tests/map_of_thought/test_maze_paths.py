@@ -11,7 +11,7 @@ from reference import search
 
 from ponder_course.research.map_of_thought import paths as maze_paths
 from ponder_course.research.map_of_thought.paths import PathTask, RecallStep
-from ponder_course.ways_to_stop.supervision import ProgressiveNet
+from ponder_course.research.ways_to_stop.supervision import ProgressiveNet
 from ponder_utils.pondernet import PonderNet
 
 mazes = given(st.integers(0, 10**6), st.integers(2, 6))

@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.light_cone.task import LineParityTask
-from ponder_course.ways_to_stop.supervision import (
-    GainLoss,
-    JudgedStep,
-    JudgeLoss,
-    ProgressiveLoss,
-    ProgressiveNet,
-)
+from ponder_course.research.ways_to_stop.supervision import GainLoss, JudgedStep, ProgressiveLoss, ProgressiveNet
+from ponder_course.ways_to_stop.supervision import JudgeLoss
 from ponder_utils import rules
 from ponder_utils.evaluation import class_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs

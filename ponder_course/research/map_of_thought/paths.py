@@ -20,7 +20,7 @@ from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit, of_asked
 from ponder_course.map_of_thought.experiment import MazeStep, by_itself, by_step
 from ponder_course.map_of_thought.task import MazeTask
-from ponder_course.ways_to_stop.supervision import ProgressiveLoss, ProgressiveNet, ProgressiveOutput
+from ponder_course.research.ways_to_stop.supervision import ProgressiveLoss, ProgressiveNet, ProgressiveOutput
 from ponder_utils._check import check_int
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet

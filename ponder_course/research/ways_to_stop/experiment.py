@@ -15,9 +15,10 @@ from ponder_course.common.runs import Experiment, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
 from ponder_course.research.ways_to_stop.problems import PROBLEMS, Problem
+from ponder_course.research.ways_to_stop.supervision import GainLoss, JudgedStep, ProgressiveLoss, ProgressiveNet
 from ponder_course.ways_to_stop.experiment import METHODS, RULES, Method, Rule, act_loss, measure
 from ponder_course.ways_to_stop.regret import CHOOSING, REPORTING
-from ponder_course.ways_to_stop.supervision import GainLoss, JudgedStep, JudgeLoss, ProgressiveLoss, ProgressiveNet
+from ponder_course.ways_to_stop.supervision import JudgeLoss
 from ponder_utils._check import check_choice
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
