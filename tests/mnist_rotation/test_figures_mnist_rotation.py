@@ -45,6 +45,10 @@ def test_every_run_learns_along_its_line_and_its_end_is_named():
     }
     steps = {BLUE: [[[5, 4], [10, 4]], [[5, 5], [10, 5]]], GREEN: [[[6, 7], [12, 7]]], "text": ["first: 4.5", ": 7.0"]}
     check_drawn(draw.learning, (LOGS,), [learnt, steps])
+    axes = draw.learning(LOGS).axes
+    ends = [[text.xy for text in ax.texts] for ax in axes]
+    np.testing.assert_allclose(ends, [[(10, 1.0), (12, 0.9)], [(10, 4.0), (12, 7.0)]])
+    np.testing.assert_allclose([ax.get_ylim() for ax in axes], [(0, 1.1), (0, 7.7)])  # a tenth above 7 steps
 
 
 def test_the_flat_line_is_every_run_and_their_mean_with_marks_where_they_halt():
@@ -106,6 +110,8 @@ def test_bars_are_full_where_the_answer_is_right_and_above_them_stands_the_image
 def test_networks_of_this_session_are_darker_and_hollow_marks_are_named_where_there_are_some():
     (ax,) = draw.flat_line(ROWS, ALONE, live=1).axes
     assert [line.get_alpha() for line in ax.lines[:2]] == [0.9, 0.3]
+    np.testing.assert_allclose([text.xy for text in ax.texts], [(3, 0.89), (4, 0.7), (4, 0.1)])  # at the ends of lines
+    assert ax.get_ylim() == (0, 1.04)
     assert [len(marks.get_facecolor()) for marks in ax.collections[:3]] == [1, 0, 1]
     (alone,) = draw.flat_line(ROWS, {name: [] for name in ROWS}).axes
     assert [len(one.get_legend_handles_labels()[1]) for one in (ax, alone)] == [2, 1]
@@ -144,23 +150,24 @@ def test_what_was_learnt_is_the_worst_network_at_the_end():
     for worse in ({"accuracy": 0.79, "steps": 4.0}, {"accuracy": 0.9, "steps": 1.9}):
         found.append(draw.what_was_learnt(LOGS | {"patches": [[LOGS["patches"][0][0], worse]]}))
     assert found[1] == found[2] != found[0]
+    assert draw.what_was_learnt(LOGS | {"patches": [[{"accuracy": 0.8, "steps": 2.0}]]}) == found[0]
 
 
 def test_the_flat_line_is_of_the_runs_it_is_given():
     assert numbers(draw.what_the_flat_line_says([[0.9, 0.905]])) == ["1", "20"]
-    assert numbers(draw.what_the_flat_line_says([[0.9, 0.905], [0.2, 0.7]])) == ["50.0"]
+    assert numbers(draw.what_the_flat_line_says([[0.9, 0.905], [0.2, 0.212]])) == ["1.2"]
     assert draw.losses_at_step_1([[0.9, 0.905], [0.2, 0.7, 0.6]]) == "0.5 to 50.0"
 
 
 def test_who_is_near_the_prior_is_measured_by_total_variation():
     prior, far, half = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.3, 0.25, 0.45]  # at half the distance
     priors = {"CNN first": prior, "patches": prior}
-    near, *others = [
+    near, nearer, *others = [
         draw.how_near_the_prior({"CNN first": [cnn], "patches": [patches]}, priors)
-        for cnn, patches in ((prior, far), (far, prior), (half, far))
+        for cnn, patches in ((prior, far), ([0.3, 0.3, 0.4], far), (far, prior), (half, far))
     ]
     assert others == ["Neither network halts where its prior puts it"] * 2
-    assert near not in others
+    assert near == nearer not in others
 
 
 def turned(*changes, recipe=CNN):
@@ -200,7 +207,9 @@ def test_two_losses_are_the_write_ups_test_on_the_recipes_of_both_lengths():
     assert [row.group for row in rows] == ["loss of each digit"] * 2 + ["early mean"] * 2
     assert [draw.word(row.panels[0]) for row in rows] == ["fewer", "undecided", "fewer", "fewer"]
     assert draw.what_the_losses_do(rows) == "With the early mean the steps fall, however long it trains"
-    assert draw.what_the_losses_do(draw.two_losses(FALL + early, FALL + early_long)) != draw.what_the_losses_do(rows)
+    for fall in ([0, 1, 2, 3], [0, 2], [0, 3]):
+        others = [Difference("", "", [[-1.0, -1.1, -0.9] if i in fall else [1.0, -1.0, 0.0]]) for i in range(4)]
+        assert draw.what_the_losses_do(others) == "The two losses cannot be told apart"
 
 
 def test_what_a_rule_buys_is_in_points_below_its_training():
