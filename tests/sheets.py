@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
-STEMS = [path.stem for path in sorted(ROOT.glob("*.ipynb"))]
-SHEETS = {stem: ROOT / "problems" / f"{stem}_problems.ipynb" for stem in STEMS}
+SHEETS = {path.stem.removesuffix("_problems"): path for path in sorted((ROOT / "problems").glob("*.ipynb"))}
+STEMS = [*SHEETS]
 
 
 def cells_of(lesson):

@@ -2,19 +2,27 @@
 
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 
 from ponder_course import LESSONS
 from ponder_course.common import notebook
 
-TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("what", ["exercises", "equations"])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_each_lesson_has_tests_of_its_own(lesson, what):
-    assert (TESTS / lesson / f"test_{what}_{lesson}.py").exists()
+def test_a_lesson_with_exercises_or_equations_has_tests_of_them(lesson):
+    (path,) = (ROOT / "notebooks").glob(f"[0-9][0-9]_{lesson}.ipynb")
+    cells = nbformat.read(path, as_version=4).cells
+    has = {
+        "exercises": any("check" in cell.metadata.get("tags", []) for cell in cells),
+        "equations": any(r"\tag{" in cell.source for cell in cells),
+    }
+    for what in (name for name, there in has.items() if there):
+        assert (ROOT / "tests" / lesson / f"test_{what}_{lesson}.py").exists()
+    assert (ROOT / "notebooks" / "solutions" / f"{lesson}.py").exists() or not has["exercises"]
 
 
 def test_attempt_survives_whatever_an_answer_does(capsys):

@@ -51,7 +51,9 @@ def test_tests_are_counted_from_their_report(tmp_path):
 
 
 def test_lessons_that_train_have_a_device():
-    assert gpu.lessons() == {name: name != "02_pondernet_theory" for name in gpu.lessons()}
+    without = {name for name, has_device in gpu.lessons().items() if not has_device}
+    train = {name for name in gpu.lessons() if "pu.train(" in (ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8")}
+    assert without & train <= {"02_pondernet_theory"}  # whose networks are too small to gain by one
 
 
 @pytest.mark.parametrize(("status", "code"), [("ok", 0), ("FAILED in cell 3", 1)])
