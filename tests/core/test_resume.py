@@ -19,6 +19,7 @@ from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.muon import MuonAndAdam
 from ponder_utils import ParityTask, PonderLoss, PonderNet, RNNStep, TransformerStep, cool_down, train
 from ponder_utils.checkpoints import load_checkpoint, save_checkpoint
+from ponder_utils.epochs import Draws, RandomNumbers
 from ponder_utils.evaluation import evaluate
 
 X, Y = TASK.batch(40, torch.Generator().manual_seed(3))
@@ -163,6 +164,13 @@ def test_a_training_leaves_the_random_numbers_of_others_alone():
         rows_of(batches, None, 3)
         numbers.append((random.random(), np.random.rand(), torch.rand(()).item()))  # noqa: NPY002
     assert numbers[0] == numbers[1]
+
+
+def test_each_batch_of_an_iterable_has_noise_of_its_own():
+    numbers = RandomNumbers(torch.device("cpu"), 0)
+    draws = Draws(DataLoader(Noisy("torch"), 8), numbers, resumable=False)
+    noise = torch.cat([draws(numbers.generator)[0] for _ in range(N_BATCHES)]) - X
+    assert len(noise[:, 0].unique()) == len(X)
 
 
 def test_a_whole_epoch_holds_every_sample_once():
@@ -472,6 +480,7 @@ def test_the_same_made_anew_goes_on(tmp_path):
     for n, sizes in enumerate([(once, once), (once, [*once]), (once, once)], start=2):
         config = {"a": 1, "b": {"c": 2, "d": np.float32(3)}} if n == 2 else {"b": {"d": 3.0, "c": 2}, "a": 1}
         changed = sized(sizes) | {"loss_fn": enclosing_nothing(), "config": config}
+        changed["model"].step.owners = [changed["model"]]  # a circle
         assert len(train(batches=draw, n_updates=n, checkpoint_dir=tmp_path, **OPTIONS | changed)) == n
 
 
