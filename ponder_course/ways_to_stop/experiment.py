@@ -109,22 +109,22 @@ def act_loss(criterion: Criterion, tau: float) -> Callable[[PonderOutput, Tensor
 
 
 class Method(NamedTuple):
-    """A row of the table: who pays for a step in training, how the network was trained, and what stops it."""
+    """A row of the table: how a network was trained, and what stops it."""
 
-    pays: str  # nobody, or what training adds
+    adds: str  # what training adds to the loss of the answers: nothing, a price, a prior or a judge
     training: str
     rule: str
 
 
 METHODS: dict[str, Method] = {
-    "the same step for all": Method("nobody", "last step", "fixed"),
-    "certainty (CALM)": Method("nobody", "every step", "confidence"),
-    "certainty by entropy": Method("nobody", "every step", "entropy"),
-    "patience (PABEE)": Method("nobody", "every step", "unchanged"),
-    "rest (Huginn)": Method("nobody", "every step", "settled"),
-    "certainty or rest": Method("nobody", "every step", "either"),
-    "last step only, certainty": Method("nobody", "last step", "confidence"),
-    "progressive (Deep Thinking), certainty": Method("nobody", "progressive", "confidence"),
+    "the same step for all": Method("nothing", "last step", "fixed"),
+    "certainty (CALM)": Method("nothing", "every step", "confidence"),
+    "certainty by entropy": Method("nothing", "every step", "entropy"),
+    "patience (PABEE)": Method("nothing", "every step", "unchanged"),
+    "rest (Huginn)": Method("nothing", "every step", "settled"),
+    "certainty or rest": Method("nothing", "every step", "either"),
+    "last step only, certainty": Method("nothing", "last step", "confidence"),
+    "progressive (Deep Thinking), certainty": Method("nothing", "progressive", "confidence"),
     "ACT": Method("a price", "ACT", "average"),
     "PonderNet, sampled": Method("a prior", "PonderNet", "sample"),
     "PonderNet, expectation": Method("a prior", "PonderNet", "expectation"),

@@ -29,8 +29,9 @@ from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
 from ponder_utils.pondernet import PonderNet
 
+Seen = Mapping[str, tuple[Sequence[Line], float]]  # {way to stop: (what it looks at [lines, N], the level to stop at)}
 Panels = Mapping[str, Mapping[str, Sequence[Regret]]]  # {kind of question: {method: the regret of each network}}
-FAMILY = {"nothing": BLUE, "nobody": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
+FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
 # Letters of these colours: pale ones are hard to read.
 WRITTEN = {BLUE: BLUE, ORANGE: DARK_ORANGE, GREEN: GREEN, PURPLE: "#A0447C", LIMIT: LIMIT}
 TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
@@ -158,26 +159,25 @@ def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = N
     for label, family in zip(axes[0].get_yticklabels(), added, strict=True):
         label.set_color(WRITTEN[FAMILY[family]])
     if len(added) > len(set(added)):
-        named = {what.replace("nobody", "nothing"): FAMILY[what] for what in FAMILY if what in added}
-        handles = [Patch(color=colour, label=what) for what, colour in named.items()]
+        handles = [Patch(color=colour, label=what) for what, colour in FAMILY.items() if what in added]
         title = "what training adds to the loss of the answers:"
         figure.legend(handles=handles, loc="outside lower center", ncols=4, title=title, title_fontsize=13)
     return figure
 
 
 @style.slide
-def signals(kinds: Mapping[str, Sequence[Line]], needs: Mapping[str, int | None], stops: Mapping[str, float]) -> Figure:
-    """What each way to stop looks at, over the steps of the same lines: a panel for each way.
+def signals(seen: Seen, needs: Mapping[str, int | None]) -> Figure:
+    """What each way of SIGNALS looks at, over the steps of the same lines: a panel for each way.
 
-    kinds: {way of SIGNALS: [lines, N]}; needs: {label of a line: the step at which it can first be known, None where it
-    never is}; stops: {way: the level to stop at}. Where a line has no answer, each is named at its end.
+    needs: {label of a line: the step at which it can first be known, None where it never is}. Where a line has no
+    answer, each is named at its end.
     """
-    rows, hopeless = -(-len(kinds) // 2), None in needs.values()
+    rows, hopeless = -(-len(seen) // 2), None in needs.values()
     height, top = (2.9 if rows > 1 else 3.3), (1.2 if hopeless else 1.05)
-    figure, axes = style.panels(len(kinds), width=4.3, height=height, rows=rows, sharex=True, sharey=True)
+    figure, axes = style.panels(len(seen), width=4.3, height=height, rows=rows, sharex=True, sharey=True)
     points: dict[str, Any] = {"textcoords": "offset points"}
-    for ax, (way, curves) in zip(axes, kinds.items(), strict=True):
-        (colour, looks_at), stop = SIGNALS[way], stops[way]
+    for ax, (way, (curves, stop)) in zip(axes, seen.items(), strict=True):
+        colour, looks_at = SIGNALS[way]
         ax.set_title(way, color=WRITTEN[colour], pad=24)
         for curve, marker, (label, need) in zip(curves, style.MARKERS[: len(curves)], needs.items(), strict=True):
             n = style.step_axis(ax, len(curve), xlabel="", ylabel=looks_at, ylim=(-0.03, top))
@@ -208,13 +208,9 @@ def first_at(curve: Line, level: float) -> int | None:
     return next((n for n, value in enumerate(curve, 1) if value >= level), None)
 
 
-def of_lines(seen: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]) -> tuple[dict[str, Any], dict[str, float]]:
-    """Return what each way to stop looks at on some lines, {way: [lines, N]}, and the level at which it stops.
-
-    seen: {way: (what it looks at [N, lines], the level)}.
-    """
-    curves = {way: signal[:, list(lines)].T.tolist() for way, (signal, _) in seen.items()}
-    return curves, {way: level for way, (_, level) in seen.items()}
+def of_lines(signals_of_all: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]) -> Seen:
+    """Return what each way looks at on some lines, of what it looks at on all, [N, lines], and its level."""
+    return {way: (signal[:, list(lines)].T.tolist(), level) for way, (signal, level) in signals_of_all.items()}
 
 
 def listed(names: Sequence[str]) -> str:
@@ -222,12 +218,12 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join([*names[:-2], " and ".join(names[-2:])])
 
 
-def jump_in_time(kinds: Mapping[str, Sequence[Line]], needs: Mapping[str, int], stops: Mapping[str, float]) -> str:
+def jump_in_time(seen: Seen, needs: Mapping[str, int]) -> str:
     """The finding: which of them reach their level at the very step L, on all of these lines."""
     exact = []
-    for kind, curves in kinds.items():
-        if [first_at(curve, stops[kind]) for curve in curves] == list(needs.values()):
-            exact.append(CALLED.get(kind, kind.removesuffix("'s head")))
+    for way, (curves, stop) in seen.items():
+        if [first_at(curve, stop) for curve in curves] == list(needs.values()):
+            exact.append(CALLED.get(way, way.removesuffix("'s head")))
     names = listed(exact) or "none"
     verb = "reaches its level" if len(exact) < 2 else "reach their levels"
     return f"{names[0].upper()}{names[1:]} {verb} exactly at step $L$"
@@ -252,21 +248,21 @@ def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
     )
 
 
-def stops_without_an_answer(kinds: Mapping[str, Sequence[Line]], stops: Mapping[str, float]) -> str:
+def stops_without_an_answer(seen: Seen) -> str:
     """The finding: at which step certainty, and PonderNet's head, stop a line that has no answer: the second."""
     found = []
-    for kind, (_, hopeless) in kinds.items():
-        step = first_at(hopeless, stops[kind])
+    for (_, hopeless), stop in seen.values():
+        step = first_at(hopeless, stop)
         found.append(f"stops at step {step}" if step else "never stops")
     return f"No answer: certainty {found[0]}, PonderNet's head {found[1]}"
 
 
 def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, Sequence[Regret]]], dict[str, str]]:
-    """Return the regrets of these METHODS under their names in the figure, in this order, and what each pays."""
+    """Return the regrets of these METHODS under their names in the figure, in this order, and what training adds."""
     rows = {}
     for title, panel in found.items():
         rows[title] = {short: panel[name] for name, short in names.items() if name in panel}
-    return rows, {short: METHODS[name].pays for name, short in names.items()}
+    return rows, {short: METHODS[name].adds for name, short in names.items()}
 
 
 def mean_losses(panel: Mapping[str, Sequence[Regret]]) -> dict[str, float]:

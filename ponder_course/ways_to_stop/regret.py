@@ -22,12 +22,12 @@ Point = Sequence[float]
 
 def choosing(rows: Sequence[Row]) -> list[Row]:
     """Return the networks that hyperparameters of a training are chosen by."""
-    return [row for row in rows if row.get("seed") not in REPORTING]
+    return [row for row in rows if row["seed"] not in REPORTING]
 
 
 def reporting(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the networks that have chosen nothing; all, where there are none of these."""
-    return [row for row in rows if row.get("seed") in REPORTING] or rows
+    return [row for row in rows if row["seed"] in REPORTING] or rows
 
 
 def utility(point: Point, price: float = PRICE) -> float:
@@ -164,15 +164,15 @@ def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: 
 def families() -> dict[str, list[str]]:
     """Return the names of METHODS by what they read: the answers, ACT's budget, PonderNet's head or a judge."""
     titles = {
-        "nobody": "the answers alone",
+        "nothing": "the answers alone",
         "a price": "ACT's budget",
         "a prior": "PonderNet's head",
         "a judge": "a judge",
     }
     found: dict[str, list[str]] = {title: [] for title in titles.values()}
     for name, method in METHODS.items():
-        if method.pays != "a prior" or method.rule != "confidence":
-            found[titles[method.pays]].append(name)
+        if method.adds != "a prior" or method.rule != "confidence":
+            found[titles[method.adds]].append(name)
     return found
 
 

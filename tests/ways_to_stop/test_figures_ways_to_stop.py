@@ -17,7 +17,7 @@ from ponder_utils import LocalStep, PonderNet
 N = [1, 2, 3, 4]
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]
 OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
-KINDS = {"certainty": CURVES, "PonderNet's head": OTHERS}
+SEEN = {"certainty": (CURVES, 0.9), "PonderNet's head": (OTHERS, 0.5)}
 ACT = [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]]  # (right, steps)
 WAYS = {"lines": {"ACT": ACT, "coin": [[(0.6, 4)]], "other": [[(0.7, 5), (0.4, 8)]]}, "noisy": {"coin": [[(0.4, 6)]]}}
 FAMILIES = {"ACT": "a price", "coin": "a prior", "other": "a prior"}
@@ -36,7 +36,7 @@ VOTES = [Votes(NO, [1, 0], 2, 3, "bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "bit 0"
 JUDGES = [{"yes": [1.0, 0.5, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.5, 0.1]}]
 FIGURES = [  # a figure, what it is given, and for each panel where that must be found
     (
-        draw.signals, (KINDS, {"short": 2, "hopeless": None}, {"certainty": 0.9, "PonderNet's head": 0.5}),
+        draw.signals, (SEEN, {"short": 2, "hopeless": None}),
         [
             {BLUE: [over(N, CURVES[0])[0], [[2, 0.9]], over(N, CURVES[1])[0]], LIMIT: [[[2, 0], [2, 1]]],
              DARK_GREY: over(N, 0.9), "text": ["certainty", "short", "hopeless", "an answer", "stops at 0.9"]},
@@ -45,8 +45,7 @@ FIGURES = [  # a figure, what it is given, and for each panel where that must be
         ],
     ),
     (
-        draw.signals, ({"judge's yes": CURVES, "budget": OTHERS}, {"L=2": 2, "L=3": 3},
-                       {"judge's yes": 0.2, "budget": 2.0}),
+        draw.signals, ({"judge's yes": (CURVES, 0.2), "budget": (OTHERS, 2.0)}, {"L=2": 2, "L=3": 3}),
         [
             {PURPLE: over(N, *CURVES), draw.WRITTEN[PURPLE]: [[[1, 0.5]], [[1, 0.5]]], DARK_GREY: over(N, 0.2),
              LIMIT: [[[2, 0], [2, 1]], [[3, 0], [3, 1]]], "text": ["L=2", "L=3", "stops at 0.2"]},
@@ -117,7 +116,7 @@ def test_a_regret_has_the_colour_of_what_training_adds():
     labels = figure.axes[0].get_yticklabels()
     assert [label.get_color() for label in labels] == [draw.WRITTEN[ORANGE], GREEN]
     assert not figure.legends  # a colour for each row: nothing to say
-    for family, colour, name in (("a prior", GREEN, "a prior"), ("nobody", BLUE, "nothing")):  # as METHODS have it
+    for family, colour, name in (("a prior", GREEN, "a prior"), ("nothing", BLUE, "nothing")):
         (legend,) = check(lambda family=family: draw.regrets(BOTH, dict.fromkeys(FAMILIES, family))).legends
         (patch,), (text,) = legend.get_patches(), legend.get_texts()
         assert (to_hex(patch.get_facecolor()).upper(), text.get_text()) == (colour, name)
@@ -134,11 +133,13 @@ def test_rows_after_the_halt_are_hatched_and_bits_unlike_those_of_the_first_line
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
     with pytest.raises(ValueError, match="zip"):
-        draw.signals({"certainty": CURVES}, {"short": 2}, {"certainty": 0.9})
+        draw.signals({"certainty": (CURVES, 0.9)}, {"short": 2})
 
 
 FIRST, THEN = [0.1, 0.95, 1.0], [0.1, 0.2, 1.0]
 IN_TIME = {"L = 2": 2, "L = 3": 3}
+ONE_JUMPS = {"judge's yes": ([FIRST, THEN], 0.9), "budget": ([FIRST, FIRST], 0.9)}
+TWO_JUMP = {way: ([FIRST, THEN], 0.9) for way in SEEN} | {"budget": ([FIRST, THEN], 0.15)}
 LATE = {"certainty": [0, 0, 0], "budget": [1, 2, 1], "PonderNet's head": [0, 0, 3], "judge's yes": [0, 0, 0]}
 EARLY = {"certainty": [-4, 1], "budget": [0] * 49 + [1], "judge's yes": [0] + [1] * 49}
 LOSES_LITTLE = {"lines": {"ACT": [Regret(0.0, 0.0269)], "coin": [Regret(0.0, 0.009)]}}
@@ -164,14 +165,10 @@ LAST_WRONG = [[True] * 6] * 3 + [[True] * 5 + [False]]
 ENDS = TWIN[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.9]])
 STARTS = TWIN[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.1]])
 SENTENCES = [  # a function, what it is given, and what it must say; "": it says nothing
-    (draw.jump_in_time, ({"judge's yes": [FIRST, THEN], "budget": [FIRST, FIRST]}, IN_TIME,
-                         {"judge's yes": 0.9, "budget": 0.9}), ["The judge reaches"]),
-    (draw.jump_in_time, ({"certainty": [FIRST, THEN], "PonderNet's head": [FIRST, THEN], "budget": [FIRST, THEN]},
-                         IN_TIME, {"certainty": 0.9, "PonderNet's head": 0.9, "budget": 0.15}),
-     ["Certainty and PonderNet reach their"]),
-    (draw.jump_in_time, (KINDS, {"a": 9, "b": 9}, dict.fromkeys(KINDS, 2.0)), ["None reaches"]),
-    (draw.stops_without_an_answer, (KINDS, {"certainty": 0.65, "PonderNet's head": 0.5}),
-     ["certainty stops at step 3", "head never stops"]),
+    (draw.jump_in_time, (ONE_JUMPS, IN_TIME), ["The judge reaches"]),
+    (draw.jump_in_time, (TWO_JUMP, IN_TIME), ["Certainty and PonderNet reach their"]),
+    (draw.jump_in_time, (SEEN, {"a": 9, "b": 9}), ["None reaches"]),
+    (draw.stops_without_an_answer, (SEEN | {"certainty": (CURVES, 0.65)},), ["certainty stops at step 3", "head never"]),
     (draw.bet_1a, (LATE,), ["certainty and the judge stop at $L$ on every line", "the budget on none",
                             "head on about 7 of ten", "is the budget, by 1.3 steps"]),
     (draw.bet_1a, (EARLY,), ["certainty stops at $L$ on none", "the budget on about 9 of ten",
@@ -236,16 +233,15 @@ def test_what_decides_is_true_of_all_lines_that_halt_early_and_of_no_other():
 
 def test_what_each_looks_at_is_picked_by_line():
     looks = torch.arange(6.0).reshape(3, 2)  # [N, lines]
-    curves, levels = draw.of_lines({"certainty": (looks, 0.9), "judge": (looks + 10, 0.2)}, [1, 0])
-    assert curves == {"certainty": [[1, 3, 5], [0, 2, 4]], "judge": [[11, 13, 15], [10, 12, 14]]}
-    assert levels == {"certainty": 0.9, "judge": 0.2}
+    seen = draw.of_lines({"certainty": (looks, 0.9), "judge": (looks + 10, 0.2)}, [1, 0])
+    assert seen == {"certainty": ([[1, 3, 5], [0, 2, 4]], 0.9), "judge": ([[11, 13, 15], [10, 12, 14]], 0.2)}
 
 
 def test_methods_have_their_short_names():
     runs = [Regret(0.01, 0.02)]
-    rows, pays = draw.under({"ACT": "budget", "PonderNet, threshold": "head"}, {"lines": {"ACT": runs, "CALM": runs}})
+    rows, adds = draw.under({"ACT": "budget", "PonderNet, threshold": "head"}, {"lines": {"ACT": runs, "CALM": runs}})
     assert rows == {"lines": {"budget": runs}}
-    assert pays == {"budget": "a price", "head": "a prior"}
+    assert adds == {"budget": "a price", "head": "a prior"}
 
 
 def test_from_which_step_on_objections_and_mistakes_are_the_same():

@@ -66,7 +66,7 @@ def test_of_several_recipes_each_training_has_the_one_that_is_best_for_all_its_n
 
 
 def test_a_regret_is_in_two_parts(monkeypatch):
-    monkeypatch.setattr(ranking, "METHODS", {"mine": Method("nobody", "every step", "confidence")})
+    monkeypatch.setattr(ranking, "METHODS", {"mine": Method("nothing", "every step", "confidence")})
     rows = [row("every step", 0.0, seed, [[1.0, 1]] * 7, [[0.9, 5]] * 7) for seed in range(2)]
     found = ranking.regrets(rows, "16 places", price=0.01)["mine"]
     assert found == [(pytest.approx(0.02), pytest.approx(0.1))] * 2  # two steps later than the 3 in time
@@ -80,8 +80,8 @@ def test_a_regret_is_in_two_parts(monkeypatch):
 @pytest.fixture
 def three_methods(monkeypatch):
     methods = {
-        "sure": Method("nobody", "every step", "confidence"),
-        "other": Method("nobody", "last step", "confidence"),
+        "sure": Method("nothing", "every step", "confidence"),
+        "other": Method("nothing", "last step", "confidence"),
         "rare": Method("a price", "ACT", "confidence"),
     }
     monkeypatch.setattr(ranking, "METHODS", methods)

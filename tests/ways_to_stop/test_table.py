@@ -159,7 +159,7 @@ def test_short_runs_are_one_of_each_training(name):
 
 def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by():
     for name, method in METHODS.items():
-        assert method.pays in FAMILY, name
+        assert method.adds in FAMILY, name
         assert method.rule in table.TRAININGS[method.training].rules, name
     for name, training in table.TRAININGS.items():
         assert set(training.rules) <= set(RULES), name
@@ -182,7 +182,7 @@ def test_a_way_to_stop_of_ones_own_stands_in_the_table(short, tables):
     before = dict(METHODS)
     table.add_method("twice sure", "every step", twice_sure, "q", (0.5, 0.51, 0.99))
     assert {name: METHODS[name] for name in before} == before
-    assert METHODS["twice sure"] == ("nobody", "every step", "twice sure")
+    assert METHODS["twice sure"] == ("nothing", "every step", "twice sure")
     setting = TINY | {"problem": "lines", "training": "every step", "hyperparameter": 0.0, "seed": 0}
     rows = [setting | table.run(**setting)]
     points = rows[0]["tests"]["9 places"]["rules"]["twice sure"]

@@ -91,10 +91,10 @@ def add_method(
     how = TRAININGS[check_choice("training", training, tuple(TRAININGS))]
     if name in RULES or name in METHODS or not values:
         raise ValueError(f"name must be new, and values must hold one or more; got {name!r} and {values!r}")
-    pays = next(method.pays for method in METHODS.values() if method.training == training)
+    adds = next(method.adds for method in METHODS.values() if method.training == training)
     RULES[name] = Rule(rule, parameter, tuple(values))
     TRAININGS[training] = how._replace(rules=(*how.rules, name))
-    METHODS[name] = Method(pays, training, name)
+    METHODS[name] = Method(adds, training, name)
 
 
 def learn(problem: str, training: str, hyperparameter: float, seed: int, recipe: Row) -> PonderNet:
