@@ -110,7 +110,7 @@ def test_one_step_of_a_conv_step_by_hand():
             r"x must have shape \[batch, 1, 28, 28\]; got \[6, 28, 28\]",
         ),
         (lambda: ConvEncoder(0), ValueError, "n_features must be an integer >= 1; got 0"),
-        (lambda: ConvStep(4, 5, 10).encode(images()), ValueError, r"multiples of patch = 5; got \[6, 1, 28, 28\]"),
+        (lambda: ConvStep(4, 5, 10).encode(images()), ValueError, r"multiple of the patch.s 5; got \[6, 1, 28, 28\]"),
         (lambda: ConvStep(4, 4, 10).encode(images()[:, 0]), ValueError, r"\[batch, 1, H, W\]"),
         (lambda: ConvStep(4, 4, 1), ValueError, "n_outputs must be an integer >= 2; got 1"),
         (lambda: ConvStep(0, 4, 10), ValueError, "channels must be an integer >= 1; got 0"),
