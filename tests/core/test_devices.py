@@ -119,7 +119,7 @@ def test_batches_are_drawn_where_the_generator_is(name, device):
 
 
 ON_CPU_OR_GPU = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=[pytest.mark.cuda, needs_a_gpu])])
-TRAINED = ("01 ACT", "GRU", "04 CNN, per sample", "05 parity, least, residual False", "07 mazes", "08 forests, now")
+TRAINED = ("01 ACT", "GRU", "04 CNN, per sample", "05 parity, least, residual False", "07 mazes", "08 forests, current")
 
 
 @ON_CPU_OR_GPU
