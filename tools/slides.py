@@ -192,8 +192,8 @@ def slides_of(path: Path, folder: Path) -> list[Slide]:
     title, _, question, *opening = blocks(cells[0].source)
     found = [Slide(title.removeprefix("# "), [question], notes=opening)]
     heading, inside = "", list[nbformat.NotebookNode]()
-    for cell in [*cells[1:], nbformat.v4.new_markdown_cell("## At home\n")]:  # where a lesson has none, after all of it
-        parts = re.split(r"^## (.*)\n", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
+    for cell in [*cells[1:], nbformat.v4.new_markdown_cell("## At home")]:  # where a lesson has none, after all of it
+        parts = re.split(r"^## (.*)\n?", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
         for number, part in enumerate(parts):
             if number % 2:  # a heading
                 for slide in section(heading, inside, folder) if heading else []:
