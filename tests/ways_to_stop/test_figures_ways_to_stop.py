@@ -17,6 +17,7 @@ from ponder_utils import LocalStep, PonderNet
 N = [1, 2, 3, 4]
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]
 OTHERS = [[0.1, 0.1, 0.8, 0.9], [0.0, 0.2, 0.1, 0.3]]
+IN_TIME = {"L=2": 2, "L=3": 3}
 SEEN = {"certainty": (CURVES, 0.9), "PonderNet's head": (OTHERS, 0.5)}
 ACT = [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]]  # (right, steps)
 WAYS = {"lines": {"ACT": ACT, "coin": [[(0.6, 4)]], "other": [[(0.7, 5), (0.4, 8)]]}, "noisy": {"coin": [[(0.4, 6)]]}}
@@ -34,62 +35,49 @@ CLOCK = [[[0, 0], [0, 1]]]
 NO = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.4], [0.0, 0.1]]
 VOTES = [Votes(NO, [1, 0], 2, 3, "bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "bit 0")]
 JUDGES = [{"yes": [1.0, 0.5, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.5, 0.1]}]
+SURE = {BLUE: [over(N, CURVES[0])[0], [[2, 0.9]], over(N, CURVES[1])[0]], LIMIT: [[[2, 0], [2, 1]]]}
+SURE |= {DARK_GREY: over(N, 0.9), "text": ["certainty", "short", "hopeless", "an answer", "stops at 0.9"]}
+HEADS = {GREEN: [over(N, OTHERS[0])[0], [[3, 0.8]], over(N, OTHERS[1])[0]], LIMIT: [[[2, 0], [2, 1]]]}
+HEADS |= {DARK_GREY: over(N, 0.5), "text": ["PonderNet's head", "stops at 0.5"]}
+JUDGED = {PURPLE: over(N, *CURVES), draw.WRITTEN[PURPLE]: [[[1, 0.5]], [[1, 0.5]]], DARK_GREY: over(N, 0.2)}
+JUDGED |= {LIMIT: [[[2, 0], [2, 1]], [[3, 0], [3, 1]]], "text": ["L=2", "L=3", "stops at 0.2"]}
+NEVER = {ORANGE: over(N, *OTHERS), draw.WRITTEN[ORANGE]: []}
+OF_ACT = {ORANGE: [[(3, 0), (3, 0)], [(3, 0)]], "text": ["lines", "ACT", "coin", "3.0", "30.0"]}
+NOISY = {ORANGE: [], "text": ["noisy", "13.5"]}
+LATE_OF = {"image": [NO[:2]], LIMIT: over(N, 2.5), GREEN: over(N, 1.5), "text": ["bit 1", "at 2", "$L$ = 3"]}
+ON_TIME = {"image": [NO[:0:-1]], LIMIT: over(N, 2.5), GREEN: over(N, 2.5), "text": ["bit 0", "at 3 = $L$"]}
+YES = {PURPLE: over([0, 1, 2], [1.0, 0.5, np.nan], JUDGES[1]["yes"]), BLACK: over([0, 1, 2], [1, 0.5, 0.25])}
+YES |= {GREY: over([0, 1, 2], *(run["right"] for run in JUDGES))}
+NAMED = {"ACT": (3, 4), "other": (-5, 0)}
+COIN = {GREEN: [[(6, 0.4)]], "text": ["noisy"]}
 FIGURES = [  # a figure, what it is given, and for each panel where that must be found
+    (draw.signals, (SEEN, {"short": 2, "hopeless": None}), [SURE, HEADS]),
+    (draw.signals, ({"judge's yes": (CURVES, 0.2), "budget": (OTHERS, 2.0)}, IN_TIME), [JUDGED, NEVER]),
+    (draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}), [CURVES_OF | {LIMIT: [[(3.5, 1.0)]]}, COIN | {LIMIT: []}]),
     (
-        draw.signals, (SEEN, {"short": 2, "hopeless": None}),
+        draw.tradeoffs,
+        (WAYS, FAMILIES, {"lines": 3.5}, NAMED),
+        [CURVES_OF | {"text": ["lines", "the best clock"]}, COIN],
+    ),
+    (
+        draw.regrets,
+        (RUNS, FAMILIES),
         [
-            {BLUE: [over(N, CURVES[0])[0], [[2, 0.9]], over(N, CURVES[1])[0]], LIMIT: [[[2, 0], [2, 1]]],
-             DARK_GREY: over(N, 0.9), "text": ["certainty", "short", "hopeless", "an answer", "stops at 0.9"]},
-            {GREEN: [over(N, OTHERS[0])[0], [[3, 0.8]], over(N, OTHERS[1])[0]], LIMIT: [[[2, 0], [2, 1]]],
-             DARK_GREY: over(N, 0.5), "text": ["PonderNet's head", "stops at 0.5"]},
-        ],
-    ),
-    (
-        draw.signals, ({"judge's yes": (CURVES, 0.2), "budget": (OTHERS, 2.0)}, {"L=2": 2, "L=3": 3}),
-        [
-            {PURPLE: over(N, *CURVES), draw.WRITTEN[PURPLE]: [[[1, 0.5]], [[1, 0.5]]], DARK_GREY: over(N, 0.2),
-             LIMIT: [[[2, 0], [2, 1]], [[3, 0], [3, 1]]], "text": ["L=2", "L=3", "stops at 0.2"]},
-            {ORANGE: over(N, *OTHERS), draw.WRITTEN[ORANGE]: []},  # none stops
-        ],
-    ),
-    (
-        draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}),
-        [CURVES_OF | {LIMIT: [[(3.5, 1.0)]], "text": ["lines"]}, {GREEN: [[(6, 0.4)]], LIMIT: [], "text": ["noisy"]}],
-    ),
-    (
-        draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}, {"ACT": (3, 4), "other": (-5, 0)}),
-        [CURVES_OF | {"text": ["ACT", "other", "the best clock"]}, {GREEN: [[(6, 0.4)]]}],
-    ),
-    (
-        draw.regrets, (RUNS, FAMILIES),
-        [
-            {ORANGE: [[(3, 0), (3, 0)], [(3, 0)]], GREEN: [[(30, 1)], [(30, 1)]], LIMIT: CLOCK,
-             "text": ["lines", "ACT", "coin", "3.0", "30.0"]},
-            {ORANGE: [], GREEN: [[(29, 1), (-1.9, 1)], [(13.55, 1)]], LIMIT: CLOCK, "text": ["noisy", "13.5"]},
+            OF_ACT | {GREEN: [[(30, 1)], [(30, 1)]], LIMIT: CLOCK},
+            NOISY | {GREEN: [[(29, 1), (-1.9, 1)], [(13.55, 1)]], LIMIT: CLOCK},
         ],
     ),
     (  # what lies beyond the cut is an arrow head at the edge, and means are written all the same
-        draw.regrets, (RUNS, FAMILIES, 25.0),
+        draw.regrets,
+        (RUNS, FAMILIES, 25.0),
         [
-            {ORANGE: [[(3, 0), (3, 0)], [(3, 0)]], GREEN: [[(28.75, 1)], [(25, 1)]], "text": ["3.0", "30.0"]},
-            {GREEN: [[(-1.9, 1)], [(28.75, 1)], [(13.55, 1)]], "text": ["13.5"]},
+            OF_ACT | {GREEN: [[(28.75, 1)], [(25, 1)]]},
+            NOISY | {GREEN: [[(-1.9, 1)], [(28.75, 1)], [(13.55, 1)]]},
         ],
     ),
-    (
-        draw.message, (VOTES,),
-        [
-            {"image": [NO[:2]], LIMIT: over(N, 2.5), GREEN: over(N, 1.5), "text": ["bit 1", "at 2", "$L$ = 3"]},
-            {"image": [NO[:0:-1]], LIMIT: over(N, 2.5), GREEN: over(N, 2.5), "text": ["bit 0", "at 3 = $L$"]},
-        ],
-    ),
-    (
-        research.judges, (JUDGES,),
-        [{
-            PURPLE: over([0, 1, 2], [1.0, 0.5, np.nan], JUDGES[1]["yes"]), BLACK: over([0, 1, 2], [1, 0.5, 0.25]),
-            GREY: over([0, 1, 2], *(run["right"] for run in JUDGES)),
-        }],
-    ),
-]  # fmt: skip
+    (draw.message, (VOTES,), [LATE_OF, ON_TIME]),
+    (research.judges, (JUDGES,), [YES]),
+]
 
 
 @pytest.mark.parametrize(("figure", "given", "panels"), FIGURES)
@@ -98,7 +86,7 @@ def test_what_is_drawn_is_what_was_given(figure, given, panels):
 
 
 def test_names_stand_at_the_first_points_of_their_curves_or_in_a_legend():
-    figure = draw.tradeoffs(WAYS, FAMILIES, {"lines": 3.5}, {"ACT": (3, 4), "other": (-5, 0)})
+    figure = draw.tradeoffs(WAYS, FAMILIES, {"lines": 3.5}, NAMED)
     first, second = figure.axes
     found = {text.get_text(): text.xy for text in first.texts}
     assert found == {"ACT": (3, 0.5), "other": (5, 0.7), "the best clock": (3.5, 1.0)}
@@ -137,7 +125,6 @@ def test_a_line_without_a_need_of_its_own_is_not_left_out():
 
 
 FIRST, THEN = [0.1, 0.95, 1.0], [0.1, 0.2, 1.0]
-IN_TIME = {"L = 2": 2, "L = 3": 3}
 ONE_JUMPS = {"judge's yes": ([FIRST, THEN], 0.9), "budget": ([FIRST, FIRST], 0.9)}
 TWO_JUMP = {way: ([FIRST, THEN], 0.9) for way in SEEN} | {"budget": ([FIRST, THEN], 0.15)}
 LATE = {"certainty": [0, 0, 0], "budget": [1, 2, 1], "PonderNet's head": [0, 0, 3], "judge's yes": [0, 0, 0]}
@@ -164,15 +151,19 @@ UNHEARD = [[True] * 6] * 3 + [[True, False, True, True, False, False]]  # right,
 LAST_WRONG = [[True] * 6] * 3 + [[True] * 5 + [False]]
 ENDS = TWIN[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.9]])
 STARTS = TWIN[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.1]])
-SENTENCES = [  # a function, what it is given, and what it must say; "": it says nothing
+SENTENCES = [  # a function, what it is given, and what it must say; nothing where that is empty
     (draw.jump_in_time, (ONE_JUMPS, IN_TIME), ["The judge reaches"]),
     (draw.jump_in_time, (TWO_JUMP, IN_TIME), ["Certainty and PonderNet reach their"]),
     (draw.jump_in_time, (SEEN, {"a": 9, "b": 9}), ["None reaches"]),
-    (draw.stops_without_an_answer, (SEEN | {"certainty": (CURVES, 0.65)},), ["certainty stops at step 3", "head never"]),
-    (draw.bet_1a, (LATE,), ["certainty and the judge stop at $L$ on every line", "the budget on none",
-                            "head on about 7 of ten", "is the budget, by 1.3 steps"]),
-    (draw.bet_1a, (EARLY,), ["certainty stops at $L$ on none", "the budget on about 9 of ten",
-                             "the judge on about 1 of ten", "is certainty, by 2.5 steps"]),
+    (
+        draw.stops_without_an_answer,
+        (SEEN | {"certainty": (CURVES, 0.65)},),
+        ["certainty stops at step 3", "head never"],
+    ),
+    (draw.bet_1a, (LATE,), ["certainty and the judge stop at $L$ on every line", "the budget on none"]),
+    (draw.bet_1a, (LATE,), ["head on about 7 of ten", "is the budget, by 1.3 steps"]),
+    (draw.bet_1a, (EARLY,), ["certainty stops at $L$ on none", "is certainty, by 2.5 steps"]),
+    (draw.bet_1a, (EARLY,), ["the budget on about 9 of ten", "the judge on about 1 of ten"]),
     (draw.bet_2, ([(32, 32), (20, 20)], 64), ["32 and 20 of the 64 lines", "right on all"]),
     (draw.bet_2, ([(32, 31), (20, 20)], 64), ["32 and 20 of the 64 lines", "right on 31 and 20"]),
     (draw.none_is_safe, (LOSES_MORE,), ["each loses more than 2"]),
@@ -190,20 +181,20 @@ SENTENCES = [  # a function, what it is given, and what it must say; "": it says
     (draw.finding, (TWIN, True), ["First bit 1: it halts at step 5", "First bit 0: at step 6", "Both are right"]),
     (draw.not_before, (ENDS, UNHEARD), ["step 4", "places 2, 5 and 6 still guess ", "places 1 and 6 object."]),
     (draw.not_before, (STARTS, LAST_WRONG), ["place 6 still guesses", "place 1 objects"]),
-    (draw.not_before, (STARTS, [[True] * 6] * 4), ""),  # nothing is wrong
-    (draw.not_before, (STARTS._replace(no=[[0.0] * 6] * 4), UNHEARD), ""),  # nobody objects
-    (draw.not_before, (STARTS._replace(halts=1), UNHEARD), ""),  # no step before
-    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=SILENT)],), ""),
+    (draw.not_before, (STARTS, [[True] * 6] * 4), []),  # nothing is wrong
+    (draw.not_before, (STARTS._replace(no=[[0.0] * 6] * 4), UNHEARD), []),  # nobody objects
+    (draw.not_before, (STARTS._replace(halts=1), UNHEARD), []),  # no step before
+    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=SILENT)],), []),
     (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=ALONE)],), ["step 5", "place 2,", "only one to object, and holds"]),
     (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=LOUD)],), ["step 5", "places 1 and 2,", "object, and hold "]),
     (draw.in_words, ([TWIN[1], TWIN[1]],), ["No line"]),
     (draw.lacking, ((1, 0, 0, 0, 0, 0), 3), ["Step 3", "place 4", "place 5 the first 2, place 6 the first 3", "odd"]),
     (draw.lacking, ((0, 0, 1, 1, 1, 1), 4), ["even"]),
-    (draw.lacking, ((1, 1, 0, 0, 0, 0), 3), ""),
-    (draw.lacking, ((1, 0, 0, 0, 0, 0), 5), ""),
+    (draw.lacking, ((1, 1, 0, 0, 0, 0), 3), []),
+    (draw.lacking, ((1, 0, 0, 0, 0, 0), 5), []),
     (draw.no_objection, ([2, 5, 4], 6), ["network 1: at steps 2 to 5", "network 3: at steps 4 to 5"]),
-    (draw.no_objection, ([5], 6), ""),
-]  # fmt: skip
+    (draw.no_objection, ([5], 6), []),
+]
 
 
 @pytest.mark.parametrize(("function", "given", "parts"), SENTENCES)

@@ -9,37 +9,43 @@ from headlines import FINDINGS, ROOT, mean_with_interval, printed, stored
 from scipy import stats
 
 PRICE = 0.005
-
-
-PROBLEMS = ("lines", "no_answer", "one_answer")
-
-
-FAMILIES = {  # training: {rule: how many values its parameter has}
+PROBLEMS = ("lines", "no answer", "one answer")
+OF_ANSWERS, BY_LEVEL = ("confidence", "entropy", "unchanged", "settled", "either"), ("quantile", "threshold")
+OF_HEAD = ("sample", "expectation", "most probable", *BY_LEVEL)
+FAMILIES = {  # {family: {training: rules}}
     "the answers alone": {
-        "last step": ("fixed", "confidence"), "progressive": ("fixed", "confidence"),
-        "every step": ("confidence", "entropy", "unchanged", "settled", "either"),
+        "last step": ("fixed", "confidence"),
+        "progressive": ("fixed", "confidence"),
+        "every step": OF_ANSWERS,
     },
     "ACT's budget": {"ACT": ("average",)},
-    "PonderNet's head": {
-        "PonderNet": ("sample", "expectation", "most probable", "quantile", "threshold"),
-        "PonderNet, uniform prior": ("quantile", "threshold"),
-    },
+    "PonderNet's head": {"PonderNet": OF_HEAD, "PonderNet, uniform prior": BY_LEVEL},
     "a judge": {"judge": ("judged",), "gain": ("judged",)},
-}  # fmt: skip
+}
+
+
+def runs_of(problem):
+    """Settings and results of all stored runs of a problem, whatever the recipe."""
+    for path in sorted((ROOT / "results").glob("06_ways_to_stop_*.jsonl")):
+        for setting, result in stored(path.stem):
+            if setting["problem"] == problem or (problem == "8 elements" and setting["problem"][0] == "8"):
+                yield setting, result
+
+
+def regret_of(point, test):
+    """What [right, steps] loses to who stops in time, or if no need is known, to who takes no time."""
+    right, steps = point
+    return 1 - right + PRICE * (steps - test.get("in time", [1, 0])[1])
 
 
 def regrets_of_settings(problem, test, report):
     """{(training, hyperparameter, rule, which value): mean regret}, of seeds that report or of those that choose."""
     found = {}
-    files = [f"06_ways_to_stop_{name}" for name in (problem, "hyperparameters", "report")]
-    runs = [run for file in files if (ROOT / f"results/{file}.jsonl").exists() for run in stored(file)]
-    for setting, result in runs:
-        if setting["problem"] == problem.replace("_", " "):
-            need = result["tests"][test]["in time"][1]
-            for rule, points in result["tests"][test]["rules"].items():
-                for which, (right, steps) in enumerate(points):
-                    key = setting["training"], setting["hyperparameter"], rule, which
-                    found.setdefault(key, {})[setting["seed"]] = 1 - right + PRICE * (steps - need)
+    for setting, result in runs_of(problem):
+        for rule, points in result["tests"][test]["rules"].items():
+            for which, point in enumerate(points):
+                key = setting["training"], setting["hyperparameter"], rule, which
+                found.setdefault(key, {})[setting["seed"]] = regret_of(point, result["tests"][test])
     means = {}
     for key, by_seed in found.items():
         choosing = [regret for seed, regret in by_seed.items() if seed < 5]
@@ -75,75 +81,66 @@ def test_lesson_06_one_setting_for_three_problems():
 
 
 def reported(problem, training, rule):
-    """The tests of each network that reports: {test: [right, steps]}, its hyperparameters chosen on "valid"."""
-    files = [f"06_ways_to_stop_{name}" for name in (problem, "hyperparameters", "report")]
+    """The tests of each network that reports, {test: [right, steps]}, or of those that choose if there are no others.
+
+    The rule's value is chosen on "valid" by each network, recipe and hyperparameter by the mean of seeds 0 to 4.
+    """
     chosen, found = {}, {}
-    for setting, result in (run for file in files for run in stored(file)):
-        if (setting["problem"], setting["training"]) == (problem.replace("_", " "), training):
+    for setting, result in sorted(runs_of(problem), key=lambda run: run[0]["seed"]):
+        if setting["training"] == training:
             utilities = [right - PRICE * steps for right, steps in result["tests"]["valid"]["rules"][rule]]
             which = utilities.index(max(utilities))
-            point = {test: each["rules"][rule][which] for test, each in result["tests"].items()}
-            if setting["seed"] < 5:
-                chosen.setdefault(setting["hyperparameter"], []).append(max(utilities))
-            else:
-                found.setdefault(setting["hyperparameter"], []).append(point)
-    return found[max(chosen, key=lambda value: np.mean(chosen[value]))]
+            points, regrets = {}, {}
+            for test, each in result["tests"].items():
+                points[test] = each["rules"][rule][which]
+                if points[test][0] is not None:  # somebody was graded
+                    regrets[test] = 100 * regret_of(points[test], each)
+            key, reports = (setting["problem"], setting["hyperparameter"]), setting["seed"] >= 5
+            found.setdefault(key, {False: [], True: []})[reports].append((points, regrets))
+            if not reports:
+                chosen.setdefault(key, []).append(max(utilities))
+    best = found[max(chosen, key=lambda key: np.mean(chosen[key]))]
+    return best[True] or best[False]
 
 
 def test_lesson_06_who_pays_where_no_answer_comes():
     text = " ".join((ROOT / "notebooks/06_ways_to_stop.ipynb").read_text(encoding="utf-8").split())
     no_answer = "16 places, none with an answer, N = 20"
-    waiting = [*reported("no_answer", "every step", "confidence"), *reported("no_answer", "judge", "judged")]
+    waiting = [*reported("no answer", "every step", "confidence"), *reported("no answer", "judge", "judged")]
     assert "wait to the end on nearly every line without an answer" in text
-    assert all(point[no_answer][1] > 19 for point in waiting)
-    ((need,),) = [{result["tests"]["16 places"]["in time"][1] for _, result in stored("06_ways_to_stop_no_answer")}]
-    costs = [100 * (1 - right + PRICE * (steps - need)) for right, steps in (point["16 places"] for point in waiting)]
+    assert all(points[no_answer][1] > 19 for points, _ in waiting)
+    costs = [regrets["16 places"] for _, regrets in waiting]
     assert "costs them about 2.7 hundredths, in every network" in text
     assert max(abs(cost - 2.7) for cost in costs) < 0.06
     assert "PonderNet's head stop there after a step or two, in every network" in text
     assert "four of these ACTs and three PonderNets get two to seven of a hundred answerable lines wrong" in text
-    for training, rule, many in (("ACT", "average", 4), ("PonderNet", "threshold", 3)):
-        points = reported("no_answer", training, rule)
-        assert len(points) == 8
-        assert all(point[no_answer][1] < 2 for point in points)
-        wrong = [100 * (1 - point["16 places"][0]) for point in points]
-        assert [1.9 < each < 7 for each in wrong if each > 0.25] == [True] * many
     losses = [np.mean(costs)]
-    for training, rule in (("ACT", "average"), ("PonderNet", "threshold")):
-        points = [point["16 places"] for point in reported("no_answer", training, rule)]
-        losses.append(np.mean([100 * (1 - right + PRICE * (steps - need)) for right, steps in points]))
+    for training, rule, many in (("ACT", "average", 4), ("PonderNet", "threshold", 3)):
+        networks = reported("no answer", training, rule)
+        assert len(networks) == 8
+        assert all(points[no_answer][1] < 2 for points, _ in networks)
+        wrong = [100 * (1 - points["16 places"][0]) for points, _ in networks]
+        assert [1.9 < each < 7 for each in wrong if each > 0.25] == [True] * many
+        losses.append(np.mean([regrets["16 places"] for _, regrets in networks]))
     waits, *heads = (f"{loss:.1f}" for loss in losses)
     assert f"a regret of {' or '.join(heads)}, against {waits}" in text
-    wrong = [round(100 * (1 - point["16 places"][0])) for point in reported("one_answer", "ACT", "average")]
+    wrong = [round(100 * (1 - points["16 places"][0])) for points, _ in reported("one answer", "ACT", "average")]
     assert f"ACT is wrong on {min(wrong)} to {max(wrong)} of a hundred" in text
 
 
 METHODS = {  # name in evidence 06: training, rule
-    "the same step for all": ("last step", "fixed"), "certainty (CALM)": ("every step", "confidence"),
-    "certainty or rest": ("every step", "either"), "rest (Huginn)": ("every step", "settled"),
-    "patience (PABEE)": ("every step", "unchanged"), "ACT": ("ACT", "average"),
-    "PonderNet, sampled": ("PonderNet", "sample"), "PonderNet, quantile (PALBERT)": ("PonderNet", "quantile"),
-    "PonderNet, threshold": ("PonderNet", "threshold"), "judge of right and wrong (TRM)": ("judge", "judged"),
+    "the same step for all": ("last step", "fixed"),
+    "certainty (CALM)": ("every step", "confidence"),
+    "certainty or rest": ("every step", "either"),
+    "rest (Huginn)": ("every step", "settled"),
+    "patience (PABEE)": ("every step", "unchanged"),
+    "ACT": ("ACT", "average"),
+    "PonderNet, sampled": ("PonderNet", "sample"),
+    "PonderNet, quantile (PALBERT)": ("PonderNet", "quantile"),
+    "PonderNet, threshold": ("PonderNet", "threshold"),
+    "judge of right and wrong (TRM)": ("judge", "judged"),
     "uniform prior, quantile (Ouro)": ("PonderNet, uniform prior", "quantile"),
-}  # fmt: skip
-
-
-def hundredths_of_networks_that_report(problem, test, training, rule):
-    """What each network loses, where five chose recipe and hyperparameter: the others, or those if there are none."""
-    files = sorted(path.stem for path in (ROOT / "results").glob("06_ways_to_stop_*.jsonl"))
-    groups = {}
-    for setting, result in (run for file in files for run in stored(file)):
-        same_question = setting["problem"] == problem or (problem == "8 elements" and setting["problem"][0] == "8")
-        if same_question and setting["training"] == training:
-            on_valid = [right - PRICE * steps for right, steps in result["tests"]["valid"]["rules"][rule]]
-            tested = result["tests"][test]
-            right, steps = tested["rules"][rule][int(np.argmax(on_valid))]
-            regret = 100 * (1 - right + PRICE * (steps - tested.get("in time", [1, 0])[1]))
-            group = groups.setdefault((setting["problem"], setting["hyperparameter"]), {})
-            group[setting["seed"]] = max(on_valid), regret
-    best = max(groups.values(), key=lambda group: np.mean([valid for seed, (valid, _) in group.items() if seed < 5]))
-    regrets = [(seed, regret) for seed, (_, regret) in sorted(best.items())]
-    return [regret for seed, regret in regrets if seed >= 5] or [regret for _, regret in regrets]
+}
 
 
 def exact_p_by_ranks(a, b):
@@ -161,7 +158,8 @@ def test_evidence_06_all_its_comparisons():
     found = [match.groups() for line in text.splitlines() if (match := re.fullmatch(pattern, line))]
     for problem, test, one, other, estimate, p in found:
         if "reversed" not in one:  # of five networks that choose
-            a, b = (hundredths_of_networks_that_report(problem, test, *METHODS[name]) for name in (other, one))
+            networks = [reported(problem, *METHODS[name]) for name in (other, one)]
+            a, b = ([regrets[test] for _, regrets in each] for each in networks)
             assert estimate == mean_with_interval(np.subtract(b, a), "+.2f"), (problem, test, one, other)
             assert p == f"{exact_p_by_ranks(a, b):.3f}", (problem, test, one, other)
     counted = [p for _, _, one, _, _, p in found if "reversed" not in one]
@@ -176,17 +174,13 @@ def test_findings_06_a_rule_for_each_problem_paired_by_seed():
     more = {"PonderNet's head": [], "a judge": []}
     for problem in PROBLEMS:
         networks = {}
-        for file in (problem, "hyperparameters", "report"):
-            for setting, result in stored(f"06_ways_to_stop_{file}"):
-                if setting["problem"] == problem.replace("_", " "):
-                    for rule in result["tests"]["valid"]["rules"]:
-                        valid, test = (
-                            [1 - right + PRICE * (n - lines["in time"][1]) for right, n in lines["rules"][rule]]
-                            for lines in (result["tests"]["valid"], result["tests"]["16 places"])
-                        )
-                        which = int(np.argmin(valid))
-                        key = setting["training"], setting["hyperparameter"], rule
-                        networks.setdefault(key, {})[setting["seed"]] = 100 * valid[which], 100 * test[which]
+        for setting, result in runs_of(problem):
+            for rule in result["tests"]["valid"]["rules"]:
+                lines = result["tests"]["valid"], result["tests"]["16 places"]
+                valid, test = ([regret_of(point, tested) for point in tested["rules"][rule]] for tested in lines)
+                which = int(np.argmin(valid))
+                key = setting["training"], setting["hyperparameter"], rule
+                networks.setdefault(key, {})[setting["seed"]] = 100 * valid[which], 100 * test[which]
         losses = {}
         for family in ("the answers alone", *more):
             allowed = [key for key in networks if key[2] in FAMILIES[family].get(key[0], ()) and 0 in networks[key]]
