@@ -60,13 +60,6 @@ def test_losses_of_all_steps_and_of_the_last_are_means_over_steps_and_samples(se
         assert terms.regularization == 0
 
 
-@pytest.mark.parametrize("every_step", ["last", "every", 0, 1, None])
-def test_every_step_is_true_or_false_and_nothing_else(every_step):
-    """The word "last" used to mean every step."""
-    with pytest.raises(TypeError, match=f"every_step must be True or False; got {every_step!r}"):
-        FixedDepthLoss(bce, every_step)
-
-
 mse = nn.MSELoss(reduction="none")
 LOSSES = {
     "fixed depth": FixedDepthLoss(mse, False),
@@ -78,16 +71,12 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-@pytest.mark.parametrize("shape", [(1,), (3,), (), (1, 5)])
-def test_targets_of_another_batch_are_refused(loss, shape):
-    output, _ = scripted(0, 2, 5)
-    with pytest.raises(ValueError, match=rf"y must have one target per sample, shape \[5, ...\]; got \{list(shape)}"):
-        loss(output, torch.zeros(shape).double())
-
-
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_targets_that_would_be_broadcast_are_refused(loss):
+def test_targets_of_another_shape_are_refused(loss):
     output, y = scripted(0, 2, 5)
+    for shape in ((1,), (3,), (), (1, 5)):
+        wanted = rf"y must have one target per sample, shape \[5, ...\]; got \{list(shape)}"
+        with pytest.raises(ValueError, match=wanted):
+            loss(output, torch.zeros(shape).double())
     with pytest.raises(ValueError, match="a target y must have the shape of an answer"):
         loss(output, y[:, None])
 
@@ -179,7 +168,7 @@ def test_gradients_against_finite_differences(loss):
         (lambda: JudgeLoss(bce, 0.5), TypeError, r"correct must be callable as correct\(y_hat, y\); got 0.5"),
         (lambda: GainLoss(bce, sharpness=0), ValueError, r"sharpness must be a number in \(0, inf\); got 0"),
         (lambda: GainLoss(bce, tolerance=-1), ValueError, r"tolerance must be a number in \[0, inf\); got -1"),
-        (lambda: FixedDepthLoss("bce", True), TypeError, "criterion must be callable.*'bce'"),
+        (lambda: GainLoss("bce"), TypeError, "criterion must be callable.*'bce'"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

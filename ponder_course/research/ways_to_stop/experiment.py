@@ -38,23 +38,14 @@ HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
 READING = ("fixed", "confidence", "entropy", "unchanged", "settled", "either")
 BETA, LAMBDA_P = 0.01, 0.4  # where the hyperparameter is another
 
-
-def fixed_depth(problem: Problem, _: float, every_step: bool) -> FixedDepthLoss:
-    """Return the loss of the last step's answer, or of those of every step."""
-    return FixedDepthLoss(problem.criterion, every_step)
-
-
-def ponder(problem: Problem, lambda_p: float | str, beta: float = BETA, direction: str = "p||p_G") -> PonderLoss:
-    """Return PonderNet's loss."""
-    return PonderLoss(problem.criterion, lambda_p, beta, direction=direction)
-
-
-last_step, every_step = partial(fixed_depth, every_step=False), partial(fixed_depth, every_step=True)
-reversed_ponder = partial(ponder, direction="p_G||p")
 TRAININGS: dict[str, Training] = {
-    # after a fraction of the N steps
-    "last step": Training(last_step, (0.1, 0.2, 0.4, 0.6, 0.8, 1.0), (), ("fixed", "confidence")),
-    "every step": Training(every_step, (0.0,), (), READING),
+    "last step": Training(  # of a fraction of the N steps
+        lambda problem, _: FixedDepthLoss(problem.criterion, every_step=False),
+        (0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
+        (),
+        ("fixed", "confidence"),
+    ),
+    "every step": Training(lambda problem, _: FixedDepthLoss(problem.criterion, every_step=True), (0.0,), (), READING),
     "progressive": Training(
         lambda problem, alpha: ProgressiveLoss(problem.criterion, alpha),
         (0.5, 1.0),
@@ -65,18 +56,30 @@ TRAININGS: dict[str, Training] = {
     "ACT": Training(
         lambda problem, tau: act_loss(problem.criterion, tau), (1e-4, 1e-3, 1e-2), (3e-3, 3e-2, 1e-1), ("average",)
     ),
-    "PonderNet": Training(ponder, (0.05, 0.1, 0.2, 0.4, 0.8), (0.02, 0.9, 0.95), (*HEAD, "confidence")),
-    "PonderNet, beta": Training(
-        lambda problem, beta: ponder(problem, LAMBDA_P, beta), (), (0.001, 0.003, 0.03, 0.1), HEAD
+    "PonderNet": Training(
+        lambda problem, lambda_p: PonderLoss(problem.criterion, lambda_p, BETA),
+        (0.05, 0.1, 0.2, 0.4, 0.8),
+        (0.02, 0.9, 0.95),
+        (*HEAD, "confidence"),
     ),
-    "PonderNet, reversed": Training(reversed_ponder, (0.4,), (0.2, 0.8), HEAD),
+    "PonderNet, beta": Training(
+        lambda problem, beta: PonderLoss(problem.criterion, LAMBDA_P, beta), (), (0.001, 0.003, 0.03, 0.1), HEAD
+    ),
+    "PonderNet, reversed": Training(
+        lambda problem, lambda_p: PonderLoss(problem.criterion, lambda_p, BETA, direction="p_G||p"),
+        (0.4,),
+        (0.2, 0.8),
+        HEAD,
+    ),
     "PonderNet, uniform prior": Training(
-        lambda problem, beta: ponder(problem, "uniform", beta), (0.003, 0.03, 0.1), (0.001, 0.01, 0.3), HEAD
+        lambda problem, beta: PonderLoss(problem.criterion, "uniform", beta),
+        (0.003, 0.03, 0.1),
+        (0.001, 0.01, 0.3),
+        HEAD,
     ),
     "judge": Training(lambda problem, _: JudgeLoss(problem.criterion, problem.correct), (0.0,), (), ("judged",)),
     "gain": Training(lambda problem, _: GainLoss(problem.criterion), (0.0,), (), ("judged",)),
 }
-
 VARIANTS = ("PonderNet, beta", "PonderNet, reversed")  # looked at on the first problem; no method of the table
 
 
