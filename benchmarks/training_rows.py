@@ -16,6 +16,7 @@ from benchmarks.timing import Effort, Row, can_compile, compare, peak_bytes, sec
 from examples.less_memory import CheckpointedNet
 from ponder_course.mnist_rotation.digits import load_digits
 from ponder_course.mnist_rotation.networks import ConvEncoder, MLPCell
+from ponder_course.mnist_rotation.task import RotationTask
 from ponder_utils import (
     ACT,
     ACTLoss,
@@ -27,7 +28,6 @@ from ponder_utils import (
     RecurrentStep,
     RNNCell,
     RNNStep,
-    RotationTask,
     train,
 )
 

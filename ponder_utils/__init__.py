@@ -18,8 +18,7 @@ from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, Reconstruct
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import EncodedStep, GRUStep, Heads, RecurrentStep, RNNStep, Step
-from ponder_utils.tasks.parity import ParityTask
-from ponder_utils.tasks.rotation import RotationTask
+from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
 __version__ = "0.2.0"  # the one place where it stands
@@ -62,5 +61,4 @@ __all__ = [  # noqa: RUF022 - in the order in which one meets them
     "binary_correct",
     "class_correct",
     "ParityTask",
-    "RotationTask",
 ]

@@ -124,7 +124,11 @@ def train(
     parts |= {"loss_fn": loss_fn, "random": random_numbers}
     made_with = {"model": model, "loss_fn": loss_fn, "batches": batches, "device": device.type, "optimizer": optimizer}
     made_with |= {"schedule": scheduler, "seed": seed, "clip": clip, "log_every": log_every, "monitor": monitor}
-    made_with |= {"mode": mode, "patience": patience, "config": json.dumps(plain(config), sort_keys=True)}
+    made_with |= {"mode": mode, "patience": patience}
+    try:
+        made_with["config"] = json.dumps(plain(config), sort_keys=True)
+    except TypeError as error:
+        raise TypeError(f"config must be a dict of numbers, strings, lists and dicts; {error}") from None
     run = Run(checkpoint_dir, parts, made_with)
     with run.locked(), tqdm(total=n_updates, disable=not progress, file=sys.stdout, mininterval=0.5) as bar:
         run.resume(n_updates)

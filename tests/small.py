@@ -7,7 +7,7 @@ from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import GRUStep, RNNStep
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 
 TASK = ParityTask(6)
 HELD_OUT = TASK.batch(512, torch.Generator().manual_seed(99))

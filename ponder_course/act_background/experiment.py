@@ -26,7 +26,7 @@ from ponder_utils.cells import RNNCell, encode_input
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.losses import ACTLoss
 from ponder_utils.states import hidden_state
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
 
 Prices = Sequence[Sequence[float]]  # [time penalty tau, number of updates] of each phase of a training

@@ -11,7 +11,7 @@ from ponder_utils.act import ACT
 from ponder_utils.cells import RNNCell
 from ponder_utils.evaluation import binary_correct, evaluate
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 
 Draw = Callable[[torch.Generator], tuple[Tensor, Tensor]]  # a batch of inputs and targets
 

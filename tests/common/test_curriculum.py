@@ -12,7 +12,7 @@ from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
 
 ANY = nn.Linear(1, 1)

@@ -13,7 +13,7 @@ from ponder_utils.cells import GRUCell, RNNCell, encode_input
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss
 from ponder_utils.states import hidden_state
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
 
 CELLS = (nn.RNNCell, nn.GRUCell, nn.LSTMCell, RNNCell, GRUCell)

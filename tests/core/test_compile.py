@@ -17,7 +17,7 @@ from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import GRUStep, RecurrentStep, RNNStep
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 from ponder_utils.training import train
 
 pytestmark = [

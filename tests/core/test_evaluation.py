@@ -14,7 +14,7 @@ from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import GRUStep, RNNStep, Step
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 
 
 def test_accuracy_is_the_expectation_of_sampled_halting():

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 
 
 @given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 40), st.integers(1, 50), st.integers(0, 10**6))

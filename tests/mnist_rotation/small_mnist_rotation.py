@@ -3,8 +3,9 @@
 import torch
 from network import N, Network
 
+from ponder_course.mnist_rotation.task import RotationTask
 from ponder_course.research.mnist_rotation import experiment
-from ponder_utils import PonderNet, RotationTask
+from ponder_utils import PonderNet
 
 
 def digits(generator):

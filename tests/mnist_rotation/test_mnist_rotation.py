@@ -14,6 +14,7 @@ from ponder_course.common.runs import matching
 from ponder_course.mnist_rotation import experiment as rotation
 from ponder_course.mnist_rotation.digits import DigitSet, Split, load_digits
 from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
+from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
 from ponder_course.research.mnist_rotation import experiment as research
 from ponder_course.research.mnist_rotation.experiment import EXPERIMENTS, LOSSES, FixedDepthNet, of_fixed_depth
 from ponder_utils.evaluation import class_correct, evaluate
@@ -21,7 +22,6 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
-from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
 from ponder_utils.training import cool_down, train
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

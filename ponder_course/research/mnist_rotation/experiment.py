@@ -18,12 +18,12 @@ from ponder_course.mnist_rotation import experiment as rotation
 from ponder_course.mnist_rotation.digits import DigitSet, load_digits
 from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
+from ponder_course.mnist_rotation.task import RotationTask, rotated_by
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import FixedDepthLoss, LossTerms, PonderLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
 from ponder_utils.steps import EncodedStep, RecurrentStep
-from ponder_utils.tasks.rotation import RotationTask, rotated_by
 
 CRITERION = nn.CrossEntropyLoss(reduction="none")
 STEPS: dict[str, Callable[[], nn.Module]] = {

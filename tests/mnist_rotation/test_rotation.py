@@ -8,7 +8,7 @@ from scipy.stats import kstest
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.functional import rotate
 
-from ponder_utils.tasks.rotation import RotationTask, rotated_by, rotated_within
+from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
 
 angles = st.floats(-180, 180)
 generator = torch.Generator().manual_seed(0)

@@ -1,1 +1,0 @@
-"""Tasks: whole batches of inputs and targets, made on the device from a `torch.Generator`."""
