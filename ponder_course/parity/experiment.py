@@ -1,77 +1,22 @@
-"""Parity of a whole vector: networks that ponder, ACT and fixed depths, and how their steps depend on the input."""
+"""What is read from networks on parity: whether they have learnt it, and what their steps depend on."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor, nn
 
-from ponder_course.act_background.measurements import (
-    Draw,
-    act,
-    cross_entropy,
-    inputs_by_k,
-    measure,
-    one_time_step,
-    tested_k,
-)
-from ponder_course.common.runs import Experiment, grid, rounded, seeded
+from ponder_course.act_background.measurements import tested_k
 from ponder_course.common.store import Row
-from ponder_course.common.training import fit
-from ponder_utils.evaluation import evaluate
-from ponder_utils.halting import PonderOutput, expected_steps
-from ponder_utils.losses import ACTLoss, FixedDepthLoss, LossTerms, PonderLoss
+from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import RNNStep
-from ponder_utils.tasks.parity import ParityTask
-from ponder_utils.training import NonFiniteError
+from ponder_utils.tasks import ParityTask
 
-BETA = 0.01
-TAU = 1e-4  # ACT's time penalty, at which the runs of lesson 01 learn
-RECIPE: Row = {"lr": 7e-3, "clip": 0.1, "N": 20}
-SIZES: dict[str, Row] = {
-    "small": {"elements": 6, "k_max": 6, "hidden": 64, "batch": 64, "updates": 1000},
-    "large": {"elements": 8, "k_max": 8, "hidden": 128, "batch": 128, "updates": 2000},
-}
-TITLES = {name: f"{name}: {size['elements']} elements, {size['hidden']} units" for name, size in SIZES.items()}
-FAR: Row = RECIPE | {"elements": 12, "k_max": 8, "hidden": 128, "batch": 128, "updates": 5000}  # tested beyond k = 8
-LAMBDA_PS = (0.1, 0.3, 0.5, 0.7, 0.9)
-
-
-def textbook_p(halt_logits: Tensor) -> Tensor:
-    """Return p_n as a product of probabilities: where a factor rounds to 0, so do all later p_n. [N, batch] twice."""
-    lambda_n = halt_logits.sigmoid()
-    survival = (1 - lambda_n[:-1]).cumprod(0)  # after steps 1 to N - 1
-    return torch.cat([lambda_n[:1], lambda_n[1:-1] * survival[:-1], survival[-1:]])
-
-
-def textbook_loss(output: PonderOutput, y: Tensor, lambda_p: float) -> LossTerms:
-    """Return the loss of known implementations: `textbook_p`, and `kl_div(p.log(), p_G)`, which is KL(p_G || p).
-
-    The prior is cut off at N and does not sum to 1. y: [batch].
-    """
-    p = textbook_p(output.halt_logits)  # [N, batch]
-    n = torch.arange(1, len(p) + 1, device=p.device)
-    p_G = (lambda_p * (1 - lambda_p) ** (n - 1))[:, None]
-    reconstruction = (p * cross_entropy(output.y_hat, y.expand_as(output.y_hat))).sum(0).mean()
-    divergence = (p_G * (p_G.log() - p.log())).sum(0).mean()
-    return LossTerms(reconstruction + BETA * divergence, reconstruction, divergence)
-
-
+SIZES = {6: "small", 8: "large"}  # of stored networks, by the elements of their inputs
 FORMS = ("log space", "log space, reversed", "textbook")  # of PonderNet's loss
-FIXED = ("last step", "every step")  # losses of networks that answer after N steps, whatever the input
-LOSSES: dict[str, Callable[[Any], Callable[[Any, Tensor], Any]]] = {  # lambda_p, or ACT's tau -> loss
-    "log space": lambda lambda_p: PonderLoss(cross_entropy, lambda_p, BETA),
-    "log space, reversed": lambda lambda_p: PonderLoss(cross_entropy, lambda_p, BETA, direction="p_G||p"),
-    "textbook": lambda lambda_p: partial(textbook_loss, lambda_p=lambda_p),
-    "last step": lambda _: FixedDepthLoss(cross_entropy, every_step=False),
-    "every step": lambda _: FixedDepthLoss(cross_entropy, every_step=True),
-    "ACT": lambda tau: ACTLoss(cross_entropy, tau),
-}
+LAMBDA_PS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 @torch.no_grad()
@@ -93,64 +38,6 @@ def steps_by_ones(model: PonderNet, elements: int) -> Row:
     return {"by_ones": by_ones.tolist(), "explained": explained}
 
 
-def run(checkpoint_dir: str | None = None, more: Callable[[Any, int], Row] | None = None, **setting: Any) -> Row:
-    """Train on k = 1 to k_max of the elements and `measure` at each of `tested_k`.
-
-    The setting has "loss", a name of `LOSSES`, with its lambda_p or tau; the names of `FAR`; and a seed.
-    more: network, elements -> what else is measured. "stopped": the update at which a number was not finite, or 0.
-    """
-    torch.manual_seed(setting["seed"])
-    loss, elements, stopped = setting["loss"], setting["elements"], 0
-    batches: Draw = partial(ParityTask(elements, 1, setting["k_max"]).batch, setting["batch"])
-    model: nn.Module
-    if loss == "ACT":
-        model, batches = act(elements, setting["hidden"], setting["N"]), partial(one_time_step, batches)
-    else:
-        model = PonderNet(RNNStep(elements, setting["hidden"]), setting["N"])
-    loss_fn = LOSSES[loss](setting.get("tau" if loss == "ACT" else "lambda_p"))
-    options = {name: setting[name] for name in ("lr", "clip", "seed")}
-    try:
-        fit(model, loss_fn, batches, setting["updates"], checkpoint_dir=checkpoint_dir, config=setting, **options)
-    except NonFiniteError as error:
-        stopped = error.update
-    result = {"stopped": stopped, **measure(model, inputs_by_k(elements), loss in FIXED)}
-    return result | (more(model, elements) if more else {})
-
-
-def run_at_the_border(checkpoint_dir: str | None = None, **setting: Any) -> Row:
-    """Return what `run` does and, but for ACT, "by_step" [k, N], the accuracy if all stopped at step n; to 4 places."""
-
-    def by_step(model: nn.Module, elements: int) -> Row:
-        if not isinstance(model, PonderNet):
-            return {}
-        return {"by_step": [evaluate(model, x, y).accuracy_by_step for x, y in inputs_by_k(elements)]}
-
-    return rounded(run(checkpoint_dir, by_step, **setting))
-
-
-def _grid(name: str, call: Callable[..., Row], settings: list[Row], seeds: Iterable[int] = range(10)) -> Experiment:
-    wanted = seeded(settings, seeds)
-    return grid(f"03_parity_{name}_class", call, wanted, {"updates": 10}, n_short=3, checkpointed=True)
-
-
-GRID = [
-    RECIPE | size | {"lambda_p": lambda_p, "loss": form}
-    for size, lambda_p, form in product(SIZES.values(), LAMBDA_PS, FORMS)
-]
-LARGE = [setting for setting in GRID if setting["elements"] == 8 and setting["loss"] != "textbook"]
-AGAIN = [setting for setting in LARGE if setting["lambda_p"] == 0.3 and setting["loss"] == "log space, reversed"]
-BEYOND: list[Row] = [{"loss": "log space"}, {"loss": "last step", "N": 4}, {"loss": "last step"}]
-BORDER: list[Row] = [{"loss": "ACT", "tau": TAU}, {"loss": "every step"}]
-EXPERIMENTS = {
-    "prior": _grid("prior", run, GRID),
-    "again": _grid("again", run, AGAIN, range(10, 30)),
-    "ones": _grid("ones", partial(run, more=steps_by_ones), [row for row in LARGE if row["lambda_p"] < 0.5]),
-    "beyond": _grid("beyond", run, [FAR | {"lambda_p": 0.2} | change for change in BEYOND]),
-    "border": _grid("border", run_at_the_border, [FAR | change for change in BORDER]),
-    "fixed": _grid("fixed", run_at_the_border, [row for row in LARGE if row["loss"] == "log space"]),
-}
-
-
 def has_learnt(row: Row, at_least: float = 0.99) -> bool:
     """Return whether a run ended, and has this accuracy on average over the k that it was trained on."""
     tested = zip(tested_k(row["elements"]), row["accuracy"], strict=True)
@@ -163,17 +50,31 @@ def rise(row: Row, last: int | None = None, first: int = 1) -> float:
     return row["steps"][-1 if last is None else ks.index(last)] - row["steps"][ks.index(first)]
 
 
+def by_seed(rows: Sequence[Row]) -> list[Row]:
+    """Return a row for each setting and seed of lesson 03: with the mean accuracy and steps of its runs that learnt.
+
+    A setting that was run again with the same seed need not give the same network, but is no further seed either. Where
+    none of the runs has learnt, the first stands for all.
+    """
+    repeats: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        repeats.setdefault((row["elements"], row["loss"], row["lambda_p"], row["seed"]), []).append(row)
+    averaged = []
+    for same in repeats.values():
+        learnt = [row for row in same if has_learnt(row)] or same[:1]
+        means = {name: np.mean([row[name] for row in learnt], axis=0).tolist() for name in ("accuracy", "steps")}
+        averaged.append(learnt[0] | means)
+    return averaged
+
+
 def outcomes(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return a table of the runs of "prior", ordered by its first three columns: size, loss, lambda_p.
+    """Return a table of the runs, ordered by its first three columns: size, loss, lambda_p.
 
     Then come outcome: "learnt", "not learnt" or "crashed"; steps: the mean over k; rise: nan unless learnt.
     """
     table = []
-    for row in rows:
-        size = next(name for name in SIZES if SIZES[name]["elements"] == row["elements"])
+    for row in sorted(rows, key=lambda row: (row["elements"], FORMS.index(row["loss"]), row["lambda_p"])):
         outcome = "crashed" if row["stopped"] else "learnt" if has_learnt(row) else "not learnt"
         change = rise(row) if outcome == "learnt" else float("nan")
-        table.append((size, row["loss"], row["lambda_p"], outcome, mean(row["steps"]), change))
-    order = [*SIZES, *FORMS]
-    table.sort(key=lambda line: (order.index(line[0]), order.index(line[1]), line[2]))
+        table.append((SIZES[row["elements"]], row["loss"], row["lambda_p"], outcome, mean(row["steps"]), change))
     return pd.DataFrame(table, columns=["size", "loss", "lambda_p", "outcome", "steps", "rise"])

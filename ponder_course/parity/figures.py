@@ -20,7 +20,7 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
 from ponder_course.common.verdicts import count, interval, span, welch
 from ponder_course.parity import stored_networks
-from ponder_course.parity.experiment import FORMS, LAMBDA_PS, has_learnt, outcomes
+from ponder_course.parity.experiment import FORMS, LAMBDA_PS, by_seed, has_learnt, outcomes
 from ponder_utils.evaluation import Score
 from ponder_utils.pondernet import PonderNet
 
@@ -34,23 +34,6 @@ GAIN = 0.05  # "at no fixed step": at least five points fewer right answers at t
 def network_look(which: int, colour: str) -> dict[str, Any]:
     """Return the look of a network in every figure: a marker and dashes of its own."""
     return look(which, color=colour, markersize=5.5, markerfacecolor="white", linewidth=1.5)
-
-
-def by_seed(rows: Iterable[Row]) -> list[Row]:
-    """Return a row for each setting and seed of lesson 03: with the mean accuracy and steps of its runs that learnt.
-
-    A setting that was run again with the same seed need not give the same network, but is no further seed either. Where
-    none of the runs has learnt, the first stands for all. For `outcomes`.
-    """
-    repeats: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        repeats.setdefault((row["elements"], row["loss"], row["lambda_p"], row["seed"]), []).append(row)
-    averaged = []
-    for same in repeats.values():
-        learnt = [row for row in same if has_learnt(row)] or same[:1]
-        means = {name: np.mean([row[name] for row in learnt], axis=0).tolist() for name in ("accuracy", "steps")}
-        averaged.append(learnt[0] | means)
-    return averaged
 
 
 @slide
@@ -355,10 +338,10 @@ def count_gains(groups: Iterable[Sequence[tuple[float, float]]]) -> str:
 def own_and_fixed(rows: Iterable[Row]) -> Compared:
     """Return the accuracy of each stored run that has learnt by itself, and at its best fixed step."""
     compared: dict[float, list[tuple[float, float]]] = {}
-    for row in filter(has_learnt, rows):
+    for row in sorted(filter(has_learnt, rows), key=lambda row: (row["lambda_p"], row["seed"])):
         best = max(map(mean, zip(*row["by_step"], strict=True)))  # by_step: [k, N]
         compared.setdefault(row["lambda_p"], []).append((mean(row["accuracy"]), best))
-    return dict(sorted(compared.items()))
+    return compared
 
 
 def what_own_time_gains(mine: Score, compared: Compared) -> str:

@@ -15,11 +15,6 @@ def accuracy_within(row: Row) -> float:
     return mean(row["accuracy"][: row["k_max"]])
 
 
-def accuracy_beyond(row: Row) -> float:
-    """Return the accuracy over the larger k."""
-    return mean(row["accuracy"][row["k_max"] :])
-
-
 def by_pace(rows: Sequence[Row]) -> list[Row]:
     """Return the runs ordered by their steps at k = 16, the fewest first."""
     return sorted(rows, key=lambda row: row["steps"][15])

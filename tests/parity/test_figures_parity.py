@@ -7,12 +7,12 @@ import torch
 from drawn import check_drawn, numbers, over, pairs, texts
 from scipy import stats
 
-from ponder_course.common.style import ANSWER, COLOURS, DARK_ORANGE, GREY, HALTING, LIMIT, NOT_LEARNT, PRIOR
+from ponder_course.common.style import ANSWER, BLACK, COLOURS, DARK_ORANGE, GREY, HALTING, LIMIT, NOT_LEARNT, PRIOR
 from ponder_course.parity import figures as draw
-from ponder_course.parity.experiment import SIZES
 from ponder_course.parity.figures import AMBERS, UNDECIDED
 from ponder_course.research.parity import figures as evidence
 from ponder_course.research.parity.figures import BLUES, METHODS
+from ponder_course.research.parity.learning_curves import learning_curves
 from ponder_utils.evaluation import Score
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
@@ -244,6 +244,19 @@ GIVEN = {
             for networks, colour in zip(RUNS.values(), COLOURS, strict=False)
         ],
     ),
+    "learning curves": (
+        lambda logs: learning_curves(pd.DataFrame(logs), {"steps": "n", "accuracy": "right"}, {"accuracy": 0.5}),
+        ([{"kind": kind, "network": k, **row} for kind in LOGS for k, log in enumerate(LOGS[kind]) for row in log],),
+        [
+            {
+                colour: over([0, 9], *([row[column] for row in log] for log in LOGS[kind])),
+                BLACK: over([0, 9], 0.5) if column == "accuracy" else [],
+                "text": [label, kind * (column == "steps")],
+            }
+            for column, label in (("steps", "n"), ("accuracy", "right"))
+            for kind, colour, label in (("a", COLOURS[0], label), ("b", COLOURS[1], ""))
+        ],
+    ),
     "by ones": (draw.by_ones, (BY_ONES,), [PROBED[0] | {"hollow": [[[2, 6]]]}, PROBED[1] | {"hollow": [[[0, 7]]]}]),
 }
 
@@ -262,21 +275,6 @@ def test_whoever_gains_by_its_own_halting_is_full_and_whoever_does_not_hollow():
 def test_what_stands_too_close_is_moved_apart():
     assert draw.apart([3.0, 1.0, 1.1, 5.0], 0.5) == pytest.approx([3.0, 0.8, 1.3, 5.0])
     assert draw.apart([1.0, 2.0], 0.5) == [1.0, 2.0]
-
-
-def test_runs_of_one_seed_are_averaged_if_they_learnt():
-    setting = {"elements": 2, "k_max": 2, "loss": "a", "lambda_p": 0.1, "stopped": 0}
-    runs = [
-        (0, [1.0, 1.0], [2.0, 3.0]),
-        (0, [1.0, 0.5], [9.0, 9.0]),
-        (0, [1.0, 1.0], [4.0, 9.0]),
-        (1, [0.5, 0.5], [7, 8]),
-    ]
-    rows = [setting | {"seed": seed, "accuracy": right, "steps": steps} for seed, right, steps in runs]
-    first, second = draw.by_seed(rows)
-    assert (first["seed"], first["accuracy"], first["steps"]) == (0, [1.0, 1.0], [3.0, 6.0])
-    assert second == rows[3]
-    assert len(draw.by_seed([rows[0], rows[0] | {"loss": "b"}])) == 2
 
 
 def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
@@ -321,7 +319,7 @@ def test_sentences_about_steps_have_their_numbers():
 
 
 def test_what_own_time_gains_is_of_the_readers_network_or_else_of_stored_ones():
-    setting = {"elements": 2, "k_max": 2, "accuracy": [1.0, 1.0], "by_step": [[1.0, 0.5], [0.5, 0.9]]}
+    setting = {"elements": 2, "k_max": 2, "accuracy": [1.0, 1.0], "by_step": [[1.0, 0.5], [0.5, 0.9]], "seed": 0}
     rows = [{"lambda_p": 0.9}, {"lambda_p": 0.1}, {"lambda_p": 0.1, "accuracy": [1.0, 0.6]}]  # the last has not learnt
     compared = draw.own_and_fixed([setting | row for row in rows])
     assert [*compared.items()] == [(0.1, [(1.0, 0.75)]), (0.9, [(1.0, 0.75)])]
@@ -338,8 +336,7 @@ def test_who_rises_more_is_by_welch_at_each_prior():
             for seed, rise in enumerate(rises):
                 setting = {"elements": 8, "k_max": 8, "loss": loss, "lambda_p": lambda_p, "seed": seed, "stopped": 0}
                 rows.append({**setting, "accuracy": [1.0] * 8, "steps": [3.0] + [3.0 + rise] * 7})
-    n_small = SIZES["small"]["elements"]
-    small = [{**rows[0], "elements": n_small, "k_max": n_small, "accuracy": [1.0] * n_small, "steps": [3.0] * n_small}]
+    small = [{**rows[0], "elements": 6, "k_max": 6, "accuracy": [1.0] * 6, "steps": [3.0] * 6}]
     table = draw.rises_of_large(rows + small + [{**rows[0], "loss": "textbook"}], ("a", "b"))
     assert len(table) == len(rows)
     assert set(table["loss"]) == {"a", "b"}

@@ -12,7 +12,6 @@ from ponder_course.common import runs
 from ponder_course.common.store import key_of
 from ponder_course.parity import stored_networks
 from ponder_course.research.parity import papers_size
-from ponder_course.research.parity.figures import counter_differences
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
 SMALL = {
@@ -244,7 +243,7 @@ def measured(network, steps_at_16, right, k_max=16):
 def test_the_earliest_and_the_latest_are_found_and_reported_with_what_they_have_learnt():
     rows = [measured("PonderNet", 5.0, 0.97), measured("ACT", 4.0, 0.6), measured("PonderNet", 3.0, 0.8)]
     assert [stored_networks.accuracy_within(row) for row in rows] == pytest.approx([0.97, 0.6, 0.8])
-    assert [stored_networks.accuracy_beyond(row) for row in rows] == [0.5] * 3
+    assert [papers_size.accuracy_beyond(row) for row in rows] == [0.5] * 3
     assert stored_networks.by_pace(rows) == [rows[2], rows[1], rows[0]]
     found = stored_networks.earliest_and_latest(rows)
     assert [title.split("\n")[0] for title in found] == [
@@ -255,25 +254,3 @@ def test_the_earliest_and_the_latest_are_found_and_reported_with_what_they_have_
     assert [title.split()[3] for title in found] == ["60%", "80%", "97%"]
     assert all(by_ones == rows[0]["by_ones"][:3] for by_ones in found.values())
     assert stored_networks.earliest_and_latest([]) == {}
-
-
-def of_steps(steps):
-    """A row whose steps are steps(k, ones)."""
-    return {"by_ones": [{"steps": [steps(k, ones) for ones in range(k + 1)]} for k in (8, 16, 32, 64)]}
-
-
-def test_a_counter_has_a_time_for_each_count_whatever_k():
-    assert counter_differences(of_steps(lambda k, ones: 20.0 - ones)) == (0, 10)
-    assert counter_differences(of_steps(lambda k, ones: k / 2)) == (8, 0)
-
-
-def test_a_counter_is_judged_at_16_and_32_elements_by_counts_of_0_to_12():
-    at_count = counter_differences
-    for ones in range(13):
-        assert at_count(of_steps(lambda k, n, ones=ones: float(n == ones and k == 32)))[0] == pytest.approx(1 / 13)
-        assert at_count(of_steps(lambda k, n, ones=ones: -float(n == ones and k == 16)))[0] == pytest.approx(1 / 13)
-    assert at_count(of_steps(lambda k, n: float(n > 12 or k in (8, 64)) * k))[0] == 0
-    assert at_count(of_steps(lambda k, n: float(k == 32) * n**2)) == (
-        pytest.approx(sum(n**2 for n in range(13)) / 13),
-        140,
-    )

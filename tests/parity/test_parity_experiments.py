@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_course.act_background.measurements import score
+from ponder_course.act_background import measurements
 from ponder_course.common.store import plain
 from ponder_course.parity import experiment as parity
+from ponder_course.research.parity import experiment
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
 from ponder_utils.steps import Step
 
@@ -22,7 +23,7 @@ def output_of(N=5, n_inputs=7):
 
 
 def test_other_seeds_are_of_the_same_setting_as_ten_of_the_grid():
-    again, grid = (parity.EXPERIMENTS[name].settings for name in ("again", "prior"))
+    again, grid = (experiment.EXPERIMENTS[name].settings for name in ("again", "prior"))
     alike = [row for row in grid if {**row, "seed": 0} == {**again[0], "seed": 0}]
     assert [row["seed"] for row in alike] == list(range(10))
     assert not {row["seed"] for row in alike} & {row["seed"] for row in again}
@@ -30,15 +31,15 @@ def test_other_seeds_are_of_the_same_setting_as_ten_of_the_grid():
 
 def test_a_setting_without_its_hyperparameter_is_refused():
     with pytest.raises(TypeError, match="prior must be"):
-        parity.run(**TINY, loss="log space", seed=0, lambda_q=0.3)
+        experiment.run(**TINY, loss="log space", seed=0, lambda_q=0.3)
 
 
 def test_the_textbook_form_is_what_torch_calls_kl_div():
     output, y = output_of()
-    p, p_G = parity.textbook_p(output.halt_logits), 0.3 * 0.7 ** torch.arange(5)
+    p, p_G = experiment.textbook_p(output.halt_logits), 0.3 * 0.7 ** torch.arange(5)
     torch.testing.assert_close(p, output.log_p.exp())
     theirs = nn.functional.kl_div(p.T.log(), p_G.expand(len(y), 5), reduction="batchmean")
-    terms = parity.textbook_loss(output, y, 0.3)
+    terms = experiment.textbook_loss(output, y, 0.3)
     torch.testing.assert_close(terms.regularization, theirs)
     torch.testing.assert_close(terms.total, terms.reconstruction + 0.01 * theirs)
 
@@ -46,21 +47,21 @@ def test_the_textbook_form_is_what_torch_calls_kl_div():
 def test_out_of_log_space_a_network_that_is_sure_is_infinitely_wrong_and_in_it_not():
     output, y = output_of()
     sure = output._replace(halt_logits=torch.full_like(output.halt_logits, 40.0))
-    sure = sure._replace(log_p=parity.textbook_p(sure.halt_logits).clamp(min=1e-30).log())
-    assert parity.LOSSES["textbook"](0.3)(sure, y).total.isinf()
-    assert parity.LOSSES["log space, reversed"](0.3)(sure, y).total.isfinite()
+    sure = sure._replace(log_p=experiment.textbook_p(sure.halt_logits).clamp(min=1e-30).log())
+    assert experiment.LOSSES["textbook"](0.3)(sure, y).total.isinf()
+    assert experiment.LOSSES["log space, reversed"](0.3)(sure, y).total.isfinite()
 
 
 def test_losses_of_a_fixed_depth_are_of_the_last_answer_or_the_mean_over_all():
     output, y = output_of()
     by_step = [nn.functional.binary_cross_entropy_with_logits(y_hat, y) for y_hat in output.y_hat]
-    torch.testing.assert_close(parity.LOSSES["last step"](0.2)(output, y).total, by_step[-1])
-    torch.testing.assert_close(parity.LOSSES["every step"](0.2)(output, y).total, sum(by_step) / 5)
+    torch.testing.assert_close(experiment.LOSSES["last step"](0.2)(output, y).total, by_step[-1])
+    torch.testing.assert_close(experiment.LOSSES["every step"](0.2)(output, y).total, sum(by_step) / 5)
 
 
 def test_the_direction_is_that_of_the_name():
     output, y = output_of()
-    paper, turned = (parity.LOSSES[form](0.3)(output, y).regularization for form in parity.FORMS[:2])
+    paper, turned = (experiment.LOSSES[form](0.3)(output, y).regularization for form in parity.FORMS[:2])
     prior = 0.3 * 0.7 ** torch.arange(5)
     log_g, p = (prior / prior.sum()).log()[:, None], output.log_p.exp()
     torch.testing.assert_close(paper, (p * (output.log_p - log_g)).sum(0).mean())
@@ -68,22 +69,22 @@ def test_the_direction_is_that_of_the_name():
 
 
 def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
-    sets = zip(parity.tested_k(5), parity.inputs_by_k(5), parity.inputs_by_k(5), strict=True)
+    sets = zip(measurements.tested_k(5), measurements.inputs_by_k(5), measurements.inputs_by_k(5), strict=True)
     for k, (x, y), (again, _) in sets:
         assert (x.abs().sum(1) == k).all()
         assert torch.equal(y, (x == 1).sum(1).remainder(2).float())
         assert torch.equal(x, again)
-    assert parity.tested_k(64) == list(range(1, 65, 4))
+    assert measurements.tested_k(64) == list(range(1, 65, 4))
 
 
 def test_what_is_measured_of_a_network():
     torch.manual_seed(0)
     model = PonderNet(RNNStep(4, 6), 5).train()
-    inputs = parity.inputs_by_k(4)
+    inputs = measurements.inputs_by_k(4)
     scores = [evaluate(model, x, y) for x, y in inputs]
-    sampled = parity.measure(model, inputs)
+    sampled = measurements.measure(model, inputs)
     assert sampled == {"accuracy": [s.accuracy for s in scores], "steps": [s.steps for s in scores]}
-    fixed = parity.measure(model, inputs, fixed=True)
+    fixed = measurements.measure(model, inputs, fixed=True)
     assert fixed == {"accuracy": [s.accuracy_by_step[-1] for s in scores], "steps": [5.0] * 4}
     assert model.training
 
@@ -91,12 +92,12 @@ def test_what_is_measured_of_a_network():
 def test_what_is_measured_of_act():
     torch.manual_seed(0)
     act = ACT(RNNCell(5, 6), max_steps=3)
-    measured = parity.measure(act, parity.inputs_by_k(4))
-    for k, (x, y) in enumerate(parity.inputs_by_k(4)):
+    measured = measurements.measure(act, measurements.inputs_by_k(4))
+    for k, (x, y) in enumerate(measurements.inputs_by_k(4)):
         with torch.no_grad():
             output = act(x[None])
         right = ((output.y_hat[0] > 0) == (y > 0.5)).float().mean().item()
-        assert score(act, x[None], y[None]) == {name: values[k] for name, values in measured.items()}
+        assert measurements.score(act, x[None], y[None]) == {name: values[k] for name, values in measured.items()}
         assert measured["accuracy"][k] == pytest.approx(right)
         assert measured["steps"][k] == pytest.approx(output.steps.float().mean().item())
 
@@ -138,28 +139,30 @@ def test_a_run_ends_where_its_seed_and_its_setting_lead():
     settings = [
         TINY | {"loss": "log space", "lambda_p": lambda_p, "seed": seed} for lambda_p in (0.1, 0.9) for seed in (0, 1)
     ]
-    rows = [parity.run(**setting) for setting in settings]
+    rows = [experiment.run(**setting) for setting in settings]
     assert [row.keys() for row in rows] == [{"stopped", "accuracy", "steps"}] * 4
     assert {row["stopped"] for row in rows} == {0}
     assert len({tuple(row["steps"]) for row in rows}) == 4
-    assert parity.run(**settings[0]) == rows[0]
-    more = parity.run(**settings[0], more=parity.steps_by_ones)
+    assert experiment.run(**settings[0]) == rows[0]
+    more = experiment.run(**settings[0], more=parity.steps_by_ones)
     assert set(more) == {"stopped", "accuracy", "steps", "by_ones", "explained"}
 
 
 def test_a_run_that_crashes_records_its_update():
-    wild = parity.RECIPE | parity.SIZES["small"] | {"loss": "textbook", "lambda_p": 0.9, "updates": 100, "lr": 0.1}
-    row = parity.run(**wild, seed=0)
+    wild = (
+        experiment.RECIPE | experiment.SIZES["small"] | {"loss": "textbook", "lambda_p": 0.9, "updates": 100, "lr": 0.1}
+    )
+    row = experiment.run(**wild, seed=0)
     assert 1 < row["stopped"] < 100
     assert all(map(math.isfinite, row["steps"]))  # the weights are those before
-    assert row == parity.run(**wild, seed=0)
+    assert row == experiment.run(**wild, seed=0)
 
 
 @pytest.mark.parametrize(("loss", "more"), [("ACT", {"tau": 1e-4}), ("every step", {})])
 def test_runs_at_the_border(loss, more):
-    row = parity.run_at_the_border(**TINY, loss=loss, seed=0, **more)
-    assert row == plain(row) == parity.run_at_the_border(**TINY, loss=loss, seed=0, **more)
-    assert row["accuracy"] != parity.run_at_the_border(**TINY, loss=loss, seed=1, **more)["accuracy"]
+    row = experiment.run_at_the_border(**TINY, loss=loss, seed=0, **more)
+    assert row == plain(row) == experiment.run_at_the_border(**TINY, loss=loss, seed=0, **more)
+    assert row["accuracy"] != experiment.run_at_the_border(**TINY, loss=loss, seed=1, **more)["accuracy"]
     assert len(row["accuracy"]) == len(row["steps"]) == 4
     if loss == "every step":
         assert [by_step[-1] for by_step in row["by_step"]] == row["accuracy"]
@@ -171,7 +174,7 @@ def test_runs_at_the_border(loss, more):
 
 def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
     setting = TINY | {"loss": "log space", "lambda_p": 0.2, "seed": 0}
-    first = parity.run(str(tmp_path), **setting)
+    first = experiment.run(str(tmp_path), **setting)
     drawn = []
 
     def batch(self, size, generator=None, draw=ParityTask.batch):
@@ -179,10 +182,10 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
         return draw(self, size, generator)
 
     monkeypatch.setattr(ParityTask, "batch", batch)
-    assert parity.run(str(tmp_path), **setting) == first
+    assert experiment.run(str(tmp_path), **setting) == first
     assert drawn.count(TINY["batch"]) == 1  # the last batch, which shows that it is the same run
     with pytest.raises(ValueError, match="another run"):
-        parity.run(str(tmp_path), **setting | {"seed": 1})
+        experiment.run(str(tmp_path), **setting | {"seed": 1})
 
 
 def test_learnt_means_finished_and_right_on_the_k_that_it_was_trained_on():
@@ -211,3 +214,18 @@ def test_outcomes_are_a_table_in_the_order_of_the_grid():
     assert table["steps"].tolist() == [5.0, 2.75, 2.0, 2.0]
     assert table["rise"].tolist() == pytest.approx([math.nan, -2.0, 8.0, math.nan], nan_ok=True)
     assert list(parity.outcomes([]).columns) == list(table.columns)
+
+
+def test_runs_of_one_seed_are_averaged_if_they_learnt():
+    setting = {"elements": 2, "k_max": 2, "loss": "a", "lambda_p": 0.1, "stopped": 0}
+    runs = [
+        (0, [1.0, 1.0], [2.0, 3.0]),
+        (0, [1.0, 0.5], [9.0, 9.0]),
+        (0, [1.0, 1.0], [4.0, 9.0]),
+        (1, [0.5, 0.5], [7, 8]),
+    ]
+    rows = [setting | {"seed": seed, "accuracy": right, "steps": steps} for seed, right, steps in runs]
+    first, second = parity.by_seed(rows)
+    assert (first["seed"], first["accuracy"], first["steps"]) == (0, [1.0, 1.0], [3.0, 6.0])
+    assert second == rows[3]
+    assert len(parity.by_seed([rows[0], rows[0] | {"loss": "b"}])) == 2

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
+from statistics import mean
 from typing import Any
 
 import torch
@@ -15,12 +16,12 @@ from ponder_course.common.muon import MuonAndAdam
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
-from ponder_course.parity.experiment import FIXED, LOSSES
 from ponder_course.parity.stored_networks import METHODS, N
+from ponder_course.research.parity.experiment import FIXED, LOSSES
 from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 
 # What all networks share: Muon, a unit for each element, a start with few non-zero elements and long thought.
 RECIPE: Row = {"hidden": 128, "N": N, "batch": 256, "updates": 16_000, "clip": 0.3}
@@ -159,6 +160,11 @@ def step_by_step(model: PonderNet, elements: int, inputs: int, k: int = 16) -> R
     output = model(x)
     answers, steps = (output.y_hat > 0).int().T, output.log_p.argmax(0) + 1
     return {"targets": y.int().tolist(), "answers": answers.tolist(), "steps": steps.tolist()}
+
+
+def accuracy_beyond(row: Row) -> float:
+    """Return the accuracy over the larger k."""
+    return mean(row["accuracy"][row["k_max"] :])
 
 
 def _settings(size: str, networks: Iterable[str], *changes: Row) -> list[Row]:
