@@ -6,6 +6,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -265,35 +266,33 @@ def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, 
     return rows, {short: METHODS[name].adds for name, short in names.items()}
 
 
-def mean_losses(panel: Mapping[str, Sequence[Regret]]) -> dict[str, float]:
-    """Return the mean regret of each method, in hundredths."""
-    return {name: 100 * mean(map(sum, runs)) for name, runs in panel.items()}
-
-
-def worst_of_each(found: Panels) -> dict[str, float]:
-    """Return what each method loses, in hundredths, on the kind of question where it loses most."""
-    losses = [mean_losses(panel) for panel in found.values()]
-    return {name: max(panel[name] for panel in losses) for name in losses[0]}
+def mean_losses(found: Panels) -> pd.DataFrame:
+    """Return the mean regret in hundredths: a column for each kind of question, a row for each method."""
+    losses = {}
+    for title, panel in found.items():
+        losses[title] = {name: 100 * mean(map(sum, runs)) for name, runs in panel.items()}
+    return pd.DataFrame(losses)
 
 
 def none_is_safe(found: Panels) -> str:
     """The finding: whether one of the methods loses little on every kind of question."""
-    loss, name = min((loss, name) for name, loss in worst_of_each(found).items())
-    if loss < 1:
-        return f"On none of these kinds of question\n{name} loses a hundredth of an answer"
-    return f"None is safe: each loses more than {math.floor(loss)} hundredths\non some kind of question"
+    worst = mean_losses(found).max(axis=1)
+    if worst.min() < 1:
+        return f"On none of these kinds of question\n{worst.idxmin()} loses a hundredth of an answer"
+    return f"None is safe: each loses more than {math.floor(worst.min())} hundredths\non some kind of question"
 
 
 def who_loses(found: Panels) -> str:
     """The finding where one place is asked: which methods lose more than a hundredth of an answer."""
-    badly = [name for name, loss in worst_of_each(found).items() if loss > 1]
+    worst = mean_losses(found).max(axis=1)
+    badly = list(worst.index[worst > 1])
     return f"Where one place is asked, {listed(badly)} lose\nmore than a hundredth of an answer"
 
 
 def same_step_behind(found: Panels) -> str:
     """The finding: how far the same step for all is behind the best, on lines and on 8 elements."""
-    losses = [mean_losses(panel) for panel in found.values()]
-    lines, elements = (panel["same step for all"] - min(panel.values()) for panel in losses)
+    losses = mean_losses(found)
+    lines, elements = losses.loc["same step for all"] - losses.min()
     return f"The same step for all: {lines:.1f} behind the best on lines,\n{elements:.1f} on 8 elements"
 
 
@@ -306,18 +305,17 @@ def steps_to_be_right(ways: Mapping[str, Sequence[Sequence[Point]]]) -> str:
     return f"99 % right: certainty takes {taken[0]}, the same step for all {taken[1]}"
 
 
-def on_worst_kind(found: Panels, name: str) -> list[float]:
-    """Return the regrets of a method's networks, in hundredths, on the kind of question where it loses most."""
-    return max(([100 * sum(pair) for pair in panel[name]] for panel in found.values()), key=mean)
-
-
 def partly_lucky(chose: Panels, fresh: Panels) -> str:
     """Say the moral of choosing, from the regrets of the networks that chose, and of others."""
-    a, b = (on_worst_kind(found, "PonderNet, threshold") for found in (chose, fresh))
+    head, counted = "PonderNet, threshold", []
+    for found in (chose, fresh):
+        losses = mean_losses(found).loc[head]
+        counted.append((losses.max(), len(found[losses.idxmax()][head])))
+    (loss, n), (loss_of_fresh, n_fresh) = counted
     return (
         "**To take home:** the best of many settings is partly lucky, so ask fresh networks. On its worst kind of "
-        f"question PonderNet's head lost {mean(a):.1f} hundredths with the {len(a)} networks that chose its "
-        f"settings, and {mean(b):.1f} with {len(b)} fresh ones."
+        f"question PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose its "
+        f"settings, and {loss_of_fresh:.1f} with {n_fresh} fresh ones."
     )
 
 
