@@ -19,7 +19,7 @@ from ponder_course.act_background.measurements import (
     one_time_step,
     right,
 )
-from ponder_course.common.runs import Experiment, rounded
+from ponder_course.common.runs import Experiment, rounded, run_all, same_but_seed, stored
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell, encode_input
@@ -34,6 +34,11 @@ Prices = Sequence[Sequence[float]]  # [time penalty tau, number of updates] of e
 # Sizes and training that all networks share. N is the cap on steps, which the lesson calls M.
 SIZES: Row = {"elements": 8, "hidden": 128, "N": 20, "lr": 7e-3, "clip": 0.1}
 RECIPE: Row = SIZES | {"updates": 2000}
+BUDGETS: dict[str, Row] = {
+    "smoke": {"elements": 4, "hidden": 32, "updates": 60},
+    "class": {},
+    "paper": {"elements": 64, "lr": 3e-4, "clip": 1.0, "updates": 200_000},
+}
 DEPTHS = [1, 2, 4, 10]
 TAUS = [1e-4, 1e-3, 1e-2, 2e-2, 3e-2, 1e-1]
 CHEAP, EXPENSIVE = TAUS[0], TAUS[-1]
@@ -222,6 +227,28 @@ def table(live: Sequence[Row], stored: Sequence[Row]) -> DataFrame:
         accuracy, steps = mean(row["accuracy"]), mean(row["steps"])
         lines.append((row["kind"], row["hyperparameter"], accuracy, steps, accuracy >= LEARNT, number < len(live)))
     return DataFrame(lines, columns=["kind", "setting", "accuracy", "steps", "learnt", "live"])
+
+
+def load(folder: str, budget: str, name: str) -> list[Row]:
+    """Return the stored runs of that name and budget."""
+    return stored(f"{folder}/01_act_{name}_{budget}.jsonl")
+
+
+def train_beside_stored(
+    base: Row,
+    seeds: int,
+    load: Callable[[str], list[Row]],
+    kind: str,
+    values: Sequence[float],
+    *,
+    device: str,
+    workers: int,
+) -> DataFrame:
+    """Return the `table` of networks trained now, one for each value and seed, and of the stored ones like them."""
+    grid = [{"kind": kind, "hyperparameter": value, "seed": 100 + k} for value in values for k in range(seeds)]
+    settings = [base | setting for setting in grid]
+    made = run_all(partial(run, device=device), settings, workers=workers, name=kind)
+    return table(made, same_but_seed(load(kind.replace(" ", "_")), settings))
 
 
 def _experiment(name: str, run: Callable[..., Any], settings: list[Row], seeds: int, **short: Any) -> Experiment:

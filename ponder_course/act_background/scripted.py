@@ -1,6 +1,7 @@
-"""ACT whose halting units are given by hand: what the package makes of them."""
+"""ACT whose halting units are given by hand: the weights of its states, and what the package makes of the units."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,3 +34,14 @@ def scripted(lambdas: Sequence[float], epsilon: float) -> ACTOutput:
     nn.init.ones_(model.halting.weight)
     nn.init.zeros_(model.halting.bias)
     return model.predict(torch.zeros(1, 1, 1, dtype=torch.float64))
+
+
+def halt(lambdas: list[Any], epsilon: float) -> list[Any]:
+    """Return the weights p_1..p_N: N is their number, R the last. The cap M is the number of units."""
+    weights, total = [], 0.0
+    for lambda_n in lambdas[:-1]:
+        if total + lambda_n >= 1 - epsilon:
+            break
+        weights.append(lambda_n)
+        total = total + lambda_n
+    return [*weights, 1 - total]

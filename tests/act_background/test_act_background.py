@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
+from ponder_course.act_background import checks, measurements
 from ponder_course.act_background import experiment as price
-from ponder_course.act_background import measurements
-from ponder_course.act_background.scripted import scripted
+from ponder_course.act_background.scripted import halt, scripted
 from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of
 from ponder_course.research.act_background import presentation
@@ -193,3 +193,18 @@ def test_the_presentations_training_is_scored_every_second_epoch():
     row = presentation.run(epochs=4, seed=0)
     assert len(row["accuracy"]) == len(row["steps"]) == 2
     assert sum(row["sixteens"]) == 1000
+
+
+def test_halting_units_are_weights_that_the_exercise_accepts():
+    checks.check_weights_with_cap(halt)
+
+
+def test_networks_trained_now_stand_before_stored_ones_that_differ_in_the_seed_alone():
+    base = SMALL | {"updates": 6}
+    old = [base | {"kind": "ACT", "hyperparameter": tau, "seed": 0, "accuracy": [1], "steps": [2]} for tau in (0.01, 5)]
+    files = {"ACT": old}
+    table = price.train_beside_stored(base, 2, files.get, "ACT", [0.01, 0.1], device="cpu", workers=1)
+    assert table["setting"].tolist() == [0.01, 0.01, 0.1, 0.1, 0.01]
+    assert table["live"].tolist() == [True] * 4 + [False]
+    accuracy = price.run("ACT", 0.1, **base, seed=101)["accuracy"]
+    assert table["accuracy"][3] == pytest.approx(sum(accuracy) / len(accuracy))

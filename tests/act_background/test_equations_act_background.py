@@ -5,18 +5,8 @@ from equations import check_wrong_signs
 FAULTS = {
     1: [("x == 1", "x == -1"), ("remainder(2)", "remainder(3)")],
     2: [("@ W_h + b_h", "@ W_h - b_h"), ("(s @ W_h", "(-s @ W_h")],
-    3: [
-        ("total >= 1 - Fraction(1, 10)", "total >= 1 + Fraction(1, 10)"),
-        (
-            "total + lambda_n >= 1 - epsilon:\n            break",
-            "total + lambda_n >= 1 + epsilon:\n            break",
-        ),
-        ("total = total + lambda_n", "total = total - lambda_n"),
-    ],
-    4: [
-        ("remainder = 1 - total", "remainder = 1 + total"),
-        ("return [*weights, 1 - total]\n\n\ndrawn", "return [*weights, 1 + total]\n\n\ndrawn"),
-    ],
+    3: [("total >= 1 - Fraction(1, 10)", "total >= 1 + Fraction(1, 10)")],
+    4: [("remainder = 1 - total", "remainder = 1 + total")],
     5: [
         ("average + p_n[:, None] * s", "average - p_n[:, None] * s"),
         ("R + last * left", "R - last * left"),
