@@ -26,6 +26,7 @@ from ponder_course.common import runs, style
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.figures import THOUGHT, WALL
+from ponder_course.research.map_of_thought import experiment as stored_runs
 from ponder_utils.checkpoints import DamagedFileError, atomic_write
 
 HERE = Path(__file__).resolve().parent
@@ -78,7 +79,7 @@ def checked(step: nn.Module, rows: Sequence[Row], n_mazes: int = 20) -> dict[str
     rows: the stored runs. WrongNetworkError if fewer whole mazes are right than in any of those, at any size, or if the
     mean steps are not the need, to 1 %.
     """
-    task, N, _ = mazes.TESTS["20"]
+    task, N, _ = stored_runs.TESTS["20"]
     x, _ = task.batch(n_mazes, torch.Generator().manual_seed(100))
     measured = mazes.measure(mazes.PonderNet(step, N), x, N)
     found = {name: round(measured[name], 4) for name in ("places", "mazes", "steps", "needed", "early")}
@@ -128,7 +129,7 @@ def trained(kept: Path = KEPT) -> dict[str, Any]:
     rows = runs.stored(RESULTS)
     if not rows:
         raise FileNotFoundError(f"{RESULTS} must hold the stored runs of lesson 07; it holds none")
-    seed, code = rows[0]["seed"], fingerprint_of(mazes.run)
+    seed, code = rows[0]["seed"], fingerprint_of(stored_runs.run)
     file = kept / "weights.json"
     if file.exists():
         try:

@@ -6,6 +6,7 @@ from notebook_code import code_cells
 
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.research.adding_a_column import experiment as stored_runs
 from ponder_utils.local import LocalStep
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
@@ -124,10 +125,10 @@ def test_batches_are_columns_of_one_width_and_all_widths_come():
     assert widths == {3, 4, 5}
 
 
-@pytest.mark.parametrize("name", columns.EXPERIMENTS)
+@pytest.mark.parametrize("name", stored_runs.EXPERIMENTS)
 def test_a_short_run_has_all_that_is_drawn(name):
-    (setting,) = columns.EXPERIMENTS[name].short
-    found = columns.run(**setting)
+    (setting,) = stored_runs.EXPERIMENTS[name].short
+    found = stored_runs.run(**setting)
     assert {"trained", "wide", "long", "wide and long", "all N", "fixed", "waiting"} == found.keys()
     assert len(found["long"]["right"]) == len(found["all N"]) == setting["n_long"]
     assert len(found["fixed"]) == columns.WIDTH + 10

@@ -8,6 +8,7 @@ from torch import nn
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.research.alone_and_together import experiment as stored_runs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
 
@@ -91,12 +92,12 @@ def test_ancestors_are_those_of_a_loop(seed, n_nodes, deepest):
 @pytest.mark.parametrize(("memory", "how_far"), [("current", [1, 2, 4, 8]), ("initial", [1, 2, 3, 4])])
 def test_a_node_reads_as_far_as_it_knows_names(memory, how_far):
     """By sets of names: at the start one's own and one's parent's; who is read shows its own set, old or new."""
-    assert [forests.distance_read(memory, n) for n in (1, 2, 3, 4)] == how_far
+    assert [stored_runs.distance_read(memory, n) for n in (1, 2, 3, 4)] == how_far
     start = [{node, max(0, node - 1)} for node in range(40)]
     now = [set(names) for names in start]
     for n in (1, 2, 3, 4):
         farthest = min(now[39])
-        assert 39 - farthest == forests.distance_read(memory, n)
+        assert 39 - farthest == stored_runs.distance_read(memory, n)
         shown = now if memory == "current" else start
         now = [names | shown[min(names)] for names in now]
 
@@ -141,12 +142,12 @@ def test_asked_counts_who_reads_the_ancestor_at_the_right_distance(memory, monke
         for i in range(4):
             for node in range(9):
                 there = node
-                for _ in range(forests.distance_read(memory, n + 1)):
+                for _ in range(stored_runs.distance_read(memory, n + 1)):
                     there = int(x[i, there])
                 even = depth[i, node] % 2 == 0
                 weights[n, i, node, there if even else int(depth[i].argmin())] = 0.7 if even else 0.6
-    monkeypatch.setattr(forests, "attention_by_step", lambda step, x, n_steps: weights[:n_steps])
-    found = forests.asked(Step(memory=memory), x)
+    monkeypatch.setattr(stored_runs, "attention_by_step", lambda step, x, n_steps: weights[:n_steps])
+    found = stored_runs.asked(Step(memory=memory), x)
     distances = [1, 2, 4, 8] if memory == "current" else range(1, 9)
     assert len(found) == len(distances)
     for (right, mean_weight), distance in zip(found, distances, strict=True):
@@ -325,9 +326,9 @@ def test_all_nodes_weigh_the_same_in_the_loss():
 
 
 def test_networks_learn_by_each_recipe_and_say_what_they_found():
-    for experiment in forests.EXPERIMENTS.values():
+    for experiment in stored_runs.EXPERIMENTS.values():
         for setting in experiment.short:
-            found = forests.run(**setting)
+            found = stored_runs.run(**setting)
             assert 0 <= found["forests"] <= found["nodes"] <= 1
             assert list(found["by_depth"]) == [str(d) for d in range(8)]
             assert len(found["felt"]) == 7

@@ -14,6 +14,7 @@ from torch import nn
 from ponder_course.common import style
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.research.map_of_thought import experiment as stored_runs
 from ponder_utils import PonderNet
 from ponder_utils.checkpoints import DamagedFileError
 
@@ -38,7 +39,7 @@ def random_step(seed, channels=8, **options):
 def keep(folder, step, **changed):
     """Leave a network where a former export would have left it."""
     row = export.runs.stored(export.RESULTS)[0]
-    code = export.fingerprint_of(mazes.run)
+    code = export.fingerprint_of(stored_runs.run)
     kept = {"format": export.FORMAT, "seed": row["seed"], "fingerprint": code, "weights": export.encoded(step)}
     folder.mkdir(exist_ok=True)
     (folder / "weights.json").write_text(json.dumps(kept | changed))

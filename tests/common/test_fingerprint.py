@@ -5,6 +5,7 @@ import pytest
 
 from ponder_course.common import fingerprint
 from ponder_course.common.fingerprint import fingerprint_of
+from ponder_course.research.map_of_thought import experiment as stored_runs
 
 FILES = {
     "ponder_utils/__init__.py": '"""Idea."""\nfrom ponder_utils.core import idea\n__version__ = "1"',
@@ -118,11 +119,10 @@ def test_the_real_course_has_one():
 def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
     """So an edit of mazes leaves the runs of lines fresh, and one of the store leaves all."""
     from ponder_course.light_cone import experiment as lines
-    from ponder_course.map_of_thought import experiment as mazes
 
     behind = {
         name: {path.relative_to(fingerprint.FOLDER).as_posix() for path in fingerprint.files_behind(experiment.run)}
-        for name, experiment in {"lines": lines.EXPERIMENTS["main"], "mazes": mazes.EXPERIMENTS["main"]}.items()
+        for name, experiment in {"lines": lines.EXPERIMENTS["main"], "mazes": stored_runs.EXPERIMENTS["main"]}.items()
     }
     core = {f"ponder_utils/{name}.py" for name in ("halting", "losses", "pondernet", "steps", "training")}
     assert core | {f"ponder_course/light_cone/{name}.py" for name in ("task", "experiment")} <= behind["lines"]

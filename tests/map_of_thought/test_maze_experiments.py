@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask, distances
+from ponder_course.research.map_of_thought import experiment as stored_runs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
 
@@ -81,9 +82,9 @@ def test_equal_steps_follow_nothing():
 
 def test_certainty_chooses_what_is_right_in_most_mazes_and_soonest(monkeypatch):
     found = {q: {"mazes": right, "steps": n} for q, right, n in ((0.6, 0.5, 3), (0.9, 0.9, 9), (0.99, 0.9, 7))}
-    monkeypatch.setattr(mazes, "QS", {"confidence": tuple(found)})
-    monkeypatch.setattr(mazes, "measure", lambda model, x, N, rule, q: found[q])
-    assert mazes.choose_q(None, "confidence") == 0.99
+    monkeypatch.setattr(stored_runs, "QS", {"confidence": tuple(found)})
+    monkeypatch.setattr(stored_runs, "measure", lambda model, x, N, rule, q: found[q])
+    assert stored_runs.choose_q(None, "confidence") == 0.99
 
 
 @settings(deadline=None, max_examples=60)
@@ -116,9 +117,9 @@ def test_through_walls_it_does():
 
 
 def test_networks_learn_by_each_recipe_and_say_what_they_found():
-    for experiment in mazes.EXPERIMENTS.values():
+    for experiment in stored_runs.EXPERIMENTS.values():
         (setting,) = experiment.short
-        found = mazes.run(**setting)
+        found = stored_runs.run(**setting)
         assert list(found) == setting["tests"]
         for test in found.values():
             assert 0 <= test["mazes"] <= test["places"] <= 1

@@ -5,8 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.research.map_of_thought import experiment as stored_runs
 from ponder_course.research.map_of_thought import rubble
 
 
@@ -59,7 +59,7 @@ def test_every_network_sees_the_same_mazes_and_each_can_be_crossed_in_time():
         "0.3",
         "0.4",
     ]
-    stored, _ = mazes.TESTS["20"][0].batch(mazes.TESTS["20"][2], torch.Generator().manual_seed(100))
+    stored, _ = stored_runs.TESTS["20"][0].batch(stored_runs.TESTS["20"][2], torch.Generator().manual_seed(100))
     assert torch.equal(first["trees"], stored[:3])
     for name, x in rubble.drawn().items():
         assert x.shape == (rubble.MAZES, 3, rubble.SIDE, rubble.SIDE)

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.map_of_thought.experiment import TESTS, learn, measure
+from ponder_course.map_of_thought.experiment import learn, measure
 from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.research.map_of_thought.experiment import TESTS
 from ponder_utils._check import check_int, check_real
 
 SIDE, MAZES = 39, 20  # places on a side, as mazes of 20 x 20 cells; mazes of a test
