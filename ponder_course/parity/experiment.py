@@ -1,15 +1,17 @@
 """What is read from networks on parity: whether they have learnt it, and what their steps depend on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from ponder_course.act_background.measurements import tested_k
 from ponder_course.common.store import Row
+from ponder_utils.evaluation import evaluate
 from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import ParityTask
@@ -78,3 +80,15 @@ def outcomes(rows: Sequence[Row]) -> pd.DataFrame:
         change = rise(row) if outcome == "learnt" else float("nan")
         table.append((SIZES[row["elements"]], row["loss"], row["lambda_p"], outcome, mean(row["steps"]), change))
     return pd.DataFrame(table, columns=["size", "loss", "lambda_p", "outcome", "steps", "rise"])
+
+
+def on_the_way(model: PonderNet, tested_on: Mapping[str, tuple[Tensor, Tensor]]) -> Row:
+    """Return "accuracy" and "steps" of "all" inputs, and p_n and right answers of the "easy" and the "hard" ones.
+
+    tested_on: of each of the three, the inputs [batch, elements] and their targets [batch].
+    """
+    scores = {name: evaluate(model, x, y) for name, (x, y) in tested_on.items()}
+    row: Row = {"accuracy": scores["all"].accuracy, "steps": scores["all"].steps}
+    for name in ("easy", "hard"):
+        row |= {name: scores[name].p, f"{name} right": scores[name].accuracy}
+    return row

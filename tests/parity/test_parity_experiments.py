@@ -229,3 +229,13 @@ def test_runs_of_one_seed_are_averaged_if_they_learnt():
     assert (first["seed"], first["accuracy"], first["steps"]) == (0, [1.0, 1.0], [3.0, 6.0])
     assert second == rows[3]
     assert len(parity.by_seed([rows[0], rows[0] | {"loss": "b"}])) == 2
+
+
+def test_on_the_way_easy_and_hard_inputs_have_their_own_halting():
+    torch.manual_seed(0)
+    model = PonderNet(RNNStep(4, 6), 5)
+    sets = {name: ParityTask(4, *ks).batch(50) for name, ks in {"all": (1, 4), "easy": (1, 1), "hard": (4, 4)}.items()}
+    row, scores = parity.on_the_way(model, sets), {name: evaluate(model, *batch) for name, batch in sets.items()}
+    assert (row["accuracy"], row["steps"]) == (scores["all"].accuracy, scores["all"].steps)
+    for name in ("easy", "hard"):
+        assert (row[name], row[f"{name} right"]) == (scores[name].p, scores[name].accuracy)
