@@ -19,14 +19,14 @@ LINES: dict[str, Callable[[int], LineParityTask]] = {
 }
 
 
-def fresh_lines(lines: str, places: int, n_lines: int = 4096) -> Tensor:
-    """Return all lines of one segment if they are no more than n_lines, else so many that are drawn: x."""
-    if lines == "one segment" and 2**places <= n_lines:
+def fresh_lines(lines: str, places: int) -> Tensor:
+    """Return all lines of one segment of at most 12 places, else 4,096 that are drawn: x."""
+    if lines == "one segment" and places <= 12:
         bits = torch.arange(2**places)[:, None] >> torch.arange(places) & 1
         resets = torch.zeros_like(bits)
         resets[:, 0] = 1
         return torch.stack([bits, resets], dim=1).float()
-    return LINES[lines](places).batch(n_lines, torch.Generator().manual_seed(0))[0]
+    return LINES[lines](places).batch(4096, torch.Generator().manual_seed(0))[0]
 
 
 def longest_segment(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -59,13 +59,13 @@ def at_own_length(row: Row) -> Row:
     return row["tests"][str(row["places"])]
 
 
-def has_learnt(row: Row, rule: str = "threshold") -> bool:
-    """Return whether a network is right on 95 % of the lines, stopped by this rule or at its best fixed step."""
+def has_learnt(row: Row) -> bool:
+    """Return whether a network is right on 95 % of the lines, stopped by its threshold or at its best fixed step."""
     found = at_own_length(row)
-    return max(found["rules"][rule]["right"], *found["by_step"]) >= 0.95
+    return max(found["rules"]["threshold"]["right"], *found["by_step"]) >= 0.95
 
 
-def speaks(row: Row, rule: str = "threshold") -> bool:
+def speaks(row: Row) -> bool:
     """Return whether a network halts one line in ten before L or more, and is right on 95 % of those."""
-    found = at_own_length(row)["rules"][rule]
+    found = at_own_length(row)["rules"]["threshold"]
     return found["early"] >= 0.1 and found["right_early"] >= 0.95

@@ -1,4 +1,4 @@
-"""The experiments of lesson 05: networks that think along a line of places, how they are trained and measured."""
+"""What lesson 05 measures of networks that think along a line of places."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,26 +10,15 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
 
 from ponder_course.common.measures import correlation, mean, same_for_all, score
-from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.common.training import fit
 from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils import rules
+from ponder_utils.act import act_average
 from ponder_utils.evaluation import binary_correct, preserve_modes
 from ponder_utils.halting import PonderOutput, expected_steps
-from ponder_utils.local import LocalStep
-from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 
-# A network's setting; an experiment says what it changes. Trained on lines of 16 places.
-RECIPE: Row = {"task": "parity", "N": 20, "lambda_p": 0.4, "beta": 0.01, "direction": "p||p_G", "vote": "least"}
-RECIPE |= {"residual": False, "noise": 0.1, "updates": 1000, "lr": 5e-3}
-N_PLACES, CHANNELS, BATCH = 16, 32, 64
-TASKS: dict[str, Callable[[int], Any]] = {
-    "parity": LineParityTask,
-    "addition": AdditionTask,
-    "addition, long carries": partial(AdditionTask, rate=None),
-}
+CARRIES: Row = {"task": "addition, long carries", "beta": 0.03}  # of the networks that learn to add
 RULES: dict[str, rules.Rule] = {
     "most probable": rules.most_probable,
     **{f"quantile {q}": partial(rules.quantile, q=q) for q in (0.5, 0.9, 0.99)},
@@ -47,15 +36,6 @@ def mean_over_places(y_hat: Tensor, y: Tensor) -> Tensor:
 def whole_lines_right(y_hat: Tensor, y: Tensor) -> Tensor:
     """Return whether the answer is right at every place: y_hat, y [..., places] -> bool [...]."""
     return binary_correct(y_hat, y).all(-1)
-
-
-def learn(*, task: str, N: int, lambda_p: float, beta: float, direction: str, **setting: Any) -> PonderNet:
-    """Train a network of a `RECIPE`."""
-    torch.manual_seed(setting["seed"])
-    step = {name: setting.pop(name) for name in ("vote", "residual", "noise")}
-    model = PonderNet(LocalStep(2, CHANNELS, **step), N)
-    loss = PonderLoss(mean_over_places, lambda_p, beta, direction=direction)
-    return fit(model, loss, partial(TASKS[task](N_PLACES).batch, BATCH), **setting)[0]
 
 
 def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -77,10 +57,10 @@ def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
 
 
 @torch.no_grad()
-def measure(model: PonderNet, task: Any, N: int, n_lines: int, seed: int = 0) -> Row:
+def measure(model: PonderNet, task: Any, N: int, n_lines: int) -> Row:
     """Measure a network on fresh lines of a task, its cap on steps set to N."""
     device = next(model.parameters()).device
-    x, y = (part.to(device) for part in fresh(task, n_lines, seed))
+    x, y = (part.to(device) for part in fresh(task, n_lines))
     need = task.needed_steps(x).amax(1)  # [lines]
     output = think(model, x, N)
     right = whole_lines_right(output.y_hat, y.expand_as(output.y_hat)).float()  # [N, lines]
@@ -111,35 +91,29 @@ def under_rule(p: Tensor, right: Tensor, early: Tensor) -> dict[str, float]:
     return {name: values.sum(0).mean().item() for name, values in by_line.items()}
 
 
-def run(**setting: Any) -> Row:
-    """Train a network of this setting, and measure it, also on "uniform" numbers if it adds: {places: measures}."""
-    model = learn(**setting)
-    kinds = {"tests": setting["task"]} | ({} if setting["task"] == "parity" else {"uniform": "addition"})
-    result: Row = {name: {} for name in kinds}
-    for name, task in kinds.items():
-        for places, (N, n_lines) in TESTS.items():
-            result[name][places] = measure(model, TASKS[task](places), N, n_lines)
-        for by_one in ("by_step", "by_need"):  # of few lines and many steps
-            del result[name][max(TESTS)][by_one]
-    return rounded(result)
+def measure_act(model: PonderNet, task: LineParityTask, N: int, n_lines: int) -> Row:
+    """Measure a network that learnt with ACT's loss on fresh lines, with N steps at most: by budget, and by the unit.
 
-
-CARRIES: Row = {"task": "addition, long carries", "beta": 0.03}
-UNIFORM = CARRIES | {"task": "addition"}
-CHANGES: dict[str, list[tuple[Row, int]]] = {
-    "main": [({}, 10)],
-    "addition": [(CARRIES, 10), (CARRIES | {"residual": True}, 10), (UNIFORM, 5), (UNIFORM | {"residual": True}, 5)],
-    "vote": [({"vote": "pooled"}, 10), ({"vote": "pooled", "lambda_p": 0.2}, 5)],
-    "noise": [({"noise": 0.0}, 10), ({"noise": 0.0, "updates": 3000}, 5), ({"noise": 0.3}, 5)],
-    "prior": [({"lambda_p": lambda_p}, 5) for lambda_p in (0.1, 0.2, 0.3, 0.6, 0.8)]
-    + [({"lambda_p": lambda_p, "N": 40}, 5) for lambda_p in (0.1, 0.2)],
-    "beta": [({"beta": 0.001}, 5), ({"beta": 0.1}, 5)],
-    "reversed": [({"direction": "p_G||p", "lambda_p": lambda_p}, 5) for lambda_p in (0.2, 0.4, 0.8)],
-}
-EXPERIMENTS = {}
-for name, changes in CHANGES.items():
-    settings = [setting for change, n_seeds in changes for setting in seeded([RECIPE | change], n_seeds)]
-    EXPERIMENTS[name] = grid(f"05_light_cone_{name}", run, settings, {"updates": 20})
+    "by_need" and the like have a value for each need from 1 on: mean steps (nan: no line), right lines, and lines.
+    """
+    device = next(model.parameters()).device
+    x, y = (part.to(device) for part in fresh(task, n_lines))
+    need = task.needed_steps(x).amax(1)  # [lines]
+    output = think(model, x, N)
+    act = act_average(output)
+    steps, unit = act.steps[0].float(), output.halt_logits.sigmoid()  # [lines], [N, lines]
+    right = whole_lines_right(act.y_hat[0], y)  # [lines]
+    waiting = torch.arange(1, N + 1, device=device)[:, None] < need
+    alone = model.predict(x, "threshold", q=0.5, max_steps=N)
+    groups = [need == L for L in range(1, x.shape[2] + 1)]
+    return {
+        "by_need": [steps[group].mean().item() for group in groups],
+        "right_by_need": [right[group].sum().item() for group in groups],
+        "lines_by_need": [group.sum().item() for group in groups],
+        "right": right.float().mean().item(),
+        "unit while waiting": unit[waiting].median().item(),
+        "right if stopped at a unit of 0.5": whole_lines_right(alone.y_hat, y).float().mean().item(),
+    }
 
 
 def measured(rows: Sequence[Row], where: str = "tests") -> list[dict[int, Row]]:

@@ -58,29 +58,23 @@ def write_above(ax: Axes, digits: Line, up: float = 4, **font: Any) -> None:
 
 @style.slide
 def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Points]) -> Figure:
-    """Draw steps above L against the prior's lambda_p: lines of theory, at most two, and a mark for every run.
+    """Draw steps above L against the prior's lambda_p: two lines of theory, and a mark for every run of two groups.
 
-    Runs have the colour of PonderNet, or as in lesson 02 that of the reversed divergence where their label says so.
-    Names stand at the lines, and inwards of the highest mark; those of more than two groups in a legend.
+    Names stand at the lines, and inwards of the highest marks.
     """
     figure, (ax,) = style.panels(1, width=7.4, height=4.4)
     for which, (label, line) in enumerate(theory.items()):
-        ax.plot(lambda_ps, line, color=style.BLACK, linewidth=1.8, linestyle=("-", ":")[which], label=label)
-        if len(runs) <= 2:  # the second line bends below the first
-            ax.text(lambda_ps[0] + 0.01 * (1 - which), (1.0, 0.25)[which] * line[0], label, va="center")
-    for which, (label, points) in enumerate(runs.items()):
+        ax.plot(lambda_ps, line, color=style.BLACK, linewidth=1.8, linestyle="-:"[which])
+        ax.text(lambda_ps[0] + (0.01, 0)[which], (1.0, 0.25)[which] * line[0], label, va="center")
+    looks = zip("os", (-0.004, 0.004), (style.GREEN, style.PURPLE), strict=True)
+    for (label, points), (marker, shift, colour) in zip(runs.items(), looks, strict=True):
         x, y = np.reshape(points, (-1, 2)).T
-        x = x + 0.008 * (which - (len(runs) - 1) / 2)
-        colour = style.PURPLE if "reversed" in label else style.GREEN
-        looks: dict[str, Any] = {"marker": style.MARKERS[which], "facecolor": "none", "edgecolor": colour}
-        ax.scatter(x, y, s=44, zorder=3, label=label, **looks)
-        if len(runs) <= 2 and len(y):
-            top = y.argmax()
-            away, side = (-0.015, "right") if x[top] > np.mean(lambda_ps) else (0.015, "left")
-            ax.text(x[top] + away, y[top], label, ha=side, va="center", color=colour)
+        ax.scatter(x + shift, y, s=44, zorder=3, marker=marker, facecolor="none", edgecolor=colour)
+        if len(y):
+            top = x[y.argmax()] + shift
+            away, side = (-0.015, "right") if top > np.mean(lambda_ps) else (0.015, "left")
+            ax.text(top + away, y.max(), label, ha=side, va="center", color=colour)
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
-    if len(runs) > 2:
-        ax.legend()
     return figure
 
 
@@ -173,60 +167,41 @@ def how_far_news_travels(differs: Sequence[Tensor], flipped: Sequence[int]) -> s
     return f"{outside} answers changed outside the cone" if outside else "News travels one place a step, never faster"
 
 
-class Thought(NamedTuple):
-    """What a network answers along one line."""
-
-    answers: Grid | Tensor  # from 0 to 1
-    right: Grid | Tensor  # of bool
-    needed: Line | Tensor  # [places]
-    halts: int  # the step
-    inputs: Sequence[Line]  # two rows of digits, [2, places]
-    title: str
-
-
 @style.slide
-def thoughts(shown: Sequence[Thought], names: tuple[str, str]) -> Figure:
-    """Draw the answer of every place (1 is dark) at every step, wrong ones crossed, and halting.
-
-    Inputs of lines of at most 24 places stand above, the names of both rows before the first.
-    """
-    places = max(len(thought.needed) for thought in shown)
-    width = min(4.8, 10 / len(shown)) if len(shown) > 1 else min(10, max(7.6, 3 + 0.3 * places))
-    figure, axes = style.panels(len(shown), width=width, height=4.6, sharey=len(shown) > 1)
-    for ax, thought in zip(axes, shown, strict=True):
-        step, place = np.nonzero(~np.asarray(thought.right, bool))
-        cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 1.7, "label": "wrong answer"}
-        cross["path_effects"] = [withStroke(linewidth=3.4, foreground="white")]
-        ax.scatter(place + 1, step + 1, s=42 if len(thought.needed) < 40 else 10, **cross)
-        steps_down(ax, thought.answers, cmap="Blues", vmin=-0.1, vmax=1.6)
-        _stairs(ax, thought.needed, "light cone: now the place can be sure")
-        dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
-        dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]
-        ax.axhline(thought.halts - 0.5, **dashes)
-        ax.set(xlim=(0.5, len(thought.needed) + 0.5), ylim=(len(thought.answers) + 0.5, 0.5))
-        ax.set_title(thought.title, pad=40 if len(thought.needed) <= 24 else None)
-        for name, up, digits in zip(names, (19, 3), thought.inputs, strict=True):
-            if len(digits) <= 24 and ax is axes[0]:
-                ax.annotate(name, (0.5, 0.5), (-4, up), textcoords="offset points", ha="right")
-            if len(digits) <= 24:
-                write_above(ax, digits, up, fontsize=14)
-    axes[0].set_ylabel("step $n$")
-    return style.legend(figure, columns=3)
-
-
 def think(
     model: PonderNet, task: Any, x: Tensor, titles: Sequence[str], cap: int, names: tuple[str, str]
 ) -> tuple[Figure, list[int]]:
-    """Draw what a network thinks of these lines, and return how late each halts after L."""
-    y, need = task.answers(x), task.needed_steps(x)
+    """Draw the answer of every place (1 is dark) at every step, wrong ones crossed, and return how late lines halt.
+
+    A panel for each line of x, [lines, 2, places]. Inputs of at most 24 places stand above, the names of both rows
+    before the first.
+    """
+    y, need = task.answers(x), task.needed_steps(x).cpu()
     y_hat = experiment.think(model, x, cap).y_hat
     halts = model.predict(x, "threshold", q=0.2, max_steps=cap).steps.tolist()
-    rows = min(cap, max(*halts, int(need.max())) + 3)
-    answers, right = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) == (y > 0.5))[:rows].cpu()
-    shown = []
-    for i, title in enumerate(titles):
-        shown.append(Thought(answers[:, i], right[:, i], need[i].cpu(), halts[i], x[i].tolist(), title))
-    return thoughts(shown, names), [step - L for step, L in zip(halts, need.amax(1).tolist(), strict=True)]
+    rows, places = min(cap, max(*halts, int(need.max())) + 3), x.shape[2]
+    answers, wrong = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) != (y > 0.5))[:rows].cpu()
+    width = min(4.8, 10 / len(x)) if len(x) > 1 else min(10, max(7.6, 3 + 0.3 * places))
+    figure, axes = style.panels(len(x), width=width, height=4.6, sharey=len(x) > 1)
+    for i, ax in enumerate(axes):
+        step, place = np.nonzero(wrong[:, i].numpy())
+        cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 1.7, "label": "wrong answer"}
+        cross["path_effects"] = [withStroke(linewidth=3.4, foreground="white")]
+        ax.scatter(place + 1, step + 1, s=42 if places < 40 else 10, **cross)
+        steps_down(ax, answers[:, i], cmap="Blues", vmin=-0.1, vmax=1.6)
+        _stairs(ax, need[i], "light cone: now the place can be sure")
+        dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
+        dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]
+        ax.axhline(halts[i] - 0.5, **dashes)
+        ax.set(xlim=(0.5, places + 0.5), ylim=(rows + 0.5, 0.5))
+        ax.set_title(titles[i], pad=40 if places <= 24 else None)
+        for name, up, digits in zip(names, (19, 3), x[i].tolist(), strict=True):
+            if places <= 24 and i == 0:
+                ax.annotate(name, (0.5, 0.5), (-4, up), textcoords="offset points", ha="right")
+            if places <= 24:
+                write_above(ax, digits, up, fontsize=14)
+    axes[0].set_ylabel("step $n$")
+    return style.legend(figure, columns=3), [step - L for step, L in zip(halts, need.amax(1).tolist(), strict=True)]
 
 
 def in_words(late: Sequence[int]) -> str:
@@ -414,15 +389,14 @@ def bought(tests: Sequence[Bought]) -> Figure:
 
 
 @style.slide
-def against_size(sizes: Line, lines: Mapping[str, Line], runs: Mapping[str, Points], y_label: str) -> Figure:
-    """Draw numbers against places, on a logarithmic axis: lines, and a mark for every run."""
+def steps_by_size(sizes: Line, theory: Mapping[str, Line], points: Points) -> Figure:
+    """Draw steps for a sum against places, on a logarithmic axis: two lines of theory, and a mark for every run."""
     figure, (ax,) = style.panels(1, width=7.4, height=4.6)
-    for (label, line), dashes in zip(lines.items(), ("-", "--", ":"), strict=False):
+    for (label, line), dashes in zip(theory.items(), ("-", "--"), strict=True):
         ax.plot(sizes, line, color=style.LIMIT, linewidth=1.6, linestyle=dashes, label=label)
-    for which, (label, points) in enumerate(runs.items(), start=2):  # green
-        style.marks(ax, points, which, 44, label=label, zorder=3)
+    style.marks(ax, points, 2, 44, label="a network", zorder=3)
     ax.set_xscale("log", base=2)
-    ax.set(xlabel="places", ylabel=y_label, ylim=(0, None))
+    ax.set(xlabel="places", ylabel="mean steps for a sum", ylim=(0, None))
     ax.set_xticks(list(sizes), [f"{size:g}" for size in sizes])
     ax.legend(loc="lower right")
     return figure

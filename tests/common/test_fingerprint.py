@@ -118,7 +118,7 @@ def test_the_real_course_has_one():
 
 def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
     """So an edit of mazes leaves the runs of lines fresh, and one of the store leaves all."""
-    from ponder_course.light_cone import experiment as lines
+    from ponder_course.research.light_cone import experiment as lines
 
     behind = {
         name: {path.relative_to(fingerprint.FOLDER).as_posix() for path in fingerprint.files_behind(experiment.run)}

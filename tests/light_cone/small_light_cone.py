@@ -3,17 +3,29 @@
 from functools import partial
 
 from network import N, Network
+from torch import nn
 
-from ponder_course.light_cone import experiment
+from ponder_course.light_cone.experiment import mean_over_places
 from ponder_course.light_cone.task import AdditionTask, LineParityTask
+from ponder_course.research.light_cone.experiment import TASKS as TRAINED
 from ponder_utils import LocalStep, PonderLoss, PonderNet
 
 NETWORKS = {
     f"05 {task}, {vote}, residual {residual}": Network(
         lambda vote=vote, residual=residual: PonderNet(LocalStep(2, 8, vote=vote, residual=residual, noise=0.1), N),
-        partial(experiment.TASKS[task](7).batch, 12),
-        PonderLoss(experiment.mean_over_places, 0.4),
+        partial(TRAINED[task](7).batch, 12),
+        PonderLoss(mean_over_places, 0.4),
     )
     for task, vote, residual in (("parity", "least", False), ("addition", "pooled", True))
 }
 TASKS = {"line parity": LineParityTask(12), "at a rate": LineParityTask(12, 0.2), "addition": AdditionTask(12)}
+
+
+class Clock(nn.Module):
+    """Halts at L, and guesses 0 at every place that has not heard its start."""
+
+    def forward(self, x, h):
+        n = 1 if h is None else h + 1
+        need = LineParityTask.needed_steps(x)
+        known = LineParityTask.answers(x) * (need <= n)
+        return 20.0 * known - 10.0, n, 40.0 * (need.amax(1) <= n) - 20.0

@@ -4,11 +4,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from small_light_cone import Clock
 from torch import nn
 
 from ponder_course.light_cone.beating_the_clock import LINES, first_bit_turned, fresh_lines, longest_segment, votes
 from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.light_cone.task import LineParityTask
+from ponder_course.research.light_cone import experiment as light_cone
 from ponder_course.research.light_cone.beating_the_clock import (
     EXPERIMENTS,
     TravellingVote,
@@ -30,16 +32,6 @@ class ByHand(nn.Module):
         stopper = by_hand(x, n)
         free = ~stopper.vetoes[-1].any(1)
         return 20.0 * stopper.answers[-1] - 10.0, n, 40.0 * free - 20.0
-
-
-class Clock(nn.Module):
-    """Halts at L, and guesses 0 at every place that has not heard its start."""
-
-    def forward(self, x, h):
-        n = 1 if h is None else h + 1
-        need = LineParityTask.needed_steps(x)
-        known = LineParityTask.answers(x) * (need <= n)
-        return 20.0 * known - 10.0, n, 40.0 * (need.amax(1) <= n) - 20.0
 
 
 @pytest.mark.parametrize("lines", LINES)
@@ -70,12 +62,12 @@ def test_beside_the_clock_on_three_lines():
     assert (found["right_early"], found["chance_early"]) == (0.5, 0.375)
 
 
-def test_fresh_lines_are_all_lines_of_one_segment_or_as_many_as_asked():
+def test_fresh_lines_are_all_lines_of_one_segment_or_4096():
     x = fresh_lines("one segment", 7)
     assert len({tuple(line) for line in x[:, 0].tolist()}) == len(x) == 2**7
     assert x[:, 1].sum(0).tolist() == [2**7] + [0] * 6
-    assert fresh_lines("one segment", 16, 10).shape == (10, 2, 16)
-    assert torch.equal(fresh_lines("lesson 05", 5, 10), fresh_lines("lesson 05", 5, 10))
+    assert fresh_lines("one segment", 16).shape == (4096, 2, 16)
+    assert torch.equal(fresh_lines("lesson 05", 5), fresh_lines("lesson 05", 5))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
@@ -91,7 +83,7 @@ def test_turning_the_first_bit_turns_the_longest_segments_answers(seed, places):
 
 def test_votes_are_those_of_which_the_least_halts():
     torch.manual_seed(0)
-    step, x = LocalStep(2, 6).eval(), fresh_lines("lesson 05", 9, 12)
+    step, x = LocalStep(2, 6).eval(), fresh_lines("lesson 05", 9)[:12]
     with torch.no_grad():
         output = PonderNet(step, 7).eval()(x)
     assert torch.equal(votes(step, x, 7).amin(2), output.halt_logits)
@@ -99,7 +91,7 @@ def test_votes_are_those_of_which_the_least_halts():
 
 def test_a_travelling_vote_is_the_least_of_all_votes_that_have_arrived():
     torch.manual_seed(0)
-    step, x, N = TravellingVote(2, 6).eval(), fresh_lines("lesson 05", 9, 12), 14
+    step, x, N = TravellingVote(2, 6).eval(), fresh_lines("lesson 05", 9)[:12], 14
     with torch.no_grad():
         output = PonderNet(step, N).eval()(x)
     shared = LocalStep(2, 6).eval()
@@ -155,8 +147,6 @@ def test_who_vetoes_finds_the_place_that_does():
 
 
 def test_the_recipe_is_lesson_05s_where_it_is_not_changed():
-    from ponder_course.light_cone import experiment as light_cone
-
     mixed = EXPERIMENTS["lines"].settings[0] | {"updates": 3}
     theirs = light_cone.RECIPE | {"lambda_p": mixed["lambda_p"], "updates": 3}
     here, there = learn(**mixed), light_cone.learn(**theirs, seed=0)

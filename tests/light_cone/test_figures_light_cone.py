@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 from drawn import check, check_drawn, over, shapes
+from small_light_cone import Clock
 
 from ponder_course.common.style import BLACK, BLUE, GREEN, GREY, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, SKY, WRONG
 from ponder_course.light_cone import figures as draw
-from ponder_course.light_cone.figures import Bought, Thought, Votes
+from ponder_course.light_cone.figures import Bought, Votes
 from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_course.research.light_cone import figures as evidence
 from ponder_utils import LocalStep, PonderNet
@@ -17,11 +18,6 @@ from ponder_utils import LocalStep, PonderNet
 GRIDS = np.random.default_rng(0).random((2, 5, 3)).tolist()  # [panels, steps, places]
 STAIRS = [[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [2.5, 1.5], [2.5, 2.5], [3.5, 2.5]]  # where places need 1, 2, 3 steps
 VALLEY = [[0.5, 1.5], [1.5, 1.5], [1.5, 0.5], [2.5, 0.5], [2.5, 1.5], [3.5, 1.5]]  # and 2, 1, 2
-RIGHT = [[True] * 3, [True, True, False], [True] * 3, [True] * 3, [False, True, True]]
-THOUGHTS = [
-    Thought(GRIDS[0], RIGHT, [1.0, 2.0, 3.0], 4, [[2, 3, 4], [5, 6, 7]], "easy"),
-    Thought(GRIDS[1], [[True] * 3] * 5, [2.0, 1.0, 2.0], 3, [[8, 8, 9], [1, 1, 0]], "hard"),
-]
 VOTES = [Votes(GRIDS[0], [1, 2, 3], 3, 4, "halts at 3"), Votes(GRIDS[1][:4], [4, 5, 6], 4, 4, "halts at 4")]
 NEED = [[2.0, 3.0, None, 5.0], [2.5, 3.5, 4.5, 5.5]]
 ACT = [[1.0, math.nan, 2.0, 2.5]]  # no line needs 2
@@ -58,19 +54,6 @@ FIGURES = {
             {"image": [DIFFERS[1]], LIMIT: [VALLEY], "text": ["bit 2 "]},
         ],
     ),
-    draw.thoughts: (
-        (THOUGHTS, ("bit", "reset")),
-        [
-            {
-                "image": [GRIDS[0]],
-                WRONG: [[[3, 2], [1, 5]]],
-                LIMIT: [STAIRS],
-                GREEN: over(N, 3.5),
-                "text": ["easy", "bit", "reset", *"234567"],
-            },
-            {"image": [GRIDS[1]], WRONG: [], LIMIT: [VALLEY], GREEN: over(N, 2.5), "text": ["hard", *"8910"]},
-        ],
-    ),
     draw.steps_against_need: (
         (NEED, ACT, 1, 2, [[4.0, None, 4.5]]),
         [
@@ -96,6 +79,16 @@ FIGURES = {
             }
         ],
     ),
+    evidence.above_the_limit: (
+        ([0.2, 0.5, 0.8], THEORY, RUNS | {"N = 40": [(0.5, 1.3)]}),
+        [
+            {
+                BLACK: over([0.2, 0.5, 0.8], *THEORY.values()),
+                GREEN: [[[0.192, 3.9], [0.492, 1.2]], [[0.508, 1.3]]],
+                PURPLE: [[[0.8, 7.0]]],
+            }
+        ],
+    ),
     draw.bought: (
         (TESTS,),
         [
@@ -108,8 +101,8 @@ FIGURES = {
             {GREY: over([1, 2], [0.8, 0.7]), LIMIT: [], GREEN: [TESTS[1].halting], "text": ["digits", "0 points"]},
         ],
     ),
-    draw.against_size: (
-        ([16, 64, 256], THEORY, {"a network": [(16, 5.5), (256, 9.0)]}, "steps"),
+    draw.steps_by_size: (
+        ([16, 64, 256], THEORY, [(16, 5.5), (256, 9.0)]),
         [{LIMIT: over([16, 64, 256], *THEORY.values()), GREEN: [[(16, 5.5), (256, 9.0)]], "text": ["64", "steps"]}],
     ),
     evidence.by_group: (
@@ -131,27 +124,42 @@ def test_what_is_drawn_is_what_was_given(figure):
     check_drawn(figure, given, panels)
 
 
+LINES = torch.tensor([[[1, 0, 0], [1, 0, 0]], [[0, 1, 1], [1, 1, 0]]]).float()  # answers 1, 1, 1 and 0, 1, 0
+
+
+def thought(x):
+    return draw.think(PonderNet(Clock(), 4), LineParityTask(3), x, ["easy", "hard"], 4, ("bit", "reset"))
+
+
+def test_a_thought_is_drawn_with_wrong_answers_where_the_news_has_not_come():
+    known = torch.tensor([[[1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1]], [[0, 1, 0]] * 4])  # [lines, steps, places]
+    low = [[0.5, 0.5], [1.5, 0.5], [1.5, 0.5], [2.5, 0.5], [2.5, 1.5], [3.5, 1.5]]
+    images = (20.0 * known - 10).sigmoid()
+    wanted = [
+        {"image": images[:1], WRONG: [[[2, 1], [3, 1], [3, 2]]], LIMIT: [STAIRS], GREEN: over(N, 2.5)},
+        {"image": images[1:], WRONG: [], LIMIT: [low], GREEN: over(N, 1.5), "text": ["hard"]},
+    ]
+    check_drawn(lambda: thought(LINES)[0], (), wanted)
+    assert thought(LINES)[1] == [0, 0]
+
+
 def test_steps_run_down_and_digits_stand_above_their_places_in_lines_of_at_most_24():
-    for figure in (evidence.who_votes_no(VOTES), draw.thoughts(THOUGHTS, ("bit", "reset"))):
+    for figure in (evidence.who_votes_no(VOTES), thought(LINES)[0]):
         for ax in figure.axes:
             digits = [text for text in ax.texts if text.get_text().isdigit()]
             assert [text.xy[0] for text in digits] == [1, 2, 3] * (len(digits) // 3)
             (image,) = ax.images
             assert image.get_extent() == [0.5, 3.5, len(image.get_array()) + 0.5, 0.5]
             assert ax.yaxis_inverted()
-    long = Thought(torch.rand(4, 25), torch.ones(4, 25), [1.0] * 25, 2, [[0] * 25] * 2, "long")
-    assert not draw.thoughts([long], ("bit", "reset")).axes[0].texts
+    assert [float(text.get_text()) for text in digits] == LINES[1].flatten().tolist()
+    assert not thought(torch.ones(2, 2, 25))[0].axes[0].texts
 
 
-def test_names_of_two_groups_stand_at_the_lines_and_of_more_or_none_do_not():
+def test_names_stand_at_the_lines_and_at_the_highest_marks():
     (ax,) = draw.above_the_limit([0.2, 0.5, 0.8], THEORY, RUNS).axes
-    assert [text.get_position()[1] for text in ax.texts] == [4.0, 0.75, 3.9, 7.0]  # and at the highest marks
-    (ax,) = check(lambda: draw.above_the_limit([0.2, 0.5, 0.8], THEORY, {"a network": []})).axes
+    assert [text.get_position()[1] for text in ax.texts] == [4.0, 0.75, 3.9, 7.0]
+    (ax,) = check(lambda: draw.above_the_limit([0.2, 0.5, 0.8], THEORY, {name: [] for name in RUNS})).axes
     assert len(ax.texts) == 2
-    groups = {name: [(0.2, 3.9)] for name in ("N = 20", "N = 40", "reversed")}
-    (ax,) = draw.above_the_limit([0.2, 0.5, 0.8], THEORY, groups).axes
-    assert not ax.texts
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*THEORY, *groups]
 
 
 def test_an_arrow_leads_from_the_same_step_for_all_to_halting():

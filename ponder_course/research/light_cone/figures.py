@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
@@ -56,3 +57,22 @@ def by_group(values: Mapping[str, Mapping[str, Line]], label: str, limits: tuple
     ax.set(xlabel=label, yticks=range(len(values)), yticklabels=list(values))
     ax.set(xlim=limits, ylim=(len(values) - 0.5, -0.5))
     return style.legend(figure, columns=len(series)) if len(series) > 1 else figure
+
+
+@style.slide
+def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Points]) -> Figure:
+    """Draw steps above L against the prior's lambda_p: two lines of theory, and a mark for every run.
+
+    Runs have the colour of PonderNet, or as in lesson 02 that of the reversed divergence where their label says so.
+    """
+    figure, (ax,) = style.panels(1, width=7.4, height=4.4)
+    for (label, line), dashes in zip(theory.items(), "-:", strict=True):
+        ax.plot(lambda_ps, line, color=style.BLACK, linewidth=1.8, linestyle=dashes, label=label)
+    for which, (label, points) in enumerate(runs.items()):
+        x, y = np.reshape(points, (-1, 2)).T
+        x = x + 0.008 * (which - (len(runs) - 1) / 2)
+        colour = style.PURPLE if "reversed" in label else style.GREEN
+        ax.scatter(x, y, s=44, zorder=3, marker=style.MARKERS[which], facecolor="none", edgecolor=colour, label=label)
+    ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
+    ax.legend()
+    return figure
