@@ -57,6 +57,14 @@ def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
 
 
 @torch.no_grad()
+def changed(model: PonderNet, x: Tensor, place: int) -> Tensor:
+    """Return which answers change on some of the lines when the bit at a place (from 0) is flipped: [N, places]."""
+    flipped = x.clone()
+    flipped[:, 0, place] = 1 - flipped[:, 0, place]
+    return (model(x).y_hat != model(flipped).y_hat).any(1)
+
+
+@torch.no_grad()
 def measure(model: PonderNet, task: Any, N: int, n_lines: int) -> Row:
     """Measure a network on fresh lines of a task, its cap on steps set to N."""
     device = next(model.parameters()).device
@@ -114,6 +122,11 @@ def measure_act(model: PonderNet, task: LineParityTask, N: int, n_lines: int) ->
         "unit while waiting": unit[waiting].median().item(),
         "right if stopped at a unit of 0.5": whole_lines_right(alone.y_hat, y).float().mean().item(),
     }
+
+
+def at_sizes(measure: Callable[..., Row], model: PonderNet, caps: dict[int, int], n_lines: int) -> dict[int, Row]:
+    """Measure a network on lines of several lengths, {places: N}, and return {places: measures}."""
+    return {places: measure(model, LineParityTask(places), N, n_lines) for places, N in caps.items()}
 
 
 def measured(rows: Sequence[Row], where: str = "tests") -> list[dict[int, Row]]:

@@ -264,3 +264,22 @@ def test_validation_measures_the_same_on_lines_that_no_test_has(monkeypatch):
     monkeypatch.setattr(lines, "fresh", lambda *_: held_out)
     there = measure(model, task, 6, 500)["rules"]["sample"]
     assert seen == pytest.approx({"accuracy": there["right"], "steps": there["steps"]}, rel=1e-5)
+
+
+def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
+    torch.manual_seed(0)
+    model, (x, _) = PonderNet(LocalStep(2, 6), 4).eval(), LineParityTask(8).batch(5)
+    before, differs = x.clone(), lines.changed(model, x, 2)
+    assert torch.equal(x, before)
+    y_hat, expected = model(x).y_hat, torch.zeros(4, 8, dtype=torch.bool)
+    x[:, 0, 2] = (x[:, 0, 2] + 1) % 2
+    for line, after in zip(y_hat.unbind(1), model(x).y_hat.unbind(1), strict=True):
+        expected |= line != after
+    assert torch.equal(differs, expected)
+
+
+def test_every_length_has_a_cap_of_its_own():
+    measured = lines.at_sizes(
+        lambda model, task, N, n_lines: {"of": (model, task.n_places, N, n_lines)}, 0, {4: 9, 8: 12}, 7
+    )
+    assert measured == {4: {"of": (0, 4, 9, 7)}, 8: {"of": (0, 8, 12, 7)}}
