@@ -261,16 +261,12 @@ def what_steps_say(runs: Sequence[Run], act: Sequence[Run], border: int) -> str:
 
 @style.slide
 def steps_against_need(
-    runs: Sequence[Run], act: Sequence[Run], live: int, border: int, failed: Sequence[Run] = ()
+    runs: Sequence[Run], act: Sequence[Run], live: int, border: int, failed: Sequence[Run]
 ) -> Figure:
     """Draw steps against the steps that are needed, a curve for each run.
 
-    The diagonal is the best clock, below it a fixed step's answer is a guess.
-
-    Args:
-        runs, act, failed: of PonderNet, of ACT, and of PonderNets that have not learnt.
-        live: so many of the first runs are thick.
-        border: the longest need in training.
+    The first `live` runs of PonderNet are thick, those that failed to learn are grey. The diagonal is the best clock,
+    below it a fixed step's answer is a guess. border: the longest need in training.
     """
     figure, (ax,) = style.panels(1, width=9.2, height=5.4)
     longest = max(map(len, [*runs, *act, *failed]))
@@ -284,13 +280,12 @@ def steps_against_need(
     n = np.arange(1, longest + 1)
     ax.plot(n, n, color=style.LIMIT, linewidth=2.4)
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
-    right: dict[str, Any] = {"ha": "right"}
-    bold: dict[str, Any] = right | {"fontweight": "bold"}
+    bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
     if runs:
         late = f"PonderNet\n{mean(_above(runs)):+.1f} steps"
         ax.text(0.55 * longest, 0.66 * longest, late, color=style.GREEN, **bold)
     elif failed:
-        ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, **right)
+        ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
     if act:
         steps = [_measured(run)[1][-longest // 4 :] for run in act]
         took = f"ACT takes {verdicts.span([found[-1] for found in steps], '.0f')}\nof {longest} steps"
@@ -300,7 +295,7 @@ def steps_against_need(
     guess = "at a fixed step here, the longest\nsegment's end can only guess"
     ax.text(0.72 * longest, 0.16 * longest, guess, ha="center")
     ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
-    ax.text(border, 1.03 * longest, "trained", color=style.DARK_GREY, **right)
+    ax.text(border, 1.03 * longest, "trained", color=style.DARK_GREY, ha="right")
     ax.text(border + 1.2, 1.03 * longest, "never seen in training", color=style.DARK_GREY)
     ax.set(xlabel="steps that the line needs, $L$", ylabel="steps that the network takes")
     ax.set(xlim=(1, longest), ylim=(0, longest * 1.12))
@@ -348,11 +343,10 @@ def what_halting_buys(tests: Sequence[Bought]) -> str:
     others = [test.gain() for test in tests if not test.limits]
     if min(known) <= 0:
         return "Halting buys nothing here"
-    ends = sorted({f"{gain:.0f}" for gain in (min(known), max(known))})
-    between = " to " if len(known) > 2 else " and "
-    found = f"Halting buys these networks {between.join(ends)} points on lines"
-    if others:
-        found += f", {'nothing' if abs(others[0]) < 0.5 else f'{others[0]:.0f} points'} on digits"
+    points = " and ".join(sorted({f"{gain:.0f}" for gain in known}))
+    found = f"Halting buys these networks {points} points on lines"
+    for gain in others:
+        found += ", nothing on digits" if abs(gain) < 0.5 else f", {gain:.0f} points on digits"
     return found
 
 
@@ -379,8 +373,8 @@ def bought(tests: Sequence[Bought]) -> Figure:
     axes[0].text(0.02 * end, 1.09, "line by line", color=style.LIMIT, va="center")
     axes[0].text(0.44 * end, 0.64, "same step", color="#777777", va="center")
     dotted = (0.6 * end, np.interp(0.6 * end, *tests[0].limits["same step"]))
-    looks: dict[str, Any] = {"ha": "right", "arrowprops": {"arrowstyle": "-", "linewidth": 0.8}}
-    axes[0].annotate("same step, at best", dotted, (0.98 * end, 1.19), color=style.LIMIT, va="center", **looks)
+    looks: dict[str, Any] = {"ha": "right", "va": "center", "arrowprops": {"arrowstyle": "-", "linewidth": 0.8}}
+    axes[0].annotate("same step, at best", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
     at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
     axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
     axes[0].set(ylabel="right answers", yticks=np.linspace(0, 1, 6))

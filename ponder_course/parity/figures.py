@@ -11,7 +11,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from pandas import DataFrame
+from pandas import DataFrame, Series, concat
 from torch import Tensor
 
 from ponder_course.common import style
@@ -19,8 +19,8 @@ from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
 from ponder_course.common.verdicts import count, interval, span, welch
-from ponder_course.parity import stored_networks
 from ponder_course.parity.experiment import FORMS, LAMBDA_PS, by_seed, has_learnt, outcomes
+from ponder_course.parity.stored_networks import METHODS, N, accuracy_within
 from ponder_utils.evaluation import Score
 from ponder_utils.pondernet import PonderNet
 
@@ -42,8 +42,8 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str, compared: t
 
     The table has a row for each run: size, loss, lambda_p, outcome, and rise, which is drawn for those that "learnt".
     An interval without 0 is amber, another grey and its mark hollow; fewer than three runs are crosses. Above the axes
-    the others are counted. A single size is drawn larger, without a legend. compared: two of the losses; in the last
-    panel stands the second's mean rise less the first's, with Welch's interval of this level.
+    the others are counted. A single size is drawn larger, without a legend. compared: two of the losses, in their order
+    in the table; in the last panel stands the second's mean rise less the first's, with Welch's interval of this level.
     """
     sizes, lambda_ps = list(table["size"].unique()), sorted(table["lambda_p"].unique())
     titles, alone = [*table["loss"].unique(), "the difference"], len(sizes) == 1
@@ -51,32 +51,29 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str, compared: t
     size_of_mark, size_of_text = (11, 14) if alone else (8, 11)
     others = [name for name in ("not learnt", "crashed") if name in set(table["outcome"])]
     heights = {name: 1.03 + 0.07 * i for i, name in enumerate(others)}
+    of_first: dict[tuple[str, float], list[float]] = {}
 
-    def place(size: str, lambda_p: float) -> float:
-        return lambda_p + 0.07 * (sizes.index(size) - (len(sizes) - 1) / 2)
-
-    def draw_interval(ax: Axes, size: str, lambda_p: float, middle: float, low: float, high: float) -> None:
-        x, marker = place(size, lambda_p), style.MARKERS[sizes.index(size)]
+    def draw_interval(ax: Axes, x: float, marker: str, middle: float, low: float, high: float) -> None:
         colour, face = (HALTING, HALTING) if low > 0 or high < 0 else (UNDECIDED, "white")
         ax.plot([x, x], [low, high], color=colour, linewidth=0.275 * size_of_mark, solid_capstyle="butt")
         ax.plot(x, middle, marker, color=colour, markersize=size_of_mark, markerfacecolor=face)
 
-    learnt: dict[tuple[str, str, float], list[float]] = {}
     for (loss, size, lambda_p), runs in table.groupby(["loss", "size", "lambda_p"], sort=False):
-        ax, x = axes[titles.index(loss)], place(size, lambda_p)
-        values = learnt[loss, size, lambda_p] = runs["rise"][runs["outcome"] == "learnt"].tolist()
+        which = sizes.index(size)
+        ax, x, marker = axes[titles.index(loss)], lambda_p + 0.07 * (which - (len(sizes) - 1) / 2), style.MARKERS[which]
+        values = runs["rise"][runs["outcome"] == "learnt"].tolist()
         if len(values) > 2:
-            draw_interval(ax, size, lambda_p, *interval(values))
+            draw_interval(ax, x, marker, *interval(values))
         else:
             ax.plot([x] * len(values), values, "x", color=UNDECIDED, markersize=6)
         for outcome, number in runs["outcome"].value_counts().drop("learnt", errors="ignore").items():
             text: dict[str, Any] = {"color": UNDECIDED, "ha": "center", "fontsize": size_of_text}
             ax.text(x, heights[outcome], str(number), transform=ax.get_xaxis_transform(), **text)
-    first, second = compared
-    for loss, size, lambda_p in learnt:
-        pair = learnt.get((first, size, lambda_p), []), learnt[loss, size, lambda_p]
-        if loss == second and min(map(len, pair)) > 2:
-            draw_interval(axes[-1], size, lambda_p, *welch(*pair, level))
+        if loss == compared[0]:
+            of_first[size, lambda_p] = values
+        pair = of_first.get((size, lambda_p), []), values
+        if loss == compared[1] and min(map(len, pair)) > 2:
+            draw_interval(axes[-1], x, marker, *welch(*pair, level))
     for ax, title in zip(axes, titles, strict=True):
         ax.axhline(0, color=BLACK, linewidth=1.2, zorder=1)
         ax.set(xlabel=r"$\lambda_p$", xticks=lambda_ps, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1), ylim=limits)
@@ -119,18 +116,17 @@ def who_rises_more(table: DataFrame, titles: Sequence[str]) -> str:
 
 
 def pace(lines: Sequence[Mapping[str, Line]]) -> str:
-    """Return what a network of 64 elements does with its steps: "a counter", "takes all 20", or none of the two: "".
+    """Return what a network does with its "steps" by the number of +1s: "a counter", "takes all 20", or none: "".
 
-    lines: for each k, "steps" by the number of elements that are +1. A counter's steps fall or rise with that number,
+    A counter's steps fall or rise with that number,
     by a quarter of the cap at least, and nine tenths of their variance lie between different numbers, whatever k is.
     """
-    table = DataFrame([(ones, n) for line in lines for ones, n in enumerate(line["steps"])], columns=["ones", "steps"])
-    cap = stored_networks.N
-    if (table["steps"] >= 0.95 * cap).mean() >= 0.9:
-        return f"takes all {cap}"
-    by_count = table.groupby("ones")["steps"].transform("mean")
-    moves = abs(by_count.iloc[0] - by_count.iloc[-1]) >= cap / 4
-    return "a counter" if moves and by_count.var() >= 0.9 * table["steps"].var() else ""
+    steps = concat([Series(line["steps"]) for line in lines])
+    if (steps >= 0.95 * N).mean() >= 0.9:
+        return f"takes all {N}"
+    by_count = steps.groupby(level=0).transform("mean")
+    moves = abs(by_count.iloc[0] - by_count.iloc[-1]) >= N / 4
+    return "a counter" if moves and by_count.var() >= 0.9 * steps.var() else ""
 
 
 @slide
@@ -222,10 +218,7 @@ def apart(heights: Line, gap: float) -> list[float]:
 def draw_steps(
     groups: Networks, column: str, counts: Sequence[int], label: str, at_the_end: Callable[[Row], str]
 ) -> Figure:
-    """Draw a column of steps against a count of the input: a panel for each group, a line for each network.
-
-    at_the_end: what is written there. Networks that have not learnt are light grey.
-    """
+    """Draw a column of steps against a count of the input; networks that have not learnt are light grey."""
     figure, axes = panels(len(groups), width=4.0, height=3.4, sharey=True)
     top = 1.08 * max(max(row[column]) for rows in groups.values() for row in rows)
     last, width = counts[-1], counts[-1] - counts[0]
@@ -424,9 +417,9 @@ def on_their_way(shown: Mapping[str, PonderNet], x: Tensor, odd: float, prior: f
 def learnt_by_method(rows: Sequence[Row]) -> list[str]:
     """Return a line of text for each method at the paper's size: how many learn it, and their steps at k = 1 and 64."""
     lines = []
-    for name in stored_networks.METHODS:
+    for name in METHODS:
         of_method = matching(rows, network=name)
-        good = [row["steps"] for row in of_method if stored_networks.accuracy_within(row) >= 0.95]
+        good = [row["steps"] for row in of_method if accuracy_within(row) >= 0.95]
         ends = "  ".join(span([steps[k - 1] for steps in good], ".0f") for k in (1, 64))
         lines.append(f"{name}: {len(good)} of {len(of_method)} learn it; steps at k = 1 and 64:  {ends}")
     return lines
