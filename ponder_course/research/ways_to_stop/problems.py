@@ -19,7 +19,7 @@ from ponder_utils._check import check_real
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.local import LocalStep
 from ponder_utils.steps import RNNStep
-from ponder_utils.tasks.parity import ParityTask
+from ponder_utils.tasks import ParityTask
 
 
 @dataclass(frozen=True)
