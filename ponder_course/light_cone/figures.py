@@ -128,9 +128,9 @@ class Votes(NamedTuple):
 def summary(rows: Sequence[Row]) -> dict[str, str]:
     """Return a row of the evidence's tables: who has learnt and speaks by halting, and when these halt. rows: runs."""
     learnt = [row for row in rows if clock.has_learnt(row)]
-    speakers = [clock.at_own_length(row) | {"L": row["places"]} for row in learnt if clock.speaks(row)]
-    found = [test["rules"]["threshold"] for test in speakers]
-    fixed = [max(test["by_step"][: test["L"] - 1]) for test in speakers]
+    speakers = [row for row in learnt if clock.speaks(row)]
+    found = [clock.at_own_length(row)["rules"]["threshold"] for row in speakers]
+    fixed = [max(clock.at_own_length(row)["by_step"][: row["places"] - 1]) for row in speakers]
     return {
         "networks": str(len(rows)),
         "have learnt": str(len(learnt)),

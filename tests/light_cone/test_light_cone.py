@@ -228,11 +228,7 @@ def test_the_same_for_all_lies_on_a_straight_line_between_two_numbers_of_steps(b
     more = steps - low
     expected = by_step[low - 1] if more == 0 else (1 - more) * by_step[low - 1] + more * by_step[low]
     assert same_for_all(by_step, steps) == pytest.approx(expected, abs=1e-9)
-
-
-def test_the_same_for_all_stays_at_the_last_step_beyond_it():
-    assert same_for_all([0.1, 0.9], 5.0) == 0.9
-    assert same_for_all([0.1, 0.9], 0.5) == 0.1
+    assert same_for_all(by_step, len(by_step) + 1.5) == by_step[-1]
 
 
 def two_networks():

@@ -14,23 +14,8 @@ from ponder_course.parity import stored_networks
 from ponder_course.research.parity import papers_size
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
-SMALL = {
-    "elements": 6,
-    "k_max": 4,
-    "hidden": 24,
-    "N": 5,
-    "batch": 32,
-    "updates": 200,
-    "lr": 3e-3,
-    "muon": 3.0,
-    "clip": 0.3,
-    "gain": 4.0,
-    "halting": -1.0,
-    "first": 1,
-    "raise_at": 0.8,
-    "patience": 40,
-    "seed": 0,
-}
+SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 32, "updates": 200, "lr": 3e-3, "muon": 3.0}
+SMALL |= {"clip": 0.3, "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40, "seed": 0}
 METHODS = {"PonderNet": 0.2, "ACT": 1e-4, "last step": 0.2, "every step": 0.2}
 
 
