@@ -11,6 +11,7 @@ from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
 from ponder_course.light_cone import experiment as light_cone
 from ponder_course.light_cone.task import LineParityTask
+from ponder_course.research.light_cone import experiment as stored_runs
 from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
 
 TASK = ParityTask(8)
@@ -69,8 +70,8 @@ def halting_row(
 
 def light_cone_rows(effort: Effort) -> list[Row]:
     """Measure a network that must think (lesson 05), trained on 16 places, on lines of 64: halting / all 80 steps."""
-    recipe = light_cone.RECIPE | {"updates": effort.updates(light_cone.RECIPE["updates"])}
-    step = light_cone.learn(**recipe, seed=0).step
+    recipe = stored_runs.RECIPE | {"updates": effort.updates(stored_runs.RECIPE["updates"])}
+    step = stored_runs.learn(**recipe, seed=0).step
     model, task = PonderNet(step, 80).eval(), LineParityTask(64)
     rows = []
     for batch_size in effort.sizes((1, 128, 1024)):

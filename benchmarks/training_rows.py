@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from benchmarks import labml, peers
 from benchmarks.timing import Effort, Row, can_compile, compare, peak_bytes, seconds
 from examples.less_memory import CheckpointedNet
-from ponder_course.mnist_rotation.digits import load_digits
+from ponder_course.common.digits import load_digits
 from ponder_course.mnist_rotation.networks import ConvEncoder, MLPCell
 from ponder_course.mnist_rotation.task import RotationTask
 from ponder_utils import (

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 from torchvision.models.resnet import BasicBlock
 
-from ponder_course.mnist_rotation.digits import load_digits
+from ponder_course.common.digits import load_digits
 from ponder_utils import Heads, PonderLoss, PonderNet, Step, cool_down, train
 
 

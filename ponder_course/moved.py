@@ -14,7 +14,7 @@ from typing import Any
 FOLDERS = ("experiments", "figures")
 MOVED = {
     "curriculum": "common.curriculum",
-    "digits": "mnist_rotation.digits",
+    "digits": "common.digits",
     "fingerprint": "common.fingerprint",
     "muon": "common.muon",
     "notebook": "common.notebook",

@@ -10,15 +10,7 @@ import torch
 from pandas import DataFrame
 from torch import Tensor, nn
 
-from ponder_course.act_background.measurements import (
-    act,
-    cross_entropy,
-    fix_depth,
-    inputs_by_k,
-    measure,
-    one_time_step,
-    right,
-)
+from ponder_course.common.parity import act, cross_entropy, fix_depth, inputs_by_k, measure, one_time_step, right
 from ponder_course.common.runs import Experiment, rounded, run_all, same_but_seed, stored
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT, ACTOutput

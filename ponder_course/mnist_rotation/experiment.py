@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.nn.functional import softmax
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from ponder_course.common.digits import DigitSet
 from ponder_course.common.measures import mean, same_for_all, score
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
-from ponder_course.mnist_rotation.digits import DigitSet
 from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet

@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ponder_course.act_background.measurements import tested_k
+from ponder_course.common.parity import tested_k
 from ponder_course.common.store import Row
 from ponder_utils.evaluation import evaluate
 from ponder_utils.halting import expected_steps

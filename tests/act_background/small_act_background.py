@@ -5,7 +5,7 @@ from functools import partial
 from network import PARITY, N, Network
 
 from ponder_course.act_background.experiment import FixedDepth
-from ponder_course.act_background.measurements import act, cross_entropy, one_time_step
+from ponder_course.common.parity import act, cross_entropy, one_time_step
 from ponder_utils import ACTLoss
 
 BATCH = partial(one_time_step, PARITY)

@@ -7,9 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_course.act_background import checks, measurements
+from ponder_course.act_background import checks
 from ponder_course.act_background import experiment as price
 from ponder_course.act_background.scripted import halt, scripted
+from ponder_course.common import parity as measurements
 from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of
 from ponder_course.research.act_background import presentation

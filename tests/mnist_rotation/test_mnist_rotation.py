@@ -10,9 +10,9 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from ponder_course.common.digits import DigitSet, Split, load_digits
 from ponder_course.common.runs import matching
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.digits import DigitSet, Split, load_digits
 from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
 from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
 from ponder_course.research.mnist_rotation import experiment as research

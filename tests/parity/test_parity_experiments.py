@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_course.act_background import measurements
+from ponder_course.common import parity as measurements
 from ponder_course.common.store import plain
 from ponder_course.parity import experiment as parity
 from ponder_course.research.parity import experiment

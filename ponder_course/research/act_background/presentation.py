@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from ponder_course.act_background.measurements import cross_entropy, one_time_step, score
+from ponder_course.common.parity import cross_entropy, one_time_step, score
 from ponder_course.common.runs import Experiment
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT

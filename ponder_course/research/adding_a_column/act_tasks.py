@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, pad
 
-from ponder_course.act_background.measurements import fix_depth
 from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.measures import correlation, mean
 from ponder_course.common.muon import MuonAndAdam
+from ponder_course.common.parity import fix_depth
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit

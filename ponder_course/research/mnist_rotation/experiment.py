@@ -10,12 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from ponder_course.common.digits import DigitSet, load_digits
 from ponder_course.common.measures import best_halting, mean
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.digits import DigitSet, load_digits
 from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_course.mnist_rotation.task import RotationTask, rotated_by

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.act_background.measurements import Draw, act, cross_entropy, inputs_by_k, measure, one_time_step
+from ponder_course.common.parity import Draw, act, cross_entropy, inputs_by_k, measure, one_time_step
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit

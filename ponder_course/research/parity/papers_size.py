@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from ponder_course.act_background.measurements import act, measure, score
 from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.muon import MuonAndAdam
+from ponder_course.common.parity import act, measure, score
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit

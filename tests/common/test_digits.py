@@ -14,8 +14,8 @@ import pytest
 import torch
 from torchvision.datasets import MNIST
 
-from ponder_course.mnist_rotation import digits
-from ponder_course.mnist_rotation.digits import DigitSet, MNISTError, load_digits
+from ponder_course.common import digits
+from ponder_course.common.digits import DigitSet, MNISTError, load_digits
 
 REAL = Path(__file__).resolve().parents[2] / "data"  # the notebooks' default folder
 SIZES = {"train": 120, "t10k": 30}
