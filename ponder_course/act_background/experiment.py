@@ -11,7 +11,7 @@ from pandas import DataFrame
 from torch import Tensor, nn
 
 from ponder_course.common.parity import act, cross_entropy, fix_depth, inputs_by_k, measure, one_time_step, right
-from ponder_course.common.runs import Experiment, rounded, run_all, same_but_seed, stored
+from ponder_course.common.runs import rounded, run_all, same_but_seed, stored
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell, encode_input
@@ -241,32 +241,3 @@ def train_beside_stored(
     settings = [base | setting for setting in grid]
     made = run_all(partial(run, device=device), settings, workers=workers, name=kind)
     return table(made, same_but_seed(load(kind.replace(" ", "_")), settings))
-
-
-def _experiment(name: str, run: Callable[..., Any], settings: list[Row], seeds: int, **short: Any) -> Experiment:
-    settings = [setting | {"seed": seed} for setting in settings for seed in range(seeds)]
-    return Experiment(f"01_act_{name}_class", run, settings, [settings[0] | short])
-
-
-HALF = RECIPE["updates"] // 2
-EARLY: Row = {"prices": [[EXPENSIVE, HALF], [CHEAP, 3 * HALF]]}
-CONTROLS: list[Row] = [
-    *({"prices": prices} for prices in stories(2 * HALF).values()),
-    {"prices": [[1e-3, 2 * HALF]]},  # whose answer
-    EARLY | {"reset": True},
-    EARLY | {"depth": 2},
-    {"prices": [[EXPENSIVE, 0], [CHEAP, 1500]], "depth": 2},  # two steps from the start
-    {"prices": [[3e-2, HALF], [CHEAP, 3 * HALF]]},  # early, and less
-]
-GRIDS: dict[str, Sequence[float]] = {
-    "fixed_depth": DEPTHS,
-    "ACT": TAUS,
-    "charged_late": [3e-2, 1e-1],
-    "charged_early": [3e-2, 1e-1],
-}
-EXPERIMENTS: dict[str, Experiment] = {}
-for name, values in GRIDS.items():
-    settings = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]
-    EXPERIMENTS[name] = _experiment(name, run, settings, 10, updates=20)
-settings = [SIZES | control for control in CONTROLS]
-EXPERIMENTS["controls"] = _experiment("controls", follow, settings, 5, prices=[[EXPENSIVE, 20], [CHEAP, 20]])

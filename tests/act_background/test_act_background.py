@@ -13,19 +13,20 @@ from ponder_course.act_background.scripted import halt, scripted
 from ponder_course.common import parity as measurements
 from ponder_course.common.runs import stored
 from ponder_course.common.store import key_of
+from ponder_course.research.act_background import experiment as stored_runs
 from ponder_course.research.act_background import presentation
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}
-CONTROLS = price.EXPERIMENTS["controls"].name
+CONTROLS = stored_runs.EXPERIMENTS["controls"].name
 
 
 def stored_controls():
     return stored(RESULTS / f"{CONTROLS}.jsonl")
 
 
-@pytest.mark.parametrize("experiment", [*price.EXPERIMENTS.values(), *presentation.EXPERIMENTS.values()])
+@pytest.mark.parametrize("experiment", [*stored_runs.EXPERIMENTS.values(), *presentation.EXPERIMENTS.values()])
 def test_stored_runs_are_those_of_the_settings(experiment):
     rows = stored(RESULTS / f"{experiment.name}.jsonl")
     measured = {"update", "accuracy", "steps", "one_step", "whose", "sixteens"}
@@ -34,7 +35,7 @@ def test_stored_runs_are_those_of_the_settings(experiment):
     assert len(experiment.settings) == len(rows)
 
 
-@pytest.mark.parametrize("experiment", price.EXPERIMENTS.values())
+@pytest.mark.parametrize("experiment", stored_runs.EXPERIMENTS.values())
 def test_short_settings_have_the_names_of_the_long_ones(experiment):
     assert all(setting.keys() == experiment.settings[0].keys() for setting in experiment.short)
 
