@@ -209,10 +209,10 @@ def test_the_house_stays_small():
 
 
 @notebooks
-def test_a_folded_figure_is_a_call(path):
-    """What draws, and what says what is drawn, stands in the lesson's room."""
+def test_a_folded_cell_is_a_call(path):
+    """What draws, checks and says what is drawn stands in the lesson's room."""
     for cell in code(read(path)):
-        if cell.source.startswith("# @title Figure"):
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
             assert len([line for line in cell.source.splitlines() if line.strip()]) <= FOLDED_LINES, cell.source
 
 
