@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import nbformat
 import pytest
 import torch
 
@@ -18,6 +19,7 @@ from stamp import is_of_a_deleted_lesson  # noqa: E402
 
 FOLDERS = ("", "docs/", "notebooks/problems/", "notebooks/solutions/problems/")
 PAGES = [f"{folder}{path.name}" for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))]
+NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "notebooks").rglob("[0-9]*.ipynb"))]
 SMALLER = {"2000": "20", "1000)": "50)", "20_000": "500", "settings[:2]": "[{**s, 'updates': 2} for s in settings[:2]]"}
 
 
@@ -79,13 +81,22 @@ def is_there_or_deleted(path):
     return path.exists() or is_of_a_deleted_lesson(path.name)
 
 
-@pytest.mark.parametrize("page", PAGES)
+def text_of(page):
+    """What a reader reads: of a notebook its text."""
+    if page.endswith(".md"):
+        return (ROOT / page).read_text(encoding="utf-8")
+    cells = nbformat.read(ROOT / page, as_version=4).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.mark.parametrize("page", PAGES + NOTEBOOKS)
 def test_what_a_page_names_is_there(page):
     """Links to files, paths in code font, and targets of make."""
-    text = (ROOT / page).read_text(encoding="utf-8")
+    text = text_of(page)
     links = re.findall(r"\]\((?!https?://)([^)#]+)\)", text)
     assert [link for link in links if not is_there_or_deleted((ROOT / page).parent / link)] == []
-    paths = re.findall(r"`((?:benchmarks|examples|notebooks|ponder_\w+|results|tests|tools)/[\w./]*)`", text)
+    folders = "ponder_utils|ponder_course|results" + "|benchmarks|examples|notebooks|tests|tools" * page.endswith(".md")
+    paths = re.findall(rf"`((?:{folders})/[\w./]*)`", text)  # a notebook also names others' files
     assert [path for path in paths if "NN" not in path and not is_there_or_deleted(ROOT / path)] == []
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert {name for name in re.findall(r"`make ([a-z-]+)", text) if name not in targets} == set()
