@@ -3,8 +3,7 @@
 import itertools
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -14,11 +13,10 @@ from matplotlib.ticker import MultipleLocator
 from pandas import DataFrame
 
 from ponder_course.act_background.experiment import changed, learnt_at
+from ponder_course.act_background.scripted import halt
 from ponder_course.common import style
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points, legend, look, panels, slide, step_axis
-
-Halt = Callable[[list[Any], float], list[Any]]  # (halting units, epsilon) -> the weights p_1..p_N
 
 
 @slide
@@ -102,7 +100,7 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points], live
     return figure
 
 
-def as_the_first_unit_grows(halt: Halt, rest: Sequence[float], epsilon: float) -> tuple[np.ndarray, ...]:
+def as_the_first_unit_grows(rest: Sequence[float], epsilon: float) -> tuple[np.ndarray, ...]:
     """Return the first halting unit, N, R, their sum, and what its gradient adds up to, [2001] each.
 
     rest: the other units.
@@ -209,7 +207,7 @@ def what_the_controls_say(controls: Mapping[str, list[Row]]) -> str:
     return f"If nothing changes, {unchanged};\nwith two steps for everyone, {two_steps}"
 
 
-def one_case(halt: Halt, epsilon: float, **lambdas: float) -> tuple[Figure, str]:
+def one_case(epsilon: float, **lambdas: float) -> tuple[Figure, str]:
     """Draw halting by threshold for one list of units, and say its steps and weights."""
     units = [*lambdas.values()]
     p = halt(units, epsilon)

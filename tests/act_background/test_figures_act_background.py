@@ -5,6 +5,7 @@ import pytest
 from drawn import check_drawn, over
 
 from ponder_course.act_background import figures as draw
+from ponder_course.act_background.scripted import halt
 from ponder_course.common.style import ANSWER, BLACK, BLUE, HALTING, LIMIT, NOT_LEARNT, SKY, WRONG
 from ponder_course.research.act_background import figures as evidence
 
@@ -135,19 +136,8 @@ def test_peaks_of_the_steps_are_cut_off():
     assert 2 < high < 90
 
 
-def halt(lambdas, epsilon):
-    """The weights of the steps that are taken, in a loop."""
-    weights, total = [], 0
-    for unit in lambdas[:-1]:
-        if total + unit >= 1 - epsilon:
-            break
-        weights.append(unit)
-        total = total + unit
-    return [*weights, 1 - total]
-
-
 def test_the_gradient_of_a_growing_unit_adds_up_between_the_jumps_alone():
-    unit, steps, remainder, cost, by_gradient = draw.as_the_first_unit_grows(halt, [0.5, 0.5], 0.01)
+    unit, steps, remainder, cost, by_gradient = draw.as_the_first_unit_grows([0.5, 0.5], 0.01)
     for at in (0, 900, 1500, 2000):
         p = halt([unit[at], 0.5, 0.5], 0.01)
         assert (steps[at], remainder[at]) == (len(p), pytest.approx(p[-1]))
@@ -193,7 +183,7 @@ def test_the_controls_are_told_apart_by_what_was_changed():
 
 
 def test_a_case_says_steps_and_weights():
-    figure, text = draw.one_case(halt, 0.1, lambda_1=0.25, lambda_2=0.5, lambda_3=0.5)
+    figure, text = draw.one_case(0.1, lambda_1=0.25, lambda_2=0.5, lambda_3=0.5)
     assert [bar.get_height() for bar in figure.axes[0].patches] == [0.25, 0.5, 0.25]
     assert text == "3 steps; weights 0.25, 0.50, 0.25."
     finding = draw.what_the_cases_say([[1] * 3, [1] * 2, [1] * 4])
