@@ -641,7 +641,7 @@ def scheduler(request):
     if not request.param:
         yield None
         return
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster:
         yield cluster.scheduler_address
 
@@ -694,7 +694,7 @@ def test_a_scheduler_that_cannot_be_reached_is_named(address, tmp_path, ran, mon
 
 
 def test_a_cluster_of_threads_is_refused(tmp_path):
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, pytest.raises(SystemExit, match="workers of one thread each"):
         course.connected(cluster.scheduler_address)
 
@@ -705,7 +705,7 @@ def test_a_run_that_dies_with_its_worker_is_made_again(tmp_path):
     kill = "import os\nfrom pathlib import Path\nif A == 1 and not Path('killed').exists():\n"
     kill += "    Path('killed').touch()\n    os.kill(os.getppid(), 9)\nprint('A is', A)"
     little = little_notebook(tmp_path, kill)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         rows = course.run_grid(little, {}, [["A", "1", "3", "4"]], tmp_path / "out", 1, cluster.scheduler_address)
     assert [(row["A"], row["headline"]) for row in rows] == [(1, "A is 1"), (3, "A is 3"), (4, "A is 4")]
 
