@@ -89,9 +89,10 @@ class GRUCell(Cell):
         # reset, update = sigmoid(W_x x + b_x + W_h h + b_h), each with weights of its own
         # candidate = tanh(W_x x + b_x + reset * (W_h h + b_h))
         # h' = (1 - update) * candidate + update * h
-        candidate, gates = self.encode(x)
+        candidate, gates = x if isinstance(x, FromInput) else self.encode(x)
         reset, update = torch.sigmoid(self.gates_from_h.add_to(gates, h)).chunk(2, dim=1)
-        from_h = self.from_h.add_to(self.from_h.bias, h).to(candidate.dtype)
+        state_layer = self.from_h
+        from_h = state_layer.add_to(state_layer.bias, h).to(candidate.dtype)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 

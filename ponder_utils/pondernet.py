@@ -162,12 +162,16 @@ def think(
         computed.index_fill_(0, rows, n)
         so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == max_steps))
         halt_at = rules.apply_rule(stop, so_far, parameters, max_steps)
-        everywhere = (halt_at[:, None] > 0).flatten(1).all(1)
+        everywhere = halt_at > 0
+        if everywhere.ndim > 1:
+            everywhere = everywhere.flatten(1).all(1)
         halted = everywhere.nonzero().squeeze(1)
         if len(halted) == 0:
             continue
         samples, at = rows[halted], halt_at[halted]
-        places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
+        places = halted
+        if halt_at.ndim > 1:
+            places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
         answer.index_copy_(0, samples, y_hat.flatten(1, halt_at.ndim)[at - 1, places])
         log_p_halt.index_copy_(0, samples, so_far.log_p.flatten(1)[at - 1, places])
         steps.index_copy_(0, samples, at)

@@ -34,7 +34,9 @@ def _first(stops: Tensor, step: int = 1) -> Tensor:
     """
     if len(stops) == 0:
         return torch.zeros(stops.shape[1], dtype=torch.int64, device=stops.device)
-    found, first = stops[..., None].flatten(2).all(2).max(0)  # of equals, max takes the first
+    if stops.ndim > 2:
+        stops = stops.flatten(2).all(2)
+    found, first = stops.max(0)  # of equals, max takes the first
     return (first + step) * found
 
 

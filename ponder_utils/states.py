@@ -24,10 +24,12 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
     structure does.
     """
     first, *others = states
-    if any(_parts(other) != _parts(first) for other in others):
+    if isinstance(first, Tensor) and not others:
+        return change(first)
+    if others and any(_parts(other) != _parts(first) for other in others):
         came = ", ".join(str(_parts(state)) for state in states[:4])
         raise ValueError(f"state must have the same parts after each step; got {came}")
-    if isinstance(first, Tensor) and (first.ndim or not others):
+    if isinstance(first, Tensor) and first.ndim:
         return change(*states)
     if isinstance(first, MutableMapping):
         mapped = copy.copy(first)
