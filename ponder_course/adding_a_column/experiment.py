@@ -93,7 +93,13 @@ def learn(
     always: without halting. It learns from the answers at all steps, and passes on the state of step N.
     """
     torch.manual_seed(seed)
-    step = ColumnStep(channels, NOISE)
+    return fit_phases(ColumnStep(channels, NOISE), seed, phases, carry, always, prices)
+
+
+def fit_phases(
+    step: Step, seed: int, phases: Any = PHASES, carry: str = "halted", always: bool = False, prices: Any = None
+) -> PonderSequence:
+    """Train a step by the recipe of `learn`, and return its network."""
     for narrow, widest, numbers, N, batch, updates, lr, lambda_p, beta in phases:
         loss: nn.Module = PonderLoss(loss_of_sum, *(prices or (lambda_p, beta)))
         if always:

@@ -6,6 +6,7 @@ from ponder_course.adding_a_column.experiment import LENGTH, WIDE, WIDTH, draw_c
 from ponder_course.common.measures import mean
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
+from ponder_course.research.adding_a_column import silence
 
 
 def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> Row:
@@ -30,11 +31,13 @@ def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> R
     return rounded(found)
 
 
+SHORT: Row = {"channels": 8}
+SHORT["phases"] = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
+
+
 def _grid(name: str, seeds: int, **change: Any) -> Experiment:
     settings = seeded([change], range(10, 10 + seeds))  # others were used to choose the recipe
-    phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
-    short = {"phases": phases, "channels": 8, "n_columns": 8, "n_long": 10}
-    return grid(f"09_columns_{name}", run, settings, short)
+    return grid(f"09_columns_{name}", run, settings, SHORT | {"n_columns": 8, "n_long": 10})
 
 
 EXPERIMENTS = {
@@ -42,4 +45,5 @@ EXPERIMENTS = {
     "mean": _grid("mean", 3, carry="mean"),
     "always": _grid("always", 3, always=True),
     "price_first": _grid("price_first", 3, prices=[0.8, 0.03]),
+    "silence": grid("09_columns_silence", silence.run, silence.HEADS_AND_SEEDS, SHORT | {"n_columns": 8}),
 }

@@ -1,0 +1,149 @@
+"""Both needs of a sum, who halts before the cone, and who objects: against brute force and machines made by hand."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn.functional import pad
+
+from ponder_course.adding_a_column.experiment import ColumnStep
+from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.research.adding_a_column import silence
+from ponder_course.research.adding_a_column.experiment import EXPERIMENTS
+from ponder_utils.sequences import PonderSequence
+from ponder_utils.steps import Step
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_before_its_cone_step_a_place_has_two_possible_digits_and_from_then_on_one(width):
+    """All numbers, added to all running sums: what a place has not seen of the new number may be anything."""
+    numbers = range(2**width)
+    for total in numbers:
+        for number in numbers:
+            needed = silence.cone_steps(ColumnTask.digits([total, number], width))[1, 0]
+            for place in range(width):
+                for n in range(1, width + 2):
+                    seen = sum(1 << i for i in range(width) if abs(i - place) <= n - 1)
+                    possible = {(total + other) >> place & 1 for other in numbers if (other ^ number) & seen == 0}
+                    assert (len(possible) == 1) == (n >= needed[place])
+
+
+@given(st.integers(1, 20), st.integers(1, 5), st.integers(0, 2**32))
+@settings(max_examples=50, deadline=None)
+def test_no_sum_can_be_known_before_its_longest_carry_has_arrived(width, n_numbers, seed):
+    x, _ = ColumnTask(width, n_numbers).batch(10, torch.Generator().manual_seed(seed))
+    cone = silence.cone_steps(x)
+    assert (cone.amax(2) >= ColumnTask.needed_steps(x)).all()
+    carried = ColumnTask.travelled(x)
+    assert torch.equal(cone[carried > 0], carried[carried > 0] + 1)  # where a carry comes, both needs agree
+    assert (cone[0] == 1).all()  # nothing can be carried out of a sum of zero
+
+
+class Machine(Step):
+    """Adds as one does by hand; each place votes to wait while it sends a carry on. Its state: digit, carry, digits."""
+
+    def __init__(self, silent=False):
+        super().__init__()
+        self.silent = silent
+
+    def encode(self, x):
+        return x, torch.zeros(len(x), 3, x.shape[2])
+
+    def move(self, z, h):
+        digit, is_new = z.unbind(1)
+        total, carry, _ = h.unbind(1)
+        add = torch.where(is_new > 0, digit, pad(carry[:, :-1], (1, 0)))
+        carry = total * add
+        goes_on = pad(carry[:, :-1], (0, 1))  # out of the last place nothing is carried
+        return torch.stack([(total + add).remainder(2), carry, goes_on], 1)
+
+    def heads(self, h):
+        total, _, goes_on = h.unbind(1)
+        return torch.stack([2 * total - 1, torch.where((goes_on > 0) & (not self.silent), -9.0, 9.0)], 2)
+
+    def read(self, h):
+        y_hat, vote = self.heads(h).unbind(2)
+        return y_hat, vote.amin(1)
+
+
+X, _ = ColumnTask(9, 6).batch(40, torch.Generator().manual_seed(1))
+
+
+def test_a_machine_that_objects_while_it_carries_halts_before_the_cone_and_is_right():
+    found = silence.beside_both_needs(PonderSequence(Machine(), 15), X, 15)
+    carry, cone = ColumnTask.needed_steps(X)[1:], silence.cone_steps(X).amax(2)[1:]
+    larger = cone > carry
+    assert found["sums"] == found["right"] == carry.numel()
+    assert found["steps"] == found["carry"] == pytest.approx(carry.double().mean().item())
+    assert found["cone"] == pytest.approx(cone.double().mean().item())
+    assert found["early"] == found["early, right"] == 0
+    assert found["before the cone"] == found["before the cone, right"] == found["cone is larger"] == larger.sum() > 0
+    assert found["gap"] == pytest.approx((cone - carry)[larger].double().mean().item())
+    assert found["with carry"] == pytest.approx(1)
+    assert found["with cone"] < 1
+
+
+def test_who_never_objects_is_early_and_wrong():
+    found = silence.beside_both_needs(PonderSequence(Machine(silent=True), 15), X, 15)
+    assert found["steps"] == 1
+    assert found["early"] > found["early, right"]
+    assert found["right"] < found["sums"]
+
+
+@pytest.mark.parametrize("width", [4, 9])
+def test_two_sums_that_differ_in_the_first_place_alone(width):
+    found = silence.one_pair(PonderSequence(Machine(), width + 10), width)
+    assert found["steps"] == [1, width]
+    assert found["right"] == [True, True]
+    assert found["answers apart"] == 0
+    assert found["halting"] == [9, -9]
+
+
+def test_who_objects_is_a_carry_on_the_move():
+    found = silence.vetoes(PonderSequence(Machine(), 15), X, 15)
+    waited = (ColumnTask.needed_steps(X) - 1).sum()
+    assert found == {"steps": waited, "vetoed": waited, "at a carry": waited}
+    silent = silence.vetoes(PonderSequence(Machine(silent=True), 15), X[:2], 15)
+    assert silent["steps"] > 0 == silent["vetoed"] == silent["at a carry"]
+
+
+def test_a_veto_travels_one_place_a_step_and_none_is_older_than_the_number():
+    torch.manual_seed(0)
+    travelling, shared = silence.TravellingVote(8).eval(), ColumnStep(8).eval()
+    shared.load_state_dict(travelling.state_dict())
+    x = torch.cat([X[0], torch.ones_like(X[0])], 1)
+    (z, h), (z_shared, h_shared) = travelling.encode(x), shared.encode(x)
+    again = z[0], torch.zeros_like(z[1])
+    votes = []
+    for n in range(1, 13):
+        h, h_shared = travelling.move(z if n == 1 else again, h), shared.move(z_shared, h_shared)
+        y_hat, halting = travelling.read(h)
+        votes.append(shared.heads(h_shared)[:, :, 1])
+        heard = [votes[-1 - i][:, -1 - i] for i in range(min(n, 9))]
+        assert torch.equal(halting, torch.stack(heard).amin(0))
+        assert torch.equal(y_hat, shared.read(h_shared)[0])
+    h = travelling.move(z, h)  # a new number
+    assert torch.equal(travelling.read(h)[1], travelling.heads(h[0])[:, -1, 1])
+
+
+def test_with_a_vote_that_travels_halting_depends_on_nothing_beyond_the_cone():
+    torch.manual_seed(1)
+    model = PonderSequence(silence.TravellingVote(8), 8).eval()
+    other = X.clone()
+    other[0, :, 0, 0] = 1 - other[0, :, 0, 0]
+    halting, turned = model(X[:1]).halt_logits, model(other[:1]).halt_logits
+    assert torch.equal(halting, turned)  # the first place is 8 places away, and is heard at step 9
+    assert not torch.equal(model(X[:1], max_steps=9).halt_logits[-1], model(other[:1], max_steps=9).halt_logits[-1])
+
+
+@pytest.mark.parametrize("head", silence.HEADS)
+def test_a_short_run_counts_whole_sums(head):
+    (setting,) = EXPERIMENTS["silence"].short
+    found = silence.run(**setting | {"head": head})
+    n = setting["n_columns"]
+    assert {name: row["sums"] for name, row in found.items()} == {
+        "trained": 15 * n,
+        "wide": 15 * n,
+        "long": 99 * (n // 4),
+    }
+    assert ("vetoes" in found["wide"]) == (head == "shared")
