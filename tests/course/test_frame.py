@@ -157,7 +157,7 @@ FLOORS = [  # files and rooms of both packages; each imports from its own floor 
     "ponder_utils.checkpoints ponder_utils.epochs",
     "ponder_utils.training",
     "ponder_utils",  # its version
-    "ponder_course.common",
+    "ponder_course.common ponder_course.research.stored_facts",
     # a lesson imports from lessons before it, and never from research, which imports from both
     *(f"ponder_course.{room}{lesson}" for lesson in ponder_course.LESSONS for room in ("", "research.")),
 ]
