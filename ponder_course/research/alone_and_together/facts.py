@@ -42,6 +42,7 @@ def forests() -> dict[str, str]:
     heads = results("08_forests_heads")
     return {
         "alone": f"{sum(map(learnt, alone))} of {len(alone)}",
+        "alone_failed": f"{sum(not learnt(result) for result in alone)} of {len(alone)}",
         "together": f"{sum(map(learnt, together))} of {len(together)}",
         "deepest": f"{max(map(int, together[0]['by_depth']))}",
         "deeper_right": f"{min(nodes_deeper(alone), nodes_deeper(together))}",
@@ -52,6 +53,8 @@ def forests() -> dict[str, str]:
         "awake_steps": from_to(deep, ".0f"),
         "awake_deeper": f"{sum(deeper)} of {len(deeper)}",
         "heads": f"{sum(map(learnt, heads))} of {len(heads)}",
+        "heads_networks": f"{len(heads)}",
+        "heads_learnt": f"{sum(map(learnt, heads))}",
         "heads_right": from_to([worst_depth(result) for result in heads], ".0%"),
     }
 

@@ -101,6 +101,7 @@ def paths() -> dict[str, str]:
     return {
         "paths_ours": " ".join(f"{result['30']['mazes']:.0%}" for result in ours),
         "paths_recall": from_to(recall, ".0%"),
+        "paths_masked_range": from_to(masked, ".0%"),
         "paths_masked": " ".join(f"{right:.0%}" for right in masked),
     }
 

@@ -51,6 +51,11 @@ def moved(loss: str, lambda_p: float) -> float:
     return max(moves)
 
 
+def in_file(loss: str, lambda_p: float, name: str) -> float:
+    """The mean rise of the networks of a file."""
+    return fmean(rise for runs in rises(loss, lambda_p, (name,)).values() for rise in runs)
+
+
 def divergences() -> dict[str, str]:
     """How much more the reversed divergence makes networks think longer on harder inputs."""
     decided: list[str] = []
@@ -69,6 +74,11 @@ def divergences() -> dict[str, str]:
         "n_decided": f"{len(decided)} of {len(PRIORS)}",
         "undecided": " ".join(undecided),
         "moved": f"{max(moved(loss, lambda_p) for loss in LOSSES for lambda_p in PRIORS):.1f}",
+        "rise_01": f"{in_file(LOSSES[1], 0.1, 'prior'):.2f} {in_file(LOSSES[1], 0.1, 'ones'):.2f}",
+        "fall_01": f"{-in_file(LOSSES[1], 0.1, 'prior'):.2f}",
+        "rise_again_01": f"{in_file(LOSSES[1], 0.1, 'ones'):.2f}",
+        "rise_07": f"{in_file(LOSSES[0], 0.7, 'prior'):.2f} {-in_file(LOSSES[0], 0.7, 'fixed'):.2f}",
+        "grid_01": f"{in_file(LOSSES[1], 0.1, 'prior') - in_file(LOSSES[0], 0.1, 'prior'):.2f}",
         "rise": mean_with_interval(paper, "+.2f"),
         "rise_reversed": mean_with_interval(reverse, "+.2f"),
         "reversed_fewer": f"{sum(rise < -0.1 for rise in of_runs)}",
