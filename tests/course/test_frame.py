@@ -32,7 +32,7 @@ import stamp  # noqa: E402
 
 NOTEBOOKS = stamp.notebooks()
 FOLDED_LINES = 12  # of a folded cell that shows a figure
-TAGS = {"parameters", "headline", "check", "preview"}
+TAGS = {"parameters", "headline", "nbval-check-output", "check", "preview"}
 BUDGETS = ("smoke", "class", "paper")
 
 
