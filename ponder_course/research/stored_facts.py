@@ -29,12 +29,18 @@ def results(name: str, **wanted: Any) -> list[dict[str, Any]]:
     return [result for setting, result in stored(name) if wanted.items() <= setting.items()]
 
 
-def mean_with_interval(measured: ArrayLike, form: str) -> str:
-    """Mean, and its interval of 95 % by Student's t."""
+def mean_and_interval(measured: ArrayLike) -> tuple[float, float, float]:
+    """Mean, and the ends of its interval of 95 % by Student's t."""
     values = np.array(measured, float)
     half = stats.t(len(values) - 1).ppf(0.975) * stats.sem(values) if np.ptp(values) else 0.0
     middle = values.mean()
-    return f"{middle:{form}} [{middle - half:{form}}, {middle + half:{form}}]"
+    return middle, middle - half, middle + half
+
+
+def mean_with_interval(measured: ArrayLike, form: str) -> str:
+    """The same as they are printed."""
+    middle, low, high = mean_and_interval(measured)
+    return f"{middle:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def interval_of_difference(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, float]:
