@@ -14,8 +14,13 @@ def learnt(result: dict) -> bool:
 
 
 def mean_steps(result: dict) -> float:
-    """Of the columns of a test at the width of training."""
+    """In columns at the width of training."""
     return result["trained"]["steps"]
+
+
+def sums_right(result: dict) -> float:
+    """There, too."""
+    return result["trained"]["sums"]
 
 
 def above(networks: list[dict], width: str) -> list[float]:
@@ -54,7 +59,7 @@ def adders() -> dict[str, str]:
         "correlation": f"{min(test['correlation'] for test in trained):.3f}",
         "wide_early": f"{100 * max(test['early'] for test in wide):.1f}",
         "late_16": from_to(above(networks, "16"), ".1f"),
-        "late_128": f"{max(above(networks, '128')):.1f}",
+        "late_128": f"{math.ceil(10 * max(above(networks, '128'))) / 10}",
         "gain": f"{gain(networks, '16'):.1f} {gain(networks, '128'):.1f}",
         "random_right": f"{math.floor(1000 * min(each['sums'] for each in of_widths)) / 10}",
         "all_steps_right": " ".join(f"{right:.0%}" for right in sorted(keep, reverse=True) if right < 1),
@@ -71,18 +76,19 @@ def adders() -> dict[str, str]:
 
 def kinds() -> dict[str, str]:
     """Of networks that are trained otherwise."""
-    found = {}
-    for name in ("mean", "always", "price_first"):
-        networks = results(f"09_columns_{name}")
-        found[f"{name}_networks"] = f"{len(networks)}"
-        found[f"{name}_right"] = from_to([result["trained"]["sums"] for result in networks], ".0%")
-    trained, wide = ([result[test]["sums"] for result in results("09_columns_mean")] for test in ("trained", "wide"))
-    return found | {
-        "mean": f"{sum(map(learnt, results('09_columns_mean')))}",
-        "always": f"{sum(map(learnt, results('09_columns_always')))}",
-        "mean_right": f"{min(trained):.1%}",
+    mean, always, price_first = (results(f"09_columns_{name}") for name in ("mean", "always", "price_first"))
+    wide = [result["wide"]["sums"] for result in mean]
+    return {
+        "mean_networks": f"{len(mean)}",
+        "mean": f"{sum(map(learnt, mean))}",
+        "mean_right": f"{min(map(sums_right, mean)):.1%}",
         "mean_wide_right": from_to(wide, ".0%"),
         "mean_wide": f"{sum(sums == 1 for sums in wide)}",
+        "always_networks": f"{len(always)}",
+        "always": f"{sum(map(learnt, always))}",
+        "always_right": from_to([*map(sums_right, always)], ".0%"),
+        "price_first_networks": f"{len(price_first)}",
+        "price_first_right": from_to([*map(sums_right, price_first)], ".0%"),
     }
 
 
