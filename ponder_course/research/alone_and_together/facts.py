@@ -59,6 +59,58 @@ def forests() -> dict[str, str]:
     }
 
 
+def named_by_law(result: dict, doubles: bool) -> list[bool]:
+    """Whether nodes of each depth are right from the very step on at which the name can have come."""
+    held = []
+    for depth, part in result["by_depth"].items():
+        names, n = 1, 0  # how many arrows up a node can name someone after n steps
+        while n == 0 or names < int(depth):
+            names, n = (2 * names if doubles else names + 1), n + 1
+        held.append([right > 0.5 for right in part["by_step"][:n]] == [False] * (n - 1) + [True])
+    return held
+
+
+def felt_by_law(result: dict, doubles: bool) -> list[bool]:
+    """Whether a turned arrow is felt at the very step at which it can have been heard of."""
+    held = []
+    for k, felt in enumerate(result["felt"]):
+        known, n = 1, 0  # arrows that a node knows after n steps
+        while n == 0 or known < k + 1:
+            known, n = (2 * known if doubles else known + 1), n + 1
+        held.append(felt == n)
+    return held
+
+
+def laws() -> dict[str, str]:
+    """In how many pairs of network and depth, or arrow, the laws hold, of the networks that learnt."""
+    named: list[bool] = []
+    felt: list[bool] = []
+    for memory in ("initial", "current"):
+        for result in filter(learnt, results("08_forests_main", memory=memory)):
+            named += named_by_law(result, memory == "current")
+            felt += felt_by_law(result, memory == "current")
+    return {"named_by_law": f"{sum(named)}", "felt_by_law": f"{sum(felt)}"}
+
+
+def regret(result: dict, right: float, steps: float) -> float:
+    """Lesson 06's, in hundredths; a step costs 0.005."""
+    return 100 * (0.005 * (steps - result["needed"]) + 1 - right)
+
+
+def certainty() -> dict[str, str]:
+    """What certainty loses at its best level, and what the head loses."""
+    found, heads = {}, []
+    for name, memory in (("alone", "initial"), ("together", "current")):
+        networks = [result for result in results("08_forests_main", memory=memory) if learnt(result)]
+        levels = [
+            [regret(result, *result["certainty"][level][:2]) for result in networks]
+            for level in networks[0]["certainty"]
+        ]
+        found[f"certainty_loses_{name}"] = f"{math.floor(10 * min(min(levels, key=fmean))) / 10}"
+        heads += [regret(result, result["nodes"], result["steps"]) for result in networks]
+    return found | {"head_loses": f"{max(heads):.1f}"}
+
+
 def twice_as_many_nodes() -> dict[str, str]:
     """Of 64 nodes, at depth 63."""
     networks = results("08_forests_far_8")
@@ -118,4 +170,4 @@ def text() -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return forests() | twice_as_many_nodes() | inference() | programs() | text()
+    return forests() | laws() | certainty() | twice_as_many_nodes() | inference() | programs() | text()
