@@ -129,6 +129,25 @@ def where_no_answer_comes() -> dict[str, str]:
     }
 
 
+def losses_of(problem: str, training: str, rule: str) -> list[float]:
+    """The regrets on lines of 16 places of the networks that report."""
+    return [regrets["16 places"] for _, regrets in reported(problem, training, rule)]
+
+
+def who_loses_much() -> dict[str, str]:
+    """How many of the networks that report lose more than a hundredth, and what."""
+    lines, head = (losses_of(problem, "PonderNet", "threshold") for problem in ("lines", "no answer"))
+    act = losses_of("no answer", "ACT", "average")
+    much = [[loss for loss in losses if loss > 1] for losses in (lines, head, act)]
+    return {
+        "lines_head_good": f"{len(lines) - len(much[0])} of {len(lines)}",
+        "lines_head_bad": f"{len(much[0])}",
+        "no_answer_head_bad": f"{len(much[1])} of {len(head)}",
+        "no_answer_head_loses": from_to(much[1], ".0f"),
+        "no_answer_act_loses": from_to(much[2], ".0f"),
+    }
+
+
 def rule_for_each_problem() -> dict[str, str]:
     """What head and judge lose more than the answers alone, paired by seed, where each problem has its own rule."""
     found = {}
@@ -179,4 +198,10 @@ def when_answers_are_ready() -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return one_setting_for_three() | where_no_answer_comes() | rule_for_each_problem() | when_answers_are_ready()
+    return (
+        one_setting_for_three()
+        | where_no_answer_comes()
+        | who_loses_much()
+        | rule_for_each_problem()
+        | when_answers_are_ready()
+    )
