@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint commit stamp results stale bench bench-smoke bench-long gpu book front slides dist lock clean
+.PHONY: course test unit nbval test-oldest lab lint facts commit stamp results stale bench bench-smoke bench-long gpu book front slides dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -41,6 +41,9 @@ lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, exam
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples book/front
+
+facts: $(READY)  ## the numbers of all texts beside those of the stored runs; WRITE=--write puts the latter in
+	$(RUN) tools/facts.py $(WRITE)
 
 commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit

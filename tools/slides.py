@@ -112,8 +112,8 @@ def picture_of(output: nbformat.NotebookNode, source: str, folder: Path) -> str:
 
 
 def blocks(source: str) -> list[str]:
-    """The paragraphs of a cell, without what only works in a notebook; links as their words."""
-    text = re.sub(r"<details>.*?</details>", "", source, flags=re.S)
+    """The paragraphs of a cell, without what only works in a notebook, and markers of facts; links as their words."""
+    text = re.sub(r"<details>.*?</details>|<!--.*?-->", "", source, flags=re.S)
     text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
     return [block.strip() for block in re.split(r"\n\n+", text) if block.strip()]
 

@@ -94,7 +94,7 @@ def test_a_deck_has_all_of_a_core(path, tmp_path):
     )
     text = "\n\n".join(cell.source for cell in core if cell.cell_type == "markdown")
     text = text[re.search(r"^## ", text, re.M).start() :]  # before it: how to run the notebook
-    text = re.sub(r"<details>.*?</details>", "", text, flags=re.S)
+    text = re.sub(r"<details>.*?</details>|<!--.*?-->", "", text, flags=re.S)
     points = "\n\n".join(point for slide in deck for point in [*slide.points, *slide.home])
     assert all(formula in points for formula in re.findall(r"^\$\$.*?\$\$$", text, re.M | re.S))
     for line in re.findall(r"^\*\*(?:To take home:|Bet \d\.).*", text, re.M):

@@ -81,6 +81,6 @@ def test_without_two_lessons_every_test_that_is_left_finds_what_it_imports(witho
 
 @pytest.mark.slow
 def test_without_two_lessons_all_that_looks_at_the_course_holds(without_two):
-    headlines = [str(path) for path in without_two.glob("tests/*/test_headlines_*.py")]
+    stored = [str(path) for path in without_two.glob("tests/*/test_stored_*.py")]
     own = ["--ignore", "tests/course/test_deleting_a_lesson.py"]
-    assert passes(without_two, "tests/course", "tests/common/test_fingerprint.py", *headlines, "-m", "not slow", *own)
+    assert passes(without_two, "tests/course", "tests/common/test_fingerprint.py", *stored, "-m", "not slow", *own)

@@ -32,7 +32,7 @@ import stamp  # noqa: E402
 
 NOTEBOOKS = stamp.notebooks()
 FOLDED_LINES = 12  # of a folded cell that shows a figure
-TAGS = {"parameters", "headline", "check", "preview"}
+TAGS = {"parameters", "headline", "nbval-check-output", "check", "preview"}
 BUDGETS = ("smoke", "class", "paper")
 
 
@@ -157,7 +157,7 @@ FLOORS = [  # files and rooms of both packages; each imports from its own floor 
     "ponder_utils.checkpoints ponder_utils.epochs",
     "ponder_utils.training",
     "ponder_utils",  # its version
-    "ponder_course.common",
+    "ponder_course.common ponder_course.research.stored_facts",
     # a lesson imports from lessons before it, and never from research, which imports from both
     *(f"ponder_course.{room}{lesson}" for lesson in ponder_course.LESSONS for room in ("", "research.")),
 ]

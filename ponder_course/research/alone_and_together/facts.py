@@ -1,0 +1,173 @@
+"""What the texts say of stored forests, inference and programs, computed from `results/08_*`."""
+
+import math
+from statistics import fmean
+
+from scipy import stats
+
+from ponder_course.research.stored_facts import from_to, mean_with_interval, results
+
+IN_TRAINING = 8  # the depth of the deepest trees
+
+
+def learnt(result: dict) -> bool:
+    """Whether nodes of each depth of training are right in 99 %."""
+    return all(part["right"] >= 0.99 for depth, part in result["by_depth"].items() if int(depth) <= IN_TRAINING)
+
+
+def right_deeper(result: dict, border: int) -> float:
+    """The fraction of right nodes deeper than the border."""
+    parts = [part for depth, part in result["by_depth"].items() if int(depth) > border]
+    return sum(part["right"] * part["nodes"] for part in parts) / sum(part["nodes"] for part in parts)
+
+
+def nodes_deeper(networks: list[dict]) -> float:
+    """The same at worst, in %, of the networks that learnt, rounded down."""
+    return math.floor(1000 * min(right_deeper(result, IN_TRAINING) for result in networks if learnt(result))) / 10
+
+
+def worst_depth(result: dict) -> float:
+    """Right nodes of the worst depth of training."""
+    return min(part["right"] for depth, part in result["by_depth"].items() if int(depth) <= IN_TRAINING)
+
+
+def forests() -> dict[str, str]:
+    """Of nodes that ask for their roots."""
+    alone, together = (results("08_forests_main", memory=memory) for memory in ("initial", "current"))
+    awake = results("08_forests_awake")
+    deeper = [
+        right_deeper(result, border) > 0.95 for border in (12, 16) for result in results(f"08_forests_awake_{border}")
+    ]
+    deep = [part["steps"] for result in awake for d, part in result["by_depth"].items() if int(d) > 2]
+    heads = results("08_forests_heads")
+    return {
+        "alone": f"{sum(map(learnt, alone))} of {len(alone)}",
+        "alone_failed": f"{sum(not learnt(result) for result in alone)} of {len(alone)}",
+        "together": f"{sum(map(learnt, together))} of {len(together)}",
+        "deepest": f"{max(map(int, together[0]['by_depth']))}",
+        "deeper_right": f"{min(nodes_deeper(alone), nodes_deeper(together))}",
+        "common_step": from_to([max(result["forests_by_step"]) for result in together], ".0%"),
+        "awake_right": from_to([right_deeper(result, IN_TRAINING) for result in awake], ".0%"),
+        "awake_p": f"{stats.fisher_exact([[len(together), 0], [0, len(awake)]]).pvalue:.4f}",
+        "awake": f"{sum(map(learnt, awake))}",
+        "awake_steps": from_to(deep, ".0f"),
+        "awake_deeper": f"{sum(deeper)} of {len(deeper)}",
+        "heads": f"{sum(map(learnt, heads))} of {len(heads)}",
+        "heads_networks": f"{len(heads)}",
+        "heads_learnt": f"{sum(map(learnt, heads))}",
+        "heads_right": from_to([worst_depth(result) for result in heads], ".0%"),
+    }
+
+
+def named_by_law(result: dict, doubles: bool) -> list[bool]:
+    """Whether nodes of each depth are right from the very step on at which the name can have come."""
+    held = []
+    for depth, part in result["by_depth"].items():
+        names, n = 1, 0  # how many arrows up a node can name someone after n steps
+        while n == 0 or names < int(depth):
+            names, n = (2 * names if doubles else names + 1), n + 1
+        held.append([right > 0.5 for right in part["by_step"][:n]] == [False] * (n - 1) + [True])
+    return held
+
+
+def felt_by_law(result: dict, doubles: bool) -> list[bool]:
+    """Whether a turned arrow is felt at the very step at which it can have been heard of."""
+    held = []
+    for k, felt in enumerate(result["felt"]):
+        known, n = 1, 0  # arrows that a node knows after n steps
+        while n == 0 or known < k + 1:
+            known, n = (2 * known if doubles else known + 1), n + 1
+        held.append(felt == n)
+    return held
+
+
+def laws() -> dict[str, str]:
+    """In how many pairs of network and depth, or arrow, the laws hold, of the networks that learnt."""
+    named: list[bool] = []
+    felt: list[bool] = []
+    for memory in ("initial", "current"):
+        for result in filter(learnt, results("08_forests_main", memory=memory)):
+            named += named_by_law(result, memory == "current")
+            felt += felt_by_law(result, memory == "current")
+    return {"named_by_law": f"{sum(named)}", "felt_by_law": f"{sum(felt)}"}
+
+
+def regret(result: dict, right: float, steps: float) -> float:
+    """Lesson 06's, in hundredths; a step costs 0.005."""
+    return 100 * (0.005 * (steps - result["needed"]) + 1 - right)
+
+
+def certainty() -> dict[str, str]:
+    """What certainty loses at its best level, and what the head loses."""
+    found, heads = {}, []
+    for name, memory in (("alone", "initial"), ("together", "current")):
+        networks = [result for result in results("08_forests_main", memory=memory) if learnt(result)]
+        levels = [
+            [regret(result, *result["certainty"][level][:2]) for result in networks]
+            for level in networks[0]["certainty"]
+        ]
+        found[f"certainty_loses_{name}"] = f"{math.floor(10 * min(min(levels, key=fmean))) / 10}"
+        heads += [regret(result, result["nodes"], result["steps"]) for result in networks]
+    return found | {"head_loses": f"{max(heads):.1f}"}
+
+
+def twice_as_many_nodes() -> dict[str, str]:
+    """Of 64 nodes, at depth 63."""
+    networks = results("08_forests_far_8")
+    last = [result["by_depth"]["63"] for result in networks]
+    laws = [max(1, math.ceil(math.log2(k + 1))) for k in range(63)]
+    early = [sum(felt < law for felt, law in zip(result["felt"][33:], laws[33:], strict=True)) for result in networks]
+    return {
+        "far_learnt": f"{sum(map(learnt, networks))} of {len(networks)}",
+        "far_right": from_to([part["right"] for part in last], ".0%"),
+        "far_steps": from_to([part["steps"] for part in last], ".1f"),
+        "far_asked": from_to([result["asked"][5][0] for result in networks], ".0%"),
+        "far_early": f"{sum(number > 0 for number in early)} of {len(networks)}",
+    }
+
+
+def inference() -> dict[str, str]:
+    """Of pairs that were never seen together."""
+    networks = results("08_inference_main")
+    good = [run for run in networks if run["expected"]["right"][2] >= 0.95]
+    rise = [run["expected"]["steps"][2] - run["expected"]["steps"][0] for run in good]
+    steps = [[run["confidence"]["steps"][d] for run in good] for d in range(3)]
+    without = results("08_inference_every_step")
+    return {
+        "inference_learnt": f"{len(good)}",
+        "inference_sure_steps": " ".join(
+            [f"{fmean(steps[0]):.1f}", f"{fmean(steps[1]):.1f}", from_to(steps[2], ".1f")]
+        ),
+        "inference_sure_right": f"{min(run['confidence']['right'][2] for run in good):.1%}",
+        "inference_without": f"{len(without)}",
+        "inference_without_right": f"{math.floor(100 * min(run['confidence']['right'][2] for run in without))}",
+        "inference": f"{len(good)} of {len(networks)}",
+        "inference_rise": mean_with_interval(rise, ".2f"),
+    }
+
+
+def programs() -> dict[str, str]:
+    """Of variables that are copied."""
+    networks = results("08_programs_main")
+    right = [run["all"]["right"] for run in networks]
+    return {
+        "programs": f"{sum(each >= 0.999 for each in right)} of {len(networks)}",
+        "programs_common_step": f"{max(max(run['programs_by_step']) for run in networks):.0%}",
+        "programs_right": f"{min(right):.1%}",
+    }
+
+
+def text() -> dict[str, str]:
+    """Of plain text, in nats of a character."""
+    every, one = (results("08_programs_text", loss=loss, loops=loops) for loss, loops in (("every", 6), ("last", 1)))
+    alone = [run["by_loop"][0] for run in one]
+    return {
+        "text_loops": " ".join(f"{fmean(run['by_loop'][loop] for run in every):.1f}" for loop in (0, -1)),
+        "text_one_loop": f"{math.floor(10 * min(alone)) / 10} {max(alone):.1f}",
+        "text_halting": f"{fmean(run['steps'] for run in results('08_programs_text', loss='halting')):.1f}",
+    }
+
+
+def facts() -> dict[str, str]:
+    """All of them, by name."""
+    return forests() | laws() | certainty() | twice_as_many_nodes() | inference() | programs() | text()

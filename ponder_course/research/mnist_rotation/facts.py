@@ -1,0 +1,42 @@
+"""What the texts say of stored networks on rotated digits, computed from `results/04_*`."""
+
+from statistics import fmean
+
+import numpy as np
+
+from ponder_course.research.stored_facts import mean_and_interval, mean_with_interval, results, stored
+
+
+def turned() -> dict[str, str]:
+    """On digits that lie on their side, those of patches after up to 20 epochs and of CNN first."""
+    patches = results("04_mnist_rotation_paper", network="conv", loss="per sample")
+    more = [run["steps"][6] - run["steps"][0] for run in patches]  # 90 degrees less upright
+    curves = [run["by_step_90"] for run in results("04_mnist_rotation_closer", network="CNN")]
+    idle = [100 * (curve[-1] - curve[0]) for curve in curves]
+    return {
+        "patches_longer": f"{fmean(more):.1f}",
+        "patches_longer_low": f"{mean_and_interval(more)[1]:.2f}",
+        "idle_at_90": f"{fmean(idle):.1f}",
+        "idle_at_90_high": f"{mean_and_interval(idle)[2]:.1f}",
+    }
+
+
+def facts() -> dict[str, str]:
+    """All of them, by name; patches, ten pairs of seeds."""
+    runs = stored("04_mnist_rotation_closer")
+    conv, fixed = (
+        {setting["seed"]: result for setting, result in runs if (setting["network"], setting["N"]) == ("conv", cap)}
+        for cap in (10, 5)
+    )
+    halted = {seed: result["rules"]["quantile"][1] for seed, result in conv.items()}
+    costs = [100 * (fixed[seed]["by_step"][-1] - right) for seed, right in halted.items()]
+    sampled = [100 * (right - conv[seed]["rules"]["sample"][1]) for seed, right in halted.items()]
+    cnn = results("04_mnist_rotation_closer", network="CNN")
+    costs_cnn = [100 * fmean(max(run["by_step"]) - run["rules"][rule][1] for run in cnn) for rule in cnn[0]["rules"]]
+    return turned() | {
+        "halting_costs": mean_with_interval(costs, ".2f"),
+        "sampling_costs": f"{np.mean(sampled):.1f}",
+        "pairs": f"{len(costs)}",
+        "halting_costs_cnn": f"{max(costs_cnn):.2f}",
+        "cnns": f"{len(cnn)}",
+    }

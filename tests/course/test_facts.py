@@ -1,0 +1,141 @@
+"""tools/facts.py finds every number of the texts that is not what the stored runs say, and nothing else."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import facts as tool  # noqa: E402
+
+FACTS = {"01": {"half": "50 %", "pair": "0.61 [0.35, -0.87]", "count": "8 of 10", "many": "1,000", "none": "0 of 3"}}
+TEXT = """Half of them, 50 %<!--01.half-->, are right; by 0.61 steps [0.35, -0.87]<!--01.pair--> more, in eight of
+ten<!--01.count--> networks, on 1,000<!--01.many--> of 9 lines. **None of three**<!--01.none--> fails, and 8 of
+10<!--01.count--> do not.
+"""
+NUMBERS = ["50", "0.61", "0.35", "-0.87", "eight", "ten", "1,000", "None", "three", "8", "10"]
+
+
+@pytest.fixture(scope="module")
+def computed():
+    return tool.compute()
+
+
+def test_the_numbers_of_all_texts_are_those_of_the_stored_runs(computed):
+    assert tool.check(tool.texts(), computed) == []
+
+
+def test_all_texts_are_checked_and_all_lessons_with_stored_runs_have_facts(computed):
+    names = {path.name for path in tool.texts()}
+    assert {"README.md", "TEACHING.md", "findings.md", "report.md"} < names
+    assert {path.name for path in (ROOT / "notebooks").rglob("[0-9]*.ipynb")} <= names
+    stored = {path.name[:2] for path in (ROOT / "results").glob("*.jsonl")}
+    assert set(computed) == stored
+    assert all(tool.NUMBER.search(text) for facts in computed.values() for text in facts.values())
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "ponder_course/research").glob("*/facts.py")), ids=lambda path: path.parent.name
+)
+def test_facts_are_a_second_computation(path):
+    """They take nothing from the packages that made what is printed."""
+    for part in (path, path.parents[1] / "stored_facts.py"):
+        for node in ast.walk(ast.parse(part.read_text(encoding="utf-8"))):
+            for name in [node.module] if isinstance(node, ast.ImportFrom) else []:
+                assert name == "ponder_course.research.stored_facts" or not name.startswith("ponder")
+            for alias in node.names if isinstance(node, ast.Import) else []:
+                assert not alias.name.startswith("ponder")
+
+
+def test_a_text_that_says_what_the_facts_say():
+    found, used = tool.problems(TEXT, FACTS)
+    assert found == []
+    assert used == {("01", name) for name in FACTS["01"]}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("other", ["7", "twelve", "0.62"])
+def test_every_flipped_number_is_found_and_written_back(number, other):
+    flipped = re.sub(rf"(?<![\w.,]){re.escape(number)}(?=[\s<\],*])", other, TEXT, count=1)
+    assert flipped != TEXT
+    (problem,), _ = tool.problems(flipped, FACTS)
+    assert problem.message.startswith("01.")
+    mended = tool.corrected(flipped, [problem])
+    assert tool.problems(mended, FACTS)[0] == []
+    assert tool.MARKER.findall(mended) == tool.MARKER.findall(TEXT)
+
+
+@given(st.data())
+def test_words_are_the_author_s_business(data):
+    """Any words for any words, but those that are numbers; markers and numbers stay."""
+
+    def other(word):
+        word = data.draw(st.from_regex(r"\A[a-z]{1,9}\Z")) if data.draw(st.booleans()) else word[0]
+        return "word" if word in tool.WORDS else word
+
+    kept = rf"<!--.*?-->|{tool.NUMBER.pattern}|[^\W\d]+"
+    reworded = re.sub(
+        kept, lambda part: other(part) if part[0].isalpha() and not tool.NUMBER.fullmatch(part[0]) else part[0], TEXT
+    )
+    assert tool.problems(reworded, FACTS)[0] == []
+
+
+@given(st.integers(0, 12), st.integers(0, 20))
+def test_a_number_that_stands_as_a_word_stays_one_where_there_is_a_word(old, new):
+    fact = {"01": {"count": f"{new} of 20"}}
+    text = f"{tool.WORDS[old].capitalize()} of 20<!--01.count--> learn."
+    mended = tool.corrected(text, tool.problems(text, fact)[0])
+    number = tool.WORDS[new].capitalize() if new <= 12 else str(new)
+    assert mended == f"{number} of 20<!--01.count--> learn."
+
+
+@pytest.mark.parametrize("text", ["+0.19<!--01.x-->", "0.19<!--01.x-->", "−0.19<!--01.x-->"])
+def test_a_sign_is_written_as_it_stood(text):
+    for value in ("0.25", "-0.25"):
+        found, _ = tool.problems(text, {"01": {"x": value}})
+        mended = tool.corrected(text, found)
+        assert tool.problems(mended, {"01": {"x": value}})[0] == []
+        assert mended.startswith("+") == (text.startswith("+") and value == "0.25")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("5<!--01.haf-->", "no fact is called 01.haf; allowed are count, half, many, none, pair"),
+        ("5<!-- 01.half -->", "has the form"),
+        ("5<!--half-->", "has the form"),
+        ("5<!--01.half", "has the form"),
+        ("many<!--01.half-->", "stands behind no number"),
+        ("50 of them<!--01.half-->", "stands behind no number"),
+        ("[-0.87]<!--01.pair-->", "stands behind no number"),
+    ],
+)
+def test_a_marker_that_cannot_be_read_is_named_with_its_place(text, says):
+    (problem,), _ = tool.problems(f"A line.\n{text}", FACTS)
+    assert says in problem.message
+    assert problem.start == 8 + text.index("<!--")
+    assert tool.corrected(text, [problem]) == text
+
+
+def test_the_command_names_file_and_line_and_writes_only_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(TEXT.replace("50 %", "51 %").replace("1,000", "1,001"), encoding="utf-8")
+    lines = tool.check([page], FACTS | {"02": {"spare": "1"}})
+    assert lines == [
+        "page.md:1: 01.half: 51 %; the stored runs say 50 %",
+        "page.md:2: 01.many: 1,001; the stored runs say 1,000",
+        "no text uses 02.spare",
+    ]
+    assert tool.check([page], FACTS, write=True) == lines[:2]
+    assert page.read_text(encoding="utf-8") == TEXT
+
+
+def test_a_deleted_lesson_leaves_its_markers_unasked(monkeypatch):
+    monkeypatch.setattr(tool, "is_of_a_deleted_lesson", lambda file: file == "07_")
+    assert tool.problems("5<!--07.gone-->", FACTS) == ([], set())
