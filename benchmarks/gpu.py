@@ -27,9 +27,9 @@ import torch
 from torch import nn
 
 from benchmarks.timing import Effort, Row, seconds
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.training import of_asked
 from ponder_course.light_cone import experiment as light_cone
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils import LocalStep, PonderLoss, PonderNet, __version__

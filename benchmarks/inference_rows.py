@@ -9,8 +9,8 @@ from torch import Tensor
 
 from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
+from ponder_course.common.lines import LineParityTask
 from ponder_course.light_cone import experiment as light_cone
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.research.light_cone import experiment as stored_runs
 from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
 

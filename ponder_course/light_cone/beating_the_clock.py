@@ -9,8 +9,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.store import Row
-from ponder_course.light_cone.task import LineParityTask
 from ponder_utils.local import LocalStep
 
 LINES: dict[str, Callable[[int], LineParityTask]] = {

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ponder_course.common.lines import LineParityTask
 from ponder_course.light_cone.experiment import changed
-from ponder_course.light_cone.task import LineParityTask
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.pondernet import PonderNet
 

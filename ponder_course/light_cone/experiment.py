@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
 
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.measures import correlation, mean, same_for_all, score
 from ponder_course.common.store import Row
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils import rules
 from ponder_utils.act import act_average
 from ponder_utils.evaluation import binary_correct, preserve_modes

@@ -19,12 +19,12 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from torch import Tensor
 
 from ponder_course.common import style, verdicts
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.measures import best_halting, same_for_all
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import experiment
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils.local import light_cone
 from ponder_utils.pondernet import PonderNet
 

@@ -17,6 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import style
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
@@ -24,7 +25,6 @@ from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone.experiment import whole_lines_right
 from ponder_course.light_cone.figures import Votes, steps_down, summary
 from ponder_course.light_cone.local_stoppers import by_hand
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from reference import halting, lambdas, most_probable_step, quantile_step, threshold_step
 from torch import nn
 
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.store import key_of, plain
 from ponder_course.light_cone import experiment as lines
 from ponder_course.light_cone.experiment import gain, mean_over_places, measure, same_for_all, whole_lines_right
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_course.research.light_cone import experiment
 from ponder_course.research.light_cone.experiment import EXPERIMENTS, RECIPE, TASKS, learn, run
 from ponder_utils.local import LocalStep

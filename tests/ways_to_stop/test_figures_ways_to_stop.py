@@ -6,9 +6,9 @@ import torch
 from drawn import check, check_drawn, over
 from matplotlib.colors import to_hex
 
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, GREY, LIMIT, ORANGE, PURPLE
 from ponder_course.light_cone.figures import Votes
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret, Setting, ThreeQuestions

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.measures import at_step, mean
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.beating_the_clock import LINES, first_bit_turned, fresh_lines, longest_segment, votes
 from ponder_course.light_cone.experiment import mean_over_places, think, whole_lines_right
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.research.light_cone.experiment import BATCH, CHANNELS
 from ponder_utils import rules
 from ponder_utils.local import LocalStep

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_course.light_cone.task import AdditionTask, LineParityTask, last_barrier
+from ponder_course.common.lines import AdditionTask, LineParityTask, last_barrier
 
 TASKS = (LineParityTask, AdditionTask)
 tasks = pytest.mark.parametrize("task", TASKS)
