@@ -18,9 +18,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from torch import Tensor
 
-from ponder_course.common import style, verdicts
+from ponder_course.common import measures, style, verdicts
 from ponder_course.common.lines import AdditionTask, LineParityTask
-from ponder_course.common.measures import best_halting, same_for_all
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points
 from ponder_course.light_cone import beating_the_clock as clock
@@ -177,7 +176,7 @@ def think(
     before the first.
     """
     y, need = task.answers(x), task.needed_steps(x).cpu()
-    y_hat = experiment.think(model, x, cap).y_hat
+    y_hat = measures.think(model, x, cap).y_hat
     halts = model.predict(x, "threshold", q=0.2, max_steps=cap).steps.tolist()
     rows, places = min(cap, max(*halts, int(need.max())) + 3), x.shape[2]
     answers, wrong = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) != (y > 0.5))[:rows].cpu()
@@ -313,7 +312,8 @@ class Bought(NamedTuple):
 
     def same(self) -> float:
         """What runs get right at the same step for all, at the mean steps of their halting; the mean over runs."""
-        return mean(same_for_all(curve, steps) for curve, (steps, _) in zip(self.curves, self.halting, strict=True))
+        pairs = zip(self.curves, self.halting, strict=True)
+        return mean(measures.same_for_all(curve, steps) for curve, (steps, _) in pairs)
 
     def gain(self) -> float:
         """What halting adds, in points of 100; the mean over runs."""
@@ -326,7 +326,7 @@ def bought_on_lines(tests: Sequence[dict[int, Row]], places: int, rule: str) -> 
     same_step = range(1, places + 1), probs.mean(1).tolist()
     curves = [test[places]["by_step"] for test in tests if places in test]
     steps, right = (experiment.values(tests, places, rule, what) for what in ("steps", "right"))
-    limits = {"best clock": best_halting(probs), "same step": same_step}
+    limits = {"best clock": measures.best_halting(probs), "same step": same_step}
     return Bought(f"{places} places", curves, list(zip(steps, right, strict=True)), limits, 1.3 * places)
 
 

@@ -17,12 +17,11 @@ from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import style
-from ponder_course.common.lines import LineParityTask
+from ponder_course.common.lines import LineParityTask, flipped, whole_lines_right
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.experiment import whole_lines_right
 from ponder_course.light_cone.figures import Votes, steps_down, summary
 from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.ways_to_stop import regret
@@ -417,7 +416,7 @@ def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes
     """
     latest = int(halts.steps.where(halts.early, 0).argmax())
     earliest = int((halts.steps + halts.need * (1 - halts.right)).argmin())
-    shown = torch.cat([x[[latest]], clock.first_bit_turned(x[[latest]]), x[[earliest]]])
+    shown = torch.cat([x[[latest]], flipped(x[[latest]], 0), x[[earliest]]])
     y = LineParityTask.answers(shown)
     no = 1 - clock.votes(model.step, shown, halts.need + 1).sigmoid()  # [steps, 3, L]
     ends = model.predict(shown, "threshold", q=LEVEL)

@@ -6,7 +6,7 @@ import torch
 from drawn import check, check_drawn, over
 from matplotlib.colors import to_hex
 
-from ponder_course.common.lines import LineParityTask
+from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, GREY, LIMIT, ORANGE, PURPLE
 from ponder_course.light_cone.figures import Votes
 from ponder_course.research.ways_to_stop import figures as research
@@ -248,7 +248,7 @@ def test_halts_are_those_of_the_network_by_itself(seed):
     with torch.no_grad():
         for weight in model.parameters():
             weight *= 4  # so that lines halt at different steps, and some are right
-    x = draw.clock.fresh_lines("one segment", 4)  # all 16 lines
+    x = all_of_one_segment(4)  # all 16 lines
     y = LineParityTask.answers(x)
     found = draw.halts_of(model, x)
     by_itself, every = model.predict(x, "threshold", q=q), model(x)
