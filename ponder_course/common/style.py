@@ -5,7 +5,7 @@ face is opaque white, so that a figure looks the same on a dark page. Nothing he
 """
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import PIL.Image
 from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from ponder_utils.checkpoints import atomic_write
 
@@ -118,6 +118,12 @@ def step_axis(ax: Axes, n_steps: int, **settings: Any) -> np.ndarray:
     return np.arange(1, n_steps + 1)
 
 
+def percent_axis(ax: Axes, **settings: Any) -> None:
+    """Let the y axis count fractions in per cent, by default from 0 to 100; settings as for `Axes.set`."""
+    ax.set(**{"yticks": np.linspace(0, 1, 6)} | settings)
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
+
+
 def legend(figure: Figure, columns: int = 1) -> Figure:
     """Return the figure with one legend for all panels, below them."""
     named = {label: handle for ax in figure.axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -136,6 +142,22 @@ def lines(ax: Axes, x: Line, runs: Iterable[Line], label: str | None = None, **s
     for line in runs:
         ax.plot(x, line, label=label, **settings)
         label = None
+
+
+def curves(ax: Axes, runs: Iterable[Mapping[int, float]], **settings: Any) -> None:
+    """Draw a line for every run, {x: y}, all alike; settings as for `Axes.plot`."""
+    for run in runs:
+        ax.plot([*run], [*run.values()], **settings)
+
+
+def beyond(ax: Axes, border: float, last: float) -> None:
+    """Make the ground grey beyond the border, the largest x of training."""
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+
+
+def beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **font: Any) -> None:
+    """Write text beside a point: offset in points, to the right and up; font as for `Axes.annotate`."""
+    ax.annotate(text, point, offset, textcoords="offset points", **font)
 
 
 def bare(ax: Axes) -> None:

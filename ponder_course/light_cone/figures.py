@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import measures, style, verdicts
@@ -52,7 +52,7 @@ def _stairs(ax: Axes, needed: Line | Tensor, label: str) -> None:
 def write_above(ax: Axes, digits: Line, up: float = 4, **font: Any) -> None:
     """Write a digit above each place of a panel, so many points above its edge."""
     for place, digit in enumerate(digits, start=1):
-        ax.annotate(f"{digit:.0f}", (place, 0.5), (0, up), textcoords="offset points", ha="center", **font)
+        style.beside(ax, f"{digit:.0f}", (place, 0.5), (0, up), ha="center", **font)
 
 
 @style.slide
@@ -196,7 +196,7 @@ def think(
         ax.set_title(titles[i], pad=40 if places <= 24 else None)
         for name, up, digits in zip(names, (19, 3), x[i].tolist(), strict=True):
             if places <= 24 and i == 0:
-                ax.annotate(name, (0.5, 0.5), (-4, up), textcoords="offset points", ha="right")
+                style.beside(ax, name, (0.5, 0.5), (-4, up), ha="right")
             if places <= 24:
                 write_above(ax, digits, up, fontsize=14)
     axes[0].set_ylabel("step $n$")
@@ -377,8 +377,7 @@ def bought(tests: Sequence[Bought]) -> Figure:
     axes[0].annotate("same step, at best", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
     at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
     axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
-    axes[0].set(ylabel="right answers", yticks=np.linspace(0, 1, 6))
-    axes[0].yaxis.set_major_formatter(PercentFormatter(1))
+    style.percent_axis(axes[0], ylabel="right answers")
     return figure
 
 

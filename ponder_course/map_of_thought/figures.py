@@ -11,13 +11,12 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, legend, lines, look, panels, slide, step_axis
+from ponder_course.common.style import Line, beyond, legend, lines, look, panels, percent_axis, slide, step_axis
 from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.pondernet import PonderNet, Prediction
 
@@ -177,7 +176,7 @@ def against_need(networks: Sequence[ByNeed], border: int, live: int = 0) -> Figu
     last = max(map(max, networks))
     figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
     for ax, end in ((above, last), (below, 0)):
-        ax.axvspan(border + 0.5, last, color="#EEEEEE", zorder=0, linewidth=0)
+        beyond(ax, border, last)
         ax.plot([1, last], [min(end, 1), end], color=style.LIMIT, linewidth=1.4)
     for i, network in enumerate(networks):
         needed, taken = np.array(list(network.items())).T
@@ -233,7 +232,8 @@ def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten
     """Draw fractions of mazes by step, [N] for each network: right all at that step, or by themselves; forgotten."""
     figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
     last = len(together[0])
-    n = step_axis(below, last, ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1)).tolist()
+    n = step_axis(below, last).tolist()
+    percent_axis(below, ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1))
     lines(above, n, together, color=style.ANSWER)
     lines(above, n, by_itself, color=style.HALTING, linestyle="--")
     lines(below, n, forgotten, color=style.WRONG)
@@ -241,9 +241,7 @@ def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten
     end = max(min(line[-1] for line in together) - 0.03, 0.1)
     above.text(last, end, "all stop at step $n$", color=style.ANSWER, ha="right", va="top")
     below.text(last, 0.95, "a place that was right is wrong now", color=style.WRONG, ha="right", va="top")
-    above.set(ylabel="mazes right", ylim=(0, 1.16), yticks=np.linspace(0, 1, 6))
-    for ax in (above, below):
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    percent_axis(above, ylabel="mazes right", ylim=(0, 1.16))
     return figure
 
 

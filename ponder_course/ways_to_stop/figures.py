@@ -112,7 +112,7 @@ def _beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float
     looks: dict[str, Any] = {"ha": "left" if offset[0] >= 0 else "right", "va": "center", "color": WRITTEN[colour]}
     if max(map(abs, offset)) > 12:
         looks["arrowprops"] = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3}
-    ax.annotate(text, point, offset, textcoords="offset points", **looks)
+    style.beside(ax, text, point, offset, **looks)
 
 
 @style.slide
@@ -175,7 +175,6 @@ def signals(seen: Seen, needs: Mapping[str, int | None]) -> Figure:
     rows, hopeless = -(-len(seen) // 2), None in needs.values()
     height, top = (2.9 if rows > 1 else 3.3), (1.2 if hopeless else 1.05)
     figure, axes = style.panels(len(seen), width=4.3, height=height, rows=rows, sharex=True, sharey=True)
-    points: dict[str, Any] = {"textcoords": "offset points"}
     for ax, (way, (curves, stop)) in zip(axes, seen.items(), strict=True):
         colour, looks_at = SIGNALS[way]
         ax.set_title(way, color=WRITTEN[colour], pad=24)
@@ -189,14 +188,14 @@ def signals(seen: Seen, needs: Mapping[str, int | None]) -> Figure:
                 ax.plot(step, curve[step - 1], "o", color=WRITTEN[colour], **ring)
             if hopeless:
                 name, up, va = ("an answer", 6, "bottom") if need else (label, -6, "top")
-                ax.annotate(name, (n[-1], curve[-1]), (0, up), ha="right", va=va, color=WRITTEN[colour], **points)
+                style.beside(ax, name, (n[-1], curve[-1]), (0, up), ha="right", va=va, color=WRITTEN[colour])
             if need:
                 ax.axvline(need, color=LIMIT, linewidth=1.4)
-                ax.annotate(label, (need, top), (0, 4), ha="center", **points)
+                style.beside(ax, label, (need, top), (0, 4), ha="center")
         ax.axhline(stop, color=style.DARK_GREY, linestyle="--", linewidth=1.2)
-        x, beside, side = (1, -3, "right") if stop < 0.5 else (0, 9, "left")  # where no curve is
-        edge: dict[str, Any] = points | {"xycoords": ax.get_yaxis_transform(), "color": style.DARK_GREY}
-        ax.annotate(f"stops at {stop:g}", (x, stop), (beside, -3), ha=side, va="top", **edge)
+        x, away, side = (1, -3, "right") if stop < 0.5 else (0, 9, "left")  # where no curve is
+        edge: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "color": style.DARK_GREY}
+        style.beside(ax, f"stops at {stop:g}", (x, stop), (away, -3), ha=side, va="top", **edge)
         ax.set_yticks([0, 0.5, 1])
     for ax in axes[-2:]:
         ax.set_xlabel("step $n$")
@@ -453,7 +452,7 @@ def message(lines: Sequence[Votes]) -> Figure:
             ax.text(middle, line.need, f"$L$ = {line.need}", bbox=white, **centred)
         for place, (bit, other) in enumerate(zip(line.bits, lines[0].bits, strict=True), start=1):
             weight = "bold" if bit != other else "normal"
-            ax.annotate(f"{bit}", (place, 0.5), (0, 4), textcoords="offset points", ha="center", weight=weight)
+            style.beside(ax, f"{bit}", (place, 0.5), (0, 4), ha="center", weight=weight)
     axes[0].set_ylabel("step $n$")
     key = {
         "dark: votes no": Patch(color="#444444"),
