@@ -120,10 +120,8 @@ def long_and_short_stops(x: Tensor) -> int:
 def stops_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
     """The finding: how many steps a network takes where it needs the most."""
     longest = int(np.argmax(needed))
-    return (
-        f"It stops longest where the carry travels farthest:\n{taken[longest]} steps at number "
-        f"{longest + 1}, which needs {needed[longest]}"
-    )
+    steps = f"{taken[longest]} steps at number {longest + 1}, which needs {needed[longest]}"
+    return f"It stops longest where the carry travels farthest:\n{steps}"
 
 
 @slide

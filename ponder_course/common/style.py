@@ -5,7 +5,8 @@ face is opaque white, so that a figure looks the same on a dark page. Nothing he
 """
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
+from torch import Tensor
 
+from ponder_course.common.store import Row
 from ponder_utils.checkpoints import atomic_write
 
 CLONE = Path(__file__).resolve().parents[2]
@@ -124,6 +127,25 @@ def percent_axis(ax: Axes, **settings: Any) -> None:
     ax.yaxis.set_major_formatter(PercentFormatter(1))
 
 
+@slide
+def learning(logs: Mapping[str, Sequence[Sequence[Row]]], look_of: Callable[[str, str], Row]) -> tuple[Figure, int]:
+    """Draw right answers and expected steps while networks learn, a line for each, and return the last update, too.
+
+    logs: {kind: for each network, a row for each evaluation, with update, accuracy and steps}; look_of: (kind, column)
+    -> settings as for `Axes.plot`.
+    """
+    figure, axes = panels(2, width=4.1, height=3.5)
+    last = max(log[-1]["update"] for networks in logs.values() for log in networks)
+    titles = {"accuracy": "right answers", "steps": "expected steps"}
+    for ax, (column, title) in zip(axes, titles.items(), strict=True):
+        for kind, networks in logs.items():
+            for i, log in enumerate(networks):
+                line = [row["update"] for row in log], [row[column] for row in log]
+                ax.plot(*line, label=kind if i == 0 else None, **look_of(kind, column))
+        ax.set(title=title, xlabel="update", xlim=(0, last), xticks=[0, last // 2, last])
+    return figure, last
+
+
 def legend(figure: Figure, columns: int = 1) -> Figure:
     """Return the figure with one legend for all panels, below them."""
     named = {label: handle for ax in figure.axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -158,6 +180,29 @@ def beyond(ax: Axes, border: float, last: float) -> None:
 def beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **font: Any) -> None:
     """Write text beside a point: offset in points, to the right and up; font as for `Axes.annotate`."""
     ax.annotate(text, point, offset, textcoords="offset points", **font)
+
+
+def apart(heights: Line, gap: float) -> list[float]:
+    """Return the heights, those that are closer than the gap moved apart, up and down alike."""
+    moved = [*heights]
+    order = sorted(range(len(moved)), key=moved.__getitem__)
+    for _ in range(100):
+        for low, high in itertools.pairwise(order):
+            push = max(0, gap - (moved[high] - moved[low])) / 2
+            moved[low] -= push
+            moved[high] += push
+    return moved
+
+
+def steps_down(ax: Axes, grid: Sequence[Line] | Tensor, **colours: Any) -> None:
+    """Draw a grid [steps, places], the first step on top; colours as for `Axes.imshow`."""
+    steps, places = np.shape(grid)
+    extent = (0.5, places + 0.5, steps + 0.5, 0.5)
+    ax.imshow(np.asarray(grid, float), extent=extent, aspect="auto", interpolation="nearest", **colours)
+    ax.set(xlabel="place")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
+    ax.grid(visible=False)
 
 
 def bare(ax: Axes) -> None:

@@ -6,17 +6,16 @@ import torch
 from torch import Tensor
 
 from ponder_course.common.lines import LineParityTask
+from ponder_course.common.notebook import check_on
 from ponder_course.light_cone.experiment import changed
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.pondernet import PonderNet
 
-
-def check_steps_needed(answer: Any) -> None:
-    """Three lines, place by place."""
-    cases = {(1, 0, 0, 0): [1, 2, 3, 4], (1, 1, 1): [1, 1, 1], (1, 0, 1, 0, 0, 1): [1, 2, 1, 2, 3, 1]}
-    for resets, expected in cases.items():
-        got = torch.as_tensor(answer(list(resets))).tolist()
-        assert got == expected, f"resets {list(resets)} need {expected}, not {got}"
+check_steps_needed = check_on(
+    ([1, 0, 0, 0], [1, 2, 3, 4]),
+    ([1, 1, 1], [1, 1, 1]),
+    ([1, 0, 1, 0, 0, 1], [1, 2, 1, 2, 3, 1]),
+)
 
 
 def check_gossip(answer: Any) -> None:
@@ -36,14 +35,9 @@ def check_gossip(answer: Any) -> None:
     raise AssertionError("nothing outside the cone has changed")
 
 
-def check_step_of_news(answer: Any) -> None:
-    """The light cones of three kernels."""
-    for kernel in (3, 5, 7):
-        cone = light_cone((0,), (21,), 25, kernel)
-        for distance in range(21):
-            n = 1 + int((~cone[:, distance]).sum())
-            got = answer(distance, kernel)
-            assert got == n, f"{distance} places away, kernel {kernel}: step {n}, not {got}"
+CONES = {kernel: light_cone((0,), (21,), 25, kernel) for kernel in (3, 5, 7)}
+NEWS = [(distance, kernel, 1 + (~cone[:, distance]).sum()) for kernel, cone in CONES.items() for distance in range(21)]
+check_step_of_news = check_on(*NEWS)
 
 
 def check_oracle_accuracy(answer: Any) -> None:

@@ -15,7 +15,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import measures, style, verdicts
@@ -30,17 +29,6 @@ from ponder_utils.pondernet import PonderNet
 Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
 PALE = ListedColormap(["#EEF4F8", style.SKY])
-
-
-def steps_down(ax: Axes, grid: Grid | Tensor, **colours: Any) -> None:
-    """Draw a grid [steps, places], the first step on top; colours as for `Axes.imshow`."""
-    steps, places = np.shape(grid)
-    extent = (0.5, places + 0.5, steps + 0.5, 0.5)
-    ax.imshow(np.asarray(grid, float), extent=extent, aspect="auto", interpolation="nearest", **colours)
-    ax.set(xlabel="place")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
-    ax.grid(visible=False)
 
 
 def _stairs(ax: Axes, needed: Line | Tensor, label: str) -> None:
@@ -149,7 +137,7 @@ def news_of(differs: Sequence[Tensor], flipped: Sequence[int]) -> Figure:
     """
     figure, axes = style.panels(len(differs), width=4.4 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
     for ax, grid, place in zip(axes, differs, flipped, strict=True):
-        steps_down(ax, grid, cmap=PALE, vmin=0, vmax=1)
+        style.steps_down(ax, grid, cmap=PALE, vmin=0, vmax=1)
         _stairs(ax, [abs(i - place) + 1 for i in range(grid.shape[1])], "light cone: news arrives")
         ax.set(title=f"bit {place + 1} is flipped", ylim=(len(grid) + 0.5, 0.5))
     axes[0].set_ylabel("step $n$")
@@ -187,7 +175,7 @@ def think(
         cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 1.7, "label": "wrong answer"}
         cross["path_effects"] = [withStroke(linewidth=3.4, foreground="white")]
         ax.scatter(place + 1, step + 1, s=42 if places < 40 else 10, **cross)
-        steps_down(ax, answers[:, i], cmap="Blues", vmin=-0.1, vmax=1.6)
+        style.steps_down(ax, answers[:, i], cmap="Blues", vmin=-0.1, vmax=1.6)
         _stairs(ax, need[i], "light cone: now the place can be sure")
         dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
         dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]

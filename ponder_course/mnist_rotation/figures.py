@@ -33,21 +33,18 @@ def learning(logs: Mapping[str, Sequence[Sequence[Row]]]) -> Figure:
 
     A line for each run; the number beside the lines is the mean of their ends.
     """
-    figure, axes = panels(2, width=4.1, height=3.5)
+    looks = {network: look(LOOKS[network], marker=None, linewidth=1.4) for network in logs}
+    figure, last = style.learning(logs, lambda network, _: looks[network])
+    axes = figure.axes
     for ax, name, form in zip(axes, ("accuracy", "steps"), (".0%", ".1f"), strict=True):
         ends = {network: [log[-1][name] for log in runs] for network, runs in logs.items()}
         highest = max(map(mean, ends.values()))
         for network, runs in logs.items():
-            line = look(LOOKS[network], marker=None, linewidth=1.4)
-            for log in runs:
-                ax.plot([row["update"] for row in log], [row[name] for row in log], **line)
             end = mean(ends[network])
             y, up = (max(ends[network]), 4) if end == highest else (min(ends[network]), -4)
             place, text = (mean(log[-1]["update"] for log in runs), y), f"{network}: {end:{form}}"
-            style.beside(ax, text, place, (8, up), va="center", color=line["color"], fontweight="bold")
-    last = max(log[-1]["update"] for runs in logs.values() for log in runs)
-    for ax, title in zip(axes, ("right answers", "expected steps"), strict=True):
-        ax.set(title=title, xlabel="update", xlim=(0, 1.85 * last), xticks=[0, last // 2, last])
+            style.beside(ax, text, place, (8, up), va="center", color=looks[network]["color"], fontweight="bold")
+        ax.set_xlim(0, 1.85 * last)
     style.percent_axis(axes[0], ylim=(0, 1.1))
     axes[1].set_ylim(0, 1.1 * max(row["steps"] for runs in logs.values() for log in runs for row in log))
     return figure

@@ -22,7 +22,7 @@ from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.figures import Votes, steps_down, summary
+from ponder_course.light_cone.figures import Votes, summary
 from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
@@ -241,10 +241,8 @@ def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
     parts = [f"{listed(ways)} stop{'s' * (len(ways) == 1)} at $L$ on {lines}"]
     parts += [f"{listed(ways)} on {lines}" for lines, ways in others]
     far = max(away, key=lambda way: away[way])
-    return (
-        f"**Bet 1 (a)**, at these levels: {', '.join(parts)}. Furthest from $L$ is {far}, by "
-        f"{away[far]:.1f} steps on average."
-    )
+    furthest = f"Furthest from $L$ is {far}, by {away[far]:.1f} steps on average."
+    return f"**Bet 1 (a)**, at these levels: {', '.join(parts)}. {furthest}"
 
 
 def stops_without_an_answer(seen: Seen) -> str:
@@ -310,22 +308,18 @@ def partly_lucky(chose: Panels, fresh: Panels) -> str:
         losses = mean_losses(found).loc[head]
         counted.append((losses.max(), len(found[losses.idxmax()][head])))
     (loss, n), (loss_of_fresh, n_fresh) = counted
-    return (
-        "**To take home:** the best of many settings is partly lucky, so ask fresh networks. On its worst kind of "
-        f"question PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose its "
-        f"settings, and {loss_of_fresh:.1f} with {n_fresh} fresh ones."
-    )
+    moral = "the best of many settings is partly lucky, so ask fresh networks. On its worst kind of question"
+    chose_it = f"PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose its settings"
+    return f"**To take home:** {moral} {chose_it}, and {loss_of_fresh:.1f} with {n_fresh} fresh ones."
 
 
 def which_loses_least(asked: Mapping[str, ThreeQuestions]) -> str:
     """Say which family loses least if you know the kind of question, and what all lose with one setting for three."""
     for_each, least = min((100 * max(found.rule_for_each), family) for family, found in asked.items())
     worst = min(100 * max(found.one_setting) for found in asked.values())
-    return (
-        f"*If you know the kind of question,* **{least}** lose least: at most "
-        f"{for_each:.2f} hundredths. *If one setting must do for all three,* what each "
-        f"family chose loses {worst:.2f} or more on one of them."
-    )
+    known = f"*If you know the kind of question,* **{least}** lose least: at most {for_each:.2f} hundredths."
+    unknown = f"*If one setting must do for all three,* what each family chose loses {worst:.2f} or more"
+    return f"{known} {unknown} on one of them."
 
 
 def seemed_best(asked: Mapping[str, ThreeQuestions], choosing: Mapping[str, Sequence[Row]], price: float) -> str:
@@ -379,11 +373,9 @@ def agree_since(quiet: Tensor, correct: Tensor) -> int:
 def halts_in_words(halts: Halts) -> str:
     """Say how right a network is at the best fixed step before L, and by itself; and what it does before L."""
     early, right = halts.stopped
-    return (
-        f"best fixed step before {halts.need}: right {halts.fixed:.0%}. By itself: right "
-        f"{halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps; "
-        f"{early} of {len(halts.steps)} lines halt early, {right} of them right."
-    )
+    by_itself = f"By itself: right {halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps"
+    lines = f"{early} of {len(halts.steps)} lines halt early, {right} of them right."
+    return f"best fixed step before {halts.need}: right {halts.fixed:.0%}. {by_itself}; {lines}"
 
 
 def guess(early: Tensor, bits: Tensor) -> str:
@@ -400,10 +392,8 @@ def bet_2(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
     """Say what networks do before step L. stopped: (lines that halt, those of them right) of each."""
     halts, correct = (" and ".join(map(str, numbers)) for numbers in zip(*stopped, strict=True))
     right_on = "all" if halts == correct else correct
-    return (
-        f"**Bet 2:** before step $L$ the two networks stop {halts} of the {n_lines} lines, and are "
-        f"right on {right_on} of these."
-    )
+    stop = f"the two networks stop {halts} of the {n_lines} lines"
+    return f"**Bet 2:** before step $L$ {stop}, and are right on {right_on} of these."
 
 
 @torch.no_grad()
@@ -439,7 +429,7 @@ def message(lines: Sequence[Votes]) -> Figure:
     dashed: dict[str, Any] = {"color": style.GREEN, "linewidth": 4, "linestyle": "--"}
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
-        steps_down(ax, line.no[: line.halts], cmap=NO, vmin=0, vmax=1)
+        style.steps_down(ax, line.no[: line.halts], cmap=NO, vmin=0, vmax=1)
         ax.set_ylim(len(line.no) + 0.5, 0.5)
         ax.set_title(line.title, pad=24)
         ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
@@ -471,10 +461,8 @@ def lacking(bits: Sequence[int], halts: int) -> str:
         return ""
     who = [f"place {halts + 1} has not heard the first bit"]
     who += [f"place {halts + k} the first {k}" for k in range(2, len(sums) + 1)]
-    return (
-        f"Step {halts}: {', '.join(who)}. Each assumes that what it lacks sums to an {PARITY[sums[0]]} number. "
-        "Here it does, so nobody objects."
-    )
+    assumed = f"Each assumes that what it lacks sums to an {PARITY[sums[0]]} number."
+    return f"Step {halts}: {', '.join(who)}. {assumed} Here it does, so nobody objects."
 
 
 def objecting(line: Votes, step: int) -> list[str]:
@@ -533,18 +521,12 @@ def no_objection(agreed: Sequence[int], L: int) -> str:
     return lines
 
 
-def early_by_length(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+def early_by_length(rows: Sequence[Row]) -> pd.DataFrame:
     """Return for each length L how many stored networks have learnt, and how many halt early and right, and when."""
-    table = {}
-    for length in sorted({row["places"] for row in rows}):
-        found = summary(matching(rows, places=length))
-        table[f"L = {length}"] = {
-            "stored networks": found["networks"],
-            "have learnt": found["have learnt"],
-            "halt early and right": found["speak"],
-            "after steps": found["their steps"],
-        }
-    return table
+    lengths = sorted({row["places"] for row in rows})
+    found = pd.DataFrame({f"L = {length}": summary(matching(rows, places=length)) for length in lengths}).T
+    columns = {"networks": "stored networks", "speak": "halt early and right", "their steps": "after steps"}
+    return found.rename(columns=columns)[["stored networks", "have learnt", "halt early and right", "after steps"]]
 
 
 def speaking(rows: Sequence[Row]) -> str:
@@ -567,7 +549,5 @@ def by_hand_in_words(x: Tensor, y: Tensor, N: int, need: Tensor) -> str:
     stopper = by_hand(x, N)
     answers = stopper.answers[stopper.steps - 1, torch.arange(len(x))]
     right = (answers == (y > 0.5)).all(1).float().mean()
-    return (
-        f"by hand: right {right:.1%} after {stopper.steps.float().mean():.2f} steps; "
-        f"the best clock takes {need.float().mean():.2f}"
-    )
+    stopped = f"by hand: right {right:.1%} after {stopper.steps.float().mean():.2f} steps"
+    return f"{stopped}; the best clock takes {need.float().mean():.2f}"

@@ -288,7 +288,7 @@ def test_stored_networks_are_counted_by_length():
 
     rows = [row(4, 3.0, 1.0), row(4, 4.0, 0.5), row(8, 7.0, 1.0), row(16, 9.0, 1.0)]
     table = draw.early_by_length(rows)
-    assert [*table] == ["L = 4", "L = 8", "L = 16"]
-    assert list(map(str, table["L = 4"].values())) == ["2", "2", "1", "3.00"]
+    assert [*table.index] == ["L = 4", "L = 8", "L = 16"]
+    assert [*table.loc["L = 4"]] == ["2", "2", "1", "3.00"]
     assert "2 of 3" in draw.halt_early_and_right(rows)
     assert draw.speaking(rows) == "3 of 4"
