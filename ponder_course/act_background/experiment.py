@@ -11,7 +11,7 @@ from pandas import DataFrame
 from torch import Tensor, nn
 
 from ponder_course.common.parity import act, cross_entropy, fix_depth, inputs_by_k, measure, one_time_step, right
-from ponder_course.common.runs import rounded, run_all, same_but_seed, stored
+from ponder_course.common.runs import Load, rounded, run_all, same_but_seed
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell, encode_input
@@ -203,20 +203,8 @@ def table(live: Sequence[Row], stored: Sequence[Row]) -> DataFrame:
     return DataFrame(lines, columns=["kind", "setting", "accuracy", "steps", "learnt", "live"])
 
 
-def load(folder: str, budget: str, name: str) -> list[Row]:
-    """Return the stored runs of that name and budget."""
-    return stored(f"{folder}/01_act_{name}_{budget}.jsonl")
-
-
 def train_beside_stored(
-    base: Row,
-    seeds: int,
-    load: Callable[[str], list[Row]],
-    kind: str,
-    values: Sequence[float],
-    *,
-    device: str,
-    workers: int,
+    base: Row, seeds: int, load: Load, kind: str, values: Sequence[float], *, device: str, workers: int
 ) -> DataFrame:
     """Return the `table` of networks trained now, one for each value and seed, and of the stored ones like them."""
     grid = [{"kind": kind, "hyperparameter": value, "seed": 100 + k} for value in values for k in range(seeds)]

@@ -127,6 +127,14 @@ def stored(file: Path | str, settings: Iterable[Row] = ()) -> list[Row]:
     return [rows[key] for key in dict.fromkeys([*map(key_of, settings), *rows]) if key in rows]
 
 
+Load = Callable[[str], list[Row]]
+
+
+def load_from(files: str) -> Load:
+    """Return what loads the `stored` rows of a name, which stands for the * in files, such as "results/05_*.jsonl"."""
+    return lambda name: stored(files.replace("*", name))
+
+
 def same_but_seed(rows: list[Row], settings: list[Row]) -> list[Row]:
     """Return the rows that differ from one of the settings in nothing but the seed."""
     wanted = [{name: value for name, value in setting.items() if name != "seed"} for setting in settings]

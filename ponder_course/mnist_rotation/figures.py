@@ -291,9 +291,7 @@ def thoughts(
             if not is_right:
                 bar.set(facecolor="white", edgecolor=style.HALTING, hatch="////")
             colour = style.ANSWER if is_right else style.WRONG
-            style.beside(
-                ax, str(answer), (step, p_n), (0, 2), ha="center", color=colour, fontsize=14, fontweight="bold"
-            )
+            style.beside(ax, str(answer), (step, p_n), (0, 2), ha="center", color=colour, size=14, weight="bold")
         ax.set_xticks(n[:: max(1, len(n) // 5)])
         ax.grid(visible=False)
     axes[len(p)].set_ylabel("$p_n$")
