@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_course.common.parity import inputs_by_k, measure, score, tested_k
+from ponder_course.common.parity import inputs_by_k, measure, score
 from ponder_course.common.store import plain
 from ponder_course.parity import experiment as parity
 from ponder_course.research.parity import experiment
@@ -69,12 +69,12 @@ def test_the_direction_is_that_of_the_name():
 
 
 def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
-    sets = zip(tested_k(5), inputs_by_k(5), inputs_by_k(5), strict=True)
+    sets = zip(parity.tested_k(5), inputs_by_k(5), inputs_by_k(5), strict=True)
     for k, (x, y), (again, _) in sets:
         assert (x.abs().sum(1) == k).all()
         assert torch.equal(y, (x == 1).sum(1).remainder(2).float())
         assert torch.equal(x, again)
-    assert tested_k(64) == list(range(1, 65, 4))
+    assert parity.tested_k(64) == list(range(1, 65, 4))
 
 
 def test_what_is_measured_of_a_network():
