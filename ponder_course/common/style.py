@@ -128,13 +128,15 @@ def percent_axis(ax: Axes, **settings: Any) -> None:
 
 
 @slide
-def learning(logs: Mapping[str, Sequence[Sequence[Row]]], look_of: Callable[[str, str], Row]) -> tuple[Figure, int]:
+def learning(
+    logs: Mapping[str, Sequence[Sequence[Row]]], look_of: Callable[[str, str], Row], height: float = 3.5
+) -> tuple[Figure, int]:
     """Draw right answers and expected steps while networks learn, a line for each, and return the last update, too.
 
     logs: {kind: for each network, a row for each evaluation, with update, accuracy and steps}; look_of: (kind, column)
     -> settings as for `Axes.plot`.
     """
-    figure, axes = panels(2, width=4.1, height=3.5)
+    figure, axes = panels(2, width=4.1, height=height)
     last = max(log[-1]["update"] for networks in logs.values() for log in networks)
     titles = {"accuracy": "right answers", "steps": "expected steps"}
     for ax, (column, title) in zip(axes, titles.items(), strict=True):

@@ -42,7 +42,8 @@ def learning(logs: Mapping[str, Sequence[Sequence[Row]]]) -> Figure:
         for network, runs in logs.items():
             end = mean(ends[network])
             y, up = (max(ends[network]), 4) if end == highest else (min(ends[network]), -4)
-            place, text = (mean(log[-1]["update"] for log in runs), y), f"{network}: {end:{form}}"
+            place = mean(log[-1]["update"] for log in runs), y
+            text = f"{network}: {end:{form}}"
             style.beside(ax, text, place, (8, up), va="center", color=looks[network]["color"], fontweight="bold")
         ax.set_xlim(0, 1.85 * last)
     style.percent_axis(axes[0], ylim=(0, 1.1))

@@ -342,8 +342,7 @@ def draw_learning(logs: Mapping[str, Sequence[Sequence[Row]]]) -> Figure:
     logs: {kind: for each network, a row for each evaluation, with update, accuracy and steps}.
     """
     colours, dashes = {"accuracy": ANSWER, "steps": HALTING}, dict(zip(logs, style.DASHES, strict=False))
-    figure, end = style.learning(logs, lambda kind, column: {"color": colours[column], "linestyle": dashes[kind]})
-    figure.set_figheight(3.6)
+    figure, end = style.learning(logs, lambda kind, column: {"color": colours[column], "linestyle": dashes[kind]}, 3.6)
     accuracy, steps = figure.axes
     accuracy.legend(loc="lower right")
     every = [log for networks in logs.values() for log in networks]

@@ -176,7 +176,8 @@ def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], pri
 
     Only settings of which each problem has runs; None if there is none.
     """
-    chosen_by, worst = [choosing(rows) for rows in problems.values()], dict[Setting, float]()
+    chosen_by = [choosing(rows) for rows in problems.values()]
+    worst: dict[Setting, float] = {}
     for name in names:
         _, training, rule = METHODS[name]
         tried = [{row["hyperparameter"] for row in rows if row["training"] == training} for rows in chosen_by]
