@@ -9,8 +9,7 @@ from torch import Tensor
 
 from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
-from ponder_course.light_cone import experiment as light_cone
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask, whole_lines_right
 from ponder_course.research.light_cone import experiment as stored_runs
 from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
 
@@ -77,7 +76,7 @@ def light_cone_rows(effort: Effort) -> list[Row]:
     for batch_size in effort.sizes((1, 128, 1024)):
         x, y = task.batch(batch_size, torch.Generator().manual_seed(1))
         prediction = model.predict(x, "threshold", q=0.2)
-        accuracy = light_cone.whole_lines_right(prediction.y_hat, y).float().mean().item()
+        accuracy = whole_lines_right(prediction.y_hat, y).float().mean().item()
         effort.require(accuracy, at_least=0.97)
         row = compare(
             f"64 places, threshold, batch {batch_size}: halting / all 80 steps",

@@ -1,4 +1,4 @@
-"""Where modules of the course were before each lesson had a room: notebooks that were copied then go on.
+"""Where modules of the course were before: notebooks that were copied then go on.
 
 An import by an old name gives the module at its new place, and warns. To be deleted with version 0.4.
 """
@@ -46,6 +46,7 @@ MOVED = {
     "experiments.act_tasks": "research.adding_a_column.act_tasks",
     "experiments.act_characters": "research.adding_a_column.act_characters",
     "experiments.act_evidence": "research.adding_a_column.act_evidence",
+    "light_cone.task": "common.lines",
     "figures.style": "common.style",
     "figures.machines": "common.machines",
     "figures.training": "research.parity.learning_curves",

@@ -1,25 +1,17 @@
 """The checks of lesson 01's exercises: each takes an answer, for `attempt`, and fails where it is wrong."""
 
-from collections.abc import Callable, Sequence
-
 import torch
 
 from ponder_course.common.notebook import check_on
 
-
-def check_weights_with_cap(answer: Callable[[list[float], float], Sequence[float]]) -> None:
-    """Check the weights of some inputs, of which some reach the cap."""
-    for lambdas, epsilon, expected in [
-        ([0.1, 0.3, 0.55, 0.5], 0.1, [0.1, 0.3, 0.6]),
-        ([0.995, 0.5], 0.01, [1]),
-        ([0.5, 0.5], 0.01, [0.5, 0.5]),
-        ([0.2, 0.2], 0.01, [0.2, 0.8]),
-        ([0.1, 0.3, 0.2], 0.01, [0.1, 0.3, 0.6]),
-        ([0.0], 0.01, [1]),
-    ]:
-        got = [round(float(p_n), 6) for p_n in answer(list(lambdas), epsilon)]
-        assert got == expected, f"units {lambdas}, epsilon {epsilon}: expected {expected}, got {got}"
-
+check_weights_with_cap = check_on(
+    ([0.1, 0.3, 0.55, 0.5], 0.1, [0.1, 0.3, 0.6]),
+    ([0.995, 0.5], 0.01, [1]),
+    ([0.5, 0.5], 0.01, [0.5, 0.5]),
+    ([0.2, 0.2], 0.01, [0.2, 0.8]),  # from here on they reach the cap
+    ([0.1, 0.3, 0.2], 0.01, [0.1, 0.3, 0.6]),
+    ([0.0], 0.01, [1]),
+)
 
 INPUTS = [[0.1, 0.3, 0.55, 0.5], [0.995, 0.5, 0.5, 0.5], [0.5, 0.25, 0.125, 0.1], [0.01] * 4]
 LAMBDAS = torch.tensor(INPUTS, dtype=torch.float64).T  # [M, batch]

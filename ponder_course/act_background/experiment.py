@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from statistics import mean
 from typing import Any
 
@@ -11,7 +11,7 @@ from pandas import DataFrame
 from torch import Tensor, nn
 
 from ponder_course.common.parity import act, cross_entropy, fix_depth, inputs_by_k, measure, one_time_step, right
-from ponder_course.common.runs import rounded, run_all, same_but_seed, stored
+from ponder_course.common.runs import Load, rounded, run_all, same_but_seed
 from ponder_course.common.store import Row
 from ponder_utils.act import ACT, ACTOutput
 from ponder_utils.cells import RNNCell, encode_input
@@ -64,7 +64,8 @@ def train_in_phases(
     All phases share one optimizer and one stream of batches. When the first one ends, `change` may change the model.
     The options are those of `train`.
     """
-    optimizer = torch.optim.Adam(model.parameters(), lr=setting["lr"], fused=True)
+    options["optimizer"] = torch.optim.Adam(model.parameters(), lr=setting["lr"], fused=True)
+    options |= {"clip": setting["clip"], "progress": False}
     generator = torch.Generator(next(model.parameters()).device).manual_seed(setting["seed"])
     draw = partial(one_time_step, partial(ParityTask(setting["elements"]).batch, BATCH))
     rows: list[Row] = []
@@ -73,16 +74,7 @@ def train_in_phases(
             change(model)
         if updates > 0:
             start = rows[-1]["update"] if rows else 0
-            made = train(
-                model,
-                ACTLoss(cross_entropy, tau),
-                lambda _: draw(generator),
-                int(updates),
-                optimizer=optimizer,
-                clip=setting["clip"],
-                progress=False,
-                **options,
-            )
+            made = train(model, ACTLoss(cross_entropy, tau), lambda _: draw(generator), int(updates), **options)
             rows += [row | {"update": start + row["update"]} for row in made]
     return rows
 
@@ -160,15 +152,8 @@ def whose_answer(model: ACT, x: Tensor, y: Tensor) -> Row:
         correct = binary_correct(model.output(hidden_state(state))[:, 0], y)
         halts, goes_on = n == N, n < N
         last = torch.where(halts, correct, last)
-        by_n.append(
-            {
-                "n": n,
-                "halt": _mean(halts),
-                "right": _mean(correct[halts]),
-                "remainder": _mean(R[halts]),
-                "right, going on": _mean(correct[goes_on]),
-            }
-        )
+        row = {"n": n, "halt": _mean(halts), "right": _mean(correct[halts]), "remainder": _mean(R[halts])}
+        by_n.append(row | {"right, going on": _mean(correct[goes_on])})
     average = binary_correct(output.y_hat[0], y)
     return {"average": _mean(average), "last": _mean(last), "remainder": _mean(R), "by_n": by_n}
 
@@ -198,11 +183,8 @@ def changed(row: Row) -> str:
 def expensive(prices: Prices) -> list[tuple[float, float]]:
     """Return from which update to which the price is the highest."""
     ends = [0.0, *accumulate(updates for _, updates in prices)]
-    return [
-        (start, end)
-        for (tau, _), start, end in zip(prices, ends, ends[1:], strict=False)
-        if tau == EXPENSIVE and end > start
-    ]
+    phases = zip(prices, pairwise(ends), strict=True)
+    return [(start, end) for (tau, _), (start, end) in phases if tau == EXPENSIVE and end > start]
 
 
 def learnt_at(row: Row, at_least: float = LEARNT) -> int | None:
@@ -221,20 +203,8 @@ def table(live: Sequence[Row], stored: Sequence[Row]) -> DataFrame:
     return DataFrame(lines, columns=["kind", "setting", "accuracy", "steps", "learnt", "live"])
 
 
-def load(folder: str, budget: str, name: str) -> list[Row]:
-    """Return the stored runs of that name and budget."""
-    return stored(f"{folder}/01_act_{name}_{budget}.jsonl")
-
-
 def train_beside_stored(
-    base: Row,
-    seeds: int,
-    load: Callable[[str], list[Row]],
-    kind: str,
-    values: Sequence[float],
-    *,
-    device: str,
-    workers: int,
+    base: Row, seeds: int, load: Load, kind: str, values: Sequence[float], *, device: str, workers: int
 ) -> DataFrame:
     """Return the `table` of networks trained now, one for each value and seed, and of the stored ones like them."""
     grid = [{"kind": kind, "hyperparameter": value, "seed": 100 + k} for value in values for k in range(seeds)]

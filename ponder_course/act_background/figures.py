@@ -146,14 +146,8 @@ def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Lin
         ax.set_xlabel(r"halting unit $\lambda_1$" if name != "N" else " ", fontsize=15)
     ax.plot(unit, by_gradient, color=style.WRONG, linestyle="--", linewidth=2.6)
     middle = len(unit) // 2
-    ax.annotate(
-        "as the gradient sees it",
-        (unit[middle], by_gradient[middle]),
-        (6, 8),
-        textcoords="offset points",
-        color=style.WRONG,
-        fontsize=15,
-    )
+    named = (unit[middle], by_gradient[middle])
+    style.beside(ax, "as the gradient sees it", named, (6, 8), color=style.WRONG, fontsize=15)
     end, low, high = unit[-1], cost[-1], by_gradient[-1]
     ax.annotate("", (end, low), (end, high), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
     ax.text(end, (low + high) / 2, f"not seen: {high - low:.1f} ", ha="right", va="center", fontsize=15)

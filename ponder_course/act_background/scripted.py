@@ -26,11 +26,8 @@ class Scripted(nn.Module):
 
 def scripted(lambdas: Sequence[float], epsilon: float) -> ACTOutput:
     """Return what the package's ACT makes of these halting units, with their number as the cap."""
-    model = ACT(
-        Scripted(torch.tensor(lambdas, dtype=torch.float64).logit()),
-        epsilon=epsilon,
-        max_steps=len(lambdas),
-    ).double()
+    cell = Scripted(torch.tensor(lambdas, dtype=torch.float64).logit())
+    model = ACT(cell, epsilon=epsilon, max_steps=len(lambdas)).double()
     nn.init.ones_(model.halting.weight)
     nn.init.zeros_(model.halting.bias)
     return model.predict(torch.zeros(1, 1, 1, dtype=torch.float64))

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.common.lines import mean_over_places
 from ponder_course.common.measures import by_group, halting_report, mean
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
@@ -66,11 +67,6 @@ def loss_of_columns(loss: nn.Module) -> Any:
     return lambda output, y: loss(output, y.flatten(0, 1))
 
 
-def loss_of_sum(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return the mean over places, one for each sum: [n, width] twice -> [n]."""
-    return nn.functional.binary_cross_entropy_with_logits(y_hat, y, reduction="none").mean(1)
-
-
 def draw_batch(
     widths: tuple[int, int], numbers: int, n_columns: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
@@ -101,9 +97,9 @@ def fit_phases(
 ) -> PonderSequence:
     """Train a step by the recipe of `learn`, and return its network."""
     for narrow, widest, numbers, N, batch, updates, lr, lambda_p, beta in phases:
-        loss: nn.Module = PonderLoss(loss_of_sum, *(prices or (lambda_p, beta)))
+        loss: nn.Module = PonderLoss(mean_over_places, *(prices or (lambda_p, beta)))
         if always:
-            loss = FixedDepthLoss(loss_of_sum, every_step=True)
+            loss = FixedDepthLoss(mean_over_places, every_step=True)
         model = PonderSequence(step, N, "last" if always else carry)
         draw = partial(draw_batch, (narrow, widest), numbers, batch)
         fit(model.train(), loss_of_columns(loss), draw, updates, lr=lr, seed=seed)

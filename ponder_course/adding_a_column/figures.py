@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -17,7 +17,7 @@ from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, bare, legend, lines, panels, slide
+from ponder_course.common.style import Line, bare, beyond, curves, legend, lines, panels, percent_axis, slide
 from ponder_utils.sequences import PonderSequence
 
 ByNeed = Mapping[int, float]  # a number for each need
@@ -120,10 +120,8 @@ def long_and_short_stops(x: Tensor) -> int:
 def stops_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
     """The finding: how many steps a network takes where it needs the most."""
     longest = int(np.argmax(needed))
-    return (
-        f"It stops longest where the carry travels farthest:\n{taken[longest]} steps at number "
-        f"{longest + 1}, which needs {needed[longest]}"
-    )
+    steps = f"{taken[longest]} steps at number {longest + 1}, which needs {needed[longest]}"
+    return f"It stops longest where the carry travels farthest:\n{steps}"
 
 
 @slide
@@ -134,24 +132,16 @@ def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[B
     """
     figure, (ax,) = panels(1, width=8.2, height=4.6)
     last = max(map(max, networks))
-    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    beyond(ax, border, last)
     ax.text(border + 1, 0.03, "beyond training", transform=ax.get_xaxis_transform(), color=style.DARK_GREY, va="bottom")
     ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=2.4)
-    for i, network in enumerate(networks):
-        width = 2.2 if i < live else 1.0
-        ax.plot([*network], [*network.values()], color=style.HALTING, linestyle="--", linewidth=width)
-    for network in not_learnt:
-        ax.plot([*network], [*network.values()], color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
+    for group, width in ((networks[:live], 2.2), (networks[live:], 1.0)):
+        curves(ax, group, color=style.HALTING, linestyle="--", linewidth=width)
+    curves(ax, not_learnt, color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
     ax.text(0.03, 0.95, "dashes: steps taken", color=style.DARK_ORANGE, transform=ax.transAxes, va="top")
     ax.text(0.03, 0.87, "line: steps needed", color=style.LIMIT, transform=ax.transAxes, va="top")
     ax.set(xlabel="steps needed", ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
     return figure
-
-
-def learnt_and_not(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the networks that have learnt, all of them if none has, and the others."""
-    learnt = [row for row in rows if columns.has_learnt(row)] or list(rows)
-    return learnt, [row for row in rows if row not in learnt]
 
 
 def steps_where_41_are_needed(lines: Sequence[ByNeed]) -> str:
@@ -172,9 +162,9 @@ def by_time(kinds: Mapping[str, Sequence[Line]], border: int) -> Figure:
     for (name, networks), (colour, dashes, above) in zip(kinds.items(), looks, strict=False):
         n = range(1, len(networks[0]) + 1)
         lines(ax, n, networks, name, color=colour, linestyle=dashes, zorder=above, linewidth=1.6)
-    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
-    ax.set(xlabel="numbers added so far", ylabel="sums right", ylim=(-0.03, 1.05), xlim=(1, last + 0.5))
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    beyond(ax, border, last)
+    ax.set(xlabel="numbers added so far", xlim=(1, last + 0.5))
+    percent_axis(ax, ylabel="sums right", ylim=(-0.03, 1.05))
     return legend(figure, columns=len(kinds))
 
 

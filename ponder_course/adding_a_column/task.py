@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ponder_course.light_cone.task import AdditionTask
+from ponder_course.common.lines import AdditionTask
 from ponder_utils._check import check_generator, check_int, check_real
 
 

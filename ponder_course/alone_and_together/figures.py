@@ -20,7 +20,7 @@ from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.common.style import bare, panels, slide
+from ponder_course.common.style import bare, beyond, curves, panels, slide
 from ponder_utils.pondernet import PonderNet
 
 ByDepth = Mapping[int, float]  # a number for each depth
@@ -85,15 +85,14 @@ def against_depth(
     """
     last = max(map(max, limits.values()))
     figure, (ax,) = panels(1, width=8.6, height=4.8)
-    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    beyond(ax, border, last)
     for network in not_learnt:
-        ax.plot([*network], [*network.values()], color=style.NOT_LEARNT, linewidth=1.6)
+        curves(ax, [network], color=style.NOT_LEARNT, linewidth=1.6)
         end = max(network)
         ax.text(end, network[end] - 0.4, "not learnt", color=style.DARK_GREY, ha="right", va="top")
     for name, networks in kinds.items():
-        ax.plot([*limits[name]], [*limits[name].values()], color=style.LIMIT, linewidth=4.0)
-        for network in networks:
-            ax.plot([*network], [*network.values()], color=colour, linestyle="--", linewidth=1.6)
+        curves(ax, [limits[name]], color=style.LIMIT, linewidth=4.0)
+        curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
         height = 0.86 * limits[name][max(limits[name])] + 1.2
         ax.text(0.86 * last, height, name, color=style.DARK_GREY, ha="right", va="bottom", fontweight="bold")
     ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=style.DARK_GREY)
@@ -117,12 +116,6 @@ def needed_by_depth(n_nodes: int, how: Mapping[str, str]) -> dict[str, dict[int,
 def by_depth(rows: Sequence[Row], what: str) -> list[dict[int, Any]]:
     """Return what each run has measured of nodes by depth: mean "steps", the fraction "right", or "by_step", [N]."""
     return [{int(d): part[what] for d, part in row["by_depth"].items()} for row in rows]
-
-
-def learnt_and_not(rows: Sequence[Row], max_depth: int) -> tuple[list[Row], list[Row]]:
-    """Return the networks that have learnt, all of them if none has, and the others."""
-    learnt = [row for row in rows if forests.has_learnt(row, max_depth)] or list(rows)
-    return learnt, [row for row in rows if row not in learnt]
 
 
 def steps_at_depth(kinds: Kinds, depth: int) -> str:
@@ -244,14 +237,12 @@ def right_by_depth(kinds: Kinds, border: int) -> Figure:
     last = max(max(network) for networks in kinds.values() for network in networks)
     middle = (border + last) / 2
     for colour, (name, networks) in zip((style.ANSWER, style.WRONG), kinds.items(), strict=False):
-        heights = []
-        for network in networks:
-            ax.plot([*network], [*network.values()], color=colour, linewidth=1.2)
-            heights.append(network[min(network, key=lambda depth: abs(depth - middle))])
+        curves(ax, networks, color=colour, linewidth=1.2)
+        heights = [network[min(network, key=lambda depth: abs(depth - middle))] for network in networks]
         # The name stands above lines that are low, and below others.
         height, side = (max(heights) + 0.05, "bottom") if mean(heights) < 0.5 else (min(heights) - 0.05, "top")
         ax.text(middle, height, name, color=colour, ha="center", va=side, fontweight="bold")
-    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+    beyond(ax, border, last)
     ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
     return figure
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from ponder_course.common.store import Row
-from ponder_utils.evaluation import evaluate
+from ponder_utils.evaluation import evaluate, preserve_modes
+from ponder_utils.halting import PonderOutput
 from ponder_utils.pondernet import PonderNet
 
 
@@ -48,6 +49,13 @@ def by_group(groups: Tensor, count: str = "n", **values: Tensor) -> dict[int, Ro
         here = groups == group
         found[group] = {count: int(here.sum()), **{name: mean(value[here]) for name, value in values.items()}}
     return found
+
+
+@torch.no_grad()
+def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
+    """Return what a network answers, and how it halts, at each of N steps, as in evaluation."""
+    with preserve_modes(model):
+        return model.eval()(x, max_steps=N)
 
 
 def score(model: PonderNet, x: Any, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> Row:

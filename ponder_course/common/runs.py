@@ -127,6 +127,14 @@ def stored(file: Path | str, settings: Iterable[Row] = ()) -> list[Row]:
     return [rows[key] for key in dict.fromkeys([*map(key_of, settings), *rows]) if key in rows]
 
 
+Load = Callable[[str], list[Row]]
+
+
+def load_from(files: str) -> Load:
+    """Return what loads the `stored` rows of a name, which stands for the * in files, such as "results/05_*.jsonl"."""
+    return lambda name: stored(files.replace("*", name))
+
+
 def same_but_seed(rows: list[Row], settings: list[Row]) -> list[Row]:
     """Return the rows that differ from one of the settings in nothing but the seed."""
     wanted = [{name: value for name, value in setting.items() if name != "seed"} for setting in settings]
@@ -137,6 +145,12 @@ def matching(rows: Iterable[Row], /, **setting: Any) -> list[Row]:
     """Return the rows that have this setting, whether stored or not: a tuple is a list, and True is not 1."""
     wanted = key_of(setting)
     return [row for row in rows if key_of({name: row[name] for name in setting if name in row}) == wanted]
+
+
+def learnt_and_not(rows: Sequence[Row], has_learnt: Callable[[Row], bool]) -> tuple[list[Row], list[Row]]:
+    """Return the networks that have learnt, all of them if none has, and the others."""
+    learnt = [row for row in rows if has_learnt(row)] or list(rows)
+    return learnt, [row for row in rows if row not in learnt]
 
 
 def rounded(value: Any) -> Any:

@@ -5,7 +5,8 @@ face is opaque white, so that a figure looks the same on a dark page. Nothing he
 """
 
 import io
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ import PIL.Image
 from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+from torch import Tensor
 
+from ponder_course.common.store import Row
 from ponder_utils.checkpoints import atomic_write
 
 CLONE = Path(__file__).resolve().parents[2]
@@ -118,6 +121,33 @@ def step_axis(ax: Axes, n_steps: int, **settings: Any) -> np.ndarray:
     return np.arange(1, n_steps + 1)
 
 
+def percent_axis(ax: Axes, **settings: Any) -> None:
+    """Let the y axis count fractions in per cent, by default from 0 to 100; settings as for `Axes.set`."""
+    ax.set(**{"yticks": np.linspace(0, 1, 6)} | settings)
+    ax.yaxis.set_major_formatter(PercentFormatter(1))
+
+
+@slide
+def learning(
+    logs: Mapping[str, Sequence[Sequence[Row]]], look_of: Callable[[str, str], Row], height: float = 3.5
+) -> tuple[Figure, int]:
+    """Draw right answers and expected steps while networks learn, a line for each, and return the last update, too.
+
+    logs: {kind: for each network, a row for each evaluation, with update, accuracy and steps}; look_of: (kind, column)
+    -> settings as for `Axes.plot`.
+    """
+    figure, axes = panels(2, width=4.1, height=height)
+    last = max(log[-1]["update"] for networks in logs.values() for log in networks)
+    titles = {"accuracy": "right answers", "steps": "expected steps"}
+    for ax, (column, title) in zip(axes, titles.items(), strict=True):
+        for kind, networks in logs.items():
+            for i, log in enumerate(networks):
+                line = [row["update"] for row in log], [row[column] for row in log]
+                ax.plot(*line, label=kind if i == 0 else None, **look_of(kind, column))
+        ax.set(title=title, xlabel="update", xlim=(0, last), xticks=[0, last // 2, last])
+    return figure, last
+
+
 def legend(figure: Figure, columns: int = 1) -> Figure:
     """Return the figure with one legend for all panels, below them."""
     named = {label: handle for ax in figure.axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -136,6 +166,45 @@ def lines(ax: Axes, x: Line, runs: Iterable[Line], label: str | None = None, **s
     for line in runs:
         ax.plot(x, line, label=label, **settings)
         label = None
+
+
+def curves(ax: Axes, runs: Iterable[Mapping[int, float]], **settings: Any) -> None:
+    """Draw a line for every run, {x: y}, all alike; settings as for `Axes.plot`."""
+    for run in runs:
+        ax.plot([*run], [*run.values()], **settings)
+
+
+def beyond(ax: Axes, border: float, last: float) -> None:
+    """Make the ground grey beyond the border, the largest x of training."""
+    ax.axvspan(border + 0.5, last + 0.5, color="#EEEEEE", zorder=0, linewidth=0)
+
+
+def beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **font: Any) -> None:
+    """Write text beside a point: offset in points, to the right and up; font as for `Axes.annotate`."""
+    ax.annotate(text, point, offset, textcoords="offset points", **font)
+
+
+def apart(heights: Line, gap: float) -> list[float]:
+    """Return the heights, those that are closer than the gap moved apart, up and down alike."""
+    moved = [*heights]
+    order = sorted(range(len(moved)), key=moved.__getitem__)
+    for _ in range(100):
+        for low, high in itertools.pairwise(order):
+            push = max(0, gap - (moved[high] - moved[low])) / 2
+            moved[low] -= push
+            moved[high] += push
+    return moved
+
+
+def steps_down(ax: Axes, grid: Sequence[Line] | Tensor, **colours: Any) -> None:
+    """Draw a grid [steps, places], the first step on top; colours as for `Axes.imshow`."""
+    steps, places = np.shape(grid)
+    extent = (0.5, places + 0.5, steps + 0.5, 0.5)
+    ax.imshow(np.asarray(grid, float), extent=extent, aspect="auto", interpolation="nearest", **colours)
+    ax.set(xlabel="place")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
+    ax.grid(visible=False)
 
 
 def bare(ax: Axes) -> None:

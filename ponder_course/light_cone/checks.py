@@ -5,18 +5,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ponder_course.common.lines import LineParityTask
+from ponder_course.common.notebook import check_on
 from ponder_course.light_cone.experiment import changed
-from ponder_course.light_cone.task import LineParityTask
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.pondernet import PonderNet
 
-
-def check_steps_needed(answer: Any) -> None:
-    """Three lines, place by place."""
-    cases = {(1, 0, 0, 0): [1, 2, 3, 4], (1, 1, 1): [1, 1, 1], (1, 0, 1, 0, 0, 1): [1, 2, 1, 2, 3, 1]}
-    for resets, expected in cases.items():
-        got = torch.as_tensor(answer(list(resets))).tolist()
-        assert got == expected, f"resets {list(resets)} need {expected}, not {got}"
+check_steps_needed = check_on(
+    ([1, 0, 0, 0], [1, 2, 3, 4]),
+    ([1, 1, 1], [1, 1, 1]),
+    ([1, 0, 1, 0, 0, 1], [1, 2, 1, 2, 3, 1]),
+)
 
 
 def check_gossip(answer: Any) -> None:
@@ -36,14 +35,10 @@ def check_gossip(answer: Any) -> None:
     raise AssertionError("nothing outside the cone has changed")
 
 
-def check_step_of_news(answer: Any) -> None:
-    """The light cones of three kernels."""
-    for kernel in (3, 5, 7):
-        cone = light_cone((0,), (21,), 25, kernel)
-        for distance in range(21):
-            n = 1 + int((~cone[:, distance]).sum())
-            got = answer(distance, kernel)
-            assert got == n, f"{distance} places away, kernel {kernel}: step {n}, not {got}"
+NEWS = {kernel: (1 + (~light_cone((0,), (21,), 25, kernel)).sum(0)).tolist() for kernel in (3, 5, 7)}  # by distance
+check_step_of_news = check_on(
+    *((far, kernel, step) for kernel, steps in NEWS.items() for far, step in enumerate(steps))
+)
 
 
 def check_oracle_accuracy(answer: Any) -> None:

@@ -7,15 +7,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
+from torch.nn.functional import one_hot
 
-from ponder_course.common.measures import correlation, mean, same_for_all, score
+from ponder_course.common.lines import AdditionTask, LineParityTask, flipped, whole_lines_right
+from ponder_course.common.measures import correlation, mean, same_for_all, score, think
 from ponder_course.common.store import Row
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils import rules
 from ponder_utils.act import act_average
-from ponder_utils.evaluation import binary_correct, preserve_modes
-from ponder_utils.halting import PonderOutput, expected_steps
+from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
 
 CARRIES: Row = {"task": "addition, long carries", "beta": 0.03}  # of the networks that learn to add
@@ -26,16 +25,6 @@ RULES: dict[str, rules.Rule] = {
 }
 # Places of the lines that a network is tested on, N, and how many lines; the first are as those of training.
 TESTS = {16: (20, 2000), 32: (40, 1000), 64: (80, 1000), 256: (300, 200)}
-
-
-def mean_over_places(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return the cross-entropy of the logits, averaged over each line: y_hat, y [batch, places] -> [batch]."""
-    return binary_cross_entropy_with_logits(y_hat, y, reduction="none").mean(1)
-
-
-def whole_lines_right(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return whether the answer is right at every place: y_hat, y [..., places] -> bool [...]."""
-    return binary_correct(y_hat, y).all(-1)
 
 
 def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -50,18 +39,9 @@ def validation(task: Any) -> Callable[..., Row]:
 
 
 @torch.no_grad()
-def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
-    """Return what a network answers, and how it halts, at each of N steps, as in evaluation."""
-    with preserve_modes(model):
-        return model.eval()(x, max_steps=N)
-
-
-@torch.no_grad()
 def changed(model: PonderNet, x: Tensor, place: int) -> Tensor:
     """Return which answers change on some of the lines when the bit at a place (from 0) is flipped: [N, places]."""
-    flipped = x.clone()
-    flipped[:, 0, place] = 1 - flipped[:, 0, place]
-    return (model(x).y_hat != model(flipped).y_hat).any(1)
+    return (model(x).y_hat != model(flipped(x, place)).y_hat).any(1)
 
 
 @torch.no_grad()

@@ -15,33 +15,20 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator, PercentFormatter
 from torch import Tensor
 
-from ponder_course.common import style, verdicts
-from ponder_course.common.measures import best_halting, same_for_all
+from ponder_course.common import measures, style, verdicts
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import experiment
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_utils.local import light_cone
 from ponder_utils.pondernet import PonderNet
 
 Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
 PALE = ListedColormap(["#EEF4F8", style.SKY])
-
-
-def steps_down(ax: Axes, grid: Grid | Tensor, **colours: Any) -> None:
-    """Draw a grid [steps, places], the first step on top; colours as for `Axes.imshow`."""
-    steps, places = np.shape(grid)
-    extent = (0.5, places + 0.5, steps + 0.5, 0.5)
-    ax.imshow(np.asarray(grid, float), extent=extent, aspect="auto", interpolation="nearest", **colours)
-    ax.set(xlabel="place")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
-    ax.grid(visible=False)
 
 
 def _stairs(ax: Axes, needed: Line | Tensor, label: str) -> None:
@@ -53,7 +40,7 @@ def _stairs(ax: Axes, needed: Line | Tensor, label: str) -> None:
 def write_above(ax: Axes, digits: Line, up: float = 4, **font: Any) -> None:
     """Write a digit above each place of a panel, so many points above its edge."""
     for place, digit in enumerate(digits, start=1):
-        ax.annotate(f"{digit:.0f}", (place, 0.5), (0, up), textcoords="offset points", ha="center", **font)
+        style.beside(ax, f"{digit:.0f}", (place, 0.5), (0, up), ha="center", **font)
 
 
 @style.slide
@@ -150,7 +137,7 @@ def news_of(differs: Sequence[Tensor], flipped: Sequence[int]) -> Figure:
     """
     figure, axes = style.panels(len(differs), width=4.4 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
     for ax, grid, place in zip(axes, differs, flipped, strict=True):
-        steps_down(ax, grid, cmap=PALE, vmin=0, vmax=1)
+        style.steps_down(ax, grid, cmap=PALE, vmin=0, vmax=1)
         _stairs(ax, [abs(i - place) + 1 for i in range(grid.shape[1])], "light cone: news arrives")
         ax.set(title=f"bit {place + 1} is flipped", ylim=(len(grid) + 0.5, 0.5))
     axes[0].set_ylabel("step $n$")
@@ -177,7 +164,7 @@ def think(
     before the first.
     """
     y, need = task.answers(x), task.needed_steps(x).cpu()
-    y_hat = experiment.think(model, x, cap).y_hat
+    y_hat = measures.think(model, x, cap).y_hat
     halts = model.predict(x, "threshold", q=0.2, max_steps=cap).steps.tolist()
     rows, places = min(cap, max(*halts, int(need.max())) + 3), x.shape[2]
     answers, wrong = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) != (y > 0.5))[:rows].cpu()
@@ -188,7 +175,7 @@ def think(
         cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 1.7, "label": "wrong answer"}
         cross["path_effects"] = [withStroke(linewidth=3.4, foreground="white")]
         ax.scatter(place + 1, step + 1, s=42 if places < 40 else 10, **cross)
-        steps_down(ax, answers[:, i], cmap="Blues", vmin=-0.1, vmax=1.6)
+        style.steps_down(ax, answers[:, i], cmap="Blues", vmin=-0.1, vmax=1.6)
         _stairs(ax, need[i], "light cone: now the place can be sure")
         dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
         dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]
@@ -197,7 +184,7 @@ def think(
         ax.set_title(titles[i], pad=40 if places <= 24 else None)
         for name, up, digits in zip(names, (19, 3), x[i].tolist(), strict=True):
             if places <= 24 and i == 0:
-                ax.annotate(name, (0.5, 0.5), (-4, up), textcoords="offset points", ha="right")
+                style.beside(ax, name, (0.5, 0.5), (-4, up), ha="right")
             if places <= 24:
                 write_above(ax, digits, up, fontsize=14)
     axes[0].set_ylabel("step $n$")
@@ -313,7 +300,8 @@ class Bought(NamedTuple):
 
     def same(self) -> float:
         """What runs get right at the same step for all, at the mean steps of their halting; the mean over runs."""
-        return mean(same_for_all(curve, steps) for curve, (steps, _) in zip(self.curves, self.halting, strict=True))
+        pairs = zip(self.curves, self.halting, strict=True)
+        return mean(measures.same_for_all(curve, steps) for curve, (steps, _) in pairs)
 
     def gain(self) -> float:
         """What halting adds, in points of 100; the mean over runs."""
@@ -326,7 +314,7 @@ def bought_on_lines(tests: Sequence[dict[int, Row]], places: int, rule: str) -> 
     same_step = range(1, places + 1), probs.mean(1).tolist()
     curves = [test[places]["by_step"] for test in tests if places in test]
     steps, right = (experiment.values(tests, places, rule, what) for what in ("steps", "right"))
-    limits = {"best clock": best_halting(probs), "same step": same_step}
+    limits = {"best clock": measures.best_halting(probs), "same step": same_step}
     return Bought(f"{places} places", curves, list(zip(steps, right, strict=True)), limits, 1.3 * places)
 
 
@@ -377,8 +365,7 @@ def bought(tests: Sequence[Bought]) -> Figure:
     axes[0].annotate("same step, at best", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
     at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
     axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
-    axes[0].set(ylabel="right answers", yticks=np.linspace(0, 1, 6))
-    axes[0].yaxis.set_major_formatter(PercentFormatter(1))
+    style.percent_axis(axes[0], ylabel="right answers")
     return figure
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ponder_course.light_cone.task import LineParityTask, last_barrier
+from ponder_course.common.lines import LineParityTask, last_barrier
 
 
 class Stopper(NamedTuple):

@@ -11,13 +11,12 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, legend, lines, look, panels, slide, step_axis
+from ponder_course.common.style import Line, beyond, legend, lines, look, panels, percent_axis, slide, step_axis
 from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.pondernet import PonderNet, Prediction
 
@@ -109,10 +108,8 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
 def right_and_exactly_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor, asked: Tensor) -> str:
     """The finding: how many places of a maze are right, and how many halt exactly when they can know."""
     is_right, exactly = (answers == y)[asked], (taken == needed)[asked].sum()
-    return (
-        f"{is_right.sum():,} of {len(is_right):,} places are right; "
-        f"{exactly:,} halt at the very step at which they can know"
-    )
+    right = f"{is_right.sum():,} of {len(is_right):,} places are right"
+    return f"{right}; {exactly:,} halt at the very step at which they can know"
 
 
 @slide
@@ -130,10 +127,8 @@ def moments(
 def fronts_meet(taken: Tensor, steps: Sequence[int]) -> str:
     """The finding: how many places have halted at the first of some steps, and at the last. taken: [places]."""
     first, last = ((taken <= n).float().mean() for n in (steps[0], steps[-1]))
-    return (
-        f"Fronts spread and meet: {first:.0%} of the places have halted at step {steps[0]}, "
-        f"{last:.0%} at step {steps[-1]}"
-    )
+    halted = f"{first:.0%} of the places have halted at step {steps[0]}, {last:.0%} at step {steps[-1]}"
+    return f"Fronts spread and meet: {halted}"
 
 
 def near_a_front(x: Tensor, margin: int = 4) -> Tensor:
@@ -162,10 +157,8 @@ def steps_by_need(result: Row) -> dict[int, float]:
 def one_line(networks: Sequence[ByNeed]) -> str:
     """The finding: how far mean steps are from the need at most, in hundredths that are rounded up."""
     off = max(abs(steps - n) for network in networks for n, steps in network.items())
-    return (
-        f"{len(networks)} networks, one line: up to a need of {max(map(max, networks))} steps,\n"
-        f"no mean is off by more than {math.ceil(100 * off) / 100:.2f} steps"
-    )
+    lines = f"{len(networks)} networks, one line: up to a need of {max(map(max, networks))} steps"
+    return f"{lines},\nno mean is off by more than {math.ceil(100 * off) / 100:.2f} steps"
 
 
 @slide
@@ -177,7 +170,7 @@ def against_need(networks: Sequence[ByNeed], border: int, live: int = 0) -> Figu
     last = max(map(max, networks))
     figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
     for ax, end in ((above, last), (below, 0)):
-        ax.axvspan(border + 0.5, last, color="#EEEEEE", zorder=0, linewidth=0)
+        beyond(ax, border, last)
         ax.plot([1, last], [min(end, 1), end], color=style.LIMIT, linewidth=1.4)
     for i, network in enumerate(networks):
         needed, taken = np.array(list(network.items())).T
@@ -203,10 +196,8 @@ def right_in_words(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> st
     alone = ", ".join(f"{right:.0%}" for right in by_itself)
     together = ", ".join(f"{right[-1]:.0%}" for right in by_step)
     of_ten, N = ", ".join(f"{10 * right[-1].item():.3g}" for right in by_step), len(by_step[0])
-    return (
-        f"whole mazes right: by itself {alone}; all at step {N}: {together}\n"
-        f"still right at step {N}, of ten mazes: {of_ten}"
-    )
+    right = f"whole mazes right: by itself {alone}; all at step {N}: {together}"
+    return f"{right}\nstill right at step {N}, of ten mazes: {of_ten}"
 
 
 def finished_and_forgotten(thought: Prediction, wrong: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -233,7 +224,8 @@ def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten
     """Draw fractions of mazes by step, [N] for each network: right all at that step, or by themselves; forgotten."""
     figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
     last = len(together[0])
-    n = step_axis(below, last, ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1)).tolist()
+    n = step_axis(below, last).tolist()
+    percent_axis(below, ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1))
     lines(above, n, together, color=style.ANSWER)
     lines(above, n, by_itself, color=style.HALTING, linestyle="--")
     lines(below, n, forgotten, color=style.WRONG)
@@ -241,9 +233,7 @@ def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten
     end = max(min(line[-1] for line in together) - 0.03, 0.1)
     above.text(last, end, "all stop at step $n$", color=style.ANSWER, ha="right", va="top")
     below.text(last, 0.95, "a place that was right is wrong now", color=style.WRONG, ha="right", va="top")
-    above.set(ylabel="mazes right", ylim=(0, 1.16), yticks=np.linspace(0, 1, 6))
-    for ax in (above, below):
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    percent_axis(above, ylabel="mazes right", ylim=(0, 1.16))
     return figure
 
 
@@ -269,10 +259,8 @@ def on_59_places(kinds: Mapping[str, Sequence[Mapping[int, float]]]) -> str:
     averages = []
     for networks in kinds.values():
         averages.append(f"{mean(right[59] for right in networks):.0%}" if networks else "none stored")
-    return (
-        f"On 59 x 59 places, on average: ours {averages[0]} right,\n"
-        f"the others {averages[1]}, with their walls masked {averages[2]}"
-    )
+    ours, others, masked = averages
+    return f"On 59 x 59 places, on average: ours {ours} right,\nthe others {others}, with their walls masked {masked}"
 
 
 @slide

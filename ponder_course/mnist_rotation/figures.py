@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from ponder_course.common import style
@@ -33,24 +33,20 @@ def learning(logs: Mapping[str, Sequence[Sequence[Row]]]) -> Figure:
 
     A line for each run; the number beside the lines is the mean of their ends.
     """
-    figure, axes = panels(2, width=4.1, height=3.5)
+    looks = {network: look(LOOKS[network], marker=None, linewidth=1.4) for network in logs}
+    figure, last = style.learning(logs, lambda network, _: looks[network])
+    axes = figure.axes
     for ax, name, form in zip(axes, ("accuracy", "steps"), (".0%", ".1f"), strict=True):
         ends = {network: [log[-1][name] for log in runs] for network, runs in logs.items()}
         highest = max(map(mean, ends.values()))
         for network, runs in logs.items():
-            line = look(LOOKS[network], marker=None, linewidth=1.4)
-            for log in runs:
-                ax.plot([row["update"] for row in log], [row[name] for row in log], **line)
             end = mean(ends[network])
-            y, beside = (max(ends[network]), (8, 4)) if end == highest else (min(ends[network]), (8, -4))
+            y, up = (max(ends[network]), 4) if end == highest else (min(ends[network]), -4)
             place = mean(log[-1]["update"] for log in runs), y
-            text = ax.annotate(f"{network}: {end:{form}}", place, beside, textcoords="offset points", va="center")
-            text.set(color=line["color"], fontweight="bold")
-    last = max(log[-1]["update"] for runs in logs.values() for log in runs)
-    for ax, title in zip(axes, ("right answers", "expected steps"), strict=True):
-        ax.set(title=title, xlabel="update", xlim=(0, 1.85 * last), xticks=[0, last // 2, last])
-    axes[0].set(ylim=(0, 1.1), yticks=np.linspace(0, 1, 6))
-    axes[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+            text = f"{network}: {end:{form}}"
+            style.beside(ax, text, place, (8, up), va="center", color=looks[network]["color"], fontweight="bold")
+        ax.set_xlim(0, 1.85 * last)
+    style.percent_axis(axes[0], ylim=(0, 1.1))
     axes[1].set_ylim(0, 1.1 * max(row["steps"] for runs in logs.values() for log in runs for row in log))
     return figure
 
@@ -79,19 +75,18 @@ def flat_line(rows: Runs, fixed: Runs, live: int = 0) -> Figure:
         line, end = ax.lines[-1], (n[-1], np.mean(runs, axis=0)[-1])
         marks(ax, [(row["steps"][0], row["accuracy"][0]) for row in rows[name]], which, 60, full=True, zorder=4)
         marks(ax, [(row["N"], row["accuracy"][0]) for row in fixed[name]], which, 90, zorder=4)
-        beside, side, height = ((0, -12), "right", "top") if len(n) == longest else ((10, -4), "left", "center")
-        text = ax.annotate(str(line.get_label()), end, beside, textcoords="offset points", ha=side, va=height)
-        text.set(color=line.get_color(), fontweight="bold")
+        away, side, height = ((0, -12), "right", "top") if len(n) == longest else ((10, -4), "left", "center")
+        bold: dict[str, Any] = {"color": line.get_color(), "fontweight": "bold"}
+        style.beside(ax, str(line.get_label()), end, away, ha=side, va=height, **bold)
         line.set_label("_named at its end")
     ax.axhline(0.1, color=style.BLACK, linestyle=":", linewidth=1.4)
-    ax.annotate("a guess", (longest, 0.1), (0, 4), textcoords="offset points", ha="right")
+    style.beside(ax, "a guess", (longest, 0.1), (0, 4), ha="right")
     ax.scatter([], [], s=60, color=style.GREY, label="full: left to itself")
     if any(fixed.values()):
         ax.scatter([], [], s=90, fc="none", ec=style.GREY, label="hollow: trained for this many steps alone")
     ax.legend(loc="lower right", bbox_to_anchor=(1, 0.2))
-    ax.set(xlabel="step after which it is stopped", ylabel="digits read correctly", ylim=(0, 1.04))
-    ax.set(xlim=(0.5, longest + 0.5), xticks=[1, *range(5, longest + 1, 5)], yticks=np.linspace(0, 1, 6))
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.set(xlabel="step after which it is stopped", xlim=(0.5, longest + 0.5), xticks=[1, *range(5, longest + 1, 5)])
+    style.percent_axis(ax, ylabel="digits read correctly", ylim=(0, 1.04))
     return figure
 
 
@@ -296,8 +291,8 @@ def thoughts(
             (bar,) = ax.bar(step, p_n, color=style.HALTING)
             if not is_right:
                 bar.set(facecolor="white", edgecolor=style.HALTING, hatch="////")
-            text = ax.annotate(str(answer), (step, p_n), (0, 2), textcoords="offset points", ha="center")
-            text.set(color=style.ANSWER if is_right else style.WRONG, fontsize=14, fontweight="bold")
+            colour = style.ANSWER if is_right else style.WRONG
+            style.beside(ax, str(answer), (step, p_n), (0, 2), ha="center", color=colour, size=14, weight="bold")
         ax.set_xticks(n[:: max(1, len(n) // 5)])
         ax.grid(visible=False)
     axes[len(p)].set_ylabel("$p_n$")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ponder_course.common.parity import tested_k
+from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_utils.evaluation import evaluate
 from ponder_utils.halting import expected_steps
@@ -19,6 +20,8 @@ from ponder_utils.tasks import ParityTask
 SIZES = {6: "small", 8: "large"}  # of stored networks, by the elements of their inputs
 FORMS = ("log space", "log space, reversed", "textbook")  # of PonderNet's loss
 LAMBDA_PS = (0.1, 0.3, 0.5, 0.7, 0.9)
+N = 20  # most steps of each of the stored networks of the paper's size, of 64 and 96 elements
+METHODS = {"PonderNet": 0.1, "ACT": 1e-4, "last step": 0.1, "every step": 0.1}  # theirs, with lambda_p or ACT's tau
 
 
 @torch.no_grad()
@@ -92,3 +95,24 @@ def on_the_way(model: PonderNet, tested_on: Mapping[str, tuple[Tensor, Tensor]])
     for name in ("easy", "hard"):
         row |= {name: scores[name].p, f"{name} right": scores[name].accuracy}
     return row
+
+
+def accuracy_within(row: Row) -> float:
+    """Return the accuracy over the k that a network was trained on."""
+    return mean(row["accuracy"][: row["k_max"]])
+
+
+def by_pace(rows: Sequence[Row]) -> list[Row]:
+    """Return the runs ordered by their steps at k = 16, the fewest first."""
+    return sorted(rows, key=lambda row: row["steps"][15])
+
+
+def earliest_and_latest(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return {title: "by_ones"} of the ACT that halts earliest, and of the PonderNets that halt earliest and latest.
+
+    The title has the accuracy over all k; "by_ones" has an entry for each of the first three k that were probed.
+    """
+    pace = {network: by_pace(matching(rows, network=network)) for network in ("ACT", "PonderNet")}
+    chosen = [(f"{network}, the earliest", rows[0]) for network, rows in pace.items() if rows]
+    chosen += [("PonderNet, the latest", row) for row in pace["PonderNet"][-1:]]
+    return {f"{name}\n{accuracy_within(row):.0%} right over all $k$": row["by_ones"][:3] for name, row in chosen}

@@ -19,8 +19,7 @@ from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
 from ponder_course.common.verdicts import count, interval, span, welch
-from ponder_course.parity.experiment import FORMS, LAMBDA_PS, by_seed, has_learnt, outcomes
-from ponder_course.parity.stored_networks import METHODS, N, accuracy_within
+from ponder_course.parity.experiment import FORMS, LAMBDA_PS, METHODS, N, accuracy_within, by_seed, has_learnt, outcomes
 from ponder_utils.evaluation import Score
 from ponder_utils.pondernet import PonderNet
 
@@ -202,18 +201,6 @@ def in_which_order(logged: Sequence[Row], moment: int, prior: Line) -> str:
     return "The mass moves from step 1"
 
 
-def apart(heights: Line, gap: float) -> list[float]:
-    """Return the heights, those that are closer than the gap moved apart, up and down alike."""
-    moved = [*heights]
-    order = sorted(range(len(moved)), key=moved.__getitem__)
-    for _ in range(100):
-        for low, high in itertools.pairwise(order):
-            push = max(0, gap - (moved[high] - moved[low])) / 2
-            moved[low] -= push
-            moved[high] += push
-    return moved
-
-
 @slide
 def draw_steps(
     groups: Networks, column: str, counts: Sequence[int], label: str, at_the_end: Callable[[Row], str]
@@ -223,7 +210,7 @@ def draw_steps(
     top = 1.08 * max(max(row[column]) for rows in groups.values() for row in rows)
     last, width = counts[-1], counts[-1] - counts[0]
     for ax, (title, rows) in zip(axes, groups.items(), strict=True):
-        heights = apart([row[column][-1] for row in rows], top / 10)
+        heights = style.apart([row[column][-1] for row in rows], top / 10)
         texts = [at_the_end(row) for row in rows]
         for which, (row, height, text) in enumerate(zip(rows, heights, texts, strict=True)):
             ax.plot(counts, row[column], **network_look(which, HALTING if row["learnt"] else style.NOT_LEARNT))
@@ -354,24 +341,17 @@ def draw_learning(logs: Mapping[str, Sequence[Sequence[Row]]]) -> Figure:
 
     logs: {kind: for each network, a row for each evaluation, with update, accuracy and steps}.
     """
-    figure, axes = panels(2, width=4.1, height=3.6)
-    every = [log for networks in logs.values() for log in networks]
-    updates = [row["update"] for row in every[0]]
-    end = updates[-1]
-    for ax, column, colour in zip(axes, ("accuracy", "steps"), (ANSWER, HALTING), strict=True):
-        for (kind, networks), dashes in zip(logs.items(), style.DASHES, strict=False):
-            runs = [[row[column] for row in log] for log in networks]
-            style.lines(ax, updates, runs, kind, color=colour, linestyle=dashes)
-        ax.set(xlabel="update", xticks=[0, end // 2, end], xlim=(0, end))
-    accuracy, steps = axes
-    accuracy.set_title("right answers")
+    colours, dashes = {"accuracy": ANSWER, "steps": HALTING}, dict(zip(logs, style.DASHES, strict=False))
+    figure, end = style.learning(logs, lambda kind, column: {"color": colours[column], "linestyle": dashes[kind]}, 3.6)
+    accuracy, steps = figure.axes
     accuracy.legend(loc="lower right")
+    every = [log for networks in logs.values() for log in networks]
     ends = [log[-1]["steps"] for log in every]
     gap = 0.07 * max(row["steps"] for log in every for row in log)
-    for value, height in zip(ends, apart(ends, gap), strict=True):
+    for value, height in zip(ends, style.apart(ends, gap), strict=True):
         steps.plot([end, 1.06 * end], [value, height], color=GREY, linewidth=0.8)
         steps.text(1.07 * end, height, f"{value:.1f}", va="center")
-    steps.set(title="expected steps", xlim=(0, 1.2 * end), ylim=(0, None))
+    steps.set(xlim=(0, 1.2 * end), ylim=(0, None))
     return figure
 
 

@@ -18,7 +18,7 @@ from ponder_utils.halting import expected_steps, geometric_log_prior
 BestHalting = Callable[[Tensor, Tensor, float], Tensor]
 LogHalting = Callable[[Tensor], Tensor]  # halting logits [N, ...] -> log p_n [N, ...]
 Runs = Mapping[str, Sequence[Line]]  # {reduction: [networks, inputs]}: expected steps
-ABOVE: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 13}
+ABOVE: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 13}
 DOTTED: dict[str, Any] = {"color": "none", "edgecolor": PRIOR, "linestyle": ":", "linewidth": 1.8}  # bars of a prior
 
 
@@ -85,7 +85,7 @@ def draw_best_halting(
         ax.bar(n, p_G, 0.9, label="prior", **DOTTED)
         ax.tick_params(labelleft=ax is axes[0])
         top = (solved + 1, max(p[solved], p_G[solved]))
-        ax.annotate(f"{p[solved]:.2f}", top, (0, 3), color=DARK_ORANGE, **ABOVE)
+        style.beside(ax, f"{p[solved]:.2f}", top, (0, 3), color=DARK_ORANGE, **ABOVE)
         found.append(p[solved])
     for ax in (left, *axes):
         ax.grid(axis="x", visible=False)
@@ -109,7 +109,7 @@ def draw_on_a_log_axis(log_prior: Tensor, best: Mapping[str, Tensor]) -> Figure:
         for place, p_n in zip(n, heights, strict=True):
             text = f"{p_n:.3f}" if p_n >= 0.001 else f"{p_n:.0e}"
             up, colour = (-26, BLACK) if p_n > 1e-10 else (3, DARK_ORANGE)  # in the bar, below the line of the prior
-            ax.annotate(text, (place, p_n), (0, up), color=colour, **ABOVE)
+            style.beside(ax, text, (place, p_n), (0, up), color=colour, **ABOVE)
     return figure
 
 

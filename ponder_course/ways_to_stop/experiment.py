@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ponder_course.common.measures import think
 from ponder_course.common.store import Row
-from ponder_course.light_cone.experiment import think
 from ponder_course.ways_to_stop.problems import Inputs
 from ponder_utils import rules
 from ponder_utils._check import check_choice

@@ -17,14 +17,13 @@ from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import style
+from ponder_course.common.lines import LineParityTask, flipped, whole_lines_right
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.experiment import whole_lines_right
-from ponder_course.light_cone.figures import Votes, steps_down, summary
+from ponder_course.light_cone.figures import Votes, summary
 from ponder_course.light_cone.local_stoppers import by_hand
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
@@ -113,7 +112,7 @@ def _beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float
     looks: dict[str, Any] = {"ha": "left" if offset[0] >= 0 else "right", "va": "center", "color": WRITTEN[colour]}
     if max(map(abs, offset)) > 12:
         looks["arrowprops"] = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3}
-    ax.annotate(text, point, offset, textcoords="offset points", **looks)
+    style.beside(ax, text, point, offset, **looks)
 
 
 @style.slide
@@ -176,7 +175,6 @@ def signals(seen: Seen, needs: Mapping[str, int | None]) -> Figure:
     rows, hopeless = -(-len(seen) // 2), None in needs.values()
     height, top = (2.9 if rows > 1 else 3.3), (1.2 if hopeless else 1.05)
     figure, axes = style.panels(len(seen), width=4.3, height=height, rows=rows, sharex=True, sharey=True)
-    points: dict[str, Any] = {"textcoords": "offset points"}
     for ax, (way, (curves, stop)) in zip(axes, seen.items(), strict=True):
         colour, looks_at = SIGNALS[way]
         ax.set_title(way, color=WRITTEN[colour], pad=24)
@@ -190,14 +188,14 @@ def signals(seen: Seen, needs: Mapping[str, int | None]) -> Figure:
                 ax.plot(step, curve[step - 1], "o", color=WRITTEN[colour], **ring)
             if hopeless:
                 name, up, va = ("an answer", 6, "bottom") if need else (label, -6, "top")
-                ax.annotate(name, (n[-1], curve[-1]), (0, up), ha="right", va=va, color=WRITTEN[colour], **points)
+                style.beside(ax, name, (n[-1], curve[-1]), (0, up), ha="right", va=va, color=WRITTEN[colour])
             if need:
                 ax.axvline(need, color=LIMIT, linewidth=1.4)
-                ax.annotate(label, (need, top), (0, 4), ha="center", **points)
+                style.beside(ax, label, (need, top), (0, 4), ha="center")
         ax.axhline(stop, color=style.DARK_GREY, linestyle="--", linewidth=1.2)
-        x, beside, side = (1, -3, "right") if stop < 0.5 else (0, 9, "left")  # where no curve is
-        edge: dict[str, Any] = points | {"xycoords": ax.get_yaxis_transform(), "color": style.DARK_GREY}
-        ax.annotate(f"stops at {stop:g}", (x, stop), (beside, -3), ha=side, va="top", **edge)
+        x, away, side = (1, -3, "right") if stop < 0.5 else (0, 9, "left")  # where no curve is
+        edge: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "color": style.DARK_GREY}
+        style.beside(ax, f"stops at {stop:g}", (x, stop), (away, -3), ha=side, va="top", **edge)
         ax.set_yticks([0, 0.5, 1])
     for ax in axes[-2:]:
         ax.set_xlabel("step $n$")
@@ -243,10 +241,8 @@ def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
     parts = [f"{listed(ways)} stop{'s' * (len(ways) == 1)} at $L$ on {lines}"]
     parts += [f"{listed(ways)} on {lines}" for lines, ways in others]
     far = max(away, key=lambda way: away[way])
-    return (
-        f"**Bet 1 (a)**, at these levels: {', '.join(parts)}. Furthest from $L$ is {far}, by "
-        f"{away[far]:.1f} steps on average."
-    )
+    furthest = f"Furthest from $L$ is {far}, by {away[far]:.1f} steps on average."
+    return f"**Bet 1 (a)**, at these levels: {', '.join(parts)}. {furthest}"
 
 
 def stops_without_an_answer(seen: Seen) -> str:
@@ -312,22 +308,18 @@ def partly_lucky(chose: Panels, fresh: Panels) -> str:
         losses = mean_losses(found).loc[head]
         counted.append((losses.max(), len(found[losses.idxmax()][head])))
     (loss, n), (loss_of_fresh, n_fresh) = counted
-    return (
-        "**To take home:** the best of many settings is partly lucky, so ask fresh networks. On its worst kind of "
-        f"question PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose its "
-        f"settings, and {loss_of_fresh:.1f} with {n_fresh} fresh ones."
-    )
+    moral = "the best of many settings is partly lucky, so ask fresh networks. On its worst kind of question"
+    chose_it = f"PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose its settings"
+    return f"**To take home:** {moral} {chose_it}, and {loss_of_fresh:.1f} with {n_fresh} fresh ones."
 
 
 def which_loses_least(asked: Mapping[str, ThreeQuestions]) -> str:
     """Say which family loses least if you know the kind of question, and what all lose with one setting for three."""
     for_each, least = min((100 * max(found.rule_for_each), family) for family, found in asked.items())
     worst = min(100 * max(found.one_setting) for found in asked.values())
-    return (
-        f"*If you know the kind of question,* **{least}** lose least: at most "
-        f"{for_each:.2f} hundredths. *If one setting must do for all three,* what each "
-        f"family chose loses {worst:.2f} or more on one of them."
-    )
+    known = f"*If you know the kind of question,* **{least}** lose least: at most {for_each:.2f} hundredths."
+    unknown = f"*If one setting must do for all three,* what each family chose loses {worst:.2f} or more"
+    return f"{known} {unknown} on one of them."
 
 
 def seemed_best(asked: Mapping[str, ThreeQuestions], choosing: Mapping[str, Sequence[Row]], price: float) -> str:
@@ -381,11 +373,9 @@ def agree_since(quiet: Tensor, correct: Tensor) -> int:
 def halts_in_words(halts: Halts) -> str:
     """Say how right a network is at the best fixed step before L, and by itself; and what it does before L."""
     early, right = halts.stopped
-    return (
-        f"best fixed step before {halts.need}: right {halts.fixed:.0%}. By itself: right "
-        f"{halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps; "
-        f"{early} of {len(halts.steps)} lines halt early, {right} of them right."
-    )
+    by_itself = f"By itself: right {halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps"
+    lines = f"{early} of {len(halts.steps)} lines halt early, {right} of them right."
+    return f"best fixed step before {halts.need}: right {halts.fixed:.0%}. {by_itself}; {lines}"
 
 
 def guess(early: Tensor, bits: Tensor) -> str:
@@ -402,10 +392,8 @@ def bet_2(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
     """Say what networks do before step L. stopped: (lines that halt, those of them right) of each."""
     halts, correct = (" and ".join(map(str, numbers)) for numbers in zip(*stopped, strict=True))
     right_on = "all" if halts == correct else correct
-    return (
-        f"**Bet 2:** before step $L$ the two networks stop {halts} of the {n_lines} lines, and are "
-        f"right on {right_on} of these."
-    )
+    stop = f"the two networks stop {halts} of the {n_lines} lines"
+    return f"**Bet 2:** before step $L$ {stop}, and are right on {right_on} of these."
 
 
 @torch.no_grad()
@@ -417,7 +405,7 @@ def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes
     """
     latest = int(halts.steps.where(halts.early, 0).argmax())
     earliest = int((halts.steps + halts.need * (1 - halts.right)).argmin())
-    shown = torch.cat([x[[latest]], clock.first_bit_turned(x[[latest]]), x[[earliest]]])
+    shown = torch.cat([x[[latest]], flipped(x[[latest]], 0), x[[earliest]]])
     y = LineParityTask.answers(shown)
     no = 1 - clock.votes(model.step, shown, halts.need + 1).sigmoid()  # [steps, 3, L]
     ends = model.predict(shown, "threshold", q=LEVEL)
@@ -441,7 +429,7 @@ def message(lines: Sequence[Votes]) -> Figure:
     dashed: dict[str, Any] = {"color": style.GREEN, "linewidth": 4, "linestyle": "--"}
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
-        steps_down(ax, line.no[: line.halts], cmap=NO, vmin=0, vmax=1)
+        style.steps_down(ax, line.no[: line.halts], cmap=NO, vmin=0, vmax=1)
         ax.set_ylim(len(line.no) + 0.5, 0.5)
         ax.set_title(line.title, pad=24)
         ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
@@ -454,7 +442,7 @@ def message(lines: Sequence[Votes]) -> Figure:
             ax.text(middle, line.need, f"$L$ = {line.need}", bbox=white, **centred)
         for place, (bit, other) in enumerate(zip(line.bits, lines[0].bits, strict=True), start=1):
             weight = "bold" if bit != other else "normal"
-            ax.annotate(f"{bit}", (place, 0.5), (0, 4), textcoords="offset points", ha="center", weight=weight)
+            style.beside(ax, f"{bit}", (place, 0.5), (0, 4), ha="center", weight=weight)
     axes[0].set_ylabel("step $n$")
     key = {
         "dark: votes no": Patch(color="#444444"),
@@ -473,10 +461,8 @@ def lacking(bits: Sequence[int], halts: int) -> str:
         return ""
     who = [f"place {halts + 1} has not heard the first bit"]
     who += [f"place {halts + k} the first {k}" for k in range(2, len(sums) + 1)]
-    return (
-        f"Step {halts}: {', '.join(who)}. Each assumes that what it lacks sums to an {PARITY[sums[0]]} number. "
-        "Here it does, so nobody objects."
-    )
+    assumed = f"Each assumes that what it lacks sums to an {PARITY[sums[0]]} number."
+    return f"Step {halts}: {', '.join(who)}. {assumed} Here it does, so nobody objects."
 
 
 def objecting(line: Votes, step: int) -> list[str]:
@@ -535,18 +521,12 @@ def no_objection(agreed: Sequence[int], L: int) -> str:
     return lines
 
 
-def early_by_length(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+def early_by_length(rows: Sequence[Row]) -> pd.DataFrame:
     """Return for each length L how many stored networks have learnt, and how many halt early and right, and when."""
-    table = {}
-    for length in sorted({row["places"] for row in rows}):
-        found = summary(matching(rows, places=length))
-        table[f"L = {length}"] = {
-            "stored networks": found["networks"],
-            "have learnt": found["have learnt"],
-            "halt early and right": found["speak"],
-            "after steps": found["their steps"],
-        }
-    return table
+    lengths = sorted({row["places"] for row in rows})
+    found = pd.DataFrame({f"L = {length}": summary(matching(rows, places=length)) for length in lengths}).T
+    columns = {"networks": "stored networks", "speak": "halt early and right", "their steps": "after steps"}
+    return found.rename(columns=columns)[["stored networks", "have learnt", "halt early and right", "after steps"]]
 
 
 def speaking(rows: Sequence[Row]) -> str:
@@ -569,7 +549,5 @@ def by_hand_in_words(x: Tensor, y: Tensor, N: int, need: Tensor) -> str:
     stopper = by_hand(x, N)
     answers = stopper.answers[stopper.steps - 1, torch.arange(len(x))]
     right = (answers == (y > 0.5)).all(1).float().mean()
-    return (
-        f"by hand: right {right:.1%} after {stopper.steps.float().mean():.2f} steps; "
-        f"the best clock takes {need.float().mean():.2f}"
-    )
+    stopped = f"by hand: right {right:.1%} after {stopper.steps.float().mean():.2f} steps"
+    return f"{stopped}; the best clock takes {need.float().mean():.2f}"

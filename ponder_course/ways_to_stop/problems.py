@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask
 from ponder_utils._check import check_real
 
 

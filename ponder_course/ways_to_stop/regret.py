@@ -16,6 +16,7 @@ QUESTIONS = ("lines", "no answer", "noisy teacher", "one answer", "8 elements")
 RECIPES = ("8 elements gently", "8 elements clipped", "8 elements slowly")  # other recipes for the last question
 # The files of stored runs, results/06_ways_to_stop_<name>.jsonl.
 FILES = [name.replace(" ", "_") for name in (*QUESTIONS, *RECIPES, "hyperparameters", "report")]
+READ = {"nothing": "the answers alone", "a price": "ACT's budget", "a prior": "PonderNet's head", "a judge": "a judge"}
 Row = Mapping[str, Any]
 Point = Sequence[float]
 
@@ -163,16 +164,10 @@ def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: 
 
 def families() -> dict[str, list[str]]:
     """Return the names of METHODS by what they read: the answers, ACT's budget, PonderNet's head or a judge."""
-    titles = {
-        "nothing": "the answers alone",
-        "a price": "ACT's budget",
-        "a prior": "PonderNet's head",
-        "a judge": "a judge",
-    }
-    found: dict[str, list[str]] = {title: [] for title in titles.values()}
+    found: dict[str, list[str]] = {title: [] for title in READ.values()}
     for name, method in METHODS.items():
         if method.adds != "a prior" or method.rule != "confidence":
-            found[titles[method.adds]].append(name)
+            found[READ[method.adds]].append(name)
     return found
 
 
@@ -181,14 +176,12 @@ def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], pri
 
     Only settings of which each problem has runs; None if there is none.
     """
+    chosen_by = [choosing(rows) for rows in problems.values()]
     worst: dict[Setting, float] = {}
     for name in names:
         _, training, rule = METHODS[name]
-        hyperparameters = [
-            {row["hyperparameter"] for row in choosing(rows) if row["training"] == training}
-            for rows in problems.values()
-        ]
-        for hyperparameter in sorted(set.intersection(*hyperparameters)):
+        tried = [{row["hyperparameter"] for row in rows if row["training"] == training} for rows in chosen_by]
+        for hyperparameter in sorted(set.intersection(*tried)):
             for value in RULES[rule].values:
                 setting = Setting(name, hyperparameter, value)
                 worst[setting] = max(mean_regrets(problems, setting, "valid", price))

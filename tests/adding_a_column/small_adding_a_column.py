@@ -3,7 +3,7 @@
 from network import N, Network
 
 from ponder_course.adding_a_column.task import ColumnTask
-from ponder_course.light_cone.experiment import mean_over_places
+from ponder_course.common.lines import mean_over_places
 from ponder_utils import LocalStep, PonderLoss, PonderSequence
 
 

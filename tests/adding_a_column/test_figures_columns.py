@@ -10,6 +10,7 @@ from matplotlib.patches import FancyArrowPatch
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column import figures as draw
 from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.common.runs import learnt_and_not
 from ponder_course.common.style import ANSWER, DARK_GREY, GREEN, GREY, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, SKY, WRONG
 from ponder_course.research.adding_a_column import figures as evidence
 from ponder_utils import PonderSequence
@@ -218,8 +219,7 @@ def test_the_tables_hold_what_was_measured():
 
 def test_findings_of_columns_say_what_the_numbers_say():
     good, bad = ({"trained": {"right": [value] * columns.LENGTH}} for value in (1.0, 0.5))
-    assert draw.learnt_and_not([good, bad, good]) == ([good, good], [bad])
-    assert draw.learnt_and_not([bad]) == ([bad], [])
+    assert learnt_and_not([good, bad, good], columns.has_learnt) == ([good, good], [bad])
     assert numbers(draw.steps_where_41_are_needed([{1: 1.0, 41: 41.04}, {41: 39.5}])) == ["41", "39.5", "41.0"]
     assert numbers(evidence.thinking_on_harms([[1.0, 0.9], [1.0, 0.9]], [[1.0, 0.8], [0.1, 0.9]])) == ["1", "2"]
 

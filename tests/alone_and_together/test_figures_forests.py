@@ -10,6 +10,7 @@ from matplotlib.colors import to_rgb
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
+from ponder_course.common.runs import learnt_and_not
 from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, GREEN, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
 from ponder_course.research.alone_and_together import figures as evidence
 from ponder_course.research.alone_and_together import inference
@@ -249,8 +250,8 @@ def test_needs_are_those_of_a_chain():
 
 def test_networks_that_have_not_learnt_are_apart_unless_there_are_no_others():
     good, bad, stored = row(), row(right=(0.5, 0.5)), row(keys=str)
-    assert draw.learnt_and_not([bad, good, stored], 8) == ([good, stored], [bad])
-    assert draw.learnt_and_not([bad], 8) == ([bad], [])
+    assert learnt_and_not([bad, good, stored], forests.has_learnt) == ([good, stored], [bad])
+    assert learnt_and_not([bad], forests.has_learnt) == ([bad], [])
     assert draw.by_depth([good, stored], "steps") == [{1: 0.5, 9: 4.5}] * 2
 
 

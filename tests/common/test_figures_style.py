@@ -71,6 +71,51 @@ def test_lines_of_many_runs_are_alike_and_have_one_label_and_a_bare_panel_has_no
     assert not any([*ax.get_xticks(), *ax.get_yticks(), *(spine.get_visible() for spine in ax.spines.values())])
 
 
+def test_curves_are_drawn_at_their_own_x_and_the_ground_beyond_training_is_grey():
+    _, (ax,) = style.panels(1)
+    style.curves(ax, [{1: 2.0, 5: 3.0}, {2: 1.0}], color=style.RED)
+    assert points(ax, color=style.RED) == [[[1, 2], [5, 3]], [[2, 1]]]
+    style.beyond(ax, 4, 5)
+    (ground,) = ax.patches
+    assert (ground.get_x(), ground.get_x() + ground.get_width()) == (4.5, 5.5)
+
+
+def test_fractions_are_counted_in_per_cent():
+    figure, (ax,) = style.panels(1)
+    style.percent_axis(ax, ylabel="right", ylim=(0, 1.1))
+    figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["0%", "20%", "40%", "60%", "80%", "100%"]
+    assert (ax.get_ylabel(), ax.get_ylim()) == ("right", (0, 1.1))
+
+
+def test_what_stands_too_close_is_moved_apart():
+    assert style.apart([3.0, 1.0, 1.1, 5.0], 0.5) == pytest.approx([3.0, 0.8, 1.3, 5.0])
+    assert style.apart([1.0, 2.0], 0.5) == [1.0, 2.0]
+
+
+def test_steps_go_down_and_places_across():
+    _, (ax,) = style.panels(1)
+    style.steps_down(ax, [[0, 1, 2], [3, 4, 5]])
+    (image,) = ax.images
+    assert image.get_array().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert image.get_extent() == [0.5, 3.5, 2.5, 0.5]
+
+
+def test_logs_are_drawn_a_line_for_each_network_in_the_look_of_its_kind():
+    rows = [{"update": update, "accuracy": update / 10, "steps": 10.0 - update} for update in (0, 4, 8)]
+    colours = {"one": style.RED, "other": style.BLUE}
+    figure, last = style.learning(
+        {"one": [rows, rows[1:]], "other": [rows]}, lambda kind, column: {"color": colours[kind], "gid": column}
+    )
+    assert last == 8
+    for ax, column in zip(figure.axes, ("accuracy", "steps"), strict=True):
+        lines = [[[row["update"], row[column]] for row in log] for log in (rows, rows[1:])]
+        assert points(ax, color=style.RED) == lines
+        assert points(ax, color=style.BLUE) == lines[:1]
+        assert {line.get_gid() for line in ax.lines} == {column}
+        assert ax.get_legend_handles_labels()[1] == ["one", "other"]
+
+
 def test_marks_are_at_their_points_hollow_unless_full():
     _, (ax,) = style.panels(1)
     for full in (False, True):

@@ -17,7 +17,17 @@ from processes import CONTEXT
 
 import ponder_utils
 from ponder_course.common import runs, store
-from ponder_course.common.runs import Experiment, RunsFailed, in_parallel, run_all, same_but_seed, stale, stored
+from ponder_course.common.runs import (
+    Experiment,
+    RunsFailed,
+    in_parallel,
+    learnt_and_not,
+    load_from,
+    run_all,
+    same_but_seed,
+    stale,
+    stored,
+)
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 SETTINGS = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
@@ -288,6 +298,19 @@ def test_rows_that_differ_from_settings_in_nothing_but_the_seed():
 
 def of_a_pair(pair, seed):
     return {"sum": sum(pair)}
+
+
+def test_runs_are_loaded_by_the_name_that_stands_for_the_star(tmp_path):
+    run_all(product, SETTINGS, file=tmp_path / "01_main_class.jsonl")
+    load = load_from(f"{tmp_path}/01_*_class.jsonl")
+    assert load("main") == ROWS
+    assert load("other") == []
+
+
+def test_networks_that_have_not_learnt_are_apart_unless_there_are_no_others():
+    good, bad = {"right": 1.0}, {"right": 0.5}
+    assert learnt_and_not([bad, good, good], lambda row: row["right"] == 1) == ([good, good], [bad])
+    assert learnt_and_not([bad], lambda row: row["right"] == 1) == ([bad], [])
 
 
 def test_a_tuple_in_a_setting_is_the_list_that_was_stored(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.mnist_rotation.networks import ConvStep
 from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import PonderLoss

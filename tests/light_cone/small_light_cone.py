@@ -5,8 +5,7 @@ from functools import partial
 from network import N, Network
 from torch import nn
 
-from ponder_course.light_cone.experiment import mean_over_places
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
+from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
 from ponder_course.research.light_cone.experiment import TASKS as TRAINED
 from ponder_utils import LocalStep, PonderLoss, PonderNet
 

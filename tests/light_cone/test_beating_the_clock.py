@@ -7,15 +7,19 @@ from hypothesis import strategies as st
 from small_light_cone import Clock
 from torch import nn
 
-from ponder_course.light_cone.beating_the_clock import LINES, first_bit_turned, fresh_lines, longest_segment, votes
+from ponder_course.common.lines import LineParityTask
+from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.light_cone.local_stoppers import by_hand
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.research.light_cone import experiment as light_cone
 from ponder_course.research.light_cone.beating_the_clock import (
     EXPERIMENTS,
+    LINES,
     TravellingVote,
     beside_the_clock,
+    first_bit_turned,
+    fresh_lines,
     learn,
+    longest_segment,
     measure,
     run,
     who_vetoes,

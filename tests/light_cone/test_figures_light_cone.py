@@ -8,10 +8,10 @@ import torch
 from drawn import check, check_drawn, over, shapes
 from small_light_cone import Clock
 
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.style import BLACK, BLUE, GREEN, GREY, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, SKY, WRONG
 from ponder_course.light_cone import figures as draw
 from ponder_course.light_cone.figures import Bought, Votes
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
 from ponder_course.research.light_cone import figures as evidence
 from ponder_utils import LocalStep, PonderNet
 

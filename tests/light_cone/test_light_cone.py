@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from reference import halting, lambdas, most_probable_step, quantile_step, threshold_step
 from torch import nn
 
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.store import key_of, plain
 from ponder_course.light_cone import experiment as lines
-from ponder_course.light_cone.experiment import gain, mean_over_places, measure, same_for_all, whole_lines_right
-from ponder_course.light_cone.task import AdditionTask, LineParityTask
+from ponder_course.light_cone.experiment import gain, measure, same_for_all
 from ponder_course.research.light_cone import experiment
 from ponder_course.research.light_cone.experiment import EXPERIMENTS, RECIPE, TASKS, learn, run
 from ponder_utils.local import LocalStep
@@ -142,27 +142,6 @@ def test_measuring_shakes_nothing_and_leaves_the_mode_as_it_was():
     assert model.max_steps == 5
     measure(model.eval(), LineParityTask(4), 6, 30)
     assert not any(module.training for module in model.modules())
-
-
-def test_the_mean_over_places_by_hand():
-    y_hat, y = torch.tensor([[0.0, 2.0, -1.0], [5.0, -5.0, 0.5]]), torch.tensor([[1.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
-    loss = mean_over_places(y_hat, y)
-    for row in range(2):
-        right = [1 / (1 + math.exp(-a if t else a)) for a, t in zip(y_hat[row].tolist(), y[row].tolist(), strict=True)]
-        assert loss[row].item() == pytest.approx(-fmean(map(math.log, right)))
-    assert loss.shape == (2,)
-
-
-def test_whole_lines_right_by_hand():
-    y = torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
-    y_hat = torch.tensor([[0.1, -9.0], [2.0, -0.1], [-3.0, -0.2]])
-    assert whole_lines_right(y_hat, y).tolist() == [True, False, True]
-    by_step = torch.stack([y_hat, -y_hat, y_hat + 1])
-    assert whole_lines_right(by_step, y.expand(3, 3, 2)).tolist() == [
-        [True, False, True],
-        [False, False, False],
-        [True, True, False],
-    ]
 
 
 def test_no_experiment_makes_a_run_of_another_again_and_the_main_ones_are_the_recipe():

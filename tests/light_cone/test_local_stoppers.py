@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ponder_course.common.lines import LineParityTask
 from ponder_course.light_cone.local_stoppers import by_hand, segments
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.research.light_cone.local_stoppers import fewest_steps
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask
 
 
 @pytest.mark.parametrize("length", range(1, 10))

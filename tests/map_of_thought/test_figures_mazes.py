@@ -78,12 +78,12 @@ GIVEN = {
             {
                 HALTING: [pairs(line, line.values()) for line in NETWORKS],
                 LIMIT: [[[1, 1], [30, 30]]],
-                "span": [[[21.5, 0], [30, 1]]],
+                "span": [[[21.5, 0], [30.5, 1]]],
             },
             {
                 HALTING: [pairs(line, np.subtract([*line.values()], [*line])) for line in NETWORKS],
                 LIMIT: [[[1, 0], [30, 0]]],
-                "span": [[[21.5, 0], [30, 1]]],
+                "span": [[[21.5, 0], [30.5, 1]]],
             },
         ],
     ),

@@ -272,11 +272,6 @@ def test_whoever_gains_by_its_own_halting_is_full_and_whoever_does_not_hollow():
     assert marks == [(0.64, ANSWER), (0.97, "white"), (0.99, "white")]
 
 
-def test_what_stands_too_close_is_moved_apart():
-    assert draw.apart([3.0, 1.0, 1.1, 5.0], 0.5) == pytest.approx([3.0, 0.8, 1.3, 5.0])
-    assert draw.apart([1.0, 2.0], 0.5) == [1.0, 2.0]
-
-
 def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
     counter = [{"steps": [20.0 - 2 * ones for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
     shifted = [counter[0], {**counter[1], "steps": [n + 10 for n in counter[1]["steps"]]}]  # k counts as well

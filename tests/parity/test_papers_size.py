@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ponder_course.common import runs
 from ponder_course.common.store import key_of
-from ponder_course.parity import stored_networks
+from ponder_course.parity import experiment as parity
 from ponder_course.research.parity import papers_size
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
@@ -216,7 +216,7 @@ def test_no_experiment_makes_a_run_of_another_again():
     settings = [key_of(setting) for each in papers_size.EXPERIMENTS.values() for setting in each.settings]
     assert len({*settings}) == len(settings)
     short = papers_size.EXPERIMENTS["64"].short
-    assert [setting["network"] for setting in short] == [*stored_networks.METHODS]
+    assert [setting["network"] for setting in short] == [*parity.METHODS]
 
 
 def measured(network, steps_at_16, right, k_max=16):
@@ -227,10 +227,10 @@ def measured(network, steps_at_16, right, k_max=16):
 
 def test_the_earliest_and_the_latest_are_found_and_reported_with_what_they_have_learnt():
     rows = [measured("PonderNet", 5.0, 0.97), measured("ACT", 4.0, 0.6), measured("PonderNet", 3.0, 0.8)]
-    assert [stored_networks.accuracy_within(row) for row in rows] == pytest.approx([0.97, 0.6, 0.8])
+    assert [parity.accuracy_within(row) for row in rows] == pytest.approx([0.97, 0.6, 0.8])
     assert [papers_size.accuracy_beyond(row) for row in rows] == [0.5] * 3
-    assert stored_networks.by_pace(rows) == [rows[2], rows[1], rows[0]]
-    found = stored_networks.earliest_and_latest(rows)
+    assert parity.by_pace(rows) == [rows[2], rows[1], rows[0]]
+    found = parity.earliest_and_latest(rows)
     assert [title.split("\n")[0] for title in found] == [
         "ACT, the earliest",
         "PonderNet, the earliest",
@@ -238,4 +238,4 @@ def test_the_earliest_and_the_latest_are_found_and_reported_with_what_they_have_
     ]
     assert [title.split()[3] for title in found] == ["60%", "80%", "97%"]
     assert all(by_ones == rows[0]["by_ones"][:3] for by_ones in found.values())
-    assert stored_networks.earliest_and_latest([]) == {}
+    assert parity.earliest_and_latest([]) == {}

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_course.common import parity as measurements
+from ponder_course.common.parity import inputs_by_k, measure, score
 from ponder_course.common.store import plain
 from ponder_course.parity import experiment as parity
 from ponder_course.research.parity import experiment
@@ -69,22 +69,22 @@ def test_the_direction_is_that_of_the_name():
 
 
 def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
-    sets = zip(measurements.tested_k(5), measurements.inputs_by_k(5), measurements.inputs_by_k(5), strict=True)
+    sets = zip(parity.tested_k(5), inputs_by_k(5), inputs_by_k(5), strict=True)
     for k, (x, y), (again, _) in sets:
         assert (x.abs().sum(1) == k).all()
         assert torch.equal(y, (x == 1).sum(1).remainder(2).float())
         assert torch.equal(x, again)
-    assert measurements.tested_k(64) == list(range(1, 65, 4))
+    assert parity.tested_k(64) == list(range(1, 65, 4))
 
 
 def test_what_is_measured_of_a_network():
     torch.manual_seed(0)
     model = PonderNet(RNNStep(4, 6), 5).train()
-    inputs = measurements.inputs_by_k(4)
+    inputs = inputs_by_k(4)
     scores = [evaluate(model, x, y) for x, y in inputs]
-    sampled = measurements.measure(model, inputs)
+    sampled = measure(model, inputs)
     assert sampled == {"accuracy": [s.accuracy for s in scores], "steps": [s.steps for s in scores]}
-    fixed = measurements.measure(model, inputs, fixed=True)
+    fixed = measure(model, inputs, fixed=True)
     assert fixed == {"accuracy": [s.accuracy_by_step[-1] for s in scores], "steps": [5.0] * 4}
     assert model.training
 
@@ -92,12 +92,12 @@ def test_what_is_measured_of_a_network():
 def test_what_is_measured_of_act():
     torch.manual_seed(0)
     act = ACT(RNNCell(5, 6), max_steps=3)
-    measured = measurements.measure(act, measurements.inputs_by_k(4))
-    for k, (x, y) in enumerate(measurements.inputs_by_k(4)):
+    measured = measure(act, inputs_by_k(4))
+    for k, (x, y) in enumerate(inputs_by_k(4)):
         with torch.no_grad():
             output = act(x[None])
         right = ((output.y_hat[0] > 0) == (y > 0.5)).float().mean().item()
-        assert measurements.score(act, x[None], y[None]) == {name: values[k] for name, values in measured.items()}
+        assert score(act, x[None], y[None]) == {name: values[k] for name, values in measured.items()}
         assert measured["accuracy"][k] == pytest.approx(right)
         assert measured["steps"][k] == pytest.approx(output.steps.float().mean().item())
 

@@ -6,9 +6,9 @@ import torch
 from drawn import check, check_drawn, over
 from matplotlib.colors import to_hex
 
+from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, GREY, LIMIT, ORANGE, PURPLE
 from ponder_course.light_cone.figures import Votes
-from ponder_course.light_cone.task import LineParityTask
 from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret, Setting, ThreeQuestions
@@ -248,7 +248,7 @@ def test_halts_are_those_of_the_network_by_itself(seed):
     with torch.no_grad():
         for weight in model.parameters():
             weight *= 4  # so that lines halt at different steps, and some are right
-    x = draw.clock.fresh_lines("one segment", 4)  # all 16 lines
+    x = all_of_one_segment(4)  # all 16 lines
     y = LineParityTask.answers(x)
     found = draw.halts_of(model, x)
     by_itself, every = model.predict(x, "threshold", q=q), model(x)
@@ -288,7 +288,7 @@ def test_stored_networks_are_counted_by_length():
 
     rows = [row(4, 3.0, 1.0), row(4, 4.0, 0.5), row(8, 7.0, 1.0), row(16, 9.0, 1.0)]
     table = draw.early_by_length(rows)
-    assert [*table] == ["L = 4", "L = 8", "L = 16"]
-    assert list(map(str, table["L = 4"].values())) == ["2", "2", "1", "3.00"]
+    assert [*table.index] == ["L = 4", "L = 8", "L = 16"]
+    assert [*table.loc["L = 4"]] == ["2", "2", "1", "3.00"]
     assert "2 of 3" in draw.halt_early_and_right(rows)
     assert draw.speaking(rows) == "3 of 4"

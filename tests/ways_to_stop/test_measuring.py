@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from ponder_course.light_cone.experiment import whole_lines_right
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask, whole_lines_right
 from ponder_course.research.ways_to_stop.problems import NoisyLineParityTask
 from ponder_course.ways_to_stop import experiment as stopping
 from ponder_course.ways_to_stop.problems import Inputs, UnanswerableTask

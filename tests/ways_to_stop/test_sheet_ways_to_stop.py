@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sheets import check_that_it_refuses, solution
 
-from ponder_course.light_cone.beating_the_clock import fresh_lines
+from ponder_course.common.lines import all_of_one_segment
 from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.research.light_cone.local_stoppers import fewest_steps
 
@@ -28,7 +28,7 @@ def test_checks_fail_on_plausible_wrong_functions(name, wrong, capsys):
 
 def test_no_stopper_is_faster_than_the_bound():
     assert solution("06_ways_to_stop")["bound"] == 2.8125
-    x = fresh_lines("one segment", 8)
+    x = all_of_one_segment(8)
     by_rules = by_hand(x, 8).steps.float().mean().item()
     assert (by_rules, round(fewest_steps(x[:1]).item(), 2)) == (5.5, 2.98)
 

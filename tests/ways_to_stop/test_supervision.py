@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask
 from ponder_course.research.ways_to_stop.supervision import GainLoss, JudgedStep, ProgressiveLoss, ProgressiveNet
 from ponder_course.ways_to_stop.supervision import JudgeLoss
 from ponder_utils import rules

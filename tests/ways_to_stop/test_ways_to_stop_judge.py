@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask
 from ponder_course.research.ways_to_stop import experiment, judge
 from ponder_course.research.ways_to_stop.judge import EXPERIMENTS, MOST_OPEN, SETTINGS, run
 from ponder_utils.halting import PonderOutput, halting_log_probs

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask
 from ponder_course.research.ways_to_stop.problems import (
     PROBLEMS,
     LastPlaceStep,

@@ -8,13 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ponder_course.common.measures import at_step, mean
+from ponder_course.common.lines import LineParityTask, all_of_one_segment, mean_over_places, whole_lines_right
+from ponder_course.common.measures import at_step, mean, think
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
-from ponder_course.light_cone.beating_the_clock import LINES, first_bit_turned, fresh_lines, longest_segment, votes
-from ponder_course.light_cone.experiment import mean_over_places, think, whole_lines_right
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.research.light_cone.experiment import BATCH, CHANNELS
 from ponder_utils import rules
 from ponder_utils.local import LocalStep
@@ -26,12 +25,37 @@ RECIPE: Row = {"places": 6, "lines": "one segment", "N": 10, "lambda_p": 0.8, "b
 RECIPE |= {"noise": 0.1, "updates": 3000, "lr": 5e-3}
 
 
+LINES: dict[str, Callable[[int], LineParityTask]] = {
+    "one segment": partial(LineParityTask, rate=0.0),
+    "lesson 05": LineParityTask,
+}
 RULES: dict[str, Callable[..., Tensor]] = {
     "threshold": partial(rules.threshold, q=0.2),
     "most probable": rules.most_probable,
     "certainty": partial(rules.confidence, q=0.9),
     "high certainty": partial(rules.confidence, q=0.99),
 }
+
+
+def fresh_lines(lines: str, places: int) -> Tensor:
+    """Return all lines of one segment of at most 12 places, else 4,096 that are drawn: x."""
+    if lines == "one segment" and places <= 12:
+        return all_of_one_segment(places)
+    return LINES[lines](places).batch(4096, torch.Generator().manual_seed(0))[0]
+
+
+def longest_segment(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the first place of each line's longest segment, the first of equals, and its length L: [lines] each."""
+    length, end = LineParityTask.needed_steps(x).max(1)
+    return end - length + 1, length
+
+
+def first_bit_turned(x: Tensor) -> Tensor:
+    """Return the lines with the bit at the first place of their longest segment turned."""
+    start, _ = longest_segment(x)
+    line, turned = torch.arange(len(x)), x.clone()
+    turned[line, 0, start] = 1 - turned[line, 0, start]
+    return turned
 
 
 class TravellingVote(LocalStep):

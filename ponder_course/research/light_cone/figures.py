@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from ponder_course.common import style
 from ponder_course.common.style import Line, Points
-from ponder_course.light_cone.figures import Votes, steps_down, write_above
+from ponder_course.light_cone.figures import Votes, write_above
 
 NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", style.ORANGE])
 
@@ -19,7 +19,7 @@ def who_votes_no(lines: Sequence[Votes]) -> Figure:
     width = min(4.6, 1.6 + 0.3 * len(lines[0].bits))
     figure, axes = style.panels(len(lines), width=width, height=3.9, sharey=True)
     for ax, line in zip(axes, lines, strict=True):
-        steps_down(ax, line.no, cmap=NO, vmin=0, vmax=1)
+        style.steps_down(ax, line.no, cmap=NO, vmin=0, vmax=1)
         ax.axhline(line.need - 0.5, color=style.BLACK, linewidth=2.4, label="$L$: the news is everywhere")
         ax.axhline(line.halts - 0.5, color=style.BLUE, linewidth=3, linestyle="--", label="the line halts")
         write_above(ax, line.bits, fontsize=11)

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
+from ponder_course.common.lines import LineParityTask
 from ponder_course.light_cone.local_stoppers import segments
-from ponder_course.light_cone.task import LineParityTask
 
 
 def fewest_steps(x: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from ponder_course.common.parity import act, measure, score
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
-from ponder_course.parity.stored_networks import METHODS, N
+from ponder_course.parity.experiment import METHODS, N
 from ponder_course.research.parity.experiment import FIXED, LOSSES
 from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_course.light_cone.experiment import mean_over_places, whole_lines_right
-from ponder_course.light_cone.task import LineParityTask
+from ponder_course.common.lines import LineParityTask, mean_over_places, whole_lines_right
 from ponder_course.ways_to_stop.problems import LINE_TESTS, Inputs, UnanswerableTask
 from ponder_utils._check import check_real
 from ponder_utils.evaluation import binary_correct

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
+from torch.nn.functional import binary_cross_entropy_with_logits, pad
 
 from ponder_utils._check import check_generator, check_int, check_real
+from ponder_utils.evaluation import binary_correct
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,31 @@ class AdditionTask(_LineTask):
         """
         needed = torch.arange(2, x.shape[2] + 2, device=x.device) - cls._sources(x)
         return needed if guess is None else torch.where(cls.carries(x) == guess, 1, needed)
+
+
+def mean_over_places(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Return the cross-entropy of the logits, averaged over each line: y_hat, y [batch, places] -> [batch]."""
+    return binary_cross_entropy_with_logits(y_hat, y, reduction="none").mean(1)
+
+
+def whole_lines_right(y_hat: Tensor, y: Tensor) -> Tensor:
+    """Return whether the answer is right at every place: y_hat, y [..., places] -> bool [...]."""
+    return binary_correct(y_hat, y).all(-1)
+
+
+def all_of_one_segment(n_places: int) -> Tensor:
+    """Return all lines of `LineParityTask` without a reset but the first: x [2^n_places, 2, n_places]."""
+    bits = torch.arange(2**n_places)[:, None] >> torch.arange(n_places) & 1
+    resets = torch.zeros_like(bits)
+    resets[:, 0] = 1
+    return torch.stack([bits, resets], dim=1).float()
+
+
+def flipped(x: Tensor, place: int) -> Tensor:
+    """Return lines x [batch, channels, n_places] whose first channel, of bits, is flipped at a place, from 0."""
+    other = x.clone()
+    other[:, 0, place] = 1 - other[:, 0, place]
+    return other
 
 
 def last_barrier(barriers: Tensor) -> Tensor:

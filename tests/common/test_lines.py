@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from statistics import fmean
 
 import pytest
 import torch
@@ -9,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from ponder_course.light_cone.task import AdditionTask, LineParityTask, last_barrier
+from ponder_course.common.lines import (
+    AdditionTask,
+    LineParityTask,
+    all_of_one_segment,
+    flipped,
+    last_barrier,
+    mean_over_places,
+    whole_lines_right,
+)
 
 TASKS = (LineParityTask, AdditionTask)
 tasks = pytest.mark.parametrize("task", TASKS)
@@ -239,3 +248,43 @@ INT, RATE = "an integer >= 1", r"a number in \[0, 1\]"
 def test_wrong_arguments_are_named(task, arguments, error, message):
     with pytest.raises(error, match=message):
         task(*arguments)
+
+
+def test_the_mean_over_places_by_hand():
+    y_hat, y = torch.tensor([[0.0, 2.0, -1.0], [5.0, -5.0, 0.5]]), torch.tensor([[1.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
+    loss = mean_over_places(y_hat, y)
+    for row in range(2):
+        right = [1 / (1 + math.exp(-a if t else a)) for a, t in zip(y_hat[row].tolist(), y[row].tolist(), strict=True)]
+        assert loss[row].item() == pytest.approx(-fmean(map(math.log, right)))
+    assert loss.shape == (2,)
+
+
+def test_whole_lines_right_by_hand():
+    y = torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    y_hat = torch.tensor([[0.1, -9.0], [2.0, -0.1], [-3.0, -0.2]])
+    assert whole_lines_right(y_hat, y).tolist() == [True, False, True]
+    by_step = torch.stack([y_hat, -y_hat, y_hat + 1])
+    assert whole_lines_right(by_step, y.expand(3, 3, 2)).tolist() == [
+        [True, False, True],
+        [False, False, False],
+        [True, True, False],
+    ]
+
+
+def test_all_lines_of_one_segment():
+    x = all_of_one_segment(5)
+    assert x.shape == (2**5, 2, 5)
+    assert len({tuple(line) for line in x[:, 0].tolist()}) == 2**5
+    assert x[:, 1].sum(0).tolist() == [2**5, 0, 0, 0, 0]
+    assert (LineParityTask.needed_steps(x)[:, -1] == 5).all()
+
+
+@lines
+def test_a_flipped_bit_turns_the_answers_of_its_segment_from_there_on(n_places, rate, batch_size, seed):
+    x, y = LineParityTask(n_places, rate).batch(batch_size, seeded(seed))
+    place = seed % n_places
+    other = flipped(x, place)
+    assert torch.equal(other[:, 1:], x[:, 1:])
+    assert (other != x).nonzero()[:, 2].tolist() == [place] * batch_size
+    behind = LineParityTask.needed_steps(x) > torch.arange(n_places) - place
+    assert torch.equal(LineParityTask.answers(other) != y, behind & (torch.arange(n_places) >= place))
