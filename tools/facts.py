@@ -3,11 +3,10 @@
     python tools/facts.py
     python tools/facts.py --write
 
-After a number of a text stands a marker that no reader sees, such as "80 %<!--07.common_step-->": the lesson, and the
-name of a fact of `ponder_course/research/<lesson>/facts.py`, which computes it from `results/`. A fact of several
-numbers, such as an interval, has one marker, after its last number. Words between the numbers are the author's
-business, and so is whether a number stands as a word, "ten of ten". With --write the stored runs' numbers take the
-places of those that differ.
+After a number of a text stands a marker that no reader sees, as in "68 % to 80 %<!--07.common_step-->": the lesson, and
+the name of a fact of `ponder_course/research/<lesson>/facts.py`, which computes it from `results/`. A fact of several
+numbers has one marker, after its last number. Words between the numbers are the author's business, and so is whether a
+number stands as a word, "ten of ten". With --write the stored runs' numbers take the places of those that differ.
 """
 
 from __future__ import annotations
