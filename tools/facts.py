@@ -3,11 +3,10 @@
     python tools/facts.py
     python tools/facts.py --write
 
-After a number of a text stands a marker that no reader sees, such as "68 %<!--07.common_step_worst-->": the lesson, and
+After a number of a text stands a marker that no reader sees, as in "68 % to 80 %<!--07.common_step-->": the lesson, and
 the name of a fact of `ponder_course/research/<lesson>/facts.py`, which computes it from `results/`. A fact of several
-numbers, such as an interval, has one marker, after its last number. Words between the numbers are the author's
-business, and so is whether a number stands as a word, "ten of ten". With --write the stored runs' numbers take the
-places of those that differ.
+numbers has one marker, after its last number. Words between the numbers are the author's business, and so is whether a
+number stands as a word, "ten of ten". With --write the stored runs' numbers take the places of those that differ.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MARKER = re.compile(r"<!--(\d\d)\.(\w+)-->")
 WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 NUMBER = re.compile(rf"(?<![\w.])[-+−]?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(WORDS)})\b", re.I)
 BETWEEN = re.compile(r"[\s%\])*$]*")  # what may stand between the last number and its marker
-Facts = dict[str, dict[str, str]]  # {"07": {"common_step_worst": "68 %"}}
+Facts = dict[str, dict[str, str]]  # {"07": {"common_step": "68% to 80%"}}
 
 
 @dataclass
