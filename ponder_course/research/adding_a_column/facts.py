@@ -161,6 +161,47 @@ def sums_and_sorting() -> dict[str, str]:
     }
 
 
+def total(tests: list[dict], count: str) -> int:
+    """A count of sums or steps, over several networks."""
+    return sum(test[count] for test in tests)
+
+
+def percent_right(tests: list[dict]) -> str:
+    """Of sums, in the network that is right least often, rounded down."""
+    worst = min(test["right"] / test["sums"] for test in tests)
+    return f"{math.floor(1000 * worst) / 10} %"
+
+
+def silence() -> dict[str, str]:
+    """Of fresh networks beside both needs, with a vote of all places, and with one that must travel."""
+    shared, travelling = (results("09_columns_silence", head=head) for head in ("shared", "travelling"))
+    trained, wide, long = ([result[test] for result in shared] for test in ("trained", "wide", "long"))
+    before = total(wide, "before the cone")
+    vetoes = [test["vetoes"] for test in wide]
+    pairs = [test["pair"]["steps"] for test in wide]
+    far = [result["wide"] for result in travelling]
+    return {
+        "fresh_networks": f"{len(shared)}",
+        "fresh_trained": percent_right(trained),
+        "fresh_trained_whole": f"{sum(test['right'] == test['sums'] for test in trained)}",
+        "fresh_wide": percent_right(wide),
+        "fresh_wide_whole": f"{sum(test['right'] == test['sums'] for test in wide)}",
+        "fresh_long": percent_right(long),
+        "cone_larger": f"{total(wide, 'cone is larger') / total(wide, 'sums'):.0%}",
+        "before_cone": f"{before / total(wide, 'cone is larger'):.0%}",
+        "before_cone_n": f"{before:,}",
+        "before_cone_wrong": f"{before - total(wide, 'before the cone, right')}",
+        "gap": f"{fmean(test['gap'] for test in wide):.0f}",
+        "pair_0": from_to([steps[0] for steps in pairs], "d"),
+        "pair_1": from_to([steps[1] for steps in pairs], "d"),
+        "objects": f"{total(vetoes, 'vetoed') / total(vetoes, 'steps'):.1%}",
+        "objects_at_carry": f"{total(vetoes, 'at a carry') / total(vetoes, 'vetoed'):.0%}",
+        "travelling": f"{len(travelling)}",
+        "travelling_right": from_to([test["right"] / test["sums"] for test in far], ".0%"),
+        "travelling_steps": from_to([test["steps"] for test in far], ".0f"),
+    }
+
+
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return adders() | kinds() | logic() | sums_and_sorting()
+    return adders() | kinds() | silence() | logic() | sums_and_sorting()

@@ -29,13 +29,15 @@ def twice_as_long(run: Run) -> float:
 
 def facts() -> dict[str, str]:
     """All of them, by name: of networks that beat the clock."""
-    runs = [run for run in stored("05_beating_the_clock_lengths") if has_learnt(run)]
+    every = stored("05_beating_the_clock_lengths")
+    runs = [run for run in every if has_learnt(run)]
     short, long = ([run for run in runs if (run[0]["places"] <= 8) is is_short] for is_short in (True, False))
     local = [run for run in stored("05_beating_the_clock_local_head") if has_learnt(run)]
     speakers = [run for run in short if speaks(run)]
     far = [twice_as_long(run) for run in long if speaks(run)]
     return {
         "speak": f"{len(speakers)} of {len(short)}",
+        "short_run": f"{sum(setting['places'] <= 8 for setting, _ in every)}",
         "speak_local": f"{sum(map(speaks, local))} of {len(local)}",
         "twice_carry": f"{sum(twice_as_long(run) >= 0.95 for run in speakers)} of {len(speakers)}",
         "twice_best": f"{max(map(twice_as_long, speakers)):.0%}",
