@@ -40,6 +40,7 @@ def adders() -> dict[str, str]:
     trained, wide, long = ([result[test] for result in networks] for test in ("trained", "wide", "long"))
     whole = [result for result in networks if result["wide"]["sums"] == 1]
     short = sorted(test["sums"] for test in wide if test["sums"] < 1)
+    longest = sorted(result["wide and long"]["sums"] for result in networks)
     common = [result["fixed"].index(1.0) + 1 for result in networks if max(result["fixed"]) == 1]
     keep = [result["all N"][-1] for result in networks]
     waiting = [result["waiting"]["128"] for result in networks]
@@ -55,6 +56,7 @@ def adders() -> dict[str, str]:
         "wide_whole_n": f"{len(whole)}",
         "wide_not": f"{len(short)}",
         "wide_right": " ".join(f"{sums:.0%}" for sums in short),
+        "wide_and_long_worst": " ".join(f"{sums:.0%}" for sums in longest[:2]),
         "saved": from_to([128 / each["computed"] for each in waiting], ".0f"),
         "correlation": f"{min(test['correlation'] for test in trained):.3f}",
         "wide_early": f"{100 * max(test['early'] for test in wide):.1f}",

@@ -119,6 +119,8 @@ def twice_as_many_nodes() -> dict[str, str]:
     early = [sum(felt < law for felt, law in zip(result["felt"][33:], laws[33:], strict=True)) for result in networks]
     return {
         "far_learnt": f"{sum(map(learnt, networks))} of {len(networks)}",
+        "far_forests": from_to([result["forests"] for result in networks], ".0%"),
+        "far_too_early": from_to([result["early"] for result in networks], ".1%"),
         "far_right": from_to([part["right"] for part in last], ".0%"),
         "far_steps": from_to([part["steps"] for part in last], ".1f"),
         "far_asked": from_to([result["asked"][5][0] for result in networks], ".0%"),
