@@ -120,20 +120,20 @@ def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
 
 
 def best_at(best: BestHalting, log10_beta: float, lambda_p: float, **losses: float) -> Figure:
-    """Draw the best halting where the sliders stand."""
+    """Draw the optimal halting distribution where the sliders stand."""
     values = torch.tensor([*losses.values()], dtype=torch.float64)
     return draw_best_halting(best, values, [(10**log10_beta, lambda_p)])[0]
 
 
 def best_by_beta(best: BestHalting, losses: Tensor, betas: Sequence[float], lambda_p: float) -> tuple[Figure, str]:
-    """Draw the best halting for some betas, and say in a sentence what the step with the smallest loss gets."""
+    """Draw the optimal halting distribution for some betas, and say in a sentence what the step with the smallest loss gets."""
     figure, found = draw_best_halting(best, losses, [(beta, lambda_p) for beta in betas])
     grip = ", ".join(f"{p_n:.2f}" for p_n in found)
     return figure, f"The smaller β, the more the losses decide: step {int(losses.argmin()) + 1} gets {grip}"
 
 
 def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, Line]:
-    """Return the expected steps of the best halting, [inputs]: with a loss for each, and averaged first.
+    """Return the expected steps of the optimal halting distribution, [inputs]: with a loss for each, and averaged first.
 
     losses: [N, inputs], log_prior: [N, 1].
     """
