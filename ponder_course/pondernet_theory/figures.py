@@ -126,14 +126,14 @@ def best_at(best: BestHalting, log10_beta: float, lambda_p: float, **losses: flo
 
 
 def best_by_beta(best: BestHalting, losses: Tensor, betas: Sequence[float], lambda_p: float) -> tuple[Figure, str]:
-    """Draw the optimal halting distribution for some betas, and say in a sentence what the step with the smallest loss gets."""
+    """Draw the optimal halting distribution for some betas, and say what the step with the smallest loss gets."""
     figure, found = draw_best_halting(best, losses, [(beta, lambda_p) for beta in betas])
     grip = ", ".join(f"{p_n:.2f}" for p_n in found)
     return figure, f"The smaller β, the more the losses decide: step {int(losses.argmin()) + 1} gets {grip}"
 
 
 def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, Line]:
-    """Return the expected steps of the optimal halting distribution, [inputs]: with a loss for each, and averaged first.
+    """Return the optimal expected steps, [inputs]: with a loss for each input, and averaged first.
 
     losses: [N, inputs], log_prior: [N, 1].
     """
