@@ -68,7 +68,7 @@ EXPERIMENTS = {
     "awake": _grid("awake", 5, update_dropout=0.0),
     "certainty": _grid("certainty", 5, halting=False),
     "heads": _grid("heads", 3, n_heads=4),
-    "heads_longer": _grid("heads_longer", 10, n_heads=4, updates=3000),
+    "heads_longer": _grid("heads_longer", 5, n_heads=4, updates=3000),
     "awake_12": _grid("awake_12", 2, update_dropout=0.0, max_depth=12),
     "awake_16": _grid("awake_16", 3, update_dropout=0.0, max_depth=16),
     "far_8": _grid("far_8", 10, max_depth=8, **FAR),

@@ -39,7 +39,6 @@ def forests() -> dict[str, str]:
         right_deeper(result, border) > 0.95 for border in (12, 16) for result in results(f"08_forests_awake_{border}")
     ]
     deep = [part["steps"] for result in awake for d, part in result["by_depth"].items() if int(d) > 2]
-    heads = results("08_forests_heads")
     return {
         "alone": f"{sum(map(learnt, alone))} of {len(alone)}",
         "alone_failed": f"{sum(not learnt(result) for result in alone)} of {len(alone)}",
@@ -52,10 +51,30 @@ def forests() -> dict[str, str]:
         "awake": f"{sum(map(learnt, awake))}",
         "awake_steps": from_to(deep, ".0f"),
         "awake_deeper": f"{sum(deeper)} of {len(deeper)}",
-        "heads": f"{sum(map(learnt, heads))} of {len(heads)}",
-        "heads_networks": f"{len(heads)}",
-        "heads_learnt": f"{sum(map(learnt, heads))}",
-        "heads_right": from_to([worst_depth(result) for result in heads], ".0%"),
+    }
+
+
+def felt_early(result: dict) -> int:
+    """How many turned arrows are felt before a node that doubles can have heard of them."""
+    laws = [max(1, math.ceil(math.log2(k + 1))) for k in range(len(result["felt"]))]
+    return sum(felt < law for felt, law in zip(result["felt"], laws, strict=True))
+
+
+def more_heads() -> dict[str, str]:
+    """Of four heads, with as many updates as one has, and three times as many."""
+    short, long = results("08_forests_heads"), results("08_forests_heads_longer")
+    last = max(long[0]["by_depth"], key=int)
+    return {
+        "heads": f"{sum(map(learnt, short))} of {len(short)}",
+        "heads_networks": f"{len(short)}",
+        "heads_learnt": f"{sum(map(learnt, short))}",
+        "heads_right": from_to([worst_depth(result) for result in short], ".0%"),
+        "longer_heads": f"{sum(map(learnt, long))} of {len(long)}",
+        "longer_heads_nodes": f"{math.floor(1e4 * min(result['nodes'] for result in long)) / 100} %",
+        "longer_heads_steps": from_to([result["steps"] for result in long], ".2f"),
+        "longer_heads_needed": f"{long[0]['needed']:.2f}",
+        "longer_heads_last": from_to([result["by_depth"][last]["steps"] for result in long], ".1f"),
+        "longer_heads_early": from_to([felt_early(result) for result in long], "d"),
     }
 
 
@@ -172,4 +191,4 @@ def text() -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return forests() | laws() | certainty() | twice_as_many_nodes() | inference() | programs() | text()
+    return forests() | more_heads() | laws() | certainty() | twice_as_many_nodes() | inference() | programs() | text()
