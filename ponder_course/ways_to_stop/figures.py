@@ -524,9 +524,10 @@ def no_objection(agreed: Sequence[int], L: int) -> str:
 def early_by_length(rows: Sequence[Row]) -> pd.DataFrame:
     """Return for each length L how many stored networks have learnt, and how many halt early and right, and when."""
     lengths = sorted({row["places"] for row in rows})
-    found = pd.DataFrame({f"L = {length}": summary(matching(rows, places=length)) for length in lengths}).T
+    shown = ["networks", "have learnt", "speak", "their steps"]  # also where there are no rows
+    table = {f"L = {length}": summary(matching(rows, places=length)) for length in lengths}
     columns = {"networks": "stored networks", "speak": "halt early and right", "their steps": "after steps"}
-    return found.rename(columns=columns)[["stored networks", "have learnt", "halt early and right", "after steps"]]
+    return pd.DataFrame(table, index=shown).T.rename(columns=columns)
 
 
 def speaking(rows: Sequence[Row]) -> str:
