@@ -28,6 +28,7 @@ from ponder_course.common.measures import correlation, mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_utils.sequences import PonderSequence
+from ponder_utils.steps import Step
 
 
 def cone_steps(x: Tensor) -> Tensor:
@@ -95,10 +96,10 @@ def beside_both_needs(model: PonderSequence, x: Tensor, N: int) -> Row:
     carry, cone = ColumnTask.needed_steps(x)[1:], cone_steps(x).amax(2)[1:]
     found: Row = {"sums": steps.numel(), "right": int(right.sum()), "steps": mean(steps)}
     found |= {"cone is larger": int((cone > carry).sum()), "carry": mean(carry), "cone": mean(cone)}
-    for name, early in {"early": steps < carry, "before the cone": steps < cone}.items():
+    before = steps < cone
+    for name, early in {"early": steps < carry, "before the cone": before}.items():
         found[name] = int(early.sum())
         found[f"{name}, right"] = int((early & right).sum())
-    before = steps < cone
     found["gap"] = mean((cone - steps)[before]) if before.any() else None
     return found | {"with carry": correlation(steps, carry), "with cone": correlation(steps, cone)}
 
@@ -110,9 +111,7 @@ def one_pair(model: PonderSequence, width: int) -> Row:
     "steps" of both; at the step at which the first halts: the largest difference between the answers of their last
     places, "answers apart", and the halting logits of both, "halting".
     """
-    numbers = ColumnTask.digits([2**width - 1], width)
-    ones, one = numbers, ColumnTask.digits([1], width)
-    x = torch.stack([torch.cat([ones, torch.zeros_like(one)]), torch.cat([ones, one])], dim=1)[:, :, 0]
+    x = torch.cat([ColumnTask.digits([2**width - 1, last], width) for last in (0, 1)], dim=1)
     answer, right = halt(model, x, width + 10, q=0.5)
     steps = answer.steps[1].tolist()
     output, _ = model.unroll(x, rule="threshold", max_steps=width + 10, q=0.5)
@@ -122,6 +121,27 @@ def one_pair(model: PonderSequence, width: int) -> Row:
     return {"steps": steps, "right": right[1].tolist(), "answers apart": apart, "halting": halting[n].tolist()}
 
 
+class Votes(Step):
+    """A step with a vote of all places that gives its votes in place of its answers."""
+
+    def __init__(self, step: Any) -> None:
+        super().__init__()
+        self.step = step
+
+    def encode(self, x: Tensor) -> tuple[Any, Any]:
+        """As the step does it."""
+        return self.step.encode(x)
+
+    def move(self, z: Any, h: Any) -> Any:
+        """As the step does it."""
+        return self.step.move(z, h)
+
+    def read(self, h: Any) -> tuple[Tensor, Tensor]:
+        """Return the vote of each place, [batch, width], and a_n [batch], the least of them."""
+        ready = self.step.heads(h)[:, :, 1]
+        return ready, ready.amin(1)
+
+
 @torch.no_grad()
 def vetoes(model: PonderSequence, x: Tensor, N: int) -> dict[str, int]:
     """Return who votes against halting while a carry travels, in counts of steps; with a vote of all places alone.
@@ -129,33 +149,23 @@ def vetoes(model: PonderSequence, x: Tensor, N: int) -> dict[str, int]:
     "steps" at which a carry has not arrived yet. "vetoed": the least vote of all places is against halting (below 0).
     "at a carry": this least vote is cast where a carry stands that has not arrived, or at the next place.
     """
-    step, h = model.step, None
+    votes, halting, _ = PonderSequence(Votes(model.step), N).eval()(x, "threshold", q=0.5)
+    travelled = ColumnTask.travelled(x).flatten(0, 1)  # [T * batch, width], as the votes of each step
+    ends = (travelled > 0) & (pad(travelled, (0, 1))[:, 1:] <= travelled)  # where a carry arrives for good
+    far = torch.where(ends, travelled, 0)
     count = {"steps": 0, "vetoed": 0, "at a carry": 0}
-    answer, _ = halt(model, x, N, q=0.5)
-    for t, (number, travelled) in enumerate(zip(x, ColumnTask.travelled(x), strict=True)):
-        z_1, first = step.encode(torch.cat([number, torch.ones_like(number)], dim=1))
-        z, _ = step.encode(torch.cat([number, torch.zeros_like(number)], dim=1))
-        h = first if h is None else h
-        ends = (travelled > 0) & (pad(travelled, (0, 1))[:, 1:] <= travelled)  # where a carry arrives for good
-        far = torch.where(ends, travelled, 0)
-        states = []
-        for n in range(1, N + 1):
-            h = step.move(z if n > 1 else z_1, h)
-            states.append(h)
-            ready = step.heads(h)[:, :, 1]
-            least, at = ready.min(1)
-            on_the_way = far >= n  # at step n it stands n - 1 places from where it was made
-            stands = torch.zeros_like(on_the_way)
-            column, end = on_the_way.nonzero(as_tuple=True)
-            place = end - far[column, end] + n - 1
-            stands[column, place] = True
-            stands[column, place + 1] = True
-            waits = on_the_way.any(1)
-            vetoed = waits & (least < 0)
-            count["steps"] += int(waits.sum())
-            count["vetoed"] += int(vetoed.sum())
-            count["at a carry"] += int((vetoed & stands.gather(1, at[:, None])[:, 0]).sum())
-        h = torch.stack(states)[answer.steps[t] - 1, torch.arange(x.shape[1])]
+    for n, (ready, least) in enumerate(zip(votes, halting, strict=True), start=1):
+        on_the_way = far >= n  # at step n it stands n - 1 places from where it was made
+        number, end = on_the_way.nonzero(as_tuple=True)
+        place = end - far[number, end] + n - 1
+        stands = torch.zeros_like(on_the_way)
+        stands[number, place] = True
+        stands[number, place + 1] = True
+        waits = on_the_way.any(1)
+        vetoed = waits & (least < 0)
+        count["steps"] += int(waits.sum())
+        count["vetoed"] += int(vetoed.sum())
+        count["at a carry"] += int((vetoed & stands.gather(1, ready.argmin(1, keepdim=True))[:, 0]).sum())
     return count
 
 
