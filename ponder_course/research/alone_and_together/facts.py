@@ -54,12 +54,6 @@ def forests() -> dict[str, str]:
     }
 
 
-def felt_early(result: dict) -> int:
-    """How many turned arrows are felt before a node that doubles can have heard of them."""
-    laws = [max(1, math.ceil(math.log2(k + 1))) for k in range(len(result["felt"]))]
-    return sum(felt < law for felt, law in zip(result["felt"], laws, strict=True))
-
-
 def more_heads() -> dict[str, str]:
     """Of four heads, with as many updates as one has, and three times as many."""
     short, long = results("08_forests_heads"), results("08_forests_heads_longer")
@@ -78,26 +72,31 @@ def more_heads() -> dict[str, str]:
     }
 
 
+def heard_at(k: int, doubles: bool) -> int:
+    """After how many steps a node knows k + 1 arrows: those up to the k-th node above it, and that one's own."""
+    known, n = 1, 0
+    while n == 0 or known < k + 1:
+        known, n = (2 * known if doubles else known + 1), n + 1
+    return n
+
+
 def named_by_law(result: dict, doubles: bool) -> list[bool]:
     """Whether nodes of each depth are right from the very step on at which the name can have come."""
     held = []
     for depth, part in result["by_depth"].items():
-        names, n = 1, 0  # how many arrows up a node can name someone after n steps
-        while n == 0 or names < int(depth):
-            names, n = (2 * names if doubles else names + 1), n + 1
+        n = heard_at(int(depth) - 1, doubles)  # one can name whom the last of the known arrows leads to
         held.append([right > 0.5 for right in part["by_step"][:n]] == [False] * (n - 1) + [True])
     return held
 
 
 def felt_by_law(result: dict, doubles: bool) -> list[bool]:
     """Whether a turned arrow is felt at the very step at which it can have been heard of."""
-    held = []
-    for k, felt in enumerate(result["felt"]):
-        known, n = 1, 0  # arrows that a node knows after n steps
-        while n == 0 or known < k + 1:
-            known, n = (2 * known if doubles else known + 1), n + 1
-        held.append(felt == n)
-    return held
+    return [felt == heard_at(k, doubles) for k, felt in enumerate(result["felt"])]
+
+
+def felt_early(result: dict, first: int = 0) -> int:
+    """How many turned arrows, from the first on, are felt before a node that doubles can have heard of them."""
+    return sum(felt < heard_at(k, doubles=True) for k, felt in enumerate(result["felt"]) if k >= first)
 
 
 def laws() -> dict[str, str]:
@@ -134,8 +133,7 @@ def twice_as_many_nodes() -> dict[str, str]:
     """Of 64 nodes, at depth 63."""
     networks = results("08_forests_far_8")
     last = [result["by_depth"]["63"] for result in networks]
-    laws = [max(1, math.ceil(math.log2(k + 1))) for k in range(63)]
-    early = [sum(felt < law for felt, law in zip(result["felt"][33:], laws[33:], strict=True)) for result in networks]
+    early = [felt_early(result, first=33) for result in networks]
     return {
         "far_learnt": f"{sum(map(learnt, networks))} of {len(networks)}",
         "far_forests": from_to([result["forests"] for result in networks], ".0%"),
