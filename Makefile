@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint facts commit stamp results stale bench bench-smoke bench-long gpu book front slides dist lock clean
+.PHONY: course test unit nbval test-oldest lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book front slides dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -59,8 +59,11 @@ results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of
 		done; \
 	done # each says beside RESULTS which RUN adds to it
 
-stale: $(READY)  ## which stored runs are older than the code behind them, a line for each file
-	$(RUN) -m pytest -q -s tests/common/test_runs.py -k belongs_to_an_experiment
+stale: $(READY)  ## for each file of stored runs: how many are older than the code, and how one made again compares
+	$(RUN) tools/again.py
+
+again: $(READY)  ## one run of each file of stored runs made again with today's code: two hours of one core
+	$(RUN) tools/again.py --run
 
 bench: $(READY)  ## the speed claims, both sides in one run: 5 minutes
 	$(RUN) -m pip install -q -e './course-package[bench]'

@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 import ponder_utils
 from ponder_course.common.fingerprint import fingerprint_of
-from ponder_course.common.store import Row, append, at_hand, finished, key_of, plain, prepare, read
+from ponder_course.common.store import Row, append, at_hand, finished, key_of, plain, prepare
 from ponder_utils._check import check_choice, check_int
 
 
@@ -207,19 +207,6 @@ def grid(
     """
     firsts = [setting for setting in settings if setting["seed"] == settings[0]["seed"]]
     return Experiment(name, run, settings, [setting | short for setting in firsts[:n_short]], checkpointed)
-
-
-def stale(folder: Path | str, experiments: Iterable[Experiment]) -> list[str]:
-    """Return one line for each file of stored runs of which some are older than the code that makes them today."""
-    lines = []
-    for experiment in experiments:
-        entries = read(Path(folder, f"{experiment.name}.jsonl"))
-        today = fingerprint_of(experiment.run)
-        older = [str(entry.get("version")) for entry in entries if entry.get("fingerprint") != today]
-        if older:
-            made_by = ", ".join(sorted(set(older)))
-            lines.append(f"{experiment.name}: {len(older)} of {len(entries)} runs are older than the code ({made_by})")
-    return lines
 
 
 def make_entry(run: Callable[..., Any], setting: Row) -> Row:

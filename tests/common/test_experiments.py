@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ponder_course
-from ponder_course.common.runs import grid, seeded, stale
+from ponder_course.common.runs import grid, seeded
 from ponder_course.common.store import key_of, plain, read
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -21,11 +21,9 @@ BY_NAME = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experime
 
 
 def test_every_stored_file_belongs_to_an_experiment():
-    """And which of them are older than the code: pytest -s shows it."""
     names = [experiment.name for experiment in EXPERIMENTS]
     assert len(names) == len(set(names))
     assert {path.stem for path in RESULTS.glob("*.jsonl")} <= set(names)
-    print("\n" + "\n".join(stale(RESULTS, EXPERIMENTS)))
 
 
 @BY_NAME

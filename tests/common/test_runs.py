@@ -25,7 +25,6 @@ from ponder_course.common.runs import (
     load_from,
     run_all,
     same_but_seed,
-    stale,
     stored,
 )
 
@@ -345,21 +344,6 @@ def test_an_experiment_hands_on_that_it_is_checkpointed(tmp_path):
     experiment = Experiment("made_up", name_folder, SETTINGS, SETTINGS[:1], checkpointed=True)
     assert experiment.rows("smoke", tmp_path)[0]["folder"] is None
     assert "made_up.jsonl.unfinished" in experiment.rows("class", tmp_path)[0]["folder"]
-
-
-def test_stored_runs_that_are_older_than_the_code_are_counted(tmp_path):
-    experiments = [Experiment(name, product, SETTINGS, []) for name in ("new", "mixed", "old", "never")]
-    for experiment in experiments[:3]:
-        experiment.rows("class", tmp_path)
-    for name, n in (("mixed", 1), ("old", 4)):
-        lines = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
-        for line in lines[:n]:
-            line |= {"version": "0.0.9", "fingerprint": None if n == 4 else "0" * 16}
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert stale(tmp_path, experiments) == [
-        "mixed: 1 of 4 runs are older than the code (0.0.9)",
-        "old: 4 of 4 runs are older than the code (0.0.9)",
-    ]
 
 
 def test_stored_runs_come_in_the_order_of_their_settings_so_that_seeds_pair(tmp_path):

@@ -1,0 +1,131 @@
+"""Which stored runs are older than today's code, and does today's code make them again? make stale, make again.
+
+    python tools/again.py
+    python tools/again.py --run
+
+With --run, one run of each stored file, the shortest, is made anew and kept in `results/again/`, unless that was done
+with the code of today. Without, a table says for each file how many of its runs are older than the code behind them,
+and how the run that was made again compares: "to the bit" if all numbers of its result are equal, "within noise" if no
+more than one in twenty of them differs by more than the stored runs of other seeds do, else "different".
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+import pkgutil
+from pathlib import Path
+
+from stamp import ROOT
+
+import ponder_course
+from ponder_course.common.fingerprint import fingerprint_of
+from ponder_course.common.runs import Experiment, run_all, same_but_seed
+from ponder_course.common.store import Row, key_of, read
+
+RESULTS = ROOT / "results"
+NOISE = 1 / 20
+
+
+def experiments() -> list[Experiment]:
+    """The experiments of all lessons, in the order of their names."""
+    found: list[Experiment] = []
+    for module in pkgutil.walk_packages(ponder_course.__path__, "ponder_course."):
+        if not module.ispkg:
+            found += getattr(importlib.import_module(module.name), "EXPERIMENTS", {}).values()
+    return sorted(found, key=lambda experiment: experiment.name)
+
+
+def shortest(entries: list[Row]) -> Row:
+    """The run that took the fewest seconds, of those that others equal in all but the seed where there are such."""
+    done = [entry for entry in entries if "result" in entry]
+    settings = [entry["setting"] for entry in done]
+    with_others = [entry for entry in done if len(same_but_seed(settings, [entry["setting"]])) > 1]
+    return min(with_others or done, key=lambda entry: entry["seconds"])
+
+
+def make_again(folder: Path, again: Path) -> None:
+    """Make one run of each file of the folder anew, where that was not yet done with today's code."""
+    for experiment in experiments():
+        entries = read(folder / f"{experiment.name}.jsonl")
+        path = again / f"{experiment.name}.jsonl"
+        if not entries:
+            continue
+        setting = shortest(entries)["setting"]
+        today = fingerprint_of(experiment.run)
+        made = [entry for entry in read(path) if entry["setting"] == setting and entry.get("fingerprint") == today]
+        if not made:
+            path.unlink(missing_ok=True)
+            run_all(experiment.run, [setting], file=path, checkpointed=experiment.checkpointed, name=experiment.name)
+
+
+def values(result: object, place: str = "") -> dict[str, object]:
+    """Every number and string of a result by its place in it, such as "/steps/3"."""
+    if not isinstance(result, dict | list):
+        return {place: result}
+    found: dict[str, object] = {}
+    for name, part in result.items() if isinstance(result, dict) else enumerate(result):
+        found |= values(part, f"{place}/{name}")
+    return found
+
+
+def compare(again: Row, stored: Row, others: list[Row]) -> str:
+    """How the result of a run that was made again differs from the stored one, and from those of other seeds."""
+    new, old, *rest = (values(result) for result in (again, stored, *others))
+    places = new.keys() | old.keys()
+    different = [place for place in places if not _equal(new.get(place), old.get(place))]
+    beyond = 0
+    for place in different:
+        beyond += not _within(new.get(place), old.get(place), [row.get(place) for row in rest])
+    if not different:
+        return "to the bit"
+    kind = "within noise" if beyond <= NOISE * len(places) else "different"
+    return f"{kind}: {len(different)} of {len(places)} numbers differ, {beyond} by more than other seeds do"
+
+
+def _equal(a: object, b: object) -> bool:
+    return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
+
+
+def _within(new: object, old: object, others: list[object]) -> bool:
+    """Whether the new number is no farther from the old one than the numbers of all seeds are from each other."""
+    if not isinstance(new, int | float) or not isinstance(old, int | float):
+        return False
+    seeds = [old, *(number for number in others if isinstance(number, int | float))]
+    return abs(new - old) <= max(seeds) - min(seeds)
+
+
+def table(folder: Path, again: Path) -> list[str]:
+    """A line for each file: how many of its runs are older than the code, and how one that was made again compares."""
+    lines = []
+    for experiment in experiments():
+        entries = read(folder / f"{experiment.name}.jsonl")
+        if not entries:
+            continue
+        today = fingerprint_of(experiment.run)
+        older = sum(entry.get("fingerprint") != today for entry in entries)
+        line = f"{experiment.name:40} {older:3} of {len(entries):3} older"
+        made = read(again / f"{experiment.name}.jsonl")
+        if not made:
+            lines.append(f"{line}, none made again")
+            continue
+        if "error" in made[0]:
+            lines.append(f"{line}, made again: {made[0]['error'].splitlines()[0]}")
+            continue
+        key = key_of(made[0]["setting"])
+        (stored,) = [entry for entry in entries if key_of(entry["setting"]) == key]
+        rows = same_but_seed([entry["setting"] | entry["result"] for entry in entries], [made[0]["setting"]])
+        names = made[0]["setting"].keys()
+        others = [{name: value for name, value in row.items() if name not in names} for row in rows]
+        since = "" if made[0].get("fingerprint") == today else " (with older code)"
+        lines.append(f"{line}, made again{since}: {compare(made[0]['result'], stored['result'], others)}")
+    return lines
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", action="store_true", help="make one run of each file again: two hours of one core")
+    if parser.parse_args().run:
+        make_again(RESULTS, RESULTS / "again")
+    print("\n".join(table(RESULTS, RESULTS / "again")))
