@@ -46,18 +46,25 @@ def shortest(entries: list[Row]) -> Row:
 
 
 def make_again(folder: Path, again: Path) -> None:
-    """Make one run of each file of the folder anew, where that was not yet done with today's code."""
+    """Make one run of each file of the folder anew, the quickest first, where today's code has not yet made it."""
+    runs: list[tuple[Experiment, Row]] = []
     for experiment in experiments():
         entries = read(folder / f"{experiment.name}.jsonl")
+        if entries:
+            runs.append((experiment, shortest(entries)))
+    for experiment, entry in sorted(runs, key=lambda run: run[1]["seconds"]):
         path = again / f"{experiment.name}.jsonl"
-        if not entries:
-            continue
-        setting = shortest(entries)["setting"]
         today = fingerprint_of(experiment.run)
-        made = [entry for entry in read(path) if entry["setting"] == setting and entry.get("fingerprint") == today]
-        if not made:
+        made = [key_of(made["setting"]) for made in read(path) if made.get("fingerprint") == today]
+        if key_of(entry["setting"]) not in made:
             path.unlink(missing_ok=True)
-            run_all(experiment.run, [setting], file=path, checkpointed=experiment.checkpointed, name=experiment.name)
+            run_all(
+                experiment.run,
+                [entry["setting"]],
+                file=path,
+                checkpointed=experiment.checkpointed,
+                name=experiment.name,
+            )
 
 
 def values(result: object, place: str = "") -> dict[str, object]:

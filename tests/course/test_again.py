@@ -56,7 +56,7 @@ def test_the_shortest_run_with_other_seeds_is_made_again_once_and_older_ones_are
     file.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
 
     (line,) = again.table(tmp_path, tmp_path / "again")
-    assert line.split() == "made_up 1 of 3 older, none made again".split()
+    assert line.split() == ["made_up", "1", "of", "3", "older,", "none", "made", "again"]
     again.make_again(tmp_path, tmp_path / "again")
     (entry,) = map(json.loads, made.read_text().splitlines())
     assert entry["setting"] == settings[1]
