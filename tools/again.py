@@ -15,6 +15,7 @@ import argparse
 import importlib
 import math
 import pkgutil
+from collections import Counter
 from pathlib import Path
 
 from stamp import ROOT
@@ -40,9 +41,13 @@ def experiments() -> list[Experiment]:
 def shortest(entries: list[Row]) -> Row:
     """The run that took the fewest seconds, of those that others equal in all but the seed where there are such."""
     done = [entry for entry in entries if "result" in entry]
-    settings = [entry["setting"] for entry in done]
-    with_others = [entry for entry in done if len(same_but_seed(settings, [entry["setting"]])) > 1]
+    alike = Counter(_but_seed(entry["setting"]) for entry in done)
+    with_others = [entry for entry in done if alike[_but_seed(entry["setting"])] > 1]
     return min(with_others or done, key=lambda entry: entry["seconds"])
+
+
+def _but_seed(setting: Row) -> str:
+    return key_of({name: value for name, value in setting.items() if name != "seed"})
 
 
 def make_again(folder: Path, again: Path) -> None:
