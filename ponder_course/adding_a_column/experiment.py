@@ -27,7 +27,6 @@ PHASES = (
 WIDTH, WIDE = 16, 64  # the widest in training, and four times that
 LENGTH = 8  # numbers in a column, at most, in training
 CHANNELS, NOISE = 48, 0.1
-WIDTHS = (16, 32, 64, 128)
 
 
 class ColumnStep(Step):
@@ -139,18 +138,33 @@ def draw_columns(width: int, numbers: int, n_columns: int, rate: float | None = 
     return ColumnTask(width, numbers, rate).batch(n_columns, torch.Generator().manual_seed(100))[0]
 
 
-def waiting(model: PonderSequence, widths: Any = WIDTHS, n_columns: int = 40) -> dict[int, dict[str, float]]:
-    """Return, for uniform numbers of each width, "sums" right, mean steps "computed" by `predict`, and "needed"."""
-    found = {}
-    for width in widths:
-        x = draw_columns(width, 6, n_columns, rate=0.5)
-        answer, right = halt(model, x, width + 10, q=0.5)
-        found[width] = {
-            "sums": mean(right),
-            "computed": mean(answer.computed[1:]),
-            "needed": mean(ColumnTask.needed_steps(x)[1:]),
-        }
-    return found
+class Votes(Step):
+    """A `ColumnStep` that gives the vote of each place in place of the answers."""
+
+    def __init__(self, step: ColumnStep) -> None:
+        super().__init__()
+        self.step = step
+
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """As the step does it."""
+        return self.step.encode(x)
+
+    def move(self, z: Tensor, h: Tensor) -> Tensor:
+        """As the step does it."""
+        return self.step.move(z, h)
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the vote of each place, [batch, width], and a_n [batch], the least of them."""
+        votes = self.step.heads(h)[:, :, 1]
+        return votes, votes.amin(1)
+
+
+@torch.no_grad()
+def votes_at_the_last(model: PonderSequence, x: Tensor, N: int) -> list[Tensor]:
+    """Return how the places vote at the last number of each of the columns x, until it halts: [steps, width] each."""
+    steps = halt(model, x, N, q=0.5)[0].steps[-1].tolist()
+    votes = PonderSequence(Votes(model.step), N).eval()(x, "threshold", q=0.5).y_hat[:, -len(steps) :]
+    return [votes[:n, column] for column, n in enumerate(steps)]
 
 
 def has_learnt(row: Row) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import MaxNLocator
@@ -17,7 +18,7 @@ from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, bare, beyond, curves, legend, lines, panels, percent_axis, slide
+from ponder_course.common.style import Line, bare, beyond, curves, legend, lines, panels, percent_axis, slide, step_axis
 from ponder_utils.sequences import PonderSequence
 
 ByNeed = Mapping[int, float]  # a number for each need
@@ -169,26 +170,25 @@ def by_time(kinds: Mapping[str, Sequence[Line]], border: int) -> Figure:
 
 
 @slide
-def saving(rows: Sequence[Mapping[int, Row]]) -> Figure:
-    """Draw steps for a number of so many digits, on axes of powers: the worst case, mean need, and mean steps taken.
+def objections(votes: Mapping[str, ArrayLike]) -> Figure:
+    """Draw which places object to halting, a panel for each number, step by step until it halts.
 
-    rows: of `columns.waiting`, for each network.
+    votes: {the number's name: the vote of each place [steps, width], below 0 for an objection}.
     """
-    figure, (ax,) = panels(1, width=8.0, height=4.3)
-    widths = [*rows[0]]
-    needed = [part["needed"] for part in rows[0].values()]
-    taken = [[part["computed"] for part in row.values()] for row in rows]
-    ax.plot(widths, widths, color=style.GREY, linewidth=2.0)
-    ax.plot(widths, needed, color=style.LIMIT, linewidth=2.4)
-    lines(ax, widths, taken, color=style.HALTING, linestyle="--", linewidth=1.4)
-    slowest = max(network[-1] for network in taken)
-    ax.text(widths[-2], 1.12 * widths[-2], "worst case: all wait", color=style.DARK_GREY, ha="right", va="bottom")
-    ax.text(widths[-1], 1.12 * slowest, "steps taken", color=style.DARK_ORANGE, ha="right", va="bottom")
-    ax.text(widths[-1], 0.88 * needed[-1], "mean need", color=style.LIMIT, ha="right", va="top")
-    ax.set(xlabel="digits of a number", ylabel="steps for a number", xscale="log", yscale="log")
-    for axis, ticks in ((ax.xaxis, widths), (ax.yaxis, (2, 4, 8, 16, 32, 64, 128))):
-        axis.set_ticks(ticks, [str(tick) for tick in ticks])
-        axis.set_ticks([], minor=True)
+    figure, axes = panels(len(votes), width=4.6, height=4.4, sharex=True, sharey=True)
+    last = max(len(np.asarray(of_number)) for of_number in votes.values())
+    colours = ListedColormap([style.PALE_GREY, style.HALTING])
+    for ax, (name, of_number) in zip(axes, votes.items(), strict=True):
+        objects = np.asarray(of_number).T < 0
+        width, steps = objects.shape
+        box = (0.5, steps + 0.5, 0.5, width + 0.5)
+        ax.imshow(objects, cmap=colours, vmin=0, vmax=1, extent=box, origin="lower", aspect="auto")
+        ax.text(0.97, 0.03, f"{name}\nhalts at step {steps}", ha="right", va="bottom", transform=ax.transAxes)
+        step_axis(ax, last, xlim=(0.5, last + 0.5))
+        ax.grid(visible=False)
+        ax.set_yticks([1, width], ["1", str(width)])
+    axes[0].set_ylabel("place")
+    axes[-1].text(0.03, 0.95, "orange: objects to halting", transform=axes[-1].transAxes, va="top")
     return figure
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import mean
+from statistics import mean, median
 from typing import Any
 
 import matplotlib as mpl
@@ -18,7 +18,7 @@ from ponder_course.common import style
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, beyond, legend, lines, look, panels, percent_axis, slide, step_axis
 from ponder_course.map_of_thought.task import MazeTask, distances
-from ponder_utils.pondernet import PonderNet, Prediction
+from ponder_utils.pondernet import PonderNet
 
 WALL = "#333333"
 SIDES = ListedColormap([style.BLUE, style.PURPLE])
@@ -200,41 +200,30 @@ def right_in_words(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> st
     return f"{right}\nstill right at step {N}, of ten mazes: {of_ten}"
 
 
-def finished_and_forgotten(thought: Prediction, wrong: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the fraction of mazes that have halted and are right, and of those with a lost answer, by step: [N] each.
-
-    wrong: bool [N, mazes, height, width]; y: [mazes, height, width]. An answer is lost if its place had halted with it,
-    it was right, and now the place is wrong.
-    """
-    n = torch.arange(1, len(wrong) + 1)[:, None, None, None]
-    was_right = (thought.steps <= n) & ((thought.y_hat > 0) == (y > 0.5))
-    finished = (was_right | (y < 0)).flatten(2).all(2)
-    return finished.float().mean(1), (was_right & wrong).flatten(2).any(2).float().mean(1)
-
-
-def alone_and_at_the_same_step(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> str:
-    """The finding: how many mazes are right in the worst network if each place halts by itself, and at one step."""
-    least, best = min(by_itself), max(right.max() for right in by_step)
-    alone = "every maze is right" if least == 1 else f"at least {least:.0%} of mazes are right"
-    return f"Each place by itself: {alone};\nall at the same step: {best:.0%} at best"
-
-
 @slide
-def right_by_step(together: Sequence[Line], by_itself: Sequence[Line], forgotten: Sequence[Line]) -> Figure:
-    """Draw fractions of mazes by step, [N] for each network: right all at that step, or by themselves; forgotten."""
-    figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
-    last = len(together[0])
-    n = step_axis(below, last).tolist()
-    percent_axis(below, ylabel="mazes with\na lost answer", ylim=(0, 1), yticks=(0, 0.5, 1))
-    lines(above, n, together, color=style.ANSWER)
-    lines(above, n, by_itself, color=style.HALTING, linestyle="--")
-    lines(below, n, forgotten, color=style.WRONG)
-    above.text(last, 1.03, "every place halts by itself", color=style.DARK_ORANGE, ha="right", va="bottom")
-    end = max(min(line[-1] for line in together) - 0.03, 0.1)
-    above.text(last, end, "all stop at step $n$", color=style.ANSWER, ha="right", va="top")
-    below.text(last, 0.95, "a place that was right is wrong now", color=style.WRONG, ha="right", va="top")
-    percent_axis(above, ylabel="mazes right", ylim=(0, 1.16))
+def if_all_think_on(kinds: Mapping[str, Sequence[Line]], by_itself: Sequence[float]) -> Figure:
+    """Draw the fraction of mazes right if all places answer at step n: a panel for each training, a line each network.
+
+    by_itself: the fraction for each network of the first training if every place halts by itself.
+    """
+    figure, axes = panels(len(kinds), width=4.7, height=3.6, sharey=True)
+    for ax, (name, networks) in zip(axes, kinds.items(), strict=True):
+        n = step_axis(ax, len(networks[0])).tolist()
+        lines(ax, n, networks, color=style.ANSWER)
+        ax.text(
+            0.97, 0.05, name, color=style.ANSWER, ha="right", va="bottom", transform=ax.transAxes, fontweight="bold"
+        )
+    for height in by_itself:
+        axes[0].axhline(height, color=style.HALTING, linestyle="--")
+    axes[0].text(0.97, 1.02, "each place by itself", color=style.DARK_ORANGE, ha="right", transform=axes[0].transAxes)
+    percent_axis(axes[0], ylabel="mazes right", ylim=(0, 1.03))
     return figure
+
+
+def kept_at_the_last_step(kinds: Mapping[str, Sequence[Line]]) -> str:
+    """The finding: the median fraction of mazes right at the last step, for each training."""
+    kept = [f"{name} {median(network[-1] for network in networks):.0%}" for name, networks in kinds.items()]
+    return "Mazes right if all think on to the last step (medians):\n" + ", ".join(kept)
 
 
 PATHS = {  # the stored runs of each kind

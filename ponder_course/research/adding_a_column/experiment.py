@@ -2,11 +2,29 @@
 
 from typing import Any
 
-from ponder_course.adding_a_column.experiment import LENGTH, WIDE, WIDTH, draw_columns, halt, learn, measure, waiting
+from ponder_course.adding_a_column.experiment import LENGTH, WIDE, WIDTH, draw_columns, halt, learn, measure
+from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.measures import mean
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.research.adding_a_column import silence
+from ponder_utils.sequences import PonderSequence
+
+WIDTHS = (16, 32, 64, 128)
+
+
+def waiting(model: PonderSequence, widths: Any = WIDTHS, n_columns: int = 40) -> dict[int, dict[str, float]]:
+    """Return, for uniform numbers of each width, "sums" right, mean steps "computed" by `predict`, and "needed"."""
+    found = {}
+    for width in widths:
+        x = draw_columns(width, 6, n_columns, rate=0.5)
+        answer, right = halt(model, x, width + 10, q=0.5)
+        found[width] = {
+            "sums": mean(right),
+            "computed": mean(answer.computed[1:]),
+            "needed": mean(ColumnTask.needed_steps(x)[1:]),
+        }
+    return found
 
 
 def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> Row:

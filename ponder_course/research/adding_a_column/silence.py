@@ -19,6 +19,7 @@ from ponder_course.adding_a_column.experiment import (
     WIDE,
     WIDTH,
     ColumnStep,
+    Votes,
     draw_columns,
     fit_phases,
     halt,
@@ -28,7 +29,6 @@ from ponder_course.common.measures import correlation, mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_utils.sequences import PonderSequence
-from ponder_utils.steps import Step
 
 
 def cone_steps(x: Tensor) -> Tensor:
@@ -119,27 +119,6 @@ def one_pair(model: PonderSequence, width: int) -> Row:
     n = steps[0] - 1
     apart = (y_hat[n, 0, -1] - y_hat[n, 1, -1]).abs().item()
     return {"steps": steps, "right": right[1].tolist(), "answers apart": apart, "halting": halting[n].tolist()}
-
-
-class Votes(Step):
-    """A step with a vote of all places that gives its votes in place of its answers."""
-
-    def __init__(self, step: Any) -> None:
-        super().__init__()
-        self.step = step
-
-    def encode(self, x: Tensor) -> tuple[Any, Any]:
-        """As the step does it."""
-        return self.step.encode(x)
-
-    def move(self, z: Any, h: Any) -> Any:
-        """As the step does it."""
-        return self.step.move(z, h)
-
-    def read(self, h: Any) -> tuple[Tensor, Tensor]:
-        """Return the vote of each place, [batch, width], and a_n [batch], the least of them."""
-        ready = self.step.heads(h)[:, :, 1]
-        return ready, ready.amin(1)
 
 
 @torch.no_grad()
