@@ -154,38 +154,6 @@ def test_what_the_page_says_is_stored_and_its_colours_are_the_course_s(tmp_path)
         assert made["colours"][name] == colour
 
 
-def inks(theme):
-    """The colours of maze.css that the page's drawings use, in a theme."""
-    css = (FRONT / "static" / "maze.css").read_text()
-    block = css.split('body[data-theme="dark"] .front {' if theme == "dark" else ".front {")[1].split("}")[0]
-    return dict(re.findall(r"--front-(\w+): (#\w{6});", block))
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("sight", SIGHTS)
-def test_places_can_be_told_apart_by_colour_blind_eyes_and_in_greyscale(theme, sight):
-    ink, course = inks(theme), export.colours()
-    few, *_, many = course["steps"][theme]
-    blue, pink = course["first"], course["second"]
-    pairs = [(blue, pink), (few, many), (ink["wall"], ink["open"]), (many, ink["open"])]
-    pairs += [(colour, ink["wall"]) for colour in (blue, pink, few, many)]
-    pairs += [(colour, ink["open"]) for colour in (blue, pink)]
-    near = {pair: round(apart(*pair, sight)) for pair in pairs if apart(*pair, sight) < 15}
-    assert near == {}
-
-
-def test_the_page_finds_what_it_asks_for_and_nothing_elsewhere():
-    html, scripts = (FRONT / "maze.html").read_text(), {path.name: path.read_text() for path in FRONT.glob("static/*")}
-    names = re.findall(r'\$\("(\w+)"\)|write\("(\w+)"', scripts["maze.js"])
-    assert len(names) > 20
-    for name in names:
-        assert f'id="front-{"".join(name)}"' in html
-    files = re.findall(r'(?:src|href)="(.*?)"', html)
-    assert {Path(file).name for file in files} == scripts.keys() | {"network.js"}
-    assert all(file.startswith("_static/front/") for file in files)
-    assert not re.search(r"https?:|\bfetch\(|import |@import|url\(", html + "".join(scripts.values()))
-
-
 # In the browser
 
 
@@ -298,26 +266,6 @@ def test_the_browser_thinks_as_pytorch_does(opened):
     assert len(halted) > 5  # places halt at many steps, so the comparison has something to compare
 
 
-@torch.no_grad()
-def test_the_exported_network_itself_thinks_as_pytorch_does(opened):
-    kept = export.KEPT / "weights.json"
-    if not kept.exists():
-        pytest.skip("needs the trained network: make front")
-    step = mazes.MazeStep(32).eval()
-    step.load_state_dict(export.decoded(json.loads(kept.read_text())["weights"]))
-    page = opened()
-    x, _ = MazeTask(12).batch(2, torch.Generator().manual_seed(1))
-    double, single = PonderNet(step.double(), 60)(x.double()), PonderNet(step.float(), 60)(x)
-    for which, maze in enumerate(x):
-        found, is_open = run_in(page, step, maze, 60), maze[0].flatten() > 0
-        for name, kind in (("logit", "y_hat"), ("haltLogit", "halt_logits")):
-            exact, rounded = (getattr(output, kind)[:, which].flatten(1)[:, is_open] for output in (double, single))
-            assert torch.allclose(found[name][:, is_open], exact, rtol=0, atol=1e-9)
-            assert torch.allclose(found[name][:, is_open], rounded.double(), rtol=0, atol=1e-4)  # 60 roundings
-        asked = found["asked"] > 0
-        assert torch.equal(found["steps"][asked], found["need"][asked])  # it is a good network, too
-
-
 def test_the_browser_knows_what_is_true_of_a_maze(opened):
     page, step = opened(), random_step(0, channels=4)
     for maze in MAZES.values():
@@ -368,17 +316,6 @@ def test_mazes_of_the_page_are_what_they_are_called(side, opened):
     assert MazeTask.needed_steps(spiral[None])[0][spiral[0] > 0].max() >= m * m - m - side  # half of one corridor
 
 
-def test_loops_are_counted(opened):
-    page = opened()
-    for seed in range(5):
-        x, _ = MazeTask(6, loops=0.1 * seed).batch(1, torch.Generator().manual_seed(seed))
-        kind = page.evaluate(
-            "open => ponder.kind({side: 11, open: Uint8Array.from(open), star: new Uint8Array(121)})",
-            x[0, 0].flatten().tolist(),
-        )
-        assert kind == {"breaks": 0, "islands": x[0, 0].sum() - (2 * 36 - 1), "stars": 0}
-
-
 # The reader's hands
 
 
@@ -396,73 +333,11 @@ def test_it_thinks_by_itself_at_first_sight_and_waits_while_it_is_not_seen(opene
     page.wait_for_function(f"ponderPage.state.shown > {before}")
 
 
-def test_without_motion_the_end_is_shown_at_once(opened):
-    page = opened()
-    ended(page)
-    assert state(page, "shown") == state(page, "thought.n")
-    assert " halted at the very step at which they could know" in page.inner_text("#front-words")
-
-
-def test_keys_move_draw_and_set_stars(opened):
-    page = opened()
-    page.select_option("#front-side", "9")
-    page.focus("#front-maze")
-    page.keyboard.press("ArrowRight")
-    place = state(page, "cursor")
-    assert place == 4 * 9 + 5
-    assert page.inner_text("#front-live").startswith("Place (5, 6) ")
-    for _ in range(20):
-        page.keyboard.press("ArrowDown")
-    assert state(page, "cursor") == 8 * 9 + 5  # it stays inside
-    place = state(page, "cursor")
-    was_open = state(page, f"laby.open[{place}]")
-    page.keyboard.press(" ")
-    assert state(page, f"laby.open[{place}]") == 1 - was_open
-    stars = []
-    for _ in range(3):
-        page.keyboard.press("s")
-        stars.append(state(page, f"laby.star[{place}]"))
-        below = 1 - was_open
-        assert state(page, f"laby.open[{place}]") == (1 if stars[-1] else below)
-    assert sorted(stars) == [0, 1, 2]
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "front-run"  # nobody is caught in the maze
-
-
 def point(page, place, part=0.5):
     """Where a place is on the screen."""
     area, side = page.locator("#front-maze").bounding_box(), state(page, "laby.side")
     row, column = divmod(place, side)
     return area["x"] + (column + part) * area["width"] / side, area["y"] + (row + part) * area["height"] / side
-
-
-def test_a_mouse_draws_walls_moves_stars_and_asks(opened):
-    page = opened()
-    page.select_option("#front-side", "9")
-    page.click("[data-maze=room]")
-    ended(page)
-    page.mouse.move(*point(page, 4 * 9))
-    page.mouse.down()
-    page.mouse.move(*point(page, 4 * 9 + 8), steps=40)
-    page.mouse.up()
-    assert not any(state(page, f"laby.open[{4 * 9 + column}]") for column in range(9))  # a wall from side to side
-    ended(page)
-    star = page.evaluate("ponderPage.state.laby.star.indexOf(1)")
-    page.mouse.move(*point(page, star))
-    page.mouse.down()
-    page.mouse.move(*point(page, 7 * 9 + 1), steps=40)  # through the wall that was drawn
-    page.mouse.up()
-    stars = page.evaluate("[...ponderPage.state.laby.star]")
-    assert stars[7 * 9 + 1] == 1
-    assert stars.count(1) == 1
-    assert stars.count(2) == 1
-    assert not any(state(page, f"laby.open[{4 * 9 + column}]") for column in range(9))  # and it left no hole
-    ended(page)
-    page.mouse.move(*point(page, 0))
-    assert page.inner_text("#front-place") == "Place (1, 1) can reach no star, so it is not asked."
-    page.mouse.move(*point(page, 8 * 9))
-    need = 2
-    assert f"; it needs {need}" in page.inner_text("#front-place")
 
 
 def test_a_finger_draws_and_does_not_scroll(opened):
@@ -524,23 +399,6 @@ def test_time_goes_back_and_forth(opened):
     page.click("#front-run")
     ended(page)
     assert state(page, "shown") == last
-
-
-@pytest.mark.parametrize("width", [1400, 400, 320])
-def test_no_page_is_wider_than_its_screen_and_both_themes_are_drawn(width, opened):
-    page = opened(width=width)
-    ended(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    walls = []
-    for theme in ("light", "dark"):
-        page.evaluate(f"document.body.dataset.theme = '{theme}'")
-        page.wait_for_timeout(100)
-        walls.append(
-            page.evaluate("getComputedStyle(document.getElementById('front')).getPropertyValue('--front-wall')")
-        )
-        ink = page.evaluate("getComputedStyle(document.getElementById('front')).color")
-        assert ink == {"light": "rgb(31, 35, 40)", "dark": "rgb(227, 230, 234)"}[theme]
-    assert walls[0] != walls[1]
 
 
 def test_without_stars_nothing_is_asked(opened):
@@ -733,92 +591,6 @@ def test_a_star_leaves_what_was_below_it(hand, drawn):
     assert seen(page) == (walls, {at: star for at, star in stars.items() if star == 2})
 
 
-@ALL_HANDS
-def test_a_star_leaps_over_another(hand, drawn):
-    page, reader = drawn(hand)
-    reader.down(20)
-    reader.along(40, 60)
-    reader.up()
-    assert seen(page) == (set(), {40: 1, 60: 2})
-    reader.down(40)
-    reader.along(60, 40)  # back: it was no tap
-    reader.along(60, 61)
-    reader.up()
-    assert seen(page) == (set(), {61: 1, 60: 2})
-
-
-def new_value(name, value):
-    """As with the keyboard, which may choose while a pointer is down."""
-    find = f"const s = document.getElementById('front-{name}'); s.value = {value};"
-    return lambda page: page.evaluate(f"() => {{ {find} s.dispatchEvent(new Event('change', {{bubbles: true}})); }}")
-
-
-def clicked(what):
-    return lambda page: page.evaluate(f"document.querySelector('{what}').click()")
-
-
-CHANGES = {
-    "a new maze": clicked("button[data-maze=tree]"),
-    "the same maze again": clicked("button[data-maze=room]"),
-    "another size": new_value("side", 19),
-    "another speed": new_value("rate", 5),
-    "another tool": clicked("[name=front-tool][value=look]"),
-    "another window": lambda page: page.evaluate("window.dispatchEvent(new Event('blur'))"),
-    "a key that sets a star": lambda page: page.keyboard.press("s"),
-    "a key that draws": lambda page: page.keyboard.press(" "),
-}
-
-
-@pytest.mark.parametrize("hand", ["mouse", "finger"])
-@pytest.mark.parametrize("start", [20, UP[0]], ids=["a star", "a wall"])
-def test_what_changes_the_page_ends_a_drag(start, hand, drawn):
-    page, reader = drawn(hand)
-    went_on = {}
-    for name, change in CHANGES.items():
-        page.select_option("#front-side", "9")
-        page.click("button[data-maze=room]")
-        page.focus("#front-maze")
-        reader.down(start)
-        reader.along(start - 9)
-        change(page)
-        after = seen(page)
-        reader.along(start - 8, start - 7)
-        reader.up()
-        if seen(page) != after:
-            went_on[name] = seen(page)
-        choose(page, "wall")
-        after = seen(page)
-        place = min(set(range(81)) - after[0] - after[1].keys())
-        reader.tap(place)  # and the next one draws
-        assert seen(page) == (after[0] | {place}, after[1])
-    assert went_on == {}
-
-
-@pytest.mark.parametrize("hand", ["mouse", "finger"])
-def test_a_turned_screen_ends_a_drag(hand, drawn):
-    page, reader = drawn(hand)
-    reader.down(UP[0])
-    page.set_viewport_size({"width": 800, "height": 400})
-    page.evaluate("document.getElementById('front-maze').scrollIntoView()")
-    reader.along(*UP[1:4])
-    reader.up()
-    assert seen(page) == ({UP[0]}, ROOM)
-
-
-@ALL_HANDS
-def test_a_drag_ends_where_the_maze_ends(hand, drawn):
-    page, reader = drawn(hand)
-    for start, after in ((20, (set(), {2: 1, 60: 2})), (71, ({71, 62}, {2: 1, 60: 2}))):
-        reader.down(start)
-        reader.along(*((11, 2, -9) if start == 20 else (62, 63 + 18 + 9)))
-        assert seen(page) == after
-        reader.along(40, 41)
-        reader.up()
-        assert seen(page) == after
-    reader.tap(2)
-    assert seen(page)[1] == {2: 2, 60: 2}
-
-
 @pytest.mark.parametrize("start", [20, UP[0]], ids=["a star", "a wall"])
 def test_a_second_finger_waits(start, drawn):
     page, first = drawn("finger")
@@ -838,44 +610,6 @@ def test_a_second_finger_waits(start, drawn):
     assert seen(page) == (after[0] | {40}, after[1])
 
 
-@pytest.mark.parametrize("how", ["cancelled", "capture lost"])
-@pytest.mark.parametrize("start", [20, UP[0]], ids=["a star", "a wall"])
-def test_a_pointer_that_is_taken_away_leaves_nothing(start, how, drawn):
-    page, reader = drawn("finger")
-    page.evaluate(
-        "() => { document.getElementById('front-maze').onpointerdown = (e) => { window.pointer = e.pointerId; }; }"
-    )
-    reader.down(start)
-    if how == "capture lost":
-        reader.along(start - 9)
-    after = seen(page)
-    if how == "cancelled":
-        reader.cancel()
-    else:
-        page.evaluate("document.getElementById('front-maze').releasePointerCapture(window.pointer)")
-        reader.along(start - 18, start - 17)
-        reader.up()
-    assert seen(page) == after  # nor was it a tap
-    reader.tap(start - 1)
-    assert seen(page) == (after[0] | {start - 1}, after[1])
-
-
-@pytest.mark.parametrize("button", ["right", "middle"])
-def test_other_buttons_do_not_draw(button, drawn):
-    page, left = drawn()
-    other = Mouse(page, button=button)
-    for start in (20, UP[0]):
-        other.down(start)
-        other.along(start - 9, start - 18)
-        other.up()
-    assert seen(page) == (set(), ROOM)
-    left.down(UP[0])
-    for place, buttons in zip(UP[1:4], (3, 2, 0), strict=True):  # with a second button, then with that alone
-        left.send("mouseMoved", place, 0.5, buttons)
-        arrived(page)
-    assert seen(page) == ({UP[0], UP[1]}, ROOM)
-
-
 @pytest.mark.parametrize("side", [9, 19, 29, 39])
 @pytest.mark.parametrize("hand", ["mouse", "finger"])
 def test_a_star_at_the_border_is_taken_where_it_is_drawn(hand, side, drawn):
@@ -890,33 +624,3 @@ def test_a_star_at_the_border_is_taken_where_it_is_drawn(hand, side, drawn):
     reader.along(3 * side + 3)
     reader.up()
     assert seen(page) == (walls - {3 * side + 3}, {3 * side + 3: 2} | {at: star for at, star in stars.items() if at})
-
-
-@pytest.mark.parametrize("places", [1, 2, 3])
-def test_one_place_is_one_place(places, drawn):
-    page, _ = drawn()
-    page.evaluate(
-        """places => {
-            const {laby} = ponderPage.state;
-            for (let place = 0; place < 81; place++) ponderPage.setPlace(place, place < places, place ? 0 : 1);
-        }""",
-        places,
-    )
-    ended(page)
-    assert state(page, "thought.places.length") == places
-    count = page.evaluate(
-        "ponderPage.state.thought.places.filter((p) => ponderPage.state.thought.answer[p] < 0).length"
-    )
-    words = page.inner_text("#front-words")
-    verb = "is" if 1 in (count, places) else "are"
-    noun = "place" if places == 1 else "places"
-    assert f"{noun} {verb} right" in words
-    assert page.inner_text("#front-last") == ("1 step" if places == 1 else f"{places} steps")
-    for step in range(state(page, "thought.n") + 1):
-        page.evaluate(
-            f"const t = document.getElementById('front-time'); t.value = {step}; t.dispatchEvent(new Event('input'))"
-        )
-        shown = page.inner_text("#front-progress") + page.inner_text("#front-words")
-        assert not re.search(
-            r"All 1\b|\b1 (places|steps)\b|\b1 (of \d+ \w+ )?(are|have)\b|\b1 [\w ]+ (they|themselves)\b", shown
-        )

@@ -103,22 +103,3 @@ def test_a_deck_has_all_of_a_core(path, tmp_path):
     for line in re.findall(r"^[A-Z][^|\n]{60,}$", text, re.M):
         assert re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line).strip() in notes
     assert len(deck) <= 30
-
-
-@pytest.mark.parametrize(
-    ("paragraph", "points"),
-    [
-        ("No bold. None.", []),
-        ("First. **All of it? Or only a part of it?** Last.", ["**All of it? Or only a part of it?**"]),
-        ("**So which?** If all, the first. Last.", ["**So which?** If all, the first."]),
-        ("This settles **Bet 1** for you. It rose. Last.", ["This settles **Bet 1** for you. It rose."]),
-        ("Words: **it halts.** More.", ["Words: **it halts.**"]),
-        ("**Task 1.** What is $a. B$? Write.", ["**Task 1.** What is $a. B$? Write."]),
-        ("**Alone.** What is $a. B$? Write.", ["**Alone.** What is $a. B$?"]),
-        ("**Bet 1.** One. Two.", ["**Bet 1.** One. Two."]),
-        ("**Bet 1:** it was one. It rose. Long.", ["**Bet 1:** it was one. It rose."]),
-        ("$$a$$", ["$$a$$"]),
-    ],
-)
-def test_what_of_a_paragraph_is_shown(paragraph, points):
-    assert slides.points_of(paragraph) == points

@@ -97,25 +97,6 @@ def test_an_import_in_a_circle_ends(course):
     assert course("ponder_utils/core.py", "def", "from ponder_course import lesson\ndef")
 
 
-def test_functions_without_a_file_have_none():
-    names = {}
-    exec("def run(): pass", names)
-    assert [fingerprint_of(run) for run in (names["run"], print, int)] == [None] * 3
-
-
-def test_only_the_courses_own_files_are_read(course, tmp_path):
-    (tmp_path / "torch.py").write_text("not Python")
-    assert course()
-    assert "torch.py" not in {file.name for file in fingerprint._imported(fingerprint.ast.parse("import torch"))}
-
-
-def test_the_real_course_has_one():
-    from ponder_course.common.runs import run_all
-
-    assert len(fingerprint_of(run_all)) == 16
-    assert sys.modules["ponder_course.common.runs"].__file__.startswith(str(fingerprint.FOLDER))
-
-
 def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
     """So an edit of mazes leaves the runs of lines fresh, and one of the store leaves all."""
     from ponder_course.research.light_cone import experiment as lines

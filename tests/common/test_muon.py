@@ -92,15 +92,6 @@ def test_resumed_equals_uninterrupted(tmp_path, schedule):
     assert torch.equal(weights(resumed), weights(model))
 
 
-@pytest.mark.parametrize("model", [nn.LayerNorm(5), nn.Linear(5, 4, bias=False)], ids=["no matrix", "nothing else"])
-def test_a_model_may_lack_either_kind_of_weight(model):
-    before = weights(model)
-    updated(model)
-    assert not torch.equal(weights(model), before)
-    optimizer = MuonAndAdam(model, LR)
-    optimizer.load_state_dict(optimizer.state_dict())
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -147,9 +138,3 @@ def test_what_it_cannot_do_is_refused():
         optimizer.step(lambda: None)
     with pytest.raises(ValueError, match="state"):
         optimizer.load_state_dict(torch.optim.SGD([torch.zeros(1)]).state_dict())
-
-
-def test_it_learns():
-    model, loss = make()
-    train(model, loss, draw, 600, optimizer=MuonAndAdam(model, 2e-3, ratio=3.0), progress=False)
-    assert evaluate(model, *draw(torch.Generator().manual_seed(1))).accuracy > 0.9

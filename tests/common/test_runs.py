@@ -112,11 +112,6 @@ def test_results_of_any_kind_in_parallel_from_processes_that_stay_warm_and_are_r
     assert run_all(product, SETTINGS, workers=2) == ROWS
 
 
-def test_with_one_worker_calls_run_in_this_process():
-    results = in_parallel(name_process, SETTINGS)
-    assert {(threads, pid) for _, threads, pid in results} == {(1, os.getpid())}
-
-
 def test_the_first_error_in_parallel_is_raised():
     with pytest.raises(RuntimeError, match="diverged"):
         in_parallel(fails_at_2, SETTINGS)
@@ -126,27 +121,6 @@ def test_a_function_of_a_notebooks_cell_runs_in_other_processes():
     names = {"__name__": "__main__"}
     exec("FACTOR = 10\ndef product(a, seed):\n    return {'value': a * FACTOR + seed}", names)
     assert run_all(names["product"], SETTINGS, workers=2) == ROWS
-
-
-def write_down(folder, number):
-    Path(folder, f"{number}.begun").touch()
-    time.sleep(0.3)
-    return {"square": number**2}
-
-
-def test_an_interrupt_stops_the_processes(tmp_path, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(runs, "append", interrupted)
-    settings = [{"folder": str(tmp_path), "number": n} for n in range(40)]
-    with pytest.raises(KeyboardInterrupt):
-        run_all(write_down, settings, workers=2, file=tmp_path / "runs.jsonl")
-    begun = len(list(tmp_path.glob("*.begun")))
-    time.sleep(0.7)
-    assert len(list(tmp_path.glob("*.begun"))) == begun <= 4
-    monkeypatch.undo()
-    assert run_all(product, SETTINGS, workers=2) == ROWS
 
 
 def of_numpy_and_torch(a, seed):
@@ -183,16 +157,6 @@ def test_a_result_that_cannot_be_kept_is_a_failure_of_its_run(run, message):
         run_all(run, [{"seed": 1}])
 
 
-def test_every_run_says_what_it_was_made_with(tmp_path):
-    run_all(product, SETTINGS[:1], file=tmp_path / "runs.jsonl")
-    (line,) = (tmp_path / "runs.jsonl").read_text().splitlines()
-    entry = json.loads(line)
-    assert list(entry) == ["setting", "result", "seconds", "made_with", "version", "fingerprint"]
-    assert f"torch {torch.__version__}, Python" in entry["made_with"]
-    assert entry["version"] == ponder_utils.__version__
-    assert re.fullmatch("[0-9a-f]{16}", entry["fingerprint"])
-
-
 @pytest.mark.parametrize(
     ("settings", "options", "error", "message"),
     [
@@ -204,29 +168,6 @@ def test_every_run_says_what_it_was_made_with(tmp_path):
 def test_wrong_arguments_are_named_before_anything_runs(settings, options, error, message):
     with pytest.raises(error, match=message):
         run_all(lambda **_: pytest.fail("ran"), settings, **options)
-
-
-def sleeps_at_2(a, seed):
-    time.sleep(60 if a == 2 else 0)
-    return product(a, seed)
-
-
-def run_and_kill(run, settings, file, until, **options):
-    """Run in another process, which is killed as soon as there is what we wait for."""
-    process = CONTEXT.Process(target=run_all, args=(run, settings), kwargs={"file": file, **options})
-    process.start()
-    deadline = time.time() + 60
-    while time.time() < deadline and not until():
-        time.sleep(0.02)
-    process.kill()
-    process.join()
-
-
-def test_a_killed_grid_keeps_what_was_finished_and_goes_on(tmp_path):
-    file = tmp_path / "runs.jsonl"
-    run_and_kill(sleeps_at_2, SETTINGS, file, lambda: file.exists() and file.read_text().count("\n") == 2)
-    assert stored(file) == ROWS[:2]
-    assert run_all(product, SETTINGS, file=file) == ROWS
 
 
 def counts(a, seed, checkpoint_dir):
@@ -255,33 +196,8 @@ def test_a_killed_run_goes_on_from_its_own_checkpoint(tmp_path, settings):
     assert not list(file.parent.rglob("count"))
 
 
-def fails_half_way(a, seed, checkpoint_dir):
-    Path(checkpoint_dir).mkdir(parents=True)
-    raise RuntimeError("diverged")
-
-
-def test_the_checkpoint_of_a_run_that_raised_stays(tmp_path):
-    with pytest.raises(RunsFailed):
-        run_all(fails_half_way, SETTINGS[:1], file=tmp_path / "runs.jsonl", checkpointed=True)
-    assert len(list((tmp_path / "runs.jsonl.unfinished").iterdir())) == 1
-
-
 def name_folder(a, seed, checkpoint_dir):
     return {"folder": checkpoint_dir}
-
-
-def test_no_checkpoints_without_a_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert [row["folder"] for row in run_all(name_folder, SETTINGS, checkpointed=True)] == [None] * 4
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_relative_file_is_one_place_for_all_processes(tmp_path, monkeypatch):
-    assert run_all(product, SETTINGS, workers=2) == ROWS  # processes that began elsewhere
-    monkeypatch.chdir(tmp_path)
-    rows = run_all(name_folder, SETTINGS, workers=2, file="runs.jsonl", checkpointed=True)
-    assert {Path(row["folder"]).parent for row in rows} == {tmp_path / "runs.jsonl.unfinished"}
-    assert len({row["folder"] for row in rows}) == 4
 
 
 def test_missing_results_are_reported_as_missing(tmp_path, capsys):
@@ -296,27 +212,11 @@ def test_rows_that_differ_from_settings_in_nothing_but_the_seed():
     assert same_but_seed(rows, []) == []
 
 
-def of_a_pair(pair, seed):
-    return {"sum": sum(pair)}
-
-
 def test_runs_are_loaded_by_the_name_that_stands_for_the_star(tmp_path):
     run_all(product, SETTINGS, file=tmp_path / "01_main_class.jsonl")
     load = load_from(f"{tmp_path}/01_*_class.jsonl")
     assert load("main") == ROWS
     assert load("other") == []
-
-
-def test_networks_that_have_not_learnt_are_apart_unless_there_are_no_others():
-    good, bad = {"right": 1.0}, {"right": 0.5}
-    assert learnt_and_not([bad, good, good], lambda row: row["right"] == 1) == ([good, good], [bad])
-    assert learnt_and_not([bad], lambda row: row["right"] == 1) == ([bad], [])
-
-
-def test_a_tuple_in_a_setting_is_the_list_that_was_stored(tmp_path):
-    run_all(of_a_pair, [{"pair": (1, 2), "seed": 0}], file=tmp_path / "runs.jsonl")
-    rows = stored(tmp_path / "runs.jsonl")
-    assert same_but_seed(rows, [{"pair": (1, 2), "seed": 1}]) == rows == [{"pair": [1, 2], "seed": 0, "sum": 3}]
 
 
 def test_rows_that_match_and_numbers_to_four_places():
@@ -398,88 +298,6 @@ def test_a_copy_of_the_wheels_runs_is_whole_or_none(tmp_path, monkeypatch, ask):
     assert not list(file.parent.glob("*.jsonl")) + list(file.parent.glob(".*draft"))
     assert rows() == experiment.rows("stored", file.parent) == ROWS
     assert len(file.read_text().splitlines()) == 4
-
-
-def no_lock(file):
-    Path(f"{file}.lock").mkdir()
-
-
-def a_lock_that_leads_nowhere(file):
-    Path(f"{file}.lock").symlink_to(file.parent / "none" / "lock")
-
-
-@pytest.mark.parametrize("obstruct", [no_lock, a_lock_that_leads_nowhere, Path.mkdir])
-def test_no_run_is_begun_where_it_cannot_be_stored(tmp_path, obstruct):
-    file = tmp_path / "runs.jsonl"
-    obstruct(file)
-    with pytest.raises(OSError, match=r"runs\.jsonl'"):
-        run_all(lambda **_: pytest.fail("ran"), SETTINGS, file=file)
-
-
-def test_no_run_is_begun_on_a_full_disk(tmp_path, monkeypatch):
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    run_all(product, SETTINGS[:1], file=tmp_path / "runs.jsonl")
-    with monkeypatch.context() as disk:
-        disk.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match=r"No space left on device.*runs\.jsonl'"):
-            run_all(lambda **_: pytest.fail("ran"), SETTINGS, file=tmp_path / "runs.jsonl")
-    assert run_all(product, SETTINGS, file=tmp_path / "runs.jsonl") == stored(tmp_path / "runs.jsonl") == ROWS
-
-
-READ_ONLY = """
-from pathlib import Path
-from ponder_course.common.runs import run_all
-file = Path("runs.jsonl")
-print(run_all(lambda seed: 1 / 0, [{"seed": 0}], file=file))
-try:
-    run_all(lambda seed: print("ran"), [{"seed": 0}, {"seed": 1}], file=file)
-except OSError as error:
-    print(type(error).__name__, Path(error.filename).name)
-"""
-
-
-def test_a_folder_that_may_only_be_read_gives_its_rows_and_takes_no_runs(tmp_path):
-    (tmp_path / "runs.jsonl").write_text('{"setting": {"seed": 0}, "result": {"value": 1}}\n')
-    tmp_path.chmod(0o555)
-    powers = "-dac_override,-dac_read_search"
-    as_user = []
-    if os.geteuid() == 0:
-        if not shutil.which("setpriv"):
-            pytest.skip("needs setpriv, since permissions do not count for root")
-        as_user = ["setpriv", f"--bounding-set={powers}", f"--inh-caps={powers}"]
-    environment = os.environ | {"TQDM_DISABLE": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-    command = [*as_user, sys.executable, "-c", READ_ONLY]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    tmp_path.chmod(0o755)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["[{'seed': 0, 'value': 1}]", "PermissionError runs.jsonl"]
-
-
-def of_live_objects(sizes, seed):
-    sizes["hidden"].append(seed)
-    LIVE["rate"].add_(1)
-    return {"rate": LIVE["rate"], "n": len(sizes["hidden"])}
-
-
-LIVE = {"rate": torch.zeros(())}
-
-
-def test_a_row_is_what_was_asked_and_found_whatever_becomes_of_its_objects(tmp_path):
-    LIVE["rate"].zero_()
-    sizes = {"hidden": [8]}  # one object in all settings
-    settings = [{"sizes": sizes, "seed": seed} for seed in range(3)]
-    rows = run_all(of_live_objects, settings, file=tmp_path / "runs.jsonl")
-    assert rows == [{"sizes": {"hidden": [8]}, "seed": n, "rate": n + 1, "n": 2} for n in range(3)]
-    assert run_all(of_live_objects, settings, file=tmp_path / "runs.jsonl") == rows == stored(tmp_path / "runs.jsonl")
-
-
-def test_where_in_a_result_or_a_setting_the_wrong_thing_lies():
-    with pytest.raises(RunsFailed, match=r"result\['a'\]\[0\]\['b'\]"):
-        run_all(lambda seed: {"a": [{"b": {1, 2}}]}, [{"seed": 1}])
-    with pytest.raises(TypeError, match=r"setting\['seed'\]\[1\]"):
-        run_all(lambda seed: pytest.fail("ran"), [{"seed": (1, object())}])
 
 
 def test_a_run_that_goes_elsewhere_takes_no_file_along(tmp_path, monkeypatch):

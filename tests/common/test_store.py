@@ -53,12 +53,6 @@ def test_a_last_line_whose_newline_an_editor_has_taken_away_is_kept(file):
     assert file.read_bytes() == whole + whole.splitlines(keepends=True)[0]
 
 
-def test_a_file_that_holds_only_a_piece_starts_over(tmp_path):
-    (tmp_path / "runs.jsonl").write_bytes(b'{"setting"')
-    append(tmp_path / "runs.jsonl", ENTRIES[0])
-    assert read(tmp_path / "runs.jsonl") == ENTRIES[:1]
-
-
 @pytest.mark.parametrize(
     ("change", "line"),
     [
@@ -104,52 +98,10 @@ def test_an_end_that_no_run_can_have_left_is_named_and_nothing_is_cut_off(file, 
         assert file.read_bytes() == content
 
 
-def test_a_trial_leaves_nothing_and_is_cut_off_where_it_was_killed(file):
-    content = file.read_bytes()
-    assert prepare(file) == file.resolve()
-    assert file.read_bytes() == content
-    file.write_bytes(content + b" " * 1000)
-    assert read(file) == ENTRIES
-    prepare(file)
-    assert file.read_bytes() == content
-
-
 def test_lines_may_end_as_on_windows(file):
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     append(file, {"setting": {"seed": 4}, "result": {}})
     assert read(file) == [*ENTRIES, {"setting": {"seed": 4}, "result": {}}]
-
-
-def test_many_threads_append_whole_lines(tmp_path):
-    entries = [{"setting": {"seed": seed}, "result": {"text": "x" * 5000}} for seed in range(60)]
-    with ThreadPoolExecutor(6) as threads:
-        list(threads.map(lambda entry: append(tmp_path / "runs.jsonl", entry), entries))
-    assert sorted(read(tmp_path / "runs.jsonl"), key=lambda entry: entry["setting"]["seed"]) == entries
-
-
-def append_fifty(file, name):
-    for seed in range(50):
-        append(file, {"setting": {"seed": seed, "process": name}, "result": {"text": "x" * 5000}})
-
-
-def test_two_processes_append_whole_lines(tmp_path):
-    file = tmp_path / "runs.jsonl"
-    processes = [CONTEXT.Process(target=append_fifty, args=(file, name)) for name in "ab"]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    settings = [entry["setting"] for entry in read(file)]
-    for name in "ab":
-        assert [setting["seed"] for setting in settings if setting["process"] == name] == list(range(50))
-
-
-def test_a_key_knows_no_order_and_no_type_of_numbers():
-    assert key_of({"a": 1, "b": (2, 3)}) == key_of({"b": [2, np.int64(3)], "a": torch.tensor(1)})
-    assert key_of({"a": 1}) != key_of({"a": 2})
-    assert plain({"x": np.float64(0.5), "y": torch.ones(2), 3: None}) == {"x": 0.5, "y": [1.0, 1.0], "3": None}
-    with pytest.raises(TypeError, match="settings and results must be numbers, strings, lists and dicts; got a Linear"):
-        plain({"x": torch.nn.Linear(1, 1)})
 
 
 def test_equal_numbers_are_one_setting_and_true_is_none():
@@ -236,11 +188,6 @@ def test_two_processes_put_their_runs_behind_one_copy_of_those_in_the_wheel(tmp_
     entries = read(mine)
     assert entries[:4] == ENTRIES
     assert sorted(entry["setting"]["seed"] for entry in entries[4:]) == [10, 11, 12, 13]
-
-
-def test_a_new_folder_is_made(tmp_path):
-    append(prepare(tmp_path / "a" / "b" / "runs.jsonl"), ENTRIES[0])
-    assert [json.loads(line) for line in (tmp_path / "a" / "b" / "runs.jsonl").read_text().splitlines()] == ENTRIES[:1]
 
 
 @pytest.mark.parametrize(("folder", "is_packed"), [("results", True), ("benchmarks", True), ("mine", False)])

@@ -28,12 +28,6 @@ def test_the_interval_is_that_of_students_t_test(values):
     assert low <= middle <= high
 
 
-def test_nineteen_of_twenty_intervals_hold_the_truth():
-    rng = np.random.default_rng(0)
-    contained = [low <= 3 <= high for _, low, high in (interval(list(rng.normal(3, 2, 5))) for _ in range(2000))]
-    assert 0.935 < sum(contained) / len(contained) < 0.965
-
-
 def test_runs_in_words():
     assert span([0.1, 0.3, 0.2]) == "0.10 to 0.30"
     assert span([0.5, 0.5], ".1%") == "50.0%"
@@ -103,12 +97,6 @@ def test_the_p_of_ranks_is_that_of_all_divisions_into_two_groups(a, b):
     assert rank_p(a, b) == pytest.approx(as_far / len(ways))
 
 
-def test_ranks_of_five_and_five_that_do_not_overlap():
-    assert rank_p([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
-    assert rank_p([5.0] * 5, [5.0] * 5) == 1
-    assert math.isnan(rank_p([1.0], [2.0, 3.0]))
-
-
 def test_differences_are_paired_by_seed():
     found = paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
     assert found == "+0.50 [+0.50, +0.50], 3 runs, p = 0.700 by ranks"
@@ -142,12 +130,6 @@ def test_numbers_of_any_kind_say_what_floats_say(kind):
         assert say(KINDS[kind](a[:2])) == say([float(value) for value in a[:2]])
     for say in OF_TWO:
         assert say(KINDS[kind](a), KINDS[kind](b)) == say([float(value) for value in a], [float(value) for value in b])
-
-
-def test_right_and_wrong_are_1_and_0():
-    for values in ([True, False, True], np.array([True, False, True]), torch.tensor([True, False, True])):
-        assert estimate(values) == estimate([1.0, 0.0, 1.0])
-        assert paired(values, values) == paired([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
 
 
 @pytest.mark.parametrize("wrong", [None, "0.5", 1j, [0.5], np.complex128(1), np.ma.masked, torch.ones(1)])
@@ -192,16 +174,6 @@ def test_ranks_of_many_values_are_drawn_alike_each_time_in_little_memory():
     tracemalloc.stop()
     assert peak < 200e6
     assert p == rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, abs=0.002)
-
-
-def test_no_p_is_0_however_many_values_there_are():
-    assert 0 < rank_p(np.arange(80), np.arange(100, 180)) < 1e-4
-
-
-@pytest.mark.parametrize("n", [2, 5, 9])
-def test_the_p_of_fewer_ranks_is_exact(n):
-    a, b = np.random.default_rng(n).normal([[0], [1]], 1, (2, n))
-    assert rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["dict", "set", "bytes", "one number", "no dimension", "table", "generator"])

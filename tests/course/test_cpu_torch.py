@@ -63,12 +63,6 @@ def test_elsewhere_nothing_is_done_or_said(part, name, value, fresh, requirement
     assert capsys.readouterr() == ("", "")
 
 
-def test_exact_versions_are_left_to_pip(fresh, capsys):
-    assert cpu_torch.main([str(ROOT / "requirements-lock.txt")]) == 0
-    assert not fresh
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("what", ["no answer", "pip fails"])
 def test_where_the_index_is_out_of_reach_one_line_says_what_to_type(what, fresh, requirements, monkeypatch, capsys):
     if what == "no answer":
@@ -107,23 +101,3 @@ def test_an_index_is_asked_for_a_few_seconds_at_most(path, answer, server):
     start = time.perf_counter()
     assert cpu_torch.reachable(server + path, patience=0.8) is answer
     assert time.perf_counter() - start < 1.4
-
-
-def test_no_address_is_no_index():
-    assert not cpu_torch.reachable("http://127.0.0.1:9", patience=1.0)
-    assert not cpu_torch.reachable("nonsense", patience=1.0)
-
-
-def test_it_needs_nothing_but_python(tmp_path):
-    """It runs before anything is installed."""
-    (tmp_path / "requirements.txt").write_text("torch==2.9\n")
-    command = [sys.executable, "-S", str(ROOT / "tools" / "cpu_torch.py"), str(tmp_path / "requirements.txt")]
-    done = subprocess.run(command, capture_output=True, text=True, env={})
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-lock.txt"])
-def test_of_ours_the_lock_alone_says_exactly_which_torch(name):
-    lines = cpu_torch.wanted(ROOT / name)
-    assert [line.split(">")[0] for line in lines] in ([], ["torch", "torchvision"])
-    assert (lines == []) == ("torch==" in (ROOT / name).read_text(encoding="utf-8"))

@@ -14,16 +14,6 @@ from benchmarks.timing import Effort
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_without_a_gpu_it_says_so_in_one_line_and_exits_with_2():
-    before = sorted(path.name for path in (ROOT / "benchmarks").iterdir())
-    done = subprocess.run([sys.executable, "-m", "benchmarks.gpu"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stdout == gpu.NO_GPU + "\n"
-    assert done.stderr == ""
-    assert sorted(path.name for path in (ROOT / "benchmarks").iterdir()) == before
-
-
 def test_the_table_has_a_row_for_each_task_batch_and_width(capsys):
     rows = gpu.table("cpu", Effort(smoke=True), 2)
     sizes = [(row["task"], row["batch"], row["width"]) for row in rows]
@@ -40,14 +30,6 @@ def test_memory_that_runs_out_is_a_row_without_a_number(monkeypatch):
 
     monkeypatch.setattr(gpu, "seconds", no_memory)
     assert gpu.updates_per_second(gpu.WORKS["lines"], 4, 8, "cpu", Effort(smoke=True)) is None
-
-
-def test_tests_are_counted_from_their_report(tmp_path):
-    cases = '<testcase name="a"/><testcase name="b"><failure>no</failure></testcase>'
-    cases += '<testcase name="c"><skipped/></testcase><testcase name="d"><error/></testcase>'
-    (tmp_path / "tests.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
-    assert gpu.counts_of(tmp_path / "tests.xml") == {"passed": 1, "failed": ["b", "d"]}
-    assert gpu.counts_of(tmp_path / "none.xml")["failed"]
 
 
 def test_lessons_that_train_have_a_device():
