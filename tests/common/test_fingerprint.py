@@ -1,4 +1,3 @@
-import sys
 from functools import partial, wraps
 
 import pytest
@@ -58,9 +57,7 @@ def run_of(tmp_path):
     ("name", "old", "new"),
     [
         ("ponder_course/lesson.py", "twice", "two times"),
-        ("ponder_course/lesson.py", "Run it.", "Make a run."),
         ("ponder_course/lesson.py", '    """Run it."""\n', ""),
-        ("ponder_course/lesson.py", "\n\n\ndef", "\n\ndef"),
         ("ponder_utils/__init__.py", '"1"', '"2"'),
         ("ponder_utils/alone.py", "return 1", "return 2"),
     ],

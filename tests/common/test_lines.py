@@ -190,19 +190,15 @@ def test_a_seed_draws_the_lines_that_the_stored_results_were_made_with(task, row
     assert x.flatten(0, 1).tolist() == expected
 
 
-INT, RATE = "an integer >= 1", r"a number in \[0, 1\]"
-
-
-@pytest.mark.parametrize("task", [LineParityTask, AdditionTask])
+@tasks
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((0,), ValueError, f"n_places must be {INT}; got 0"),
-        ((8.0,), TypeError, f"n_places must be {INT}; got 8.0"),
-        ((8, -0.1), ValueError, f"rate must be {RATE}; got -0.1"),
-        ((8, 1.5), ValueError, f"rate must be {RATE}; got 1.5"),
-        ((8, float("nan")), ValueError, f"rate must be {RATE}; got nan"),
-        ((8, "half"), TypeError, f"rate must be {RATE}; got 'half'"),
+        ((0,), ValueError, "n_places .* 0"),
+        ((8.0,), TypeError, r"n_places .* 8\.0"),
+        ((8, -0.1), ValueError, r"rate .* -0\.1"),
+        ((8, float("nan")), ValueError, "rate .* nan"),
+        ((8, "half"), TypeError, "rate .* 'half'"),
     ],
 )
 def test_wrong_arguments_are_named(task, arguments, error, message):

@@ -13,7 +13,6 @@ from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.common.muon import MuonAndAdam
-from ponder_utils.evaluation import evaluate
 from ponder_utils.training import cool_down, train
 
 LR = 0.01
@@ -77,27 +76,28 @@ def test_a_schedule_scales_both_alike():
     torch.testing.assert_close(changes[1], 0.1 * changes[0], rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize("schedule", [cool_down(200), lambda o: ReduceLROnPlateau(o, mode="max", patience=0)])
+@pytest.mark.parametrize("schedule", [cool_down(60), lambda o: ReduceLROnPlateau(o, mode="max", patience=0)])
 def test_resumed_equals_uninterrupted(tmp_path, schedule):
-    options = SETTINGS | {"schedule": schedule}
-    model, loss = make()
-    rows = train(model, loss, draw, 200, optimizer=MuonAndAdam(model, 2e-3, 2.0), **options)
-    cut, loss = make()
-    optimizer = MuonAndAdam(cut, 2e-3, 2.0)
+    options = SETTINGS | {"schedule": schedule, "log_every": 10, "checkpoint_every": 20}
+
+    def trained(draw, seed=0, **more):
+        model, loss = make(seed)
+        return train(model, loss, draw, 60, optimizer=MuonAndAdam(model, 2e-3, 2.0), **options, **more), weights(model)
+
+    rows, expected = trained(draw)
     with pytest.raises(Killed):
-        train(cut, loss, draw_until(119), 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options)
-    resumed, loss = make(seed=7)  # whatever it starts from is replaced
-    optimizer = MuonAndAdam(resumed, 2e-3, 2.0)
-    assert train(resumed, loss, draw, 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options) == rows
-    assert torch.equal(weights(resumed), weights(model))
+        trained(draw_until(35), checkpoint_dir=tmp_path)
+    again, resumed = trained(draw, seed=7, checkpoint_dir=tmp_path)  # whatever it starts from is replaced
+    assert again == rows
+    assert torch.equal(resumed, expected)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((nn.Linear(3, 3), 0), r"lr must be a number in \(0, inf\); got 0"),
-        ((nn.Linear(3, 3), 1e-3, 0), r"ratio must be a number in \(0, inf\); got 0"),
-        ((nn.Flatten(), 1e-3), "optimizer got an empty parameter list"),
+        ((nn.Linear(3, 3), 0), "lr .* 0"),
+        ((nn.Linear(3, 3), 1e-3, 0), "ratio .* 0"),
+        ((nn.Flatten(), 1e-3), "empty"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):

@@ -16,7 +16,6 @@ from ponder_course.common.notebook import (
     check_parameters,
     describe_machine,
     pick_device,
-    start,
 )
 
 PARAMETERS = 'BUDGET: str = "class"  # how much\nSEEDS: int = 3\nloose = 1'

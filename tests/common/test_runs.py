@@ -2,26 +2,20 @@ import errno
 import json
 import os
 import pickle
-import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from processes import CONTEXT
 
-import ponder_utils
 from ponder_course.common import runs, store
 from ponder_course.common.runs import (
     Experiment,
     RunsFailed,
     in_parallel,
-    learnt_and_not,
     load_from,
     run_all,
     same_but_seed,

@@ -9,12 +9,10 @@ import re
 import subprocess
 import sys
 import zipfile
-from email.parser import HeaderParser
 
 import nbformat
 import pytest
 from environments import COURSE, HELPER, ROOT, copied, packages_of, run, wheel_of, with_all
-from packaging.requirements import Requirement
 
 import ponder_utils
 

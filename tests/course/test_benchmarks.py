@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks.__main__ import growth_figure, measure
+from benchmarks.__main__ import measure
 from benchmarks.peers import TextbookACT, TextbookPonderNet, bce, copy_act, copy_cell
-from benchmarks.timing import Effort, compare, peak_bytes
+from benchmarks.timing import Effort, compare
 from benchmarks.to_99_percent import summarise
 from ponder_utils import ACT, ACTLoss, GRUStep, ParityTask, PonderLoss, PonderNet, RNNCell, RNNStep
 

@@ -1,7 +1,6 @@
 """Where PyTorch's CPU build is installed, and what is said where it cannot be."""
 
 import os
-import subprocess
 import sys
 import threading
 import time

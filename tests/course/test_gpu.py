@@ -1,8 +1,6 @@
 """`make gpu`: what it says where there is no GPU, and that each of its parts sees what is there."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
