@@ -75,6 +75,7 @@ def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch)
     assert "/tree/main/docs" in book.carry("[a folder](docs)", Path())
 
 
+@pytest.mark.slow
 def test_every_page_in_a_browser():
     subprocess.run([sys.executable, "tools/book.py"], cwd=ROOT, check=True)
     axe = Path(str(distribution("axe-playwright-python").locate_file("axe_playwright_python/axe.min.js"))).read_text()

@@ -102,11 +102,8 @@ def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
         name: {path.relative_to(fingerprint.FOLDER).as_posix() for path in fingerprint.files_behind(experiment.run)}
         for name, experiment in {"lines": lines.EXPERIMENTS["main"], "mazes": stored_runs.EXPERIMENTS["main"]}.items()
     }
-    core = {f"ponder_utils/{name}.py" for name in ("halting", "losses", "pondernet", "steps", "training")}
-    assert core | {f"ponder_course/{name}.py" for name in ("common/lines", "light_cone/experiment")} <= behind["lines"]
-    assert core | {f"ponder_course/map_of_thought/{name}.py" for name in ("task", "experiment")} <= behind["mazes"]
-    for files in behind.values():
-        assert not {f"ponder_course/common/{name}" for name in fingerprint.KEEPERS} & files
-        assert "ponder_course/common/style.py" not in files
-    assert not [name for name in behind["lines"] if "mazes" in name or "map_of_thought" in name]
+    for files, task in ((behind["lines"], "common/lines"), (behind["mazes"], "map_of_thought/task")):
+        assert {"ponder_utils/losses.py", "ponder_utils/training.py", f"ponder_course/{task}.py"} <= files
+        assert not {f"ponder_course/common/{name}" for name in ("runs.py", "store.py", "style.py")} & files
+    assert not [name for name in behind["lines"] if "map_of_thought" in name]
     assert not [name for name in behind["mazes"] if "/lines" in name or "light_cone" in name]

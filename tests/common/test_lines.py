@@ -15,7 +15,6 @@ from ponder_course.common.lines import (
     LineParityTask,
     all_of_one_segment,
     flipped,
-    last_barrier,
     mean_over_places,
     whole_lines_right,
 )
@@ -114,13 +113,6 @@ def test_coins_are_fair_and_barriers_come_at_the_rate(task, rate):
         assert binomtest(int(stand.sum()), len(stand), rate).pvalue > 1e-4
 
 
-def test_numbers_to_be_added_are_uniform_unless_a_rate_is_given():
-    assert AdditionTask(8) == AdditionTask(8, 0.5)
-    x, _ = AdditionTask(2).batch(16_000, seeded())
-    counts = (x.flatten(1) @ torch.tensor([1.0, 2, 4, 8])).long().bincount(minlength=16)
-    assert all(binomtest(int(count), 16_000, 1 / 16).pvalue > 1e-4 for count in counts)
-
-
 @tasks
 def test_without_a_rate_each_line_draws_one_between_1_in_n_places_and_1(task):
     x, _ = task(400, None).batch(2000, seeded())
@@ -165,15 +157,6 @@ def test_no_strategy_of_one_step_beats_the_best_probs(resets):
         together = (together[:, None] & right[None, :, place]).flatten(0, 1)
     assert together.shape == (4**PLACES, 2**PLACES)
     assert together.float().mean(1).max() == LineParityTask.best_probs(x, 1)[0, 0]
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=30))
-def test_the_last_barrier_is_found_by_looking_back(row):
-    found = last_barrier(torch.tensor([row, [False] * len(row)]))
-    for place in range(len(row)):
-        back = [before for before in range(place, -1, -1) if row[before]]
-        assert found[0, place] == (back[0] if back else 0)
-    assert not found[1].any()
 
 
 @pytest.mark.parametrize(

@@ -26,29 +26,14 @@ def test_declared_parameters_pass(cells):
     check_parameters(cells)
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "x?",
-        "torch.nn??",
-        "?x: y",
-        "%timeit x = {1: 2}",
-        "!echo a: b",
-        "for i in range(3):\n    !echo {i}: b",
-        "%%bash\nfor i in a: b; do echo $i; done",
-        "%%html\n<p>a: b</p>",
-        "%matplotlib inline\nx: int = 3 if x else",  # a typo, beside a magic
-        "x: int = (",  # and without: both stay in `In`
-        "def f(x: int) -> int\n    return x",
-        "a: b: c",
-        "x: int = 1\0",
-        "  indented: int = 1\nx",
-    ],
-)
-def test_cells_that_are_not_python_are_passed_over(cell):
+NOT_PYTHON = ["x?", "!echo a: b", "%%bash\nfor i in a: b; do echo $i; done", "x: int = (", "a: b: c", "x: int = 1\0"]
+
+
+@pytest.mark.parametrize("cell", NOT_PYTHON)
+def test_an_undeclared_parameter_is_refused_by_name_whatever_other_cells_hold(cell):
     check_parameters([cell, PARAMETERS, "# Parameters\nSEEDS = 1\n", cell])
-    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
-        check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\n", cell])
+    with pytest.raises(ValueError, match="SEED, loose; this notebook has BUDGET, SEEDS"):
+        check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\nloose = 3\n", cell])
 
 
 def test_in_of_a_session_that_had_magics_and_typos_is_read(monkeypatch, tmp_path):
@@ -57,27 +42,12 @@ def test_in_of_a_session_that_had_magics_and_typos_is_read(monkeypatch, tmp_path
     shell = InteractiveShell(config=config, ipython_dir=str(tmp_path))
     for cell in ("%precision 3", "x: int = (", PARAMETERS + "  # 100 %!", "# Parameters\nSEED = 1\n"):
         shell.run_cell(cell, store_history=True, silent=False)
-    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
+    with pytest.raises(ValueError, match="SEED; this notebook has BUDGET, SEEDS"):
         check_parameters(shell.user_ns["In"])
 
 
-GOOD = [("str", "2024"), ("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", True), ("bool", False)]
-BAD = [
-    ("str", 5),
-    ("str", None),
-    ("str", ["x"]),
-    ("int", "3"),
-    ("int", 3.0),
-    ("int", True),
-    ("int", None),
-    ("int", [1]),
-    ("float", "0.5"),
-    ("float", True),
-    ("float", None),
-    ("bool", 1),
-    ("bool", "True"),
-    ("bool", None),
-]
+GOOD = [("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", False)]
+BAD = [("str", 5), ("int", "3"), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
 
 
 @pytest.mark.parametrize(("kind", "value"), GOOD)
@@ -92,13 +62,19 @@ def test_a_value_of_another_type_is_named(kind, value):
         check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
 
 
-@pytest.mark.parametrize("value", ["clas", "", ["class"], None, 5, ("class",)])
-@pytest.mark.parametrize("cells", [[PARAMETERS], [], [PARAMETERS, '# Parameters\nBUDGET = "smoke"\n']])
-def test_a_value_that_is_no_choice_is_named_with_those_that_are(value, cells):
+@pytest.mark.parametrize(("name", "low"), [("SEEDS", 1), ("SEED", 0), ("WORKERS", 1)])
+def test_numbers_have_a_lower_end(name, low):
+    check_parameters([f"{name}: int = 3"], {name: low})
+    with pytest.raises(ValueError, match=rf"^{name} .*{low}.*{low - 1}"):
+        check_parameters([f"{name}: int = 3"], {name: low - 1})
+
+
+@pytest.mark.parametrize("value", ["clas", ["class"], None])
+def test_a_value_that_is_no_choice_is_named_with_those_that_are(value):
     choices = {"BUDGET": ("smoke", "class")}
-    check_parameters(cells, {"BUDGET": "smoke", "SEEDS": 3}, **choices)
+    check_parameters([], {"BUDGET": "smoke"}, **choices)
     with pytest.raises((TypeError, ValueError), match=r"^BUDGET .*'smoke'.*'class'.*" + re.escape(repr(value))):
-        check_parameters(cells, {"BUDGET": value, "SEEDS": 3}, **choices)
+        check_parameters([], {"BUDGET": value}, **choices)
 
 
 def test_only_what_is_declared_as_a_parameter_is_checked():
@@ -150,18 +126,12 @@ def raises():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "nothing written so far."),
-        (lambda: None, "nothing written so far."),
-        ((0.26, -1, 0), "not right, when rounded to 2 decimals."),
-        ((0.25, -1), "not right, when rounded to 2 decimals."),
-        ((-1, 0.25, 0), "not right, when rounded to 2 decimals."),
-        ([], "not right, when rounded to 2 decimals."),
-        (True, "not right, when rounded to 2 decimals."),
-        ((math.nan, -1, 0), "a number is not finite."),
-        ((math.inf, -1, 0), "a number is not finite."),
+        (None, "nothing written"),
+        ((0.26, -1, 0), "not right"),
+        ((0.25, -1), "not right"),
+        ((-1, 0.25, 0), "not right"),
+        ((math.nan, -1, 0), "a number is not finite"),
         ("0.25", ""),
-        ({"a": 1}, ""),
-        (object(), ""),
         (((0.25, -1), 0), ""),
         (raises, "ValueError: two lines"),
     ],
@@ -184,7 +154,6 @@ def test_a_hashed_answer_is_right_for_one_problem_only(capsys):
         (lambda x, k: [k * number for number in x], "Right."),
         (lambda x, k: torch.tensor(x) * k, "Right."),
         (lambda x, k: [2 * number for number in x], "Not yet: of [1.0, 2.0], 3 it should be [3, 6], not [2.0, 4.0]"),
-        (lambda x, k: x.pop() * k, "Not yet: of [1.0, 2.0], 2 it should be [2, 4], not 4.0"),
     ],
 )
 def test_an_answer_is_checked_on_cases(answer, message, capsys):

@@ -7,7 +7,6 @@ from torch import nn
 from benchmarks.__main__ import measure
 from benchmarks.peers import TextbookACT, TextbookPonderNet, bce, copy_act, copy_cell
 from benchmarks.timing import Effort, compare
-from benchmarks.to_99_percent import summarise
 from ponder_utils import ACT, ACTLoss, GRUStep, ParityTask, PonderLoss, PonderNet, RNNCell, RNNStep
 
 x, y = ParityTask(8).batch(32, torch.Generator().manual_seed(0))
@@ -57,12 +56,3 @@ def test_every_row_can_be_measured(tmp_path, capsys):
     assert len(table["growth"]) == 6
     assert {path.name for path in tmp_path.iterdir()} == {"latest.json", "growth.png"}
     assert claims[0] in capsys.readouterr().out
-
-
-def test_the_race_is_summarised_by_medians(capsys):
-    rows = [{"who": "labml", "seed": seed, "iterations": 1000, "seconds_to_99": 100.0 + seed} for seed in range(3)]
-    rows += [{"who": "ours", "seed": seed, "iterations": 100, "seconds_to_99": 2.0} for seed in range(3)]
-    summarise(rows)
-    assert "labml 101, ours 2.0, 50.5 times sooner" in capsys.readouterr().out
-    summarise([row | {"iterations": None, "seconds_to_99": None} for row in rows])
-    assert "no summary" in capsys.readouterr().out

@@ -5,7 +5,6 @@ import io
 import itertools
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -276,37 +275,13 @@ def run_course(tmp_path, monkeypatch):
     return lambda *arguments: course.main([*arguments, "--out", str(tmp_path / "runs")])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "names"),
-    [([], ["1", "2"]), (["3_problems"], ["3_problems"]), (["--commit"], ["1", "2", "3_problems"])],
-)
-def test_problem_sheets_run_when_they_are_named_or_committed(arguments, names, tmp_path, run_course, monkeypatch):
-    ran = []
-
-    def run(notebook, parameters, executed):
-        ran.append(notebook.stem)
-        executed.write_text(notebook.read_text())
-        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": ""}
-
-    monkeypatch.setattr(course, "run", run)
-    for name, folder in (("1", ""), ("2", "evidence"), ("3_problems", "problems")):
-        (tmp_path / "notebooks" / folder).mkdir(exist_ok=True)
-        little_notebook(tmp_path / "notebooks" / folder, "print(A)", name)
-    assert run_course(*arguments) == 0
-    assert ran == names
-
-
-def of_yesterday(runs, *names):
-    runs.mkdir()
-    for name in (*(f"{stem}.{kind}" for stem in names for kind in ("html", "ipynb")), "course.md", "course.json"):
-        (runs / name).write_text("ok, yesterday")
-
-
 def test_a_kernel_that_dies_is_a_failure_and_stops_no_other_notebook(tmp_path, run_course):
     runs = tmp_path / "runs"
     little_notebook(tmp_path / "notebooks", 'print("so far")\nimport os\nos.kill(os.getpid(), 9)', "1_dies")
     little_notebook(tmp_path / "notebooks", f"print(open({str(runs / 'course.md')!r}).read())", "2_reads_the_table")
-    of_yesterday(runs, "1_dies", "2_reads_the_table")
+    runs.mkdir()
+    for name in ("1_dies.html", "1_dies.ipynb", "2_reads_the_table.html", "course.md", "course.json"):
+        (runs / name).write_text("ok, yesterday")
     assert run_course() == 1
     rows = json.loads((runs / "course.json").read_text())
     assert rows[0]["status"].startswith("FAILED: the kernel died")
@@ -336,14 +311,6 @@ def test_options_that_do_not_go_together_are_refused_in_a_sentence(arguments, me
     assert refused.value.code == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
-
-
-def test_results_that_have_no_place_are_refused_in_a_sentence(tmp_path, run_course, capsys):
-    little_notebook(tmp_path / "notebooks", "print(A)")
-    (tmp_path / "file").touch()
-    with pytest.raises(SystemExit):
-        course.main(["little", "--out", str(tmp_path / "file" / "runs")])
-    assert f"got {tmp_path / 'file' / 'runs'}: " in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -433,18 +400,6 @@ def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, t
     text = "".join(output.text for output in outputs if output.output_type == "stream")
     assert f"No stored runs at {tmp_path / 'deleted'}" in text
     assert not list(tmp_path.glob("deleted*"))
-
-
-@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
-def test_make_results_runs_all_evidence_that_keeps_runs():
-    command = ["make", "-s", "results", "RUN=echo", "READY="]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    ran = dict(re.findall(r"^tools/course\.py (\w+) -p RUN (\w+)$", done.stdout, re.M))
-    keeps_runs = {path.stem: path for path in NOTEBOOKS if is_evidence(path) and "RESULTS: str" in path.read_text()}
-    assert ran.keys() == keeps_runs.keys()
-    for name, path in keeps_runs.items():
-        (comment,) = [comment for parameter, _, comment in parameters_of(path) if parameter == "RUN"]
-        assert ran[name] == next(choice for choice in choices_in(comment) if choice in ("class", "paper"))
 
 
 def test_results_are_small_and_say_what_made_them():

@@ -12,14 +12,13 @@ from benchmarks.timing import Effort
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_table_has_a_row_for_each_task_batch_and_width(capsys):
-    rows = gpu.table("cpu", Effort(smoke=True), 2)
+def test_the_table_has_a_row_for_each_task_batch_and_width():
+    rows = gpu.table("cpu", Effort(smoke=True), 1)
     sizes = [(row["task"], row["batch"], row["width"]) for row in rows]
     assert sizes == [
-        (name, batch, width) for name in gpu.WORKS for batch in gpu.BATCHES[name][:2] for width in (32, 64)
+        (name, batch, width) for name in gpu.WORKS for batch in gpu.BATCHES[name][:1] for width in (32, 64)
     ]
     assert all(row["updates_per_second"] > 0 for row in rows)
-    assert len(capsys.readouterr().out.splitlines()) == 8
 
 
 def test_memory_that_runs_out_is_a_row_without_a_number(monkeypatch):
@@ -28,12 +27,6 @@ def test_memory_that_runs_out_is_a_row_without_a_number(monkeypatch):
 
     monkeypatch.setattr(gpu, "seconds", no_memory)
     assert gpu.updates_per_second(gpu.WORKS["lines"], 4, 8, "cpu", Effort(smoke=True)) is None
-
-
-def test_lessons_that_train_have_a_device():
-    without = {name for name, has_device in gpu.lessons().items() if not has_device}
-    train = {name for name in gpu.lessons() if "pu.train(" in (ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8")}
-    assert without & train <= {"02_pondernet_theory"}  # whose networks are too small to gain by one
 
 
 @pytest.mark.parametrize(("status", "code"), [("ok", 0), ("FAILED in cell 3", 1)])

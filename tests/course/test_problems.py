@@ -79,5 +79,3 @@ def test_the_first_steps_of_the_projects_run(capsys):
     assert len(blocks) == 3
     for block in blocks:
         exec(block.replace(", 200, ", ", 2, "), {})
-    for points in re.findall(r"^\*\*Points\.\*\* (.*)$", text, re.M):
-        assert sum(map(int, re.findall(r"\d+", points))) == 40

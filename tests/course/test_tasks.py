@@ -60,8 +60,8 @@ def test_made_on_the_device(task):
 @tasks
 def test_wrong_batch_sizes_and_generators_are_named(task):
     for size, error in ((0, ValueError), (2.0, TypeError)):
-        with pytest.raises(error, match=f"batch_size must be an integer >= 1; got {size}"):
+        with pytest.raises(error, match=f"batch_size .* {size}"):
             task.batch(size)
     for seed in (0, 3, 0.5, "0", torch.tensor(1)):
-        with pytest.raises(TypeError, match="generator must be"):
+        with pytest.raises(TypeError, match="generator"):
             task.batch(4, generator=seed)

@@ -20,14 +20,6 @@ def steps(name):
     return [step for job in jobs(name).values() for step in job["steps"]]
 
 
-def test_all_are_there():
-    assert set(WORKFLOWS) == {"book", "check", "weekly"}
-    triggers = {name: yaml.safe_load(path.read_text())[True] for name, path in WORKFLOWS.items()}  # YAML reads `on` so
-    assert "pull_request" in triggers["check"]
-    assert triggers["weekly"]["schedule"]
-    assert triggers["book"]["push"] == {"branches": ["main"]}
-
-
 @each_workflow
 def test_every_target_and_file_that_is_run_exists(name):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
