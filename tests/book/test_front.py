@@ -85,25 +85,6 @@ def test_only_a_network_as_lesson_07_says_is_exported():
             export.checked(wrong, rows, n_mazes=3)
 
 
-def test_what_was_trained_is_kept_until_the_code_changes(tmp_path, monkeypatch):
-    trained = []
-
-    def learn(seed):
-        trained.append(seed)
-        return PonderNet(random_step(seed), 5)
-
-    monkeypatch.setattr(mazes, "learn", learn)
-    monkeypatch.setattr(export, "checked", lambda step, rows: {"mazes": 1.0})
-    for _ in range(2):
-        found = export.trained(tmp_path / "kept")
-        assert found["weights"] == export.encoded(random_step(found["seed"]))
-    assert trained == [export.runs.stored(export.RESULTS)[0]["seed"]]
-    for changed in ({"fingerprint": "of yesterday"}, {"format": 0}, {"seed": 5}):
-        keep(tmp_path / "kept", random_step(3), **changed)
-        export.trained(tmp_path / "kept")
-    assert len(trained) == 4
-
-
 def test_what_the_page_says_is_stored(tmp_path):
     keep(tmp_path, random_step(2, channels=32))
     text = export.write(tmp_path / "made" / "here", tmp_path).read_text()

@@ -274,22 +274,6 @@ def test_a_copy_of_the_wheels_runs_is_whole_or_none(tmp_path, monkeypatch):
     assert len((folder / "made_up.jsonl").read_text().splitlines()) == 4
 
 
-def test_a_run_that_goes_elsewhere_takes_no_file_along(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def goes_elsewhere(a, seed, checkpoint_dir):
-        folder = Path(checkpoint_dir)
-        folder.mkdir(parents=True)
-        assert folder.is_relative_to(tmp_path / "results")
-        (tmp_path / f"{a}{seed}").mkdir()
-        os.chdir(tmp_path / f"{a}{seed}")
-        return product(a, seed)
-
-    experiment = Experiment("made_up", goes_elsewhere, SETTINGS, [], checkpointed=True)
-    assert experiment.rows("class", "results") == stored(tmp_path / "results" / "made_up.jsonl") == ROWS
-    assert [path.parent for path in tmp_path.rglob("*.jsonl")] == [tmp_path / "results"]
-
-
 def test_equal_settings_are_made_once(tmp_path):
     calls = []
 

@@ -119,14 +119,6 @@ def test_numbers_that_are_not_finite_come_back(tmp_path):
     assert str(entry["result"]) == "{'loss': [nan, inf, -inf]}"
 
 
-def test_a_link_stays_a_link(tmp_path):
-    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
-    assert prepare(tmp_path / "link.jsonl") == tmp_path / "real.jsonl"
-    append(prepare(tmp_path / "link.jsonl"), ENTRIES[0])
-    assert (tmp_path / "link.jsonl").is_symlink()
-    assert read(tmp_path / "real.jsonl") == read(tmp_path / "link.jsonl") == ENTRIES[:1]
-
-
 @pytest.mark.parametrize("name", ["folder", "loop", "file/runs.jsonl"])
 def test_a_file_that_cannot_be_written_is_named_at_once(tmp_path, name):
     (tmp_path / "folder").mkdir()

@@ -74,6 +74,7 @@ def test_the_wheel_holds_the_course_and_the_stored_runs(wheel):
     assert wheel.stat().st_size < 5_000_000
 
 
+@pytest.mark.slow
 def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
     script = (
         "from pathlib import Path\n"
