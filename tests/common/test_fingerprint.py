@@ -107,3 +107,9 @@ def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
         assert not {f"ponder_course/common/{name}" for name in ("runs.py", "store.py", "style.py")} & files
     assert not [name for name in behind["lines"] if "map_of_thought" in name]
     assert not [name for name in behind["mazes"] if "/lines" in name or "light_cone" in name]
+
+
+def test_functions_without_a_file_have_none():
+    names = {}
+    exec("def run(): pass", names)
+    assert [fingerprint_of(run) for run in (names["run"], print, int)] == [None] * 3

@@ -29,7 +29,7 @@ def updated(layer, n=1, **options):
     return [weight.detach() - old for weight, old in zip(layer.parameters(), before, strict=True)]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.integers(3, 40), st.integers(3, 40), st.sampled_from([0.5, 1.0, 3.0]))
 def test_a_matrix_moves_in_every_direction_alike(rows, columns, ratio):
     change, _ = updated(nn.Linear(columns, rows), ratio=ratio)
@@ -56,8 +56,7 @@ def test_everything_else_moves_as_by_adam():
 
 
 def test_heads_of_one_or_two_outputs_move_as_by_adam():
-    model = nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2))
-    first, _, head, _ = updated(model, ratio=3.0)
+    first, _, head, _ = updated(nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2)), ratio=3.0)
     torch.testing.assert_close(head.abs(), torch.full((2, 5), LR), rtol=1e-3, atol=0)  # the length of Adam's first step
     assert not torch.allclose(first.abs(), torch.full((5, 6), LR), rtol=0.1)
 
@@ -138,3 +137,8 @@ def test_what_it_cannot_do_is_refused():
         optimizer.step(lambda: None)
     with pytest.raises(ValueError, match="state"):
         optimizer.load_state_dict(torch.optim.SGD([torch.zeros(1)]).state_dict())
+
+
+@pytest.mark.parametrize("model", [nn.LayerNorm(5), nn.Linear(5, 4, bias=False)], ids=["no matrix", "nothing else"])
+def test_a_model_may_lack_either_kind_of_weight(model):
+    assert all(change.any() for change in updated(model))

@@ -16,6 +16,7 @@ from ponder_course.common.notebook import (
     check_parameters,
     describe_machine,
     pick_device,
+    start,
 )
 
 PARAMETERS = 'BUDGET: str = "class"  # how much\nSEEDS: int = 3\nloose = 1'
@@ -161,3 +162,12 @@ def test_an_answer_is_checked_on_cases(answer, message, capsys):
     attempt(check_on((x, 2, [2, 4]), (x, 3, [3, 6])), answer)
     assert capsys.readouterr().out == f"{message}\n"
     assert x == [1.0, 2.0]
+
+
+def test_a_notebook_starts_on_one_thread_and_prints_where(capsys):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    assert start("cpu", "budget: smoke") == torch.device("cpu")
+    assert torch.get_num_threads() == 1
+    torch.set_num_threads(threads)
+    assert capsys.readouterr().out == f"{describe_machine(torch.device('cpu'))} | budget: smoke\n"

@@ -156,3 +156,11 @@ def test_what_is_missing_in_the_repositorys_folders_comes_from_the_wheel(folder,
     asked.parent.mkdir()
     asked.touch()
     assert at_hand(asked) == asked
+
+
+def test_a_trial_leaves_nothing_and_is_cut_off_where_it_was_killed(file):
+    content = file.read_bytes()
+    file.write_bytes(content + b" " * 1000)
+    assert read(file) == ENTRIES
+    assert prepare(file) == file.resolve()
+    assert file.read_bytes() == content

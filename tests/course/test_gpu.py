@@ -15,9 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_table_has_a_row_for_each_task_batch_and_width():
     rows = gpu.table("cpu", Effort(smoke=True), 1)
     sizes = [(row["task"], row["batch"], row["width"]) for row in rows]
-    assert sizes == [
-        (name, batch, width) for name in gpu.WORKS for batch in gpu.BATCHES[name][:1] for width in (32, 64)
-    ]
+    assert sizes == [(name, gpu.BATCHES[name][0], 32) for name in gpu.WORKS]
     assert all(row["updates_per_second"] > 0 for row in rows)
 
 
