@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from processes import CONTEXT
 
 from ponder_course.common import runs, store
 from ponder_course.common.runs import (
@@ -113,6 +114,28 @@ def test_a_function_of_a_notebooks_cell_runs_in_other_processes():
     assert run_all(names["product"], SETTINGS, workers=2) == ROWS
 
 
+def write_down(folder, number):
+    Path(folder, f"{number}.begun").touch()
+    time.sleep(0.3)
+    return {"square": number**2}
+
+
+@pytest.mark.slow
+def test_an_interrupt_stops_the_processes(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "append", interrupted)
+    settings = [{"folder": str(tmp_path), "number": n} for n in range(40)]
+    with pytest.raises(KeyboardInterrupt):
+        run_all(write_down, settings, workers=2, file=tmp_path / "runs.jsonl")
+    begun = len(list(tmp_path.glob("*.begun")))
+    time.sleep(0.7)
+    assert len(list(tmp_path.glob("*.begun"))) == begun <= 4
+    monkeypatch.undo()
+    assert run_all(product, SETTINGS, workers=2) == ROWS
+
+
 def of_numpy_and_torch(a, seed):
     return {"mean": np.float32(0.5), "steps": torch.tensor([1.0, 2.5]), "by": {"k": np.arange(2)}, "pair": (a, None)}
 
@@ -155,6 +178,29 @@ def test_a_result_that_cannot_be_kept_is_a_failure_of_its_run(run, message):
 def test_wrong_arguments_are_named_before_anything_runs(settings, options, error, message):
     with pytest.raises(error, match=message):
         run_all(lambda **_: pytest.fail("ran"), settings, **options)
+
+
+def sleeps_at_2(a, seed):
+    time.sleep(60 if a == 2 else 0)
+    return product(a, seed)
+
+
+def run_and_kill(run, settings, file, until, **options):
+    """Run in another process, which is killed as soon as there is what we wait for."""
+    process = CONTEXT.Process(target=run_all, args=(run, settings), kwargs={"file": file, **options})
+    process.start()
+    deadline = time.time() + 60
+    while time.time() < deadline and not until():
+        time.sleep(0.02)
+    process.kill()
+    process.join()
+
+
+def test_a_killed_grid_keeps_what_was_finished_and_goes_on(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    run_and_kill(sleeps_at_2, SETTINGS, file, lambda: file.exists() and file.read_text().count("\n") == 2)
+    assert stored(file) == ROWS[:2]
+    assert run_all(product, SETTINGS, file=file) == ROWS
 
 
 def counts(a, seed, checkpoint_dir):

@@ -128,6 +128,23 @@ def test_a_file_that_cannot_be_written_is_named_at_once(tmp_path, name):
         prepare(tmp_path / name)
 
 
+def append_fifty(file, name):
+    for seed in range(50):
+        append(file, {"setting": {"seed": seed, "process": name}, "result": {"text": "x" * 5000}})
+
+
+def test_two_processes_append_whole_lines(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    processes = [CONTEXT.Process(target=append_fifty, args=(file, name)) for name in "ab"]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    settings = [entry["setting"] for entry in read(file)]
+    for name in "ab":
+        assert [setting["seed"] for setting in settings if setting["process"] == name] == list(range(50))
+
+
 def put_in(packed, file, seed):
     store.PACKED = packed
     append(prepare(file), {"setting": {"seed": seed}, "result": {}})

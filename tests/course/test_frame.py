@@ -1,6 +1,7 @@
 """The house itself: notebooks, stamps and tools."""
 
 import ast
+import graphlib
 import itertools
 import json
 import re
@@ -112,6 +113,18 @@ def test_imports_flow_one_way(module):
             if name.startswith(("ponder_utils", "ponder_course")):
                 assert floor_of(name) <= floor_of(module), name
                 assert "research" in module or "research" not in name, name
+
+
+def test_no_file_imports_what_imports_it():
+    needs = {}
+    for module, path in MODULES.items():
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        if not module.endswith("__init__"):
+            needs[module] = found & MODULES.keys()
+    assert [*graphlib.TopologicalSorter(needs).static_order()]  # or a CycleError names the files
 
 
 def test_addresses_are_as_stamped():
