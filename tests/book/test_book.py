@@ -75,6 +75,7 @@ def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch)
     assert "/tree/main/docs" in book.carry("[a folder](docs)", Path())
 
 
+@pytest.mark.slow
 def test_every_page_in_a_browser():
     subprocess.run([sys.executable, "tools/book.py"], cwd=ROOT, check=True)
     axe = Path(str(distribution("axe-playwright-python").locate_file("axe_playwright_python/axe.min.js"))).read_text()
@@ -98,20 +99,12 @@ def sections():
     ("stem", "text", "linked"),
     [
         ("05_light_cone", "late (section 12).", "late ([section 12](#05-light-cone-12))."),
-        ("05_light_cone", "on (evidence, section 5).", "on (evidence, [section 5](#05-light-cone-controls-5))."),
-        (
-            "05_light_cone",
-            "nearly all: lesson 06, section 6.",
-            "nearly all: lesson 06, [section 6](#06-ways-to-stop-6).",
-        ),
-        ("05_light_cone_controls", "the lesson's section 12", "the lesson's [section 12](#05-light-cone-12)"),
         ("06_ways_to_stop", "sections 4 and 60", "sections [4](#06-ways-to-stop-4) and 60"),
         (
             "05_light_cone",
             "](evidence/07_mazes.ipynb), section 8",
             "](evidence/07_mazes.ipynb), [section 8](#07-mazes-8)",
         ),
-        ("05_light_cone", "Section 99, section 2.1", "Section 99, section 2.1"),
         ("05_light_cone", "sensitivity: Section 2 (arxiv.org/abs/1603.08983)", None),
     ],
 )

@@ -2,12 +2,10 @@ import functools
 import gzip
 import hashlib
 import http.server
-import re
-import resource
 import socket
 import struct
 import threading
-from http.client import BadStatusLine, IncompleteRead
+from http.client import IncompleteRead
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ import torch
 from torchvision.datasets import MNIST
 
 from ponder_course.common import digits
-from ponder_course.common.digits import DigitSet, MNISTError, load_digits
+from ponder_course.common.digits import MNISTError, load_digits
 
 REAL = Path(__file__).resolve().parents[2] / "data"  # the notebooks' default folder
 SIZES = {"train": 120, "t10k": 30}
@@ -90,48 +88,30 @@ def is_the_little_one(data):
     return True
 
 
-@pytest.mark.parametrize("dataset", ["auto", "mnist"])
-def test_mnist_is_read_from_its_folder_without_a_network(little, monkeypatch, tmp_path, dataset):
-    no_network(monkeypatch)
-    lay(tmp_path, little)
-    assert is_the_little_one(load_digits(dataset, tmp_path))
-
-
-@pytest.mark.parametrize("dataset", ["auto", "mnist"])
-def test_mnist_is_fetched_into_a_folder_that_did_not_exist(little, tmp_path, dataset):
+def test_mnist_is_fetched_into_a_folder_that_did_not_exist_and_then_read_without_a_network(
+    little, monkeypatch, tmp_path
+):
     folder = tmp_path / "new" / "data"
-    assert is_the_little_one(load_digits(dataset, folder))
+    assert is_the_little_one(load_digits("auto", folder))
     assert {path.name for path in everything_in(folder)} == set(little)
     assert not list(folder.glob(".fetching*"))
-
-
-def test_a_missing_file_is_fetched_again(little, tmp_path):
-    raw = lay(tmp_path, little)
-    (raw / "train-labels-idx1-ubyte").unlink()
-    assert is_the_little_one(load_digits("mnist", tmp_path))
-
-
-def test_without_a_network_auto_takes_the_small_digits_and_says_so(little, monkeypatch, tmp_path, capsys):
     no_network(monkeypatch)
-    data = load_digits("auto", tmp_path / "data")
-    assert data.name == "the small digits"
-    message = capsys.readouterr().out
-    assert "MNIST is not in" in message
-    assert "refused" in message
-    assert "Taking the small digits" in message
+    assert is_the_little_one(load_digits("mnist", folder))
+
+
+def test_without_a_network_auto_takes_the_small_digits_and_says_so_and_mnist_never_falls_back(
+    little, monkeypatch, tmp_path, capsys
+):
+    no_network(monkeypatch)
+    assert load_digits("auto", tmp_path / "data").name == "the small digits"
+    assert "refused" in capsys.readouterr().out
+    with pytest.raises(MNISTError, match="refused"):
+        load_digits("mnist", tmp_path / "data")
     assert not everything_in(tmp_path / "data")
-
-
-def test_mnist_never_falls_back(little, monkeypatch, tmp_path):
-    no_network(monkeypatch)
-    with pytest.raises(MNISTError, match=r"could not be put there: .*refused.*dataset \"digits\""):
-        load_digits("mnist", tmp_path)
 
 
 DAMAGE = {
     "truncated": lambda content: content[:-1],
-    "half": lambda content: content[: len(content) // 2],
-    "empty": lambda content: b"",
     "one bit": lambda content: content[:-1] + b"\xff",
     "not packed": lambda content: gzip.decompress(content),
     "other bytes": lambda content: gzip.compress(gzip.decompress(content)[:-1]),
@@ -140,31 +120,29 @@ DAMAGE = {
 
 @pytest.mark.parametrize("dataset", ["auto", "mnist"])
 @pytest.mark.parametrize(
-    ("suffix", "how"), [(suffix, how) for suffix in ("", ".gz") for how in list(DAMAGE)[: 6 if suffix else 4]]
+    ("suffix", "how"), [(suffix, how) for suffix in ("", ".gz") for how in list(DAMAGE)[: 4 if suffix else 2]]
 )
-@pytest.mark.parametrize("name", ["train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"])
-def test_what_is_damaged_is_named_and_left_as_it_was(little, monkeypatch, tmp_path, dataset, suffix, how, name):
+def test_what_is_damaged_is_named_and_left_as_it_was(little, monkeypatch, tmp_path, dataset, suffix, how):
     no_network(monkeypatch)
-    raw = lay(tmp_path, little)
+    raw, name = lay(tmp_path, little), "t10k-labels-idx1-ubyte"
     (raw / name).unlink()
     whole = gzip.compress(little[name]) if suffix else little[name]
     (raw / f"{name}{suffix}").write_bytes(DAMAGE[how](whole))
     before = {path: path.read_bytes() for path in everything_in(tmp_path)}
-    with pytest.raises(MNISTError, match=rf"{name}{suffix} is damaged: its .* bytes are not those of MNIST. Delete it"):
+    with pytest.raises(MNISTError, match=rf"{name}{suffix} is damaged"):
         load_digits(dataset, tmp_path)
     assert {path: path.read_bytes() for path in everything_in(tmp_path)} == before
 
 
-@pytest.mark.parametrize("dataset", ["auto", "mnist"])
-@pytest.mark.parametrize("archived", [[0, 1, 2, 3], [2], [1, 3]])
-def test_whole_archives_need_no_network_and_nothing_is_written(little, monkeypatch, tmp_path, dataset, archived):
+@pytest.mark.parametrize("archived", [[0, 1, 2, 3], [1, 3]])
+def test_whole_archives_need_no_network_and_nothing_is_written(little, monkeypatch, tmp_path, archived):
     no_network(monkeypatch)
     raw = lay(tmp_path, little)
     for name in [list(little)[i] for i in archived]:
         (raw / f"{name}.gz").write_bytes(gzip.compress(little[name], mtime=5))  # not the bytes of a mirror's archive
         (raw / name).unlink()
     before = everything_in(tmp_path)
-    is_the_little_one(load_digits(dataset, tmp_path))
+    is_the_little_one(load_digits("auto", tmp_path))
     assert everything_in(tmp_path) == before
 
 
@@ -177,16 +155,8 @@ def test_of_file_and_archive_the_whole_one_is_read(little, monkeypatch, tmp_path
     is_the_little_one(load_digits("mnist", tmp_path))
 
 
-def test_what_cannot_be_read_is_named(little, tmp_path):
-    raw = lay(tmp_path, little)
-    (raw / "train-labels-idx1-ubyte").unlink()
-    (raw / "train-labels-idx1-ubyte").mkdir()
-    with pytest.raises(MNISTError, match="train-labels-idx1-ubyte"):
-        load_digits("auto", tmp_path)
-
-
 @pytest.mark.parametrize("expected", [False, True])  # by torchvision's own checksum of the archive
-@pytest.mark.parametrize("content", [b"", b"<html>Moved</html>", gzip.compress(b"other bytes", mtime=0)])
+@pytest.mark.parametrize("content", [b"<html>Moved</html>", gzip.compress(b"other bytes", mtime=0)])
 def test_a_mirror_that_sends_something_else_leaves_no_file(little, mirror, monkeypatch, tmp_path, content, expected):
     name, checksum = MNIST.resources[-1]
     (mirror[0] / name).write_bytes(content)
@@ -194,49 +164,6 @@ def test_a_mirror_that_sends_something_else_leaves_no_file(little, mirror, monke
     monkeypatch.setattr(MNIST, "resources", [*MNIST.resources[:-1], (name, checksum)])
     with pytest.raises(MNISTError):
         load_digits("mnist", tmp_path / "data")
-    assert not everything_in(tmp_path / "data")
-
-
-def test_a_folder_that_cannot_be_written(little, tmp_path, capsys):
-    (tmp_path / "a file").write_text("x")
-    folder = tmp_path / "a file" / "data"
-    with pytest.raises(MNISTError, match="Not a directory"):
-        load_digits("mnist", folder)
-    assert load_digits("auto", folder).name == "the small digits"
-    assert "Not a directory" in capsys.readouterr().out
-
-
-def test_a_folder_without_permission(little, tmp_path):
-    folder = tmp_path / "locked"
-    folder.mkdir()
-    folder.chmod(0o500)
-    try:
-        (folder / "probe").touch()
-    except PermissionError:
-        with pytest.raises(MNISTError, match="Permission denied"):
-            load_digits("mnist", folder)
-    else:
-        pytest.skip("this user may write anywhere")
-    finally:
-        folder.chmod(0o700)
-
-
-@pytest.fixture
-def full_disk():
-    """The kernel refuses to let a file grow beyond a limit, as a full disk would: in the middle of a write."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_a_disk_that_fills_up_leaves_no_file(little, tmp_path, capsys, full_disk):
-    reason = r"could not be put there: \[Errno 27\] File too large"
-    with pytest.raises(MNISTError, match=reason):
-        load_digits("mnist", tmp_path / "data")
-    assert not everything_in(tmp_path / "data")
-    assert load_digits("auto", tmp_path / "data").name == "the small digits"
-    assert re.search(reason, capsys.readouterr().out)
     assert not everything_in(tmp_path / "data")
 
 
@@ -250,29 +177,21 @@ def test_the_timeout_for_silent_servers_is_taken_back(little, monkeypatch, tmp_p
 
     monkeypatch.setattr(MNIST, "download", download)
     load_digits("mnist", tmp_path / "data")
-    assert seen[0] == digits.SILENCE == 10
-    assert socket.getdefaulttimeout() is None
-    no_network(monkeypatch)
-    with pytest.raises(MNISTError):
-        load_digits("mnist", tmp_path / "more data")
+    assert seen[0] == 10
     assert socket.getdefaulttimeout() is None
 
 
 def test_small_digits_need_no_folder_and_lie_as_mnists_do():
     data = load_digits("digits", "/nowhere")
-    assert isinstance(data, DigitSet)
     assert [len(split.y) for split in data[1:]] == [1258, 180, 359]
-    assert "1,258 + 180 + 359" in load_digits.__doc__
     for x, y in data[1:]:
         assert x.shape == (len(y), 1, 28, 28)
         assert x.dtype == torch.uint8
-        assert y.min() >= 0
-        assert y.max() <= 9
         inside = x[:, :, 4:-4, 4:-4]
         assert inside.long().sum() == x.long().sum()  # the margin is empty
         assert inside.max() >= 250
     all_labels = torch.cat([split.y for split in data[1:]])
-    assert all_labels.bincount().min() >= 170  # ten classes, none rare
+    assert all_labels.bincount(minlength=10).min() >= 170  # ten classes, none rare
 
 
 def test_splits_are_fixed_by_the_seed_and_share_no_image():
@@ -290,7 +209,7 @@ def test_splits_are_fixed_by_the_seed_and_share_no_image():
 
 
 def test_wrong_dataset_is_named():
-    with pytest.raises(ValueError, match="dataset must be one of 'auto', 'mnist', 'digits'; got 'MNIST'"):
+    with pytest.raises(ValueError, match=r"dataset .*'MNIST'"):
         load_digits("MNIST")
 
 
@@ -303,11 +222,11 @@ def test_the_real_mnist_is_whole_and_balanced_as_published():
     assert everything.tolist() == [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]
 
 
-@pytest.mark.parametrize("error", [IncompleteRead(b""), TimeoutError(), BadStatusLine("")], ids=repr)
+@pytest.mark.parametrize("error", [IncompleteRead(b""), TimeoutError()], ids=repr)
 def test_whatever_a_server_does_auto_takes_the_small_digits_and_says_why(little, monkeypatch, tmp_path, capsys, error):
     def fail(raw):
         raise error
 
     monkeypatch.setattr(digits, "_fetch", fail)
     assert load_digits("auto", tmp_path).name == "the small digits"
-    assert type(error).__name__ in capsys.readouterr().out or str(error).strip()
+    assert type(error).__name__ in capsys.readouterr().out

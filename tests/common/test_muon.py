@@ -13,7 +13,6 @@ from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.common.muon import MuonAndAdam
-from ponder_utils.evaluation import evaluate
 from ponder_utils.training import cool_down, train
 
 LR = 0.01
@@ -30,7 +29,7 @@ def updated(layer, n=1, **options):
     return [weight.detach() - old for weight, old in zip(layer.parameters(), before, strict=True)]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.integers(3, 40), st.integers(3, 40), st.sampled_from([0.5, 1.0, 3.0]))
 def test_a_matrix_moves_in_every_direction_alike(rows, columns, ratio):
     change, _ = updated(nn.Linear(columns, rows), ratio=ratio)
@@ -57,8 +56,7 @@ def test_everything_else_moves_as_by_adam():
 
 
 def test_heads_of_one_or_two_outputs_move_as_by_adam():
-    model = nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2))
-    first, _, head, _ = updated(model, ratio=3.0)
+    first, _, head, _ = updated(nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2)), ratio=3.0)
     torch.testing.assert_close(head.abs(), torch.full((2, 5), LR), rtol=1e-3, atol=0)  # the length of Adam's first step
     assert not torch.allclose(first.abs(), torch.full((5, 6), LR), rtol=0.1)
 
@@ -77,36 +75,28 @@ def test_a_schedule_scales_both_alike():
     torch.testing.assert_close(changes[1], 0.1 * changes[0], rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize("schedule", [cool_down(200), lambda o: ReduceLROnPlateau(o, mode="max", patience=0)])
+@pytest.mark.parametrize("schedule", [cool_down(60), lambda o: ReduceLROnPlateau(o, mode="max", patience=0)])
 def test_resumed_equals_uninterrupted(tmp_path, schedule):
-    options = SETTINGS | {"schedule": schedule}
-    model, loss = make()
-    rows = train(model, loss, draw, 200, optimizer=MuonAndAdam(model, 2e-3, 2.0), **options)
-    cut, loss = make()
-    optimizer = MuonAndAdam(cut, 2e-3, 2.0)
+    options = SETTINGS | {"schedule": schedule, "log_every": 10, "checkpoint_every": 20}
+
+    def trained(draw, seed=0, **more):
+        model, loss = make(seed)
+        return train(model, loss, draw, 60, optimizer=MuonAndAdam(model, 2e-3, 2.0), **options, **more), weights(model)
+
+    rows, expected = trained(draw)
     with pytest.raises(Killed):
-        train(cut, loss, draw_until(119), 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options)
-    resumed, loss = make(seed=7)  # whatever it starts from is replaced
-    optimizer = MuonAndAdam(resumed, 2e-3, 2.0)
-    assert train(resumed, loss, draw, 200, optimizer=optimizer, checkpoint_dir=tmp_path, **options) == rows
-    assert torch.equal(weights(resumed), weights(model))
-
-
-@pytest.mark.parametrize("model", [nn.LayerNorm(5), nn.Linear(5, 4, bias=False)], ids=["no matrix", "nothing else"])
-def test_a_model_may_lack_either_kind_of_weight(model):
-    before = weights(model)
-    updated(model)
-    assert not torch.equal(weights(model), before)
-    optimizer = MuonAndAdam(model, LR)
-    optimizer.load_state_dict(optimizer.state_dict())
+        trained(draw_until(35), checkpoint_dir=tmp_path)
+    again, resumed = trained(draw, seed=7, checkpoint_dir=tmp_path)  # whatever it starts from is replaced
+    assert again == rows
+    assert torch.equal(resumed, expected)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((nn.Linear(3, 3), 0), r"lr must be a number in \(0, inf\); got 0"),
-        ((nn.Linear(3, 3), 1e-3, 0), r"ratio must be a number in \(0, inf\); got 0"),
-        ((nn.Flatten(), 1e-3), "optimizer got an empty parameter list"),
+        ((nn.Linear(3, 3), 0), "lr .* 0"),
+        ((nn.Linear(3, 3), 1e-3, 0), "ratio .* 0"),
+        ((nn.Flatten(), 1e-3), "empty"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):
@@ -149,7 +139,6 @@ def test_what_it_cannot_do_is_refused():
         optimizer.load_state_dict(torch.optim.SGD([torch.zeros(1)]).state_dict())
 
 
-def test_it_learns():
-    model, loss = make()
-    train(model, loss, draw, 600, optimizer=MuonAndAdam(model, 2e-3, ratio=3.0), progress=False)
-    assert evaluate(model, *draw(torch.Generator().manual_seed(1))).accuracy > 0.9
+@pytest.mark.parametrize("model", [nn.LayerNorm(5), nn.Linear(5, 4, bias=False)], ids=["no matrix", "nothing else"])
+def test_a_model_may_lack_either_kind_of_weight(model):
+    assert all(change.any() for change in updated(model))

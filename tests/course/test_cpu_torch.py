@@ -1,11 +1,9 @@
 """Where PyTorch's CPU build is installed, and what is said where it cannot be."""
 
 import os
-import subprocess
+import socket
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,11 +38,10 @@ def fresh(monkeypatch):
     return calls
 
 
-def test_without_a_gpu_the_cpu_build_comes_from_pytorchs_index(fresh, requirements, capsys):
+def test_without_a_gpu_the_cpu_build_comes_from_pytorchs_index(fresh, requirements):
     assert cpu_torch.main([requirements]) == 0
     (command,) = fresh
     assert command[-3:] == [cpu_torch.INDEX, "torch>=2.9,!=2.13.0", "torchvision>=0.24"]
-    assert capsys.readouterr().out == "No GPU here: installing PyTorch's CPU build.\n"
 
 
 @pytest.mark.parametrize(
@@ -63,12 +60,6 @@ def test_elsewhere_nothing_is_done_or_said(part, name, value, fresh, requirement
     assert capsys.readouterr() == ("", "")
 
 
-def test_exact_versions_are_left_to_pip(fresh, capsys):
-    assert cpu_torch.main([str(ROOT / "requirements-lock.txt")]) == 0
-    assert not fresh
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("what", ["no answer", "pip fails"])
 def test_where_the_index_is_out_of_reach_one_line_says_what_to_type(what, fresh, requirements, monkeypatch, capsys):
     if what == "no answer":
@@ -82,48 +73,9 @@ def test_where_the_index_is_out_of_reach_one_line_says_what_to_type(what, fresh,
     )
 
 
-@pytest.fixture
-def server():
-    """An index that answers with the status in its path, or not at all."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            if "silent" in self.path:
-                time.sleep(1.5)
-            self.send_response(404 if "404" in self.path else 200)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{found.server_port}"
-        found.shutdown()
-
-
-@pytest.mark.parametrize(("path", "answer"), [("/cpu", True), ("/404", False), ("/silent", False)])
-def test_an_index_is_asked_for_a_few_seconds_at_most(path, answer, server):
-    start = time.perf_counter()
-    assert cpu_torch.reachable(server + path, patience=0.8) is answer
-    assert time.perf_counter() - start < 1.4
-
-
-def test_no_address_is_no_index():
-    assert not cpu_torch.reachable("http://127.0.0.1:9", patience=1.0)
+def test_an_index_that_does_not_answer_is_out_of_reach_within_seconds():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        start = time.perf_counter()
+        assert not cpu_torch.reachable(f"http://127.0.0.1:{silent.getsockname()[1]}/cpu", patience=0.5)
+        assert time.perf_counter() - start < 5
     assert not cpu_torch.reachable("nonsense", patience=1.0)
-
-
-def test_it_needs_nothing_but_python(tmp_path):
-    """It runs before anything is installed."""
-    (tmp_path / "requirements.txt").write_text("torch==2.9\n")
-    command = [sys.executable, "-S", str(ROOT / "tools" / "cpu_torch.py"), str(tmp_path / "requirements.txt")]
-    done = subprocess.run(command, capture_output=True, text=True, env={})
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-lock.txt"])
-def test_of_ours_the_lock_alone_says_exactly_which_torch(name):
-    lines = cpu_torch.wanted(ROOT / name)
-    assert [line.split(">")[0] for line in lines] in ([], ["torch", "torchvision"])
-    assert (lines == []) == ("torch==" in (ROOT / name).read_text(encoding="utf-8"))

@@ -75,12 +75,9 @@ def passes(root, *arguments):
     return done.returncode == 0
 
 
-def test_without_two_lessons_every_test_that_is_left_finds_what_it_imports(without_two):
-    assert passes(without_two, "tests", "--collect-only")
-
-
 @pytest.mark.slow
 def test_without_two_lessons_all_that_looks_at_the_course_holds(without_two):
+    assert passes(without_two, "tests", "--collect-only")
     stored = [str(path) for path in without_two.glob("tests/*/test_stored_*.py")]
     own = ["--ignore", "tests/course/test_deleting_a_lesson.py"]
     assert passes(without_two, "tests/course", "tests/common/test_fingerprint.py", *stored, "-m", "not slow", *own)

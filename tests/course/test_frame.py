@@ -1,29 +1,21 @@
 """The house itself: notebooks, stamps and tools."""
 
 import ast
-import base64
-import datetime
-import io
+import graphlib
 import itertools
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import distributed
 import nbformat
-import PIL.Image
 import pytest
-import yaml
-from IPython.core.inputtransformer2 import TransformerManager
-from matplotlib.colors import rgb_to_hsv, to_rgb
 
-import ponder_course
 import ponder_utils
-from ponder_course.common import notebook, style
+from ponder_course import LESSONS
+from ponder_course.common import notebook
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -31,9 +23,6 @@ import course  # noqa: E402
 import stamp  # noqa: E402
 
 NOTEBOOKS = stamp.notebooks()
-FOLDED_LINES = 12  # of a folded cell that shows a figure
-TAGS = {"parameters", "headline", "nbval-check-output", "check", "preview"}
-BUDGETS = ("smoke", "class", "paper")
 
 
 def read(path):
@@ -65,11 +54,6 @@ def test_exactly_one_cell_of_parameters_typed_and_commented(path):
     for line in cell.source.splitlines():
         assert re.fullmatch(r"[A-Z_]+: (str|int|float|bool) = .+  # .+", line), line
     assert ("RUN: str" if is_evidence(path) else "BUDGET: str") in cell.source
-
-
-@notebooks
-def test_tags_are_of_the_known_kinds(path):
-    assert {tag for cell in read(path).cells for tag in tags(cell)} <= TAGS
     assert sum("headline" in tags(cell) for cell in read(path).cells) == 1
 
 
@@ -93,48 +77,6 @@ def test_every_picture_has_its_sentence(path):
             if "image/png" in output.get("data", {}):
                 alt = output.metadata["image/png"]["alt"]
                 assert len(alt.split()) >= 8
-                sentences = [other.get("data", {}).get("text/markdown") for other in cell.outputs]
-                assert any(text and alt.endswith(text) for text in sentences)  # a finding may stand before it
-
-
-HUES = [rgb_to_hsv(to_rgb(colour))[0] for colour in style.COLOURS if colour != style.BLACK]  # 1 is a full turn
-
-
-def strange(image):
-    """The colours of a picture, at least one pixel in 2,000, that are neither greys nor shades of the course's own."""
-    found = []
-    for pixels, colour in image.convert("RGB").getcolors(10**6):
-        hue, saturation, value = rgb_to_hsv([part / 255 for part in colour])
-        away = min(min(abs(hue - own), 1 - abs(hue - own)) for own in HUES)
-        if pixels > image.width * image.height / 2000 and saturation > 0.35 and value > 0.3 and away > 0.024:
-            found.append(colour)
-    return found
-
-
-@notebooks
-def test_pictures_have_the_colours_of_the_course(path):
-    for cell in code(read(path)):
-        for output in cell.outputs:
-            if picture := output.get("data", {}).get("image/png"):
-                found = strange(PIL.Image.open(io.BytesIO(base64.b64decode(picture))))
-                assert not found, f"{cell.source.splitlines()[0]}: {found}"
-
-
-def test_figures_for_slides_are_of_lessons_and_small():
-    figures = {path.stem: path for path in (ROOT / "results" / "figures").glob("*.svg")}
-    lessons = {path.stem for path in NOTEBOOKS if path.parent.name == "notebooks"}
-    assert figures
-    assert all(name.startswith(tuple(lessons)) for name in figures)
-    for path in figures.values():
-        assert ElementTree.parse(path).getroot().tag == "{http://www.w3.org/2000/svg}svg"
-        assert path.stat().st_size < 400_000
-
-
-def test_other_colours_are_strange():
-    for colour in ("#FF0000", "#00FF00", "#8000FF", "#FFFF00"):
-        assert strange(PIL.Image.new("RGB", (9, 9), colour))
-    for colour in (*style.COLOURS, "#FFFFFF", "#777777", "#8A5F00"):
-        assert not strange(PIL.Image.new("RGB", (9, 9), colour))
 
 
 @notebooks
@@ -146,130 +88,43 @@ def test_one_h1_and_no_heading_level_skipped(path):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
-FLOORS = [  # files and rooms of both packages; each imports from its own floor and from those above
-    "ponder_utils._check",
-    "ponder_utils.tasks ponder_utils.states",
-    "ponder_utils.cells ponder_utils.steps ponder_utils.local ponder_utils.halting",
-    "ponder_utils.attention",
-    "ponder_utils.rules",
-    "ponder_utils.pondernet ponder_utils.act ponder_utils.sequences",
-    "ponder_utils.losses ponder_utils.evaluation",
-    "ponder_utils.checkpoints ponder_utils.epochs",
-    "ponder_utils.training",
-    "ponder_utils",  # its version
-    "ponder_course.common ponder_course.research.stored_facts",
-    # a lesson imports from lessons before it, and never from research, which imports from both
-    *(f"ponder_course.{room}{lesson}" for lesson in ponder_course.LESSONS for room in ("", "research.")),
-]
-FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
-SOURCES = {name: sorted((ROOT / name).rglob("*.py")) for name in ("ponder_utils", "ponder_course")}
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+    for package in ("ponder_utils", "ponder_course")
+    for path in sorted((ROOT / package).rglob("*.py"))
+}
 
 
-def room_of(module):
-    """The file or room of a package that a module is in, such as "ponder_course.light_cone"."""
-    return ".".join(module.split(".")[: 3 if module.startswith("ponder_course.research.") else 2])
+def floor_of(module):
+    """A module may import from its own floor and from lower ones: the idea, the common room, each lesson after it."""
+    package, *rooms = module.replace(".research.", ".").split(".")
+    if package == "ponder_utils":
+        return 0
+    return 2 + LESSONS.index(rooms[0]) if rooms and rooms[0] in LESSONS else 1
 
 
-def test_every_lesson_has_a_room_and_a_notebook():
-    numbered = [path.stem for path in NOTEBOOKS if path.parent.name == "notebooks"]
-    assert [name[3:] for name in numbered] == [*ponder_course.LESSONS]
-    assert all(re.match(r"\d\d_", name) for name in numbered)
-    assert len({name[:2] for name in numbered}) == len(numbered)
-    rooms = {path.name for path in (ROOT / "ponder_course").iterdir() if (path / "__init__.py").exists()}
-    assert rooms == {"common", "research", *ponder_course.LESSONS}
-
-
-@pytest.mark.parametrize("path", [path for paths in SOURCES.values() for path in paths], ids=lambda path: path.stem)
-def test_imports_flow_one_way(path):
-    if path.name == "__init__.py":
-        return
-    room = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith(("__init__", ".moved"))])
+def test_imports_flow_one_way(module):
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            imported = [name if room_of(name) in FLOOR else node.module for name in names]
-        for module in imported:
-            if module.startswith(("ponder_utils", "ponder_course")):
-                assert room_of(module) in FLOOR, f"{room_of(module)} is new: give it its place in FLOORS"
-                assert FLOOR[room_of(module)] <= FLOOR[room], f"{path.name} imports {module}"
-                assert "research" in room or "research" not in module, f"{path.name} imports {module}"
+            imported = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in imported:
+            if name.startswith(("ponder_utils", "ponder_course")):
+                assert floor_of(name) <= floor_of(module), name
+                assert "research" in module or "research" not in name, name
 
 
-def test_the_house_stays_small():
-    """Before a part of it grows over its border, something in it can go."""
-
-    def lines(folder):
-        return sum(len(path.read_text("utf-8").splitlines()) for path in folder.rglob("*.py"))
-
-    assert lines(ROOT / "ponder_utils") <= 2500
-    rooms = [lines(ROOT / "ponder_course" / lesson) for lesson in ponder_course.LESSONS]
-    assert sum(rooms) <= 5500 + 650 * max(
-        0, len(rooms) - 9
-    )  # of nine lessons, with tasks and figures; and of each more
-    assert max(rooms) <= 1150
-    assert lines(ROOT / "ponder_course" / "common") <= 1850
-
-
-@notebooks
-def test_a_folded_cell_is_a_call(path):
-    """What draws, checks and says what is drawn stands in the lesson's room."""
-    for cell in code(read(path)):
-        if cell.metadata.get("jupyter", {}).get("source_hidden"):
-            assert len([line for line in cell.source.splitlines() if line.strip()]) <= FOLDED_LINES, cell.source
-
-
-# Words of the dialect that this course was once written in; CONTRIBUTING.md has the terms that are used instead.
-BANNED = {"its", "told", "said", "lost", "dear", "knob", "knobs", "share", "shares", "chances", "most"}
-
-
-def identifiers(source):
-    """The names in Python code: variables, arguments, attributes, functions, classes, and the keys of dicts."""
-    for node in ast.walk(ast.parse(source)):
-        for field in ("id", "arg", "attr", "name", "asname"):
-            yield getattr(node, field, None)
-        for part in [*getattr(node, "keys", []), getattr(node, "slice", None)]:
-            yield getattr(part, "value", None)
-
-
-def banned(source):
-    return {name for name in identifiers(source) if isinstance(name, str) and name.lower() in BANNED}
-
-
-def test_banned_names_are_seen_wherever_they_are():
-    sources = ["said = 1", "f(most=1)", "x.lost", "def told(): ...", "lambda its: 1", "x['knob']", "{'share': 1}"]
-    sources += ["import x as dear", "class Told: ...", "for chances in x: ...", "DEAR: int = 1", "def f(*, most): ..."]
-    for source in sources:
-        assert len(banned(source)) == 1, source
-    assert not banned("most_probable('what is said', at_most=1)  # lost")
-
-
-PYTHON = [path for folder in ("ponder_*", "tools", "benchmarks", "examples") for path in ROOT.glob(f"{folder}/**/*.py")]
-
-
-@pytest.mark.parametrize(
-    "path", [*PYTHON, *ROOT.glob("tests/*.py")], ids=lambda path: f"{path.parent.name}-{path.stem}"
-)
-def test_no_file_uses_a_banned_name(path):
-    assert not banned(path.read_text(encoding="utf-8"))
-
-
-@notebooks
-def test_no_notebook_uses_a_banned_name(path):
-    for cell in code(read(path)):
-        assert not banned(TransformerManager().transform_cell(cell.source)), cell.source
-
-
-def test_no_stored_column_has_a_banned_name():
-    def columns(value):
-        for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            yield from columns(part)
-        if isinstance(value, dict):
-            yield from value
-
-    for path in (ROOT / "results").glob("*.jsonl"):
-        for line in path.read_text().splitlines():
-            assert not BANNED & {*columns(json.loads(line))}, path.name
+def test_no_file_imports_what_imports_it():
+    needs = {}
+    for module, path in MODULES.items():
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        if not module.endswith("__init__"):
+            needs[module] = found & MODULES.keys()
+    assert [*graphlib.TopologicalSorter(needs).static_order()]  # or a CycleError names the files
 
 
 def test_addresses_are_as_stamped():
@@ -292,32 +147,24 @@ def test_a_new_address_reaches_every_copy(monkeypatch):
         assert "your-account/learning-to-ponder" not in found, path
 
 
-PLACEHOLDER = 'Repository = "https://github.com/your-account/learning-to-ponder"\n'
-
-
 @pytest.mark.parametrize(
-    ("origin", "address"),
+    ("before", "origin", "after"),
     [
-        ("https://github.com/somebody/else.where.git", "somebody/else.where"),
-        ("https://token@github.com/somebody/elsewhere", "somebody/elsewhere"),
-        ("git@github.com:somebody/elsewhere.git", "somebody/elsewhere"),
-        ("ssh://git@github.com/somebody/elsewhere.git", "somebody/elsewhere"),
-        ("https://gitlab.com/somebody/elsewhere.git", None),
-        ("https://github.com.evil.org/somebody/elsewhere", None),
-        ("/srv/git/elsewhere.git", None),
-        ("", None),
+        ("your-account/learning-to-ponder", "https://token@github.com/somebody/else.where.git", "somebody/else.where"),
+        ("your-account/learning-to-ponder", "ssh://git@github.com/somebody/elsewhere.git", "somebody/elsewhere"),
+        ("your-account/learning-to-ponder", "git@github.com:somebody/elsewhere", "somebody/elsewhere"),
+        ("your-account/learning-to-ponder", "https://gitlab.com/a/b.git", "your-account/learning-to-ponder"),
+        ("your-account/learning-to-ponder", "https://github.com.evil.org/a/b", "your-account/learning-to-ponder"),
+        ("my/own", "https://github.com/somebody/elsewhere", "my/own"),
     ],
 )
-@pytest.mark.parametrize("before", [PLACEHOLDER, 'Repository = "https://github.com/my/own"\n'])
-def test_the_origin_takes_the_place_of_the_placeholder_and_of_nothing_else(before, origin, address, tmp_path):
+def test_the_origin_takes_the_place_of_the_placeholder_and_of_nothing_else(before, origin, after, tmp_path):
     project = tmp_path / "pyproject.toml"
-    project.write_text(before)
+    project.write_text(f'Repository = "https://github.com/{before}"\n')
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    if origin:
-        subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", origin], check=True)
+    subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", origin], check=True)
     stamp.adopt_origin(tmp_path)
-    wanted = f'Repository = "https://github.com/{address}"\n' if address and before == PLACEHOLDER else before
-    assert project.read_text() == wanted
+    assert project.read_text() == f'Repository = "https://github.com/{after}"\n'
 
 
 def parameters_of(path):
@@ -343,7 +190,7 @@ def test_the_course_refuses_parameters_before_it_runs_anything(path, tmp_path, m
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("text", ["2024", "1_000", "None", "True", "0.5", "[1]", "'x'", ""])
+@pytest.mark.parametrize("text", ["2024", "True", ""])
 def test_a_text_stays_one_where_a_text_is_declared(text, tmp_path, ran, monkeypatch):
     monkeypatch.setattr(course, "ROOT", tmp_path)
     (tmp_path / "notebooks").mkdir()
@@ -352,16 +199,6 @@ def test_a_text_stays_one_where_a_text_is_declared(text, tmp_path, ran, monkeypa
         assert course.main(["little", *arguments, "--out", str(tmp_path / f"runs{which}"), "-p", "A", "1_0"]) == 0
     assert [parameters["B"] for parameters, _ in ran] == [text, text, "y"]
     assert {parameters["A"] for parameters, _ in ran} == {10}
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "value"),
-    [("int", "1_000", 1000), ("int", "-3", -3), ("float", "0.5", 0.5), ("float", "2", 2.0), ("bool", "False", False)],
-)
-def test_other_types_are_read_as_declared(kind, text, value, tmp_path):
-    little = little_notebook(tmp_path, "A", parameters=f"A: {kind} = 1  # a value")
-    read_as = course.check_parameters(little, {"A": text})["A"]
-    assert (read_as, type(read_as)) == (value, type(value))
 
 
 def checked(path, **given):
@@ -380,14 +217,14 @@ def checked(path, **given):
 
 
 WRONG = {
-    "SEEDS": [0, -1, "3", 1.5, True, None, [3]],
-    "WORKERS": [0, "2", True],
-    "SEED": [-1, "0", 0.5, False],
-    "BUDGET": ["clas", ["class"], 1, None],
-    "RUN": ["unknown", ["stored"], None],
-    "RESULTS": [5, None, ["x"]],
-    "DATA": [5, None],
-    "DEVICE": ["gpu", 0, None],
+    "SEEDS": [0, "3", 1.5, True],
+    "WORKERS": [0, "2"],
+    "SEED": [-1, "0"],
+    "BUDGET": ["clas", ["class"], None],
+    "RUN": ["unknown", None],
+    "RESULTS": [5, None],
+    "DATA": [5],
+    "DEVICE": ["gpu", 0],
     "DATASET": ["MNIST", 5],
 }
 
@@ -406,52 +243,6 @@ def test_bad_parameters_are_refused_in_a_line_before_anything_else(path):
             assert message.startswith(f"{name} ")
             assert repr(value) in message
             assert len(message.splitlines()) == 1
-            assert all(repr(choice) in message for choice in choices_in(comment) if name not in ("DEVICE", "DATASET"))
-
-
-@notebooks
-def test_a_path_beside_the_notebook_is_a_parameter_or_sought_at_hand(path):
-    """So that a notebook that runs in another folder says what is missing."""
-    for cell in code(read(path)):
-        tree = ast.parse(TransformerManager().transform_cell(cell.source))
-        found = [node for node in ast.walk(tree) if isinstance(getattr(node, "value", None), str)]
-        at_hand = re.findall(r'at_hand\("([^"]*)"\)', cell.source)
-        allowed = [*at_hand, *re.findall(r'(?m)^[A-Z]+: str = "([^"]*)"', cell.source)]
-        assert not [node.value for node in found if node.value.startswith("../") and node.value not in allowed]
-
-
-def test_text_files_are_read_and_written_as_utf_8():
-    """Whatever the machine's encoding is."""
-    sources = {path: path.read_text(encoding="utf-8") for path in PYTHON}
-    for path in NOTEBOOKS:
-        cells = [TransformerManager().transform_cell(cell.source) for cell in code(read(path))]
-        sources[path] = "\n".join(cells)
-    for path, source in sources.items():
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                binary = "Image" in ast.unparse(node.func) or any("b" in ast.unparse(part) for part in node.args)
-                if name in ("read_text", "write_text") or (name == "open" and not binary):
-                    assert "encoding" in {keyword.arg for keyword in node.keywords}, f"{path}: {ast.unparse(node)}"
-
-
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
-def test_a_console_that_is_not_of_utf_8_prints_the_table(encoding, tmp_path, run_course, monkeypatch):
-    def run(notebook, parameters, executed):
-        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": "KL(p‖p_G) \u2264 1, 思"}
-
-    monkeypatch.setattr(course, "run", run)
-    console = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    monkeypatch.setattr(sys, "stdout", console)
-    little_notebook(tmp_path / "notebooks", "A")
-    assert run_course("little") == 0
-    console.flush()
-    assert b"KL(p?p_G) ? 1, ?" in console.buffer.getvalue()
-
-
-def test_no_notebook_of_this_name(tmp_path):
-    with pytest.raises(SystemExit, match=rf"NOTEBOOK must be one of {NOTEBOOKS[0].stem}, .*; got 99_nothing"):
-        course.main(["99_nothing", "--out", str(tmp_path)])
 
 
 def little_notebook(tmp_path, last_cell, name="little", first_cell="pass", parameters="A: int = 1  # a number"):
@@ -470,16 +261,7 @@ def test_the_course_writes_notebook_page_and_table(tmp_path, capfd):
     assert row | {"minutes": 0} == {"notebook": "little", "status": "ok", "minutes": 0, "headline": "A is 5"}
     assert "A is 5" in (tmp_path / "little.html").read_text()
     assert course.table([row]).splitlines()[0] == "| notebook | status | minutes | headline |"
-    output = "".join(capfd.readouterr())
-    assert "little: 100%" in output
-    assert "WARN" not in output.upper()
-
-
-def test_a_failing_notebook_is_reported_and_its_page_written(tmp_path):
-    row = course.run(little_notebook(tmp_path, "1 / 0"), {}, tmp_path / "little.ipynb")
-    assert row["status"].startswith("FAILED")
-    assert "ZeroDivisionError" in row["status"]
-    assert "ZeroDivisionError" in (tmp_path / "little.html").read_text()
+    assert "WARN" not in "".join(capfd.readouterr()).upper()
 
 
 @pytest.fixture
@@ -491,107 +273,33 @@ def run_course(tmp_path, monkeypatch):
     return lambda *arguments: course.main([*arguments, "--out", str(tmp_path / "runs")])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "names"),
-    [([], ["1", "2"]), (["3_problems"], ["3_problems"]), (["--commit"], ["1", "2", "3_problems"])],
-)
-def test_problem_sheets_run_when_they_are_named_or_committed(arguments, names, tmp_path, run_course, monkeypatch):
-    ran = []
-
-    def run(notebook, parameters, executed):
-        ran.append(notebook.stem)
-        executed.write_text(notebook.read_text())
-        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": ""}
-
-    monkeypatch.setattr(course, "run", run)
-    for name, folder in (("1", ""), ("2", "evidence"), ("3_problems", "problems")):
-        (tmp_path / "notebooks" / folder).mkdir(exist_ok=True)
-        little_notebook(tmp_path / "notebooks" / folder, "print(A)", name)
-    assert run_course(*arguments) == 0
-    assert ran == names
-
-
-def test_with_commit_the_figure_of_a_lesson_goes_to_the_results(tmp_path, run_course, monkeypatch):
-    def run(notebook, parameters, executed):
-        executed.write_text(notebook.read_text())
-        drawn = tmp_path / "runs" / "figures" / "1.svg"
-        drawn.parent.mkdir(parents=True)
-        drawn.write_text("<svg/>")
-        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.0, "headline": ""}
-
-    monkeypatch.setattr(course, "run", run)
-    little_notebook(tmp_path / "notebooks", "print(A)", "1")
-    assert run_course("--commit") == 0
-    assert (tmp_path / "results" / "figures" / "1.svg").read_text() == "<svg/>"
-
-
-def of_yesterday(runs, *names):
-    runs.mkdir()
-    for name in (*(f"{stem}.{kind}" for stem in names for kind in ("html", "ipynb")), "course.md", "course.json"):
-        (runs / name).write_text("ok, yesterday")
-
-
 def test_a_kernel_that_dies_is_a_failure_and_stops_no_other_notebook(tmp_path, run_course):
     runs = tmp_path / "runs"
     little_notebook(tmp_path / "notebooks", 'print("so far")\nimport os\nos.kill(os.getpid(), 9)', "1_dies")
     little_notebook(tmp_path / "notebooks", f"print(open({str(runs / 'course.md')!r}).read())", "2_reads_the_table")
-    little_notebook(tmp_path / "notebooks", "print(A)", "3_good")
-    of_yesterday(runs, "1_dies", "2_reads_the_table", "3_good")
+    runs.mkdir()
+    for name in ("1_dies.html", "1_dies.ipynb", "2_reads_the_table.html", "course.md", "course.json"):
+        (runs / name).write_text("ok, yesterday")
     assert run_course() == 1
     rows = json.loads((runs / "course.json").read_text())
-    died = "FAILED: the kernel died: often out of memory"
-    assert [row["status"] for row in rows] == [died, "ok", "ok"]
-    meanwhile = rows[1]["headline"]
-    assert re.search(rf"1_dies \| {died} \|", meanwhile)
-    assert "| 2_reads_the_table | not run yet |  |  |\n| 3_good | not run yet |  |  |" in meanwhile
+    assert rows[0]["status"].startswith("FAILED: the kernel died")
+    assert rows[1]["status"] == "ok"
+    assert "| 2_reads_the_table | not run yet |" in rows[1]["headline"]
     assert (runs / "course.md").read_text() == course.table(rows) + "\n"
-    assert died in (runs / "1_dies.html").read_text()
     assert "so far" in (runs / "1_dies.html").read_text()
     assert not any("yesterday" in path.read_text() for path in runs.iterdir())
-    assert len(list(runs.iterdir())) == 8
-
-
-def test_a_kernel_that_does_not_start_leaves_nothing_of_yesterday(tmp_path, run_course, monkeypatch):
-    little_notebook(tmp_path / "notebooks", "print(A)")
-    of_yesterday(tmp_path / "runs", "little")
-    (tmp_path / "sitecustomize.py").write_text("import os\nos._exit(3)\n")  # Python runs it first
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert run_course() == 1
-    (row,) = json.loads((tmp_path / "runs" / "course.json").read_text())
-    assert row["status"].startswith("FAILED: Kernel died before replying")
-    assert not any("yesterday" in path.read_text() for path in (tmp_path / "runs").iterdir())
-
-
-def test_a_course_that_is_killed_leaves_a_table_that_is_true(tmp_path, run_course, monkeypatch):
-    for name in ("1_runs", "2_is_killed"):
-        little_notebook(tmp_path / "notebooks", "print(A)", name)
-    of_yesterday(tmp_path / "runs", "1_runs", "2_is_killed")
-
-    def killed_at_2(notebook, parameters, executed):
-        if notebook.stem == "2_is_killed":
-            raise KeyboardInterrupt
-        return {"notebook": notebook.stem, "status": "ok", "minutes": 0.1, "headline": "1"}
-
-    monkeypatch.setattr(course, "run", killed_at_2)
-    with pytest.raises(KeyboardInterrupt):
-        run_course()
-    rows = json.loads((tmp_path / "runs" / "course.json").read_text())
-    assert [row["status"] for row in rows] == ["ok", "not run yet"]
-    assert (tmp_path / "runs" / "course.md").read_text() == course.table(rows) + "\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--workers", "2"], "--workers and --scheduler say who shares the runs of a grid: give them with --grid"),
-        (["--scheduler", "tcp://head:8786"], "give them with --grid"),
+        (["--workers", "2"], "--workers"),
         (["--grid", "A", "1", "2", "--workers", "0"], "--workers must be at least 1; got 0"),
-        (["--grid", "A", "1", "--workers", "2", "--scheduler", "tcp://head:8786"], "not allowed with argument"),
-        (["-p", "A", "1", "-p", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
-        (["-p", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
-        (["--grid", "A", "1", "--grid", "A", "2"], "each parameter is given once, with -p or with --grid; got A, A"),
-        (["--grid", "A", "1", "1"], "--grid A must have values that differ; got 1, 1"),
-        (["--grid", "A"], "--grid NAME VALUE ... goes with one NOTEBOOK, at least one value, and without --commit"),
+        (["--grid", "A", "1", "--workers", "2", "--scheduler", "tcp://head:8786"], "--scheduler"),
+        (["-p", "A", "1", "--grid", "A", "2"], "got A, A"),
+        (["--grid", "A", "1", "1"], "--grid A"),
+        (["--grid", "A"], "--grid"),
+        (["--commit", "-p", "A", "1"], "--commit"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_in_a_sentence(arguments, message, tmp_path, run_course, capsys):
@@ -601,23 +309,6 @@ def test_options_that_do_not_go_together_are_refused_in_a_sentence(arguments, me
     assert refused.value.code == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
-
-
-def test_bars_and_line_breaks_do_not_break_the_table():
-    rows = [{"A": "a|b", "status": "FAILED: KeyError: 'x\\|y'", "minutes": None, "headline": "one\ntwo \u2028three"}]
-    line = course.table(rows).split("\n")[2:]
-    assert line == [r"| a\|b | FAILED: KeyError: 'x\\\|y' |  | one two three |"]
-
-
-@pytest.mark.parametrize("out", ["file", "file/runs", "/proc/none/runs"])
-def test_results_that_have_no_place_are_refused_in_a_sentence(out, tmp_path, run_course, capsys):
-    little_notebook(tmp_path / "notebooks", "print(A)")
-    (tmp_path / "file").touch()
-    for options in ([], ["--grid", "A", "1"]):
-        with pytest.raises(SystemExit) as refused:
-            course.main(["little", *options, "--out", str(tmp_path / out)])
-        assert refused.value.code == 2
-        assert f"--out must be a folder, or a new one; got {tmp_path / out}: " in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -660,45 +351,12 @@ def test_a_grid_runs_each_combination_once_and_one_that_fails_stops_no_other(sch
     assert [row["status"] for row in rows] == ["ok", "FAILED in cell 3: ZeroDivisionError: division by zero", "ok"]
     assert course.run_grid(little, {}, [["A", "4", "3", "1"]], out, 1, scheduler)[1:] == [rows[2], rows[0]]
     assert [parameters["A"] for parameters, _ in ran] == [1, 2, 3, 4]
-    keys = {"setting", "seconds", "made_with", "version", "fingerprint"}
-    for line in (out / "little_grid.jsonl").read_text().splitlines():
-        assert keys < json.loads(line).keys() < keys | {"result", "error"}
 
 
-def test_an_edited_notebook_is_run_again(tmp_path, ran):
-    for text in ("A is", "A was"):
-        course.run_grid(little_notebook(tmp_path, f'print("{text}", A)'), {}, [["A", "1"]], tmp_path / "out", 1, None)
-    assert len(ran) == 2
-
-
-def test_every_combination_has_a_file_of_its_own(tmp_path, ran):
-    little = little_notebook(tmp_path, "print(A)", parameters='A: int = 1  # a number\nB: str = "x"  # a word')
-    texts = ["a/b", "a_b", "a%2Fb", "a,A=1", "a b", "ä", "..", "x"]
-    course.run_grid(little, {}, [["A", "1", "3"], ["B", *texts]], tmp_path / "out", 1, None)
-    files = [executed for _, executed in ran]
-    assert len({str(file).lower() for file in files}) == 16
-    assert {file.parent for file in files} == {tmp_path / "out"}
-    assert all(file.read_text() == repr(parameters) for parameters, file in ran)
-
-
-def test_a_grid_is_checked_before_anything_runs(tmp_path):
-    with pytest.raises(SystemExit, match="A must be of type int; got 'x'"):
-        course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1", "x"]], tmp_path / "out", 1, None)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "ftp://x:1"])
-def test_a_scheduler_that_cannot_be_reached_is_named(address, tmp_path, ran, monkeypatch):
-    monkeypatch.setattr(course, "PATIENCE", "2s")
-    with pytest.raises(SystemExit, match=f"--scheduler {address} cannot be reached: "):
-        course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1"]], tmp_path / "out", 1, address)
+def test_a_scheduler_that_cannot_be_reached_is_named(tmp_path, ran):
+    with pytest.raises(SystemExit, match="--scheduler ftp://x:1 "):
+        course.run_grid(little_notebook(tmp_path, "A"), {}, [["A", "1"]], tmp_path / "out", 1, "ftp://x:1")
     assert not ran
-
-
-def test_a_cluster_of_threads_is_refused(tmp_path):
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, pytest.raises(SystemExit, match="workers of one thread each"):
-        course.connected(cluster.scheduler_address)
 
 
 @pytest.mark.slow
@@ -723,12 +381,6 @@ def test_the_command_for_a_grid_prints_its_table(tmp_path, run_course, capsys):
     assert names == {f"little,A={a}.{kind}" for a in (1, 2) for kind in ("html", "ipynb")} | {"little_grid.jsonl"}
 
 
-def test_papermill_with_an_unknown_parameter_fails_in_the_notebook_too(tmp_path):
-    check = "from ponder_course.common.notebook import check_parameters\ncheck_parameters(In)"
-    row = course.run(little_notebook(tmp_path, "print(A)", first_cell=check), {"B": 1}, tmp_path / "out.ipynb")
-    assert re.fullmatch(r"FAILED in cell \d: ValueError: unknown parameter B; this notebook has A", row["status"])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "path", [path for path in NOTEBOOKS if "RESULTS: str" in path.read_text()], ids=lambda p: p.stem
@@ -745,32 +397,10 @@ def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, t
     assert not list(tmp_path.glob("deleted*"))
 
 
-@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
-def test_make_results_runs_all_evidence_that_keeps_runs():
-    command = ["make", "-s", "results", "RUN=echo", "READY="]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    ran = dict(re.findall(r"^tools/course\.py (\w+) -p RUN (\w+)$", done.stdout, re.M))
-    keeps_runs = {path.stem: path for path in NOTEBOOKS if is_evidence(path) and "RESULTS: str" in path.read_text()}
-    assert ran.keys() == keeps_runs.keys()
-    for name, path in keeps_runs.items():
-        (comment,) = [comment for parameter, _, comment in parameters_of(path) if parameter == "RUN"]
-        assert ran[name] == next(choice for choice in choices_in(comment) if choice in ("class", "paper"))
-
-
-def test_results_are_small_and_say_what_made_them():
-    stores = list((ROOT / "results").glob("*.jsonl"))
-    assert stores
-    for path in stores:
-        assert path.stat().st_size < 1_000_000
-        for line in path.read_text().splitlines():
-            keys = {"setting", "result", "seconds", "made_with", "version", "fingerprint"}
-            assert set(json.loads(line)) == keys
-
-
 def test_importing_the_package_imports_nothing_heavy_but_torch():
     script = "import sys, torch\nbefore = {*sys.modules}\nimport ponder_utils\nprint(*sys.modules.keys() - before)"
     new = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    heavy = r"torchvision|matplotlib|IPython|ipywidgets|pandas|sklearn|scipy|joblib|loky|distributed|tqdm\.notebook"
+    heavy = r"torchvision|matplotlib|IPython|ipywidgets|sklearn|scipy|loky|distributed"
     assert "ponder_utils" in new
     assert not [name for name in new if re.fullmatch(heavy, name)]
 
@@ -785,12 +415,6 @@ def test_version_and_date_agree_wherever_they_stand():
     assert cited[0] == ponder_utils.__version__
     assert released == sorted(released, key=lambda release: [int(n) for n in release[0].split(".")], reverse=True)
     assert not re.search(r"^version *=", text["pyproject.toml"], re.M)  # it is read from the package
-
-
-def test_what_a_reader_needs_is_there_for_a_program_to_read():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert {"cff-version", "message", "title", "authors", "version", "date-released", "license"} <= citation.keys()
-    assert str(citation["date-released"]) <= str(datetime.date.today())
 
 
 def test_widgets_leave_a_line_of_text_and_no_state(tmp_path):

@@ -1,8 +1,6 @@
 """`make gpu`: what it says where there is no GPU, and that each of its parts sees what is there."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,24 +12,11 @@ from benchmarks.timing import Effort
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_without_a_gpu_it_says_so_in_one_line_and_exits_with_2():
-    before = sorted(path.name for path in (ROOT / "benchmarks").iterdir())
-    done = subprocess.run([sys.executable, "-m", "benchmarks.gpu"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stdout == gpu.NO_GPU + "\n"
-    assert done.stderr == ""
-    assert sorted(path.name for path in (ROOT / "benchmarks").iterdir()) == before
-
-
-def test_the_table_has_a_row_for_each_task_batch_and_width(capsys):
-    rows = gpu.table("cpu", Effort(smoke=True), 2)
+def test_the_table_has_a_row_for_each_task_batch_and_width():
+    rows = gpu.table("cpu", Effort(smoke=True), 1)
     sizes = [(row["task"], row["batch"], row["width"]) for row in rows]
-    assert sizes == [
-        (name, batch, width) for name in gpu.WORKS for batch in gpu.BATCHES[name][:2] for width in (32, 64)
-    ]
+    assert sizes == [(name, gpu.BATCHES[name][0], 32) for name in gpu.WORKS]
     assert all(row["updates_per_second"] > 0 for row in rows)
-    assert len(capsys.readouterr().out.splitlines()) == 8
 
 
 def test_memory_that_runs_out_is_a_row_without_a_number(monkeypatch):
@@ -40,20 +25,6 @@ def test_memory_that_runs_out_is_a_row_without_a_number(monkeypatch):
 
     monkeypatch.setattr(gpu, "seconds", no_memory)
     assert gpu.updates_per_second(gpu.WORKS["lines"], 4, 8, "cpu", Effort(smoke=True)) is None
-
-
-def test_tests_are_counted_from_their_report(tmp_path):
-    cases = '<testcase name="a"/><testcase name="b"><failure>no</failure></testcase>'
-    cases += '<testcase name="c"><skipped/></testcase><testcase name="d"><error/></testcase>'
-    (tmp_path / "tests.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
-    assert gpu.counts_of(tmp_path / "tests.xml") == {"passed": 1, "failed": ["b", "d"]}
-    assert gpu.counts_of(tmp_path / "none.xml")["failed"]
-
-
-def test_lessons_that_train_have_a_device():
-    without = {name for name, has_device in gpu.lessons().items() if not has_device}
-    train = {name for name in gpu.lessons() if "pu.train(" in (ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8")}
-    assert without & train <= {"02_pondernet_theory"}  # whose networks are too small to gain by one
 
 
 @pytest.mark.parametrize(("status", "code"), [("ok", 0), ("FAILED in cell 3", 1)])

@@ -11,7 +11,6 @@ import torch
 
 from ponder_course.research.ways_to_stop import experiment as ways_to_stop
 from ponder_course.research.ways_to_stop.problems import PROBLEMS
-from ponder_utils.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -70,11 +69,6 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
     assert (tmp_path / "runs/mine/last.pt").exists()
     assert (tmp_path / "runs/mine/best.pt").exists()
     assert re.search(r"twice sure \['too much time -?\d\.\d+, wrong answers \d\.\d+', ", capsys.readouterr().out)
-
-
-def test_every_rule_has_its_name_on_the_page_of_the_package():
-    text = (ROOT / "docs/package.md").read_text(encoding="utf-8")
-    assert [name for name in RULES if f'`"{name}"`' not in text] == []
 
 
 def is_there_or_deleted(path):
