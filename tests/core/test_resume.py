@@ -100,6 +100,7 @@ KEPT = {
     "without an end": Stream,
     "by functions": lambda: by_python,
 }
+SLOW = {"workers": pytest.mark.slow}
 
 
 class ByPython(RNNStep):
@@ -119,7 +120,7 @@ def rows_of(batches, folder, n_updates, step=RNNStep):
     return rows, weights(model)
 
 
-@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in KEPT])
 @pytest.mark.parametrize("killed_after", [pytest.param(3, marks=pytest.mark.slow), 12])
 def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_path, kind, killed_after):
     def until(killed):
@@ -240,12 +241,12 @@ def test_batches_that_are_drawn_the_same_again_go_on(tmp_path, build, step):
     assert torch.equal(resumed, kept)
 
 
-@pytest.mark.parametrize("wrap", [lambda loader: loader, Wrapped])
-def test_persistent_workers_are_refused_where_there_are_checkpoints_alone(tmp_path, wrap):
-    batches = wrap(DataLoader(Noisy(), 8, num_workers=1, persistent_workers=True))
-    with pytest.raises(ValueError, match="batches must be without persistent_workers"):
-        rows_of(batches, tmp_path, 1)
-    assert len(rows_of(batches, None, 1)[0]) == 1
+def test_persistent_workers_are_refused_where_there_are_checkpoints_alone():
+    batches = Wrapped(DataLoader(Noisy(), 8, num_workers=1, persistent_workers=True))
+    numbers = RandomNumbers(torch.device("cpu"), 0)
+    Draws(batches, numbers, resumable=False)
+    with pytest.raises(ValueError, match=r"batches .*persistent_workers.*checkpoint_dir"):
+        Draws(batches, numbers, resumable=True)
 
 
 # What a run is
