@@ -18,7 +18,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from ponder_course.common import notebook
-from ponder_utils import ParityTask, PonderNet, RNNStep, binary_correct, class_correct, evaluate, train
+from ponder_utils import PonderNet, binary_correct, class_correct, evaluate, train
 from ponder_utils.rules import RULES
 
 needs_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -81,11 +81,9 @@ def test_answers_that_halt_are_those_of_the_cpu(name, device):
     network = NETWORKS[name]
     x, y = draw(network)
     for rule in RULES if isinstance(made(network), PonderNet) else ("none",):
+        if rule not in ("none", "sample", "quantile") and name != "GRU":
+            continue  # the rules read an output, whatever the network is
         options = PARAMETERS.get(rule, {})
-        if network.classes and rule in ("confidence", "entropy", "unchanged", "settled"):
-            options = {"classes": True}
-        if rule in ("none", "either") and network.classes:
-            continue
         found = []
         for where in ("cpu", device):
             model = made(network).eval().to(where)
@@ -166,30 +164,6 @@ def test_random_numbers_of_a_gpu_are_kept(tmp_path):
             train(model, loss, OnGPU(), end, checkpoint_dir=tmp_path / folder, **options)
         weights.append(torch.cat([weight.detach().flatten().cpu() for weight in model.parameters()]))
     assert torch.equal(*weights)
-
-
-class Forgetful(nn.Module):
-    """Keeps a tensor that is neither a parameter nor a buffer, and so stays on the CPU."""
-
-    def __init__(self):
-        super().__init__()
-        self.step, self.offset = RNNStep(8, 16), torch.ones(8)
-
-    def forward(self, x, h):
-        return self.step(x + self.offset, h)
-
-
-def test_a_tensor_that_was_left_on_the_cpu_is_found(device):
-    x = ParityTask(8).batch(4)[0].to(device)
-    with pytest.raises(RuntimeError, match=r"elsewhere|same device"):
-        PonderNet(Forgetful(), 3).to(device)(x)
-    with pytest.raises(RuntimeError, match=r"elsewhere|same device"):
-        x + torch.ones(8)
-    with pytest.raises(RuntimeError, match=r"elsewhere|cpu|same device"):
-        torch.arange(4)[torch.ones(4, device=device, dtype=torch.bool)]
-    with pytest.raises(RuntimeError, match="generator"):
-        torch.rand(3, device=device, generator=torch.Generator())
-    assert (x[torch.arange(2)] * torch.tensor(2.0)).device.type == device.type  # these a GPU allows
 
 
 @pytest.mark.slow

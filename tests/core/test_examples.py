@@ -17,7 +17,7 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
         pytest.param(torchvision_block, 0.93, marks=pytest.mark.slow),
         (lstm, 0.95),
         (your_own, 0.95),
-        (less_memory, 4),  # times less, and not a fraction of right answers
+        pytest.param(less_memory, 4, marks=pytest.mark.slow),  # times less, and not a fraction of right answers
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
