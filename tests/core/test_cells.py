@@ -12,7 +12,7 @@ from benchmarks.peers import copy_cell
 from ponder_course.mnist_rotation.networks import MLPCell
 from ponder_utils.cells import GRUCell, RNNCell, encode_input
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.states import first_tensor, hidden_state, map_states, select_rows
+from ponder_utils.states import first_tensor, map_states, select_rows
 from ponder_utils.steps import RecurrentStep
 
 TORCHS = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell}
@@ -29,14 +29,12 @@ def test_cells_are_torchs_cells(cell, state):
 
 
 @pytest.mark.parametrize("cell", [RNNCell, GRUCell, MLPCell])
-@pytest.mark.parametrize("hidden_size", [5, 8])
-def test_a_cell_never_skips_the_input(cell, hidden_size):
-    cell, x = cell(5, hidden_size), torch.randn(7, 5)
-    torch.testing.assert_close(cell(x), cell(cell.encode(x), torch.zeros(7, hidden_size)))
-    z = cell.encode(x)
+def test_a_cell_flattens_its_input_and_never_skips_it(cell):
+    cell, x = cell(6, 6), torch.randn(7, 2, 3)  # also where the state has the input's size
+    z = encode_input(cell, x)
     assert cell.encode(z) is z
-    with pytest.raises(ValueError, match=r"x must have input_size = 5 numbers per sample; got 6"):
-        cell(torch.randn(7, 6))
+    torch.testing.assert_close(cell(x), cell(z, torch.zeros(7, 6)))
+    torch.testing.assert_close(cell(x), cell(x.flatten(1)))
 
 
 @pytest.mark.parametrize("state", [None, torch.randn(7, 8, generator=torch.Generator().manual_seed(0))])
@@ -55,27 +53,6 @@ def test_dropout_of_an_mlp_cell_is_drawn_anew_at_every_step_of_training_only():
     assert not torch.equal(cell(z, None), cell(z, None))
     cell.eval()
     assert torch.equal(cell(z, None), cell(z, None))
-
-
-@pytest.mark.parametrize("cell", [RNNCell, GRUCell, MLPCell])
-def test_inputs_are_flattened_after_the_batch(cell):
-    cell, x = cell(6, 8), torch.randn(4, 2, 3)
-    torch.testing.assert_close(encode_input(cell, x), encode_input(cell, x.flatten(1)), rtol=0, atol=0)
-
-
-def test_states_of_one_part_of_two_and_of_none():
-    h, c, rows = torch.randn(4, 2), torch.randn(4, 2), torch.tensor([2, 0])
-    assert hidden_state(h) is h
-    assert hidden_state((h, c)) is h
-    assert torch.equal(select_rows(h, rows), h[[2, 0]])
-    both = select_rows((h, (c, None)), rows)
-    assert torch.equal(both[0], h[[2, 0]])
-    assert torch.equal(both[1][0], c[[2, 0]])
-    assert both[1][1] is None
-    other = select_rows({"list": [h, None], "h": c}, rows)
-    assert torch.equal(other["list"][0], h[[2, 0]])
-    assert torch.equal(other["h"], c[[2, 0]])
-    assert hidden_state([h, c]) is h
 
 
 @dataclasses.dataclass
@@ -137,7 +114,7 @@ def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
 
 @pytest.mark.parametrize("nothing", [None, (), {"mask": None}, 3, [torch.tensor(1.0)], "text"])
 def test_an_input_without_a_batch_is_refused(nothing):
-    with pytest.raises(TypeError, match=r"x must be a tensor of shape \[batch, ...\], or a tuple, list, dict"):
+    with pytest.raises(TypeError, match="x must "):
         first_tensor(nothing)
 
 
@@ -149,38 +126,31 @@ class CountingLSTM(nn.LSTMCell):
         return super().forward(x, state)
 
 
-def test_pondernet_around_torchs_lstm_is_that_lstm():
-    model, x = PonderNet(RecurrentStep(nn.LSTMCell(6, 16), n_outputs=3), 5), torch.randn(20, 6)
-    y_hat, logits, _ = model(x)
-    state = (torch.zeros(20, 16), torch.zeros(20, 16))
-    for n in range(5):
-        state = model.step.cell(x, state)
-        torch.testing.assert_close((y_hat[n], logits[n]), model.step.heads(state[0]))
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_pondernet_around_torchs_lstm_predicts_as_it_computes_forward(rule):
-    model, x = PonderNet(RecurrentStep(CountingLSTM(6, 16)), 9), torch.randn(40, 6)
+@pytest.mark.parametrize("rule", ["sample", "quantile", "most_probable"])
+def test_pondernet_around_torchs_lstm_is_that_lstm_and_predicts_as_it_computes_forward(rule):
+    model, x = PonderNet(RecurrentStep(CountingLSTM(6, 16), n_outputs=3), 9), torch.randn(40, 6)
     nn.init.normal_(model.step.heads.weight, std=3)  # so that samples halt at different steps
     nn.init.constant_(model.step.heads.bias, -1)
-    y_hat, _, log_p = model(x)
+    y_hat, logits, log_p = model(x)
+    state = (torch.zeros(40, 16), torch.zeros(40, 16))
+    for n in range(9):
+        state = model.step.cell(x, state)
+        torch.testing.assert_close((y_hat[n], logits[n]), model.step.heads(state[0]))
     model.step.cell.rows = 0
-    parameters = {"step": 4} if rule == "fixed" else {}
-    got = model.predict(x, rule, generator=torch.Generator().manual_seed(0), check_every=1, **parameters)
+    got = model.predict(x, rule, generator=torch.Generator().manual_seed(0), check_every=1)
     assert model.step.cell.rows == got.computed.sum()
     torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(40)])
     torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(40)])
-    if rule in ("sample", "quantile", "most_probable"):
-        assert len(got.computed.unique()) > 2
+    assert len(got.computed.unique()) > 2
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: RNNCell(0, 8), ValueError, "input_size must be an integer >= 1; got 0"),
-        (lambda: GRUCell(4, 8.5), TypeError, "hidden_size must be an integer >= 1; got 8.5"),
-        (lambda: RNNCell(4, 8).encode(torch.zeros(3, 5)), ValueError, "x must have input_size = 4 numbers .*; got 5"),
-        (lambda: RecurrentStep(nn.LSTMCell(4, 8), 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
+        (lambda: RNNCell(0, 8), ValueError, "input_size .*>= 1.* 0"),
+        (lambda: GRUCell(4, 8.5), TypeError, "hidden_size .*>= 1.* 8.5"),
+        (lambda: RNNCell(4, 8).encode(torch.zeros(3, 5)), ValueError, "x .*input_size = 4 .* 5"),
+        (lambda: RecurrentStep(nn.LSTMCell(4, 8), 0), ValueError, "n_outputs .*>= 1.* 0"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

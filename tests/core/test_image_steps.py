@@ -2,7 +2,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_utils.pondernet import PonderNet
@@ -17,22 +16,7 @@ def encoded():
     return EncodedStep(ConvEncoder(16), RecurrentStep(MLPCell(16, 12, dropout=0.2), 10))
 
 
-STEPS = {"encoded": encoded, "conv": lambda: ConvStep(4, patch=4, n_outputs=10)}
-steps = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-
-
-@steps
-@pytest.mark.parametrize("rule", ["sample", "quantile", "threshold", "most_probable", "confidence"])
-def test_predictions_are_those_of_all_steps_at_the_step_of_halting(step, rule):
-    torch.manual_seed(0)
-    model, x = PonderNet(step(), 7).eval(), images(20)
-    got = model.predict(x, rule, **({"classes": True, "q": 0.2} if rule == "confidence" else {}))
-    y_hat, _, log_p = model(x)
-    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
-    torch.testing.assert_close(model.expectation(x).y_hat, (log_p.exp()[..., None] * y_hat).sum(0))
-
-
-@steps
+@pytest.mark.parametrize("step", [encoded, lambda: ConvStep(4, patch=4, n_outputs=10)])
 def test_every_weight_gets_a_gradient(step):
     torch.manual_seed(0)
     model = PonderNet(step(), 4)
@@ -56,14 +40,6 @@ def test_the_encoder_runs_once_and_the_rest_is_as_if_it_ran_at_every_step():
     assert len(calls) == 7
     for ours, theirs in zip(fast, slow, strict=True):
         torch.testing.assert_close(ours, theirs)
-
-
-def test_an_encoder_that_nothing_follows_but_a_layer_is_that_composition():
-    step = EncodedStep(nn.Flatten(), RecurrentStep(MLPCell(784, 8), 3))
-    x = images()
-    inner = PonderNet(step.step, 3)(x.flatten(1))
-    for ours, theirs in zip(PonderNet(step, 3)(x), inner, strict=True):
-        assert torch.equal(ours, theirs)
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 7))
@@ -104,17 +80,13 @@ def test_one_step_of_a_conv_step_by_hand():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (
-            lambda: ConvEncoder()(images()[:, 0]),
-            ValueError,
-            r"x must have shape \[batch, 1, 28, 28\]; got \[6, 28, 28\]",
-        ),
-        (lambda: ConvEncoder(0), ValueError, "n_features must be an integer >= 1; got 0"),
-        (lambda: ConvStep(4, 5, 10).encode(images()), ValueError, r"multiple of the patch.s 5; got \[6, 1, 28, 28\]"),
+        (lambda: ConvEncoder()(images()[:, 0]), ValueError, r"x .*\[batch, 1, 28, 28\].* \[6, 28, 28\]"),
+        (lambda: ConvEncoder(0), ValueError, "n_features .*>= 1.* 0"),
+        (lambda: ConvStep(4, 5, 10).encode(images()), ValueError, r" 5; got \[6, 1, 28, 28\]"),
         (lambda: ConvStep(4, 4, 10).encode(images()[:, 0]), ValueError, r"\[batch, 1, H, W\]"),
-        (lambda: ConvStep(4, 4, 1), ValueError, "n_outputs must be an integer >= 2; got 1"),
-        (lambda: ConvStep(0, 4, 10), ValueError, "channels must be an integer >= 1; got 0"),
-        (lambda: MLPCell(0, 4), ValueError, "input_size must be an integer >= 1; got 0"),
+        (lambda: ConvStep(4, 4, 1), ValueError, "n_outputs .*>= 2.* 1"),
+        (lambda: ConvStep(0, 4, 10), ValueError, "channels .*>= 1.* 0"),
+        (lambda: MLPCell(0, 4), ValueError, "input_size .*>= 1.* 0"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

@@ -21,23 +21,14 @@ def test_batches_are_as_defined(n_elements, k_a, k_b, batch_size, seed):
 
 
 def test_numbers_places_and_signs_are_uniform():
-    x, _ = ParityTask(6, 1, 6).batch(60_000, torch.Generator().manual_seed(0))
+    x, _ = ParityTask(6).batch(60_000, torch.Generator().manual_seed(0))
     k = x.abs().sum(1).long()
+    assert set(k.tolist()) == {1, 2, 3, 4, 5, 6}  # without k there is at least one number and up to all
     assert chisquare(torch.bincount(k)[1:]).pvalue > 1e-3
     assert chisquare(x.abs().sum(0)).pvalue > 1e-3
     pairs = x[k == 2].abs() @ torch.tensor([1.0, 2, 4, 8, 16, 32])
     assert chisquare(pairs.unique(return_counts=True)[1]).pvalue > 1e-3
     assert chisquare([(x == 1).sum(), (x == -1).sum()]).pvalue > 1e-3
-
-
-@pytest.mark.parametrize(("k_min", "k_max"), [(0, 3), (2, 5), (6, 6), (5, 6)])
-def test_every_number_from_k_min_to_k_max_is_drawn(k_min, k_max):
-    x, _ = ParityTask(6, k_min, k_max).batch(1000, torch.Generator().manual_seed(0))
-    assert set(x.abs().sum(1).tolist()) == set(range(k_min, k_max + 1))
-
-
-def test_without_k_there_is_at_least_one_number_and_up_to_all():
-    assert ParityTask(6) == ParityTask(6, 1, 6)
 
 
 def test_a_seed_draws_the_batches_that_the_stored_results_were_made_with():
@@ -46,19 +37,16 @@ def test_a_seed_draws_the_batches_that_the_stored_results_were_made_with():
     assert rows == ["+00+000000-+", "00+-0--00-00", "+00-00000000"]
 
 
-INT = "an integer >= 1"
-
-
 @pytest.mark.parametrize(
-    ("task", "arguments", "error", "message"),
+    ("arguments", "error", "message"),
     [
-        (ParityTask, (0,), ValueError, f"n_elements must be {INT}; got 0"),
-        (ParityTask, (8.0,), TypeError, f"n_elements must be {INT}; got 8.0"),
-        (ParityTask, (8, 1, 9), ValueError, r"k_max must be an integer in \[0, 8\]; got 9"),
-        (ParityTask, (8, 5, 4), ValueError, r"k_min must be an integer in \[0, 4\]; got 5"),
-        (ParityTask, (8, -1), ValueError, r"k_min must be an integer in \[0, 8\]; got -1"),
+        ((0,), ValueError, "n_elements .*>= 1.* 0"),
+        ((8.0,), TypeError, "n_elements .* 8.0"),
+        ((8, 1, 9), ValueError, r"k_max .*\[0, 8\].* 9"),
+        ((8, 5, 4), ValueError, r"k_min .*\[0, 4\].* 5"),
+        ((8, -1), ValueError, r"k_min .*\[0, 8\].* -1"),
     ],
 )
-def test_wrong_arguments_are_named(task, arguments, error, message):
+def test_wrong_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
-        task(*arguments)
+        ParityTask(*arguments)

@@ -13,36 +13,32 @@ import torch
 from small import TASK, Killed, cross_entropy, draw, make, weights
 from torch import distributed, nn
 from torch.optim.lr_scheduler import CosineAnnealingLR
-from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler
+from torch.utils.data import BatchSampler, DataLoader, Dataset, RandomSampler
 
 from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.muon import MuonAndAdam
-from ponder_utils import ParityTask, PonderLoss, PonderNet, RNNStep, TransformerStep, cool_down, train
+from ponder_utils import ParityTask, PonderLoss, PonderNet, RNNStep, cool_down, train
 from ponder_utils.checkpoints import load_checkpoint, save_checkpoint
 from ponder_utils.epochs import Draws, RandomNumbers
-from ponder_utils.evaluation import evaluate
 
 X, Y = TASK.batch(40, torch.Generator().manual_seed(3))
 OPTIONS = {"lr": 1e-2, "log_every": 1, "checkpoint_every": 1, "progress": False}
 N_BATCHES = 5  # in an epoch
-AUGMENTED = {"none": float, "torch": lambda: torch.randn(()).item(), "python": random.random, "numpy": np.random.rand}
+
+
+def from_everywhere():
+    return torch.randn(()).item() + random.random() + np.random.rand()  # noqa: NPY002
 
 
 class Noisy(Dataset):
-    def __init__(self, noise="none"):
-        self.noise = AUGMENTED[noise]
+    def __init__(self, noise=float):
+        self.noise = noise
 
     def __len__(self):
         return 40
 
     def __getitem__(self, n):
         return X[n] + self.noise(), Y[n]
-
-
-class Drawn(IterableDataset):
-    def __iter__(self):
-        for n in range(40):
-            yield X[n] + random.random(), Y[n]
 
 
 class WithGenerator(Noisy):
@@ -98,20 +94,13 @@ class Sequence:
 
 KEPT = {
     "by indices": Sequence,
-    "data that are drawn as they are read": lambda: DataLoader(Drawn(), 8),
-    "a batch sampler with a generator": lambda: sampled(Noisy()),
-    "within another iterable": lambda: Wrapped(sampled(Noisy())),
-    "two of them": lambda: Wrapped(sampled(Noisy()), sampled(Noisy(), seed=4)),
-    "a sampler that draws as it goes": lambda: DataLoader(
-        Noisy(), 8, sampler=RandomSampler(Noisy(), True, 40, generator=torch.Generator())
-    ),
-    "torch's random": lambda: DataLoader(Noisy("torch"), 8, shuffle=True),
-    "Python's random": lambda: DataLoader(Noisy("python"), 8, shuffle=True),
-    "NumPy's random": lambda: DataLoader(Noisy("numpy"), 8, shuffle=True),
-    "workers": lambda: DataLoader(Noisy("python"), 8, shuffle=True, num_workers=1),
+    "two samplers with generators": lambda: Wrapped(sampled(Noisy()), sampled(Noisy(), seed=4)),
+    "random numbers from everywhere": lambda: DataLoader(Noisy(from_everywhere), 8, shuffle=True),
+    "workers": lambda: DataLoader(Noisy(from_everywhere), 8, shuffle=True, num_workers=1),
     "without an end": Stream,
     "by functions": lambda: by_python,
 }
+SLOW = {"workers": pytest.mark.slow}
 
 
 class ByPython(RNNStep):
@@ -131,13 +120,11 @@ def rows_of(batches, folder, n_updates, step=RNNStep):
     return rows, weights(model)
 
 
-@pytest.mark.parametrize(
-    ("kind", "step"), [*((kind, RNNStep) for kind in KEPT), ("Python's random", ByPython), ("by functions", ByPython)]
-)
-@pytest.mark.parametrize("killed_after", [3, 12])
-def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_path, kind, step, killed_after):
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in KEPT])
+@pytest.mark.parametrize("killed_after", [pytest.param(3, marks=pytest.mark.slow), 12])
+def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_path, kind, killed_after):
     def until(killed):
-        model, loss = make(step=step)
+        model, loss = make(step=ByPython)
 
         def die(row):
             if row["update"] == killed + 1:
@@ -152,7 +139,7 @@ def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_pa
     with pytest.raises(Killed):
         until(killed_after)
     assert load_checkpoint(tmp_path / "killed/last.pt")["update"] == killed_after
-    again, resumed = rows_of(KEPT[kind](), tmp_path / "killed", 17, step)
+    again, resumed = rows_of(KEPT[kind](), tmp_path / "killed", 17, ByPython)
     assert again == rows
     assert torch.equal(resumed, kept)
 
@@ -160,7 +147,7 @@ def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_pa
 def test_a_training_leaves_the_random_numbers_of_others_alone():
     """But for those that the model itself draws."""
     numbers = []
-    for batches in ((lambda generator: draw(generator)), DataLoader(Noisy("python"), 8)):
+    for batches in ((lambda generator: draw(generator)), DataLoader(Noisy(from_everywhere), 8)):
         rows_of(batches, None, 3)
         numbers.append((random.random(), np.random.rand(), torch.rand(()).item()))  # noqa: NPY002
     assert numbers[0] == numbers[1]
@@ -168,7 +155,7 @@ def test_a_training_leaves_the_random_numbers_of_others_alone():
 
 def test_each_batch_of_an_iterable_has_noise_of_its_own():
     numbers = RandomNumbers(torch.device("cpu"), 0)
-    draws = Draws(DataLoader(Noisy("torch"), 8), numbers, resumable=False)
+    draws = Draws(DataLoader(Noisy(from_everywhere), 8), numbers, resumable=False)
     noise = torch.cat([draws(numbers.generator)[0] for _ in range(N_BATCHES)]) - X
     assert len(noise[:, 0].unique()) == len(X)
 
@@ -205,15 +192,6 @@ class Counted(Counting):
         self.n = state["n"]
 
 
-def of_data(x):
-    return lambda generator: (x[:8], Y[:8])
-
-
-def of_iterator():
-    iterator = iter(DataLoader(Noisy(), 4))
-    return lambda generator: next(iterator)
-
-
 class Fewer(Noisy):
     def __len__(self):
         return 16
@@ -227,16 +205,11 @@ class Writes(RNNStep):
 
 
 OTHER_BATCHES = {
-    "sizes": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 32), 3),
-    "data": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Fewer(), 8), 3),
-    "halves": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(), 4), 3),
-    "noise": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy("torch"), 8), 3),
-    "order": (lambda: DataLoader(Noisy(), 8, shuffle=True), lambda: DataLoader(Noisy(), 8), 3),
+    "fewer": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Fewer(), 8), 3),
+    "noise": (lambda: DataLoader(Noisy(), 8), lambda: DataLoader(Noisy(from_everywhere), 8), 3),
     "a generator of the data": (lambda: DataLoader(WithGenerator(), 8), lambda: DataLoader(WithGenerator(), 8), 8),
     "a generator that is not seen": (lambda: Unseen(sampled(Noisy())), lambda: Unseen(sampled(Noisy())), 8),
     "a function that counts": (Counting, Counting, 3),
-    "other data of a function": (lambda: of_data(X), lambda: of_data(X + 1), 3),
-    "an iterator in a function": (of_iterator, of_iterator, 3),
 }
 
 
@@ -255,12 +228,10 @@ def test_other_batches_than_in_the_checkpoint_are_refused_before_anything_is_wri
     ("build", "step"),
     [
         (Counted, RNNStep),
-        (lambda: of_data(X), RNNStep),
-        (lambda: draw, RNNStep),
         (lambda: DataLoader(WithGenerator(), 8), RNNStep),  # as long as it is read from its start
         (lambda: DataLoader(Noisy(), 8, shuffle=True), Writes),
     ],
-    ids=["state", "data", "generator", "own generator", "written into"],
+    ids=["state", "own generator", "written into"],
 )
 def test_batches_that_are_drawn_the_same_again_go_on(tmp_path, build, step):
     rows, kept = rows_of(build(), None, 9, step)
@@ -270,12 +241,12 @@ def test_batches_that_are_drawn_the_same_again_go_on(tmp_path, build, step):
     assert torch.equal(resumed, kept)
 
 
-@pytest.mark.parametrize("wrap", [lambda loader: loader, Wrapped])
-def test_persistent_workers_are_refused_where_there_are_checkpoints_alone(tmp_path, wrap):
-    batches = wrap(DataLoader(Noisy(), 8, num_workers=1, persistent_workers=True))
-    with pytest.raises(ValueError, match="batches must be without persistent_workers"):
-        rows_of(batches, tmp_path, 1)
-    assert len(rows_of(batches, None, 1)[0]) == 1
+def test_persistent_workers_are_refused_where_there_are_checkpoints_alone():
+    batches = Wrapped(DataLoader(Noisy(), 8, num_workers=1, persistent_workers=True))
+    numbers = RandomNumbers(torch.device("cpu"), 0)
+    Draws(batches, numbers, resumable=False)
+    with pytest.raises(ValueError, match=r"batches .*persistent_workers.*checkpoint_dir"):
+        Draws(batches, numbers, resumable=True)
 
 
 # What a run is
@@ -305,29 +276,13 @@ def keyword_default(value):
     return loss
 
 
-class Plain:
-    def __init__(self, beta):
-        self.beta = beta
-
-    def loss(self, output, y):
-        return PonderLoss(cross_entropy, 0.3, beta=self.beta)(output, y)
-
-
 class Size(Enum):
     SMALL = 1
     LARGE = 2
 
 
-def with_weights(weights, output, y):
-    return PonderLoss(cross_entropy, 0.3)(output, y).total * float(weights.sum())
-
-
 def loss(*, prior=0.3, criterion=cross_entropy, **options):
     return {"loss_fn": PonderLoss(criterion, prior, **options)}
-
-
-def squares(y_hat, y):
-    return (y_hat - y).square()
 
 
 def network(max_steps=6, step=RNNStep, width=32, **options):
@@ -342,11 +297,6 @@ class Fading(RNNStep):
 
 def squared_answers(output, y):
     return output.y_hat.square().mean()
-
-
-def tokens(causal):
-    model = PonderNet(TransformerStep(8, n_heads=1, causal=causal), 2)
-    return {"model": model, "loss_fn": squared_answers, "batches": lambda generator: (torch.ones(2, 3, 8), None)}
 
 
 def batches(size, n_elements=6):
@@ -384,54 +334,35 @@ def optimized(build):
     return {"model": model, "lr": None, "optimizer": build(model)}
 
 
+OPTION = {"seed": 1, "clip": None, "log_every": 2, "monitor": "seen", "mode": "min", "patience": 3}
 ANOTHER = {  # what was trained, what goes on, and the difference
-    "seed": ({}, {"seed": 1}, "seed: 1 here, 0 there"),
+    "options": ({}, OPTION, "seed: 1 .*0 .*clip: None .*1.0 .*log_every: 2 .*'seen' .*'accuracy' .*'min' .* 1 more"),
     "lr": ({}, {"lr": 0.1}, "optimizer.0.lr: 0.1 here, 0.01 there"),
     "optimizer": ({}, optimized(lambda model: MuonAndAdam(model, 1e-3)), "optimizer: MuonAndAdam here, Adam there"),
     "a part": ({}, optimized(lambda model: torch.optim.Adam(model.step.heads.parameters())), r"optimizer.0.params"),
-    "clip": ({}, {"clip": None}, "clip: None here, 1.0 there"),
-    "log_every": ({}, {"log_every": 2}, "log_every: 2 here, 1 there"),
-    "patience": ({}, {"patience": 3}, "patience: 3 here, None there"),
-    "monitor": ({}, {"monitor": "seen"}, "monitor: 'seen' here, 'accuracy' there"),
-    "mode": ({}, {"mode": "min"}, "mode: 'min' here, 'max' there"),
     "a schedule": ({}, cosine(40), "schedule: CosineAnnealingLR here, None there"),
-    "no schedule": (cosine(40), {}, "schedule: None here"),
     "its length": (cosine(40), cosine(50), "schedule.T_max: 50 here, 40 there"),
     "cooling": ({"schedule": cool_down(20)}, {"schedule": cool_down(40)}, "schedule.lr_lambdas.0.n_updates: 40 here"),
-    "config": (
-        {"config": {"beta": 0.01}},
-        {"config": {"beta": 0.1}},
-        "config: .{.beta.: 0.1}. here, .{.beta.: 0.01}. t",
-    ),
-    "no config": ({"config": {"beta": 0.01}}, {}, "config: .null. here"),
+    "config": ({"config": {"beta": 0.01}}, {"config": {"beta": 0.1}}, "config: .*0.1.* here, .*0.01.* there"),
     "max_steps": (network(3), network(30), "model.max_steps: 30 here, 3 there"),
     "width": ({}, network(width=24), r"model.step.cell.*weight: \[24, 6\] torch.float32 here, \[32, 6\]"),
-    "double": ({}, {"model": network()["model"].bfloat16()}, r"model.*weight: \[.*bfloat16 here, .*float32 there"),
-    "step": (network(n_outputs=1), network(step=Fading), "model.step: Fading here, RNNStep there"),
-    "dropout": (network(step=Fading), network(step=Fading, fading=0.2), "model.step.dropout.p: 0.2 here, 0.1 there"),
-    "sizes": (sized((1, 2)), sized((1, 3)), "model.step.sizes.1: 3 here, 2 there"),
-    "enums": (sized(Size.SMALL), sized(Size.LARGE), "model.step.sizes"),
-    "ranges": (sized(range(2)), sized(range(3)), "model.step.sizes"),
-    "causal": (tokens(False), tokens(True), "model.step.causal: True here, False there"),
+    "bfloat16": ({}, {"model": network()["model"].bfloat16()}, r"model.*weight: \[.*bfloat16 here, .*float32 there"),
+    "step": ({}, network(step=Fading), "model.step: Fading here, RNNStep there"),
+    "sizes": (
+        sized((1, Size.SMALL, range(2), np.arange(2))),
+        sized((2, Size.LARGE, range(3), np.arange(3))),
+        r"sizes.0: 2 here, 1 there; .*sizes.1: .*LARGE.* here.*; .*sizes.2: range.*; .*sizes.3: \[3\]",
+    ),
     "frozen": (half_frozen(False), half_frozen(True), r"model.step.heads.weight: .*, frozen here, .*32 there"),
-    "prior": (loss(), loss(prior=0.4), "loss_fn.regularization.prior: 0.4 here, 0.3 there"),
     "uniform": (loss(), loss(prior="uniform"), "loss_fn.regularization.prior: 'uniform' here, 0.3 there"),
     "a tensor": (loss(prior=torch.ones(6) / 6), loss(prior=torch.arange(1.0, 7) / 21), "log_prior: .*checksum"),
     "beta": (loss(), loss(beta=0.1), "loss_fn.beta: 0.1 here, 0.01 there"),
-    "direction": (loss(), loss(direction="p_G||p"), "direction: 'p_G..p' here"),
-    "criterion": (loss(), loss(criterion=squares), "criterion: squares here, BCEWithLogitsLoss there"),
+    "criterion": (loss(), loss(criterion=torch.sub), "criterion: sub here, BCEWithLogitsLoss there"),
     "an object": (loss_of(Scaled, 0.1), loss_of(Scaled, 0.2), "loss_fn.beta: 0.2 here, 0.1 there"),
-    "enclosed": (loss_of(enclosing, 0.1), loss_of(enclosing, 0.2), "loss_fn.beta: 0.2 here, 0.1 there"),
     "compiled": (loss_of(enclosing, 0.1), {"loss_fn": torch.compile(enclosing(0.2))}, "loss_fn.beta: 0.2 here, 0.1"),
     "default": (loss_of(keyword_default, 0.1), loss_of(keyword_default, 0.2), "loss_fn.keywords.beta: 0.2 here"),
-    "method": ({"loss_fn": Plain(0.1).loss}, {"loss_fn": Plain(0.2).loss}, "loss_fn.beta: 0.2 here, 0.1 there"),
-    "partial": (
-        {"loss_fn": functools.partial(with_weights, np.arange(2))},
-        {"loss_fn": functools.partial(with_weights, np.arange(3))},
-        "loss_fn.args.0",
-    ),
-    "batch": (batches(8), batches(9), "batches.args.0: 9 here, 8 there"),
-    "task": (batches(8), batches(8, 5), "batches.func.k_max: 5 here, 6 there"),
+    "method": (loss_of(Scaled, 0.1), {"loss_fn": Scaled(0.2).__call__}, "loss_fn.beta: 0.2 here, 0.1 there"),
+    "task": (batches(8), batches(9, 5), "batches.func.k_max: 5 here, 6 there; batches.args.0: 9 here, 8 there"),
     "curriculum": (curriculum(0.5), curriculum(0.6), "batches.raise_at: 0.6 here, 0.5 there"),
     "a loader": ({}, {"batches": DataLoader(Noisy(), 8)}, "batches: DataLoader here, function there"),
 }
@@ -447,21 +378,21 @@ def test_another_run_is_refused_and_what_differs_is_named(tmp_path, kind):
 
     assert len(go_on(before, 2)) == 2
     assert len(go_on(before, 3)) == 3  # the same goes on, also for longer
-    with pytest.raises(ValueError, match=f"checkpoint_dir holds .*last.pt, of another run: .*{named}.*of its own"):
+    with pytest.raises(ValueError, match=f"checkpoint_dir .*last.pt.*: .*{named}"):
         go_on(after, 4)
-    with pytest.raises(ValueError, match=r"updates in checkpoint_dir must be an integer in \[0, 2\]; got 3"):
-        go_on(before, 2)
 
 
 def constant(model):
     return {"accuracy": 0.5, "seen": 1}
 
 
-def test_a_checkpoint_of_another_version_is_refused_in_words(tmp_path):
+def test_a_checkpoint_that_has_gone_further_or_is_of_another_version_is_refused(tmp_path):
     (model, loss), path = make(), tmp_path / "last.pt"
     train(model, loss, draw, 2, checkpoint_dir=tmp_path, **OPTIONS)
+    with pytest.raises(ValueError, match=r"updates in checkpoint_dir .*\[0, 1\]; got 2"):
+        train(model, loss, draw, 1, checkpoint_dir=tmp_path, **OPTIONS)
     save_checkpoint(path, {name: part for name, part in load_checkpoint(path).items() if name != "made_with"})
-    with pytest.raises(ValueError, match="of another run: model: PonderNet here, nothing there"):
+    with pytest.raises(ValueError, match="model: PonderNet here, nothing there"):
         train(model, loss, draw, 4, checkpoint_dir=tmp_path, **OPTIONS)
 
 
@@ -538,21 +469,6 @@ def test_rows_hold_plain_numbers_that_do_not_change_later(tmp_path):
     assert [row["lengths"] for row in rows] == [[0], [0, 1], [0, 1, 2]]
     assert type(rows[0]["accuracy"]) is type(rows[0]["lr"]) is type(rows[0]["steps"]) is float
     assert logged[0]["lengths"] == [0, "the reader's own"]
-
-
-def test_a_loss_may_be_a_dict_and_an_evaluation_a_named_tuple():
-    model, loss = make()
-    (row,) = train(
-        model,
-        lambda output, y: loss(output, y)._asdict() | {"extra": 1.0},
-        draw,
-        1,
-        evaluate=lambda model: evaluate(model, X, Y),
-        **OPTIONS,
-    )
-    assert row["extra"] == 1
-    assert row["accuracy"] == evaluate(model, X, Y).accuracy
-    assert len(row["p"]) == 6
 
 
 def test_a_relative_folder_is_found_once(tmp_path, monkeypatch):

@@ -6,46 +6,20 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_utils import (
-    NonFiniteError,
-    ParityTask,
-    PonderLoss,
-    PonderNet,
-    PonderOutput,
-    RNNStep,
-    halting_log_probs,
-    train,
-)
+from ponder_utils import NonFiniteError, ParityTask, PonderLoss, PonderNet, RNNStep, train
 
 TASK = ParityTask(8)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("lambda_p", [0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
-def test_no_loss_is_ever_non_finite(lambda_p):
+@pytest.mark.parametrize(
+    ("lambda_p", "n_updates"), [(1.0, 20), *(pytest.param(p, 1500, marks=pytest.mark.slow) for p in (0.1, 0.9, 1.0))]
+)
+def test_no_loss_is_ever_non_finite(lambda_p, n_updates):
     torch.manual_seed(0)
     model = PonderNet(RNNStep(8, 128), 20)
     loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), lambda_p)
-    rows = train(model, loss, lambda g: TASK.batch(128, g), 1500, lr=5e-3, progress=False)
+    rows = train(model, loss, lambda g: TASK.batch(128, g), n_updates, lr=5e-3, progress=False)
     assert all(math.isfinite(value) for row in rows for value in row.values())
-
-
-def test_the_reversed_divergence_is_finite_in_log_space_and_infinite_in_the_textbook_form():
-    """Where the product underflows: the case that this course is about, small enough to read."""
-    a = torch.full((20, 1), 20.0, requires_grad=True)
-    lambda_n = a.sigmoid()
-    p = torch.cat([lambda_n[:1], lambda_n[1:] * (1 - lambda_n[:-1]).cumprod(0)])
-    prior = torch.full((20, 1), 0.05)
-    textbook = nn.functional.kl_div(p.T.log(), prior.T, reduction="batchmean")
-    (gradient,) = torch.autograd.grad(textbook, a)
-    assert textbook.isinf()
-    assert not gradient.isfinite().all()
-
-    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.2, direction="p_G||p")
-    terms = loss(PonderOutput(torch.zeros(20, 1), a, halting_log_probs(a)), torch.zeros(1))
-    (gradient,) = torch.autograd.grad(terms.total, a)
-    assert terms.total.isfinite()
-    assert gradient.isfinite().all()
 
 
 def test_train_survives_where_the_textbook_form_stops():
@@ -67,6 +41,6 @@ def test_train_survives_where_the_textbook_form_stops():
             model.step.heads.bias[-1] = 6.0  # nearly sure to halt at once
         return train(model, loss, lambda g: TASK.batch(128, g), 20, lr=5e-3, progress=False)
 
-    with pytest.raises(NonFiniteError, match="update 1: total, grad_norm not finite"):
+    with pytest.raises(NonFiniteError, match="update 1: total, grad_norm"):
         run(textbook)
     assert math.isfinite(run(log_space)[-1]["total"])

@@ -7,8 +7,8 @@ import random
 import signal
 import time
 import warnings
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from processes import CONTEXT
 from small import (
     HELD_OUT,
-    SETTINGS,
     TASK,
     WITH_ADAM,
     Killed,
@@ -36,47 +35,29 @@ from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau, St
 
 from ponder_course.common.curriculum import Curriculum
 from ponder_course.common.muon import MuonAndAdam
-from ponder_utils.act import ACT
-from ponder_utils.cells import RNNCell
 from ponder_utils.checkpoints import load_checkpoint, load_weights
 from ponder_utils.evaluation import evaluate
-from ponder_utils.losses import ACTLoss, PonderLoss
+from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
 OPTIMIZERS = {
-    "Adadelta": lambda m: torch.optim.Adadelta(m.parameters(), lr=1.0),
     "Adafactor": lambda m: torch.optim.Adafactor(m.parameters(), lr=1e-2),
-    "Adagrad": lambda m: torch.optim.Adagrad(m.parameters(), lr=1e-2),
-    "Adam": lambda m: torch.optim.Adam(m.parameters(), lr=5e-3),
-    "Adam, fused": lambda m: torch.optim.Adam(m.parameters(), lr=5e-3, fused=True),
-    "AdamW": lambda m: torch.optim.AdamW(m.parameters(), lr=5e-3, amsgrad=True),
-    "Adamax": lambda m: torch.optim.Adamax(m.parameters(), lr=5e-3),
+    "Adam, fused": lambda m: torch.optim.Adam(m.parameters(), lr=5e-3, amsgrad=True, fused=True),
     "ASGD": lambda m: torch.optim.ASGD(m.parameters(), lr=0.5),
-    "NAdam": lambda m: torch.optim.NAdam(m.parameters(), lr=5e-3),
-    "RAdam": lambda m: torch.optim.RAdam(m.parameters(), lr=5e-3),
-    "RMSprop": lambda m: torch.optim.RMSprop(m.parameters(), lr=1e-3),
-    "Rprop": lambda m: torch.optim.Rprop(m.parameters(), lr=1e-3),
-    "SGD": lambda m: torch.optim.SGD(m.parameters(), lr=0.5),
     "SGD, Nesterov": lambda m: torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9, nesterov=True),
     "Muon and Adam": lambda m: MuonAndAdam(m, 2e-3, ratio=2.0),
+    "of a part": lambda m: torch.optim.SGD(m.step.heads.parameters(), lr=0.5),
 }
 
 
 def one_cycle(optimizer):
-    return OneCycleLR(optimizer, 5e-3, total_steps=200)
+    return OneCycleLR(optimizer, 5e-3, total_steps=60)
 
 
 def plateau(optimizer):
     return ReduceLROnPlateau(optimizer, mode="max", patience=0)
-
-
-class Named(NamedTuple):
-    """Terms of a loss, of which one has the name of a number of a row."""
-
-    total: torch.Tensor
-    lr: float
 
 
 def poisoned_after(n_updates):
@@ -103,7 +84,7 @@ def test_ordinary_optimizers_train_diverge_and_resume(tmp_path, kind):
     assert rows[-1]["total"] < rows[0]["total"] - 0.005
 
     cut, loss = make()
-    with pytest.raises(NonFiniteError, match="update 51: total, grad_norm not finite"):
+    with pytest.raises(NonFiniteError, match="update 51: total, grad_norm "):
         train(cut, poisoned_after(50), easy, 80, optimizer=build(cut), checkpoint_dir=tmp_path, **options)
     whole, loss = make()
     train(whole, loss, easy, 50, optimizer=build(whole), **options)
@@ -115,15 +96,27 @@ def test_ordinary_optimizers_train_diverge_and_resume(tmp_path, kind):
     assert torch.equal(weights(resumed), weights(model))
 
 
-SCHEDULES = {"no": None, "cycle": one_cycle, "plateau": plateau, "cool": cool_down(200)}
+SCHEDULES = {
+    "no": None,
+    "cycle": one_cycle,
+    "plateau": plateau,
+    "cool": cool_down(60),
+    "by NumPy": lambda optimizer: LambdaLR(optimizer, lambda update: 0.5 * (1 + np.cos(np.pi * update / 60))),
+}
 
 
-@pytest.mark.parametrize(("kind", "killed_after"), [*((kind, 119) for kind in SCHEDULES), ("no", 1)])
+def all_scores(model):
+    """A named tuple, with lists."""
+    return evaluate(model, *HELD_OUT)
+
+
+@pytest.mark.parametrize(("kind", "killed_after"), [*((kind, 45) for kind in SCHEDULES), ("no", 1)])
 def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, kind, killed_after):
     def run(batches, seed=0, **options):
         model, loss = make(seed, step=WithDropout)
         torch.manual_seed(123)
-        rows = train(model, loss, batches, 200, schedule=SCHEDULES[kind], **WITH_ADAM | options)
+        options |= WITH_ADAM | {"checkpoint_every": 15, "evaluate": all_scores}
+        rows = train(model, loss, batches, 60, schedule=SCHEDULES[kind], **options)
         return rows, weights(model)
 
     rows, kept = run(draw)
@@ -133,6 +126,7 @@ def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, kind, killed_after):
     again, resumed = run(draw, seed, checkpoint_dir=tmp_path)
     assert again == rows
     assert torch.equal(resumed, kept)
+    assert len(rows[0]["p"]) == 6
 
 
 def long_training(folder):
@@ -180,92 +174,85 @@ def test_killed_twenty_times_it_ends_as_if_it_had_not_been(tmp_path):
     assert sorted(path.name for path in killed.iterdir() if path.suffix == ".pt") == ["best.pt", "last.pt"]
 
 
-@pytest.mark.parametrize("lambda_p", [0.1, 0.9, 1.0])
-def test_every_prior_stays_finite_at_a_high_learning_rate(lambda_p):
-    model, _ = make(max_steps=20)
-    rows = train(model, PonderLoss(cross_entropy, lambda_p), draw, 100, lr=2e-2, progress=False)
-    assert all(math.isfinite(value) for row in rows for value in row.values())
-
-
-def test_an_update_is_what_a_loop_by_hand_makes():
+@pytest.mark.parametrize("is_part", [False, True])
+def test_an_update_is_what_a_loop_by_hand_makes(is_part):
+    """An optimizer of a part trains that part alone, and the norm is of its gradient."""
     (model, loss), (twin, _) = make(), make()
-    rows = train(model, loss, draw, 10, lr=5e-3, clip=0.02, log_every=1, seed=3, progress=False)
-    optimizer, generator = torch.optim.Adam(twin.parameters(), lr=5e-3), torch.Generator().manual_seed(3)
+    if is_part:
+        options = {"optimizer": torch.optim.SGD(model.step.heads.parameters(), 0.1)}
+        learns, optimizer = twin.step.heads, torch.optim.SGD(twin.step.heads.parameters(), 0.1)
+    else:
+        options = {"lr": 5e-3}
+        learns, optimizer = twin, torch.optim.Adam(twin.parameters(), lr=5e-3)
+    halving = partial(StepLR, step_size=3, gamma=0.5)
+    options |= {"schedule": halving, "clip": 0.02, "log_every": 1, "seed": 3, "progress": False}
+    rows = train(model, loss, draw, 10, **options)
+    generator, schedule = torch.Generator().manual_seed(3), halving(optimizer)
     for row in rows:
         x, y = draw(generator)
         terms = loss(twin(x), y)
-        optimizer.zero_grad()
+        twin.zero_grad()
         terms.total.backward()
-        norm = nn.utils.clip_grad_norm_(twin.parameters(), 0.02)
-        optimizer.step()
+        norm = nn.utils.clip_grad_norm_(learns.parameters(), 0.02)
+        assert row["lr"] == optimizer.param_groups[0]["lr"]
         assert row["total"] == pytest.approx(terms.total.item(), rel=1e-5)
         assert row["grad_norm"] == pytest.approx(norm.item(), rel=1e-4)
         assert row["grad_norm"] > 0.02  # before it was clipped
+        optimizer.step()
+        schedule.step()
     torch.testing.assert_close(weights(model), weights(twin), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("term", ["reconstruction", "regularization"])
-@pytest.mark.parametrize("value", [math.inf, math.nan])
-def test_the_first_non_finite_loss_stops_the_run_and_is_named(term, value):
-    model, loss = make()
+class Grows(Normed):
+    """Has a buffer that is made, and resized, in the forward pass, too."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__(input_size, hidden_size)
+        self.register_buffer("scales", None)
+
+    def encode(self, x):
+        scale = x.std()[None]
+        self.scales = scale if self.scales is None else torch.cat([self.scales, scale])
+        return super().encode(x)
+
+
+def infinite(output, terms):
+    return terms._replace(regularization=terms.regularization * math.inf)
+
+
+def not_a_number(output, terms):
+    return terms._replace(total=terms.total * math.nan, reconstruction=terms.reconstruction * math.nan)
+
+
+def root_of_zero(output, terms):
+    return terms._replace(total=terms.total + (output.y_hat * 0).abs().sum().sqrt())
+
+
+@pytest.mark.parametrize(
+    ("broken", "named"),
+    [
+        (infinite, "regularization"),
+        (not_a_number, "total, reconstruction, grad_norm"),
+        (root_of_zero, "grad_norm"),
+    ],
+)
+def test_the_first_update_that_is_not_finite_stops_the_run_and_reaches_no_weight_or_running_mean(broken, named):
+    model, loss = make(step=Grows)
     seen = []
 
+    def drawn(generator):
+        seen.append({name: value.clone() for name, value in model.state_dict().items()})
+        return draw(generator)
+
     def poisoned(output, y):
-        seen.append(weights(model))
         terms = loss(output, y)
-        if len(seen) == 13:
-            terms = terms._replace(**{term: terms.reconstruction * value})
-            terms = terms._replace(total=terms.reconstruction + terms.regularization)
-        return terms
+        return broken(output, terms) if len(seen) == 13 else terms
 
-    with pytest.raises(NonFiniteError, match=rf"update 13: total, {term}.* not finite .*weights were not updated"):
-        train(model, poisoned, draw, 50, **WITH_ADAM)
-    assert torch.equal(weights(model), seen[-1])
-
-
-def test_a_non_finite_gradient_of_a_finite_loss_is_named():
-    model, loss = make()
-
-    def root_of_zero(output, y):
-        terms = loss(output, y)
-        return terms._replace(total=terms.total + (output.y_hat * 0).abs().sum().sqrt())
-
-    with pytest.raises(NonFiniteError, match="update 1: grad_norm not finite"):
-        train(model, root_of_zero, draw, 5, **WITH_ADAM)
-
-
-def test_an_update_that_is_not_finite_leaves_running_means_alone():
-    model, loss = make(step=Normed)
-    left, seen = iter(range(12)), []
-
-    def draw_then_break(generator):
-        x, y = draw(generator)
-        return (x, y) if next(left, None) is not None else (x * math.nan, y)
-
-    def keep(model):
-        seen.append([buffer.clone() for buffer in model.buffers()])
-        return {"accuracy": 0}
-
-    with pytest.raises(NonFiniteError, match="update 13"):
-        train(model, loss, draw_then_break, 50, **WITH_ADAM | {"log_every": 1, "evaluate": keep})
-    assert len(seen) == 12
-    assert all(torch.equal(buffer, kept) for buffer, kept in zip(model.buffers(), seen[-1], strict=True))
-
-
-def test_a_buffer_may_be_made_and_resized_in_the_forward_pass():
-    class Grows(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inner, self.seen = make()[0], None
-            self.register_buffer("scale", None)
-
-        def forward(self, x):
-            self.scale = x.std()[None] if self.scale is None else torch.cat([self.scale, x.std()[None]])
-            return self.inner(x)
-
-    model = Grows()
-    train(model, make()[1], draw, 20, **WITH_ADAM | {"evaluate": None})
-    assert model.scale.shape == (20,)
+    with pytest.raises(NonFiniteError, match=f"update 13: {named} not finite"):
+        train(model, poisoned, drawn, 50, **WITH_ADAM)
+    after = model.state_dict()
+    assert len(after.pop("step.scales")) == 13
+    assert all(torch.equal(value, seen[-1][name]) for name, value in after.items())
 
 
 @pytest.mark.parametrize(("mode", "best"), [("max", 0.7), ("min", 0.4)])
@@ -327,7 +314,7 @@ def test_a_folder_in_use_is_refused_and_free_again_after_an_error(tmp_path):
     model, loss = make()
 
     def nested(row):
-        with pytest.raises(ValueError, match=r"checkpoint_dir must be a run's own folder; .* is in use"):
+        with pytest.raises(ValueError, match=r"checkpoint_dir .*in use"):
             train(make()[0], loss, draw, 20, checkpoint_dir=tmp_path, **WITH_ADAM)
         raise Killed
 
@@ -350,32 +337,12 @@ def test_a_network_is_trained_in_training_mode_but_for_a_frozen_part(frozen):
     assert frozen == all(torch.equal(*pair) for pair in zip(model.buffers(), before, strict=True))
 
 
-@pytest.mark.parametrize("clip", [None, math.inf])
-def test_clipping_can_be_switched_off(clip):
-    (model, loss), (alike, _) = make(), make()
-    rows = train(model, loss, draw, 20, **WITH_ADAM | {"clip": clip, "log_every": 1})
-    assert train(alike, loss, draw, 20, **WITH_ADAM | {"clip": 1e9, "log_every": 1}) == rows
-    assert max(row["grad_norm"] for row in rows) > 0
-
-
-def with_numpy(optimizer):
-    return LambdaLR(optimizer, lambda update: 0.5 * (1 + np.cos(np.pi * update / 60)))
-
-
-def with_lists(model):
-    return score(model) | {"by_k": [np.float64(0.5), {"deep": np.arange(3)}], "score": evaluate(model, *HELD_OUT)}
-
-
-def test_numbers_of_numpy_and_named_tuples_can_be_resumed_from(tmp_path):
-    options = WITH_ADAM | {"schedule": with_numpy, "evaluate": with_lists, "checkpoint_every": 20}
-    (whole, loss), (cut, _), (again, _) = make(), make(), make()
-    rows = train(whole, loss, draw, 60, **options)
-    with pytest.raises(Killed):
-        train(cut, loss, draw_until(45), 60, checkpoint_dir=tmp_path, **options)
-    assert train(again, loss, draw, 60, checkpoint_dir=tmp_path, **options) == rows
-    assert rows[0]["by_k"] == [0.5, {"deep": [0, 1, 2]}]
-    assert rows[0]["score"][0] == rows[0]["accuracy"]
-    assert torch.equal(weights(again), weights(whole))
+def test_clipping_can_be_switched_off():
+    rows = []
+    for clip in (None, math.inf, 1e9):
+        model, loss = make()
+        rows.append(train(model, loss, draw, 20, **WITH_ADAM | {"clip": clip, "log_every": 1}))
+    assert rows[0] == rows[1] == rows[2]
 
 
 def test_an_evaluation_that_leaves_the_model_evaluating_changes_nothing():
@@ -384,7 +351,7 @@ def test_an_evaluation_that_leaves_the_model_evaluating_changes_nothing():
         torch.manual_seed(0)
         model = PonderNet(WithDropout(6, 16), 6)
         torch.manual_seed(1)
-        train(model, make()[1], draw, 60, **WITH_ADAM | {"evaluate": kind})
+        train(model, make()[1], draw, 40, **WITH_ADAM | {"evaluate": kind})
         seen.append(weights(model))
         assert model.training
     assert torch.equal(*seen)
@@ -402,29 +369,14 @@ class Pair(nn.Module):
         return (self.layer(tokens) * mask)[:, 0]
 
 
-def sequences(generator):
-    x, y = draw(generator)
-    return x[None], y[None]
-
-
 def pairs(generator):
     x, y = draw(generator)
     return [x, x[:, :1] * 0 + 1], y
 
 
-@pytest.mark.parametrize(
-    ("model", "loss", "batches", "terms"),
-    [
-        (Pair(), nn.BCEWithLogitsLoss(), pairs, []),
-        (ACT(RNNCell(7, 16), max_steps=5), ACTLoss(cross_entropy, 1e-3), sequences, ["reconstruction", "cost"]),
-    ],
-    ids=["pairs", "ACT"],
-)
-def test_any_network_and_loss_are_trained_on_inputs_of_several_parts_and_on_sequences(model, loss, batches, terms):
-    rows = train(model, loss, batches, 40, lr=5e-3, log_every=20, progress=False)
-    assert [list(row) for row in rows] == [["update", "total", *terms, "grad_norm", "lr"]] * 2
-    if terms:
-        assert rows[-1]["total"] == pytest.approx(rows[-1]["reconstruction"] + 1e-3 * rows[-1]["cost"], rel=1e-5)
+def test_inputs_may_have_several_parts_and_a_loss_one():
+    rows = train(Pair(), nn.BCEWithLogitsLoss(), pairs, 40, lr=5e-3, log_every=20, progress=False)
+    assert [list(row) for row in rows] == [["update", "total", "grad_norm", "lr"]] * 2
 
 
 def terms(**values):
@@ -448,38 +400,31 @@ def frozen():
     ("changed", "error", "named"),
     [
         ({"model": returned(1)}, TypeError, "model .*function"),
-        ({"model": nn.Flatten()}, ValueError, "model must have weights that learn"),
-        ({"model": frozen()}, ValueError, "model must have weights that learn"),
+        ({"model": frozen()}, ValueError, "model must .*requires_grad"),
         ({"loss_fn": None}, TypeError, "loss_fn .*None"),
-        ({"loss_fn": returned(None)}, TypeError, "loss_fn .*None"),
-        ({"loss_fn": returned(1.0)}, TypeError, "loss_fn .*1.0"),
         ({"loss_fn": terms(update=torch.zeros(()))}, ValueError, "loss_fn .*update"),
-        ({"loss_fn": terms(grad_norm=1.0)}, ValueError, "loss_fn .*grad_norm"),
-        ({"loss_fn": lambda output, y: Named(output.y_hat.mean(), 1.0)}, ValueError, "loss_fn .*lr"),
-        ({"loss_fn": terms(total=1.0)}, ValueError, "loss_fn .*total"),
+        ({"loss_fn": terms(lr=1.0)}, ValueError, "loss_fn .*lr"),
         ({"loss_fn": lambda output, y: {"loss": output.y_hat.mean()}}, ValueError, "loss_fn .*total"),
         ({"loss_fn": lambda output, y: output.y_hat.detach().mean()}, ValueError, "loss_fn .*gradient"),
         ({"loss_fn": lambda output, y: output.y_hat[0]}, ValueError, "loss_fn .*scalar"),
         ({"loss_fn": terms(by_sample=torch.zeros(2))}, ValueError, "loss_fn .*by_sample"),
-        ({"loss_fn": terms(text="good")}, ValueError, "loss_fn .*text"),
-        ({"batches": None}, TypeError, "batches .*None"),
         ({"batches": 5}, TypeError, "batches .*5"),
-        ({"batches": lambda g: TASK.batch(8, g)[0]}, TypeError, r"batches must give pairs \(x, y\); got Tensor"),
-        ({"batches": []}, ValueError, "batches must hold a batch each time it is read"),
+        ({"batches": lambda g: TASK.batch(8, g)[0]}, TypeError, "batches .*got Tensor"),
+        ({"batches": []}, ValueError, "batches .* empty or used up"),
         ({"batches": iter([draw(torch.Generator())]), "n_updates": 2}, ValueError, "batches .* empty or used up"),
         ({"n_updates": 0}, ValueError, "n_updates .* >= 1; got 0"),
         ({"lr": -1.0}, ValueError, r"lr .*\(0, inf\); got -1.0"),
-        ({"lr": None}, ValueError, "either lr, for Adam, or optimizer"),
-        ({"optimizer": torch.optim.Adam}, ValueError, "either lr, for Adam, or optimizer"),
-        (optimized(torch.optim.Adam), TypeError, "optimizer must be an instance, .*; got <class"),
+        ({"lr": None}, ValueError, "lr=.* and optimizer="),
+        ({"optimizer": torch.optim.Adam}, ValueError, "lr=.* and optimizer="),
+        (optimized(torch.optim.Adam), TypeError, "optimizer .*<class"),
         (optimized(torch.optim.LBFGS([torch.zeros(1)])), TypeError, "optimizer .*LBFGS"),
-        (optimized(torch.optim.SGD(frozen().parameters(), 0.1)), ValueError, "optimizer .* none of another network"),
-        (optimized(torch.optim.SGD([{"params": []}], 0.1)), ValueError, "optimizer must hold weights .* that learn"),
+        (optimized(torch.optim.SGD(frozen().parameters(), 0.1)), ValueError, "optimizer .*model"),
+        (optimized(torch.optim.SGD([{"params": []}], 0.1)), ValueError, "optimizer .*model"),
         ({"schedule": 0.5}, TypeError, "schedule .*0.5"),
-        ({"schedule": cool_down}, TypeError, "schedule must be a function .*; got <function"),
-        ({"schedule": lambda o: ReduceLROnPlateau(o)}, ValueError, "mode must be that of .*, 'min'; got 'max'"),
-        ({"schedule": plateau, "evaluate": None}, ValueError, "ReduceLROnPlateau need evaluate"),
-        ({"patience": 2, "evaluate": None}, ValueError, "patience .* evaluate"),
+        ({"schedule": cool_down}, TypeError, "schedule .*<function"),
+        ({"schedule": lambda o: ReduceLROnPlateau(o)}, ValueError, "mode .*'min'.*'max'"),
+        ({"schedule": plateau, "evaluate": None}, ValueError, "evaluate=None"),
+        ({"patience": 2, "evaluate": None}, ValueError, "patience .*evaluate=None"),
         ({"patience": 0}, ValueError, "patience .* >= 1; got 0"),
         ({"clip": 0.0}, ValueError, r"clip .*\(0, inf\); got 0.0"),
         ({"seed": None}, TypeError, "seed .*None"),
@@ -487,15 +432,14 @@ def frozen():
         ({"evaluate": 5}, TypeError, "evaluate .*5"),
         ({"evaluate": returned(None)}, TypeError, "evaluate .*None"),
         ({"evaluate": returned({"accuracy": "good"})}, TypeError, "evaluate .*accuracy.*good"),
-        ({"evaluate": returned({"accuracy": torch.ones(2)})}, TypeError, "evaluate .*accuracy"),
         ({"evaluate": returned({"accuracy": 1.0, "lr": 1.0})}, ValueError, r"evaluate .*\['lr'\]"),
-        ({"monitor": "f1"}, ValueError, "monitor must be one of 'accuracy'; got 'f1'"),
-        ({"mode": "largest"}, ValueError, "mode must be one of 'max', 'min'"),
+        ({"monitor": "f1"}, ValueError, "monitor .*'accuracy'.*'f1'"),
+        ({"mode": "largest"}, ValueError, "mode .*'largest'"),
         ({"log": 5}, TypeError, "log .*5"),
         ({"log_every": 1.5}, TypeError, "log_every .* >= 1; got 1.5"),
         ({"checkpoint_every": 0}, ValueError, "checkpoint_every"),
         ({"checkpoint_dir": 5}, TypeError, "checkpoint_dir .*5"),
-        ({"config": {"folder": Path("x")}}, TypeError, "config must be .* not JSON serializable"),
+        ({"config": {"folder": Path("x")}}, TypeError, "config "),
     ],
 )
 def test_what_cannot_be_an_argument_or_a_row_is_named(changed, error, named):
@@ -506,29 +450,6 @@ def test_what_cannot_be_an_argument_or_a_row_is_named(changed, error, named):
         train(**options)
     if not {"batches", "evaluate", "monitor"} & changed.keys():
         assert torch.equal(weights(model), kept)  # nothing was trained by then
-
-
-def test_an_optimizer_of_a_part_trains_that_part_alone_and_resumes(tmp_path):
-    (model, loss), (cut, _) = make(), make()
-    before = weights(model.step.cell)
-    rows = train(model, loss, draw, 60, optimizer=torch.optim.SGD(model.step.heads.parameters(), 0.1), **SETTINGS)
-    assert torch.equal(weights(model.step.cell), before)
-    optimizer = torch.optim.SGD(cut.step.heads.parameters(), 0.1)
-    with pytest.raises(Killed):
-        train(cut, loss, draw_until(55), 60, optimizer=optimizer, checkpoint_dir=tmp_path, **SETTINGS)
-    again, _ = make()
-    optimizer = torch.optim.SGD(again.step.heads.parameters(), 0.1)
-    assert train(again, loss, draw, 60, optimizer=optimizer, checkpoint_dir=tmp_path, **SETTINGS) == rows
-    # as a loop that clears all gradients: what the rest has gathered does not count
-    twin, generator = make()[0], torch.Generator().manual_seed(0)
-    optimizer = torch.optim.SGD(twin.step.heads.parameters(), 0.1)
-    for _ in range(20):
-        x, y = draw(generator)
-        twin.zero_grad()
-        loss(twin(x), y).total.backward()
-        norm = nn.utils.clip_grad_norm_(twin.step.heads.parameters(), 1.0)
-        optimizer.step()
-    assert rows[0]["grad_norm"] == pytest.approx(norm.item(), rel=1e-4)
 
 
 class InBfloat16(nn.Module):
@@ -546,22 +467,8 @@ class InBfloat16(nn.Module):
 def test_an_autocast_around_the_training_sees_the_weights_change():
     """Left to itself it would go on with its copy of the first ones, and the network would learn nothing."""
     (inside, loss), (around, _) = make(), make()
-    wanted = train(InBfloat16(inside), loss, draw, 100, **WITH_ADAM)
+    wanted = train(InBfloat16(inside), loss, draw, 60, **WITH_ADAM)
     with torch.autocast("cpu", torch.bfloat16):
-        rows = train(around, loss, draw, 100, **WITH_ADAM)
+        rows = train(around, loss, draw, 60, **WITH_ADAM)
     assert [row["total"] for row in rows] == pytest.approx([row["total"] for row in wanted], rel=0.01)
     torch.testing.assert_close(weights(around), weights(inside), rtol=0, atol=0.05)  # of 0.5 that they may move
-
-
-@pytest.mark.parametrize("schedule", [lambda o: StepLR(o, 10, 0.5), cool_down(100)])
-def test_a_schedule_steps_once_an_update(schedule):
-    model, loss = make()
-    rows = train(model, loss, draw, 40, schedule=schedule, **WITH_ADAM | {"log_every": 1})
-    optimizer = torch.optim.SGD(nn.Linear(1, 1).parameters(), lr=5e-3)
-    alone, rates = schedule(optimizer), []
-    for _ in rows:
-        rates.append(optimizer.param_groups[0]["lr"])
-        optimizer.step()
-        alone.step()
-    assert [row["lr"] for row in rows] == rates
-    assert isinstance(rows[0]["total"], float)
