@@ -1,4 +1,3 @@
-import itertools
 from types import SimpleNamespace
 
 import pytest
@@ -157,8 +156,8 @@ def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
 @pytest.mark.parametrize(
     ("h", "epsilon", "expected"),
     [
-        ([0.1, 0.3, 0.5, 0.5], 0.1, [0.1, 0.3, 0.6, 0.0]),  # after three steps the sum is 0.9 = 1 - epsilon
-        ([0.5, 0.5, 0.5, 0.5], 0.5, [1.0, 0.0, 0.0, 0.0]),
+        ([0.1, 0.3, 0.5, 0.5], 0.11, [0.1, 0.3, 0.6, 0.0]),
+        ([0.5, 0.5, 0.5, 0.5], 0.5, [1.0, 0.0, 0.0, 0.0]),  # the sum is 1 - epsilon
         ([0.5, 0.5, 0.5, 0.5], 0.49, [0.5, 0.5, 0.0, 0.0]),
         ([0.1, 0.1, 0.1, 0.1], 0.01, [0.1, 0.1, 0.1, 0.7]),
     ],
@@ -172,7 +171,9 @@ def test_worked_by_hand(dtype, h, epsilon, expected):
     torch.testing.assert_close(weights(got)[0, 0], expected)
     torch.testing.assert_close(around.y_hat[0, 0], expected)
     assert got.steps.item() == around.steps.item() == (expected > 0).sum()
-    assert got.remainder.item() == around.remainder.item() == pytest.approx(expected[got.steps.item() - 1].item())
+    last = pytest.approx(expected[got.steps.item() - 1].item())
+    assert got.remainder.item() == last
+    assert around.remainder.item() == last
 
 
 def test_the_flag_marks_the_first_step_of_a_time_step():
@@ -314,12 +315,12 @@ def test_act_around_a_step_equals_the_definition(seed, shape, n_steps, epsilon, 
     assert got.y_hat.shape == (1, *shape, *classes)
     assert got.steps.shape == got.remainder.shape == (1, *shape)
     assert got.state is None
-    for at in itertools.product(*map(range, shape)):
-        answers, logits = y_hat[:, *at], a[:, *at].tolist()
-        ((y, steps, remainder, _),), _ = act(count, of(answers), of(logits), [()], epsilon, n_steps)
-        torch.testing.assert_close(got.y_hat[0, *at], y)
-        assert got.steps[0, *at].item() == steps
-        assert got.remainder[0, *at].item() == pytest.approx(remainder, abs=1e-12)
+    answers, found = y_hat.flatten(1, len(shape)), got.y_hat.flatten(0, len(shape))
+    for i, logits in enumerate(a.flatten(1).T.tolist()):
+        ((y, steps, remainder, _),), _ = act(count, of(answers[:, i]), of(logits), [()], epsilon, n_steps)
+        torch.testing.assert_close(found[i], y)
+        assert got.steps.flatten()[i].item() == steps
+        assert got.remainder.flatten()[i].item() == pytest.approx(remainder, abs=1e-12)
 
 
 def test_act_around_a_step_has_the_gradient_of_its_definition():
