@@ -212,24 +212,6 @@ def test_gradient_of_the_cost():
 
 
 @cells
-def test_both_costs_have_the_same_gradient(cell):
-    model, x, y = random_act(cell), torch.randn(3, 16, 3, dtype=torch.float64), torch.zeros(3, 16).double()
-    mse = nn.MSELoss(reduction="none")
-    output = model(x)
-    ponder, accumulated = (ACTLoss(mse, 0.1, cost)(output, y) for cost in ("ponder", "accumulated"))
-    difference = (output.steps + 1.0).sum(0).mean().item()
-    assert (ponder.cost - accumulated.cost).item() == pytest.approx(difference)
-    for field in ("cost", "total"):
-        used = [p for name, p in model.named_parameters() if field == "total" or not name.startswith("output")]
-        one, other = (
-            torch.autograd.grad(getattr(terms, field), used, retain_graph=True) for terms in (ponder, accumulated)
-        )
-        for a, b in zip(one, other, strict=True):
-            torch.testing.assert_close(a, b)
-            assert (a != 0).any()
-
-
-@cells
 def test_gradients_against_finite_differences(cell):
     model = random_act(cell, scale=3.0, bias=-0.2, epsilon=0.1, max_steps=3)
     x = torch.randn(2, 8, 3, dtype=torch.float64, requires_grad=True)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import halting
 from scipy.stats import chisquare
-from scripted import Scripted, draws, scripted
+from scripted import draws, scripted
 from torch import nn
 from torch.func import functional_call
 
@@ -71,13 +71,6 @@ def test_how_often_one_checks_changes_the_cost_and_nothing_else(seed, batch_size
             stride = check_every or LONG_STRIDE
             rounded = (every_step.computed + stride - 1) // stride * stride
             assert torch.equal(got.computed, rounded.clamp(max=max_steps))
-
-
-def test_most_probable_stops_as_soon_as_no_later_step_can_win():
-    got, cost = scripted(torch.tensor([[0.0, 0.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0]]), "most_probable", check_every=1)
-    assert got.steps.tolist() == [1, 2]
-    assert got.computed.tolist() == [1, 2]
-    assert cost == 3
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -157,13 +150,13 @@ def test_predictions_are_those_of_all_steps_at_the_step_of_halting(name, n_outpu
     model, x = made(name, n_outputs)
     output = model(x)
     p = output.log_p.exp()
-    classes = output.y_hat.shape[-1] == 3
+    classes, halted_at = output.y_hat.shape[-1] == 3, set()
     for rule, parameters in PARAMETERS.items():
         if rule in ("confidence", "entropy", "unchanged", "settled"):
             parameters = {**parameters, "classes": classes}
         steps = halting_steps(output, rule, generator=torch.Generator().manual_seed(5), **parameters)
         if rule in ("quantile", "sample"):
-            assert len(steps[asked(output.halt_logits)].unique()) > 1
+            halted_at |= set(steps[asked(output.halt_logits)].tolist())
         for check_every in (None, 1):
             generator = torch.Generator().manual_seed(5)
             found = model.predict(x, rule, generator=generator, check_every=check_every, **parameters)
@@ -173,6 +166,7 @@ def test_predictions_are_those_of_all_steps_at_the_step_of_halting(name, n_outpu
             at = at.view(*at.shape, *[1] * (output.y_hat.ndim - at.ndim)).expand(1, *output.y_hat.shape[1:])
             torch.testing.assert_close(found.y_hat, output.y_hat.gather(0, at)[0])
             assert not found.y_hat.requires_grad
+    assert len(halted_at) > 1  # else this would be a test of nothing
     weights = p.view(*p.shape, *[1] * (output.y_hat.ndim - p.ndim))
     expectation = model.expectation(x)
     torch.testing.assert_close(expectation.y_hat, (weights * output.y_hat).sum(0))
@@ -200,7 +194,8 @@ def test_gradients_reach_every_parameter(name, way):
 
 
 def bce_of_sample(y_hat, y):
-    return nn.functional.binary_cross_entropy_with_logits(y_hat, y, reduction="none").flatten(1).mean(1)
+    loss = nn.functional.binary_cross_entropy_with_logits(y_hat, y, reduction="none")
+    return loss.view(len(loss), -1).mean(1)
 
 
 @any_network
