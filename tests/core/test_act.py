@@ -13,8 +13,6 @@ from ponder_utils.cells import GRUCell, RNNCell, encode_input
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss
 from ponder_utils.states import hidden_state
-from ponder_utils.tasks import ParityTask
-from ponder_utils.training import train
 
 CELLS = (nn.RNNCell, nn.GRUCell, nn.LSTMCell, RNNCell, GRUCell)
 WEIGHTS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
@@ -105,7 +103,7 @@ def by_reference(model, x):
 @cells
 @given(
     seed=st.integers(0, 10**6),
-    shape=st.tuples(st.integers(1, 4), st.integers(1, 6)),
+    shape=st.tuples(st.integers(1, 4), st.integers(0, 6)),
     scale=st.floats(0.5, 6),
     bias=st.floats(-4, 2),
     epsilon=st.floats(0.001, 0.5),
@@ -127,12 +125,6 @@ def test_act_equals_the_definition_sample_by_sample(cell, seed, shape, scale, bi
             torch.testing.assert_close(part[i : i + 1], expected)
 
 
-def test_the_cases_above_think_for_different_times():
-    model = random_act(nn.GRUCell, scale=6.0, bias=-2.0)
-    steps = model(torch.randn(4, 64, 3, dtype=torch.float64)).steps
-    assert {1, 2, 3, 8} <= set(steps.flatten().tolist())
-
-
 wild_logits = st.sampled_from([-1e4, -6.0, 0.0, 6.0, 1e4]) | st.floats(-20, 20)
 
 
@@ -151,29 +143,37 @@ def test_weights_sum_to_one_for_any_logits(dtype, data, epsilon, max_steps):
 
 @pytest.mark.parametrize("dtype", WEIGHTS)
 def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
-    """With this logit at all of 100 steps the weights of one published version sum to 0.247."""
-    _, got = scripted(torch.full((2, 3, 100), -6.0, dtype=dtype))
-    assert (got.steps == 100).all()
-    tolerance = {torch.bfloat16: 0.03, torch.float16: 0.01}.get(dtype, 1e-5)
+    """In half precision a sum of as many stops growing as soon as its parts are below half of its last digit."""
+    _, got = scripted(torch.full((2, 3, 500), -7.0, dtype=dtype))
+    assert (got.steps == 500).all()
+    tolerance = max(torch.finfo(dtype).eps, 1e-5)
     torch.testing.assert_close(got.state[:, -1].double(), torch.ones(3).double(), rtol=0, atol=tolerance)
-    expected = 1 - 99 * torch.tensor(-6.0).sigmoid()
+    expected = 1 - 499 * torch.tensor(-7.0).sigmoid()
     torch.testing.assert_close(got.remainder, expected.expand(2, 3).to(got.remainder), rtol=1e-4, atol=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_the_mean_state_is_not_summed_in_half_precision(dtype):
-    """There a sum stops growing as soon as its parts are below half of its last digit."""
-    _, got = scripted(torch.full((1, 2, 1000), -7.0, dtype=dtype))
-    torch.testing.assert_close(got.state[:, -1].float(), torch.ones(2), rtol=0, atol=0.01)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_worked_by_hand(dtype):
-    """h = 0.1, 0.3, 0.5, 0.5 and epsilon = 0.1: after three steps the sum is 0.9 = 1 - epsilon."""
-    _, got = scripted(torch.tensor([[[0.1, 0.3, 0.5, 0.5]]], dtype=dtype).logit(), epsilon=0.1)
-    assert got.steps.item() == 3
-    assert got.remainder.item() == pytest.approx(0.6)
-    torch.testing.assert_close(weights(got), torch.tensor([[[0.1, 0.3, 0.6, 0.0]]], dtype=dtype))
+@pytest.mark.parametrize(
+    ("h", "epsilon", "expected"),
+    [
+        ([0.1, 0.3, 0.5, 0.5], 0.11, [0.1, 0.3, 0.6, 0.0]),
+        ([0.5, 0.5, 0.5, 0.5], 0.5, [1.0, 0.0, 0.0, 0.0]),  # the sum is 1 - epsilon
+        ([0.5, 0.5, 0.5, 0.5], 0.49, [0.5, 0.5, 0.0, 0.0]),
+        ([0.1, 0.1, 0.1, 0.1], 0.01, [0.1, 0.1, 0.1, 0.7]),
+    ],
+)
+def test_worked_by_hand(dtype, h, epsilon, expected):
+    """By a cell, and around a step."""
+    logits, expected = torch.tensor(h, dtype=dtype).logit(), torch.tensor(expected, dtype=dtype)
+    _, got = scripted(logits[None, None], epsilon)
+    output = PonderOutput(torch.eye(4, dtype=dtype)[:, None], logits[:, None], halting_log_probs(logits[:, None]))
+    around = act_average(output, epsilon)
+    torch.testing.assert_close(weights(got)[0, 0], expected)
+    torch.testing.assert_close(around.y_hat[0, 0], expected)
+    assert got.steps.item() == around.steps.item() == (expected > 0).sum()
+    last = pytest.approx(expected[got.steps.item() - 1].item())
+    assert got.remainder.item() == last
+    assert around.remainder.item() == last
 
 
 def test_the_flag_marks_the_first_step_of_a_time_step():
@@ -212,24 +212,6 @@ def test_gradient_of_the_cost():
 
 
 @cells
-def test_both_costs_have_the_same_gradient(cell):
-    model, x, y = random_act(cell), torch.randn(3, 16, 3, dtype=torch.float64), torch.zeros(3, 16).double()
-    mse = nn.MSELoss(reduction="none")
-    output = model(x)
-    ponder, accumulated = (ACTLoss(mse, 0.1, cost)(output, y) for cost in ("ponder", "accumulated"))
-    difference = (output.steps + 1.0).sum(0).mean().item()
-    assert (ponder.cost - accumulated.cost).item() == pytest.approx(difference)
-    for field in ("cost", "total"):
-        used = [p for name, p in model.named_parameters() if field == "total" or not name.startswith("output")]
-        one, other = (
-            torch.autograd.grad(getattr(terms, field), used, retain_graph=True) for terms in (ponder, accumulated)
-        )
-        for a, b in zip(one, other, strict=True):
-            torch.testing.assert_close(a, b)
-            assert (a != 0).any()
-
-
-@cells
 def test_gradients_against_finite_differences(cell):
     model = random_act(cell, scale=3.0, bias=-0.2, epsilon=0.1, max_steps=3)
     x = torch.randn(2, 8, 3, dtype=torch.float64, requires_grad=True)
@@ -245,7 +227,7 @@ def test_gradients_against_finite_differences(cell):
     assert torch.autograd.gradcheck(run, (x, *values), fast_mode=True)
 
 
-@pytest.mark.parametrize("batch_size", [0, 1, 128, 8192])
+@pytest.mark.parametrize("batch_size", [0, 128])
 def test_samples_that_have_halted_cost_nothing_more(batch_size):
     model, got = scripted(2 * torch.randn(3, batch_size, 9))
     assert got.y_hat.shape == (3, batch_size, 11)
@@ -254,49 +236,20 @@ def test_samples_that_have_halted_cost_nothing_more(batch_size):
 
 
 @cells
-@pytest.mark.parametrize("max_steps", [1, 8])
-def test_smallest_batches(cell, max_steps):
-    got = random_act(cell, max_steps=max_steps)(torch.zeros(2, 0, 3).double())
-    assert got.y_hat.shape == got.steps.shape == got.remainder.shape == (2, 0)
-
-
-@cells
-def test_same_answer_whoever_else_is_in_the_batch(cell):
-    model, x = random_act(cell), torch.randn(3, 50, 3, dtype=torch.float64)
-    together, alone = model(x), [model(x[:, i : i + 1]) for i in range(50)]
-    assert len(together.steps.unique()) > 2
-    for field in ("y_hat", "steps", "remainder"):
-        torch.testing.assert_close(getattr(together, field), torch.cat([getattr(one, field) for one in alone], 1))
-
-
-@cells
-def test_predict_equals_forward_and_has_no_gradient(cell):
-    model, x = random_act(cell, n_outputs=3), torch.randn(3, 20, 3, dtype=torch.float64)
-    forward, predicted = model(x), model.predict(x)
-    for field in ("y_hat", "steps", "remainder"):
-        assert torch.equal(getattr(forward, field), getattr(predicted, field))
-        assert not getattr(predicted, field).requires_grad
-    assert forward.y_hat.requires_grad
-    for part, expected in zip(parts(predicted.state), parts(forward.state), strict=True):
-        assert torch.equal(part, expected)
-
-
-@cells
 def test_two_halves_with_the_state_between_them_are_the_whole(cell):
-    model, x = random_act(cell), torch.randn(6, 20, 3, dtype=torch.float64)
-    whole, first = model(x), model(x[:3])
-    second = model(x[3:], first.state)
+    """And a prediction is the forward pass, without a gradient."""
+    model, x = random_act(cell, n_outputs=3), torch.randn(6, 20, 3, dtype=torch.float64)
+    whole, first = model(x), model.predict(x[:3])
+    copies = [part.clone() for part in parts(first.state)]
+    second = model.predict(x[3:], first.state)
+    assert len(whole.steps.unique()) > 2
+    assert whole.y_hat.requires_grad
     for field in ("y_hat", "steps", "remainder"):
-        assert torch.equal(getattr(whole, field), torch.cat([getattr(first, field), getattr(second, field)]))
-    assert torch.equal(hidden_state(second.state), hidden_state(whole.state))
-
-
-def test_the_state_that_is_passed_on_stays_as_it_was():
-    model, x = random_act(nn.LSTMCell), torch.randn(3, 20, 3, dtype=torch.float64)
-    state = model(x).state
-    copies = [part.clone() for part in state]
-    model(x, state)
-    assert all(torch.equal(part, copy) for part, copy in zip(state, copies, strict=True))
+        found = torch.cat([getattr(first, field), getattr(second, field)])
+        assert torch.equal(getattr(whole, field), found)
+        assert not found.requires_grad
+    assert all(map(torch.equal, parts(second.state), parts(whole.state)))
+    assert all(map(torch.equal, parts(first.state), copies))
 
 
 @cells
@@ -314,89 +267,10 @@ def test_autocast(cell, dtype):
     assert all(p.grad.isfinite().all() for p in model.parameters())
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@cells
-def test_cuda(cell):
-    model, x = random_act(cell), torch.randn(3, 32, 3, dtype=torch.float64)
-    here, there = model(x), model.cuda()(x.cuda())
-    assert there.y_hat.is_cuda
-    torch.testing.assert_close(there.steps.cpu(), here.steps)
-    torch.testing.assert_close(there.y_hat.cpu(), here.y_hat)
-    torch.testing.assert_close(there.remainder.cpu(), here.remainder)
-
-
-def test_learns_parity():
-    task = ParityTask(2)
-    per_sample = nn.BCEWithLogitsLoss(reduction="none")
-
-    def draw(generator):
-        x, y = task.batch(64, generator)
-        return x[None], y[None]
-
-    model = ACT(RNNCell(3, 16), max_steps=5)
-    loss_fn = ACTLoss(per_sample, 1e-3)
-    train(model, loss_fn, draw, 150, lr=2e-2, progress=False)
-    x, y = draw(torch.Generator().manual_seed(99))
-    assert ((model.predict(x).y_hat > 0) == (y == 1)).float().mean() > 0.9
-
-
-model = ACT(RNNCell(4, 8), max_steps=5)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: ACT("gru"), TypeError, "cell must be a recurrent cell with input_size and hidden_size.*got 'gru'"),
-        (lambda: ACT(nn.Linear(4, 8)), TypeError, "cell must be a recurrent cell.*Linear"),
-        (lambda: ACT(RNNCell(4, 8), 0), ValueError, "n_outputs must be an integer >= 1; got 0"),
-        (lambda: ACT(RNNCell(4, 8), epsilon=0.0), ValueError, r"epsilon must be a number in \(0, 1.; got 0.0"),
-        (lambda: ACT(RNNCell(4, 8), epsilon=1.5), ValueError, r"epsilon must be a number in \(0, 1.; got 1.5"),
-        (lambda: ACT(RNNCell(4, 8), epsilon="1"), TypeError, r"epsilon must be a number in .*got '1' \(str\)"),
-        (lambda: ACT(RNNCell(4, 8), max_steps=0), ValueError, "max_steps must be an integer >= 1; got 0"),
-        (lambda: ACT(RNNCell(4, 8), max_steps=2.5), TypeError, "max_steps must be an integer >= 1; got 2.5"),
-        (lambda: model([1.0]), TypeError, r"x must be a tensor of shape \[T, batch, inputs, ...\].*; got list"),
-        (lambda: model(torch.zeros(2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[2, 3\]"),
-        (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x must be .* with T >= 1; got shape \[0, 2, 3\]"),
-        (lambda: model(torch.zeros(1, 2, 4)), ValueError, r"x must .*input_size - 1 = 3\], .* \[1, 2, 4\]"),
-        (lambda: model.predict(torch.zeros(1, 2, 2)), ValueError, r"x must have shape .*; got \[1, 2, 2\]"),
-    ],
-)
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
 def test_what_is_left_out_is_the_papers():
     model = ACT(RNNCell(4, 8))
     assert (model.n_outputs, model.epsilon, model.max_steps) == (1, 0.01, 100)
     assert model.halting.bias.item() == 1
-
-
-def test_thinking_stops_where_the_sum_is_exactly_1_minus_epsilon():
-    _, got = scripted(torch.zeros(1, 1, 4), epsilon=0.5)  # h = 0.5
-    assert got.steps.item() == 1
-    _, got = scripted(torch.zeros(1, 1, 4), epsilon=0.49)
-    assert got.steps.item() == 2
-
-
-@pytest.mark.parametrize("lacks", ["input_size", "hidden_size", "a call"])
-def test_a_cell_that_lacks_a_size_or_cannot_be_called_is_refused(lacks):
-    cell = RNNCell(4, 8)
-    if lacks == "a call":
-        cell = SimpleNamespace(input_size=4, hidden_size=8)
-    else:
-        delattr(cell, lacks)
-    with pytest.raises(TypeError, match="cell must be a recurrent cell with input_size and hidden_size"):
-        ACT(cell)
-
-
-@cells
-def test_new_tensors_are_made_where_the_input_is_and_not_on_the_default_device(cell):
-    model, x = random_act(cell), torch.randn(3, 20, 3, dtype=torch.float64)
-    with torch.device("meta"):
-        got = model(x)
-    for field in ("y_hat", "steps", "remainder"):
-        assert torch.equal(getattr(got, field), getattr(model(x), field))
 
 
 def count(x, state):
@@ -407,26 +281,28 @@ def of(numbers):
     return lambda state: numbers[int(state[0])]
 
 
-def thought(seed, n_steps, batch, places=()):
-    """Return random answers and halting logits of a `PonderNet`, in float64."""
-    generator = torch.Generator().manual_seed(seed)
-    y_hat = torch.randn(n_steps, batch, *places, generator=generator, dtype=torch.float64, requires_grad=True)
-    a = torch.randn(n_steps, batch, generator=generator, dtype=torch.float64, requires_grad=True)
-    return PonderOutput(y_hat, a, halting_log_probs(a))
-
-
-@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 9), st.sampled_from([0.01, 0.3, 1.0]))
-def test_act_around_a_step_equals_the_definition(seed, batch, n_steps, epsilon):
-    output = thought(seed, n_steps, batch)
-    got = act_average(output, epsilon)
-    assert got.y_hat.shape == got.steps.shape == got.remainder.shape == (1, batch)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    st.integers(1, 9),
+    st.sampled_from([0.01, 0.3, 1.0]),
+    st.sampled_from([(), (3,)]),
+)
+def test_act_around_a_step_equals_the_definition(seed, shape, n_steps, epsilon, classes):
+    """For each sample, and for each place that halts by itself."""
+    torch.manual_seed(seed)
+    a = torch.randn(n_steps, *shape, dtype=torch.float64)
+    y_hat = torch.randn(n_steps, *shape, *classes, dtype=torch.float64)
+    got = act_average(PonderOutput(y_hat, a, halting_log_probs(a)), epsilon)
+    assert got.y_hat.shape == (1, *shape, *classes)
+    assert got.steps.shape == got.remainder.shape == (1, *shape)
     assert got.state is None
-    for i in range(batch):
-        answers, logits = output.y_hat[:, i].tolist(), output.halt_logits[:, i].tolist()
-        ((y, steps, remainder, _),), _ = act(count, of(answers), of(logits), [()], epsilon, n_steps)
-        assert got.y_hat[0, i].item() == pytest.approx(y, rel=1e-9, abs=1e-12)
-        assert got.steps[0, i].item() == steps
-        assert got.remainder[0, i].item() == pytest.approx(remainder, abs=1e-12)
+    answers, found = y_hat.flatten(1, len(shape)), got.y_hat.flatten(0, len(shape))
+    for i, logits in enumerate(a.flatten(1).T.tolist()):
+        ((y, steps, remainder, _),), _ = act(count, of(answers[:, i]), of(logits), [()], epsilon, n_steps)
+        torch.testing.assert_close(found[i], y)
+        assert got.steps.flatten()[i].item() == steps
+        assert got.remainder.flatten()[i].item() == pytest.approx(remainder, abs=1e-12)
 
 
 def test_act_around_a_step_has_the_gradient_of_its_definition():
@@ -455,47 +331,6 @@ def test_act_around_a_step_at_extreme_logits(dtype, logit, steps):
     torch.testing.assert_close(output.y_hat.float(), torch.ones(1, 3))
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 1.5, -0.1])
-def test_act_around_a_step_refuses_an_epsilon_outside_its_range(epsilon):
-    with pytest.raises(ValueError, match=r"epsilon must be a number in \(0, 1\]"):
-        act_average(thought(0, 4, 2), epsilon)
-
-
-@pytest.mark.parametrize(("epsilon", "steps"), [(0.5, 1), (0.49, 2)])
-def test_act_around_a_step_stops_where_the_sum_is_exactly_1_minus_epsilon(epsilon, steps):
-    a = torch.zeros(4, 1)  # h = 0.5
-    assert act_average(PonderOutput(a, a, halting_log_probs(a)), epsilon).steps.item() == steps
-
-
-def test_act_around_a_step_leaves_what_it_is_given_as_it_was():
-    output = thought(0, 4, 2)
-    before = [part.clone() for part in output]
-    act_average(output)
-    assert all(map(torch.equal, output, before))
-
-
-def test_a_number_in_the_state_that_changes_with_the_step_is_refused():
-    """The state that is passed on is a mean over steps: of a number there is none."""
-
-    class Counting(nn.Module):
-        input_size, hidden_size = 4, 8
-
-        def __init__(self):
-            super().__init__()
-            self.cell = nn.RNNCell(4, 8)
-
-        def forward(self, x, state=None):
-            h, n = (None, 0) if state is None else state
-            return self.cell(x, h), n + 1
-
-    with pytest.raises(ValueError, match="state must hold in a tensor"):
-        ACT(Counting(), max_steps=4)(torch.randn(3, 5, 3))
-
-
-def test_an_empty_batch_gives_empty_answers():
-    assert ACT(nn.LSTMCell(4, 8)).predict(torch.zeros(3, 0, 3)).steps.shape == (3, 0)
-
-
 def test_a_mask_leaves_padded_time_steps_out_of_loss_and_cost():
     model, lengths = random_act(nn.GRUCell), torch.tensor([4, 1, 2])
     x, mask = torch.randn(4, 3, 3, dtype=torch.float64), torch.arange(4)[:, None] < lengths
@@ -506,12 +341,6 @@ def test_a_mask_leaves_padded_time_steps_out_of_loss_and_cost():
     wanted = torch.stack([torch.stack(terms) for terms in alone]).mean(0)
     torch.testing.assert_close(torch.stack(found), wanted)
     torch.testing.assert_close(torch.stack(loss(model(x), y, mask | True)), torch.stack(loss(model(x), y)))
-    with pytest.raises(ValueError, match="true nowhere"):
-        loss(model(x), y, mask & False)
-    with pytest.raises(TypeError, match="mask must be a bool"):
-        loss(model(x), y, mask.long())
-    with pytest.raises(ValueError, match="mask must have shape"):
-        loss(model(x), y, mask[:2])
 
 
 def test_a_mask_of_places_is_the_mean_over_those_that_are_asked():
@@ -524,3 +353,32 @@ def test_a_mask_of_places_is_the_mean_over_those_that_are_asked():
     found = loss(output, y, mask)
     torch.testing.assert_close(found.reconstruction, each[mask].mean())
     torch.testing.assert_close(found.cost, (output.steps + output.remainder)[mask].mean())
+
+
+model = ACT(RNNCell(4, 8), max_steps=5)
+thought = PonderOutput(*[torch.zeros(4, 2)] * 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ACT("gru"), TypeError, "cell .*'gru'"),
+        (lambda: ACT(nn.Linear(4, 8)), TypeError, "cell .*Linear"),
+        (lambda: ACT(nn.LSTM(4, 8)), TypeError, "cell .*LSTM"),
+        (lambda: ACT(SimpleNamespace(input_size=4, hidden_size=8)), TypeError, "cell .*namespace"),
+        (lambda: ACT(RNNCell(4, 8), 0), ValueError, "n_outputs .*0"),
+        (lambda: ACT(RNNCell(4, 8), epsilon=0.0), ValueError, "epsilon .*0.0"),
+        (lambda: ACT(RNNCell(4, 8), epsilon=1.5), ValueError, "epsilon .*1.5"),
+        (lambda: ACT(RNNCell(4, 8), epsilon="1"), TypeError, "epsilon .*'1'"),
+        (lambda: ACT(RNNCell(4, 8), max_steps=0), ValueError, "max_steps .*0"),
+        (lambda: model([1.0]), TypeError, r"x .*list"),
+        (lambda: model(torch.zeros(2, 3)), TypeError, r"x .*\[2, 3\]"),
+        (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x .*\[0, 2, 3\]"),
+        (lambda: model.predict(torch.zeros(1, 2, 4)), ValueError, r"x .*input_size - 1 = 3\].*\[1, 2, 4\]"),
+        (lambda: act_average(thought, 0.0), ValueError, "epsilon .*0.0"),
+        (lambda: act_average(thought.y_hat), TypeError, "output .*tensor"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

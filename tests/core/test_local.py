@@ -21,24 +21,16 @@ CASES = list(itertools.product((LINE, GRID), (3, 5), (False, True), ("least", "p
 cases = pytest.mark.parametrize(("shape", "kernel", "residual", "vote"), CASES)
 
 
-class Everywhere(LocalStep):
-    """Not local: every place is told a little of the mean."""
-
-    def move(self, z, h):
-        h = super().move(z, h)
-        return h + 1e-3 * h.flatten(2).mean(2).view(*h.shape[:2], *[1] * (h.ndim - 2))
-
-
-def a_step(shape, kernel=3, residual=False, vote="least", kind=LocalStep, channels=8):
+def a_step(shape, kernel=3, residual=False, vote="least", channels=8):
     torch.manual_seed(0)
-    return kind(2, channels, len(shape), kernel, residual, vote)
+    return LocalStep(2, channels, len(shape), kernel, residual, vote)
 
 
 def mean_of_places(y_hat, y):
     return binary_cross_entropy_with_logits(y_hat, y, reduction="none").flatten(1).mean(1)
 
 
-def trained(step, task, n_steps=8, n_updates=20):
+def trained(step, task, n_steps=8, n_updates=5):
     """After a few updates: its weights are no longer those that a seed has drawn."""
     before = [weight.clone() for weight in step.parameters()]
     loss_fn = PonderLoss(mean_of_places, 0.2, 0.01)
@@ -88,20 +80,6 @@ def coins(shape, seed=0):
 PLACES = {LINE: [(8,), (0,), (16,), (5,)], GRID: [(5, 4), (0, 0), (10, 3), (2, 8)]}
 
 
-@cases
-def test_nobody_outside_the_light_cone_notices_and_its_edge_does(shape, kernel, residual, vote):
-    step, n_steps = a_step(shape, kernel, residual, vote), 6
-    for seed, place in enumerate(PLACES[shape]):
-        cone = light_cone(place, shape, n_steps, kernel)
-        states, answers = who_notices(step, coins(shape, seed), place, n_steps)
-        assert not (states | answers)[~cone].any()
-        assert answers[(0, *place)]
-        reached = each_place(edge(cone))
-        assert reached[:2].all()
-        assert torch.equal(each_place(states & edge(cone)), reached)
-        assert torch.equal(each_place(answers & edge(cone)), reached)
-
-
 class NearAOne:
     """On grids: is there a 1 at most two cells away?"""
 
@@ -111,14 +89,22 @@ class NearAOne:
 
 
 @cases
-def test_nor_does_anybody_after_training(shape, kernel, residual, vote):
-    task = LineParityTask(17) if shape == LINE else NearAOne()
-    step = trained(a_step(shape, kernel, residual, vote), task)
+@pytest.mark.parametrize("train_it", [False, True])
+def test_nobody_outside_the_light_cone_notices_and_its_edge_does(shape, kernel, residual, vote, train_it):
+    step = a_step(shape, kernel, residual, vote)
+    if train_it:
+        step = trained(step, LineParityTask(17) if shape == LINE else NearAOne())
     for seed, place in enumerate(PLACES[shape]):
         cone = light_cone(place, shape, 6, kernel)
         states, answers = who_notices(step, coins(shape, seed), place, 6)
         assert not (states | answers)[~cone].any()
         assert answers[cone].any()
+        if not train_it:
+            assert answers[(0, *place)]
+            reached = each_place(edge(cone))
+            assert reached[:2].all()
+            assert torch.equal(each_place(states & edge(cone)), reached)
+            assert torch.equal(each_place(answers & edge(cone)), reached)
 
 
 @given(st.sampled_from(CASES), st.data())
@@ -132,15 +118,6 @@ def test_the_light_cone_is_that_of_any_place_and_any_shape(case, data):
     cone = light_cone(place, shape, n_steps, kernel)
     assert not (states | answers)[~cone].any()
     assert states[(0, *place)]
-
-
-@cases
-def test_a_term_that_is_not_local_is_noticed(shape, kernel, residual, vote):
-    place = PLACES[shape][1]
-    states, answers = who_notices(a_step(shape, kernel, residual, vote, Everywhere), coins(shape), place, 3)
-    cone = light_cone(place, shape, 3, kernel)
-    assert states[~cone].any()
-    assert answers[~cone].any()
 
 
 @pytest.mark.parametrize("train_it", [False, True])
@@ -297,40 +274,6 @@ def test_one_step_by_hand(shape, kernel, residual, vote):
             assert votes[row].item() == pytest.approx(a_n, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("shape", [LINE, GRID])
-def test_the_least_vote_is_that_of_the_place_that_is_least_ready(shape):
-    step, x = a_step(shape), torch.randn(20, 2, *shape)
-    z, h = step.encode(x)
-    for _ in range(4):
-        _, h, votes = step(z, h)
-        at_places = step.heads(h)[:, 1].flatten(1)
-        assert torch.equal(votes, at_places.sort(1).values[:, 0])
-        assert len(at_places.argmin(1).unique()) > 1
-
-
-@cases
-def test_every_weight_gets_a_gradient(shape, kernel, residual, vote):
-    model = PonderNet(a_step(shape, kernel, residual, vote), 4)
-    y_hat, halt_logits, _ = model(coins(shape))
-    (y_hat.square().sum() + halt_logits.square().sum()).backward()
-    for name, weight in model.named_parameters():
-        assert weight.grad.abs().sum() > 0, name
-
-
-@cases
-@pytest.mark.parametrize("rule", ["sample", "most_probable", "settled"])
-def test_predictions_are_those_of_all_steps_at_the_step_of_halting(rule, shape, kernel, residual, vote):
-    model = PonderNet(a_step(shape, kernel, residual, vote), 7)
-    x = torch.randn(20, 2, *shape, generator=torch.Generator().manual_seed(0))
-    got = model.predict(x, rule)
-    y_hat, _, log_p = model(x)
-    assert y_hat.shape == (7, 20, *shape)
-    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(20)])
-    torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(20)])
-    weights = log_p.exp().view(7, 20, *[1] * len(shape))
-    torch.testing.assert_close(model.expectation(x).y_hat, (weights * y_hat).sum(0))
-
-
 @pytest.mark.parametrize("vote", ["least", "pooled"])
 @pytest.mark.parametrize("residual", [False, True])
 def test_noise_is_for_training_only_and_of_the_size_that_is_asked_for(vote, residual):
@@ -353,36 +296,28 @@ def test_noise_is_for_training_only_and_of_the_size_that_is_asked_for(vote, resi
     assert torch.equal(step.move(z, h), quiet)
 
 
-def test_a_network_for_short_lines_takes_longer_ones():
-    model = PonderNet(a_step(LINE), 5)
-    for n_places in (1, 2, 30):
-        assert model(coins((n_places,))).y_hat.shape == (5, 1, n_places)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: LocalStep(0, 4), ValueError, "in_channels must be an integer >= 1; got 0"),
-        (lambda: LocalStep(2, 4.0), TypeError, "channels must be an integer >= 1; got 4.0"),
-        (lambda: LocalStep(2, 4, 3), ValueError, r"dimensions must be an integer in \[1, 2\]; got 3"),
-        (lambda: LocalStep(2, 4, kernel=0), ValueError, "kernel must be an integer >= 1; got 0"),
-        (lambda: LocalStep(2, 4, kernel=4), ValueError, "kernel must be odd; got 4"),
-        (lambda: LocalStep(2, 4, residual="x"), TypeError, "residual must be True or False; got 'x'"),
-        (lambda: LocalStep(2, 4, residual=1), TypeError, "residual must be True or False; got 1"),
-        (lambda: light_cone((1,), (4,), 3, kernel=2), ValueError, "kernel must be odd; got 2"),
-        (lambda: light_cone((1,), (4,), 3, kernel=0), ValueError, "kernel must be an integer >= 1; got 0"),
-        (lambda: light_cone((4,), (4,), 3), ValueError, r"place must be an integer in \[0, 3\]; got 4"),
-        (lambda: light_cone((1,), (4,), 0), ValueError, "n_steps must be an integer >= 1; got 0"),
-        (lambda: light_cone((1, 1), (4,), 3), ValueError, r"place must .* \(4,\); got \(1, 1\)"),
-        (lambda: LocalStep(2, 4, noise=-0.1), ValueError, r"noise must be a number in \[0, inf\); got -0.1"),
-        (lambda: LocalStep(2, 4, noise=None), TypeError, "noise must be a number .*; got None"),
-        (lambda: LocalStep(2, 4, vote="mean"), ValueError, "vote must be one of 'least', 'pooled'; got 'mean'"),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 8)), ValueError, r"x must .* 2, places\], .* \[3, 8\]"),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)), ValueError, r"2, places\], .* \[3, 1, 8\]"),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(8)), ValueError, r"\[batch, 2, places\], .*; got \[8\]"),
-        (lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)), ValueError, r"2, H, W\], .* \[3, 2, 8\]"),
-        (lambda: ConvStep(4, 0, 10), ValueError, "patch must be an integer >= 1; got 0"),
-        (lambda: ConvStep(4, 4, 10).encode(torch.zeros(1, 1, 8, 10)), ValueError, r"multiple of .* 4; .* 8, 10\]"),
+        (lambda: LocalStep(0, 4), ValueError, "in_channels .*0"),
+        (lambda: LocalStep(2, 4.0), TypeError, "channels .*4.0"),
+        (lambda: LocalStep(2, 4, 3), ValueError, "dimensions .*3"),
+        (lambda: LocalStep(2, 4, kernel=0), ValueError, "kernel .*0"),
+        (lambda: LocalStep(2, 4, kernel=4), ValueError, "kernel .*4"),
+        (lambda: LocalStep(2, 4, residual=1), TypeError, "residual .*1"),
+        (lambda: LocalStep(2, 4, noise=-0.1), ValueError, "noise .*-0.1"),
+        (lambda: LocalStep(2, 4, vote="mean"), ValueError, "vote .*'least', 'pooled'.*'mean'"),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 8)), ValueError, r"x .* 2, places\], .*\[3, 8\]"),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)), ValueError, r"x .*\[3, 1, 8\]"),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 2, 0)), ValueError, r"x .*\[3, 2, 0\]"),
+        (lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)), ValueError, r"x .*2, H, W\], .*\[3, 2, 8\]"),
+        (lambda: ConvStep(4, 0, 10), ValueError, "patch .*0"),
+        (lambda: ConvStep(4, 4, 10).encode(torch.zeros(1, 1, 8, 10)), ValueError, r"x .* 4; .* 8, 10\]"),
+        (lambda: light_cone((1,), (4,), 3, kernel=2), ValueError, "kernel .*2"),
+        (lambda: light_cone((4,), (4,), 3), ValueError, "place .*3.*4"),
+        (lambda: light_cone((-1,), (4,), 3), ValueError, "place .*-1"),
+        (lambda: light_cone((1,), (4,), 0), ValueError, "n_steps .*0"),
+        (lambda: light_cone((1, 1), (4,), 3), ValueError, r"place .*\(4,\).*\(1, 1\)"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

@@ -1,7 +1,5 @@
 """Halting rules against their definitions, and `predict` against reading a rule off all N steps."""
 
-import inspect
-import itertools
 from functools import partial
 
 import pytest
@@ -15,7 +13,6 @@ from ponder_utils import rules
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS, PonderNet
 from ponder_utils.rules import RULES, halting_steps
-from ponder_utils.steps import GRUStep, RNNStep
 
 ON_HALTING = ("sample", "quantile", "threshold", "most_probable")
 ON_ANSWERS = ("confidence", "entropy", "unchanged", "settled", "either")
@@ -196,27 +193,6 @@ def test_a_head_that_is_sure_to_halt_stops_no_rule_on_answers(rule, check_every)
     assert predicted(output, rule, check_every=check_every).steps.item() == 6
 
 
-@pytest.mark.parametrize("rule", ON_ANSWERS)
-def test_answers_that_are_no_numbers_never_stop_before_the_last_step(rule):
-    output = output_of(torch.full((6, 1), torch.nan), torch.zeros(6, 1))
-    if rule == "unchanged":  # NaN is the largest number to argmax, and stays it
-        assert halting_steps(output, rule).item() in range(1, 7)
-    else:
-        assert halting_steps(output, rule).item() == 6
-
-
-@pytest.mark.parametrize("check_every", [1, None])
-def test_logits_that_are_not_finite_are_not_hidden(check_every):
-    nan, inf = torch.nan, torch.inf
-    logits = torch.tensor([[nan, 0, 0, 0, 0, 0], [0, inf, 0, 0, 0, 0], [0, nan, 0, 0, 0, 0]])
-    for rule in (*ON_HALTING, "fixed"):
-        options = {"step": 2} if rule == "fixed" else {"check_every": check_every, "generator": seeded()}
-        got, _ = scripted(logits, rule, **options)
-        assert torch.equal(got.y_hat, got.steps.float())
-        assert got.p_halt[0].isnan()
-        assert got.p_halt[1] == 0.5
-
-
 def test_logits_in_float64_are_read_in_float64():
     """In float32 the p_n of steps 1 and 2 would be equal."""
     logits = torch.tensor([[-1e-12], [50.0], [50.0]], dtype=torch.float64)
@@ -265,38 +241,6 @@ def test_what_is_taken_by_default():
         assert torch.equal(halting_steps(output, rule), halting_steps(output, rule, **parameters))
 
 
-def test_a_threshold_asks_for_lambda_n_whatever_has_survived():
-    """Earlier steps have all but used up what there was to halt with: no quantile would wait for step 5."""
-    logits = torch.tensor([[1.0, 1.0, 1.0, 1.0, 3.0, 9.0, 9.0], [1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0]])
-    for check_every in (1, 2, 7, None):
-        got, _ = scripted(logits, "threshold", q=0.9, check_every=check_every)
-        assert got.steps.tolist() == [5, 7]
-    torch.testing.assert_close(got.p_halt, halting_log_probs(logits.T).exp()[[4, 6], [0, 1]])
-
-
-@pytest.mark.parametrize("check_every", [1, 3, None])
-def test_thresholds_between_logits_that_float32_cannot_sum_up(check_every):
-    """Four times -1e4 or +1e4: sigmoid and survival are 0 or 1, and which is which is plain."""
-    signs = torch.tensor(list(itertools.product((-1.0, 1.0), repeat=4)))
-    first = [next((n for n, sign in enumerate(row[:-1], start=1) if sign > 0), 4) for row in signs.tolist()]
-    for q in (1e-30, 0.1, 0.5, 0.999999):
-        got, _ = scripted(1e4 * signs, "threshold", q=q, check_every=check_every)
-        assert got.steps.tolist() == first
-        assert torch.equal(got.p_halt, torch.ones(16))
-    got, _ = scripted(1e4 * signs, "threshold", q=1.0, check_every=check_every)
-    assert (got.steps == 4).all()
-    assert torch.equal(got.p_halt, (signs[:, :-1] < 0).all(1).float())
-
-
-def test_at_a_threshold_of_1_only_certainty_halts_before_the_last_step():
-    inf = torch.inf
-    logits = torch.tensor([[5.0, 60.0, 5.0], [0.0, inf, 0.0], [inf, -inf, 0.0], [-inf, 9.0, 0.0]])
-    for check_every in (1, 2, None):
-        got, _ = scripted(logits, "threshold", q=1.0, check_every=check_every)
-        assert got.steps.tolist() == [3, 2, 1, 3]
-        assert not got.p_halt.isnan().any()
-
-
 @pytest.mark.parametrize("rule", ON_HALTING)
 def test_the_default_dtype_moves_no_halting_step(rule):
     """In bfloat16 a uniform number is one of 256, and a threshold is off by up to a 256th."""
@@ -307,40 +251,11 @@ def test_the_default_dtype_moves_no_halting_step(rule):
     assert torch.equal(*found)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_prediction_is_where_the_input_is_and_has_no_gradient(rule):
-    model, x = PonderNet(RNNStep(4, 8), 5), torch.randn(6, 4)
-    assert model(x).y_hat.requires_grad
-    with torch.device("meta"):
-        got = model.predict(x, rule, **required(rule, 3))
-    for part in (got.y_hat, got.steps, got.p_halt, got.computed):
-        assert part.device == x.device
-        assert not part.requires_grad
-
-
 @pytest.mark.parametrize(("extra", "computed"), [(0, LONG_STRIDE), (1, 1)])
 def test_rows_are_many_only_above_the_limit(extra, computed, monkeypatch):
     monkeypatch.setattr("ponder_utils.pondernet.SHORT_STRIDE", 1)
     got, _ = scripted(torch.full((MANY_ROWS + extra, 12), 50.0), "quantile")  # halts at step 1
     assert (got.computed == computed).all()
-
-
-@pytest.mark.parametrize("rule", ON_HALTING)
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_logits_in_half_precision_are_lifted_before_they_are_summed(rule, dtype):
-    logits = draws(0, 500, 40).sub(5).to(dtype)
-    half, lifted = (scripted(x, rule, check_every=40, generator=seeded())[0] for x in (logits, logits.float()))
-    assert torch.equal(half.steps, lifted.steps)
-    assert torch.equal(half.p_halt, lifted.p_halt)
-
-
-@pytest.mark.parametrize("step", [RNNStep, GRUStep])
-def test_the_distribution_is_that_of_the_logits_that_are_returned(step):
-    output = PonderNet(step(6, 16), 7)(torch.randn(20, 6))
-    assert output.halt_logits.shape == (7, 20)
-    assert torch.equal(output.log_p, halting_log_probs(output.halt_logits))
-    survival = (1 - output.halt_logits.sigmoid()).cumprod(0)
-    torch.testing.assert_close(output.log_survival.exp(), survival)
 
 
 def half_way(output, goal):
@@ -358,45 +273,38 @@ def test_any_function_is_a_rule_and_its_tensors_are_those_of_the_samples_that_st
     assert got.steps.tolist() == [4] * 5
 
 
-def test_every_rule_has_its_name():
-    functions = {name: rule for name, rule in vars(rules).items() if inspect.isfunction(rule)}
-    assert all(functions[name] is rule for name, rule in RULES.items())
-    assert all(next(iter(inspect.signature(rule).parameters)) == "output" for rule in RULES.values())
-
-
 @pytest.mark.parametrize(
     ("rule", "parameters", "error", "message"),
     [
-        ("best", {}, ValueError, "rule must be one of 'sample', .*; got 'best'"),
-        (None, {}, ValueError, "rule must be one of 'sample', .*; got None"),
-        ("sample", {"generator": 0}, TypeError, "generator must be"),
-        ("quantile", {"generator": 0}, TypeError, "generator must be"),
-        ("quantile", {"q": 0.0}, ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
-        ("quantile", {"q": 2}, ValueError, r"q must be a number in \(0, 1\]; got 2"),
+        ("best", {}, ValueError, "rule .*'sample'.*'best'"),
+        ("quantile", {"generator": 0}, TypeError, "generator .*0"),
+        ("quantile", {"q": 0.0}, ValueError, "q .*0.0"),
+        ("quantile", {"q": 2}, ValueError, "q .*2"),
         ("quantile", {"p": 0.5}, TypeError, "p"),
-        ("threshold", {"q": 1.5}, ValueError, r"q must be a number in \(0, 1\]; got 1.5"),
-        ("threshold", {"q": 0.0}, ValueError, r"q must be a number in \(0, 1\]; got 0.0"),
-        ("fixed", {}, TypeError, r"step must be an integer in \[1, 5\]; got None"),
-        ("fixed", {"step": 0}, ValueError, r"step must be an integer in \[1, 5\]; got 0"),
-        ("fixed", {"step": 6}, ValueError, r"step must be an integer in \[1, 5\]; got 6"),
-        ("confidence", {"q": 1.5}, ValueError, "q must be .*; got 1.5"),
-        ("confidence", {"q": 0}, ValueError, "q must be .*; got 0"),
-        ("entropy", {"tolerance": -1}, ValueError, r"tolerance must be .*\[0, inf\); got -1"),
-        ("settled", {"tolerance": -1}, ValueError, r"tolerance must be .*\[0, inf\); got -1"),
-        ("unchanged", {"t": 0}, ValueError, "t must be an integer >= 1; got 0"),
-        ("either", {"rules": []}, ValueError, r"rules must hold at least one.*got \[\]"),
-        ("either", {"rules": ["sample"]}, ValueError, "rules must hold at least one.*got"),
-        ("entropy", {"classes": "yes"}, TypeError, "classes must be True or False; got 'yes'"),
-        ("unchanged", {"classes": True}, ValueError, r"y_hat must be \[n, batch, ..., classes\]; got \[5, 3\]"),
-        ("sample", {"v": 0.5}, TypeError, "v must be a Tensor; got 0.5"),
-        ("sample", {"v": torch.rand(2)}, ValueError, r"v must have one value per sample, \[3\]; got \[2\]"),
-        ("sample", {"v": torch.tensor(0.5)}, ValueError, r"v must have one value per sample, \[3\]; got \[\]"),
-        ("sample", {"v": torch.rand(3, 1)}, ValueError, r"v must have one value per sample, \[3\]; got \[3, 1\]"),
-        (lambda output: 1, {}, ValueError, r"rule must return one step .* an int64 tensor \[3\]; got int"),
-        (lambda output: output.log_p[0], {}, ValueError, r"an int64 tensor \[3\]; got torch.float64 \[3\]"),
-        (lambda output: torch.ones(2).long(), {}, ValueError, r"an int64 tensor \[3\]; got torch.int64 \[2\]"),
-        (lambda output: torch.tensor([0, -1, 2]), {}, ValueError, "rule must return 0 .*, 1 to 5; got -1 to 2"),
-        (lambda output: torch.full((3,), 9), {}, ValueError, "rule must return 0 .*, 1 to 5; got 9 to 9"),
+        ("threshold", {"q": 1.5}, ValueError, "q .*1.5"),
+        ("threshold", {"q": 0.0}, ValueError, "q .*0.0"),
+        ("fixed", {}, TypeError, "step .*None"),
+        ("fixed", {"step": 0}, ValueError, "step .*0"),
+        ("fixed", {"step": 6}, ValueError, "step .*5.*6"),
+        ("confidence", {"q": 1.5}, ValueError, "q .*1.5"),
+        ("confidence", {"q": 0}, ValueError, "q .*0"),
+        ("entropy", {"tolerance": -1}, ValueError, "tolerance .*-1"),
+        ("settled", {"tolerance": -1}, ValueError, "tolerance .*-1"),
+        ("unchanged", {"t": 0}, ValueError, "t .*0"),
+        ("either", {"rules": []}, ValueError, r"rules .*\[\]"),
+        ("either", {"rules": ["sample"]}, ValueError, "rules .*'sample'"),
+        ("either", {"rules": (rules.quantile for _ in range(1))}, ValueError, "rules .*generator"),
+        ("entropy", {"classes": "yes"}, TypeError, "classes .*'yes'"),
+        ("unchanged", {"classes": True}, ValueError, r"y_hat .*\[5, 3\]"),
+        ("sample", {"v": 0.5}, TypeError, "v .*0.5"),
+        ("sample", {"v": torch.rand(2)}, ValueError, r"v .*\[3\].*\[2\]"),
+        ("sample", {"v": torch.tensor(0.5)}, ValueError, r"v .*\[3\].*\[\]"),
+        ("sample", {"v": torch.rand(3, 1)}, ValueError, r"v .*\[3\].*\[3, 1\]"),
+        (lambda output: 1, {}, ValueError, r"rule .*\[3\].*int"),
+        (lambda output: output.log_p[0], {}, ValueError, r"rule .*\[3\].*float64 \[3\]"),
+        (lambda output: torch.ones(2).long(), {}, ValueError, r"rule .*\[3\].*int64 \[2\]"),
+        (lambda output: torch.tensor([0, -1, 2]), {}, ValueError, "rule .*5.*-1 to 2"),
+        (lambda output: torch.full((3,), 9), {}, ValueError, "rule .*5.*9 to 9"),
     ],
 )
 def test_wrong_arguments_are_named(rule, parameters, error, message):
