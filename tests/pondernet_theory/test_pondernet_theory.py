@@ -16,22 +16,18 @@ SETTINGS = [(PAPERS, 0.1), (REVERSED, 0.1)]
 
 @pytest.mark.parametrize("direction", [PAPERS, REVERSED])
 @pytest.mark.parametrize("beta", [0.01, 0.1, 1.0])
-def test_at_the_closed_form_the_gradient_vanishes(direction, beta):
+def test_at_the_closed_form_the_gradient_vanishes_and_where_waiting_costs_nothing_it_is_the_prior(direction, beta):
     p = descent.closed_form(LOSSES, LOG_PRIOR, beta, direction)
     torch.testing.assert_close(p.sum(0), torch.ones(2, dtype=torch.float64))
+    torch.testing.assert_close(p[:, 1], LOG_PRIOR.exp())
     a = p.log().requires_grad_()
     log_p = a.log_softmax(0)
     loss = (log_p.exp() * LOSSES).sum() + beta * pu.kl_divergence(log_p, LOG_PRIOR, direction).sum()
     assert torch.autograd.grad(loss, a)[0].abs().max() < 1e-9
 
 
-def test_where_waiting_costs_nothing_the_best_is_the_prior():
-    for direction in (PAPERS, REVERSED):
-        torch.testing.assert_close(descent.closed_form(LOSSES, LOG_PRIOR, 0.1, direction)[:, 1], LOG_PRIOR.exp())
-
-
 def test_fits_find_the_closed_forms_each_its_own():
-    fits = descent.fit(LOSSES, LOG_PRIOR, SETTINGS, 1000)
+    fits = descent.fit(LOSSES, LOG_PRIOR, SETTINGS, 300)
     for p, (direction, beta) in zip(fits, SETTINGS, strict=True):
         torch.testing.assert_close(p, descent.closed_form(LOSSES, LOG_PRIOR, beta, direction), atol=1e-3, rtol=0)
     assert (fits[0] - fits[1]).abs().max() > 0.01
@@ -70,10 +66,10 @@ def test_updates_are_counted_from_0_and_given_up_in_time():
     assert first(1, 3) is None
 
 
-def test_by_gradient_descent_only_the_reversed_form_revives_and_by_adam_both():
-    assert descent.revive_logits(PAPERS, "gradient descent", 800) is None
-    for direction, rule in ((REVERSED, "gradient descent"), (PAPERS, "Adam")):
-        assert 0 < descent.revive_logits(direction, rule, 800) < 800
+def test_by_gradient_descent_only_the_reversed_form_revives_a_dead_step():
+    took = [descent.revive_logits(direction, "gradient descent", 710) for direction in (PAPERS, REVERSED)]
+    assert took[0] is None
+    assert 0 < took[1] < 710
 
 
 def test_the_network_that_halts_too_early_is_revived_in_a_copy():
@@ -84,10 +80,8 @@ def test_the_network_that_halts_too_early_is_revived_in_a_copy():
     wanted = pu.expected_steps(best.log())[:5]
     torch.testing.assert_close(pu.expected_steps(log_p)[:5], wanted, atol=0.3, rtol=0)
     before = [parameter.clone() for parameter in start.parameters()]
-    for noisy in (False, True):
-        took = [descent.revive_network(start, REVERSED, "Adam", noisy, 400) for _ in range(2)]
-        assert took[0] == took[1] > 0
-    assert descent.revive_network(start, PAPERS, "gradient descent", False, 20) is None
+    assert descent.revive_network(start, REVERSED, "Adam", False, 200) > 0
+    assert descent.revive_network(start, PAPERS, "gradient descent", True, 20) is None
     assert all(torch.equal(a, b) for a, b in zip(before, start.parameters(), strict=True))
 
 
@@ -98,6 +92,3 @@ def test_networks_of_four_signs_keep_both_bounds(beta):
     assert (values["the bound (beta = 1)"] >= values["averaged with the prior"] - 1e-5).all()
     assert (values["the loss"] >= values["averaged with p"] - 1e-5).all()
     assert (values["KL(p || best p)"] > -1e-6).all()
-    again = descent.learn_parity(beta, 0, pu.geometric_log_prior(0.2, 8), 30)
-    assert torch.equal(values["the loss"], again["the loss"])
-    assert not torch.equal(values["the loss"], descent.learn_parity(beta, 1, LOG_PRIOR, 30)["the loss"])
