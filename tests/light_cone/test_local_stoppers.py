@@ -40,9 +40,9 @@ def test_segments_go_from_a_reset_to_the_place_before_the_next(resets):
         assert (start[0, i], end[0, i]) == (first, last)
 
 
-@pytest.mark.parametrize(("places", "n_lines"), [(16, 2000), (64, 2000)])
-def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places, n_lines):
-    x, y = drawn(places, n_lines)
+@pytest.mark.parametrize("places", [16, 64])
+def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places):
+    x, y = drawn(places, 2000)
     need = LineParityTask.needed_steps(x).amax(1)
     stopper = by_hand(x, places)
     assert whole_lines_right(stopper, y).all()
@@ -53,9 +53,11 @@ def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places, n_
 
 @settings(max_examples=40)
 @given(patterns(9))
-def test_by_hand_is_right_whatever_the_bits(resets):
+def test_by_hand_is_right_whatever_the_bits_and_no_faster_than_the_bound(resets):
     x = every_line(resets)
-    assert whole_lines_right(by_hand(x, len(resets)), LineParityTask.answers(x)).all()
+    stopper = by_hand(x, len(resets))
+    assert whole_lines_right(stopper, LineParityTask.answers(x)).all()
+    assert stopper.steps.double().mean() >= fewest_steps(x[:1])[0]
 
 
 @pytest.mark.parametrize("L", [2, 3, 4, 7, 10, 11])
@@ -104,12 +106,6 @@ def test_three_places_reach_the_bound():
     assert steps.double().mean() == fewest_steps(x[:1])[0]
 
 
-@given(patterns(12))
-def test_by_hand_needs_as_many_steps_as_the_bound_or_more(resets):
-    x = every_line(resets)
-    assert by_hand(x, len(resets)).steps.double().mean() >= fewest_steps(x[:1])[0]
-
-
 def determined(x, places, n, line):
     """Whether the lines, a mask, leave one answer to each place that sees what is n - 1 places away."""
     y = LineParityTask.answers(x)
@@ -122,7 +118,7 @@ def determined(x, places, n, line):
     return True
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80)
 @given(patterns(5), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 0.5]))
 def test_no_local_votes_at_all_beat_the_bound(resets, seed, rate):
     """Votes drawn at random, tables of what is heard; where an answer would have to be guessed, everybody vetoes."""
