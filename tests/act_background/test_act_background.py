@@ -155,15 +155,6 @@ def test_a_table_has_the_means_of_each_run_and_who_has_learnt():
     assert price.table([], [])["learnt"].sum() == 0
 
 
-def test_the_presentations_inputs_are_all_those_that_it_draws():
-    everything = presentation.every_front()
-    known = {tuple(x) for x in everything.tolist()}
-    assert len(known) == len(everything) == 254
-    x, y = presentation.front(500, torch.Generator().manual_seed(0))
-    assert {tuple(elements) for elements in x.tolist()} <= known
-    assert [elements.count(1) % 2 for elements in x.tolist()] == y.tolist()
-
-
 def test_halting_units_are_weights_that_the_exercise_accepts():
     checks.check_weights_with_cap(halt)
 

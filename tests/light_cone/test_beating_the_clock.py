@@ -20,7 +20,6 @@ from ponder_course.research.light_cone.beating_the_clock import (
     longest_segment,
     measure,
     run,
-    who_vetoes,
 )
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
@@ -64,14 +63,6 @@ def test_beside_the_clock_on_three_lines():
     assert (found["right_early"], found["chance_early"]) == (0.5, 0.375)
 
 
-def test_fresh_lines_are_all_lines_of_one_segment_or_4096():
-    x = fresh_lines("one segment", 7)
-    assert len({tuple(line) for line in x[:, 0].tolist()}) == len(x) == 2**7
-    assert x[:, 1].sum(0).tolist() == [2**7] + [0] * 6
-    assert fresh_lines("one segment", 16).shape == (4096, 2, 16)
-    assert torch.equal(fresh_lines("lesson 05", 5), fresh_lines("lesson 05", 5))
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_turning_the_first_bit_turns_the_longest_segments_answers(seed, places):
     x, y = LineParityTask(places).batch(8, torch.Generator().manual_seed(seed))
@@ -95,36 +86,6 @@ def test_a_vote_is_shared_at_once_or_it_travels_by_a_place_a_step():
     for n in range(N):
         arrived = [at_places[n - away, :, 8 - away] for away in range(9) if away <= n]
         assert torch.equal(travelling[n], torch.stack(arrived).amin(0))
-
-
-def test_who_vetoes_finds_the_place_that_does():
-    class FirstPlaceKnows(LocalStep):
-        """Place 1 vetoes at step 1 if its bit is 1, and nobody does later; all say yes if it is 0."""
-
-        def encode(self, x):
-            return x, (torch.zeros(()), x)
-
-        def move(self, z, h):
-            n, _ = h if isinstance(h, tuple) else (h, None)
-            return (n + 1, z)
-
-        def heads(self, h):
-            n, x = h
-            veto = (torch.arange(x.shape[2]) == 0) & (x[:, 0] > 0) & (n == 1)
-            return torch.stack([x[:, 0], torch.where(veto, -9.0, 9.0)], 1)
-
-        def forward(self, z, h):
-            h = self.move(z, h)
-            y_hat, vote = self.heads(h).unbind(1)
-            return y_hat, h, vote.amin(1)
-
-    x = fresh_lines("one segment", 3)
-    found = who_vetoes(PonderNet(FirstPlaceKnows(2, 1), 4), x, 4)
-    assert found["felt"][0] == pytest.approx([1, 0, 0], abs=1e-3)
-    assert torch.tensor(found["felt"][1:]).abs().max() == 0
-    pair = found["pair"]
-    assert (pair["bits"], pair["steps"]) == ([[0, 0, 0], [1, 0, 0]], [1, 2])
-    assert torch.tensor(pair["lambda"])[:, 0, 0].tolist() == pytest.approx([1, 0], abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["lengths", "local_head_lines"])

@@ -95,17 +95,6 @@ def test_the_bound_by_hand():
     assert bound(1, 0, 0, 0, 0, 0, 0, 0) == 1 + (1 - 2**-7) + (3 / 4 - 2**-7) + (1 / 4 - 2**-7)
 
 
-def test_three_places_reach_the_bound():
-    """Step 1 bets on 0, 0. At step 2 the end, who hears two bits, bets that the first two differ; the middle checks."""
-    x = every_line([1, 0, 0])
-    first, second = x[:, 0, 0], x[:, 0, 1]
-    at_1, at_2 = (first == 0) & (second == 0), first != second
-    steps = torch.where(at_1, 1, torch.where(at_2, 2, 3))
-    assert determined(x, 3, 1, steps == 1)
-    assert determined(x, 3, 2, steps == 2)
-    assert steps.double().mean() == fewest_steps(x[:1])[0]
-
-
 def determined(x, places, n, line):
     """Whether the lines, a mask, leave one answer to each place that sees what is n - 1 places away."""
     y = LineParityTask.answers(x)
