@@ -14,7 +14,6 @@ from ponder_course.research.light_cone.beating_the_clock import (
     EXPERIMENTS,
     LINES,
     TravellingVote,
-    beside_the_clock,
     first_bit_turned,
     fresh_lines,
     longest_segment,
@@ -51,16 +50,6 @@ def test_by_hand_speaks_and_a_clock_does_not(lines, places):
         assert found["steps"] == pytest.approx(silent["need"])
     if lines == "one segment":  # fixed steps tell nothing before L
         assert spoken["by_step"][places - 2] == 0.5
-
-
-def test_beside_the_clock_on_three_lines():
-    right = torch.tensor([[1, 0, 0], [0, 1, 0], [1, 1, 1]]) > 0  # [N, lines]
-    chance = torch.tensor([[0.5, 0.25, 0.5], [1, 0.5, 0.5], [1, 1, 1]])
-    found = beside_the_clock(torch.tensor([1, 1, 3]), right, chance, torch.tensor([2, 3, 3]))
-    assert found["right"] == pytest.approx(2 / 3)
-    assert found["steps"] == pytest.approx(5 / 3)
-    assert found["early"] == pytest.approx(2 / 3)
-    assert (found["right_early"], found["chance_early"]) == (0.5, 0.375)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))

@@ -107,7 +107,7 @@ def flat(value, name=""):
 
 MEASURED = {
     "parity": LineParityTask(5),
-    "parity, one rate": LineParityTask(4, 0.2),
+    "parity, one rate": LineParityTask(5, 0.2),
     "addition": AdditionTask(4),
     "long carries": AdditionTask(6, None),
 }
@@ -124,11 +124,6 @@ def test_what_is_measured_is_what_one_finds_line_by_line(task, step, N):
     for name, value in slow.items():
         assert ours[name] == (None if value is None else pytest.approx(value, rel=1e-4, abs=1e-5)), name
     assert got == plain(got)  # a store holds it
-    if isinstance(step, Patient):
-        rules = got["rules"]
-        assert len({tuple(means.values()) for means in rules.values()}) >= 6
-        assert min(means["right"] for means in rules.values()) < max(means["right"] for means in rules.values())
-        assert got["waiting"] < got["ready"]
 
 
 class Undecided(Patient):
@@ -166,13 +161,6 @@ def test_what_is_measured_of_act_is_what_one_finds_line_by_line():
     assert got["right if stopped at a unit of 0.5"] == pytest.approx(fmean(row[3] for row in found))
     assert got["unit while waiting"] == pytest.approx(median_low(waiting), rel=1e-4)
     assert len({got["right"], got["right if stopped at a unit of 0.5"], 0.0, 1.0}) == 4
-
-
-def test_needs_that_no_line_has_are_left_open():
-    task = AdditionTask(6, 1)  # every carry comes from the place before
-    first, second = measure(PonderNet(Patient(task), 3), task, 4, 20)["by_need"]
-    assert first is None
-    assert 1 <= second <= 4
 
 
 def test_measuring_shakes_nothing_and_leaves_the_mode_as_it_was():

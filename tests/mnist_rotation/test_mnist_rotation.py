@@ -10,27 +10,21 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.common.digits import DigitSet, Split, load_digits
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.experiment import BUDGETS, PATCHES
-from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
+from ponder_course.mnist_rotation.experiment import BUDGETS
+from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_course.research.mnist_rotation import experiment as research
-from ponder_course.research.mnist_rotation.experiment import EXPERIMENTS, LOSSES, FixedDepthNet, of_fixed_depth
+from ponder_course.research.mnist_rotation.experiment import EXPERIMENTS, LOSSES, FixedDepthNet
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
-from ponder_utils.training import cool_down, train
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
-def few():
-    digits = load_digits("digits")
-    parts = (digits.train, 300), (digits.validation, 20), (digits.test, 40)
-    return DigitSet(digits.name, *(Split(split.x[:n], split.y[:n]) for split, n in parts))
-
-
-DIGITS = few()
+ALL = load_digits("digits")
+PARTS = (ALL.train, 300), (ALL.validation, 20), (ALL.test, 40)
+DIGITS = DigitSet(ALL.name, *(Split(split.x[:n], split.y[:n]) for split, n in PARTS))
 
 
 def network(kind="conv", N=4, seed=0, make=PonderNet):
@@ -41,24 +35,7 @@ def network(kind="conv", N=4, seed=0, make=PonderNet):
 @pytest.mark.parametrize(("name", "n_stored"), [("class", 75), ("paper", 18), ("closer", 26)])
 def test_every_setting_has_a_stored_run(name, n_stored):
     experiment = EXPERIMENTS[name]
-    assert experiment.name == f"04_mnist_rotation_{name}"
     assert len(experiment.rows("stored", RESULTS)) == len(experiment.settings) == n_stored
-
-
-@pytest.mark.parametrize(("recipe", "N"), [(PATCHES, 10), (of_fixed_depth("conv", 3), 3)])
-def test_learn_trains_as_the_lesson_does(recipe, N):
-    made, log = research.learn(DIGITS, "smoke", **recipe | {"updates": 3, "seed": 3})
-    torch.manual_seed(3)
-    criterion = nn.CrossEntropyLoss(reduction="none")
-    model = PonderNet(research.STEPS["conv"](), N)
-    loss = PonderLoss(criterion, 0.3, 0.2) if N == 10 else FixedDepthLoss(criterion, every_step=False)
-    task = RotationTask(*DIGITS.train, 22.5)
-    train(model, loss, lambda g: task.batch(64, g), 3, lr=3e-3, clip=0.5, schedule=cool_down(3), seed=3, progress=False)
-    assert [row["update"] for row in log] == [1, 2, 3]
-    assert isinstance(made, FixedDepthNet) is (N == 3)
-    assert not made.training
-    for mine, theirs in zip(made.parameters(), model.parameters(), strict=True):
-        assert torch.equal(mine, theirs)
 
 
 def test_a_network_of_fixed_depth_takes_all_its_steps_and_is_else_the_same():

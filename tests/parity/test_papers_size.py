@@ -3,8 +3,6 @@
 import nbformat
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ponder_course.parity import experiment as parity
 from ponder_course.research.parity import papers_size
@@ -45,17 +43,6 @@ def test_what_is_reported_of_a_run(name, monkeypatch):
     assert ("step_by_step" in row) == (name != "ACT")
 
 
-@given(st.integers(1, 20), st.data())
-def test_inputs_with_so_many_ones(elements, data):
-    k = data.draw(st.integers(0, elements))
-    ones = data.draw(st.integers(0, k))
-    x, y = papers_size.inputs_with_ones(elements, k, ones, 7, torch.Generator().manual_seed(0))
-    assert x.shape == (7, elements)
-    assert ((x == 1).sum(1) == ones).all()
-    assert ((x == -1).sum(1) == k - ones).all()
-    assert (y == ones % 2).all()
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_the_first_weights(name):
     plain = network_of(name, gain=None, halting=0.0).state_dict()
@@ -67,15 +54,6 @@ def test_the_first_weights(name):
     assert torch.equal(from_x[:, :6], 4 * torch.eye(24, 6))
     assert torch.equal(from_x[:, 6:], plain[f"{cell}.from_x.weight"][:, 6:])
     assert made[f"{halting}.bias"][-1] == -5
-
-
-def test_where_the_curriculum_stands_still_the_learning_rate_falls_and_at_last_the_training_ends(monkeypatch):
-    monkeypatch.setattr(papers_size, "EVALUATE_EVERY", 5)
-    curve = papers_size.run(**setting_of("PonderNet", first=4, updates=100, patience=1, stop_after=9))["curve"]
-    assert curve["update"] == list(range(5, 55, 5))
-    assert set(curve["K"]) == {4}  # its largest, from the first on
-    assert curve["lr"][0] == pytest.approx(3e-3)
-    assert curve["lr"][-1] < 3e-3 * 0.7**2
 
 
 @pytest.mark.parametrize("elements", [1, 2, 5, 8, 64, 96])
