@@ -11,33 +11,21 @@ from ponder_course.act_background import checks
 from ponder_course.act_background import experiment as price
 from ponder_course.act_background.scripted import halt, scripted
 from ponder_course.common import parity as measurements
-from ponder_course.common.runs import stored
-from ponder_course.common.store import key_of
+from ponder_course.common.store import key_of, read
 from ponder_course.research.act_background import experiment as stored_runs
 from ponder_course.research.act_background import presentation
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}
-CONTROLS = stored_runs.EXPERIMENTS["controls"].name
-
-
-def stored_controls():
-    return stored(RESULTS / f"{CONTROLS}.jsonl")
+RESET = {"reset": True}
 
 
 @pytest.mark.parametrize("experiment", [*stored_runs.EXPERIMENTS.values(), *presentation.EXPERIMENTS.values()])
 def test_stored_runs_are_those_of_the_settings(experiment):
-    rows = stored(RESULTS / f"{experiment.name}.jsonl")
-    measured = {"update", "accuracy", "steps", "one_step", "whose", "sixteens"}
-    settings = [{name: value for name, value in row.items() if name not in measured} for row in rows]
-    assert {key_of(setting) for setting in experiment.settings} == {key_of(setting) for setting in settings}
-    assert len(experiment.settings) == len(rows)
-
-
-@pytest.mark.parametrize("experiment", stored_runs.EXPERIMENTS.values())
-def test_short_settings_have_the_names_of_the_long_ones(experiment):
-    assert all(setting.keys() == experiment.settings[0].keys() for setting in experiment.short)
+    entries = read(RESULTS / f"{experiment.name}.jsonl")
+    keys = sorted(key_of(entry["setting"]) for entry in entries)
+    assert keys == sorted(map(key_of, experiment.settings))
 
 
 @pytest.mark.parametrize("kind", ["fixed depth", "ACT", "charged late", "charged early"])
@@ -66,14 +54,11 @@ def trained(prices, change=None, updates=6):
     return model, rows
 
 
-def test_phases_go_on_with_the_optimizer_and_the_batches_of_the_one_before():
+def test_phases_have_prices_of_their_own_and_go_on_with_the_optimizer_and_the_batches():
     (once, rows), (twice, rows_of_two) = trained([[0.1, 6]]), trained([[0.1, 2], [0.1, 0], [0.1, 4]])
     assert [row["update"] for row in rows_of_two] == [1, 2, 3, 4, 5, 6]
     assert [row["total"] for row in rows] == [row["total"] for row in rows_of_two]
     assert all(torch.equal(a, b) for a, b in zip(once.parameters(), twice.parameters(), strict=True))
-
-
-def test_each_phase_has_its_price():
     _, rows = trained([[0.1, 2], [0.0, 1], [1.0, 1]])
     taus = [(row["total"] - row["reconstruction"]) / row["cost"] for row in rows]
     assert taus == pytest.approx([0.1, 0.1, 0.0, 1.0], abs=1e-5)
@@ -97,26 +82,20 @@ def test_stories_are_cheap_or_expensive_and_the_early_one_has_time_to_recover():
     assert sum(updates for _, updates in stories["charged early"]) == 400
 
 
-def test_following_evaluates_from_before_the_first_update_to_the_last():
-    row = price.follow([[0.1, 10], [1e-4, 10]], **SMALL, seed=0)
-    assert row["update"] == list(range(21))
+def test_following_evaluates_every_update_and_what_is_changed_changes_when_the_price_falls():
+    prices = [[0.1, 10], [1e-4, 10]]
+    plain, new, fixed = (price.follow(prices, **SMALL, seed=0, **change) for change in ({}, RESET, {"depth": 3}))
+    assert plain["update"] == list(range(21))
     for name in ("accuracy", "steps", "one_step"):
-        assert len(row[name]) == 21
-    assert all(1 <= steps <= 6 for steps in row["steps"])
-
-
-def test_a_new_halting_unit_changes_nothing_before_the_price_falls():
-    plain, new = (price.follow([[0.1, 10], [1e-4, 10]], **SMALL, seed=0, reset=reset) for reset in (False, True))
-    assert plain["steps"][:11] == new["steps"][:11]
-    assert plain["accuracy"][:11] == new["accuracy"][:11]
+        assert len(plain[name]) == 21
+        assert plain[name][:11] == new[name][:11] == fixed[name][:11]
+    assert all(1 <= steps <= 6 for steps in plain["steps"])
     assert plain != new
-
-
-def test_two_steps_for_everyone_from_when_the_price_falls():
-    row = price.follow([[0.1, 10], [1e-4, 10]], **SMALL, seed=0, depth=3)
-    assert set(row["steps"][11:]) == {3.0}
-    assert row["steps"][10] != 3.0
-    assert row["whose"]["remainder"] == pytest.approx(1.0)
+    assert set(fixed["steps"][11:]) == {3.0}
+    assert fixed["steps"][10] != 3.0
+    assert fixed["whose"]["remainder"] == pytest.approx(1.0)
+    names = [price.changed(change) for change in ({}, RESET, {"depth": 3})]
+    assert names == ["nothing changed", "a new halting unit", "3 steps for everyone"]
 
 
 def test_whose_answer_one_input_at_a_time():
@@ -158,12 +137,6 @@ def test_scripted_halting_units_are_those_that_act_sees(h, epsilon, N, R):
     assert output.remainder.item() == pytest.approx(R)
 
 
-def test_every_change_has_a_name():
-    early = price.stories(2000)["charged early"]
-    counts = Counter(price.changed(row) for row in stored_controls() if row["prices"] == early)
-    assert counts == {"nothing changed": 5, "a new halting unit": 5, "2 steps for everyone": 5}
-
-
 def test_learnt_is_what_stays_learnt():
     row = {"update": [0, 10, 20, 30], "accuracy": [0.5, 0.97, 0.9, 0.96]}
     assert price.learnt_at(row) == 30
@@ -180,21 +153,6 @@ def test_a_table_has_the_means_of_each_run_and_who_has_learnt():
         [0.9, 2.5, False, False],
     ]
     assert price.table([], [])["learnt"].sum() == 0
-
-
-def test_the_presentations_inputs_are_all_those_that_it_draws():
-    everything = presentation.every_front()
-    known = {tuple(x) for x in everything.tolist()}
-    assert len(known) == len(everything) == 254
-    x, y = presentation.front(500, torch.Generator().manual_seed(0))
-    assert {tuple(elements) for elements in x.tolist()} <= known
-    assert [elements.count(1) % 2 for elements in x.tolist()] == y.tolist()
-
-
-def test_the_presentations_training_is_scored_every_second_epoch():
-    row = presentation.run(epochs=4, seed=0)
-    assert len(row["accuracy"]) == len(row["steps"]) == 2
-    assert sum(row["sixteens"]) == 1000
 
 
 def test_halting_units_are_weights_that_the_exercise_accepts():

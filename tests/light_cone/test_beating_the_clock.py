@@ -10,19 +10,15 @@ from torch import nn
 from ponder_course.common.lines import LineParityTask
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.light_cone.local_stoppers import by_hand
-from ponder_course.research.light_cone import experiment as light_cone
 from ponder_course.research.light_cone.beating_the_clock import (
     EXPERIMENTS,
     LINES,
     TravellingVote,
-    beside_the_clock,
     first_bit_turned,
     fresh_lines,
-    learn,
     longest_segment,
     measure,
     run,
-    who_vetoes,
 )
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
@@ -56,24 +52,6 @@ def test_by_hand_speaks_and_a_clock_does_not(lines, places):
         assert spoken["by_step"][places - 2] == 0.5
 
 
-def test_beside_the_clock_on_three_lines():
-    right = torch.tensor([[1, 0, 0], [0, 1, 0], [1, 1, 1]]) > 0  # [N, lines]
-    chance = torch.tensor([[0.5, 0.25, 0.5], [1, 0.5, 0.5], [1, 1, 1]])
-    found = beside_the_clock(torch.tensor([1, 1, 3]), right, chance, torch.tensor([2, 3, 3]))
-    assert found["right"] == pytest.approx(2 / 3)
-    assert found["steps"] == pytest.approx(5 / 3)
-    assert found["early"] == pytest.approx(2 / 3)
-    assert (found["right_early"], found["chance_early"]) == (0.5, 0.375)
-
-
-def test_fresh_lines_are_all_lines_of_one_segment_or_4096():
-    x = fresh_lines("one segment", 7)
-    assert len({tuple(line) for line in x[:, 0].tolist()}) == len(x) == 2**7
-    assert x[:, 1].sum(0).tolist() == [2**7] + [0] * 6
-    assert fresh_lines("one segment", 16).shape == (4096, 2, 16)
-    assert torch.equal(fresh_lines("lesson 05", 5), fresh_lines("lesson 05", 5))
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_turning_the_first_bit_turns_the_longest_segments_answers(seed, places):
     x, y = LineParityTask(places).batch(8, torch.Generator().manual_seed(seed))
@@ -85,81 +63,22 @@ def test_turning_the_first_bit_turns_the_longest_segments_answers(seed, places):
     assert torch.equal(length, LineParityTask.needed_steps(x).amax(1))
 
 
-def test_votes_are_those_of_which_the_least_halts():
-    torch.manual_seed(0)
-    step, x = LocalStep(2, 6).eval(), fresh_lines("lesson 05", 9)[:12]
-    with torch.no_grad():
-        output = PonderNet(step, 7).eval()(x)
-    assert torch.equal(votes(step, x, 7).amin(2), output.halt_logits)
-
-
-def test_a_travelling_vote_is_the_least_of_all_votes_that_have_arrived():
+def test_a_vote_is_shared_at_once_or_it_travels_by_a_place_a_step():
     torch.manual_seed(0)
     step, x, N = TravellingVote(2, 6).eval(), fresh_lines("lesson 05", 9)[:12], 14
-    with torch.no_grad():
-        output = PonderNet(step, N).eval()(x)
     shared = LocalStep(2, 6).eval()
     shared.load_state_dict(step.state_dict())
+    with torch.no_grad():
+        travelling, at_once = (PonderNet(each, N).eval()(x).halt_logits for each in (step, shared))
     at_places = votes(shared, x, N)  # [N, lines, places]
+    assert torch.equal(at_once, at_places.amin(2))
     for n in range(N):
         arrived = [at_places[n - away, :, 8 - away] for away in range(9) if away <= n]
-        assert torch.equal(output.halt_logits[n], torch.stack(arrived).amin(0))
+        assert torch.equal(travelling[n], torch.stack(arrived).amin(0))
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(0, 11))
-def test_a_travelling_vote_outruns_no_light(seed, place):
-    torch.manual_seed(seed)
-    model = PonderNet(TravellingVote(2, 4), 14).eval()
-    x, _ = LineParityTask(12).batch(4)
-    turned = x.clone()
-    turned[:, 0, place] = 1 - turned[:, 0, place]
-    with torch.no_grad():
-        here, there = model(x).halt_logits, model(turned).halt_logits
-    differs = (here != there).any(1)
-    assert not differs[: 11 - place].any()
-    assert differs[11 - place :].any()
-
-
-def test_who_vetoes_finds_the_place_that_does():
-    class FirstPlaceKnows(LocalStep):
-        """Place 1 vetoes at step 1 if its bit is 1, and nobody does later; all say yes if it is 0."""
-
-        def encode(self, x):
-            return x, (torch.zeros(()), x)
-
-        def move(self, z, h):
-            n, _ = h if isinstance(h, tuple) else (h, None)
-            return (n + 1, z)
-
-        def heads(self, h):
-            n, x = h
-            veto = (torch.arange(x.shape[2]) == 0) & (x[:, 0] > 0) & (n == 1)
-            return torch.stack([x[:, 0], torch.where(veto, -9.0, 9.0)], 1)
-
-        def forward(self, z, h):
-            h = self.move(z, h)
-            y_hat, vote = self.heads(h).unbind(1)
-            return y_hat, h, vote.amin(1)
-
-    x = fresh_lines("one segment", 3)
-    found = who_vetoes(PonderNet(FirstPlaceKnows(2, 1), 4), x, 4)
-    assert found["felt"][0] == pytest.approx([1, 0, 0], abs=1e-3)
-    assert torch.tensor(found["felt"][1:]).abs().max() == 0
-    pair = found["pair"]
-    assert (pair["bits"], pair["steps"]) == ([[0, 0, 0], [1, 0, 0]], [1, 2])
-    assert torch.tensor(pair["lambda"])[:, 0, 0].tolist() == pytest.approx([1, 0], abs=1e-3)
-
-
-def test_the_recipe_is_lesson_05s_where_it_is_not_changed():
-    mixed = EXPERIMENTS["lines"].settings[0] | {"updates": 3}
-    theirs = light_cone.RECIPE | {"lambda_p": mixed["lambda_p"], "updates": 3}
-    here, there = learn(**mixed), light_cone.learn(**theirs, seed=0)
-    for mine, other in zip(here.parameters(), there.parameters(), strict=True):
-        assert torch.equal(mine, other)
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_run_of_each_experiment(name):
+@pytest.mark.parametrize("name", ["lengths", "local_head_lines"])
+def test_a_run_of_each_head(name):
     setting = EXPERIMENTS[name].short[0] | {"places": 4, "N": 5, "updates": 2}
     result = run(**setting)
     assert list(result["tests"]) == ["4", "8"]

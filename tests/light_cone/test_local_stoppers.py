@@ -1,4 +1,4 @@
-"""Stopping by local rules: nothing outruns the light cone, all answers are right, and nobody beats the bound."""
+"""Stopping by local rules: nothing outruns the light cone, all answers are right, and they do not beat the bound."""
 
 from itertools import product
 
@@ -40,9 +40,9 @@ def test_segments_go_from_a_reset_to_the_place_before_the_next(resets):
         assert (start[0, i], end[0, i]) == (first, last)
 
 
-@pytest.mark.parametrize(("places", "n_lines"), [(16, 2000), (64, 2000)])
-def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places, n_lines):
-    x, y = drawn(places, n_lines)
+@pytest.mark.parametrize("places", [16, 64])
+def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places):
+    x, y = drawn(places, 2000)
     need = LineParityTask.needed_steps(x).amax(1)
     stopper = by_hand(x, places)
     assert whole_lines_right(stopper, y).all()
@@ -53,9 +53,11 @@ def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places, n_
 
 @settings(max_examples=40)
 @given(patterns(9))
-def test_by_hand_is_right_whatever_the_bits(resets):
+def test_by_hand_is_right_whatever_the_bits_and_no_faster_than_the_bound(resets):
     x = every_line(resets)
-    assert whole_lines_right(by_hand(x, len(resets)), LineParityTask.answers(x)).all()
+    stopper = by_hand(x, len(resets))
+    assert whole_lines_right(stopper, LineParityTask.answers(x)).all()
+    assert stopper.steps.double().mean() >= fewest_steps(x[:1])[0]
 
 
 @pytest.mark.parametrize("L", [2, 3, 4, 7, 10, 11])
@@ -91,52 +93,3 @@ def test_the_bound_by_hand():
     assert bound(1, 0, 1, 0) == 1.75  # both end places bet at step 1
     # Step 1: 2^-7; step 2: 1/4 more; step 3: one half more; step 4: all.
     assert bound(1, 0, 0, 0, 0, 0, 0, 0) == 1 + (1 - 2**-7) + (3 / 4 - 2**-7) + (1 / 4 - 2**-7)
-
-
-def test_three_places_reach_the_bound():
-    """Step 1 bets on 0, 0. At step 2 the end, who hears two bits, bets that the first two differ; the middle checks."""
-    x = every_line([1, 0, 0])
-    first, second = x[:, 0, 0], x[:, 0, 1]
-    at_1, at_2 = (first == 0) & (second == 0), first != second
-    steps = torch.where(at_1, 1, torch.where(at_2, 2, 3))
-    assert determined(x, 3, 1, steps == 1)
-    assert determined(x, 3, 2, steps == 2)
-    assert steps.double().mean() == fewest_steps(x[:1])[0]
-
-
-@given(patterns(12))
-def test_by_hand_needs_as_many_steps_as_the_bound_or_more(resets):
-    x = every_line(resets)
-    assert by_hand(x, len(resets)).steps.double().mean() >= fewest_steps(x[:1])[0]
-
-
-def determined(x, places, n, line):
-    """Whether the lines, a mask, leave one answer to each place that sees what is n - 1 places away."""
-    y = LineParityTask.answers(x)
-    for i in range(places):
-        seen = x[line, 0, max(0, i - n + 1) : i + n]
-        answers = {}
-        for window, answer in zip(seen.tolist(), y[line, i].tolist(), strict=True):
-            if answers.setdefault(tuple(window), answer) != answer:
-                return False
-    return True
-
-
-@settings(max_examples=200, deadline=None)
-@given(patterns(5), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 0.5]))
-def test_no_local_votes_at_all_beat_the_bound(resets, seed, rate):
-    """Votes drawn at random, tables of what is heard; where an answer would have to be guessed, everybody vetoes."""
-    x, places = every_line(resets), len(resets)
-    generator = torch.Generator().manual_seed(seed)
-    steps = torch.zeros(len(x), dtype=torch.int64)
-    for n in range(1, places + 1):
-        free = torch.ones(len(x), dtype=torch.bool)
-        for i in range(places):
-            window = x[:, 0, max(0, i - n + 1) : i + n].long()
-            code = (window * 2 ** torch.arange(window.shape[1])).sum(1)
-            free &= ~(torch.rand(2**places, generator=generator) < rate)[code]
-        halting = (steps == 0) & (free | (n == places))
-        if determined(x, places, n, halting):
-            steps[halting] = n
-    assert (steps > 0).all()
-    assert steps.double().mean() >= fewest_steps(x[:1])[0]

@@ -1,9 +1,7 @@
 """What lesson 04 measures, against the slow way; and that its stored runs are those that its experiments make."""
 
 import math
-from functools import lru_cache
 from pathlib import Path
-from statistics import fmean
 
 import pytest
 import torch
@@ -11,29 +9,22 @@ from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.common.digits import DigitSet, Split, load_digits
-from ponder_course.common.runs import matching
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
-from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
+from ponder_course.mnist_rotation.experiment import BUDGETS
+from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_course.research.mnist_rotation import experiment as research
-from ponder_course.research.mnist_rotation.experiment import EXPERIMENTS, LOSSES, FixedDepthNet, of_fixed_depth
+from ponder_course.research.mnist_rotation.experiment import EXPERIMENTS, LOSSES, FixedDepthNet
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
-from ponder_utils.training import cool_down, train
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
-def few(n_train=300, n_test=40):
-    digits = load_digits("digits")
-    parts = (digits.train, n_train), (digits.validation, 20), (digits.test, n_test)
-    return DigitSet(digits.name, *(Split(split.x[:n], split.y[:n]) for split, n in parts))
-
-
-DIGITS = few()
+ALL = load_digits("digits")
+PARTS = (ALL.train, 300), (ALL.validation, 20), (ALL.test, 40)
+DIGITS = DigitSet(ALL.name, *(Split(split.x[:n], split.y[:n]) for split, n in PARTS))
 
 
 def network(kind="conv", N=4, seed=0, make=PonderNet):
@@ -41,72 +32,10 @@ def network(kind="conv", N=4, seed=0, make=PonderNet):
     return make(research.STEPS[kind](), N).eval()
 
 
-@pytest.fixture
-def few_digits(monkeypatch):
-    """Experiments load `DIGITS`."""
-    loaded = []
-    cached = lru_cache(**research._digits.cache_parameters())
-    monkeypatch.setattr(research, "_digits", cached(lambda *which: loaded.append(which) or DIGITS))
-    return loaded
-
-
 @pytest.mark.parametrize(("name", "n_stored"), [("class", 75), ("paper", 18), ("closer", 26)])
-def test_every_setting_has_a_stored_run_and_every_recipe_a_short_one(name, n_stored):
+def test_every_setting_has_a_stored_run(name, n_stored):
     experiment = EXPERIMENTS[name]
-    assert experiment.name == f"04_mnist_rotation_{name}"
     assert len(experiment.rows("stored", RESULTS)) == len(experiment.settings) == n_stored
-    recipes = {repr(setting | {"seed": 0, "updates": 0}) for setting in experiment.settings}
-    assert len(experiment.short) == len(recipes)
-    assert {(row["data"], row["updates"], row["seed"]) for row in experiment.short} == {("the small digits", 10, 0)}
-
-
-@pytest.mark.parametrize("name", ["class", "closer"])
-def test_a_new_run_has_the_names_of_the_stored_ones_and_the_number_of_its_updates(name, few_digits):
-    experiment = EXPERIMENTS[name]
-    stored = experiment.rows("stored", RESULTS)
-    for recipe in (PATCHES, of_fixed_depth("conv", 5)):
-        (setting,) = matching(experiment.short, **recipe)
-        made = experiment.run(**setting | {"updates": 2})
-        assert made.keys() | setting.keys() == matching(stored, **recipe)[0].keys() | {"updates_made"}
-        assert made["updates_made"] == 2
-    assert few_digits == [("digits", "data")]  # once for both
-    experiment.run(**setting | {"updates": 2, "data": "MNIST"}, folder="elsewhere")
-    assert few_digits[1:] == [("mnist", "elsewhere")]
-
-
-@pytest.mark.parametrize(("recipe", "N"), [(PATCHES, 10), (of_fixed_depth("conv", 3), 3)])
-def test_learn_trains_as_the_lesson_does(recipe, N):
-    made, log = research.learn(DIGITS, "smoke", **recipe | {"updates": 3, "seed": 3})
-    torch.manual_seed(3)
-    criterion = nn.CrossEntropyLoss(reduction="none")
-    model = PonderNet(research.STEPS["conv"](), N)
-    loss = PonderLoss(criterion, 0.3, 0.2) if N == 10 else FixedDepthLoss(criterion, every_step=False)
-    task = RotationTask(*DIGITS.train, 22.5)
-    train(model, loss, lambda g: task.batch(64, g), 3, lr=3e-3, clip=0.5, schedule=cool_down(3), seed=3, progress=False)
-    assert [row["update"] for row in log] == [1, 2, 3]
-    assert isinstance(made, FixedDepthNet) is (N == 3)
-    assert not made.training
-    for mine, theirs in zip(made.parameters(), model.parameters(), strict=True):
-        assert torch.equal(mine, theirs)
-
-
-CHANGES = {"loss": "batch mean", "within": 90.0, "N": 5, "lambda_p": 0.5, "beta": 0.5, "updates": 3, "seed": 1}
-
-
-def test_whatever_one_changes_in_a_setting_another_network_is_learnt():
-    short = PATCHES | {"updates": 2, "seed": 0}
-
-    def learnt(**change):
-        model, _ = research.learn(DIGITS, "smoke", **short | change)
-        return torch.cat([weight.detach().flatten() for weight in model.parameters()])
-
-    plainly = learnt()
-    assert torch.equal(plainly, learnt())
-    assert CHANGES.keys() == short.keys() - {"network"}
-    for name, value in CHANGES.items():
-        assert not torch.equal(plainly, learnt(**{name: value})), name
-    trained = [learnt(loss=loss) for loss in LOSSES]
-    assert all(not torch.equal(a, b) for i, a in enumerate(trained) for b in trained[:i])
 
 
 def test_a_network_of_fixed_depth_takes_all_its_steps_and_is_else_the_same():
@@ -132,16 +61,13 @@ def test_steps_of_right_and_wrong_answers_are_what_counting_by_hand_gives():
     of_right = sum(r * n for r, n in zip(right, steps, strict=True)) / sum(right)
     of_wrong = sum((1 - r) * n for r, n in zip(right, steps, strict=True)) / sum(1 - r for r in right)
     assert research.right_and_wrong_steps(model, x, y) == pytest.approx((of_right, of_wrong), rel=1e-4)
-    row = research.measure(model, DIGITS, len(y))
-    at_15 = {name: row[name][1] for name in ("accuracy", "steps", "right", "wrong")}
-    expected = {"accuracy": fmean(right), "steps": fmean(steps), "right": of_right, "wrong": of_wrong}
-    assert at_15 == pytest.approx(expected, abs=1e-4)
     assert of_right != pytest.approx(of_wrong, abs=1e-3)
 
 
 def test_measures_are_of_the_angles_in_their_order():
     model, (x, y) = network(), DIGITS.test
     row = rotation.measure(model, x, y)
+    assert torch.equal(rotation.at_home(x, 45), rotated_within(x, 45, torch.Generator().manual_seed(2)))
     for i, degrees in enumerate(rotation.ANGLES):
         score = evaluate(model, rotated_by(x, degrees), y, class_correct)
         assert (row["accuracy"][i], row["steps"][i]) == (round(score.accuracy, 4), round(score.steps, 4))
@@ -153,58 +79,6 @@ def test_measures_are_of_the_angles_in_their_order():
     taken = halting_steps(model(rotation.at_home(x)), "quantile").float().mean().item()
     assert row["rules"]["quantile"][0] == pytest.approx(taken, abs=1e-4)  # no step is computed that is not needed
     assert research.measure(network(make=FixedDepthNet), DIGITS, len(y))["rules"] == {}
-
-
-def test_test_images_are_turned_by_angles_of_their_own_and_the_same_for_all():
-    expected = rotated_within(DIGITS.test.x, 45, torch.Generator().manual_seed(2))
-    assert torch.equal(rotation.at_home(DIGITS.test.x, 45), expected)
-
-
-def test_digits_that_are_right_late_are_those_that_stopping_early_would_cost():
-    right = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]], dtype=torch.bool)
-    is_late, known = research.right_late(right)  # the best step is the third
-    assert known.tolist() == [True, True, True, False]
-    assert is_late[:3].tolist() == [False, False, True]
-
-
-def test_a_closer_look_agrees_with_the_first_one(monkeypatch):
-    is_three = DIGITS.test.y == 3
-    monkeypatch.setattr(research, "ambiguous", lambda digits: is_three)
-    model = network()
-    near, far = research.measure(model, DIGITS, len(DIGITS.test.y)), research.measure_closely(model, DIGITS)
-    assert far["by_step"] == near["by_step_within"]
-    assert far["rules"]["quantile"] == near["rules"]["quantile"]
-    assert far["rules"]["sample"] == [near["steps_within"][0], near["accuracy_within"][0]]
-    assert far["longer"]["turned by 90 degrees"] == pytest.approx(rotation.turning_adds([near])[0], abs=2e-4)
-    assert far["longer"]["wrong"] == pytest.approx(research.error_adds([near])[0], abs=2e-4)
-    assert far["longer"]["wrong, at 90 degrees"] == pytest.approx(research.error_adds([near], 90)[0], abs=2e-4)
-    assert research.group_adds([far, {"longer": {"wrong": math.nan}}], "wrong") == [far["longer"]["wrong"]]
-    assert far["rules"]["quantile"][1] - 1e-3 <= far["hindsight"] <= far["ever"] + 1e-3
-    assert sum(far["p"]) == pytest.approx(1, abs=1e-3)
-    assert far["fractions"]["ambiguous"] == pytest.approx(is_three.float().mean().item(), abs=1e-4)
-    steps = model(rotation.at_home(DIGITS.test.x)).log_p.exp().T @ torch.arange(1.0, 5)
-    more = steps[is_three].mean() - steps[~is_three].mean()
-    assert far["longer"]["ambiguous"] == pytest.approx(more.item(), abs=1e-4)
-
-
-def test_late_digits_are_compared_with_those_that_are_right_as_well(monkeypatch):
-    is_late = torch.arange(40) < 10
-    known = torch.arange(40) % 2 == 0
-    monkeypatch.setattr(research, "right_late", lambda right: (is_late, known))
-    model = network()
-    found = research.measure_closely(model, DIGITS)
-    steps = model(rotation.at_home(DIGITS.test.x)).log_p.exp().T @ torch.arange(1.0, 5)
-    more = steps[:10:2].mean() - steps[10::2].mean()
-    assert found["longer"]["late"] == pytest.approx(more.item(), abs=1e-4)
-    assert found["fractions"]["late"] == 5 / 40
-
-
-def test_ambiguous_digits_are_not_asked_of_a_network():
-    hard = research.ambiguous(few(n_test=200), 300)
-    assert hard.shape == (200,)
-    assert 0 < hard.float().mean() < 1
-    alone = DIGITS._replace(train=Split(DIGITS.train.x, torch.zeros_like(DIGITS.train.y)))
-    assert not research.ambiguous(alone).any()
 
 
 def outputs(N=5, batch=6):
@@ -224,15 +98,8 @@ def test_the_slope_of_the_batch_loss_is_the_same_for_every_digit(direction):
     torch.testing.assert_close(slope, by_step[:, None].expand_as(slope) / len(y))
 
 
-def test_the_loss_of_a_batch_of_one_is_that_of_the_digit():
-    output, y = outputs(batch=1)
-    each = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.2, 0.1)
-    mean = research.batch_mean_loss(0.2, 0.1, "p||p_G")
-    torch.testing.assert_close(tuple(mean(output, y)), tuple(each(output, y)))
-
-
-def test_the_losses_have_the_names_of_the_settings():
-    output, y = outputs()
+def test_the_losses_of_their_names():
+    (output, y), (of_one, y_of_one) = outputs(), outputs(batch=1)
     named = {setting["loss"] for experiment in EXPERIMENTS.values() for setting in experiment.settings}
     assert named == {*LOSSES}
     totals = {loss: LOSSES[loss](0.2, 0.1)(output, y).total.item() for loss in LOSSES}
@@ -240,6 +107,8 @@ def test_the_losses_have_the_names_of_the_settings():
     assert totals["last step"] == pytest.approx(nn.functional.cross_entropy(output.y_hat[-1], y).item())
     reversed_kl = research.batch_mean_loss(0.2, 0.1, "p_G||p")
     assert totals["batch mean, KL reversed"] == reversed_kl(output, y).total.item()
+    each, mean = (LOSSES[loss](0.2, 0.1)(of_one, y_of_one) for loss in ("per sample", "batch mean"))
+    torch.testing.assert_close(tuple(mean), tuple(each))
 
 
 def test_nothing_is_gained_by_halting_that_looks_at_nothing():
@@ -284,9 +153,3 @@ def test_paper_runs_evaluate_every_epoch_on_all_digits_and_stop_early():
         assert 0 <= found["accuracy"] <= 1
         assert 1 <= found["steps"] <= 4
     assert evaluated == [1000, len(many.validation.y)]
-
-
-def test_variants_of_both_lengths_with_one_name_are_one_recipe_and_the_deepest_network_takes_the_same_steps():
-    for name in research.VARIANTS.keys() & research.LONG.keys():
-        assert research.VARIANTS[name] == research.LONG[name]
-    assert {kind: depths[-1] for kind, depths in research.DEPTHS.items()} == {"CNN": CNN["N"], "conv": PATCHES["N"]}

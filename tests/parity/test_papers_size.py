@@ -1,20 +1,14 @@
-"""The engine of the experiments at the papers' sizes: each method is judged rightly, and goes on after a kill."""
-
-import shutil
+"""The engine of the experiments at the papers' sizes: what each method reports, and what is learnt at first."""
 
 import nbformat
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ponder_course.common import runs
-from ponder_course.common.store import key_of
 from ponder_course.parity import experiment as parity
 from ponder_course.research.parity import papers_size
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
-SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 32, "updates": 200, "lr": 3e-3, "muon": 3.0}
+SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 32, "updates": 100, "lr": 3e-3, "muon": 3.0}
 SMALL |= {"clip": 0.3, "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40, "seed": 0}
 METHODS = {"PonderNet": 0.2, "ACT": 1e-4, "last step": 0.2, "every step": 0.2}
 
@@ -31,11 +25,10 @@ def network_of(name, **change):
 @pytest.mark.parametrize("name", METHODS)
 def test_what_is_reported_of_a_run(name, monkeypatch):
     monkeypatch.setattr(papers_size, "PROBED_K", (4, 64))
-    row = papers_size.run(**setting_of(name))
+    row = papers_size.run(**setting_of(name, caps=[2, 7], shown=3))
     curve = row["curve"]
     assert len(row["accuracy"]) == len(row["steps"]) == 6
     assert curve["K"][0] == 1
-    assert curve["K"][-1] > 1
     assert curve["K"] == sorted(curve["K"])
     (by_ones,) = row["by_ones"]
     assert len(by_ones["steps"]) == 5
@@ -46,50 +39,8 @@ def test_what_is_reported_of_a_run(name, monkeypatch):
         assert set(row["steps"]) == {5.0}
     assert {len(column) for column in curve.values()} == {len(curve["update"])}
     assert curve["update"][-1] == SMALL["updates"]
-
-
-@given(st.integers(1, 20), st.data())
-def test_inputs_with_so_many_ones(elements, data):
-    k = data.draw(st.integers(0, elements))
-    ones = data.draw(st.integers(0, k))
-    x, y = papers_size.inputs_with_ones(elements, k, ones, 7, torch.Generator().manual_seed(0))
-    assert x.shape == (7, elements)
-    assert ((x == 1).sum(1) == ones).all()
-    assert ((x == -1).sum(1) == k - ones).all()
-    assert (y == ones % 2).all()
-
-
-def test_without_a_curriculum_every_k_is_drawn_from_the_first_update_on():
-    assert papers_size.run(**setting_of("PonderNet", first=4, updates=100))["curve"]["K"] == [4, 4]
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_accuracy_and_steps_are_those_of_the_method(name):
-    model = network_of(name, gain=None, halting=0.0)
-    row = papers_size.probe(model, 6, fixed=name in ("last step", "every step"))
-    generator = torch.Generator().manual_seed(12)
-    x, y = ParityTask(6, 1, 1).batch(500, generator)
-    found = (row["accuracy"][0], row["steps"][0])
-    if name == "ACT":
-        output = model(x[None])
-        right = ((output.y_hat[0] > 0) == (y > 0)).float().mean().item()
-        assert found == pytest.approx((right, output.steps.float().mean().item()))
-        return
-    score = evaluate(model, x, y)
-    assert found == ((score.accuracy, score.steps) if name == "PonderNet" else (score.accuracy_by_step[4], 5))
-
-
-def test_by_ones_and_by_step_are_of_the_inputs_that_they_name(monkeypatch):
-    monkeypatch.setattr(papers_size, "PROBED_K", (2, 4))
-    model = network_of("PonderNet")
-    row = papers_size.probe(model, 6, fixed=False)
-    assert [len(by_step) for by_step in row["by_step"]] == [5, 5]
-    for k, by_ones in zip((2, 4), row["by_ones"], strict=True):
-        for ones in range(k + 1):
-            x, y = papers_size.inputs_with_ones(6, k, ones, 500, torch.Generator().manual_seed(0))
-            score = evaluate(model, x, y)
-            assert by_ones["steps"][ones] == pytest.approx(score.steps, abs=0.1)
-            assert by_ones["accuracy"][ones] == pytest.approx(score.accuracy, abs=0.1)
+    assert [*row.get("by_cap", [])] == ([] if name == "ACT" else ["2", "7"])
+    assert ("step_by_step" in row) == (name != "ACT")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -103,57 +54,6 @@ def test_the_first_weights(name):
     assert torch.equal(from_x[:, :6], 4 * torch.eye(24, 6))
     assert torch.equal(from_x[:, 6:], plain[f"{cell}.from_x.weight"][:, 6:])
     assert made[f"{halting}.bias"][-1] == -5
-
-
-@pytest.mark.parametrize("name", ["PonderNet", "last step"])
-def test_more_steps_are_tried_with_the_same_network(name):
-    model, fixed = network_of(name).eval(), name == "last step"
-    found = papers_size.probe_caps(model, 6, fixed, (1, 5, 9))
-    assert [*found] == [1, 5, 9]
-    for N, each in found.items():
-        assert len(each["accuracy"]) == len(each["steps"]) == 6
-        assert all(steps == N if fixed else 1 <= steps <= N for steps in each["steps"])
-    assert model.max_steps == 5
-    generator = torch.Generator().manual_seed(14)
-    batches = [ParityTask(6, k, k).batch(500, generator) for k in range(1, 7)]
-    assert found[5] == papers_size.measure(model, batches, fixed)
-
-
-def test_a_run_with_caps_reports_them():
-    row = papers_size.run(**setting_of("PonderNet", updates=50, caps=[2, 7]))
-    assert [*row["by_cap"]] == ["2", "7"]
-
-
-def test_answers_are_shown_step_by_step():
-    model = network_of("PonderNet", gain=None, halting=0.0).eval()
-    found = papers_size.step_by_step(model, 6, 40, k=3)
-    x, y = ParityTask(6, 3, 3).batch(40, torch.Generator().manual_seed(15))
-    assert found["targets"] == y.tolist()
-    output = model(x)
-    for i in range(40):
-        assert found["answers"][i] == [int(logit > 0) for logit in output.y_hat[:, i]]
-        p = output.log_p[:, i].exp().tolist()
-        assert p[found["steps"][i] - 1] == max(p)
-    row = papers_size.run(**setting_of("PonderNet", updates=50, shown=3))
-    assert [len(answers) for answers in row["step_by_step"]["answers"]] == [5, 5, 5]
-
-
-def test_adam_alone_is_another_training():
-    runs = [papers_size.run(**setting_of("PonderNet", updates=50, muon=muon)) for muon in (None, 3.0)]
-    assert runs[0]["curve"]["accuracy"] != runs[1]["curve"]["accuracy"]
-
-
-def test_the_learning_rate_falls_when_the_curriculum_stands_still(monkeypatch):
-    monkeypatch.setattr(papers_size, "EVALUATE_EVERY", 5)
-    lr = papers_size.run(**setting_of("PonderNet", first=4, updates=40, patience=1))["curve"]["lr"]
-    assert lr[0] == pytest.approx(3e-3)
-    assert lr[-1] < 3e-3 * 0.7**2
-
-
-def test_a_training_ends_when_the_curriculum_has_stood_still_for_long(monkeypatch):
-    monkeypatch.setattr(papers_size, "EVALUATE_EVERY", 5)
-    curve = papers_size.run(**setting_of("PonderNet", first=4, updates=100, stop_after=3))["curve"]
-    assert curve["update"] == [5, 10, 15, 20]  # K is at its largest from the first on
 
 
 @pytest.mark.parametrize("elements", [1, 2, 5, 8, 64, 96])
@@ -170,55 +70,6 @@ def test_two_steps_are_enough_for_any_k(elements, pytestconfig):
         assert network.step.cell.hidden_size == papers_size.RECIPE["hidden"]
 
 
-def test_a_killed_run_goes_on(tmp_path, monkeypatch):
-    setting = setting_of("PonderNet")
-    whole = papers_size.run(**setting)
-    count, made = iter(range(120)), []
-
-    def draw_or_die(self, batch_size, generator=None, batch=ParityTask.batch):
-        if generator is not None and batch_size == SMALL["batch"] and next(count, None) is None:
-            raise KeyboardInterrupt
-        return batch(self, batch_size, generator)
-
-    monkeypatch.setattr(papers_size, "CHECKPOINT_EVERY", 50)
-    file = tmp_path / "runs.jsonl"
-    with monkeypatch.context() as until:
-        until.setattr(ParityTask, "batch", draw_or_die)
-        with pytest.raises(KeyboardInterrupt):
-            runs.run_all(papers_size.run, [setting], file=file, checkpointed=True)
-    monkeypatch.setattr(ParityTask, "batch", lambda *rest, batch=ParityTask.batch: made.append(1) or batch(*rest))
-    (row,) = runs.run_all(papers_size.run, [setting], file=file, checkpointed=True)
-    assert {name: row[name] for name in whole} == whole
-    assert len(made) < SMALL["updates"]  # it went on, and did not begin anew
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile wants a C++ compiler")
-def test_compiled_it_learns_the_same(monkeypatch):
-    small = setting_of("PonderNet", updates=100)
-    plain = papers_size.run(**small)
-    monkeypatch.setattr(papers_size, "COMPILE_FROM", 100)
-    compiled = papers_size.run(**small)
-    assert compiled["curve"]["accuracy"] == pytest.approx(plain["curve"]["accuracy"], abs=0.05)
-    assert compiled["steps"] == pytest.approx(plain["steps"], abs=0.2)
-
-
-def test_long_trainings_are_compiled_and_those_of_act_are_not(monkeypatch):
-    monkeypatch.setattr(papers_size, "COMPILE_FROM", 50)
-    monkeypatch.setattr(torch, "compile", lambda model: made.append(model) or model)
-    for name, updates, number in (("PonderNet", 50, 1), ("PonderNet", 49, 0), ("ACT", 50, 0)):
-        made = []
-        papers_size.run(**setting_of(name, updates=updates))
-        assert len(made) == number
-
-
-def test_no_experiment_makes_a_run_of_another_again():
-    settings = [key_of(setting) for each in papers_size.EXPERIMENTS.values() for setting in each.settings]
-    assert len({*settings}) == len(settings)
-    short = papers_size.EXPERIMENTS["64"].short
-    assert [setting["network"] for setting in short] == [*parity.METHODS]
-
-
 def measured(network, steps_at_16, right, k_max=16):
     by_ones = [{"steps": [float(k)] * (k + 1), "accuracy": [1.0] * (k + 1)} for k in (8, 16, 32, 64)]
     accuracy, steps = [right] * k_max + [0.5] * 4, [9.0] * 15 + [steps_at_16] * 5
@@ -231,11 +82,9 @@ def test_the_earliest_and_the_latest_are_found_and_reported_with_what_they_have_
     assert [papers_size.accuracy_beyond(row) for row in rows] == [0.5] * 3
     assert parity.by_pace(rows) == [rows[2], rows[1], rows[0]]
     found = parity.earliest_and_latest(rows)
-    assert [title.split("\n")[0] for title in found] == [
-        "ACT, the earliest",
-        "PonderNet, the earliest",
-        "PonderNet, the latest",
-    ]
-    assert [title.split()[3] for title in found] == ["60%", "80%", "97%"]
+    titles = [("ACT, the earliest", "60%"), ("PonderNet, the earliest", "80%"), ("PonderNet, the latest", "97%")]
+    for title, (name, accuracy) in zip(found, titles, strict=True):
+        assert name in title
+        assert accuracy in title
     assert all(by_ones == rows[0]["by_ones"][:3] for by_ones in found.values())
     assert parity.earliest_and_latest([]) == {}
