@@ -86,18 +86,6 @@ def test_what_is_measured_of_a_scripted_network_is_what_it_does(problem):
         assert found["mean_steps"] == pytest.approx((1 + problem.levels) / 2, abs=0.1)
 
 
-def test_a_fixed_number_of_steps_is_that_and_answers_with_the_last_state():
-    model = act_tasks.network(LOGIC, "fixed", 3, 8, 6)
-    x, _ = LOGIC.draw(4, torch.Generator().manual_seed(0), 5, 2)
-    y_hat, steps = act_tasks.think(model, LOGIC, x)
-    assert steps.unique().tolist() == [3]
-    state = None
-    for t, x_t in enumerate(x):
-        for n in range(3):
-            state = model.cell(torch.cat([x_t, torch.full((5, 1), float(n == 0))], 1), state)
-        assert torch.allclose(y_hat[t], model.output(state[0]).squeeze(1), atol=1e-6)
-
-
 @pytest.mark.parametrize("kind", act_tasks.KINDS)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
 def test_every_kind_learns_every_task_from_its_easiest_level_on(problem, kind):

@@ -272,12 +272,7 @@ def test_networks_learn_by_each_recipe_and_say_what_they_found(name):
         assert len(found["felt"]) == 7
         assert len(found["asked"]) == {"current": 3, "initial": 7}[setting["memory"]]
         assert not forests.has_learnt(found)
-
-
-def test_who_errs_at_a_depth_of_training_has_not_learnt():
     assert forests.has_learnt({"by_depth": {"0": {"right": 1.0}, "8": {"right": 0.99}, "9": {"right": 0.1}}})
-    assert not forests.has_learnt({"by_depth": {"0": {"right": 1.0}, "8": {"right": 0.98}, "9": {"right": 1.0}}})
-    assert forests.has_learnt({"by_depth": {0: {"right": 1.0}, 3: {"right": 0.5}}}, deepest=2)
 
 
 def test_after_training_the_smallest_numbers_count_again():

@@ -62,11 +62,6 @@ def test_programs_differ_in_depth_and_all_variables_are_asked_for():
     assert torch.equal(arrows, torch.arange(1, N_VARIABLES + 1).expand_as(arrows))
 
 
-def test_a_program_is_written_as_python_has_it():
-    x = torch.tensor([[0, N_VARIABLES + 3], [2, 0], [N_VARIABLES + DIGITS, 2]])
-    assert programs.as_text(x) == ["a=3", "c=a", "c?"]
-
-
 def test_no_statement_hears_of_a_later_one():
     model = programs.learn(0, updates=3)
     x, other = drawn(1, 5)[0], drawn(2, 5)[0]

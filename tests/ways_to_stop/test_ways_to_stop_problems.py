@@ -9,12 +9,10 @@ from scipy.stats import binomtest
 from ponder_course.common.lines import LineParityTask
 from ponder_course.research.ways_to_stop.problems import (
     PROBLEMS,
-    LastPlaceStep,
     LastPlaceTask,
     NoisyLineParityTask,
 )
 from ponder_course.ways_to_stop.problems import UnanswerableTask
-from ponder_utils.local import LocalStep
 from ponder_utils.steps import encode, take_steps
 
 RATES = (None, 0, 1, 0.1, 0.5)
@@ -92,19 +90,6 @@ def test_the_fraction_of_lines_has_no_answer_and_their_targets_are_coins():
 def test_wrong_arguments_are_named(call, error, named):
     with pytest.raises(error, match=named):
         call()
-
-
-def test_a_step_that_is_asked_at_the_last_place_moves_as_any_other_and_reads_that_place_alone():
-    torch.manual_seed(0)
-    one, whole = LastPlaceStep(2, 8), LocalStep(2, 8)
-    whole.load_state_dict(one.state_dict())
-    x, _ = LineParityTask(6).batch(5)
-    y_hat, (state,), a = take_steps(one, *encode(one, x), 4)
-    at_places, (same,), _ = take_steps(whole, *encode(whole, x), 4)
-    assert torch.equal(state, same)
-    assert y_hat.shape == a.shape == (4, 5)
-    torch.testing.assert_close(y_hat, at_places[..., -1])
-    torch.testing.assert_close(a[-1], one.heads(state)[:, 1, -1])
 
 
 def test_a_judge_reads_the_state_of_its_problems_step():
