@@ -129,12 +129,12 @@ def test_training_lowers_the_loss_and_depends_on_the_seed_alone():
     assert not torch.equal(first.from_h.weight, other.from_h.weight)
     x, y = ColumnTask(3, 2).batch(200, torch.Generator().manual_seed(9))
     losses = []
-    for updates in (1, 100):
+    for updates in (1, 150):
         model = columns.learn(0, channels=16, phases=[[3, 3, 2, 5, 32, updates, 5e-3, 0.15, 0.1]])
         with torch.no_grad():
             y_hat = PonderSequence(model.step, 5).eval()(x, "threshold").y_hat[-1]
         losses.append(mean_over_places(y_hat, y.flatten(0, 1)).mean().item())
-    assert losses[1] < 0.9 * losses[0]
+    assert losses[1] < 0.8 * losses[0]
 
 
 def test_the_lesson_trains_the_networks_that_are_stored():
