@@ -187,6 +187,19 @@ def test_the_progressive_loss_learns_from_the_last_steps_only():
     assert seen == {(n, k) for n in range(4) for k in range(1, 5 - n)}
 
 
+@pytest.mark.parametrize("loss", [FixedDepthLoss(per_line, True), FixedDepthLoss(per_line, False), GainLoss(per_line)])
+def test_gradients_against_finite_differences(loss):
+    output, y = scripted(2, 3, 4, (2,))
+
+    def total(y_hat, a):
+        if isinstance(loss, GainLoss):
+            y_hat = y_hat.detach()  # its targets are constants
+        return loss(PonderOutput(y_hat, a, halting_log_probs(a)), y).total
+
+    inputs = (output.y_hat.detach().requires_grad_(not isinstance(loss, GainLoss)), output.halt_logits)
+    assert torch.autograd.gradcheck(total, inputs)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "loss", [FixedDepthLoss(per_line, True), JudgeLoss(per_line, lambda a, b: ((a > 0) == b).all(-1))]
