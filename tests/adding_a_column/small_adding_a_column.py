@@ -4,6 +4,7 @@ from network import N, Network
 
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.lines import mean_over_places
+from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
 from ponder_utils import LocalStep, PonderLoss, PonderSequence
 
 
@@ -18,4 +19,9 @@ NETWORKS = {
     )
     for carry in ("mean", "last")
 }
-TASKS = {"columns": ColumnTask(6, 3)}
+TASKS = {
+    "columns": ColumnTask(6, 3),
+    "logic": LogicTask(3, 2),
+    "running sums": RunningSumTask(3, 2),
+    "sort": SortTask(4),
+}

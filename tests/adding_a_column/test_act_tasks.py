@@ -5,12 +5,11 @@ import math
 import pytest
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy, one_hot
+from torch.nn.functional import one_hot
 
 from ponder_course.research.adding_a_column import act_characters, act_evidence, act_tasks
 from ponder_course.research.adding_a_column.act_tasks import Problem
 from ponder_utils.act import ACT, ACTOutput
-from ponder_utils.sequences import PonderSequence
 
 LOGIC, ADDITION, SORT = Problem("logic", 3, 4), Problem("addition", 3, 3), Problem("sort", 4, 4)
 PROBLEMS = [LOGIC, ADDITION, SORT]
@@ -21,28 +20,6 @@ def right_answers(problem, y):
     if problem.task == "logic":
         return torch.where(y > 0.5, 9.0, -9.0)
     return 9.0 * one_hot(y.clamp(min=0), problem.sizes[2]).flatten(2).float()
-
-
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
-@pytest.mark.parametrize("level", [2, 3])
-def test_batches_of_any_level_are_as_wide_and_of_one_length(problem, level):
-    lengths = set()
-    for seed in range(40):
-        x, y = problem.draw(level, torch.Generator().manual_seed(seed), 8)
-        assert x.shape[2] == problem.sizes[0]
-        assert y.shape[2:] == ((4,) if problem is ADDITION else ())
-        difficulty = problem.at(problem.levels).difficulty(x)
-        assert 1 <= difficulty.min() <= difficulty.max() <= level
-        lengths.add(len(x))
-        if problem is ADDITION:
-            asked = (y >= 0).all(2)
-            assert torch.equal(asked, torch.arange(len(x))[:, None].expand(-1, 8) > 0)
-            digits = x.unflatten(2, (3, 10)).argmax(3)
-            sums = (digits * torch.tensor([1, 10, 100])).sum(2).cumsum(0)
-            for total, answer in zip(sums[asked].tolist(), y[asked].tolist(), strict=True):
-                assert answer == ([int(digit) for digit in reversed(str(total))] + [10] * 4)[:4]
-    wanted = {"logic": {1, 2, 3}, "addition": {2, 3}, "sort": {2 * n for n in range(2, level + 1)}}
-    assert lengths == wanted[problem.task]
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
@@ -109,51 +86,6 @@ def test_what_is_measured_of_a_scripted_network_is_what_it_does(problem):
         assert found["mean_steps"] == pytest.approx((1 + problem.levels) / 2, abs=0.1)
 
 
-def test_a_fixed_number_of_steps_is_that_and_answers_with_the_last_state():
-    model = act_tasks.network(LOGIC, "fixed", 3, 8, 6)
-    x, _ = LOGIC.draw(4, torch.Generator().manual_seed(0), 5, 2)
-    y_hat, steps = act_tasks.think(model, LOGIC, x)
-    assert steps.unique().tolist() == [3]
-    state = None
-    for t, x_t in enumerate(x):
-        for n in range(3):
-            state = model.cell(torch.cat([x_t, torch.full((5, 1), float(n == 0))], 1), state)
-        assert torch.allclose(y_hat[t], model.output(state[0]).squeeze(1), atol=1e-6)
-
-
-def test_a_network_with_a_loss_at_every_step_stops_when_it_is_sure():
-    torch.manual_seed(0)
-    for problem in PROBLEMS:
-        model = act_tasks.network(problem, "every step", 0, 8, 4)
-        with torch.no_grad():
-            model.step.heads.weight *= 40
-        assert isinstance(model, PonderSequence)
-        x, y = problem.draw(problem.levels, torch.Generator().manual_seed(0), 30, 3)
-        y_hat, steps = act_tasks.think(model, problem, x)
-        assert y_hat.shape == (*y.shape[:2], *([problem.sizes[1] * problem.sizes[2]] if problem is not LOGIC else []))
-        by_step = model(x).y_hat.unflatten(1, y.shape[:2])  # [N, T, batch, ...]
-        assert steps.unique().numel() > 1
-        for t in range(len(x)):
-            for row in range(30):
-                answers = by_step[:, t, row]
-                sure = answers.abs().sigmoid() if problem is LOGIC else None
-                if sure is None:
-                    sure = answers.unflatten(1, problem.sizes[1:]).softmax(2).amax(2).amin(1)
-                n = next((n for n in range(4) if sure[n] >= 0.9), 3)
-                assert steps[t, row] == n + 1
-                assert torch.equal(y_hat[t, row], answers[n])
-
-
-@pytest.mark.parametrize("name", ["logic", "addition", "more_numbers", "more_digits", "sort"])
-def test_a_short_run_has_all_that_is_drawn(name):
-    for setting in act_evidence.EXPERIMENTS[name].short:
-        found = act_tasks.run(**setting)
-        levels = setting["levels"] - (name == "sort")
-        assert len(found["error"]) == len(found["steps"]) == levels
-        assert 0 <= found["sequence_error"] <= 1
-        assert found["course"][-1][0] >= 1
-
-
 @pytest.mark.parametrize("kind", act_tasks.KINDS)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
 def test_every_kind_learns_every_task_from_its_easiest_level_on(problem, kind):
@@ -180,26 +112,15 @@ def test_the_price_comes_late():
 
 
 def test_texts_are_python_s_and_the_test_is_not_learnt_from():
-    learn_from, test_on, trace = (
+    learn_from, test_on, _ = (
         "".join(act_characters.ALPHABET[code] for code in text) for text in act_characters.codes()
     )
-    assert trace == "A mapping object maps hashable values to arbitrary objects. Mappings are mutable objects."
     assert "Mapping Types" in test_on
     assert "Mapping Types" not in learn_from
-    assert len(learn_from) > 9 * len(test_on)
     assert [act_characters.ALPHABET[code] for code in act_characters.encode("a…\n")] == ["a", "?", "\n"]
-
-
-def test_windows_are_followed_by_their_next_characters():
-    text = torch.arange(90)
-    x, y = act_characters.windows(text, torch.tensor([0, 7]))
+    x, y = act_characters.windows(torch.arange(90), torch.tensor([0, 7]))
     assert torch.equal(x.argmax(2), torch.arange(act_characters.WINDOW)[:, None] + torch.tensor([0, 7]))
     assert torch.equal(y, x.argmax(2) + 1)
-
-
-def test_entropies_are_in_bits():
-    y_hat = torch.tensor([[0.0] * 8, [90.0] + [0.0] * 7, [0.0, 0.0] + [-90.0] * 6])
-    assert act_characters.entropies(y_hat).tolist() == pytest.approx([3, 0, 1], abs=1e-5)
 
 
 def test_a_short_run_of_characters_has_bits_and_a_trace():
@@ -209,7 +130,5 @@ def test_a_short_run_of_characters_has_bits_and_a_trace():
     assert len(trace["read"]) == len(trace["steps"]) == len(trace["entropy"])
     assert 4 < found["bits"] < 8
     assert found["after"].keys() == act_characters.AFTER.keys()
-    one = act_characters.run(**setting | {"tau": None})
-    assert one["mean_steps"] == 1.0
-    assert one["follows"] == 0.0
-    assert cross_entropy(torch.zeros(1, 96), torch.tensor([5])) / math.log(2) == pytest.approx(math.log2(96))
+    y_hat = torch.tensor([[0.0] * 8, [90.0] + [0.0] * 7, [0.0, 0.0] + [-90.0] * 6])
+    assert act_characters.entropies(y_hat).tolist() == pytest.approx([3, 0, 1], abs=1e-5)

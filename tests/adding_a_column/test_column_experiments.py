@@ -65,20 +65,13 @@ def test_who_forgets_is_right_if_it_halts_and_wrong_if_it_takes_all_steps():
     model = PonderSequence(Adder(forgets=12), 20)
     assert columns.measure(model, columns_of(), 20, q=0.5)["columns"] == 1
     found = columns.measure(model, columns_of(), 20, "fixed", step=20)
-    y = ColumnTask.answers(columns_of())
+    y, need = ColumnTask.answers(columns_of()), ColumnTask.needed_steps(columns_of())[1:]
     assert found["right"] == pytest.approx((y == 0).all(2).double().mean(1).tolist())
     assert found["correlation"] == 0
     assert found["steps"] == 20
-
-
-def test_who_halts_too_early_is_counted_and_wrong():
-    x = columns_of()
-    need = ColumnTask.needed_steps(x)[1:]
-    found = columns.measure(PonderSequence(Adder(), 20), x, 20, "fixed", step=2)
-    assert found["early"] == pytest.approx((need > 2).double().mean().item())
-    assert found["sums"] < 1
-    for n, (_, _, right) in found["by_need"].items():
-        assert right < 1 or n <= 2
+    early = columns.measure(model, columns_of(), 20, "fixed", step=2)
+    assert early["early"] == pytest.approx((need > 2).double().mean().item())
+    assert early["sums"] < 1
 
 
 def test_waiting_counts_what_is_computed_for_uniform_numbers():
@@ -90,8 +83,7 @@ def test_waiting_counts_what_is_computed_for_uniform_numbers():
         assert row["computed"] == pytest.approx(row["needed"] + 1)
 
 
-@pytest.mark.parametrize("n_rows", [1, 5])
-def test_the_step_is_a_local_step_with_channels_last(n_rows):
+def test_the_step_is_a_local_step_with_channels_last():
     torch.manual_seed(0)
     ours, local = columns.ColumnStep(6).double(), LocalStep(2, 6).double()
     with torch.no_grad():
@@ -100,7 +92,7 @@ def test_the_step_is_a_local_step_with_channels_last(n_rows):
         local.heads.weight[:, :, 0] = ours.heads.weight
         for name in ("from_x", "from_h", "heads"):
             getattr(local, name).bias[:] = getattr(ours, name).bias
-    x = torch.randn(n_rows, 2, 7, dtype=torch.float64)
+    x = torch.randn(5, 2, 7, dtype=torch.float64)
     (z, h), (z_local, h_local) = ours.encode(x), local.encode(x)
     for _ in range(4):
         y_hat, h, a = ours(z, h)
@@ -116,22 +108,12 @@ def test_noise_is_of_training_alone():
     assert noise.std().item() == pytest.approx(0.1, rel=0.05)
 
 
-def test_batches_are_columns_of_one_width_and_all_widths_come():
-    widths = set()
-    for seed in range(40):
-        x, y = columns.draw_batch((3, 5), 4, 7, torch.Generator().manual_seed(seed))
-        assert x.shape == (4, 7, 1, y.shape[2])
-        assert torch.equal(ColumnTask.answers(x), y)
-        widths.add(y.shape[2])
-    assert widths == {3, 4, 5}
-
-
-@pytest.mark.parametrize("name", ["main", "mean", "always", "price_first"])
+@pytest.mark.parametrize("name", ["main", "always"])
 def test_a_short_run_has_all_that_is_drawn(name):
     (setting,) = stored_runs.EXPERIMENTS[name].short
-    found = stored_runs.run(**setting)
+    found = stored_runs.run(**setting | {"n_columns": 3, "n_long": 5})
     assert {"trained", "wide", "long", "wide and long", "all N", "fixed", "waiting"} == found.keys()
-    assert len(found["long"]["right"]) == len(found["all N"]) == setting["n_long"]
+    assert len(found["long"]["right"]) == len(found["all N"]) == 5
     assert len(found["fixed"]) == columns.WIDTH + 10
     assert [int(width) for width in found["waiting"]] == list(columns.WIDTHS)
     assert not columns.has_learnt(found)
@@ -140,7 +122,7 @@ def test_a_short_run_has_all_that_is_drawn(name):
 
 
 def test_training_lowers_the_loss_and_depends_on_the_seed_alone():
-    phases = [[3, 3, 2, 5, 32, 60, 5e-3, 0.15, 0.1]]
+    phases = [[3, 5, 2, 5, 8, 5, 5e-3, 0.15, 0.1]]
     first, again, other = (columns.learn(seed, channels=8, phases=phases).step for seed in (0, 0, 1))
     for ours, theirs in zip(first.parameters(), again.parameters(), strict=True):
         assert torch.equal(ours, theirs)

@@ -53,19 +53,14 @@ def test_sums_carries_and_needs_are_those_by_hand(width, n_numbers, rate, seed):
             assert travelled[t, b].tolist() == arrived
 
 
-def test_uniform_numbers_are_uniform_and_their_longest_carry_is_about_the_logarithm():
-    x, _ = ColumnTask(16, 4, 0.5).batch(4000, seeded(0))
-    assert (x.mean(1) - 0.5).abs().max() < 0.04
-    travelled = ColumnTask.needed_steps(x)[1:].double().mean().item() - 1
-    assert 2.5 < travelled < 4  # at most log2 16: Burks, Goldstine and von Neumann 1946
-
-
 def test_long_carries_are_common_unless_numbers_are_uniform():
-    needed = {
-        rate: ColumnTask.needed_steps(ColumnTask(12, 6, rate).batch(500, seeded(1))[0])[1:] for rate in (None, 0.5)
-    }
-    assert (needed[None] > 8).double().mean() > 3 * (needed[0.5] > 8).double().mean() > 0
-    assert needed[None].amax() == 12
+    x, _ = ColumnTask(16, 4, 0.5).batch(2000, seeded(0))
+    assert (x.mean(1) - 0.5).abs().max() < 0.06
+    uniform = ColumnTask.needed_steps(x)[1:].double()
+    assert 3.5 < uniform.mean() < 5  # at most log2 16 and one: Burks, Goldstine and von Neumann 1946
+    usual = ColumnTask.needed_steps(ColumnTask(16, 4).batch(2000, seeded(1))[0])[1:]
+    assert (usual > 11).double().mean() > 3 * (uniform > 11).double().mean() > 0
+    assert usual.amax() == 16
 
 
 @given(st.lists(st.integers(0, 2**9 - 1), min_size=1, max_size=5))
@@ -75,21 +70,18 @@ def test_numbers_that_are_typed(numbers):
     assert to_number(ColumnTask.answers(x)[-1, 0]) == sum(numbers) % 2**9
 
 
-INT, RATE = "an integer >= 1", r"a number in \[0, 1\]"
-
-
 @pytest.mark.parametrize(
-    ("task", "arguments", "error", "message"),
+    ("task", "arguments", "error", "named"),
     [
-        (ColumnTask, (0, 3), ValueError, f"width must be {INT}; got 0"),
-        (ColumnTask, (3, 0), ValueError, f"n_numbers must be {INT}; got 0"),
-        (ColumnTask, (3, 3, 1.5), ValueError, f"rate must be {RATE}; got 1.5"),
-        (ColumnTask, (3, 3, -0.5), ValueError, f"rate must be {RATE}; got -0.5"),
-        (ColumnTask.digits, ([8], 3), ValueError, r"numbers must be an integer in \[0, 7\]; got 8"),
-        (ColumnTask.digits, ([1.0], 3), TypeError, "numbers must be an integer"),
-        (ColumnTask.digits, ([0], 0), ValueError, f"width must be {INT}; got 0"),
+        (ColumnTask, (0, 3), ValueError, "width .* 0"),
+        (ColumnTask, (3, 0), ValueError, "n_numbers .* 0"),
+        (ColumnTask, (3, 3, 1.5), ValueError, "rate .* 1.5"),
+        (ColumnTask, (3, 3, -0.5), ValueError, "rate .* -0.5"),
+        (ColumnTask.digits, ([8], 3), ValueError, "numbers .* 8"),
+        (ColumnTask.digits, ([1.0], 3), TypeError, "numbers .* 1.0"),
+        (ColumnTask.digits, ([0], 0), ValueError, "width .* 0"),
     ],
 )
-def test_wrong_arguments_are_named(task, arguments, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_arguments_are_named(task, arguments, error, named):
+    with pytest.raises(error, match=named):
         task(*arguments)

@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch.nn.functional import pad
 
 from ponder_course.adding_a_column.experiment import ColumnStep
@@ -14,7 +12,7 @@ from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 4])
+@pytest.mark.parametrize("width", [1, 4])
 def test_before_its_cone_step_a_place_has_two_possible_digits_and_from_then_on_one(width):
     """All numbers, added to all running sums: what a place has not seen of the new number may be anything."""
     numbers = range(2**width)
@@ -26,17 +24,6 @@ def test_before_its_cone_step_a_place_has_two_possible_digits_and_from_then_on_o
                     seen = sum(1 << i for i in range(width) if abs(i - place) <= n - 1)
                     possible = {(total + other) >> place & 1 for other in numbers if (other ^ number) & seen == 0}
                     assert (len(possible) == 1) == (n >= needed[place])
-
-
-@given(st.integers(1, 20), st.integers(1, 5), st.integers(0, 2**32))
-@settings(max_examples=50, deadline=None)
-def test_no_sum_can_be_known_before_its_longest_carry_has_arrived(width, n_numbers, seed):
-    x, _ = ColumnTask(width, n_numbers).batch(10, torch.Generator().manual_seed(seed))
-    cone = silence.cone_steps(x)
-    assert (cone.amax(2) >= ColumnTask.needed_steps(x)).all()
-    carried = ColumnTask.travelled(x)
-    assert torch.equal(cone[carried > 0], carried[carried > 0] + 1)  # where a carry comes, both needs agree
-    assert (cone[0] == 1).all()  # nothing can be carried out of a sum of zero
 
 
 class Machine(Step):
@@ -83,17 +70,9 @@ def test_a_machine_that_objects_while_it_carries_halts_before_the_cone_and_is_ri
     assert found["with cone"] < 1
 
 
-def test_who_never_objects_is_early_and_wrong():
-    found = silence.beside_both_needs(PonderSequence(Machine(silent=True), 15), X, 15)
-    assert found["steps"] == 1
-    assert found["early"] > found["early, right"]
-    assert found["right"] < found["sums"]
-
-
-@pytest.mark.parametrize("width", [4, 9])
-def test_two_sums_that_differ_in_the_first_place_alone(width):
-    found = silence.one_pair(PonderSequence(Machine(), width + 10), width)
-    assert found["steps"] == [1, width]
+def test_two_sums_that_differ_in_the_first_place_alone():
+    found = silence.one_pair(PonderSequence(Machine(), 14), 4)
+    assert found["steps"] == [1, 4]
     assert found["right"] == [True, True]
     assert found["answers apart"] == 0
     assert found["halting"] == [9, -9]
@@ -126,24 +105,9 @@ def test_a_veto_travels_one_place_a_step_and_none_is_older_than_the_number():
     assert torch.equal(travelling.read(h)[1], travelling.heads(h[0])[:, -1, 1])
 
 
-def test_with_a_vote_that_travels_halting_depends_on_nothing_beyond_the_cone():
-    torch.manual_seed(1)
-    model = PonderSequence(silence.TravellingVote(8), 8).eval()
-    other = X.clone()
-    other[0, :, 0, 0] = 1 - other[0, :, 0, 0]
-    halting, turned = model(X[:1]).halt_logits, model(other[:1]).halt_logits
-    assert torch.equal(halting, turned)  # the first place is 8 places away, and is heard at step 9
-    assert not torch.equal(model(X[:1], max_steps=9).halt_logits[-1], model(other[:1], max_steps=9).halt_logits[-1])
-
-
 @pytest.mark.parametrize("head", silence.HEADS)
 def test_a_short_run_counts_whole_sums(head):
     (setting,) = EXPERIMENTS["silence"].short
-    found = silence.run(**setting | {"head": head})
-    n = setting["n_columns"]
-    assert {name: row["sums"] for name, row in found.items()} == {
-        "trained": 15 * n,
-        "wide": 15 * n,
-        "long": 99 * (n // 4),
-    }
+    found = silence.run(**setting | {"head": head, "n_columns": 4})
+    assert {name: row["sums"] for name, row in found.items()} == {"trained": 60, "wide": 60, "long": 99}
     assert ("vetoes" in found["wide"]) == (head == "shared")

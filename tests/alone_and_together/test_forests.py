@@ -1,7 +1,5 @@
 """Forests are forests, their roots and depths those of a loop, and their needs those of nodes that ask each other."""
 
-import math
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -68,8 +66,8 @@ def test_a_forest_grows_as_by_hand(max_depth, parents):
     assert grow(is_root, in_chain, any_earlier, max_depth).tolist() == [parents]
 
 
-@settings(deadline=None)
-@given(seeds, st.integers(1, 12), st.sampled_from(["initial", "current"]))
+@settings(deadline=None, max_examples=50)
+@given(seeds, st.integers(1, 20), st.sampled_from(["initial", "current"]))
 def test_a_node_is_sure_when_nodes_that_ask_each_other_are(seed, n_nodes, memory):
     x, _ = forests(n_nodes, 2, seed)
     needed = ForestTask.needed_steps(x, memory)
@@ -77,22 +75,12 @@ def test_a_node_is_sure_when_nodes_that_ask_each_other_are(seed, n_nodes, memory
     assert needed.tolist() == [steps_until_sure(parents, memory) for parents in x.tolist()]
 
 
-@pytest.mark.parametrize("n_nodes", [1, 2, 3, 4, 5, 8, 9, 16, 17, 33])
-def test_needs_along_one_chain(n_nodes):
-    chain = [max(node - 1, 0) for node in range(n_nodes)]  # a node's number is its depth
-    x = torch.tensor([chain])
-    assert ForestTask.answers(x).eq(0).all()
-    assert ForestTask.depths(x)[0].tolist() == list(range(n_nodes))
-    for memory in ("initial", "current"):
-        assert ForestTask.needed_steps(x, memory)[0].tolist() == steps_until_sure(chain, memory)
-    assert ForestTask.needed_steps(x)[0].tolist() == [max(1, math.ceil(math.log2(d + 1))) for d in range(n_nodes)]
-
-
 def test_needs_are_exact_at_powers_of_two_in_long_chains():
     x = (torch.arange(2**11 + 2) - 1).clamp(min=0)[None]
     needed = ForestTask.needed_steps(x)[0].tolist()
     for n in range(1, 12):
         assert [needed[2**n - 1], needed[2**n]] == [n, n + 1]
+    assert ForestTask.needed_steps(x[:, :40], "initial")[0].tolist() == [max(1, d) for d in range(40)]
     assert torch.equal(ForestTask.answers(x), torch.zeros_like(x))
 
 
@@ -118,24 +106,16 @@ def test_numbers_say_nothing():
     assert others.max() - others.min() < 0.02
 
 
-INT = "an integer >= 1"
-
-
 @pytest.mark.parametrize(
-    ("task", "arguments", "error", "message"),
+    ("task", "arguments", "error", "named"),
     [
-        (ForestTask, (0,), ValueError, f"n_nodes must be {INT}; got 0"),
-        (ForestTask, (2.5,), TypeError, f"n_nodes must be {INT}; got 2.5"),
-        (ForestTask, (4, -1), ValueError, "max_depth must be an integer >= 0; got -1"),
-        (ForestTask, (4, True), TypeError, "max_depth must be an integer >= 0; got True"),
-        (
-            ForestTask.needed_steps,
-            (torch.zeros(1, 3).long(), "then"),
-            ValueError,
-            "memory must be one of 'initial', 'current'",
-        ),
+        (ForestTask, (0,), ValueError, "n_nodes .* 0"),
+        (ForestTask, (2.5,), TypeError, "n_nodes .* 2.5"),
+        (ForestTask, (4, -1), ValueError, "max_depth .* -1"),
+        (ForestTask, (4, True), TypeError, "max_depth .* True"),
+        (ForestTask.needed_steps, (torch.zeros(1, 3).long(), "then"), ValueError, "memory .* 'then'"),
     ],
 )
-def test_wrong_arguments_are_named(task, arguments, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_arguments_are_named(task, arguments, error, named):
+    with pytest.raises(error, match=named):
         task(*arguments)

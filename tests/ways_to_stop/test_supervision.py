@@ -1,5 +1,6 @@
 """Losses without a halting distribution: each against its definition, written the slow way."""
 
+import copy
 import math
 from functools import partial
 
@@ -71,21 +72,15 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_targets_of_another_shape_are_refused(loss):
+def test_targets_of_another_shape_and_a_criterion_that_has_averaged_are_refused(loss):
     output, y = scripted(0, 2, 5)
-    for shape in ((1,), (3,), (), (1, 5)):
-        wanted = rf"y must have one target per sample, shape \[5, ...\]; got \{list(shape)}"
-        with pytest.raises(ValueError, match=wanted):
+    for shape in ((1,), (3,), (), (1, 5), (5, 1)):
+        with pytest.raises(ValueError, match="y must have"):
             loss(output, torch.zeros(shape).double())
-    with pytest.raises(ValueError, match="a target y must have the shape of an answer"):
-        loss(output, y[:, None])
-
-
-@pytest.mark.parametrize("kind", [partial(FixedDepthLoss, every_step=True), ProgressiveLoss, JudgeLoss, GainLoss])
-def test_a_criterion_that_has_averaged_is_refused(kind):
-    output, y = scripted(0, 2, 5)
-    with pytest.raises(ValueError, match=r'shape \[10\] for 2 steps of 5 samples; got shape \[\].*reduction="none"'):
-        kind(nn.BCEWithLogitsLoss())(output, y)
+    loss = copy.copy(loss)
+    loss.criterion = nn.MSELoss()
+    with pytest.raises(ValueError, match="reduction"):
+        loss(output, y)
 
 
 @shapes
@@ -132,43 +127,16 @@ def test_whether_one_more_step_helps_is_measured_by_the_loss():
     assert to_a[2] == 0
 
 
-def test_a_gain_of_exactly_the_tolerance_is_a_fair_coin():
-    loss = GainLoss(lambda y_hat, y: y_hat - y, sharpness=200.0, tolerance=0.25)
-    answers = torch.tensor([1.0, 0.75, 0.0])[:, None].double()
-    a = torch.zeros(3, 1, dtype=torch.float64, requires_grad=True)
-    total = loss(PonderOutput(answers, a, halting_log_probs(a)), torch.zeros(1).double()).total
-    (gradient,) = torch.autograd.grad(total, a)
-    torch.testing.assert_close(gradient.flatten(), torch.tensor([0, 0.25, 0]).double())  # targets 1/2 and 0
-
-
-def test_a_gain_needs_two_steps():
-    output, y = scripted(0, 1, 3)
-    with pytest.raises(ValueError, match="N must be at least 2"):
-        GainLoss(bce)(output, y)
-
-
-@pytest.mark.parametrize("loss", [FixedDepthLoss(per_line, True), FixedDepthLoss(per_line, False), GainLoss(per_line)])
-def test_gradients_against_finite_differences(loss):
-    output, y = scripted(2, 3, 4, (2,))
-
-    def total(y_hat, a):
-        if isinstance(loss, GainLoss):
-            y_hat = y_hat.detach()  # its targets are constants
-        return loss(PonderOutput(y_hat, a, halting_log_probs(a)), y).total
-
-    inputs = (output.y_hat.detach().requires_grad_(not isinstance(loss, GainLoss)), output.halt_logits)
-    assert torch.autograd.gradcheck(total, inputs)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: ProgressiveLoss(bce, 1.5), ValueError, r"alpha must be a number in \[0, 1\]; got 1.5"),
-        (lambda: JudgeLoss(bce, weight=-1.0), ValueError, r"weight must be a number in \[0, inf\); got -1.0"),
-        (lambda: JudgeLoss(bce, 0.5), TypeError, r"correct must be callable as correct\(y_hat, y\); got 0.5"),
-        (lambda: GainLoss(bce, sharpness=0), ValueError, r"sharpness must be a number in \(0, inf\); got 0"),
-        (lambda: GainLoss(bce, tolerance=-1), ValueError, r"tolerance must be a number in \[0, inf\); got -1"),
-        (lambda: GainLoss("bce"), TypeError, "criterion must be callable.*'bce'"),
+        (lambda: ProgressiveLoss(bce, 1.5), ValueError, "alpha .* 1.5"),
+        (lambda: JudgeLoss(bce, weight=-1.0), ValueError, "weight .* -1.0"),
+        (lambda: JudgeLoss(bce, 0.5), TypeError, "correct .* 0.5"),
+        (lambda: GainLoss(bce, sharpness=0), ValueError, "sharpness .* 0"),
+        (lambda: GainLoss(bce, tolerance=-1), ValueError, "tolerance .* -1"),
+        (lambda: GainLoss("bce"), TypeError, "criterion .*'bce'"),
+        (lambda: GainLoss(bce)(*scripted(0, 1, 3)), ValueError, "N .* 2"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
@@ -201,7 +169,7 @@ def test_the_progressive_loss_learns_from_the_last_steps_only():
     model, seen = ProgressiveNet(step, 4), set()
     gradient = partial(torch.autograd.grad, inputs=[*step.parameters()], materialize_grads=True)
     plain = PonderNet(step, 4)(x)
-    for seed in range(80):
+    for seed in range(60):
         torch.manual_seed(7919 * seed)
         n = int(torch.randint(4, ()))
         k = int(torch.randint(1, 5 - n, ()))
@@ -219,12 +187,17 @@ def test_the_progressive_loss_learns_from_the_last_steps_only():
     assert seen == {(n, k) for n in range(4) for k in range(1, 5 - n)}
 
 
-def test_a_progressive_network_is_a_plain_one_outside_training():
-    model, x = ProgressiveNet(RNNStep(3, 5), 4).eval(), torch.randn(4, 3)
-    for got, expected in zip(model(x), PonderNet(model.step, 4)(x), strict=True):
-        assert torch.equal(got, expected)
-    y_hat = ProgressiveNet(model.step, 1)(x).y_hat
-    assert torch.equal(y_hat[0], y_hat[1])
+@pytest.mark.parametrize("loss", [FixedDepthLoss(per_line, True), FixedDepthLoss(per_line, False), GainLoss(per_line)])
+def test_gradients_against_finite_differences(loss):
+    output, y = scripted(2, 3, 4, (2,))
+
+    def total(y_hat, a):
+        if isinstance(loss, GainLoss):
+            y_hat = y_hat.detach()  # its targets are constants
+        return loss(PonderOutput(y_hat, a, halting_log_probs(a)), y).total
+
+    inputs = (output.y_hat.detach().requires_grad_(not isinstance(loss, GainLoss)), output.halt_logits)
+    assert torch.autograd.gradcheck(total, inputs)
 
 
 @pytest.mark.slow

@@ -6,12 +6,11 @@ from unittest import mock
 import pytest
 import torch
 
-from ponder_course.common.store import key_of, plain
+from ponder_course.common.store import plain
 from ponder_course.research.ways_to_stop import experiment as table
 from ponder_course.research.ways_to_stop.problems import PROBLEMS
 from ponder_course.ways_to_stop import regret as ranking
 from ponder_course.ways_to_stop.experiment import METHODS, RULES, halted
-from ponder_course.ways_to_stop.figures import FAMILY
 from ponder_course.ways_to_stop.problems import Inputs
 from ponder_utils.halting import PonderOutput
 
@@ -30,17 +29,6 @@ def short(monkeypatch):
 
 def recipe_of(problem):
     return TINY | ({"size": 8} if problem.startswith("8") else {})
-
-
-def test_no_experiment_makes_a_run_of_another_again_and_together_they_make_all():
-    wanted = [key_of(setting) for experiment in table.EXPERIMENTS.values() for setting in experiment.settings]
-    assert len({*wanted}) == len(wanted)
-    for problem in ("lines", "no answer", "noisy teacher", "one answer"):
-        both = [one for name in (problem, "hyperparameters") for one in table.EXPERIMENTS[name].settings]
-        for name, training in table.TRAININGS.items():
-            if problem == "lines" or name not in table.VARIANTS:
-                here = [one for one in both if one["problem"] == problem and one["training"] == name]
-                assert {one["hyperparameter"] for one in here} == {*training.values, *training.more_values}
 
 
 @pytest.mark.parametrize("name", table.EXPERIMENTS)
@@ -85,12 +73,7 @@ def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig
     assert len(asked) == 8 * len(wanted)
 
 
-def test_recipes_ask_the_same():
-    for recipe in ranking.RECIPES:
-        assert PROBLEMS[recipe]._replace(recipe={}) == PROBLEMS["8 elements"]._replace(recipe={})
-
-
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", ["lines", "no answer", "one answer", "8 elements"])
 def test_every_training_on_every_problem_is_measured_by_each_of_its_rules(problem, short):
     asked = PROBLEMS[problem]
     for training, how in table.TRAININGS.items():
@@ -110,48 +93,6 @@ def test_every_training_on_every_problem_is_measured_by_each_of_its_rules(proble
                         assert (right is None) == test.startswith("16 places, none with an answer")
                         assert 0 <= (right or 0) <= 1 <= steps <= N
                 assert ("in time" in result) == (not problem.startswith("8"))
-
-
-@pytest.mark.parametrize("training", ["last step", "ACT", "progressive", "judge", "gain"])
-def test_a_run_is_repeated_by_its_setting_and_another_seed_is_another_network(training, short):
-    value = table.TRAININGS[training].values[0]
-    first, again, other = (table.learn("lines", training, value, seed, TINY).state_dict() for seed in (0, 0, 1))
-    assert all(torch.equal(first[name], again[name]) for name in first)
-    assert any(not torch.equal(first[name], other[name]) for name in first)
-
-
-def test_the_recipe_decides_how_a_network_is_trained():
-    first = table.learn("lines", "every step", 0.0, 0, TINY).state_dict()
-    for changed in ({"size": 6}, {"batch": 5}, {"updates": 3}, {"lr": 1e-3}, {"clip": 1e-3}, {"N": 3}):
-        other = table.learn("lines", "every step", 0.0, 0, TINY | changed).state_dict()
-        assert any(not torch.equal(first[name], other[name]) for name in first), changed
-
-
-def test_a_fixed_depth_is_trained_for_its_fraction_of_the_steps():
-    depths = [table.learn("lines", "last step", value, 0, TINY).max_steps for value in (0.01, 0.5, 1.0)]
-    assert depths == [1, 3, 6]
-
-
-def test_the_network_that_learns_from_the_gain_answers_as_the_one_before():
-    x, _ = PROBLEMS["lines"].task(5).batch(6)
-    before, after = (table.learn("lines", training, 0.0, 0, TINY)(x) for training in ("every step", "gain"))
-    assert torch.equal(before.y_hat, after.y_hat)
-    assert not torch.equal(before.halt_logits, after.halt_logits)
-
-
-@pytest.mark.parametrize("name", table.EXPERIMENTS)
-def test_short_runs_are_one_of_each_training(name):
-    short, settings = table.EXPERIMENTS[name].short, table.EXPERIMENTS[name].settings
-    assert [setting["training"] for setting in short] == [*dict.fromkeys(each["training"] for each in settings)]
-    assert all(setting.items() >= {"updates": 5, "batch": 8}.items() for setting in short)
-
-
-def test_the_methods_are_pairs_of_a_training_and_a_rule_that_it_is_measured_by():
-    for name, method in METHODS.items():
-        assert method.adds in FAMILY, name
-        assert method.rule in table.TRAININGS[method.training].rules, name
-    for name, training in table.TRAININGS.items():
-        assert set(training.rules) <= set(RULES), name
 
 
 @pytest.fixture
@@ -184,24 +125,20 @@ def test_a_way_to_stop_of_ones_own_stands_in_the_table(short, tables):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "named"),
     [
-        (("mine", "no training", twice_sure), "training must be one of 'last step'"),
-        (("confidence", "every step", twice_sure), "name must be new.*'confidence'"),
-        (("ACT", "every step", twice_sure), "name must be new.*'ACT'"),
-        (("mine", "every step", twice_sure, "q", ()), r"values must hold one or more; got 'mine' and \(\)"),
+        (("mine", "no training", twice_sure), "training .* 'no training'"),
+        (("confidence", "every step", twice_sure), "name .*'confidence'"),
+        (("ACT", "every step", twice_sure), "name .*'ACT'"),
+        (("mine", "every step", twice_sure, "q", ()), r"values .* \(\)"),
     ],
 )
-def test_a_way_to_stop_that_cannot_be_added_changes_nothing(arguments, message, tables):
+def test_a_way_to_stop_that_cannot_be_added_changes_nothing(arguments, named, tables):
     before = dict(RULES), dict(table.TRAININGS), dict(METHODS)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=named):
         table.add_method(*arguments)
     assert before == (RULES, table.TRAININGS, METHODS)
-
-
-def test_a_rule_that_gives_no_steps_is_refused(tables):
     table.add_method("mine", "every step", lambda output: output.y_hat)
-    with pytest.raises(ValueError, match="rule must return one step per sample"):
-        halted(PonderOutput(*torch.zeros(3, 7, 40)), "mine")
-    with pytest.raises(ValueError, match="name must be one of 'fixed'"):
-        halted(PonderOutput(*torch.zeros(3, 7, 40)), "none")
+    for rule, refused in (("mine", "rule .*one step per sample"), ("none", "name .* 'none'")):
+        with pytest.raises(ValueError, match=refused):
+            halted(PonderOutput(*torch.zeros(3, 7, 40)), rule)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.research.ways_to_stop import experiment, judge
-from ponder_course.research.ways_to_stop.judge import EXPERIMENTS, MOST_OPEN, SETTINGS, run
+from ponder_course.research.ways_to_stop import judge
+from ponder_course.research.ways_to_stop.judge import MOST_OPEN, run
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
 N = 6
@@ -45,10 +45,3 @@ def test_lines_are_grouped_by_their_open_places(monkeypatch):
             assert found["log2"][k] == pytest.approx(math.log2(1 / (1 + k)), abs=1e-4)
         else:
             assert found["yes"][k] is found["right"][k] is None
-
-
-def test_the_settings_are_those_of_the_judge_in_the_table():
-    theirs = [row for row in experiment.EXPERIMENTS["lines"].settings if row["training"] == "judge"]
-    for mine, other in zip(SETTINGS, theirs, strict=False):
-        assert mine.items() <= other.items()
-    assert len(EXPERIMENTS["judge"].settings) == 10

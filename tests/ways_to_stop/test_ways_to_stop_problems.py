@@ -9,13 +9,10 @@ from scipy.stats import binomtest
 from ponder_course.common.lines import LineParityTask
 from ponder_course.research.ways_to_stop.problems import (
     PROBLEMS,
-    LastPlaceStep,
     LastPlaceTask,
     NoisyLineParityTask,
-    Vote,
 )
 from ponder_course.ways_to_stop.problems import UnanswerableTask
-from ponder_utils.local import LocalStep
 from ponder_utils.steps import encode, take_steps
 
 RATES = (None, 0, 1, 0.1, 0.5)
@@ -54,11 +51,8 @@ def test_a_teacher_errs_at_the_rate_of_the_line_and_at_each_place_for_itself():
     for low in (0.0, 0.1, 0.2, 0.3):
         rows = (u >= low) & (u < low + 0.1)
         assert errs[rows].double().mean().item() == pytest.approx(low + 0.05, abs=0.005)
-    pairs = torch.stack([errs[:, 0], errs[:, 1]]).double()
-    rate = u.double()
-    assert (pairs[0] * pairs[1]).mean().item() == pytest.approx((rate * rate).mean().item(), abs=0.01)
-    never = NoisyLineParityTask(9, max_rate=0.0).batch(50, seeded())
-    assert torch.equal(never[1], LineParityTask.answers(never[0]))
+    both = (errs[:, 0] & errs[:, 1]).double().mean().item()
+    assert both == pytest.approx((u * u).mean().item(), abs=0.01)
 
 
 @lines
@@ -85,41 +79,17 @@ def test_the_fraction_of_lines_has_no_answer_and_their_targets_are_coins():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "error", "named"),
     [
-        (lambda: NoisyLineParityTask(4, max_rate=-0.1), ValueError, r"max_rate must be a number in \[0, 1\]; got -0.1"),
-        (lambda: NoisyLineParityTask(0), ValueError, "n_places must be an integer >= 1; got 0"),
-        (lambda: UnanswerableTask(4, fraction=2), ValueError, r"fraction must be a number in \[0, 1\]; got 2"),
-        (lambda: UnanswerableTask(4, rate="often"), TypeError, "rate must be a number"),
-        (lambda: LastPlaceTask(4).batch(0), ValueError, "batch_size must be an integer >= 1; got 0"),
+        (lambda: NoisyLineParityTask(4, max_rate=-0.1), ValueError, "max_rate .* -0.1"),
+        (lambda: NoisyLineParityTask(0), ValueError, "n_places .* 0"),
+        (lambda: UnanswerableTask(4, fraction=2), ValueError, "fraction .* 2"),
+        (lambda: UnanswerableTask(4, rate="often"), TypeError, "rate .*often"),
     ],
 )
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_arguments_are_named(call, error, named):
+    with pytest.raises(error, match=named):
         call()
-
-
-def test_a_step_that_is_asked_at_the_last_place_moves_as_any_other_and_reads_that_place_alone():
-    torch.manual_seed(0)
-    one, whole = LastPlaceStep(2, 8), LocalStep(2, 8)
-    whole.load_state_dict(one.state_dict())
-    x, _ = LineParityTask(6).batch(5)
-    y_hat, (state,), a = take_steps(one, *encode(one, x), 4)
-    at_places, (same,), _ = take_steps(whole, *encode(whole, x), 4)
-    assert torch.equal(state, same)
-    assert y_hat.shape == a.shape == (4, 5)
-    torch.testing.assert_close(y_hat, at_places[..., -1])
-    torch.testing.assert_close(a[-1], one.heads(state)[:, 1, -1])
-
-
-@pytest.mark.parametrize("last", [False, True])
-def test_a_vote_is_the_smallest_of_all_places_or_that_of_the_last(last):
-    torch.manual_seed(0)
-    vote, h = Vote(3, last), torch.randn(4, 3, 7)
-    weight, bias = vote.read.weight[0, :, 0], vote.read.bias
-    votes = [[(weight @ h[i, :, place] + bias).item() for place in range(7)] for i in range(4)]
-    wanted = [places[-1] if last else min(places) for places in votes]
-    assert vote(h).tolist() == pytest.approx(wanted)
 
 
 def test_a_judge_reads_the_state_of_its_problems_step():
