@@ -1,7 +1,7 @@
 """The checks of lesson 01's exercises pass on right answers, and fail on the stubs and on plausible wrong ones."""
 
 import torch
-from exercises import Exercises, each, solutions
+from exercises import solutions, test_of_answers
 
 
 def capped(h, epsilon, at_the_cap):
@@ -12,7 +12,6 @@ def capped(h, epsilon, at_the_cap):
     return at_the_cap(h)
 
 
-EXERCISES = Exercises("01_act_background")
 act_background = solutions("01_act_background")
 
 WRONG = {
@@ -62,16 +61,4 @@ RIGHT = {
     ],
 }
 
-
-def test_checks_fail_on_the_stubs_and_pass_on_the_solutions():
-    EXERCISES.check_stubs_and_solutions()
-
-
-@each(WRONG)
-def test_checks_fail_on_plausible_wrong_answers(task, answer):
-    assert not EXERCISES.accepts(task, answer)
-
-
-@each(RIGHT)
-def test_checks_accept_any_right_form(task, answer):
-    assert EXERCISES.accepts(task, answer)
+test_answers = test_of_answers("01_act_background", WRONG, RIGHT)

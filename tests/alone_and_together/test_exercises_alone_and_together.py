@@ -4,12 +4,10 @@ import math
 
 import numpy as np
 import torch
-from exercises import Exercises, each
+from exercises import test_of_answers
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
-
-EXERCISES = Exercises("08_alone_and_together", ForestTask=ForestTask, forests=forests)
 
 WRONG = {
     "steps_needed": [
@@ -42,16 +40,4 @@ RIGHT = {
     ],
 }
 
-
-def test_checks_fail_on_the_stubs_and_pass_on_the_solutions():
-    EXERCISES.check_stubs_and_solutions()
-
-
-@each(WRONG)
-def test_checks_fail_on_plausible_wrong_answers(task, answer):
-    assert not EXERCISES.accepts(task, answer)
-
-
-@each(RIGHT)
-def test_checks_accept_any_right_form(task, answer):
-    assert EXERCISES.accepts(task, answer)
+test_answers = test_of_answers("08_alone_and_together", WRONG, RIGHT, ForestTask=ForestTask, forests=forests)

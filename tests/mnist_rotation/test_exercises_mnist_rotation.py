@@ -5,7 +5,7 @@ from statistics import mean
 
 import numpy as np
 import torch
-from exercises import Exercises, each
+from exercises import test_of_answers
 from torch import nn
 
 
@@ -21,8 +21,6 @@ def to_the_edges(height, width, row, column):
     """Places to the farther edge, down or up and right or left."""
     return max(row, height - 1 - row), max(column, width - 1 - column)
 
-
-EXERCISES = Exercises("04_mnist_rotation")
 
 WRONG = {
     "right_if_stopped": [
@@ -103,16 +101,4 @@ RIGHT = {
     ],
 }
 
-
-def test_checks_fail_on_the_stubs_and_pass_on_the_solutions():
-    EXERCISES.check_stubs_and_solutions()
-
-
-@each(WRONG)
-def test_checks_fail_on_plausible_wrong_answers(task, answer):
-    assert not EXERCISES.accepts(task, answer)
-
-
-@each(RIGHT)
-def test_checks_accept_any_right_form(task, answer):
-    assert EXERCISES.accepts(task, answer)
+test_answers = test_of_answers("04_mnist_rotation", WRONG, RIGHT)

@@ -1,7 +1,7 @@
 """The checks of lesson 02's exercises pass on right answers, and fail on the stubs and on plausible wrong ones."""
 
 import torch
-from exercises import Exercises, each
+from exercises import test_of_answers
 from torch import nn
 
 import ponder_utils
@@ -23,7 +23,6 @@ def halting_by_loop(lambdas):
 EVEN, RISING = torch.full((3, 4), 1 / 3), torch.arange(12.0).square().view(3, 4)  # p_n, and losses: [N, batch]
 UNEVEN = torch.tensor([[0.7, 0.2, 0.1, 0.4], [0.2, 0.2, 0.8, 0.3], [0.1, 0.6, 0.1, 0.3]])
 
-EXERCISES = Exercises("02_pondernet_theory")
 
 WRONG = {
     "halting_probs": [
@@ -88,16 +87,4 @@ RIGHT = {
     ],
 }
 
-
-def test_checks_fail_on_the_stubs_and_pass_on_the_solutions():
-    EXERCISES.check_stubs_and_solutions()
-
-
-@each(WRONG)
-def test_checks_fail_on_plausible_wrong_answers(task, answer):
-    assert not EXERCISES.accepts(task, answer)
-
-
-@each(RIGHT)
-def test_checks_accept_any_right_form(task, answer):
-    assert EXERCISES.accepts(task, answer)
+test_answers = test_of_answers("02_pondernet_theory", WRONG, RIGHT)

@@ -3,9 +3,8 @@
 import math
 
 import torch
-from exercises import Exercises, each, solutions
+from exercises import solutions, test_of_answers
 
-EXERCISES = Exercises("06_ways_to_stop")
 ways_to_stop = solutions("06_ways_to_stop")
 
 WRONG = {
@@ -57,16 +56,4 @@ RIGHT = {
     ],
 }
 
-
-def test_checks_fail_on_the_stubs_and_pass_on_the_solutions():
-    EXERCISES.check_stubs_and_solutions()
-
-
-@each(WRONG)
-def test_checks_fail_on_plausible_wrong_answers(task, answer):
-    assert not EXERCISES.accepts(task, answer)
-
-
-@each(RIGHT)
-def test_checks_accept_any_right_form(task, answer):
-    assert EXERCISES.accepts(task, answer)
+test_answers = test_of_answers("06_ways_to_stop", WRONG, RIGHT)
