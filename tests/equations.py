@@ -14,8 +14,9 @@ from running import NOTEBOOKS, source
 
 SWAPPED = {ast.Add: ast.Sub, ast.Mult: ast.Div, ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Eq: ast.NotEq}
 SWAPPED |= {new: old for old, new in SWAPPED.items()}
+# what stands in for trained networks that an equation is asserted of
 UNTRAINED = {"04_mnist_rotation": ast.parse('networks = {"patches": [PonderNet(steps["conv"](), 3)]}').body[0]}
-TRAINS = {"train", "fit", "in_parallel", "run_all", "optimizer"}
+TRAINS = {"train", "fit", "in_parallel", "run_all", "optimizer"}  # no assertion is run that needs one of them
 PRINTS = ("print(", "show(", "explore(", "notebook.")
 HARMLESS = (*PRINTS, "torch.testing.")
 
@@ -48,6 +49,7 @@ def equations(cells):
 
 
 def labels_in(code):
+    """Of the lines that end with `# (k)` or `# (k), (j)`."""
     ends = re.findall(r"# ((?:\(\d+\)(?:, )?)+)$", code, re.M)
     return tuple(int(label) for label in re.findall(r"\d+", " ".join(ends)))
 
@@ -139,17 +141,18 @@ class Notebook:
                 continue
             for i in needed:
                 found.setdefault(i, []).append(place)
-        first = {}
+        code = {}
         for place, statement in enumerate(self.statements):
             for label in statement.labels:
                 if self.equations[label] < statement.cell:
                     for i in self.needed_by(place):
                         if self.statements[i].cell > self.equations[label]:
-                            first[i] = found[i]
-        return dict(sorted(first.items()))
+                            code[i] = found.get(i, [])
+        return dict(sorted(code.items()))
 
 
 def trains(node):
+    """Whether the statement trains a network, or defines what does."""
     return any(getattr(part, "attr", getattr(part, "id", "")) in TRAINS for part in ast.walk(node))
 
 
@@ -204,6 +207,7 @@ class Replace(ast.NodeTransformer):
 
 
 def run(nodes, names):
+    """Run statements with these names, and print nothing."""
     torch.manual_seed(0)
     with contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng():
         exec(compile(ast.Module(list(nodes), []), "<equations>", "exec"), names)

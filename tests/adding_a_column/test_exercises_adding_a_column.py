@@ -10,7 +10,6 @@ WRONG = {
         lambda width: [0, 2**width - 1, 1, 0, 0],  # it stops at the third
         lambda width: [2**width - 1, 1, 2**width - 1, 1, 0],  # it stops twice
         lambda width: [0, 0, 2**width, 1, 0],  # a digit too many
-        lambda width: [0, 0, 2**8 - 1, 1, 0],  # no ten steps
         lambda width: [1, 1, 2**width - 4, 1, 0],  # a carry that meets a 0 at once
     ],
     "carry_prob": [
@@ -23,14 +22,10 @@ WRONG = {
 RIGHT = {
     "my_column": [
         lambda width: torch.tensor([2**width - 1, 0, 0, 1, 0]),
-        lambda width: (0, 0, 2**width - 1, 1, 0),
         lambda width: np.array([1, 2**width - 2, 0, 1.0, 2**width - 1]),
-        lambda width: [2, 2**width - 4, 0, 2, 1],
     ],
     "carry_prob": [
-        lambda k: 2.0 ** -(k + 1),
         lambda k: torch.tensor(0.5, dtype=torch.float64) ** (k + 1),
-        lambda k: float(np.prod([0.25, *[0.5] * (k - 1)])),
     ],
 }
 

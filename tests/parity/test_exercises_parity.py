@@ -11,7 +11,6 @@ WRONG = {
         lambda k, n_elements: 1 - k / n_elements,  # no luck
         lambda k, n_elements: 1 - 1 / (2 * n_elements),  # whatever k is
         lambda k, n_elements: 0.5 if k == n_elements else 1.0,
-        lambda k, n_elements: None,
     ],
     "steps_needed": [
         lambda lambda_p, eps: round(1 / lambda_p),
@@ -26,7 +25,6 @@ WRONG = {
         lambda x: 2 + (x == -1).sum(1),  # the other sign
         lambda x: 2 + x.abs().sum(1),  # k
         lambda x: 2 + (x == 1).sum(),  # one number for the batch
-        lambda x: None,
     ],
     "quantile_step": [
         lambda log_p, q: log_p.argmax(0) + 1,  # the most probable step
@@ -40,24 +38,19 @@ WRONG = {
 RIGHT = {
     "right_without_one": [
         lambda k, n_elements: torch.tensor(1 - k / (2 * n_elements), dtype=torch.float64),
-        lambda k, n_elements: (n_elements - k) / n_elements + k / n_elements * 0.5,
     ],
     "steps_needed": [
         lambda lambda_p, eps: next(n for n in range(1, 1000) if (1 - lambda_p) ** n < eps),
-        lambda lambda_p, eps: torch.tensor(next(n for n in range(1, 1000) if 1 - (1 - lambda_p) ** n > 1 - eps)),
     ],
     "when_to_halt": [
-        lambda x: 2 - (x == 1).sum(1).remainder(2),
         lambda x: 20.0 - (x == 1).double().sum(1),  # earlier with each +1
         lambda x: [1 if sum(element == 1 for element in row) % 2 else 2 for row in x.tolist()],
     ],
     "quantile_step": [
-        lambda log_p, q: (log_p.exp().cumsum(0)[:-1] < q).sum(0).double() + 1,
         lambda log_p, q: [
             next((n for n in range(1, len(log_p)) if sum(column[:n]) >= q), len(log_p))
             for column in log_p.exp().T.tolist()
         ],
-        lambda log_p, q: torch.cat([log_p.exp().cumsum(0)[:-1], torch.ones_like(log_p[:1])]).ge(q).int().argmax(0) + 1,
     ],
 }
 
