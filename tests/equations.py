@@ -80,6 +80,7 @@ def names_of(node):
     return bound | {item.id for item in items if isinstance(item, ast.Name)}, read
 
 
+@functools.cache
 def changes(node, name):
     """Whether a call in the statement may change what the name stands for, in place."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
