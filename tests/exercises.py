@@ -1,4 +1,4 @@
-"""A lesson's exercises: the stubs and checks of its notebook, and its solutions."""
+"""A lesson's exercises: the stubs and checks of its notebook, its solutions, and other answers."""
 
 import importlib.util
 from pathlib import Path
@@ -28,40 +28,39 @@ def solutions(stem):
     return module
 
 
-class Exercises:
-    """The exercises of notebooks/stem.ipynb; `given` are names that its checks find beside those that all find."""
-
-    def __init__(self, stem, **given):
-        self.stem, self.given = stem, given
-
-    def names(self):
-        """The stubs and checks, by name."""
-        checks = f"ponder_course.{self.stem.partition('_')[2]}.checks"
-        names = NAMES | self.given | {"checks": importlib.import_module(checks)}
-        cells = nbformat.read(ROOT / f"{self.stem}.ipynb", as_version=4).cells
-        cells = [cell for cell in cells if cell.cell_type == "code"]
-        for i, cell in enumerate(cells):
-            if "check" in cell.metadata.get("tags", []):
-                exec(cells[i - 1].source, names)
-                exec(cell.source, names)
-        named = {name: check for name, check in vars(names["checks"]).items() if name.startswith("check_")}
-        named.pop("check_on", None)  # which makes checks
-        return names | named
-
-    def accepts(self, task, answer):
-        return notebook.attempt(self.names()[f"check_{task}"], answer)
-
-    def check_stubs_and_solutions(self):
-        names = self.names()
-        checks = [check for check in names if check.startswith("check_")]
-        assert checks
-        for check in checks:
-            task = check.removeprefix("check_")
-            assert not notebook.attempt(names[check], names[task]), task
-            assert notebook.attempt(names[check], getattr(solutions(self.stem), task)), task
+def names_of(stem, given):
+    """The stubs and checks of a notebook, by name."""
+    checks = importlib.import_module(f"ponder_course.{stem.partition('_')[2]}.checks")
+    names = NAMES | given | {"checks": checks}
+    cells = nbformat.read(ROOT / f"{stem}.ipynb", as_version=4).cells
+    cells = [cell for cell in cells if cell.cell_type == "code"]
+    for i, cell in enumerate(cells):
+        if "check" in cell.metadata.get("tags", []):
+            exec(cells[i - 1].source, names)
+            exec(cell.source, names)
+    named = {name: check for name, check in vars(checks).items() if name.startswith("check_")}
+    named.pop("check_on", None)  # which makes checks
+    return names | named
 
 
-def each(answers):
-    """A case for each task and each of its answers."""
-    cases = [(task, answer) for task, some in answers.items() for answer in some]
-    return pytest.mark.parametrize(("task", "answer"), cases)
+def test_of_answers(stem, wrong, right, **given):
+    """The test that a lesson's checks refuse stubs and wrong answers, and accept solutions and right answers.
+
+    `wrong` and `right` are {task: answers}; `given` are names that the checks find beside those that all find.
+    """
+    names = names_of(stem, given)
+    tasks = [name.removeprefix("check_") for name in names if name.startswith("check_")]
+    assert {*tasks} == wrong.keys() >= right.keys()
+    cases = [(task, getattr(solutions(stem), task), True) for task in tasks]
+    cases += [(task, names[task], False) for task in tasks]
+    cases += [(task, answer, False) for task in tasks for answer in wrong[task]]
+    cases += [(task, answer, True) for task in tasks for answer in right.get(task, [])]
+
+    @pytest.mark.parametrize(("task", "answer", "is_right"), cases)
+    def test(task, answer, is_right):
+        assert notebook.attempt(names[f"check_{task}"], answer) == is_right
+
+    return test
+
+
+test_of_answers.__test__ = False

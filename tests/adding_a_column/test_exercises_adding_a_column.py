@@ -2,9 +2,7 @@
 
 import numpy as np
 import torch
-from exercises import Exercises, each
-
-EXERCISES = Exercises("09_adding_a_column")
+from exercises import test_of_answers
 
 WRONG = {
     "my_column": [
@@ -12,7 +10,6 @@ WRONG = {
         lambda width: [0, 2**width - 1, 1, 0, 0],  # it stops at the third
         lambda width: [2**width - 1, 1, 2**width - 1, 1, 0],  # it stops twice
         lambda width: [0, 0, 2**width, 1, 0],  # a digit too many
-        lambda width: [0, 0, 2**8 - 1, 1, 0],  # no ten steps
         lambda width: [1, 1, 2**width - 4, 1, 0],  # a carry that meets a 0 at once
     ],
     "carry_prob": [
@@ -25,27 +22,11 @@ WRONG = {
 RIGHT = {
     "my_column": [
         lambda width: torch.tensor([2**width - 1, 0, 0, 1, 0]),
-        lambda width: (0, 0, 2**width - 1, 1, 0),
         lambda width: np.array([1, 2**width - 2, 0, 1.0, 2**width - 1]),
-        lambda width: [2, 2**width - 4, 0, 2, 1],
     ],
     "carry_prob": [
-        lambda k: 2.0 ** -(k + 1),
         lambda k: torch.tensor(0.5, dtype=torch.float64) ** (k + 1),
-        lambda k: float(np.prod([0.25, *[0.5] * (k - 1)])),
     ],
 }
 
-
-def test_checks_fail_on_the_stubs_and_pass_on_the_solutions():
-    EXERCISES.check_stubs_and_solutions()
-
-
-@each(WRONG)
-def test_checks_fail_on_plausible_wrong_answers(task, answer):
-    assert not EXERCISES.accepts(task, answer)
-
-
-@each(RIGHT)
-def test_checks_accept_any_right_form(task, answer):
-    assert EXERCISES.accepts(task, answer)
+test_answers = test_of_answers("09_adding_a_column", WRONG, RIGHT)
