@@ -26,17 +26,12 @@ EQUIVALENT = {
 }
 # a mutant that the assertions of the notebook do not notice yet
 UNCAUGHT = {
-    "01_act_background": {("M + 1", "M - 1")},
     "02_pondernet_theory": {
-        ("f_n - (log_p.detach().exp() * f).sum(0)", "f_n + (log_p.detach().exp() * f).sum(0)"),
-        ("log_p.detach().exp() * f", "log_p.detach().exp() / f"),
-        (
+        (  # so small a change is lost in the noise of the draws
             "scripted.repeat(1, draws) + beta_12 * (log_p - prior_12)",
             "scripted.repeat(1, draws) - beta_12 * (log_p - prior_12)",
         ),
-        ("path.exp() * column", "path.exp() / column"),
     },
-    "07_map_of_thought": {("is_open[:, 0] > 0", "is_open[:, 0] < 0")},
 }
 
 
