@@ -130,7 +130,7 @@ def check(draw: Callable[[], Figure]) -> Figure:
         texts += [*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
         if ax.get_legend():
             texts += ax.get_legend().get_texts()
-    assert min([text.get_fontsize() for text in texts if text.get_text().strip()], default=11) >= 11
+    assert min([text.get_fontsize() for text in texts if text.get_text().strip()], default=11) > 10.5
     return figure
 
 
