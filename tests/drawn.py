@@ -279,7 +279,7 @@ def _equal(one: np.ndarray, other: np.ndarray) -> bool:
     return one.shape == other.shape and np.allclose(one, other, equal_nan=True)
 
 
-def _accounted(x, y, candidates, allowed, edges, start) -> bool:  # noqa: ANN001
+def _accounted(x, y, candidates, allowed, edges, start) -> bool:
     """Whether y is part of a sequence, in its order, and x the places of that part: counted, or of another sequence.
 
     x may be shifted, by less than half a place. Or all of y is one number, or x of an upright line.
@@ -323,7 +323,8 @@ def _everything(figure: Figure) -> str:
         found += [ax.get_xlim(), ax.get_ylim(), [(text.get_position(), text.get_color()) for text in ax.texts]]
         found += [(colour, x.tolist(), y.tolist()) for colour, x, y in series(ax)]
         found += [values(image).tolist() for image in ax.images]
-        found += [(np.asarray(patch.get_verts()).tolist(), patch.get_alpha(), patch.get_facecolor()) for patch in ax.patches]
+        for patch in ax.patches:
+            found.append((np.asarray(patch.get_verts()).tolist(), patch.get_alpha(), patch.get_facecolor()))
         areas = [area for area in ax.collections if isinstance(area, PolyCollection)]
         found += [path.vertices.tolist() for area in areas for path in area.get_paths()]
     return repr(found)
