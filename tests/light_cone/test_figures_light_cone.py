@@ -50,7 +50,9 @@ FIGURES = {
         ["+1.3", "3", "4"],  # steps too many: 1, 1, 1, and four times 1.5; ACT takes 3 of 4
     ),
     "above the limit": Drawn(draw.above_the_limit, ([0.2, 0.5, 0.8], THEORY, RUNS), colours={PURPLE: [7]}),
-    "above the limit, no run": Drawn(draw.above_the_limit, ([0.2, 0.8], {"a": [4.0, 0.1], "cut": [3.9, 0.05]}, {"b": [], "c": []})),
+    "above the limit, no run": Drawn(
+        draw.above_the_limit, ([0.2, 0.8], {"a": [4.0, 0.1], "cut": [3.9, 0.05]}, {"b": [], "c": []})
+    ),
     "above the limit, evidence": Drawn(
         evidence.above_the_limit, ([0.2, 0.5, 0.8], THEORY, RUNS | {"N = 40": [(0.5, 1.3)]}), colours={PURPLE: [7]}
     ),
@@ -131,8 +133,8 @@ def test_whether_networks_think_long_enough_is_asked_beyond_training():
     def said(runs, act):
         return draw.what_steps_say(runs, act, 8)
 
-    enough, act_does_not, misses, nothing = said([good], []), said([good], [tired]), said([tired], [tired]), said([], [])
-    assert len({enough, act_does_not, misses, nothing}) == 4
+    enough, act_does_not, misses = said([good], []), said([good], [tired]), said([tired], [tired])
+    assert len({enough, act_does_not, misses, said([], [])}) == 4
     assert said([good], [good]) == enough
     assert said([[L + 9.0 for L in good]], [tired]) == misses
     for sentence in (enough, act_does_not, misses):
