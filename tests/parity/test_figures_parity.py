@@ -1,5 +1,7 @@
 """The figures of lesson 03 draw the numbers that they are given, and their sentences speak of these."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,9 +91,9 @@ class Fixed(torch.nn.Module):
 WAY = [([0.9, 0.2], [0.5, 0.6]), ([0.8, 0.7], [0.25, 0.6])]  # of two networks: their answers, their coins
 
 
-def way(networks, odd=1.0):
+def on_their_way(networks):
     shown = {name: Fixed(*given) for name, given in zip("ab", networks, strict=True)}
-    return draw.on_their_way(shown, torch.tensor([[1.0, 0.0, -1.0]]), odd, 0.3)
+    return partial(draw.on_their_way, shown, torch.tensor([[1.0, 0.0, -1.0]]))
 
 
 ACT, FIXED = RUNS.values()
@@ -110,7 +112,7 @@ FIGURES = {
     "steps": Drawn(draw.draw_steps, (RUNS, "steps", K, "k", lambda row: ""), COMPUTED, {NOT_LEARNT: [5, 6, 7, 20]}),
     "steps by k": Drawn(draw.steps_by_k, (RUNS, K), COMPUTED, {NOT_LEARNT: [5, 6, 7, 20]}, ["+2.0", "+2.5", "+0.0"]),
     "steps by ones": Drawn(draw.steps_by_ones, ({"one": EXPLAINED}, 2), written=["90", "20"], start=0),
-    "on their way": Drawn(way, (WAY,), [[1, 0.4], [0.5, 0.5], [0.25, 0.75], 0.3]),
+    "on their way": Drawn(on_their_way(WAY), (1.0, 0.3), [WAY, [0.5, 0.5], [0.25, 0.75]]),
     "rises": Drawn(
         draw.rises,
         (OUTCOMES, (-3.0, 9.0), "more", ("a", "b"), 0.9),
@@ -128,7 +130,7 @@ FIGURES = {
     "fractions": Drawn(
         evidence.draw_fractions,
         (OUTCOMES, "networks"),
-        [[0, 0], [0, 1], [1, 2 / 9], [1, 0]],
+        [[0, 0], [0, 1], [1, 2 / 9], [1, 0], [0.1, 0.9]],
         {COLOURS[0]: [0, 1, 2 / 9]},
     ),
     "beyond": Drawn(
@@ -244,10 +246,10 @@ def test_two_networks_on_their_way_are_those_least_and_likeliest_right_at_the_en
     scores = {"a": [Score(1, 1, [0.1, 0.7], P_G), Score(1, 1, [0.9, 0.6], P_G)], "b": [Score(1, 1, [0.1, 0.9], P_G)]}
     shown = draw.least_and_most_right(scores, {"a": ["least", "middle"][::-1], "b": ["best"]}, {"a": "A", "b": "B"})
     assert shown == {"network 1, A": "least", "network 0, B": "best"}
-    _, text, stays = way(WAY)
+    _, text, stays = on_their_way(WAY)(1.0, 0.3)
     assert "+ 0 \N{MINUS SIGN}" in text  # the input
     assert numbers(text)[-1] == "2"  # the last step
-    assert stays != way(WAY, odd=0.0)[2] == way(WAY[::-1])[2]
+    assert stays != on_their_way(WAY)(0.0, 0.3)[2] == on_their_way(WAY[::-1])(1.0, 0.3)[2]
 
 
 def test_each_method_says_how_many_learn_and_their_steps_at_both_ends():
