@@ -129,7 +129,7 @@ FIGURES = {
     "rises and difference": Drawn(draw.rises_and_difference, (OUTCOMES, ("a", "b")), COMPUTED),
     "fractions": Drawn(
         evidence.draw_fractions,
-        (OUTCOMES, "networks"),
+        (OUTCOMES.drop(columns="rise"), "networks"),
         [[0, 0], [0, 1], [1, 2 / 9], [1, 0], [0.1, 0.9]],
         {COLOURS[0]: [0, 1, 2 / 9]},
     ),
