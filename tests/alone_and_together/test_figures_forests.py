@@ -5,33 +5,32 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from drawn import check_drawn, numbers, over, pairs
+from drawn import COMPUTED, Drawn, numbers, without_entry
 from matplotlib.colors import to_rgb
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
 from ponder_course.common.runs import learnt_and_not
-from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, GREEN, HALTING, LIMIT, NOT_LEARNT, PALE_GREY, WRONG
+from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, LIMIT, NOT_LEARNT, WRONG
 from ponder_course.research.alone_and_together import figures as evidence
 from ponder_course.research.alone_and_together import inference
 
 PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
-LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.0, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
+LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.01, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
 LIMITS = {"alone": {0: 1.0, 1: 1.0, 9: 9.0}, "together": {0: 1.0, 1: 1.0, 9: 4.0}}
-FAILED = {0: 3.0, 1: 2.0, 9: 2.5}
 FELT, LAWS = {"alone": [{0: 1, 3: 2}, {0: 1, 3: 3}], "together": [{0: 0, 3: 2}]}, {"alone": {0: 1, 3: 3}}
 LAWS["together"] = {0: 1, 3: 2}
 ALONE = (np.array([[0, 0, 1, 2], [0, 0, 0, 1]]), np.array([[0.9, 0.8, 0.7, 0.6], [0.5, 0.4, 0.3, 0.2]]))
 TOGETHER = (np.array([[0, 0, 1, 2], [0, 0, 0, 0]]), np.array([[0.2, 0.3, 0.4, 0.5], [0.6, 0.7, 0.8, 0.9]]))
-RIGHT_FROM, HALTS_AT = {1: 1.0, 2: 1.0, 3: 2.0, 4: 2.0}, {1: 1.0, 2: 2.1, 3: 2.2, 4: 3.0}
-CAN_KNOW = {1: 1.0, 2: 2.0, 3: 2.0, 4: 3.0}
-RIGHT = {"slept": [{0: 1.0, 5: 0.9, 12: 0.8}, {0: 0.95, 5: 1.0, 12: 0.7}], "awake": [{0: 1.0, 5: 0.6, 12: 0.1}]}
-N_INFERENCE = range(1, inference.N + 1)
+RIGHT_FROM, HALTS_AT = {1: 1, 2: 1, 3: 2, 4: 2}, {1: 1.0, 2: 2.1, 3: 2.2, 4: 3.0}
+CAN_KNOW = {1: 1, 2: 2, 3: 2, 4: 3}
+BARS = [(1, 2), (2, 2.1), (2, 2.2), (2, 3)]  # to the later of being right and being able to know, and to the halt
+RIGHT = {"slept": [{0: 1.0, 5: 0.9, 12: 0.8}, {0: 0.95, 5: 0.99, 12: 0.7}], "awake": [{0: 0.97, 5: 0.6, 12: 0.1}]}
 LOOPS = {
     "PonderNet": [{"by_loop": [2.0, 2.2]}],
     "all": [{"by_loop": [2.1, 1.9]}, {"by_loop": [2.3, 1.8]}],
     "one loop": [{"by_loop": [1.85]}],
-    "the last": [{"by_loop": [2.4, 2.45]}],
+    "the last": [{"by_loop": [2, 3]}],  # is not drawn
 }
 
 
@@ -41,116 +40,35 @@ def inferred(value):
     return {name: [[height] * inference.N for height in heights] for name, heights in levels.items()}
 
 
-GOOD, BAD = inferred(0.8), inferred(0.5)
-
-
-def points_of(kinds):
-    return [pairs(line, line.values()) for lines in kinds.values() for line in lines]
-
-
-def wrapped(kinds):
-    return {name: [line] for name, line in kinds.items()}
-
-
-GIVEN = {
-    "against depth": (
-        draw.against_depth,
-        (LINES, LIMITS, 5, [FAILED]),
-        [
-            {
-                HALTING: points_of(LINES),
-                LIMIT: points_of(wrapped(LIMITS)),
-                NOT_LEARNT: points_of({"": [FAILED]}),
-                "span": [[[5.5, 0], [9.5, 1]]],
-                "text": ["alone", "together"],
-            },
-        ],
+GOOD, BAD = inferred(0.8), inferred(0.45)
+PROGRAM = (["a=3", "b=a", "c=b", "c?"], [1.5, 2.0, 2.5, 4.0], 3)
+FIGURES = {
+    "against depth": Drawn(
+        draw.against_depth, (LINES, LIMITS, 5, [{0: 3.0, 1: 2.0, 9: 2.5}]), colours={NOT_LEARNT: [3, 2, 2.5]}
     ),
-    "when felt": (draw.when_felt, (FELT, LAWS, 2), [{GREEN: points_of(FELT), LIMIT: points_of(wrapped(LAWS))}]),
-    "knows": (
-        draw.knows,
-        (RIGHT_FROM, HALTS_AT, CAN_KNOW),
-        [
-            {
-                ANSWER: points_of({"": [RIGHT_FROM]}),
-                HALTING: points_of({"": [HALTS_AT]}),
-                LIMIT: points_of({"": [CAN_KNOW]}),
-            },
-        ],
-    ),
-    "right by depth": (
-        draw.right_by_depth,
-        (RIGHT, 5),
-        [
-            {
-                ANSWER: points_of({"": RIGHT["slept"]}),
-                WRONG: points_of({"": RIGHT["awake"]}),
-                "span": [[[5.5, 0], [12.5, 1]]],
-                "text": ["slept", "awake"],
-            },
-        ],
-    ),
-    "program": (
-        evidence.program,
-        (["a=3", "b=a", "c=b", "c?"], [1.0, 2.0, 2.0, 4.0], 3),
-        [
-            {"image": [[[1, 2, 2], [4, np.nan, np.nan]]], "text": ["a=3", "b=a", "c=b", "c?"]},
-            {"text": ["4"]},
-        ],
-    ),
-    "inferred by step": (
+    "when felt": Drawn(draw.when_felt, (FELT, LAWS, 2)),
+    "knows": Drawn(draw.knows, (RIGHT_FROM, HALTS_AT, CAN_KNOW), BARS),
+    "right by depth": Drawn(draw.right_by_depth, (RIGHT, 5), colours={WRONG: [0.97, 0.6, 0.1]}),
+    "program": Drawn(evidence.program, PROGRAM, [[[1.5, 2, 2.5], [4, np.nan, np.nan]]], written=["4"]),
+    "inferred by step": Drawn(
         evidence.inferred_by_step,
         ([GOOD, BAD], [GOOD], ["one pair", "two pairs"]),
-        [
-            {
-                ANSWER: over(N_INFERENCE, GOOD["by_step"][d]),
-                HALTING: over(N_INFERENCE, GOOD["p"][d]),
-                NOT_LEARNT: over(N_INFERENCE, BAD["by_step"][d], BAD["p"][d]),
-                LIMIT: [[[d + 1, 0], [d + 1, 1]]],
-                "text": [trial],
-            }
-            for d, trial in enumerate(("one pair", "two pairs"))
-        ],
+        colours={NOT_LEARNT: BAD, ANSWER: GOOD["by_step"]},
     ),
-    "by loop": (
-        evidence.by_loop,
-        (LOOPS,),
-        [
-            {
-                HALTING: over([1, 2], [2.0, 2.2]),
-                "text": ["loop"],
-                ANSWER: over([1, 2], [2.1, 1.9], [2.3, 1.8]),
-                DARK_GREY: [[[1, 1.85]], [[0, 1.85], [1, 1.85]]],
-            },
-        ],
-    ),
-    "arcs": (
-        draw.arcs,
-        ({"alone": ALONE, "together": TOGETHER},),
-        [
-            {BLUE: [[[node, 0] for node in range(4)]], "text": [f"{3 - target[n][-1]} up"]}
-            for n in range(2)
-            for target, _ in (ALONE, TOGETHER)
-        ],
-    ),
-    "forest": (
-        draw.forest,
-        (PARENTS, DEPTHS),
-        [
-            {
-                BLUE: [[[0.5, 0]], [[2, 0]]],
-                "#FFFFFF": [[[0, -2]], [[0, -1]], [[1, -1]], [[2, -1]]],
-                "text": [*"012345"],
-            },
-        ],
-    ),
+    "by loop": Drawn(evidence.by_loop, (LOOPS,), colours={DARK_GREY: [1.85]}),
+    "arcs": Drawn(draw.arcs, ({"alone": ALONE, "together": TOGETHER},), COMPUTED, written=["1", "2", "3"]),
+    "forest": Drawn(draw.forest, (PARENTS, DEPTHS), COMPUTED, colours={BLUE: [0]}),
 }
 HOW = {"alone": "initial", "together": "current"}
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", FIGURES)
 def test_what_is_drawn_is_what_was_given(name):
-    check_drawn(*GIVEN[name])
+    FIGURES[name].check()
+
+
+def test_every_figure_has_an_entry():
+    assert not without_entry("alone_and_together", FIGURES)
 
 
 def placed(ax):
@@ -167,9 +85,7 @@ def test_a_forest_has_its_roots_in_blue_and_an_arrow_from_each_node_to_its_paren
     arrows = [text for text in ax.texts if not text.get_text()]
     wanted = [(places[node], places[parent]) for node, parent in enumerate(PARENTS) if node != parent]
     assert sorted((arrow.xyann, arrow.xy) for arrow in arrows) == sorted(wanted)  # from, to
-    loops = sorted(loop.get_path().vertices[0, 0] for loop in ax.patches)
-    roots = sorted(places[node][0] for node, parent in enumerate(PARENTS) if node == parent)
-    assert np.allclose(loops, np.array(roots) - 0.1)  # one at each root, from its left shoulder
+    assert len(ax.patches) == 2  # loops at the roots
 
 
 def test_nodes_of_any_forest_stand_apart_below_their_parents():
@@ -193,35 +109,19 @@ def test_arcs_lead_from_each_node_to_whom_it_reads_and_are_as_pale_as_their_weig
     axes = draw.arcs({"alone": ALONE, "together": TOGETHER}).axes
     for i, ax in enumerate(axes):
         target, weight = ((ALONE, TOGETHER)[i % 2][part][i // 2] for part in (0, 1))
+        assert len(ax.patches) == 4
         for node, arc in enumerate(ax.patches):
             assert (arc.theta1, arc.theta2, arc.get_height()) == (0, 180, arc.get_width())  # an upper half
             assert arc.get_center()[0] + np.array([-1, 1]) * arc.get_width() / 2 == pytest.approx([target[node], node])
             assert arc.get_alpha() == (weight[node] if node < 3 else None)
             assert to_rgb(arc.get_edgecolor()) == to_rgb(DARK_GREY if node < 3 else LIMIT)
-        assert len(ax.patches) == 4
         assert ax.get_ylim()[1] > max(arc.get_height() for arc in ax.patches) / 2
 
 
-def test_bars_join_being_right_to_being_able_to_know_and_to_halting():
-    (ax,) = draw.knows(RIGHT_FROM, HALTS_AT, CAN_KNOW).axes
-    both = {d: max(RIGHT_FROM[d], CAN_KNOW[d]) for d in RIGHT_FROM}
-    for bars, colour, (low, high) in zip(
-        ax.collections, (ANSWER, PALE_GREY), ((RIGHT_FROM, both), (both, HALTS_AT)), strict=False
-    ):
-        assert [segment.tolist() for segment in bars.get_segments()] == [[[d, low[d]], [d, high[d]]] for d in both]
-        assert to_rgb(bars.get_edgecolor()[0]) == to_rgb(colour)
-
-
-def test_nodes_that_are_right_long_after_they_halt_stay_inside_the_picture():
-    (ax,) = draw.knows({1: 1, 2: 16}, {1: 1.0, 2: 2.0}, {1: 1, 2: 2}).axes
-    low, high = ax.get_ylim()
-    assert all(low < text.get_position()[1] < high for text in ax.texts)
-
-
 def test_a_program_is_dark_on_pale_and_pale_on_dark():
-    ax, _ = evidence.program(["a=3", "b=a", "c=b", "c?"], [1, 2, 2, 4], in_a_row=3).axes
+    ax, _ = evidence.program(*PROGRAM).axes
     (image,) = ax.images
-    for text, value in zip(ax.texts, [1, 2, 2, 4], strict=True):
+    for text, value in zip(ax.texts, PROGRAM[1], strict=True):
         ground, letters = (sum(to_rgb(colour)) for colour in (image.cmap(image.norm(value))[:3], text.get_color()))
         assert abs(ground - letters) > 1
 
@@ -248,20 +148,15 @@ def test_needs_are_those_of_a_chain():
     assert limits == {"alone": {0: 1, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5}, "together": {0: 1, 1: 1, 2: 2, 3: 2, 4: 3, 5: 3}}
 
 
-def test_networks_that_have_not_learnt_are_apart_unless_there_are_no_others():
+def test_networks_that_have_not_learnt_are_apart_and_nodes_beyond_training_are_counted_in_the_worst():
     good, bad, stored = row(), row(right=(0.5, 0.5)), row(keys=str)
     assert learnt_and_not([bad, good, stored], forests.has_learnt) == ([good, stored], [bad])
-    assert learnt_and_not([bad], forests.has_learnt) == ([bad], [])
     assert draw.by_depth([good, stored], "steps") == [{1: 0.5, 9: 4.5}] * 2
-
-
-def test_nodes_deeper_than_in_training_are_counted_in_the_worst_network():
     found = {"alone": [row("initial"), row("initial", right=(1.0, 0.25))], "together": [row()]}
     assert draw.right_beyond(found["alone"], 8) == [0.5, 0.25]
     assert draw.right_beyond(found["alone"][1:], 0) == [(30 + 2.5) / 40]
     stored = [row("current", right=(1.0, 0.75), keys=str), row("current", right=(0.0, 0.0))]
     table = draw.beyond_training(found, stored, HOW, 8)
-    assert table.index.tolist() == ["alone: yours", "together: yours", table.index[2]]
     assert numbers(table.index[2]) == ["1", "2"]  # have learnt, of so many
     assert table.to_numpy().tolist() == [["25.00%", "25.00%"], ["50.00%", "25.00%"], ["75.00%", "25.00%"]]
 
@@ -274,7 +169,6 @@ def test_being_right_is_the_median_of_the_networks_and_halting_the_mean():
 
 
 def test_whom_a_network_reads_stands_by_depth():
-    torch.manual_seed(0)
     model = draw.PonderNet(forests.make_step("current", 5, 8), 4).eval()
     chain = forests.chains(1, 5, torch.Generator().manual_seed(1))
     depth = draw.ForestTask.depths(chain)[0].tolist()
@@ -284,33 +178,24 @@ def test_whom_a_network_reads_stands_by_depth():
         for node, d in enumerate(depth):
             assert target[n, d] == depth[int(weights[n, node].argmax())]
             assert weight[n, d] == weights[n, node].max()
-    assert numbers(draw.how_far_up({"alone": ALONE, "together": TOGETHER})) == ["1", "2", "1", "3"]
 
 
 def test_the_table_of_the_head_and_of_certainty_has_both_ends():
     certain = {0.9: [0.8, 3.0, 0.1], 0.99: [0.9, 4.0, 0.2]}
     rows = [row(nodes=0.5, steps=2.0, certainty=certain), row(nodes=0.75, steps=2.04, certainty=certain)]
     table = draw.by_head_and_certainty({"alone": rows})
-    assert table.to_numpy().tolist() == [
-        ["50.0% to 75.0%", "2.0", "4.0"],
-        ["80.0%", "3.0", "4.0"],
-        ["90.0%", "4.0", "4.0"],
-    ]
+    assert table["nodes right"].tolist() == ["50.0% to 75.0%", "80.0%", "90.0%"]
+    assert table["mean steps"].tolist() == ["2.0", "3.0", "4.0"]
 
 
-def test_findings_of_depth_say_what_the_lines_say():
+def test_findings_have_the_numbers_of_what_is_drawn():
+    assert numbers(draw.how_far_up({"alone": ALONE, "together": TOGETHER})) == ["1", "2", "1", "3"]
     assert numbers(evidence.off_the_need(LINES, LIMITS)) == ["2.0", "0.2"]
     at_nine = {"alone": [{9: 8.0}, {9: 9.04}], "together": [{9: 4.0}]}
     assert numbers(draw.steps_at_depth(at_nine, 9)) == ["9", "8.5", "4.0"]
     assert numbers(draw.felt_too_soon(FELT, LAWS)) == ["2", "6"]
-    assert numbers(evidence.first_and_farthest(["a=b", "b=a", "b?"], [1.0, 2.04, 3.96], [0, 1, 2])) == [
-        "1.0",
-        "4.0",
-        "2",
-    ]
-
-
-def test_loops_and_pairs_are_compared_run_by_run():
+    farthest = evidence.first_and_farthest(["a=b", "b=a", "b?"], [1.0, 2.04, 3.96], [0, 1, 2])
+    assert numbers(farthest) == ["1.0", "4.0", "2"]
     kinds = {
         "one loop": [{"seed": 1, "by_loop": [2.0]}, {"seed": 2, "by_loop": [3.0]}],
         "six loops, all count": [{"seed": 2, "by_loop": [9.0, 3.25]}, {"seed": 3, "by_loop": [1.0, 1.0]}],

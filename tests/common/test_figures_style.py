@@ -1,6 +1,8 @@
 """The course's style: colours that can be told apart, runs and their mean, figures shown with their sentence."""
 
+import importlib.util
 import io
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib.style
@@ -10,6 +12,7 @@ import pytest
 from drawn import points
 from matplotlib.colors import to_rgb
 
+from ponder_course import LESSONS
 from ponder_course.common import style
 
 RUNS = [[1.0, 4.0, 2.0], [3.0, 2.0, 8.0]]
@@ -43,14 +46,6 @@ def test_panels_are_counted_along_the_rows():
     assert [spec.rowspan.start for spec in (left, right, below)] == [0, 0, 1]
 
 
-def test_steps_are_counted_from_1_in_whole_numbers():
-    _, (ax,) = style.panels(1)
-    assert style.step_axis(ax, 4, title="N").tolist() == [1, 2, 3, 4]
-    ax.plot([1, 4], [0, 1])
-    assert (ax.get_xlabel(), ax.get_title()) == ("step $n$", "N")
-    assert all(tick == int(tick) for tick in ax.get_xticks())
-
-
 def test_a_spread_is_every_run_and_their_mean():
     _, (ax,) = style.panels(1)
     style.spread(ax, [1, 2, 3], RUNS, "steps", which=1, live=1)
@@ -60,24 +55,6 @@ def test_a_spread_is_every_run_and_their_mean():
     assert now.get_alpha() > before.get_alpha()
     assert mean.get_linewidth() > now.get_linewidth()
     assert ax.get_legend_handles_labels()[1] == ["steps (mean of 2)"]
-
-
-def test_lines_of_many_runs_are_alike_and_have_one_label_and_a_bare_panel_has_no_numbers():
-    _, (ax,) = style.panels(1)
-    style.lines(ax, [1, 2, 3], RUNS, "steps", color=style.RED)
-    assert points(ax, color=style.RED) == [[[1, 1], [2, 4], [3, 2]], [[1, 3], [2, 2], [3, 8]]]
-    assert ax.get_legend_handles_labels()[1] == ["steps"]
-    style.bare(ax)
-    assert not any([*ax.get_xticks(), *ax.get_yticks(), *(spine.get_visible() for spine in ax.spines.values())])
-
-
-def test_curves_are_drawn_at_their_own_x_and_the_ground_beyond_training_is_grey():
-    _, (ax,) = style.panels(1)
-    style.curves(ax, [{1: 2.0, 5: 3.0}, {2: 1.0}], color=style.RED)
-    assert points(ax, color=style.RED) == [[[1, 2], [5, 3]], [[2, 1]]]
-    style.beyond(ax, 4, 5)
-    (ground,) = ax.patches
-    assert (ground.get_x(), ground.get_x() + ground.get_width()) == (4.5, 5.5)
 
 
 def test_fractions_are_counted_in_per_cent():
@@ -91,40 +68,6 @@ def test_fractions_are_counted_in_per_cent():
 def test_what_stands_too_close_is_moved_apart():
     assert style.apart([3.0, 1.0, 1.1, 5.0], 0.5) == pytest.approx([3.0, 0.8, 1.3, 5.0])
     assert style.apart([1.0, 2.0], 0.5) == [1.0, 2.0]
-
-
-def test_steps_go_down_and_places_across():
-    _, (ax,) = style.panels(1)
-    style.steps_down(ax, [[0, 1, 2], [3, 4, 5]])
-    (image,) = ax.images
-    assert image.get_array().tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert image.get_extent() == [0.5, 3.5, 2.5, 0.5]
-
-
-def test_logs_are_drawn_a_line_for_each_network_in_the_look_of_its_kind():
-    rows = [{"update": update, "accuracy": update / 10, "steps": 10.0 - update} for update in (0, 4, 8)]
-    colours = {"one": style.RED, "other": style.BLUE}
-    figure, last = style.learning(
-        {"one": [rows, rows[1:]], "other": [rows]}, lambda kind, column: {"color": colours[kind], "gid": column}
-    )
-    assert last == 8
-    for ax, column in zip(figure.axes, ("accuracy", "steps"), strict=True):
-        lines = [[[row["update"], row[column]] for row in log] for log in (rows, rows[1:])]
-        assert points(ax, color=style.RED) == lines
-        assert points(ax, color=style.BLUE) == lines[:1]
-        assert {line.get_gid() for line in ax.lines} == {column}
-        assert ax.get_legend_handles_labels()[1] == ["one", "other"]
-
-
-def test_marks_are_at_their_points_hollow_unless_full():
-    _, (ax,) = style.panels(1)
-    for full in (False, True):
-        style.marks(ax, [(1, 5), (2, 3)], 0, 20, full=full)
-    hollow, full = ax.collections
-    assert hollow.get_offsets().tolist() == full.get_offsets().tolist() == [[1, 5], [2, 3]]
-    assert len(hollow.get_facecolor()) == 0
-    assert full.get_facecolor()[0, :3].tolist() == pytest.approx(to_rgb(style.COLOURS[0]))
-    style.marks(ax, [], 0, 20)
 
 
 def test_one_legend_names_what_several_panels_have_once():
@@ -194,11 +137,6 @@ def test_a_figure_that_cannot_be_written_is_shown_all_the_same(monkeypatch, tmp_
     assert len(capsys.readouterr().out.splitlines()) == (place == "a file")
 
 
-def test_figures_for_slides_go_to_the_clone_wherever_a_notebook_runs():
-    assert style.FIGURES.is_absolute()
-    assert (style.FIGURES.parents[1] / "notebooks").is_dir()
-
-
 SETTINGS = {
     "dark": matplotlib.style.library["dark_background"],
     "LaTeX": {"text.usetex": True},
@@ -235,11 +173,6 @@ def test_the_readers_settings_change_neither_picture_nor_svg(name, monkeypatch, 
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
 
 
-def test_a_colour_has_one_meaning():
-    meanings = [style.ANSWER, style.HALTING, style.LIMIT, style.PRIOR, style.WRONG, style.NOT_LEARNT]
-    assert len(set(meanings)) == len(meanings)
-
-
 @pytest.mark.parametrize(
     ("finding", "alternative"), [("", "It halts at step 3."), ("It waits", "It waits. It halts at step 3.")]
 )
@@ -253,11 +186,9 @@ def test_show_displays_the_sentence_as_text_and_the_finding_in_the_picture(monke
     assert text.data == "It halts at step 3."
 
 
-def test_a_slide_ignores_the_readers_settings_and_leaves_them_alone():
-    @style.slide
-    def draw():
-        return style.panels(1)[0]
-
-    with style.mpl.rc_context({"figure.facecolor": "black", "font.size": 4}):
-        assert to_rgb(draw().get_facecolor()) == (1, 1, 1)
-        assert style.mpl.rcParams["font.size"] == 4
+def test_every_lesson_with_figures_has_tests_of_them():
+    tests = Path(__file__).parents[1]
+    for lesson in LESSONS:
+        if importlib.util.find_spec(f"ponder_course.{lesson}.figures"):
+            (found,) = (tests / lesson).glob("test_figures_*.py")
+            assert "without_entry" in found.read_text(encoding="utf-8")

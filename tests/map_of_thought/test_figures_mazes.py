@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from drawn import check_drawn, numbers, over, pairs
+from drawn import Drawn, numbers, series, without_entry
 from matplotlib.colors import to_rgb
 
-from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, HALTING, LIMIT, PURPLE, WRONG
+from ponder_course.common.style import BLUE, DARK_GREY, LIMIT, PURPLE
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought import figures as draw
 from ponder_course.map_of_thought.task import MazeTask
@@ -16,15 +16,13 @@ MAZE = np.array([[[1, 1, 1], [0, 0, 1], [1, 1, 1]], [[1, 0, 0], [0] * 3, [0] * 3
 OPEN, WALLS = MAZE[0] > 0, np.where(MAZE[0] > 0, np.nan, 0)
 ASKED, WRONG_AT = np.array([[1] * 3, [0] * 3, [1] * 3], bool), np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]], bool)
 ANSWERS = torch.tensor([[0, 0, 0], [0, 0, 1], [1, 1, 1]]).double()
-NEEDED = torch.tensor([[1, 2, 3], [9, 9, 4], [1, 2, 3]]).double()
-TAKEN = torch.tensor([[1, 2, 4], [1, 1, 4], [1, 3, 3]]).double()
-LATER = TAKEN + 0.1
-NETWORKS = [{1: 1.0, 2: 2.5, 30: 31.0}, {1: 1.5, 2: 2.0, 30: 12.0}]
-BY_STEP, BY_ITSELF = [[0.1, 0.6, 0.4], [0.0, 0.7, 0.8]], [[0.0, 0.3, 1.0], [0.1, 0.2, 0.9]]
-FORGOTTEN = [[0.0, 0.0, 0.6], [0.0, 0.1, 0.2]]
+NEEDED = torch.tensor([[1, 2, 3], [9, 9, 4], [1, 2, 3]])
+TAKEN = torch.tensor([[1, 2, 4], [1, 1, 4], [1, 3, 3]])
+NETWORKS = [{1: 1.0, 2: 2.5, 30: 31.0}, {1: 1.5, 2: 2.1, 30: 12.0}]
+TOO_MANY = [[0.0, 0.5, 1.0], [0.5, 0.1, -18.0]]
+BY_STEP, BY_ITSELF = [[0.1, 0.6, 0.4], [0.01, 0.7, 0.8]], [[0.02, 0.3, 1.0], [0.12, 0.2, 0.9]]
 BY_SIZE = {"ours": [{9: 1.0, 19: 0.8}, {9: 0.9, 19: 0.7}], "theirs": [{9: 0.6, 19: 0.1}, {9: 0.5, 19: 0.2}]}
-STARS = {BLUE: [[[1, 1]]], PURPLE: [[[1, 3]]]}  # column and row
-CROSS = {DARK_GREY: [[[3, 2]]]}  # open, and not asked
+STARS = {BLUE: [1], PURPLE: [3]}  # their rows
 
 
 def shown(values, where=True):
@@ -32,90 +30,43 @@ def shown(values, where=True):
     return np.where(OPEN & where, values, np.nan)
 
 
-def maps(values, **more):
-    return {"image": [WALLS, shown(values, ASKED)]} | STARS | CROSS | more
-
-
-CIRCLES = [[3, 1], [2, 3]]  # where steps are not as needed
-GIVEN = {
-    "maze": (draw.maze, (MAZE,), [{"image": [WALLS, shown(np.nan)]} | STARS]),
-    "three maps": (
-        draw.three_maps,
-        (MAZE, ANSWERS, NEEDED, TAKEN, ASKED),
-        [
-            maps(ANSWERS),
-            maps(NEEDED),
-            maps(TAKEN, **{"#FFFFFF": [CIRCLES], LIMIT: [CIRCLES]}),
-            {},
-        ],
-    ),
-    "three maps, with the longest in training": (
-        draw.three_maps,
-        (MAZE, ANSWERS, NEEDED, TAKEN, ASKED, 3),
-        [
-            {},
-            {},
-            {},
-            {LIMIT: [[[3, 0], [3, 1]]], "text": ["3"]},
-        ],
-    ),
-    "moments": (
+WHITE = np.full((3, 3), np.nan)
+MAPS = [WALLS, *(shown(values, ASKED) for values in (ANSWERS, NEEDED, TAKEN))]
+THREE = (MAZE, ANSWERS, NEEDED, TAKEN, ASKED)
+FIGURES = {
+    "maze": Drawn(draw.maze, (MAZE,), [WALLS, WHITE, 1, 3], STARS),
+    # In both, circles are where steps are not as needed: columns 3 and 2, rows 1 and 3.
+    "three maps": Drawn(draw.three_maps, THREE, [*MAPS, [3, 2], [1, 3]], STARS | {DARK_GREY: [2], LIMIT: [1, 3]}),
+    "three maps, the longest in training": Drawn(draw.three_maps, (*THREE, 3), [*MAPS, [3, 2], [1, 3]], written=["3"]),
+    "moments": Drawn(
         draw.moments,
-        (MAZE, ANSWERS, LATER, [1, 3]),
-        [{"image": [WALLS, shown(ANSWERS, LATER.numpy() <= n)], "text": [str(n)]} | STARS for n in (1, 3)],
+        (MAZE, ANSWERS, TAKEN, [1, 3]),
+        [WALLS, *(shown(ANSWERS, TAKEN.numpy() <= n) for n in (1, 3))],
+        STARS,
+        ["1", "3"],
     ),
-    "mistakes": (
+    "mistakes": Drawn(
         draw.mistakes,
         (MAZE, ANSWERS, WRONG_AT, ASKED),
-        [
-            {"image": [WALLS, shown(ANSWERS, ASKED), WALLS, shown(np.where(WRONG_AT, 1, np.nan), ASKED)]},
-        ],
+        [WALLS, MAPS[1], shown(np.where(WRONG_AT, 1, np.nan), ASKED), 1, 2, 3],
     ),
-    "against need": (
-        draw.against_need,
-        (NETWORKS, 21),
-        [
-            {
-                HALTING: [pairs(line, line.values()) for line in NETWORKS],
-                LIMIT: [[[1, 1], [30, 30]]],
-                "span": [[[21.5, 0], [30.5, 1]]],
-            },
-            {
-                HALTING: [pairs(line, np.subtract([*line.values()], [*line])) for line in NETWORKS],
-                LIMIT: [[[1, 0], [30, 0]]],
-                "span": [[[21.5, 0], [30.5, 1]]],
-            },
-        ],
-    ),
-    "right by step": (
-        draw.right_by_step,
-        (BY_STEP, BY_ITSELF, FORGOTTEN),
-        [
-            {ANSWER: over([1, 2, 3], *BY_STEP), HALTING: over([1, 2, 3], *BY_ITSELF)},
-            {WRONG: over([1, 2, 3], *FORGOTTEN)},
-        ],
-    ),
-    "right by size": (
-        draw.right_by_size,
-        (BY_SIZE,),
-        [  # no network stands upon another
-            {
-                HALTING: [[[8.75, 1.0], [18.75, 0.8]], [[9.25, 0.9], [19.25, 0.7]]],
-                ANSWER: [[[8.75, 0.6], [18.75, 0.1]], [[9.25, 0.5], [19.25, 0.2]]],
-                "text": ["9", "19"],
-            },
-        ],
-    ),
+    "against need": Drawn(draw.against_need, (NETWORKS, 21), [*TOO_MANY, [1, 30]]),
+    "right by step": Drawn(draw.right_by_step, (BY_STEP, BY_ITSELF, [[0.0, 0.03, 0.65], [0.0, 0.11, 0.21]])),
+    "right by size": Drawn(draw.right_by_size, (BY_SIZE,)),
 }
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", FIGURES)
 def test_what_is_drawn_is_what_was_given(name):
-    check_drawn(*GIVEN[name])
+    FIGURES[name].check()
+
+
+def test_every_figure_has_an_entry():
+    assert not without_entry("map_of_thought", FIGURES)
 
 
 def test_answers_have_the_colours_of_the_stars_and_steps_are_on_one_scale():
-    answers, needed, taken, _ = draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN, ASKED).axes
+    answers, needed, taken, _ = draw.three_maps(*THREE).axes
     assert needed.images[-1].get_clim() == taken.images[-1].get_clim() == (1, 4)
     image = answers.images[-1]
     colours = image.to_rgba(image.get_array())
@@ -126,16 +77,18 @@ def test_answers_have_the_colours_of_the_stars_and_steps_are_on_one_scale():
             assert colours[place][3] == 0  # white: nothing is drawn over the ground
 
 
-def test_networks_of_this_session_are_thick_and_on_top_and_stored_ones_pale():
-    below = draw.against_need(NETWORKS, 21, live=1).axes[1]
-    live, stored = [line for line in below.lines if line.get_color() == HALTING]
+def test_equal_networks_stand_side_by_side():
+    (ax,) = draw.right_by_size(BY_SIZE).axes
+    assert [x.tolist() for _, x, _ in series(ax)] == [[8.75, 18.75], [9.25, 19.25]] * 2
+
+
+def test_networks_of_this_session_are_thick_and_stored_ones_pale():
+    live, stored = draw.against_need(NETWORKS, 21, live=1).axes[1].lines[1:]
     assert live.get_linewidth() > stored.get_linewidth()
     assert live.get_alpha() > stored.get_alpha()
-    assert live.get_zorder() > stored.get_zorder()
 
 
 def test_news_of_a_star_reaches_places_a_step_at_a_time():
-    torch.manual_seed(0)
     model = PonderNet(mazes.MazeStep(4).double().eval(), 6)
     reached, changed = draw.reached_and_changed(model, torch.tensor(MAZE).double()).values()
     assert reached.flatten(1).sum(1).tolist() == [1, 2, 4, 6, 7, 7]  # of seven, round a corner
@@ -180,8 +133,7 @@ def test_an_answer_is_lost_where_a_place_had_halted_with_it():
 
 def test_sentences_of_whole_mazes_have_what_was_counted():
     by_itself, by_step = torch.tensor([1.0, 0.95]), torch.tensor([[0.0, 0.5, 0.25], [0.1, 0.25, 0.0]])
-    found = numbers(draw.right_in_words(by_itself, by_step))
-    assert found == ["100", "95", "3", "25", "0", "3", "2.5", "0"]
+    assert numbers(draw.right_in_words(by_itself, by_step)) == ["100", "95", "3", "25", "0", "3", "2.5", "0"]
     assert numbers(draw.alone_and_at_the_same_step(by_itself, by_step)) == ["95", "50"]
     assert numbers(draw.alone_and_at_the_same_step(by_itself[:1], by_step)) == ["50"]  # every maze
 

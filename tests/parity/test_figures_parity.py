@@ -1,17 +1,19 @@
 """The figures of lesson 03 draw the numbers that they are given, and their sentences speak of these."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from drawn import check_drawn, numbers, over, pairs, texts
+from drawn import COMPUTED, Drawn, numbers, without_entry, written
 from scipy import stats
 
-from ponder_course.common.style import ANSWER, BLACK, COLOURS, DARK_ORANGE, GREY, HALTING, LIMIT, NOT_LEARNT, PRIOR
+from ponder_course.common.style import ANSWER, COLOURS, GREY, HALTING, NOT_LEARNT
 from ponder_course.parity import figures as draw
 from ponder_course.parity.figures import AMBERS, UNDECIDED
 from ponder_course.research.parity import figures as evidence
-from ponder_course.research.parity.figures import BLUES, METHODS
+from ponder_course.research.parity.figures import BLUES
 from ponder_course.research.parity.learning_curves import learning_curves
 from ponder_utils.evaluation import Score
 from ponder_utils.halting import PonderOutput, halting_log_probs
@@ -25,13 +27,13 @@ MOMENTS = [  # of training: easy inputs come to the prior first, then the hump, 
     {"update": 3, "easy": [0.0, 1.0, 0.0], "hard": [0.0, 0.95, 0.05], "easy right": 1.0, "hard right": 0.98},
 ]
 LOGS = {
-    kind: [[{"update": u, "accuracy": 0.5 + u / 100 + k / 10, "steps": 2 + k + u / 9} for u in (0, 9)] for k in slopes]
+    kind: [[{"update": u, "accuracy": 0.5 + u / 100 + k / 10, "steps": 2 + k + u / 10} for u in (0, 9)] for k in slopes]
     for kind, slopes in {"a": (0, 1), "b": (0.5, 3)}.items()
 }
 OWN = {0.1: [(1.0, 0.64), (0.99, 0.97)], 0.9: [(1.0, 0.99)]}  # lambda_p: by itself, at the best fixed step
 SCORES = {
-    "one": [Score(0.95, 2.5, BY_STEP[0], P_G), Score(0.85, 1.5, BY_STEP[1], P_G)],
-    "two": [Score(0.75, 2.2, BY_STEP[1], P_G)],
+    "one": [Score(0.95, 2.5, BY_STEP[0], ()), Score(0.85, 1.5, BY_STEP[1], ())],
+    "two": [Score(0.75, 2.2, BY_STEP[1], ())],
 }
 RUNS = {
     "ACT": [
@@ -60,23 +62,19 @@ OUTCOMES = pd.DataFrame(
     columns=["size", "loss", "lambda_p", "outcome", "rise"],
 )
 BY_ONES = {
-    "a": [{"steps": [3.0, 2.0], "accuracy": [1.0, 0.95]}, {"steps": [4.0, 5.0, 6.0], "accuracy": [1.0, 0.9, 0.5]}],
-    "b": [{"steps": [7.0, 8.0], "accuracy": [0.1, 1.0]}, {"steps": [9.0, 10.0, 11.0], "accuracy": [1.0, 1.0, 1.0]}],
+    "a": [{"steps": [3.0, 2.0], "accuracy": [1, 1]}, {"steps": [4.0, 5.0, 6.0], "accuracy": [1, 1, 0]}],
+    "b": [{"steps": [7.0, 8.0], "accuracy": [0, 1]}, {"steps": [9.0, 10.0, 11.0], "accuracy": [1, 1, 1]}],
 }
-PROBED = [  # lines over the number of +1s, full marks, hollow marks where often wrong
-    {AMBERS[0]: over([0, 1], [3, 2], [3, 2]), AMBERS[1]: [*over([0, 1, 2], [4, 5, 6]), [[0, 4], [1, 5]], [[2, 6]]]},
-    {AMBERS[0]: [*over([0, 1], [7, 8]), [[1, 8]], [[0, 7]]], AMBERS[1]: over([0, 1, 2], [9, 10, 11], [9, 10, 11])},
-]
 
 
 def t_interval(x, values):
     low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    return [[[x, low], [x, high]], [[x, np.mean(values)]]]
+    return [[low, high], np.mean(values), [x, x]]
 
 
 def welch_interval(x, a, b, level):
     low, high = stats.ttest_ind(b, a, equal_var=False).confidence_interval(level)
-    return [[[x, low], [x, high]], [[x, np.mean(b) - np.mean(a)]]]
+    return [[low, high], np.mean(b) - np.mean(a), [x, x]]
 
 
 class Fixed(torch.nn.Module):
@@ -93,177 +91,81 @@ class Fixed(torch.nn.Module):
 WAY = [([0.9, 0.2], [0.5, 0.6]), ([0.8, 0.7], [0.25, 0.6])]  # of two networks: their answers, their coins
 
 
-def way(networks, odd=1.0):
+def on_their_way(networks):
     shown = {name: Fixed(*given) for name, given in zip("ab", networks, strict=True)}
-    return draw.on_their_way(shown, torch.tensor([[1.0, 0.0, -1.0]]), odd, 0.3)
-
-
-def of(column, *networks, colour):
-    """The lines of networks that learnt, in a colour, and of others, in grey; the border; chance, for the accuracy."""
-    lines = {
-        shade: over(K, *(network[column] for network in networks if network["learnt"] == learnt))
-        for shade, learnt in ((colour, True), (GREY, False))
-    }
-    return lines | {"span": [[[2.5, 0], [3.5, 1]]]}
+    return partial(draw.on_their_way, shown, torch.tensor([[1.0, 0.0, -1.0]]))
 
 
 ACT, FIXED = RUNS.values()
-SMALL, LARGE = 0.1 - 0.035, 0.1 + 0.035  # the places of both sizes at a lambda_p of 0.1
-GIVEN = {
-    "film": (
-        draw.film,
-        (MOMENTS, 2, P_G, 8),
-        [
-            {
-                HALTING: over(K, row["easy"]),
-                DARK_ORANGE: over(K, row["hard"]),
-                PRIOR: over(K, P_G),
-                "area": pairs(K, row["easy"]),
-                "text": [f"{row['easy right']:.0%}", f"{row['hard right']:.0%}"],
-            }
-            for row in MOMENTS
-        ],
-    ),
-    "learning": (
-        draw.draw_learning,
-        (LOGS,),
-        [
-            {
-                colour: over([0, 9], *([row[column] for row in log] for networks in LOGS.values() for log in networks)),
-                "text": numbers_at_the_end,
-            }
-            for colour, column, numbers_at_the_end in (
-                (ANSWER, "accuracy", []),
-                (HALTING, "steps", ["3.0", "4.0", "6.0"]),
-            )
-        ],
-    ),
-    "own time": (
-        draw.draw_own_time,
-        (0.95, BY_STEP[1], P_G, OWN),
-        [
-            {ANSWER: over(K, BY_STEP[1]), HALTING: [*over(K, 0.95), *over(K, P_G)], "text": ["95%", "step 2: 80%"]},
-            {
-                HALTING: [[[place - 0.32, own], [place + 0.32, own]] for place, own in ((0, 1.0), (0, 0.99), (1, 1.0))],
-                "text": ["1 of\n2", "0 of\n1", "1 of 3"],
-            },
-        ],
-    ),
-    "own time, nothing stored": (draw.draw_own_time, (0.95, BY_STEP[1], P_G, {}), [{ANSWER: over(K, BY_STEP[1])}]),
-    "stopped at": (
-        evidence.stopped_at,
-        (SCORES,),
-        [
-            {
-                ANSWER: over(K, *(score.accuracy_by_step for score in scores)),
-                HALTING: [[[score.steps, score.accuracy]] for score in scores],
-            }
-            for scores in SCORES.values()
-        ],
-    ),
-    "steps by k": (
-        draw.steps_by_k,
-        (RUNS, K),
-        [
-            {HALTING: over(K, [1, 2, 3], [2, 3, 4.5]), NOT_LEARNT: over(K, [5, 6, 7]), "text": ["+2.0", "+2.5"]},
-            {HALTING: [], NOT_LEARNT: over(K, [20] * 3), "text": ["+0.0"]},
-        ],
-    ),
-    "steps by ones": (
-        draw.steps_by_ones,
-        ({"one": EXPLAINED}, 2),
-        [{HALTING: over(range(3), [1, 2, 3]), "text": ["90%, $k$ 20%"]}],
-    ),
-    "on their way": (
-        lambda *given: way(*given)[0],
-        (WAY,),
-        [
-            *({ANSWER: over((1, 2), answers), LIMIT: over((1, 2), 1.0)} for answers, _ in WAY),
-            *(
-                {
-                    DARK_ORANGE: over((1, 2), coins),
-                    HALTING: over((1, 2), [coins[0], 1 - coins[0]]),
-                    PRIOR: over((1, 2), 0.3),
-                }
-                for _, coins in WAY
-            ),
-        ],
-    ),
-    "rises": (
+RIGHT = {name: [{key: row[key] for key in ("accuracy", "learnt")} for row in rows] for name, rows in RUNS.items()}
+LEARNT = [0.9, 0.8, 0.6]  # the mean of the two that learnt
+ROWS = [{"kind": kind, "network": k, **row} for kind in LOGS for k, log in enumerate(LOGS[kind]) for row in log]
+T = [t_interval(0.1, RISES[setting]) for setting in RISES if setting[2] == 0.1]
+DIFFERENCE = welch_interval(0.1, RISES["small", "a", 0.1], RISES["small", "b", 0.1], 0.9)
+SIZES = [0.1 - 0.035, 0.1 + 0.035, 0.9 - 0.035]  # the places of both sizes
+FIGURES = {
+    "film": Drawn(draw.film, (MOMENTS, 2, P_G, 8), written=["50", "65", "98"]),
+    "learning": Drawn(draw.draw_learning, (LOGS,), written=["2.9", "3.9", "5.9"]),
+    "own time": Drawn(draw.draw_own_time, (0.95, BY_STEP[1], P_G, OWN), written=["95", "80", "1", "2", "3"]),
+    "own time, nothing stored": Drawn(draw.draw_own_time, (0.95, BY_STEP[1], P_G, {}), written=["95", "80"]),
+    "stopped at": Drawn(evidence.stopped_at, (SCORES,)),
+    "steps": Drawn(draw.draw_steps, (RUNS, "steps", K, "k", lambda row: ""), COMPUTED, {NOT_LEARNT: [5, 6, 7, 20]}),
+    "steps by k": Drawn(draw.steps_by_k, (RUNS, K), COMPUTED, {NOT_LEARNT: [5, 6, 7, 20]}, ["+2.0", "+2.5", "+0.0"]),
+    "steps by ones": Drawn(draw.steps_by_ones, ({"one": EXPLAINED}, 2), written=["90", "20"], start=0),
+    "on their way": Drawn(on_their_way(WAY), (1.0, 0.3), [WAY, [0.5, 0.5], [0.25, 0.75]]),
+    "rises": Drawn(
         draw.rises,
         (OUTCOMES, (-3.0, 9.0), "more", ("a", "b"), 0.9),
-        [
-            {UNDECIDED: [*t_interval(SMALL, [1, 2, 3]), pairs([0.865] * 2, [0.5, 1])], HALTING: [], "text": ["7"]},
-            {HALTING: [*t_interval(SMALL, [2, 2.5, 6, 5]), *t_interval(LARGE, [-2, -2.1, -1.9])], "text": ["10"]},
-            {UNDECIDED: welch_interval(SMALL, [1, 2, 3], [2, 2.5, 6, 5], 0.9), HALTING: []},
-        ],
+        [*T, DIFFERENCE, SIZES],
+        {UNDECIDED: [T[0][:2], DIFFERENCE[:2], 0.5, 1.0], HALTING: [part[:2] for part in T[1:]]},
+        ["7", "10"],
     ),
-    "rises of one size": (
+    "rises of one size": Drawn(
         draw.rises,
         (OUTCOMES[OUTCOMES["size"] == "small"], (-3.0, 9.0), "more", ("a", "b"), 0.9),
-        [{UNDECIDED: [*t_interval(0.1, [1, 2, 3]), pairs([0.9] * 2, [0.5, 1])]}, {}, {}],
+        [*T, DIFFERENCE],
+        written=["7", "10"],
     ),
-    "fractions": (
+    "rises and difference": Drawn(draw.rises_and_difference, (OUTCOMES, ("a", "b")), COMPUTED),
+    "fractions": Drawn(
         evidence.draw_fractions,
-        (OUTCOMES, "networks"),
-        [
-            {COLOURS[0]: [[[0.1, 0], [0.9, 0]]], COLOURS[1]: [[[0.1, 0], [0.9, 1]]]},
-            {COLOURS[0]: [[[0.1, 1], [0.9, 2 / 9]]], COLOURS[1]: [[[0.1, 1], [0.9, 0]]]},
-            {COLOURS[0]: [[[0.1, 0]]]},
-            {COLOURS[0]: [[[0.1, 1]]]},
-        ],
+        (OUTCOMES.drop(columns="rise"), "networks"),
+        [[0, 0], [0, 1], [1, 2 / 9], [1, 0], [0.1, 0.9]],
+        {COLOURS[0]: [0, 1, 2 / 9]},
     ),
-    "beyond": (
+    "beyond": Drawn(
         evidence.draw_beyond,
-        (K, RUNS, 2, CHANGE, "change"),
-        [
-            of("accuracy", *ACT, {"accuracy": [0.9, 0.8, 0.6], "learnt": True}, colour=COLOURS[METHODS[0]])
-            | {"text": ["2 of 3"]},
-            of("accuracy", *FIXED, colour=COLOURS[METHODS[1]]) | {"text": ["0 of 1"]},
-            {COLOURS[METHODS[0]]: [*t_interval(-0.12, CHANGE["ACT"]), pairs([0.18] * 3, CHANGE["ACT"])]},
-        ],
+        (K, RIGHT, 2, CHANGE, "change"),
+        [LEARNT, t_interval(-0.12, CHANGE["ACT"])],
+        {GREY: [0.5, 0.4, 0.6, 0.3]},
+        ["2", "3", "0", "1"],
     ),
-    "by cap": (
-        evidence.draw_by_cap,
-        (BY_CAP, 2),
-        [
-            panel
-            for column, shades in (("accuracy", BLUES), ("steps", AMBERS))
-            for panel in (
-                {shade: over(K, row[column]) for shade, row in zip(shades, ACT, strict=True)},
-                {GREY: over(K, *[FIXED[0][column]] * 3)},
-            )
-        ],
+    "by cap": Drawn(
+        evidence.draw_by_cap, (BY_CAP, 2), colours={AMBERS[0]: ACT[0]["steps"], BLUES[2]: ACT[2]["accuracy"]}
     ),
-    "accuracy and steps": (
-        evidence.accuracy_and_steps,
-        (K, RUNS, 2, 20),
-        [
-            of(column, *networks, colour=colour)
-            for column in ("accuracy", "steps")
-            for networks, colour in zip(RUNS.values(), COLOURS, strict=False)
-        ],
+    "accuracy and steps": Drawn(
+        evidence.accuracy_and_steps, (K, RUNS, 2, 20), colours={GREY: [0.5, 0.4, 0.6, 0.3, 5, 6, 7, 20]}
     ),
-    "learning curves": (
-        lambda logs: learning_curves(pd.DataFrame(logs), {"steps": "n", "accuracy": "right"}, {"accuracy": 0.5}),
-        ([{"kind": kind, "network": k, **row} for kind in LOGS for k, log in enumerate(LOGS[kind]) for row in log],),
-        [
-            {
-                colour: over([0, 9], *([row[column] for row in log] for log in LOGS[kind])),
-                BLACK: over([0, 9], 0.5) if column == "accuracy" else [],
-                "text": [label, kind * (column == "steps")],
-            }
-            for column, label in (("steps", "n"), ("accuracy", "right"))
-            for kind, colour, label in (("a", COLOURS[0], label), ("b", COLOURS[1], ""))
-        ],
+    "learning curves": Drawn(
+        learning_curves, (pd.DataFrame(ROWS), {"steps": "n", "accuracy": "right"}, {"accuracy": 0.5})
     ),
-    "by ones": (draw.by_ones, (BY_ONES,), [PROBED[0] | {"hollow": [[[2, 6]]]}, PROBED[1] | {"hollow": [[[0, 7]]]}]),
+    "by ones": Drawn(draw.by_ones, (BY_ONES,), colours={AMBERS[0]: [3, 2, 7, 8]}, start=0),
 }
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", FIGURES)
 def test_what_is_drawn_is_what_was_given(name):
-    check_drawn(*GIVEN[name])
+    FIGURES[name].check()
+
+
+def test_every_figure_has_an_entry():
+    assert not without_entry("parity", FIGURES)
+
+
+def test_what_is_often_wrong_has_a_hollow_mark():
+    (ax,) = draw.by_ones({"": [{"steps": [4.0, 5.0, 6.0], "accuracy": [1.0, 0.9, 0.89]}]}).axes
+    hollow = [line.get_ydata().tolist() for line in ax.lines if line.get_markerfacecolor() == "white"]
+    assert [y for y in hollow if y] == [[6.0]]
 
 
 def test_whoever_gains_by_its_own_halting_is_full_and_whoever_does_not_hollow():
@@ -278,10 +180,11 @@ def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
     slow = [{"steps": [20.0, 19.5] + [20.0] * (k - 1)} for k in (4, 8)]
     flat = [{"steps": [9.0 - ones / 10 for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
     upwards = [{**line, "steps": [24.0 - n for n in line["steps"]]} for line in counter]
-    names = ["a counter", "a counter", "", "takes all 20", ""]
-    assert [draw.pace(lines) for lines in (counter, upwards, shifted, slow, flat)] == names
+    counting, rising, *others = [draw.pace(lines) for lines in (counter, upwards, shifted, slow, flat)]
+    assert counting == rising
+    assert (others[0], numbers(others[1]), others[2]) == ("", ["20"], "")
     falls, rises = draw.by_ones({"one": counter, "two": upwards}).axes
-    assert "a counter" in texts(falls)
+    assert counting in written(falls)
     assert falls.texts[0].get_position()[1] > 0.5 > rises.texts[0].get_position()[1]  # on the side without a line
     for ax in draw.by_ones({"below": flat, "above": upwards}).axes:
         assert ax.get_ylim()[0] == 0
@@ -296,17 +199,15 @@ def test_a_counters_steps_differ_between_counts_and_not_between_k():
 def test_the_order_in_which_halting_is_learnt_is_seen_if_the_prior_comes_first_and_easy_inputs_lead():
     assert draw.widest_gap(MOMENTS) == 2
     assert draw.nearest_to_prior(MOMENTS, P_G) == 1
-    assert "First to the prior" in draw.in_which_order(MOMENTS, 2, P_G)
-    for moment, rows in ((1, MOMENTS), (3, MOMENTS), (1, MOMENTS[1:])):  # too early; no gap; the prior comes first
-        assert "First to the prior" not in draw.in_which_order(rows, moment, P_G)
+    others = [(1, MOMENTS), (3, MOMENTS), (1, MOMENTS[1:])]  # too early; no gap; the prior comes first
+    assert len({draw.in_which_order(rows, moment, P_G) for moment, rows in others}) == 1
+    assert draw.in_which_order(MOMENTS, 2, P_G) != draw.in_which_order(MOMENTS, 1, P_G)
 
 
 def test_sentences_about_steps_have_their_numbers():
     more = {"a": [0.1, 0.4], "b": [-1.0, 2.04]}
-    wide, narrow = draw.what_the_seed_does(more), draw.what_the_seed_does({"a": more["a"]})
-    assert numbers(wide) == ["\N{MINUS SIGN}1.0", "+2.0"]
-    assert numbers(narrow) == ["+0.1", "+0.4"]
-    assert ["hardly" in sentence for sentence in (wide, narrow)] == [False, True]
+    assert numbers(draw.what_the_seed_does(more)) == ["\N{MINUS SIGN}1.0", "+2.0"]
+    assert numbers(draw.what_the_seed_does({"a": more["a"]})) == ["+0.1", "+0.4"]
     assert numbers(draw.cost_of_harder_inputs(more, 8)) == ["1", "8", "1", "4", "\N{MINUS SIGN}1.0", "+2.0"]
     other = [{"explained": {"ones": 0.1, "k": 0.2}}]
     found = draw.what_the_ones_explain({"a": EXPLAINED, "b": other}, EXPLAINED + other * 2)
@@ -335,9 +236,8 @@ def test_who_rises_more_is_by_welch_at_each_prior():
     table = draw.rises_of_large(rows + small + [{**rows[0], "loss": "textbook"}], ("a", "b"))
     assert len(table) == len(rows)
     assert set(table["loss"]) == {"a", "b"}
-    sentence = draw.who_rises_more(table, ("a", "b"))
-    assert "more than the paper's at 0.1, less than the paper's at 0.3;\nat 3 of 5" in sentence
-    assert "no more and no less;" in draw.who_rises_more(table[table["lambda_p"] == 0.5], ("a", "b"))
+    assert numbers(draw.who_rises_more(table, ("a", "b"))) == ["0.1", "0.3", "3", "5"]
+    assert numbers(draw.who_rises_more(table[table["lambda_p"] == 0.5], ("a", "b"))) == ["5", "5"]
     panel = draw.rises_and_difference(table, ("a", "b")).axes[2]
     assert panel.lines[1].get_xydata().tolist() == [[0.1, pytest.approx(2)]]
 
@@ -346,11 +246,10 @@ def test_two_networks_on_their_way_are_those_least_and_likeliest_right_at_the_en
     scores = {"a": [Score(1, 1, [0.1, 0.7], P_G), Score(1, 1, [0.9, 0.6], P_G)], "b": [Score(1, 1, [0.1, 0.9], P_G)]}
     shown = draw.least_and_most_right(scores, {"a": ["least", "middle"][::-1], "b": ["best"]}, {"a": "A", "b": "B"})
     assert shown == {"network 1, A": "least", "network 0, B": "best"}
-    _, text, finding = way(WAY)
-    assert "+ 0 \N{MINUS SIGN}" in text
+    _, text, stays = on_their_way(WAY)(1.0, 0.3)
+    assert "+ 0 \N{MINUS SIGN}" in text  # the input
     assert numbers(text)[-1] == "2"  # the last step
-    assert "it stays" in finding
-    assert "it stays" not in way(WAY, odd=0.0)[2]
+    assert stays != on_their_way(WAY)(0.0, 0.3)[2] == on_their_way(WAY[::-1])(1.0, 0.3)[2]
 
 
 def test_each_method_says_how_many_learn_and_their_steps_at_both_ends():

@@ -1,13 +1,11 @@
 """The figures of lesson 06 draw the numbers that they are given, and the sentences beside them say what is drawn."""
 
-import numpy as np
 import pytest
 import torch
-from drawn import check, check_drawn, over
-from matplotlib.colors import to_hex
+from drawn import Drawn, numbers, without_entry
 
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
-from ponder_course.common.style import BLACK, BLUE, DARK_GREY, GREEN, GREY, LIMIT, ORANGE, PURPLE
+from ponder_course.common.style import BLACK, GREEN, GREY, ORANGE
 from ponder_course.light_cone.figures import Votes
 from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
@@ -22,7 +20,6 @@ SEEN = {"certainty": (CURVES, 0.9), "PonderNet's head": (OTHERS, 0.5)}
 ACT = [[(0.9, 7), (0.5, 3)], [(0.8, 2), (0.6, 2)]]  # (right, steps)
 WAYS = {"lines": {"ACT": ACT, "coin": [[(0.6, 4)]], "other": [[(0.7, 5), (0.4, 8)]]}, "noisy": {"coin": [[(0.4, 6)]]}}
 FAMILIES = {"ACT": "a price", "coin": "a prior", "other": "a prior"}
-CURVES_OF = {ORANGE: [[(3, 0.5), (7, 0.9)], [(2, 0.6), (2, 0.8)]], GREEN: [[(4, 0.6)], [(5, 0.7), (8, 0.4)]]}
 RUNS = {
     "lines": {"ACT": [Regret(0.01, 0.02), Regret(0.03, 0.0)], "coin": [Regret(0.2, 0.1)]},
     "noisy": {"coin": [Regret(-0.01, 0.3), Regret(-0.02, 0.001)]},
@@ -31,90 +28,73 @@ BOTH = {
     "lines": {"ACT": [Regret(0.01, 0.02), Regret(0.03, 0.0)], "coin": [Regret(0.05, 0.01)]},
     "noisy": {"ACT": [Regret(0.2, 0.1)], "coin": [Regret(0.1, 0.06), Regret(0.02, 0.1)]},
 }
-CLOCK = [[[0, 0], [0, 1]]]
 NO = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.4], [0.0, 0.1]]
 VOTES = [Votes(NO, [1, 0], 2, 3, "bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "bit 0")]
-JUDGES = [{"yes": [1.0, 0.5, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.5, 0.1]}]
-SURE = {BLUE: [over(N, CURVES[0])[0], [[2, 0.9]], over(N, CURVES[1])[0]], LIMIT: [[[2, 0], [2, 1]]]}
-SURE |= {DARK_GREY: over(N, 0.9), "text": ["certainty", "short", "hopeless", "an answer", "stops at 0.9"]}
-HEADS = {GREEN: [over(N, OTHERS[0])[0], [[3, 0.8]], over(N, OTHERS[1])[0]], LIMIT: [[[2, 0], [2, 1]]]}
-HEADS |= {DARK_GREY: over(N, 0.5), "text": ["PonderNet's head", "stops at 0.5"]}
-JUDGED = {PURPLE: over(N, *CURVES), draw.WRITTEN[PURPLE]: [[[1, 0.5]], [[1, 0.5]]], DARK_GREY: over(N, 0.2)}
-JUDGED |= {LIMIT: [[[2, 0], [2, 1]], [[3, 0], [3, 1]]], "text": ["L=2", "L=3", "stops at 0.2"]}
-NEVER = {ORANGE: over(N, *OTHERS), draw.WRITTEN[ORANGE]: []}
-OF_ACT = {ORANGE: [[(3, 0), (3, 0)], [(3, 0)]], "text": ["lines", "ACT", "coin", "3.0", "30.0"]}
-NOISY = {ORANGE: [], "text": ["noisy", "13.5"]}
-LATE_OF = {"image": [NO[:2]], LIMIT: over(N, 2.5), GREEN: over(N, 1.5), "text": ["bit 1", "at 2", "$L$ = 3"]}
-ON_TIME = {"image": [NO[:0:-1]], LIMIT: over(N, 2.5), GREEN: over(N, 2.5), "text": ["bit 0", "at 3 = $L$"]}
-YES = {PURPLE: over([0, 1, 2], [1.0, 0.5, np.nan], JUDGES[1]["yes"]), BLACK: over([0, 1, 2], [1, 0.5, 0.25])}
-YES |= {GREY: over([0, 1, 2], *(run["right"] for run in JUDGES))}
+JUDGES = [{"yes": [0.98, 0.51, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.55, 0.1]}]
+CURVES_SORTED = [[3, 7], [0.5, 0.9], [2, 2], [0.6, 0.8], [5, 8], [0.7, 0.4], [3.5], [1.0]]
+ACT_AND_COIN = [[3, 3], [3, 30], [29, -1.9], [13.55]]  # regrets in hundredths, and their means
 NAMED = {"ACT": (3, 4), "other": (-5, 0)}
-COIN = {GREEN: [[(6, 0.4)]], "text": ["noisy"]}
-FIGURES = [  # a figure, what it is given, and for each panel where that must be found
-    (draw.signals, (SEEN, {"short": 2, "hopeless": None}), [SURE, HEADS]),
-    (draw.signals, ({"judge's yes": (CURVES, 0.2), "budget": (OTHERS, 2.0)}, IN_TIME), [JUDGED, NEVER]),
-    (draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}), [CURVES_OF | {LIMIT: [[(3.5, 1.0)]]}, COIN | {LIMIT: []}]),
-    (
-        draw.tradeoffs,
-        (WAYS, FAMILIES, {"lines": 3.5}, NAMED),
-        [CURVES_OF | {"text": ["lines", "the best clock"]}, COIN],
-    ),
-    (
+FIGURES = {
+    "signals": Drawn(draw.signals, (SEEN, {"short": 2, "hopeless": None}), written=["0.9", "0.5"]),
+    "signals in time": Drawn(draw.signals, ({"judge's yes": (CURVES, 0.2), "budget": (OTHERS, 2.0)}, IN_TIME)),
+    "tradeoffs": Drawn(draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}), CURVES_SORTED, {GREEN: [0.6, 0.7, 0.4]}),
+    "tradeoffs, named": Drawn(draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}, NAMED), CURVES_SORTED),
+    "regrets": Drawn(
         draw.regrets,
         (RUNS, FAMILIES),
-        [
-            OF_ACT | {GREEN: [[(30, 1)], [(30, 1)]], LIMIT: CLOCK},
-            NOISY | {GREEN: [[(29, 1), (-1.9, 1)], [(13.55, 1)]], LIMIT: CLOCK},
-        ],
+        [*ACT_AND_COIN, 30],
+        {ORANGE: [3], GREEN: [30, 29, -1.9, 13.55]},
+        ["3.0", "30.0", "13.5"],
+        start=0,
+        sideways=True,
     ),
-    (  # what lies beyond the cut is an arrow head at the edge, and means are written all the same
+    # What lies beyond the cut is an arrow head at the edge, and means are written all the same.
+    "regrets, cut": Drawn(
         draw.regrets,
         (RUNS, FAMILIES, 25.0),
-        [
-            OF_ACT | {GREEN: [[(28.75, 1)], [(25, 1)]]},
-            NOISY | {GREEN: [[(-1.9, 1)], [(28.75, 1)], [(13.55, 1)]]},
-        ],
+        [*ACT_AND_COIN, [28.75, 28.75], [25, 25]],
+        {ORANGE: [3], GREEN: [-1.9, 28.75, 13.55, 25]},
+        ["3.0", "30.0", "13.5"],
+        start=0,
+        sideways=True,
     ),
-    (draw.message, (VOTES,), [LATE_OF, ON_TIME]),
-    (research.judges, (JUDGES,), [YES]),
-]
+    "message": Drawn(draw.message, (VOTES,), [NO[:2], NO[:0:-1], 1.5, 2.5]),
+    "judges": Drawn(
+        research.judges, (JUDGES,), [[1, 0.5, 0.25]], {BLACK: [1, 0.5, 0.25], GREY: [1, 0.4, 0.2, 0.55, 0.1]}, start=0
+    ),
+}
 
 
-@pytest.mark.parametrize(("figure", "given", "panels"), FIGURES)
-def test_what_is_drawn_is_what_was_given(figure, given, panels):
-    check_drawn(figure, given, panels)
+@pytest.mark.parametrize("name", FIGURES)
+def test_what_is_drawn_is_what_was_given(name):
+    FIGURES[name].check()
 
 
-def test_names_stand_at_the_first_points_of_their_curves_or_in_a_legend():
-    figure = draw.tradeoffs(WAYS, FAMILIES, {"lines": 3.5}, NAMED)
-    first, second = figure.axes
-    found = {text.get_text(): text.xy for text in first.texts}
-    assert found == {"ACT": (3, 0.5), "other": (5, 0.7), "the best clock": (3.5, 1.0)}
-    assert not second.texts
-    assert not figure.legends
+def test_every_figure_has_an_entry():
+    assert not without_entry("ways_to_stop", FIGURES)
+
+
+def test_ways_of_one_family_have_marks_of_their_own_and_names_stand_at_their_first_points():
     figure = draw.tradeoffs(WAYS, FAMILIES, {"lines": 3.5})
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [*FAMILIES, "the best clock"]
     _, coin, other, _ = (line.get_marker() for line in figure.axes[0].lines[1:])
-    assert coin != other  # of one family each has its own
+    assert coin != other
+    first, second = draw.tradeoffs(WAYS, FAMILIES, {"lines": 3.5}, NAMED).axes
+    found = {text.get_text(): text.xy for text in first.texts}
+    assert [found["ACT"], found["other"]] == [(3, 0.5), (5, 0.7)]
+    assert not second.texts
 
 
-def test_a_regret_has_the_colour_of_what_training_adds():
-    figure = draw.regrets(RUNS, FAMILIES)
-    labels = figure.axes[0].get_yticklabels()
-    assert [label.get_color() for label in labels] == [draw.WRITTEN[ORANGE], GREEN]
-    assert not figure.legends  # a colour for each row: nothing to say
-    for family, colour, name in (("a prior", GREEN, "a prior"), ("nothing", BLUE, "nothing")):
-        (legend,) = check(lambda family=family: draw.regrets(BOTH, dict.fromkeys(FAMILIES, family))).legends
-        (patch,), (text,) = legend.get_patches(), legend.get_texts()
-        assert (to_hex(patch.get_facecolor()).upper(), text.get_text()) == (colour, name)
+def test_families_are_named_where_one_has_several_methods():
+    both = {title: {"ACT": [Regret(0.01, 0.02)], "coin": [Regret(0.05, 0.01)]} for title in ("lines", "noisy")}
+    legends = [draw.regrets(both, dict.fromkeys(FAMILIES, family)).legends for family in ("a prior", "nothing")]
+    assert [[text.get_text() for text in legend.get_texts()] for (legend,) in legends] == [["a prior"], ["nothing"]]
+    assert not draw.regrets(both, FAMILIES).legends  # a colour for each row: nothing to say
 
 
 def test_rows_after_the_halt_are_hatched_and_bits_unlike_those_of_the_first_line_are_bold():
     for ax, line in zip(draw.message(VOTES).axes, VOTES, strict=True):
         (after,) = ax.patches
         assert (after.get_y(), after.get_y() + after.get_height()) == (line.halts + 0.5, len(line.no) + 0.5)
-        assert ax.get_ylim() == (4.5, 0.5)
         bits = [(text.get_text(), text.get_weight() == "bold", text.xy[0]) for text in ax.texts if hasattr(text, "xy")]
         assert bits == [(str(line.bits[0]), line is VOTES[1], 1), (str(line.bits[1]), False, 2)]
 
@@ -151,57 +131,68 @@ UNHEARD = [[True] * 6] * 3 + [[True, False, True, True, False, False]]  # right,
 LAST_WRONG = [[True] * 6] * 3 + [[True] * 5 + [False]]
 ENDS = TWIN[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.9]])
 STARTS = TWIN[0]._replace(no=[[0.9] * 6] * 3 + [[0.9, 0.1, 0.1, 0.1, 0.1, 0.1]])
-SENTENCES = [  # a function, what it is given, and what it must say; nothing where that is empty
-    (draw.jump_in_time, (ONE_JUMPS, IN_TIME), ["The judge reaches"]),
-    (draw.jump_in_time, (TWO_JUMP, IN_TIME), ["Certainty and PonderNet reach their"]),
-    (draw.jump_in_time, (SEEN, {"a": 9, "b": 9}), ["None reaches"]),
-    (
-        draw.stops_without_an_answer,
-        (SEEN | {"certainty": (CURVES, 0.65)},),
-        ["certainty stops at step 3", "head never"],
-    ),
-    (draw.bet_1a, (LATE,), ["certainty and the judge stop at $L$ on every line", "the budget on none"]),
-    (draw.bet_1a, (LATE,), ["head on about 7 of ten", "is the budget, by 1.3 steps"]),
-    (draw.bet_1a, (EARLY,), ["certainty stops at $L$ on none", "is certainty, by 2.5 steps"]),
-    (draw.bet_1a, (EARLY,), ["the budget on about 9 of ten", "the judge on about 1 of ten"]),
-    (draw.bet_2, ([(32, 32), (20, 20)], 64), ["32 and 20 of the 64 lines", "right on all"]),
-    (draw.bet_2, ([(32, 31), (20, 20)], 64), ["32 and 20 of the 64 lines", "right on 31 and 20"]),
-    (draw.none_is_safe, (LOSES_MORE,), ["each loses more than 2"]),
-    (draw.none_is_safe, (LOSES_LITTLE,), ["On none", "coin"]),
-    (draw.who_loses, (ONE_PLACE,), ["coin and judge lose"]),
-    (draw.same_step_behind, (SAME_STEP,), ["2.4 behind the best on lines", "0.2 on 8 elements"]),
-    (draw.partly_lucky, (HEAD, FRESH), ["30.0 hundredths with the 1 networks", "45.0 with 2 fresh"]),
-    (draw.steps_to_be_right, (RIGHT,), ["certainty takes 7.0 steps", "same step for all more steps than it has"]),
-    (draw.which_loses_least, (ASKED,), ["**the answers alone**", "2.12", "5.00 or more"]),
-    (draw.halts_in_words, (HALTS,), ["before 4: right 50%", "right 75% after 3.25 steps", "3 of 4", "2 of them right"]),
-    (draw.outcome, (TWIN[0]._replace(halts=3),), ["3 steps early"]),
-    (draw.outcome, (TWIN[0],), ["1 step early"]),
-    (draw.outcome, (TWIN[1],), ["in time"]),
-    (draw.outcome, (TWIN[0]._replace(halts=7),), ["1 step late"]),
-    (draw.finding, (TWIN, True), ["First bit 1: it halts at step 5", "First bit 0: at step 6", "Both are right"]),
-    (draw.not_before, (ENDS, UNHEARD), ["step 4", "places 2, 5 and 6 still guess ", "places 1 and 6 object."]),
-    (draw.not_before, (STARTS, LAST_WRONG), ["place 6 still guesses", "place 1 objects"]),
-    (draw.not_before, (STARTS, [[True] * 6] * 4), []),  # nothing is wrong
-    (draw.not_before, (STARTS._replace(no=[[0.0] * 6] * 4), UNHEARD), []),  # nobody objects
-    (draw.not_before, (STARTS._replace(halts=1), UNHEARD), []),  # no step before
-    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=SILENT)],), []),
-    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=ALONE)],), ["step 5", "place 2,", "only one to object, and holds"]),
-    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=LOUD)],), ["step 5", "places 1 and 2,", "object, and hold "]),
-    (draw.in_words, ([TWIN[1], TWIN[1]],), ["No line"]),
-    (draw.lacking, ((1, 0, 0, 0, 0, 0), 3), ["Step 3", "place 4", "place 5 the first 2, place 6 the first 3", "odd"]),
-    (draw.lacking, ((0, 0, 1, 1, 1, 1), 4), ["even"]),
-    (draw.lacking, ((1, 1, 0, 0, 0, 0), 3), []),
-    (draw.lacking, ((1, 0, 0, 0, 0, 0), 5), []),
-    (draw.no_objection, ([2, 5, 4], 6), ["network 1: at steps 2 to 5", "network 3: at steps 4 to 5"]),
-    (draw.no_objection, ([5], 6), []),
+SENTENCES = [  # a function, what it is given, and the numbers that it says
+    (draw.jump_in_time, (SEEN, {"a": 9, "b": 9}), []),
+    (draw.stops_without_an_answer, (SEEN | {"certainty": (CURVES, 0.65)},), ["3"]),
+    (draw.bet_1a, (LATE,), ["1", "7", "1.3"]),
+    (draw.bet_1a, (EARLY,), ["1", "9", "1", "2.5"]),
+    (draw.bet_2, ([(32, 32), (20, 20)], 64), ["2", "32", "20", "64"]),
+    (draw.bet_2, ([(32, 31), (20, 20)], 64), ["2", "32", "20", "64", "31", "20"]),
+    (draw.none_is_safe, (LOSES_MORE,), ["2"]),
+    (draw.none_is_safe, (LOSES_LITTLE,), []),
+    (draw.same_step_behind, (SAME_STEP,), ["2.4", "0.2", "8"]),
+    (draw.partly_lucky, (HEAD, FRESH), ["30.0", "1", "45.0", "2"]),
+    (draw.steps_to_be_right, (RIGHT,), ["99", "7.0"]),
+    (draw.which_loses_least, (ASKED,), ["2.12", "5.00"]),
+    (draw.halts_in_words, (HALTS,), ["4", "50", "75", "3.25", "3", "4", "2"]),
+    (draw.outcome, (TWIN[0]._replace(halts=3),), ["3"]),
+    (draw.outcome, (TWIN[1],), []),
+    (draw.outcome, (TWIN[0]._replace(halts=7),), ["1"]),
+    (draw.finding, (TWIN, True), ["1", "5", "0", "6"]),
+    (draw.not_before, (ENDS, UNHEARD), ["6", "4", "2", "5", "6", "1", "6"]),
+    (draw.not_before, (STARTS, LAST_WRONG), ["6", "4", "6", "1"]),
+    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=ALONE)],), ["5", "2"]),
+    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=LOUD)],), ["5", "1", "2"]),
+    (draw.in_words, ([TWIN[1], TWIN[1]],), []),
+    (draw.lacking, ((1, 0, 0, 0, 0, 0), 3), ["3", "4", "5", "2", "6", "3"]),
+    (draw.no_objection, ([2, 5, 4], 6), ["1", "2", "5", "3", "4", "5"]),
+]
+NOTHING = [  # to be said
+    (draw.not_before, (STARTS, [[True] * 6] * 4)),  # nothing is wrong
+    (draw.not_before, (STARTS._replace(no=[[0.0] * 6] * 4), UNHEARD)),  # nobody objects
+    (draw.not_before, (STARTS._replace(halts=1), UNHEARD)),  # no step before
+    (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=SILENT)],)),
+    (draw.lacking, ((1, 1, 0, 0, 0, 0), 3)),
+    (draw.lacking, ((1, 0, 0, 0, 0, 0), 5)),
+    (draw.no_objection, ([5], 6)),
+]
+NAMES = [  # a function, what it is given, the names that it says, and those that it does not
+    (draw.jump_in_time, (ONE_JUMPS, IN_TIME), ["judge"], ["budget"]),
+    (draw.jump_in_time, (TWO_JUMP, IN_TIME), ["ertainty", "PonderNet"], ["budget"]),
+    (draw.bet_1a, (LATE,), ["is the budget, by"], []),
+    (draw.bet_1a, (EARLY,), ["is certainty, by"], []),
+    (draw.none_is_safe, (LOSES_LITTLE,), ["coin"], ["ACT"]),
+    (draw.who_loses, (ONE_PLACE,), ["coin", "judge"], ["ACT"]),
+    (draw.which_loses_least, (ASKED,), ["the answers alone"], ["a judge"]),
+    (draw.lacking, ((1, 0, 0, 0, 0, 0), 3), [draw.PARITY[1]], [draw.PARITY[0]]),
+    (draw.lacking, ((0, 0, 1, 1, 1, 1), 4), [draw.PARITY[0]], [draw.PARITY[1]]),
 ]
 
 
-@pytest.mark.parametrize(("function", "given", "parts"), SENTENCES)
-def test_a_sentence_says_what_the_numbers_say(function, given, parts):
+@pytest.mark.parametrize(("function", "given", "wanted"), SENTENCES)
+def test_a_sentence_says_the_numbers(function, given, wanted):
+    assert numbers(function(*given)) == wanted
+
+
+@pytest.mark.parametrize(("function", "given"), NOTHING)
+def test_nothing_is_said_where_nothing_is_to_be_said(function, given):
+    assert function(*given) == ""
+
+
+@pytest.mark.parametrize(("function", "given", "named", "others"), NAMES)
+def test_a_sentence_names_those_of_whom_it_is_true(function, given, named, others):
     sentence = function(*given)
-    assert parts or not sentence
-    assert [part for part in parts if part not in sentence] == [], sentence
+    assert [name in sentence for name in named + others] == [True] * len(named) + [False] * len(others)
 
 
 def test_what_seemed_best_lost_least_with_the_networks_that_chose(monkeypatch):
