@@ -74,8 +74,24 @@ def test_who_forgets_is_right_if_it_halts_and_wrong_if_it_takes_all_steps():
     assert early["sums"] < 1
 
 
+def test_votes_are_those_of_each_place_until_the_least_of_them_halts_it():
+    torch.manual_seed(0)
+    model = PonderSequence(columns.ColumnStep(6), 9).eval()
+    with torch.no_grad():
+        model.step.heads.weight[1] *= 8  # so that columns differ
+        model.step.heads.bias[1] = 3.0
+    x = columns.draw_columns(5, 3, 20)
+    votes, (answer, _) = columns.votes_at_the_last(model, x, 9), columns.halt(model, x, 9, q=0.5)
+    output, _ = model.unroll(x, rule="threshold", q=0.5)
+    for column, of_column in enumerate(votes):
+        steps = int(answer.steps[-1, column])
+        assert of_column.shape == (steps, 5)
+        torch.testing.assert_close(of_column.amin(1), output.halt_logits[:steps, 2 * 20 + column])
+    assert len({len(of_column) for of_column in votes}) > 1
+
+
 def test_waiting_counts_what_is_computed_for_uniform_numbers():
-    found = columns.waiting(PonderSequence(Adder(1), 5), (4, 16), n_columns=20)
+    found = stored_runs.waiting(PonderSequence(Adder(1), 5), (4, 16), n_columns=20)
     for width, row in found.items():
         x = columns.draw_columns(width, 6, 20, rate=0.5)
         assert row["sums"] == 1
@@ -115,7 +131,7 @@ def test_a_short_run_has_all_that_is_drawn(name):
     assert {"trained", "wide", "long", "wide and long", "all N", "fixed", "waiting"} == found.keys()
     assert len(found["long"]["right"]) == len(found["all N"]) == 5
     assert len(found["fixed"]) == columns.WIDTH + 10
-    assert [int(width) for width in found["waiting"]] == list(columns.WIDTHS)
+    assert [int(width) for width in found["waiting"]] == list(stored_runs.WIDTHS)
     assert not columns.has_learnt(found)
     if name == "always":
         assert found["trained"]["steps"] == columns.WIDTH + 2

@@ -22,10 +22,8 @@ RIGHT = np.array([[1, 1, 1], [1, 1, 1], [1, 1, 0]])
 TRACE = (NUMBERS, SUMS, TRAVELLED, [2.0, 4.0, 1.0], [1.0, 3.0, 1.5], RIGHT)
 NETWORKS = [{1: 2.0, 5: 5.5, 20: 20.5}, {1: 1.5, 5: 6.0, 20: 21.0}]
 TIMES = {"halts": [[1.0, 0.99, 0.9], [0.98, 0.8, 0.7]], "all": [[0.97, 0.55, 0.2]]}
-WAITING = [
-    {12: {"needed": 3.7, "computed": 4.0}, 48: {"needed": 5.9, "computed": 6.0}},
-    {12: {"needed": 3.7, "computed": 4.4}, 48: {"needed": 5.9, "computed": 6.2}},
-]
+VOTES = {"+ 0": [[-1, -2, -3], [1, 2, 1]], "+ 1": [[-1, -2, -1], [-1, 1, 2], [3, -2, 1], [2, 3, 2]]}  # [steps, width]
+OBJECTS = [[[1, 0]] * 3, [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0]]]  # place by place
 
 
 def task_run(kind, value, error, steps):
@@ -51,7 +49,7 @@ FIGURES = {
     "trace of": Drawn(draw.trace_of, (untrained(), columns.draw_columns(4, 5, 3)[:, 1:2], 7), COMPUTED),
     "against need": Drawn(draw.against_need, (NETWORKS, 8, [{1: 1.1, 20: 3.0}]), colours={NOT_LEARNT: [1.1, 3]}),
     "by time": Drawn(draw.by_time, (TIMES, 2), colours={HALTING: TIMES["halts"]}),
-    "saving": Drawn(draw.saving, (WAITING,), [[3.7, 5.9], [4.0, 6.0], [4.4, 6.2], [12, 48]]),
+    "objections": Drawn(draw.objections, (VOTES,), OBJECTS, written=["2", "4"]),
     "by level": Drawn(evidence.by_level, (TASK[1:], "gates"), [*WRONG_OF]),
     "by level and time": Drawn(evidence.by_level, (TASK, "digits", 1, True), [*WRONG_OF, [3.0, 2.05]]),
     "trace over text": Drawn(

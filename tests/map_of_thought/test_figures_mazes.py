@@ -20,7 +20,7 @@ NEEDED = torch.tensor([[1, 2, 3], [9, 9, 4], [1, 2, 3]])
 TAKEN = torch.tensor([[1, 2, 4], [1, 1, 4], [1, 3, 3]])
 NETWORKS = [{1: 1.0, 2: 2.5, 30: 31.0}, {1: 1.5, 2: 2.1, 30: 12.0}]
 TOO_MANY = [[0.0, 0.5, 1.0], [0.5, 0.1, -18.0]]
-BY_STEP, BY_ITSELF = [[0.1, 0.6, 0.4], [0.01, 0.7, 0.8]], [[0.02, 0.3, 1.0], [0.12, 0.2, 0.9]]
+BY_STEP = [[0.1, 0.6, 0.4], [0.01, 0.7, 0.8]]
 BY_SIZE = {"ours": [{9: 1.0, 19: 0.8}, {9: 0.9, 19: 0.7}], "theirs": [{9: 0.6, 19: 0.1}, {9: 0.5, 19: 0.2}]}
 STARS = {BLUE: [1], PURPLE: [3]}  # their rows
 
@@ -51,7 +51,9 @@ FIGURES = {
         [WALLS, MAPS[1], shown(np.where(WRONG_AT, 1, np.nan), ASKED), 1, 2, 3],
     ),
     "against need": Drawn(draw.against_need, (NETWORKS, 21), [*TOO_MANY, [1, 30]]),
-    "right by step": Drawn(draw.right_by_step, (BY_STEP, BY_ITSELF, [[0.0, 0.03, 0.65], [0.0, 0.11, 0.21]])),
+    "if all think on": Drawn(
+        draw.if_all_think_on, ({"to halt": BY_STEP, "without": [[0.0, 0.03, 0.65]]}, [0.91, 0.93])
+    ),
     "right by size": Drawn(draw.right_by_size, (BY_SIZE,)),
 }
 
@@ -122,20 +124,11 @@ def test_whole_mazes_are_right_where_all_that_is_asked_is():
     assert draw.whole_mazes(torch.stack([Thought.y_hat, -Thought.y_hat]) > 0, Y).tolist() == [0.5, 0.0]
 
 
-def test_an_answer_is_lost_where_a_place_had_halted_with_it():
-    wrong = torch.zeros(3, 2, 1, 3, dtype=torch.bool)
-    wrong[2, 0, 0, 0] = True
-    wrong[0, 0, 0, 1] = wrong[:, 1, 0, 1] = True  # before its halt, and never right
-    finished, forgotten = draw.finished_and_forgotten(Thought, wrong, Y)
-    assert finished.tolist() == [0.0, 0.5, 0.5]
-    assert forgotten.tolist() == [0.0, 0.0, 0.5]
-
-
 def test_sentences_of_whole_mazes_have_what_was_counted():
     by_itself, by_step = torch.tensor([1.0, 0.95]), torch.tensor([[0.0, 0.5, 0.25], [0.1, 0.25, 0.0]])
     assert numbers(draw.right_in_words(by_itself, by_step)) == ["100", "95", "3", "25", "0", "3", "2.5", "0"]
-    assert numbers(draw.alone_and_at_the_same_step(by_itself, by_step)) == ["95", "50"]
-    assert numbers(draw.alone_and_at_the_same_step(by_itself[:1], by_step)) == ["50"]  # every maze
+    kinds = {"to halt": by_step, "without": [[0.1, 0.9], [0.2, 0.6], [0.3, 0.7]]}
+    assert numbers(draw.kept_at_the_last_step(kinds)) == ["12", "70"]  # medians
 
 
 def test_places_near_a_front_are_those_to_which_both_stars_are_nearly_as_far():
