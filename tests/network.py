@@ -20,4 +20,3 @@ class Network(NamedTuple):
     batch: Callable[[torch.Generator], tuple[Any, torch.Tensor]]
     loss: Callable[[Any, torch.Tensor], Any]
     classes: bool = False  # answers are logits of classes
-    by_value: str = ""  # "forward" or "loss": the first part whose shapes depend on values

@@ -33,7 +33,7 @@ NETWORKS = {
     "GRU": Network(lambda: PonderNet(GRUStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3, repair="remainder")),
     "LSTM": Network(lambda: PonderNet(RecurrentStep(nn.LSTMCell(8, 16)), N), PARITY, PonderLoss(cross_entropy, 0.3)),
     "the Universal Transformer": Network(
-        lambda: PonderNet(UniversalStep(8), N), tokens, of_asked(PonderLoss(cross_entropy, 0.4)), by_value="loss"
+        lambda: PonderNet(UniversalStep(8), N), tokens, of_asked(PonderLoss(cross_entropy, 0.4))
     ),
 }
 TASKS = {"parity": ParityTask(8)}

@@ -77,19 +77,24 @@ def of_several_trees(x: Tensor, y: Tensor, deepest: int = 5) -> tuple[list[int],
 
 @slide
 def against_depth(
-    kinds: Kinds, limits: Mapping[str, ByDepth], border: int, not_learnt: Networks = (), colour: str = style.HALTING
+    kinds: Kinds,
+    limits: Mapping[str, ByDepth],
+    border: int,
+    others: Networks = (),
+    name_of_others: str = "not learnt",
+    colour: str = style.HALTING,
 ) -> Figure:
     """Draw a dashed line for each network of each kind, and its limit in black; depths beyond the border are grey.
 
-    kinds and limits: by name, as it is written above the end of its lines; not_learnt: lines in light grey.
+    kinds and limits: by name, as it is written above the end of its lines; others: lines in light grey.
     """
     last = max(map(max, limits.values()))
     figure, (ax,) = panels(1, width=8.6, height=4.8)
     beyond(ax, border, last)
-    for network in not_learnt:
-        curves(ax, [network], color=style.NOT_LEARNT, linewidth=1.6)
-        end = max(network)
-        ax.text(end, network[end] - 0.4, "not learnt", color=style.DARK_GREY, ha="right", va="top")
+    curves(ax, others, color=style.NOT_LEARNT, linewidth=1.6)
+    if others:
+        end = min(network[max(network)] for network in others)
+        ax.text(last, end - 0.2, name_of_others, color=style.DARK_GREY, ha="right", va="top", fontweight="bold")
     for name, networks in kinds.items():
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=4.0)
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)

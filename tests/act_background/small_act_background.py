@@ -10,6 +10,6 @@ from ponder_utils import ACTLoss
 
 BATCH = partial(one_time_step, PARITY)
 NETWORKS = {
-    "01 ACT": Network(lambda: act(8, 16, N), BATCH, ACTLoss(cross_entropy, 1e-3), by_value="forward"),
+    "01 ACT": Network(lambda: act(8, 16, N), BATCH, ACTLoss(cross_entropy, 1e-3)),
     "01 fixed depth": Network(lambda: FixedDepth(8, 16, 3), BATCH, ACTLoss(cross_entropy, 0.0)),
 }

@@ -17,7 +17,6 @@ NETWORKS = {
         partial(ForestTask(6).batch, 12),
         of_asked(PonderLoss(cross_entropies, 0.8)),
         classes=True,
-        by_value="loss",
     )
     for memory in ("initial", "current")
 }

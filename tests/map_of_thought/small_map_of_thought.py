@@ -14,7 +14,6 @@ NETWORKS = {
         lambda: PonderNet(MazeStep(8, 0.1), N),
         partial(MazeTask(3).batch, 12),
         of_asked(PonderLoss(cross_entropy, 0.8)),
-        by_value="loss",
     )
 }
 TASKS = {"mazes": MazeTask(4)}

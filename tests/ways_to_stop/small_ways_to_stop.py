@@ -22,8 +22,7 @@ def trained(problem, training):
         return network(step, N)
 
     task = asked.task(asked.recipe["size"])
-    by_value = "forward" if training == "progressive" else ""  # it draws how many steps it takes
-    return Network(model, partial(task.batch, 12), how.loss(asked, value), by_value=by_value)
+    return Network(model, partial(task.batch, 12), how.loss(asked, value))
 
 
 DIFFERENT = {problem: asked for problem, asked in PROBLEMS.items() if problem not in RECIPES}
