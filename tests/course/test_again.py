@@ -19,6 +19,7 @@ OTHERS = [{"steps": [1.0, 5.0], "name": "a"}, {"steps": [2.0, 6.0], "name": "a"}
     ("new", "verdict"),
     [
         ({"steps": [1.0, 5.0], "name": "a"}, "to the bit"),
+        ({"steps": [1.0, 5.0], "name": "a", "cpu_seconds": 9}, "to the bit"),
         ({"steps": [1.5, 5.0], "name": "a"}, "within noise: 1 of 3 numbers differ, 0 by"),
         ({"steps": [2.5, 5.0], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
         ({"steps": [-0.5, 3.5], "name": "a"}, "different: 2 of 3 numbers differ, 2 by"),
