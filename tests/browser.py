@@ -54,8 +54,10 @@ def served(folder: Path) -> Iterator[str]:
     """The address at which a folder is served on this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:  # also where a test is skipped for want of a browser
+            server.shutdown()
 
 
 @contextmanager
