@@ -11,6 +11,7 @@ EQUIVALENT = {
         ("4 * math.sqrt(variance / draws)", "4 / math.sqrt(variance / draws)"),  # a tolerance
         ("variance / draws", "variance * draws"),  # the same one
         ("mean_loss + 1e-12", "mean_loss - 1e-12"),  # a tolerance
+        ("bound + 1e-12", "bound - 1e-12"),  # another one
         ("beta - losses.min()", "beta + losses.min()"),  # a wider interval, with the same root
     },
     "03_parity": {("x == 1", "x != 1")},  # the number of elements is even
