@@ -22,7 +22,7 @@ from stamp import ROOT
 
 import ponder_course
 from ponder_course.common.fingerprint import fingerprint_of
-from ponder_course.common.runs import Experiment, run_all, same_but_seed
+from ponder_course.common.runs import Experiment, run_all
 from ponder_course.common.store import Row, key_of, read
 
 RESULTS = ROOT / "results"
@@ -126,13 +126,12 @@ def table(folder: Path, again: Path) -> list[str]:
         if "error" in made[0]:
             lines.append(f"{line}, made again: {made[0]['error'].splitlines()[0]}")
             continue
-        key = key_of(made[0]["setting"])
-        (stored,) = [entry for entry in entries if key_of(entry["setting"]) == key]
-        rows = same_but_seed([entry["setting"] | entry["result"] for entry in entries], [made[0]["setting"]])
-        names = made[0]["setting"].keys()
-        others = [{name: value for name, value in row.items() if name not in names} for row in rows]
+        setting = made[0]["setting"]
+        alike = [entry for entry in entries if "result" in entry and _but_seed(entry["setting"]) == _but_seed(setting)]
+        (stored,) = [entry["result"] for entry in alike if key_of(entry["setting"]) == key_of(setting)]
+        others = [entry["result"] for entry in alike]
         since = "" if made[0].get("fingerprint") == today else " (with older code)"
-        lines.append(f"{line}, made again{since}: {compare(made[0]['result'], stored['result'], others)}")
+        lines.append(f"{line}, made again{since}: {compare(made[0]['result'], stored, others)}")
     return lines
 
 

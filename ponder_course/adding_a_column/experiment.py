@@ -11,6 +11,7 @@ from ponder_course.common.lines import mean_over_places
 from ponder_course.common.measures import by_group, halting_report, mean
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
+from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import Prediction
 from ponder_utils.sequences import PonderSequence
@@ -160,11 +161,16 @@ class Votes(Step):
 
 
 @torch.no_grad()
+def votes(model: PonderSequence, x: Tensor, N: int) -> PonderOutput:
+    """Return what a network does at columns x in N steps at each number, with the votes of the places as answers."""
+    return PonderSequence(Votes(model.step), N).eval()(x, "threshold", q=0.5)
+
+
 def votes_at_the_last(model: PonderSequence, x: Tensor, N: int) -> list[Tensor]:
     """Return how the places vote at the last number of each of the columns x, until it halts: [steps, width] each."""
     steps = halt(model, x, N, q=0.5)[0].steps[-1].tolist()
-    votes = PonderSequence(Votes(model.step), N).eval()(x, "threshold", q=0.5).y_hat[:, -len(steps) :]
-    return [votes[:n, column] for column, n in enumerate(steps)]
+    at_the_last = votes(model, x, N).y_hat[:, -len(steps) :]
+    return [at_the_last[:n, column] for column, n in enumerate(steps)]
 
 
 def has_learnt(row: Row) -> bool:

@@ -1,22 +1,19 @@
 """The experiments of all lessons: what their settings are, and what is stored of them."""
 
-import importlib
-import pkgutil
+import sys
 from pathlib import Path
 
 import pytest
 
-import ponder_course
 from ponder_course.common.runs import grid, seeded
 from ponder_course.common.store import key_of, plain, read
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-MODULES = [
-    importlib.import_module(module.name)
-    for module in pkgutil.walk_packages(ponder_course.__path__, "ponder_course.")
-    if not module.ispkg
-]
-EXPERIMENTS = [experiment for module in MODULES for experiment in getattr(module, "EXPERIMENTS", {}).values()]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from again import experiments  # noqa: E402
+
+RESULTS = ROOT / "results"
+EXPERIMENTS = experiments()
 BY_NAME = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 
 

@@ -19,10 +19,10 @@ from ponder_course.adding_a_column.experiment import (
     WIDE,
     WIDTH,
     ColumnStep,
-    Votes,
     draw_columns,
     fit_phases,
     halt,
+    votes,
 )
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.measures import correlation, mean
@@ -128,12 +128,12 @@ def vetoes(model: PonderSequence, x: Tensor, N: int) -> dict[str, int]:
     "steps" at which a carry has not arrived yet. "vetoed": the least vote of all places is against halting (below 0).
     "at a carry": this least vote is cast where a carry stands that has not arrived, or at the next place.
     """
-    votes, halting, _ = PonderSequence(Votes(model.step), N).eval()(x, "threshold", q=0.5)
+    output = votes(model, x, N)
     travelled = ColumnTask.travelled(x).flatten(0, 1)  # [T * batch, width], as the votes of each step
     ends = (travelled > 0) & (pad(travelled, (0, 1))[:, 1:] <= travelled)  # where a carry arrives for good
     far = torch.where(ends, travelled, 0)
     count = {"steps": 0, "vetoed": 0, "at a carry": 0}
-    for n, (ready, least) in enumerate(zip(votes, halting, strict=True), start=1):
+    for n, (ready, least) in enumerate(zip(output.y_hat, output.halt_logits, strict=True), start=1):
         on_the_way = far >= n  # at step n it stands n - 1 places from where it was made
         number, end = on_the_way.nonzero(as_tuple=True)
         place = end - far[number, end] + n - 1
