@@ -28,10 +28,11 @@ from torch import nn
 
 from benchmarks.timing import Effort, Row, seconds
 from ponder_course.common.lines import LineParityTask, mean_over_places
+from ponder_course.common.local import LocalStep
 from ponder_course.common.training import of_asked
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
-from ponder_utils import LocalStep, PonderLoss, PonderNet, __version__
+from ponder_utils import PonderLoss, PonderNet, __version__
 from ponder_utils.checkpoints import atomic_write
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -2,8 +2,10 @@
 
 Imports flow one way, and so may a reader:
 
-    tasks, states -> halting, cells, steps, local, attention -> rules -> pondernet, act, sequences -> losses,
-    evaluation -> training
+    tasks, states -> halting, cells, steps, attention -> rules -> pondernet, act, sequences -> losses, evaluation ->
+    training
+
+All arguments are checked: a TypeError or ValueError names the argument, what came, and what is allowed.
 """
 
 from ponder_utils import rules
@@ -13,7 +15,6 @@ from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.halting import PonderOutput, expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
-from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
@@ -23,42 +24,8 @@ from ponder_utils.training import NonFiniteError, cool_down, train
 
 __version__ = "0.2.0"  # the one place where it stands
 
-__all__ = [  # noqa: RUF022 - in the order in which one meets them
-    # networks that think, and the steps they take
-    "PonderNet",
-    "PonderOutput",
-    "PonderSequence",
-    "ACT",
-    "act_average",
-    "RNNCell",
-    "GRUCell",
-    "Step",
-    "Heads",
-    "RNNStep",
-    "GRUStep",
-    "RecurrentStep",
-    "EncodedStep",
-    "LocalStep",
-    "TransformerStep",
-    # halting, and what is learnt from
-    "halting_log_probs",
-    "expected_steps",
-    "geometric_log_prior",
-    "kl_divergence",
-    "rules",
-    "light_cone",
-    "PonderLoss",
-    "ReconstructionLoss",
-    "RegularizationLoss",
-    "ACTLoss",
-    "FixedDepthLoss",
-    # training, judging, tasks
-    "train",
-    "cool_down",
-    "load_weights",
-    "NonFiniteError",
-    "evaluate",
-    "binary_correct",
-    "class_correct",
-    "ParityTask",
-]
+__all__ = ["ACT", "PonderNet", "PonderOutput", "PonderSequence", "act_average", "rules"]
+__all__ += ["EncodedStep", "GRUCell", "GRUStep", "Heads", "RNNCell", "RNNStep", "RecurrentStep", "Step"]
+__all__ += ["TransformerStep", "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence"]
+__all__ += ["ACTLoss", "FixedDepthLoss", "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "train"]
+__all__ += ["NonFiniteError", "ParityTask", "binary_correct", "class_correct", "cool_down", "evaluate", "load_weights"]

@@ -43,11 +43,6 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     return value
 
 
-def check_bool(name: str, value: Any) -> bool:
-    """Return `value` if it is True or False, and not 1 or 0."""
-    return check_type(name, value, bool, "True or False")
-
-
 def check_generator(generator: Any) -> torch.device:
     """Return the device that a `torch.Generator` draws on, the CPU for None."""
     wanted = "a torch.Generator or None; for a seed, torch.Generator().manual_seed(seed)"

@@ -51,10 +51,7 @@ class ACT(nn.Module):
         set_halting_bias(self.halting, halting_bias)
 
     def forward(self, x: Tensor, state: Any = None) -> ACTOutput:
-        """Run a sequence x [T, batch, cell.input_size - 1], without the flag, from the cell's state (None: zeros).
-
-        ValueError or TypeError if an argument is not as above.
-        """
+        """Run a sequence x [T, batch, cell.input_size - 1], without the flag, from the cell's state (None: zeros)."""
         check_sequence(x, state)
         if x.shape[2:] != (self.cell.input_size - 1,):
             wanted = f"[T, batch, cell.input_size - 1 = {self.cell.input_size - 1}], since ACT appends its flag"
@@ -66,11 +63,6 @@ class ACT(nn.Module):
             answers.append((self.output(hidden_state(state)), steps, remainder))
         y_hat, steps, remainder = (torch.stack(parts) for parts in zip(*answers, strict=True))
         return ACTOutput(y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat, steps, remainder, state)
-
-    @torch.no_grad()
-    def predict(self, x: Tensor, state: Any = None) -> ACTOutput:
-        """Return what `forward` does, without a gradient."""
-        return self(x, state)
 
     def _ponder(self, x: Tensor, state: Any) -> tuple[Any, Tensor, Tensor]:
         """Return mean-field state, N(t) [batch] and R(t) [batch] of one time step, for x [batch, inputs]."""

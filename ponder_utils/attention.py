@@ -5,11 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_bool, check_choice, check_int, check_mask, check_real
+from ponder_utils._check import check_choice, check_int, check_mask, check_real, check_type
 from ponder_utils.states import hidden_state
 from ponder_utils.steps import Heads, Step
 
-MEMORIES = ("initial", "current")
 HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
 
 
@@ -44,9 +43,9 @@ class TransformerStep(Step):
         super().__init__()
         if check_int("size", size, 1) % check_int("n_heads", n_heads, 1):
             raise ValueError(f"size must be a multiple of n_heads = {n_heads}; got {size}")
-        self.memory = check_choice("memory", memory, MEMORIES)
+        self.memory = check_choice("memory", memory, ("initial", "current"))
         self.update_dropout = check_real("update_dropout", update_dropout, 0, 1, open_low=False)
-        self.causal = check_bool("causal", causal)
+        self.causal = check_type("causal", causal, bool)
         self.attention = nn.MultiheadAttention(size, n_heads, batch_first=True)
         self.mlp = nn.Sequential(nn.Linear(size, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
         self.norm_attention, self.norm_mlp = nn.LayerNorm(size), nn.LayerNorm(size)

@@ -15,7 +15,6 @@ from torch.nn.functional import logsigmoid
 
 from ponder_utils._check import check_choice, check_int, check_mask, check_real
 
-REPAIRS = ("renormalise", "remainder")
 DIRECTIONS = ("p||p_G", "p_G||p")
 Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
 
@@ -85,9 +84,8 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
 
     lambda_p is in (0, 1]; 1 is read as `LARGEST_LAMBDA_P`. Cut off at N = max_steps >= 1, the distribution has lost the
     mass (1 - lambda_p)^N (Sec. 2.3): "renormalise" divides by what is left, "remainder" gives the lost mass to step N.
-    TypeError or ValueError if an argument is not as above.
     """
-    check_choice("repair", repair, REPAIRS)
+    check_choice("repair", repair, ("renormalise", "remainder"))
     lambda_p = min(check_real("lambda_p", lambda_p, 0, 1, open_low=True), LARGEST_LAMBDA_P)
     log_survival = torch.arange(check_int("max_steps", max_steps, 1), dtype=torch.float64) * math.log1p(-lambda_p)
     log_prior = math.log(lambda_p) + log_survival
@@ -96,21 +94,19 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
     return torch.cat([log_prior[:-1], log_survival[-1:]])
 
 
-def make_log_prior(prior: Prior, max_steps: int, repair: str = "renormalise") -> Tensor:
+def make_log_prior(prior: Prior, max_steps: int) -> Tensor:
     """Return log p_G(n), n = 1..N, of any prior: [N], float64, with N = max_steps >= 1.
 
-    prior: a number is lambda_p, and p_G geometric (see `geometric_log_prior`, also for `repair`). "uniform" favours no
-    step: KL(p || p_G) is then log N less the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the
-    p_G(n) themselves, which must be above 0 and sum to 1.
-    TypeError or ValueError if an argument is not as above.
+    prior: a number is lambda_p, and p_G geometric (see `geometric_log_prior`). "uniform" favours no step: KL(p || p_G)
+    is then log N minus the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the p_G(n) themselves,
+    which must be above 0 and sum to 1.
     """
     check_int("max_steps", max_steps, 1)
-    check_choice("repair", repair, REPAIRS)
     if isinstance(prior, str):
         check_choice("prior", prior, ("uniform",))
         return torch.full((max_steps,), -math.log(max_steps), dtype=torch.float64)
     if not isinstance(prior, Tensor):
-        return geometric_log_prior(check_real("prior", prior, 0, 1, open_low=True), max_steps, repair)
+        return geometric_log_prior(check_real("prior", prior, 0, 1, open_low=True), max_steps)
     p_G = prior.detach().cpu().double()  # in the CPU's memory, since not every device has float64
     if p_G.shape != (max_steps,):
         raise ValueError(f"prior must have one value per step, shape [{max_steps}]; got {list(p_G.shape)}")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_bool, check_choice, check_mask, check_real, check_targets, check_type
+from ponder_utils._check import check_choice, check_mask, check_real, check_targets, check_type
 from ponder_utils.act import ACTOutput
 from ponder_utils.halting import DIRECTIONS, PonderOutput, Prior, at_least_float32, kl_divergence, make_log_prior
 
@@ -86,21 +86,20 @@ class ReconstructionLoss(CriterionLoss):
 class RegularizationLoss(nn.Module):
     """KL divergence between the halting distribution and its prior, averaged over the batch.
 
-    For prior and repair see `make_log_prior`, whose max_steps is the N of the output; for direction `kl_divergence`.
+    For the prior see `make_log_prior`, whose max_steps is the N of the output; for direction `kl_divergence`.
     A prior that is a tensor is kept as `log_prior`, a buffer, in float64 if it is, else in float32.
     """
 
     log_prior: Tensor
 
-    def __init__(self, prior: Prior, *, repair: str = "renormalise", direction: str = "p||p_G") -> None:
+    def __init__(self, prior: Prior, *, direction: str = "p||p_G") -> None:
         super().__init__()
         n_steps = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
-        log_prior = make_log_prior(prior, n_steps, repair)
+        log_prior = make_log_prior(prior, n_steps)
         if isinstance(prior, Tensor):
             log_prior = log_prior.to(at_least_float32(prior).dtype).to(prior.device)
             self.register_buffer("log_prior", log_prior, persistent=False)
         self.prior = None if isinstance(prior, Tensor) else prior
-        self.repair = repair
         self.direction = check_choice("direction", direction, DIRECTIONS)
 
     def forward(self, output: PonderOutput, mask: Tensor | None = None) -> Tensor:
@@ -108,7 +107,7 @@ class RegularizationLoss(nn.Module):
         check_type("output", output, PonderOutput)
         log_p = output.log_p if mask is None else output.at(mask).log_p
         check_not_empty(log_p)
-        log_prior = self.log_prior if self.prior is None else make_log_prior(self.prior, len(log_p), self.repair)
+        log_prior = self.log_prior if self.prior is None else make_log_prior(self.prior, len(log_p))
         return kl_divergence(log_p, log_prior, self.direction).mean()
 
 
@@ -123,19 +122,11 @@ class LossTerms(NamedTuple):
 class PonderLoss(nn.Module):
     """ReconstructionLoss + beta * RegularizationLoss, beta >= 0 (0.01 in the paper's parity experiments)."""
 
-    def __init__(
-        self,
-        criterion: Criterion,
-        prior: Prior,
-        beta: float = 0.01,
-        *,
-        repair: str = "renormalise",
-        direction: str = "p||p_G",
-    ) -> None:
+    def __init__(self, criterion: Criterion, prior: Prior, beta: float = 0.01, *, direction: str = "p||p_G") -> None:
         super().__init__()
         self.beta = check_real("beta", beta, 0, open_low=False)
         self.reconstruction = ReconstructionLoss(criterion)
-        self.regularization = RegularizationLoss(prior, repair=repair, direction=direction)
+        self.regularization = RegularizationLoss(prior, direction=direction)
 
     def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> LossTerms:
         """y: [batch, ...] -> three scalars."""
@@ -150,7 +141,7 @@ class FixedDepthLoss(CriterionLoss):
 
     def __init__(self, criterion: Criterion, every_step: bool) -> None:
         super().__init__(criterion)
-        self.every_step = check_bool("every_step", every_step)
+        self.every_step = check_type("every_step", every_step, bool)
 
     def forward(self, output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> LossTerms:
         """y: [batch, ...] -> three scalars; there is no regularization."""

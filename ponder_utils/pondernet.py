@@ -10,7 +10,7 @@ from ponder_utils import rules
 from ponder_utils._check import check_int
 from ponder_utils.halting import PonderOutput, at_least_float32, average, halting_log_probs
 from ponder_utils.states import check_batch, first_tensor, map_batched, select_rows
-from ponder_utils.steps import Step, check_step, encode, take_steps
+from ponder_utils.steps import check_step, encode, take_steps
 
 # How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
@@ -26,9 +26,6 @@ class Prediction(NamedTuple):
     state: Any = None  # after that step, if `predict` was to keep it
 
 
-StepFunction = Callable[[Any, Any], tuple[Tensor, Any, Tensor]]
-
-
 def cap_of(network: Any, max_steps: int | None) -> int:
     """Return N, how many steps to take at most in a call: what the call says, else the network's own max_steps."""
     return network.max_steps if max_steps is None else check_int("max_steps", max_steps, 1)
@@ -42,7 +39,7 @@ class PonderNet(nn.Module):
     for each of its places, [batch, *places], as many as its answer has: then every place halts by itself.
     """
 
-    def __init__(self, step: Step | StepFunction, max_steps: int) -> None:
+    def __init__(self, step: Callable[[Any, Any], Any], max_steps: int) -> None:
         super().__init__()
         self.step = check_step(step)
         self.max_steps = check_int("max_steps", max_steps, 1)
@@ -80,7 +77,6 @@ class PonderNet(nn.Module):
             max_steps: another N than that of the network, in this call.
             keep_state: whether to return each sample's state after its step; it must have one halting logit.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
-        ValueError or TypeError if an argument is not as above.
         """
         if check_every is not None:
             check_int("check_every", check_every, 1)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_bool, check_choice, check_generator, check_int, check_real, check_type
+from ponder_utils._check import check_choice, check_generator, check_int, check_real, check_type
 from ponder_utils.halting import PonderOutput, at_least_float32
 from ponder_utils.states import map_batched, tensors_in
 
@@ -174,7 +174,7 @@ def halting_steps(
 
 
 def _check_classes(output: PonderOutput, classes: bool) -> None:
-    if check_bool("classes", classes) and output.y_hat.ndim < 3:
+    if check_type("classes", classes, bool) and output.y_hat.ndim < 3:
         raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
 
 

@@ -1,5 +1,6 @@
 """Networks that ponder at every time step of a sequence, and pass their state on to the next."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -8,9 +9,9 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average, halting_log_probs
-from ponder_utils.pondernet import Prediction, StepFunction, cap_of, check_one_logit, checked_steps, states_at, think
+from ponder_utils.pondernet import Prediction, cap_of, check_one_logit, checked_steps, states_at, think
 from ponder_utils.states import check_sequence, map_batched
-from ponder_utils.steps import Step, check_step, encode
+from ponder_utils.steps import check_step, encode
 
 CARRIES = ("halted", "mean", "last")
 
@@ -27,7 +28,7 @@ class PonderSequence(nn.Module):
             p_n in training); "mean", sum_n p_n h_n, as in ACT, but with PonderNet's p_n; "last", that of step N.
     """
 
-    def __init__(self, step: Step | StepFunction, max_steps: int, carry: str = "halted") -> None:
+    def __init__(self, step: Callable[[Any, Any], Any], max_steps: int, carry: str = "halted") -> None:
         super().__init__()
         self.step = check_step(step)
         self.max_steps = check_int("max_steps", max_steps, 1)
@@ -52,7 +53,6 @@ class PonderSequence(nn.Module):
         Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. So losses and
         rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step.
         rule: says at which step it halts, for carry="halted"; max_steps: another N. Both as for `PonderNet.predict`.
-        ValueError or TypeError if an argument is not as above.
         """
         check_sequence(x, state)
         outputs = []

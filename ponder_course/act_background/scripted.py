@@ -30,7 +30,8 @@ def scripted(lambdas: Sequence[float], epsilon: float) -> ACTOutput:
     model = ACT(cell, epsilon=epsilon, max_steps=len(lambdas)).double()
     nn.init.ones_(model.halting.weight)
     nn.init.zeros_(model.halting.bias)
-    return model.predict(torch.zeros(1, 1, 1, dtype=torch.float64))
+    with torch.no_grad():
+        return model(torch.zeros(1, 1, 1, dtype=torch.float64))
 
 
 def halt(lambdas: list[Any], epsilon: float) -> list[Any]:

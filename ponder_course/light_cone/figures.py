@@ -19,11 +19,11 @@ from torch import Tensor
 
 from ponder_course.common import measures, style, verdicts
 from ponder_course.common.lines import AdditionTask, LineParityTask
+from ponder_course.common.local import light_cone
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone import experiment
-from ponder_utils.local import light_cone
 from ponder_utils.pondernet import PonderNet
 
 Grid = Sequence[Line]  # [steps, places]

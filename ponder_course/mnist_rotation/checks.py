@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from ponder_course.common.local import light_cone
 from ponder_course.common.notebook import check_on
-from ponder_utils.local import light_cone
 
 
 def check_right_if_stopped(answer: Callable[[Tensor, Tensor], Tensor]) -> None:

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
+from ponder_course.common.local import Neighbours, mean_and_maximum
 from ponder_utils._check import check_int
 from ponder_utils.cells import Cell, FromInput
-from ponder_utils.local import Neighbours, mean_and_maximum
 
 
 class ConvEncoder(nn.Module):

@@ -4,8 +4,9 @@ from network import N, Network
 
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.lines import mean_over_places
+from ponder_course.common.local import LocalStep
 from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
-from ponder_utils import LocalStep, PonderLoss, PonderSequence
+from ponder_utils import PonderLoss, PonderSequence
 
 
 def columns(generator):

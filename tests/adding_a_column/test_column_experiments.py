@@ -7,8 +7,8 @@ from notebook_code import code_cells
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.lines import mean_over_places
+from ponder_course.common.local import LocalStep
 from ponder_course.research.adding_a_column import experiment as stored_runs
-from ponder_utils.local import LocalStep
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
 

@@ -9,9 +9,9 @@ from torch._dynamo.testing import CompileCounter
 
 from benchmarks.timing import can_compile
 from examples.universal_transformer import UniversalStep
+from ponder_course.common.local import LocalStep
 from ponder_utils.attention import TransformerStep
 from ponder_utils.checkpoints import load_weights
-from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence

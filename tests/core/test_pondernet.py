@@ -16,13 +16,13 @@ from torch.func import functional_call
 
 from benchmarks.peers import copy_cell
 from examples.universal_transformer import UniversalStep
+from ponder_course.common.local import LocalStep
 from ponder_course.research.alone_and_together.reader import ReaderStep
 from ponder_course.research.ways_to_stop.supervision import JudgedStep
 from ponder_utils.act import act_average
 from ponder_utils.attention import TransformerStep
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps
-from ponder_utils.local import LocalStep
 from ponder_utils.losses import ACTLoss, PonderLoss
 from ponder_utils.pondernet import LONG_STRIDE, PonderNet
 from ponder_utils.rules import halting_steps

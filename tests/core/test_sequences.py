@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from ponder_course.common.local import LocalStep
 from ponder_utils.act import ACT
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import halting_log_probs
-from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.sequences import CARRIES, PonderSequence
 from ponder_utils.steps import GRUStep, RecurrentStep, Step

@@ -6,8 +6,9 @@ from network import N, Network
 from torch import nn
 
 from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
+from ponder_course.common.local import LocalStep
 from ponder_course.research.light_cone.experiment import TASKS as TRAINED
-from ponder_utils import LocalStep, PonderLoss, PonderNet
+from ponder_utils import PonderLoss, PonderNet
 
 NETWORKS = {
     f"05 {task}, {vote}, residual {residual}": Network(

@@ -8,6 +8,7 @@ from small_light_cone import Clock
 from torch import nn
 
 from ponder_course.common.lines import LineParityTask
+from ponder_course.common.local import LocalStep
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.research.light_cone.beating_the_clock import (
@@ -20,7 +21,6 @@ from ponder_course.research.light_cone.beating_the_clock import (
     measure,
     run,
 )
-from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
 
 

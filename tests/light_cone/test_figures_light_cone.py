@@ -9,11 +9,12 @@ from drawn import COMPUTED, Drawn, numbers, series, without_entry
 from small_light_cone import Clock
 
 from ponder_course.common.lines import AdditionTask, LineParityTask
+from ponder_course.common.local import LocalStep
 from ponder_course.common.style import GREEN, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, WRONG
 from ponder_course.light_cone import figures as draw
 from ponder_course.light_cone.figures import Bought, Votes
 from ponder_course.research.light_cone import figures as evidence
-from ponder_utils import LocalStep, PonderNet
+from ponder_utils import PonderNet
 
 GRIDS = np.random.default_rng(0).random((2, 5, 3)).tolist()  # [panels, steps, places]
 DIFFERS = [torch.tensor(grid) > 0.5 for grid in GRIDS]

@@ -12,13 +12,13 @@ from reference import halting, lambdas, most_probable_step, quantile_step, thres
 from torch import nn
 
 from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
+from ponder_course.common.local import LocalStep
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import plain
 from ponder_course.light_cone import experiment as lines
 from ponder_course.light_cone.experiment import gain, measure, same_for_all
 from ponder_course.research.light_cone import experiment
 from ponder_course.research.light_cone.experiment import RECIPE, TASKS, run
-from ponder_utils.local import LocalStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.training import cool_down, train

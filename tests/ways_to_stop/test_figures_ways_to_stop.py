@@ -5,12 +5,13 @@ import torch
 from drawn import Drawn, numbers, without_entry
 
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
+from ponder_course.common.local import LocalStep
 from ponder_course.common.style import BLACK, GREEN, GREY, ORANGE
 from ponder_course.light_cone.figures import Votes
 from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret, Setting, ThreeQuestions
-from ponder_utils import LocalStep, PonderNet
+from ponder_utils import PonderNet
 
 N = [1, 2, 3, 4]
 CURVES = [[0.5, 0.9, 0.95, 1.0], [0.5, 0.6, 0.7, 0.8]]

@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from ponder_course.common.lines import LineParityTask, whole_lines_right
+from ponder_course.common.local import LocalStep
 from ponder_course.research.ways_to_stop.problems import NoisyLineParityTask
 from ponder_course.ways_to_stop import experiment as stopping
 from ponder_course.ways_to_stop.problems import Inputs, UnanswerableTask
 from ponder_utils.act import act_average
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.local import LocalStep
 from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.common.lines import LineParityTask
+from ponder_course.common.local import LocalStep
 from ponder_course.research.ways_to_stop.supervision import GainLoss, JudgedStep, ProgressiveLoss, ProgressiveNet
 from ponder_course.ways_to_stop.supervision import JudgeLoss
 from ponder_utils import rules
 from ponder_utils.evaluation import class_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.local import LocalStep
 from ponder_utils.losses import FixedDepthLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.common.lines import LineParityTask, mean_over_places, whole_lines_right
+from ponder_course.common.local import LocalStep
 from ponder_course.ways_to_stop.problems import LINE_TESTS, Inputs, UnanswerableTask
 from ponder_utils._check import check_real
 from ponder_utils.evaluation import binary_correct
-from ponder_utils.local import LocalStep
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 

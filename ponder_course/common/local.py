@@ -8,7 +8,7 @@ cone*, and, to the last bit, on nothing beyond.
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_bool, check_choice, check_int, check_real, check_type
+from ponder_utils._check import check_choice, check_int, check_real, check_type
 from ponder_utils.steps import Step, set_halting_bias
 
 
@@ -41,7 +41,7 @@ class Neighbours(Step):
     def __init__(self, from_x: nn.Conv1d | nn.Conv2d, kernel: int, residual: bool, noise: float = 0.0) -> None:
         super().__init__()
         self.from_x = from_x
-        self.residual = check_bool("residual", residual)
+        self.residual = check_type("residual", residual, bool)
         self.noise = check_real("noise", noise, 0, open_low=False)
         self.from_h = type(from_x)(from_x.out_channels, from_x.out_channels, kernel, padding=kernel // 2)
 

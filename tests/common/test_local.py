@@ -10,8 +10,8 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_course.common.lines import AdditionTask, LineParityTask
+from ponder_course.common.local import LocalStep, light_cone
 from ponder_course.mnist_rotation.networks import ConvStep
-from ponder_utils.local import LocalStep, light_cone
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.training import train
