@@ -9,14 +9,15 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import MultipleLocator
+from matplotlib.ticker import MultipleLocator, NullLocator
 from pandas import DataFrame
+from torch.nn.functional import softplus
 
 from ponder_course.act_background.experiment import changed, learnt_at
 from ponder_course.act_background.scripted import halt
 from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, Points, legend, look, panels, slide, step_axis
+from ponder_course.common.style import Line, Points, legend, look, panels, slide
 
 
 @slide
@@ -101,9 +102,9 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points], live
 
 
 def as_the_first_unit_grows(rest: Sequence[float], epsilon: float) -> tuple[np.ndarray, ...]:
-    """Return the first halting unit, N, R, their sum, and what its gradient adds up to, [2001] each.
+    """Return the first halting value, N, R, their sum, and what its gradient adds up to, [2001] each.
 
-    rest: the other units.
+    rest: the other values.
     """
     unit = torch.linspace(0, 1, 2001, dtype=torch.float64, requires_grad=True)
     weights = [halt([first, *rest], epsilon) for first in unit]
@@ -123,7 +124,7 @@ def what_the_gradient_sees(cost: Line, by_gradient: Line) -> str:
 
 @slide
 def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Line) -> Figure:
-    """N, R and P as the first halting unit slides, and the cost that the gradient alone adds up to, [points] each.
+    """N, R and P as the first halting value slides, and the cost that the gradient alone adds up to, [points] each.
 
     Where they jump, a full dot is on the value that is taken, and a hollow one on the other.
     """
@@ -143,7 +144,7 @@ def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Lin
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"] if name != "N" else [])
         ax.tick_params(labelsize=15)
         ax.yaxis.set_major_locator(MultipleLocator(0.5 if name == "R" else 1))
-        ax.set_xlabel(r"halting unit $\lambda_1$" if name != "N" else " ", fontsize=15)
+        ax.set_xlabel(r"halting value $\lambda_1$" if name != "N" else " ", fontsize=15)
     ax.plot(unit, by_gradient, color=style.WRONG, linestyle="--", linewidth=2.6)
     middle = len(unit) // 2
     named = (unit[middle], by_gradient[middle])
@@ -161,6 +162,8 @@ def who_learns(table: DataFrame) -> str:
     if len(steps) > 1 and nobody and max(steps.index) < min(nobody):
         numbers = ", ".join(f"{n:.1f}" for n in steps)
         prices = ", ".join(f"{tau:g}" for tau in steps.index)
+        if steps.max() - steps.min() < 0.5:
+            return f"The price hardly changes the steps ({numbers});\nfrom {min(nobody):g} on, none learns"
         return f"At {prices}: {numbers} steps;\nfrom {min(nobody):g} on, none learns"
     return f"{table['learnt'].sum()} of {len(table)} networks learn"
 
@@ -201,37 +204,71 @@ def what_the_controls_say(controls: Mapping[str, list[Row]]) -> str:
     return f"If nothing changes, {unchanged};\nwith two steps for everyone, {two_steps}"
 
 
-def one_case(epsilon: float, **lambdas: float) -> tuple[Figure, str]:
-    """Draw halting by threshold for one list of units, and say its steps and weights."""
-    units = [*lambdas.values()]
-    p = halt(units, epsilon)
-    weights = ", ".join(f"{p_n:.2f}" for p_n in p)
-    return halting_units([units], [p], epsilon), f"{len(p)} steps; weights {weights}."
+def pulls_on_the_first(y_hat_2: float, tau: float, epsilon: float) -> tuple[np.ndarray, ...]:
+    """Return the first of two halting values, and how the price pulls it up, and the answer down, [1101] each.
+
+    The second step is the last. Alone, the first state answers 0, a logit, and the second y_hat_2, where 1 is true.
+    """
+    unit = torch.linspace(-4, 7, 1101, dtype=torch.float64).sigmoid().requires_grad_()
+    weights = [halt([first, 1.0], epsilon) for first in unit]
+    steps, remainder, last = (
+        torch.stack([0 * first + value(p) for first, p in zip(unit, weights, strict=True)])
+        for value in (len, lambda p: p[-1], lambda p: p[1] if len(p) > 1 else 0.0)
+    )
+    of_price, of_answer = tau * (steps + remainder), softplus(-last * y_hat_2)
+    (up,), (down,) = (torch.autograd.grad(loss.sum(), unit) for loss in (of_price, of_answer))
+    return tuple(line.detach().numpy() for line in (unit, -up, down))
 
 
-def what_the_cases_say(weights: Sequence[Line]) -> str:
-    """Return in a sentence the steps of a worked example, of one with a larger first unit, and of one of tiny units."""
-    example, larger, tiny = map(len, weights)
-    return f"A larger first unit: {larger} steps, not {example}. Tiny units: all {tiny}"
+Pulls = Mapping[str, tuple[Line, Line]]  # {what step 2 knows: (of the price, of the answer)}, [points] each
+
+
+def _balance(up: Line, down: Line) -> int | None:
+    """The first point at which the answer pulls at least as hard as the price, if there is one."""
+    found = np.flatnonzero((np.asarray(down) >= up) & (np.asarray(up) > 0))
+    return int(found[0]) if len(found) else None
+
+
+def what_the_pulls_say(unit: Line, pulls: Pulls, threshold: float) -> str:
+    """Return in a sentence that both pulls vanish from the threshold on, and where they balance before."""
+    beyond = np.asarray(unit) >= threshold
+    gone = not any(np.asarray(pull)[beyond].any() for pair in pulls.values() for pull in pair)
+    points = [point for point in (_balance(*pair) for pair in pulls.values()) if point is not None]
+    balance = " and ".join(f"{unit[point]:.2f}" for point in points)
+    end = f"from {threshold:g} on, both are {'exactly' if gone else 'not'} 0"
+    return f"The two pulls balance at $\\lambda_1$ = {balance};\n{end}" if points else f"Nothing holds it: {end}"
 
 
 @slide
-def halting_units(lambdas: Sequence[Line], p: Sequence[Line], epsilon: float) -> Figure:
-    """Halting by threshold, a panel for each case: units, their sum, 1 - epsilon, weights."""
-    cases = len(lambdas)
-    figure, axes = panels(cases, width=max(3.3, 5.2 / cases), height=3.8, sharey=True)
-    for ax, units, p_n in zip(axes, lambdas, p, strict=True):
-        taken, never = slice(len(p_n)), slice(len(p_n), None)
-        n = step_axis(ax, len(units), title=f"$N$ = {len(p_n)}, $R$ = {p_n[-1]:.2f}", xlim=(0.5, len(units) + 0.5))
-        ax.set_ylim(0, 1.2)
-        dots = look(0, color=style.HALTING, markeredgecolor="black", linestyle="none")
-        sums = look(1, color=style.HALTING, markersize=5, linestyle="-")
-        ax.bar(n[taken], p_n, color=style.HALTING, alpha=0.35, label="weight $p_n$")
-        ax.plot(n[taken], units[taken], **dots, markersize=7, label=r"halting unit $\lambda_n$")
-        ax.plot(n[never], units[never], **dots, fillstyle="none", label="never taken")
-        ax.plot(n[taken], np.cumsum(units[taken]), **sums, label=r"$\lambda_1 + ... + \lambda_n$")
-        ax.axhline(1 - epsilon, color=style.LIMIT, linestyle=":", label=r"$1 - \epsilon$")
-    return legend(figure, columns=3 if cases > 1 else 2)
+def tug_of_war(unit: Line, pulls: Pulls, threshold: float) -> Figure:
+    """How the price pulls the first halting value up, and the answer down; arrows say where it moves."""
+    figure, axes = panels(len(pulls), width=4.7, height=4.3, sharey=True)
+    top = max(max(pull) for pair in pulls.values() for pull in pair)
+    arrow = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 2, "mutation_scale": 18}
+    for ax, (title, (up, down)) in zip(axes, pulls.items(), strict=True):
+        ax.axvspan(threshold, unit[-1], color="#E6E6E6", linewidth=0)
+        ax.plot(unit, up, color=style.HALTING, linewidth=2.8)
+        ax.plot(unit, down, color=style.ANSWER, linewidth=2.8)
+        ax.set(xscale="logit", xlabel=r"halting value $\lambda_1$")
+        ax.set(xlim=(unit[0], unit[-1]), ylim=(-0.28 * top, 1.1 * top))
+        ax.set_title(title, fontsize=15)
+        ax.set_xticks([0.05, 0.5, 0.9, 0.99, 0.999], ["0.05", "0.5", "0.9", "0.99", "0.999"])
+        ax.xaxis.set_minor_locator(NullLocator())
+        style.beside(ax, "the price, up", (unit[30], up[30]), (0, 5), color=style.DARK_ORANGE)
+        named, where = (0.93, (-8, 0)) if max(down) > 0 else (0.12, (0, 5))
+        point = int(np.searchsorted(unit, named))
+        side = "right" if max(down) > 0 else "left"
+        style.beside(ax, "the answer, down", (unit[point], down[point]), where, color=style.ANSWER, ha=side)
+        ax.text(0.9968, 0.55 * top, "both\nare 0", ha="center", va="center")
+        moves, balance = [(0.04, 0.97)], _balance(up, down)
+        if balance is not None:
+            ax.plot(unit[balance], up[balance], "o", color=style.BLACK, markersize=9)
+            moves = [(0.04, unit[balance] - 0.12), (0.97, unit[balance] + 0.12)]
+        for start, stop in moves:
+            ax.annotate("", (stop, -0.14 * top), (start, -0.14 * top), arrowprops=arrow)
+    axes[0].set(ylabel=r"how hard it pulls on $\lambda_1$")
+    axes[0].set_yticks(np.arange(0, 1.1 * top, 0.5))
+    return figure
 
 
 @slide

@@ -8,14 +8,14 @@ from ponder_utils.halting import geometric_log_prior
 
 
 def check_halting_probs(answer: Any) -> None:
-    """Three columns of coins, one by one, and in a batch."""
-    coins = torch.tensor([[1.0, 0.5, 0.5], [0.5, 0.5, 0.25], [0.5, 0.1, 0.9]])  # a column each
+    """Three columns of halting probabilities, one by one, and in a batch."""
+    lambdas = torch.tensor([[1.0, 0.5, 0.5], [0.5, 0.5, 0.25], [0.5, 0.1, 0.9]])  # a column each
     wanted: list[list[float]] = [[1, 0, 0], [0.5, 0.25, 0.25], [0.5, 0.125, 0.375]]
-    for column, want in zip(coins.unbind(1), wanted, strict=True):
+    for column, want in zip(lambdas.unbind(1), wanted, strict=True):
         got: Any = torch.as_tensor(answer(column)).tolist()
         near = len(got) == 3 and max(abs(a - b) for a, b in zip(got, want, strict=True)) < 1e-6
-        assert near, f"coins {column.tolist()}: {want}, not {got}"
-    assert torch.as_tensor(answer(coins)).shape == (3, 3), "not for a whole batch"
+        assert near, f"halting probabilities {column.tolist()}: {want}, not {got}"
+    assert torch.as_tensor(answer(lambdas)).shape == (3, 3), "not for a whole batch"
 
 
 def check_my_setting(answer: Any) -> None:

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 from torch import Tensor, nn
 
+from ponder_course.act_background.scripted import halt
 from ponder_course.common import style, verdicts
 from ponder_course.common.style import ANSWER, BLACK, DARK_ORANGE, HALTING, LIMIT, PRIOR, Line, panels, slide
-from ponder_utils.halting import expected_steps, geometric_log_prior
+from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 
 # (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
 BestHalting = Callable[[Tensor, Tensor, float], Tensor]
@@ -22,42 +24,136 @@ ABOVE: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 13}
 DOTTED: dict[str, Any] = {"color": "none", "edgecolor": PRIOR, "linestyle": ":", "linewidth": 1.8}  # bars of a prior
 
 
-def pushes(
-    lambda_3: float, losses: Tensor, log_prior: Tensor, log_halting: LogHalting, kl: Callable[[Tensor, Tensor], Tensor]
-) -> dict[str, float]:
-    """Return the gradients on the third halting logit, {part of the loss: gradient}, where its coin is lambda_3.
+def steps_as_the_first_grows(lambda_2: float, epsilon: float) -> tuple[np.ndarray, ...]:
+    """Return lambda_1, the steps of ACT, and the expected steps of PonderNet, [1101] each, at most three steps."""
+    first = torch.linspace(-4, 7, 1101, dtype=torch.float64).sigmoid()
+    steps = [len(halt([lambda_1, lambda_2, 1.0], epsilon)) for lambda_1 in first.tolist()]
+    lambdas = torch.stack([first, torch.full_like(first, lambda_2), torch.full_like(first, 0.5)])  # the last: not read
+    return first.numpy(), np.array(steps, float), expected_steps(halting_log_probs(lambdas.logit())).numpy()
 
-    The other coins are 0.2. losses, log_prior: [N]; log_halting, kl: the lesson's own.
+
+Side = tuple[Line, Line, tuple[float, float]]  # weights [steps], steps [points], (lambda_1, steps) of the example
+
+
+def _on_a_logit_axis(ax: Axes, first: Line, ticks: Line) -> None:
+    """Let the x axis count lambda_1 as training moves it, by its logit."""
+    ax.set(xscale="logit", xlabel=r"$\lambda_1$", xlim=(first[0], first[-1]))
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+@slide
+def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
+    """The same halting values in ACT and in PonderNet: what is averaged above, the steps as the first grows below."""
+    figure, axes = panels(4, width=4.7, height=2.7, rows=2, sharey="row")
+    sides = (
+        ("ACT", "weights of the three states:\none answer, one loss", "steps", style.ORANGE, DARK_ORANGE),
+        ("PonderNet", "weights of the three losses,\none for each answer", "expected steps", style.GREEN, "#00704F"),
+    )
+    for above, below, side, look in zip(axes[:2], axes[2:], (act, pondernet), sides, strict=True):
+        (weights, steps, point), (name, of_what, label, colour, dark) = side, look
+        n = style.step_axis(above, len(weights), ylim=(0, 1.05), yticks=(0, 0.5, 1))
+        above.bar(n, weights, 0.55, color=colour)
+        above.set_xticks(n)
+        above.set_title(name, fontsize=16, color=dark, fontweight="bold")
+        above.text(0.7, 0.98, of_what, va="top")
+        above.grid(axis="x", visible=False)
+        for place, weight in zip(n, weights, strict=True):
+            style.beside(above, f"{weight:.2f}", (place, weight), (0, 3), color=dark, **ABOVE)
+        below.plot(first, steps, color=colour, linewidth=2.8)
+        below.plot(*point, "o", color=BLACK, markersize=8)
+        _on_a_logit_axis(below, first, (0.05, 0.5, 0.9, 0.99))
+        below.set(ylim=(0.8, 3.3), yticks=(1, 2, 3))
+        below.text(0.03, 1.1, label, color=dark)
+    return figure
+
+
+def gradients_on_the_first(
+    answers: Tensor, lambda_2: float, tau: float, log_prior: Tensor, beta: float, epsilon: float
+) -> tuple[np.ndarray, ...]:
+    """Return lambda_1, and the size of the gradient on its logit in ACT and in PonderNet, [901] each.
+
+    answers: the logits of three states, [3], where 1 is true. ACT pays tau a step; PonderNet pays beta times the
+    divergence from the prior, [3].
     """
-    coins = torch.full_like(losses, 0.2)
-    coins[2] = lambda_3
-    leaf = coins.logit().requires_grad_()
+    a = torch.linspace(-1, 10, 901, dtype=torch.float64, requires_grad=True)
+    costs = []
+    for lambda_1 in a.sigmoid():
+        p = halt([lambda_1, lambda_2, 1.0], epsilon)
+        y_hat = sum(p_n * answer for p_n, answer in zip(p, answers, strict=False))
+        costs.append(nn.functional.softplus(-y_hat) + tau * (len(p) + p[-1]))
+    logits = torch.stack([a, torch.full_like(a, lambda_2).logit(), torch.zeros_like(a)])  # the last: not read
+    log_p, losses = halting_log_probs(logits), nn.functional.softplus(-answers)[:, None]
+    of_pondernet = (log_p.exp() * (losses + beta * (log_p - log_prior[:, None]))).sum()
+    slopes = [torch.autograd.grad(loss, a)[0].abs() for loss in (torch.stack(costs).sum(), of_pondernet)]
+    return tuple(line.detach().numpy() for line in (a.sigmoid(), *slopes))
+
+
+def what_is_left(first: Line, act: Line, pondernet: Line, at: float) -> str:
+    """Return in a sentence both gradients where lambda_1 is at least so large."""
+    point = int(np.searchsorted(first, at))
+    of_act = "no gradient at all" if not any(act[point:]) else f"a gradient of {act[point]:.1g}"
+    return f"At $\\lambda_1$ = {at:g} ACT has {of_act},\nPonderNet one of {pondernet[point]:.1g}"
+
+
+@slide
+def draw_left(first: Line, act: Line, pondernet: Line, threshold: float) -> Figure:
+    """Draw the size of the gradient on the first halting logit, of ACT and of PonderNet, as lambda_1 goes to 1."""
+    figure, (ax,) = panels(1, width=8.2, height=4.2)
+    ax.axvspan(threshold, first[-1], color="#E6E6E6", linewidth=0)
+    sizes = np.where(np.asarray(act) > 0, act, np.nan)
+    ax.plot(first, sizes, "--", color=style.ORANGE, linewidth=2.8)
+    ax.plot(first, pondernet, color=style.GREEN, linewidth=2.8)
+    _on_a_logit_axis(ax, first, (0.5, 0.9, 0.99, 0.999, 0.9999))
+    ax.set(yscale="log", ylabel=r"size of $\partial / \partial a_1$")
+    end, middle = int(np.flatnonzero(np.asarray(act) > 0)[-1]), int(np.searchsorted(first, 0.999))
+    named = {"color": DARK_ORANGE, "ha": "right"}
+    style.beside(ax, f"ACT: exactly 0\nfrom {threshold:g} on", (first[end], sizes[end]), (-8, -50), **named)
+    style.beside(ax, "PonderNet", (first[middle], pondernet[middle]), (6, 6), color="#00704F")
+    return figure
+
+
+def pushes(
+    lambda_3: float,
+    losses: Tensor,
+    log_prior: Tensor,
+    log_halting: LogHalting,
+    kl: Callable[[Tensor, Tensor], Tensor],
+    beta: float = 1.0,
+) -> dict[str, float]:
+    """Return the gradients on the third halting logit, {part of the loss: gradient}, where it says lambda_3.
+
+    The other halting probabilities are 0.2; beta multiplies the divergences. losses, log_prior: [N]; log_halting, kl:
+    the lesson's own.
+    """
+    lambdas = torch.full_like(losses, 0.2)
+    lambdas[2] = lambda_3
+    leaf = lambdas.logit().requires_grad_()
     log_p = log_halting(leaf)
     parts = {"losses": (log_p.exp() * losses).sum()}
-    parts |= {style.KL["p||p_G"]: kl(log_p, log_prior), style.KL["p_G||p"]: kl(log_prior, log_p)}
+    parts |= {style.KL["p||p_G"]: beta * kl(log_p, log_prior), style.KL["p_G||p"]: beta * kl(log_prior, log_p)}
     slopes = [torch.autograd.grad(part, leaf, retain_graph=True)[0] for part in parts.values()]
     return {name: slope[2].item() for name, slope in zip(parts, slopes, strict=True)}
 
 
 def what_still_pulls(gradients: Sequence[Mapping[str, float]]) -> str:
-    """Return in a sentence what the reversed divergence does where the coin is smallest."""
-    return f"At a dead step only the reversed divergence still pulls: {abs(gradients[-1][style.KL['p_G||p']]):.2f}"
+    """Return in a sentence what the reversed divergence does where the halting probability is smallest."""
+    return f"On a step without use only the reversed divergence pulls: {abs(gradients[-1][style.KL['p_G||p']]):.2g}"
 
 
 @slide
-def draw_pushes(coins: Line, gradients: Sequence[Mapping[str, float]], limit: float) -> Figure:
-    """Draw the size of the gradient on a halting logit as its coin goes to 0, part by part: of `pushes`; a limit."""
+def draw_pushes(lambdas: Line, gradients: Sequence[Mapping[str, float]]) -> Figure:
+    """Draw the size of the gradient on a halting logit, part by part: of `pushes`, from the largest lambda_3 on."""
     figure, (ax,) = panels(1, width=8.2, height=4.4)
     colours = (ANSWER, HALTING, style.PURPLE)
     for part, colour, marker, dashes in zip(gradients[0], colours, style.MARKERS, style.DASHES, strict=False):
         sizes = [abs(at[part]) for at in gradients]
-        ax.plot(coins, sizes, dashes, color=colour, marker=marker, markersize=5, markevery=4)
-        ax.text(coins[-1] / 1.7, sizes[-1], part, va="center")
-    ax.plot([coins[0], coins[-1]], [limit, limit], color=PRIOR, linestyle=":")
-    ax.text(coins[0], limit * 1.8, "$p_G(3)$", color=style.DARK_GREY, va="bottom")
-    ax.set(xscale="log", yscale="log", xlim=(coins[0] * 1.4, coins[-1] / 90), ylim=(None, limit * 20))
-    ax.set(xlabel=r"the coin of step 3, $\lambda_3$", ylabel=r"size of $\partial / \partial a_3$")
-    ax.set_xticks([10.0**k for k in range(-1, math.floor(math.log10(coins[-1])) - 1, -2)])
+        ax.plot(lambdas, sizes, dashes, color=colour, marker=marker, markersize=5, markevery=4)
+        name = part if part == "losses" else rf"$\beta\,$ {part}"
+        ax.text(lambdas[-1] / 1.7, sizes[-1], name, va="center", ha="right")
+    ax.set(xscale="log", yscale="log", xlim=(lambdas[-1] / 200, lambdas[0] * 1.4))
+    ax.set(xlabel=r"halting probability of step 3, $\lambda_3$", ylabel=r"size of $\partial / \partial a_3$")
+    ax.set_xticks([10.0**k for k in range(-1, math.floor(math.log10(lambdas[-1])) - 1, -2)])
     return figure
 
 
@@ -91,26 +187,6 @@ def draw_best_halting(
         ax.grid(axis="x", visible=False)
     axes[0].legend(loc="upper right", borderaxespad=0)
     return figure, found
-
-
-@slide
-def draw_on_a_log_axis(log_prior: Tensor, best: Mapping[str, Tensor]) -> Figure:
-    """Draw the best p for one input, [N], a panel for each divergence, from 1e-30 on; and the prior."""
-    figure, axes = panels(len(best), width=8.8 / len(best), height=3.5)
-    for ax, (direction, p) in zip(axes, best.items(), strict=True):
-        n = style.step_axis(ax, len(p), xticks=range(1, len(p) + 1), yscale="log", ylim=(1e-30, 1e2))
-        ax.set_title(style.KL[direction], fontsize=15)
-        heights = p.clamp(1e-30).tolist()
-        ax.bar(n, heights, 0.8, color=HALTING)
-        ax.plot(n, log_prior.exp(), ":", color=style.DARK_GREY, linewidth=2)
-        ax.set_yticks([1e-30, 1e-20, 1e-10, 1])
-        ax.grid(axis="x", visible=False)
-        ax.tick_params(labelleft=ax is axes[0])
-        for place, p_n in zip(n, heights, strict=True):
-            text = f"{p_n:.3f}" if p_n >= 0.001 else f"{p_n:.0e}"
-            up, colour = (-26, BLACK) if p_n > 1e-10 else (3, DARK_ORANGE)  # in the bar, below the line of the prior
-            style.beside(ax, text, (place, p_n), (0, up), color=colour, **ABOVE)
-    return figure
 
 
 def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
@@ -176,75 +252,6 @@ def draw_learnt(needs: Line, theory: Mapping[str, Line], runs: Runs) -> Figure:
     top = max(max(line) for line in theory.values())
     ax.set(xlabel="steps that the input needs", ylabel="expected steps", xticks=list(needs))
     ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 1.6))
-    return figure
-
-
-@slide
-def draw_noise(rows: Sequence[Line]) -> Figure:
-    """Draw rows of (update, gradient squared, variance of a sample, of one with a baseline)."""
-    figure, (ax,) = panels(1, width=8.4, height=4.4)
-    update, squared, sampled, centred = np.transpose(rows)
-    for line, name, colour, dashes, dark in (
-        (squared, "the gradient, squared", HALTING, "-", DARK_ORANGE),
-        (sampled, "variance,\none sampled step", style.PURPLE, "--", "#A8447F"),
-        (centred, "variance,\nwith a baseline", style.GREEN, "-.", "#00704F"),
-    ):
-        ax.plot(update, line, color=colour, linestyle=dashes, linewidth=2.2)
-        ax.text(update[-1] * 1.02, line[-1], name, color=dark, va="center")
-    ax.set(yscale="log", xlabel="update", ylabel="gradient² and variance, all logits")
-    ax.set(xlim=(0, update[-1] * 1.42), xticks=np.linspace(0, update[-1], 4))
-    return figure
-
-
-def how_noisy(rows: Sequence[Line]) -> str:
-    """Return in a sentence the variance of one sampled step by the gradient squared, in the first and the last row."""
-    first, last = (row[2] / row[1] for row in (rows[0], rows[-1]))
-    at_first = f"One sampled step: its variance is {first:.0f} times\nthe gradient squared at first"
-    return f"{at_first}, {float(f'{last:.1g}'):,.0f} times at the end"
-
-
-@slide
-def draw_kl_bars(prior: Line, cases: Mapping[str, Line]) -> Figure:
-    """Draw a panel for each {name: p [N]}, beside the prior; over each bar what it adds to the KL."""
-    figure, axes = panels(len(cases), width=4.4, height=3.6, sharey=True)
-    p_G = np.array(prior, float)
-    for ax, (name, values) in zip(axes, cases.items(), strict=True):
-        p = np.array(values, float)
-        parts = p * np.log2(np.where(p > 0, p, 1) / p_G)
-        n = style.step_axis(ax, len(p), title=f"{name}: {parts.sum():.2f} bits", ylim=(0, 1.15))
-        ax.set_xticks(n)
-        ax.bar(n - 0.22, p_G, 0.34, **DOTTED)
-        ax.bar(n + 0.22, p, 0.38, color=HALTING)
-        for place, p_n, part in zip(n, p, parts, strict=True):
-            number = f"{part:+.2f}" if p_n else "0"
-            ax.text(place + 0.22, p_n + 0.02, number, color=DARK_ORANGE, ha="center", va="bottom")
-        ax.grid(axis="x", visible=False)
-    axes[0].text(0.78, p_G[0] + 0.02, "$p_G$", color=style.DARK_GREY, ha="center", va="bottom")
-    axes[0].set_ylabel("probability")
-    return figure
-
-
-def prior_mean(coin: float, N: int, repair: str) -> float:
-    """Return the mean step of a geometric prior that is cut off at N and repaired so."""
-    return expected_steps(geometric_log_prior(coin, N, repair)).item()
-
-
-@slide
-def draw_prior_means(N: int) -> Figure:
-    """Draw the mean steps of a prior cut off at N, with either repair, beside 1 / lambda_p."""
-    figure, (ax,) = panels(1, width=8.2, height=4.2)
-    coins = np.geomspace(0.02, 1, 60)
-    ax.plot(coins, 1 / coins, color=LIMIT, linewidth=1.2)
-    ax.plot([coins[0], coins[-1]], [N, N], color=LIMIT, linewidth=0.8)
-    for repair, dashes, up in (("renormalise", ":", -1.6), ("remainder", "--", 1.3)):
-        means = [prior_mean(coin, N, repair) for coin in coins.tolist()]
-        ax.plot(coins, means, color=PRIOR, linestyle=dashes, linewidth=2.6)
-        ax.text(coins[0] * 1.03, means[0] + up, repair, color=style.DARK_GREY, va="center")
-    ax.text(0.9 / N, N * 1.2, "$1 / \\lambda_p$, before the cut", color=LIMIT)
-    ax.text(coins[-1], N * 1.03, "cap $N$", color=LIMIT, ha="right", va="bottom")
-    ax.set(xscale="log", xlabel=r"$\lambda_p$", ylabel="mean steps", ylim=(0, 1.35 * N))
-    ax.set_xticks([0.02, 0.05, 0.1, 0.2, 0.5, 1], ["0.02", "0.05", "0.1", "0.2", "0.5", "1"])
-    ax.xaxis.set_minor_locator(NullLocator())
     return figure
 
 

@@ -1,10 +1,11 @@
 """The figures of lesson 01 draw the numbers that they are given, and say what these say."""
 
-from functools import partial
+import math
 
+import numpy as np
 import pandas as pd
 import pytest
-from drawn import COMPUTED, Drawn, numbers, without_entry
+from drawn import Drawn, numbers, without_entry
 
 from ponder_course.act_background import figures as draw
 from ponder_course.act_background.scripted import halt
@@ -12,7 +13,6 @@ from ponder_course.common.style import ANSWER, NOT_LEARNT
 from ponder_course.research.act_background import figures as evidence
 
 NAN = float("nan")
-H, P = [[0.1, 0.5, 0.6, 0.2], [0.7, 0.9]], [[0.1, 0.5, 0.4], [1.0]]
 RUNS = [
     ("ACT", 0.01, 1.0, 3.0, True, True),
     ("ACT", 0.01, 0.98, 4.0, True, False),
@@ -37,14 +37,16 @@ BY_N = [
     {"n": 2, "halt": 0.6, "right": 1.0, "remainder": 0.9, "right, going on": 0.7},
     {"n": 3, "halt": 0.395, "right": 0.8, "remainder": 0.4, "right, going on": 1},  # few go on: not drawn
 ]
+FIRST = [0.02 * n for n in range(1, 49)] + [0.995, 0.998]
+DOWN = [0.03 * n for n in range(1, 49)] + [0.0] * 2
+PULLS = {"knows": ([0.5] * 48 + [0.0] * 2, DOWN)}
 UNIT, STEPS, R = [0.0, 1.0, 2.0, 3.0], [2, 2, 1, 1], [0.4, 0.2, 1.0, 0.9]  # a jump at the third point
 COST, BY_GRADIENT = [2.4, 2.2, 2.05, 1.9], [2.45, 2.3, 2.25, 2.1]
 
 MEANS = [[0.99, 0.97], [3.5, 2.0], [-0.1, 0.9]]  # of those that learnt, and where they stand
 ASIDE = [-0.14, -0.1, -0.06, 0.9, 1.1]
 FIGURES = {
-    "halting units": Drawn(draw.halting_units, [H, P, 0.1], [[0.1, 0.6, 1.2], 0.9], written=["0.40", "1.00"]),
-    "one case": Drawn(partial(draw.one_case, 0.1, lambda_1=0.25, lambda_2=0.5), computed=COMPUTED),
+    "tug of war": Drawn(draw.tug_of_war, [FIRST, PULLS, 0.99], colours={ANSWER: DOWN}),
     "jumps": Drawn(draw.jumps, [UNIT, STEPS, R, COST, BY_GRADIENT], written=["0.2"]),
     "by setting": Drawn(
         draw.by_setting,
@@ -123,6 +125,8 @@ def test_a_finding_says_who_learns():
     rows = [(0.1, True, 2.0), (0.1, True, 3.0), (1, True, 4.0), (1, False, 1.0), (2, False, 1.0)]
     table = pd.DataFrame(rows, columns=["setting", "learnt", "steps"])
     assert numbers(draw.who_learns(table)) == ["0.1", "1", "2.5", "4.0", "2"]
+    alike = table.assign(steps=table["steps"].clip(2.4, 2.6))
+    assert numbers(draw.who_learns(alike)) == ["2.5", "2.6", "2"]  # hardly any change
     assert numbers(draw.who_learns(table[table["setting"] > 0.1])) == ["1", "3"]  # no price to compare with
     assert numbers(draw.who_learns(table.assign(setting=3 - table["setting"]))) == ["3", "5"]  # the cheapest fails
     rows = [trained(10), trained(None), trained(30)]
@@ -144,8 +148,17 @@ def test_the_controls_are_told_apart_by_what_was_changed():
     assert numbers(draw.what_the_controls_say(controls)) == ["0", "2"]  # with two steps all learn
 
 
-def test_a_case_says_steps_and_weights():
-    figure, text = draw.one_case(0.1, lambda_1=0.25, lambda_2=0.5, lambda_3=0.5)
-    assert [bar.get_height() for bar in figure.axes[0].patches] == [0.25, 0.5, 0.25]
-    assert numbers(text.rstrip(".")) == ["3", "0.25", "0.50", "0.25"]
-    assert numbers(draw.what_the_cases_say([[1] * 3, [1] * 2, [1] * 4])) == ["2", "3", "4"]
+def test_the_pulls_are_slopes_of_the_loss_of_two_steps_and_vanish_from_the_threshold_on():
+    unit, up, down = draw.pulls_on_the_first(4.0, tau=0.5, epsilon=0.01)
+    inside = unit < 0.99
+    assert up[inside] == pytest.approx(0.5)  # of tau * (2 + 1 - lambda_1)
+    assert down[inside] == pytest.approx(4 / (1 + np.exp(4 * (1 - unit[inside]))))  # of log(1 + exp(-4 (1 - lambda_1)))
+    assert not up[~inside].any()
+    assert not down[~inside].any()
+    _, _, nothing = draw.pulls_on_the_first(0.0, tau=0.5, epsilon=0.01)
+    assert not nothing.any()
+    finding = draw.what_the_pulls_say(unit, {"knows": (up, down), "knows nothing": (up, nothing)}, 0.99)
+    assert numbers(finding)[-3:] == [f"{1 - math.log(7) / 4:.2f}", "0.99", "0"]
+    assert numbers(draw.what_the_pulls_say(unit, {"knows nothing": (up, nothing)}, 0.99)) == ["0.99", "0"]
+    held = draw.what_the_pulls_say(unit, {"": (up, down)}, 0.9)
+    assert held != draw.what_the_pulls_say(unit, {"": (up, down)}, 0.99).replace("0.99", "0.9")

@@ -10,7 +10,7 @@ import torch
 from drawn import COMPUTED, Drawn, numbers, series, without_entry
 
 import ponder_utils as pu
-from ponder_course.common.style import KL, LIMIT, PRIOR, WRONG
+from ponder_course.common.style import GREEN, KL, LIMIT, ORANGE, WRONG
 from ponder_course.pondernet_theory import figures as draw
 from ponder_course.research.pondernet_theory import figures as evidence
 
@@ -22,9 +22,9 @@ TABLE = pd.DataFrame(
 )
 CLOSED, FITS = {"paper": [P, Q], "reversed": [Q, P]}, {"paper": [Q_FIT, Q_FIT], "reversed": [P_FIT, P_FIT]}
 GRADIENTS = [{"losses": 0.2, "paper": -0.3, "reversed": -0.15}, {"losses": -0.02, "paper": 0.01, "reversed": -0.154}]
-SIZES = [[0.2, 0.02], [0.3, 0.01], [0.15, 0.154], 0.16]
+SIZES = [[0.2, 0.02], [0.3, 0.01], [0.15, 0.154]]
+FIRST, LEFT = [0.2, 0.6, 0.995, 0.9995], [[0.3, 0.2, 0.0, 0.0], [0.25, 0.15, 0.005, 0.0005]]
 THEORY, RUNS = {"none": [2.0, 3.0, 4.0], "mean": [5.0, 5.1, 5.5]}, {"none": [P, Q], "mean": [LOSSES]}
-NOISE = [[0.0, 0.1, 0.9, 0.4], [20.0, 0.01, 0.8, 0.3], [40.0, 0.001, 0.7, 0.2]]
 BOUNDS = {
     "a": [("bound", torch.tensor([2.0, 1.0, 3.0])), ("exact", torch.tensor([1.5, 0.5, 1.25]))],
     "b": [("mean loss", [4.0, 5.0, 6.0]), ("mixture", [3.5, 4.5, 5.5])],
@@ -42,17 +42,7 @@ def p_best(beta):
     return best(EXACT, LOG_PRIOR, beta).tolist()
 
 
-COINS = np.geomspace(0.02, 1, 60)
-MEANS = [
-    [pu.expected_steps(pu.geometric_log_prior(coin, 20, repair)).item() for coin in COINS.tolist()]
-    for repair in ("renormalise", "remainder")
-]
 FIGURES = {
-    "KL bars": Drawn(
-        draw.draw_kl_bars,
-        ([0.5, 0.25, 0.25], {"a": [0.25, 0.5, 0.25], "b": [0.0, 0.0, 1.0]}),
-        written=["-0.25", "+0.50", "0.25", "+2.00"],
-    ),
     "best halting": Drawn(
         partial(draw.draw_best_halting, best),
         (EXACT, [(beta, 0.4) for beta in BETA]),
@@ -61,16 +51,14 @@ FIGURES = {
     ),
     "best at": Drawn(partial(draw.best_at, best, -1, 0.4, loss_1=0.9, loss_2=0.4), computed=COMPUTED),
     "best by beta": Drawn(partial(draw.best_by_beta, best), (EXACT, (1, 0.1), 0.4), COMPUTED),
-    "on a log axis": Drawn(
-        draw.draw_on_a_log_axis,
-        (EXACT.log(), {"p||p_G": torch.tensor([0, 2e-9, 1.0]).double()}),
-        [[1e-30, 2e-9, 1], LOSSES],
-        written=["1.000"],
+    "side by side": Drawn(
+        draw.side_by_side,
+        (FIRST, (P, [3.0, 2.0, 1.0, 1.0], (0.25, 3.0)), ([0.6, 0.1, 0.3], [2.8, 2.4, 1.4, 1.1], (0.25, 2.6))),
+        written=["0.50", "0.10"],
     ),
-    "pushes": Drawn(draw.draw_pushes, ([0.1, 0.01], GRADIENTS, 0.16), SIZES),
+    "left": Drawn(draw.draw_left, (FIRST, *LEFT, 0.99), [0.9995], {ORANGE: [0.3, 0.2], GREEN: LEFT[1]}),
+    "pushes": Drawn(draw.draw_pushes, ([0.1, 0.01], GRADIENTS), SIZES),
     "learnt": Drawn(draw.draw_learnt, ([1.0, 2.0, 3.0], THEORY, RUNS), colours={WRONG: [5, 5.1, 5.5, *LOSSES]}),
-    "noise": Drawn(draw.draw_noise, (NOISE,)),
-    "prior means": Drawn(draw.draw_prior_means, (20,), [COINS, 1 / COINS, *MEANS], {PRIOR: MEANS}),
     "bounds": Drawn(draw.draw_bounds, ([0.1, 1.0, 100.0], BOUNDS)),
     "underflow": Drawn(
         evidence.draw_underflow,
@@ -108,7 +96,9 @@ def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():
     for name, part in parts.items():
         above, below = (part(pu.halting_log_probs(logits)) for logits in (a + small, a - small))
         assert found[name] == pytest.approx(((above - below) / 2e-5).item(), rel=1e-4)
-    assert numbers(draw.what_still_pulls([{}, found])) == [f"{abs(found[KL['p_G||p']]):.2f}"]
+    assert numbers(draw.what_still_pulls([{}, found])) == [f"{abs(found[KL['p_G||p']]):.2g}"]
+    halved = draw.pushes(0.3, losses, log_prior, pu.halting_log_probs, pu.kl_divergence, beta=0.5)
+    assert [*halved.values()] == pytest.approx([found["losses"], *(found[way] / 2 for way in KL.values())])
 
 
 def test_the_best_halting_is_drawn_for_each_beta_and_at_the_sliders():
@@ -141,7 +131,21 @@ def test_what_was_learnt_depends_on_how_far_both_kinds_rise():
         assert numbers(draw.what_was_learnt(runs | unlike, 9)[0])[:2] == ["9", "6"]
 
 
-def test_how_noisy_a_sample_is_is_of_the_first_and_the_last_row():
-    found = numbers(draw.how_noisy([[0, 0.1, 0.9, 0.4], [20, 0.01, 0.8, 0.3], [40, 0.0001, 0.7, 0.2]]))
-    assert found == ["9", "7,000"]
-    assert math.isclose(draw.prior_mean(0.1, 20, "remainder"), sum(0.9**n for n in range(20)))
+def test_steps_and_gradients_as_the_first_halting_probability_grows():
+    first, steps, expected = draw.steps_as_the_first_grows(0.2, 0.01)
+    assert steps.tolist() == [3.0 if one < 0.79 else 2.0 if one < 0.99 else 1.0 for one in first]
+    assert expected == pytest.approx(first + (1 - first) * 2.8)
+    answers, log_prior = torch.tensor([-1.0, 0.0, 1.5]).double(), pu.geometric_log_prior(0.5, 3)
+    first, of_act, of_pondernet = draw.gradients_on_the_first(answers, 0.2, 0.1, log_prior, 0.3, 0.01)
+    for i in (0, 300, 520, 800):
+        inside = first[i] * (1 - first[i])  # of the sigmoid
+        last = 1.5 if first[i] < 0.79 else 0.0
+        average = first[i] * -1 + (1 - first[i] - 0.2 * (last > 0)) * last
+        slope = (-1 - last) * -1 / (1 + math.exp(average)) - 0.1
+        assert of_act[i] == pytest.approx(abs(slope) * inside if first[i] < 0.99 else 0)
+        p = torch.tensor([first[i], (1 - first[i]) * 0.2, (1 - first[i]) * 0.8]).double()
+        f = torch.nn.functional.softplus(-answers) + 0.3 * (p.log() - log_prior)
+        assert of_pondernet[i] == pytest.approx(abs(inside * (f[0] - 0.2 * f[1] - 0.8 * f[2])).item(), rel=1e-5)
+    finding = draw.what_is_left([0.5, 0.995, 0.9995], [0.3, 0.0, 0.0], [0.25, 0.005, 0.0005], at=0.995)
+    assert numbers(finding)[-2:] == ["0.995", "0.005"]
+    assert finding != draw.what_is_left([0.5, 0.995, 0.9995], [0.3, 0.1, 0.0], [0.25, 0.005, 0.0005], at=0.995)
