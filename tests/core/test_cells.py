@@ -11,12 +11,9 @@ from torch import nn
 from benchmarks.peers import copy_cell
 from ponder_course.mnist_rotation.networks import MLPCell
 from ponder_utils.cells import GRUCell, RNNCell, encode_input
-from ponder_utils.pondernet import PonderNet
 from ponder_utils.states import first_tensor, map_states, select_rows
-from ponder_utils.steps import RecurrentStep
 
 TORCHS = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell}
-RULES = ("sample", "quantile", "threshold", "most_probable", "fixed")
 
 
 @pytest.mark.parametrize("cell", [RNNCell, GRUCell])
@@ -116,43 +113,3 @@ def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
 def test_an_input_without_a_batch_is_refused(nothing):
     with pytest.raises(TypeError, match="x must "):
         first_tensor(nothing)
-
-
-class CountingLSTM(nn.LSTMCell):
-    rows = 0
-
-    def forward(self, x, state=None):
-        self.rows += len(x)
-        return super().forward(x, state)
-
-
-@pytest.mark.parametrize("rule", ["sample", "quantile", "most_probable"])
-def test_pondernet_around_torchs_lstm_is_that_lstm_and_predicts_as_it_computes_forward(rule):
-    model, x = PonderNet(RecurrentStep(CountingLSTM(6, 16), n_outputs=3), 9), torch.randn(40, 6)
-    nn.init.normal_(model.step.heads.weight, std=3)  # so that samples halt at different steps
-    nn.init.constant_(model.step.heads.bias, -1)
-    y_hat, logits, log_p = model(x)
-    state = (torch.zeros(40, 16), torch.zeros(40, 16))
-    for n in range(9):
-        state = model.step.cell(x, state)
-        torch.testing.assert_close((y_hat[n], logits[n]), model.step.heads(state[0]))
-    model.step.cell.rows = 0
-    got = model.predict(x, rule, generator=torch.Generator().manual_seed(0), check_every=1)
-    assert model.step.cell.rows == got.computed.sum()
-    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(40)])
-    torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(40)])
-    assert len(got.computed.unique()) > 2
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: RNNCell(0, 8), ValueError, "input_size .*>= 1.* 0"),
-        (lambda: GRUCell(4, 8.5), TypeError, "hidden_size .*>= 1.* 8.5"),
-        (lambda: RNNCell(4, 8).encode(torch.zeros(3, 5)), ValueError, "x .*input_size = 4 .* 5"),
-        (lambda: RecurrentStep(nn.LSTMCell(4, 8), 0), ValueError, "n_outputs .*>= 1.* 0"),
-    ],
-)
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

@@ -177,15 +177,3 @@ def test_a_link_to_a_checkpoint_stays_one(tmp_path):
     save_checkpoint(tmp_path / "link.pt", {"a": 1})
     assert (tmp_path / "link.pt").is_symlink()
     assert load_checkpoint(tmp_path / "real.pt") == {"a": 1}
-
-
-LEAVES = st.floats(allow_nan=False) | st.integers(-(2**60), 2**60) | st.text(max_size=5) | st.none() | st.booleans()
-TREES = st.recursive(LEAVES, lambda part: st.lists(part) | st.dictionaries(st.text(max_size=3), part), max_leaves=10)
-
-
-@settings(max_examples=30)
-@given(value=TREES)
-def test_what_is_read_is_what_was_written(tmp_path_factory, value):
-    path = tmp_path_factory.mktemp("any") / "state.pt"
-    save_checkpoint(path, {"value": value})
-    assert load_checkpoint(path) == {"value": value}

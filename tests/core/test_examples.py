@@ -37,18 +37,6 @@ def test_brackets_are_balanced_where_the_target_says_so():
     assert 0.4 < y.mean() < 0.7
 
 
-def test_padding_is_not_read():
-    torch.manual_seed(0)
-    x, _ = transformer.brackets(20, torch.Generator().manual_seed(0))
-    model = PonderNet(transformer.TransformerStep(32), max_steps=3).eval()
-    other = {**x, "tokens": torch.where(x["padding"], 2, x["tokens"])}
-    torch.testing.assert_close(model(other).y_hat, model(x).y_hat)
-    (digits, lengths), _ = lstm.largest_digit(20, torch.Generator().manual_seed(0))
-    after_the_end = torch.arange(8) >= lengths[:, None]
-    reader = lstm.Reader(16)
-    torch.testing.assert_close(reader((digits.masked_fill(after_the_end, 9), lengths)), reader((digits, lengths)))
-
-
 def test_twice_sure_takes_the_second_of_two_sure_answers():
     y_hat = torch.tensor([[9.0, 9.0, 0.0], [-9.0, 0.0, 9.0], [0.0, 9.0, 0.0], [0.0, -9.0, 9.0]])  # [steps, batch]
     halt_logits = torch.zeros_like(y_hat)

@@ -1,7 +1,5 @@
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_utils.pondernet import PonderNet
@@ -24,41 +22,6 @@ def test_every_weight_gets_a_gradient(step):
     (y_hat.square().sum() + halt_logits.sum()).backward()
     for name, weight in model.named_parameters():
         assert weight.grad.abs().sum() > 0, name
-
-
-def test_the_encoder_runs_once_and_the_rest_is_as_if_it_ran_at_every_step():
-    step, x = encoded().eval(), images()
-    calls = []
-    step.encoder.register_forward_hook(lambda *_: calls.append(1))
-    fast = PonderNet(step, 6)(x)
-    assert len(calls) == 1
-
-    def encode_at_every_step(x, h):
-        return step.step(step.step.encode(step.encoder(x))[0], h)
-
-    slow = PonderNet(encode_at_every_step, 6)(x)
-    assert len(calls) == 7
-    for ours, theirs in zip(fast, slow, strict=True):
-        torch.testing.assert_close(ours, theirs)
-
-
-@given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 7))
-def test_a_place_knows_of_no_patch_that_is_n_places_away_after_n_steps(row, column, n):
-    torch.manual_seed(0)
-    step, x = ConvStep(8, patch=4, n_outputs=10), images(1)
-    changed = x.clone()
-    changed[:, :, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] += 3
-    states = []
-    for image in (x, changed):
-        z, h = step.encode(image)
-        for _ in range(n):
-            _, h, _ = step(z, h)
-        states.append(h)
-    differs = (states[0] != states[1]).any(1)[0]
-    places = torch.arange(7)
-    near = ((places - row).abs()[:, None] < n) & ((places - column).abs()[None] < n)
-    assert not differs[~near].any()
-    assert differs[row, column]
 
 
 def test_one_step_of_a_conv_step_by_hand():

@@ -48,18 +48,6 @@ def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size
     assert by_default == PonderLoss(per_sample, prior, 0.01, repair="renormalise", direction="p||p_G")(out, y)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_gradients_against_finite_differences(direction):
-    y = torch.tensor([0.0, 1.0, 1.0], dtype=torch.float64)
-    loss = PonderLoss(per_sample, 0.3, 0.5, direction=direction)
-
-    def total(y_hat, logits):
-        return loss(PonderOutput(y_hat, logits, halting_log_probs(logits)), y).total
-
-    inputs = [torch.randn(4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
-    assert torch.autograd.gradcheck(total, inputs)
-
-
 def squared(y_hat, y):
     return (y_hat - y).square()
 

@@ -4,9 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import halting
 from torch import nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ponder_utils import rules
 from ponder_utils.halting import PonderOutput
@@ -90,40 +88,6 @@ def test_places_are_drawn_each_for_itself_and_again_with_the_same_seed():
     assert torch.equal(median.steps, model.predict(x, "quantile", q=0.5).steps)
     with pytest.raises(ValueError, match=r"v .*\[400, 2, 3\].*\[400\]"):
         model.predict(x, "sample", v=v[:, 0, 0])
-
-
-@sizes
-def test_the_loss_at_places_is_that_of_a_loop_over_them(seed, batch, height, width, n_steps):
-    step, x = written(seed, batch, height, width, n_steps), torch.arange(batch)
-    output = PonderNet(step, n_steps)(x)
-    y = (torch.arange(batch * height * width) % 2).float().view(batch, height, width)
-    asked = torch.rand(y.shape, generator=torch.Generator().manual_seed(seed)) < 0.7
-    asked[0, 0, 0] = True
-    found = PonderLoss(BCE, 0.3)(output.at(asked), y[asked]).reconstruction.item()
-    by_loop = 0.0
-    for i, row, column in asked.nonzero().tolist():
-        p = halting(step.a[:, i, row, column].double().tolist())
-        y_hat = step.y_hat[:, i, row, column].double()
-        each = binary_cross_entropy_with_logits(y_hat, y[i, row, column].double().expand(n_steps), reduction="none")
-        by_loop += sum(p[n] * each[n].item() for n in range(n_steps)) / int(asked.sum())
-    assert found == pytest.approx(by_loop, rel=1e-5, abs=1e-6)
-
-
-def test_answers_of_several_classes_at_each_place():
-    step, x = written(1, 3, 2, 2, 5, answer=(4,)), torch.arange(3)
-    model, y = PonderNet(step, 5), torch.arange(12).view(3, 2, 2) % 4
-    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.3)
-    output = model(x)
-    alone = PonderOutput(*(part.flatten(1, 3) for part in output))
-    torch.testing.assert_close(loss(output.at(y >= 0), y.flatten()), loss(alone, y.flatten()))
-    steps = rules.halting_steps(alone, "confidence", q=0.6, classes=True).view(3, 2, 2)
-    found = model.predict(x, "confidence", q=0.6, classes=True)
-    assert torch.equal(found.steps, steps)
-    assert found.y_hat.shape == (3, 2, 2, 4)
-    expectation = model.expectation(x)
-    torch.testing.assert_close(expectation.y_hat, (output.log_p.exp()[..., None] * output.y_hat).sum(0))
-    assert expectation.steps.shape == (3, 2, 2)
-    assert expectation.computed.tolist() == [5, 5, 5]
 
 
 @pytest.mark.parametrize("loss", [PonderLoss(BCE, 0.3), ReconstructionLoss(lambda y_hat, y: BCE(y_hat, y).mean(1))])

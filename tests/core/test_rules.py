@@ -184,28 +184,12 @@ def test_an_impossible_class_keeps_no_rule_from_stopping(masked):
     assert rules.settled(changed, classes=True).item() == 0
 
 
-@pytest.mark.parametrize("rule", ON_ANSWERS)
-@pytest.mark.parametrize("check_every", [1, 2, None])
-def test_a_head_that_is_sure_to_halt_stops_no_rule_on_answers(rule, check_every):
-    restless = torch.tensor([0.1, -0.9, 0.8, -0.7, 0.9, -0.8])[:, None]
-    output = output_of(restless, torch.full((6, 1), torch.inf))
-    assert halting_steps(output, rule).item() == 6
-    assert predicted(output, rule, check_every=check_every).steps.item() == 6
-
-
 def test_logits_in_float64_are_read_in_float64():
     """In float32 the p_n of steps 1 and 2 would be equal."""
     logits = torch.tensor([[-1e-12], [50.0], [50.0]], dtype=torch.float64)
     output = output_of(torch.ones(3, 1, dtype=torch.float64), logits)
     assert halting_steps(output, "most_probable").item() == 2
     assert halting_steps(output, "threshold").item() == 2
-
-
-def test_a_sample_is_drawn_by_inverse_transform():
-    """At a survival of 1/2, 1/4, 1/8 after steps 1, 2, 3."""
-    output = output_of(torch.zeros(3, 4), torch.zeros(3, 4))
-    assert rules.sample(output, torch.tensor([0.6, 0.5, 0.3, 0.2])).tolist() == [1, 1, 2, 3]
-    assert rules.sample(output, torch.tensor([0.1, 0.0, 1.0, 0.13])).tolist() == [0, 0, 1, 3]
 
 
 def test_a_sampling_rule_without_a_generator_draws_by_torchs_own_seed():
@@ -239,16 +223,6 @@ def test_what_is_taken_by_default():
     }
     for rule, parameters in defaults.items():
         assert torch.equal(halting_steps(output, rule), halting_steps(output, rule, **parameters))
-
-
-@pytest.mark.parametrize("rule", ON_HALTING)
-def test_the_default_dtype_moves_no_halting_step(rule):
-    """In bfloat16 a uniform number is one of 256, and a threshold is off by up to a 256th."""
-    logits, found = draws(0, 5_000, 6, scale=1), []
-    for dtype in (torch.bfloat16, torch.float32):
-        torch.set_default_dtype(dtype)
-        found.append(scripted(logits, rule, generator=seeded())[0].steps)
-    assert torch.equal(*found)
 
 
 @pytest.mark.parametrize(("extra", "computed"), [(0, LONG_STRIDE), (1, 1)])

@@ -10,7 +10,6 @@ from ponder_utils.act import ACT
 from ponder_utils.cells import GRUCell
 from ponder_utils.halting import halting_log_probs
 from ponder_utils.local import LocalStep
-from ponder_utils.losses import PonderLoss
 from ponder_utils.sequences import CARRIES, PonderSequence
 from ponder_utils.steps import GRUStep, RecurrentStep, Step
 
@@ -183,25 +182,6 @@ def test_gradients_reach_every_weight_and_the_first_input(kind, carry):
     assert all(weight.grad is not None and weight.grad.any() for weight in step.parameters())
 
 
-def test_in_training_it_halts_at_steps_drawn_from_p_n():
-    """The state tells at which step: a step that counts, and halts with probability 1/2."""
-
-    def count(_, n):
-        return n[:, 0], n + 1, torch.zeros(len(n))
-
-    class Counter(Step):
-        def encode(self, x):
-            return x, torch.zeros(len(x), 1)
-
-        def forward(self, z, n):
-            return count(z, n)
-
-    torch.manual_seed(0)
-    _, state = PonderSequence(Counter(), 3).unroll(torch.zeros(1, 40000, 1))
-    steps = torch.bincount(state[:, 0].long(), minlength=4).double() / 40000
-    assert steps.tolist() == pytest.approx([0, 0.5, 0.25, 0.25], abs=0.01)
-
-
 class Counting(Step):
     """Its state holds a count of the steps, as a number, or as a tensor without a batch."""
 
@@ -231,23 +211,6 @@ def test_a_number_that_changes_with_the_step_cannot_be_passed_on(carry, count):
     assert PonderSequence(Counting(count), 4, "last").predict(x).state[1] == 3 * 4
 
 
-def test_padded_time_steps_are_left_out_of_the_loss_by_a_mask():
-    model = PonderSequence(make("gru"), N, "mean")
-    x, lengths = draw("gru"), torch.tensor([T, 1, 2, T, 3, 1])
-    mask = torch.arange(T)[:, None] < lengths
-    y = torch.randint(0, 2, (T, BATCH), generator=seeded(1)).double()
-    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3)
-    found = loss(model(x), y.where(mask, torch.nan).flatten(0, 1), mask.flatten(0, 1))
-    by_sample = []
-    for i, length in enumerate(lengths.tolist()):
-        alone = loss(model(x[:length, i : i + 1]), y[:length, i])
-        by_sample.append((length, torch.stack(alone)))
-    wanted = sum(length * terms for length, terms in by_sample) / lengths.sum()
-    torch.testing.assert_close(torch.stack(found), wanted)
-    found.total.backward()
-    assert all(weight.grad.isfinite().all() for weight in model.parameters())
-
-
 class Carries(Step):
     """A running sum, and beside it what belongs to no sample, or a part more with every step."""
 
@@ -262,16 +225,6 @@ class Carries(Step):
         h = state["scale"] * state["h"] + z.sum(1)
         more = {f"part {len(state)}": h} if self.grows else {}
         return h, state | {"h": h} | more, h
-
-
-@pytest.mark.parametrize("carry", CARRIES)
-@pytest.mark.parametrize("max_steps", [1, 3])
-@pytest.mark.parametrize("batch", [1, 2])
-def test_a_number_in_a_tensor_stands_for_all_samples_however_few_steps_there_are(carry, max_steps, batch):
-    model, x = PonderSequence(Carries(), max_steps, carry), torch.randn(T, batch, 3)
-    for state in (model.unroll(x, rule="quantile")[1], model.predict(x, "quantile").state):
-        assert state["scale"].shape == ()
-        assert state["h"].shape == (batch,)
 
 
 @pytest.mark.parametrize("carry", CARRIES)
