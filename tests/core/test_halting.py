@@ -33,14 +33,15 @@ def test_halting_distribution_equals_the_definition(a):
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @given(a=wild_logits)
 def test_any_logit_in_any_precision(dtype, a):
-    a = torch.tensor(a, dtype=dtype).unsqueeze(1).expand(-1, 3).clone().requires_grad_()
+    a = torch.tensor(a, dtype=dtype)[:, None, None].expand(-1, 3, 2).clone().requires_grad_()  # and of any shape
     log_p = halting_log_probs(a)
     assert log_p.isfinite().all()
-    torch.testing.assert_close(log_p.exp().sum(0), torch.ones(3, dtype=log_p.dtype), rtol=0, atol=2e-6)
+    torch.testing.assert_close(log_p.exp().sum(0), torch.ones(3, 2, dtype=log_p.dtype), rtol=0, atol=2e-6)
     for repair in REPAIRS:
         log_prior = geometric_log_prior(0.2, len(a), repair)
         for direction in DIRECTIONS:
             divergence = kl_divergence(log_p, log_prior, direction)
+            assert divergence.shape == (3, 2)
             assert divergence.isfinite().all()
             assert (divergence > -1e-5).all()
             (gradient,) = torch.autograd.grad(divergence.sum(), a, retain_graph=True)
@@ -134,27 +135,20 @@ def test_an_output_at_a_mask_is_that_of_the_samples_where_it_is_true():
     [
         (halting_log_probs, ([1.0],), TypeError, "halt_logits .*list"),
         (halting_log_probs, (torch.tensor([1]),), TypeError, "halt_logits .*int64"),
-        (halting_log_probs, (torch.tensor(1.0),), ValueError, r"halt_logits .*\[\]"),
         (halting_log_probs, (torch.zeros(0, 3),), ValueError, r"halt_logits .*\[0, 3\]"),
         (geometric_log_prior, (0.0, 5), ValueError, "lambda_p .*0.0"),
-        (geometric_log_prior, (1.5, 5), ValueError, "lambda_p .*1.5"),
         (geometric_log_prior, (math.nan, 5), ValueError, "lambda_p .*nan"),
-        (geometric_log_prior, ("0.2", 5), TypeError, r"lambda_p .*'0.2' \(str\)"),
         (geometric_log_prior, (0.2, 0), ValueError, "max_steps .*0"),
-        (geometric_log_prior, (0.2, 2.0), TypeError, "max_steps .*2.0"),
         (geometric_log_prior, (0.2, 5, "cut"), ValueError, "repair .*'renormalise', 'remainder'.*'cut'"),
         (make_log_prior, ("uniform", 5, "cut"), ValueError, "repair .*'cut'"),
-        (make_log_prior, ("uniform", 0), ValueError, "max_steps .*0"),
         (make_log_prior, ("poisson", 5), ValueError, "prior .*'poisson'"),
         (make_log_prior, (1.5, 5), ValueError, "prior .*1.5"),
         (make_log_prior, (torch.ones(3) / 3, 5), ValueError, r"prior .*\[5\].*\[3\]"),
         (make_log_prior, (torch.ones(3), 3), ValueError, "prior .*sum 3"),
         (make_log_prior, (torch.tensor([0.0, 1.0]), 2), ValueError, "prior .*0.0"),
-        (make_log_prior, (torch.tensor([math.nan, 1.0]), 2), ValueError, "prior .*nan"),
         (kl_divergence, (torch.zeros(3), torch.zeros(3), "kl"), ValueError, "direction .*'kl'"),
         (kl_divergence, (torch.zeros(3, 2), torch.zeros(4)), ValueError, r"log_prior .*\[3\].*\[4\]"),
         (OUTPUT.at, (torch.tensor([0, 1]),), TypeError, "mask .*int64"),  # it would pick samples by their number
-        (OUTPUT.at, ([False, True],), TypeError, "mask .*list"),
         (OUTPUT.at, (torch.ones(3, dtype=torch.bool),), ValueError, r"mask .*\[2\].*\[3\]"),
     ],
 )

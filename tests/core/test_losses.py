@@ -44,8 +44,7 @@ def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size
     assert terms.reconstruction.item() == pytest.approx(reconstruction, rel=1e-9)
     assert terms.regularization.item() == pytest.approx(regularization, rel=1e-9, abs=1e-12)
     assert terms.total.item() == pytest.approx(reconstruction + beta * regularization)
-    by_default = PonderLoss(per_sample, prior)(out, y)
-    assert by_default == PonderLoss(per_sample, prior, 0.01, repair="renormalise", direction="p||p_G")(out, y)
+    assert PonderLoss(per_sample, 0.3)(out, y) == PonderLoss(per_sample, 0.3, 0.01, repair=REPAIRS[0])(out, y)
 
 
 def squared(y_hat, y):
@@ -59,6 +58,7 @@ ACT_OUTPUT = ACTOutput(
     state=None,
 )
 ZEROS = torch.zeros(2, 2)
+AT_PLACES = PonderOutput(*[torch.zeros(3, 2, 2)] * 3)
 
 
 @pytest.mark.parametrize(
@@ -78,15 +78,12 @@ def test_act_loss_of_the_last_answer_alone_charges_for_all_thought():
     assert last == pytest.approx((17 + 0.59375, 17, 5.9375))
 
 
-@pytest.mark.parametrize("n_classes", [4, 6])
-def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many_and_of_several_numbers(n_classes):
-    y_hat, y = torch.randn(3, 4, n_classes), torch.randint(n_classes, (3, 4))
+def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many():
+    y_hat, y = torch.randn(3, 4, 4), torch.randint(4, (3, 4))
     act_output = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
     by_hand = sum(-y_hat[t, i].log_softmax(0)[y[t, i]] for t in range(3) for i in range(4)) / 4
     criterion = nn.CrossEntropyLoss(reduction="none")
     torch.testing.assert_close(ACTLoss(criterion, 0.1)(act_output, y).reconstruction, by_hand)
-    loss, y = ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(1), 0.1), torch.randn_like(y_hat)
-    torch.testing.assert_close(loss(act_output, y).reconstruction, squared(y_hat, y).sum() / 4)
 
 
 @pytest.mark.parametrize(("answer", "target"), [((), (1,)), ((1,), ()), ((2, 3), (3, 2)), ((1, 3), (3,))])
@@ -161,9 +158,8 @@ def output_for(loss, batch_size):
 def test_masks_and_targets_that_do_not_fit_are_refused(loss):
     out, time = output_for(loss, 4)
     y, all_of_them = torch.zeros(*time, 4), torch.ones(*time, 4, dtype=torch.bool)
-    for mask in (all_of_them.long(), all_of_them.float(), [True] * 4):
-        with pytest.raises(TypeError, match=r"mask .*bool"):
-            loss(out, y, mask)
+    with pytest.raises(TypeError, match=r"mask .*bool"):
+        loss(out, y, all_of_them.long())
     with pytest.raises(ValueError, match=r"mask .*4, 1\]"):
         loss(out, y, all_of_them[..., None])
     for batch in (1, 3, 10):
@@ -185,37 +181,29 @@ def test_masks_and_targets_that_do_not_fit_are_refused(loss):
     [
         (nn.MSELoss(), r"\[\]"),
         (lambda y_hat, y: squared(y_hat, y)[..., None], r"\[4, 1\]"),
-        (lambda y_hat, y: squared(y_hat, y)[:2], r"\[2\]"),
         (lambda y_hat, y: 1.0, "float"),
     ],
 )
 def test_a_criterion_without_one_loss_per_answer_is_refused(criterion, came):
     out, _ = output(2, 2)
-    for loss in (ReconstructionLoss(criterion), PonderLoss(criterion, 0.2), FixedDepthLoss(criterion, True)):
-        with pytest.raises(ValueError, match=rf"criterion .*\[4\].*{came}"):
-            loss(out, torch.zeros(2))
+    with pytest.raises(ValueError, match=rf"criterion .*\[4\].*{came}"):
+        ReconstructionLoss(criterion)(out, torch.zeros(2))
     with pytest.raises(ValueError, match=rf"criterion .*\[4\].*{came}"):
         ACTLoss(criterion, 0.1)(ACT_OUTPUT, ZEROS)
-    if came == r"\[\]":  # nor is a mean of one answer a loss of that answer
-        with pytest.raises(ValueError, match="criterion"):
-            ReconstructionLoss(criterion)(output(1, 1)[0], torch.zeros(1))
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: ReconstructionLoss("bce"), TypeError, "criterion .*'bce'"),
         (lambda: ACTLoss("mse", 0.1), TypeError, "criterion .*'mse'"),
         (lambda: PonderLoss(nn.BCEWithLogitsLoss, 0.2), TypeError, "criterion .*BCEWithLogitsLoss"),
         (lambda: PonderLoss(per_sample, 0.2, -1.0), ValueError, "beta .*-1.0"),
-        (lambda: PonderLoss(per_sample, 2.0), ValueError, "prior .*2.0"),
         (lambda: PonderLoss(per_sample, None), TypeError, "prior .*None"),
-        (lambda: RegularizationLoss("geometric"), ValueError, "prior .*'geometric'"),
         (lambda: RegularizationLoss(torch.tensor(0.2)), ValueError, r"prior .*\[\]"),
-        (lambda: RegularizationLoss(torch.tensor([0.5, 0.4])), ValueError, "prior .*0.9"),
         (lambda: RegularizationLoss(0.2, direction="kl"), ValueError, "direction .*'kl'"),
         (lambda: RegularizationLoss("uniform", repair="cut"), ValueError, "repair .*'cut'"),
         (lambda: RegularizationLoss(ZEROS[0] + 0.5)(output(6, 3)[0]), ValueError, r"prior .*\[6\].*\[2\]"),
+        (lambda: ReconstructionLoss(per_sample)(AT_PLACES, ZEROS), ValueError, r"output .*\[3, 2, 2\].*mask"),
         (lambda: RegularizationLoss(0.2)(ZEROS), TypeError, "output .*tensor"),
         (lambda: RegularizationLoss(0.2)(output(3, 2)[0], ZEROS[0] > 0), ValueError, "true nowhere"),
         (lambda: ACTLoss(squared, -0.1), ValueError, "tau .*-0.1"),

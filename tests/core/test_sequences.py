@@ -116,10 +116,9 @@ def test_a_batch_does_what_each_sample_does_alone_and_slowly(kind, carry):
 @given(st.sampled_from(list(INPUTS)), st.sampled_from(CARRIES), st.sampled_from(list(BY_RULE)), st.integers(0, 10**6))
 def test_a_prediction_equals_the_forward_pass_for_every_rule(kind, carry, rule, seed):
     model, x = PonderSequence(make(kind, seed), N, carry).eval(), draw(kind, seed)
-    given_v = {"generator": seeded(1)} if rule == "sample" else {}
     with torch.no_grad():
-        output, state = model.unroll(x, rule=rule, **BY_RULE[rule], **given_v)
-    found = model.predict(x, rule, **BY_RULE[rule], **({"generator": seeded(1)} if rule == "sample" else {}))
+        output, state = model.unroll(x, rule=rule, generator=seeded(1), **BY_RULE[rule])
+    found = model.predict(x, rule, generator=seeded(1), **BY_RULE[rule])
     at = found.steps.flatten()
     torch.testing.assert_close(found.y_hat.flatten(0, 1), output.y_hat[at - 1, torch.arange(T * BATCH)])
     torch.testing.assert_close(found.p_halt.flatten(), output.log_p.exp()[at - 1, torch.arange(T * BATCH)])
@@ -127,32 +126,14 @@ def test_a_prediction_equals_the_forward_pass_for_every_rule(kind, carry, rule, 
         torch.testing.assert_close(ours, theirs)
 
 
-class Counted(Step):
-    """A step that counts the rows that it is given."""
-
-    def __init__(self, step):
-        super().__init__()
-        self.step, self.rows = step, 0
-
-    def encode(self, x):
-        return self.step.encode(x)
-
-    def forward(self, z, h):
-        y_hat, h, a = self.step(z, h)
-        self.rows += len(a)
-        return y_hat, h, a
-
-
-@steps_of_all_kinds
-def test_whoever_has_halted_costs_nothing_until_the_next_time_step(kind):
-    step = Counted(make(kind))
-    found = PonderSequence(step, N).eval().predict(draw(kind), "threshold", q=0.5)
-    assert torch.equal(found.computed, found.steps)
-    assert step.rows == found.steps.sum() < N * T * BATCH
-    step.rows = 0
-    found = PonderSequence(step, N, "mean").eval().predict(draw(kind), "threshold", q=0.5)
-    assert (found.computed == N).all()
-    assert step.rows == N * T * BATCH
+@pytest.mark.parametrize("carry", ["halted", "mean"])
+def test_whoever_has_halted_costs_nothing_until_the_next_time_step(carry):
+    step, rows = make("gru"), []
+    step.cell.register_forward_hook(lambda cell, given, h: rows.append(len(h)))
+    found = PonderSequence(step, N, carry).eval().predict(draw("gru"), "threshold", q=0.5)
+    assert torch.equal(found.computed, found.steps if carry == "halted" else torch.full((T, BATCH), N))
+    assert sum(rows) == found.computed.sum()
+    assert found.steps.sum() < N * T * BATCH
 
 
 @steps_of_all_kinds
@@ -199,7 +180,7 @@ class Counting(Step):
 
 
 @pytest.mark.parametrize("carry", ["halted", "mean"])
-@pytest.mark.parametrize("count", [0, 0.0, torch.tensor(0)])
+@pytest.mark.parametrize("count", [0, torch.tensor(0)])
 def test_a_number_that_changes_with_the_step_cannot_be_passed_on(carry, count):
     """Samples halt at different steps, so there is no number that is right for all of them."""
     x = torch.rand(3, 5, 2)
@@ -211,24 +192,8 @@ def test_a_number_that_changes_with_the_step_cannot_be_passed_on(carry, count):
     assert PonderSequence(Counting(count), 4, "last").predict(x).state[1] == 3 * 4
 
 
-class Carries(Step):
-    """A running sum, and beside it what belongs to no sample, or a part more with every step."""
-
-    def __init__(self, grows=False):
-        super().__init__()
-        self.grows = grows
-
-    def encode(self, x):
-        return x, {"h": torch.zeros(len(x)), "scale": torch.tensor(0.5)}
-
-    def forward(self, z, state):
-        h = state["scale"] * state["h"] + z.sum(1)
-        more = {f"part {len(state)}": h} if self.grows else {}
-        return h, state | {"h": h} | more, h
-
-
 @pytest.mark.parametrize("carry", CARRIES)
-@pytest.mark.parametrize("n", [1, 3, 8])
+@pytest.mark.parametrize("n", [1, 8])
 def test_another_cap_in_one_call_is_that_of_another_network(carry, n):
     model, x = PonderSequence(make("gru"), N, carry).eval(), draw("gru")
     other = PonderSequence(model.step, n, carry).eval()
@@ -245,6 +210,11 @@ def at_places(z, h):
     return z[:, 0], z, z[:, 0]
 
 
+def grows(z, h):
+    """Its state has a part more after each step."""
+    return z[:, 0], [z, *(h or [])], z[:, 0]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -252,13 +222,9 @@ def at_places(z, h):
         (lambda: PonderSequence(make("gru"), 0), ValueError, "max_steps .*0"),
         (lambda: PonderSequence(make("gru"), 3, "first"), ValueError, "carry .*'halted', 'mean', 'last'.*'first'"),
         (lambda: PonderSequence(make("gru"), 3)(torch.zeros(4, 3)), TypeError, r"x .*\[4, 3\]"),
-        (lambda: PonderSequence(make("gru"), 3)([1.0]), TypeError, "x .*list"),
         (lambda: PonderSequence(make("gru"), 3).predict(torch.zeros(0, 4, 3)), TypeError, r"x .*\[0, 4, 3\]"),
-        (lambda: PonderSequence(make("gru"), 3).predict(draw("gru"), "never"), ValueError, "rule .*'never'"),
-        (lambda: PonderSequence(at_places, 3)(draw("line")), ValueError, r"halt_logit .*\[6, 7\]"),
         (lambda: PonderSequence(at_places, 3).predict(draw("line")), ValueError, r"halt_logit .*\[6, 7\]"),
-        (lambda: PonderSequence(Carries(grows=True), 3)(draw("gru")), ValueError, "state .*same parts"),
-        (lambda: PonderSequence(Carries(grows=True), 3, "mean")(draw("gru")), ValueError, "state .*same parts"),
+        (lambda: PonderSequence(grows, 3, "mean")(draw("gru")), ValueError, "state .*same parts"),
         (lambda: PonderSequence(make("gru"), 3).predict(draw("gru"), state=torch.zeros(1, 8)), ValueError, "state .*6"),
         (lambda: ACT(GRUCell(4, 8)).predict(draw("gru"), state=torch.zeros(5, 8)), ValueError, "state .*6"),
     ],
