@@ -241,18 +241,6 @@ def test_act_around_a_step_equals_the_definition(seed, shape, n_steps, epsilon, 
         assert got.remainder.flatten()[i].item() == pytest.approx(remainder, abs=1e-12)
 
 
-def test_act_around_a_step_has_the_gradient_of_its_definition():
-    logits = torch.tensor([[-1.0, 2.0], [0.3, 1.0], [-0.4, 0.0], [1.0, 1.0]], dtype=torch.float64, requires_grad=True)
-    y_hat, y = torch.randn(4, 2, 3, dtype=torch.float64, requires_grad=True), torch.ones(1, 2, 3, dtype=torch.float64)
-    bce = nn.BCEWithLogitsLoss(reduction="none")
-    loss = ACTLoss(lambda y_hat, y: bce(y_hat, y).mean(1), tau=0.1)
-
-    def total(a, y_hat):
-        return loss(act_average(PonderOutput(y_hat, a, halting_log_probs(a))), y).total
-
-    assert torch.autograd.gradcheck(total, (logits, y_hat))
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize(("logit", "steps"), [(-80.0, 5), (0.0, 2), (80.0, 1)])
 def test_act_around_a_step_at_extreme_logits(dtype, logit, steps):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from benchmarks.peers import copy_cell
-from ponder_course.mnist_rotation.networks import MLPCell
+from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_utils.cells import GRUCell, RNNCell, encode_input
 from ponder_utils.states import first_tensor, map_states, select_rows
 
@@ -42,14 +42,6 @@ def test_an_mlp_cell_is_two_layers_over_input_and_state(state):
     between = (torch.cat([x, h], dim=1) @ weights.T + cell.from_x.bias + cell.from_h.bias).clamp(min=0)
     expected = (between @ cell.to_h.weight.T + cell.to_h.bias).clamp(min=0)
     torch.testing.assert_close(cell(cell.encode(x), state), expected)
-
-
-def test_dropout_of_an_mlp_cell_is_drawn_anew_at_every_step_of_training_only():
-    cell, x = MLPCell(5, 64, dropout=0.5), torch.randn(7, 5)
-    z = cell.encode(x)
-    assert not torch.equal(cell(z, None), cell(z, None))
-    cell.eval()
-    assert torch.equal(cell(z, None), cell(z, None))
 
 
 @dataclasses.dataclass
@@ -109,7 +101,37 @@ def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
             assert torch.equal(two, 2 * one) if isinstance(one, torch.Tensor) and one.ndim else two is one
 
 
-@pytest.mark.parametrize("nothing", [None, (), {"mask": None}, 3, [torch.tensor(1.0)], "text"])
-def test_an_input_without_a_batch_is_refused(nothing):
-    with pytest.raises(TypeError, match="x must "):
-        first_tensor(nothing)
+IMAGES = torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+
+
+def test_one_step_of_a_conv_step_by_hand():
+    step = ConvStep(3, patch=14, n_outputs=2)
+    z, h = step.encode(IMAGES)
+    patches = IMAGES.unfold(2, 14, 14).unfold(3, 14, 14).flatten(-2)  # [2, 1, 2, 2, 196]
+    by_hand = torch.einsum("bcijp,kcp->bkij", patches, step.from_x.weight.flatten(2)) + step.from_x.bias[:, None, None]
+    torch.testing.assert_close(z, by_hand)
+    assert not h.any()
+    h = torch.randn(2, 3, 2, 2, generator=torch.Generator().manual_seed(1))
+    y_hat, after, halt_logit = step(z, h)
+    torch.testing.assert_close(after, h + (step.from_h(h) + z).clamp(min=0))
+    read = torch.cat([after.flatten(2).mean(2), after.flatten(2).max(2).values], dim=1)
+    out = read @ step.heads.weight.T + step.heads.bias
+    torch.testing.assert_close(y_hat, out[:, :2])
+    torch.testing.assert_close(halt_logit, out[:, 2])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ConvEncoder()(IMAGES[:, 0]), r"x .*\[batch, 1, 28, 28\].* \[2, 28, 28\]"),
+        (lambda: ConvEncoder(0), "n_features .*>= 1.* 0"),
+        (lambda: ConvStep(4, 5, 10).encode(IMAGES), r" 5; got \[2, 1, 28, 28\]"),
+        (lambda: ConvStep(4, 0, 10), "patch .*>= 1.* 0"),
+        (lambda: ConvStep(0, 4, 10), "channels .*>= 1.* 0"),
+        (lambda: ConvStep(4, 4, 1), "n_outputs .*>= 2.* 1"),
+        (lambda: MLPCell(0, 4), "input_size .*>= 1.* 0"),
+    ],
+)
+def test_wrong_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -25,18 +25,6 @@ def test_an_example_learns_its_task_or_shows_what_is_saved(example, at_least):
     assert example.main() >= at_least
 
 
-def test_brackets_are_balanced_where_the_target_says_so():
-    x, y = transformer.brackets(300, torch.Generator().manual_seed(0))
-    for tokens, padding, target in zip(x["tokens"], x["padding"], y, strict=True):
-        text = "".join("_()"[token] for token in tokens)
-        length = int((~padding).sum())
-        assert text == text[:length] + "_" * (12 - length)
-        while "()" in text:
-            text = text.replace("()", "")
-        assert (text.strip("_") == "") == bool(target)
-    assert 0.4 < y.mean() < 0.7
-
-
 def test_twice_sure_takes_the_second_of_two_sure_answers():
     y_hat = torch.tensor([[9.0, 9.0, 0.0], [-9.0, 0.0, 9.0], [0.0, 9.0, 0.0], [0.0, -9.0, 9.0]])  # [steps, batch]
     halt_logits = torch.zeros_like(y_hat)

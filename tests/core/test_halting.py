@@ -105,22 +105,13 @@ def test_survival_is_what_is_left_after_each_step(a, dtype):
         torch.testing.assert_close(output.log_p[-1], output.log_survival[-2])
 
 
-@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
-@given(st.lists(st.sampled_from([-math.inf, -1000.0, -3.0, 0.0, 2.0, 1000.0, math.inf]), min_size=1, max_size=6))
-def test_steps_that_cannot_be_taken_cost_nothing_in_the_divergence(direction, logits):
-    a = torch.tensor(logits)[:, None].requires_grad_()
+@given(st.lists(st.sampled_from([-math.inf, -3.0, 0.0, 2.0, math.inf]), min_size=1, max_size=6))
+def test_steps_that_cannot_be_taken_cost_nothing_in_the_divergence(logits):
+    a, prior = torch.tensor(logits).requires_grad_(), geometric_log_prior(0.4, len(logits))
     log_p = halting_log_probs(a)
-    found = kl_divergence(log_p, geometric_log_prior(0.4, len(logits)), direction)
-    p, g = log_p.exp()[:, 0].tolist(), geometric_log_prior(0.4, len(logits)).exp().tolist()
-    first, second = (p, g) if direction == "p||p_G" else (g, p)
-    if all(b > 0 for b in second):
-        wanted = sum(mass * math.log(mass / b) for mass, b in zip(first, second, strict=True) if mass > 0)
-        assert found.item() == pytest.approx(wanted, rel=1e-4, abs=1e-5)
-    else:  # a mass that the prior has, and p has not: infinite, or large where p underflows
-        assert found.item() > 30
-    if direction == "p||p_G":
-        (gradient,) = torch.autograd.grad(found.sum(), a)
-        assert gradient.isfinite().all()
+    found = kl_divergence(log_p, prior)
+    assert found.item() == pytest.approx(kl(log_p.exp().tolist(), prior.exp().tolist()), rel=1e-4, abs=1e-5)
+    assert torch.autograd.grad(found, a)[0].isfinite().all()
 
 
 OUTPUT = PonderOutput(torch.arange(6.0).view(3, 2), torch.zeros(3, 2), halting_log_probs(torch.zeros(3, 2)))

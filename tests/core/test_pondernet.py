@@ -1,4 +1,5 @@
 import math
+from collections import Counter
 
 import pytest
 import torch
@@ -12,7 +13,6 @@ from examples.universal_transformer import UniversalStep
 from ponder_course.research.alone_and_together.reader import ReaderStep
 from ponder_utils.act import act_average
 from ponder_utils.attention import TransformerStep
-from ponder_utils.cells import GRUCell
 from ponder_utils.halting import expected_steps
 from ponder_utils.local import LocalStep
 from ponder_utils.losses import ACTLoss, PonderLoss
@@ -105,6 +105,10 @@ def made(name, n_outputs=1, max_steps=7):
 def asked(halt_logits):
     """What is asked: every sample, or every token that is no padding."""
     return ~PADDING if halt_logits.ndim == 3 else torch.ones(halt_logits.shape[1:], dtype=torch.bool)
+
+
+class OneByOne(GRUStep):
+    reads_together = False
 
 
 @any_network
@@ -227,33 +231,17 @@ def test_a_step_around_torchs_lstm_is_that_lstm():
         torch.testing.assert_close((output.y_hat[n], output.halt_logits[n]), model.step.heads(state[0]))
 
 
-class Counting(GRUCell):
-    starts = calls = 0
-
-    def _with_biases(self, from_x):
-        self.starts += 1
-        return super()._with_biases(from_x)
-
-    def forward(self, z, h):
-        self.calls += 1
-        return super().forward(z, h)
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_work_is_done_once_and_none_is_thrown_away(together, monkeypatch):
+@pytest.mark.parametrize(("step", "reads"), [(GRUStep, 1), (OneByOne, 6)])
+def test_work_is_done_once_and_none_is_thrown_away(step, reads):
     """States are read all at once where a step allows it."""
-    monkeypatch.setattr(RecurrentStep, "reads_together", together)
-    model, reads, x = PonderNet(RecurrentStep(Counting(5, 8)), 6), [], torch.randn(3, 5)
-    cell = model.step.cell
-    model.step.heads.register_forward_hook(lambda *_: reads.append(1))
-    output = model(x)
-    assert (cell.starts, cell.calls, len(reads)) == (1, 6, 1 if together else 6)
-    torch.testing.assert_close(model.predict(x, "fixed", step=2).y_hat, output.y_hat[1])
-    assert (cell.starts, cell.calls) == (2, 8)
-
-
-class OneByOne(GRUStep):
-    reads_together = False
+    model, x, calls = PonderNet(EncodedStep(nn.Identity(), step(5, 8)), 6), torch.randn(3, 5), Counter()
+    step = model.step.step
+    for name, part in {"encode": model.step.encoder, "move": step.cell, "read": step.heads}.items():
+        part.register_forward_hook(lambda *_, name=name: calls.update([name]))
+    model(x)
+    assert calls == {"encode": 1, "move": 6, "read": reads}
+    model.predict(x, "fixed", step=2)
+    assert (calls["encode"], calls["move"]) == (2, 8)
 
 
 class Backwards(GRUStep):
@@ -288,6 +276,13 @@ def test_the_halting_bias_decides_how_long_an_untrained_network_thinks(step):
     assert steps[0] > 10 > steps[1] > 1.1 > steps[2]
 
 
+class Unready(Step):
+    """Returns x alone, which two samples would make into z and h."""
+
+    def encode(self, x):
+        return x
+
+
 x = torch.zeros(3, 4)
 model = PonderNet(RNNStep(4, 8), 5)
 tokens = PonderNet(TransformerStep(8), 3)
@@ -318,66 +313,13 @@ tokens = PonderNet(TransformerStep(8), 3)
         (lambda: PonderNet(lambda x, h: (x[:, 0], h, x), 2)(x), ValueError, r"step .* = 3.*\[3\] and \[3, 4\]"),
         (lambda: PonderNet(lambda x, h: (x[:, 0], h, 1.0), 2)(x), TypeError, "halt_logit .*1.0"),
         (lambda: PonderNet(lambda x, h: (x[:, 0], x[0], x[:, 1]), 2)(x), ValueError, r"the state .*3.*\[4\]"),
+        (lambda: PonderNet(EncodedStep(lambda x: x[:2], model.step), 2).predict(x), ValueError, "encode .*3.*2"),
         (lambda: PonderNet(Step(), 2)(x), NotImplementedError, "move"),
+        (lambda: PonderNet(Unready(), 2)(x), TypeError, "step.encode must return 2 .*Tensor"),
+        (lambda: PonderNet(nn.LSTMCell(4, 8), 2)(x), TypeError, "step must return 3 .*RecurrentStep"),
+        (lambda: PonderNet(lambda x, h: x, 2)(x), TypeError, "step must return 3 .*Tensor"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_what_a_step_carries_along_must_have_the_batch_or_be_no_tensor():
-    """A table in z or h would be cut with the samples that have halted."""
-
-    class Carrying(Step):
-        def __init__(self, in_z, in_h):
-            super().__init__()
-            self.in_z, self.in_h = in_z, in_h
-
-        def encode(self, x):
-            return (x, self.in_z), (torch.zeros(len(x)), self.in_h)
-
-        def forward(self, z, h):
-            n = h[0] + 1
-            return z[0][:, 0], (n, h[1]), n - z[0][:, 0]
-
-    x = torch.linspace(1, 8, 8)[:, None]
-    wanted = PonderNet(Carrying(None, None), 12).predict(x, "threshold", check_every=1).steps
-    table = {"deep": [(torch.arange(40.0),)]}
-    for step in (Carrying(table, None), Carrying(None, table)):
-        with pytest.raises(ValueError, match=r"same batch.*40"):
-            PonderNet(step, 12).predict(x, "threshold", check_every=1)
-    for constant in ([0.1, 0.2], torch.tensor(3.0), "a word"):
-        assert torch.equal(PonderNet(Carrying(constant, constant), 12).predict(x, "threshold").steps, wanted)
-
-
-class Unread(Step):
-    """Returns its state where an answer and a halting logit are read."""
-
-    def move(self, z, h):
-        return z
-
-    def read(self, h):
-        return h
-
-
-class Starts(Unread):
-    """Returns x alone, which two samples would make into z and h."""
-
-    def encode(self, x):
-        return x
-
-
-@pytest.mark.parametrize(
-    ("step", "message"),
-    [
-        (Unread(), "step.read must return 2 .*Tensor"),
-        (Starts(), "step.encode must return 2 .*Tensor"),
-        (nn.LSTMCell(4, 8), "step must return 3 .*RecurrentStep"),
-        (lambda x, h: x, "step must return 3 .*Tensor"),
-    ],
-)
-def test_a_step_that_returns_something_else_is_refused(step, message):
-    for call in (PonderNet(step, 3), PonderNet(step, 3).predict):
-        with pytest.raises(TypeError, match=message):
-            call(torch.randn(2, 4))

@@ -200,18 +200,6 @@ def test_logits_in_float64_are_read_in_float64():
     assert halting_steps(output, "threshold").item() == 2
 
 
-def test_a_sampling_rule_without_a_generator_draws_by_torchs_own_seed():
-    output = output_of(torch.zeros(9, 200), torch.zeros(9, 200))
-
-    def steps(seed, call, **draw):
-        torch.manual_seed(seed)
-        return call(output, "sample", **draw)
-
-    assert torch.equal(steps(1, halting_steps), steps(1, halting_steps, v=None))
-    assert not torch.equal(steps(1, halting_steps), steps(2, halting_steps))
-    assert torch.equal(steps(1, predicted).steps, steps(1, predicted, v=None).steps)
-
-
 def test_of_equal_steps_the_first_gives_the_answer():
     logits, log_p = torch.tensor([-9.0, -9.0, 9.0])[:, None], torch.tensor([-2.0, -2.0, -2.5])[:, None]
     assert rules.most_probable(first_steps(PonderOutput(logits, logits, log_p), 2)).item() == 0
