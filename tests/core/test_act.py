@@ -37,10 +37,10 @@ class Scripted(nn.Module):
         return torch.cat([z.gather(1, n[:, None]), one_hot, torch.ones_like(z[:, :1])], 1)
 
 
-def scripted(logits, epsilon=0.01, cell=Scripted):
+def scripted(logits, epsilon=0.01):
     """Return an ACT that answers with its mean-field state, and its output for halting logits [T, batch, M]."""
     max_steps = logits.shape[2]
-    model = ACT(cell(max_steps), max_steps + 2, epsilon=epsilon, max_steps=max_steps).to(logits.dtype)
+    model = ACT(Scripted(max_steps), max_steps + 2, epsilon=epsilon, max_steps=max_steps).to(logits.dtype)
     with torch.no_grad():
         model.output.weight.copy_(torch.eye(max_steps + 2))
         model.output.bias.zero_()

@@ -2,10 +2,9 @@ import pytest
 import torch
 from small import WithDropout
 
-from benchmarks.timing import peak_bytes
 from examples import less_memory, lstm, torchvision_block, transformer, universal_transformer, your_own
 from examples.less_memory import CheckpointedNet
-from ponder_utils import GRUStep, PonderNet
+from ponder_utils import PonderNet
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
 
@@ -48,21 +47,3 @@ def test_recomputing_steps_changes_neither_answer_nor_gradient(segment):
         torch.testing.assert_close(one, two)
     torch.testing.assert_close(plain.eval()(x), again.eval()(x))
     assert torch.equal(plain.predict(x, "quantile").steps, again.predict(x, "quantile").steps)
-
-
-def test_memory_grows_with_n_and_with_its_root_where_steps_are_recomputed():
-    def peak(max_steps, segment=None):
-        step = GRUStep(5, 32)
-        model = PonderNet(step, max_steps) if segment is None else CheckpointedNet(step, max_steps, segment)
-        x = torch.randn(64, 5)
-
-        def iteration():
-            model(x).y_hat.sum().backward()
-
-        iteration()
-        return peak_bytes(iteration)
-
-    assert 3.5 < peak(64) / peak(16) < 4.5
-    assert peak(64, 8) / peak(16, 4) < 2.2
-    assert peak(64, 8) < peak(64) / 4
-    assert peak(64, 64) > 0.8 * peak(64)  # one segment, all of it computed again: nothing is gained

@@ -73,16 +73,13 @@ DEFINITIONS = {
 
 @pytest.mark.parametrize("rule", ON_ANSWERS)
 @settings(max_examples=40)
-@given(seeds, batches, st.integers(1, 9), st.sampled_from(SHAPES), st.sampled_from([1, 2, 5, None]))
-def test_a_rule_on_answers_equals_its_definition(rule, seed, batch, n_steps, shape, check_every):
+@given(seeds, batches, st.integers(1, 9), st.sampled_from(SHAPES))
+def test_a_rule_on_answers_equals_its_definition(rule, seed, batch, n_steps, shape):
     output, classes = an_output(seed, batch, n_steps, shape), shape == "classes"
     parameters, stops = DEFINITIONS[rule]
     parameters = {"rules": either_of(classes)} if rule == "either" else {**parameters, "classes": classes}
     slow = [reference.first_step(probs(output.y_hat[:, i], classes), stops) for i in range(batch)]
     assert halting_steps(output, rule, **parameters).tolist() == slow
-    got = predicted(output, rule, check_every=check_every, **parameters)
-    assert got.steps.tolist() == slow
-    assert torch.equal(got.y_hat, output.y_hat[got.steps - 1, torch.arange(batch)])
 
 
 @given(seeds, batches, depths)
@@ -177,14 +174,6 @@ def test_an_impossible_class_keeps_no_rule_from_stopping(masked):
     assert halting_steps(output, "unchanged", t=1, classes=True).item() == 2
     changed = output_of(y_hat.flip(0)[:2], torch.zeros(2, 1))  # what was impossible is now likely: the largest movement
     assert rules.settled(changed, classes=True).item() == 0
-
-
-def test_logits_in_float64_are_read_in_float64():
-    """In float32 the p_n of steps 1 and 2 would be equal."""
-    logits = torch.tensor([[-1e-12], [50.0], [50.0]], dtype=torch.float64)
-    output = output_of(torch.ones(3, 1, dtype=torch.float64), logits)
-    assert halting_steps(output, "most_probable").item() == 2
-    assert halting_steps(output, "threshold").item() == 2
 
 
 def test_of_equal_steps_the_first_gives_the_answer():
