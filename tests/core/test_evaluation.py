@@ -43,16 +43,6 @@ def test_every_part_evaluates_and_is_left_in_its_mode_whatever_happens(training)
     assert not model.step.cell.training
 
 
-def test_answers_of_several_numbers():
-    """Every number is judged by a target of its own; `correct` says what is right of them together."""
-    model, x = PonderNet(RNNStep(4, 8, n_outputs=3), 5), torch.randn(6, 4)
-    y = (model(x).y_hat[1] > 0).float()
-    score = evaluate(model, x, y, lambda y_hat, y: binary_correct(y_hat, y).all(-1))
-    assert score.accuracy_by_step[1] == 1
-    with pytest.raises(ValueError, match=r"correct must return .*\[5, 6\]; got \[5, 6, 3\]"):
-        evaluate(model, x, y)
-
-
 @pytest.mark.parametrize("target", [-1, -100, 3])
 def test_targets_that_are_no_class_are_refused(target):
     model, x, y = PonderNet(RNNStep(4, 8, 3), 2), torch.randn(5, 4), torch.tensor([0, 1, 2, 1, target])
@@ -114,6 +104,7 @@ def test_wrong_arguments_are_named():
         (x, y, binary_correct, y > 1): "got none",
         (((x, y),), None, binary_correct, y > 0): "mask goes with y",
         (x, y, y > 0): "correct must",
+        (x, y, lambda y_hat, y: y_hat[:1] > 0): r"correct must return .*\[5, 5\]; got \[1, 5\]",
         ((x, y),): "x must",
         (x, y, class_correct): "y must",  # also where there are as many steps as samples
         (x, y * torch.nan): "y must",
