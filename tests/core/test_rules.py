@@ -7,10 +7,11 @@ import reference
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import draws, predicted
+from scripted import draws, predicted, scripted
 
 from ponder_utils import rules
 from ponder_utils.halting import PonderOutput, halting_log_probs
+from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS
 from ponder_utils.rules import RULES, halting_steps
 
 ON_ANSWERS = ("confidence", "entropy", "unchanged", "settled", "either")
@@ -229,6 +230,13 @@ def test_wrong_arguments_are_named(rule, parameters, error, message):
     for call in (halting_steps, predicted):
         with pytest.raises(error, match=message):
             call(output, rule, **parameters)
+
+
+@pytest.mark.parametrize(("extra", "computed"), [(0, LONG_STRIDE), (1, 1)])
+def test_rows_are_many_only_above_the_limit(extra, computed, monkeypatch):
+    monkeypatch.setattr("ponder_utils.pondernet.SHORT_STRIDE", 1)
+    got, _ = scripted(torch.full((MANY_ROWS + extra, 12), 50.0), "quantile")  # halts at step 1
+    assert (got.computed == computed).all()
 
 
 @pytest.mark.parametrize("check_every", [1, 2, None])
