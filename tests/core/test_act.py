@@ -147,6 +147,13 @@ def test_worked_by_hand(dtype, h, epsilon, expected):
         torch.testing.assert_close(found.float(), wanted, rtol=0, atol=max(2 * torch.finfo(dtype).eps, 1e-6))
 
 
+def test_an_input_is_encoded_once_for_each_kind_of_flag():
+    model, calls = ACT(RNNCell(4, 8), halting_bias=-1.0), []
+    model.cell.from_x.register_forward_hook(lambda *_: calls.append(1))
+    model(torch.randn(7, 16, 3))
+    assert len(calls) == 7 * 2
+
+
 @cells
 def test_gradients_against_finite_differences(cell):
     model = random_act(cell, scale=3.0, bias=-0.2, epsilon=0.1, max_steps=3)
