@@ -28,7 +28,7 @@ class Scripted(Step):
 
 
 class Answers(Step):
-    """A step function that reads answers [batch, N, ...] and halting logits [batch, N] from its input, a tuple."""
+    """A step function that reads answers [batch, N, ...] and halting logits [batch, N, ...] from its input, a tuple."""
 
     def encode(self, x):
         return x, torch.zeros(len(x[0]), dtype=torch.long)
@@ -43,6 +43,12 @@ def scripted(logits, rule, **options):
     """Return one prediction per row of logits [batch, N], and the number of steps computed."""
     model = PonderNet(Scripted(), logits.shape[1])
     return model.predict(logits, rule, **options), model.step.rows
+
+
+def predicted(output, rule, **options):
+    """What `predict` makes of a network that computes this output."""
+    model = PonderNet(Answers(), len(output.y_hat))
+    return model.predict((output.y_hat.transpose(0, 1), output.halt_logits.transpose(0, 1)), rule, **options)
 
 
 def draws(seed, batch_size, max_steps, scale=3):

@@ -1,5 +1,3 @@
-from types import SimpleNamespace
-
 import pytest
 import torch
 from hypothesis import given
@@ -22,17 +20,16 @@ cells = pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.__module
 class Scripted(nn.Module):
     """Reads its halting logits from its input. State n is the n-th logit, a one-hot n, and a 1.
 
-    It counts the rows it is given, and writes down the flags.
+    It counts the rows it is given.
     """
 
     def __init__(self, max_steps):
         super().__init__()
         self.input_size, self.hidden_size = max_steps + 1, max_steps + 2
-        self.rows, self.flags = 0, []
+        self.rows = 0
 
     def forward(self, z, state):
         self.rows += len(z)
-        self.flags.append(z[:, -1].tolist())
         n = torch.zeros(len(z), dtype=torch.long)
         if state is not None:
             n = torch.where(z[:, -1] == 1, n, state[:, 1:-1].argmax(1) + 1)
@@ -40,20 +37,10 @@ class Scripted(nn.Module):
         return torch.cat([z.gather(1, n[:, None]), one_hot, torch.ones_like(z[:, :1])], 1)
 
 
-class CountingEncodings(RNNCell):
-    """Counts how often it is asked for what depends on the input alone."""
-
-    encodings = 0
-
-    def encode(self, x):
-        self.encodings += isinstance(x, torch.Tensor)
-        return super().encode(x)
-
-
-def scripted(logits, epsilon=0.01, cell=Scripted):
+def scripted(logits, epsilon=0.01):
     """Return an ACT that answers with its mean-field state, and its output for halting logits [T, batch, M]."""
     max_steps = logits.shape[2]
-    model = ACT(cell(max_steps), max_steps + 2, epsilon=epsilon, max_steps=max_steps).to(logits.dtype)
+    model = ACT(Scripted(max_steps), max_steps + 2, epsilon=epsilon, max_steps=max_steps).to(logits.dtype)
     with torch.no_grad():
         model.output.weight.copy_(torch.eye(max_steps + 2))
         model.output.bias.zero_()
@@ -125,22 +112,6 @@ def test_act_equals_the_definition_sample_by_sample(cell, seed, shape, scale, bi
             torch.testing.assert_close(part[i : i + 1], expected)
 
 
-wild_logits = st.sampled_from([-1e4, -6.0, 0.0, 6.0, 1e4]) | st.floats(-20, 20)
-
-
-@pytest.mark.parametrize("dtype", WEIGHTS)
-@given(data=st.data(), epsilon=st.floats(0.001, 0.5), max_steps=st.integers(1, 12))
-def test_weights_sum_to_one_for_any_logits(dtype, data, epsilon, max_steps):
-    batch = st.lists(st.lists(wild_logits, min_size=max_steps, max_size=max_steps), min_size=1, max_size=3)
-    _, got = scripted(torch.tensor(data.draw(batch), dtype=dtype)[None], epsilon)
-    tolerance = 0.03 if dtype in (torch.bfloat16, torch.float16) else 1e-5
-    one = torch.ones_like(got.remainder)
-    torch.testing.assert_close(got.state[:, -1].to(one), one[0], rtol=0, atol=tolerance)
-    torch.testing.assert_close(weights(got).sum(2).to(one), one, rtol=0, atol=tolerance)
-    assert ((got.steps >= 1) & (got.steps <= max_steps)).all()
-    assert ((got.remainder > 0) & (got.remainder <= 1)).all()
-
-
 @pytest.mark.parametrize("dtype", WEIGHTS)
 def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
     """In half precision a sum of as many stops growing as soon as its parts are below half of its last digit."""
@@ -152,7 +123,7 @@ def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
     torch.testing.assert_close(got.remainder, expected.expand(2, 3).to(got.remainder), rtol=1e-4, atol=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", WEIGHTS)
 @pytest.mark.parametrize(
     ("h", "epsilon", "expected"),
     [
@@ -164,51 +135,23 @@ def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
 )
 def test_worked_by_hand(dtype, h, epsilon, expected):
     """By a cell, and around a step."""
-    logits, expected = torch.tensor(h, dtype=dtype).logit(), torch.tensor(expected, dtype=dtype)
+    logits, expected = torch.tensor(h).logit().to(dtype), torch.tensor(expected)
     _, got = scripted(logits[None, None], epsilon)
     output = PonderOutput(torch.eye(4, dtype=dtype)[:, None], logits[:, None], halting_log_probs(logits[:, None]))
     around = act_average(output, epsilon)
-    torch.testing.assert_close(weights(got)[0, 0], expected)
-    torch.testing.assert_close(around.y_hat[0, 0], expected)
     assert got.steps.item() == around.steps.item() == (expected > 0).sum()
-    last = pytest.approx(expected[got.steps.item() - 1].item())
-    assert got.remainder.item() == last
-    assert around.remainder.item() == last
+    assert got.remainder.dtype == around.remainder.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+    last = expected[got.steps.item() - 1]
+    pairs = [(weights(got)[0, 0], expected), (around.y_hat[0, 0], expected)]
+    for found, wanted in (*pairs, (got.remainder[0, 0], last), (around.remainder[0, 0], last)):
+        torch.testing.assert_close(found.float(), wanted, rtol=0, atol=max(2 * torch.finfo(dtype).eps, 1e-6))
 
 
-def test_the_flag_marks_the_first_step_of_a_time_step():
-    logits = torch.full((3, 2, 5), -1.0)  # h = 0.27: four steps
-    logits[1] = 9.0  # one step
-    model, got = scripted(logits)
-    assert got.steps.tolist() == [[4, 4], [1, 1], [4, 4]]
-    assert model.cell.flags == [[flag, flag] for flag in (1, 0, 0, 0, 1, 1, 0, 0, 0)]
-
-
-@pytest.mark.parametrize(("bias", "kinds"), [(-1.0, 2), (30.0, 1)])
-def test_an_input_is_encoded_once_for_each_kind_of_flag(bias, kinds):
-    model = ACT(CountingEncodings(4, 8), halting_bias=bias)
+def test_an_input_is_encoded_once_for_each_kind_of_flag():
+    model, calls = ACT(RNNCell(4, 8), halting_bias=-1.0), []
+    model.cell.from_x.register_forward_hook(lambda *_: calls.append(1))
     model(torch.randn(7, 16, 3))
-    assert model.cell.encodings == 7 * kinds
-
-
-def going_logits(dtype=torch.float64):
-    """Of which some samples halt at once, some later, some are cut off at M."""
-    logits = torch.linspace(-5, 6, 12, dtype=dtype)[:, None] + torch.randn(3, 12, 6, dtype=dtype)
-    return logits.requires_grad_()
-
-
-def test_gradient_of_the_cost():
-    """Graves 2016, Eqs. 14 and 20: a step costs less the more the ones before it have halted."""
-    logits = going_logits()
-    h = logits.detach().sigmoid().requires_grad_()
-    _, got = scripted(logits)
-    assert {1, 2, 3, 6} <= set(got.steps.flatten().tolist())
-    before = torch.arange(1, 7) < got.steps[..., None]  # n < N
-    (to_logits,) = torch.autograd.grad((got.steps + got.remainder).sum(), logits)
-    torch.testing.assert_close(to_logits, torch.where(before, -h * (1 - h), 0.0).detach())
-    _, got = scripted(h.logit())
-    (to_h,) = torch.autograd.grad((got.steps + got.remainder).sum(), h)
-    torch.testing.assert_close(to_h, -before.double())
+    assert len(calls) == 7 * 2
 
 
 @cells
@@ -305,32 +248,6 @@ def test_act_around_a_step_equals_the_definition(seed, shape, n_steps, epsilon, 
         assert got.remainder.flatten()[i].item() == pytest.approx(remainder, abs=1e-12)
 
 
-def test_act_around_a_step_has_the_gradient_of_its_definition():
-    logits = torch.tensor([[-1.0, 2.0], [0.3, 1.0], [-0.4, 0.0], [1.0, 1.0]], dtype=torch.float64, requires_grad=True)
-    y_hat, y = torch.randn(4, 2, 3, dtype=torch.float64, requires_grad=True), torch.ones(1, 2, 3, dtype=torch.float64)
-    bce = nn.BCEWithLogitsLoss(reduction="none")
-    loss = ACTLoss(lambda y_hat, y: bce(y_hat, y).mean(1), tau=0.1)
-
-    def total(a, y_hat):
-        return loss(act_average(PonderOutput(y_hat, a, halting_log_probs(a))), y).total
-
-    assert torch.autograd.gradcheck(total, (logits, y_hat))
-    output = act_average(PonderOutput(y_hat, logits, halting_log_probs(logits)))
-    (gradient,) = torch.autograd.grad(output.remainder.sum(), logits)
-    h, before = logits.sigmoid(), torch.arange(1, 5)[:, None] < output.steps
-    torch.testing.assert_close(gradient, torch.where(before, -h * (1 - h), 0))  # Eq. 14
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-@pytest.mark.parametrize(("logit", "steps"), [(-80.0, 5), (0.0, 2), (80.0, 1)])
-def test_act_around_a_step_at_extreme_logits(dtype, logit, steps):
-    a = torch.full((5, 3), logit, dtype=dtype)
-    output = act_average(PonderOutput(torch.ones(5, 3, dtype=dtype), a, halting_log_probs(a)))
-    assert (output.steps == steps).all()
-    assert output.remainder.dtype == torch.float32
-    torch.testing.assert_close(output.y_hat.float(), torch.ones(1, 3))
-
-
 def test_a_mask_leaves_padded_time_steps_out_of_loss_and_cost():
     model, lengths = random_act(nn.GRUCell), torch.tensor([4, 1, 2])
     x, mask = torch.randn(4, 3, 3, dtype=torch.float64), torch.arange(4)[:, None] < lengths
@@ -343,18 +260,6 @@ def test_a_mask_leaves_padded_time_steps_out_of_loss_and_cost():
     torch.testing.assert_close(torch.stack(loss(model(x), y, mask | True)), torch.stack(loss(model(x), y)))
 
 
-def test_a_mask_of_places_is_the_mean_over_those_that_are_asked():
-    a = torch.randn(5, 3, 2, 4, dtype=torch.float64)
-    output = act_average(PonderOutput(torch.randn_like(a), a, halting_log_probs(a)), 0.3)
-    y, mask = torch.randint(0, 2, (1, 3, 2, 4)).double(), torch.rand(1, 3, 2, 4) < 0.5
-    mask[0, 0, 0, 0] = True
-    loss = ACTLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.1)
-    each = nn.functional.binary_cross_entropy_with_logits(output.y_hat, y, reduction="none")
-    found = loss(output, y, mask)
-    torch.testing.assert_close(found.reconstruction, each[mask].mean())
-    torch.testing.assert_close(found.cost, (output.steps + output.remainder)[mask].mean())
-
-
 model = ACT(RNNCell(4, 8), max_steps=5)
 thought = PonderOutput(*[torch.zeros(4, 2)] * 3)
 
@@ -365,13 +270,10 @@ thought = PonderOutput(*[torch.zeros(4, 2)] * 3)
         (lambda: ACT("gru"), TypeError, "cell .*'gru'"),
         (lambda: ACT(nn.Linear(4, 8)), TypeError, "cell .*Linear"),
         (lambda: ACT(nn.LSTM(4, 8)), TypeError, "cell .*LSTM"),
-        (lambda: ACT(SimpleNamespace(input_size=4, hidden_size=8)), TypeError, "cell .*namespace"),
         (lambda: ACT(RNNCell(4, 8), 0), ValueError, "n_outputs .*0"),
         (lambda: ACT(RNNCell(4, 8), epsilon=0.0), ValueError, "epsilon .*0.0"),
-        (lambda: ACT(RNNCell(4, 8), epsilon=1.5), ValueError, "epsilon .*1.5"),
         (lambda: ACT(RNNCell(4, 8), epsilon="1"), TypeError, "epsilon .*'1'"),
         (lambda: ACT(RNNCell(4, 8), max_steps=0), ValueError, "max_steps .*0"),
-        (lambda: model([1.0]), TypeError, r"x .*list"),
         (lambda: model(torch.zeros(2, 3)), TypeError, r"x .*\[2, 3\]"),
         (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x .*\[0, 2, 3\]"),
         (lambda: model.predict(torch.zeros(1, 2, 4)), ValueError, r"x .*input_size - 1 = 3\].*\[1, 2, 4\]"),

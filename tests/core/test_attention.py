@@ -4,15 +4,12 @@ import math
 
 import pytest
 import torch
-from torch import nn
 
 from examples.universal_transformer import UniversalStep
 from ponder_course.research.alone_and_together.reader import ReaderStep
 from ponder_utils.attention import TransformerStep
-from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 
-BCE = nn.BCEWithLogitsLoss(reduction="none")
 BATCH, TOKENS, SIZE = 5, 6, 8
 LENGTHS = torch.tensor([6, 1, 3, 5, 4])
 PADDING = torch.arange(TOKENS) >= LENGTHS[:, None]
@@ -127,139 +124,26 @@ def place_and_step(i, n):
 
 def test_the_universal_transformer_adds_place_and_step_before_each_layer():
     step, x = alive(UniversalStep(SIZE, 2, 2)), numbers(BATCH, TOKENS, SIZE)
-    output = PonderNet(step, 3)((x, PADDING))
-    for i in range(BATCH):
-        h = x[i]
-        for n in range(3):
-            h = h + torch.stack([place_and_step(place, n + 1) for place in range(1, TOKENS + 1)])
-            wanted, h = layer(step.layer, h, h, PADDING[i])
-            asked = ~PADDING[i]
-            torch.testing.assert_close(output.y_hat[n, i][asked], wanted[asked, :2], rtol=1e-5, atol=1e-5)
-            torch.testing.assert_close(output.halt_logits[n, i][asked], wanted[asked, 2], rtol=1e-5, atol=1e-5)
-
-
-WITH_PADDING = {  # n_outputs -> step
-    "reader": lambda n: ReaderStep(SIZE, n, 2),
-    "transformer": lambda n: TransformerStep(SIZE, n, 2),
-    "transformer, start": lambda n: TransformerStep(SIZE, n, 2, "initial"),
-    "causal": lambda n: TransformerStep(SIZE, n, 2, causal=True),
-    "universal": lambda n: UniversalStep(SIZE, n, 2),
-}
-with_padding = pytest.mark.parametrize("name", WITH_PADDING)
-of_tokens = pytest.mark.parametrize("name", [name for name in WITH_PADDING if name != "reader"])
-
-
-def made(name, n_outputs, padding=PADDING):
-    """A network, and an input of tokens with padding, behind a question if it is a reader."""
-    torch.manual_seed(8)
-    x = numbers(BATCH, TOKENS, SIZE), padding
-    if name == "reader":
-        x = (numbers(BATCH, SIZE, seed=1), *x)
-    return PonderNet(alive(WITH_PADDING[name](n_outputs)), 7), x
-
-
-def with_at_padding(x, value):
-    """The input with other numbers in the padding."""
-    *before, tokens, padding = x
-    return (*before, tokens.masked_fill(padding[..., None], value), padding)
-
-
-@with_padding
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("grad", [True, False])
-@pytest.mark.parametrize("value", [0.0, -1e4, math.inf, math.nan])
-def test_whatever_stands_at_padding_reaches_nobody_and_no_gradient(name, n_outputs, grad, value):
-    """To the last bit; also where a sample is nothing but padding, which changes no other."""
-    model, x = made(name, n_outputs)
-    emptier = PADDING.clone()
-    emptier[[1, 3]] = True
-    outputs = []
-    with torch.set_grad_enabled(grad):
-        for inputs in (x, (*x[:-1], emptier)):
-            clean, found = model(inputs), model(with_at_padding(inputs, value))
-            predicted = (model.predict(given, "quantile") for given in (inputs, with_at_padding(inputs, value)))
-            for one, two in (*zip(clean, found, strict=True), *zip(*(each[:4] for each in predicted), strict=True)):
-                assert one.isfinite().all()
-                assert torch.equal(one, two)
-            outputs.append(found)
-    for one, two in zip(*outputs, strict=True):
-        torch.testing.assert_close(one[:, [0, 2, 4]], two[:, [0, 2, 4]], rtol=0, atol=1e-9)
-    if grad:
-        found.y_hat.sum().backward()
-        assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
-
-
-@with_padding
-def test_a_shorter_sequence_alone_is_answered_alike(name):
-    model, x = made(name, 3)
-    together = model(x)
-    for i, length in enumerate(LENGTHS.tolist()):
-        *before, tokens, _ = (part[i : i + 1] for part in x)
-        cut = (*before, tokens[:, :length])
-        alone = model(cut if before else cut[0])
-        for one, two in zip(together, alone, strict=True):
-            one = one[:, i : i + 1]
-            one = one[:, :, :length] if together.halt_logits.ndim == 3 else one
-            torch.testing.assert_close(one, two, rtol=0, atol=1e-6)
-
-
-@of_tokens
-@pytest.mark.parametrize("n_outputs", [1, 2, 3])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(
-    ("rule", "parameters", "soonest"),  # the first step at which a rule can speak at all
-    [
-        ("threshold", {}, 1),
-        ("quantile", {}, 1),
-        ("sample", {}, 1),
-        ("most_probable", {}, 1),
-        ("confidence", {"q": 1.0}, 1),
-        ("entropy", {"tolerance": 0.0}, 1),
-        ("settled", {"tolerance": 0.0}, 2),
-        ("unchanged", {"t": 2}, 3),
-    ],
-)
-def test_padding_halts_at_once_and_keeps_nobody_waiting(name, n_outputs, dtype, rule, parameters, soonest):
-    model, (tokens, padding) = made(name, n_outputs)
-    on_answers = rule in ("confidence", "entropy", "settled", "unchanged")
-    for classes in (False, True) if on_answers and n_outputs > 1 else (False,):
-        options = parameters | ({"classes": classes} if on_answers else {})
-        found = model.to(dtype).predict((tokens.to(dtype), padding), rule, check_every=1, **options)
-        assert (found.steps[padding] == soonest).all()
-        if rule != "most_probable":  # which has to see that no later step is more probable
-            assert torch.equal(found.computed, found.steps.masked_fill(padding, 1).amax(1))
-
-
-@of_tokens
-def test_padding_learns_nothing(name):
-    model, x = made(name, 3)
-    at_padding = model(x).y_hat[:, PADDING]
-    heads = (model.step.layer if name == "universal" else model.step).heads.weight
-    assert not at_padding.requires_grad or not torch.autograd.grad(at_padding.sum(), heads)[0].any()
+    output, h = PonderNet(step, 3)(x), x
+    for n in range(3):
+        waves = torch.stack([place_and_step(place, n + 1) for place in range(1, TOKENS + 1)])
+        h = step.layer.move((x, None), h + waves)
+        torch.testing.assert_close(output.y_hat[n], step.layer.read(h)[0], rtol=1e-5, atol=1e-5)
 
 
 @both_ways
 @pytest.mark.parametrize("update_dropout", [0.3, 1.0])
 def test_tokens_sleep_in_training_only_as_often_as_they_shall(memory, update_dropout):
-    step, awake = (alive(TransformerStep(SIZE, 3, 2, memory, asleep)) for asleep in (update_dropout, 0.0))
-    awake.load_state_dict(step.state_dict())
-    x = numbers(500, TOKENS, SIZE)
-    z, h = step.encode(x)
-    for a, b in zip(step(z, h), awake(z, h), strict=True):
-        assert torch.equal(a, b)
-    torch.manual_seed(0)
+    step = alive(TransformerStep(SIZE, 3, 2, memory, update_dropout))
+    z, h = step.encode(numbers(500, TOKENS, SIZE))
+    awake = step.move(z, h)
+    assert not (awake == h).any()
     y_hat, new, a = step.train()(z, h)
     unmoved = (new == h).all(2)
-    assert torch.equal(unmoved, (new == h).any(2))  # a token sleeps as a whole
     assert unmoved.double().mean().item() == pytest.approx(update_dropout, abs=0.03)
-    expected = torch.where(unmoved[..., None], h, awake(z, h)[1])
-    torch.testing.assert_close(new, expected)
-    torch.testing.assert_close((y_hat, a), step.heads(expected))  # what it knows, it says
-    _, again, _ = step(z, h)
-    assert update_dropout == 1 or not torch.equal(unmoved, (again == h).all(2))  # drawn anew
-    drawn = torch.get_rng_state()
-    awake.train()(z, h)
-    assert torch.equal(torch.get_rng_state(), drawn)  # no random number where nobody sleeps
+    torch.testing.assert_close(new, torch.where(unmoved[..., None], h, awake))  # a token sleeps as a whole
+    torch.testing.assert_close((y_hat, a), step.heads(new))  # what it knows, it says
+    assert update_dropout == 1 or not torch.equal(unmoved, (step.move(z, h) == h).all(2))  # drawn anew
 
 
 X = torch.zeros(2, 3, 8)
@@ -271,53 +155,21 @@ FOUR = torch.zeros(2, 4, dtype=torch.bool)
     ("call", "error", "message"),
     [
         (lambda: TransformerStep(0), ValueError, "size .*0"),
-        (lambda: TransformerStep(8, 0), ValueError, "n_outputs .*0"),
         (lambda: TransformerStep(8, n_heads=0), ValueError, "n_heads .*0"),
         (lambda: TransformerStep(8, n_heads=3), ValueError, "size .*n_heads = 3.*8"),
         (lambda: TransformerStep(8, memory="then"), ValueError, "memory .*'initial', 'current'.*'then'"),
         (lambda: TransformerStep(8, causal=1), TypeError, "causal .*1"),
         (lambda: TransformerStep(8, update_dropout=1.5), ValueError, r"update_dropout .*1.5"),
         (lambda: UniversalStep(7), ValueError, "size .*7"),
-        (lambda: ReaderStep(8, n_heads=3), ValueError, "size .*n_heads = 3.*8"),
         (lambda: TransformerStep(8).encode(torch.zeros(2, 3, 7)), ValueError, r"x .*size = 8\].*\[2, 3, 7\]"),
-        (lambda: TransformerStep(8).encode(QUESTION), ValueError, r"x .*\[2, 8\]"),
         (lambda: TransformerStep(8).encode((None, None)), ValueError, "x .*NoneType"),
         (lambda: TransformerStep(8).encode((X, FOUR, FOUR)), TypeError, "x .*3 parts"),
-        (lambda: TransformerStep(8).encode((X, 5)), TypeError, "padding .*int"),
         (lambda: TransformerStep(8).encode((X, FOUR[:, 1:].byte())), TypeError, "padding .*uint8"),  # 1 is what, there?
         (lambda: UniversalStep(8).encode((X, FOUR)), ValueError, r"padding .*\[2, 3\].*\[2, 4\]"),
         (lambda: ReaderStep(8).encode((QUESTION, X[..., 1:])), ValueError, "memory .*size = 8"),
         (lambda: ReaderStep(8).encode((QUESTION[:, 1:], X)), ValueError, r"question .*\[2, 8\].*\[2, 7\]"),
-        (lambda: ReaderStep(8).encode((QUESTION, X, FOUR)), ValueError, r"padding .*\[2, 3\]"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_a_batch_of_a_data_loader_is_a_list():
-    samples = [((torch.randn(TOKENS, SIZE), torch.arange(TOKENS) >= 4), torch.zeros(TOKENS)) for _ in range(5)]
-    for x, y in torch.utils.data.DataLoader(samples, batch_size=2):  # the last has one sample
-        assert isinstance(x, list)
-        for step in (TransformerStep(SIZE), UniversalStep(SIZE)):
-            model = PonderNet(step, 3).eval()
-            output = model(x)
-            assert torch.equal(output.y_hat, model(tuple(x)).y_hat)
-            PonderLoss(BCE, 0.3)(output, y, ~x[1]).total.backward()
-        question = x[0][:, 0]
-        reader = PonderNet(ReaderStep(SIZE), 3).eval()
-        assert torch.equal(reader([question, *x]).y_hat, reader((question, *x)).y_hat)
-
-
-@with_padding
-@pytest.mark.parametrize(("batch", "n_tokens"), [(0, 3), (2, 0), (0, 0)])
-def test_batches_and_sequences_may_be_empty(name, batch, n_tokens):
-    x, padding = torch.zeros(batch, n_tokens, SIZE), torch.zeros(batch, n_tokens, dtype=torch.bool)
-    question, shape = [torch.randn(batch, SIZE)] * (name == "reader"), (batch,) if name == "reader" else x.shape[:2]
-    model = PonderNet(WITH_PADDING[name](1), 2)
-    for inputs in ((*question, x), (*question, x, padding)):
-        output = model(inputs)
-        assert output.y_hat.shape == (2, *shape)
-        assert output.y_hat.isfinite().all()
-        assert model.predict(inputs).steps.shape == shape

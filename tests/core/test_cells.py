@@ -9,14 +9,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 from benchmarks.peers import copy_cell
-from ponder_course.mnist_rotation.networks import MLPCell
+from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_utils.cells import GRUCell, RNNCell, encode_input
-from ponder_utils.pondernet import PonderNet
 from ponder_utils.states import first_tensor, map_states, select_rows
-from ponder_utils.steps import RecurrentStep
 
 TORCHS = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell}
-RULES = ("sample", "quantile", "threshold", "most_probable", "fixed")
 
 
 @pytest.mark.parametrize("cell", [RNNCell, GRUCell])
@@ -45,14 +42,6 @@ def test_an_mlp_cell_is_two_layers_over_input_and_state(state):
     between = (torch.cat([x, h], dim=1) @ weights.T + cell.from_x.bias + cell.from_h.bias).clamp(min=0)
     expected = (between @ cell.to_h.weight.T + cell.to_h.bias).clamp(min=0)
     torch.testing.assert_close(cell(cell.encode(x), state), expected)
-
-
-def test_dropout_of_an_mlp_cell_is_drawn_anew_at_every_step_of_training_only():
-    cell, x = MLPCell(5, 64, dropout=0.5), torch.randn(7, 5)
-    z = cell.encode(x)
-    assert not torch.equal(cell(z, None), cell(z, None))
-    cell.eval()
-    assert torch.equal(cell(z, None), cell(z, None))
 
 
 @dataclasses.dataclass
@@ -112,47 +101,37 @@ def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
             assert torch.equal(two, 2 * one) if isinstance(one, torch.Tensor) and one.ndim else two is one
 
 
-@pytest.mark.parametrize("nothing", [None, (), {"mask": None}, 3, [torch.tensor(1.0)], "text"])
-def test_an_input_without_a_batch_is_refused(nothing):
-    with pytest.raises(TypeError, match="x must "):
-        first_tensor(nothing)
+IMAGES = torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0))
 
 
-class CountingLSTM(nn.LSTMCell):
-    rows = 0
-
-    def forward(self, x, state=None):
-        self.rows += len(x)
-        return super().forward(x, state)
-
-
-@pytest.mark.parametrize("rule", ["sample", "quantile", "most_probable"])
-def test_pondernet_around_torchs_lstm_is_that_lstm_and_predicts_as_it_computes_forward(rule):
-    model, x = PonderNet(RecurrentStep(CountingLSTM(6, 16), n_outputs=3), 9), torch.randn(40, 6)
-    nn.init.normal_(model.step.heads.weight, std=3)  # so that samples halt at different steps
-    nn.init.constant_(model.step.heads.bias, -1)
-    y_hat, logits, log_p = model(x)
-    state = (torch.zeros(40, 16), torch.zeros(40, 16))
-    for n in range(9):
-        state = model.step.cell(x, state)
-        torch.testing.assert_close((y_hat[n], logits[n]), model.step.heads(state[0]))
-    model.step.cell.rows = 0
-    got = model.predict(x, rule, generator=torch.Generator().manual_seed(0), check_every=1)
-    assert model.step.cell.rows == got.computed.sum()
-    torch.testing.assert_close(got.y_hat, y_hat[got.steps - 1, torch.arange(40)])
-    torch.testing.assert_close(got.p_halt, log_p.exp()[got.steps - 1, torch.arange(40)])
-    assert len(got.computed.unique()) > 2
+def test_one_step_of_a_conv_step_by_hand():
+    step = ConvStep(3, patch=14, n_outputs=2)
+    z, h = step.encode(IMAGES)
+    patches = IMAGES.unfold(2, 14, 14).unfold(3, 14, 14).flatten(-2)  # [2, 1, 2, 2, 196]
+    by_hand = torch.einsum("bcijp,kcp->bkij", patches, step.from_x.weight.flatten(2)) + step.from_x.bias[:, None, None]
+    torch.testing.assert_close(z, by_hand)
+    assert not h.any()
+    h = torch.randn(2, 3, 2, 2, generator=torch.Generator().manual_seed(1))
+    y_hat, after, halt_logit = step(z, h)
+    torch.testing.assert_close(after, h + (step.from_h(h) + z).clamp(min=0))
+    read = torch.cat([after.flatten(2).mean(2), after.flatten(2).max(2).values], dim=1)
+    out = read @ step.heads.weight.T + step.heads.bias
+    torch.testing.assert_close(y_hat, out[:, :2])
+    torch.testing.assert_close(halt_logit, out[:, 2])
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: RNNCell(0, 8), ValueError, "input_size .*>= 1.* 0"),
-        (lambda: GRUCell(4, 8.5), TypeError, "hidden_size .*>= 1.* 8.5"),
-        (lambda: RNNCell(4, 8).encode(torch.zeros(3, 5)), ValueError, "x .*input_size = 4 .* 5"),
-        (lambda: RecurrentStep(nn.LSTMCell(4, 8), 0), ValueError, "n_outputs .*>= 1.* 0"),
+        (lambda: ConvEncoder()(IMAGES[:, 0]), r"x .*\[batch, 1, 28, 28\].* \[2, 28, 28\]"),
+        (lambda: ConvEncoder(0), "n_features .*>= 1.* 0"),
+        (lambda: ConvStep(4, 5, 10).encode(IMAGES), r" 5; got \[2, 1, 28, 28\]"),
+        (lambda: ConvStep(4, 0, 10), "patch .*>= 1.* 0"),
+        (lambda: ConvStep(0, 4, 10), "channels .*>= 1.* 0"),
+        (lambda: ConvStep(4, 4, 1), "n_outputs .*>= 2.* 1"),
+        (lambda: MLPCell(0, 4), "input_size .*>= 1.* 0"),
     ],
 )
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()

@@ -14,7 +14,6 @@ import torch
 from networks import NETWORKS, TASKS
 from running import NOTEBOOKS, namespace, run
 from small import Killed
-from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from ponder_course.common import notebook
@@ -80,20 +79,13 @@ def test_forward_loss_and_gradients_are_those_of_the_cpu(name, device):
 def test_answers_that_halt_are_those_of_the_cpu(name, device):
     network = NETWORKS[name]
     x, y = draw(network)
-    for rule in RULES if isinstance(made(network), PonderNet) else ("none",):
-        if rule not in ("none", "sample", "quantile") and name != "GRU":
-            continue  # the rules read an output, whatever the network is
-        options = PARAMETERS.get(rule, {})
-        found = []
+    rules = RULES if name == "GRU" else ("sample", "quantile")  # they read an output, whatever the network is
+    for rule in rules if isinstance(made(network), PonderNet) else ():
+        found, options = [], {"check_every": 1} | PARAMETERS.get(rule, {})
         for where in ("cpu", device):
-            model = made(network).eval().to(where)
-            if rule == "none":
-                found.append(tuple(model(to(x, where))))
-            elif rule == "sample":
-                found.append(model.predict(to(x, where), rule, generator=torch.Generator().manual_seed(3)))
-            else:
-                found.append(model.predict(to(x, where), rule, check_every=1, **options))
-        assert tree_leaves(found[1])[0].device.type == device.type
+            model, generator = made(network).eval().to(where), torch.Generator().manual_seed(3)
+            found.append(model.predict(to(x, where), rule, generator=generator, **options))
+        assert found[1].y_hat.device.type == device.type
         assert_same(found[1], found[0])
     if name in ("GRU", "08 inference"):
         correct = class_correct if network.classes else binary_correct
@@ -117,19 +109,19 @@ def test_batches_are_drawn_where_the_generator_is(name, device):
         assert task.best_probs(x, 4).device.type == device.type
 
 
-ON_CPU_OR_GPU = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=[pytest.mark.cuda, needs_a_gpu])])
 TRAINED = [name for name in ("01 ACT", "04 CNN, per sample", "07 mazes", "08 forests, current") if name in NETWORKS]
 
 
-@ON_CPU_OR_GPU
+@pytest.mark.cuda
+@needs_a_gpu
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_training_that_was_killed_goes_on(name, place, tmp_path):
-    """On batches that are drawn there; it ends with the weights of one that was not."""
+def test_a_training_that_was_killed_goes_on(name, tmp_path):
+    """On batches that are drawn there, and with dropout; it ends with the weights of one that was not."""
     network, weights = NETWORKS[name], []
     options = {"checkpoint_every": 2, "progress": False, "log_every": 2, "lr": 1e-3}
     for folder, kills in (("whole", []), ("killed", [3])):
         for last in [*kills, 99]:
-            model, left = made(network).to(place), iter(range(last))
+            model, left = made(network).to("cuda"), iter(range(last))
 
             def batches(generator, left=left):
                 if next(left, None) is None:
@@ -141,29 +133,6 @@ def test_a_training_that_was_killed_goes_on(name, place, tmp_path):
         weights.append([weight.detach().cpu() for weight in model.parameters()])
     assert [row["update"] for row in rows] == [2, 4]
     assert_same(*weights)
-
-
-class OnGPU:
-    """Batches that a GPU draws with the random numbers of everyone."""
-
-    def __iter__(self):
-        for _ in range(5):
-            x = torch.randn(8, 6, device="cuda")
-            yield x, (x.sum(1) > 0).float()
-
-
-@pytest.mark.cuda
-@needs_a_gpu
-def test_random_numbers_of_a_gpu_are_kept(tmp_path):
-    weights, options = [], {"lr": 1e-3, "log_every": 1, "checkpoint_every": 1, "progress": False}
-    for folder, ends in (("whole", [9]), ("cut", [3, 7, 9])):
-        for end in ends:
-            torch.manual_seed(end if end != ends[0] else 0)
-            model = nn.Sequential(nn.Linear(6, 1), nn.Dropout(0.5), nn.Flatten(0)).to("cuda")
-            loss = nn.BCEWithLogitsLoss()
-            train(model, loss, OnGPU(), end, checkpoint_dir=tmp_path / folder, **options)
-        weights.append(torch.cat([weight.detach().flatten().cpu() for weight in model.parameters()]))
-    assert torch.equal(*weights)
 
 
 @pytest.mark.slow

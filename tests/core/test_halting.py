@@ -33,14 +33,15 @@ def test_halting_distribution_equals_the_definition(a):
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @given(a=wild_logits)
 def test_any_logit_in_any_precision(dtype, a):
-    a = torch.tensor(a, dtype=dtype).unsqueeze(1).expand(-1, 3).clone().requires_grad_()
+    a = torch.tensor(a, dtype=dtype)[:, None, None].expand(-1, 3, 2).clone().requires_grad_()  # and of any shape
     log_p = halting_log_probs(a)
     assert log_p.isfinite().all()
-    torch.testing.assert_close(log_p.exp().sum(0), torch.ones(3, dtype=log_p.dtype), rtol=0, atol=2e-6)
+    torch.testing.assert_close(log_p.exp().sum(0), torch.ones(3, 2, dtype=log_p.dtype), rtol=0, atol=2e-6)
     for repair in REPAIRS:
         log_prior = geometric_log_prior(0.2, len(a), repair)
         for direction in DIRECTIONS:
             divergence = kl_divergence(log_p, log_prior, direction)
+            assert divergence.shape == (3, 2)
             assert divergence.isfinite().all()
             assert (divergence > -1e-5).all()
             (gradient,) = torch.autograd.grad(divergence.sum(), a, retain_graph=True)
@@ -55,13 +56,6 @@ def test_worked_by_hand():
     p = halting_log_probs(lambda_n.logit()).exp()
     torch.testing.assert_close(p, torch.tensor([20, 5, 6, 9], dtype=torch.float64) / 40)
     assert expected_steps(p.log()).item() == pytest.approx((20 + 2 * 5 + 3 * 6 + 4 * 9) / 40)
-
-
-def test_last_logit_has_no_influence():
-    a = torch.randn(7, 5, requires_grad=True)
-    (halting_log_probs(a).exp() * torch.randn(7, 5)).sum().backward()
-    assert (a.grad[-1] == 0).all()
-    assert (a.grad[:-1] != 0).all()
 
 
 @given(lambda_ps, st.integers(1, 30), st.sampled_from(REPAIRS))
@@ -98,32 +92,6 @@ def test_gradients_against_finite_differences(direction):
     assert torch.autograd.gradcheck(lambda a: kl_divergence(halting_log_probs(a), log_prior, direction), a)
 
 
-@pytest.mark.parametrize("dtype", HALVES)
-def test_half_precision_is_lifted_before_anything_is_summed(dtype):
-    a = torch.full((20,), 1e4, dtype=dtype)  # log (1 - lambda) = -1e4, 20 of which are more than float16 can hold
-    torch.testing.assert_close(halting_log_probs(a), halting_log_probs(a.float()), rtol=0, atol=0)
-
-
-def test_a_batch_of_any_shape_is_its_samples_side_by_side():
-    a, log_prior = torch.randn(6, 3, 4), geometric_log_prior(0.3, 6)
-
-    def results(a):
-        log_p = halting_log_probs(a)
-        return [expected_steps(log_p), *(kl_divergence(log_p, log_prior, direction) for direction in DIRECTIONS)]
-
-    alone = [results(one) for one in a.flatten(1).T]
-    for together, each in zip(results(a), zip(*alone, strict=True), strict=True):
-        torch.testing.assert_close(together, torch.stack(each).view(3, 4))
-
-
-@given(st.lists(st.floats(-30, 30), min_size=2, max_size=12))
-def test_against_a_uniform_prior_the_divergence_is_log_n_less_the_entropy(logits):
-    log_p = halting_log_probs(torch.tensor(logits, dtype=torch.float64))
-    entropy = -(log_p.exp() * log_p).sum()
-    divergence = kl_divergence(log_p, make_log_prior("uniform", len(logits)))
-    assert divergence.item() == pytest.approx(math.log(len(logits)) - entropy.item(), abs=1e-9)
-
-
 @given(wild_logits, st.sampled_from(PRECISIONS))
 def test_survival_is_what_is_left_after_each_step(a, dtype):
     a = torch.tensor(a, dtype=dtype)[:, None]
@@ -137,30 +105,13 @@ def test_survival_is_what_is_left_after_each_step(a, dtype):
         torch.testing.assert_close(output.log_p[-1], output.log_survival[-2])
 
 
-def test_a_prior_given_as_probabilities_is_that_prior():
-    for lambda_p in (0.1, 0.7):
-        wanted = geometric_log_prior(lambda_p, 6)
-        torch.testing.assert_close(make_log_prior(wanted.exp(), 6), wanted)
-        torch.testing.assert_close(make_log_prior(wanted.exp().float(), 6), wanted, rtol=1e-5, atol=1e-6)
-        torch.testing.assert_close(make_log_prior(lambda_p, 6), wanted)
-
-
-@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
-@given(st.lists(st.sampled_from([-math.inf, -1000.0, -3.0, 0.0, 2.0, 1000.0, math.inf]), min_size=1, max_size=6))
-def test_steps_that_cannot_be_taken_cost_nothing_in_the_divergence(direction, logits):
-    a = torch.tensor(logits)[:, None].requires_grad_()
+@given(st.lists(st.sampled_from([-math.inf, -3.0, 0.0, 2.0, math.inf]), min_size=1, max_size=6))
+def test_steps_that_cannot_be_taken_cost_nothing_in_the_divergence(logits):
+    a, prior = torch.tensor(logits).requires_grad_(), geometric_log_prior(0.4, len(logits))
     log_p = halting_log_probs(a)
-    found = kl_divergence(log_p, geometric_log_prior(0.4, len(logits)), direction)
-    p, g = log_p.exp()[:, 0].tolist(), geometric_log_prior(0.4, len(logits)).exp().tolist()
-    first, second = (p, g) if direction == "p||p_G" else (g, p)
-    if all(b > 0 for b in second):
-        wanted = sum(mass * math.log(mass / b) for mass, b in zip(first, second, strict=True) if mass > 0)
-        assert found.item() == pytest.approx(wanted, rel=1e-4, abs=1e-5)
-    else:  # a mass that the prior has, and p has not: infinite, or large where p underflows
-        assert found.item() > 30
-    if direction == "p||p_G":
-        (gradient,) = torch.autograd.grad(found.sum(), a)
-        assert gradient.isfinite().all()
+    found = kl_divergence(log_p, prior)
+    assert found.item() == pytest.approx(kl(log_p.exp().tolist(), prior.exp().tolist()), rel=1e-4, abs=1e-5)
+    assert torch.autograd.grad(found, a)[0].isfinite().all()
 
 
 OUTPUT = PonderOutput(torch.arange(6.0).view(3, 2), torch.zeros(3, 2), halting_log_probs(torch.zeros(3, 2)))
@@ -175,27 +126,20 @@ def test_an_output_at_a_mask_is_that_of_the_samples_where_it_is_true():
     [
         (halting_log_probs, ([1.0],), TypeError, "halt_logits .*list"),
         (halting_log_probs, (torch.tensor([1]),), TypeError, "halt_logits .*int64"),
-        (halting_log_probs, (torch.tensor(1.0),), ValueError, r"halt_logits .*\[\]"),
         (halting_log_probs, (torch.zeros(0, 3),), ValueError, r"halt_logits .*\[0, 3\]"),
         (geometric_log_prior, (0.0, 5), ValueError, "lambda_p .*0.0"),
-        (geometric_log_prior, (1.5, 5), ValueError, "lambda_p .*1.5"),
         (geometric_log_prior, (math.nan, 5), ValueError, "lambda_p .*nan"),
-        (geometric_log_prior, ("0.2", 5), TypeError, r"lambda_p .*'0.2' \(str\)"),
         (geometric_log_prior, (0.2, 0), ValueError, "max_steps .*0"),
-        (geometric_log_prior, (0.2, 2.0), TypeError, "max_steps .*2.0"),
         (geometric_log_prior, (0.2, 5, "cut"), ValueError, "repair .*'renormalise', 'remainder'.*'cut'"),
         (make_log_prior, ("uniform", 5, "cut"), ValueError, "repair .*'cut'"),
-        (make_log_prior, ("uniform", 0), ValueError, "max_steps .*0"),
         (make_log_prior, ("poisson", 5), ValueError, "prior .*'poisson'"),
         (make_log_prior, (1.5, 5), ValueError, "prior .*1.5"),
         (make_log_prior, (torch.ones(3) / 3, 5), ValueError, r"prior .*\[5\].*\[3\]"),
         (make_log_prior, (torch.ones(3), 3), ValueError, "prior .*sum 3"),
         (make_log_prior, (torch.tensor([0.0, 1.0]), 2), ValueError, "prior .*0.0"),
-        (make_log_prior, (torch.tensor([math.nan, 1.0]), 2), ValueError, "prior .*nan"),
         (kl_divergence, (torch.zeros(3), torch.zeros(3), "kl"), ValueError, "direction .*'kl'"),
         (kl_divergence, (torch.zeros(3, 2), torch.zeros(4)), ValueError, r"log_prior .*\[3\].*\[4\]"),
         (OUTPUT.at, (torch.tensor([0, 1]),), TypeError, "mask .*int64"),  # it would pick samples by their number
-        (OUTPUT.at, ([False, True],), TypeError, "mask .*list"),
         (OUTPUT.at, (torch.ones(3, dtype=torch.bool),), ValueError, r"mask .*\[2\].*\[3\]"),
     ],
 )

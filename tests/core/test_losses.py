@@ -44,20 +44,7 @@ def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size
     assert terms.reconstruction.item() == pytest.approx(reconstruction, rel=1e-9)
     assert terms.regularization.item() == pytest.approx(regularization, rel=1e-9, abs=1e-12)
     assert terms.total.item() == pytest.approx(reconstruction + beta * regularization)
-    by_default = PonderLoss(per_sample, prior)(out, y)
-    assert by_default == PonderLoss(per_sample, prior, 0.01, repair="renormalise", direction="p||p_G")(out, y)
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_gradients_against_finite_differences(direction):
-    y = torch.tensor([0.0, 1.0, 1.0], dtype=torch.float64)
-    loss = PonderLoss(per_sample, 0.3, 0.5, direction=direction)
-
-    def total(y_hat, logits):
-        return loss(PonderOutput(y_hat, logits, halting_log_probs(logits)), y).total
-
-    inputs = [torch.randn(4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
-    assert torch.autograd.gradcheck(total, inputs)
+    assert PonderLoss(per_sample, 0.3)(out, y) == PonderLoss(per_sample, 0.3, 0.01, repair=REPAIRS[0])(out, y)
 
 
 def squared(y_hat, y):
@@ -71,6 +58,7 @@ ACT_OUTPUT = ACTOutput(
     state=None,
 )
 ZEROS = torch.zeros(2, 2)
+AT_SAMPLES, AT_PLACES = (PonderOutput(*[torch.zeros(shape)] * 3) for shape in ((3, 4), (3, 2, 2)))
 
 
 @pytest.mark.parametrize(
@@ -90,15 +78,12 @@ def test_act_loss_of_the_last_answer_alone_charges_for_all_thought():
     assert last == pytest.approx((17 + 0.59375, 17, 5.9375))
 
 
-@pytest.mark.parametrize("n_classes", [4, 6])
-def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many_and_of_several_numbers(n_classes):
-    y_hat, y = torch.randn(3, 4, n_classes), torch.randint(n_classes, (3, 4))
+def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many():
+    y_hat, y = torch.randn(3, 4, 4), torch.randint(4, (3, 4))
     act_output = ACTOutput(y_hat, torch.ones(3, 4, dtype=torch.long), torch.ones(3, 4), None)
     by_hand = sum(-y_hat[t, i].log_softmax(0)[y[t, i]] for t in range(3) for i in range(4)) / 4
     criterion = nn.CrossEntropyLoss(reduction="none")
     torch.testing.assert_close(ACTLoss(criterion, 0.1)(act_output, y).reconstruction, by_hand)
-    loss, y = ACTLoss(lambda y_hat, y: squared(y_hat, y).sum(1), 0.1), torch.randn_like(y_hat)
-    torch.testing.assert_close(loss(act_output, y).reconstruction, squared(y_hat, y).sum() / 4)
 
 
 @pytest.mark.parametrize(("answer", "target"), [((), (1,)), ((1,), ()), ((2, 3), (3, 2)), ((1, 3), (3,))])
@@ -140,7 +125,7 @@ def test_what_a_loss_keeps_moves_with_it_and_only_the_weights_of_a_criterion_are
     assert loss.to("meta").regularization.log_prior.is_meta
 
 
-LOSSES = [PonderLoss(per_sample, 0.3), ReconstructionLoss(per_sample), FixedDepthLoss(per_sample, every_step=True)]
+LOSSES = [PonderLoss(per_sample, 0.3), FixedDepthLoss(per_sample, every_step=True)]
 
 
 @pytest.mark.parametrize("loss", [*LOSSES, FixedDepthLoss(per_sample, every_step=False)])
@@ -157,37 +142,29 @@ def test_a_mask_leaves_only_what_is_asked(loss, seed, max_steps, batch_size, pla
         a[:, ~mask], y_hat[:, ~mask], y[~mask] = torch.nan, torch.inf, torch.nan
         out = PonderOutput(y_hat, a, halting_log_probs(a))
         found, wanted = loss(out, y, mask), loss(chosen, y[mask])
-        for one, other in zip(*([t] if torch.is_tensor(t) else t for t in (found, wanted)), strict=True):
-            torch.testing.assert_close(one, other)
+        torch.testing.assert_close(torch.stack(found), torch.stack(wanted))
 
 
-def output_for(loss, batch_size):
-    """An output of this many answers of a time step, and the targets without their batch."""
-    if isinstance(loss, ACTLoss):
-        ones = torch.ones(1, batch_size)
-        return ACTOutput(ones, ones, ones, None), (1,)
-    return output(3, batch_size)[0], ()
+ONES = torch.ones(1, 4)
 
 
-@pytest.mark.parametrize("loss", [*LOSSES, ACTLoss(per_sample, 0.1)])
-def test_masks_and_targets_that_do_not_fit_are_refused(loss):
-    out, time = output_for(loss, 4)
+@pytest.mark.parametrize(
+    ("loss", "out", "time"),
+    [(loss, AT_SAMPLES, ()) for loss in LOSSES] + [(ACTLoss(per_sample, 0.1), ACTOutput(ONES, ONES, ONES, None), (1,))],
+)
+def test_masks_and_targets_that_do_not_fit_are_refused(loss, out, time):
     y, all_of_them = torch.zeros(*time, 4), torch.ones(*time, 4, dtype=torch.bool)
-    for mask in (all_of_them.long(), all_of_them.float(), [True] * 4):
-        with pytest.raises(TypeError, match=r"mask .*bool"):
-            loss(out, y, mask)
+    with pytest.raises(TypeError, match=r"mask .*bool"):
+        loss(out, y, all_of_them.long())
     with pytest.raises(ValueError, match=r"mask .*4, 1\]"):
         loss(out, y, all_of_them[..., None])
-    for batch in (1, 3, 10):
-        for mask in (None, all_of_them):
-            with pytest.raises(ValueError, match=rf"y .*4, \.\.\.\]; got \[.*{batch}\]"):
-                loss(out, torch.zeros(*time, batch), mask)
+    for mask in (None, all_of_them):
+        with pytest.raises(ValueError, match=r"y .*4, \.\.\.\]; got \[.*1\]"):
+            loss(out, torch.zeros(*time, 1), mask)
     with pytest.raises(TypeError, match=r"y .*list"):
         loss(out, [1.0] * 4)
     with pytest.raises(ValueError, match="true nowhere"):
         loss(out, y, ~all_of_them)
-    with pytest.raises(ValueError, match="empty batch"):
-        loss(output_for(loss, 0)[0], torch.zeros(*time, 0))
     with pytest.raises(TypeError, match=r"output .*tensor"):
         loss(y, y)
 
@@ -197,38 +174,29 @@ def test_masks_and_targets_that_do_not_fit_are_refused(loss):
     [
         (nn.MSELoss(), r"\[\]"),
         (lambda y_hat, y: squared(y_hat, y)[..., None], r"\[4, 1\]"),
-        (lambda y_hat, y: squared(y_hat, y)[:2], r"\[2\]"),
         (lambda y_hat, y: 1.0, "float"),
     ],
 )
 def test_a_criterion_without_one_loss_per_answer_is_refused(criterion, came):
     out, _ = output(2, 2)
-    for loss in (ReconstructionLoss(criterion), PonderLoss(criterion, 0.2), FixedDepthLoss(criterion, True)):
-        with pytest.raises(ValueError, match=rf"criterion .*\[4\].*{came}"):
-            loss(out, torch.zeros(2))
+    with pytest.raises(ValueError, match=rf"criterion .*\[4\].*{came}"):
+        ReconstructionLoss(criterion)(out, torch.zeros(2))
     with pytest.raises(ValueError, match=rf"criterion .*\[4\].*{came}"):
         ACTLoss(criterion, 0.1)(ACT_OUTPUT, ZEROS)
-    if came == r"\[\]":  # nor is a mean of one answer a loss of that answer
-        with pytest.raises(ValueError, match="criterion"):
-            ReconstructionLoss(criterion)(output(1, 1)[0], torch.zeros(1))
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: ReconstructionLoss("bce"), TypeError, "criterion .*'bce'"),
         (lambda: ACTLoss("mse", 0.1), TypeError, "criterion .*'mse'"),
         (lambda: PonderLoss(nn.BCEWithLogitsLoss, 0.2), TypeError, "criterion .*BCEWithLogitsLoss"),
         (lambda: PonderLoss(per_sample, 0.2, -1.0), ValueError, "beta .*-1.0"),
-        (lambda: PonderLoss(per_sample, 2.0), ValueError, "prior .*2.0"),
         (lambda: PonderLoss(per_sample, None), TypeError, "prior .*None"),
-        (lambda: RegularizationLoss("geometric"), ValueError, "prior .*'geometric'"),
         (lambda: RegularizationLoss(torch.tensor(0.2)), ValueError, r"prior .*\[\]"),
-        (lambda: RegularizationLoss(torch.tensor([0.5, 0.4])), ValueError, "prior .*0.9"),
         (lambda: RegularizationLoss(0.2, direction="kl"), ValueError, "direction .*'kl'"),
         (lambda: RegularizationLoss("uniform", repair="cut"), ValueError, "repair .*'cut'"),
         (lambda: RegularizationLoss(ZEROS[0] + 0.5)(output(6, 3)[0]), ValueError, r"prior .*\[6\].*\[2\]"),
-        (lambda: RegularizationLoss(0.2)(ZEROS), TypeError, "output .*tensor"),
+        (lambda: ReconstructionLoss(per_sample)(AT_PLACES, ZEROS), ValueError, r"output .*\[3, 2, 2\].*mask"),
         (lambda: RegularizationLoss(0.2)(output(3, 2)[0], ZEROS[0] > 0), ValueError, "true nowhere"),
         (lambda: ACTLoss(squared, -0.1), ValueError, "tau .*-0.1"),
         (lambda: ACTLoss(squared, 0.1, "N"), ValueError, "cost .*'N'"),
