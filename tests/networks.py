@@ -30,7 +30,7 @@ NETWORKS = {
         lambda: PonderNet(RNNStep(8, 16), N), PARITY, PonderLoss(cross_entropy, "uniform", direction="p_G||p")
     ),
     "RNN": Network(lambda: PonderNet(RNNStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3)),
-    "GRU": Network(lambda: PonderNet(GRUStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3, repair="remainder")),
+    "GRU": Network(lambda: PonderNet(GRUStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3)),
     "LSTM": Network(lambda: PonderNet(RecurrentStep(nn.LSTMCell(8, 16)), N), PARITY, PonderLoss(cross_entropy, 0.3)),
     "the Universal Transformer": Network(
         lambda: PonderNet(UniversalStep(8), N), tokens, of_asked(PonderLoss(cross_entropy, 0.4))

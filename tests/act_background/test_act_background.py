@@ -106,7 +106,7 @@ def test_whose_answer_one_input_at_a_time():
     x, y = ParityTask(4).batch(60)
     found, N, last, alone = price.whose_answer(model, x, y), [], [], []
     for x_i, y_i in zip(x, y, strict=True):
-        n_i = int(model.predict(x_i[None, None]).steps)
+        n_i = int(model(x_i[None, None]).steps)
         s, correct = None, []
         for n in range(n_i):
             s = model.cell(torch.cat([x_i, torch.tensor([float(n == 0)])])[None], s)

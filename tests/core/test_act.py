@@ -182,9 +182,9 @@ def test_samples_that_have_halted_cost_nothing_more(batch_size):
 def test_two_halves_with_the_state_between_them_are_the_whole(cell):
     """And a prediction is the forward pass, without a gradient."""
     model, x = random_act(cell, n_outputs=3), torch.randn(6, 20, 3, dtype=torch.float64)
-    whole, first = model(x), model.predict(x[:3])
+    whole, first = model(x), model(x[:3])
     copies = [part.clone() for part in parts(first.state)]
-    second = model.predict(x[3:], first.state)
+    second = model(x[3:], first.state)
     assert len(whole.steps.unique()) > 2
     assert whole.y_hat.requires_grad
     for field in ("y_hat", "steps", "remainder"):
@@ -276,7 +276,7 @@ thought = PonderOutput(*[torch.zeros(4, 2)] * 3)
         (lambda: ACT(RNNCell(4, 8), max_steps=0), ValueError, "max_steps .*0"),
         (lambda: model(torch.zeros(2, 3)), TypeError, r"x .*\[2, 3\]"),
         (lambda: model(torch.zeros(0, 2, 3)), TypeError, r"x .*\[0, 2, 3\]"),
-        (lambda: model.predict(torch.zeros(1, 2, 4)), ValueError, r"x .*input_size - 1 = 3\].*\[1, 2, 4\]"),
+        (lambda: model(torch.zeros(1, 2, 4)), ValueError, r"x .*input_size - 1 = 3\].*\[1, 2, 4\]"),
         (lambda: act_average(thought, 0.0), ValueError, "epsilon .*0.0"),
         (lambda: act_average(thought.y_hat), TypeError, "output .*tensor"),
     ],

@@ -6,7 +6,7 @@ from reference import geometric, halting, kl
 from torch import nn
 
 from ponder_utils.act import ACTOutput
-from ponder_utils.halting import DIRECTIONS, REPAIRS, PonderOutput, halting_log_probs
+from ponder_utils.halting import DIRECTIONS, PonderOutput, halting_log_probs
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 
 per_sample = nn.BCEWithLogitsLoss(reduction="none")
@@ -22,8 +22,8 @@ priors = st.floats(0.05, 0.95) | st.sampled_from(["uniform", "step by step"])
 DIRECTION = st.sampled_from(DIRECTIONS)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 6), priors, st.sampled_from(REPAIRS), DIRECTION)
-def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size, prior, repair, direction):
+@given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 6), priors, DIRECTION)
+def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size, prior, direction):
     torch.manual_seed(seed)
     out, logits = output(max_steps, batch_size, dtype=torch.float64)
     y, beta = torch.randint(0, 2, (batch_size,)).double(), torch.rand(()).item()
@@ -34,17 +34,17 @@ def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size
         prior /= prior.sum()
         p_G = prior.tolist()
     else:
-        p_G = geometric(prior, max_steps, repair)
+        p_G = geometric(prior, max_steps, "renormalise")
     reconstruction = regularization = 0.0
     for i in range(batch_size):
         p = halting(logits[:, i].tolist())
         reconstruction += sum(p[n] * per_sample(out.y_hat[n, i], y[i]).item() for n in range(max_steps)) / batch_size
         regularization += (kl(p, p_G) if direction == "p||p_G" else kl(p_G, p)) / batch_size
-    terms = PonderLoss(per_sample, prior, beta, repair=repair, direction=direction)(out, y)
+    terms = PonderLoss(per_sample, prior, beta, direction=direction)(out, y)
     assert terms.reconstruction.item() == pytest.approx(reconstruction, rel=1e-9)
     assert terms.regularization.item() == pytest.approx(regularization, rel=1e-9, abs=1e-12)
     assert terms.total.item() == pytest.approx(reconstruction + beta * regularization)
-    assert PonderLoss(per_sample, 0.3)(out, y) == PonderLoss(per_sample, 0.3, 0.01, repair=REPAIRS[0])(out, y)
+    assert PonderLoss(per_sample, 0.3)(out, y) == PonderLoss(per_sample, 0.3, 0.01)(out, y)
 
 
 def squared(y_hat, y):
@@ -194,7 +194,6 @@ def test_a_criterion_without_one_loss_per_answer_is_refused(criterion, came):
         (lambda: PonderLoss(per_sample, None), TypeError, "prior .*None"),
         (lambda: RegularizationLoss(torch.tensor(0.2)), ValueError, r"prior .*\[\]"),
         (lambda: RegularizationLoss(0.2, direction="kl"), ValueError, "direction .*'kl'"),
-        (lambda: RegularizationLoss("uniform", repair="cut"), ValueError, "repair .*'cut'"),
         (lambda: RegularizationLoss(ZEROS[0] + 0.5)(output(6, 3)[0]), ValueError, r"prior .*\[6\].*\[2\]"),
         (lambda: ReconstructionLoss(per_sample)(AT_PLACES, ZEROS), ValueError, r"output .*\[3, 2, 2\].*mask"),
         (lambda: RegularizationLoss(0.2)(output(3, 2)[0], ZEROS[0] > 0), ValueError, "true nowhere"),
