@@ -11,11 +11,12 @@ from torch import Tensor, nn
 
 import ponder_utils
 from ponder_course.common import notebook
+from ponder_course.common.local import LocalStep
 from ponder_utils import rules
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"
 NAMES = {"torch": torch, "Tensor": Tensor, "nn": nn, "notebook": notebook, "mean": mean, "pu": ponder_utils}
-NAMES |= {name: getattr(ponder_utils, name) for name in ("LocalStep", "PonderNet", "PonderOutput")}
+NAMES |= {"LocalStep": LocalStep, "PonderNet": ponder_utils.PonderNet, "PonderOutput": ponder_utils.PonderOutput}
 NAMES |= {"rules": rules, "cross_entropy": nn.BCEWithLogitsLoss(reduction="none")}
 
 
