@@ -86,43 +86,6 @@ def test_what_is_measured_of_a_scripted_network_is_what_it_does(problem):
         assert found["mean_steps"] == pytest.approx((1 + problem.levels) / 2, abs=0.1)
 
 
-@pytest.mark.parametrize("kind", act_tasks.KINDS)
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
-def test_every_kind_learns_every_task_from_its_easiest_level_on(problem, kind):
-    found = act_tasks.run(
-        **vars(problem),
-        kind=kind,
-        hyperparameter=0.3 if kind == "PonderNet" else 1,
-        seed=0,
-        n_test=40,
-        N=3,
-        hidden=8,
-        updates=2,
-    )
-    assert found["course"][0][0] == (2 if problem is SORT else 1)
-    assert 1 <= found["mean_steps"] <= 3
-
-
-def test_the_price_comes_late():
-    """Until then a network with a price is the one without."""
-    setting = {"problem": LOGIC, "kind": "ACT", "seed": 0, "hidden": 8, "updates": 4}
-    (priced, with_price), (free, without) = (act_tasks.learn(**setting, hyperparameter=tau) for tau in (9.0, 0.0))
-    assert with_price[0] == without[0]
-    assert priced.halting.bias.item() != free.halting.bias.item()
-
-
-def test_texts_are_python_s_and_the_test_is_not_learnt_from():
-    learn_from, test_on, _ = (
-        "".join(act_characters.ALPHABET[code] for code in text) for text in act_characters.codes()
-    )
-    assert "Mapping Types" in test_on
-    assert "Mapping Types" not in learn_from
-    assert [act_characters.ALPHABET[code] for code in act_characters.encode("a…\n")] == ["a", "?", "\n"]
-    x, y = act_characters.windows(torch.arange(90), torch.tensor([0, 7]))
-    assert torch.equal(x.argmax(2), torch.arange(act_characters.WINDOW)[:, None] + torch.tensor([0, 7]))
-    assert torch.equal(y, x.argmax(2) + 1)
-
-
 def test_a_short_run_of_characters_has_bits_and_a_trace():
     (setting,) = act_evidence.EXPERIMENTS["characters"].short
     found = act_characters.run(**setting)

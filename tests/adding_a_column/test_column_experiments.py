@@ -116,14 +116,6 @@ def test_the_step_is_a_local_step_with_channels_last():
         torch.testing.assert_close((y_hat, h, a), (y_local, h_local.mT, a_local))
 
 
-def test_noise_is_of_training_alone():
-    step = columns.ColumnStep(6, noise=0.1)
-    z, h = step.encode(torch.zeros(400, 2, 5))
-    assert (step.eval()(z, h)[1] == step(z, h)[1]).all()
-    noise = step.train()(z, h)[1] - step.eval()(z, h)[1]
-    assert noise.std().item() == pytest.approx(0.1, rel=0.05)
-
-
 @pytest.mark.parametrize("name", ["main", "always"])
 def test_a_short_run_has_all_that_is_drawn(name):
     (setting,) = stored_runs.EXPERIMENTS[name].short

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from ponder_course.adding_a_column.experiment import ColumnStep
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.research.adding_a_column import silence
 from ponder_course.research.adding_a_column.experiment import EXPERIMENTS
@@ -70,39 +69,12 @@ def test_a_machine_that_objects_while_it_carries_halts_before_the_cone_and_is_ri
     assert found["with cone"] < 1
 
 
-def test_two_sums_that_differ_in_the_first_place_alone():
-    found = silence.one_pair(PonderSequence(Machine(), 14), 4)
-    assert found["steps"] == [1, 4]
-    assert found["right"] == [True, True]
-    assert found["answers apart"] == 0
-    assert found["halting"] == [9, -9]
-
-
 def test_who_objects_is_a_carry_on_the_move():
     found = silence.vetoes(PonderSequence(Machine(), 15), X, 15)
     waited = (ColumnTask.needed_steps(X) - 1).sum()
     assert found == {"steps": waited, "vetoed": waited, "at a carry": waited}
     silent = silence.vetoes(PonderSequence(Machine(silent=True), 15), X[:2], 15)
     assert silent["steps"] > 0 == silent["vetoed"] == silent["at a carry"]
-
-
-def test_a_veto_travels_one_place_a_step_and_none_is_older_than_the_number():
-    torch.manual_seed(0)
-    travelling, shared = silence.TravellingVote(8).eval(), ColumnStep(8).eval()
-    shared.load_state_dict(travelling.state_dict())
-    x = torch.cat([X[0], torch.ones_like(X[0])], 1)
-    (z, h), (z_shared, h_shared) = travelling.encode(x), shared.encode(x)
-    again = z[0], torch.zeros_like(z[1])
-    votes = []
-    for n in range(1, 13):
-        h, h_shared = travelling.move(z if n == 1 else again, h), shared.move(z_shared, h_shared)
-        y_hat, halting = travelling.read(h)
-        votes.append(shared.heads(h_shared)[:, :, 1])
-        heard = [votes[-1 - i][:, -1 - i] for i in range(min(n, 9))]
-        assert torch.equal(halting, torch.stack(heard).amin(0))
-        assert torch.equal(y_hat, shared.read(h_shared)[0])
-    h = travelling.move(z, h)  # a new number
-    assert torch.equal(travelling.read(h)[1], travelling.heads(h[0])[:, -1, 1])
 
 
 @pytest.mark.parametrize("head", silence.HEADS)

@@ -48,14 +48,6 @@ def test_the_match_is_in_a_chain_with_the_cue_and_the_lure_at_the_same_place_of_
         assert other.index(lure) == own.index(match)
 
 
-def test_distances_and_choices_are_drawn_evenly():
-    task = InferenceTask()
-    x, y = task.batch(6000, torch.Generator().manual_seed(0))
-    counts = torch.bincount(task.needed_steps(x), minlength=4)[1:]
-    assert (counts - 2000).abs().max() < 150
-    assert abs((x[0][:, 1] == y).float().mean() - 0.5) < 0.03
-
-
 class Oracle(Step):
     """Halts at the need or some steps later, knows the match from its need on, and the lure before."""
 
@@ -91,18 +83,3 @@ def test_what_is_measured_of_an_oracle_is_what_it_does(late):
         assert found["by_step"][d - 1] == [float(n >= d) for n in range(1, 9)]
         assert found["p"][d - 1] == pytest.approx([float(n == steps[d - 1]) for n in range(1, 9)])
     assert found["confidence"] == {"right": [1, 0, 0], "steps": [1, 1, 1]}  # it is always sure
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"), [((24, 1), "n_chains .* 1"), ((24, 4, 1), "length .* 1"), ((15,), "n_items .* 15")]
-)
-def test_wrong_sizes_are_named(arguments, named):
-    with pytest.raises(ValueError, match=named):
-        InferenceTask(*arguments)
-
-
-def test_a_short_run_measures_steps_and_distributions():
-    (setting,) = inference.EXPERIMENTS["main"].short
-    found = inference.run(**setting)
-    assert [len(line) for line in found["by_step"]] == [8, 8, 8]
-    assert [sum(line) for line in found["p"]] == pytest.approx([1, 1, 1], abs=1e-3)

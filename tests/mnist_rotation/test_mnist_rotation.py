@@ -1,7 +1,6 @@
 """What lesson 04 measures, against the slow way; and that its stored runs are those that its experiments make."""
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
@@ -19,9 +18,6 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-
-
 ALL = load_digits("digits")
 PARTS = (ALL.train, 300), (ALL.validation, 20), (ALL.test, 40)
 DIGITS = DigitSet(ALL.name, *(Split(split.x[:n], split.y[:n]) for split, n in PARTS))
@@ -30,12 +26,6 @@ DIGITS = DigitSet(ALL.name, *(Split(split.x[:n], split.y[:n]) for split, n in PA
 def network(kind="conv", N=4, seed=0, make=PonderNet):
     torch.manual_seed(seed)
     return make(research.STEPS[kind](), N).eval()
-
-
-@pytest.mark.parametrize(("name", "n_stored"), [("class", 75), ("paper", 18), ("closer", 26)])
-def test_every_setting_has_a_stored_run(name, n_stored):
-    experiment = EXPERIMENTS[name]
-    assert len(experiment.rows("stored", RESULTS)) == len(experiment.settings) == n_stored
 
 
 def test_a_network_of_fixed_depth_takes_all_its_steps_and_is_else_the_same():
@@ -86,16 +76,6 @@ def outputs(N=5, batch=6):
     a = torch.randn(N, batch, generator=generator).requires_grad_()
     y_hat = torch.randn(N, batch, 10, generator=generator)
     return PonderOutput(y_hat, a, halting_log_probs(a)), torch.arange(batch)
-
-
-@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
-def test_the_slope_of_the_batch_loss_is_the_same_for_every_digit(direction):
-    output, y = outputs()
-    p = output.log_p.exp().detach().requires_grad_()
-    loss = research.batch_mean_loss(0.2, 0.0, direction)
-    (slope,) = torch.autograd.grad(loss(output._replace(log_p=p.log()), y).total, p)
-    by_step = torch.stack([nn.functional.cross_entropy(y_n, y) for y_n in output.y_hat])
-    torch.testing.assert_close(slope, by_step[:, None].expand_as(slope) / len(y))
 
 
 def test_the_losses_of_their_names():

@@ -1,12 +1,9 @@
 """The engine of the experiments at the papers' sizes: what each method reports, and what is learnt at first."""
 
-import nbformat
 import pytest
-import torch
 
 from ponder_course.parity import experiment as parity
 from ponder_course.research.parity import papers_size
-from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 
 SMALL = {"elements": 6, "k_max": 4, "hidden": 24, "N": 5, "batch": 32, "updates": 100, "lr": 3e-3, "muon": 3.0}
 SMALL |= {"clip": 0.3, "gain": 4.0, "halting": -1.0, "first": 1, "raise_at": 0.8, "patience": 40, "seed": 0}
@@ -15,11 +12,6 @@ METHODS = {"PonderNet": 0.2, "ACT": 1e-4, "last step": 0.2, "every step": 0.2}
 
 def setting_of(name, **change):
     return {"network": name, "hyperparameter": METHODS[name], **SMALL, **change}
-
-
-def network_of(name, **change):
-    torch.manual_seed(0)
-    return papers_size.build(setting_of(name, **change))[0]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -41,33 +33,6 @@ def test_what_is_reported_of_a_run(name, monkeypatch):
     assert curve["update"][-1] == SMALL["updates"]
     assert [*row.get("by_cap", [])] == ([] if name == "ACT" else ["2", "7"])
     assert ("step_by_step" in row) == (name != "ACT")
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_the_first_weights(name):
-    plain = network_of(name, gain=None, halting=0.0).state_dict()
-    made = network_of(name, gain=4.0, halting=-5.0).state_dict()
-    changed = {key for key in plain if not torch.equal(plain[key], made[key])}
-    cell, halting = ("cell", "halting") if name == "ACT" else ("step.cell", "step.heads")
-    assert changed == {f"{cell}.from_x.weight", f"{halting}.bias"}
-    from_x = made[f"{cell}.from_x.weight"]  # each element has a unit of its own; ACT's flag is read as ever
-    assert torch.equal(from_x[:, :6], 4 * torch.eye(24, 6))
-    assert torch.equal(from_x[:, 6:], plain[f"{cell}.from_x.weight"][:, 6:])
-    assert made[f"{halting}.bias"][-1] == -5
-
-
-@pytest.mark.parametrize("elements", [1, 2, 5, 8, 64, 96])
-def test_two_steps_are_enough_for_any_k(elements, pytestconfig):
-    evidence = pytestconfig.rootpath / "notebooks/evidence/03_papers_size.ipynb"
-    (cell,) = [cell for cell in nbformat.read(evidence, as_version=4).cells if "def two_step_network" in cell.source]
-    names = {"torch": torch, "PonderNet": PonderNet, "RNNStep": RNNStep}
-    exec(cell.source, names)
-    network = names["two_step_network"](elements, N=5)
-    score = evaluate(network, *ParityTask(elements, 0).batch(5000, torch.Generator().manual_seed(0)))
-    assert score.accuracy_by_step[1:] == [1.0] * 4
-    if elements == 64:
-        assert score.accuracy_by_step[0] < 0.6
-        assert network.step.cell.hidden_size == papers_size.RECIPE["hidden"]
 
 
 def measured(network, steps_at_16, right, k_max=16):

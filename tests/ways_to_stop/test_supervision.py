@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.research.ways_to_stop.supervision import GainLoss, JudgedStep, ProgressiveLoss, ProgressiveNet
+from ponder_course.research.ways_to_stop.supervision import GainLoss, ProgressiveLoss, ProgressiveNet
 from ponder_course.ways_to_stop.supervision import JudgeLoss
 from ponder_utils import rules
 from ponder_utils.evaluation import class_correct
@@ -47,18 +47,6 @@ def cross_entropy(logit, target):
 def losses_by_step(output, y):
     """The cross-entropy of each answer: a list of samples for each step."""
     return [[cross_entropy(*pair) for pair in zip(row, y.tolist(), strict=True)] for row in output.y_hat.tolist()]
-
-
-@shapes
-def test_losses_of_all_steps_and_of_the_last_are_means_over_steps_and_samples(seed, batch, n_steps):
-    output, y = scripted(seed, n_steps, batch)
-    losses = losses_by_step(output, y)
-    last, every = (FixedDepthLoss(bce, every_step)(output, y) for every_step in (False, True))
-    assert last.total.item() == pytest.approx(sum(losses[-1]) / batch)
-    assert every.total.item() == pytest.approx(sum(map(sum, losses)) / batch / n_steps)
-    for terms in (last, every):
-        assert terms.reconstruction == terms.total
-        assert terms.regularization == 0
 
 
 mse = nn.MSELoss(reduction="none")
@@ -142,18 +130,6 @@ def test_whether_one_more_step_helps_is_measured_by_the_loss():
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_a_judge_of_a_network_that_has_learnt_changes_nothing_but_when_it_halts():
-    step, x = LocalStep(2, 4), LineParityTask(6).batch(8)[0]
-    before = PonderNet(step, 7)(x)
-    judge = nn.Sequential(nn.Flatten(), nn.Linear(24, 1), nn.Flatten(0))
-    model = PonderNet(JudgedStep(step, judge), 7)
-    train(model, GainLoss(per_line), lambda g: LineParityTask(6).batch(8, g), 5, lr=0.1, progress=False)
-    after = model(x)
-    assert torch.equal(before.y_hat, after.y_hat)
-    assert not torch.equal(before.halt_logits, after.halt_logits)
-    assert not any(weight.requires_grad for weight in step.parameters())
 
 
 def by_hand(step, x, h, n_steps):

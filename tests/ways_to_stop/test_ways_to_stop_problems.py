@@ -9,7 +9,6 @@ from scipy.stats import binomtest
 from ponder_course.common.lines import LineParityTask
 from ponder_course.research.ways_to_stop.problems import (
     PROBLEMS,
-    LastPlaceTask,
     NoisyLineParityTask,
 )
 from ponder_course.ways_to_stop.problems import UnanswerableTask
@@ -21,28 +20,6 @@ lines = given(st.integers(1, 40), st.sampled_from(RATES), st.integers(1, 8), st.
 
 def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
-
-
-@lines
-def test_the_last_place_is_asked_alone(n_places, rate, batch_size, seed):
-    whole, one = LineParityTask(n_places, rate), LastPlaceTask(n_places, rate)
-    (x, y), (same, answer) = (task.batch(batch_size, seeded(seed)) for task in (whole, one))
-    assert torch.equal(x, same)
-    assert torch.equal(answer, y[:, -1])
-    assert torch.equal(one.needed_steps(x), whole.needed_steps(x)[:, -1])
-    for n, probs in enumerate(one.best_probs(x, n_places), start=1):
-        assert probs.tolist() == [1.0 if n >= need else 0.5 for need in one.needed_steps(x).tolist()]
-
-
-@lines
-def test_a_teacher_who_errs_knows_the_same_answers(n_places, rate, batch_size, seed):
-    task = NoisyLineParityTask(n_places, rate)
-    x, _ = task.batch(batch_size, seeded(seed))
-    assert x.shape == (batch_size, 3, n_places)
-    assert torch.equal(task.answers(x), LineParityTask.answers(x[:, :2]))
-    assert torch.equal(task.needed_steps(x), LineParityTask.needed_steps(x[:, :2]))
-    assert (x[:, 2] == x[:, 2, :1]).all()
-    assert ((x[:, 2] >= 0) & (x[:, 2] <= 0.4)).all()
 
 
 def test_a_teacher_errs_at_the_rate_of_the_line_and_at_each_place_for_itself():
