@@ -1,4 +1,4 @@
-"""What lesson 01 measures: prices that change, whose answer it is, and runs that are those of the stored files."""
+"""What lesson 01 measures: prices that change, and whose answer it is."""
 
 from collections import Counter
 
@@ -35,10 +35,10 @@ def test_a_fixed_depth_is_so_many_calls_of_the_cell_and_costs_nothing():
     torch.testing.assert_close(terms.total, measurements.cross_entropy(output.y_hat[0], y).mean())
 
 
-def trained(prices, change=None, updates=6):
+def trained(prices):
     torch.manual_seed(0)
     model = measurements.act(4, 8, 6)
-    rows = price.train_in_phases(model, prices, SMALL | {"seed": 3}, change, log_every=1)
+    rows = price.train_in_phases(model, prices, SMALL | {"seed": 3}, log_every=1)
     return model, rows
 
 

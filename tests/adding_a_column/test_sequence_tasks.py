@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
+from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask
 
 seeds = st.integers(0, 10**6)
 
@@ -101,20 +101,3 @@ def test_sums_are_those_of_python(seed, max_length, max_digits, same_length):
             answer = written + [10] * (max_digits + 1 - len(written))
             assert ys[t] == (answer if t else [-1] * (max_digits + 1))
         assert all(set(y) == {-1} for y in ys[length:])
-
-
-@given(seeds, st.integers(2, 9), st.booleans())
-def test_sorted_numbers_ascend(seed, max_length, same_length):
-    task = SortTask(max_length)
-    difficulty = difficulties(task, seed, max_length if same_length else None)
-    for row, (xs, ys) in enumerate(sequences(task, seed, max_length if same_length else None)):
-        n = [flag for _, flag in xs].index(1.0) + 1
-        assert set(difficulty[row]) == {n}
-        assert 2 <= n <= max_length
-        assert len(xs) == len(ys) == 2 * max_length
-        assert sum(flag for _, flag in xs) == 1.0
-        assert all(x == [0.0, 0.0] for x in xs[n:])
-        assert ys[:n] == [-1] * n  # "the targets were required only after all inputs"
-        numbers = [value for value, _ in xs[:n]]
-        assert ys[n : 2 * n] == sorted(range(n), key=numbers.__getitem__)
-        assert set(ys[2 * n :]) <= {-1}

@@ -1,4 +1,4 @@
-"""Both needs of a sum, who halts before the cone, and who objects: against brute force and machines made by hand."""
+"""Both needs of a sum, and who halts before the cone: against brute force and a machine made by hand."""
 
 import pytest
 import torch
@@ -6,7 +6,6 @@ from torch.nn.functional import pad
 
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.research.adding_a_column import silence
-from ponder_course.research.adding_a_column.experiment import EXPERIMENTS
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
 
@@ -67,19 +66,3 @@ def test_a_machine_that_objects_while_it_carries_halts_before_the_cone_and_is_ri
     assert found["gap"] == pytest.approx((cone - carry)[larger].double().mean().item())
     assert found["with carry"] == pytest.approx(1)
     assert found["with cone"] < 1
-
-
-def test_who_objects_is_a_carry_on_the_move():
-    found = silence.vetoes(PonderSequence(Machine(), 15), X, 15)
-    waited = (ColumnTask.needed_steps(X) - 1).sum()
-    assert found == {"steps": waited, "vetoed": waited, "at a carry": waited}
-    silent = silence.vetoes(PonderSequence(Machine(silent=True), 15), X[:2], 15)
-    assert silent["steps"] > 0 == silent["vetoed"] == silent["at a carry"]
-
-
-@pytest.mark.parametrize("head", silence.HEADS)
-def test_a_short_run_counts_whole_sums(head):
-    (setting,) = EXPERIMENTS["silence"].short
-    found = silence.run(**setting | {"head": head, "n_columns": 4})
-    assert {name: row["sums"] for name, row in found.items()} == {"trained": 60, "wide": 60, "long": 99}
-    assert ("vetoes" in found["wide"]) == (head == "shared")

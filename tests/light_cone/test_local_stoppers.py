@@ -45,6 +45,7 @@ def test_by_hand_is_right_whatever_the_bits_and_no_faster_than_the_bound(resets)
     x = every_line(resets)
     stopper = by_hand(x, len(resets))
     assert whole_lines_right(stopper, LineParityTask.answers(x)).all()
+    assert (stopper.steps <= LineParityTask.needed_steps(x).amax(1)).all()
     assert stopper.steps.double().mean() >= fewest_steps(x[:1])[0]
 
 

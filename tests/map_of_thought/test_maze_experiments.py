@@ -90,7 +90,7 @@ def test_networks_learn_by_each_recipe_and_say_what_they_found(monkeypatch):
     for name, (task, _, _) in stored_runs.TESTS.items():
         monkeypatch.setitem(stored_runs.TESTS, name, (task, 10, 5))
     monkeypatch.setattr(stored_runs, "choose_q", lambda model, rule: 0.75)
-    for experiment in ("main", "certainty", "prior"):
+    for experiment in ("main", "certainty"):
         (setting,) = stored_runs.EXPERIMENTS[experiment].short
         found = stored_runs.run(**setting)
         assert list(found) == setting["tests"]

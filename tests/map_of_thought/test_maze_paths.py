@@ -1,4 +1,4 @@
-"""Paths are those of a search, needs those of the rule told by hand, and never below what all that could be allows."""
+"""Paths are those of a search, and needs are never below what all that could be allows."""
 
 import itertools
 from collections import defaultdict
@@ -68,40 +68,6 @@ def test_targets_are_the_path_of_a_walk_through_the_tree(seed, n_cells):
         on_path = path(open_places(maze), first, second)
         for place in itertools.product(range(2 * n_cells - 1), repeat=2):
             assert target[place] == (-1 if maze[0][place] == 0 else float(place in on_path))
-
-
-def decided(maze, place, n):
-    """What the rule says at step n, step by step, or None: from the docstring of `needed_steps`."""
-    far, stars, places = away(maze, place), stars_of(maze), open_places(maze)
-    if place in stars:
-        return 1
-    seen = [star for star in stars if far[star] <= n - 1]
-    if n == 1:
-        return None
-    branches = [branch(places, place, near) for near in next_to(place, places)]
-    live = [part for part in branches if max(far[other] for other in part) + 2 > n]
-    holding = [part for part in branches if any(star in part for star in seen)]
-    if len(seen) == 2:
-        return int(len(holding) == 2)
-    if len(seen) == 1 and holding[0] not in live:
-        return 1
-    if all(part in holding for part in live) or (not seen and len(live) == 1):
-        return 0
-    return None
-
-
-@settings(deadline=None, max_examples=20)
-@mazes
-def test_needs_are_those_of_the_rule_step_by_step(seed, n_cells):
-    x, y = drawn(seed, n_cells, 1)
-    needed = PathTask.needed_steps(x)[0]
-    for place in itertools.product(range(2 * n_cells - 1), repeat=2):
-        if x[0, 0][place] == 0:
-            assert needed[place] == 1
-            continue
-        n = int(needed[place])
-        assert decided(x[0], place, n) == y[0][place]
-        assert n == 1 or decided(x[0], place, n - 1) is None
 
 
 def trees(n_cells):

@@ -9,7 +9,7 @@ import torch
 from drawn import COMPUTED, Drawn, numbers, without_entry, written
 from scipy import stats
 
-from ponder_course.common.style import ANSWER, COLOURS, GREY, HALTING, NOT_LEARNT
+from ponder_course.common.style import COLOURS, GREY, HALTING, NOT_LEARNT
 from ponder_course.parity import figures as draw
 from ponder_course.parity.figures import AMBERS, UNDECIDED
 from ponder_course.research.parity import figures as evidence
@@ -160,18 +160,6 @@ def test_what_is_drawn_is_what_was_given(name):
 
 def test_every_figure_has_an_entry():
     assert not without_entry("parity", FIGURES)
-
-
-def test_what_is_often_wrong_has_a_hollow_mark():
-    (ax,) = draw.by_ones({"": [{"steps": [4.0, 5.0, 6.0], "accuracy": [1.0, 0.9, 0.89]}]}).axes
-    hollow = [line.get_ydata().tolist() for line in ax.lines if line.get_markerfacecolor() == "white"]
-    assert [y for y in hollow if y] == [[6.0]]
-
-
-def test_whoever_gains_by_its_own_halting_is_full_and_whoever_does_not_hollow():
-    panel = draw.draw_own_time(0.95, BY_STEP[1], P_G, OWN).axes[1]
-    marks = [(line.get_ydata()[0], line.get_markerfacecolor()) for line in panel.lines if line.get_marker() == "o"]
-    assert marks == [(0.64, ANSWER), (0.97, "white"), (0.99, "white")]
 
 
 def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():

@@ -1,4 +1,4 @@
-"""What the problem sheet of lesson 03 asks to derive, computed in another way; and what its checks refuse."""
+"""The checks of the problem sheet of lesson 03 refuse plausible wrong answers."""
 
 import pytest
 import torch

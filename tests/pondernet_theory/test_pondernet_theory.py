@@ -1,4 +1,4 @@
-"""What the evidence of lesson 02 trains: closed forms, one update of a head, dead steps, networks of four signs."""
+"""What the evidence of lesson 02 trains: closed forms, bounds, and dead steps."""
 
 import math
 

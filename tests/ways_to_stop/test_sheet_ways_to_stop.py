@@ -1,4 +1,4 @@
-"""What the problem sheet of lesson 06 asks to derive, computed in another way; and what its checks refuse."""
+"""The checks of the problem sheet of lesson 06 refuse plausible wrong answers."""
 
 import math
 
