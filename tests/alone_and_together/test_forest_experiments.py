@@ -107,6 +107,11 @@ def test_a_turned_arrow_is_felt_when_its_news_arrives(memory, late):
         assert n == min(halts, points_beyond), k
 
 
+def test_what_changes_too_little_is_not_felt():
+    x = forests.chains(3, 4, torch.Generator().manual_seed(1))
+    assert forests.first_sensitive_step(Step(certain=1e-3, late=100), x, 15) == [16] * 3
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_measure_counts_nodes_forests_and_steps_as_a_loop_does(seed):
     """Answers and halting by chance."""

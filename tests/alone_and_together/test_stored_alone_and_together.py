@@ -1,6 +1,5 @@
 """What lesson 08 and its evidence claim of every stored network."""
 
-from ponder_course.research.alone_and_together.facts import learnt
 from ponder_course.research.stored_facts import results, stored
 
 
@@ -8,13 +7,6 @@ def test_who_learnt_at_all_steps_does_not_double():
     best = [max(result["forests_by_step"]) for result in results("08_forests_certainty", memory="current")]
     assert len(best) == 5
     assert max(best) < 0.7
-
-
-def test_who_never_slept_does_not_count_after_deeper_trees():
-    for border in (12, 16):
-        for result in results(f"08_forests_awake_{border}"):
-            assert learnt(result)
-            assert result["by_depth"]["31"]["steps"] > 5 > result["by_depth"]["8"]["steps"]
 
 
 def test_more_loops_bring_nothing_on_plain_text():

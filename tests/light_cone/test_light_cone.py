@@ -224,3 +224,10 @@ def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
     for line, after in zip(y_hat.unbind(1), model(x).y_hat.unbind(1), strict=True):
         expected |= line != after
     assert torch.equal(differs, expected)
+
+
+def test_every_length_has_a_cap_of_its_own():
+    measured = lines.at_sizes(
+        lambda model, task, N, n_lines: {"of": (model, task.n_places, N, n_lines)}, 0, {4: 9, 8: 12}, 7
+    )
+    assert measured == {4: {"of": (0, 4, 9, 7)}, 8: {"of": (0, 8, 12, 7)}}

@@ -53,6 +53,11 @@ def test_batches_keep_each_images_label(batch_size, seed, within):
     torch.testing.assert_close(drawn[:, 0, 13:15, 13:15].mean((1, 2)), y * 25 / 255, rtol=0, atol=1e-4)
 
 
+def test_every_image_is_drawn_as_often():
+    _, y = RotationTask(images(10), torch.arange(10), 30).batch(20_000, torch.Generator().manual_seed(0))
+    assert (y.bincount(minlength=10) - 2000).abs().max() < 200
+
+
 def test_made_where_the_images_are_and_turned_only_if_told_to():
     x = images(4, 9, 11)
     with torch.device("meta"):

@@ -179,11 +179,6 @@ def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
         assert ax.get_ylim()[1] > 20  # the panel that reaches highest
 
 
-def test_a_counters_steps_differ_between_counts_and_not_between_k():
-    by_count = [{"steps": []}, {"steps": [20.0 - n / 2 for n in range(17)]}, {"steps": [20.0 - n for n in range(33)]}]
-    assert evidence.counter_differences({"by_ones": by_count}) == (3, 10)  # 0, 1/2, ..., 6 between k
-
-
 def test_the_order_in_which_halting_is_learnt_is_seen_if_the_prior_comes_first_and_easy_inputs_lead():
     assert draw.widest_gap(MOMENTS) == 2
     assert draw.nearest_to_prior(MOMENTS, P_G) == 1

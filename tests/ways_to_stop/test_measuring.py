@@ -10,6 +10,7 @@ from ponder_utils.act import act_average
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.local import LocalStep
+from ponder_utils.losses import ACTLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
 
@@ -73,6 +74,12 @@ def test_a_draw_is_weighted_exactly_and_a_mean_is_of_probabilities():
     assert torch.equal(act.y_hat, wanted.y_hat)
     assert torch.equal(act.steps, wanted.steps)
     assert (act.weight == 1).all()
+
+
+def test_the_loss_of_act_is_that_of_its_average():
+    output, y = output_of(), (torch.arange(40) % 2).float()
+    wanted = ACTLoss(cross_entropy, 0.1)(act_average(output), y[None])
+    assert stopping.act_loss(cross_entropy, 0.1)(output, y) == wanted
 
 
 def test_a_network_that_is_right_from_the_needed_step_on_is_right_in_time_and_not_before():
