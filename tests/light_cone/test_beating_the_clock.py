@@ -3,10 +3,7 @@
 import torch
 
 from ponder_course.light_cone.beating_the_clock import votes
-from ponder_course.research.light_cone.beating_the_clock import (
-    TravellingVote,
-    fresh_lines,
-)
+from ponder_course.research.light_cone.beating_the_clock import TravellingVote, fresh_lines
 from ponder_utils.local import LocalStep
 from ponder_utils.pondernet import PonderNet
 

@@ -187,6 +187,13 @@ def test_what_halting_buys_on_lines_is_measured_at_the_mean_steps_of_each_networ
     assert draw.bought_on_digits([]) == []
 
 
+def test_the_table_of_parts_taken_away_holds_the_runs_of_the_same_training():
+    pooled = [run_of(right=0.5), run_of(right=0.1, lambda_p=0.2)]
+    quiet = [run_of(right=0.3, noise=0, updates=1000), run_of(right=0.1, noise=0, updates=3000)]
+    table = draw.without_parts([run_of()], pooled, quiet)
+    assert [set(row.values()) for row in table.values()] == [{"90%"}, {"50%"}, {"30%"}]
+
+
 def test_what_a_sum_takes_is_the_median_at_the_widest_beside_the_longest_carry():
     theory = draw.steps_of_a_sum([16, 32])
     carry, logarithm = theory.values()

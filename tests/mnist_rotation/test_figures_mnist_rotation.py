@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from drawn import COMPUTED, Drawn, numbers, without_entry
 
-from ponder_course.common.style import ANSWER, BLUE, GREEN, RED, WRONG
+from ponder_course.common.style import ANSWER, BLUE, GREEN, PURPLE, RED, WRONG
 from ponder_course.mnist_rotation import figures as draw
 from ponder_course.mnist_rotation.experiment import ANGLES, CNN
 from ponder_course.mnist_rotation.figures import Difference
@@ -76,6 +76,18 @@ def test_answers_and_bars_tell_right_from_wrong():
     panels = draw.thoughts(*THOUGHTS).axes[2:]
     assert [[text.get_color() for text in ax.texts] for ax in panels] == [[ANSWER, ANSWER, WRONG], [WRONG] * 3]
     assert [[bool(bar.get_hatch()) for bar in ax.patches] for ax in panels] == [[False, False, True], [True] * 3]
+
+
+def test_in_a_single_panel_each_row_has_its_verdict():
+    values = [[-1.0, -1.1, -0.9], [1.0, -1.0, 0.1], [2.0, 2.1, 1.9], [2.0, 2.1]]
+    groups = ["CNN first", "CNN first", "patches", "loss of the batch"]
+    rows = [Difference("", group, [changes]) for group, changes in zip(groups, values, strict=True)]
+    (ax,) = draw.forest(rows, ["steps"], "fewer", "more").axes
+    found = {text.get_text(): (text.xy[1], text.get_color()) for text in ax.texts if text.xy[0] > 1}
+    words = [draw.word(changes, ("more", "fewer")) for changes in values]
+    assert found == dict(zip(words, enumerate([BLUE, BLUE, GREEN, PURPLE]), strict=True))
+    sides = {text.get_text(): text.xy[0] for text in ax.texts if text.xy[0] < 1}
+    assert sides["fewer"] < 0.5 < sides["more"]
 
 
 def test_what_was_learnt_is_the_worst_network_at_the_end():
