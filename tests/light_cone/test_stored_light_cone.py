@@ -1,0 +1,16 @@
+"""The stored numbers of the headline of lesson 05, beside those of live networks."""
+
+import re
+
+from headlines import printed
+
+from ponder_course.research.stored_facts import stored
+
+
+def test_lesson_05_the_ten_stored_networks_of_its_headline():
+    tests = [result["tests"]["64"] for _, result in stored("05_light_cone_main")]
+    assert len(tests) == 10
+    assert all(test["rules"]["threshold 0.2"]["right"] >= 0.97 for test in tests)
+    found = re.search(r"(\d+) of (\d+) .* ([\d.]+)$", printed("05_light_cone"), re.M)
+    assert int(found[1]) == int(found[2]) >= 10  # those of the class are among them
+    assert min(test["corr"]["all"] for test in tests) >= float(found[3]) - 5e-4
