@@ -96,11 +96,6 @@ def test_jumps_break_the_line_before_a_full_dot_and_after_a_hollow_one():
     assert (hollow.get_xydata().tolist(), full.get_xydata().tolist()) == ([[2, 2]], [[2, 1]])
 
 
-def test_peaks_of_the_steps_are_cut_off():
-    runs = {"one": [{"update": range(100), "accuracy": [0.5] * 100, "steps": [2.0] * 98 + [90.0, 99.0]}]}
-    assert 2 < draw.stories(runs, [[]]).axes[1].get_ylim()[1] < 90
-
-
 def test_the_gradient_of_a_growing_unit_adds_up_between_the_jumps_alone():
     unit, steps, remainder, cost, by_gradient = draw.as_the_first_unit_grows([0.5, 0.5], 0.01)
     for at in (0, 900, 1500, 2000):

@@ -1,15 +1,12 @@
-"""Evidence 09: what the networks learn from, what is measured of them, and that each kind runs."""
+"""Evidence 09: what the networks learn from."""
 
 import math
 
 import pytest
 import torch
-from torch import nn
 from torch.nn.functional import one_hot
 
-from ponder_course.research.adding_a_column import act_characters, act_evidence, act_tasks
 from ponder_course.research.adding_a_column.act_tasks import Problem
-from ponder_utils.act import ACT, ACTOutput
 
 LOGIC, ADDITION, SORT = Problem("logic", 3, 4), Problem("addition", 3, 3), Problem("sort", 4, 4)
 PROBLEMS = [LOGIC, ADDITION, SORT]
@@ -47,88 +44,3 @@ def test_losses_and_errors_are_those_of_a_loop(problem):
                 is_wrong |= logits.index(max(logits)) != wanted
             assert losses[t, row].item() == pytest.approx(loss, abs=1e-4)
             assert wrong[t, row] == is_wrong
-
-
-class Scripted(ACT):
-    """Takes as many steps as the time step is hard, and is wrong at the hardest level."""
-
-    def __init__(self, problem):
-        super().__init__(nn.RNNCell(problem.sizes[0] + 1, 1))
-        self.problem = problem
-
-    def forward(self, x, state=None):
-        hard = self.problem.at(self.problem.levels).difficulty(x)
-        y = torch.zeros(x.shape[:2]) if self.problem.task == "logic" else None
-        task = self.problem.at(self.problem.levels)
-        if self.problem.task == "sort":
-            n = len(x) // 2
-            y = torch.cat([torch.full((n, x.shape[1]), -1), x[:n, :, 0].argsort(0)])
-        else:
-            y = task.answers(x)
-        y_hat = right_answers(self.problem, y)
-        y_hat[hard == self.problem.levels] *= -1
-        return ACTOutput(y_hat, hard, torch.zeros_like(hard), None)
-
-
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
-def test_what_is_measured_of_a_scripted_network_is_what_it_does(problem):
-    found = act_tasks.measure(Scripted(problem), problem, 900)
-    first = 2 if problem is SORT else 1
-    assert found["error"] == [0.0] * (problem.levels - first) + [1.0]
-    assert found["steps"] == [float(d) for d in range(first, problem.levels + 1)]
-    assert found["follows"] == pytest.approx(1.0)
-    if problem is SORT:
-        assert found["sequence_error"] == pytest.approx(1 / 3)
-        assert found["steps_by_time"] == [4.0] * 8
-    else:
-        asked = 3 if problem is LOGIC else 2
-        assert found["sequence_error"] == pytest.approx(1 - (1 - 1 / problem.levels) ** asked, abs=0.06)
-        assert found["mean_steps"] == pytest.approx((1 + problem.levels) / 2, abs=0.1)
-
-
-@pytest.mark.parametrize("kind", act_tasks.KINDS)
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.task)
-def test_every_kind_learns_every_task_from_its_easiest_level_on(problem, kind):
-    found = act_tasks.run(
-        **vars(problem),
-        kind=kind,
-        hyperparameter=0.3 if kind == "PonderNet" else 1,
-        seed=0,
-        n_test=40,
-        N=3,
-        hidden=8,
-        updates=2,
-    )
-    assert found["course"][0][0] == (2 if problem is SORT else 1)
-    assert 1 <= found["mean_steps"] <= 3
-
-
-def test_the_price_comes_late():
-    """Until then a network with a price is the one without."""
-    setting = {"problem": LOGIC, "kind": "ACT", "seed": 0, "hidden": 8, "updates": 4}
-    (priced, with_price), (free, without) = (act_tasks.learn(**setting, hyperparameter=tau) for tau in (9.0, 0.0))
-    assert with_price[0] == without[0]
-    assert priced.halting.bias.item() != free.halting.bias.item()
-
-
-def test_texts_are_python_s_and_the_test_is_not_learnt_from():
-    learn_from, test_on, _ = (
-        "".join(act_characters.ALPHABET[code] for code in text) for text in act_characters.codes()
-    )
-    assert "Mapping Types" in test_on
-    assert "Mapping Types" not in learn_from
-    assert [act_characters.ALPHABET[code] for code in act_characters.encode("a…\n")] == ["a", "?", "\n"]
-    x, y = act_characters.windows(torch.arange(90), torch.tensor([0, 7]))
-    assert torch.equal(x.argmax(2), torch.arange(act_characters.WINDOW)[:, None] + torch.tensor([0, 7]))
-    assert torch.equal(y, x.argmax(2) + 1)
-
-
-def test_a_short_run_of_characters_has_bits_and_a_trace():
-    (setting,) = act_evidence.EXPERIMENTS["characters"].short
-    found = act_characters.run(**setting)
-    trace = found["trace"]
-    assert len(trace["read"]) == len(trace["steps"]) == len(trace["entropy"])
-    assert 4 < found["bits"] < 8
-    assert found["after"].keys() == act_characters.AFTER.keys()
-    y_hat = torch.tensor([[0.0] * 8, [90.0] + [0.0] * 7, [0.0, 0.0] + [-90.0] * 6])
-    assert act_characters.entropies(y_hat).tolist() == pytest.approx([3, 0, 1], abs=1e-5)

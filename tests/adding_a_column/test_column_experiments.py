@@ -6,9 +6,7 @@ from notebook_code import code_cells
 
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
-from ponder_course.common.lines import mean_over_places
 from ponder_course.common.local import LocalStep
-from ponder_course.research.adding_a_column import experiment as stored_runs
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
 
@@ -90,15 +88,6 @@ def test_votes_are_those_of_each_place_until_the_least_of_them_halts_it():
     assert len({len(of_column) for of_column in votes}) > 1
 
 
-def test_waiting_counts_what_is_computed_for_uniform_numbers():
-    found = stored_runs.waiting(PonderSequence(Adder(1), 5), (4, 16), n_columns=20)
-    for width, row in found.items():
-        x = columns.draw_columns(width, 6, 20, rate=0.5)
-        assert row["sums"] == 1
-        assert row["needed"] == pytest.approx(ColumnTask.needed_steps(x)[1:].double().mean().item())
-        assert row["computed"] == pytest.approx(row["needed"] + 1)
-
-
 def test_the_step_is_a_local_step_with_channels_last():
     torch.manual_seed(0)
     ours, local = columns.ColumnStep(6).double(), LocalStep(2, 6).double()
@@ -122,35 +111,6 @@ def test_noise_is_of_training_alone():
     assert (step.eval()(z, h)[1] == step(z, h)[1]).all()
     noise = step.train()(z, h)[1] - step.eval()(z, h)[1]
     assert noise.std().item() == pytest.approx(0.1, rel=0.05)
-
-
-@pytest.mark.parametrize("name", ["main", "always"])
-def test_a_short_run_has_all_that_is_drawn(name):
-    (setting,) = stored_runs.EXPERIMENTS[name].short
-    found = stored_runs.run(**setting | {"n_columns": 3, "n_long": 5})
-    assert {"trained", "wide", "long", "wide and long", "all N", "fixed", "waiting"} == found.keys()
-    assert len(found["long"]["right"]) == len(found["all N"]) == 5
-    assert len(found["fixed"]) == columns.WIDTH + 10
-    assert [int(width) for width in found["waiting"]] == list(stored_runs.WIDTHS)
-    assert not columns.has_learnt(found)
-    if name == "always":
-        assert found["trained"]["steps"] == columns.WIDTH + 2
-
-
-def test_training_lowers_the_loss_and_depends_on_the_seed_alone():
-    phases = [[3, 5, 2, 5, 8, 5, 5e-3, 0.15, 0.1]]
-    first, again, other = (columns.learn(seed, channels=8, phases=phases).step for seed in (0, 0, 1))
-    for ours, theirs in zip(first.parameters(), again.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-    assert not torch.equal(first.from_h.weight, other.from_h.weight)
-    x, y = ColumnTask(3, 2).batch(200, torch.Generator().manual_seed(9))
-    losses = []
-    for updates in (1, 150):
-        model = columns.learn(0, channels=16, phases=[[3, 3, 2, 5, 32, updates, 5e-3, 0.15, 0.1]])
-        with torch.no_grad():
-            y_hat = PonderSequence(model.step, 5).eval()(x, "threshold").y_hat[-1]
-        losses.append(mean_over_places(y_hat, y.flatten(0, 1)).mean().item())
-    assert losses[1] < 0.8 * losses[0]
 
 
 def test_the_lesson_trains_the_networks_that_are_stored():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, points, series, without_entry, written
+from drawn import COMPUTED, Drawn, numbers, points, without_entry, written
 from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch
 
@@ -11,7 +11,7 @@ from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column import figures as draw
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.runs import learnt_and_not
-from ponder_course.common.style import ANSWER, DARK_GREY, HALTING, NOT_LEARNT, PALE_GREY, SKY, WRONG
+from ponder_course.common.style import ANSWER, DARK_GREY, HALTING, NOT_LEARNT, PALE_GREY, WRONG
 from ponder_course.research.adding_a_column import figures as evidence
 from ponder_utils import PonderSequence
 
@@ -68,11 +68,6 @@ def test_what_is_drawn_is_what_was_given(name):
 
 def test_every_figure_has_an_entry():
     assert not without_entry("adding_a_column", FIGURES)
-
-
-def test_who_takes_a_fixed_number_of_steps_has_no_line_of_steps():
-    wrong, steps = evidence.by_level(TASK, "gates").axes
-    assert [SKY in [colour for colour, *_ in series(ax)] for ax in (wrong, steps)] == [True, False]
 
 
 def test_the_machine_takes_the_steps_that_it_is_given_and_passes_its_state_on():

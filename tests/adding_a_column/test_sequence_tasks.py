@@ -1,11 +1,10 @@
 """Graves' tasks along sequences, against loops written from the paper's words, a sequence and a time step at a time."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
+from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask
 
 seeds = st.integers(0, 10**6)
 
@@ -102,47 +101,3 @@ def test_sums_are_those_of_python(seed, max_length, max_digits, same_length):
             answer = written + [10] * (max_digits + 1 - len(written))
             assert ys[t] == (answer if t else [-1] * (max_digits + 1))
         assert all(set(y) == {-1} for y in ys[length:])
-
-
-@given(seeds, st.integers(2, 9), st.booleans())
-def test_sorted_numbers_ascend(seed, max_length, same_length):
-    task = SortTask(max_length)
-    difficulty = difficulties(task, seed, max_length if same_length else None)
-    for row, (xs, ys) in enumerate(sequences(task, seed, max_length if same_length else None)):
-        n = [flag for _, flag in xs].index(1.0) + 1
-        assert set(difficulty[row]) == {n}
-        assert 2 <= n <= max_length
-        assert len(xs) == len(ys) == 2 * max_length
-        assert sum(flag for _, flag in xs) == 1.0
-        assert all(x == [0.0, 0.0] for x in xs[n:])
-        assert ys[:n] == [-1] * n  # "the targets were required only after all inputs"
-        numbers = [value for value, _ in xs[:n]]
-        assert ys[n : 2 * n] == sorted(range(n), key=numbers.__getitem__)
-        assert set(ys[2 * n :]) <= {-1}
-
-
-def test_gates_digits_and_lengths_are_drawn_evenly():
-    for task, first, last in ((LogicTask(2, 3), 2, 12), (RunningSumTask(2, 2), 0, 10)):
-        x, _ = task.batch(4000, torch.Generator().manual_seed(2))
-        counts = x[:, :, first:last].sum((0, 1))
-        assert (counts / counts.sum() - 0.1).abs().max() < 0.015
-        n_inputs = (x != 0).any(2).sum(0)
-        assert abs((n_inputs == 1).double().mean() - 0.5) < 0.03
-        hard = task.difficulty(x)[0].unique(return_counts=True)[1] / 4000
-        assert (hard - 1 / len(hard)).abs().max() < 0.03
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "named"),
-    [
-        (lambda: LogicTask(0), ValueError, "max_length .* 0"),
-        (lambda: LogicTask(3, 1.5), TypeError, "max_gates .* 1.5"),
-        (lambda: RunningSumTask(11), ValueError, "max_length .* 11"),
-        (lambda: RunningSumTask(2, 18), ValueError, "max_digits .* 18"),
-        (lambda: SortTask(1), ValueError, "max_length .* 1"),
-        (lambda: SortTask(5).batch(1, length=1), ValueError, "length .* 1"),
-    ],
-)
-def test_wrong_arguments_are_named(call, error, named):
-    with pytest.raises(error, match=named):
-        call()

@@ -1,13 +1,11 @@
-"""Both needs of a sum, who halts before the cone, and who objects: against brute force and machines made by hand."""
+"""Both needs of a sum, and who halts before the cone: against brute force and a machine made by hand."""
 
 import pytest
 import torch
 from torch.nn.functional import pad
 
-from ponder_course.adding_a_column.experiment import ColumnStep
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.research.adding_a_column import silence
-from ponder_course.research.adding_a_column.experiment import EXPERIMENTS
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import Step
 
@@ -29,10 +27,6 @@ def test_before_its_cone_step_a_place_has_two_possible_digits_and_from_then_on_o
 class Machine(Step):
     """Adds as one does by hand; each place votes to wait while it sends a carry on. Its state: digit, carry, digits."""
 
-    def __init__(self, silent=False):
-        super().__init__()
-        self.silent = silent
-
     def encode(self, x):
         return x, torch.zeros(len(x), 3, x.shape[2])
 
@@ -46,7 +40,7 @@ class Machine(Step):
 
     def heads(self, h):
         total, _, goes_on = h.unbind(1)
-        return torch.stack([2 * total - 1, torch.where((goes_on > 0) & (not self.silent), -9.0, 9.0)], 2)
+        return torch.stack([2 * total - 1, torch.where(goes_on > 0, -9.0, 9.0)], 2)
 
     def read(self, h):
         y_hat, vote = self.heads(h).unbind(2)
@@ -68,46 +62,3 @@ def test_a_machine_that_objects_while_it_carries_halts_before_the_cone_and_is_ri
     assert found["gap"] == pytest.approx((cone - carry)[larger].double().mean().item())
     assert found["with carry"] == pytest.approx(1)
     assert found["with cone"] < 1
-
-
-def test_two_sums_that_differ_in_the_first_place_alone():
-    found = silence.one_pair(PonderSequence(Machine(), 14), 4)
-    assert found["steps"] == [1, 4]
-    assert found["right"] == [True, True]
-    assert found["answers apart"] == 0
-    assert found["halting"] == [9, -9]
-
-
-def test_who_objects_is_a_carry_on_the_move():
-    found = silence.vetoes(PonderSequence(Machine(), 15), X, 15)
-    waited = (ColumnTask.needed_steps(X) - 1).sum()
-    assert found == {"steps": waited, "vetoed": waited, "at a carry": waited}
-    silent = silence.vetoes(PonderSequence(Machine(silent=True), 15), X[:2], 15)
-    assert silent["steps"] > 0 == silent["vetoed"] == silent["at a carry"]
-
-
-def test_a_veto_travels_one_place_a_step_and_none_is_older_than_the_number():
-    torch.manual_seed(0)
-    travelling, shared = silence.TravellingVote(8).eval(), ColumnStep(8).eval()
-    shared.load_state_dict(travelling.state_dict())
-    x = torch.cat([X[0], torch.ones_like(X[0])], 1)
-    (z, h), (z_shared, h_shared) = travelling.encode(x), shared.encode(x)
-    again = z[0], torch.zeros_like(z[1])
-    votes = []
-    for n in range(1, 13):
-        h, h_shared = travelling.move(z if n == 1 else again, h), shared.move(z_shared, h_shared)
-        y_hat, halting = travelling.read(h)
-        votes.append(shared.heads(h_shared)[:, :, 1])
-        heard = [votes[-1 - i][:, -1 - i] for i in range(min(n, 9))]
-        assert torch.equal(halting, torch.stack(heard).amin(0))
-        assert torch.equal(y_hat, shared.read(h_shared)[0])
-    h = travelling.move(z, h)  # a new number
-    assert torch.equal(travelling.read(h)[1], travelling.heads(h[0])[:, -1, 1])
-
-
-@pytest.mark.parametrize("head", silence.HEADS)
-def test_a_short_run_counts_whole_sums(head):
-    (setting,) = EXPERIMENTS["silence"].short
-    found = silence.run(**setting | {"head": head, "n_columns": 4})
-    assert {name: row["sums"] for name, row in found.items()} == {"trained": 60, "wide": 60, "long": 99}
-    assert ("vetoes" in found["wide"]) == (head == "shared")

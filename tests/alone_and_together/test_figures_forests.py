@@ -118,14 +118,6 @@ def test_arcs_lead_from_each_node_to_whom_it_reads_and_are_as_pale_as_their_weig
         assert ax.get_ylim()[1] > max(arc.get_height() for arc in ax.patches) / 2
 
 
-def test_a_program_is_dark_on_pale_and_pale_on_dark():
-    ax, _ = evidence.program(*PROGRAM).axes
-    (image,) = ax.images
-    for text, value in zip(ax.texts, PROGRAM[1], strict=True):
-        ground, letters = (sum(to_rgb(colour)) for colour in (image.cmap(image.norm(value))[:3], text.get_color()))
-        assert abs(ground - letters) > 1
-
-
 def row(memory="current", right=(1.0, 0.5), by_step=(0.4, 0.6, 0.9), keys=int, **more):
     """A run measured at depths 1 and 9, of 30 nodes and of 10."""
     parts = zip((1, 9), right, (30, 10), strict=True)

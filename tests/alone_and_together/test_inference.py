@@ -1,15 +1,10 @@
-"""Trials of paired associative inference are as a student would lay them out; what is measured is what happens."""
+"""Trials of paired associative inference are as a student would lay them out."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 
-from ponder_course.research.alone_and_together import inference
 from ponder_course.research.alone_and_together.inference import InferenceTask
-from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import Step
 
 
 def chains_of(pairs):
@@ -46,63 +41,3 @@ def test_the_match_is_in_a_chain_with_the_cue_and_the_lure_at_the_same_place_of_
         assert own.index(match) - own.index(cue) == need >= 1
         assert other is not own
         assert other.index(lure) == own.index(match)
-
-
-def test_distances_and_choices_are_drawn_evenly():
-    task = InferenceTask()
-    x, y = task.batch(6000, torch.Generator().manual_seed(0))
-    counts = torch.bincount(task.needed_steps(x), minlength=4)[1:]
-    assert (counts - 2000).abs().max() < 150
-    assert abs((x[0][:, 1] == y).float().mean() - 0.5) < 0.03
-
-
-class Oracle(Step):
-    """Halts at the need or some steps later, knows the match from its need on, and the lure before."""
-
-    def __init__(self, late):
-        super().__init__()
-        self.late = late
-
-    def encode(self, x):
-        asked, pairs = x
-        task, here = InferenceTask(), asked[:, 0]
-        need = task.needed_steps(x)
-        for hop in range(1, 4):
-            after = (pairs[:, :, 0] == here[:, None]).long()
-            here = torch.where(need >= hop, (pairs[:, :, 1] * after).sum(1), here)
-        lure = asked[:, 1:].sum(1) - here
-        return (need, here, lure), torch.zeros(len(asked))
-
-    def forward(self, z, h):
-        need, match, lure = z
-        n = h + 1
-        y_hat = 20.0 * nn.functional.one_hot(torch.where(n >= need, match, lure), 24)
-        return y_hat, n, torch.where(n >= need + self.late, 40.0, -40.0)
-
-
-@pytest.mark.parametrize("late", [-1, 0, 2])
-def test_what_is_measured_of_an_oracle_is_what_it_does(late):
-    found = inference.measure(PonderNet(Oracle(late), 8), 300)
-    steps = [max(1, d + late) for d in (1, 2, 3)]
-    assert found["expected"]["steps"] == pytest.approx(steps)
-    assert found["expected"]["right"] == pytest.approx([float(n >= d) for d, n in enumerate(steps, 1)])
-    assert found["early"] == pytest.approx([float(n < d) for d, n in enumerate(steps, 1)])
-    for d in (1, 2, 3):
-        assert found["by_step"][d - 1] == [float(n >= d) for n in range(1, 9)]
-        assert found["p"][d - 1] == pytest.approx([float(n == steps[d - 1]) for n in range(1, 9)])
-    assert found["confidence"] == {"right": [1, 0, 0], "steps": [1, 1, 1]}  # it is always sure
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"), [((24, 1), "n_chains .* 1"), ((24, 4, 1), "length .* 1"), ((15,), "n_items .* 15")]
-)
-def test_wrong_sizes_are_named(arguments, named):
-    with pytest.raises(ValueError, match=named):
-        InferenceTask(*arguments)
-
-
-def test_a_short_run_measures_steps_and_distributions():
-    (setting,) = inference.EXPERIMENTS["main"].short
-    found = inference.run(**setting)
-    assert [len(line) for line in found["by_step"]] == [8, 8, 8]
-    assert [sum(line) for line in found["p"]] == pytest.approx([1, 1, 1], abs=1e-3)

@@ -1,7 +1,4 @@
-"""The problem sheets: points, checks that pass on the solutions and on nothing else, and nothing given away.
-
-What a sheet asks to derive is computed in another way in tests/<lesson>/test_sheet_<lesson>.py.
-"""
+"""The problem sheets: points, checks that pass on the solutions and on nothing else, and nothing given away."""
 
 import math
 import re

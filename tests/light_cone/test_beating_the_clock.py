@@ -1,66 +1,14 @@
-"""What is measured beside the clock, against hand-worked stoppers; and a head to which vetoes must travel."""
+"""A head to which vetoes must travel, against the votes of each place."""
 
-import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from small_light_cone import Clock
-from torch import nn
 
-from ponder_course.common.lines import LineParityTask
 from ponder_course.common.local import LocalStep
 from ponder_course.light_cone.beating_the_clock import votes
-from ponder_course.light_cone.local_stoppers import by_hand
 from ponder_course.research.light_cone.beating_the_clock import (
-    EXPERIMENTS,
-    LINES,
     TravellingVote,
-    first_bit_turned,
     fresh_lines,
-    longest_segment,
-    measure,
-    run,
 )
 from ponder_utils.pondernet import PonderNet
-
-
-class ByHand(nn.Module):
-    """The stopper by hand as a step function: sure of its answers, and of its votes."""
-
-    def forward(self, x, h):
-        n = 1 if h is None else h + 1
-        stopper = by_hand(x, n)
-        free = ~stopper.vetoes[-1].any(1)
-        return 20.0 * stopper.answers[-1] - 10.0, n, 40.0 * free - 20.0
-
-
-@pytest.mark.parametrize("lines", LINES)
-@pytest.mark.parametrize("places", [4, 9])
-def test_by_hand_speaks_and_a_clock_does_not(lines, places):
-    x = fresh_lines(lines, places)
-    spoken, silent = measure(PonderNet(ByHand(), places), x, places), measure(PonderNet(Clock(), places), x, places)
-    for rule in ("threshold", "most probable", "sample"):
-        found = spoken["rules"][rule]
-        assert found["right"] == found["right_early"] == found["moved"] == 1
-        assert found["early"] > 0.05
-        assert found["chance_early"] == pytest.approx(0.5, abs=0 if lines == "one segment" else 0.2)
-        assert found["steps"] < spoken["need"]
-        found = silent["rules"][rule]
-        assert (found["early"], found["right"], found["right_early"], found["moved"]) == (0, 1, None, None)
-        assert found["steps"] == pytest.approx(silent["need"])
-    if lines == "one segment":  # fixed steps tell nothing before L
-        assert spoken["by_step"][places - 2] == 0.5
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-def test_turning_the_first_bit_turns_the_longest_segments_answers(seed, places):
-    x, y = LineParityTask(places).batch(8, torch.Generator().manual_seed(seed))
-    turned = first_bit_turned(x)
-    start, length = longest_segment(x)
-    inside = (torch.arange(places) >= start[:, None]) & (torch.arange(places) < (start + length)[:, None])
-    assert torch.equal(LineParityTask.answers(turned) != y, inside)
-    assert ((turned != x).sum((1, 2)) == 1).all()
-    assert torch.equal(length, LineParityTask.needed_steps(x).amax(1))
 
 
 def test_a_vote_is_shared_at_once_or_it_travels_by_a_place_a_step():
@@ -75,11 +23,3 @@ def test_a_vote_is_shared_at_once_or_it_travels_by_a_place_a_step():
     for n in range(N):
         arrived = [at_places[n - away, :, 8 - away] for away in range(9) if away <= n]
         assert torch.equal(travelling[n], torch.stack(arrived).amin(0))
-
-
-@pytest.mark.parametrize("name", ["lengths", "local_head_lines"])
-def test_a_run_of_each_head(name):
-    setting = EXPERIMENTS[name].short[0] | {"places": 4, "N": 5, "updates": 2}
-    result = run(**setting)
-    assert list(result["tests"]) == ["4", "8"]
-    assert ("votes" in result) == (setting["head"] == "shared")

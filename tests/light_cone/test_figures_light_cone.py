@@ -100,13 +100,6 @@ def test_steps_run_down_and_digits_stand_above_their_places_in_lines_of_at_most_
     assert not long.axes[0].texts
 
 
-def test_an_arrow_leads_from_the_same_step_for_all_to_halting():
-    first, second = draw.bought(TESTS).axes
-    arrow = first.texts[0]  # at 2.5 steps .7 are right at the same step for all, at 2 steps .4
-    assert [*arrow.xyann, *arrow.xy] == pytest.approx([2.25, 0.55, 2.25, 0.955])
-    assert not [text for text in second.texts if not text.get_text()]  # nothing is bought
-
-
 good = [L + 1.5 for L in range(1, 33)]
 tired = [min(float(L), 20.0) for L in range(1, 33)]
 LEAKS = [torch.eye(2, 4).bool(), torch.ones(2, 4).bool()]  # [steps, places]

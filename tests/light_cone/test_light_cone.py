@@ -1,7 +1,6 @@
 """What the lessons on lines measure, against the slow way: one line, one step, one Python float at a time."""
 
 import math
-from functools import partial
 from statistics import correlation, fmean, median_low
 
 import pytest
@@ -11,17 +10,12 @@ from hypothesis import strategies as st
 from reference import halting, lambdas, most_probable_step, quantile_step, threshold_step
 from torch import nn
 
-from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.local import LocalStep
-from ponder_course.common.runs import rounded
 from ponder_course.common.store import plain
 from ponder_course.light_cone import experiment as lines
 from ponder_course.light_cone.experiment import gain, measure, same_for_all
-from ponder_course.research.light_cone import experiment
-from ponder_course.research.light_cone.experiment import RECIPE, TASKS, run
-from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.training import cool_down, train
 
 
 class Patient(nn.Module):
@@ -171,25 +165,6 @@ def test_measuring_shakes_nothing_and_leaves_the_mode_as_it_was():
     assert model.max_steps == 5
     measure(model.eval(), LineParityTask(4), 6, 30)
     assert not any(module.training for module in model.modules())
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_a_run_trains_as_the_lesson_does_and_is_what_is_measured_to_four_places(task, monkeypatch):
-    tests = {4: (6, 40), 7: (10, 30)}
-    monkeypatch.setattr(experiment, "TESTS", tests)
-    setting = RECIPE | {"task": task, "N": 6, "beta": 0.02, "direction": "p_G||p", "updates": 3, "seed": 2}
-    made = run(**setting)
-    torch.manual_seed(2)
-    model = PonderNet(LocalStep(2, 32, noise=0.1), 6)
-    loss = PonderLoss(mean_over_places, 0.4, 0.02, direction="p_G||p")
-    options = {"lr": 5e-3, "schedule": cool_down(3), "seed": 2, "progress": False}
-    train(model, loss, partial(TASKS[task](16).batch, 64), 3, **options)
-    tested = {"tests": TASKS[task]} | ({} if task == "parity" else {"uniform": AdditionTask})
-    expected = {}
-    for name, kind in tested.items():
-        expected[name] = {places: measure(model, kind(places), *sizes) for places, sizes in tests.items()}
-        del expected[name][7]["by_step"], expected[name][7]["by_need"]  # of the longest
-    assert made == rounded(expected)
 
 
 def test_the_gain_of_halting_by_hand():

@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,32 +39,14 @@ def test_segments_go_from_a_reset_to_the_place_before_the_next(resets):
         assert (start[0, i], end[0, i]) == (first, last)
 
 
-@pytest.mark.parametrize("places", [16, 64])
-def test_by_hand_is_right_on_all_lines_and_never_later_than_the_clock(places):
-    x, y = drawn(places, 2000)
-    need = LineParityTask.needed_steps(x).amax(1)
-    stopper = by_hand(x, places)
-    assert whole_lines_right(stopper, y).all()
-    assert (stopper.steps <= need).all()
-    saved = 1 - stopper.steps.double().mean() / need.double().mean()
-    assert 0.2 < saved < 0.5
-
-
 @settings(max_examples=40)
 @given(patterns(9))
 def test_by_hand_is_right_whatever_the_bits_and_no_faster_than_the_bound(resets):
     x = every_line(resets)
     stopper = by_hand(x, len(resets))
     assert whole_lines_right(stopper, LineParityTask.answers(x)).all()
+    assert (stopper.steps <= LineParityTask.needed_steps(x).amax(1)).all()
     assert stopper.steps.double().mean() >= fewest_steps(x[:1])[0]
-
-
-@pytest.mark.parametrize("L", [2, 3, 4, 7, 10, 11])
-def test_one_segment_is_known_halfway_or_one_step_later(L):
-    x = every_line([1] + [0] * (L - 1))
-    steps = by_hand(x, L).steps
-    halfway = L // 2 + 1 + L % 2
-    assert set(steps.tolist()) <= {min(L, halfway), min(L, halfway + 1)}
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 19), st.booleans(), st.floats(0, 0.5))

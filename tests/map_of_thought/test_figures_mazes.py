@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from drawn import Drawn, numbers, series, without_entry
+from drawn import Drawn, numbers, without_entry
 from matplotlib.colors import to_rgb
 
 from ponder_course.common.style import BLUE, DARK_GREY, LIMIT, PURPLE
@@ -77,17 +77,6 @@ def test_answers_have_the_colours_of_the_stars_and_steps_are_on_one_scale():
             assert tuple(colours[place][:3]) == pytest.approx(to_rgb(PURPLE if ANSWERS[place] else BLUE), abs=1e-3)
         else:
             assert colours[place][3] == 0  # white: nothing is drawn over the ground
-
-
-def test_equal_networks_stand_side_by_side():
-    (ax,) = draw.right_by_size(BY_SIZE).axes
-    assert [x.tolist() for _, x, _ in series(ax)] == [[8.75, 18.75], [9.25, 19.25]] * 2
-
-
-def test_networks_of_this_session_are_thick_and_stored_ones_pale():
-    live, stored = draw.against_need(NETWORKS, 21, live=1).axes[1].lines[1:]
-    assert live.get_linewidth() > stored.get_linewidth()
-    assert live.get_alpha() > stored.get_alpha()
 
 
 def test_news_of_a_star_reaches_places_a_step_at_a_time():

@@ -66,13 +66,6 @@ def test_answers_that_are_forgotten_are_counted_by_margin():
     assert sum(n for n, *_ in found["by_margin"].values()) == asked.sum()
 
 
-def test_certainty_chooses_what_is_right_in_most_mazes_and_soonest(monkeypatch):
-    found = {q: {"mazes": right, "steps": n} for q, right, n in ((0.6, 0.5, 3), (0.9, 0.9, 9), (0.99, 0.9, 7))}
-    monkeypatch.setattr(stored_runs, "QS", {"confidence": tuple(found)})
-    monkeypatch.setattr(stored_runs, "measure", lambda model, x, N, rule, q: found[q])
-    assert stored_runs.choose_q(None, "confidence") == 0.99
-
-
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from([0.0, 0.4]))
 def test_no_answer_and_no_halting_outruns_the_news(seed, n_cells, loops):
@@ -97,7 +90,7 @@ def test_networks_learn_by_each_recipe_and_say_what_they_found(monkeypatch):
     for name, (task, _, _) in stored_runs.TESTS.items():
         monkeypatch.setitem(stored_runs.TESTS, name, (task, 10, 5))
     monkeypatch.setattr(stored_runs, "choose_q", lambda model, rule: 0.75)
-    for experiment in ("main", "certainty", "prior"):
+    for experiment in ("main", "certainty"):
         (setting,) = stored_runs.EXPERIMENTS[experiment].short
         found = stored_runs.run(**setting)
         assert list(found) == setting["tests"]

@@ -1,4 +1,4 @@
-"""Paths are those of a search, needs those of the rule told by hand, and never below what all that could be allows."""
+"""Paths are those of a search, and needs are never below what all that could be allows."""
 
 import itertools
 from collections import defaultdict
@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import search
 
-from ponder_course.research.map_of_thought import paths as maze_paths
-from ponder_course.research.map_of_thought.paths import PathTask, RecallStep
+from ponder_course.research.map_of_thought.paths import PathTask
 
 mazes = given(st.integers(0, 10**6), st.integers(2, 6))
 ALONG = ((-1, 0), (1, 0), (0, -1), (0, 1))
@@ -69,69 +68,6 @@ def test_targets_are_the_path_of_a_walk_through_the_tree(seed, n_cells):
         on_path = path(open_places(maze), first, second)
         for place in itertools.product(range(2 * n_cells - 1), repeat=2):
             assert target[place] == (-1 if maze[0][place] == 0 else float(place in on_path))
-
-
-def decided(maze, place, n):
-    """What the rule says at step n, step by step, or None: from the docstring of `needed_steps`."""
-    far, stars, places = away(maze, place), stars_of(maze), open_places(maze)
-    if place in stars:
-        return 1
-    seen = [star for star in stars if far[star] <= n - 1]
-    if n == 1:
-        return None
-    branches = [branch(places, place, near) for near in next_to(place, places)]
-    live = [part for part in branches if max(far[other] for other in part) + 2 > n]
-    holding = [part for part in branches if any(star in part for star in seen)]
-    if len(seen) == 2:
-        return int(len(holding) == 2)
-    if len(seen) == 1 and holding[0] not in live:
-        return 1
-    if all(part in holding for part in live) or (not seen and len(live) == 1):
-        return 0
-    return None
-
-
-@settings(deadline=None, max_examples=20)
-@mazes
-def test_needs_are_those_of_the_rule_step_by_step(seed, n_cells):
-    x, y = drawn(seed, n_cells, 1)
-    needed = PathTask.needed_steps(x)[0]
-    for place in itertools.product(range(2 * n_cells - 1), repeat=2):
-        if x[0, 0][place] == 0:
-            assert needed[place] == 1
-            continue
-        n = int(needed[place])
-        assert decided(x[0], place, n) == y[0][place]
-        assert n == 1 or decided(x[0], place, n - 1) is None
-
-
-def test_each_step_recalls_the_input_and_hears_from_five_places_away():
-    torch.manual_seed(0)
-    x, _ = drawn(0, 8, 1)
-    step = RecallStep(8).eval()
-    z, h = step.encode(x)
-    other = (x + 1, z[1])
-    assert not torch.equal(step.move(z, h), step.move(other, h))
-    touched = h.clone()
-    touched[0, :, 7, 7] += 1
-    rows, columns = (step.move(z, touched) != step.move(z, h)).any(1)[0].nonzero().T
-    assert [rows.min(), rows.max(), columns.min(), columns.max()] == [2, 12, 2, 12]
-    walls = (x[:, :1] == 0).expand_as(h)
-    for masked in (False, True):
-        step = RecallStep(8, masked)
-        assert (step.move(*step.encode(x))[walls] == 0).all() == masked
-
-
-@pytest.mark.parametrize("name", ["ours", "recall_masked"])
-def test_a_short_run_measures_what_halts_and_what_recalls(name):
-    (row,) = maze_paths.EXPERIMENTS[name].rows("smoke", "nowhere")
-    found = row["5"]
-    assert len(found["by_step"]["mazes"]) == len(found["by_step"]["places"]) == (40 if name == "ours" else 20)
-    assert row["training_seconds"] > 0
-    assert ("mazes" in found) == (name == "ours")
-    if name == "ours":
-        assert sum(count for count, _ in found["by_need"].values()) == 200 * 49
-        assert 0 <= found["mazes"] <= found["places"] <= 1
 
 
 def trees(n_cells):

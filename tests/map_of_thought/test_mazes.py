@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import search
 
-from ponder_course.map_of_thought.task import MazeTask, distances
+from ponder_course.map_of_thought.task import MazeTask
 
 mazes = given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
 
@@ -34,21 +34,6 @@ def test_mazes_are_trees_whose_targets_and_needs_are_those_of_a_search(seed, n_c
             assert target[tuple(place)] == wanted
             nearest = min(to_first, to_second)
             assert steps[tuple(place)] == (nearest + 1 if nearest < 10**6 else side**2 + 1)
-
-
-def test_a_star_knows_its_colour_at_once_and_a_tie_is_not_asked():
-    x = torch.zeros(1, 3, 3, 3)
-    x[0, 0, ::2] = x[0, 0, 1, 0] = 1  # two rows, joined at the left
-    x[0, 1, 0, 2] = x[0, 2, 2, 2] = 1  # a star of each colour at the right
-    assert MazeTask.answers(x)[0].tolist() == [[0, 0, 0], [-1, -1, -1], [1, 1, 1]]
-    assert MazeTask.needed_steps(x)[0].tolist() == [[3, 2, 1], [3, 10, 10], [3, 2, 1]]
-
-
-def test_news_takes_no_shorter_way_through_walls_and_turns_corners_aslant():
-    is_open = torch.tensor([[[1, 1, 1], [0, 0, 1], [1, 1, 1]]]).float()
-    source = torch.zeros(1, 3, 3)
-    source[0, 0, 0] = 1
-    assert distances(is_open, source)[0].tolist() == [[0, 1, 2], [9, 9, 2], [4, 3, 3]]
 
 
 def test_loops_are_open_passages_that_are_no_part_of_the_tree():

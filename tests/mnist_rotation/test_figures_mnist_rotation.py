@@ -78,21 +78,6 @@ def test_answers_and_bars_tell_right_from_wrong():
     assert [[bool(bar.get_hatch()) for bar in ax.patches] for ax in panels] == [[False, False, True], [True] * 3]
 
 
-def test_networks_of_this_session_are_darker_and_marks_of_their_own_halting_full():
-    (ax,) = draw.flat_line(FLAT, ALONE, live=1).axes
-    now, before = (line.get_alpha() for line in ax.lines[:2])
-    assert now > before
-    assert [len(marks.get_facecolor()) for marks in ax.collections[:3]] == [1, 0, 1]
-    (alone,) = draw.flat_line(FLAT, {name: [] for name in FLAT}).axes
-    assert [len(one.get_legend_handles_labels()[1]) for one in (ax, alone)] == [2, 1]
-
-
-def test_panels_over_angles_that_share_an_axis_show_the_lines_of_both_from_0():
-    low, high = zip(*(ax.get_ylim() for ax in draw.over_angles(BY_ANGLE, ["a", "b"], sharey=True).axes), strict=True)
-    assert low == (0, 0)
-    assert min(high) > 6
-
-
 def test_in_a_single_panel_each_row_has_its_verdict():
     values = [[-1.0, -1.1, -0.9], [1.0, -1.0, 0.1], [2.0, 2.1, 1.9], [2.0, 2.1]]
     groups = ["CNN first", "CNN first", "patches", "loss of the batch"]

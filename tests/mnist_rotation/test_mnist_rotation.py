@@ -1,7 +1,6 @@
-"""What lesson 04 measures, against the slow way; and that its stored runs are those that its experiments make."""
+"""What lesson 04 measures, and what its networks learn from."""
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
@@ -19,9 +18,6 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-
-
 ALL = load_digits("digits")
 PARTS = (ALL.train, 300), (ALL.validation, 20), (ALL.test, 40)
 DIGITS = DigitSet(ALL.name, *(Split(split.x[:n], split.y[:n]) for split, n in PARTS))
@@ -30,38 +26,6 @@ DIGITS = DigitSet(ALL.name, *(Split(split.x[:n], split.y[:n]) for split, n in PA
 def network(kind="conv", N=4, seed=0, make=PonderNet):
     torch.manual_seed(seed)
     return make(research.STEPS[kind](), N).eval()
-
-
-@pytest.mark.parametrize(("name", "n_stored"), [("class", 75), ("paper", 18), ("closer", 26)])
-def test_every_setting_has_a_stored_run(name, n_stored):
-    experiment = EXPERIMENTS[name]
-    assert len(experiment.rows("stored", RESULTS)) == len(experiment.settings) == n_stored
-
-
-def test_a_network_of_fixed_depth_takes_all_its_steps_and_is_else_the_same():
-    one, other = network(), network(make=FixedDepthNet)
-    x, y = rotated_by(DIGITS.test.x, 0), DIGITS.test.y
-    assert torch.equal(one(x).y_hat, other(x).y_hat)
-    score = evaluate(other, x, y, class_correct)
-    assert score.steps == 4
-    assert score.p == [0, 0, 0, 1]
-    assert score.accuracy == score.accuracy_by_step[-1] == evaluate(one, x, y, class_correct).accuracy_by_step[-1]
-    assert research.right_and_wrong_steps(other, x, y) == (4, 4)
-
-
-def test_steps_of_right_and_wrong_answers_are_what_counting_by_hand_gives():
-    model, x, y = network(), rotated_by(DIGITS.test.x, 15), DIGITS.test.y
-    with torch.no_grad():
-        y_hat, _, log_p = model(x)
-    right, steps = [], []
-    for i, label in enumerate(y.tolist()):
-        p, answers = log_p[:, i].exp().tolist(), y_hat[:, i].argmax(1).tolist()
-        right.append(sum(p_n for p_n, answer in zip(p, answers, strict=True) if answer == label))
-        steps.append(sum(n * p_n for n, p_n in enumerate(p, start=1)))
-    of_right = sum(r * n for r, n in zip(right, steps, strict=True)) / sum(right)
-    of_wrong = sum((1 - r) * n for r, n in zip(right, steps, strict=True)) / sum(1 - r for r in right)
-    assert research.right_and_wrong_steps(model, x, y) == pytest.approx((of_right, of_wrong), rel=1e-4)
-    assert of_right != pytest.approx(of_wrong, abs=1e-3)
 
 
 def test_measures_are_of_the_angles_in_their_order():
@@ -86,16 +50,6 @@ def outputs(N=5, batch=6):
     a = torch.randn(N, batch, generator=generator).requires_grad_()
     y_hat = torch.randn(N, batch, 10, generator=generator)
     return PonderOutput(y_hat, a, halting_log_probs(a)), torch.arange(batch)
-
-
-@pytest.mark.parametrize("direction", ["p||p_G", "p_G||p"])
-def test_the_slope_of_the_batch_loss_is_the_same_for_every_digit(direction):
-    output, y = outputs()
-    p = output.log_p.exp().detach().requires_grad_()
-    loss = research.batch_mean_loss(0.2, 0.0, direction)
-    (slope,) = torch.autograd.grad(loss(output._replace(log_p=p.log()), y).total, p)
-    by_step = torch.stack([nn.functional.cross_entropy(y_n, y) for y_n in output.y_hat])
-    torch.testing.assert_close(slope, by_step[:, None].expand_as(slope) / len(y))
 
 
 def test_the_losses_of_their_names():

@@ -1,4 +1,4 @@
-"""What the problem sheet of lesson 04 asks to derive, computed in another way; and what its checks refuse."""
+"""The checks of the problem sheet of lesson 04 refuse plausible wrong answers."""
 
 import pytest
 from sheets import check_that_it_refuses

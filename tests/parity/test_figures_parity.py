@@ -9,7 +9,7 @@ import torch
 from drawn import COMPUTED, Drawn, numbers, without_entry, written
 from scipy import stats
 
-from ponder_course.common.style import ANSWER, COLOURS, GREY, HALTING, NOT_LEARNT
+from ponder_course.common.style import COLOURS, GREY, HALTING, NOT_LEARNT
 from ponder_course.parity import figures as draw
 from ponder_course.parity.figures import AMBERS, UNDECIDED
 from ponder_course.research.parity import figures as evidence
@@ -162,18 +162,6 @@ def test_every_figure_has_an_entry():
     assert not without_entry("parity", FIGURES)
 
 
-def test_what_is_often_wrong_has_a_hollow_mark():
-    (ax,) = draw.by_ones({"": [{"steps": [4.0, 5.0, 6.0], "accuracy": [1.0, 0.9, 0.89]}]}).axes
-    hollow = [line.get_ydata().tolist() for line in ax.lines if line.get_markerfacecolor() == "white"]
-    assert [y for y in hollow if y] == [[6.0]]
-
-
-def test_whoever_gains_by_its_own_halting_is_full_and_whoever_does_not_hollow():
-    panel = draw.draw_own_time(0.95, BY_STEP[1], P_G, OWN).axes[1]
-    marks = [(line.get_ydata()[0], line.get_markerfacecolor()) for line in panel.lines if line.get_marker() == "o"]
-    assert marks == [(0.64, ANSWER), (0.97, "white"), (0.99, "white")]
-
-
 def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
     counter = [{"steps": [20.0 - 2 * ones for ones in range(k + 1)], "accuracy": [1.0] * (k + 1)} for k in (4, 8)]
     shifted = [counter[0], {**counter[1], "steps": [n + 10 for n in counter[1]["steps"]]}]  # k counts as well
@@ -189,11 +177,6 @@ def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():
     for ax in draw.by_ones({"below": flat, "above": upwards}).axes:
         assert ax.get_ylim()[0] == 0
         assert ax.get_ylim()[1] > 20  # the panel that reaches highest
-
-
-def test_a_counters_steps_differ_between_counts_and_not_between_k():
-    by_count = [{"steps": []}, {"steps": [20.0 - n / 2 for n in range(17)]}, {"steps": [20.0 - n for n in range(33)]}]
-    assert evidence.counter_differences({"by_ones": by_count}) == (3, 10)  # 0, 1/2, ..., 6 between k
 
 
 def test_the_order_in_which_halting_is_learnt_is_seen_if_the_prior_comes_first_and_easy_inputs_lead():

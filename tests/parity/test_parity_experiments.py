@@ -7,29 +7,16 @@ import torch
 from torch import nn
 
 from ponder_course.common.parity import inputs_by_k, measure, score
-from ponder_course.common.store import plain
 from ponder_course.parity import experiment as parity
-from ponder_course.research.parity import experiment
+from ponder_course.research.parity import experiment, papers_size
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
 from ponder_utils.steps import Step
-
-TINY = {"elements": 4, "k_max": 3, "hidden": 6, "batch": 4, "updates": 3, "N": 5, "lr": 7e-3, "clip": 0.1}
 
 
 def output_of(N=5, n_inputs=7):
     torch.manual_seed(0)
     x, y = ParityTask(4).batch(n_inputs)
     return PonderNet(RNNStep(4, 6), N)(x), y
-
-
-def test_the_textbook_form_is_what_torch_calls_kl_div():
-    output, y = output_of()
-    p, p_G = experiment.textbook_p(output.halt_logits), 0.3 * 0.7 ** torch.arange(5)
-    torch.testing.assert_close(p, output.log_p.exp())
-    theirs = nn.functional.kl_div(p.T.log(), p_G.expand(len(y), 5), reduction="batchmean")
-    terms = experiment.textbook_loss(output, y, 0.3)
-    torch.testing.assert_close(terms.regularization, theirs)
-    torch.testing.assert_close(terms.total, terms.reconstruction + 0.01 * theirs)
 
 
 def test_the_losses_are_those_of_their_names():
@@ -105,24 +92,6 @@ def test_what_steps_depend_on_is_found(count, k, ones):
         assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
 
 
-RUNS = [("log space", {"lambda_p": 0.1}), ("ACT", {"tau": 1e-4}), ("every step", {})]
-
-
-@pytest.mark.parametrize(("loss", "more"), RUNS)
-def test_a_run_ends_where_its_seed_and_its_setting_lead(loss, more):
-    setting = TINY | {"loss": loss} | more
-    row = experiment.run_at_the_border(**setting, seed=0)
-    assert row == plain(row) == experiment.run_at_the_border(**setting, seed=0)
-    assert row["accuracy"] != experiment.run_at_the_border(**setting, seed=1)["accuracy"]
-    assert row["stopped"] == 0
-    assert len(row["accuracy"]) == len(row["steps"]) == 4
-    assert all(1 <= steps <= 5 for steps in row["steps"])
-    assert ("by_step" in row) == (loss != "ACT")
-    if loss == "every step":
-        assert [by_step[-1] for by_step in row["by_step"]] == row["accuracy"]
-        assert row["steps"] == [5.0] * 4
-
-
 def test_learnt_means_finished_and_right_on_the_k_that_it_was_trained_on():
     row = {"elements": 4, "k_max": 2, "accuracy": [1.0, 0.98, 0.1, 0.1], "steps": [3.0, 4.0, 6.0, 5.5], "stopped": 0}
     bad, crashed = row | {"accuracy": [1.0, 0.9, 1.0, 1.0]}, row | {"stopped": 7}
@@ -174,3 +143,23 @@ def test_on_the_way_easy_and_hard_inputs_have_their_own_halting():
     assert (row["accuracy"], row["steps"]) == (scores["all"].accuracy, scores["all"].steps)
     for name in ("easy", "hard"):
         assert (row[name], row[f"{name} right"]) == (scores[name].p, scores[name].accuracy)
+
+
+def measured(network, steps_at_16, right, k_max=16):
+    by_ones = [{"steps": [float(k)] * (k + 1), "accuracy": [1.0] * (k + 1)} for k in (8, 16, 32, 64)]
+    accuracy, steps = [right] * k_max + [0.5] * 4, [9.0] * 15 + [steps_at_16] * 5
+    return {"network": network, "k_max": k_max, "accuracy": accuracy, "steps": steps, "by_ones": by_ones}
+
+
+def test_the_earliest_and_the_latest_are_found_and_reported_with_what_they_have_learnt():
+    rows = [measured("PonderNet", 5.0, 0.97), measured("ACT", 4.0, 0.6), measured("PonderNet", 3.0, 0.8)]
+    assert [parity.accuracy_within(row) for row in rows] == pytest.approx([0.97, 0.6, 0.8])
+    assert [papers_size.accuracy_beyond(row) for row in rows] == [0.5] * 3
+    assert parity.by_pace(rows) == [rows[2], rows[1], rows[0]]
+    found = parity.earliest_and_latest(rows)
+    titles = [("ACT, the earliest", "60%"), ("PonderNet, the earliest", "80%"), ("PonderNet, the latest", "97%")]
+    for title, (name, accuracy) in zip(found, titles, strict=True):
+        assert name in title
+        assert accuracy in title
+    assert all(by_ones == rows[0]["by_ones"][:3] for by_ones in found.values())
+    assert parity.earliest_and_latest([]) == {}

@@ -1,9 +1,8 @@
-"""What lesson 03 and its evidence claim of stored networks, and the stored numbers of its headline."""
+"""The stored numbers of the headline of lesson 03, beside those of live networks."""
 
 from headlines import printed
 
-from ponder_course.research.parity.facts import LOSSES, facts, rises
-from ponder_course.research.stored_facts import interval_of_difference, results, stored
+from ponder_course.research.parity.facts import facts
 
 
 def test_lesson_03_steps_at_the_largest_k_less_those_at_the_smallest():
@@ -12,18 +11,3 @@ def test_lesson_03_steps_at_the_largest_k_less_those_at_the_smallest():
         printed("03_parity").splitlines(), ("rise", "rise_reversed", "reversed_more_03"), strict=True
     ):
         assert f" {computed[name]}, " in line
-
-
-def test_the_first_ten_seeds_at_the_smallest_prior_had_it_the_other_way_round():
-    paper, reverse = ([rise for [rise] in rises(loss, 0.1, ("prior",)).values()] for loss in LOSSES)
-    assert interval_of_difference(paper, reverse)[1] < 0
-
-
-def test_only_the_textbook_form_crashes():
-    assert {setting["loss"] for setting, result in stored("03_parity_prior_class") if result["stopped"]} == {"textbook"}
-
-
-def test_the_best_network_with_adam_is_right_when_it_halts_by_itself():
-    found = results("03_papers_size_best_by_adam")[0]["step_by_step"]
-    by_itself = [answers[n - 1] for answers, n in zip(found["answers"], found["steps"], strict=True)]
-    assert by_itself == found["targets"]

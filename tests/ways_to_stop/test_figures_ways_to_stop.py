@@ -75,31 +75,6 @@ def test_every_figure_has_an_entry():
     assert not without_entry("ways_to_stop", FIGURES)
 
 
-def test_ways_of_one_family_have_marks_of_their_own_and_names_stand_at_their_first_points():
-    figure = draw.tradeoffs(WAYS, FAMILIES, {"lines": 3.5})
-    _, coin, other, _ = (line.get_marker() for line in figure.axes[0].lines[1:])
-    assert coin != other
-    first, second = draw.tradeoffs(WAYS, FAMILIES, {"lines": 3.5}, NAMED).axes
-    found = {text.get_text(): text.xy for text in first.texts}
-    assert [found["ACT"], found["other"]] == [(3, 0.5), (5, 0.7)]
-    assert not second.texts
-
-
-def test_families_are_named_where_one_has_several_methods():
-    both = {title: {"ACT": [Regret(0.01, 0.02)], "coin": [Regret(0.05, 0.01)]} for title in ("lines", "noisy")}
-    legends = [draw.regrets(both, dict.fromkeys(FAMILIES, family)).legends for family in ("a prior", "nothing")]
-    assert [[text.get_text() for text in legend.get_texts()] for (legend,) in legends] == [["a prior"], ["nothing"]]
-    assert not draw.regrets(both, FAMILIES).legends  # a colour for each row: nothing to say
-
-
-def test_rows_after_the_halt_are_hatched_and_bits_unlike_those_of_the_first_line_are_bold():
-    for ax, line in zip(draw.message(VOTES).axes, VOTES, strict=True):
-        (after,) = ax.patches
-        assert (after.get_y(), after.get_y() + after.get_height()) == (line.halts + 0.5, len(line.no) + 0.5)
-        bits = [(text.get_text(), text.get_weight() == "bold", text.xy[0]) for text in ax.texts if hasattr(text, "xy")]
-        assert bits == [(str(line.bits[0]), line is VOTES[1], 1), (str(line.bits[1]), False, 2)]
-
-
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
     with pytest.raises(ValueError, match="zip"):
         draw.signals({"certainty": (CURVES, 0.9)}, {"short": 2})

@@ -2,7 +2,6 @@
 
 import copy
 import math
-from functools import partial
 
 import pytest
 import torch
@@ -10,17 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.common.lines import LineParityTask
-from ponder_course.common.local import LocalStep
-from ponder_course.research.ways_to_stop.supervision import GainLoss, JudgedStep, ProgressiveLoss, ProgressiveNet
+from ponder_course.research.ways_to_stop.supervision import GainLoss, ProgressiveLoss
 from ponder_course.ways_to_stop.supervision import JudgeLoss
-from ponder_utils import rules
 from ponder_utils.evaluation import class_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import FixedDepthLoss
-from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import RNNStep
-from ponder_utils.training import train
 
 bce = nn.BCEWithLogitsLoss(reduction="none")
 shapes = given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 9))
@@ -142,75 +135,3 @@ def test_whether_one_more_step_helps_is_measured_by_the_loss():
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_a_judge_of_a_network_that_has_learnt_changes_nothing_but_when_it_halts():
-    step, x = LocalStep(2, 4), LineParityTask(6).batch(8)[0]
-    before = PonderNet(step, 7)(x)
-    judge = nn.Sequential(nn.Flatten(), nn.Linear(24, 1), nn.Flatten(0))
-    model = PonderNet(JudgedStep(step, judge), 7)
-    train(model, GainLoss(per_line), lambda g: LineParityTask(6).batch(8, g), 5, lr=0.1, progress=False)
-    after = model(x)
-    assert torch.equal(before.y_hat, after.y_hat)
-    assert not torch.equal(before.halt_logits, after.halt_logits)
-    assert not any(weight.requires_grad for weight in step.parameters())
-
-
-def by_hand(step, x, h, n_steps):
-    """The last answer and state of so many steps, one after the other."""
-    for _ in range(n_steps):
-        y_hat, h, _ = step(x, h)
-    return y_hat, h
-
-
-def test_the_progressive_loss_learns_from_the_last_steps_only():
-    """Both answers are those of the plain network; the gradient of the second stops k steps before it."""
-    step, x, y = RNNStep(3, 5), torch.randn(4, 3), torch.ones(4)
-    model, seen = ProgressiveNet(step, 4), set()
-    gradient = partial(torch.autograd.grad, inputs=[*step.parameters()], materialize_grads=True)
-    plain = PonderNet(step, 4)(x)
-    for seed in range(60):
-        torch.manual_seed(7919 * seed)
-        n = int(torch.randint(4, ()))
-        k = int(torch.randint(1, 5 - n, ()))
-        seen.add((n, k))
-        torch.manual_seed(7919 * seed)
-        output = model(x)
-        torch.testing.assert_close(output.y_hat, plain.y_hat[[3, n + k - 1]])
-        terms = ProgressiveLoss(bce, 0.25)(output, y)
-        torch.testing.assert_close(terms.total, 0.75 * terms.reconstruction + 0.25 * terms.regularization)
-        with torch.no_grad():
-            h = by_hand(step, x, None, n)[1] if n > 0 else None
-        expected = gradient(bce(by_hand(step, x, h, k)[0], y).mean())
-        for got, wanted in zip(gradient(terms.regularization), expected, strict=True):
-            torch.testing.assert_close(got, wanted)
-    assert seen == {(n, k) for n in range(4) for k in range(1, 5 - n)}
-
-
-@pytest.mark.parametrize("loss", [FixedDepthLoss(per_line, True), FixedDepthLoss(per_line, False), GainLoss(per_line)])
-def test_gradients_against_finite_differences(loss):
-    output, y = scripted(2, 3, 4, (2,))
-
-    def total(y_hat, a):
-        if isinstance(loss, GainLoss):
-            y_hat = y_hat.detach()  # its targets are constants
-        return loss(PonderOutput(y_hat, a, halting_log_probs(a)), y).total
-
-    inputs = (output.y_hat.detach().requires_grad_(not isinstance(loss, GainLoss)), output.halt_logits)
-    assert torch.autograd.gradcheck(total, inputs)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "loss", [FixedDepthLoss(per_line, True), JudgeLoss(per_line, lambda a, b: ((a > 0) == b).all(-1))]
-)
-def test_a_network_that_is_supervised_at_every_step_stops_where_it_can_know(loss):
-    task = LineParityTask(6)
-    model = PonderNet(LocalStep(2, 24), 8)
-    train(model, loss, lambda g: task.batch(64, g), 500, lr=5e-3, progress=False)
-    x, y = task.batch(500, torch.Generator().manual_seed(1))
-    rule = rules.threshold if isinstance(loss, JudgeLoss) else rules.confidence
-    got, need = model.eval().predict(x, rule, q=0.9), task.needed_steps(x).amax(1)
-    assert ((got.y_hat > 0) == y).all(1).float().mean() > 0.95
-    assert abs((got.steps - need).float().mean()) < 0.5
-    assert torch.corrcoef(torch.stack([got.steps, need]).float())[0, 1] > 0.9

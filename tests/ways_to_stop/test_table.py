@@ -1,6 +1,5 @@
 """The trainings of lesson 06's table: what is trained, which runs are stored, and a rule of one's own."""
 
-import itertools
 from unittest import mock
 
 import pytest
@@ -44,33 +43,6 @@ def test_of_each_setting_all_seeds_are_stored_with_all_tests_and_rules(name, pyt
             assert lengths == {rule: len(RULES[rule].values) for rule in rules_of_training}
     wanted = {*(ranking.REPORTING if name == "report" else ranking.CHOOSING)}
     assert all(found == wanted for found in seeds.values())
-
-
-def test_networks_that_report_are_those_that_the_stored_ones_choose(pytestconfig):
-    results = pytestconfig.rootpath / "results"
-    made = [row for experiment in table.EXPERIMENTS.values() for row in experiment.rows("stored", results)]
-    runs = {problem: ranking.choosing(rows) for problem, rows in ranking.by_question(made).items()}
-    on_8 = runs.pop("8 elements")
-    known = {problem: rows for problem, rows in runs.items() if problem != "noisy teacher"}
-    chosen = {problem: set() for problem in runs}
-    for problem, rows in runs.items():
-        for name, best in ranking.table(rows).items():
-            chosen[problem].add((METHODS[name].training, best.hyperparameter))
-    for price, names in itertools.product((0.002, ranking.PRICE, 0.02), ranking.families().values()):
-        for problem, rows in runs.items():
-            name, best = ranking.best_of(rows, names, price)
-            chosen[problem].add((METHODS[name].training, best.hyperparameter))
-        one = ranking.one_for_all(known, names, price)
-        for problem in known:
-            chosen[problem].add((METHODS[one.name].training, one.hyperparameter))
-    wanted = {(problem, *choice) for problem, choices in chosen.items() for choice in choices}
-    drawn = ("the same step for all", "certainty (CALM)", "ACT", "PonderNet, threshold")
-    for name in (*drawn, "judge of right and wrong (TRM)"):
-        best = ranking.table(on_8)[name]
-        wanted.add((best.problem, METHODS[name].training, best.hyperparameter))
-    asked = [(setting["problem"], setting["training"], setting["hyperparameter"]) for setting in table.REPORT]
-    assert {*asked} == wanted
-    assert len(asked) == 8 * len(wanted)
 
 
 @pytest.mark.parametrize("problem", ["lines", "no answer", "one answer", "8 elements"])
