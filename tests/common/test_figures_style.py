@@ -1,8 +1,6 @@
 """The course's style: colours that can be told apart, runs and their mean, figures shown with their sentence."""
 
-import importlib.util
 import io
-from pathlib import Path
 
 import matplotlib.style
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 from drawn import points
 from matplotlib.colors import to_rgb
 
-from ponder_course import LESSONS
 from ponder_course.common import style
 
 RUNS = [[1.0, 4.0, 2.0], [3.0, 2.0, 8.0]]
@@ -57,15 +54,6 @@ def test_a_picture_is_opaque_as_wide_as_it_was_drawn_and_shifts_no_colour():
     assert (255, 255, 255) in drawn
 
 
-def test_a_figure_that_cannot_be_written_is_shown_all_the_same(monkeypatch, tmp_path):
-    (tmp_path / "a file").touch()
-    shown = []
-    monkeypatch.setattr(style, "display", lambda *things: shown.extend(things))
-    monkeypatch.setattr(style, "FIGURES", tmp_path / "a file" / "figures")
-    style.show(style.panels(1)[0], "It halts.", "A finding", svg="05_light_cone")
-    assert len(shown) == 2
-
-
 def test_the_readers_settings_change_neither_picture_nor_svg(monkeypatch, tmp_path):
     readers = matplotlib.style.library["dark_background"] | {
         "text.usetex": True,
@@ -105,11 +93,3 @@ def test_show_displays_the_sentence_as_text_and_the_finding_in_the_picture(monke
     assert figure.get_suptitle() == finding
     assert image._repr_mimebundle_()[1]["image/png"]["alt"] == alternative
     assert text.data == "It halts at step 3."
-
-
-def test_every_lesson_with_figures_has_tests_of_them():
-    tests = Path(__file__).parents[1]
-    for lesson in LESSONS:
-        if importlib.util.find_spec(f"ponder_course.{lesson}.figures"):
-            (found,) = (tests / lesson).glob("test_figures_*.py")
-            assert "without_entry" in found.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from ponder_course.common import runs, store
+from ponder_course.common import runs
 from ponder_course.common.runs import (
     Experiment,
     RunsFailed,
@@ -81,19 +81,6 @@ def test_a_process_that_dies_takes_no_other_run_with_it(tmp_path):
 
 def name_process(a, seed):
     return torch.nn.Linear(a, seed + 1), torch.get_num_threads(), os.getpid()
-
-
-@pytest.mark.slow
-def test_results_of_any_kind_in_parallel_from_processes_that_stay_warm_and_are_replaced_when_dead():
-    results = in_parallel(name_process, SETTINGS, workers=2)
-    assert [tuple(layer.weight.shape) for layer, _, _ in results] == [(1, 1), (2, 1), (1, 2), (2, 2)]
-    assert {threads for _, threads, _ in results} == {1}
-    processes = {pid for _, _, pid in results}
-    assert os.getpid() not in processes
-    assert {pid for _, _, pid in in_parallel(name_process, SETTINGS, workers=2)} <= processes
-    for pid in processes:
-        os.kill(pid, signal.SIGKILL)
-    assert run_all(product, SETTINGS, workers=2) == ROWS
 
 
 def test_in_parallel_with_one_worker_calls_run_here_and_the_first_error_is_raised():
@@ -205,16 +192,6 @@ def test_stored_runs_come_in_the_order_of_their_settings_so_that_seeds_pair(tmp_
 
 def squared_seed(seed):
     return {"square": seed**2}
-
-
-def test_the_wheels_runs_are_copied_before_those_that_are_missing(tmp_path, monkeypatch):
-    experiment = Experiment("made_up", product, SETTINGS, SETTINGS[:1])
-    run_all(product, SETTINGS[:3], file=tmp_path / "stored" / "made_up.jsonl")
-    monkeypatch.setattr(store, "PACKED", tmp_path / "stored")
-    folder = tmp_path / "results"
-    assert experiment.rows("stored", folder) == ROWS[:3]
-    assert experiment.rows("class", folder) == experiment.rows("stored", folder) == ROWS
-    assert len((folder / "made_up.jsonl").read_text().splitlines()) == 4
 
 
 def test_equal_settings_are_made_once(tmp_path):

@@ -65,6 +65,18 @@ def test_committed_as_executed_in_order_without_errors_and_with_default_paramete
     assert path.stat().st_size <= 400 * 1024
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_has_tests_of_its_figures_and_exercises(lesson):
+    tests = ROOT / "tests" / lesson
+    if (ROOT / "ponder_course" / lesson / "figures.py").exists():
+        (found,) = tests.glob("test_figures_*.py")
+        assert "without_entry" in found.read_text(encoding="utf-8")
+    (path,) = (ROOT / "notebooks").glob(f"[0-9][0-9]_{lesson}.ipynb")
+    if any("check" in tags(cell) for cell in read(path).cells):
+        assert (tests / f"test_exercises_{lesson}.py").exists()
+        assert (ROOT / "notebooks" / "solutions" / f"{lesson}.py").exists()
+
+
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
     for package in ("ponder_utils", "ponder_course")
@@ -304,17 +316,6 @@ def test_a_grid_runs_each_combination_once_on_a_cluster_and_one_that_fails_stops
     ]
     assert again[1:] == [rows[2], rows[0]]
     assert [parameters["A"] for parameters, _ in ran] == [1, 2, 3, 4]
-
-
-@pytest.mark.slow
-def test_a_run_that_dies_with_its_worker_is_made_again(tmp_path):
-    """And what the other worker does meanwhile is left in peace."""
-    kill = "import os\nfrom pathlib import Path\nif A == 1 and not Path('killed').exists():\n"
-    kill += "    Path('killed').touch()\n    os.kill(os.getppid(), 9)\nprint('A is', A)"
-    little = little_notebook(tmp_path, kill)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        rows = course.run_grid(little, {}, [["A", "1", "3", "4"]], tmp_path / "out", 1, cluster.scheduler_address)
-    assert [(row["A"], row["headline"]) for row in rows] == [(1, "A is 1"), (3, "A is 3"), (4, "A is 4")]
 
 
 def test_the_command_for_a_grid_prints_its_table(tmp_path, run_course, capsys):
