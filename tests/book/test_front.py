@@ -174,35 +174,6 @@ def test_the_browser_thinks_as_pytorch_does_and_knows_what_is_true_of_a_maze(ope
     assert len(halted) > 5  # places halt at many steps, so the comparison has something to compare
 
 
-def made(page, name, side, seed):
-    """A maze that the page makes: x [3, side, side], and of what kind it is."""
-    found = page.evaluate(
-        """([name, side, seed]) => {
-            const maze = ponder[name](side, ponder.generator(seed));
-            return {open: [...maze.open], star: [...maze.star], kind: ponder.kind(maze)};
-        }""",
-        [name, side, seed],
-    )
-    is_open, star = (torch.tensor(found[key]).view(side, side) for key in ("open", "star"))
-    return torch.stack([is_open, star == 1, star == 2]).float(), found["kind"]
-
-
-@pytest.mark.parametrize("side", [5, 19])
-def test_mazes_of_the_page_are_what_they_are_called(side, opened):
-    page, m = opened(), (side + 1) // 2
-    for name in ("tree", "hall", "spiral", "room", "rubble"):
-        x, kind = made(page, name, side, 3)
-        assert x[1].any()
-        assert x[2].any()
-        assert (x[1:].sum(0) <= x[0]).all()  # stars stand on open places, one on each
-        is_of_corridors = name in ("tree", "hall", "spiral")
-        assert (kind["breaks"] == 0) == is_of_corridors
-        if is_of_corridors:
-            assert (MazeTask.needed_steps(x[None])[0][x[0] > 0] <= side**2).all()  # all can be reached
-        if name == "tree":
-            assert x[0].sum() == 2 * m * m - 1  # with all reached: a spanning tree
-
-
 # The reader's hands
 
 

@@ -90,10 +90,6 @@ def test_it_is_that_of_the_function_within_partials_and_wrappers(course, tmp_pat
     assert {fingerprint_of(made) for made in (run, partial(partial(run), seed=1), wrapped)} == {course()}
 
 
-def test_an_import_in_a_circle_ends(course):
-    assert course("ponder_utils/core.py", "def", "from ponder_course import lesson\ndef")
-
-
 def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
     """So an edit of lines leaves the runs of mazes fresh, and one of the store leaves all."""
     files = fingerprint.files_behind(stored_runs.EXPERIMENTS["main"].run)

@@ -1,4 +1,3 @@
-import re
 from hashlib import sha256
 
 import pytest
@@ -30,7 +29,6 @@ def test_an_undeclared_parameter_is_refused_by_name_whatever_other_cells_hold(ce
 
 
 GOOD = [("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", False)]
-BAD = [("str", 5), ("int", "3"), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
 
 
 @pytest.mark.parametrize(("kind", "value"), GOOD)
@@ -39,25 +37,21 @@ def test_a_value_of_the_declared_type_passes(kind, value):
     check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
 
 
-@pytest.mark.parametrize(("kind", "value"), BAD)
-def test_a_value_of_another_type_is_named(kind, value):
-    with pytest.raises(TypeError, match=rf"^NAME .*{kind}.*{re.escape(repr(value))}"):
-        check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
+BAD = [("str", 5), ("int", "3"), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
+ERRORS = [("NAME", value, [kind], TypeError) for kind, value in BAD]
+ERRORS += [(name, low - 1, [str(low)], ValueError) for name, low in (("SEEDS", 1), ("SEED", 0), ("WORKERS", 1))]
+ERRORS += [("BUDGET", "clas", ["'smoke'", "'class'"], ValueError)]
+ERRORS += [("BUDGET", value, ["'smoke'", "'class'"], TypeError) for value in (["class"], None)]
 
 
-@pytest.mark.parametrize(("name", "low"), [("SEEDS", 1), ("SEED", 0), ("WORKERS", 1)])
-def test_numbers_have_a_lower_end(name, low):
-    check_parameters([f"{name}: int = 3"], {name: low})
-    with pytest.raises(ValueError, match=rf"^{name} .*{low}.*{low - 1}"):
-        check_parameters([f"{name}: int = 3"], {name: low - 1})
-
-
-@pytest.mark.parametrize("value", ["clas", ["class"], None])
-def test_a_value_that_is_no_choice_is_named_with_those_that_are(value):
+@pytest.mark.parametrize(("name", "value", "allowed", "error"), ERRORS)
+def test_a_wrong_value_is_named_with_what_is_allowed(name, value, allowed, error):
+    kind = allowed[0] if name == "NAME" else "int"
     choices = {"BUDGET": ("smoke", "class")}
-    check_parameters([], {"BUDGET": "smoke"}, **choices)
-    with pytest.raises((TypeError, ValueError), match=r"^BUDGET .*'smoke'.*'class'.*" + re.escape(repr(value))):
-        check_parameters([], {"BUDGET": value}, **choices)
+    check_parameters(["SEEDS: int = 3\nSEED: int = 3"], {"BUDGET": "smoke", "SEEDS": 1, "SEED": 0}, **choices)
+    with pytest.raises(error, match=f"^{name} ") as refused:
+        check_parameters([f"{name}: {kind} = 0"] if name != "BUDGET" else [], {name: value}, **choices)
+    assert all(part in str(refused.value) for part in [*allowed, repr(value)])
 
 
 @pytest.mark.parametrize("there", [[], ["mps"], ["cuda"], ["cuda", "mps"]])
