@@ -58,13 +58,3 @@ def test_the_cone_of_a_place_is_dark_and_narrows_to_it():
     into_the_last = {(0, 1, 2), (1, 1, 2), (2, 1, 2)}
     into_the_second = {(i, j, 1) for i in range(6) for j in (0, 1, 2) if abs(i - j) <= 1}
     assert arrows == into_the_last | into_the_second
-
-
-def test_four_ways_to_stop_each_at_the_third_step_where_it_is_enough():
-    figure = FIGURES["ways_to_stop"]()
-    for ax, enough in zip(figure.axes, (0.9, 1.0, None, 0.9), strict=True):
-        levels = [bar.get_height() for bar in ax.patches[:3]]
-        assert [round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches] == [1, 2, 3, 4, 5]
-        if enough is not None:
-            assert [y for _, y in points(ax)[0]] == [enough] * 2
-            assert max(levels[:2]) < enough <= levels[2]
