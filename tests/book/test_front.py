@@ -177,11 +177,11 @@ def test_the_browser_thinks_as_pytorch_does_and_knows_what_is_true_of_a_maze(ope
 # The reader's hands
 
 
-def point(page, place, part=0.5):
+def point(page, place):
     """Where a place is on the screen."""
     area, side = page.locator("#front-maze").bounding_box(), state(page, "laby.side")
     row, column = divmod(place, side)
-    return area["x"] + (column + part) * area["width"] / side, area["y"] + (row + part) * area["height"] / side
+    return area["x"] + (column + 0.5) * area["width"] / side, area["y"] + (row + 0.5) * area["height"] / side
 
 
 def test_it_thinks_by_itself_and_says_how_many_places_are_right_and_time_goes_back(opened):
@@ -214,8 +214,8 @@ class Mouse:
     def __init__(self, page):
         self.page = page
 
-    def down(self, place, part=0.5):
-        self.page.mouse.move(*point(self.page, place, part))
+    def down(self, place):
+        self.page.mouse.move(*point(self.page, place))
         self.page.mouse.down()
 
     def along(self, *places):
@@ -226,8 +226,8 @@ class Mouse:
     def up(self):
         self.page.mouse.up()
 
-    def tap(self, place, part=0.5):
-        self.down(place, part)
+    def tap(self, place):
+        self.down(place)
         self.up()
 
 
@@ -240,8 +240,8 @@ class Finger(Mouse):
         touches = [{"x": x, "y": y} for x, y in points]
         self.session.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": touches})
 
-    def down(self, place, part=0.5):
-        self.send("touchStart", point(self.page, place, part))
+    def down(self, place):
+        self.send("touchStart", point(self.page, place))
 
     def along(self, *places):
         for place in places:
