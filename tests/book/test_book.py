@@ -36,10 +36,6 @@ LOOK = r"""async () => {
         words.querySelectorAll("code, pre").forEach((code) => code.remove());
         if (/\$[^$]+\$/.test(words.textContent)) faults.push(`a raw formula: ${words.textContent.slice(0, 80)}`);
     }
-    for (const formula of document.querySelectorAll("article span.math")) { // on one line with the point at it
-        const after = formula.nextSibling?.textContent ?? "";
-        if (/^[.,;:!?)]/.test(after) && !formula.closest(".formula")) faults.push(`may part: ${formula.textContent}`);
-    }
     return faults;
 }"""
 # Colours are measured below, faster. Sphinx writes long signatures as lists that are nothing but definitions.
@@ -100,11 +96,6 @@ def sections():
     [
         ("05_light_cone", "late (section 12).", "late ([section 12](#05-light-cone-12))."),
         ("06_ways_to_stop", "sections 4 and 60", "sections [4](#06-ways-to-stop-4) and 60"),
-        (
-            "05_light_cone",
-            "](evidence/07_mazes.ipynb), section 8",
-            "](evidence/07_mazes.ipynb), [section 8](#07-mazes-8)",
-        ),
         ("05_light_cone", "sensitivity: Section 2 (arxiv.org/abs/1603.08983)", None),
     ],
 )
@@ -123,7 +114,6 @@ def test_a_page_is_its_notebook_with_folded_code_hidden(sections, tmp_path, monk
     book.notebook_page(path, sections)
     page, original = nbformat.read(tmp_path / "notebooks" / path.name, 4), nbformat.read(path, 4)
     assert (tmp_path / "download" / path.name).read_bytes() == path.read_bytes()
-    assert (tmp_path / "notebooks/solutions/light_cone.py").exists()
     assert [cell.source for cell in page.cells if cell.cell_type == "code"] == [
         cell.source for cell in original.cells if cell.cell_type == "code"
     ]
@@ -131,8 +121,3 @@ def test_a_page_is_its_notebook_with_folded_code_hidden(sections, tmp_path, monk
     removed = ["remove-input" in cell.metadata.get("tags", []) for cell in page.cells]
     folded = [bool(cell.metadata.get("jupyter", {}).get("source_hidden")) for cell in original.cells]
     assert [a or b for a, b in zip(hidden, removed, strict=True)] == folded
-    assert sum(removed) == 1
-    assert "Open in Colab" in page.cells[0].source
-    assert "</download/05_light_cone.ipynb>" in page.cells[0].source
-    assert "<style" not in str(page)
-    assert "Sliders appear here" not in str(page)

@@ -23,17 +23,12 @@ LOOK = """() => {
         if (box.width && (box.left < 20 || box.right > 1260 || box.top < 20 || box.bottom > 710))
             faults.push(`${part.tagName} leaves the slide: ${box.left} ${box.top} ${box.right} ${box.bottom}`);
     }
-    for (const picture of slide.querySelectorAll("img")) {
+    for (const picture of slide.querySelectorAll("img"))
         if (!picture.naturalWidth) faults.push("does not show its picture");
-        if (picture.getBoundingClientRect().height < 400) faults.push("the picture is small");
-    }
     const home = slide.querySelector(".home");
     for (const part of home ? slide.querySelectorAll(".points > *, img") : [])
         if (part.getBoundingClientRect().bottom > home.getBoundingClientRect().top + 1)
             faults.push(`the line to take home covers ${part.tagName}`);
-    const parts = [...slide.querySelectorAll(".points > *, .home, img, .title h2")];
-    const height = parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0);
-    if (height < 90) faults.push("hardly a line");
     return faults;
 }"""
 

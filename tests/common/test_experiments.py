@@ -32,13 +32,6 @@ def test_settings_differ_and_those_that_are_stored_are_among_them(experiment):
     assert {key_of(entry["setting"]) for entry in entries} <= {*keys}
 
 
-@BY_NAME
-def test_short_settings_are_those_of_the_grid_but_for_what_makes_them_short(experiment):
-    assert experiment.short
-    for short in experiment.short:
-        assert any(setting.keys() <= short.keys() for setting in experiment.settings)
-
-
 def test_each_setting_with_each_seed_in_either_order_and_the_first_seed_is_shown():
     assert seeded([{"a": 1}, {"a": 2}], 2) == [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
     settings = seeded([{"a": 1}, {"a": 2}], range(5, 7), seed_by_seed=True)

@@ -90,23 +90,12 @@ def test_it_is_that_of_the_function_within_partials_and_wrappers(course, tmp_pat
     assert {fingerprint_of(made) for made in (run, partial(partial(run), seed=1), wrapped)} == {course()}
 
 
-def test_an_import_in_a_circle_ends(course):
-    assert course("ponder_utils/core.py", "def", "from ponder_course import lesson\ndef")
-
-
 def test_what_makes_no_result_of_a_lesson_is_not_behind_it():
-    """So an edit of mazes leaves the runs of lines fresh, and one of the store leaves all."""
-    from ponder_course.research.light_cone import experiment as lines
-
-    behind = {
-        name: {path.relative_to(fingerprint.FOLDER).as_posix() for path in fingerprint.files_behind(experiment.run)}
-        for name, experiment in {"lines": lines.EXPERIMENTS["main"], "mazes": stored_runs.EXPERIMENTS["main"]}.items()
-    }
-    for files, task in ((behind["lines"], "common/lines"), (behind["mazes"], "map_of_thought/task")):
-        assert {"ponder_utils/losses.py", "ponder_utils/training.py", f"ponder_course/{task}.py"} <= files
-        assert not {f"ponder_course/common/{name}" for name in ("runs.py", "store.py", "style.py")} & files
-    assert not [name for name in behind["lines"] if "map_of_thought" in name]
-    assert not [name for name in behind["mazes"] if "/lines" in name or "light_cone" in name]
+    """So an edit of lines leaves the runs of mazes fresh, and one of the store leaves all."""
+    files = fingerprint.files_behind(stored_runs.EXPERIMENTS["main"].run)
+    behind = {path.relative_to(fingerprint.FOLDER).as_posix() for path in files}
+    assert {"ponder_utils/losses.py", "ponder_utils/training.py", "ponder_course/map_of_thought/task.py"} <= behind
+    assert not {f"ponder_course/common/{name}.py" for name in ("runs", "store", "style", "lines")} & behind
 
 
 def test_functions_without_a_file_have_none():

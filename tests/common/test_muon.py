@@ -1,8 +1,6 @@
 """Muon and Adam: which weight is whose, how long an update is, and that a run that was killed goes on."""
 
-import copy
 import math
-import pickle
 
 import pytest
 import torch
@@ -102,30 +100,6 @@ def test_resumed_equals_uninterrupted(tmp_path, schedule):
 def test_wrong_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         MuonAndAdam(*arguments)
-
-
-def updated_once(model, optimizer):
-    optimizer.zero_grad()
-    model(torch.ones(2, 6)).square().sum().backward()
-    optimizer.step()
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
-def test_a_copy_goes_on_as_the_original_and_leaves_it_alone(copied):
-    model = nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2))
-    optimizer = MuonAndAdam(model, LR)
-    updated_once(model, optimizer)
-    twin, twins_own = copied((model, optimizer))
-    kept = weights(model)
-    for group in twins_own.param_groups:
-        group["lr"] *= 0.5
-    updated_once(twin, twins_own)
-    assert torch.equal(weights(model), kept)
-    for group in optimizer.param_groups:
-        group["lr"] *= 0.5
-    updated_once(model, optimizer)
-    assert torch.equal(weights(model), weights(twin))
-    assert not torch.equal(weights(model), kept)
 
 
 def test_what_it_cannot_do_is_refused():

@@ -23,6 +23,9 @@ def file(tmp_path):
 
 def test_what_was_appended_is_read_in_order(file, tmp_path):
     assert read(file) == ENTRIES
+    loss = plain([np.nan, torch.tensor(math.inf), -np.inf])
+    append(file, {"setting": {}, "result": {"loss": loss}})
+    assert str(read(file)[-1]["result"]) == "{'loss': [nan, inf, -inf]}"
     assert read(tmp_path / "none.jsonl") == []
     assert finished(None) == finished(tmp_path / "none.jsonl") == {}
 
@@ -45,6 +48,9 @@ def test_a_piece_of_a_line_that_a_kill_has_left_is_cut_off_by_the_next_writer(fi
 
 def test_a_last_line_whose_newline_an_editor_has_taken_away_is_kept(file):
     whole = file.read_bytes()
+    file.write_bytes(whole + b" " * 1000)  # of a trial that was killed
+    assert prepare(file) == file.resolve()
+    assert file.read_bytes() == whole
     file.write_bytes(whole[:-1])
     assert read(file) == ENTRIES
     append(file, ENTRIES[0])
@@ -55,12 +61,9 @@ def test_a_last_line_whose_newline_an_editor_has_taken_away_is_kept(file):
     ("change", "line"),
     [
         (lambda text: "seed,value" + text[10:], 1),
-        (lambda text: "7\n" + text, 1),
         (lambda text: text + "{}\n", 5),
         (lambda text: text[:60] + "\n" + text[60:], 2),
         (lambda text: text.replace('{"value": 30}', "[30]"), 4),
-        (lambda text: text.replace('{"seed": 2}', "2"), 3),
-        (lambda text: text.replace("\n", "\n\n", 1), 2),
         (lambda text: text.replace("10", "\xff", 1), 2),
         (lambda text: text.replace('{"value": 0}', 'null, "error": "x"'), 1),
         (lambda text: text.replace('"result": {"value": 10}', '"error": ["x"]'), 2),
@@ -99,52 +102,6 @@ def test_what_is_stored_is_a_copy_of_plain_numbers():
     assert kept == {"curve": [[1.0, 1.0]], "by": [{"lr": 0.5}, None], "3": 1}
 
 
-@pytest.mark.parametrize("wrong", [1j, {1}, b"x", torch.ones(1, dtype=torch.cfloat), np.datetime64(1, "s"), object()])
-def test_what_cannot_be_stored_is_found_however_deep_it_lies(wrong):
-    with pytest.raises(TypeError, match=r"result\['curve'\]\[1\]\['lr'\]"):
-        plain({"curve": (0, {"lr": wrong})}, "result")
-
-
-@pytest.mark.parametrize("names", [{1: 0, "1": 1}, {None: 0, "null": 1}, {math.nan: 0}, {(1, 2): 0}, {b"x": 0}])
-def test_names_that_json_would_confuse_are_refused(names):
-    with pytest.raises(TypeError, match=r"result\['by'\]"):
-        plain({"by": names}, "result")
-
-
-def test_numbers_that_are_not_finite_come_back(tmp_path):
-    append(
-        tmp_path / "runs.jsonl", {"setting": {}, "result": plain({"loss": [np.nan, torch.tensor(math.inf), -np.inf]})}
-    )
-    (entry,) = read(tmp_path / "runs.jsonl")
-    assert str(entry["result"]) == "{'loss': [nan, inf, -inf]}"
-
-
-@pytest.mark.parametrize("name", ["folder", "loop", "file/runs.jsonl"])
-def test_a_file_that_cannot_be_written_is_named_at_once(tmp_path, name):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "file").touch()
-    (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(OSError, match=name.split("/")[0]):
-        prepare(tmp_path / name)
-
-
-def append_fifty(file, name):
-    for seed in range(50):
-        append(file, {"setting": {"seed": seed, "process": name}, "result": {"text": "x" * 5000}})
-
-
-def test_two_processes_append_whole_lines(tmp_path):
-    file = tmp_path / "runs.jsonl"
-    processes = [CONTEXT.Process(target=append_fifty, args=(file, name)) for name in "ab"]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    settings = [entry["setting"] for entry in read(file)]
-    for name in "ab":
-        assert [setting["seed"] for setting in settings if setting["process"] == name] == list(range(50))
-
-
 def put_in(packed, file, seed):
     store.PACKED = packed
     append(prepare(file), {"setting": {"seed": seed}, "result": {}})
@@ -175,9 +132,13 @@ def test_what_is_missing_in_the_repositorys_folders_comes_from_the_wheel(folder,
     assert at_hand(asked) == asked
 
 
-def test_a_trial_leaves_nothing_and_is_cut_off_where_it_was_killed(file):
-    content = file.read_bytes()
-    file.write_bytes(content + b" " * 1000)
-    assert read(file) == ENTRIES
-    assert prepare(file) == file.resolve()
-    assert file.read_bytes() == content
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(1j, {1}, b"x", torch.ones(1, dtype=torch.cfloat), np.datetime64(1, "s"), object()),
+        *({1: 0, "1": 1}, {None: 0, "null": 1}, {math.nan: 0}, {(1, 2): 0}, {b"x": 0}),  # names that JSON confuses
+    ],
+)
+def test_what_cannot_be_stored_is_found_however_deep_it_lies(wrong):
+    with pytest.raises(TypeError, match=r"result\['curve'\]\[1\]\['lr'\]"):
+        plain({"curve": (0, {"lr": wrong})}, "result")

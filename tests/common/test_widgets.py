@@ -2,7 +2,6 @@ import html
 import re
 
 import ipywidgets
-import pytest
 
 from ponder_course.common import widgets
 from ponder_course.common.style import panels, slide
@@ -17,9 +16,7 @@ def bars(lambda_p, steps):
     return figure
 
 
-@pytest.fixture
-def explored(monkeypatch):
-    """The sliders by name, the picture, and the values that were drawn."""
+def test_a_slider_for_each_argument_redraws_picture_and_sentence(monkeypatch):
     shown, drawn = [], []
 
     def draw(**values):
@@ -29,21 +26,13 @@ def explored(monkeypatch):
     monkeypatch.setattr(widgets, "display", shown.append)
     widgets.explore(draw, **SLIDERS)
     ((rows, picture),) = [box.children for box in shown]
-    return {slider.description: slider for slider in rows.children}, picture, drawn
-
-
-def test_a_slider_for_each_argument_with_its_range(explored):
-    sliders, _, drawn = explored
+    sliders = {slider.description: slider for slider in rows.children}
     assert list(sliders) == list(SLIDERS)
     for name, slider in sliders.items():
         assert (slider.min, slider.max, slider.step, slider.value) == SLIDERS[name]
     assert type(sliders["lambda_p"]) is ipywidgets.FloatSlider
     assert type(sliders["steps"]) is ipywidgets.IntSlider
     assert drawn == [{"lambda_p": 0.2, "steps": 5}]
-
-
-def test_a_moved_slider_redraws_and_the_sentence_is_alternative_text_and_stands_below(explored):
-    sliders, picture, drawn = explored
     pictures = [picture.value]
     for name, value in (("steps", 7), ("lambda_p", 0.5)):
         sliders[name].value = value

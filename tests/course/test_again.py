@@ -22,22 +22,14 @@ OTHERS = [{"steps": [1.0, 5.0], "name": "a"}, {"steps": [2.0, 6.0], "name": "a"}
         ({"steps": [1.0, 5.0], "name": "a", "cpu_seconds": 9}, "to the bit"),
         ({"steps": [1.5, 5.0], "name": "a"}, "within noise: 1 of 3 numbers differ, 0 by"),
         ({"steps": [2.5, 5.0], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
-        ({"steps": [-0.5, 3.5], "name": "a"}, "different: 2 of 3 numbers differ, 2 by"),
         ({"steps": [1.0, 5.0], "name": "b"}, "different: 1 of 3 numbers differ, 1 by"),
         ({"steps": [1.0], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
+        ({"steps": [1.0, float("nan")], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
         ({"steps": [1.0, None], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
     ],
 )
 def test_a_run_that_was_made_again_is_compared_number_by_number(new, verdict):
     assert again.compare(new, OTHERS[0], OTHERS).startswith(verdict)
-
-
-def test_one_number_in_twenty_may_differ_by_more_than_the_seeds_do_and_nan_equals_nan():
-    old, other = [0.0] * 39 + [float("nan")], [1.0] * 39 + [float("nan")]
-    for n_beyond, kind in ((2, "within noise"), (3, "different")):
-        new = {"x": [2.0] * n_beyond + old[n_beyond:]}
-        found = again.compare(new, {"x": old}, [{"x": old}, {"x": other}])
-        assert found.startswith(f"{kind}: {n_beyond} of 40 numbers differ, {n_beyond} by")
 
 
 def doubled(x, seed):
@@ -63,10 +55,6 @@ def test_the_shortest_run_with_other_seeds_is_made_again_once_and_older_ones_are
     assert entry["setting"] == settings[1]
     (line,) = again.table(tmp_path, tmp_path / "again")
     assert line.endswith("older, made again: to the bit")
-
-    before = made.stat().st_mtime_ns
-    again.make_again(tmp_path, tmp_path / "again")
-    assert made.stat().st_mtime_ns == before
 
     entry["fingerprint"], entry["result"]["noise"] = "0" * 16, 5
     made.write_text(json.dumps(entry) + "\n")

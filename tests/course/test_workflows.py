@@ -31,14 +31,3 @@ def test_every_target_and_file_that_is_run_exists(name):
         for word in command:
             if re.fullmatch(r"[\w/]+\.(py|txt)", word):
                 assert (ROOT / word).exists(), command
-
-
-def test_unit_tests_run_on_three_systems_with_the_oldest_and_the_newest_versions():
-    matrix = jobs("check")["unit"]["strategy"]["matrix"]
-    assert {system.split("-")[0] for system in matrix["system"]} == {"ubuntu", "macos", "windows"}
-    pythons = {part["versions"]: part["python"] for part in matrix["include"]}
-    assert pythons.keys() == set(matrix["versions"]) == {"oldest", "newest"}
-    (allowed,) = re.findall(r'requires-python = ">=([\d.]+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert pythons["oldest"] == allowed
-    assert {"lint", "notebooks", "package"} <= jobs("check").keys()
-    assert "newest" in jobs("weekly")
