@@ -1,13 +1,16 @@
 """Figures of networks that think about images of digits."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
+from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.runs import matching
@@ -15,6 +18,9 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, lines, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, span, verdict
 from ponder_course.mnist_rotation import experiment
+from ponder_course.mnist_rotation.task import rotated_by
+from ponder_utils.halting import geometric_log_prior
+from ponder_utils.pondernet import PonderNet
 
 Runs = Mapping[str, Sequence[Row]]  # {network: runs}, which `experiment.measure` has measured
 # The look of networks, and of groups of their runs or answers; red is what is wrong.
@@ -25,38 +31,6 @@ LOOKS |= {"loss of each digit": 0, "early mean": 1, "loss of the batch": 3}
 def column(rows: Runs, name: str) -> dict[str, list[Line]]:
     """Return what was measured of every run under this name, {network: [runs, ...]}."""
     return {network: [row[name] for row in of_network] for network, of_network in rows.items()}
-
-
-@slide
-def learning(logs: Mapping[str, Sequence[Sequence[Row]]]) -> Figure:
-    """Draw the accuracy and the steps in the logs of each network, {network: [runs, evaluations]}, and where they end.
-
-    A line for each run; the number beside the lines is the mean of their ends.
-    """
-    looks = {network: look(LOOKS[network], marker=None, linewidth=1.4) for network in logs}
-    figure, last = style.learning(logs, lambda network, _: looks[network])
-    axes = figure.axes
-    for ax, name, form in zip(axes, ("accuracy", "steps"), (".0%", ".1f"), strict=True):
-        ends = {network: [log[-1][name] for log in runs] for network, runs in logs.items()}
-        highest = max(map(mean, ends.values()))
-        for network, runs in logs.items():
-            end = mean(ends[network])
-            y, up = (max(ends[network]), 4) if end == highest else (min(ends[network]), -4)
-            place = mean(log[-1]["update"] for log in runs), y
-            text = f"{network}: {end:{form}}"
-            style.beside(ax, text, place, (8, up), va="center", color=looks[network]["color"], fontweight="bold")
-        ax.set_xlim(0, 1.85 * last)
-    style.percent_axis(axes[0], ylim=(0, 1.1))
-    axes[1].set_ylim(0, 1.1 * max(row["steps"] for runs in logs.values() for log in runs for row in log))
-    return figure
-
-
-def what_was_learnt(logs: Mapping[str, Sequence[Sequence[Row]]]) -> str:
-    """Return in a sentence whether all networks read in the end, and in several steps."""
-    ends = [log[-1] for runs in logs.values() for log in runs]
-    if all(end["accuracy"] >= 0.8 and end["steps"] >= 2 for end in ends):
-        return "Both learn to read, and both take several steps"
-    return "Not both have learnt to read in several steps"
 
 
 @slide
@@ -127,6 +101,65 @@ def how_near_the_prior(p: Mapping[str, Sequence[Line]], priors: Mapping[str, Lin
     if 2 * away["CNN first"] < away["patches"]:
         return "CNN first halts about where its prior puts it"
     return "Neither network halts where its prior puts it"
+
+
+def with_other_priors(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the runs of the CNN's recipe with each prior, and without one, {label: runs}, the shortest first."""
+    changes: dict[str, Row] = {"no prior\n$\\beta$ = 0": {"beta": 0.0}}
+    changes |= {f"$\\lambda_p$ = {lambda_p}": {"lambda_p": lambda_p} for lambda_p in (0.5, 0.2, 0.1)}
+    found = {label: matching(rows, **experiment.CNN | change) for label, change in changes.items()}
+    return {label: runs for label, runs in found.items() if runs}
+
+
+def mean_of_priors(runs: Runs) -> dict[str, float]:
+    """Return the mean steps of the prior of each group of runs that has one."""
+    found = {}
+    for label, of_prior in runs.items():
+        prior = geometric_log_prior(of_prior[0]["lambda_p"], of_prior[0]["N"]).exp()
+        if of_prior[0]["beta"]:
+            found[label] = float(prior @ torch.arange(1, len(prior) + 1.0).to(prior))
+    return found
+
+
+@slide
+def by_prior(runs: Runs, prior_steps: Mapping[str, float]) -> Figure:
+    """Draw the steps and the accuracy of upright digits, by the prior: a bar for the mean, and a mark for each run.
+
+    prior_steps: the mean steps of the prior, where there is one.
+    """
+    figure, axes = panels(2, width=4.7, height=4.1)
+    looks = (("steps", style.HALTING, style.DARK_ORANGE), ("accuracy", style.ANSWER, style.BLACK))
+    for ax, (measured, colour, dark) in zip(axes, looks, strict=True):
+        for place, of_prior in enumerate(runs.values()):
+            values = [row[measured][0] for row in of_prior]
+            ax.bar(place, mean(values), width=0.62, color=colour, alpha=0.5)
+            for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
+                ax.plot(where, value, "o", color=dark, markersize=4)
+            text = f"{mean(values):.1f}" if measured == "steps" else f"{mean(values):.0%}"
+            style.beside(ax, text, (place, 0), (0, 8), ha="center", size=15, weight="bold")
+        ax.set_xticks(range(len(runs)), [*runs])
+        ax.grid(visible=False, axis="x")
+    for place, label in enumerate(runs):
+        if label in prior_steps:
+            height = prior_steps[label]
+            axes[0].plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
+    if prior_steps:
+        where = len(runs) - 1, max(prior_steps.values())
+        style.beside(axes[0], "mean of the prior", where, (20, 7), ha="right", color=style.DARK_GREY, fontweight="bold")
+    top = 1.2 * max([row["steps"][0] for of_prior in runs.values() for row in of_prior] + [*prior_steps.values()])
+    axes[0].set(title="expected steps", ylim=(0, top))
+    style.percent_axis(axes[1], title="digits read correctly", ylim=(0, 1.12))
+    return figure
+
+
+def what_the_prior_does(runs: Runs) -> str:
+    """Return in a sentence whether the steps follow the prior, from the shortest, and the accuracy does not."""
+    steps = [[row["steps"][0] for row in of_prior] for of_prior in runs.values()]
+    right = [mean(row["accuracy"][0] for row in of_prior) for of_prior in runs.values()]
+    apart = all(max(fewer) < min(more) for fewer, more in itertools.pairwise(steps))
+    if apart and max(right) - min(right) < 0.01:
+        return "Turn the prior: the steps follow, the accuracy does not"
+    return "Steps and accuracy, by the prior"
 
 
 class Difference(NamedTuple):
@@ -215,43 +248,16 @@ def over_angles(
         for name, runs in group.items():
             spread(ax, angles, runs, name, LOOKS[name], live)
         ax.axvspan(experiment.RANGES[0], angles[-1], color="#EEEEEE", zorder=0)
-        ax.set(xlabel="turned by so many degrees", ylabel=label, xlim=(angles[0], angles[-1]))
+        ax.set(xlabel="rotation (degrees)", ylabel=label, xlim=(angles[0], angles[-1]))
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 3, 4.5, 9, 10]))
     for ax in axes:  # when all are drawn: they may share their axis
         ax.set_ylim(bottom=0)
     return legend(figure, columns=2)
 
 
-def what_the_angles_say(rows: Runs) -> str:
-    """Return in a sentence whether every run falls in accuracy and the mean steps stay, up to 90 degrees."""
-    falls = min(row["accuracy"][0] - min(row["accuracy"]) for runs in rows.values() for row in runs)
-    if falls > 0.2 and all(mean(experiment.turning_adds(runs)) <= 0 for runs in rows.values()):
-        return "Up to 90 degrees accuracy falls, and the mean steps do not rise"
-    return "Accuracy and steps, by angle"
-
-
 def right_at(angle: int, runs: Sequence[Row]) -> str:
     """Return how many digits some runs read that are turned by so many degrees, such as "19% to 25%"."""
     return span([row["accuracy"][experiment.ANGLES.index(angle)] for row in runs], ".0%")
-
-
-def two_losses(short: Sequence[Row], long: Sequence[Row]) -> list[Difference]:
-    """Return the write-ups' change of steps of the CNN by its loss, in stored runs of both lengths of training."""
-    runs = {
-        "loss of each digit,\ntwo epochs or so": matching(short, **experiment.CNN),
-        "loss of each digit,\nup to 20 epochs": matching(long, **experiment.CNN),
-        "early mean,\ntwo epochs or so": matching(short, **experiment.CNN | {"loss": "batch mean"}),
-        "early mean,\nup to 20 epochs": matching(long, **experiment.CNN | {"loss": "batch mean, KL reversed"}),
-    }
-    return [Difference(label, label.partition(",")[0], [experiment.range_adds(rows)]) for label, rows in runs.items()]
-
-
-def what_the_losses_do(rows: Sequence[Difference]) -> str:
-    """Return in a sentence whether the steps fall with the early mean alone, from the rows of `two_losses`."""
-    falls = [word(row.panels[0]) == "fewer" for row in rows]
-    if all(falls[2:]) and not all(falls[:2]):
-        return "With the early mean the steps fall, however long it trains"
-    return "The two losses cannot be told apart"
 
 
 def bought_by_rules(trainings: Mapping[str, Sequence[Row]]) -> list[Difference]:
@@ -269,6 +275,29 @@ def what_rules_buy(rows: Sequence[Difference]) -> str:
     """Return in a sentence whether a rule beats the same number of steps for all."""
     beaten = "more" in [word(row.panels[0]) for row in rows if row.group]
     return f"{'A' if beaten else 'No'} rule beats the same number of steps for all"
+
+
+@torch.no_grad()
+def step_by_step(
+    models: Mapping[str, PonderNet], image: Tensor, degrees: Sequence[int]
+) -> tuple[Tensor, Tensor, Tensor, list[str]]:
+    """Return what `thoughts` draws of the first eight steps of networks at an image, [1, 1, height, width], turned so.
+
+    Images [panels, height, width], p and answers [panels, 8], and a caption for each panel, one network after another.
+    """
+    x = torch.cat([rotated_by(image, angle) for angle in degrees])
+    outputs = [model(x) for model in models.values()]
+    p = torch.cat([output.log_p.exp()[:8].T for output in outputs])
+    answers = torch.cat([output.y_hat.argmax(2)[:8].T for output in outputs])
+    captions = [f"{name}, {angle}\N{DEGREE SIGN}" for name in models for angle in degrees]
+    return x[:, 0].repeat(len(models), 1, 1).cpu(), p.cpu(), answers.cpu(), captions
+
+
+def who_changes_the_answer(answers: Tensor) -> str:
+    """Return in a sentence whether the second network alone changes its answers, [panels, N], on the way."""
+    changes = [bool((of_one != of_one[:, :1]).any()) for of_one in answers.chunk(2)]
+    same = "CNN first repeats one answer; the patches change theirs"
+    return same if changes == [False, True] else "One digit on its way through both networks"
 
 
 @slide

@@ -1,7 +1,6 @@
 """Figures of lesson 03: when networks halt as they learn, how they answer, and what their steps depend on."""
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from textwrap import fill
 from typing import Any
@@ -13,17 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame, Series, concat
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 from ponder_course.common import style
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
 from ponder_course.common.verdicts import count, interval, span, welch
-from ponder_course.parity.experiment import FORMS, LAMBDA_PS, METHODS, N, accuracy_within, by_seed, has_learnt, outcomes
-from ponder_utils.evaluation import Score
+from ponder_course.parity.experiment import FORMS, METHODS, N, accuracy_within, by_seed, has_learnt, outcomes
 from ponder_utils.pondernet import PonderNet
 
-Networks = Mapping[str, Sequence[Row]]  # {title: networks}; each has "accuracy" and "steps" for each k, and "learnt"
 UNDECIDED = "#777777"
 AMBERS = ("#F0C14B", "#C98A00", "#7A4E00")  # of halting: for each of three k, or of three caps
 Compared = Mapping[float, Sequence[tuple[float, float]]]  # {lambda_p: (accuracy by itself, at the best fixed step)}
@@ -92,26 +90,6 @@ def rises_of_large(rows: Sequence[Row], titles: Sequence[str]) -> DataFrame:
     """
     table = outcomes(by_seed(rows)).replace({"loss": dict(zip(FORMS, (*titles, "textbook"), strict=True))})
     return table[(table["size"] == "large") & (table["loss"] != "textbook")]
-
-
-def rises_and_difference(table: DataFrame, titles: tuple[str, str]) -> Figure:
-    """Draw the `rises` of both divergences, and the difference with its 99 % interval."""
-    figure = rises(table, (-2.0, 1.6), "steps: largest $k$ minus $k$ = 1", titles, level=0.99)
-    figure.axes[-1].title.set_text("reversed less the paper's")
-    return figure
-
-
-def who_rises_more(table: DataFrame, titles: Sequence[str]) -> str:
-    """Return in a sentence at which priors the second divergence rises more than the first, or less, by 99 %."""
-    sides: dict[str, list[str]] = {"more": [], "less": [], "undecided": []}
-    for lambda_p in LAMBDA_PS:
-        of_prior = table[(table["outcome"] == "learnt") & (table["lambda_p"] == lambda_p)]
-        first, second = (of_prior["rise"][of_prior["loss"] == title].tolist() for title in titles)
-        _, low, high = welch(first, second, level=0.99)
-        sides["more" if low > 0 else "less" if high < 0 else "undecided"].append(f"{lambda_p:g}")
-    found = [f"{side} than the paper's at {' and '.join(sides[side])}" for side in ("more", "less") if sides[side]]
-    undecided = f"at {len(sides['undecided'])} of {len(LAMBDA_PS)} priors undecided"
-    return f"Reversed rises {', '.join(found) or 'no more and no less'};\n{undecided}"
 
 
 def pace(lines: Sequence[Mapping[str, Line]]) -> str:
@@ -202,112 +180,95 @@ def in_which_order(logged: Sequence[Row], moment: int, prior: Line) -> str:
 
 
 @slide
-def draw_steps(
-    groups: Networks, column: str, counts: Sequence[int], label: str, at_the_end: Callable[[Row], str]
-) -> Figure:
-    """Draw a column of steps against a count of the input; networks that have not learnt are light grey."""
-    figure, axes = panels(len(groups), width=4.0, height=3.4, sharey=True)
-    top = 1.08 * max(max(row[column]) for rows in groups.values() for row in rows)
-    last, width = counts[-1], counts[-1] - counts[0]
-    for ax, (title, rows) in zip(axes, groups.items(), strict=True):
-        heights = style.apart([row[column][-1] for row in rows], top / 10)
-        texts = [at_the_end(row) for row in rows]
-        for which, (row, height, text) in enumerate(zip(rows, heights, texts, strict=True)):
-            ax.plot(counts, row[column], **network_look(which, HALTING if row["learnt"] else style.NOT_LEARNT))
-            ax.plot([last, last + 0.07 * width], [row[column][-1], height], color=GREY, linewidth=1)
-            ax.text(last + 0.07 * width, height, text, color=BLACK, va="center")
-        ax.set(title=title, xlabel=label, ylim=(0, max(top, heights[-1] + 1)), xticks=counts[:: 1 + len(counts) // 10])
-        ax.set_xlim(None, last + (0.09 + 0.04 * max(map(len, texts))) * width)
-    axes[0].set_ylabel("expected steps")
+def steps_by_k(rows: Sequence[Row], ks: Sequence[int]) -> Figure:
+    """Draw the steps of networks by k, with the change from the first k to the last; not learnt is light grey.
+
+    Each row has "steps", for each k, and "learnt".
+    """
+    figure, (ax,) = panels(1, width=7.2, height=3.6)
+    top = 1.08 * max(max(row["steps"]) for row in rows)
+    last, width = ks[-1], ks[-1] - ks[0]
+    heights = style.apart([row["steps"][-1] for row in rows], top / 10)
+    for which, (row, height) in enumerate(zip(rows, heights, strict=True)):
+        ax.plot(ks, row["steps"], **network_look(which, HALTING if row["learnt"] else style.NOT_LEARNT))
+        ax.plot([last, last + 0.07 * width], [row["steps"][-1], height], color=GREY, linewidth=1)
+        change = signed(row["steps"][-1] - row["steps"][0])
+        ax.text(last + 0.07 * width, height, change, color=BLACK, va="center")
+    ax.set(xlabel="elements that are not 0 ($k$)", ylabel="expected steps", xticks=ks[:: 1 + len(ks) // 10])
+    ax.set(xlim=(None, last + 0.22 * width), ylim=(0, max(top, heights[-1] + 1)))
     return figure
-
-
-def steps_by_k(groups: Networks, ks: Sequence[int]) -> Figure:
-    """Draw steps by k, with the change from the first k to the last."""
-    label = "elements that are not 0 ($k$)"
-    return draw_steps(groups, "steps", ks, label, lambda row: signed(row["steps"][-1] - row["steps"][0]))
-
-
-def steps_by_ones(groups: Networks, elements: int) -> Figure:
-    """Draw steps by the number of +1s, with the variance that this number and k explain."""
-    ones, end = range(elements + 1), "{ones:.0%}, $k$ {k:.0%}"
-    return draw_steps(groups, "by_ones", ones, "elements that are +1", lambda row: end.format(**row["explained"]))
 
 
 def signed(change: float) -> str:
     """The change with its sign, and a minus as long as a plus."""
-    return f"{change:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{round(change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")  # + 0.0: no minus before 0
 
 
-def what_the_seed_does(more: Mapping[str, Sequence[float]]) -> str:
-    """Return in a sentence how far apart networks are that differ in their seed alone, for the kind furthest apart.
+def what_the_seed_does(more: Sequence[float]) -> str:
+    """Return in a sentence how much more networks take that differ in their seed alone, from the least to the most.
 
-    more: {kind: steps at the largest k less steps at k = 1, of each network}.
+    more: steps at the largest k minus steps at k = 1, of each network.
     """
-    low, high = max(((min(changes), max(changes)) for changes in more.values()), key=lambda ends: ends[1] - ends[0])
-    if high - low < 0.5:
-        return f"{signed(low)} to {signed(high)} steps on harder inputs:\nthe seed hardly matters"
-    return f"Longer on harder inputs?\nFrom {signed(low)} to {signed(high)} steps, by seed alone"
+    low, high = signed(min(more)), signed(max(more))
+    return f"Longer on harder inputs?\nFrom {low} to {high} steps, by seed alone"
 
 
-def cost_of_harder_inputs(more: Mapping[str, Sequence[float]], k: int) -> str:
-    """Return the answer to the lesson's first bet: what the largest k costs all networks."""
-    changes = sorted(itertools.chain(*more.values()))
-    cost = f"{signed(changes[0])} to {signed(changes[-1])} steps"
-    return f"Bet 1: k = {k} instead of k = 1 costs your {len(changes)} networks {cost}"
-
-
-def what_the_ones_explain(here: Networks, stored: Iterable[Row]) -> str:
-    """Return in a sentence in how many networks the number of +1s explains more of the steps than k does."""
-    groups = itertools.chain(*here.values()), stored
-    more = [[row["explained"]["ones"] - row["explained"]["k"] for row in rows] for rows in groups]
-    return "The +1s explain more than k does\nin {} networks here, {} stored".format(*(count(of, 0) for of in more))
+def cost_of_harder_inputs(more: Sequence[float], k: int) -> str:
+    """Return the answer to the lesson's second bet: what the largest k costs all networks."""
+    cost = f"{signed(min(more))} to {signed(max(more))} steps"
+    return f"Bet 2: k = {k} instead of k = 1 costs your {len(more)} networks {cost}"
 
 
 @slide
-def draw_own_time(own: float, by_step: Line, p: Line, stored: Compared) -> Figure:
-    """Draw the accuracy at each fixed step beside that of a network's own halting, and p, where it halts, [N].
-
-    At the right the best fixed step of stored networks, if any: those that gain by their own halting, amber, are full,
-    and counted.
-    """
-    figure = Figure(figsize=(8.8, 4.5), layout="constrained")
-    widths = [1.75, 1] if stored else [1]
-    left, *right = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)[0]
-    n = step_axis(left, len(by_step), title="one network", ylabel="right answers")
-    left.bar(n, p, color=HALTING, alpha=0.55)
-    left.plot(n, by_step, color=ANSWER, marker="o", markersize=6)
-    left.axhline(own, color=HALTING, linewidth=4)
-    left.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
+def draw_own_time(own: float, by_step: Line) -> Figure:
+    """Draw how often a network is right if all inputs stop at the same step, [N], and if it halts by itself."""
+    figure, (ax,) = panels(1, width=8.4, height=4.0)
+    n = step_axis(ax, len(by_step), ylabel="right answers")
+    ax.plot(n, by_step, color=ANSWER, marker="o", markersize=6)
+    ax.axhline(own, color=HALTING, linewidth=4)
+    ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
     best, end = max(by_step), len(by_step)
-    at, height = by_step.index(best) + 1, min(best, own - 0.2)  # below the line of its own halting
     bold: dict[str, Any] = {"fontweight": "bold", "fontsize": 15}
-    below = bold | {"ha": "right", "va": "top"}
-    left.text(end, own - 0.025, f"halting by itself: {own:.0%}", color=style.DARK_ORANGE, **below)
-    left.text(at + 1.5, height, f"all stop at step {at}: {best:.0%}", color=ANSWER, va="bottom", **bold)
-    left.text(end, 0.465, "a coin", color=style.DARK_GREY, **below)
-    left.text(at + 2.2, 0.13, "where it halts, $p_n$", color=style.DARK_ORANGE, fontsize=15)
-    left.set(ylim=(0, 1.06), yticks=[0, 0.25, 0.5, 0.75, 1], xlim=(0.3, end + 0.7), xticks=[1, *range(5, end + 1, 5)])
-    left.yaxis.set_major_formatter("{x:.0%}")
-    for ax in right:
-        draw_best_fixed_steps(ax, stored)
+    right = bold | {"x": end, "ha": "right", "va": "top"}
+    ax.text(y=own - 0.03, s=f"halting by itself: {own:.0%}", color=style.DARK_ORANGE, **right)
+    above = min(best + 0.04, own - 0.18)  # below the line of its own halting
+    text = f"all stop at the same step: at best {best:.0%}"
+    ax.text(by_step.index(best) + 1, above, text, color=ANSWER, va="bottom", **bold)
+    ax.text(4, 0.485, "a guess", color=style.DARK_GREY, va="top", **bold)
+    ax.set(ylim=(0, 1.06), yticks=[0, 0.25, 0.5, 0.75, 1], xlim=(0.3, end + 0.7), xticks=[1, *range(5, end + 1, 5)])
+    ax.yaxis.set_major_formatter("{x:.0%}")
     return figure
 
 
-def draw_best_fixed_steps(ax: Axes, stored: Compared) -> None:
-    """Draw the right panel of `draw_own_time`."""
-    rng = np.random.default_rng(0)
-    centred: dict[str, Any] = {"ha": "center", "va": "center"}
-    for place, found in enumerate(stored.values()):
-        for own, fixed in found:
+@slide
+def draw_best_fixed_steps(stored: Compared, mine: Sequence[tuple[float, float]], lambda_p: float) -> Figure:
+    """Draw how often networks are right at their best fixed step, by prior: stored ones, and the reader's own.
+
+    Each is a pair of accuracies: by itself, and at its best fixed step. Those that gain by their own halting are full;
+    above, those among the stored ones are counted. The amber line is how often all are right by themselves.
+    """
+    priors, rng = sorted({*stored, lambda_p}), np.random.default_rng(0)
+    figure, (ax,) = panels(1, width=8.4, height=4.0)
+    for place, prior in enumerate(priors):
+        marks = [(pair, "o", ANSWER) for pair in stored.get(prior, [])]
+        marks += [(pair, "D", BLACK) for pair in mine if prior == lambda_p]
+        for (own, fixed), marker, edge in marks:
             face = ANSWER if own - fixed >= GAIN else "white"
-            ax.plot(place + rng.uniform(-0.25, 0.25), fixed, "o", color=ANSWER, markersize=6, markerfacecolor=face)
-            ax.plot([place - 0.32, place + 0.32], [own, own], color=HALTING, linewidth=2, alpha=0.7)
-        text = count_gains([found]).replace(" of ", " of\n")
-        ax.text(place, 0.13, text, fontweight="bold", **centred)
-    ax.text((len(stored) - 1) / 2, 0.34, "lose 5 points or more\nat any fixed step:", **centred)
-    ax.set(title=f"stored: {count_gains(stored.values())}", xlabel=r"$\lambda_p$ of the prior")
-    ax.set_xticks(range(len(stored)), [f"{lambda_p:g}" for lambda_p in stored])
+            where = place + rng.uniform(-0.3, 0.3)
+            ax.plot(where, fixed, marker, color=edge, markersize=7, markerfacecolor=face)
+            ax.plot([place - 0.37, place + 0.37], [own, own], color=HALTING, linewidth=2, alpha=0.7, zorder=1)
+        if prior in stored:
+            ax.text(place, 1.05, count_gains([stored[prior]]), ha="center", va="bottom", fontweight="bold")
+    for marker, edge, text in (("o", ANSWER, "stored"), ("D", BLACK, "yours")):
+        ax.plot([], [], marker, color=edge, markersize=7, markerfacecolor=ANSWER, label=text)
+    ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
+    ax.text(len(priors) - 0.55, 0.51, "a guess", color=style.DARK_GREY, ha="right", va="bottom")
+    ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.13))
+    ax.set(xlim=(-0.5, len(priors) - 0.5), yticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1])
+    ax.set_xticks(range(len(priors)), [f"{prior:g}" for prior in priors])
+    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.legend(loc="lower left", bbox_to_anchor=(0.6, 0.08))
+    return figure
 
 
 def count_gains(groups: Iterable[Sequence[tuple[float, float]]]) -> str:
@@ -319,79 +280,91 @@ def own_and_fixed(rows: Iterable[Row]) -> Compared:
     """Return the accuracy of each stored run that has learnt by itself, and at its best fixed step."""
     compared: dict[float, list[tuple[float, float]]] = {}
     for row in sorted(filter(has_learnt, rows), key=lambda row: (row["lambda_p"], row["seed"])):
-        best = max(map(mean, zip(*row["by_step"], strict=True)))  # by_step: [k, N]
-        compared.setdefault(row["lambda_p"], []).append((mean(row["accuracy"]), best))
+        compared.setdefault(row["lambda_p"], []).append((mean(row["accuracy"]), max(right_by_step(row))))
     return compared
 
 
-def what_own_time_gains(mine: Score, compared: Compared) -> str:
-    """Return in a sentence what a network of the reader gains by halting by itself, else how many stored ones do."""
-    own, best = mine.accuracy, max(mine.accuracy_by_step)
-    if own - best >= GAIN:
-        return f"{own:.0%} right when it halts by itself, at most {best:.0%} at any one step"
-    if not compared:
-        return f"Here one step does for all: {best:.0%} right, by itself {own:.0%}"
-    yours = f"Yours: one step for all gets {best:.0%}, halting by itself {own:.0%}."
-    return f"{yours}\nStored: {count_gains(compared.values())} lose five points or more at any fixed step"
+def right_by_step(row: Row) -> list[float]:
+    """Return how often a stored run is right if all inputs stop at step n, for each n, over all k alike."""
+    return [mean(of_k) for of_k in zip(*row["by_step"], strict=True)]  # by_step: [k, N]
 
 
-@slide
-def draw_learning(logs: Mapping[str, Sequence[Sequence[Row]]]) -> Figure:
-    """Draw accuracy and steps over training: a line for each network, dashed for the second kind.
+def worst_at_fixed_steps(rows: Iterable[Row]) -> tuple[float, list[float]] | None:
+    """Return what `draw_own_time` draws of the stored run that has learnt and is least right at its best fixed step."""
+    pairs = [(mean(row["accuracy"]), right_by_step(row)) for row in rows if has_learnt(row)]
+    return min(pairs, key=lambda pair: max(pair[1]), default=None)
 
-    logs: {kind: for each network, a row for each evaluation, with update, accuracy and steps}.
+
+def how_many_lose(mine: Sequence[tuple[float, float]], compared: Compared) -> str:
+    """Return in a sentence how many networks lose five points at their best fixed step, the reader's and stored ones.
+
+    Each is a pair of accuracies: by itself, and at its best fixed step.
     """
-    colours, dashes = {"accuracy": ANSWER, "steps": HALTING}, dict(zip(logs, style.DASHES, strict=False))
-    figure, end = style.learning(logs, lambda kind, column: {"color": colours[column], "linestyle": dashes[kind]}, 3.6)
-    accuracy, steps = figure.axes
-    accuracy.legend(loc="lower right")
-    every = [log for networks in logs.values() for log in networks]
-    ends = [log[-1]["steps"] for log in every]
-    gap = 0.07 * max(row["steps"] for log in every for row in log)
-    for value, height in zip(ends, style.apart(ends, gap), strict=True):
-        steps.plot([end, 1.06 * end], [value, height], color=GREY, linewidth=0.8)
-        steps.text(1.07 * end, height, f"{value:.1f}", va="center")
-    steps.set(xlim=(0, 1.2 * end), ylim=(0, None))
-    return figure
+    yours = f"{count_gains([mine])} of yours"
+    if not compared:
+        return f"{yours} lose 5 points or more at their best fixed step"
+    stored = f"{count_gains(compared.values())} stored networks"
+    return f"{stored}, and {yours},\nlose 5 points or more at their best fixed step"
 
 
-def least_and_most_right(
-    stopped: Mapping[str, Sequence[Score]], networks: Mapping[str, Sequence[PonderNet]], titles: Mapping[str, str]
-) -> dict[str, PonderNet]:
-    """Return the networks that are right least and right most often at the last step, {title: network}."""
-    each = [(kind, i, score) for kind, scores in stopped.items() for i, score in enumerate(scores)]
-    in_order = sorted(each, key=lambda network: network[2].accuracy_by_step[-1])
-    return {f"network {i}, {titles[kind]}": networks[kind][i] for kind, i, _ in (in_order[0], in_order[-1])}
+@torch.no_grad()
+def two_of_different_times(model: PonderNet, x: Tensor, y: Tensor) -> tuple[int, int]:
+    """Return the places of two inputs, each right at its own most probable step and wrong at the other's.
+
+    Of such pairs that which most surely halts there and is wrong; where there is none, those that halt first and last.
+    """
+    output = model(x)
+    right = (output.y_hat > 0) == (y > 0.5)  # [N, batch]
+    log_p, steps = output.log_p.max(0)  # [batch] each
+    right_there = right[steps]  # [batch, batch]: whether the second is right at the step of the first
+    alone = right_there.diagonal() & ~right_there  # the second is right at its own step only
+    both = alone & alone.T
+    if not both.any():
+        return int(steps.argmin()), int(steps.argmax())
+    log_wrong = logsigmoid((1 - 2 * y) * output.y_hat)[steps]  # [batch, batch]: of the second, at the step of the first
+    surely = (log_p[:, None] + log_p + log_wrong + log_wrong.T).masked_fill(~both, -torch.inf)
+    first, second = sorted(divmod(int(surely.argmax()), len(x)), key=lambda place: int(steps[place]))
+    return first, second
 
 
 @slide
 @torch.no_grad()
-def on_their_way(shown: Mapping[str, PonderNet], x: Tensor, odd: float, prior: float) -> tuple[Figure, str, str]:
-    """Draw one input, [1, elements], on its way through the steps of two networks, say which, and where it stays right.
+def on_their_way(model: PonderNet, x: Tensor, y: Tensor, prior: float) -> tuple[Figure, str]:
+    """Draw two inputs, [2, elements], on their way through the steps of a network, and say what their time does.
 
-    A column for each network: above the answer, P(odd), below lambda_n and p_n. The right answer and the prior's coin
-    are dotted.
+    A column for each: above the answer, P(odd), below lambda_n and p_n. A band marks the step at which it most probably
+    halts, a cross an answer that is wrong at the other's step. The right answer and the prior's lambda_p are dotted.
     """
-    figure, axes = panels(4, width=3.8, height=2.1, rows=2, sharex=True, sharey=True)
-    stays = []
-    for (title, model), above, below in zip(shown.items(), axes[:2], axes[2:], strict=True):
-        output = model(x)
-        answer, p = output.y_hat.sigmoid()[:, 0], output.log_p.exp()[:, 0]
-        stays.append(bool(((answer > 0.5) == bool(odd))[p.argmax() :].all()))  # right, from the most probable step on
+    output = model(x)
+    answers, p, lambdas = output.y_hat.sigmoid(), output.log_p.exp(), output.halt_logits.sigmoid()  # [N, 2] each
+    steps = p.argmax(0).tolist()
+    right = (answers > 0.5) == (y > 0.5)
+    figure, axes = panels(4, width=4.1, height=2.2, rows=2, sharex=True, sharey=True)
+    for which, (above, below) in enumerate(zip(axes[:2], axes[2:], strict=True)):
+        own, other = steps[which], steps[1 - which]
         n = step_axis(below, len(p), ylim=(-0.05, 1.08))
-        above.set(title=title, xlabel=" ")
-        above.axhline(odd, color=style.LIMIT, linestyle=":", label="right answer")
-        above.plot(n, answer, **look(0, markersize=5, color=ANSWER), label="answer")
+        above.set(title=f"{signs(x[which])}: {'odd' if y[which] > 0.5 else 'even'}", xlabel=" ")
+        above.axhline(y[which].item(), color=style.LIMIT, linestyle=":", label="right answer")
+        above.plot(n, answers[:, which], **look(0, markersize=5, color=ANSWER), label="answer")
+        if not right[other, which]:
+            above.plot(other + 1, answers[other, which], "X", color=style.WRONG, markersize=12, zorder=3)
         below.axhline(prior, color=style.PRIOR, linestyle=":", label=r"$\lambda_p$")
-        below.bar(n, p.tolist(), color=HALTING, label="$p_n$")
-        coins = look(1, markersize=5, linestyle="-", color=style.DARK_ORANGE, markerfacecolor="white")
-        below.plot(n, output.halt_logits.sigmoid()[:, 0], **coins, label=r"$\lambda_n$")
+        below.bar(n, p[:, which].tolist(), color=HALTING, label="$p_n$")
+        curve = look(1, markersize=5, linestyle="-", color=style.DARK_ORANGE, markerfacecolor="white")
+        below.plot(n, lambdas[:, which], **curve, label=r"$\lambda_n$")
+        for ax in (above, below):
+            ax.axvline(own + 1, color=HALTING, linewidth=9, alpha=0.25, zorder=0)
+    axes[0].plot([], [], "X", color=style.WRONG, markersize=10, label="wrong at the other's step")
     axes[0].set_ylabel("P(odd)")
     axes[2].set_ylabel("probability")
-    finding = "Left the answer passes by, right it stays" if stays == [False, True] else "One input, two networks"
-    signs = " ".join({-1: "\N{MINUS SIGN}", 0: "0", 1: "+"}[round(element)] for element in x[0].tolist())
-    text = f"One input: {signs}. Left the network that is right least often at step {len(p)}, "
-    return legend(figure, columns=5), f"{text}right the one that is right most often there.", finding
+    own_steps_only = all(right[steps[i], i] and not right[steps[1 - i], i] for i in (0, 1))
+    apart, same = "Each is right at its own step, and wrong at the other's", "Here one step does for both"
+    return legend(figure, columns=3), apart if own_steps_only else same
+
+
+def signs(row: Tensor) -> str:
+    """Return an input of -1, 0 and +1 as signs."""
+    return " ".join({-1: "\N{MINUS SIGN}", 0: "0", 1: "+"}[round(element)] for element in row.tolist())
 
 
 def learnt_by_method(rows: Sequence[Row]) -> list[str]:

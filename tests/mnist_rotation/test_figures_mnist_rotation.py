@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from drawn import COMPUTED, Drawn, numbers, without_entry
 
-from ponder_course.common.style import ANSWER, BLUE, GREEN, PURPLE, RED, WRONG
+from ponder_course.common.style import ANSWER, BLUE, GREEN, PRIOR, PURPLE, RED, WRONG
 from ponder_course.mnist_rotation import figures as draw
 from ponder_course.mnist_rotation.experiment import ANGLES, CNN
 from ponder_course.mnist_rotation.figures import Difference
 from ponder_course.research.mnist_rotation.figures import name_groups, titled_angles
+from ponder_utils.halting import PonderOutput, halting_log_probs
 
 IMAGES = np.random.default_rng(0).random((2, 5, 4))  # [images, height, width]
 P, ANSWERS = [[0.5, 0.3, 0.2], [0.1, 0.7, 0.21]], [[6, 6, 9], [9, 9, 9]]
@@ -31,10 +33,6 @@ FLAT = {
     "patches": [halted([0.2, 0.5, 0.96, 0.7], 0.88, 2.9)],
 }
 ALONE = {"CNN first": [{"N": 4, "accuracy": [0.885]}], "patches": []}
-LOGS = {
-    "CNN first": [[{"update": n, "accuracy": n / 10, "steps": steps + n / 10} for n in (5, 10)] for steps in (4, 5)],
-    "patches": [[{"update": n, "accuracy": n / 20 + 0.3, "steps": 7.0} for n in (6, 12)]],
-}
 BY_ANGLE = [{"CNN first": [[0.1 * i for i in range(13)], [0.2] * 13]}, {"patches": [[5.0 + i / 12 for i in range(13)]]}]
 BY_ANSWER = {"right answers": [[1.0] * 13], "wrong answers": [[5.0] * 13]}
 CHANGES = [
@@ -47,9 +45,15 @@ OTHER = 4.30265273 * (0.28 / 3) ** 0.5  # with two; the variance of -1.2, -1, -2
 INTERVALS = [[3.95 - HALF, 3.95 + HALF], [-1.4 - OTHER, -1.4 + OTHER], 3.95, -1.4, [1.22, 1.22], [2.22] * 3]
 FOREST = (CHANGES, ["steps", "change"], "fewer", "more")
 PRIORS = {"CNN first": [0.11, 0.71, 0.22], "patches": [0.51, 0.31, 0.23]}
+BY_PRIOR = {  # from the shortest
+    "short": [{"steps": [1.0], "accuracy": [0.8]}, {"steps": [2.0], "accuracy": [0.9]}],
+    "long": [{"steps": [4.0], "accuracy": [0.99]}],
+}
 FIGURES = {
-    "learning": Drawn(draw.learning, (LOGS,), written=["100", "90", "5.5", "7.0"]),  # means of the ends
     "flat line": Drawn(draw.flat_line, (FLAT, ALONE, 1), [0.1], written=["2"]),
+    "by prior": Drawn(
+        draw.by_prior, (BY_PRIOR, {"long": 4.5}), [1.5, 0.85], {PRIOR: [4.5]}, ["1.5", "4.0", "85", "99"], start=0
+    ),
     "beside the prior": Drawn(
         draw.beside_prior, ({"CNN first": P, "patches": P[1:]}, PRIORS), written=["1.9", "2.2", "1.8"]
     ),
@@ -88,14 +92,6 @@ def test_in_a_single_panel_each_row_has_its_verdict():
     assert found == dict(zip(words, enumerate([BLUE, BLUE, GREEN, PURPLE]), strict=True))
     sides = {text.get_text(): text.xy[0] for text in ax.texts if text.xy[0] < 1}
     assert sides["fewer"] < 0.5 < sides["more"]
-
-
-def test_what_was_learnt_is_the_worst_network_at_the_end():
-    found = [draw.what_was_learnt(LOGS)]
-    for worse in ({"accuracy": 0.79, "steps": 4.0}, {"accuracy": 0.9, "steps": 1.9}):
-        found.append(draw.what_was_learnt(LOGS | {"patches": [[LOGS["patches"][0][0], worse]]}))
-    assert found[1] == found[2] != found[0]
-    assert draw.what_was_learnt(LOGS | {"patches": [[{"accuracy": 0.8, "steps": 2.0}]]}) == found[0]
 
 
 def test_the_flat_line_is_of_the_runs_it_is_given():
@@ -138,22 +134,47 @@ def test_four_verdicts_are_of_both_networks_and_both_trainings():
     assert [draw.right_at(angle, [run_of(), run_of(right=0.6)]) for angle in (0, 90)] == ["60% to 90%", "20% to 30%"]
 
 
-def test_the_angles_say_what_every_run_does():
-    rows = {"CNN first": turned(-1.0), "patches": turned(-0.5)}
-    falls, *others = [draw.what_the_angles_say(rows | {"patches": of}) for of in (FALL, RISE, [run_of(right=0.2)])]
-    assert draw.what_the_angles_say(rows) == falls
-    assert falls not in others
+def test_runs_are_found_by_their_prior_and_the_sentence_is_of_them():
+    recipes = [CNN | change for change in ({}, {"beta": 0.0}, {"lambda_p": 0.1}, {"lambda_p": 0.5}, {"beta": 0.1})]
+    steps = [4.0, 1.0, 6.0, 2.0, 9.0]
+    found = draw.with_other_priors([run_of(recipe, steps=n) for recipe, n in zip(recipes, steps, strict=True)])
+    assert [[row["steps"][0] for row in rows] for rows in found.values()] == [[1.0], [2.0], [4.0], [6.0]]
+    means = draw.mean_of_priors(found)
+    assert [*means] == [*found][1:]
+    geometric = 0.5 ** np.arange(1, 21)
+    assert means[[*found][1]] == pytest.approx(geometric @ np.arange(1, 21) / geometric.sum(), rel=1e-4)
+    follow = draw.what_the_prior_does(found)
+    overlap = {**found, "more": [run_of(steps=5.0)]}
+    worse = {**found, "more": [run_of(steps=7.0, right=0.8)]}
+    assert follow not in (draw.what_the_prior_does(overlap), draw.what_the_prior_does(worse))
 
 
-def test_two_losses_are_the_write_ups_test_on_the_recipes_of_both_lengths():
-    early, early_long = (
-        turned(-1.0, -1.1, -0.9, recipe=CNN | {"loss": loss}) for loss in ("batch mean", "batch mean, KL reversed")
-    )
-    rows = draw.two_losses(FALL + early, turned(1.0, -1.0, 0.0) + early_long)
-    assert [draw.word(row.panels[0]) for row in rows] == [DOWN, OPEN, DOWN, DOWN]
-    for fall in ([0, 1, 2, 3], [0, 2], [0, 3]):
-        others = [Difference("", "", [[-1.0, -1.1, -0.9] if i in fall else [1.0, -1.0, 0.0]]) for i in range(4)]
-        assert draw.what_the_losses_do(others) != draw.what_the_losses_do(rows)
+class Scripted(torch.nn.Module):
+    """Answers so at each step, whatever the image."""
+
+    def __init__(self, answers):
+        super().__init__()
+        self.answers = torch.tensor(answers)
+
+    def forward(self, x):
+        y_hat = torch.nn.functional.one_hot(self.answers, 10).float()[:, None].expand(-1, len(x), -1)
+        halt_logits = torch.zeros(len(self.answers), len(x))
+        return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
+
+
+def test_one_digit_step_by_step_is_turned_for_each_network():
+    image = torch.zeros(1, 1, 8, 8, dtype=torch.uint8)
+    image[0, 0, 0, 3] = 255
+    models = {"CNN first": Scripted([6, 6, 6]), "patches": Scripted([8, 6, 6])}
+    images, p, answers, captions = draw.step_by_step(models, image, (0, 180))
+    assert images.shape == (4, 8, 8)
+    assert images[0].argmax() != images[1].argmax()
+    assert torch.equal(images[:2], images[2:])
+    assert p.tolist() == [[0.5, 0.25, 0.25]] * 4
+    assert answers.tolist() == [[6, 6, 6]] * 2 + [[8, 6, 6]] * 2
+    assert [numbers(caption) for caption in captions] == [["0"], ["180"]] * 2
+    found = draw.who_changes_the_answer(answers)
+    assert found != draw.who_changes_the_answer(answers.flip(0))
 
 
 def test_what_a_rule_buys_is_in_points_below_its_training():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, without_entry, written
+from drawn import COMPUTED, Drawn, numbers, points, without_entry, written
 from scipy import stats
 
 from ponder_course.common.style import COLOURS, GREY, HALTING, NOT_LEARNT
@@ -31,6 +31,7 @@ LOGS = {
     for kind, slopes in {"a": (0, 1), "b": (0.5, 3)}.items()
 }
 OWN = {0.1: [(1.0, 0.64), (0.99, 0.97)], 0.9: [(1.0, 0.99)]}  # lambda_p: by itself, at the best fixed step
+STEPS = [{"steps": [1.0, 2.0, 3.0], "learnt": True}, {"steps": [5.0, 6.0, 7.5], "learnt": False}]
 SCORES = {
     "one": [Score(0.95, 2.5, BY_STEP[0], ()), Score(0.85, 1.5, BY_STEP[1], ())],
     "two": [Score(0.75, 2.2, BY_STEP[1], ())],
@@ -48,7 +49,6 @@ BY_CAP = {  # at caps of 20, 40 and 60 the three runs of ACT, and three times th
     "ACT": [{"learnt": True, "by_cap": dict(zip(("20", "40", "60"), RUNS["ACT"], strict=True))}],
     "fixed": [{"learnt": False, "by_cap": dict.fromkeys(("20", "40", "60"), RUNS["fixed"][0])}],
 }
-EXPLAINED = [{"by_ones": [1.0, 2.0, 3.0], "explained": {"ones": 0.9, "k": 0.2}, "learnt": True}]
 RISES = {
     ("small", "a", 0.1): [1.0, 2.0, 3.0],
     ("small", "a", 0.9): [0.5, 1.0],
@@ -82,18 +82,19 @@ class Fixed(torch.nn.Module):
 
     def __init__(self, answers, halting):
         super().__init__()
-        self.answers, self.halting = torch.tensor(answers)[:, None], torch.tensor(halting)[:, None]
+        self.answers, self.halting = torch.tensor(answers), torch.tensor(halting)
 
     def forward(self, x):
         return PonderOutput(self.answers.logit(), self.halting.logit(), halting_log_probs(self.halting.logit()))
 
 
-WAY = [([0.9, 0.2], [0.5, 0.6]), ([0.8, 0.7], [0.25, 0.6])]  # of two networks: their answers, their coins
+TWO = torch.tensor([[1.0, 0.0, -1.0], [-1.0, -1.0, 1.0]]), torch.tensor([1.0, 0.0])  # inputs and their targets
+WAY = [[0.9, 0.8], [0.4, 0.3], [0.2, 0.45]], [[0.7, 0.1], [0.25, 0.6], [0.5, 0.5]]  # answers and lambdas, [N, 2]
+HALTS = [[0.7, 0.075, 0.225], [0.1, 0.54, 0.36]]  # where they halt, [2, N]
 
 
-def on_their_way(networks):
-    shown = {name: Fixed(*given) for name, given in zip("ab", networks, strict=True)}
-    return partial(draw.on_their_way, shown, torch.tensor([[1.0, 0.0, -1.0]]))
+def on_their_way(answers, lambdas):
+    return partial(draw.on_their_way, Fixed(answers, lambdas), *TWO)
 
 
 ACT, FIXED = RUNS.values()
@@ -105,14 +106,22 @@ DIFFERENCE = welch_interval(0.1, RISES["small", "a", 0.1], RISES["small", "b", 0
 SIZES = [0.1 - 0.035, 0.1 + 0.035, 0.9 - 0.035]  # the places of both sizes
 FIGURES = {
     "film": Drawn(draw.film, (MOMENTS, 2, P_G, 8), written=["50", "65", "98"]),
-    "learning": Drawn(draw.draw_learning, (LOGS,), written=["2.9", "3.9", "5.9"]),
-    "own time": Drawn(draw.draw_own_time, (0.95, BY_STEP[1], P_G, OWN), written=["95", "80", "1", "2", "3"]),
-    "own time, nothing stored": Drawn(draw.draw_own_time, (0.95, BY_STEP[1], P_G, {}), written=["95", "80"]),
+    "own time": Drawn(draw.draw_own_time, (0.95, BY_STEP[1]), written=["95", "80"]),
+    "best fixed steps": Drawn(
+        draw.draw_best_fixed_steps,
+        (OWN, [(0.98, 0.7), (0.96, 0.94)], 0.3),
+        written=["1", "2", "0.1", "0.3", "0.9"],
+        start=0,
+    ),
     "stopped at": Drawn(evidence.stopped_at, (SCORES,)),
-    "steps": Drawn(draw.draw_steps, (RUNS, "steps", K, "k", lambda row: ""), COMPUTED, {NOT_LEARNT: [5, 6, 7, 20]}),
-    "steps by k": Drawn(draw.steps_by_k, (RUNS, K), COMPUTED, {NOT_LEARNT: [5, 6, 7, 20]}, ["+2.0", "+2.5", "+0.0"]),
-    "steps by ones": Drawn(draw.steps_by_ones, ({"one": EXPLAINED}, 2), written=["90", "20"], start=0),
-    "on their way": Drawn(on_their_way(WAY), (1.0, 0.3), [WAY, [0.5, 0.5], [0.25, 0.75]]),
+    "steps by k": Drawn(
+        draw.steps_by_k,
+        (STEPS, K),
+        COMPUTED,
+        {NOT_LEARNT: STEPS[1]["steps"], HALTING: STEPS[0]["steps"]},
+        ["+2.0", "+2.5"],
+    ),
+    "on their way": Drawn(on_their_way(*WAY), (0.3,), [TWO, WAY, HALTS]),
     "rises": Drawn(
         draw.rises,
         (OUTCOMES, (-3.0, 9.0), "more", ("a", "b"), 0.9),
@@ -126,7 +135,6 @@ FIGURES = {
         [*T, DIFFERENCE],
         written=["7", "10"],
     ),
-    "rises and difference": Drawn(draw.rises_and_difference, (OUTCOMES, ("a", "b")), COMPUTED),
     "fractions": Drawn(
         evidence.draw_fractions,
         (OUTCOMES.drop(columns="rise"), "networks"),
@@ -188,51 +196,64 @@ def test_the_order_in_which_halting_is_learnt_is_seen_if_the_prior_comes_first_a
 
 
 def test_sentences_about_steps_have_their_numbers():
-    more = {"a": [0.1, 0.4], "b": [-1.0, 2.04]}
+    more = [-0.04, -1.0, 2.04]
+    assert draw.signed(more[0]) == "+0.0"
     assert numbers(draw.what_the_seed_does(more)) == ["\N{MINUS SIGN}1.0", "+2.0"]
-    assert numbers(draw.what_the_seed_does({"a": more["a"]})) == ["+0.1", "+0.4"]
-    assert numbers(draw.cost_of_harder_inputs(more, 8)) == ["1", "8", "1", "4", "\N{MINUS SIGN}1.0", "+2.0"]
-    other = [{"explained": {"ones": 0.1, "k": 0.2}}]
-    found = draw.what_the_ones_explain({"a": EXPLAINED, "b": other}, EXPLAINED + other * 2)
-    assert numbers(found) == ["+1", "1", "2", "1", "3"]
+    assert numbers(draw.cost_of_harder_inputs(more, 8)) == ["2", "8", "1", "3", "\N{MINUS SIGN}1.0", "+2.0"]
 
 
-def test_what_own_time_gains_is_of_the_readers_network_or_else_of_stored_ones():
+def test_stored_runs_are_compared_at_their_best_fixed_steps_and_the_worst_is_drawn():
     setting = {"elements": 2, "k_max": 2, "accuracy": [1.0, 1.0], "by_step": [[1.0, 0.5], [0.5, 0.9]], "seed": 0}
-    rows = [{"lambda_p": 0.9}, {"lambda_p": 0.1}, {"lambda_p": 0.1, "accuracy": [1.0, 0.6]}]  # the last has not learnt
-    compared = draw.own_and_fixed([setting | row for row in rows])
-    assert [*compared.items()] == [(0.1, [(1.0, 0.75)]), (0.9, [(1.0, 0.75)])]
-    gaining, alike = Score(0.95, 2.0, [0.5, 0.6], P_G), Score(0.95, 2.0, [0.5, 0.94], P_G)
-    assert numbers(draw.what_own_time_gains(gaining, compared)) == ["95", "60"]
-    assert numbers(draw.what_own_time_gains(alike, compared)) == ["94", "95", "2", "2"]
-    assert numbers(draw.what_own_time_gains(alike, {})) == ["94", "95"]
+    worst = {"lambda_p": 0.1, "seed": 1, "by_step": [[0.5, 0.6], [0.5, 0.8]]}
+    rows = [{"lambda_p": 0.9}, {"lambda_p": 0.1}, worst, {"lambda_p": 0.1, "accuracy": [1.0, 0.6]}]  # not learnt
+    rows = [setting | row for row in rows]
+    compared = draw.own_and_fixed(rows)
+    assert [*compared.items()] == [(0.1, [(1.0, 0.75), (1.0, 0.7)]), (0.9, [(1.0, 0.75)])]
+    assert draw.worst_at_fixed_steps(rows) == (1.0, [0.5, 0.7])
+    assert draw.worst_at_fixed_steps([]) is None
+    mine = [(0.95, 0.6), (0.95, 0.94), (1.0, 0.9)]
+    assert numbers(draw.how_many_lose(mine, {0.1: [(1.0, 0.5)]})) == ["1", "1", "2", "3", "5"]
+    assert numbers(draw.how_many_lose(mine, {})) == ["2", "3", "5"]
 
 
-def test_who_rises_more_is_by_welch_at_each_prior():
-    rows = []
-    for lambda_p, reversed_rises in ((0.1, [2.0, 2.1, 1.9]), (0.3, [-2.0, -2.1, -1.9]), (0.5, [0.0, 0.1, -0.1])):
-        for loss, rises in (("log space", [0.0, 0.1, -0.1]), ("log space, reversed", reversed_rises)):
-            for seed, rise in enumerate(rises):
-                setting = {"elements": 8, "k_max": 8, "loss": loss, "lambda_p": lambda_p, "seed": seed, "stopped": 0}
-                rows.append({**setting, "accuracy": [1.0] * 8, "steps": [3.0] + [3.0 + rise] * 7})
-    small = [{**rows[0], "elements": 6, "k_max": 6, "accuracy": [1.0] * 6, "steps": [3.0] * 6}]
-    table = draw.rises_of_large(rows + small + [{**rows[0], "loss": "textbook"}], ("a", "b"))
-    assert len(table) == len(rows)
-    assert set(table["loss"]) == {"a", "b"}
-    assert numbers(draw.who_rises_more(table, ("a", "b"))) == ["0.1", "0.3", "3", "5"]
-    assert numbers(draw.who_rises_more(table[table["lambda_p"] == 0.5], ("a", "b"))) == ["5", "5"]
-    panel = draw.rises_and_difference(table, ("a", "b")).axes[2]
-    assert panel.lines[1].get_xydata().tolist() == [[0.1, pytest.approx(2)]]
+def test_the_table_of_rises_has_the_large_networks_with_either_divergence():
+    setting = {"elements": 8, "k_max": 8, "lambda_p": 0.3, "stopped": 0, "accuracy": [1.0] * 8}
+    rows = [
+        {**setting, "loss": loss, "seed": seed, "steps": [3.0] * 7 + [3.0 + rise]}
+        for loss, rise in (("log space", 1.0), ("log space, reversed", 2.0), ("textbook", 3.0))
+        for seed in (0, 1)
+    ]
+    again = {**rows[0], "steps": [3.0] * 7 + [6.0]}
+    small = {
+        **setting,
+        "elements": 6,
+        "k_max": 6,
+        "accuracy": [1.0] * 6,
+        "steps": [3.0] * 6,
+        "loss": "log space",
+        "seed": 9,
+    }
+    table = draw.rises_of_large([*rows, again, small], ("a", "b"))
+    assert sorted(zip(table["loss"], table["rise"], strict=True)) == [("a", 1), ("a", 2), ("b", 2), ("b", 2)]
 
 
-def test_two_networks_on_their_way_are_those_least_and_likeliest_right_at_the_end():
-    scores = {"a": [Score(1, 1, [0.1, 0.7], P_G), Score(1, 1, [0.9, 0.6], P_G)], "b": [Score(1, 1, [0.1, 0.9], P_G)]}
-    shown = draw.least_and_most_right(scores, {"a": ["least", "middle"][::-1], "b": ["best"]}, {"a": "A", "b": "B"})
-    assert shown == {"network 1, A": "least", "network 0, B": "best"}
-    _, text, stays = on_their_way(WAY)(1.0, 0.3)
-    assert "+ 0 \N{MINUS SIGN}" in text  # the input
-    assert numbers(text)[-1] == "2"  # the last step
-    assert stays != on_their_way(WAY)(0.0, 0.3)[2] == on_their_way(WAY[::-1])(1.0, 0.3)[2]
+def test_two_inputs_are_right_at_their_own_step_and_wrong_at_the_others():
+    y = torch.tensor([1.0, 1.0, 0.0, 1.0])
+    answers = [[0.9, 0.2, 0.1, 0.9], [0.3, 0.9, 0.9, 0.9], [0.5, 0.5, 0.5, 0.5]]
+    surely = [[0.9, 0.1, 0.8, 0.9], [0.5, 0.8, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
+    assert draw.two_of_different_times(Fixed(answers, surely), torch.zeros(4, 3), y) == (2, 1)  # 0 is less surely wrong
+    same = [[0.9] * 4] * 3  # one step does for all
+    assert draw.two_of_different_times(Fixed(same, surely), torch.zeros(4, 3), torch.ones(4)) == (0, 1)
+
+
+def test_an_answer_that_is_wrong_at_the_others_step_has_a_cross():
+    figure, apart = on_their_way(*WAY)(0.3)
+    crosses = [points(ax, marker="X") for ax in figure.axes]
+    assert np.allclose(crosses[:2], [[[[2, 0.4]]], [[[1, 0.8]]]])
+    assert crosses[2:] == [[], []]
+    figure, together = on_their_way([[0.9, 0.1]] * 3, WAY[1])(0.3)
+    assert not any(points(ax, marker="X") for ax in figure.axes)
+    assert together != apart
 
 
 def test_each_method_says_how_many_learn_and_their_steps_at_both_ends():

@@ -4,7 +4,7 @@ from statistics import fmean
 
 import numpy as np
 
-from ponder_course.research.stored_facts import mean_and_interval, mean_with_interval, results, stored
+from ponder_course.research.stored_facts import from_to, mean_and_interval, mean_with_interval, results, stored
 
 
 def turned() -> dict[str, str]:
@@ -21,6 +21,24 @@ def turned() -> dict[str, str]:
     }
 
 
+def priors() -> dict[str, str]:
+    """Of CNN first with other priors, on upright digits; and of the patches with half their weight of the prior."""
+    found: dict[str, str] = {}
+    right: list[float] = []
+    for name, lambda_p, beta in (("no_prior", 0.2, 0.0), ("05", 0.5, 0.01), ("02", 0.2, 0.01), ("01", 0.1, 0.01)):
+        chosen = {"network": "CNN", "loss": "per sample", "within": 22.5, "lambda_p": lambda_p, "beta": beta}
+        runs = results("04_mnist_rotation_class", **chosen)
+        found[f"steps_{name}"] = from_to([run["steps"][0] for run in runs], ".1f")
+        right += [run["accuracy"][0] for run in runs]
+    patches = results("04_mnist_rotation_class", network="conv", beta=0.1)
+    late = [run["steps"][0] for run in patches if run["steps"][0] > 9]
+    return found | {
+        "right_at_any_prior": f"{fmean(right):.0%}",
+        "right_at_any_prior_range": from_to(right, ".1%"),
+        "patches_take_all": f"{len(late)} of {len(patches)}",
+    }
+
+
 def facts() -> dict[str, str]:
     """All of them, by name; patches, ten pairs of seeds."""
     runs = stored("04_mnist_rotation_closer")
@@ -33,10 +51,14 @@ def facts() -> dict[str, str]:
     sampled = [100 * (right - conv[seed]["rules"]["sample"][1]) for seed, right in halted.items()]
     cnn = results("04_mnist_rotation_closer", network="CNN")
     costs_cnn = [100 * fmean(max(run["by_step"]) - run["rules"][rule][1] for run in cnn) for rule in cnn[0]["rules"]]
-    return turned() | {
-        "halting_costs": mean_with_interval(costs, ".2f"),
-        "sampling_costs": f"{np.mean(sampled):.1f}",
-        "pairs": f"{len(costs)}",
-        "halting_costs_cnn": f"{max(costs_cnn):.2f}",
-        "cnns": f"{len(cnn)}",
-    }
+    return (
+        turned()
+        | priors()
+        | {
+            "halting_costs": mean_with_interval(costs, ".2f"),
+            "sampling_costs": f"{np.mean(sampled):.1f}",
+            "pairs": f"{len(costs)}",
+            "halting_costs_cnn": f"{max(costs_cnn):.2f}",
+            "cnns": f"{len(cnn)}",
+        }
+    )

@@ -75,8 +75,6 @@ def divergences() -> dict[str, str]:
         "undecided": " ".join(undecided),
         "moved": f"{max(moved(loss, lambda_p) for loss in LOSSES for lambda_p in PRIORS):.1f}",
         "rise_01": f"{in_file(LOSSES[1], 0.1, 'prior'):.2f} {in_file(LOSSES[1], 0.1, 'ones'):.2f}",
-        "fall_01": f"{-in_file(LOSSES[1], 0.1, 'prior'):.2f}",
-        "rise_again_01": f"{in_file(LOSSES[1], 0.1, 'ones'):.2f}",
         "rise_07": f"{in_file(LOSSES[0], 0.7, 'prior'):.2f} {-in_file(LOSSES[0], 0.7, 'fixed'):.2f}",
         "grid_01": f"{in_file(LOSSES[1], 0.1, 'prior') - in_file(LOSSES[0], 0.1, 'prior'):.2f}",
         "rise": mean_with_interval(paper, "+.2f"),

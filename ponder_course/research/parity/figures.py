@@ -14,9 +14,10 @@ from ponder_course.common import style
 from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
 from ponder_course.common.verdicts import interval
-from ponder_course.parity.figures import AMBERS, Networks, network_look
+from ponder_course.parity.figures import AMBERS, network_look
 from ponder_utils.evaluation import Score
 
+Networks = Mapping[str, Sequence[Row]]  # {title: networks}; each has "accuracy" and "steps" for each k, and "learnt"
 BLUES = ("#7CC4EE", ANSWER, "#00304D")  # of answers, for three caps
 
 
