@@ -14,7 +14,6 @@ FIGURES = {
     "pondernet": lambda: draw.pondernet([0.2, 0.5, 1.0], [0.2, 0.4, 0.4]),
     "light_cone": lambda: draw.light_cone(6, 3, place=1),
     "readers": lambda: draw.readers(IMAGE),
-    "ways_to_stop": draw.ways_to_stop,
 }
 
 
@@ -73,14 +72,3 @@ def test_on_the_grid_the_middle_knows_one_ring_more_at_every_step():
     shown = [image for image in ax.images if image.get_array().shape == IMAGE.shape]
     assert len(shown) == 2
     assert (shown[0].get_array() == IMAGE).all()
-
-
-def test_four_ways_to_stop_each_at_the_third_step_where_it_is_enough():
-    figure = FIGURES["ways_to_stop"]()
-    for ax, enough in zip(figure.axes, (0.9, 1.0, None, 0.9), strict=True):
-        levels = [bar.get_height() for bar in ax.patches[:3]]
-        assert [round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches] == [1, 2, 3, 4, 5]
-        if enough is not None:
-            assert [y for _, y in points(ax)[0]] == [enough] * 2
-            assert max(levels[:2]) < enough <= levels[2]
-    assert len({to_hex(ax.patches[0].get_facecolor()) for ax in figure.axes}) == 4
