@@ -1,6 +1,5 @@
 """What the course's networks are made of: drawings, unrolled over their steps."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ponder_course.common.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE_GREY, PURPLE, Line, panels, slide
+from ponder_course.common.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE_GREY, Line, panels, slide
 
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
 
@@ -119,26 +118,6 @@ def readers(image: Sequence[Line]) -> Figure:
             _arrow(ax, (x + 1.25, y), (x + 2.9 if n < 3 else x + 2.0, y), BLACK)
             ax.text(x + 2.05 if n < 3 else x + 1.6, y + 0.15, f"$h_{n + 1}$", ha="center", va="bottom")
         ax.text(19.5, y, "...", ha="center", va="center", fontsize=16)
-    return figure
-
-
-@slide
-def ways_to_stop() -> Figure:
-    """Four ways to stop, each at the third of five steps: what is checked, step by step, and when it is enough."""
-    ways: list[tuple[str, Line, float, str, str]] = [  # title, level at steps 1 to 3, enough, rule, colour
-        ("certainty\nof the answer", [0.5, 0.55, 0.97], 0.9, "stop when sure", BLUE),
-        ("what is spent\nof a budget", [0.2, 0.6, 1.0], 1.0, r"stop when $\sum \lambda_n$ is 1", ORANGE),
-        ("the bias $\\lambda_n$\nof a coin", [0.1, 0.15, 0.8], math.nan, "toss; stop at heads", GREEN),
-        ("a judge\nof the answer", [0.02, 0.05, 0.95], 0.9, "stop when it says yes", PURPLE),
-    ]
-    figure, axes = panels(len(ways), width=2.5, height=3.2, sharey=True)
-    for ax, (title, levels, enough, rule, colour) in zip(axes, ways, strict=True):
-        ax.bar(range(1, 4), levels, 0.6, color=colour)
-        ax.bar(range(4, 6), [0.9, 0.9], 0.6, color="white", edgecolor=PALE_GREY, linestyle="--")
-        ax.text(4.5, 0.45, "not\ntaken", ha="center", va="center", color="#777777")
-        ax.axhline(enough, color=BLACK, linestyle="--", linewidth=1.3)
-        ax.annotate("", (3, 1.04), (3, 1.2), arrowprops=ARROW | {"color": BLACK})
-        ax.set(title=title, xlabel=f"step $n$\n{rule}", ylim=(0, 1.22), xticks=range(1, 6), yticks=(0, 0.5, 1))
     return figure
 
 

@@ -110,6 +110,12 @@ class Votes(NamedTuple):
     halts: int  # the step
     need: int  # L
     title: str
+    wrong: Sequence[Sequence[float]] = ()  # 1 where an answer is wrong, else 0; as `no`
+
+
+def first_at(curve: Line, level: float) -> int | None:
+    """Return the first step, from 1, at which a curve reaches the level."""
+    return next((n for n, value in enumerate(curve, 1) if value >= level), None)
 
 
 def summary(rows: Sequence[Row]) -> dict[str, str]:

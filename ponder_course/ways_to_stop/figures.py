@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import mean
+from statistics import mean, median
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
-from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,12 +17,10 @@ from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.lines import LineParityTask, flipped, whole_lines_right
-from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.figures import Votes, summary
-from ponder_course.light_cone.local_stoppers import by_hand
+from ponder_course.light_cone.figures import Votes, first_at, summary
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
@@ -57,16 +54,11 @@ FOUR = {
     "judge of right and wrong (TRM)": "judge",
 }
 FIVE = {**FOUR, "the same step for all": "same step for all"}
-NINE = {
-    "the same step for all": "same step for all",
-    "patience (PABEE)": "patience (PABEE)",
-    "rest (Huginn)": "rest (Huginn)",
+SIX = {
+    "certainty (CALM)": "certainty",
+    "rest (Huginn)": "rest",
     "certainty or rest": "certainty or rest",
-    "progressive (Deep Thinking), certainty": "progressive, certainty",
-    "PonderNet, sampled": "coin, tossed",
-    "PonderNet, quantile (PALBERT)": "quantile (PALBERT)",
-    "uniform prior, quantile (Ouro)": "uniform prior (Ouro)",
-    "judge of the gain (Ouro, 2nd stage)": "gain (Ouro)",
+    **FOUR,
 }
 
 
@@ -75,18 +67,15 @@ def tradeoffs(
     tests: Mapping[str, Mapping[str, Sequence[Sequence[Point]]]],
     families: Mapping[str, str],
     limits: Mapping[str, float],
-    labels: Mapping[str, tuple[float, float]] | None = None,
 ) -> Figure:
     """Right answers against mean steps, a panel for each test: a curve for each way to stop, over its parameter.
 
     tests: {title: {name: for each network [(right, steps) for each value of the parameter]}}; families: {name: what
     training adds}, for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in
-    time, behind the curves. labels: {name: points to the right and up} writes names beside the first points of their
-    curves in the first panel, where there would be a legend.
+    time, behind the curves.
     """
     figure, axes = style.panels(len(tests), width=10.0 / len(tests), height=4.4, sharey=True)
     for ax, (title, ways) in zip(axes, tests.items(), strict=True):
-        written = labels if labels and ax is axes[0] else {}
         drawn = dict.fromkeys(FAMILY, 0)
         for name, networks in ways.items():
             look = style.look(drawn[families[name]], color=FAMILY[families[name]], markersize=5, alpha=0.85)
@@ -94,34 +83,25 @@ def tradeoffs(
             for i, points in enumerate(networks):
                 right, steps = zip(*sorted(points, key=lambda point: (point[1], point[0])), strict=True)
                 ax.plot(steps, right, label=name if i == 0 else None, **look)
-                if name in written and i == 0:
-                    _beside(ax, name, (steps[0], right[0]), written[name], look["color"])
         if title in limits:
-            star: dict[str, Any] = {"markersize": 34 if labels else 24, "markeredgewidth": 1.4, "zorder": 1.5}
-            ax.plot(limits[title], 1.0, "*", color=LIMIT, markerfacecolor="none", label="the best clock", **star)
-            if written:
-                _beside(ax, "the best clock", (limits[title], 1.0), (-12, 24), LIMIT)
-        ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.15 if labels else 1.06))
+            star: dict[str, Any] = {"markersize": 24, "markeredgewidth": 1.4, "zorder": 1.5}
+            ax.plot(limits[title], 1.0, "*", color=LIMIT, markerfacecolor="none", label="the clock", **star)
+        ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.06))
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0].set_ylabel("right answers")
-    return figure if labels else style.legend(figure, columns=3)
-
-
-def _beside(ax: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], colour: str) -> None:
-    """Write text beside a point; offset in points, to the right and up. A thin line leads to one that is far away."""
-    looks: dict[str, Any] = {"ha": "left" if offset[0] >= 0 else "right", "va": "center", "color": WRITTEN[colour]}
-    if max(map(abs, offset)) > 12:
-        looks["arrowprops"] = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3}
-    style.beside(ax, text, point, offset, **looks)
+    return style.legend(figure, columns=3)
 
 
 @style.slide
-def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = None) -> Figure:
-    """What each method loses to the best clock, in hundredths of an answer: dots at the means, which stand beside.
+def regrets(
+    problems: Panels, families: Mapping[str, str], cut: float | None = None, bad: float | None = None
+) -> Figure:
+    """What each method loses to the clock, in hundredths of an answer: dots at the means, which stand beside.
 
     A panel for each problem and a row for each method of the first, in its order. The axis, named once, is linear up to
     1, and logarithmic beyond. Rings: single runs. families: {method: what training adds}, for the colours, which a
-    legend names where a family has several methods. What is more than `cut` is an arrow head at the edge.
+    legend names where a family has several methods. What is more than `cut` is an arrow head at the edge. With `bad`,
+    in hundredths, dots stand at medians, and and beside them, in brackets, how many runs lose more.
     """
     rows = list(next(iter(problems.values())))
     height = 1.5 + (0.42 if len(rows) > 5 else 0.55) * len(rows)
@@ -130,7 +110,7 @@ def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = N
     high = max(1.0, *every) if cut is None else cut
     for ax, (title, methods) in zip(axes, problems.items(), strict=True):
         ax.set_xscale("symlog", linthresh=1.0)
-        ax.set_title(title, pad=24)  # room for "best clock"
+        ax.set_title(title, pad=24)  # room for "the clock"
         ax.set(xlabel=" ", xlim=(min(0.0, *every) - 0.15, 1.4 * high))
         ax.set_xticks([tick for tick in TICKS if tick <= 1.4 * high], minor=False)
         ax.xaxis.set_major_formatter("{x:g}")
@@ -138,7 +118,8 @@ def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = N
         ax.axvline(0, color=LIMIT, linewidth=1.4)
         ax.tick_params(axis="y", length=0)
         beside: dict[str, Any] = {"transform": ax.get_yaxis_transform()}
-        ax.text(1.02, -0.5, "mean", va="bottom", color=style.DARK_GREY, **beside)
+        head = "mean" if bad is None else f"median (>{bad:g})"
+        ax.text(1.02, -0.5, head, va="bottom", color=style.DARK_GREY, **beside)
         for y, name in enumerate(rows):
             if methods.get(name):
                 colour, runs = FAMILY[families[name]], 100 * np.sum(methods[name], axis=1)
@@ -147,9 +128,11 @@ def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = N
                 ax.plot(seen, np.full(len(seen), y), "o", color=colour, **ring)
                 if len(seen) < len(runs):
                     ax.plot(1.15 * high, y, ">", color=colour, markersize=6)
-                ax.plot(min(runs.mean(), high), y, "o", color=colour, markersize=9)
-                ax.text(1.02, y, f"{runs.mean():.1f}", va="center", color=WRITTEN[colour], **beside)
-    axes[0].text(0, -0.5, "best clock", ha="center", va="bottom", color=LIMIT)
+                middle = runs.mean() if bad is None else np.median(runs)
+                ax.plot(min(middle, high), y, "o", color=colour, markersize=9)
+                lose = "" if bad is None or (runs <= bad).all() else f" ({(runs > bad).sum()})"
+                ax.text(1.02, y, f"{middle:.1f}{lose}", va="center", color=WRITTEN[colour], **beside)
+    axes[0].text(0, -0.5, "the clock", ha="center", va="bottom", color=LIMIT)
     middle = axes[len(axes) // 2]
     middle.set_xlabel("regret, hundredths of an answer (stretched near 0)")
     middle.xaxis.label.set_x(0.5 if len(axes) % 2 else -0.1)  # in the middle of all panels
@@ -202,11 +185,6 @@ def signals(seen: Seen, needs: Mapping[str, int | None]) -> Figure:
     return figure
 
 
-def first_at(curve: Line, level: float) -> int | None:
-    """Return the first step, from 1, at which a curve reaches the level."""
-    return next((n for n, value in enumerate(curve, 1) if value >= level), None)
-
-
 def of_lines(signals_of_all: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]) -> Seen:
     """Return what each way looks at on some lines, of what it looks at on all, [N, lines], and its level."""
     return {way: (signal[:, list(lines)].T.tolist(), level) for way, (signal, level) in signals_of_all.items()}
@@ -229,20 +207,16 @@ def jump_in_time(seen: Seen, needs: Mapping[str, int]) -> str:
 
 
 def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
-    """Who stops at L on how many lines, and who is furthest. late: {way: steps after L}."""
+    """Who stops at L on how many lines. late: {way: steps after L}."""
     groups: dict[str, list[str]] = {}
-    away = {}
     for way, steps in late.items():
         exact = mean(float(step == 0) for step in steps)
         lines = {0.0: "none", 1.0: "every line"}.get(exact, f"about {min(max(round(10 * exact), 1), 9)} of ten")
         groups.setdefault(lines, []).append(CALLED.get(way, way))
-        away[CALLED.get(way, way)] = mean(map(abs, steps))
     (lines, ways), *others = groups.items()
     parts = [f"{listed(ways)} stop{'s' * (len(ways) == 1)} at $L$ on {lines}"]
     parts += [f"{listed(ways)} on {lines}" for lines, ways in others]
-    far = max(away, key=lambda way: away[way])
-    furthest = f"Furthest from $L$ is {far}, by {away[far]:.1f} steps on average."
-    return f"**Bet 1 (a)**, at these levels: {', '.join(parts)}. {furthest}"
+    return f"**Bet 1 (a):** at these levels {', '.join(parts)}."
 
 
 def stops_without_an_answer(seen: Seen) -> str:
@@ -271,18 +245,14 @@ def mean_losses(found: Panels) -> pd.DataFrame:
 
 
 def none_is_safe(found: Panels) -> str:
-    """The finding: whether one of the methods loses little on every kind of question."""
-    worst = mean_losses(found).max(axis=1)
+    """The finding: whether one of the methods loses little on every kind of question, by medians."""
+    losses = {
+        title: {name: 100 * median(map(sum, runs)) for name, runs in panel.items()} for title, panel in found.items()
+    }
+    worst = pd.DataFrame(losses).max(axis=1)
     if worst.min() < 1:
         return f"On none of these kinds of question\n{worst.idxmin()} loses a hundredth of an answer"
     return f"None is safe: each loses more than {math.floor(worst.min())} hundredths\non some kind of question"
-
-
-def who_loses(found: Panels) -> str:
-    """The finding where one place is asked: which methods lose more than a hundredth of an answer."""
-    worst = mean_losses(found).max(axis=1)
-    badly = list(worst.index[worst > 1])
-    return f"Where one place is asked, {listed(badly)} lose\nmore than a hundredth of an answer"
 
 
 def same_step_behind(found: Panels) -> str:
@@ -290,15 +260,6 @@ def same_step_behind(found: Panels) -> str:
     losses = mean_losses(found)
     lines, elements = losses.loc["same step for all"] - losses.min()
     return f"The same step for all: {lines:.1f} behind the best on lines,\n{elements:.1f} on 8 elements"
-
-
-def steps_to_be_right(ways: Mapping[str, Sequence[Sequence[Point]]]) -> str:
-    """The finding: the fewest mean steps at which certainty, and the same step for all, are right on 99 % of lines."""
-    taken = []
-    for name in ("certainty", "same step for all"):
-        enough = [steps for right, steps in ways[name][0] if right >= 0.99]
-        taken.append(f"{min(enough):.1f} steps" if enough else "more steps than it has")
-    return f"99 % right: certainty takes {taken[0]}, the same step for all {taken[1]}"
 
 
 def partly_lucky(chose: Panels, fresh: Panels) -> str:
@@ -338,7 +299,6 @@ class Halts(NamedTuple):
     right: Tensor  # [lines]: 1 where the whole line is right then, else 0
     early: Tensor  # bool [lines]: before step L
     fixed: float  # the largest fraction of right lines at a fixed step before L
-    agreed: int  # from this step on, of those before L, exactly the right lines meet no objection
     need: int  # L
 
     @property
@@ -358,16 +318,9 @@ def halts_of(model: PonderNet, x: Tensor) -> Halts:
     y, L = LineParityTask.answers(x), x.shape[2]
     output, by_itself = model(x), model.predict(x, "threshold", q=LEVEL)
     right = whole_lines_right(output.y_hat, y)[: L - 1]  # [L - 1, lines]
-    quiet = output.halt_logits.sigmoid()[: L - 1] >= LEVEL  # nobody objects
     right_then = whole_lines_right(by_itself.y_hat, y).float()
     fixed = right.float().mean(1).max().item()
-    return Halts(by_itself.steps, right_then, by_itself.steps < L, fixed, agree_since(quiet, right), L)
-
-
-def agree_since(quiet: Tensor, correct: Tensor) -> int:
-    """Return from which step on exactly the right lines meet no objection. Both [steps, lines]."""
-    same = (quiet == correct).all(1).tolist()
-    return max((n for n, equal in enumerate(same, 1) if not equal), default=0) + 1
+    return Halts(by_itself.steps, right_then, by_itself.steps < L, fixed, L)
 
 
 def halts_in_words(halts: Halts) -> str:
@@ -397,29 +350,28 @@ def bet_2(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
 
 
 @torch.no_grad()
-def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes], bool, Tensor]:
-    """Return three lines, whether the first two are right when they halt, and which places are right [N, 3, L].
+def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes], bool]:
+    """Return two lines, and whether both are right when they halt.
 
-    The lines: of those that halt early the one that halts last; its twin, whose first bit is flipped; and of those that
-    are right the one that halts first. x and halts as in `halts_of`.
+    The lines: of those that halt early the one that halts last, and its twin, whose first bit is flipped. x and halts
+    as in `halts_of`.
     """
     latest = int(halts.steps.where(halts.early, 0).argmax())
-    earliest = int((halts.steps + halts.need * (1 - halts.right)).argmin())
-    shown = torch.cat([x[[latest]], flipped(x[[latest]], 0), x[[earliest]]])
+    shown = torch.cat([x[[latest]], flipped(x[[latest]], 0)])
     y = LineParityTask.answers(shown)
-    no = 1 - clock.votes(model.step, shown, halts.need + 1).sigmoid()  # [steps, 3, L]
+    no = 1 - clock.votes(model.step, shown, halts.need + 1).sigmoid()  # [steps, 2, L]
     ends = model.predict(shown, "threshold", q=LEVEL)
+    wrong = (model(shown).y_hat > 0) != (y > 0.5)  # [N, 2, L]
     lines = []
     for i, bits in enumerate(shown[:, 0].int().tolist()):
-        line = Votes(no[:, i].tolist(), bits, int(ends.steps[i]), halts.need, "")
+        line = Votes(no[:, i].tolist(), bits, int(ends.steps[i]), halts.need, "", wrong[:, i].tolist())
         lines.append(line._replace(title=f"first bit {bits[0]}: {outcome(line)}"))
-    correct = bool(whole_lines_right(ends.y_hat, y)[:2].all())
-    return lines, correct, (model(shown).y_hat > 0) == (y > 0.5)
+    return lines, bool(whole_lines_right(ends.y_hat, y).all())
 
 
 @style.slide
 def message(lines: Sequence[Votes]) -> Figure:
-    """Who votes no, until a line halts: a panel for each line, with the bits above.
+    """Who votes no, and whose answer is wrong, until a line halts: a panel for each line, with the bits above.
 
     The black line of L and the dashes stand above the row of their step; hatched is what comes after the line has
     halted. Bits unlike those of the first line are bold.
@@ -427,9 +379,11 @@ def message(lines: Sequence[Votes]) -> Figure:
     figure, axes = style.panels(len(lines), width=min(4.5, 10.0 / len(lines)), height=4.2)
     hatched: dict[str, Any] = {"facecolor": "none", "edgecolor": "#BBBBBB", "hatch": "//", "linewidth": 0}
     dashed: dict[str, Any] = {"color": style.GREEN, "linewidth": 4, "linestyle": "--"}
+    cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 2.2, "s": 60}
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
         style.steps_down(ax, line.no[: line.halts], cmap=NO, vmin=0, vmax=1)
+        ax.scatter(*_where(line.wrong[: line.halts]), **cross)
         ax.set_ylim(len(line.no) + 0.5, 0.5)
         ax.set_title(line.title, pad=24)
         ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
@@ -446,6 +400,7 @@ def message(lines: Sequence[Votes]) -> Figure:
     axes[0].set_ylabel("step $n$")
     key = {
         "dark: votes no": Patch(color="#444444"),
+        "answer wrong": Line2D([], [], linestyle="none", marker="x", color=style.WRONG, markeredgewidth=2.2),
         "it halts": Line2D([], [], **dashed),
         "step $L$": Line2D([], [], color=LIMIT, linewidth=2.4),
         "after the halt": Patch(**hatched),
@@ -454,15 +409,10 @@ def message(lines: Sequence[Votes]) -> Figure:
     return figure
 
 
-def lacking(bits: Sequence[int], halts: int) -> str:
-    """What places lack when a line halts and is right, if all of that is odd, or all even."""
-    sums = [sum(bits[:k]) % 2 for k in range(1, len(bits) - halts + 1)]
-    if len(sums) < 2 or len({*sums}) > 1:
-        return ""
-    who = [f"place {halts + 1} has not heard the first bit"]
-    who += [f"place {halts + k} the first {k}" for k in range(2, len(sums) + 1)]
-    assumed = f"Each assumes that what it lacks sums to an {PARITY[sums[0]]} number."
-    return f"Step {halts}: {', '.join(who)}. {assumed} Here it does, so nobody objects."
+def _where(grid: Sequence[Sequence[float]]) -> tuple[list[int], list[int]]:
+    """Return where a grid [steps, places] is not 0: places and steps, from 1."""
+    found = [(place, n) for n, row in enumerate(grid, 1) for place, value in enumerate(row, 1) if value]
+    return [place for place, _ in found], [n for _, n in found]
 
 
 def objecting(line: Votes, step: int) -> list[str]:
@@ -484,18 +434,6 @@ def in_words(lines: Sequence[Votes]) -> str:
     return f"Right panel, step {line.halts}: {objects} up the whole line."
 
 
-def not_before(line: Votes, right: Sequence[Sequence[bool]]) -> str:
-    """Why a line does not halt a step before. right: at each step, the answer of each place."""
-    step = line.halts - 1
-    wrong = [f"{place}" for place, correct in enumerate(right[step - 1], 1) if not correct]
-    no = objecting(line, step)
-    if step < 1 or not wrong or not no:
-        return ""
-    guess = f"place{'s' * (len(wrong) > 1)} {listed(wrong)} still guess{'es' * (len(wrong) == 1)}"
-    objects = f"place{'s' * (len(no) > 1)} {listed(no)} object{'s' * (len(no) == 1)}"
-    return f"Section 6, left panel, step {step}: {guess} wrong, and {objects}."
-
-
 def outcome(line: Votes) -> str:
     """How early a line halts."""
     away = line.need - line.halts
@@ -511,25 +449,6 @@ def finding(lines: Sequence[Votes], correct: bool) -> str:
     return halts + ". Both are right" * correct
 
 
-def no_objection(agreed: Sequence[int], L: int) -> str:
-    """Say, a line for each network, from which step on exactly the right lines meet no objection, if before L - 1."""
-    lines = ""
-    for network, since in enumerate(agreed, 1):
-        if since < L - 1:
-            lines += f"network {network}: at steps {since} to {L - 1} a line meets no objection "
-            lines += "exactly if all its answers are right\n"
-    return lines
-
-
-def early_by_length(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return for each length L how many stored networks have learnt, and how many halt early and right, and when."""
-    lengths = sorted({row["places"] for row in rows})
-    shown = ["networks", "have learnt", "speak", "their steps"]  # also where there are no rows
-    table = {f"L = {length}": summary(matching(rows, places=length)) for length in lengths}
-    columns = {"networks": "stored networks", "speak": "halt early and right", "their steps": "after steps"}
-    return pd.DataFrame(table, index=shown).T.rename(columns=columns)
-
-
 def speaking(rows: Sequence[Row]) -> str:
     """Return how many of these networks, of those that have learnt, halt early and right: "3 of 4"."""
     found = summary(rows)
@@ -540,15 +459,3 @@ def halt_early_and_right(rows: Sequence[Row]) -> str:
     """Say how many stored networks do as those drawn, on lines as short. rows: of all lengths."""
     short = speaking([row for row in rows if row["places"] <= 8])
     return f"Of the stored networks that have learnt lines of 4, 6 or 8 places, {short} halt early and right."
-
-
-def by_hand_in_words(x: Tensor, y: Tensor, N: int, need: Tensor) -> str:
-    """Say how right the three local rules of lesson 05 are on lines x [lines, 2, L], y [lines, L], and when they stop.
-
-    need: the step L of each line.
-    """
-    stopper = by_hand(x, N)
-    answers = stopper.answers[stopper.steps - 1, torch.arange(len(x))]
-    right = (answers == (y > 0.5)).all(1).float().mean()
-    stopped = f"by hand: right {right:.1%} after {stopper.steps.float().mean():.2f} steps"
-    return f"{stopped}; the best clock takes {need.float().mean():.2f}"

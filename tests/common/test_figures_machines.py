@@ -14,7 +14,6 @@ FIGURES = {
     "pondernet": lambda: draw.pondernet([0.2, 0.5, 1.0], [0.2, 0.4, 0.4]),
     "light_cone": lambda: draw.light_cone(6, 3, place=1),
     "readers": lambda: draw.readers(IMAGE),
-    "ways_to_stop": draw.ways_to_stop,
 }
 
 

@@ -110,23 +110,10 @@ def reported(problem: str, training: str, rule: str) -> list[tuple[dict, dict]]:
 
 
 def where_no_answer_comes() -> dict[str, str]:
-    """Of lines of which some have no answer: who waits, and who stops at the price of some that have one."""
+    """Of lines of which some have no answer: how long those wait there that are never sure."""
     waiting = [*reported("no answer", "every step", "confidence"), *reported("no answer", "judge", "judged")]
-    costs = [regrets["16 places"] for _, regrets in waiting]
-    found = {"waiting_costs": from_to(costs, ".1f")}
-    heads = []
-    for name, training, rule in (("act", "ACT", "average"), ("head", "PonderNet", "threshold")):
-        networks = reported("no answer", training, rule)
-        wrong = [100 * (1 - points["16 places"][0]) for points, _ in networks]
-        heads.append(f"{np.mean([regrets['16 places'] for _, regrets in networks]):.1f}")
-        found[f"no_answer_{name}_wrong"] = f"{sum(each > 0.25 for each in wrong)}"
-    wrong = [100 * (1 - points["16 places"][0]) for points, _ in reported("one answer", "ACT", "average")]
     too_many = [points[NO_ANSWER][1] - 1 for points, _ in waiting]
-    return found | {
-        "no_answer_heads": " ".join(heads),
-        "one_answer_act_wrong": from_to(wrong, ".0f"),
-        "steps_too_many": f"{np.mean(too_many):.0f}",
-    }
+    return {"steps_too_many": f"{np.mean(too_many):.0f}"}
 
 
 def losses_of(problem: str, training: str, rule: str) -> list[float]:
