@@ -4,7 +4,6 @@ A line that speaks of a step stands above its row: the need above the first step
 at which the line halts. In time they touch.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, median
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from matplotlib.patheffects import withStroke
 from torch import Tensor
 
 from ponder_course.common import measures, style, verdicts
-from ponder_course.common.lines import AdditionTask, LineParityTask
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.local import light_cone
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points
@@ -28,6 +27,7 @@ from ponder_utils.pondernet import PonderNet
 
 Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
+LEVEL, BUDGET = 0.2, 0.99  # where PonderNet halts in this lesson, and where ACT does
 PALE = ListedColormap(["#EEF4F8", style.SKY])
 
 
@@ -111,11 +111,6 @@ class Votes(NamedTuple):
     need: int  # L
     title: str
     wrong: Sequence[Sequence[float]] = ()  # 1 where an answer is wrong, else 0; as `no`
-
-
-def first_at(curve: Line, level: float) -> int | None:
-    """Return the first step, from 1, at which a curve reaches the level."""
-    return next((n for n, value in enumerate(curve, 1) if value >= level), None)
 
 
 def summary(rows: Sequence[Row]) -> dict[str, str]:
@@ -223,7 +218,10 @@ def half_and_whole(model: PonderNet, task: LineParityTask, x: Tensor, cap: int) 
     shown = x[[int((need - target).abs().argmin()) for target in (places // 2, places)]]
     titles = ["longest segment: half the line", "one segment: the whole line"]
     figure, late = think(model, task, shown, titles, cap, ("bit", "reset"))
-    return figure, in_words(late)
+    known = torch.arange(1, cap + 1)[:, None, None] >= task.needed_steps(shown).cpu()  # [N, 2, places]
+    wrong = ((measures.think(model, shown, cap).y_hat > 0) != (task.answers(shown) > 0.5)).cpu()
+    mistakes = "" if (wrong & known).any() else "Wrong only until the news arrives.\n"
+    return figure, mistakes + in_words(late)
 
 
 def _measured(run: Run) -> tuple[np.ndarray, np.ndarray]:
@@ -258,8 +256,8 @@ def steps_against_need(
 ) -> Figure:
     """Draw steps against the steps that are needed, a curve for each run.
 
-    The first `live` runs of PonderNet are thick, those that failed to learn are grey. The diagonal is the best clock,
-    below it a fixed step's answer is a guess. border: the longest need in training.
+    The first `live` runs of PonderNet are thick, those that failed to learn are grey. The diagonal is a clock that
+    knows L, below it a fixed step's answer is a guess. border: the longest need in training.
     """
     figure, (ax,) = style.panels(1, width=9.2, height=5.4)
     longest = max(map(len, [*runs, *act, *failed]))
@@ -280,11 +278,10 @@ def steps_against_need(
     elif failed:
         ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
     if act:
-        steps = [_measured(run)[1][-longest // 4 :] for run in act]
-        took = f"ACT takes {verdicts.span([found[-1] for found in steps], '.0f')}\nof {longest} steps"
-        ax.text(0.98 * longest, min(map(min, steps)) - 0.05 * longest, took, color="#B87700", va="top", **bold)
+        lowest = min(min(_measured(run)[1][-longest // 4 :]) for run in act)
+        ax.text(0.98 * longest, lowest - 0.05 * longest, "ACT", color="#B87700", va="top", **bold)
     along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
-    ax.text(0.32 * longest, 0.23 * longest, "best clock: $L$ steps", va="center", **along)
+    ax.text(0.32 * longest, 0.23 * longest, "a clock that knows $L$", va="center", **along)
     guess = "at a fixed step here, the longest\nsegment's end can only guess"
     ax.text(0.72 * longest, 0.16 * longest, guess, ha="center")
     ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
@@ -293,6 +290,47 @@ def steps_against_need(
     ax.set(xlabel="steps that the line needs, $L$", ylabel="steps that the network takes")
     ax.set(xlim=(1, longest), ylim=(0, longest * 1.12))
     return figure
+
+
+def first_at(curve: Line, level: float) -> int | None:
+    """Return the first step, from 1, at which a curve reaches the level."""
+    return next((n for n, value in enumerate(curve, 1) if value >= level), None)
+
+
+@style.slide
+def sum_and_lambda(spent: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
+    """Draw ACT's running sum and PonderNet's halting probability on one line, over its steps: a curve for each network.
+
+    A ring stands where the sum reaches BUDGET, and where the probability reaches LEVEL; there a curve ends, or a few
+    steps later. need: L.
+    """
+    figure, (ax,) = style.panels(1, width=9.2, height=4.6)
+    longest = need + 6
+    for curves, level, colour in ((spent, BUDGET, style.ORANGE), (lambdas, LEVEL, style.GREEN)):
+        ax.axhline(level, color=style.DARK_GREY, linestyle="--", linewidth=1.2)
+        for i, curve in enumerate(curves):
+            stop = first_at(curve, level)
+            shown = curve[: stop if level == BUDGET else longest]
+            ax.plot(range(1, len(shown) + 1), shown, color=colour, linewidth=1.2 if i else 2.6)
+            if stop:
+                ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 11, "markeredgewidth": 2}
+                ax.plot(stop, curve[stop - 1], "o", color=colour, **ring)
+    ax.axvline(need, color=style.LIMIT, linewidth=2)
+    ax.text(need - 0.6, 1.12, f"the news arrives: $L$ = {need}", color=style.LIMIT, ha="right", va="center")
+    named: dict[str, Any] = {"fontweight": "bold", "va": "center"}
+    ax.text(1.5, 0.92, "ACT stops when its budget is spent", color=style.DARK_GREY, va="center")
+    ax.text(0.62 * need, LEVEL + 0.05, f"PonderNet stops at {LEVEL:g}", color=style.DARK_GREY, ha="center", va="center")
+    ax.text(0.28 * need, 0.72, "ACT: the sum of its\nhalting units so far", color="#B87700", ha="center", **named)
+    ax.text(0.62 * need, 0.07, r"PonderNet: $\lambda_n$ of this step", color=style.GREEN, ha="center", **named)
+    ax.set(xlabel="step $n$", xlim=(1, longest), ylim=(-0.03, 1.2), yticks=(0, 0.5, 1))
+    return figure
+
+
+def when_they_stop(spent: Line, lambdas: Line, need: int) -> str:
+    """Return in a sentence when ACT and PonderNet stop on a line, and when it can be known."""
+    steps = [first_at(spent, BUDGET), first_at(lambdas, LEVEL)]
+    act, ponder = (f"at step {step}" if step else "never" for step in steps)
+    return f"ACT's sum creeps up, and it stops {act}.\nThe news comes at step {need}, and PonderNet stops {ponder}"
 
 
 class Bought(NamedTuple):
@@ -364,61 +402,12 @@ def bought(tests: Sequence[Bought]) -> Figure:
         ax.text(0.97 * test.end, 0.3, points, ha="right", fontweight="bold")
         ax.set(title=test.title, xlabel="mean steps", xlim=(0, test.end), ylim=(0, 1.25))
     end = tests[0].end
-    axes[0].text(0.02 * end, 1.09, "line by line", color=style.LIMIT, va="center")
+    axes[0].text(0.02 * end, 1.09, "oracle", color=style.LIMIT, va="center")
     axes[0].text(0.44 * end, 0.64, "same step", color="#777777", va="center")
     dotted = (0.6 * end, np.interp(0.6 * end, *tests[0].limits["same step"]))
     looks: dict[str, Any] = {"ha": "right", "va": "center", "arrowprops": {"arrowstyle": "-", "linewidth": 0.8}}
-    axes[0].annotate("same step, at best", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
+    axes[0].annotate("bound for any network", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
     at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
     axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
     style.percent_axis(axes[0], ylabel="right answers")
     return figure
-
-
-@style.slide
-def steps_by_size(sizes: Line, theory: Mapping[str, Line], points: Points) -> Figure:
-    """Draw steps for a sum against places, on a logarithmic axis: two lines of theory, and a mark for every run."""
-    figure, (ax,) = style.panels(1, width=7.4, height=4.6)
-    for (label, line), dashes in zip(theory.items(), ("-", "--"), strict=True):
-        ax.plot(sizes, line, color=style.LIMIT, linewidth=1.6, linestyle=dashes, label=label)
-    style.marks(ax, points, 2, 44, label="a network", zorder=3)
-    ax.set_xscale("log", base=2)
-    ax.set(xlabel="places", ylabel="mean steps for a sum", ylim=(0, None))
-    ax.set_xticks(list(sizes), [f"{size:g}" for size in sizes])
-    ax.legend(loc="lower right")
-    return figure
-
-
-def without_parts(rows: Sequence[Row], pooled: Sequence[Row], quiet: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Return the right lines of 64 places by three rules, {machine: {rule: span}}.
-
-    Of the lesson's stored runs, of those with pooled votes, and of those without noise, trained as long.
-    """
-    groups = {
-        "as above": rows,
-        "mean and maximum": [row for row in pooled if row["lambda_p"] == 0.4],
-        "no noise": [row for row in quiet if row["noise"] == 0 and row["updates"] == 1000],
-    }
-    rules, found = ("sample", "quantile 0.9", "threshold 0.2"), {}
-    for name, group in groups.items():
-        tests = experiment.measured(group)
-        found[name] = {rule: verdicts.span(experiment.values(tests, 64, rule, "right"), ".0%") for rule in rules}
-    return found
-
-
-def steps_of_a_sum(widths: Sequence[int]) -> dict[str, list[float]]:
-    """Return the mean steps that the longest carry needs in the sums of the tests, and log2 of their places."""
-    carry = []
-    for places in widths:
-        x, _ = experiment.fresh(AdditionTask(places), experiment.TESTS[places][1])
-        carry.append(AdditionTask.needed_steps(x, guess=0).amax(1).float().mean().item())
-    return {"the longest carry needs": carry, "$\\log_2 n$": [math.log2(places) for places in widths]}
-
-
-def what_a_sum_takes(widths: Sequence[int], theory: Mapping[str, Line], points: Points) -> str:
-    """Return in a sentence what the widest sums need, and what the median network takes. points: (places, steps)."""
-    if not points:
-        return "No stored networks"
-    taken = median([steps for places, steps in points if places == widths[-1]])
-    needed = theory["the longest carry needs"][-1]
-    return f"{widths[-1]} bits need {needed:.1f} steps; the median network takes {taken:.1f}"
