@@ -39,14 +39,12 @@ def deadlines() -> dict[str, str]:
     """Of networks that learn from the answer after the last of N steps, or after every one, on lines of 12 places."""
     last = {N: results("05_light_cone_deadline", every_step=False, N=N) for N in (12, 24, 36)}
     every = results("05_light_cone_deadline", every_step=True)
-    every_36 = results("05_light_cone_deadline", every_step=True, N=36)
     runs = [*last[12], *last[24], *last[36], *every]
     found = {f"deadline_{N}": from_to([steps_a_place(run) for run in last[N]], ".2f") for N in last}
     return found | {
         "deadline_networks": f"{len(last[12])}",
         "deadline_every": from_to([steps_a_place(run) for run in every], ".2f"),
         "deadline_every_networks": f"{len(every)}",
-        "deadline_every_36": f"{len(every_36)}",
         "deadline_right": from_to([run["lines_right"] for run in runs], ".1%"),
         "deadline_farthest": from_to([run["since"][-1] for run in last[36]], ".0f"),
         "deadline_in_time": from_to([run["by_step"][11] for run in last[36]], ".0%"),
