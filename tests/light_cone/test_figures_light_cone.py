@@ -10,7 +10,7 @@ from small_light_cone import Clock
 
 from ponder_course.common.lines import LineParityTask
 from ponder_course.common.local import LocalStep
-from ponder_course.common.style import GREEN, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, WRONG
+from ponder_course.common.style import BLUE, GREEN, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, WRONG
 from ponder_course.light_cone import figures as draw
 from ponder_course.light_cone.figures import Bought, Votes
 from ponder_course.research.light_cone import figures as evidence
@@ -44,6 +44,12 @@ LOCAL_LINES = LineParityTask(8).batch(200, torch.Generator().manual_seed(0))[0]
 FIGURES = {
     "who votes no": Drawn(evidence.who_votes_no, (VOTES,)),
     "fixed and by itself": Drawn(evidence.fixed_and_by_itself, (FIXED, [(2.6, 1.0), (3.5, 0.8)], 4)),
+    "deadlines": Drawn(
+        evidence.deadlines,
+        ({"last of 8": [[1.0, 3.5, 5.25], [2.0, 4.0, 7.0]], "every one": [[1.5, 2.5, 3.25]]},),
+        [[1, 2, 3]],
+        {BLUE: [1, 3.5, 5.25, 2, 4, 7], RED: [1.5, 2.5, 3.25]},
+    ),
     "news": Drawn(draw.news_of, (DIFFERS, [0, 1]), [EDGES, STAIRS, VALLEY], written=["1", "2"]),
     "steps against need": Drawn(
         draw.steps_against_need,

@@ -1,6 +1,8 @@
 """What the texts say of stored lines of parity, computed from `results/05_*`."""
 
-from ponder_course.research.stored_facts import Run, stored
+import numpy as np
+
+from ponder_course.research.stored_facts import Run, from_to, results, stored
 
 
 def own_test(run: Run) -> dict:
@@ -27,8 +29,35 @@ def twice_as_long(run: Run) -> float:
     return result["tests"][str(2 * setting["places"])]["rules"]["threshold"]["right"]
 
 
+def steps_a_place(result: dict) -> float:
+    """How many steps news takes from a place to the next, by the steps from which places are right for good."""
+    since = result["since"]
+    return float(np.polyfit(range(1, len(since) + 1), since, 1)[0])
+
+
+def deadlines() -> dict[str, str]:
+    """Of networks that learn from the answer after the last of N steps, or after every one, on lines of 12 places."""
+    last = {N: results("05_light_cone_deadline", every_step=False, N=N) for N in (12, 24, 36)}
+    every = results("05_light_cone_deadline", every_step=True)
+    runs = [*last[12], *last[24], *last[36], *every]
+    found = {f"deadline_{N}": from_to([steps_a_place(run) for run in last[N]], ".2f") for N in last}
+    return found | {
+        "deadline_networks": f"{len(last[12])}",
+        "deadline_every": from_to([steps_a_place(run) for run in every], ".2f"),
+        "deadline_every_networks": f"{len(every)}",
+        "deadline_right": from_to([run["lines_right"] for run in runs], ".1%"),
+        "deadline_farthest": from_to([run["since"][-1] for run in last[36]], ".0f"),
+        "deadline_in_time": from_to([run["by_step"][11] for run in last[36]], ".0%"),
+    }
+
+
 def facts() -> dict[str, str]:
-    """All of them, by name: of networks that beat the clock."""
+    """All of them, by name."""
+    return beating_the_clock() | deadlines()
+
+
+def beating_the_clock() -> dict[str, str]:
+    """Of networks that halt before the last place can know."""
     every = stored("05_beating_the_clock_lengths")
     runs = [run for run in every if has_learnt(run)]
     short, long = ([run for run in runs if (run[0]["places"] <= 8) is is_short] for is_short in (True, False))

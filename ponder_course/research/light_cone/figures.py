@@ -76,3 +76,19 @@ def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[s
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
     ax.legend()
     return figure
+
+
+@style.slide
+def deadlines(since: Mapping[str, Sequence[Line]]) -> Figure:
+    """Draw the step from which places are right for good against their need, a line for each network.
+
+    since: {label: [networks, L]}, for L from 1 on. As fast as news can travel, it is step L.
+    """
+    figure, (ax,) = style.panels(1, width=8.2, height=5.0)
+    for which, (label, networks) in enumerate(since.items()):
+        for i, steps in enumerate(networks):
+            ax.plot(range(1, len(steps) + 1), steps, label=None if i else label, **style.look(which, markersize=4))
+    needs = range(1, 1 + max((len(steps) for networks in since.values() for steps in networks), default=0))
+    ax.plot(needs, needs, color=style.LIMIT, linewidth=2.4, linestyle=":", label="as fast as news can travel")
+    ax.set(xlabel="steps that a place needs, $L$", ylabel="right for good from step", ylim=(0, None))
+    return style.legend(figure, columns=2)
