@@ -196,10 +196,10 @@ def slides_of(path: Path, folder: Path) -> list[Slide]:
         parts = re.split(r"^## (.*)\n?", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
         for number, part in enumerate(parts):
             if number % 2:  # a heading
-                for slide in section(heading, inside, folder) if heading else []:
-                    if slide.picture or slide.points or slide.home:
+                for slide in section(heading or found[0].title, inside, folder):
+                    if slide.picture or (heading and (slide.points or slide.home)):
                         found.append(slide)
-                    else:
+                    elif heading:
                         found[-1].notes += slide.notes
                 heading, inside = part, []
                 if heading == "At home":

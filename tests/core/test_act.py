@@ -180,7 +180,6 @@ def test_samples_that_have_halted_cost_nothing_more(batch_size):
 
 @cells
 def test_two_halves_with_the_state_between_them_are_the_whole(cell):
-    """And a prediction is the forward pass, without a gradient."""
     model, x = random_act(cell, n_outputs=3), torch.randn(6, 20, 3, dtype=torch.float64)
     whole, first = model(x), model(x[:3])
     copies = [part.clone() for part in parts(first.state)]
@@ -190,7 +189,6 @@ def test_two_halves_with_the_state_between_them_are_the_whole(cell):
     for field in ("y_hat", "steps", "remainder"):
         found = torch.cat([getattr(first, field), getattr(second, field)])
         assert torch.equal(getattr(whole, field), found)
-        assert not found.requires_grad
     assert all(map(torch.equal, parts(second.state), parts(whole.state)))
     assert all(map(torch.equal, parts(first.state), copies))
 

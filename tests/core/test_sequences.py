@@ -205,7 +205,7 @@ def grows(z, h):
         (lambda: PonderSequence(at_places, 3).predict(draw("line")), ValueError, r"halt_logit .*\[6, 7\]"),
         (lambda: PonderSequence(grows, 3, "mean")(draw("gru")), ValueError, "state .*same parts"),
         (lambda: PonderSequence(make("gru"), 3).predict(draw("gru"), state=torch.zeros(1, 8)), ValueError, "state .*6"),
-        (lambda: ACT(GRUCell(4, 8)).predict(draw("gru"), state=torch.zeros(5, 8)), ValueError, "state .*6"),
+        (lambda: ACT(GRUCell(4, 8))(draw("gru"), state=torch.zeros(5, 8)), ValueError, "state .*6"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
