@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import MultipleLocator, NullLocator
+from matplotlib.ticker import MultipleLocator
 from pandas import DataFrame
 from torch.nn.functional import softplus
 
@@ -249,11 +249,9 @@ def tug_of_war(unit: Line, pulls: Pulls, threshold: float) -> Figure:
         ax.axvspan(threshold, unit[-1], color="#E6E6E6", linewidth=0)
         ax.plot(unit, up, color=style.HALTING, linewidth=2.8)
         ax.plot(unit, down, color=style.ANSWER, linewidth=2.8)
-        ax.set(xscale="logit", xlabel=r"halting value $\lambda_1$")
-        ax.set(xlim=(unit[0], unit[-1]), ylim=(-0.28 * top, 1.1 * top))
+        style.logit_axis(ax, (unit[0], unit[-1]), (0.05, 0.5, 0.9, 0.99, 0.999), r"halting value $\lambda_1$")
+        ax.set_ylim(-0.28 * top, 1.1 * top)
         ax.set_title(title, fontsize=15)
-        ax.set_xticks([0.05, 0.5, 0.9, 0.99, 0.999], ["0.05", "0.5", "0.9", "0.99", "0.999"])
-        ax.xaxis.set_minor_locator(NullLocator())
         style.beside(ax, "the price, up", (unit[30], up[30]), (0, 5), color=style.DARK_ORANGE)
         named, where = (0.93, (-8, 0)) if max(down) > 0 else (0.12, (0, 5))
         point = int(np.searchsorted(unit, named))

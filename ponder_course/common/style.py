@@ -6,7 +6,7 @@ face is opaque white, so that a figure looks the same on a dark page. Nothing he
 
 import io
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,9 @@ import PIL.Image
 from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from torch import Tensor
 
-from ponder_course.common.store import Row
 from ponder_utils.checkpoints import atomic_write
 
 CLONE = Path(__file__).resolve().parents[2]
@@ -29,7 +28,7 @@ BLUE, RED, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
 COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 GREY, PALE_GREY = "#999999", "#CCCCCC"
-DARK_ORANGE, DARK_GREY = "#8A5F00", "#666666"  # for writing: pale letters are hard to read
+DARK_ORANGE, DARK_GREEN, DARK_GREY = "#8A5F00", "#00704F", "#666666"  # for writing: pale letters are hard to read
 # What a colour means, in every lesson; methods have colours of their own where methods are compared, in lesson 06.
 ANSWER, HALTING, LIMIT, PRIOR, WRONG, NOT_LEARNT = BLUE, ORANGE, BLACK, GREY, RED, PALE_GREY
 KL = {"p||p_G": r"$\mathrm{KL}(p\,\|\,p_G)$", "p_G||p": r"$\mathrm{KL}(p_G\,\|\,p)$"}  # as it is written on a figure
@@ -121,31 +120,17 @@ def step_axis(ax: Axes, n_steps: int, **settings: Any) -> np.ndarray:
     return np.arange(1, n_steps + 1)
 
 
+def logit_axis(ax: Axes, limits: tuple[float, float], ticks: Line, label: str) -> None:
+    """Let the x axis count probabilities by their logit, as training moves them."""
+    ax.set(xscale="logit", xlabel=label, xlim=limits)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
 def percent_axis(ax: Axes, **settings: Any) -> None:
     """Let the y axis count fractions in per cent, by default from 0 to 100; settings as for `Axes.set`."""
     ax.set(**{"yticks": np.linspace(0, 1, 6)} | settings)
     ax.yaxis.set_major_formatter(PercentFormatter(1))
-
-
-@slide
-def learning(
-    logs: Mapping[str, Sequence[Sequence[Row]]], look_of: Callable[[str, str], Row], height: float = 3.5
-) -> tuple[Figure, int]:
-    """Draw right answers and expected steps while networks learn, a line for each, and return the last update, too.
-
-    logs: {kind: for each network, a row for each evaluation, with update, accuracy and steps}; look_of: (kind, column)
-    -> settings as for `Axes.plot`.
-    """
-    figure, axes = panels(2, width=4.1, height=height)
-    last = max(log[-1]["update"] for networks in logs.values() for log in networks)
-    titles = {"accuracy": "right answers", "steps": "expected steps"}
-    for ax, (column, title) in zip(axes, titles.items(), strict=True):
-        for kind, networks in logs.items():
-            for i, log in enumerate(networks):
-                line = [row["update"] for row in log], [row[column] for row in log]
-                ax.plot(*line, label=kind if i == 0 else None, **look_of(kind, column))
-        ax.set(title=title, xlabel="update", xlim=(0, last), xticks=[0, last // 2, last])
-    return figure, last
 
 
 def legend(figure: Figure, columns: int = 1) -> Figure:

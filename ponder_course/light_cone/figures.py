@@ -166,7 +166,7 @@ def think(
     """
     y, need = task.answers(x), task.needed_steps(x).cpu()
     y_hat = measures.think(model, x, cap).y_hat
-    halts = model.predict(x, "threshold", q=0.2, max_steps=cap).steps.tolist()
+    halts = model.predict(x, "threshold", q=LEVEL, max_steps=cap).steps.tolist()
     rows, places = min(cap, max(*halts, int(need.max())) + 3), x.shape[2]
     answers, wrong = y_hat[:rows].sigmoid().cpu(), ((y_hat > 0) != (y > 0.5))[:rows].cpu()
     width = min(4.8, 10 / len(x)) if len(x) > 1 else min(10, max(7.6, 3 + 0.3 * places))

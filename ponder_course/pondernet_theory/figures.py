@@ -6,14 +6,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 from torch import Tensor, nn
 
 from ponder_course.act_background.scripted import halt
 from ponder_course.common import style, verdicts
-from ponder_course.common.style import ANSWER, BLACK, DARK_ORANGE, HALTING, LIMIT, PRIOR, Line, panels, slide
+from ponder_course.common.style import (
+    ANSWER,
+    BLACK,
+    DARK_GREEN,
+    DARK_ORANGE,
+    HALTING,
+    LIMIT,
+    PRIOR,
+    Line,
+    panels,
+    slide,
+)
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 
 # (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
@@ -35,20 +44,13 @@ def steps_as_the_first_grows(lambda_2: float, epsilon: float) -> tuple[np.ndarra
 Side = tuple[Line, Line, tuple[float, float]]  # weights [steps], steps [points], (lambda_1, steps) of the example
 
 
-def _on_a_logit_axis(ax: Axes, first: Line, ticks: Line) -> None:
-    """Let the x axis count lambda_1 as training moves it, by its logit."""
-    ax.set(xscale="logit", xlabel=r"$\lambda_1$", xlim=(first[0], first[-1]))
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.xaxis.set_minor_locator(NullLocator())
-
-
 @slide
 def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
     """The same halting values in ACT and in PonderNet: what is averaged above, the steps as the first grows below."""
     figure, axes = panels(4, width=4.7, height=2.7, rows=2, sharey="row")
     sides = (
         ("ACT", "weights of the three states:\none answer, one loss", "steps", style.ORANGE, DARK_ORANGE),
-        ("PonderNet", "weights of the three losses,\none for each answer", "expected steps", style.GREEN, "#00704F"),
+        ("PonderNet", "weights of the three losses,\none for each answer", "expected steps", style.GREEN, DARK_GREEN),
     )
     for above, below, side, look in zip(axes[:2], axes[2:], (act, pondernet), sides, strict=True):
         (weights, steps, point), (name, of_what, label, colour, dark) = side, look
@@ -62,7 +64,7 @@ def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
             style.beside(above, f"{weight:.2f}", (place, weight), (0, 3), color=dark, **ABOVE)
         below.plot(first, steps, color=colour, linewidth=2.8)
         below.plot(*point, "o", color=BLACK, markersize=8)
-        _on_a_logit_axis(below, first, (0.05, 0.5, 0.9, 0.99))
+        style.logit_axis(below, (first[0], first[-1]), (0.05, 0.5, 0.9, 0.99), r"$\lambda_1$")
         below.set(ylim=(0.8, 3.3), yticks=(1, 2, 3))
         below.text(0.03, 1.1, label, color=dark)
     return figure
@@ -104,12 +106,12 @@ def draw_left(first: Line, act: Line, pondernet: Line, threshold: float) -> Figu
     sizes = np.where(np.asarray(act) > 0, act, np.nan)
     ax.plot(first, sizes, "--", color=style.ORANGE, linewidth=2.8)
     ax.plot(first, pondernet, color=style.GREEN, linewidth=2.8)
-    _on_a_logit_axis(ax, first, (0.5, 0.9, 0.99, 0.999, 0.9999))
+    style.logit_axis(ax, (first[0], first[-1]), (0.5, 0.9, 0.99, 0.999, 0.9999), r"$\lambda_1$")
     ax.set(yscale="log", ylabel=r"size of $\partial / \partial a_1$")
     end, middle = int(np.flatnonzero(np.asarray(act) > 0)[-1]), int(np.searchsorted(first, 0.999))
     named = {"color": DARK_ORANGE, "ha": "right"}
     style.beside(ax, f"ACT: exactly 0\nfrom {threshold:g} on", (first[end], sizes[end]), (-8, -50), **named)
-    style.beside(ax, "PonderNet", (first[middle], pondernet[middle]), (6, 6), color="#00704F")
+    style.beside(ax, "PonderNet", (first[middle], pondernet[middle]), (6, 6), color=DARK_GREEN)
     return figure
 
 

@@ -1,7 +1,7 @@
 """Figures of ways to stop: what they reach, and what they lose to whoever stops in time."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from ponder_course.common.lines import LineParityTask, flipped, whole_lines_righ
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.figures import Votes, first_at, summary
+from ponder_course.light_cone.figures import LEVEL, Votes, first_at, summary
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
@@ -40,7 +40,6 @@ SIGNALS = {  # what each way to stop looks at
     "judge's yes": (PURPLE, "right by now?"),
 }
 PARITY = ("even", "odd")
-LEVEL = 0.2  # of PonderNet's halting probability, at which it stops in section 6
 CALLED = {"budget": "the budget", "judge's yes": "the judge"}
 QUESTIONS = {
     "every line\nhas an answer": "lines",
@@ -96,12 +95,12 @@ def tradeoffs(
 def regrets(
     problems: Panels, families: Mapping[str, str], cut: float | None = None, bad: float | None = None
 ) -> Figure:
-    """What each method loses to the clock, in hundredths of an answer: dots at the means, which stand beside.
+    """What each method loses to the clock, in hundredths of an answer: dots at the means, which stand beside them.
 
     A panel for each problem and a row for each method of the first, in its order. The axis, named once, is linear up to
     1, and logarithmic beyond. Rings: single runs. families: {method: what training adds}, for the colours, which a
     legend names where a family has several methods. What is more than `cut` is an arrow head at the edge. With `bad`,
-    in hundredths, dots stand at medians, and and beside them, in brackets, how many runs lose more.
+    in hundredths, dots stand at medians, and beside those, in brackets, how many runs lose more.
     """
     rows = list(next(iter(problems.values())))
     height = 1.5 + (0.42 if len(rows) > 5 else 0.55) * len(rows)
@@ -236,20 +235,17 @@ def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, 
     return rows, {short: METHODS[name].adds for name, short in names.items()}
 
 
-def mean_losses(found: Panels) -> pd.DataFrame:
-    """Return the mean regret in hundredths: a column for each kind of question, a row for each method."""
+def losses_of(found: Panels, middle: Callable[[Iterable[float]], float] = mean) -> pd.DataFrame:
+    """Return the mean or median regret in hundredths: a column for each kind of question, a row for each method."""
     losses = {}
     for title, panel in found.items():
-        losses[title] = {name: 100 * mean(map(sum, runs)) for name, runs in panel.items()}
+        losses[title] = {name: 100 * middle(map(sum, runs)) for name, runs in panel.items()}
     return pd.DataFrame(losses)
 
 
 def none_is_safe(found: Panels) -> str:
     """The finding: whether one of the methods loses little on every kind of question, by medians."""
-    losses = {
-        title: {name: 100 * median(map(sum, runs)) for name, runs in panel.items()} for title, panel in found.items()
-    }
-    worst = pd.DataFrame(losses).max(axis=1)
+    worst = losses_of(found, median).max(axis=1)
     if worst.min() < 1:
         return f"On none of these kinds of question\n{worst.idxmin()} loses a hundredth of an answer"
     return f"None is safe: each loses more than {math.floor(worst.min())} hundredths\non some kind of question"
@@ -257,7 +253,7 @@ def none_is_safe(found: Panels) -> str:
 
 def same_step_behind(found: Panels) -> str:
     """The finding: how far the same step for all is behind the best, on lines and on 8 elements."""
-    losses = mean_losses(found)
+    losses = losses_of(found)
     lines, elements = losses.loc["same step for all"] - losses.min()
     return f"The same step for all: {lines:.1f} behind the best on lines,\n{elements:.1f} on 8 elements"
 
@@ -266,7 +262,7 @@ def partly_lucky(chose: Panels, fresh: Panels) -> str:
     """Say the moral of choosing, from the regrets of the networks that chose, and of others."""
     head, counted = "PonderNet, threshold", []
     for found in (chose, fresh):
-        losses = mean_losses(found).loc[head]
+        losses = losses_of(found).loc[head]
         counted.append((losses.max(), len(found[losses.idxmax()][head])))
     (loss, n), (loss_of_fresh, n_fresh) = counted
     moral = "the best of many settings is partly lucky, so ask fresh networks. On its worst kind of question"
@@ -383,7 +379,8 @@ def message(lines: Sequence[Votes]) -> Figure:
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
         style.steps_down(ax, line.no[: line.halts], cmap=NO, vmin=0, vmax=1)
-        ax.scatter(*_where(line.wrong[: line.halts]), **cross)
+        step, wrong_place = np.nonzero(np.reshape(line.wrong[: line.halts], (-1, len(line.bits))))
+        ax.scatter(wrong_place + 1, step + 1, **cross)
         ax.set_ylim(len(line.no) + 0.5, 0.5)
         ax.set_title(line.title, pad=24)
         ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
@@ -407,12 +404,6 @@ def message(lines: Sequence[Votes]) -> Figure:
     }
     figure.legend(key.values(), key.keys(), loc="outside lower center", ncols=len(axes) * 2)
     return figure
-
-
-def _where(grid: Sequence[Sequence[float]]) -> tuple[list[int], list[int]]:
-    """Return where a grid [steps, places] is not 0: places and steps, from 1."""
-    found = [(place, n) for n, row in enumerate(grid, 1) for place, value in enumerate(row, 1) if value]
-    return [place for place, _ in found], [n for _, n in found]
 
 
 def objecting(line: Votes, step: int) -> list[str]:

@@ -1,7 +1,5 @@
 """What the texts say of stored lines of parity, computed from `results/05_*`."""
 
-import numpy as np
-
 from ponder_course.research.stored_facts import Run, from_to, results, stored
 
 
@@ -29,21 +27,15 @@ def twice_as_long(run: Run) -> float:
     return result["tests"][str(2 * setting["places"])]["rules"]["threshold"]["right"]
 
 
-def steps_a_place(result: dict) -> float:
-    """How many steps news takes from a place to the next, by the steps from which places are right for good."""
-    since = result["since"]
-    return float(np.polyfit(range(1, len(since) + 1), since, 1)[0])
-
-
 def deadlines() -> dict[str, str]:
     """Of networks that learn from the answer after the last of N steps, or after every one, on lines of 12 places."""
     last = {N: results("05_light_cone_deadline", every_step=False, N=N) for N in (12, 24, 36)}
     every = results("05_light_cone_deadline", every_step=True)
     runs = [*last[12], *last[24], *last[36], *every]
-    found = {f"deadline_{N}": from_to([steps_a_place(run) for run in last[N]], ".2f") for N in last}
+    found = {f"deadline_{N}": from_to([run["slope"] for run in last[N]], ".2f") for N in last}
     return found | {
         "deadline_networks": f"{len(last[12])}",
-        "deadline_every": from_to([steps_a_place(run) for run in every], ".2f"),
+        "deadline_every": from_to([run["slope"] for run in every], ".2f"),
         "deadline_every_networks": f"{len(every)}",
         "deadline_right": from_to([run["lines_right"] for run in runs], ".1%"),
         "deadline_farthest": from_to([run["since"][-1] for run in last[36]], ".0f"),
