@@ -54,6 +54,20 @@ def forests() -> dict[str, str]:
     }
 
 
+def fresh() -> dict[str, str]:
+    """Of ten networks of each kind that chose nothing."""
+    found: dict[str, str] = {}
+    for name, memory in (("alone", "initial"), ("together", "current")):
+        runs = results("08_forests_fresh", memory=memory)
+        good = [result for result in runs if learnt(result)]
+        found |= {
+            f"fresh_{name}": f"{len(good)} of {len(runs)}",
+            f"fresh_{name}_deeper": f"{nodes_deeper(runs)}",
+            f"fresh_{name}_early": from_to([result["n_early"] for result in good], "d"),
+        }
+    return found | {"fresh_asked": f"{runs[0]['n_asked']:,}"}
+
+
 def more_heads() -> dict[str, str]:
     """Of four heads, with as many updates as one has, and three times as many."""
     short, long = results("08_forests_heads"), results("08_forests_heads_longer")
@@ -189,4 +203,14 @@ def text() -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return forests() | more_heads() | laws() | certainty() | twice_as_many_nodes() | inference() | programs() | text()
+    return (
+        forests()
+        | fresh()
+        | more_heads()
+        | laws()
+        | certainty()
+        | twice_as_many_nodes()
+        | inference()
+        | programs()
+        | text()
+    )

@@ -48,6 +48,21 @@ def main_facts() -> dict[str, str]:
     }
 
 
+def fresh() -> dict[str, str]:
+    """Of ten networks that chose nothing."""
+    large = tests_of("mazes_fresh", "30")
+    every = [test for side in ("5", "10", "20", "30") for test in tests_of("mazes_fresh", side)]
+    return {
+        "fresh": f"{len(large)}",
+        "fresh_right": from_to([test["mazes"] for test in large], ".0%"),
+        "fresh_off": off(large),
+        "fresh_early": f"{sum(test['n_early'] for test in every)}",
+        "fresh_wrong": f"{sum(test['n_wrong'] for test in every)}",
+        "fresh_asked": f"{sum(test['n_asked'] for test in every):,}",
+        "fresh_common_step": from_to([best(test) for test in large], ".0%"),
+    }
+
+
 def halls() -> dict[str, str]:
     """Of mazes with all passages open, where one network halts too early."""
     worst, *nine = sorted(tests_of("mazes_main", "20, all passages"), key=lambda test: test["places"])
@@ -123,4 +138,4 @@ def rubble() -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return main_facts() | halls() | certainty() | other_training() | paths() | rubble()
+    return main_facts() | fresh() | halls() | certainty() | other_training() | paths() | rubble()
