@@ -5,12 +5,14 @@
 The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in the cell that
 installs both packages on Colab, in CITATION.cff and in course-package/pyproject.toml; while it is the placeholder, that
 of git's remote `origin` takes its place. The figure of README.md, with its sentence: from the cell tagged
-`preview` of a committed notebook. A test holds all of them equal to what this command writes.
+`preview` of a committed notebook. And results/SHA256SUMS, by which a stored run that was changed by hand is noticed.
+A test holds all of them equal to what this command writes.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import re
 import subprocess
@@ -20,6 +22,8 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+SUMS = RESULTS / "SHA256SUMS"
 PLACEHOLDER = "https://github.com/your-account/learning-to-ponder"
 # A link in words: a picture from elsewhere is broken wherever there is no network.
 COLAB_LINK = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
@@ -116,6 +120,19 @@ def preview() -> tuple[bytes, str]:
     raise SystemExit("no notebook has a picture in a cell tagged `preview`")
 
 
+def sums() -> str:
+    """A line for each file of stored runs, as sha256sum writes it; those of deleted lessons stay as they stand."""
+    lines = {
+        path.name: f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in RESULTS.glob("*.jsonl")
+    }
+    if SUMS.exists():
+        for line in SUMS.read_text(encoding="utf-8").splitlines():
+            name = line.split()[1]
+            if is_of_a_deleted_lesson(name):
+                lines.setdefault(name, line)
+    return "\n".join(lines[name] for name in sorted(lines)) + "\n"
+
+
 def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
     url, (picture, sentence) = address(), preview()
@@ -127,7 +144,8 @@ def stamped() -> dict[Path, bytes]:
     cited = re.sub(r'(?<=repository-code: ")[^"]*', url, citation.read_text(encoding="utf-8"))
     built = re.sub(r'(?<=^Repository = ")[^"]*', url, course.read_text(encoding="utf-8"), flags=re.M)
     files = {readme: text.encode(), citation: cited.encode(), course: built.encode()}
-    files[ROOT / "results" / "preview.png"] = picture
+    files[RESULTS / "preview.png"] = picture
+    files[SUMS] = sums().encode()
     for path in notebooks():
         files[path] = stamp_notebook(path, url).encode()
     return files
