@@ -200,6 +200,8 @@ def judges_of_2025() -> dict[str, str]:
         "TRM_half": from_to([test["yes"][1] for test in bits], ".2f"),
         "TRM_early_fives": from_to([test["early"] for test in fives], ".0%"),
         "TRM_steps_fives": from_to([test["steps"] for test in fives], ".1f"),
+        "TRM_right_fives": from_to([test["right"] for test in fives], ".0%"),
+        "TRM_at_N_fives": from_to([test["at_N"] for test in fives], ".0%"),
     }
     for name, how in {"HRM": {}, "HRM_discount": {"discount": 0.95}, "HRM_price": {"price": PRICE}}.items():
         for n_values, suffix in ((2, ""), (5, "_fives")):
