@@ -340,14 +340,6 @@ def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, t
     assert not list(tmp_path.glob("deleted*"))
 
 
-def test_importing_the_package_imports_nothing_heavy_but_torch():
-    script = "import sys, torch\nbefore = {*sys.modules}\nimport ponder_utils\nprint(*sys.modules.keys() - before)"
-    new = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    heavy = r"torchvision|matplotlib|IPython|ipywidgets|sklearn|scipy|loky|distributed"
-    assert "ponder_utils" in new
-    assert not [name for name in new if re.fullmatch(heavy, name)]
-
-
 def test_version_and_date_agree_wherever_they_stand():
     text = {
         name: (ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "CHANGELOG.md", "pyproject.toml")
