@@ -70,7 +70,7 @@ def test_a_lesson_has_tests_of_its_figures_and_exercises(lesson):
     tests = ROOT / "tests" / lesson
     if (ROOT / "ponder_course" / lesson / "figures.py").exists():
         (found,) = tests.glob("test_figures_*.py")
-        assert "without_entry" in found.read_text(encoding="utf-8")
+        assert "tests_of_figures" in found.read_text(encoding="utf-8")
     (path,) = (ROOT / "notebooks").glob(f"[0-9][0-9]_{lesson}.ipynb")
     if any("check" in tags(cell) for cell in read(path).cells):
         assert (tests / f"test_exercises_{lesson}.py").exists()
