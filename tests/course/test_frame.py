@@ -102,7 +102,7 @@ def test_imports_flow_one_way_and_in_no_circle():
     assert [*graphlib.TopologicalSorter(needs).static_order()]  # or a CycleError names the files
 
 
-@pytest.mark.parametrize("path", (ROOT / ".github" / "workflows").glob("*.yml"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*(ROOT / ".github" / "workflows").glob("*.yml")], ids=lambda path: path.stem)
 def test_every_target_and_file_that_a_workflow_runs_exists(path):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
