@@ -19,10 +19,10 @@ sys.path.insert(0, str(FRONT))
 import export  # noqa: E402
 
 
-def random_step(seed, channels=8, **options):
+def random_step(seed, channels):
     """A network whose places halt at various steps, though nobody has trained it."""
     torch.manual_seed(seed)
-    step = mazes.MazeStep(channels, **options).eval()
+    step = mazes.MazeStep(channels).eval()
     with torch.no_grad():
         step.from_h.weight *= 1.5
         step.from_x.weight *= 2
@@ -31,13 +31,13 @@ def random_step(seed, channels=8, **options):
     return step
 
 
-def keep(folder, step, **changed):
+def keep(folder, step):
     """Leave a network where a former export would have left it."""
     row = export.runs.stored(export.RESULTS)[0]
     code = export.fingerprint_of(stored_runs.run)
     kept = {"format": export.FORMAT, "seed": row["seed"], "fingerprint": code, "weights": export.encoded(step)}
     folder.mkdir(exist_ok=True)
-    (folder / "weights.json").write_text(json.dumps(kept | changed))
+    (folder / "weights.json").write_text(json.dumps(kept))
 
 
 # The export
