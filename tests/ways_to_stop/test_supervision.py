@@ -107,6 +107,7 @@ def test_whether_one_more_step_helps_is_measured_by_the_loss():
         (lambda: GainLoss(bce, tolerance=-1), ValueError, "tolerance .* -1"),
         (lambda: GainLoss("bce"), TypeError, "criterion .*'bce'"),
         (lambda: GainLoss(bce)(*scripted(0, 1, 3)), ValueError, "N .* 2"),
+        (lambda: JudgeLoss(bce)(scripted(0, 2, 5)[0], torch.zeros(1)), ValueError, r"y must have .*\[1\]"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
