@@ -15,6 +15,7 @@ import matplotlib as mpl
 import matplotlib.image
 import numpy as np
 import pandas as pd
+import pytest
 import torch
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_hex, to_rgb
@@ -107,6 +108,22 @@ def without_entry(room: str, entries: Mapping[str, Drawn]) -> list[str]:
                     if re.match(r"(<class '|tuple\[)?matplotlib\.figure\.Figure", returns) and function not in entered:
                         found.append(f"{module.name}.{name}")
     return found
+
+
+def tests_of_figures(room: str, entries: Mapping[str, Drawn]) -> tuple[Callable[[str], None], Callable[[], None]]:
+    """The tests that what is drawn is what was given, and that every figure of the room has an entry."""
+
+    @pytest.mark.parametrize("name", entries)
+    def test_of_one(name: str) -> None:
+        entries[name].check()
+
+    def test_of_all() -> None:
+        assert without_entry(room, entries) == []
+
+    return test_of_one, test_of_all
+
+
+tests_of_figures.__test__ = False
 
 
 def check(draw: Callable[[], Figure]) -> Figure:

@@ -4,9 +4,9 @@ import importlib.util
 from pathlib import Path
 from statistics import mean
 
-import nbformat
 import pytest
 import torch
+from running import NOTEBOOKS
 from torch import Tensor, nn
 
 import ponder_utils
@@ -33,8 +33,7 @@ def names_of(stem, given):
     """The stubs and checks of a notebook, by name."""
     checks = importlib.import_module(f"ponder_course.{stem.partition('_')[2]}.checks")
     names = NAMES | given | {"checks": checks}
-    cells = nbformat.read(ROOT / f"{stem}.ipynb", as_version=4).cells
-    cells = [cell for cell in cells if cell.cell_type == "code"]
+    cells = [cell for cell in NOTEBOOKS[stem] if cell.cell_type == "code"]
     for i, cell in enumerate(cells):
         if "check" in cell.metadata.get("tags", []):
             exec(cells[i - 1].source, names)

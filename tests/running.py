@@ -24,6 +24,12 @@ def source(cell):
     return code
 
 
+def headline(stem):
+    """What the cell tagged headline has printed as it was committed."""
+    (cell,) = [cell for cell in NOTEBOOKS[stem] if "headline" in cell.metadata.get("tags", [])]
+    return "".join(output.text for output in cell.outputs if output.output_type == "stream")
+
+
 def namespace(monkeypatch):
     """The names that the first cell finds; from here on nothing is displayed."""
     monkeypatch.chdir(LESSONS)

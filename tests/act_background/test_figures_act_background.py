@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import Drawn, numbers, without_entry
+from drawn import Drawn, numbers, tests_of_figures
 
 from ponder_course.act_background import figures as draw
 from ponder_course.act_background.scripted import halt
@@ -81,13 +81,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("act_background", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("act_background", FIGURES)
 
 
 def test_jumps_break_the_line_before_a_full_dot_and_after_a_hollow_one():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from notebook_code import code_cells
+from running import NOTEBOOKS, source
 
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
@@ -117,11 +117,11 @@ def test_the_lesson_trains_the_networks_that_are_stored():
     """Phase by phase, with noise in each: a network that evaluates when the next phase begins would lose it."""
     phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 7, 8, 3, 3e-3, 0.8, 0.03]]
     names = {"phases": phases, "channels": columns.CHANNELS, "device": "cpu"}
-    for source in code_cells("09_adding_a_column"):
-        if "import ponder_utils" in source or "def train_phase" in source:
-            exec(source, names)
-        elif "def learn(" in source:
-            exec(source.split("seeds = ")[0], names)
+    for code in map(source, NOTEBOOKS["09_adding_a_column"]):
+        if "import ponder_utils" in code or "def train_phase" in code:
+            exec(code, names)
+        elif "def learn(" in code:
+            exec(code.split("seeds = ")[0], names)
     of_the_lesson, stored = names["learn"](3), columns.learn(3, phases=phases)
     for ours, theirs in zip(of_the_lesson.parameters(), stored.parameters(), strict=True):
         assert torch.equal(ours, theirs)

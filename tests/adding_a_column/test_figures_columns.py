@@ -1,9 +1,8 @@
 """The figures of lesson 09 draw the data that they are given, and their sentences speak of these."""
 
 import numpy as np
-import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, points, without_entry, written
+from drawn import COMPUTED, Drawn, numbers, points, tests_of_figures, written
 from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch
 
@@ -61,13 +60,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("adding_a_column", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("adding_a_column", FIGURES)
 
 
 def test_the_machine_takes_the_steps_that_it_is_given_and_passes_its_state_on():

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, without_entry
+from drawn import COMPUTED, Drawn, numbers, tests_of_figures
 from matplotlib.colors import to_rgb
 
 from ponder_course.alone_and_together import experiment as forests
@@ -62,13 +62,7 @@ FIGURES = {
 HOW = {"alone": "initial", "together": "current"}
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("alone_and_together", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("alone_and_together", FIGURES)
 
 
 def placed(ax):

@@ -10,7 +10,7 @@ from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.research.alone_and_together import experiment as stored_runs
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.steps import Step
+from ponder_utils.steps import EncodedStep, Step
 
 seeds = st.integers(0, 10**6)
 
@@ -44,20 +44,6 @@ class Pointers(Step):
         count = count + ((count > 0) | hears)
         halt = torch.where(count > self.late, 30.0, -30.0).squeeze(2)
         return self.certain * reached, torch.cat([reached, count], dim=2), halt
-
-
-class Step(Step):
-    """As `EncodedStep`: what it does lies in .step."""
-
-    def __init__(self, **how):
-        super().__init__()
-        self.step = Pointers(**how)
-
-    def encode(self, x):
-        return self.step.encode(x)
-
-    def forward(self, z, h):
-        return self.step(z, h)
 
 
 @given(seeds, st.integers(1, 12))
@@ -98,7 +84,7 @@ def test_attention_by_step_is_the_softmax_of_queries_and_keys(memory):
 def test_a_turned_arrow_is_felt_when_its_news_arrives(memory, late):
     """Pointers by hand: the answer changes when k + 1 arrows are known, or the halting, if that is sooner."""
     x = forests.chains(3, 12, torch.Generator().manual_seed(1))
-    found = forests.first_sensitive_step(Step(memory=memory, late=late), x, 20)
+    found = forests.first_sensitive_step(EncodedStep(nn.Identity(), Pointers(memory=memory, late=late)), x, 20)
     assert len(found) == 11  # for each k but the root's
     for k, n in enumerate(found):
         short = forests.chains(1, k + 1, torch.Generator().manual_seed(0))  # what is left below the turned arrow
@@ -109,7 +95,7 @@ def test_a_turned_arrow_is_felt_when_its_news_arrives(memory, late):
 
 def test_what_changes_too_little_is_not_felt():
     x = forests.chains(3, 4, torch.Generator().manual_seed(1))
-    assert forests.first_sensitive_step(Step(certain=1e-3, late=100), x, 15) == [16] * 3
+    assert forests.first_sensitive_step(EncodedStep(nn.Identity(), Pointers(certain=1e-3, late=100)), x, 15) == [16] * 3
 
 
 @pytest.mark.parametrize("seed", range(3))

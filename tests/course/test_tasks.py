@@ -1,17 +1,15 @@
 """What holds of every task."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from networks import TASKS
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
 tasks = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 
-def seeded(seed, device="cpu"):
-    return torch.Generator(device).manual_seed(seed)
+def seeded(seed):
+    return torch.Generator().manual_seed(seed)
 
 
 def same(batch, other):
@@ -42,19 +40,6 @@ def test_made_where_the_generator_is_and_not_on_the_default_device(task):
         x, y = task.batch(16, seeded(0))
         needed = task.needed_steps(x) if hasattr(task, "needed_steps") else y
     assert {part.device.type for part in tree_leaves((x, y, needed))} == {"cpu"}
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@tasks
-def test_made_on_the_device(task):
-    if hasattr(task, "within"):  # turns images that it has been given
-        task = replace(task, x=task.x.cuda(), y=task.y.cuda())
-    x, y = task.batch(16, seeded(0, "cuda"))
-    assert all(part.is_cuda for part in tree_leaves((x, y)))
-    on_cpu = tree_map(torch.Tensor.cpu, x)
-    for name in ("answers", "needed_steps"):
-        if hasattr(task, name):
-            assert torch.equal(getattr(task, name)(on_cpu), getattr(task, name)(x).cpu())
 
 
 @tasks

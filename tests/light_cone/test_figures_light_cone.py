@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, series, without_entry
+from drawn import COMPUTED, Drawn, numbers, series, tests_of_figures
 from small_light_cone import Clock
 
 from ponder_course.common.lines import LineParityTask
@@ -90,13 +90,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("light_cone", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("light_cone", FIGURES)
 
 
 def test_steps_run_down_and_digits_stand_above_their_places_in_lines_of_at_most_24():

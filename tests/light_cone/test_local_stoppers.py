@@ -74,35 +74,3 @@ def test_the_bound_by_hand():
     assert bound(1, 0, 1, 0) == 1.75  # both end places bet at step 1
     # Step 1: 2^-7; step 2: 1/4 more; step 3: one half more; step 4: all.
     assert bound(1, 0, 0, 0, 0, 0, 0, 0) == 1 + (1 - 2**-7) + (3 / 4 - 2**-7) + (1 / 4 - 2**-7)
-
-
-def determined(x, places, n, line):
-    """Whether the lines, a mask, leave one answer to each place that sees what is n - 1 places away."""
-    y = LineParityTask.answers(x)
-    for i in range(places):
-        seen = x[line, 0, max(0, i - n + 1) : i + n]
-        answers = {}
-        for window, answer in zip(seen.tolist(), y[line, i].tolist(), strict=True):
-            if answers.setdefault(tuple(window), answer) != answer:
-                return False
-    return True
-
-
-@settings(max_examples=200, deadline=None)
-@given(patterns(5), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 0.5]))
-def test_no_local_votes_at_all_beat_the_bound(resets, seed, rate):
-    """Votes drawn at random, tables of what is heard; where an answer would have to be guessed, everybody vetoes."""
-    x, places = every_line(resets), len(resets)
-    generator = torch.Generator().manual_seed(seed)
-    steps = torch.zeros(len(x), dtype=torch.int64)
-    for n in range(1, places + 1):
-        free = torch.ones(len(x), dtype=torch.bool)
-        for i in range(places):
-            window = x[:, 0, max(0, i - n + 1) : i + n].long()
-            code = (window * 2 ** torch.arange(window.shape[1])).sum(1)
-            free &= ~(torch.rand(2**places, generator=generator) < rate)[code]
-        halting = (steps == 0) & (free | (n == places))
-        if determined(x, places, n, halting):
-            steps[halting] = n
-    assert (steps > 0).all()
-    assert steps.double().mean() >= fewest_steps(x[:1])[0]

@@ -2,7 +2,7 @@
 
 import re
 
-from headlines import printed
+from running import headline
 
 from ponder_course.research.stored_facts import stored
 
@@ -12,7 +12,7 @@ def test_lesson_05_the_ten_stored_networks_of_its_headline():
     assert len(tests) == 10
     assert all(test["rules"]["threshold 0.2"]["right"] >= 0.97 for test in tests)
     learnt, of, low, high = re.search(
-        r"(\d+) of (\d+) .*steps: ([\d.]+) to ([\d.]+)", printed("05_light_cone")
+        r"(\d+) of (\d+) .*steps: ([\d.]+) to ([\d.]+)", headline("05_light_cone")
     ).groups()
     assert int(learnt) == int(of) >= 10  # those of the class are among them
     steps = [test["rules"]["threshold 0.2"]["steps"] for test in tests]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from drawn import Drawn, numbers, without_entry
+from drawn import Drawn, numbers, tests_of_figures
 from matplotlib.colors import to_rgb
 
 from ponder_course.common.style import BLUE, DARK_GREY, LIMIT, PURPLE
@@ -58,13 +58,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("map_of_thought", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("map_of_thought", FIGURES)
 
 
 def test_answers_have_the_colours_of_the_stars_and_steps_are_on_one_scale():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, without_entry
+from drawn import COMPUTED, Drawn, numbers, tests_of_figures
 
 from ponder_course.common.style import ANSWER, BLUE, GREEN, PRIOR, PURPLE, RED, WRONG
 from ponder_course.mnist_rotation import figures as draw
@@ -67,13 +67,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("mnist_rotation", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("mnist_rotation", FIGURES)
 
 
 def test_answers_and_bars_tell_right_from_wrong():

@@ -4,9 +4,8 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, points, without_entry, written
+from drawn import COMPUTED, Drawn, numbers, points, tests_of_figures, written
 from scipy import stats
 
 from ponder_course.common.style import COLOURS, GREY, HALTING, NOT_LEARNT
@@ -161,13 +160,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("parity", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("parity", FIGURES)
 
 
 def test_a_counter_is_called_one_and_so_is_who_takes_all_the_steps():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from drawn import COMPUTED, Drawn, numbers, series, without_entry
+from drawn import COMPUTED, Drawn, numbers, series, tests_of_figures
 
 import ponder_utils as pu
 from ponder_course.common.style import GREEN, KL, LIMIT, ORANGE, WRONG
@@ -74,13 +74,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("pondernet_theory", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("pondernet_theory", FIGURES)
 
 
 def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from drawn import Drawn, numbers, without_entry
+from drawn import Drawn, numbers, tests_of_figures
 
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.local import LocalStep
@@ -79,13 +79,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_what_is_drawn_is_what_was_given(name):
-    FIGURES[name].check()
-
-
-def test_every_figure_has_an_entry():
-    assert not without_entry("ways_to_stop", FIGURES)
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("ways_to_stop", FIGURES)
 
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
