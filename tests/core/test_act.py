@@ -123,6 +123,7 @@ def test_weights_sum_to_one_where_m_cuts_thinking_short(dtype):
     _, got = scripted(torch.full((2, 3, 500), -7.0, dtype=dtype))
     assert (got.steps == 500).all()
     tolerance = max(torch.finfo(dtype).eps, 1e-5)
+    assert got.state.dtype == got.y_hat.dtype == dtype
     torch.testing.assert_close(got.state[:, -1].double(), torch.ones(3).double(), rtol=0, atol=tolerance)
     expected = 1 - 499 * torch.tensor(-7.0).sigmoid()
     torch.testing.assert_close(got.remainder, expected.expand(2, 3).to(got.remainder), rtol=1e-4, atol=0)

@@ -10,7 +10,7 @@ from enum import Enum
 import numpy as np
 import pytest
 import torch
-from small import TASK, Killed, cross_entropy, draw, make, weights
+from small import TASK, cross_entropy, draw, make, weights
 from torch import distributed, nn
 from torch.utils.data import BatchSampler, DataLoader, Dataset, RandomSampler
 
@@ -75,13 +75,23 @@ class Sequence:
         return X[8 * n : 8 * n + 8], Y[8 * n : 8 * n + 8]
 
 
-KEPT = {
-    "by indices": Sequence,
-    "two samplers": lambda: Wrapped(sampled(Noisy(from_everywhere)), sampled(Noisy(), seed=4)),
-    "workers": lambda: DataLoader(Noisy(from_everywhere), 8, shuffle=True, num_workers=1),
-    "by functions": lambda: by_python,
-}
-SLOW = {"workers": pytest.mark.slow}
+class Counting:
+    """A function that counts its batches, which no generator knows."""
+
+    def __init__(self):
+        self.n = 0
+
+    def __call__(self, generator):
+        self.n += 1
+        return X[: self.n], Y[: self.n]
+
+
+class Counted(Counting):
+    def state_dict(self):
+        return {"n": self.n}
+
+    def load_state_dict(self, state):
+        self.n = state["n"]
 
 
 class ByPython(RNNStep):
@@ -91,36 +101,41 @@ class ByPython(RNNStep):
         return super().encode(x + random.random() + np.random.rand())  # noqa: NPY002
 
 
-def rows_of(batches, folder, n_updates, step=RNNStep):
+class Writes(RNNStep):
+    """Writes into its batch."""
+
+    def encode(self, x):
+        return super().encode(x.mul_(0.5))
+
+
+KEPT = {  # batches, the step that reads them, and after how many updates the run is cut off
+    "by indices": (Sequence, ByPython, 12),
+    "two samplers": (lambda: Wrapped(sampled(Noisy(from_everywhere)), sampled(Noisy(), seed=4)), ByPython, 12),
+    "workers": (lambda: DataLoader(Noisy(from_everywhere), 8, shuffle=True, num_workers=1), ByPython, 12),
+    "by functions": (lambda: by_python, ByPython, 12),
+    "with a state": (Counted, ByPython, 12),
+    "written into": (lambda: DataLoader(Noisy(), 8, shuffle=True), Writes, 3),
+    "with a generator, read from its start": (lambda: DataLoader(WithGenerator(), 8), RNNStep, 3),
+}
+SLOW = {"workers": pytest.mark.slow}
+
+
+def rows_of(batches, folder, n_updates, step=RNNStep, seed=1):
     """The rows of a training in what might be another process."""
     torch.manual_seed(0)
-    random.seed(n_updates)  # whatever they are at the start of a process
-    np.random.seed(n_updates)  # noqa: NPY002
+    random.seed(seed)  # whatever they are at the start of a process
+    np.random.seed(seed)  # noqa: NPY002
     model, loss = make(step=step)
     rows = train(model, loss, batches, n_updates, checkpoint_dir=folder, **OPTIONS)
     return rows, weights(model)
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in KEPT])
-@pytest.mark.parametrize("killed_after", [pytest.param(3, marks=pytest.mark.slow), 12])
-def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_path, kind, killed_after):
-    def until(killed):
-        model, loss = make(step=ByPython)
-
-        def die(row):
-            if row["update"] == killed + 1:
-                raise Killed
-
-        random.seed(1)
-        np.random.seed(1)  # noqa: NPY002
-        folder = tmp_path / ("whole" if killed == 99 else "killed")
-        return train(model, loss, KEPT[kind](), 17, log=die, checkpoint_dir=folder, **OPTIONS), weights(model)
-
-    rows, kept = until(99)
-    with pytest.raises(Killed):
-        until(killed_after)
-    assert load_checkpoint(tmp_path / "killed/last.pt")["update"] == killed_after
-    again, resumed = rows_of(KEPT[kind](), tmp_path / "killed", 17, ByPython)
+def test_resumed_equals_uninterrupted_whatever_the_batches_are_drawn_with(tmp_path, kind):
+    build, step, cut_after = KEPT[kind]
+    rows, kept = rows_of(build(), None, 17, step)
+    rows_of(build(), tmp_path / "cut", cut_after, step)
+    again, resumed = rows_of(build(), tmp_path / "cut", 17, step, seed=2)
     assert again == rows
     assert torch.equal(resumed, kept)
 
@@ -154,35 +169,9 @@ def test_a_whole_epoch_holds_every_sample_once():
     assert seen[:40] != seen[40:]
 
 
-class Counting:
-    """A function that counts its batches, which no generator knows."""
-
-    def __init__(self):
-        self.n = 0
-
-    def __call__(self, generator):
-        self.n += 1
-        return X[: self.n], Y[: self.n]
-
-
-class Counted(Counting):
-    def state_dict(self):
-        return {"n": self.n}
-
-    def load_state_dict(self, state):
-        self.n = state["n"]
-
-
 class Fewer(Noisy):
     def __len__(self):
         return 16
-
-
-class Writes(RNNStep):
-    """Writes into its batch."""
-
-    def encode(self, x):
-        return super().encode(x.mul_(0.5))
 
 
 OTHER_BATCHES = {
@@ -202,23 +191,6 @@ def test_other_batches_than_in_the_checkpoint_are_refused_before_anything_is_wri
     with pytest.raises(ValueError, match="batches are others than in the checkpoint"):
         train(model, loss, after(), n_updates + 10, checkpoint_dir=tmp_path, **OPTIONS)
     assert torch.equal(weights(model), kept)
-
-
-@pytest.mark.parametrize(
-    ("build", "step"),
-    [
-        (Counted, RNNStep),
-        (lambda: DataLoader(WithGenerator(), 8), RNNStep),  # as long as it is read from its start
-        (lambda: DataLoader(Noisy(), 8, shuffle=True), Writes),
-    ],
-    ids=["state", "own generator", "written into"],
-)
-def test_batches_that_are_drawn_the_same_again_go_on(tmp_path, build, step):
-    rows, kept = rows_of(build(), None, 9, step)
-    rows_of(build(), tmp_path, 3, step)
-    again, resumed = rows_of(build(), tmp_path, 9, step)
-    assert again == rows
-    assert torch.equal(resumed, kept)
 
 
 def test_persistent_workers_are_refused_where_there_are_checkpoints_alone():

