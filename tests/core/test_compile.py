@@ -79,13 +79,6 @@ def graphs_of(module, inputs):
     return counter.frame_count
 
 
-def test_one_graph_of_a_loss_with_a_mask_and_of_a_sequence_that_halts_serves_all_sizes():
-    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3)
-    outputs = [(PonderNet(GRUStep(3, 4), 3)(torch.randn(n, 3)), torch.ones(n), torch.arange(n) > 1) for n in SIZES]
-    assert graphs_of(loss, outputs) == 2
-    assert graphs_of(PonderSequence(GRUStep(4, 4), 3), [(torch.randn(2, n, 3),) for n in SIZES]) == 2
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_forward_is_exported_with_a_free_batch_and_one_graph_of_it_serves_all_sizes(name):
     make, draw, dimension = NETWORKS[name]

@@ -186,22 +186,6 @@ def test_another_cap_in_one_call_is_that_of_another_network(name, n):
     assert model.max_steps == 5
 
 
-@any_network
-@pytest.mark.parametrize("max_steps", [1, 5])
-@pytest.mark.parametrize("batch_size", [0, 1])
-def test_smallest_batches_and_depths(name, max_steps, batch_size):
-    model, x = made(name, max_steps=max_steps)
-    whole = model(x)
-    x = map_states(lambda part: part[:batch_size], x)
-    for rule in PARAMETERS:
-        found = model.predict(x, rule, **({"step": 1} if rule == "fixed" else {}))
-        assert found.steps.shape == found.p_halt.shape == (batch_size, *whole.log_p.shape[2:])
-        assert found.y_hat.shape == (batch_size, *whole.y_hat.shape[2:])
-        assert found.computed.shape == (batch_size,)
-    for alone, together in zip(model(x), whole, strict=True):
-        torch.testing.assert_close(alone, together[:, :batch_size])  # whoever else is in the batch
-
-
 OF_TOKENS = [name for name, (_, shape) in ANY_NETWORK.items() if shape == TOKENS]
 
 
