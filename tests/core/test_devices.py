@@ -110,6 +110,12 @@ def test_batches_are_drawn_where_the_generator_is(name, device):
 TRAINED = [name for name in ("01 ACT", "04 CNN, per sample", "07 mazes", "08 forests, current") if name in NETWORKS]
 
 
+def test_a_training_asks_for_no_float64_and_nothing_on_the_cpu(device):
+    network = NETWORKS["GRU"]
+    rows = train(made(network).to(device), network.loss, network.batch, 2, lr=1e-3, log_every=1, progress=False)
+    assert len(rows) == 2
+
+
 @pytest.mark.cuda
 @needs_a_gpu
 @pytest.mark.parametrize("name", TRAINED)

@@ -247,10 +247,6 @@ class Fading(RNNStep):
         self.dropout, self.sizes = nn.Dropout(fading), sizes
 
 
-def squared_answers(output, y):
-    return output.y_hat.square().mean()
-
-
 def batches(size, n_elements=6):
     return {"batches": functools.partial(TASKS[n_elements].batch, size)}
 
@@ -417,23 +413,6 @@ def test_a_relative_folder_is_found_once(tmp_path, monkeypatch):
     train(model, loss, draw, 4, log=lambda row: os.chdir(tmp_path / "there"), checkpoint_dir="run", **OPTIONS)
     assert load_checkpoint(tmp_path / "here/run/last.pt")["update"] == 4
     assert not list((tmp_path / "there").iterdir())
-
-
-def test_no_float64_is_asked_of_the_device(monkeypatch):
-    """Apple's has none. Simulated: whoever asks for it in training is refused."""
-
-    def refuse(self, *args, **options):
-        if torch.float64 in (*args, *options.values()) or not args + tuple(options):
-            raise TypeError("Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64")
-        return to(self, *args, **options)
-
-    model, _ = make()
-    to = torch.Tensor.to
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.Tensor, "double", refuse)
-        patch.setattr(torch.Tensor, "to", refuse)
-        rows = train(model, squared_answers, draw, 2, **OPTIONS)
-    assert [*rows[0]] == ["update", "total", "grad_norm", "lr"]  # of a loss that is one number
 
 
 def test_several_processes_do_not_silently_draw_the_same_batches(monkeypatch):

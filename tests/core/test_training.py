@@ -332,6 +332,12 @@ def test_an_evaluation_that_leaves_the_model_evaluating_changes_nothing():
     assert torch.equal(*seen)
 
 
+def test_a_loss_may_be_one_number():
+    options = WITH_ADAM | {"evaluate": None}
+    rows = train(make()[0], lambda output, y: output.y_hat.square().mean(), draw, 20, **options)
+    assert [*rows[0]] == ["update", "total", "grad_norm", "lr"]
+
+
 def terms(**values):
     """A loss of terms by these names, beside its total."""
     return lambda output, y: {"total": make()[1](output, y).total, **values}
