@@ -71,11 +71,8 @@ AT_SAMPLES, AT_PLACES = (PonderOutput(*[torch.zeros(shape)] * 3) for shape in ((
 )
 def test_act_loss_worked_by_hand(tau, cost, expected):
     assert ACTLoss(squared, tau, cost)(ACT_OUTPUT, ZEROS) == pytest.approx(expected)
-
-
-def test_act_loss_of_the_last_answer_alone_charges_for_all_thought():
-    last = ACTLoss(squared, 0.1)(ACT_OUTPUT._replace(y_hat=ACT_OUTPUT.y_hat[-1:]), ZEROS[-1:])
-    assert last == pytest.approx((17 + 0.59375, 17, 5.9375))
+    of_last = ACTLoss(squared, tau, cost)(ACT_OUTPUT._replace(y_hat=ACT_OUTPUT.y_hat[-1:]), ZEROS[-1:])
+    assert of_last == pytest.approx((expected[0] - 2.5, 17, expected[2]))  # and charges for all thought
 
 
 def test_act_loss_of_classes_also_where_batch_and_classes_are_as_many():
