@@ -45,11 +45,6 @@ def test_a_compiled_network_learns_the_same(tmp_path):
     x, _ = TASK.batch(50, torch.Generator().manual_seed(1))
     fresh, loss = make()
     load_weights(fresh, tmp_path / "last.pt")  # the names of the weights are as without it
-    compiled.eval()
-    fresh.eval()
-    for rule in ("quantile", "most_probable"):
-        for got, wanted in zip(compiled.predict(x, rule)[:4], fresh.predict(x, rule)[:4], strict=True):
-            torch.testing.assert_close(got, wanted)
     torch.testing.assert_close(compiled.expectation(x).y_hat, fresh.expectation(x).y_hat)
     learn(fresh, loss, 80, checkpoint_dir=tmp_path)  # nor does going on need it
 

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import random
 from collections import OrderedDict
 from enum import Enum
@@ -108,6 +107,20 @@ class Writes(RNNStep):
         return super().encode(x.mul_(0.5))
 
 
+class Averaging(nn.Module):
+    """A loss with a state: a running mean, which it subtracts."""
+
+    def __init__(self):
+        super().__init__()
+        self.loss = make()[1]
+        self.register_buffer("mean", torch.zeros(()))
+
+    def forward(self, output, y):
+        terms = self.loss(output, y)
+        self.mean = 0.9 * self.mean + 0.1 * terms.total.detach()
+        return terms._replace(total=terms.total * self.mean)
+
+
 KEPT = {  # batches, the step that reads them, and after how many updates the run is cut off
     "by indices": (Sequence, ByPython, 12),
     "two samplers": (lambda: Wrapped(sampled(Noisy(from_everywhere)), sampled(Noisy(), seed=4)), ByPython, 12),
@@ -125,8 +138,8 @@ def rows_of(batches, folder, n_updates, step=RNNStep, seed=1):
     torch.manual_seed(0)
     random.seed(seed)  # whatever they are at the start of a process
     np.random.seed(seed)  # noqa: NPY002
-    model, loss = make(step=step)
-    rows = train(model, loss, batches, n_updates, checkpoint_dir=folder, **OPTIONS)
+    model, _ = make(step=step)
+    rows = train(model, Averaging(), batches, n_updates, checkpoint_dir=folder, **OPTIONS)
     return rows, weights(model)
 
 
@@ -186,10 +199,10 @@ OTHER_BATCHES = {
 def test_other_batches_than_in_the_checkpoint_are_refused_before_anything_is_written(tmp_path, kind):
     before, after, n_updates = OTHER_BATCHES[kind]
     rows_of(before(), tmp_path, n_updates)
-    model, loss = make(seed=7)
+    model, _ = make(seed=7)
     kept = weights(model)
     with pytest.raises(ValueError, match="batches are others than in the checkpoint"):
-        train(model, loss, after(), n_updates + 10, checkpoint_dir=tmp_path, **OPTIONS)
+        train(model, Averaging(), after(), n_updates + 10, checkpoint_dir=tmp_path, **OPTIONS)
     assert torch.equal(weights(model), kept)
 
 
@@ -349,27 +362,6 @@ def test_the_same_made_anew_goes_on(tmp_path):
         assert len(train(batches=draw, n_updates=n, checkpoint_dir=tmp_path, **OPTIONS | changed)) == n
 
 
-class Averaging(nn.Module):
-    """A loss with a state: a running mean, which it subtracts."""
-
-    def __init__(self):
-        super().__init__()
-        self.loss = make()[1]
-        self.register_buffer("mean", torch.zeros(()))
-
-    def forward(self, output, y):
-        terms = self.loss(output, y)
-        self.mean = 0.9 * self.mean + 0.1 * terms.total.detach()
-        return terms._replace(total=terms.total * self.mean)
-
-
-def test_the_state_of_a_loss_is_kept(tmp_path):
-    (whole, _), (cut, _), (again, _) = make(), make(), make(seed=7)
-    rows = train(whole, Averaging(), draw, 9, **OPTIONS)
-    train(cut, Averaging(), draw, 4, checkpoint_dir=tmp_path, **OPTIONS)
-    assert train(again, Averaging(), draw, 9, checkpoint_dir=tmp_path, **OPTIONS) == rows
-
-
 # Rows
 
 
@@ -403,16 +395,6 @@ def test_rows_hold_plain_numbers_that_do_not_change_later(tmp_path):
     assert [row["lengths"] for row in rows] == [[0], [0, 1], [0, 1, 2]]
     assert type(rows[0]["accuracy"]) is type(rows[0]["lr"]) is type(rows[0]["steps"]) is float
     assert logged[0]["lengths"] == [0, "the reader's own"]
-
-
-def test_a_relative_folder_is_found_once(tmp_path, monkeypatch):
-    for name in ("here", "there"):
-        (tmp_path / name).mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    model, loss = make()
-    train(model, loss, draw, 4, log=lambda row: os.chdir(tmp_path / "there"), checkpoint_dir="run", **OPTIONS)
-    assert load_checkpoint(tmp_path / "here/run/last.pt")["update"] == 4
-    assert not list((tmp_path / "there").iterdir())
 
 
 def test_several_processes_do_not_silently_draw_the_same_batches(monkeypatch):
