@@ -39,18 +39,6 @@ class Killed(Exception):
     pass
 
 
-def draw_until(last=10**9):
-    """Batches until the run is killed."""
-    left = iter(range(last))
-
-    def draw_or_die(generator):
-        if next(left, None) is None:
-            raise Killed
-        return draw(generator)
-
-    return draw_or_die
-
-
 class WithDropout(GRUStep):
     """Draws from torch's global generator, which must be restored too."""
 

@@ -1,6 +1,5 @@
 """Tasks on lines against plain Python: one line, one place, one integer at a time."""
 
-import itertools
 import math
 from statistics import fmean
 
@@ -99,31 +98,6 @@ def test_the_best_probs_halve_every_2n_places_of_a_segment_that_is_longer_than_n
         for n in range(1, n_places + 3):
             coins = sum(len(range(n + 1, length + 1, 2 * n)) for length in lengths)
             assert probs[n - 1, row] == 0.5**coins
-
-
-PLACES = 5
-BITS = list(itertools.product((0, 1), repeat=PLACES))
-RESETS = [(1, *rest) for rest in itertools.product((0, 1), repeat=PLACES - 1)]
-
-
-def all_lines(resets):
-    """Every pattern of bits, between these resets: x [32, 2, 5] and y [32, 5]."""
-    x = torch.tensor([[bits, resets] for bits in BITS], dtype=torch.float32)
-    return x, LineParityTask.answers(x).long().tolist()
-
-
-@pytest.mark.parametrize("resets", RESETS)
-def test_no_strategy_of_one_step_beats_the_best_probs(resets):
-    """All 4^5: each place answers with a function of its own bit, and may know of all resets."""
-    x, y = all_lines(resets)
-    target = torch.tensor(y).T  # [places, lines]
-    functions = torch.tensor(list(itertools.product((0, 1), repeat=2)))  # the answers to 0 and to 1
-    right = functions[:, x[:, 0].T.long()] == target  # [functions, places, lines]
-    together = right[:, 0]
-    for place in range(1, PLACES):
-        together = (together[:, None] & right[None, :, place]).flatten(0, 1)
-    assert together.shape == (4**PLACES, 2**PLACES)
-    assert together.float().mean(1).max() == LineParityTask.best_probs(x, 1)[0, 0]
 
 
 @pytest.mark.parametrize(

@@ -34,22 +34,16 @@ def wheel(sources, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def colab(tmp_path_factory):
-    """The Python of an environment with this one's packages, a module google.colab, and without the course."""
+def installed(sources, tmp_path_factory):
+    """The Python of an environment like Colab's once a lesson's first cell has run, which changes no package there.
+
+    It has this one's packages and a module google.colab, and was without the course. The cell fetches the repository,
+    here one of this working tree, and what builds it from the registry.
+    """
     folder = tmp_path_factory.mktemp("colab")
-    python = with_all(folder)
+    colab = with_all(folder)
     (packages_of(folder) / "google" / "colab").mkdir(parents=True)
     (packages_of(folder) / "google" / "colab" / "__init__.py").touch()
-    return python
-
-
-@pytest.fixture(scope="module")
-def installed(colab, sources, tmp_path_factory):
-    """That Python once a lesson's first cell has run, which changes the version of no package that was there.
-
-    The cell fetches the repository, here one of this working tree, and what builds it from the registry.
-    """
-    folder = tmp_path_factory.mktemp("install")
     git = ["git", "-c", "user.name=reader", "-c", "user.email=reader@localhost"]
     subprocess.run([*git, "init", "-q", str(sources)], check=True)
     subprocess.run([*git, "-C", str(sources), "add", "-A"], check=True)

@@ -112,22 +112,15 @@ def test_a_reader_is_that_of_a_loop_over_its_memory(n_heads):
     assert not torch.isclose(whole.y_hat[:, 1], output.y_hat[:, 1]).all()
 
 
-def place_and_step(i, n):
-    """Sines and cosines of the place i and of the step n, both counted from 1: [size]."""
-    waves = torch.zeros(SIZE, dtype=torch.float64)
-    for j in range(SIZE // 2):
-        w = 10000 ** (2 * j / SIZE)
-        waves[2 * j] = math.sin(i / w) + math.sin(n / w)
-        waves[2 * j + 1] = math.cos(i / w) + math.cos(n / w)
-    return waves
-
-
 def test_the_universal_transformer_adds_place_and_step_before_each_layer():
+    """Sines and cosines of both, counted from 1."""
     step, x = alive(UniversalStep(SIZE, 2, 2)), numbers(BATCH, TOKENS, SIZE)
     output, h = PonderNet(step, 3)(x), x
+    w = 10000 ** -(torch.arange(0, SIZE, 2) / SIZE).double()
+    places = torch.arange(1, TOKENS + 1)[:, None] * w
     for n in range(3):
-        waves = torch.stack([place_and_step(place, n + 1) for place in range(1, TOKENS + 1)])
-        h = step.layer.move((x, None), h + waves)
+        sines, cosines = places.sin() + ((n + 1) * w).sin(), places.cos() + ((n + 1) * w).cos()
+        h = step.layer.move((x, None), h + torch.stack([sines, cosines], dim=2).flatten(1))
         torch.testing.assert_close(output.y_hat[n], step.layer.read(h)[0], rtol=1e-5, atol=1e-5)
 
 

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 
 from benchmarks.peers import copy_cell
@@ -57,48 +55,25 @@ class Pair(NamedTuple):
     n: int
 
 
-tensors = st.integers(0, 99).map(lambda seed: torch.randn(4, 2, generator=torch.Generator().manual_seed(seed)))
-leaves = tensors | st.none() | st.integers() | st.text(max_size=3) | st.just(torch.tensor(7.0))
-trees = st.recursive(
-    leaves,
-    lambda parts: (
-        st.lists(parts, max_size=3)
-        | st.lists(parts, max_size=3).map(tuple)
-        | st.builds(Pair, parts, parts)
-        | st.dictionaries(st.text(max_size=2), parts, max_size=3)
-        | st.dictionaries(st.text(max_size=2), parts, max_size=3).map(lambda d: collections.defaultdict(list, d))
-        | st.builds(Memory, parts, st.text(max_size=3), st.dictionaries(st.text(max_size=2), parts, max_size=2))
-    ),
-    max_leaves=8,
-)
+def nested(h, of_all):
+    """A state with every kind of container, and with what belongs to no sample."""
+    names = collections.defaultdict(list, {"h": h, "none": None})
+    return [Memory(h, "name", {"pair": Pair(h, 3)}), (h, of_all), names, []]
 
 
-def leaves_of(tree):
-    """All leaves of a tree, in order."""
-    if isinstance(tree, Memory):
-        tree = [tree.h, tree.name, tree.parts, tree.copies]
-    if isinstance(tree, dict):
-        tree = list(tree.values())
-    return [leaf for part in tree for leaf in leaves_of(part)] if isinstance(tree, list | tuple) else [tree]
-
-
-@given(trees)
-def test_rows_of_any_state_are_rows_of_every_tensor_in_it(state):
-    rows = torch.tensor([2, 0])
-    selected = select_rows(state, rows)
-    assert type(selected) is type(state)
-    before, after = leaves_of(state), leaves_of(selected)
-    assert len(before) == len(after)
-    for one, two in zip(before, after, strict=True):
-        if isinstance(one, torch.Tensor) and one.ndim:
-            assert torch.equal(two, one[[2, 0]])
-        else:
-            assert two is one
-    if any(isinstance(leaf, torch.Tensor) and leaf.ndim for leaf in before):
-        assert len(first_tensor(state)) == 4
-        doubled = map_states(lambda one, two: one + two, state, state)
-        for one, two in zip(before, leaves_of(doubled), strict=True):
-            assert torch.equal(two, 2 * one) if isinstance(one, torch.Tensor) and one.ndim else two is one
+def test_rows_of_any_state_are_rows_of_every_tensor_in_it():
+    h, of_all = torch.randn(4, 2), torch.tensor(7.0)
+    state = nested(h, of_all)
+    doubled = map_states(lambda one, two: one + two, state, state)
+    for found, wanted in ((select_rows(state, torch.tensor([2, 0])), h[[2, 0]]), (doubled, 2 * h)):
+        memory, (part, same), names, empty = found
+        pair = memory.parts["pair"]
+        assert [type(one) for one in (*found, pair)] == [Memory, tuple, collections.defaultdict, list, Pair]
+        for tensor in (memory.h, pair.h, part, names["h"]):
+            assert torch.equal(tensor, wanted)
+        assert same is of_all
+        assert (memory.name, memory.copies, pair.n, names["none"], empty) == ("name", 3, 3, None, [])
+    assert len(first_tensor(state)) == 4
 
 
 IMAGES = torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0))

@@ -45,11 +45,6 @@ def test_a_compiled_network_learns_the_same(tmp_path):
     x, _ = TASK.batch(50, torch.Generator().manual_seed(1))
     fresh, loss = make()
     load_weights(fresh, tmp_path / "last.pt")  # the names of the weights are as without it
-    compiled.eval()
-    fresh.eval()
-    for rule in ("quantile", "most_probable"):
-        for got, wanted in zip(compiled.predict(x, rule)[:4], fresh.predict(x, rule)[:4], strict=True):
-            torch.testing.assert_close(got, wanted)
     torch.testing.assert_close(compiled.expectation(x).y_hat, fresh.expectation(x).y_hat)
     learn(fresh, loss, 80, checkpoint_dir=tmp_path)  # nor does going on need it
 
@@ -77,13 +72,6 @@ def graphs_of(module, inputs):
     for arguments in inputs:
         compiled(*arguments)
     return counter.frame_count
-
-
-def test_one_graph_of_a_loss_with_a_mask_and_of_a_sequence_that_halts_serves_all_sizes():
-    loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), 0.3)
-    outputs = [(PonderNet(GRUStep(3, 4), 3)(torch.randn(n, 3)), torch.ones(n), torch.arange(n) > 1) for n in SIZES]
-    assert graphs_of(loss, outputs) == 2
-    assert graphs_of(PonderSequence(GRUStep(4, 4), 3), [(torch.randn(2, n, 3),) for n in SIZES]) == 2
 
 
 @pytest.mark.parametrize("name", NETWORKS)

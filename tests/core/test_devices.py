@@ -4,7 +4,6 @@ Those marked `cuda` need a GPU and are run by `make gpu`. The same run everywher
 CPU and refuses to mix.
 """
 
-import contextlib
 import re
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ import pytest
 import torch
 from networks import NETWORKS, TASKS
 from running import NOTEBOOKS, namespace, run
-from small import Killed
 from torch.utils._pytree import tree_leaves, tree_map
 
 from ponder_course.common import notebook
@@ -112,26 +110,24 @@ def test_batches_are_drawn_where_the_generator_is(name, device):
 TRAINED = [name for name in ("01 ACT", "04 CNN, per sample", "07 mazes", "08 forests, current") if name in NETWORKS]
 
 
+def test_a_training_asks_for_no_float64_and_nothing_on_the_cpu(device):
+    network = NETWORKS["GRU"]
+    rows = train(made(network).to(device), network.loss, network.batch, 2, lr=1e-3, log_every=1, progress=False)
+    assert len(rows) == 2
+
+
 @pytest.mark.cuda
 @needs_a_gpu
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_training_that_was_killed_goes_on(name, tmp_path):
-    """On batches that are drawn there, and with dropout; it ends with the weights of one that was not."""
+def test_a_training_goes_on_from_its_checkpoint(name, tmp_path):
+    """On batches that are drawn there, and with dropout; it ends with the weights of one that was not cut."""
     network, weights = NETWORKS[name], []
     options = {"checkpoint_every": 2, "progress": False, "log_every": 2, "lr": 1e-3}
-    for folder, kills in (("whole", []), ("killed", [3])):
-        for last in [*kills, 99]:
-            model, left = made(network).to("cuda"), iter(range(last))
-
-            def batches(generator, left=left):
-                if next(left, None) is None:
-                    raise Killed
-                return network.batch(generator)
-
-            with pytest.raises(Killed) if last == 3 else contextlib.nullcontext():
-                rows = train(model, network.loss, batches, 4, checkpoint_dir=tmp_path / folder, **options)
+    for folder, lengths in (("whole", [4]), ("cut", [2, 4])):
+        for n_updates in lengths:
+            model = made(network).to("cuda")
+            train(model, network.loss, network.batch, n_updates, checkpoint_dir=tmp_path / folder, **options)
         weights.append([weight.detach().cpu() for weight in model.parameters()])
-    assert [row["update"] for row in rows] == [2, 4]
     assert_same(*weights)
 
 

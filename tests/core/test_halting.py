@@ -24,9 +24,10 @@ lambda_ps = st.floats(0.01, 0.99)
 
 
 @given(logits)
-def test_halting_distribution_equals_the_definition(a):
-    p = halting_log_probs(torch.tensor(a, dtype=torch.float64)).exp()
-    assert p.tolist() == pytest.approx(halting(a), rel=1e-12, abs=1e-300)
+def test_halting_distribution_and_expected_steps_equal_the_definition(a):
+    log_p, wanted = halting_log_probs(torch.tensor(a, dtype=torch.float64)), halting(a)
+    assert log_p.exp().tolist() == pytest.approx(wanted, rel=1e-12, abs=1e-300)
+    assert expected_steps(log_p).item() == pytest.approx(sum(n * p for n, p in enumerate(wanted, start=1)))
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
@@ -49,21 +50,6 @@ def test_any_logit_in_any_precision(dtype, a):
     assert gradient.isfinite().all()
 
 
-def test_worked_by_hand():
-    """lambda = 1/2, 1/4, 2/5 and then whatever: p = 1/2, 1/8, 3/20, and 9/40 remain."""
-    lambda_n = torch.tensor([1 / 2, 1 / 4, 2 / 5, 0.123], dtype=torch.float64)
-    p = halting_log_probs(lambda_n.logit()).exp()
-    torch.testing.assert_close(p, torch.tensor([20, 5, 6, 9], dtype=torch.float64) / 40)
-    assert expected_steps(p.log()).item() == pytest.approx((20 + 2 * 5 + 3 * 6 + 4 * 9) / 40)
-
-
-@given(lambda_ps, st.integers(1, 30), st.sampled_from(["renormalise", "remainder"]))
-def test_prior_equals_the_definition_and_sums_to_one(lambda_p, max_steps, repair):
-    prior = geometric_log_prior(lambda_p, max_steps, repair).exp()
-    assert prior.sum().item() == pytest.approx(1, abs=1e-12)
-    assert prior.tolist() == pytest.approx(geometric(lambda_p, max_steps, repair), rel=1e-9, abs=1e-15)
-
-
 def test_prior_that_halts_at_once_keeps_the_divergence_finite():
     log_prior = geometric_log_prior(1.0, 20)
     assert log_prior.isfinite().all()
@@ -72,10 +58,12 @@ def test_prior_that_halts_at_once_keeps_the_divergence_finite():
 
 
 @given(logits, lambda_ps, st.sampled_from(["renormalise", "remainder"]))
-def test_kl_in_both_directions_equals_the_definition(a, lambda_p, repair):
+def test_prior_and_kl_in_both_directions_equal_the_definition(a, lambda_p, repair):
     log_p = halting_log_probs(torch.tensor(a, dtype=torch.float64))
     log_prior = geometric_log_prior(lambda_p, len(a), repair)
     p, prior = halting(a), geometric(lambda_p, len(a), repair)
+    assert log_prior.exp().tolist() == pytest.approx(prior, rel=1e-9, abs=1e-15)
+    assert log_prior.exp().sum().item() == pytest.approx(1, abs=1e-12)
     assert kl_divergence(log_p, log_prior).item() == pytest.approx(kl(p, prior), rel=1e-7, abs=1e-9)
     if min(p) > 0:
         reverse = kl_divergence(log_p, log_prior, "p_G||p")

@@ -25,7 +25,6 @@ from small import (
     WithDropout,
     cross_entropy,
     draw,
-    draw_until,
     make,
     score,
     weights,
@@ -42,18 +41,9 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
-OPTIMIZERS = {
-    "Adafactor": lambda m: torch.optim.Adafactor(m.parameters(), lr=1e-2),
-    "Adam, fused": lambda m: torch.optim.Adam(m.parameters(), lr=5e-3, amsgrad=True, fused=True),
-    "ASGD": lambda m: torch.optim.ASGD(m.parameters(), lr=0.5),
-    "SGD, Nesterov": lambda m: torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9, nesterov=True),
-    "Muon and Adam": lambda m: MuonAndAdam(m, 2e-3, ratio=2.0),
-    "of a part": lambda m: torch.optim.SGD(m.step.heads.parameters(), lr=0.5),
-}
-
 
 def one_cycle(optimizer):
-    return OneCycleLR(optimizer, 5e-3, total_steps=60)
+    return OneCycleLR(optimizer, 5e-3, total_steps=80)
 
 
 def plateau(optimizer):
@@ -76,32 +66,18 @@ def easy(generator):
     return ParityTask(6, 1, 1).batch(32, generator)
 
 
-@pytest.mark.parametrize("kind", OPTIMIZERS)
-def test_ordinary_optimizers_train_diverge_and_resume(tmp_path, kind):
-    options: dict = {"log_every": 10, "checkpoint_every": 20, "progress": False}
-    (model, loss), build = make(), OPTIMIZERS[kind]
-    rows = train(model, loss, easy, 80, optimizer=build(model), **options)
-    assert rows[-1]["total"] < rows[0]["total"] - 0.005
-
-    cut, loss = make()
-    with pytest.raises(NonFiniteError, match="update 51: total, grad_norm "):
-        train(cut, poisoned_after(50), easy, 80, optimizer=build(cut), checkpoint_dir=tmp_path, **options)
-    whole, loss = make()
-    train(whole, loss, easy, 50, optimizer=build(whole), **options)
-    assert torch.equal(weights(cut), weights(whole))  # those before the update that was not finite
-
-    resumed, loss = make(seed=7)  # whatever it starts from is replaced
-    healthy = poisoned_after(10**9)  # the same function as before: another loss would be another run
-    assert train(resumed, healthy, easy, 80, optimizer=build(resumed), checkpoint_dir=tmp_path, **options) == rows
-    assert torch.equal(weights(resumed), weights(model))
+def cosine(optimizer):
+    """A rate that is one of NumPy's numbers."""
+    return LambdaLR(optimizer, lambda update: 0.5 * (1 + np.cos(np.pi * update / 80)))
 
 
-SCHEDULES = {
-    "no": None,
-    "cycle": one_cycle,
-    "plateau": plateau,
-    "cool": cool_down(60),
-    "by NumPy": lambda optimizer: LambdaLR(optimizer, lambda update: 0.5 * (1 + np.cos(np.pi * update / 60))),
+RUNS = {
+    "Adafactor": (lambda m: torch.optim.Adafactor(m.parameters(), lr=1e-2), None),
+    "Adam, fused": (lambda m: torch.optim.Adam(m.parameters(), lr=5e-3, amsgrad=True, fused=True), one_cycle),
+    "ASGD": (lambda m: torch.optim.ASGD(m.parameters(), lr=0.5), cosine),
+    "SGD, Nesterov": (lambda m: torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9, nesterov=True), plateau),
+    "Muon and Adam": (lambda m: MuonAndAdam(m, 2e-3, ratio=2.0), cool_down(80)),
+    "of a part": (lambda m: torch.optim.SGD(m.step.heads.parameters(), lr=0.5), None),
 }
 
 
@@ -110,23 +86,26 @@ def all_scores(model):
     return evaluate(model, *HELD_OUT)
 
 
-@pytest.mark.parametrize(("kind", "killed_after"), [*((kind, 45) for kind in SCHEDULES), ("no", 1)])
-def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, kind, killed_after):
-    def run(batches, seed=0, **options):
-        model, loss = make(seed, step=WithDropout)
-        torch.manual_seed(123)
-        options |= WITH_ADAM | {"checkpoint_every": 15, "evaluate": all_scores}
-        rows = train(model, loss, batches, 60, schedule=SCHEDULES[kind], **options)
-        return rows, weights(model)
+@pytest.mark.parametrize("kind", RUNS)
+def test_ordinary_optimizers_and_schedules_train_diverge_and_resume_bit_for_bit(tmp_path, kind):
+    build, schedule = RUNS[kind]
 
-    rows, kept = run(draw)
-    with pytest.raises(Killed):
-        run(draw_until(killed_after), checkpoint_dir=tmp_path)
-    seed = 0 if killed_after == 1 else 7  # it starts again before the first checkpoint; later it has others' weights
-    again, resumed = run(draw, seed, checkpoint_dir=tmp_path)
-    assert again == rows
-    assert torch.equal(resumed, kept)
+    def run(model, n_healthy, n_updates=80, **options):
+        torch.manual_seed(123)  # of the dropout
+        options |= {"log_every": 10, "checkpoint_every": 20, "evaluate": all_scores, "progress": False}
+        options |= {"optimizer": build(model), "schedule": schedule}
+        return train(model, poisoned_after(n_healthy), easy, n_updates, **options)
+
+    model, cut, whole, resumed = (make(seed, step=WithDropout)[0] for seed in (0, 0, 0, 7))
+    rows = run(model, 80)
+    assert rows[-1]["total"] < rows[0]["total"] - 0.005
     assert len(rows[0]["p"]) == 6
+    with pytest.raises(NonFiniteError, match="update 51: total, grad_norm "):
+        run(cut, 50, checkpoint_dir=tmp_path)
+    run(whole, 50, 50)
+    assert torch.equal(weights(cut), weights(whole))  # those before the update that was not finite
+    assert run(resumed, 80, checkpoint_dir=tmp_path) == rows  # whatever it starts from is replaced
+    assert torch.equal(weights(resumed), weights(model))
 
 
 def long_training(folder):
@@ -152,22 +131,18 @@ def test_killed_twenty_times_it_ends_as_if_it_had_not_been(tmp_path):
     rows, kept = long_training(tmp_path / "whole")
     assert rows[-1]["K"] > rows[0]["K"]
     kills = random.Random(0)
-    killed, updates = tmp_path / "killed", []
+    killed = tmp_path / "killed"
     for n_kills in range(20):
         child = CONTEXT.Process(target=long_training, args=(killed,))
         child.start()
-        deadline = time.monotonic() + 120
         while checkpointed_update(killed) < 14 * n_kills:  # by updates, as machines differ in speed
             assert child.is_alive()
-            assert time.monotonic() < deadline
             time.sleep(0.005)
         time.sleep(kills.uniform(0, 0.02))
         assert child.is_alive()
         os.kill(child.pid, signal.SIGKILL)
         child.join()
-        updates.append(checkpointed_update(killed))
-    assert updates == sorted(updates)
-    assert updates[-1] < 400
+    assert checkpointed_update(killed) < 400
     again, resumed = long_training(killed)
     assert again == rows
     assert torch.equal(resumed, kept)
@@ -357,26 +332,10 @@ def test_an_evaluation_that_leaves_the_model_evaluating_changes_nothing():
     assert torch.equal(*seen)
 
 
-class Pair(nn.Module):
-    """A network of a tuple of inputs."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(6, 1)
-
-    def forward(self, x):
-        tokens, mask = x
-        return (self.layer(tokens) * mask)[:, 0]
-
-
-def pairs(generator):
-    x, y = draw(generator)
-    return [x, x[:, :1] * 0 + 1], y
-
-
-def test_inputs_may_have_several_parts_and_a_loss_one():
-    rows = train(Pair(), nn.BCEWithLogitsLoss(), pairs, 40, lr=5e-3, log_every=20, progress=False)
-    assert [list(row) for row in rows] == [["update", "total", "grad_norm", "lr"]] * 2
+def test_a_loss_may_be_one_number():
+    options = WITH_ADAM | {"evaluate": None}
+    rows = train(make()[0], lambda output, y: output.y_hat.square().mean(), draw, 20, **options)
+    assert [*rows[0]] == ["update", "total", "grad_norm", "lr"]
 
 
 def terms(**values):
