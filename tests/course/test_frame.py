@@ -129,7 +129,7 @@ def test_addresses_are_as_stamped():
 def test_a_new_address_reaches_every_copy(monkeypatch):
     monkeypatch.setattr(stamp, "address", lambda: "https://github.com/somebody/elsewhere")
     for path, content in stamp.stamped().items():
-        if path.suffix == ".png":
+        if path.suffix == ".png" or path == stamp.SUMS:
             continue
         text = content.decode()
         found = set(re.findall(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?=[/\"\\])", text))
