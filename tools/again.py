@@ -5,8 +5,8 @@
 
 With --run, one run of each stored file, the shortest, is made anew and kept in `results/again/`, unless that was done
 with the code of today. Without, a table says for each file how many of its runs are older than the code behind them,
-and how the run that was made again compares: "to the bit" if all numbers of its result are equal, "within noise" if no
-more than one in twenty of them differs by more than the stored runs of other seeds do, else "different".
+and how the run that was made again compares with the stored one of its seed: "to the bit" if all numbers are equal,
+"within noise" if at least one of the other seeds is as far from the stored run by the same count, else "different".
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from ponder_course.common.runs import Experiment, run_all
 from ponder_course.common.store import Row, key_of, read
 
 RESULTS = ROOT / "results"
-NOISE = 1 / 20
 
 
 def experiments() -> list[Experiment]:
@@ -84,29 +83,38 @@ def values(result: object, place: str = "") -> dict[str, object]:
 
 
 def compare(again: Row, stored: Row, others: list[Row]) -> str:
-    """How the result of a run that was made again differs from the stored one, and from those of other seeds."""
+    """How the result of a run that was made again differs from the stored one, beside those of the other seeds.
+
+    Counted are the numbers that are farther from the stored one than all that remain are from each other: first of the
+    new run, then of each other seed as if it were the new one.
+    """
     new, old, *rest = (values(result) for result in (again, stored, *others))
     places = new.keys() | old.keys()
-    different = [place for place in places if not _equal(new.get(place), old.get(place))]
-    beyond = 0
-    for place in different:
-        beyond += not _within(new.get(place), old.get(place), [row.get(place) for row in rest])
+    different = sum(not _equal(new.get(place), old.get(place)) for place in places)
     if not different:
         return "to the bit"
-    kind = "within noise" if beyond <= NOISE * len(places) else "different"
-    return f"{kind}: {len(different)} of {len(places)} numbers differ, {beyond} by more than other seeds do"
+    counts = []
+    for seed in (new, *rest):
+        remain = [old, *(other for other in (new, *rest) if other is not seed)]
+        counts.append(sum(_beyond(seed.get(place), [other.get(place) for other in remain]) for place in places))
+    beyond, *of_seeds = counts
+    kind = "within noise" if beyond <= max(of_seeds, default=-1) else "different"
+    seeds = f"{min(of_seeds)} to {max(of_seeds)}" if of_seeds else "none"
+    return f"{kind}: {different} of {len(places)} numbers differ, {beyond} beyond other seeds (these: {seeds})"
 
 
 def _equal(a: object, b: object) -> bool:
     return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
 
 
-def _within(new: object, old: object, others: list[object]) -> bool:
-    """Whether the new number is no farther from the old one than the numbers of all seeds are from each other."""
-    if not isinstance(new, int | float) or not isinstance(old, int | float):
+def _beyond(number: object, remain: list[object]) -> bool:
+    """Whether a number is farther from the first of those that remain than the numbers among them are apart."""
+    if _equal(number, remain[0]):
         return False
-    seeds = [old, *(number for number in others if isinstance(number, int | float))]
-    return abs(new - old) <= max(seeds) - min(seeds)
+    if not isinstance(number, int | float) or not isinstance(remain[0], int | float):
+        return True
+    numbers = [other for other in remain if isinstance(other, int | float)]
+    return not abs(number - remain[0]) <= max(numbers) - min(numbers)
 
 
 def table(folder: Path, again: Path) -> list[str]:
@@ -129,7 +137,7 @@ def table(folder: Path, again: Path) -> list[str]:
         setting = made[0]["setting"]
         alike = [entry for entry in entries if "result" in entry and _but_seed(entry["setting"]) == _but_seed(setting)]
         (stored,) = [entry["result"] for entry in alike if key_of(entry["setting"]) == key_of(setting)]
-        others = [entry["result"] for entry in alike]
+        others = [entry["result"] for entry in alike if key_of(entry["setting"]) != key_of(setting)]
         since = "" if made[0].get("fingerprint") == today else " (with older code)"
         lines.append(f"{line}, made again{since}: {compare(made[0]['result'], stored, others)}")
     return lines

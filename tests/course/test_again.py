@@ -12,24 +12,43 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import again  # noqa: E402
 
-OTHERS = [{"steps": [1.0, 5.0], "name": "a"}, {"steps": [2.0, 6.0], "name": "a"}]
+STORED, OTHER = {"steps": [1.0, 5.0], "name": "a"}, {"steps": [2.0, 6.0], "name": "a"}
 
 
 @pytest.mark.parametrize(
-    ("new", "verdict"),
+    ("new", "others", "verdict"),
     [
-        ({"steps": [1.0, 5.0], "name": "a"}, "to the bit"),
-        ({"steps": [1.0, 5.0], "name": "a", "cpu_seconds": 9}, "to the bit"),
-        ({"steps": [1.5, 5.0], "name": "a"}, "within noise: 1 of 3 numbers differ, 0 by"),
-        ({"steps": [2.5, 5.0], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
-        ({"steps": [1.0, 5.0], "name": "b"}, "different: 1 of 3 numbers differ, 1 by"),
-        ({"steps": [1.0], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
-        ({"steps": [1.0, float("nan")], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
-        ({"steps": [1.0, None], "name": "a"}, "different: 1 of 3 numbers differ, 1 by"),
+        (STORED, [], "to the bit"),
+        (STORED | {"cpu_seconds": 9}, [OTHER], "to the bit"),
+        (
+            STORED | {"steps": [1.5, 5.0]},
+            [OTHER],
+            "within noise: 1 of 3 numbers differ, 0 beyond other seeds (these: 2 to 2)",
+        ),
+        (
+            STORED | {"steps": [2.5, 5.0]},
+            [OTHER],
+            "within noise: 1 of 3 numbers differ, 1 beyond other seeds (these: 1 to 1)",
+        ),
+        (
+            STORED | {"steps": [3.0, 7.0]},
+            [OTHER],
+            "different: 2 of 3 numbers differ, 2 beyond other seeds (these: 0 to 0)",
+        ),
+        (STORED | {"steps": [3.0, 7.0]}, [], "different: 2 of 3 numbers differ, 2 beyond other seeds (these: none)"),
+        (STORED | {"name": "b"}, [STORED, OTHER], "within noise: 1 of 3"),
+        (
+            STORED | {"name": "b"},
+            [STORED, STORED],
+            "different: 1 of 3 numbers differ, 1 beyond other seeds (these: 0 to 0)",
+        ),
+        ({"steps": [1.0], "name": "a"}, [STORED], "different: 1 of 3"),
+        (STORED | {"steps": [1.0, float("nan")]}, [STORED], "different: 1 of 3"),
+        (STORED | {"steps": [1.0, None]}, [STORED], "different: 1 of 3"),
     ],
 )
-def test_a_run_that_was_made_again_is_compared_number_by_number(new, verdict):
-    assert again.compare(new, OTHERS[0], OTHERS).startswith(verdict)
+def test_a_run_that_was_made_again_is_compared_number_by_number(new, others, verdict):
+    assert again.compare(new, STORED, others).startswith(verdict)
 
 
 def doubled(x, seed):
