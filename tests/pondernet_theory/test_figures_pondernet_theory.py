@@ -1,6 +1,5 @@
 """The figures of lesson 02 draw the numbers that they are given, and their sentences speak of these."""
 
-import math
 from functools import partial
 
 import numpy as np
@@ -23,7 +22,8 @@ TABLE = pd.DataFrame(
 CLOSED, FITS = {"paper": [P, Q], "reversed": [Q, P]}, {"paper": [Q_FIT, Q_FIT], "reversed": [P_FIT, P_FIT]}
 GRADIENTS = [{"losses": 0.2, "paper": -0.3, "reversed": -0.15}, {"losses": -0.02, "paper": 0.01, "reversed": -0.154}]
 SIZES = [[0.2, 0.02], [0.3, 0.01], [0.15, 0.154]]
-FIRST, LEFT = [0.2, 0.6, 0.995, 0.9995], [[0.3, 0.2, 0.0, 0.0], [0.25, 0.15, 0.005, 0.0005]]
+FIRST = [0.2, 0.6, 0.995, 0.9995]
+PATHS = {"ACT": [0.995, 0.996], "PonderNet, Adam": [0.6, 0.3], "PonderNet": [0.992, 0.7]}
 THEORY, RUNS = {"none": [2.0, 3.0, 4.0], "mean": [5.0, 5.1, 5.5]}, {"none": [P, Q], "mean": [LOSSES]}
 BOUNDS = {
     "a": [("bound", torch.tensor([2.0, 1.0, 3.0])), ("exact", torch.tensor([1.5, 0.5, 1.25]))],
@@ -56,7 +56,9 @@ FIGURES = {
         (FIRST, (P, [3.0, 2.0, 1.0, 1.0], (0.25, 3.0)), ([0.6, 0.1, 0.3], [2.8, 2.4, 1.4, 1.1], (0.25, 2.6))),
         written=["0.50", "0.10"],
     ),
-    "left": Drawn(draw.draw_left, (FIRST, *LEFT, 0.99), [0.9995], {ORANGE: [0.3, 0.2], GREEN: LEFT[1]}),
+    "descents": Drawn(
+        draw.draw_descents, (PATHS, (0.99, 0.9998)), (), {ORANGE: PATHS["ACT"], GREEN: [0.6, 0.3, 0.992, 0.7]}
+    ),
     "pushes": Drawn(draw.draw_pushes, ([0.1, 0.01], GRADIENTS), SIZES),
     "learnt": Drawn(draw.draw_learnt, ([1.0, 2.0, 3.0], THEORY, RUNS), colours={WRONG: [5, 5.1, 5.5, *LOSSES]}),
     "bounds": Drawn(draw.draw_bounds, ([0.1, 1.0, 100.0], BOUNDS)),
@@ -125,21 +127,12 @@ def test_what_was_learnt_depends_on_how_far_both_kinds_rise():
         assert numbers(draw.what_was_learnt(runs | unlike, 9)[0])[:2] == ["9", "6"]
 
 
-def test_steps_and_gradients_as_the_first_halting_probability_grows():
+def test_steps_as_the_first_halting_probability_grows():
     first, steps, expected = draw.steps_as_the_first_grows(0.2, 0.01)
     assert steps.tolist() == [3.0 if one < 0.79 else 2.0 if one < 0.99 else 1.0 for one in first]
     assert expected == pytest.approx(first + (1 - first) * 2.8)
-    answers, log_prior = torch.tensor([-1.0, 0.0, 1.5]).double(), pu.geometric_log_prior(0.5, 3)
-    first, of_act, of_pondernet = draw.gradients_on_the_first(answers, 0.2, 0.1, log_prior, 0.3, 0.01)
-    for i in (0, 300, 520, 800):
-        inside = first[i] * (1 - first[i])  # of the sigmoid
-        last = 1.5 if first[i] < 0.79 else 0.0
-        average = first[i] * -1 + (1 - first[i] - 0.2 * (last > 0)) * last
-        slope = (-1 - last) * -1 / (1 + math.exp(average)) - 0.1
-        assert of_act[i] == pytest.approx(abs(slope) * inside if first[i] < 0.99 else 0)
-        p = torch.tensor([first[i], (1 - first[i]) * 0.2, (1 - first[i]) * 0.8]).double()
-        f = torch.nn.functional.softplus(-answers) + 0.3 * (p.log() - log_prior)
-        assert of_pondernet[i] == pytest.approx(abs(inside * (f[0] - 0.2 * f[1] - 0.8 * f[2])).item(), rel=1e-5)
-    finding = draw.what_is_left([0.5, 0.995, 0.9995], [0.3, 0.0, 0.0], [0.25, 0.005, 0.0005], at=0.995)
-    assert numbers(finding)[-2:] == ["0.995", "0.005"]
-    assert finding != draw.what_is_left([0.5, 0.995, 0.9995], [0.3, 0.1, 0.0], [0.25, 0.005, 0.0005], at=0.995)
+
+
+def test_who_comes_out_counts_the_updates_until_each_is_below():
+    assert numbers(draw.who_comes_out(PATHS, 0.99)) == ["1", "2"]
+    assert numbers(draw.who_comes_out(PATHS, 0.65)) == ["0.65", "1"]
