@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from statistics import mean, median_low
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
-from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import bare, beyond, curves, panels, slide
 from ponder_utils.pondernet import PonderNet
@@ -61,6 +60,34 @@ def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
     ax.set(xlim=(-0.7, next(column) - 0.3), ylim=(-last - 0.6, 0.9), xticks=[], ylabel="depth")
     ax.set_yticks(range(-last, 1), [str(d) for d in range(last, -1, -1)])
     ax.grid(visible=False)
+    return figure
+
+
+@slide
+def lookup(kinds: Mapping[str, Sequence[int]], node: int, asked: int) -> Figure:
+    """Draw how a node asks another by attention, from above: query, keys, values, and what it hears.
+
+    kinds: {title: whom each node points at, as it can be looked up}.
+    """
+    figure, axes = panels(len(kinds), width=4.8, height=3.3, sharey=True)
+    for ax, (title, pointers) in zip(axes, kinds.items(), strict=True):
+        bare(ax)
+        ax.tick_params(length=0)
+        ax.set_title(title)
+        keys = range(len(pointers))
+        rows = ({asked: asked}, dict(zip(keys, keys, strict=True)), dict(enumerate(pointers)), {asked: pointers[asked]})
+        for y, row in zip((3, 2, 1, 0), rows, strict=True):
+            colour = style.PURPLE if y > 1 else style.GREEN
+            for x, number in row.items():
+                edge, letters = (colour, "black") if x == asked else (style.PALE_GREY, style.DARK_GREY)
+                ax.scatter(x, y, s=620, marker="s", color="white", edgecolor=edge, linewidth=1 + 1.6 * (x == asked))
+                ax.text(x, y, str(number), color=letters, ha="center", va="center")
+        for start in (3, 1):
+            arrow = ARROW | {"shrinkA": 15, "shrinkB": 15, "color": style.PURPLE if start > 1 else style.GREEN}
+            ax.annotate("", (asked, start - 1), (asked, start), arrowprops=arrow)
+        ax.set(xlim=(-0.6, len(pointers) - 0.4), ylim=(-0.5, 3.5))
+    names = [f"what node {node} hears", "values: whom they point at", "keys: their own names", f"query of node {node}"]
+    axes[0].set_yticks(range(4), names)
     return figure
 
 
@@ -196,46 +223,6 @@ def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
 
 
 @slide
-def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
-    """Draw the step at which nodes are right, that at which they halt, and, in black, that at which they can know.
-
-    A bar is blue where a node is right before it can know, and grey where it could know and still thinks.
-    """
-    figure, (ax,) = panels(1, width=8.6, height=3.9)
-    depths, right, halt = [*right_from], [*right_from.values()], [*halts_at.values()]
-    both = np.maximum(right, [can_know[d] for d in depths])
-    ax.vlines(depths, right, both, color=style.ANSWER, linewidth=5, zorder=1)
-    ax.vlines(depths, both, halt, color=style.PALE_GREY, linewidth=5, zorder=1)
-    ax.scatter(depths, halt, s=90, color=style.HALTING, zorder=2)
-    ax.scatter([*can_know], [*can_know.values()], s=150, marker="_", color=style.LIMIT, linewidth=2.8, zorder=3)
-    ax.scatter(depths, right, s=26, color=style.ANSWER, zorder=3)
-    last, top = depths[-1], max(*halt, *right) + 1.2
-    ax.text(last, halt[-1] + 0.35, "the node halts", color=style.DARK_ORANGE, ha="right", va="bottom")
-    ax.text(last, right[-1] - 0.4, "its answer is right for the first time", color=style.ANSWER, ha="right", va="top")
-    ax.set(xlabel="depth of a node", ylabel="step $n$", ylim=(0.4, top), yticks=range(1, int(top) + 1))
-    return figure
-
-
-def right_and_halting(rows: Sequence[Row], depths: Sequence[int], N: int) -> tuple[dict[int, int], dict[int, float]]:
-    """Return by depth the first step at which most nodes are right, the median of all networks, and when they halt.
-
-    A network that is never right there counts as N steps.
-    """
-    by_step, steps = by_depth(rows, "by_step"), by_depth(rows, "steps")
-    right_from = {}
-    for d in depths:
-        first = [next((n for n, right in enumerate(row[d], 1) if right > 0.5), N) for row in by_step]
-        right_from[d] = median_low(first)
-    return right_from, {d: mean(row[d] for row in steps) for d in depths}
-
-
-def right_before_it_can_know(right_from: ByDepth, can_know: ByDepth) -> str:
-    """The finding: at which depths nodes are right before they can know."""
-    depths = [str(d) for d in right_from if right_from[d] < can_know[d]]
-    return f"Right a step before it can know: depths {', '.join(depths)}"
-
-
-@slide
 def right_by_depth(kinds: Kinds, border: int) -> Figure:
     """Draw the fraction of nodes that are right, by depth, a line for each network: the first kind blue, others red."""
     figure, (ax,) = panels(1, width=8.6, height=3.9)
@@ -259,26 +246,6 @@ def right_beyond(rows: Sequence[Row], max_depth: int) -> list[float]:
         deep = [part for d, part in row["by_depth"].items() if int(d) > max_depth]
         found.append(sum(part["right"] * part["nodes"] for part in deep) / sum(part["nodes"] for part in deep))
     return found
-
-
-def beyond_training(
-    found: Mapping[str, Sequence[Row]], stored: Sequence[Row], how: Mapping[str, str], max_depth: int
-) -> pd.DataFrame:
-    """Return a table of what the worst networks do: those trained here, of each kind, and stored ones that learnt."""
-    groups = {}
-    for kind, memory in how.items():
-        groups[f"{kind}: yours"] = found[kind]
-        of_kind = matching(stored, memory=memory)
-        learnt = [row for row in of_kind if forests.has_learnt(row)]
-        groups[f"{kind}: stored, the {len(learnt)} of {len(of_kind)} that have learnt"] = learnt
-    table = {}
-    for name, rows in groups.items():
-        if rows:
-            table[name] = {
-                "right, worst network": f"{min(right_beyond(rows, max_depth)):.2%}",
-                "halts before (1), worst network": f"{max(row['early'] for row in rows):.2%}",
-            }
-    return pd.DataFrame(table).T
 
 
 def by_head_and_certainty(found: Mapping[str, Sequence[Row]]) -> pd.DataFrame:

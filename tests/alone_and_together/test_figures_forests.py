@@ -22,9 +22,7 @@ FELT, LAWS = {"alone": [{0: 1, 3: 2}, {0: 1, 3: 3}], "together": [{0: 0, 3: 2}]}
 LAWS["together"] = {0: 1, 3: 2}
 ALONE = (np.array([[0, 0, 1, 2], [0, 0, 0, 1]]), np.array([[0.9, 0.8, 0.7, 0.6], [0.5, 0.4, 0.3, 0.2]]))
 TOGETHER = (np.array([[0, 0, 1, 2], [0, 0, 0, 0]]), np.array([[0.2, 0.3, 0.4, 0.5], [0.6, 0.7, 0.8, 0.9]]))
-RIGHT_FROM, HALTS_AT = {1: 1, 2: 1, 3: 2, 4: 2}, {1: 1.0, 2: 2.1, 3: 2.2, 4: 3.0}
-CAN_KNOW = {1: 1, 2: 2, 3: 2, 4: 3}
-BARS = [(1, 2), (2, 2.1), (2, 2.2), (2, 3)]  # to the later of being right and being able to know, and to the halt
+POINTERS = {"alone": [0, 0, 1, 2], "together": [0, 0, 0, 1]}
 RIGHT = {"slept": [{0: 1.0, 5: 0.9, 12: 0.8}, {0: 0.95, 5: 0.99, 12: 0.7}], "awake": [{0: 0.97, 5: 0.6, 12: 0.1}]}
 LOOPS = {
     "PonderNet": [{"by_loop": [2.0, 2.2]}],
@@ -47,7 +45,7 @@ FIGURES = {
         draw.against_depth, (LINES, LIMITS, 5, [{0: 3.0, 1: 2.0, 9: 2.5}]), colours={NOT_LEARNT: [3, 2, 2.5]}
     ),
     "when felt": Drawn(draw.when_felt, (FELT, LAWS, 2)),
-    "knows": Drawn(draw.knows, (RIGHT_FROM, HALTS_AT, CAN_KNOW), BARS),
+    "lookup": Drawn(draw.lookup, (POINTERS, 3, 2), COMPUTED, written=["0", "1", "2", "3"]),
     "right by depth": Drawn(draw.right_by_depth, (RIGHT, 5), colours={WRONG: [0.97, 0.6, 0.1]}),
     "program": Drawn(evidence.program, PROGRAM, [[[1.5, 2, 2.5], [4, np.nan, np.nan]]], written=["4"]),
     "inferred by step": Drawn(
@@ -112,6 +110,15 @@ def test_arcs_lead_from_each_node_to_whom_it_reads_and_are_as_pale_as_their_weig
         assert ax.get_ylim()[1] > max(arc.get_height() for arc in ax.patches) / 2
 
 
+def test_a_look_up_has_whom_each_node_points_at_and_what_the_one_asked_tells():
+    for ax, pointers in zip(draw.lookup(POINTERS, 3, 2).axes, POINTERS.values(), strict=True):
+        rows = {3: [2], 2: [0, 1, 2, 3], 1: pointers, 0: [pointers[2]]}
+        found = [(text.get_position()[1], int(text.get_text())) for text in ax.texts if text.get_text()]
+        assert found == [(y, number) for y, row in rows.items() for number in row]
+        arrows = [(text.xyann, text.xy) for text in ax.texts if not text.get_text()]
+        assert arrows == [((2, 3), (2, 2)), ((2, 1), (2, 0))]  # from, to
+
+
 def row(memory="current", right=(1.0, 0.5), by_step=(0.4, 0.6, 0.9), keys=int, **more):
     """A run measured at depths 1 and 9, of 30 nodes and of 10."""
     parts = zip((1, 9), right, (30, 10), strict=True)
@@ -141,17 +148,6 @@ def test_networks_that_have_not_learnt_are_apart_and_nodes_beyond_training_are_c
     found = {"alone": [row("initial"), row("initial", right=(1.0, 0.25))], "together": [row()]}
     assert draw.right_beyond(found["alone"], 8) == [0.5, 0.25]
     assert draw.right_beyond(found["alone"][1:], 0) == [(30 + 2.5) / 40]
-    stored = [row("current", right=(1.0, 0.75), keys=str), row("current", right=(0.0, 0.0))]
-    table = draw.beyond_training(found, stored, HOW, 8)
-    assert numbers(table.index[2]) == ["1", "2"]  # have learnt, of so many
-    assert table.to_numpy().tolist() == [["25.00%", "25.00%"], ["50.00%", "25.00%"], ["75.00%", "25.00%"]]
-
-
-def test_being_right_is_the_median_of_the_networks_and_halting_the_mean():
-    rows = [row(), row(by_step=(0.9, 1.0, 1.0)), row(by_step=(0.1, 0.2, 0.3), keys=str)]
-    assert draw.right_and_halting(rows, [1, 9], 7) == ({1: 2, 9: 2}, {1: 0.5, 9: 4.5})
-    assert draw.right_and_halting(rows[2:], [1], 7)[0] == {1: 7}
-    assert numbers(draw.right_before_it_can_know({1: 1, 2: 2, 9: 3}, {1: 1, 2: 3, 9: 4})) == ["2", "9"]
 
 
 def test_whom_a_network_reads_stands_by_depth():
