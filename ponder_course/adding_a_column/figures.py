@@ -1,4 +1,4 @@
-"""Figures of columns of numbers: which digits are carried, and how long a network stops to think at each number."""
+"""Figures of columns of numbers: which digits are carried, and how long a network thinks at each number."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -112,17 +112,17 @@ def any_column(model: PonderSequence, x: Tensor, N: int) -> Callable[[int], tupl
     return lambda column: (trace_of(model, x[:, column - 1 : column], N)[0], f"Column {column}.")
 
 
-def long_and_short_stops(x: Tensor) -> int:
+def long_and_short(x: Tensor) -> int:
     """Return which of the columns x [T, columns, 1, width] has the most needs of 8 and more beside those of 1 or 2."""
     needs = ColumnTask.needed_steps(x)
     return int(((needs[1:] >= 8).sum(0) * (needs[1:] <= 2).sum(0)).argmax())
 
 
-def stops_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
+def thinks_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
     """The finding: how many steps a network takes where it needs the most."""
     longest = int(np.argmax(needed))
     steps = f"{taken[longest]} steps at number {longest + 1}, which needs {needed[longest]}"
-    return f"It stops longest where the carry travels farthest:\n{steps}"
+    return f"It thinks longest where the carry travels farthest:\n{steps}"
 
 
 @slide
@@ -183,7 +183,7 @@ def objections(votes: Mapping[str, ArrayLike]) -> Figure:
         width, steps = objects.shape
         box = (0.5, steps + 0.5, 0.5, width + 0.5)
         ax.imshow(objects, cmap=colours, vmin=0, vmax=1, extent=box, origin="lower", aspect="auto")
-        ax.text(0.97, 0.03, f"{name}\nhalts at step {steps}", ha="right", va="bottom", transform=ax.transAxes)
+        ax.text(0.97, 0.03, f"{name}\nnobody objects at step {steps}", ha="right", va="bottom", transform=ax.transAxes)
         step_axis(ax, last, xlim=(0.5, last + 0.5))
         ax.grid(visible=False)
         ax.set_yticks([1, width], ["1", str(width)])
@@ -219,17 +219,16 @@ def sums_and_steps(rows: Sequence[Row], widths: Mapping[str, int]) -> pd.DataFra
             part = row[name]
             table[f"network {i}, {digits} digits"] = {
                 "sums right": f"{part['sums']:.2%}",
-                "mean steps": f"{part['steps']:.2f}",
-                "needed": f"{part['needed']:.2f}",
+                "steps needed": f"{part['needed']:.2f}",
+                "steps taken": f"{part['steps']:.2f}",
                 "too early": f"{part['early']:.2%}",
-                "correlation": f"{part['correlation']:.3f}",
             }
-    return pd.DataFrame(table).T.rename_axis("")
+    return pd.DataFrame(table).T
 
 
 def sums_by_kind(kinds: Mapping[str, Sequence[Row]], wide: int) -> pd.DataFrame:
     """Return a table of right sums in each test, and mean steps, over all stored networks of each kind, if any."""
-    tests = {"sums right": "trained", f"{wide} digits": "wide", "100 numbers": "long"}
+    tests = {f"{columns.WIDTH} digits": "trained", f"{wide} digits": "wide", "100 numbers": "long"}
     table = {}
     for kind, rows in kinds.items():
         if rows:

@@ -108,12 +108,12 @@ def test_the_trace_of_a_network_has_its_own_steps_and_sums():
     assert numbers(sentence.rstrip(".")) == ["2"]
     for drawn in (figure, other):
         assert [bar.get_height() for bar in drawn.axes[1].patches] == taken + needed
-    assert numbers(draw.stops_longest([1, 9, 3], [2, 8, 9])) == ["8", "2", "9"]
+    assert numbers(draw.thinks_longest([1, 9, 3], [2, 8, 9])) == ["8", "2", "9"]
 
 
-def test_the_column_drawn_has_long_and_short_stops():
+def test_the_column_drawn_has_long_and_short_needs():
     short, long = ColumnTask.digits([1, 0, 0, 0], 10), ColumnTask.digits([511, 1, 0, 0], 10)
-    assert draw.long_and_short_stops(torch.cat([short, long, short], 1)) == 1
+    assert draw.long_and_short(torch.cat([short, long, short], 1)) == 1
 
 
 def test_a_network_is_measured_in_tests_of_these_sizes():
@@ -137,7 +137,7 @@ def test_the_tables_hold_what_was_measured():
     ]
     table = draw.sums_and_steps(rows, {"trained": 16, "wide": 64})
     assert [numbers(name) for name in table.index] == [["1", "16"], ["1", "64"], ["2", "16"], ["2", "64"]]
-    assert table.iloc[2].tolist() == ["75.00%", "4.00", "2.50", "12.50%", "0.988"]
+    assert table.iloc[2].tolist() == ["75.00%", "2.50", "4.00", "12.50%"]
     kinds = draw.sums_by_kind({"halted": rows, "mean": []}, 64)
     assert kinds.T["halted"].tolist() == ["2", "75% to 100%", "0% to 50%", "0% to 25%", "3.0 to 4.0"]
     assert len(kinds) == 1
