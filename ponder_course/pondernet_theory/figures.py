@@ -71,28 +71,29 @@ def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
 
 
 def who_comes_out(paths: Mapping[str, Line], below: float) -> str:
-    """Return in a sentence after how many updates each lambda_1 is below that: ACT's, with Adam, and without."""
-    out = [np.flatnonzero(np.asarray(path) < below) for path in paths.values()]
-    act, *others = [f"{updates[0] + 1:,}" if len(updates) else "never" for updates in out]
-    if act == "never" and "never" not in others:
-        return f"ACT stays in the trap. PonderNet comes out,\nafter {others[0]} updates with Adam, {others[1]} without"
-    return f"Updates until λ is below {below:g}: ACT {act}, PonderNet {' and '.join(others)}"
+    """Return in a sentence whether each lambda_1 comes below that: ACT's, and PonderNet's with a prior and without."""
+    act, *others = [min(path) < below for path in paths.values()]
+    if all(others) and not act:
+        return "ACT stays in the trap.\nPonderNet comes out, with its prior and without"
+    return f"{act + sum(others)} of {len(paths)} come out of the trap: λ is below {below:g}"
 
 
 @slide
-def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float]) -> Figure:
-    """Draw lambda_1 after each update, {name: [updates]}, first of ACT; in the trap ACT takes one step."""
+def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum: float) -> Figure:
+    """Draw lambda_1 after each update, {name: [updates]}: of ACT, of PonderNet with a prior, whose optimum is dotted,
+    and without; in the trap ACT takes one step.
+    """
     figure, (ax,) = panels(1, width=8.4, height=4.4)
     ax.axhspan(*trap, color="#E6E6E6", linewidth=0)
+    ax.axhline(optimum, color=PRIOR, linestyle=":", linewidth=2.2)
+    below: dict[str, Any] = {"color": "#666666", "ha": "right", "va": "top"}
+    style.beside(ax, f"equation 4: {optimum:.2f}", (len(paths["ACT"]), optimum), (0, -5), **below)
     looks = ((style.ORANGE, DARK_ORANGE, "-"), (style.GREEN, DARK_GREEN, "-"), (style.GREEN, DARK_GREEN, "--"))
     for (name, path), (colour, dark, dashes) in zip(paths.items(), looks, strict=True):
         ax.plot(range(1, len(path) + 1), path, dashes, color=colour, linewidth=2.8)
-        crossed = np.flatnonzero(np.asarray(path) < 0.5)
-        place, where = (int(crossed[0]), ("left", "center")) if len(crossed) else (len(path) - 1, ("right", "bottom"))
-        font = {"color": dark, "ha": where[0], "va": where[1]}
-        style.beside(ax, name.replace(", ", ",\n"), (place + 1, path[place]), (12 * len(crossed[:1]), 6), **font)
-    ax.set(yscale="logit", ylim=(0.002, trap[1]), xlabel="updates", ylabel=r"$\lambda_1$")
-    ticks = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+        style.beside(ax, name, (len(path), path[-1]), (0, 10), color=dark, ha="right", va="bottom")
+    ax.set(yscale="logit", ylim=(0.0004, trap[1]), xlabel="updates", ylabel=r"$\lambda_1$")
+    ticks = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.yaxis.set_minor_locator(NullLocator())
     return figure
@@ -143,35 +144,26 @@ def draw_pushes(lambdas: Line, gradients: Sequence[Mapping[str, float]]) -> Figu
 
 
 @slide
-def draw_best_halting(
-    best: BestHalting, losses: Tensor, settings: Sequence[tuple[float, float]]
-) -> tuple[Figure, list[float]]:
-    """Draw the losses of one input, [N], and beside them, for each (beta, lambda_p), the prior and the best p.
-
-    The number is p_n where the loss is smallest; these are returned, too.
-    """
-    figure, (left, *axes) = panels(1 + len(settings), width=8.8 / (1 + len(settings)), height=3.5)
-    n, solved, found = np.arange(1, len(losses) + 1), int(losses.argmin()), []
-    bars = left.bar(n, losses.tolist(), 0.8, color=ANSWER)
-    left.bar_label(bars, fmt="%.2g", padding=1, fontsize=14)
-    left.margins(y=0.12)
-    style.step_axis(left, len(losses), xticks=n, yticks=[])
-    left.set_title("losses (nats)", fontsize=15)
-    for ax, (beta, lambda_p) in zip(axes, settings, strict=True):
+def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: float, lambda_p: float) -> Figure:
+    """Draw in a row for each input, {name: losses [N]}, its losses, and beside them the prior and the best p."""
+    figure, axes = panels(2 * len(inputs), width=4.6, height=2.4, rows=len(inputs), sharex=True)
+    for (name, losses), left, right in zip(inputs.items(), axes[::2], axes[1::2], strict=True):
         log_g = geometric_log_prior(lambda_p, len(losses))
-        p, p_G = best(losses, log_g, beta).tolist(), log_g.exp().tolist()
-        style.step_axis(ax, len(losses), ylim=(0, 1.2), xticks=n, yticks=(0, 0.5, 1))
-        ax.set_title(f"$\\beta = {beta:.2g}$", fontsize=15)
-        ax.bar(n, p, 0.6, color=style.GREEN, label="best $p_n$")
-        ax.bar(n, p_G, 0.9, label="prior", **DOTTED)
-        ax.tick_params(labelleft=ax is axes[0])
-        top = (solved + 1, max(p[solved], p_G[solved]))
-        style.beside(ax, f"{p[solved]:.2f}", top, (0, 3), color=DARK_GREEN, **ABOVE)
-        found.append(p[solved])
-    for ax in (left, *axes):
-        ax.grid(axis="x", visible=False)
-    axes[0].legend(loc="upper right", borderaxespad=0)
-    return figure, found
+        last = "step $n$" if right is axes[-1] else ""
+        n = style.step_axis(left, len(losses), xlabel=last, yticks=[], ylabel="loss (nats)")
+        style.step_axis(right, len(losses), xlabel=last, ylim=(0, 1), yticks=(0, 0.5, 1))
+        left.bar_label(left.bar(n, losses.tolist(), 0.7, color=ANSWER), fmt="%.2g", padding=1, fontsize=13)
+        left.set(ylim=(0, 1.25 * float(max(losses.max(), 0.6))))
+        bars = right.bar(n, best(losses, log_g, beta).tolist(), 0.6, color=style.GREEN, label="best $p_n$")
+        right.bar_label(bars, fmt="%.2f", padding=3, fontsize=13, color=DARK_GREEN)
+        right.bar(n, log_g.exp().tolist(), 0.85, label="prior", **DOTTED)
+        left.set_title(name, fontsize=15)
+        for ax in (left, right):
+            ax.set_xticks(n)
+            ax.grid(axis="x", visible=False)
+    axes[1].set_title(rf"$\beta = {beta:.2g}$, $\lambda_p = {lambda_p:g}$", fontsize=15)
+    axes[1].legend(loc="upper right", borderaxespad=0)
+    return figure
 
 
 def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
@@ -183,14 +175,7 @@ def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
 def best_at(best: BestHalting, log10_beta: float, lambda_p: float, **losses: float) -> Figure:
     """Draw the optimal halting distribution where the sliders stand."""
     values = torch.tensor([*losses.values()], dtype=torch.float64)
-    return draw_best_halting(best, values, [(10**log10_beta, lambda_p)])[0]
-
-
-def best_by_beta(best: BestHalting, losses: Tensor, betas: Sequence[float], lambda_p: float) -> tuple[Figure, str]:
-    """Draw the optimal halting distribution for some betas, and say what the step with the smallest loss gets."""
-    figure, found = draw_best_halting(best, losses, [(beta, lambda_p) for beta in betas])
-    grip = ", ".join(f"{p_n:.2f}" for p_n in found)
-    return figure, f"The smaller β, the more the losses decide: step {int(losses.argmin()) + 1} gets {grip}"
+    return draw_best_halting(best, {"your losses": values}, 10**log10_beta, lambda_p)
 
 
 def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, Line]:

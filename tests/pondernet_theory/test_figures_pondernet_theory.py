@@ -29,7 +29,6 @@ BOUNDS = {
     "a": [("bound", torch.tensor([2.0, 1.0, 3.0])), ("exact", torch.tensor([1.5, 0.5, 1.25]))],
     "b": [("mean loss", [4.0, 5.0, 6.0]), ("mixture", [3.5, 4.5, 5.5])],
 }
-BETA = [1e-3, 0.5]  # of the best halting; the first is certain of step 2
 EXACT = torch.tensor(LOSSES, dtype=torch.float64)
 LOG_PRIOR = pu.geometric_log_prior(0.4, 3)
 
@@ -45,19 +44,18 @@ def p_best(beta):
 FIGURES = {
     "best halting": Drawn(
         partial(draw.draw_best_halting, best),
-        (EXACT, [(beta, 0.4) for beta in BETA]),
-        [LOG_PRIOR.exp(), *map(p_best, BETA)],
-        written=["0.9", "0.4", "0.6", *(f"{p_best(beta)[1]:.2f}" for beta in BETA)],
+        ({"hard": EXACT, "easy": EXACT / 2}, 0.5, 0.4),
+        [LOG_PRIOR.exp(), p_best(0.5), best(EXACT / 2, LOG_PRIOR, 0.5)],
+        written=["0.9", "0.4", "0.6", "0.45", *(f"{p:.2f}" for p in p_best(0.5))],
     ),
     "best at": Drawn(partial(draw.best_at, best, -1, 0.4, loss_1=0.9, loss_2=0.4), computed=COMPUTED),
-    "best by beta": Drawn(partial(draw.best_by_beta, best), (EXACT, (1, 0.1), 0.4), COMPUTED),
     "side by side": Drawn(
         draw.side_by_side,
         (FIRST, (P, [3.0, 2.0, 1.0, 1.0], (0.25, 3.0)), ([0.6, 0.1, 0.3], [2.8, 2.4, 1.4, 1.1], (0.25, 2.6))),
         written=["0.50", "0.10"],
     ),
     "descents": Drawn(
-        draw.draw_descents, (PATHS, (0.99, 0.9998)), (), {ORANGE: PATHS["ACT"], GREEN: [0.6, 0.3, 0.992, 0.7]}
+        draw.draw_descents, (PATHS, (0.99, 0.9998), 0.25), (), {ORANGE: PATHS["ACT"], GREEN: [0.6, 0.3, 0.992, 0.7]}
     ),
     "pushes": Drawn(draw.draw_pushes, ([0.1, 0.01], GRADIENTS), SIZES),
     "learnt": Drawn(draw.draw_learnt, ([1.0, 2.0, 3.0], THEORY, RUNS), colours={WRONG: [5, 5.1, 5.5, *LOSSES]}),
@@ -97,14 +95,12 @@ def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():
     assert [*halved.values()] == pytest.approx([found["losses"], *(found[way] / 2 for way in KL.values())])
 
 
-def test_the_best_halting_is_drawn_for_each_beta_and_at_the_sliders():
-    figure, finding = draw.best_by_beta(best, EXACT, (1, 0.1), lambda_p=0.4)
-    assert numbers(finding) == ["2", *(f"{p_best(beta)[1]:.2f}" for beta in (1, 0.1))]
+def test_the_best_halting_is_drawn_at_the_sliders():
     at = {name: start for name, (*_, start) in draw.sliders_of(EXACT).items()}
     assert [at[f"loss_{n}"] for n in K] == LOSSES
-    drawn, wanted = draw.best_at(best, **at).axes[1], figure.axes[2]  # at beta = 10^-1
-    for (_, *points), (_, *expected) in zip(series(drawn), series(wanted), strict=True):
-        np.testing.assert_allclose(points, expected)
+    drawn = draw.best_at(best, **at).axes[1]  # at beta = 10^-1
+    for (_, _, p), wanted in zip(series(drawn), (p_best(0.1), LOG_PRIOR.exp()), strict=True):
+        np.testing.assert_allclose(p, wanted)
 
 
 def test_steps_learnt_are_beside_the_best():
@@ -133,6 +129,6 @@ def test_steps_as_the_first_halting_probability_grows():
     assert expected == pytest.approx(first + (1 - first) * 2.8)
 
 
-def test_who_comes_out_counts_the_updates_until_each_is_below():
-    assert numbers(draw.who_comes_out(PATHS, 0.99)) == ["1", "2"]
-    assert numbers(draw.who_comes_out(PATHS, 0.65)) == ["0.65", "1"]
+def test_who_comes_out_is_counted_unless_all_but_act_do():
+    assert numbers(draw.who_comes_out(PATHS, 0.99)) == []
+    assert numbers(draw.who_comes_out(PATHS, 0.65)) == ["1", "3", "0.65"]
