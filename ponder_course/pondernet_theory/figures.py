@@ -153,7 +153,7 @@ def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: flo
         n = style.step_axis(left, len(losses), xlabel=last, yticks=[], ylabel="loss (nats)")
         style.step_axis(right, len(losses), xlabel=last, ylim=(0, 1), yticks=(0, 0.5, 1))
         left.bar_label(left.bar(n, losses.tolist(), 0.7, color=ANSWER), fmt="%.2g", padding=1, fontsize=13)
-        left.set(ylim=(0, 1.25 * float(max(losses.max(), 0.6))))
+        left.set(ylim=(0, 1.25 * max(losses.max().item(), 0.6)))
         bars = right.bar(n, best(losses, log_g, beta).tolist(), 0.6, color=style.GREEN, label="best $p_n$")
         right.bar_label(bars, fmt="%.2f", padding=3, fontsize=13, color=DARK_GREEN)
         right.bar(n, log_g.exp().tolist(), 0.85, label="prior", **DOTTED)
