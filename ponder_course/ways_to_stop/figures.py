@@ -20,7 +20,7 @@ from ponder_course.common.lines import LineParityTask, flipped, whole_lines_righ
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs, summary
+from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
@@ -177,7 +177,7 @@ def sure_or_guessed(sure: Mapping[str, Grid], needs: Sequence[Stairs], stops: Se
         if need is not None:
             stairs(ax, need, label="now it can be known")
         if stop is not None:
-            stairs(ax, stop, **dashed)
+            stairs(ax, np.add(stop, 1), **dashed)  # under its row
         ax.set(title=title, xlabel=across, ylim=(len(grid) + 0.5, 0.5))
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color="#2F7FBC", label="sure")
@@ -358,8 +358,8 @@ def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes
 def message(lines: Sequence[Votes]) -> Figure:
     """Who votes no, and whose answer is wrong, until a line halts: a panel for each line, with the bits above.
 
-    The black line of L and the dashes stand above the row of their step; hatched is what comes after the line has
-    halted. Bits unlike those of the first line are bold.
+    The dashes stand under the row of the halt; hatched is what comes after it. Bits unlike those of the first line are
+    bold, and so are the places that object at the step at which the first line halts.
     """
     figure, axes = style.panels(len(lines), width=min(4.5, 10.0 / len(lines)), height=4.2)
     hatched: dict[str, Any] = {"facecolor": "none", "edgecolor": "#BBBBBB", "hatch": "//", "linewidth": 0}
@@ -373,8 +373,9 @@ def message(lines: Sequence[Votes]) -> Figure:
         ax.set_ylim(len(line.no) + 0.5, 0.5)
         ax.set_title(line.title, pad=24)
         ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
-        ax.axhline(line.need - 0.5, color=LIMIT, linewidth=2.4)
-        ax.axhline(line.halts - 0.5, **dashed)
+        ax.axhline(line.halts + 0.5, **dashed)
+        for place in objecting(line, lines[0].halts) if line.halts > lines[0].halts else []:
+            ax.text(int(place), lines[0].halts, "no", color="white", weight="bold", **centred)
         middle, in_time = len(line.bits) / 2 + 0.5, line.halts == line.need
         ax.text(middle, line.halts, f"halts at {line.halts}{' = $L$' * in_time}", weight="bold", **centred)
         if not in_time:
@@ -388,7 +389,6 @@ def message(lines: Sequence[Votes]) -> Figure:
         "dark: votes no": Patch(color="#444444"),
         "answer wrong": Line2D([], [], linestyle="none", marker="x", color=style.WRONG, markeredgewidth=2.2),
         "it halts": Line2D([], [], **dashed),
-        "step $L$": Line2D([], [], color=LIMIT, linewidth=2.4),
         "after the halt": Patch(**hatched),
     }
     figure.legend(key.values(), key.keys(), loc="outside lower center", ncols=len(axes) * 2)
@@ -427,15 +427,3 @@ def finding(lines: Sequence[Votes], correct: bool) -> str:
     line, twin = lines
     halts = f"First bit {line.bits[0]}: it halts at step {line.halts}. First bit {twin.bits[0]}: at step {twin.halts}"
     return halts + ". Both are right" * correct
-
-
-def speaking(rows: Sequence[Row]) -> str:
-    """Return how many of these networks, of those that have learnt, halt early and right: "3 of 4"."""
-    found = summary(rows)
-    return f"{found['speak']} of {found['have learnt']}"
-
-
-def halt_early_and_right(rows: Sequence[Row]) -> str:
-    """Say how many stored networks do as those drawn, on lines as short. rows: of all lengths."""
-    short = speaking([row for row in rows if row["places"] <= 8])
-    return f"Of the stored networks that have learnt lines of 4, 6 or 8 places, {short} halt early and right."

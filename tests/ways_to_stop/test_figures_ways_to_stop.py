@@ -42,8 +42,8 @@ FIGURES = {
     "sure or guessed": Drawn(
         draw.sure_or_guessed,
         ({"with": NO, "without": NO[::-1]}, [[2, 3], None], [[4, 3], None], "place"),
-        [[0.5, 1.5, 1.5, 2.5], [1.5, 1.5, 2.5, 2.5], [3.5, 3.5, 2.5, 2.5]],
-        {BLACK: [1.5, 2.5], HALTING: [3.5, 2.5]},
+        [[0.5, 1.5, 1.5, 2.5], [1.5, 1.5, 2.5, 2.5], [4.5, 4.5, 3.5, 3.5]],
+        {BLACK: [1.5, 2.5], HALTING: [4.5, 3.5]},
     ),
     "tradeoffs": Drawn(draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}), CURVES_SORTED, {GREEN: [0.6, 0.7, 0.4]}),
     "regrets": Drawn(
@@ -65,9 +65,9 @@ FIGURES = {
         start=0,
         sideways=True,
     ),
-    "message": Drawn(draw.message, (VOTES,), [NO[:2], NO[:0:-1], 1.5, 2.5]),
+    "message": Drawn(draw.message, (VOTES,), [NO[:2], NO[:0:-1], 2.5, 3.5]),
     "message, wrong": Drawn(
-        draw.message, (MISTAKEN,), [NO[:2], NO[:0:-1], 1.5, 2.5, [1, 1, 2], [1, 2, 3]], {WRONG: [1, 2, 3]}
+        draw.message, (MISTAKEN,), [NO[:2], NO[:0:-1], 2.5, 3.5, [1, 1, 2], [1, 2, 3]], {WRONG: [1, 2, 3]}
     ),
     "judges": Drawn(
         research.judges, (JUDGES,), [[1, 0.5, 0.25]], {BLACK: [1, 0.5, 0.25], GREY: [1, 0.4, 0.2, 0.55, 0.1]}, start=0
@@ -209,14 +209,3 @@ def test_halts_are_those_of_the_network_by_itself(seed):
     assert correct == bool(right_then[which].all())
     wrong = (every.y_hat > 0) != (y > 0.5)  # [steps, lines, places]
     assert [each.wrong for each in lines] == [wrong[:, i].tolist() for i in which]
-
-
-def test_stored_networks_that_halt_early_are_counted_on_short_lines():
-    def row(places, steps, right_early):
-        found = {"right": 1.0, "early": 0.5, "right_early": right_early, "steps": steps}
-        test = {"rules": {"threshold": found}, "by_step": [1.0] * places}
-        return {"places": places, "tests": {str(places): test}}
-
-    rows = [row(4, 3.0, 1.0), row(4, 4.0, 0.5), row(8, 7.0, 1.0), row(16, 9.0, 1.0)]
-    assert "2 of 3" in draw.halt_early_and_right(rows)
-    assert draw.speaking(rows) == "3 of 4"
