@@ -107,7 +107,7 @@ def test_whole_mazes_are_right_where_all_that_is_asked_is():
 def test_sentences_of_whole_mazes_have_what_was_counted():
     by_itself, together = torch.tensor([1.0, 0.95]), torch.tensor([0.5, 0.45])
     assert numbers(draw.right_in_words(by_itself, together, 9, 20)) == ["20", "20", "19", "9", "10", "9"]
-    assert numbers(draw.what_thinking_on_costs(THINK_ON)) == ["17", "100", "6"]
+    assert numbers(draw.what_thinking_on_costs(THINK_ON)) == ["100", "17", "6"]
     assert draw.ends_of([{"20": {"mazes": 0.9, "by_step": {"mazes": [0.1, 0.8, 0.7]}}}]) == [(0.9, 0.7)]
 
 
