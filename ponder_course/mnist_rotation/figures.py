@@ -136,7 +136,7 @@ def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str
             for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
                 ax.plot(where, value, "o", color=style.DARK_ORANGE, markersize=4)
             right = f"{mean(row['accuracy'][0] for row in of_prior):.0%}"
-            style.beside(ax, right, (place, 0), (0, 6), ha="center", size=15, weight="bold", color=style.ANSWER)
+            style.beside(ax, right, (place, 0), (0, 6), ha="center", size=15, weight="bold", color=style.BLACK)
             if label in prior_steps[network]:
                 height = prior_steps[network][label]
                 ax.plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
@@ -146,7 +146,7 @@ def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str
         ax.grid(visible=False, axis="x")
     axes[0].set_ylabel("expected steps")
     axes[0].plot([], [], color=style.PRIOR, linestyle=":", linewidth=3, label="mean steps of the prior itself")
-    axes[0].plot([], [], "o", color=style.ANSWER, markersize=0, label="in blue: digits read correctly")
+    axes[0].plot([], [], "o", color=style.DARK_ORANGE, markersize=4, label="a network; in the bar: digits read right")
     return legend(figure, columns=2)
 
 

@@ -209,13 +209,13 @@ def what_the_seed_does(more: Sequence[float]) -> str:
     more: steps at the largest k minus steps at k = 1, of each network.
     """
     low, high = signed(min(more)), signed(max(more))
-    return f"Longer on harder inputs?\nFrom {low} to {high} steps, by seed alone"
+    return f"Longer on harder inputs? From {low} to {high} steps,\nin networks that differ only in their seed"
 
 
 def cost_of_harder_inputs(more: Sequence[float], k: int) -> str:
     """Return the answer to the lesson's second bet: what the largest k costs all networks."""
-    cost = f"{signed(min(more))} to {signed(max(more))} steps"
-    return f"Bet 2: k = {k} instead of k = 1 costs your {len(more)} networks {cost}"
+    change = f"{signed(min(more))} to {signed(max(more))}"
+    return f"Bet 2: k = {k} instead of k = 1 changes the steps of your {len(more)} networks by {change}"
 
 
 @slide
@@ -257,12 +257,12 @@ def draw_best_fixed_steps(stored: Compared, mine: Sequence[tuple[float, float]],
             ax.plot(where, fixed, marker, color=edge, markersize=7, markerfacecolor=face)
             ax.plot([place - 0.37, place + 0.37], [own, own], color=HALTING, linewidth=2, alpha=0.7, zorder=1)
         if prior in stored:
-            ax.text(place, 1.05, count_gains([stored[prior]]), ha="center", va="bottom", fontweight="bold")
+            ax.text(place, 1.04, f"{count_gains([stored[prior]])}\nstored", ha="center", va="bottom", fontweight="bold")
     for marker, edge, text in (("o", ANSWER, "stored"), ("D", BLACK, "yours")):
         ax.plot([], [], marker, color=edge, markersize=7, markerfacecolor=ANSWER, label=text)
     ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
     ax.text(len(priors) - 0.55, 0.51, "a guess", color=style.DARK_GREY, ha="right", va="bottom")
-    ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.13))
+    ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.18))
     ax.set(xlim=(-0.5, len(priors) - 0.5), yticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1])
     ax.set_xticks(range(len(priors)), [f"{prior:g}" for prior in priors])
     ax.yaxis.set_major_formatter("{x:.0%}")
@@ -312,16 +312,16 @@ def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     halts: [batch], from the first; right: [batch, N], 1 where an answer is right, and else 0.
     """
     figure, (ax,) = panels(1, width=8.4, height=5.0)
-    n_inputs, N = len(right), len(right[0])
+    n_inputs, N, y = len(right), len(right[0]), np.arange(len(right)) + 0.5
     extent = (0.5, N + 0.5, n_inputs + 0.5, 0.5)
     ax.imshow(right, cmap=RIGHT_OR_WRONG, vmin=0, vmax=1, extent=extent, aspect="auto", interpolation="nearest")
-    ax.plot(halts, range(1, n_inputs + 1), "s", color=HALTING, markersize=6)
+    ax.vlines(halts, y, y + 1, color=HALTING, linewidth=9, antialiased=False)
     step_axis(ax, N, xlabel="stopped after step $n$", ylabel=f"{n_inputs} inputs, by where they halt", yticks=[])
     ax.set_xticks([1, *range(5, N + 1, 5)])
     ax.grid(visible=False)
     for colour, label in ((ANSWER, "right"), (WRONG_PALE, "wrong"), (HALTING, "halts here by itself")):
         ax.bar(0, 0, color=colour, label=label)
-    ax.set_xlim(0.5, N + 0.5)
+    ax.set(xlim=(0.5, N + 0.5), ylim=(n_inputs + 0.5, 0.5))
     return legend(figure, columns=3)
 
 
@@ -330,7 +330,7 @@ def what_the_map_shows(halts: Sequence[int], right: Sequence[Sequence[int]]) -> 
     by_itself = mean(of_one[step - 1] for step, of_one in zip(halts, right, strict=True))
     if by_itself - max(map(mean, zip(*right, strict=True))) < GAIN:
         return "In one column they are as right as where they halt"
-    return "All are right where they halt, and in no column all"
+    return "Each is right where it halts; no column is right for all"
 
 
 def learnt_by_method(rows: Sequence[Row]) -> list[str]:

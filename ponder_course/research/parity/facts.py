@@ -108,7 +108,8 @@ def time_is_part() -> dict[str, str]:
     hook = min(learnt, key=lambda run: max(np.mean(run["by_step"], axis=0)))
     halted = [of_one[step - 1] for step, of_one in zip(hook["halts"], hook["right_at"], strict=True)]
     passed = sum(there and not of_one[-1] for there, of_one in zip(halted, hook["right_at"], strict=True))
-    return found | {"map_passes_by": f"{passed} {len(halted)}"}
+    steps = f"{hook['steps'][0]:.1f} {hook['steps'][-1]:.1f}"
+    return found | {"map_passes_by": f"{passed} {len(halted)}", "map_steps": steps}
 
 
 def papers_size() -> dict[str, str]:
