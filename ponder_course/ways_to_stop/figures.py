@@ -177,7 +177,7 @@ def sure_or_guessed(sure: Mapping[str, Grid], needs: Sequence[Stairs], stops: Se
         if need is not None:
             stairs(ax, need, label="now it can be known")
         if stop is not None:
-            stairs(ax, np.add(stop, 1), **dashed)  # under its row
+            stairs(ax, (np.asarray(stop) + 1).tolist(), **dashed)  # under its row
         ax.set(title=title, xlabel=across, ylim=(len(grid) + 0.5, 0.5))
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color="#2F7FBC", label="sure")
@@ -374,8 +374,8 @@ def message(lines: Sequence[Votes]) -> Figure:
         ax.set_title(line.title, pad=24)
         ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
         ax.axhline(line.halts + 0.5, **dashed)
-        for place in objecting(line, lines[0].halts) if line.halts > lines[0].halts else []:
-            ax.text(int(place), lines[0].halts, "no", color="white", weight="bold", **centred)
+        for objector in objecting(line, lines[0].halts) if line.halts > lines[0].halts else []:
+            ax.text(int(objector), lines[0].halts, "no", color="white", weight="bold", **centred)
         middle, in_time = len(line.bits) / 2 + 0.5, line.halts == line.need
         ax.text(middle, line.halts, f"halts at {line.halts}{' = $L$' * in_time}", weight="bold", **centred)
         if not in_time:
