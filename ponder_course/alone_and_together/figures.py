@@ -1,7 +1,6 @@
-"""Figures of forests: who points at whom, how many steps nodes take to find their roots, and whom they ask."""
+"""Figures of forests: whom nodes ask, and how many steps they take to find their roots."""
 
 from collections.abc import Mapping, Sequence
-from itertools import count
 from statistics import mean
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Arc, FancyArrowPatch
+from matplotlib.patches import Arc
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -25,42 +24,6 @@ from ponder_utils.pondernet import PonderNet
 ByDepth = Mapping[int, float]  # a number for each depth
 Networks = Sequence[ByDepth]
 Kinds = Mapping[str, Networks]  # by name
-
-
-@slide
-def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
-    """Draw each node below its parent, with its number and an arrow to the parent; blue roots point at themselves."""
-    figure, (ax,) = panels(1, width=7.4, height=0.65 * max(depths) + 1.3)
-    x: dict[int, float] = {}
-    column = count()
-
-    def put(node: int) -> None:
-        """Place a node above the middle of those that point at it, which come first; a leaf in a column of its own."""
-        below = [child for child, parent in enumerate(parents) if parent == node != child]
-        for child in below:
-            put(child)
-        x[node] = float(np.mean([x[child] for child in below])) if below else next(column)
-
-    for node, parent in enumerate(parents):
-        if node == parent:
-            put(node)
-    for node in x:
-        place, parent = (x[node], -depths[node]), parents[node]
-        face, edge, letters = ("white", style.GREY, "black") if node != parent else (style.BLUE, style.BLUE, "white")
-        ax.scatter(*place, s=480, color=face, edgecolor=edge, zorder=3)
-        ax.text(*place, str(node), color=letters, ha="center", va="center", zorder=4)
-        if node != parent:
-            arrow = ARROW | {"shrinkA": 12, "shrinkB": 12, "color": "black"}
-            ax.annotate("", (x[parent], -depths[parent]), place, arrowprops=arrow)
-        else:
-            loop = ARROW | {"mutation_scale": 11, "connectionstyle": "arc3,rad=-2.4", "color": style.BLUE}
-            left, right = ((x[node] + aside, 0.2 - depths[node]) for aside in (-0.1, 0.1))
-            ax.add_patch(FancyArrowPatch(left, right, **loop))
-    last = max(depths)
-    ax.set(xlim=(-0.7, next(column) - 0.3), ylim=(-last - 0.6, 0.9), xticks=[], ylabel="depth")
-    ax.set_yticks(range(-last, 1), [str(d) for d in range(last, -1, -1)])
-    ax.grid(visible=False)
-    return figure
 
 
 @slide
@@ -91,17 +54,6 @@ def lookup(kinds: Mapping[str, Sequence[int]], node: int, asked: int) -> Figure:
     return figure
 
 
-def of_several_trees(x: Tensor, y: Tensor, deepest: int = 5) -> tuple[list[int], list[int]]:
-    """Return parents and depths of the forest whose largest tree is the smallest, of those that are so deep.
-
-    x, y: parents and roots, [forests, nodes].
-    """
-    depth = ForestTask.depths(x)
-    largest_tree = torch.stack([roots.bincount().max() for roots in y])
-    picked = int((largest_tree + 100 * (depth.amax(1) < deepest)).argmin())
-    return x[picked].tolist(), depth[picked].tolist()
-
-
 @slide
 def against_depth(
     kinds: Kinds,
@@ -115,8 +67,38 @@ def against_depth(
 
     kinds and limits: by name, as it is written above the end of its lines; others: lines in light grey.
     """
-    last = max(map(max, limits.values()))
     figure, (ax,) = panels(1, width=8.6, height=4.8)
+    _against(ax, kinds, limits, border, others, name_of_others, colour)
+    return figure
+
+
+@slide
+def each_against_depth(
+    kinds: Kinds,
+    limits: Mapping[str, ByDepth],
+    border: int,
+    others: Kinds,
+    names: Mapping[str, str],
+    yours: Mapping[str, int],
+) -> Figure:
+    """Draw `against_depth` for each kind, so many first networks, yours, as dots; others and their names by kind."""
+    figure, axes = panels(len(kinds), width=4.8, height=4.4)
+    for ax, (kind, networks) in zip(axes, kinds.items(), strict=True):
+        _against(ax, {kind: networks[yours[kind] :]}, {kind: limits[kind]}, border, others[kind], names[kind])
+        curves(ax, networks[: yours[kind]], color=style.HALTING, linestyle="", marker="o", markersize=3.5)
+    return figure
+
+
+def _against(
+    ax: Axes,
+    kinds: Kinds,
+    limits: Mapping[str, ByDepth],
+    border: int,
+    others: Networks,
+    name_of_others: str,
+    colour: str = style.HALTING,
+) -> None:
+    last = max(map(max, limits.values()))
     beyond(ax, border, last)
     curves(ax, others, color=style.NOT_LEARNT, linewidth=1.6)
     if others:
@@ -125,11 +107,10 @@ def against_depth(
     for name, networks in kinds.items():
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=4.0)
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
-        height = 0.86 * limits[name][max(limits[name])] + 1.2
+        height = max(n for d, n in limits[name].items() if d <= 0.86 * last) + 0.04 * ax.get_ylim()[1]
         ax.text(0.86 * last, height, name, color=style.DARK_GREY, ha="right", va="bottom", fontweight="bold")
     ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=style.DARK_GREY)
     ax.set(xlabel="depth of a node", ylabel="steps taken", xlim=(0, last + 0.5), ylim=(0, None))
-    return figure
 
 
 def needed_by_depth(n_nodes: int, how: Mapping[str, str]) -> dict[str, dict[int, int]]:
@@ -219,7 +200,10 @@ def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
     ax.scatter(nodes, 0 * nodes, s=14, color=colours, zorder=4)
     height = max(1.0, far.max() / 2)
     ax.text(last, 1.08 * height, f"{last - target[-1]} up", ha="right", va="bottom")
-    ax.set(xlim=(-1, last + 1), ylim=(-0.12 * height, 1.6 * height))
+    few = last < 12  # so that there is room for their names
+    for node in nodes[: few * len(nodes)]:
+        ax.text(node, -0.2 * height, str(node), ha="center", va="top")
+    ax.set(xlim=(-1, last + 1), ylim=(-(0.7 if few else 0.12) * height, 1.6 * height))
 
 
 @slide
@@ -237,6 +221,14 @@ def right_by_depth(kinds: Kinds, border: int) -> Figure:
     beyond(ax, border, last)
     ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
     return figure
+
+
+def stopped_at(rows: Sequence[Row], n: int) -> list[Row]:
+    """Return what would have been measured of the same networks, by depth, if all nodes had stopped at step n."""
+    kinds = [row["by_depth"].items() for row in rows]
+    return [
+        {"by_depth": {d: part | {"right": part["by_step"][n - 1], "steps": n} for d, part in kind}} for kind in kinds
+    ]
 
 
 def right_beyond(rows: Sequence[Row], max_depth: int) -> list[float]:
