@@ -30,7 +30,8 @@ def machine(numbers: Sequence[str] = ("001011", "000100", "010001"), steps: Sequ
     n_places = len(numbers[0])
     rows = np.arange(n_places)
     near = [(row, other) for row in rows for other in (row - 1, row, row + 1) if 0 <= other < n_places]
-    x, wire = 0.0, {"color": style.DARK_ORANGE, "linewidth": 1.4, "markersize": 5, "zorder": 2}
+    x = 0.0
+    wire: dict[str, Any] = {"color": style.DARK_ORANGE, "linewidth": 1.4, "markersize": 5, "zorder": 2}
     for t, (number, n_steps) in enumerate(zip(numbers, steps, strict=True), start=1):
         ax.text(x + (n_steps - 1) / 2, n_places + 1.8, f"number {t}", ha="center", va="bottom", fontweight="bold")
         ax.annotate("", (x, -0.4), (x, -1.5), arrowprops=ARROW | {"color": style.BLUE, "linewidth": 1.4})
