@@ -57,7 +57,8 @@ def by_setting(
             for (setting, learnt), y in rows.groupby(["setting", "learnt"])[column]:
                 x, edge = math.log10(setting) + 0.15, style.BLACK if learnt else style.NOT_LEARNT
                 ax.scatter([x] * len(y), y, s=40, marker="s", facecolor="none", edgecolor=edge, linewidth=1.6)
-                style.beside(ax, name * bool(learnt), (x, y.mean()), (10, 0), va="center")
+                if learnt:
+                    style.beside(ax, name, (x, y.mean()), (10, 0), va="center")
         ax.scatter([], [], s=40, facecolor="none", edgecolor=style.NOT_LEARNT, linewidth=1.6, label="not learnt")
         ends, rim = [*place.values()] or [0.0], 0.25 if log else 0.5
         ax.set(ylabel=label, xlabel=x_label, xlim=(ends[0] - rim, ends[-1] + rim))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 from torch import Tensor, nn
 
 from ponder_course.act_background.scripted import halt
@@ -92,10 +91,9 @@ def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum:
     for (name, path), (colour, dark, dashes) in zip(paths.items(), looks, strict=True):
         ax.plot(range(1, len(path) + 1), path, dashes, color=colour, linewidth=2.8)
         style.beside(ax, name, (len(path), path[-1]), (0, 10), color=dark, ha="right", va="bottom")
-    ax.set(yscale="logit", ylim=(0.0004, trap[1]), xlabel="updates", ylabel=r"$\lambda_1$")
     ticks = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
-    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.yaxis.set_minor_locator(NullLocator())
+    style.logit_axis(ax, (0.0004, trap[1]), ticks, r"$\lambda_1$", along="y")
+    ax.set_xlabel("updates")
     return figure
 
 
