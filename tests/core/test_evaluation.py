@@ -52,9 +52,10 @@ def test_targets_that_are_no_class_are_refused(target):
     assert not binary_correct(torch.tensor([9.0, -9.0]), torch.tensor(float(target))).any()
 
 
-def test_an_answer_that_is_no_number_is_never_right():
-    y_hat = torch.tensor([torch.nan, torch.nan, -1.0, torch.inf])
-    assert binary_correct(y_hat, torch.tensor([0.0, 1.0, 0.0, 1.0])).tolist() == [False, False, True, True]
+def test_an_answer_that_is_no_number_is_never_right_and_a_logit_of_0_answers_0():
+    y_hat = torch.tensor([torch.nan, torch.nan, -1.0, torch.inf, 0.0, 0.0])
+    y = torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
+    assert binary_correct(y_hat, y).tolist() == [False, False, True, True, True, False]
     of_classes = torch.tensor([[0.0, torch.nan, 2.0], [0.0, 1.0, 2.0]])
     assert class_correct(of_classes, torch.tensor([1, 2])).tolist() == [False, True]
     model, x = PonderNet(lambda x, h: (torch.full_like(x, torch.nan), h, x[:, 0]), 3), torch.randn(8, 2)

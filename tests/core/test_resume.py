@@ -334,13 +334,14 @@ def constant(model):
 
 
 def test_a_checkpoint_that_has_gone_further_or_is_of_another_version_is_refused(tmp_path):
-    (model, loss), path = make(), tmp_path / "last.pt"
-    train(model, loss, draw, 2, checkpoint_dir=tmp_path, **OPTIONS)
+    (model, loss), folder = make(), tmp_path / "of" / "one"
+    path = folder / "last.pt"
+    train(model, loss, draw, 2, checkpoint_dir=folder, **OPTIONS)
     with pytest.raises(ValueError, match=r"updates in checkpoint_dir .*\[0, 1\]; got 2"):
-        train(model, loss, draw, 1, checkpoint_dir=tmp_path, **OPTIONS)
+        train(model, loss, draw, 1, checkpoint_dir=folder, **OPTIONS)
     save_checkpoint(path, {name: part for name, part in load_checkpoint(path).items() if name != "made_with"})
     with pytest.raises(ValueError, match="model: PonderNet here, nothing there"):
-        train(model, loss, draw, 4, checkpoint_dir=tmp_path, **OPTIONS)
+        train(model, loss, draw, 4, checkpoint_dir=folder, **OPTIONS)
 
 
 def enclosing_nothing():
