@@ -1,16 +1,19 @@
 """Networks that are trained on small sudokus, where every cell halts by itself, and tested on larger ones."""
 
+import math
 from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.measures import halting_report
+from ponder_course.common.measures import at_step, by_group, halting_report
 from ponder_course.common.store import Row
-from ponder_course.common.training import fit, of_asked
+from ponder_course.common.training import Loss, fit
 from ponder_course.sudoku.cover import CoverStep
-from ponder_course.sudoku.task import SudokuTask, sudoku_groups
+from ponder_course.sudoku.task import UNKNOWN, SudokuTask, sudoku_groups
+from ponder_utils._check import check_real
+from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 
@@ -24,20 +27,39 @@ def criterion(y_hat: Tensor, y: Tensor) -> Tensor:
     return nn.functional.cross_entropy(y_hat.flatten(0, -2), y.flatten(), reduction="none").view_as(y)
 
 
+def loss_of_cells(loss: PonderLoss, charge: float = 0.0) -> Loss:
+    """Return the loss over open cells that elimination can know, each a sample of its own.
+
+    charge: of the others the probability that they halt before step N is added, on average, this many times.
+    """
+
+    def total(output: PonderOutput, y: Tensor) -> Tensor:
+        known, unknown = y >= 0, y == UNKNOWN
+        value: Tensor = loss(output.at(known), y[known]).total
+        if charge and unknown.any():
+            survival = output.at(unknown).log_survival
+            value = value + charge * -torch.expm1(survival[-2]).mean()
+        return value
+
+    return total
+
+
 def learn(
     seed: int,
     updates: int = UPDATES,
     batch: int = BATCH,
     lambda_p: float = LAMBDA_P,
     beta: float = BETA,
+    noise: float = NOISE,
     lowest: float = 0.2,
     highest: float = 0.7,
+    charge: float = 0.0,
 ) -> PonderNet:
-    """Train a network on boards of 4 x 4, on the cells that elimination can know."""
+    """Train a network on boards of 4 x 4, with `loss_of_cells`."""
     torch.manual_seed(seed)
-    model = PonderNet(CoverStep(sudoku_groups(2), CHANNELS, NOISE), N)
+    model = PonderNet(CoverStep(sudoku_groups(2), CHANNELS, noise), N)
     draw = partial(SudokuTask(2, lowest, highest).batch, batch)
-    loss = of_asked(PonderLoss(criterion, lambda_p, beta))
+    loss = loss_of_cells(PonderLoss(criterion, lambda_p, beta), charge)
     model, _ = fit(model, loss, draw, updates, lr=LR, clip=1.0, seed=seed)
     return model
 
@@ -49,49 +71,52 @@ def on_boards(model: PonderNet, box: int) -> CoverStep:
 
 
 class Halted(NamedTuple):
-    """What the cells of some boards answer, and when: [batch, cells] each."""
+    """What the cells of some boards answer, and when."""
 
-    answers: Tensor  # the digit, from 0, at the step at which the cell halts, or at the last
-    steps: Tensor  # that step; 0 for a cell that has not halted
+    answers: Tensor  # [batch, cells] the digit, from 0, at the step at which the cell halts, or at the last
+    steps: Tensor  # [batch, cells] that step; 0 for a cell that has not halted
+    by_step: Tensor  # [N, batch, cells] the digit at each step
 
 
 @torch.no_grad()
-def halt(step: CoverStep, x: Tensor, max_steps: int) -> Halted:
-    """Think about boards x [batch, side, side, side] until all cells have halted, or for so many steps."""
-    z, h = step.encode(x)
-    for n in range(1, max_steps + 1):
-        h = step.move(z, h)
-        y_hat, a = step.read(h)
-        if n == 1:
-            answers, steps = y_hat.argmax(2), torch.zeros_like(a, dtype=torch.int64)
-        going = steps == 0
-        answers = torch.where(going, y_hat.argmax(2), answers)
-        steps = torch.where(going & (a.sigmoid() >= Q), n, steps)
-        if steps.all():
-            break
-    return Halted(answers, steps)
+def halt(step: CoverStep, x: Tensor, max_steps: int, certainty: float | None = None) -> Halted:
+    """Think about boards x [batch, side, side, side]: each cell halts at its first step with lambda_n >= Q.
+
+    certainty: instead at its first step at which it gives a digit this probability, in (0, 1], or more.
+    """
+    output = PonderNet(step, max_steps)(x)
+    by_step = output.y_hat.argmax(3)
+    halts = output.halt_logits.sigmoid() >= Q
+    if certainty is not None:
+        halts = output.y_hat.softmax(3).amax(3) >= check_real("certainty", certainty, 0, 1, open_low=True)
+    steps = torch.where(halts.any(0), halts.long().argmax(0) + 1, 0)
+    return Halted(at_step(by_step, torch.where(steps > 0, steps, max_steps)), steps, by_step)
 
 
-def measure(model: PonderNet, x: Tensor, max_steps: int) -> Row:
+def measure(model: PonderNet, x: Tensor, max_steps: int, certainty: float | None = None) -> Row:
     """Return how a network answers boards x, as `SudokuTask.batch` draws them, when every cell halts by itself.
 
-    Of the "cells" that elimination can know: how many are "wrong", halt "too early" or "exactly" in their round, and
-    the `halting_report`, with max_steps + 1 for one that has not halted. "halted": the fraction that has halted by each
-    step, [max_steps]; "unknown" and "unknown halted": the same of the open cells that elimination cannot know.
+    Of the open "cells" that elimination can know: how many are "wrong", halt "too early" or "exactly" in their round;
+    and the `halting_report`, with max_steps + 1 for one that has not halted. "by_need": {need: [cells, mean steps]},
+    "by_step": the fraction that is right if all answer at step n, [max_steps].
+    Of the open cells that elimination cannot know, "unknown" of them, how many have "given up", and which fraction by
+    step n, [max_steps]: "halted".
     """
     y, need = SudokuTask.answers(x), SudokuTask.needed_steps(x)
-    answers, steps = halt(on_boards(model, round(x.shape[-1] ** 0.5)), x, max_steps)
+    answers, steps, by_step = halt(on_boards(model, math.isqrt(x.shape[-1])), x, max_steps, certainty)
     steps = torch.where(steps == 0, max_steps + 1, steps)
-    known = y >= 0
-    taken, needed = steps[known], need[known]
-    by_step = torch.arange(1, max_steps + 1)[:, None]
+    known, unknown = y >= 0, y == UNKNOWN
+    taken, needed, waited = steps[known], need[known], steps[unknown]
+    n = torch.arange(1, max_steps + 1, device=x.device)[:, None]
     return {
         "cells": len(taken),
         "wrong": int((answers != y)[known].sum()),
         "too early": int((taken < needed).sum()),
         "exactly": int((taken == needed).sum()),
         **halting_report(taken, needed),
-        "halted": (taken <= by_step).double().mean(1).tolist(),
-        "unknown": int((~known).sum()),
-        "unknown halted": (steps[~known] <= by_step).double().mean(1).tolist(),
+        "by_need": {need: [*row.values()] for need, row in by_group(needed, steps=taken).items()},
+        "by_step": (by_step == y)[:, known].double().mean(1).tolist(),
+        "unknown": len(waited),
+        "given up": int((waited <= max_steps).sum()),
+        "halted": (waited <= n).double().mean(1).tolist(),
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
+from ponder_course.common.store import Row
 from ponder_course.common.style import Line, bare, lines, panels, percent_axis, slide, step_axis
 from ponder_course.sudoku.search import Search
 
@@ -42,13 +44,12 @@ def draw_board(ax: Axes, numbers: Board, given: Board, colour: str = style.BLACK
 
 
 def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
-    """Colour the cells of a board by rounds or steps, up to the last, and write these; 0, never, is grey."""
-    times = np.asarray(times)
+    """Colour the open cells of a board by rounds or steps, up to the last, and write these; 0, never, is grey."""
+    times, is_open = np.asarray(times), np.asarray(given) == 0
     box = (0.5, len(times) + 0.5, len(times) + 0.5, 0.5)
-    ax.imshow(np.where(times > 0, np.nan, 0.0), cmap=ListedColormap(["#DDDDDD"]), extent=box)
-    shown = np.where(times > 0, times, np.nan)
-    image = ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=last, extent=box)
-    draw_board(ax, times, given, size=12.0)
+    ax.imshow(np.where(is_open & (times == 0), 0.0, np.nan), cmap=ListedColormap([style.GREY]), extent=box)
+    image = ax.imshow(np.where(is_open & (times > 0), times, np.nan), cmap=THOUGHT, vmin=1, vmax=last, extent=box)
+    draw_board(ax, np.where(is_open, times, 0), np.zeros_like(times), style.BLACK, size=12.0)
     return image
 
 
@@ -133,7 +134,31 @@ def trees(searches: Mapping[str, Search]) -> Figure:
 
 
 def right_and_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor) -> str:
-    """The finding: how many of the cells that elimination can know are right, and halt in their round: [cells] each."""
-    known = needed > 0
-    right, exactly = ((answers == y) & known).sum(), ((taken == needed) & known).sum()
-    return f"{right} of {known.sum()} cells are right; {exactly} halt at the very step at which they can be known"
+    """The finding: how many of the cells that are asked are right, and halt in their round: [cells] each."""
+    asked = y >= 0
+    right, exactly = ((answers == y) & asked).sum(), ((taken == needed) & asked).sum()
+    return f"{right} of {asked.sum()} open cells are right; {exactly} halt at the very step at which they can be known"
+
+
+def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
+    """Return a table of what `measure` says of some networks on each size of boards: a row for each, and network."""
+    found = {}
+    for size, rows in tests.items():
+        for network, row in enumerate(rows, 1):
+            found[size, f"network {network}"] = {
+                "cells right": f"{row['cells'] - row['wrong']:,} of {row['cells']:,}",
+                "too early": row["too early"],
+                "exactly in their round": f"{row['exactly'] / max(1, row['cells']):.2%}",
+            }
+    return pd.DataFrame(found).T
+
+
+def who_waits(halted: Sequence[Line]) -> str:
+    """The finding: in how many networks at most 1 % of cells that cannot be known have halted by the last step."""
+    waiting = sum(network[-1] <= 0.01 for network in halted)
+    return f"In {waiting} of {len(halted)} networks, cells that cannot be known wait"
+
+
+def guesses_in_words(searches: Mapping[str, Search]) -> str:
+    """The finding: how many guesses each sudoku takes."""
+    return "Guesses: " + ", ".join(f"{name} {search.guesses}" for name, search in searches.items())

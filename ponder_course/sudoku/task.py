@@ -10,6 +10,8 @@ from torch import Tensor
 from ponder_course.sudoku.cover import Groups, groups_of, rounds
 from ponder_utils._check import check_generator, check_int, check_real
 
+GIVEN, UNKNOWN = -1, -2  # targets of cells that are not asked
+
 
 @dataclass(frozen=True)
 class SudokuTask:
@@ -33,7 +35,7 @@ class SudokuTask:
         """Draw x [batch_size, side, side, side], float32, and y [batch_size, side^2], int64; side = box^2.
 
         x is 1 where a digit is given in a cell, -1 where another is, and 0 where the cell is open: row, column, digit.
-        y is the digit, from 0, where elimination can know it, and -1 elsewhere.
+        y is the digit, from 0, of an open cell that elimination can know, `GIVEN` or `UNKNOWN` elsewhere.
         """
         solved = self.solved(batch_size, generator)
         device, side = solved.device, self.box**2
@@ -64,20 +66,25 @@ class SudokuTask:
 
     @staticmethod
     def answers(x: Tensor) -> Tensor:
-        """Return the digits that elimination can know, from 0, or -1: int64 [batch, cells], for x as of `batch`."""
-        known, _ = rounds(x.flatten(1), sudoku_groups(_box(x)))
-        is_on = known.view(len(x), -1, x.shape[-1]) == 1
-        return torch.where(is_on.any(2), is_on.long().argmax(2), -1)
+        """Return y of boards x as `batch` draws them: the digit of an open cell that can be known, from 0, or less."""
+        known, found = _by_cell(x)
+        digits = torch.where(known == 1, torch.arange(x.shape[-1], device=x.device), UNKNOWN).amax(2)
+        return torch.where((known * found == 1).any(2), GIVEN, digits)
 
     @staticmethod
     def needed_steps(x: Tensor) -> Tensor:
-        """Return the round in which elimination knows the digit of each cell, 0 for never: int64 [batch, cells]."""
-        known, found = rounds(x.flatten(1), sudoku_groups(_box(x)))
-        return torch.where(known == 1, found, 0).view(len(x), -1, x.shape[-1]).amax(2)
+        """Return the round in which elimination knows the digit of each cell: int64 [batch, cells].
+
+        1 where it is given, and 0 where it is never known.
+        """
+        known, found = _by_cell(x)
+        return torch.where(known == 1, found, 0).amax(2)
 
 
-def _box(x: Tensor) -> int:
-    return math.isqrt(x.shape[-1])
+def _by_cell(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return what the rule knows, and in which round, of each cell's digits: [batch, cells, digits] each."""
+    known, found = rounds(x.flatten(1), sudoku_groups(math.isqrt(x.shape[-1])))
+    return known.unflatten(1, (-1, x.shape[-1])), found.unflatten(1, (-1, x.shape[-1]))
 
 
 @cache

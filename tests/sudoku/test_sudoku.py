@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.sudoku.cover import CoverStep, groups_of, others, rounds
-from ponder_course.sudoku.task import SudokuTask, read_board, signs, sudoku_groups
+from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, signs, sudoku_groups
 from ponder_utils.pondernet import PonderNet
 
 
@@ -55,15 +55,16 @@ def eliminate(given_signs, peers):
 def test_needs_and_answers_are_those_of_a_slow_elimination(seed, board):
     box, share = board
     x, y = SudokuTask(box, share, 0.6).batch(2, seeded(seed))
-    need, side, peers = SudokuTask.needed_steps(x), box**2, peers_of(box)
-    for sample, digits, steps in zip(x, y, need, strict=True):
+    needed, side, peers = SudokuTask.needed_steps(x), box**2, peers_of(box)
+    for sample, digits, steps in zip(x, y, needed, strict=True):
         known = eliminate({place: int(sample[place]) for place in peers}, peers)
         for cell in range(side**2):
             row, column = divmod(cell, side)
             on = [d for d in range(side) if known.get((row, column, d), (0, 0))[0] == 1]
             assert len(on) <= 1
-            assert digits[cell] == (on[0] if on else -1)
-            assert steps[cell] == (known[row, column, on[0]][1] if on else 0)
+            need = known[row, column, on[0]][1] if on else 0
+            assert steps[cell] == need
+            assert digits[cell] == (on[0] if need > 1 else UNKNOWN if need == 0 else GIVEN)
 
 
 @settings(deadline=None, max_examples=30)
