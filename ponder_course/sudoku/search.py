@@ -1,5 +1,6 @@
 """Thinking fast and slow: where no cell halts any more, guess a digit, and think again."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -10,6 +11,14 @@ from ponder_course.sudoku.task import signs
 from ponder_utils._check import check_int
 
 QUIET = 4  # steps in which no cell halts, after which none will
+PUZZLES = {  # 17 digits are the fewest that a sudoku of 9 x 9 can have; two by A. Inkala, which newspapers printed
+    "17 digits": "000000010400000000020000000000050407008000300001090000300400200050100000000806000",
+    "Inkala 2010": "005300000800000020070010500400005300010070006003200080060500009004000030000009700",
+    "Inkala 2012": "800000000003600000070090200050007000000045700000100030001000068008500010090000400",
+}
+
+
+Think = Callable[[CoverStep, Tensor], tuple[Tensor, int]]  # step, board -> answers, 0 where there is none, and steps
 
 
 @dataclass
@@ -74,28 +83,26 @@ def left(board: Tensor) -> Tensor:
 
 def fits(board: Tensor) -> bool:
     """Return whether no digit stands twice in a row, a column or a box, and every open cell has a digit left."""
-    side = len(board)
     for row, column in board.nonzero().tolist():
         without = board.clone()
         without[row, column] = 0
         if not left(without)[row, column, board[row, column] - 1]:
             return False
-    is_open = board == 0
-    return bool(left(board)[is_open].any(1).all()) if side and is_open.any() else True
+    return bool(left(board).any(2)[board == 0].all())
 
 
-def solve(step: CoverStep, board: Tensor, max_thoughts: int = 2000, **options: int) -> Search:
+def solve(step: CoverStep, board: Tensor, max_thoughts: int = 10_000, thinks: Think = think) -> Search:
     """Think; where no cell halts any more, guess in the cell with the fewest digits left, and think again.
 
     A thought whose answers contradict each other takes its guess back. step: for boards of this size; board: int64
-    [side, side], 0 where a cell is open.
+    [side, side], 0 where a cell is open; thinks: in place of `think`.
     """
     check_int("max_thoughts", max_thoughts, 1)
     found = Search()
     to_do: list[tuple[Tensor, int, tuple[int, int, int] | None]] = [(board, -1, None)]
     while to_do and len(found.thoughts) < max_thoughts:
         begin, parent, guess = to_do.pop()
-        answers, steps = think(step, begin, **options)
+        answers, steps = thinks(step, begin)
         thought = Thought(begin, parent, guess, answers, steps, fits(answers))
         found.thoughts.append(thought)
         if not thought.fits:
