@@ -22,11 +22,6 @@ LAMBDA_P, BETA = 0.8, 0.03
 Q = 0.5  # a cell halts at the first step with lambda_n >= Q
 
 
-def criterion(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return the cross-entropy of each cell: logits [..., digits] and digits [...] -> [...]."""
-    return nn.functional.cross_entropy(y_hat.flatten(0, -2), y.flatten(), reduction="none").view_as(y)
-
-
 def loss_of_cells(loss: PonderLoss, charge: float = 0.0) -> Loss:
     """Return the loss over open cells that elimination can know, each a sample of its own.
 
@@ -59,7 +54,7 @@ def learn(
     torch.manual_seed(seed)
     model = PonderNet(CoverStep(sudoku_groups(2), CHANNELS, noise), N)
     draw = partial(SudokuTask(2, lowest, highest).batch, batch)
-    loss = loss_of_cells(PonderLoss(criterion, lambda_p, beta), charge)
+    loss = loss_of_cells(PonderLoss(nn.CrossEntropyLoss(reduction="none"), lambda_p, beta), charge)
     model, _ = fit(model, loss, draw, updates, lr=LR, clip=1.0, seed=seed)
     return model
 
