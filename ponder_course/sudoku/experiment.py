@@ -1,6 +1,5 @@
 """Networks that are trained on small sudokus, where every cell halts by itself, and tested on larger ones."""
 
-import math
 from functools import partial
 from typing import NamedTuple
 
@@ -88,8 +87,8 @@ def halt(step: CoverStep, x: Tensor, max_steps: int, certainty: float | None = N
     return Halted(at_step(by_step, torch.where(steps > 0, steps, max_steps)), steps, by_step)
 
 
-def measure(model: PonderNet, x: Tensor, max_steps: int, certainty: float | None = None) -> Row:
-    """Return how a network answers boards x, as `SudokuTask.batch` draws them, when every cell halts by itself.
+def measure(step: CoverStep, x: Tensor, max_steps: int, certainty: float | None = None) -> Row:
+    """Return how a step for boards x, as `SudokuTask.batch` draws them, answers these when every cell halts by itself.
 
     Of the open "cells" that elimination can know: how many are "wrong", halt "too early" or "exactly" in their round;
     and the `halting_report`, with max_steps + 1 for one that has not halted. "by_need": {need: [cells, mean steps]},
@@ -98,7 +97,7 @@ def measure(model: PonderNet, x: Tensor, max_steps: int, certainty: float | None
     step n, [max_steps]: "halted".
     """
     y, need = SudokuTask.answers(x), SudokuTask.needed_steps(x)
-    answers, steps, by_step = halt(on_boards(model, math.isqrt(x.shape[-1])), x, max_steps, certainty)
+    answers, steps, by_step = halt(step, x, max_steps, certainty)
     steps = torch.where(steps == 0, max_steps + 1, steps)
     known, unknown = y >= 0, y == UNKNOWN
     taken, needed, waited = steps[known], need[known], steps[unknown]

@@ -21,10 +21,6 @@ class Scripted(Step):
     def __init__(self, y_hat, a):
         super().__init__()
         self.y_hat, self.a = y_hat, a
-        self.groups = None
-
-    def on(self, groups):
-        return self
 
     def encode(self, x):
         return x, torch.zeros(len(x), dtype=torch.int64)
@@ -45,31 +41,30 @@ def test_cells_are_counted_by_what_can_be_known_of_them():
     generator = torch.Generator().manual_seed(0)
     y_hat = torch.randn(9, 2, 16, 4, generator=generator)
     a = torch.randn(9, 2, 16, generator=generator) - 1.5
-    model = PonderNet(Scripted(y_hat, a), 9)
-    model.weight = nn.Parameter(torch.zeros(1))
-    found = experiment.measure(model, x, 9)
+    step = Scripted(y_hat, a)
+    found = experiment.measure(step, x, 9)
     wanted = {"cells": 0, "wrong": 0, "too early": 0, "exactly": 0, "unknown": 0, "given up": 0}
     taken, asked = [], []
     for board in range(2):
         for cell in range(16):
             halts = [n for n in range(1, 10) if a[n - 1, board, cell] >= 0]
-            step, target = halts[0] if halts else 10, int(y[board, cell])
+            taken_by, target = halts[0] if halts else 10, int(y[board, cell])
             if target == UNKNOWN:
                 wanted["unknown"] += 1
-                wanted["given up"] += step <= 9
+                wanted["given up"] += taken_by <= 9
             elif target >= 0:
-                taken.append(step)
+                taken.append(taken_by)
                 asked.append(int(need[board, cell]))
                 wanted["cells"] += 1
-                wanted["wrong"] += int(y_hat[min(step, 9) - 1, board, cell].argmax()) != target
-                wanted["too early"] += step < asked[-1]
-                wanted["exactly"] += step == asked[-1]
+                wanted["wrong"] += int(y_hat[min(taken_by, 9) - 1, board, cell].argmax()) != target
+                wanted["too early"] += taken_by < asked[-1]
+                wanted["exactly"] += taken_by == asked[-1]
     assert {name: found[name] for name in wanted} == wanted
     assert found["steps"] == pytest.approx(sum(taken) / len(taken))
     assert found["needed"] == pytest.approx(sum(asked) / len(asked))
     assert found["by_step"][-1] == pytest.approx((y_hat[-1].argmax(2) == y)[y >= 0].float().mean())
     assert found["halted"][-1] == pytest.approx(wanted["given up"] / wanted["unknown"])
-    certain = experiment.halt(model.step, x, 9, certainty=0.8)
+    certain = experiment.halt(step, x, 9, certainty=0.8)
     first = (y_hat.softmax(3).amax(3) >= 0.8).long()
     assert torch.equal(certain.steps > 0, first.any(0))
     assert torch.equal(certain.steps[certain.steps > 0], (first.argmax(0) + 1)[certain.steps > 0])

@@ -6,7 +6,7 @@ import torch
 
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.sudoku.experiment import learn, measure
+from ponder_course.sudoku.experiment import learn, measure, on_boards
 from ponder_course.sudoku.task import SudokuTask
 
 TESTS = {  # boards, how many, the cap N
@@ -23,8 +23,9 @@ def run(seed: int, tests: list[str], **setting: Any) -> Row:
     for name in tests:
         task, n_boards, N = TESTS[name]
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
-        found[name] = measure(model, x, N)
-        found[f"{name}, certainty"] = measure(model, x, N, CERTAINTY)
+        step = on_boards(model, task.box)
+        found[name] = measure(step, x, N)
+        found[f"{name}, certainty"] = measure(step, x, N, CERTAINTY)
     return rounded(found)
 
 
