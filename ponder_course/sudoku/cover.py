@@ -116,7 +116,7 @@ class CoverStep(Step):
 
     def on(self, groups: Groups) -> "CoverStep":
         """Return a step with a copy of these weights, for other groups."""
-        step = CoverStep(groups, self.channels, self.noise)
+        step = type(self)(groups, self.channels, self.noise)
         step.load_state_dict(self.state_dict())
         return step
 

@@ -48,10 +48,11 @@ def learn(
     lowest: float = 0.2,
     highest: float = 0.7,
     charge: float = 0.0,
+    step: type[CoverStep] = CoverStep,
 ) -> PonderNet:
     """Train a network on boards of 4 x 4, with `loss_of_cells`."""
     torch.manual_seed(seed)
-    model = PonderNet(CoverStep(sudoku_groups(2), CHANNELS, noise), N)
+    model = PonderNet(step(sudoku_groups(2), CHANNELS, noise), N)
     draw = partial(SudokuTask(2, lowest, highest).batch, batch)
     loss = loss_of_cells(PonderLoss(nn.CrossEntropyLoss(reduction="none"), lambda_p, beta), charge)
     model, _ = fit(model, loss, draw, updates, lr=LR, clip=1.0, seed=seed)

@@ -13,6 +13,7 @@ TESTS = {  # boards, how many, the cap N
     "4 x 4": (SudokuTask(2), 500, 20),
     "9 x 9": (SudokuTask(3, 0.25, 0.5), 100, 60),
     "16 x 16": (SudokuTask(4, 0.4, 0.6), 20, 80),
+    "9 x 9, thinking on": (SudokuTask(3, 0.25, 0.5), 10, 300),
 }
 CERTAINTY = 0.95
 
@@ -35,7 +36,14 @@ def _grid(name: str, seeds: range, *changes: Row, tests: tuple[str, ...] = tuple
 
 
 SMALL = ("4 x 4", "9 x 9")
-RECIPES: list[Row] = [{"updates": 200}, {"lambda_p": 0.6}, {"noise": 0.0}, {"highest": 0.45}]
+RECIPES: list[Row] = [
+    {"updates": 1},
+    {"updates": 10},
+    {"updates": 200},
+    {"lambda_p": 0.6},
+    {"noise": 0.0},
+    {"highest": 0.45},
+]
 PRICES: list[Row] = [{"beta": beta, "charge": charge} for beta in (0.1, 0.3) for charge in (0.0, 1.0)]
 EXPERIMENTS = {
     "main": _grid("main", range(10)),
