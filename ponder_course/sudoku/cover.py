@@ -136,7 +136,10 @@ class CoverStep(Step):
     def move(self, z: Tensor, h: Tensor) -> Tensor:
         """Return the next state, [batch, places, channels]."""
         heard = self.heard(others(h, self.groups, NOBODY))
-        message = torch.relu(self.own(h)[:, :, None] + heard).amax(2)
+        return self.next_state(z, h, torch.relu(self.own(h)[:, :, None] + heard).amax(2))
+
+    def next_state(self, z: Tensor, h: Tensor, message: Tensor) -> Tensor:
+        """Return h' of the message m, all [batch, places, channels]."""
         h = torch.tanh(self.from_h(h) + self.from_m(message) + z)
         return h + self.noise * torch.randn_like(h) if self.training and self.noise else h
 
