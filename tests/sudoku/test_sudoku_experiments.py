@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.research.sudoku import hard
+from ponder_course.research.sudoku import experiment as stored_runs
+from ponder_course.research.sudoku import hard, wiring
 from ponder_course.sudoku import experiment, search
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, signs, sudoku_groups
@@ -140,3 +141,45 @@ def test_a_search_without_the_halt_takes_its_steps_at_each_thought():
     found = search.solve(step, read_board(search.PUZZLES["Inkala 2010"])[0], 20, hard.guess_at_once)
     assert len(found.thoughts) == 20
     assert found.steps == 0
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_sums_and_means_are_of_the_others_of_each_group(kind):
+    torch.manual_seed(0)
+    step = wiring.WIRINGS[kind](sudoku_groups(2), 3).double().eval()
+    z, h = torch.rand(2, 1, 64, 3, dtype=torch.float64)
+    members, heard = sudoku_groups(2).members.tolist(), []
+    for place in range(64):
+        rest = [[other for other in group if other != place] for group in members if place in group]
+        heard.append(torch.stack([h[0, others].sum(0) / (3 if kind == "mean" else 1) for others in rest]))
+    message = torch.relu(step.own(h)[:, :, None] + step.heard(torch.stack(heard)[None])).amax(2)
+    torch.testing.assert_close(step.move(z, h), step.next_state(z, h, message))
+
+
+def test_weights_apart_that_are_equal_make_the_same_step_and_others_do_not():
+    torch.manual_seed(0)
+    step = CoverStep(sudoku_groups(2), 3).eval()
+    apart = wiring.ApartStep(sudoku_groups(2), 3).eval()
+    state = {name: weight.repeat(4, *[1] * (weight.ndim - 1)) for name, weight in step.state_dict().items()}
+    state |= {name: weight for name, weight in step.state_dict().items() if not name.startswith(("own", "heard"))}
+    apart.load_state_dict(state)
+    z, h = torch.rand(2, 1, 64, 3)
+    torch.testing.assert_close(apart.move(z, h), step.move(z, h))
+    with torch.no_grad():
+        apart.heard.weight[3:6] += 1.0  # of the digit in a row
+    assert not torch.allclose(apart.move(z, h), step.move(z, h))
+    rows = apart.on(sudoku_groups(3))
+    assert rows.heard.weight.shape == (12, 3)
+
+
+@pytest.mark.parametrize("name", ["main", "prices", "recipes"])
+def test_experiments_run(name, tmp_path):
+    (row, *_) = stored_runs.EXPERIMENTS[name].rows("smoke", tmp_path)
+    assert row["4 x 4"]["cells"] == row["4 x 4, certainty"]["cells"] > 0
+
+
+def test_wirings_and_searches_run(tmp_path):
+    rows = wiring.EXPERIMENTS["wiring"].rows("smoke", tmp_path)
+    assert [row["wiring"] for row in rows] == ["sum", "mean", "weights apart"]
+    (row,) = hard.EXPERIMENTS["search"].rows("smoke", tmp_path)
+    assert row["the halt"].keys() == row["8 steps"].keys()

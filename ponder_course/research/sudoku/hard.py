@@ -74,22 +74,24 @@ def guess_at_once(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
     return board, 0
 
 
-def cost(step: CoverStep, board: Tensor, thinks: Any = think) -> Row:
+def cost(step: CoverStep, board: Tensor, max_thoughts: int, thinks: Any = think) -> Row:
     """Return what a search for one sudoku costs, and whether it has found a board that fits."""
-    found = solve(step, board, thinks=thinks)
+    found = solve(step, board, max_thoughts, thinks)
     counts = {"thoughts": len(found.thoughts), "guesses": found.guesses, "steps": found.steps}
     return {"solved": found.solved is not None} | counts
 
 
-def run(seed: int, n: int, **setting: Any) -> Row:
+def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
     """Train a network and let it search: {kind of search: {sudoku: its `cost`}}, of n that are hard, and `PUZZLES`."""
     step = on_boards(learn(seed, **setting), 3)
     boards = {f"hard {i}": board for i, board in enumerate(hard_sudokus(n))}
     boards |= {name: read_board(text)[0] for name, text in PUZZLES.items()}
     kinds: dict[str, Any] = {"the halt": think} | {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
-    return {kind: {name: cost(step, board, thinks) for name, board in boards.items()} for kind, thinks in kinds.items()}
+    found: Row = {}
+    for kind, thinks in kinds.items():
+        found[kind] = {name: cost(step, board, max_thoughts, thinks) for name, board in boards.items()}
+    return found
 
 
-EXPERIMENTS = {
-    "search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], 5), [{"seed": 0, "n": 1, "updates": 200}])
-}
+SHORT: Row = {"seed": 0, "n": 1, "updates": 5, "max_thoughts": 3}
+EXPERIMENTS = {"search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], 5), [SHORT])}
