@@ -73,32 +73,30 @@ class Halted(NamedTuple):
     by_step: Tensor  # [N, batch, cells] the digit at each step
 
 
-@torch.no_grad()
-def halt(step: CoverStep, x: Tensor, max_steps: int, certainty: float | None = None) -> Halted:
-    """Think about boards x [batch, side, side, side]: each cell halts at its first step with lambda_n >= Q.
+def halt(output: PonderOutput, certainty: float | None = None) -> Halted:
+    """Return when each cell halts, and with which answer: at its first step with lambda_n >= Q.
 
     certainty: instead at its first step at which it gives a digit this probability, in (0, 1], or more.
     """
-    output = PonderNet(step, max_steps)(x)
     by_step = output.y_hat.argmax(3)
     halts = output.halt_logits.sigmoid() >= Q
     if certainty is not None:
         halts = output.y_hat.softmax(3).amax(3) >= check_real("certainty", certainty, 0, 1, open_low=True)
     steps = torch.where(halts.any(0), halts.long().argmax(0) + 1, 0)
-    return Halted(at_step(by_step, torch.where(steps > 0, steps, max_steps)), steps, by_step)
+    return Halted(at_step(by_step, torch.where(steps > 0, steps, len(by_step))), steps, by_step)
 
 
-def measure(step: CoverStep, x: Tensor, max_steps: int, certainty: float | None = None) -> Row:
-    """Return how a step for boards x, as `SudokuTask.batch` draws them, answers these when every cell halts by itself.
+def measure(output: PonderOutput, x: Tensor, certainty: float | None = None) -> Row:
+    """Return how boards x, as `SudokuTask.batch` draws them, are answered in N steps when every cell `halt`s by itself.
 
     Of the open "cells" that elimination can know: how many are "wrong", halt "too early" or "exactly" in their round;
-    and the `halting_report`, with max_steps + 1 for one that has not halted. "by_need": {need: [cells, mean steps]},
-    "by_step": the fraction that is right if all answer at step n, [max_steps].
+    and the `halting_report`, with N + 1 for one that has not halted. "by_need": {need: [cells, mean steps]}, "by_step":
+    the fraction that is right if all answer at step n, [N].
     Of the open cells that elimination cannot know, "unknown" of them, how many have "given up", and which fraction by
-    step n, [max_steps]: "halted".
+    step n, [N]: "halted".
     """
-    y, need = SudokuTask.answers(x), SudokuTask.needed_steps(x)
-    answers, steps, by_step = halt(step, x, max_steps, certainty)
+    y, need, max_steps = SudokuTask.answers(x), SudokuTask.needed_steps(x), len(output.y_hat)
+    answers, steps, by_step = halt(output, certainty)
     steps = torch.where(steps == 0, max_steps + 1, steps)
     known, unknown = y >= 0, y == UNKNOWN
     taken, needed, waited = steps[known], need[known], steps[unknown]

@@ -13,24 +13,7 @@ from ponder_course.research.sudoku import hard, wiring
 from ponder_course.sudoku import experiment, search
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, signs, sudoku_groups
-from ponder_utils import PonderLoss, PonderNet, PonderOutput, Step, halting_log_probs
-
-
-class Scripted(Step):
-    """Answers and halting logits of each step, in place of a network."""
-
-    def __init__(self, y_hat, a):
-        super().__init__()
-        self.y_hat, self.a = y_hat, a
-
-    def encode(self, x):
-        return x, torch.zeros(len(x), dtype=torch.int64)
-
-    def move(self, z, n):
-        return n + 1
-
-    def read(self, n):
-        return self.y_hat[n[0] - 1], self.a[n[0] - 1]
+from ponder_utils import PonderLoss, PonderNet, PonderOutput, halting_log_probs
 
 
 def test_cells_are_counted_by_what_can_be_known_of_them():
@@ -42,8 +25,8 @@ def test_cells_are_counted_by_what_can_be_known_of_them():
     generator = torch.Generator().manual_seed(0)
     y_hat = torch.randn(9, 2, 16, 4, generator=generator)
     a = torch.randn(9, 2, 16, generator=generator) - 1.5
-    step = Scripted(y_hat, a)
-    found = experiment.measure(step, x, 9)
+    output = PonderOutput(y_hat, a, halting_log_probs(a))
+    found = experiment.measure(output, x)
     wanted = {"cells": 0, "wrong": 0, "too early": 0, "exactly": 0, "unknown": 0, "given up": 0}
     taken, asked = [], []
     for board in range(2):
@@ -65,7 +48,7 @@ def test_cells_are_counted_by_what_can_be_known_of_them():
     assert found["needed"] == pytest.approx(sum(asked) / len(asked))
     assert found["by_step"][-1] == pytest.approx((y_hat[-1].argmax(2) == y)[y >= 0].float().mean())
     assert found["halted"][-1] == pytest.approx(wanted["given up"] / wanted["unknown"])
-    certain = experiment.halt(step, x, 9, certainty=0.8)
+    certain = experiment.halt(output, certainty=0.8)
     first = (y_hat.softmax(3).amax(3) >= 0.8).long()
     assert torch.equal(certain.steps > 0, first.any(0))
     assert torch.equal(certain.steps[certain.steps > 0], (first.argmax(0) + 1)[certain.steps > 0])
@@ -102,7 +85,7 @@ def test_a_network_is_trained_on_its_seed_and_its_weights_fit_other_boards():
     step = experiment.on_boards(first, 3)
     assert torch.equal(step.heads.weight, first.step.heads.weight)
     assert not step.training
-    answers, steps, by_step = experiment.halt(step, SudokuTask(3).batch(2)[0], 4)
+    answers, steps, by_step = experiment.halt(PonderNet(step, 4)(SudokuTask(3).batch(2)[0]))
     assert answers.shape == steps.shape == (2, 81)
     assert by_step.shape == (4, 2, 81)
 

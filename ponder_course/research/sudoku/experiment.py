@@ -4,10 +4,12 @@ from typing import Any
 
 import torch
 
+from ponder_course.common.measures import think
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.sudoku.experiment import learn, measure, on_boards
 from ponder_course.sudoku.task import SudokuTask
+from ponder_utils.pondernet import PonderNet
 
 TESTS = {  # boards, how many, the cap N
     "4 x 4": (SudokuTask(2), 500, 20),
@@ -24,9 +26,9 @@ def run(seed: int, tests: list[str], **setting: Any) -> Row:
     for name in tests:
         task, n_boards, N = TESTS[name]
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
-        step = on_boards(model, task.box)
-        found[name] = measure(step, x, N)
-        found[f"{name}, certainty"] = measure(step, x, N, CERTAINTY)
+        output = think(PonderNet(on_boards(model, task.box), N), x, N)
+        found[name] = measure(output, x)
+        found[f"{name}, certainty"] = measure(output, x, CERTAINTY)
     return rounded(found)
 
 

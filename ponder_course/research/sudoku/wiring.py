@@ -5,11 +5,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ponder_course.common.measures import think
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.research.sudoku.experiment import SMALL, TESTS
 from ponder_course.sudoku.cover import NOBODY, CoverStep, Groups, others
 from ponder_course.sudoku.experiment import learn, measure, on_boards
+from ponder_utils.pondernet import PonderNet
 
 
 class SumStep(CoverStep):
@@ -57,7 +59,7 @@ def run(wiring: str, seed: int, tests: list[str], **setting: Any) -> Row:
     for name in tests:
         task, n_boards, N = TESTS[name]
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
-        found[name] = measure(on_boards(model, task.box), x, N)
+        found[name] = measure(think(PonderNet(on_boards(model, task.box), N), x, N), x)
     return rounded(found)
 
 
