@@ -212,12 +212,13 @@ def run_on_cluster(settings: list[dict[str, Any]], file: Path, scheduler: str) -
         path = store.prepare(file)
         rows = store.finished(path)
         waiting = [setting for setting in settings if store.key_of(setting) not in rows]
+        code = runs.code_of(run_of_grid)
         calls = {client.submit(runs.make_entry, run_of_grid, setting, pure=False): setting for setting in waiting}
         for future in distributed.as_completed(list(calls)):
             setting = calls.pop(future)  # and the future with it, or Dask makes the run again when its worker goes
             error = future.exception()
             entry = runs.failed_entry(setting, error) if error else future.result()
-            store.append(path, entry | runs.code_of(run_of_grid))
+            store.append(path, entry | code)
             if "error" in entry:
                 failures.append((setting, entry["error"]))
             else:

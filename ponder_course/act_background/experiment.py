@@ -18,6 +18,7 @@ from ponder_utils.cells import RNNCell, encode_input
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.losses import ACTLoss
 from ponder_utils.states import hidden_state
+from ponder_utils.steps import set_halting_bias
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
 
@@ -82,9 +83,9 @@ def train_in_phases(
 def run(kind: str, hyperparameter: float, updates: int, device: str = "cpu", **setting: Any) -> Row:
     """Train a network, and return "accuracy" and "steps" for each of `tested_k`.
 
-    The hyperparameter of the kind "fixed depth" is the depth, and that of the others tau. "charged late" trains at the
-    lowest price in the first half and at tau in the second, "charged early" the other way round, both at a constant
-    learning rate. The setting has the names of `SIZES`, and a seed.
+    The hyperparameter of the kind "fixed depth" is the depth, and that of the others tau. A "long start" has a halting
+    bias of -2. "charged late" trains at the lowest price in the first half and at tau in the second, "charged early"
+    the other way round, both at a constant learning rate. The setting has the names of `SIZES`, and a seed.
     """
     torch.manual_seed(setting["seed"])
     elements, hidden, N = setting["elements"], setting["hidden"], setting["N"]
@@ -93,9 +94,12 @@ def run(kind: str, hyperparameter: float, updates: int, device: str = "cpu", **s
     prices = {
         "fixed depth": [[0.0, updates]],
         "ACT": [[hyperparameter, updates]],
+        "long start": [[hyperparameter, updates]],
         "charged late": [[CHEAP, half], [hyperparameter, updates - half]],
         "charged early": [[hyperparameter, half], [CHEAP, updates - half]],
     }[kind]
+    if kind == "long start":
+        set_halting_bias(model.halting, -2.0)
     schedule = cool_down(updates) if len(prices) == 1 else None
     train_in_phases(model.to(device), prices, setting, schedule=schedule)
     return measure(model.cpu(), inputs_by_k(elements))

@@ -21,14 +21,15 @@ from ponder_course.common.style import Line, Points, legend, look, panels, slide
 
 
 @slide
-def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: bool = False) -> Figure:
+def by_setting(
+    table: DataFrame, columns: dict[str, str], x_label: str, log: bool = False, more: dict[str, DataFrame] | None = None
+) -> Figure:
     """A mark for every run, and a line through the means of those that learnt; the others are light grey.
 
-    Runs of one setting stand side by side, in the order of the table; `log` puts the settings on a log axis.
-
-    The table has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of
-    its panel's y axis}. If there is one kind of run, accuracy has the colour of answers and all else that of halting,
-    and above the first panel stands how many learnt.
+    Runs of one setting stand side by side, in the order of the table; `log` puts the settings on a log axis. A table
+    has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of its y
+    axis}. If there is one kind, accuracy has the colour of answers and all else that of halting, and above the first
+    panel stands how many learnt. more, {name: table}: squares beside the others, on the log axis.
     """
     width, height = (8.4, 4.6) if log else (5.0 if len(columns) > 1 else 6.6, 3.9)
     figure, axes = panels(len(columns), width=width, height=height)
@@ -52,6 +53,12 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: boo
                 edge = colour if learnt else style.NOT_LEARNT
                 dots = {"marker": look(which)["marker"], "facecolor": edge if live else "none", "edgecolor": edge}
                 ax.scatter(x[group.index], group[column], s=40, linewidth=1.6, zorder=3, **dots)
+        for name, rows in (more or {}).items():
+            for (setting, learnt), y in rows.groupby(["setting", "learnt"])[column]:
+                x, edge = math.log10(setting) + 0.15, style.BLACK if learnt else style.NOT_LEARNT
+                ax.scatter([x] * len(y), y, s=40, marker="s", facecolor="none", edgecolor=edge, linewidth=1.6)
+                if learnt:
+                    style.beside(ax, name, (x, y.mean()), (10, 0), va="center")
         ax.scatter([], [], s=40, facecolor="none", edgecolor=style.NOT_LEARNT, linewidth=1.6, label="not learnt")
         ends, rim = [*place.values()] or [0.0], 0.25 if log else 0.5
         ax.set(ylabel=label, xlabel=x_label, xlim=(ends[0] - rim, ends[-1] + rim))
@@ -89,8 +96,7 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points], live
             for start, stop in spans:
                 ax.axvspan(start, stop, color=style.HALTING, alpha=0.15, linewidth=0, zorder=0)
         for start, stop in spans:
-            price = "high price" if few else r"high $\tau$"
-            above.text((start + stop) / 2, 0.36, price, ha="center", clip_on=True)
+            above.text((start + stop) / 2, 0.36, "high price" if few else r"high $\tau$", ha="center", clip_on=True)
         title = f"{textwrap.fill(story, 60 // len(runs))}\n{len(waits(group))} of {len(group)} learn"
         above.set_title(title, fontsize=16 if few else 13)
         above.set_xlabel(" ", fontsize=1)
@@ -102,10 +108,7 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points], live
 
 
 def as_the_first_unit_grows(rest: Sequence[float], epsilon: float) -> tuple[np.ndarray, ...]:
-    """Return the first halting value, N, R, their sum, and what its gradient adds up to, [2001] each.
-
-    rest: the other values.
-    """
+    """Return the first halting value, N, R, their sum, and what its gradient adds up to, [2001] each."""
     unit = torch.linspace(0, 1, 2001, dtype=torch.float64, requires_grad=True)
     weights = [halt([first, *rest], epsilon) for first in unit]
     steps = torch.tensor([len(p) for p in weights])
@@ -146,8 +149,7 @@ def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Lin
         ax.yaxis.set_major_locator(MultipleLocator(0.5 if name == "R" else 1))
         ax.set_xlabel(r"halting value $\lambda_1$" if name != "N" else " ", fontsize=15)
     ax.plot(unit, by_gradient, color=style.WRONG, linestyle="--", linewidth=2.6)
-    middle = len(unit) // 2
-    named = (unit[middle], by_gradient[middle])
+    named = (unit[len(unit) // 2], by_gradient[len(unit) // 2])
     style.beside(ax, "as the gradient sees it", named, (6, 8), color=style.WRONG, fontsize=15)
     end, low, high = unit[-1], cost[-1], by_gradient[-1]
     ax.annotate("", (end, low), (end, high), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
@@ -180,10 +182,7 @@ def who(rows: Sequence[Row]) -> str:
 
 
 def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:
-    """Return in a sentence who learns charged late and charged early, and whether early ones wait longer.
-
-    half: the update at which the price changes.
-    """
+    """Return in a sentence who learns charged late or early, and who waits longer; the price changes at `half`."""
     finding = f"Charged late, {who(late)}. Charged early, {who(early)}"
     if who(late) == "all learn" and min(waits(early, half), default=0) > max(waits(late)):
         return f"{finding.removesuffix(' learn')}, and much later"
@@ -240,8 +239,8 @@ def what_the_pulls_say(unit: Line, pulls: Pulls, threshold: float) -> str:
 
 
 @slide
-def tug_of_war(unit: Line, pulls: Pulls, threshold: float) -> Figure:
-    """How the price pulls the first halting value up, and the answer down; arrows say where it moves."""
+def tug_of_war(unit: Line, pulls: Pulls, threshold: float, start: float) -> Figure:
+    """How the price pulls the first halting value up, and the answer down; arrows say where it moves from the start."""
     figure, axes = panels(len(pulls), width=4.7, height=4.3, sharey=True)
     top = max(max(pull) for pair in pulls.values() for pull in pair)
     arrow = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 2, "mutation_scale": 18}
@@ -253,17 +252,18 @@ def tug_of_war(unit: Line, pulls: Pulls, threshold: float) -> Figure:
         ax.set_ylim(-0.28 * top, 1.1 * top)
         ax.set_title(title, fontsize=15)
         style.beside(ax, "the price, up", (unit[30], up[30]), (0, 5), color=style.DARK_ORANGE)
-        named, where = (0.93, (-8, 0)) if max(down) > 0 else (0.12, (0, 5))
+        named, where, side = (0.7, (-6, 10), "right") if max(down) > 0 else (0.025, (0, 5), "left")
         point = int(np.searchsorted(unit, named))
-        side = "right" if max(down) > 0 else "left"
         style.beside(ax, "the answer, down", (unit[point], down[point]), where, color=style.ANSWER, ha=side)
         ax.text(0.9968, 0.55 * top, "both\nare 0", ha="center", va="center")
+        ax.axvline(start, color=style.BLACK, linestyle=":", linewidth=1.6)
+        ax.text(start, -0.22 * top, " start", va="center")
         moves, balance = [(0.04, 0.97)], _balance(up, down)
         if balance is not None:
             ax.plot(unit[balance], up[balance], "o", color=style.BLACK, markersize=9)
             moves = [(0.04, unit[balance] - 0.12), (0.97, unit[balance] + 0.12)]
-        for start, stop in moves:
-            ax.annotate("", (stop, -0.14 * top), (start, -0.14 * top), arrowprops=arrow)
+        for tail, tip in moves:
+            ax.annotate("", (tip, -0.14 * top), (tail, -0.14 * top), arrowprops=arrow)
     axes[0].set(ylabel=r"how hard it pulls on $\lambda_1$")
     axes[0].set_yticks(np.arange(0, 1.1 * top, 0.5))
     return figure
@@ -271,10 +271,7 @@ def tug_of_war(unit: Line, pulls: Pulls, threshold: float) -> Figure:
 
 @slide
 def whose(by_n: Sequence[Row]) -> Figure:
-    """How often state n alone is right on inputs that halt at n and on others; and its weight.
-
-    by_n: rows of `whose_answer`.
-    """
+    """How often state n alone is right on inputs that halt at n and on others; and its weight: of `whose_answer`."""
     figure, (right, weight) = panels(2, width=5.0, height=3.8)
     states = DataFrame(by_n).astype(float)
     n, going_on = states["n"], states["right, going on"].mask(1 - states["halt"].cumsum() < 0.01)  # too few go on

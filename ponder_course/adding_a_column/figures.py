@@ -1,6 +1,5 @@
-"""Figures of columns of numbers: which digits are carried, and how long a network stops to think at each number."""
+"""Figures of columns of numbers: which digits are carried, and how long a network thinks at each number."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,28 +24,32 @@ ByNeed = Mapping[int, float]  # a number for each need
 
 
 @slide
-def machine(n_places: int = 6, steps: Sequence[int] = (1, 4, 2)) -> Figure:
-    """Three numbers, so many steps at each; places in a row, and the state that goes from one number to the next."""
-    figure, (ax,) = panels(1, width=9.0, height=3.6)
+def machine(numbers: Sequence[str] = ("001011", "000100", "010001"), steps: Sequence[int] = (1, 4, 2)) -> Figure:
+    """Numbers, so many steps at each; the votes of all places on a wire, and the state that goes to the next number."""
+    figure, (ax,) = panels(1, width=9.0, height=4.0)
+    n_places = len(numbers[0])
     rows = np.arange(n_places)
     near = [(row, other) for row in rows for other in (row - 1, row, row + 1) if 0 <= other < n_places]
     x = 0.0
-    for t, n_steps in enumerate(steps, start=1):
-        ax.text(x + (n_steps - 1) / 2, n_places + 1.0, f"number {t}", ha="center", va="bottom", fontweight="bold")
+    wire: dict[str, Any] = {"color": style.DARK_ORANGE, "linewidth": 1.4, "markersize": 5, "zorder": 2}
+    for t, (number, n_steps) in enumerate(zip(numbers, steps, strict=True), start=1):
+        ax.text(x + (n_steps - 1) / 2, n_places + 1.8, f"number {t}", ha="center", va="bottom", fontweight="bold")
         ax.annotate("", (x, -0.4), (x, -1.5), arrowprops=ARROW | {"color": style.BLUE, "linewidth": 1.4})
         ax.text(x, -1.6, "reads" if t == 1 else "reads on", color=style.BLUE, ha="center", va="top")
         for n in range(1, n_steps + 1):
-            ax.scatter([x] * n_places, rows, s=110, facecolor="white", edgecolor=style.GREY, zorder=3)
-            ax.text(x, n_places - 0.3, f"{n}", ha="center", va="bottom", color=style.DARK_ORANGE)
+            ax.scatter([x] * n_places, rows, s=260, facecolor="white", edgecolor=style.GREY, zorder=3)
+            for row, digit in enumerate(reversed(number)):
+                ax.text(x, row, digit, ha="center", va="center_baseline", color=style.BLUE, zorder=4)
+            ax.plot([x + 0.31] * (n_places + 1), [*rows, n_places - 0.1], "o-", markevery=[*rows], **wire)
+            ax.text(x + 0.31, n_places - 0.1, "min", ha="center", va="bottom", color=style.DARK_ORANGE)
+            ax.text(x, n_places + 0.9, f"{n}", ha="center", va="bottom")
             colour, far = (style.PALE_GREY, 1.0) if n < n_steps else (style.HALTING, 1.85)
             if (t, n) != (len(steps), n_steps):
-                ax.plot([x + 0.15, x + far - 0.15], np.transpose(near), color=colour, linewidth=1.4, zorder=1)
+                ax.plot([x + 0.17, x + far - 0.17], np.transpose(near), color=colour, linewidth=1.4, zorder=1)
             x += far
-        if t < len(steps):
-            ax.text(x - 0.9, -0.6, "state", color=style.DARK_ORANGE, ha="center", va="top")
-    ax.text(-0.45, n_places - 0.3, "step $n$ =", ha="right", va="bottom", color=style.DARK_ORANGE)
+    ax.text(-0.45, n_places + 0.9, "step $n$ =", ha="right", va="bottom")
     bare(ax)
-    ax.set(xlim=(-1.8, x - 1.2), ylim=(-2.5, n_places + 2.0), ylabel="place")
+    ax.set(xlim=(-1.8, x - 1.2), ylim=(-2.5, n_places + 2.8), ylabel="place")
     ax.set_yticks([0, n_places - 1], ["1", str(n_places)])
     ax.tick_params(length=0)
     return figure
@@ -112,43 +115,41 @@ def any_column(model: PonderSequence, x: Tensor, N: int) -> Callable[[int], tupl
     return lambda column: (trace_of(model, x[:, column - 1 : column], N)[0], f"Column {column}.")
 
 
-def long_and_short_stops(x: Tensor) -> int:
+def long_and_short(x: Tensor) -> int:
     """Return which of the columns x [T, columns, 1, width] has the most needs of 8 and more beside those of 1 or 2."""
     needs = ColumnTask.needed_steps(x)
     return int(((needs[1:] >= 8).sum(0) * (needs[1:] <= 2).sum(0)).argmax())
 
 
-def stops_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
+def thinks_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
     """The finding: how many steps a network takes where it needs the most."""
     longest = int(np.argmax(needed))
     steps = f"{taken[longest]} steps at number {longest + 1}, which needs {needed[longest]}"
-    return f"It stops longest where the carry travels farthest:\n{steps}"
+    return f"It thinks longest where the carry travels farthest:\n{steps}"
 
 
 @slide
 def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0) -> Figure:
-    """Draw mean steps against the need, a line for each network; the need is black, and grey ground beyond the border.
-
-    Networks of this session, the first `live`, are thick.
-    """
+    """Draw mean steps and the need (black), a line for each network, the first `live` thick; grey beyond a border."""
     figure, (ax,) = panels(1, width=8.2, height=4.6)
     last = max(map(max, networks))
     beyond(ax, border, last)
     ax.text(border + 1, 0.03, "beyond training", transform=ax.get_xaxis_transform(), color=style.DARK_GREY, va="bottom")
-    ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=2.4)
-    for group, width in ((networks[:live], 2.2), (networks[live:], 1.0)):
-        curves(ax, group, color=style.HALTING, linestyle="--", linewidth=width)
+    ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.4, zorder=4)
+    for group, width in ((networks[live:], 0.8), (networks[:live], 2.6)):
+        curves(ax, group, color=style.HALTING, linewidth=width)
     curves(ax, not_learnt, color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
-    ax.text(0.03, 0.95, "dashes: steps taken", color=style.DARK_ORANGE, transform=ax.transAxes, va="top")
-    ax.text(0.03, 0.87, "line: steps needed", color=style.LIMIT, transform=ax.transAxes, va="top")
+    ax.text(0.03, 0.95, "orange: steps taken", color=style.DARK_ORANGE, transform=ax.transAxes, va="top")
+    ax.text(0.03, 0.87, "black: steps needed", color=style.LIMIT, transform=ax.transAxes, va="top")
+    ax.text(0.98, 0.4, "below: halts too early", color=style.WRONG, ha="right", transform=ax.transAxes)
     ax.set(xlabel="steps needed", ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
     return figure
 
 
-def steps_where_41_are_needed(lines: Sequence[ByNeed]) -> str:
-    """The finding: the mean steps of each network at a need of 41, from the fewest to the most."""
-    taken = [line.get(41, math.nan) for line in lines]
-    return f"Where 41 steps are needed, networks take {min(taken):.1f} to {max(taken):.1f}"
+def keep_to_the_need(networks: Sequence[ByNeed], border: int) -> str:
+    """The finding: how many networks are never farther than two steps from a need beyond the border, in the mean."""
+    near = [all(abs(steps - need) <= 2 for need, steps in line.items() if need > border) for line in networks]
+    return f"Beyond training, {sum(near)} of {len(near)} networks\nkeep within two steps of the need"
 
 
 @slide
@@ -183,12 +184,12 @@ def objections(votes: Mapping[str, ArrayLike]) -> Figure:
         width, steps = objects.shape
         box = (0.5, steps + 0.5, 0.5, width + 0.5)
         ax.imshow(objects, cmap=colours, vmin=0, vmax=1, extent=box, origin="lower", aspect="auto")
-        ax.text(0.97, 0.03, f"{name}\nhalts at step {steps}", ha="right", va="bottom", transform=ax.transAxes)
+        ax.text(0.97, 0.05, f"{name}\nnobody objects at step {steps}", ha="right", va="bottom", transform=ax.transAxes)
         step_axis(ax, last, xlim=(0.5, last + 0.5))
         ax.grid(visible=False)
         ax.set_yticks([1, width], ["1", str(width)])
     axes[0].set_ylabel("place")
-    axes[-1].text(0.03, 0.95, "orange: objects to halting", transform=axes[-1].transAxes, va="top")
+    axes[-1].text(0.03, 0.95, "orange: objects\ngrey: does not object", transform=axes[-1].transAxes, va="top")
     return figure
 
 
@@ -219,17 +220,16 @@ def sums_and_steps(rows: Sequence[Row], widths: Mapping[str, int]) -> pd.DataFra
             part = row[name]
             table[f"network {i}, {digits} digits"] = {
                 "sums right": f"{part['sums']:.2%}",
-                "mean steps": f"{part['steps']:.2f}",
-                "needed": f"{part['needed']:.2f}",
+                "steps needed": f"{part['needed']:.2f}",
+                "steps taken": f"{part['steps']:.2f}",
                 "too early": f"{part['early']:.2%}",
-                "correlation": f"{part['correlation']:.3f}",
             }
-    return pd.DataFrame(table).T.rename_axis("")
+    return pd.DataFrame(table).T
 
 
 def sums_by_kind(kinds: Mapping[str, Sequence[Row]], wide: int) -> pd.DataFrame:
     """Return a table of right sums in each test, and mean steps, over all stored networks of each kind, if any."""
-    tests = {"sums right": "trained", f"{wide} digits": "wide", "100 numbers": "long"}
+    tests = {f"{columns.WIDTH} digits": "trained", f"{wide} digits": "wide", "100 numbers": "long"}
     table = {}
     for kind, rows in kinds.items():
         if rows:

@@ -1,8 +1,7 @@
-"""Figures of forests: who points at whom, how many steps nodes take to find their roots, and whom they ask."""
+"""Figures of forests: whom nodes ask, and how many steps they take to find their roots."""
 
 from collections.abc import Mapping, Sequence
-from itertools import count
-from statistics import mean, median_low
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Arc, FancyArrowPatch
+from matplotlib.patches import Arc
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -18,7 +17,6 @@ from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common import style, verdicts
 from ponder_course.common.machines import ARROW
-from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import bare, beyond, curves, panels, slide
 from ponder_utils.pondernet import PonderNet
@@ -29,50 +27,31 @@ Kinds = Mapping[str, Networks]  # by name
 
 
 @slide
-def forest(parents: Sequence[int], depths: Sequence[int]) -> Figure:
-    """Draw each node below its parent, with its number and an arrow to the parent; blue roots point at themselves."""
-    figure, (ax,) = panels(1, width=7.4, height=0.65 * max(depths) + 1.3)
-    x: dict[int, float] = {}
-    column = count()
+def lookup(kinds: Mapping[str, Sequence[int]], node: int, asked: int) -> Figure:
+    """Draw how a node asks another by attention, from above: query, keys, values, and what it hears.
 
-    def put(node: int) -> None:
-        """Place a node above the middle of those that point at it, which come first; a leaf in a column of its own."""
-        below = [child for child, parent in enumerate(parents) if parent == node != child]
-        for child in below:
-            put(child)
-        x[node] = float(np.mean([x[child] for child in below])) if below else next(column)
-
-    for node, parent in enumerate(parents):
-        if node == parent:
-            put(node)
-    for node in x:
-        place, parent = (x[node], -depths[node]), parents[node]
-        face, edge, letters = ("white", style.GREY, "black") if node != parent else (style.BLUE, style.BLUE, "white")
-        ax.scatter(*place, s=480, color=face, edgecolor=edge, zorder=3)
-        ax.text(*place, str(node), color=letters, ha="center", va="center", zorder=4)
-        if node != parent:
-            arrow = ARROW | {"shrinkA": 12, "shrinkB": 12, "color": "black"}
-            ax.annotate("", (x[parent], -depths[parent]), place, arrowprops=arrow)
-        else:
-            loop = ARROW | {"mutation_scale": 11, "connectionstyle": "arc3,rad=-2.4", "color": style.BLUE}
-            left, right = ((x[node] + aside, 0.2 - depths[node]) for aside in (-0.1, 0.1))
-            ax.add_patch(FancyArrowPatch(left, right, **loop))
-    last = max(depths)
-    ax.set(xlim=(-0.7, next(column) - 0.3), ylim=(-last - 0.6, 0.9), xticks=[], ylabel="depth")
-    ax.set_yticks(range(-last, 1), [str(d) for d in range(last, -1, -1)])
-    ax.grid(visible=False)
-    return figure
-
-
-def of_several_trees(x: Tensor, y: Tensor, deepest: int = 5) -> tuple[list[int], list[int]]:
-    """Return parents and depths of the forest whose largest tree is the smallest, of those that are so deep.
-
-    x, y: parents and roots, [forests, nodes].
+    kinds: {title: whom each node points at, as it can be looked up}.
     """
-    depth = ForestTask.depths(x)
-    largest_tree = torch.stack([roots.bincount().max() for roots in y])
-    picked = int((largest_tree + 100 * (depth.amax(1) < deepest)).argmin())
-    return x[picked].tolist(), depth[picked].tolist()
+    figure, axes = panels(len(kinds), width=4.8, height=3.3, sharey=True)
+    for ax, (title, pointers) in zip(axes, kinds.items(), strict=True):
+        bare(ax)
+        ax.tick_params(length=0)
+        ax.set_title(title)
+        keys = range(len(pointers))
+        rows = ({asked: asked}, dict(zip(keys, keys, strict=True)), dict(enumerate(pointers)), {asked: pointers[asked]})
+        for y, row in zip((3, 2, 1, 0), rows, strict=True):
+            colour = style.PURPLE if y > 1 else style.GREEN
+            for x, number in row.items():
+                edge, letters = (colour, "black") if x == asked else (style.PALE_GREY, style.DARK_GREY)
+                ax.scatter(x, y, s=620, marker="s", color="white", edgecolor=edge, linewidth=1 + 1.6 * (x == asked))
+                ax.text(x, y, str(number), color=letters, ha="center", va="center")
+        for start in (3, 1):
+            arrow = ARROW | {"shrinkA": 15, "shrinkB": 15, "color": style.PURPLE if start > 1 else style.GREEN}
+            ax.annotate("", (asked, start - 1), (asked, start), arrowprops=arrow)
+        ax.set(xlim=(-0.6, len(pointers) - 0.4), ylim=(-0.5, 3.5))
+    names = [f"what node {node} hears", "values: whom they point at", "keys: their own names", f"query of node {node}"]
+    axes[0].set_yticks(range(4), names)
+    return figure
 
 
 @slide
@@ -88,8 +67,38 @@ def against_depth(
 
     kinds and limits: by name, as it is written above the end of its lines; others: lines in light grey.
     """
-    last = max(map(max, limits.values()))
     figure, (ax,) = panels(1, width=8.6, height=4.8)
+    _against(ax, kinds, limits, border, others, name_of_others, colour)
+    return figure
+
+
+@slide
+def each_against_depth(
+    kinds: Kinds,
+    limits: Mapping[str, ByDepth],
+    border: int,
+    others: Kinds,
+    names: Mapping[str, str],
+    yours: Mapping[str, int],
+) -> Figure:
+    """Draw `against_depth` for each kind, so many first networks, yours, as dots; others and their names by kind."""
+    figure, axes = panels(len(kinds), width=4.8, height=4.4)
+    for ax, (kind, networks) in zip(axes, kinds.items(), strict=True):
+        _against(ax, {kind: networks[yours[kind] :]}, {kind: limits[kind]}, border, others[kind], names[kind])
+        curves(ax, networks[: yours[kind]], color=style.HALTING, linestyle="", marker="o", markersize=3.5)
+    return figure
+
+
+def _against(
+    ax: Axes,
+    kinds: Kinds,
+    limits: Mapping[str, ByDepth],
+    border: int,
+    others: Networks,
+    name_of_others: str,
+    colour: str = style.HALTING,
+) -> None:
+    last = max(map(max, limits.values()))
     beyond(ax, border, last)
     curves(ax, others, color=style.NOT_LEARNT, linewidth=1.6)
     if others:
@@ -98,11 +107,10 @@ def against_depth(
     for name, networks in kinds.items():
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=4.0)
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
-        height = 0.86 * limits[name][max(limits[name])] + 1.2
+        height = max(n for d, n in limits[name].items() if d <= 0.86 * last) + 0.04 * ax.get_ylim()[1]
         ax.text(0.86 * last, height, name, color=style.DARK_GREY, ha="right", va="bottom", fontweight="bold")
     ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=style.DARK_GREY)
     ax.set(xlabel="depth of a node", ylabel="steps taken", xlim=(0, last + 0.5), ylim=(0, None))
-    return figure
 
 
 def needed_by_depth(n_nodes: int, how: Mapping[str, str]) -> dict[str, dict[int, int]]:
@@ -192,47 +200,10 @@ def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
     ax.scatter(nodes, 0 * nodes, s=14, color=colours, zorder=4)
     height = max(1.0, far.max() / 2)
     ax.text(last, 1.08 * height, f"{last - target[-1]} up", ha="right", va="bottom")
-    ax.set(xlim=(-1, last + 1), ylim=(-0.12 * height, 1.6 * height))
-
-
-@slide
-def knows(right_from: ByDepth, halts_at: ByDepth, can_know: ByDepth) -> Figure:
-    """Draw the step at which nodes are right, that at which they halt, and, in black, that at which they can know.
-
-    A bar is blue where a node is right before it can know, and grey where it could know and still thinks.
-    """
-    figure, (ax,) = panels(1, width=8.6, height=3.9)
-    depths, right, halt = [*right_from], [*right_from.values()], [*halts_at.values()]
-    both = np.maximum(right, [can_know[d] for d in depths])
-    ax.vlines(depths, right, both, color=style.ANSWER, linewidth=5, zorder=1)
-    ax.vlines(depths, both, halt, color=style.PALE_GREY, linewidth=5, zorder=1)
-    ax.scatter(depths, halt, s=90, color=style.HALTING, zorder=2)
-    ax.scatter([*can_know], [*can_know.values()], s=150, marker="_", color=style.LIMIT, linewidth=2.8, zorder=3)
-    ax.scatter(depths, right, s=26, color=style.ANSWER, zorder=3)
-    last, top = depths[-1], max(*halt, *right) + 1.2
-    ax.text(last, halt[-1] + 0.35, "the node halts", color=style.DARK_ORANGE, ha="right", va="bottom")
-    ax.text(last, right[-1] - 0.4, "its answer is right for the first time", color=style.ANSWER, ha="right", va="top")
-    ax.set(xlabel="depth of a node", ylabel="step $n$", ylim=(0.4, top), yticks=range(1, int(top) + 1))
-    return figure
-
-
-def right_and_halting(rows: Sequence[Row], depths: Sequence[int], N: int) -> tuple[dict[int, int], dict[int, float]]:
-    """Return by depth the first step at which most nodes are right, the median of all networks, and when they halt.
-
-    A network that is never right there counts as N steps.
-    """
-    by_step, steps = by_depth(rows, "by_step"), by_depth(rows, "steps")
-    right_from = {}
-    for d in depths:
-        first = [next((n for n, right in enumerate(row[d], 1) if right > 0.5), N) for row in by_step]
-        right_from[d] = median_low(first)
-    return right_from, {d: mean(row[d] for row in steps) for d in depths}
-
-
-def right_before_it_can_know(right_from: ByDepth, can_know: ByDepth) -> str:
-    """The finding: at which depths nodes are right before they can know."""
-    depths = [str(d) for d in right_from if right_from[d] < can_know[d]]
-    return f"Right a step before it can know: depths {', '.join(depths)}"
+    few = last < 12  # so that there is room for their names
+    for node in nodes[: few * len(nodes)]:
+        ax.text(node, -0.2 * height, str(node), ha="center", va="top")
+    ax.set(xlim=(-1, last + 1), ylim=(-(0.7 if few else 0.12) * height, 1.6 * height))
 
 
 @slide
@@ -252,6 +223,14 @@ def right_by_depth(kinds: Kinds, border: int) -> Figure:
     return figure
 
 
+def stopped_at(rows: Sequence[Row], n: int) -> list[Row]:
+    """Return what would have been measured of the same networks, by depth, if all nodes had stopped at step n."""
+    kinds = [row["by_depth"].items() for row in rows]
+    return [
+        {"by_depth": {d: part | {"right": part["by_step"][n - 1], "steps": n} for d, part in kind}} for kind in kinds
+    ]
+
+
 def right_beyond(rows: Sequence[Row], max_depth: int) -> list[float]:
     """Return for each run the fraction right of the nodes that are deeper than in training."""
     found = []
@@ -259,26 +238,6 @@ def right_beyond(rows: Sequence[Row], max_depth: int) -> list[float]:
         deep = [part for d, part in row["by_depth"].items() if int(d) > max_depth]
         found.append(sum(part["right"] * part["nodes"] for part in deep) / sum(part["nodes"] for part in deep))
     return found
-
-
-def beyond_training(
-    found: Mapping[str, Sequence[Row]], stored: Sequence[Row], how: Mapping[str, str], max_depth: int
-) -> pd.DataFrame:
-    """Return a table of what the worst networks do: those trained here, of each kind, and stored ones that learnt."""
-    groups = {}
-    for kind, memory in how.items():
-        groups[f"{kind}: yours"] = found[kind]
-        of_kind = matching(stored, memory=memory)
-        learnt = [row for row in of_kind if forests.has_learnt(row)]
-        groups[f"{kind}: stored, the {len(learnt)} of {len(of_kind)} that have learnt"] = learnt
-    table = {}
-    for name, rows in groups.items():
-        if rows:
-            table[name] = {
-                "right, worst network": f"{min(right_beyond(rows, max_depth)):.2%}",
-                "halts before (1), worst network": f"{max(row['early'] for row in rows):.2%}",
-            }
-    return pd.DataFrame(table).T
 
 
 def by_head_and_certainty(found: Mapping[str, Sequence[Row]]) -> pd.DataFrame:

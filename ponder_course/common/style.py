@@ -120,11 +120,12 @@ def step_axis(ax: Axes, n_steps: int, **settings: Any) -> np.ndarray:
     return np.arange(1, n_steps + 1)
 
 
-def logit_axis(ax: Axes, limits: tuple[float, float], ticks: Line, label: str) -> None:
-    """Let the x axis count probabilities by their logit, as training moves them."""
-    ax.set(xscale="logit", xlabel=label, xlim=limits)
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.xaxis.set_minor_locator(NullLocator())
+def logit_axis(ax: Axes, limits: tuple[float, float], ticks: Line, label: str, along: str = "x") -> None:
+    """Let the x axis, or the y axis, count probabilities by their logit, as training moves them."""
+    ax.set(**{f"{along}scale": "logit", f"{along}label": label, f"{along}lim": limits})
+    axis = ax.xaxis if along == "x" else ax.yaxis
+    axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.set_minor_locator(NullLocator())
 
 
 def percent_axis(ax: Axes, **settings: Any) -> None:

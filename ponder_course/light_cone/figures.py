@@ -27,14 +27,15 @@ from ponder_utils.pondernet import PonderNet
 
 Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
+ByPrice = Mapping[str, Sequence[Run]]
 LEVEL, BUDGET = 0.2, 0.99  # where PonderNet halts in this lesson, and where ACT does
 PALE = ListedColormap(["#EEF4F8", style.SKY])
 
 
-def _stairs(ax: Axes, needed: Line | Tensor, label: str) -> None:
-    """Draw as a staircase the step that each place needs, above its row."""
-    edges = np.repeat(np.arange(len(needed) + 1), 2)[1:-1] + 0.5
-    ax.plot(edges, np.repeat(np.asarray(needed, float), 2) - 0.5, color=style.LIMIT, linewidth=2.4, label=label)
+def stairs(ax: Axes, steps: Line | Tensor, color: str = style.LIMIT, **look: Any) -> None:
+    """Draw as a staircase a step for each place, above its row; by default in the colour of what they need."""
+    edges = np.repeat(np.arange(len(steps) + 1), 2)[1:-1] + 0.5
+    ax.plot(edges, np.repeat(np.asarray(steps, float), 2) - 0.5, color=color, linewidth=2.4, **look)
 
 
 def write_above(ax: Axes, digits: Line, up: float = 4, **font: Any) -> None:
@@ -139,7 +140,7 @@ def news_of(differs: Sequence[Tensor], flipped: Sequence[int]) -> Figure:
     figure, axes = style.panels(len(differs), width=4.4 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
     for ax, grid, place in zip(axes, differs, flipped, strict=True):
         style.steps_down(ax, grid, cmap=PALE, vmin=0, vmax=1)
-        _stairs(ax, [abs(i - place) + 1 for i in range(grid.shape[1])], "light cone: news arrives")
+        stairs(ax, [abs(i - place) + 1 for i in range(grid.shape[1])], label="light cone: news arrives")
         ax.set(title=f"bit {place + 1} is flipped", ylim=(len(grid) + 0.5, 0.5))
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color=style.SKY, label="answer has changed")
@@ -177,7 +178,7 @@ def think(
         cross["path_effects"] = [withStroke(linewidth=3.4, foreground="white")]
         ax.scatter(place + 1, step + 1, s=42 if places < 40 else 10, **cross)
         style.steps_down(ax, answers[:, i], cmap="Blues", vmin=-0.1, vmax=1.6)
-        _stairs(ax, need[i], "light cone: now the place can be sure")
+        stairs(ax, need[i], label="light cone: now the place can be sure")
         dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
         dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]
         ax.axhline(halts[i] - 0.5, **dashes)
@@ -236,59 +237,58 @@ def _above(runs: Sequence[Run], beyond: int = 0) -> list[float]:
     return [late for need, steps in map(_measured, runs) for late in (steps - need)[need > beyond]]
 
 
-def what_steps_say(runs: Sequence[Run], act: Sequence[Run], border: int) -> str:
+def what_steps_say(runs: Sequence[Run], act: ByPrice, border: int) -> str:
     """Return in a sentence who thinks long enough beyond the border, from what is drawn."""
     if not runs:
         return "No PonderNet has learnt its lines yet"
     longest = max(map(len, runs))
-    late, act_late = _above(runs, border), _above(act, longest - 8)
+    late, wrong = _above(runs, border), []
     found = f"Trained on {border} places, PonderNet"
     if min(late) <= -1 or mean(late) >= 3:
         return f"{found} misses what {longest} places need"
-    if act_late and mean(act_late) < -3:
-        return f"{found} thinks long enough on {longest};\nACT, at this price, does not"
-    return f"{found} thinks just long enough on {longest}"
+    for price, curves in act.items():
+        if (above := _above(curves, longest - 8)) and abs(mean(above)) > 3:
+            wrong.append(f"too {'late' if mean(above) > 0 else 'soon'} at {price}")
+    return f"{found} thinks just long enough on {longest}" + f";\nACT stops {', '.join(wrong)}" * bool(wrong)
 
 
 @style.slide
-def steps_against_need(
-    runs: Sequence[Run], act: Sequence[Run], live: int, border: int, failed: Sequence[Run]
-) -> Figure:
+def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int, failed: Sequence[Run]) -> Figure:
     """Draw steps against the steps that are needed, a curve for each run.
 
     The first `live` runs of PonderNet are thick, those that failed to learn are grey. The diagonal is a clock that
     knows L, below it a fixed step's answer is a guess. border: the longest need in training.
     """
     figure, (ax,) = style.panels(1, width=9.2, height=5.4)
-    longest = max(map(len, [*runs, *act, *failed]))
+    longest = max(map(len, [*runs, *failed]))
     for run in failed:
         ax.plot(*_measured(run), color=style.NOT_LEARNT, linewidth=1)
     for i, run in enumerate(runs):
         width, alpha = (2.4, 0.95) if i < live else (1, 0.45)
         ax.plot(*_measured(run), color=style.GREEN, linewidth=width, alpha=alpha)
-    for run in act:
-        ax.plot(*_measured(run), color=style.ORANGE, linewidth=1.8, linestyle="--")
     n = np.arange(1, longest + 1)
     ax.plot(n, n, color=style.LIMIT, linewidth=2.4)
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
     bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
     if runs:
-        late = f"PonderNet\n{mean(_above(runs)):+.1f} steps"
-        ax.text(0.55 * longest, 0.66 * longest, late, color=style.GREEN, **bold)
+        ax.text(0.7 * longest, 0.4 * longest, f"PonderNet\n{mean(_above(runs)):+.1f} steps", color=style.GREEN, **bold)
     elif failed:
         ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
-    if act:
-        lowest = min(min(_measured(run)[1][-longest // 4 :]) for run in act)
-        ax.text(0.98 * longest, lowest - 0.05 * longest, "ACT", color="#B87700", va="top", **bold)
+    for (price, curves), dashes in zip(act.items(), ("--", ":"), strict=False):
+        for run in curves:
+            ax.plot(*_measured(run), color=style.ORANGE, linewidth=1.8, linestyle=dashes, zorder=1.9)
+        if ends := [_measured(run)[1][-longest // 4 :] for run in curves]:
+            early = max(map(max, ends)) < longest
+            y, va = (min(map(min, ends)) - 2, "top") if early else (max(map(max, ends)) + 1, "bottom")
+            ax.text(0.98 * longest, y, f"ACT, {price}", color="#B87700", va=va, **bold)
     along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
     ax.text(0.32 * longest, 0.23 * longest, "a clock that knows $L$", va="center", **along)
-    guess = "at a fixed step here, the longest\nsegment's end can only guess"
-    ax.text(0.72 * longest, 0.16 * longest, guess, ha="center")
+    ax.text(0.72 * longest, 0.16 * longest, "at a fixed step here, the end of\nthe line can only guess", ha="center")
     ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
     ax.text(border, 1.03 * longest, "trained", color=style.DARK_GREY, ha="right")
     ax.text(border + 1.2, 1.03 * longest, "never seen in training", color=style.DARK_GREY)
     ax.set(xlabel="steps that the line needs, $L$", ylabel="steps that the network takes")
-    ax.set(xlim=(1, longest), ylim=(0, longest * 1.12))
+    ax.set(xlim=(1, longest), ylim=(0, 1.12 * ax.dataLim.y1))
     return figure
 
 

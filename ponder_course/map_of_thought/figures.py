@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import mean, median
+from statistics import mean
 from typing import Any
 
 import matplotlib as mpl
@@ -16,12 +16,13 @@ from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, beyond, legend, lines, look, panels, percent_axis, slide, step_axis
+from ponder_course.common.style import beyond, legend, lines, look, panels, percent_axis, slide
 from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.pondernet import PonderNet
 
 WALL = "#333333"
 SIDES = ListedColormap([style.BLUE, style.PURPLE])
+CHANGED = ListedColormap([style.PALE_GREY])
 STEPS = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.1, 1.0, 256)))  # without its white
 THOUGHT = ListedColormap(STEPS(np.linspace(0.0, 0.8, 256)))  # and without its browns: in grey they look like walls
 Grid = ArrayLike  # [height, width]
@@ -59,6 +60,10 @@ def maze(x: Grid) -> Figure:
     _, height, width = np.shape(x)
     draw_grid(ax, np.nan, x)
     ax.set(xticks=range(1, width + 1), yticks=range(1, height + 1), xlabel="column", ylabel="row")
+    ax.set_xticks(np.arange(1.5, width), minor=True)
+    ax.set_yticks(np.arange(1.5, height), minor=True)
+    ax.grid(visible=True, which="minor", color=style.PALE_GREY, linewidth=0.8)
+    ax.tick_params(which="minor", length=0)
     return figure
 
 
@@ -114,21 +119,18 @@ def right_and_exactly_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken:
 
 @slide
 def moments(
-    maze: Grid, answers: Grid, taken: Grid, steps: Sequence[int], asked: Grid = True, size: float = 2.5
+    maze: Grid, answers: Grid, taken: Grid, steps: Sequence[int], asked: Grid = True, size: float = 2.5, **colours: Any
 ) -> Figure:
-    """Draw, after each of some steps, the answers of places that have halted; those that still think are white."""
+    """Draw, after each of some steps, the answers of places that have halted; those that still think are white.
+
+    colours: other ones, a `cmap`.
+    """
     figure, axes = panels(len(steps), width=size, height=size + 0.4)
     for ax, n in zip(axes, steps, strict=True):
-        draw_grid(ax, np.where(np.asarray(taken) <= n, answers, np.nan), maze, asked, cmap=SIDES, vmin=0, vmax=1)
+        values = np.where(np.asarray(taken) <= n, answers, np.nan)
+        draw_grid(ax, values, maze, asked, **{"cmap": SIDES, "vmin": 0, "vmax": 1} | colours)
         ax.set_title(f"step {n}")
     return figure
-
-
-def fronts_meet(taken: Tensor, steps: Sequence[int]) -> str:
-    """The finding: how many places have halted at the first of some steps, and at the last. taken: [places]."""
-    first, last = ((taken <= n).float().mean() for n in (steps[0], steps[-1]))
-    halted = f"{first:.0%} of the places have halted at step {steps[0]}, {last:.0%} at step {steps[-1]}"
-    return f"Fronts spread and meet: {halted}"
 
 
 def near_a_front(x: Tensor, margin: int = 4) -> Tensor:
@@ -191,39 +193,37 @@ def whole_mazes(y_hat: Tensor, y: Tensor) -> Tensor:
     return right.flatten(-2).all(-1).float().mean(-1)
 
 
-def right_in_words(by_itself: Sequence[Tensor], by_step: Sequence[Tensor]) -> str:
-    """Say how many mazes are right if each place halts by itself, and if all stop at step N: [] and [N] for each."""
-    alone = ", ".join(f"{right:.0%}" for right in by_itself)
-    together = ", ".join(f"{right[-1]:.0%}" for right in by_step)
-    of_ten, N = ", ".join(f"{10 * right[-1].item():.3g}" for right in by_step), len(by_step[0])
-    right = f"whole mazes right: by itself {alone}; all at step {N}: {together}"
-    return f"{right}\nstill right at step {N}, of ten mazes: {of_ten}"
+def right_in_words(by_itself: Sequence[Tensor], together: Sequence[Tensor], step: int, n_mazes: int) -> str:
+    """Say how many mazes are right if each place halts by itself, and if all answer at a step: fractions, [] each."""
+    alone, kept = (", ".join(f"{n_mazes * right:.0f}" for right in of) for of in (by_itself, together))
+    return f"right at every place, of {n_mazes} mazes: by itself {alone}; all at step {step}: {kept}"
+
+
+def ends_of(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return the fractions of large mazes that stored networks have right when places stop, and at the last step."""
+    return [(row["20"]["mazes"], row["20"]["by_step"]["mazes"][-1]) for row in rows]
 
 
 @slide
-def if_all_think_on(kinds: Mapping[str, Sequence[Line]], by_itself: Sequence[float]) -> Figure:
-    """Draw the fraction of mazes right if all places answer at step n: a panel for each training, a line each network.
+def if_all_think_on(kinds: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
+    """Draw the fraction of mazes right when places stop, and at the end if all think on: a line for each network.
 
-    by_itself: the fraction for each network of the first training if every place halts by itself.
+    kinds: of two trainings, as from `ends_of`.
     """
-    figure, axes = panels(len(kinds), width=4.7, height=3.6, sharey=True)
-    for ax, (name, networks) in zip(axes, kinds.items(), strict=True):
-        n = step_axis(ax, len(networks[0])).tolist()
-        lines(ax, n, networks, color=style.ANSWER)
-        ax.text(
-            0.97, 0.05, name, color=style.ANSWER, ha="right", va="bottom", transform=ax.transAxes, fontweight="bold"
-        )
-    for height in by_itself:
-        axes[0].axhline(height, color=style.HALTING, linestyle="--")
-    axes[0].text(0.97, 1.02, "each place by itself", color=style.DARK_ORANGE, ha="right", transform=axes[0].transAxes)
-    percent_axis(axes[0], ylabel="mazes right", ylim=(0, 1.03))
-    return figure
+    figure, (ax,) = panels(1, width=6.6, height=4.0)
+    for (name, networks), dashes, colour in zip(kinds.items(), ("-", "--"), (style.HALTING, style.ANSWER), strict=True):
+        lines(ax, (0, 1), networks, color=colour, linestyle=dashes, marker="o", label=name)
+    ax.set(xticks=(0, 1), xticklabels=("when each place stops", "at the last step"), xlim=(-0.2, 1.2), xlabel="answers")
+    percent_axis(ax, ylabel="mazes right at every place", yticks=np.linspace(0.5, 1, 6), ylim=(0.48, 1.03))
+    return legend(figure, columns=2)
 
 
-def kept_at_the_last_step(kinds: Mapping[str, Sequence[Line]]) -> str:
-    """The finding: the median fraction of mazes right at the last step, for each training."""
-    kept = [f"{name} {median(network[-1] for network in networks):.0%}" for name, networks in kinds.items()]
-    return "Mazes right if all think on to the last step (medians):\n" + ", ".join(kept)
+def what_thinking_on_costs(kinds: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """The finding: from which number to which networks of each training lose when all think on, in mazes of 100."""
+    (first, some), (second, others) = kinds.items()
+    many, few = min(stop - end for stop, end in some), max(stop - end for stop, end in others)
+    worst = f"{first} {100 * many:.0f} or more, {second} {100 * few:.0f} or fewer"
+    return f"If all think on, of 100 mazes are lost:\n{worst}"
 
 
 PATHS = {  # the stored runs of each kind

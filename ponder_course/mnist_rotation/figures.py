@@ -103,11 +103,12 @@ def how_near_the_prior(p: Mapping[str, Sequence[Line]], priors: Mapping[str, Lin
     return "Neither network halts where its prior puts it"
 
 
-def with_other_priors(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the runs of the CNN's recipe with each prior, and without one, {label: runs}, the shortest first."""
-    changes: dict[str, Row] = {"no prior\n$\\beta$ = 0": {"beta": 0.0}}
-    changes |= {f"$\\lambda_p$ = {lambda_p}": {"lambda_p": lambda_p} for lambda_p in (0.5, 0.2, 0.1)}
-    found = {label: matching(rows, **experiment.CNN | change) for label, change in changes.items()}
+def with_other_priors(rows: Sequence[Row], kind: str) -> dict[str, list[Row]]:
+    """Return the runs of a kind's recipe with each prior, and without one, {label: runs}, the shortest first."""
+    recipe = experiment.RECIPES[kind]
+    changes: dict[str, Row] = {"no prior": {"beta": 0.0}}
+    changes |= {f"{lambda_p}": {"lambda_p": lambda_p} for lambda_p in (0.5, recipe["lambda_p"], 0.1)}
+    found = {label: matching(rows, **recipe | change) for label, change in changes.items()}
     return {label: runs for label, runs in found.items() if runs}
 
 
@@ -122,44 +123,42 @@ def mean_of_priors(runs: Runs) -> dict[str, float]:
 
 
 @slide
-def by_prior(runs: Runs, prior_steps: Mapping[str, float]) -> Figure:
-    """Draw the steps and the accuracy of upright digits, by the prior: a bar for the mean, and a mark for each run.
+def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Draw the steps of upright digits by the prior, a panel for each network: a bar for the mean, a mark for each run.
 
-    prior_steps: the mean steps of the prior, where there is one.
+    In each bar stands how many digits are read. prior_steps: the mean steps of each network's priors.
     """
-    figure, axes = panels(2, width=4.7, height=4.1)
-    looks = (("steps", style.HALTING, style.DARK_ORANGE), ("accuracy", style.ANSWER, style.BLACK))
-    for ax, (measured, colour, dark) in zip(axes, looks, strict=True):
-        for place, of_prior in enumerate(runs.values()):
-            values = [row[measured][0] for row in of_prior]
-            ax.bar(place, mean(values), width=0.62, color=colour, alpha=0.5)
+    figure, axes = panels(len(networks), width=4.7, height=4.3, sharey=True)
+    for ax, (network, runs) in zip(axes, networks.items(), strict=True):
+        for place, (label, of_prior) in enumerate(runs.items()):
+            values = [row["steps"][0] for row in of_prior]
+            ax.bar(place, mean(values), width=0.62, color=style.HALTING, alpha=0.5)
             for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
-                ax.plot(where, value, "o", color=dark, markersize=4)
-            text = f"{mean(values):.1f}" if measured == "steps" else f"{mean(values):.0%}"
-            style.beside(ax, text, (place, 0), (0, 8), ha="center", size=15, weight="bold")
+                ax.plot(where, value, "o", color=style.DARK_ORANGE, markersize=4)
+            right = f"{mean(row['accuracy'][0] for row in of_prior):.0%}"
+            style.beside(ax, right, (place, 0), (0, 6), ha="center", size=15, weight="bold", color=style.BLACK)
+            if label in prior_steps[network]:
+                height = prior_steps[network][label]
+                ax.plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
         ax.set_xticks(range(len(runs)), [*runs])
+        ax.set(title=network, xlabel=r"$\lambda_p$ of the prior")
+        ax.title.set(fontweight="bold", color=look(LOOKS[network])["color"])
         ax.grid(visible=False, axis="x")
-    for place, label in enumerate(runs):
-        if label in prior_steps:
-            height = prior_steps[label]
-            axes[0].plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
-    if prior_steps:
-        where = len(runs) - 1, max(prior_steps.values())
-        style.beside(axes[0], "mean of the prior", where, (20, 7), ha="right", color=style.DARK_GREY, fontweight="bold")
-    top = 1.2 * max([row["steps"][0] for of_prior in runs.values() for row in of_prior] + [*prior_steps.values()])
-    axes[0].set(title="expected steps", ylim=(0, top))
-    style.percent_axis(axes[1], title="digits read correctly", ylim=(0, 1.12))
-    return figure
+    axes[0].set_ylabel("expected steps")
+    axes[0].plot([], [], color=style.PRIOR, linestyle=":", linewidth=3, label="mean steps of the prior itself")
+    axes[0].plot([], [], "o", color=style.DARK_ORANGE, markersize=4, label="a network; in the bar: digits read right")
+    return legend(figure, columns=2)
 
 
-def what_the_prior_does(runs: Runs) -> str:
-    """Return in a sentence whether the steps follow the prior, from the shortest, and the accuracy does not."""
-    steps = [[row["steps"][0] for row in of_prior] for of_prior in runs.values()]
-    right = [mean(row["accuracy"][0] for row in of_prior) for of_prior in runs.values()]
-    apart = all(max(fewer) < min(more) for fewer, more in itertools.pairwise(steps))
-    if apart and max(right) - min(right) < 0.01:
-        return "Turn the prior: the steps follow, the accuracy does not"
-    return "Steps and accuracy, by the prior"
+def what_the_prior_does(networks: Mapping[str, Runs]) -> str:
+    """Return in a sentence whether all steps follow the prior, from the shortest, and what they are without one."""
+    follow, without = [], []
+    for network, runs in networks.items():
+        free, *steps = [[row["steps"][0] for row in of_prior] for of_prior in runs.values()]
+        follow += [max(fewer) < min(more) for fewer, more in itertools.pairwise(steps)]
+        without.append(f"{network} {mean(free):.1f}")
+    start = "Turn the prior: the steps follow" if all(follow) else "The steps, by prior"
+    return f"{start}. Without one: {', '.join(without)}"
 
 
 class Difference(NamedTuple):

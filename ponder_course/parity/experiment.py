@@ -43,6 +43,15 @@ def steps_by_ones(model: PonderNet, elements: int) -> Row:
     return {"by_ones": by_ones.tolist(), "explained": explained}
 
 
+@torch.no_grad()
+def map_of_answers(model: PonderNet, x: Tensor, y: Tensor) -> tuple[list[int], list[list[int]]]:
+    """Return the most probable steps of inputs, [batch], in their order, and 1 where an input is right, [batch, N]."""
+    output = model(x)
+    steps, order = (output.log_p.argmax(0) + 1).sort(stable=True)
+    right = (output.y_hat > 0) == (y > 0.5)  # [N, batch]
+    return steps.tolist(), right.T[order].int().tolist()
+
+
 def has_learnt(row: Row, at_least: float = 0.99) -> bool:
     """Return whether a run ended, and has this accuracy on average over the k that it was trained on."""
     tested = zip(tested_k(row["elements"]), row["accuracy"], strict=True)

@@ -6,13 +6,11 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame, Series, concat
-from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from ponder_course.common import style
 from ponder_course.common.runs import matching
@@ -20,11 +18,12 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
 from ponder_course.common.verdicts import count, interval, span, welch
 from ponder_course.parity.experiment import FORMS, METHODS, N, accuracy_within, by_seed, has_learnt, outcomes
-from ponder_utils.pondernet import PonderNet
 
 UNDECIDED = "#777777"
 AMBERS = ("#F0C14B", "#C98A00", "#7A4E00")  # of halting: for each of three k, or of three caps
 Compared = Mapping[float, Sequence[tuple[float, float]]]  # {lambda_p: (accuracy by itself, at the best fixed step)}
+WRONG_PALE = "#F6CDB5"
+RIGHT_OR_WRONG = ListedColormap((WRONG_PALE, ANSWER))
 GAIN = 0.05  # "at no fixed step": at least five points fewer right answers at the best of them
 
 
@@ -210,13 +209,13 @@ def what_the_seed_does(more: Sequence[float]) -> str:
     more: steps at the largest k minus steps at k = 1, of each network.
     """
     low, high = signed(min(more)), signed(max(more))
-    return f"Longer on harder inputs?\nFrom {low} to {high} steps, by seed alone"
+    return f"Longer on harder inputs? From {low} to {high} steps,\nin networks that differ only in their seed"
 
 
 def cost_of_harder_inputs(more: Sequence[float], k: int) -> str:
     """Return the answer to the lesson's second bet: what the largest k costs all networks."""
-    cost = f"{signed(min(more))} to {signed(max(more))} steps"
-    return f"Bet 2: k = {k} instead of k = 1 costs your {len(more)} networks {cost}"
+    change = f"{signed(min(more))} to {signed(max(more))}"
+    return f"Bet 2: k = {k} instead of k = 1 changes the steps of your {len(more)} networks by {change}"
 
 
 @slide
@@ -258,12 +257,12 @@ def draw_best_fixed_steps(stored: Compared, mine: Sequence[tuple[float, float]],
             ax.plot(where, fixed, marker, color=edge, markersize=7, markerfacecolor=face)
             ax.plot([place - 0.37, place + 0.37], [own, own], color=HALTING, linewidth=2, alpha=0.7, zorder=1)
         if prior in stored:
-            ax.text(place, 1.05, count_gains([stored[prior]]), ha="center", va="bottom", fontweight="bold")
+            ax.text(place, 1.04, f"{count_gains([stored[prior]])}\nstored", ha="center", va="bottom", fontweight="bold")
     for marker, edge, text in (("o", ANSWER, "stored"), ("D", BLACK, "yours")):
         ax.plot([], [], marker, color=edge, markersize=7, markerfacecolor=ANSWER, label=text)
     ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
     ax.text(len(priors) - 0.55, 0.51, "a guess", color=style.DARK_GREY, ha="right", va="bottom")
-    ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.13))
+    ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.18))
     ax.set(xlim=(-0.5, len(priors) - 0.5), yticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1])
     ax.set_xticks(range(len(priors)), [f"{prior:g}" for prior in priors])
     ax.yaxis.set_major_formatter("{x:.0%}")
@@ -289,10 +288,9 @@ def right_by_step(row: Row) -> list[float]:
     return [mean(of_k) for of_k in zip(*row["by_step"], strict=True)]  # by_step: [k, N]
 
 
-def worst_at_fixed_steps(rows: Iterable[Row]) -> tuple[float, list[float]] | None:
-    """Return what `draw_own_time` draws of the stored run that has learnt and is least right at its best fixed step."""
-    pairs = [(mean(row["accuracy"]), right_by_step(row)) for row in rows if has_learnt(row)]
-    return min(pairs, key=lambda pair: max(pair[1]), default=None)
+def worst_at_fixed_steps(rows: Iterable[Row]) -> Row | None:
+    """Return the stored run that has learnt and is least right at its best fixed step."""
+    return min(filter(has_learnt, rows), key=lambda row: max(right_by_step(row)), default=None)
 
 
 def how_many_lose(mine: Sequence[tuple[float, float]], compared: Compared) -> str:
@@ -307,64 +305,32 @@ def how_many_lose(mine: Sequence[tuple[float, float]], compared: Compared) -> st
     return f"{stored}, and {yours},\nlose 5 points or more at their best fixed step"
 
 
-@torch.no_grad()
-def two_of_different_times(model: PonderNet, x: Tensor, y: Tensor) -> tuple[int, int]:
-    """Return the places of two inputs, each right at its own most probable step and wrong at the other's.
-
-    Of such pairs that which most surely halts there and is wrong; where there is none, those that halt first and last.
-    """
-    output = model(x)
-    right = (output.y_hat > 0) == (y > 0.5)  # [N, batch]
-    log_p, steps = output.log_p.max(0)  # [batch] each
-    right_there = right[steps]  # [batch, batch]: whether the second is right at the step of the first
-    alone = right_there.diagonal() & ~right_there  # the second is right at its own step only
-    both = alone & alone.T
-    if not both.any():
-        return int(steps.argmin()), int(steps.argmax())
-    log_wrong = logsigmoid((1 - 2 * y) * output.y_hat)[steps]  # [batch, batch]: of the second, at the step of the first
-    surely = (log_p[:, None] + log_p + log_wrong + log_wrong.T).masked_fill(~both, -torch.inf)
-    first, second = sorted(divmod(int(surely.argmax()), len(x)), key=lambda place: int(steps[place]))
-    return first, second
-
-
 @slide
-@torch.no_grad()
-def on_their_way(model: PonderNet, x: Tensor, y: Tensor, prior: float) -> tuple[Figure, str]:
-    """Draw two inputs, [2, elements], on their way through the steps of a network, and say what their time does.
+def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
+    """Draw at which steps inputs, sorted by where they halt, are right (blue); the amber line is where they halt.
 
-    A column for each: above the answer, P(odd), below lambda_n and p_n. A band marks the step at which it most probably
-    halts, a cross an answer that is wrong at the other's step. The right answer and the prior's lambda_p are dotted.
+    halts: [batch], from the first; right: [batch, N], 1 where an answer is right, and else 0.
     """
-    output = model(x)
-    answers, p, lambdas = output.y_hat.sigmoid(), output.log_p.exp(), output.halt_logits.sigmoid()  # [N, 2] each
-    steps = p.argmax(0).tolist()
-    right = (answers > 0.5) == (y > 0.5)
-    figure, axes = panels(4, width=4.1, height=2.2, rows=2, sharex=True, sharey=True)
-    for which, (above, below) in enumerate(zip(axes[:2], axes[2:], strict=True)):
-        own, other = steps[which], steps[1 - which]
-        n = step_axis(below, len(p), ylim=(-0.05, 1.08))
-        above.set(title=f"{signs(x[which])}: {'odd' if y[which] > 0.5 else 'even'}", xlabel=" ")
-        above.axhline(y[which].item(), color=style.LIMIT, linestyle=":", label="right answer")
-        above.plot(n, answers[:, which], **look(0, markersize=5, color=ANSWER), label="answer")
-        if not right[other, which]:
-            above.plot(other + 1, answers[other, which], "X", color=style.WRONG, markersize=12, zorder=3)
-        below.axhline(prior, color=style.PRIOR, linestyle=":", label=r"$\lambda_p$")
-        below.bar(n, p[:, which].tolist(), color=HALTING, label="$p_n$")
-        curve = look(1, markersize=5, linestyle="-", color=style.DARK_ORANGE, markerfacecolor="white")
-        below.plot(n, lambdas[:, which], **curve, label=r"$\lambda_n$")
-        for ax in (above, below):
-            ax.axvline(own + 1, color=HALTING, linewidth=9, alpha=0.25, zorder=0)
-    axes[0].plot([], [], "X", color=style.WRONG, markersize=10, label="wrong at the other's step")
-    axes[0].set_ylabel("P(odd)")
-    axes[2].set_ylabel("probability")
-    own_steps_only = all(right[steps[i], i] and not right[steps[1 - i], i] for i in (0, 1))
-    apart, same = "Each is right at its own step, and wrong at the other's", "Here one step does for both"
-    return legend(figure, columns=3), apart if own_steps_only else same
+    figure, (ax,) = panels(1, width=8.4, height=5.0)
+    n_inputs, N, y = len(right), len(right[0]), np.arange(len(right)) + 0.5
+    extent = (0.5, N + 0.5, n_inputs + 0.5, 0.5)
+    ax.imshow(right, cmap=RIGHT_OR_WRONG, vmin=0, vmax=1, extent=extent, aspect="auto", interpolation="nearest")
+    ax.vlines(halts, y, y + 1, color=HALTING, linewidth=9, antialiased=False)
+    step_axis(ax, N, xlabel="stopped after step $n$", ylabel=f"{n_inputs} inputs, by where they halt", yticks=[])
+    ax.set_xticks([1, *range(5, N + 1, 5)])
+    ax.grid(visible=False)
+    for colour, label in ((ANSWER, "right"), (WRONG_PALE, "wrong"), (HALTING, "halts here by itself")):
+        ax.bar(0, 0, color=colour, label=label)
+    ax.set(xlim=(0.5, N + 0.5), ylim=(n_inputs + 0.5, 0.5))
+    return legend(figure, columns=3)
 
 
-def signs(row: Tensor) -> str:
-    """Return an input of -1, 0 and +1 as signs."""
-    return " ".join({-1: "\N{MINUS SIGN}", 0: "0", 1: "+"}[round(element)] for element in row.tolist())
+def what_the_map_shows(halts: Sequence[int], right: Sequence[Sequence[int]]) -> str:
+    """Return in a sentence whether the inputs of `draw_map` are right where they halt, and less often in any column."""
+    by_itself = mean(of_one[step - 1] for step, of_one in zip(halts, right, strict=True))
+    if by_itself - max(map(mean, zip(*right, strict=True))) < GAIN:
+        return "In one column they are as right as where they halt"
+    return "Each is right where it halts; no column is right for all"
 
 
 def learnt_by_method(rows: Sequence[Row]) -> list[str]:

@@ -16,7 +16,6 @@ from ponder_course.common.style import (
     BLACK,
     DARK_GREEN,
     DARK_ORANGE,
-    HALTING,
     LIMIT,
     PRIOR,
     Line,
@@ -70,48 +69,31 @@ def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
     return figure
 
 
-def gradients_on_the_first(
-    answers: Tensor, lambda_2: float, tau: float, log_prior: Tensor, beta: float, epsilon: float
-) -> tuple[np.ndarray, ...]:
-    """Return lambda_1, and the size of the gradient on its logit in ACT and in PonderNet, [901] each.
-
-    answers: the logits of three states, [3], where 1 is true. ACT pays tau a step; PonderNet pays beta times the
-    divergence from the prior, [3].
-    """
-    a = torch.linspace(-1, 10, 901, dtype=torch.float64, requires_grad=True)
-    costs = []
-    for lambda_1 in a.sigmoid():
-        p = halt([lambda_1, lambda_2, 1.0], epsilon)
-        y_hat = sum(p_n * answer for p_n, answer in zip(p, answers, strict=False))
-        costs.append(nn.functional.softplus(-y_hat) + tau * (len(p) + p[-1]))
-    logits = torch.stack([a, torch.full_like(a, lambda_2).logit(), torch.zeros_like(a)])  # the last: not read
-    log_p, losses = halting_log_probs(logits), nn.functional.softplus(-answers)[:, None]
-    of_pondernet = (log_p.exp() * (losses + beta * (log_p - log_prior[:, None]))).sum()
-    slopes = [torch.autograd.grad(loss, a)[0].abs() for loss in (torch.stack(costs).sum(), of_pondernet)]
-    return tuple(line.detach().numpy() for line in (a.sigmoid(), *slopes))
-
-
-def what_is_left(first: Line, act: Line, pondernet: Line, at: float) -> str:
-    """Return in a sentence both gradients where lambda_1 is at least so large."""
-    point = int(np.searchsorted(first, at))
-    of_act = "no gradient at all" if not any(act[point:]) else f"a gradient of {act[point]:.1g}"
-    return f"At $\\lambda_1$ = {at:g} ACT has {of_act},\nPonderNet one of {pondernet[point]:.1g}"
+def who_comes_out(paths: Mapping[str, Line], below: float) -> str:
+    """Return in a sentence whether each lambda_1 comes below that: ACT's, and PonderNet's with a prior and without."""
+    act, *others = [min(path) < below for path in paths.values()]
+    if all(others) and not act:
+        return "ACT stays in the trap.\nPonderNet comes out, with its prior and without"
+    return f"{act + sum(others)} of {len(paths)} come out of the trap: λ is below {below:g}"
 
 
 @slide
-def draw_left(first: Line, act: Line, pondernet: Line, threshold: float) -> Figure:
-    """Draw the size of the gradient on the first halting logit, of ACT and of PonderNet, as lambda_1 goes to 1."""
-    figure, (ax,) = panels(1, width=8.2, height=4.2)
-    ax.axvspan(threshold, first[-1], color="#E6E6E6", linewidth=0)
-    sizes = np.where(np.asarray(act) > 0, act, np.nan)
-    ax.plot(first, sizes, "--", color=style.ORANGE, linewidth=2.8)
-    ax.plot(first, pondernet, color=style.GREEN, linewidth=2.8)
-    style.logit_axis(ax, (first[0], first[-1]), (0.5, 0.9, 0.99, 0.999, 0.9999), r"$\lambda_1$")
-    ax.set(yscale="log", ylabel=r"size of $\partial / \partial a_1$")
-    end, middle = int(np.flatnonzero(np.asarray(act) > 0)[-1]), int(np.searchsorted(first, 0.999))
-    named = {"color": DARK_ORANGE, "ha": "right"}
-    style.beside(ax, f"ACT: exactly 0\nfrom {threshold:g} on", (first[end], sizes[end]), (-8, -50), **named)
-    style.beside(ax, "PonderNet", (first[middle], pondernet[middle]), (6, 6), color=DARK_GREEN)
+def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum: float) -> Figure:
+    """Draw lambda_1 after each update, {name: [updates]}: of ACT, of PonderNet with a prior, whose optimum is dotted,
+    and without; in the trap ACT takes one step.
+    """
+    figure, (ax,) = panels(1, width=8.4, height=4.4)
+    ax.axhspan(*trap, color="#E6E6E6", linewidth=0)
+    ax.axhline(optimum, color=PRIOR, linestyle=":", linewidth=2.2)
+    below: dict[str, Any] = {"color": "#666666", "ha": "right", "va": "top"}
+    style.beside(ax, f"equation 4: {optimum:.2f}", (len(paths["ACT"]), optimum), (0, -5), **below)
+    looks = ((style.ORANGE, DARK_ORANGE, "-"), (style.GREEN, DARK_GREEN, "-"), (style.GREEN, DARK_GREEN, "--"))
+    for (name, path), (colour, dark, dashes) in zip(paths.items(), looks, strict=True):
+        ax.plot(range(1, len(path) + 1), path, dashes, color=colour, linewidth=2.8)
+        style.beside(ax, name, (len(path), path[-1]), (0, 10), color=dark, ha="right", va="bottom")
+    ticks = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+    style.logit_axis(ax, (0.0004, trap[1]), ticks, r"$\lambda_1$", along="y")
+    ax.set_xlabel("updates")
     return figure
 
 
@@ -147,7 +129,7 @@ def what_still_pulls(gradients: Sequence[Mapping[str, float]]) -> str:
 def draw_pushes(lambdas: Line, gradients: Sequence[Mapping[str, float]]) -> Figure:
     """Draw the size of the gradient on a halting logit, part by part: of `pushes`, from the largest lambda_3 on."""
     figure, (ax,) = panels(1, width=8.2, height=4.4)
-    colours = (ANSWER, HALTING, style.PURPLE)
+    colours = (ANSWER, style.GREEN, style.PURPLE)
     for part, colour, marker, dashes in zip(gradients[0], colours, style.MARKERS, style.DASHES, strict=False):
         sizes = [abs(at[part]) for at in gradients]
         ax.plot(lambdas, sizes, dashes, color=colour, marker=marker, markersize=5, markevery=4)
@@ -160,35 +142,26 @@ def draw_pushes(lambdas: Line, gradients: Sequence[Mapping[str, float]]) -> Figu
 
 
 @slide
-def draw_best_halting(
-    best: BestHalting, losses: Tensor, settings: Sequence[tuple[float, float]]
-) -> tuple[Figure, list[float]]:
-    """Draw the losses of one input, [N], and beside them, for each (beta, lambda_p), the prior and the best p.
-
-    The number is p_n where the loss is smallest; these are returned, too.
-    """
-    figure, (left, *axes) = panels(1 + len(settings), width=8.8 / (1 + len(settings)), height=3.5)
-    n, solved, found = np.arange(1, len(losses) + 1), int(losses.argmin()), []
-    bars = left.bar(n, losses.tolist(), 0.8, color=ANSWER)
-    left.bar_label(bars, fmt="%.2g", padding=1, fontsize=14)
-    left.margins(y=0.12)
-    style.step_axis(left, len(losses), xticks=n, yticks=[])
-    left.set_title("losses (nats)", fontsize=15)
-    for ax, (beta, lambda_p) in zip(axes, settings, strict=True):
+def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: float, lambda_p: float) -> Figure:
+    """Draw in a row for each input, {name: losses [N]}, its losses, and beside them the prior and the best p."""
+    figure, axes = panels(2 * len(inputs), width=4.6, height=2.4, rows=len(inputs), sharex=True)
+    for (name, losses), left, right in zip(inputs.items(), axes[::2], axes[1::2], strict=True):
         log_g = geometric_log_prior(lambda_p, len(losses))
-        p, p_G = best(losses, log_g, beta).tolist(), log_g.exp().tolist()
-        style.step_axis(ax, len(losses), ylim=(0, 1.2), xticks=n, yticks=(0, 0.5, 1))
-        ax.set_title(f"$\\beta = {beta:.2g}$", fontsize=15)
-        ax.bar(n, p, 0.6, color=HALTING, label="best $p_n$")
-        ax.bar(n, p_G, 0.9, label="prior", **DOTTED)
-        ax.tick_params(labelleft=ax is axes[0])
-        top = (solved + 1, max(p[solved], p_G[solved]))
-        style.beside(ax, f"{p[solved]:.2f}", top, (0, 3), color=DARK_ORANGE, **ABOVE)
-        found.append(p[solved])
-    for ax in (left, *axes):
-        ax.grid(axis="x", visible=False)
-    axes[0].legend(loc="upper right", borderaxespad=0)
-    return figure, found
+        last = "step $n$" if right is axes[-1] else ""
+        n = style.step_axis(left, len(losses), xlabel=last, yticks=[], ylabel="loss (nats)")
+        style.step_axis(right, len(losses), xlabel=last, ylim=(0, 1), yticks=(0, 0.5, 1))
+        left.bar_label(left.bar(n, losses.tolist(), 0.7, color=ANSWER), fmt="%.2g", padding=1, fontsize=13)
+        left.set(ylim=(0, 1.25 * max(losses.max().item(), 0.6)))
+        bars = right.bar(n, best(losses, log_g, beta).tolist(), 0.6, color=style.GREEN, label="best $p_n$")
+        right.bar_label(bars, fmt="%.2f", padding=3, fontsize=13, color=DARK_GREEN)
+        right.bar(n, log_g.exp().tolist(), 0.85, label="prior", **DOTTED)
+        left.set_title(name, fontsize=15)
+        for ax in (left, right):
+            ax.set_xticks(n)
+            ax.grid(axis="x", visible=False)
+    axes[1].set_title(rf"$\beta = {beta:.2g}$, $\lambda_p = {lambda_p:g}$", fontsize=15)
+    axes[1].legend(loc="upper right", borderaxespad=0)
+    return figure
 
 
 def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
@@ -200,14 +173,7 @@ def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
 def best_at(best: BestHalting, log10_beta: float, lambda_p: float, **losses: float) -> Figure:
     """Draw the optimal halting distribution where the sliders stand."""
     values = torch.tensor([*losses.values()], dtype=torch.float64)
-    return draw_best_halting(best, values, [(10**log10_beta, lambda_p)])[0]
-
-
-def best_by_beta(best: BestHalting, losses: Tensor, betas: Sequence[float], lambda_p: float) -> tuple[Figure, str]:
-    """Draw the optimal halting distribution for some betas, and say what the step with the smallest loss gets."""
-    figure, found = draw_best_halting(best, losses, [(beta, lambda_p) for beta in betas])
-    grip = ", ".join(f"{p_n:.2f}" for p_n in found)
-    return figure, f"The smaller β, the more the losses decide: step {int(losses.argmin()) + 1} gets {grip}"
+    return draw_best_halting(best, {"your losses": values}, 10**log10_beta, lambda_p)
 
 
 def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, Line]:
@@ -243,17 +209,17 @@ def what_was_learnt(runs: Runs, updates: int) -> tuple[str, str]:
 def draw_learnt(needs: Line, theory: Mapping[str, Line], runs: Runs) -> Figure:
     """Draw the expected steps of inputs: lines of theory, {reduction: [inputs]}, and marks of networks."""
     figure, (ax,) = panels(1, width=8.4, height=4.6)
-    for kind, colour, marker, dashes in (("none", HALTING, "o", "-"), ("mean", style.WRONG, "s", "--")):
+    for kind, colour, marker, dashes in (("none", style.GREEN, "o", "-"), ("mean", style.WRONG, "s", "--")):
         ax.plot(needs, theory[kind], color=colour, linestyle=dashes)
         for run in runs[kind]:
             ax.plot(needs, run, marker, color=colour, markersize=8, markerfacecolor="none")
     ax.plot(needs, needs, color=LIMIT, linewidth=1.2)
     ax.text(needs[-1] + 0.15, needs[-1], "needed", color=LIMIT, va="center")
-    ax.text(needs[2], theory["none"][2] + 0.3, "weighted first ", color=DARK_ORANGE, ha="right", va="bottom")
+    ax.text(needs[2], theory["none"][2] + 0.3, "weighted first ", color=DARK_GREEN, ha="right", va="bottom")
     ax.text(needs[0], theory["mean"][0] + 0.2, "averaged first", color=style.WRONG, va="bottom")
     top = max(max(line) for line in theory.values())
     ax.set(xlabel="steps that the input needs", ylabel="expected steps", xticks=list(needs))
-    ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 1.6))
+    ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 1.1))
     return figure
 
 
@@ -261,7 +227,7 @@ def draw_learnt(needs: Line, theory: Mapping[str, Line], runs: Runs) -> Figure:
 def draw_bounds(sharpness: Line, pairs: Mapping[str, Sequence[tuple[str, Line]]]) -> Figure:
     """Draw a panel for each {title: [(name, upper line), (name, lower line)]}, at each 1 / beta."""
     figure, axes = panels(len(pairs), width=4.6, height=3.8)
-    colours = ((style.PURPLE, LIMIT), (ANSWER, HALTING))
+    colours = ((style.PURPLE, LIMIT), (ANSWER, style.GREEN))
     for ax, (title, pair), (above, below) in zip(axes, pairs.items(), colours, strict=False):
         (upper_name, upper), (lower_name, lower) = pair
         ax.fill_between(sharpness, lower, upper, color="#E6E6E6", linewidth=0)

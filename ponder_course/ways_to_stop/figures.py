@@ -1,8 +1,7 @@
 """Figures of ways to stop: what they reach, and what they lose to whoever stops in time."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import mean, median
+from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
@@ -20,12 +20,13 @@ from ponder_course.common.lines import LineParityTask, flipped, whole_lines_righ
 from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.figures import LEVEL, Votes, first_at, summary
+from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
 from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
 from ponder_utils.pondernet import PonderNet
 
+Stairs = Line | Tensor | None  # [columns]: a step for each
 Seen = Mapping[str, tuple[Sequence[Line], float]]  # {way to stop: (what it looks at [lines, N], the level to stop at)}
 Panels = Mapping[str, Mapping[str, Sequence[Regret]]]  # {kind of question: {method: the regret of each network}}
 FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
@@ -35,30 +36,24 @@ TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
 NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", "#444444"])
 SIGNALS = {  # what each way to stop looks at
     "certainty": (BLUE, "the least sure place"),
-    "budget": (ORANGE, r"sum of the $\lambda_n$"),
     "PonderNet's head": (GREEN, r"$\lambda_n$"),
-    "judge's yes": (PURPLE, "right by now?"),
 }
 PARITY = ("even", "odd")
-CALLED = {"budget": "the budget", "judge's yes": "the judge"}
 QUESTIONS = {
-    "every line\nhas an answer": "lines",
-    "three in ten\nhave none": "no answer",
-    "only one place\nis asked": "one answer",
+    "every line has an answer": "lines",
+    "three in ten have none": "no answer",
+    "only one place is asked": "one answer",
 }
-FOUR = {
-    "certainty (CALM)": "certainty",
-    "ACT": "budget (ACT)",
-    "PonderNet, threshold": "PonderNet's head",
-    "judge of right and wrong (TRM)": "judge",
-}
-FIVE = {**FOUR, "the same step for all": "same step for all"}
 SIX = {
     "certainty (CALM)": "certainty",
     "rest (Huginn)": "rest",
     "certainty or rest": "certainty or rest",
-    **FOUR,
+    "PonderNet, threshold": "PonderNet's head",
+    "ACT": "budget (ACT)",
+    "judge of right and wrong (TRM)": "judge",
 }
+FIVE = {name: short for name, short in SIX.items() if "rest" not in short}
+FIVE["the same step for all"] = "same step for all"
 
 
 @style.slide
@@ -92,15 +87,12 @@ def tradeoffs(
 
 
 @style.slide
-def regrets(
-    problems: Panels, families: Mapping[str, str], cut: float | None = None, bad: float | None = None
-) -> Figure:
+def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = None) -> Figure:
     """What each method loses to the clock, in hundredths of an answer: dots at the means, which stand beside them.
 
     A panel for each problem and a row for each method of the first, in its order. The axis, named once, is linear up to
     1, and logarithmic beyond. Rings: single runs. families: {method: what training adds}, for the colours, which a
-    legend names where a family has several methods. What is more than `cut` is an arrow head at the edge. With `bad`,
-    in hundredths, dots stand at medians, and beside those, in brackets, how many runs lose more.
+    legend names where a family has several methods. What is more than `cut` is an arrow head at the edge.
     """
     rows = list(next(iter(problems.values())))
     height = 1.5 + (0.42 if len(rows) > 5 else 0.55) * len(rows)
@@ -117,8 +109,7 @@ def regrets(
         ax.axvline(0, color=LIMIT, linewidth=1.4)
         ax.tick_params(axis="y", length=0)
         beside: dict[str, Any] = {"transform": ax.get_yaxis_transform()}
-        head = "mean" if bad is None else f"median (>{bad:g})"
-        ax.text(1.02, -0.5, head, va="bottom", color=style.DARK_GREY, **beside)
+        ax.text(1.02, -0.5, "mean", va="bottom", color=style.DARK_GREY, **beside)
         for y, name in enumerate(rows):
             if methods.get(name):
                 colour, runs = FAMILY[families[name]], 100 * np.sum(methods[name], axis=1)
@@ -127,10 +118,8 @@ def regrets(
                 ax.plot(seen, np.full(len(seen), y), "o", color=colour, **ring)
                 if len(seen) < len(runs):
                     ax.plot(1.15 * high, y, ">", color=colour, markersize=6)
-                middle = runs.mean() if bad is None else np.median(runs)
-                ax.plot(min(middle, high), y, "o", color=colour, markersize=9)
-                lose = "" if bad is None or (runs <= bad).all() else f" ({(runs > bad).sum()})"
-                ax.text(1.02, y, f"{middle:.1f}{lose}", va="center", color=WRITTEN[colour], **beside)
+                ax.plot(min(runs.mean(), high), y, "o", color=colour, markersize=9)
+                ax.text(1.02, y, f"{runs.mean():.1f}", va="center", color=WRITTEN[colour], **beside)
     axes[0].text(0, -0.5, "the clock", ha="center", va="bottom", color=LIMIT)
     middle = axes[len(axes) // 2]
     middle.set_xlabel("regret, hundredths of an answer (stretched near 0)")
@@ -148,40 +137,52 @@ def regrets(
 
 
 @style.slide
-def signals(seen: Seen, needs: Mapping[str, int | None]) -> Figure:
+def signals(seen: Seen, needs: Mapping[str, int]) -> Figure:
     """What each way of SIGNALS looks at, over the steps of the same lines: a panel for each way.
 
-    needs: {label of a line: the step at which it can first be known, None where it never is}. Where a line has no
-    answer, each is named at its end.
+    needs: {label of a line: the step at which it can first be known}.
     """
-    rows, hopeless = -(-len(seen) // 2), None in needs.values()
-    height, top = (2.9 if rows > 1 else 3.3), (1.2 if hopeless else 1.05)
-    figure, axes = style.panels(len(seen), width=4.3, height=height, rows=rows, sharex=True, sharey=True)
+    figure, axes = style.panels(len(seen), width=4.6, height=3.6, sharex=True, sharey=True)
     for ax, (way, (curves, stop)) in zip(axes, seen.items(), strict=True):
         colour, looks_at = SIGNALS[way]
         ax.set_title(way, color=WRITTEN[colour], pad=24)
         for curve, marker, (label, need) in zip(curves, style.MARKERS[: len(curves)], needs.items(), strict=True):
-            n = style.step_axis(ax, len(curve), xlabel="", ylabel=looks_at, ylim=(-0.03, top))
-            dashes, face = ("-", colour) if need else ("--", "none")
-            marks: dict[str, Any] = {"marker": marker, "markerfacecolor": face, "markersize": 4.5}
-            ax.plot(n, curve, color=colour, linestyle=dashes, linewidth=1.5, label=label, **marks)
+            n = style.step_axis(ax, len(curve), ylabel=looks_at, ylim=(-0.03, 1.05))
+            ax.plot(n, curve, color=colour, marker=marker, markersize=4.5, linewidth=1.5, label=label)
             if step := first_at(curve, stop):
                 ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 13, "markeredgewidth": 2}
                 ax.plot(step, curve[step - 1], "o", color=WRITTEN[colour], **ring)
-            if hopeless:
-                name, up, va = ("an answer", 6, "bottom") if need else (label, -6, "top")
-                style.beside(ax, name, (n[-1], curve[-1]), (0, up), ha="right", va=va, color=WRITTEN[colour])
-            if need:
-                ax.axvline(need, color=LIMIT, linewidth=1.4)
-                style.beside(ax, label, (need, top), (0, 4), ha="center")
+            ax.axvline(need, color=LIMIT, linewidth=1.4)
+            style.beside(ax, label, (need, 1.05), (0, 4), ha="center")
         ax.axhline(stop, color=style.DARK_GREY, linestyle="--", linewidth=1.2)
         x, away, side = (1, -3, "right") if stop < 0.5 else (0, 9, "left")  # where no curve is
         edge: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "color": style.DARK_GREY}
         style.beside(ax, f"stops at {stop:g}", (x, stop), (away, -3), ha=side, va="top", **edge)
         ax.set_yticks([0, 0.5, 1])
-    for ax in axes[-2:]:
-        ax.set_xlabel("step $n$")
     return figure
+
+
+@style.slide
+def sure_or_guessed(sure: Mapping[str, Grid], needs: Sequence[Stairs], stops: Sequence[Stairs], across: str) -> Figure:
+    """How sure answers are at each step, a map for each title: blue is sure, white is a guess.
+
+    sure: {title: [steps, columns]}, where 0.5 is a guess. needs and stops: for each map the step at which each column
+    can first be known, and the step at which a rule stops it; None where it never is. across: what the columns are.
+    """
+    figure, axes = style.panels(len(sure), width=4.6 if len(sure) > 1 else 7.4, height=4.4, sharey=True)
+    dashed: dict[str, Any] = {"color": style.HALTING, "linestyle": "--", "label": "here it stops"}
+    dashed["path_effects"] = [withStroke(linewidth=5.4, foreground="white")]
+    for ax, (title, grid), need, stop in zip(axes, sure.items(), needs, stops, strict=True):
+        style.steps_down(ax, grid, cmap="Blues", vmin=0.5, vmax=1.3)
+        if need is not None:
+            stairs(ax, need, label="now it can be known")
+        if stop is not None:
+            stairs(ax, (np.asarray(stop) + 1).tolist(), **dashed)  # under its row
+        ax.set(title=title, xlabel=across, ylim=(len(grid) + 0.5, 0.5))
+    axes[0].set_ylabel("step $n$")
+    axes[0].fill_between([], [], color="#2F7FBC", label="sure")
+    axes[0].fill_between([], [], facecolor="white", edgecolor=style.GREY, label="a guess")
+    return style.legend(figure, columns=4)
 
 
 def of_lines(signals_of_all: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]) -> Seen:
@@ -189,42 +190,26 @@ def of_lines(signals_of_all: Mapping[str, tuple[Tensor, float]], lines: Sequence
     return {way: (signal[:, list(lines)].T.tolist(), level) for way, (signal, level) in signals_of_all.items()}
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the names in one phrase: "a, b and c"."""
-    return ", ".join([*names[:-2], " and ".join(names[-2:])])
-
-
-def jump_in_time(seen: Seen, needs: Mapping[str, int]) -> str:
-    """The finding: which of them reach their level at the very step L, on all of these lines."""
-    exact = []
-    for way, (curves, stop) in seen.items():
-        if [first_at(curve, stop) for curve in curves] == list(needs.values()):
-            exact.append(CALLED.get(way, way.removesuffix("'s head")))
-    names = listed(exact) or "none"
-    verb = "reaches its level" if len(exact) < 2 else "reach their levels"
-    return f"{names[0].upper()}{names[1:]} {verb} exactly at step $L$"
-
-
-def bet_1a(late: Mapping[str, Sequence[float]]) -> str:
-    """Who stops at L on how many lines. late: {way: steps after L}."""
-    groups: dict[str, list[str]] = {}
+def who_stops_in_time(late: Mapping[str, Sequence[float]]) -> str:
+    """The finding: who stops at L on how many lines. late: {way: steps after L}."""
+    found = []
     for way, steps in late.items():
         exact = mean(float(step == 0) for step in steps)
-        lines = {0.0: "none", 1.0: "every line"}.get(exact, f"about {min(max(round(10 * exact), 1), 9)} of ten")
-        groups.setdefault(lines, []).append(CALLED.get(way, way))
-    (lines, ways), *others = groups.items()
-    parts = [f"{listed(ways)} stop{'s' * (len(ways) == 1)} at $L$ on {lines}"]
-    parts += [f"{listed(ways)} on {lines}" for lines, ways in others]
-    return f"**Bet 1 (a):** at these levels {', '.join(parts)}."
+        tenths = f"about {min(max(round(10 * exact), 1), 9)} of ten"
+        found.append(f"{way} on {({0.0: 'none', 1.0: 'every line'}).get(exact, tenths)}")
+    return "Stopped exactly at $L$: " + ",\n".join(found)
 
 
-def stops_without_an_answer(seen: Seen) -> str:
-    """The finding: at which step certainty, and PonderNet's head, stop a line that has no answer: the second."""
-    found = []
-    for (_, hopeless), stop in seen.values():
-        step = first_at(hopeless, stop)
-        found.append(f"stops at step {step}" if step else "never stops")
-    return f"No answer: certainty {found[0]}, PonderNet's head {found[1]}"
+def when_certain(stops: Sequence[int | None]) -> str:
+    """The finding: when a line with an answer is certain, and when one without."""
+    found = [f"certain at step {step}" if step else "never certain" for step in stops]
+    return f"With an answer: {found[0]}. Without one: {found[1]}"
+
+
+def too_early(stops: Sequence[int], needs: Sequence[int]) -> str:
+    """The finding: how many lines stop before their news arrives."""
+    early = sum(stop < need for stop, need in zip(stops, needs, strict=True))
+    return f"At rest before the news arrives: {early} of {len(needs)} lines"
 
 
 def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, Sequence[Regret]]], dict[str, str]]:
@@ -235,20 +220,24 @@ def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, 
     return rows, {short: METHODS[name].adds for name, short in names.items()}
 
 
-def losses_of(found: Panels, middle: Callable[[Iterable[float]], float] = mean) -> pd.DataFrame:
-    """Return the mean or median regret in hundredths: a column for each kind of question, a row for each method."""
+def losses_of(found: Panels) -> pd.DataFrame:
+    """Return the mean regret in hundredths: a column for each kind of question, a row for each method."""
     losses = {}
     for title, panel in found.items():
-        losses[title] = {name: 100 * middle(map(sum, runs)) for name, runs in panel.items()}
+        losses[title] = {name: 100 * mean(map(sum, runs)) for name, runs in panel.items()}
     return pd.DataFrame(losses)
 
 
-def none_is_safe(found: Panels) -> str:
-    """The finding: whether one of the methods loses little on every kind of question, by medians."""
-    worst = losses_of(found, median).max(axis=1)
-    if worst.min() < 1:
-        return f"On none of these kinds of question\n{worst.idxmin()} loses a hundredth of an answer"
-    return f"None is safe: each loses more than {math.floor(worst.min())} hundredths\non some kind of question"
+def in_cells(found: Panels, bad: float) -> pd.DataFrame:
+    """Return the median regret of each method on each kind of question, and how many networks lose more than `bad`."""
+    counted: dict[str, dict[str, str]] = {}
+    for title, panel in found.items():
+        cells = counted[title] = {}
+        for name, runs in panel.items():
+            losses = 100 * np.sum(runs, axis=1)
+            fail = f" ({(losses > bad).sum()} of {len(losses)} fail)" if (losses > bad).any() else ""
+            cells[name] = f"{np.median(losses):.1f}{fail}"
+    return pd.DataFrame(counted)
 
 
 def same_step_behind(found: Panels) -> str:
@@ -337,12 +326,12 @@ def guess(early: Tensor, bits: Tensor) -> str:
     return ""
 
 
-def bet_2(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
+def bet_3(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
     """Say what networks do before step L. stopped: (lines that halt, those of them right) of each."""
     halts, correct = (" and ".join(map(str, numbers)) for numbers in zip(*stopped, strict=True))
     right_on = "all" if halts == correct else correct
     stop = f"the two networks stop {halts} of the {n_lines} lines"
-    return f"**Bet 2:** before step $L$ {stop}, and are right on {right_on} of these."
+    return f"**Bet 3:** before step $L$ {stop}, and are right on {right_on} of these."
 
 
 @torch.no_grad()
@@ -369,8 +358,8 @@ def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes
 def message(lines: Sequence[Votes]) -> Figure:
     """Who votes no, and whose answer is wrong, until a line halts: a panel for each line, with the bits above.
 
-    The black line of L and the dashes stand above the row of their step; hatched is what comes after the line has
-    halted. Bits unlike those of the first line are bold.
+    The dashes stand under the row of the halt; hatched is what comes after it. Bits unlike those of the first line are
+    bold, and so are the places that object at the step at which the first line halts.
     """
     figure, axes = style.panels(len(lines), width=min(4.5, 10.0 / len(lines)), height=4.2)
     hatched: dict[str, Any] = {"facecolor": "none", "edgecolor": "#BBBBBB", "hatch": "//", "linewidth": 0}
@@ -384,8 +373,9 @@ def message(lines: Sequence[Votes]) -> Figure:
         ax.set_ylim(len(line.no) + 0.5, 0.5)
         ax.set_title(line.title, pad=24)
         ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
-        ax.axhline(line.need - 0.5, color=LIMIT, linewidth=2.4)
-        ax.axhline(line.halts - 0.5, **dashed)
+        ax.axhline(line.halts + 0.5, **dashed)
+        for objector in objecting(line, lines[0].halts) if line.halts > lines[0].halts else []:
+            ax.text(int(objector), lines[0].halts, "no", color="white", weight="bold", **centred)
         middle, in_time = len(line.bits) / 2 + 0.5, line.halts == line.need
         ax.text(middle, line.halts, f"halts at {line.halts}{' = $L$' * in_time}", weight="bold", **centred)
         if not in_time:
@@ -399,7 +389,6 @@ def message(lines: Sequence[Votes]) -> Figure:
         "dark: votes no": Patch(color="#444444"),
         "answer wrong": Line2D([], [], linestyle="none", marker="x", color=style.WRONG, markeredgewidth=2.2),
         "it halts": Line2D([], [], **dashed),
-        "step $L$": Line2D([], [], color=LIMIT, linewidth=2.4),
         "after the halt": Patch(**hatched),
     }
     figure.legend(key.values(), key.keys(), loc="outside lower center", ncols=len(axes) * 2)
@@ -438,15 +427,3 @@ def finding(lines: Sequence[Votes], correct: bool) -> str:
     line, twin = lines
     halts = f"First bit {line.bits[0]}: it halts at step {line.halts}. First bit {twin.bits[0]}: at step {twin.halts}"
     return halts + ". Both are right" * correct
-
-
-def speaking(rows: Sequence[Row]) -> str:
-    """Return how many of these networks, of those that have learnt, halt early and right: "3 of 4"."""
-    found = summary(rows)
-    return f"{found['speak']} of {found['have learnt']}"
-
-
-def halt_early_and_right(rows: Sequence[Row]) -> str:
-    """Say how many stored networks do as those drawn, on lines as short. rows: of all lengths."""
-    short = speaking([row for row in rows if row["places"] <= 8])
-    return f"Of the stored networks that have learnt lines of 4, 6 or 8 places, {short} halt early and right."

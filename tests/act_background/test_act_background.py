@@ -16,7 +16,7 @@ SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}
 RESET = {"reset": True}
 
 
-@pytest.mark.parametrize("kind", ["fixed depth", "ACT", "charged late", "charged early"])
+@pytest.mark.parametrize("kind", ["fixed depth", "ACT", "long start", "charged late", "charged early"])
 def test_a_run_is_scored_for_every_k_and_made_again_the_same(kind):
     first, again = (price.run(kind, 2, **SMALL, updates=6, seed=1) for _ in range(2))
     assert first == again

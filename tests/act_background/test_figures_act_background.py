@@ -46,7 +46,7 @@ COST, BY_GRADIENT = [2.4, 2.2, 2.05, 1.9], [2.45, 2.3, 2.25, 2.1]
 MEANS = [[0.99, 0.97], [3.5, 2.0], [-0.1, 0.9]]  # of those that learnt, and where they stand
 ASIDE = [-0.14, -0.1, -0.06, 0.9, 1.1]
 FIGURES = {
-    "tug of war": Drawn(draw.tug_of_war, [FIRST, PULLS, 0.99], colours={ANSWER: DOWN}),
+    "tug of war": Drawn(draw.tug_of_war, [FIRST, PULLS, 0.99, 0.73], colours={ANSWER: DOWN}),
     "jumps": Drawn(draw.jumps, [UNIT, STEPS, R, COST, BY_GRADIENT], written=["0.2"]),
     "by setting": Drawn(
         draw.by_setting,
@@ -63,7 +63,7 @@ FIGURES = {
         written=["2", "3", "1"],
     ),
     "by setting, log": Drawn(
-        draw.by_setting, [NEAR, {"steps": "N"}, "price", True], [[-3, -1, -0.8239087409443188]], written=["0.15"]
+        draw.by_setting, [NEAR, {"steps": "N"}, "price", True, {"": NEAR[:1]}], [[-3, -1, math.log10(0.15)], [-2.85]]
     ),
     "stories": Drawn(
         draw.stories,

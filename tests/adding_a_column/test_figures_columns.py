@@ -64,11 +64,11 @@ test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_
 
 
 def test_the_machine_takes_the_steps_that_it_is_given_and_passes_its_state_on():
-    (ax,) = draw.machine(4, (1, 3, 2)).axes
+    (ax,) = draw.machine(("0011", "0101", "1000"), (1, 3, 2)).axes
     assert [len(circles.get_offsets()) for circles in ax.collections] == [4] * 6  # places at each step
     at = [circles.get_offsets()[0, 0] for circles in ax.collections]
     assert np.argsort(-np.diff(at))[:2].tolist() == [0, 3]  # farther from one number to the next
-    assert [text for text in written(ax) if text.isdigit()] == ["1", "1", "2", "3", "1", "2"]
+    assert "".join(filter(str.isdigit, written(ax))) == "11001" + "101011010210103" + "0001100012"  # digits, step
     assert len(points(ax, color=HALTING)) == 2 * 10  # two times a state goes on; each place hears two or three
     assert len(points(ax, color=PALE_GREY)) == 3 * 10
     assert all(abs(a[1] - b[1]) <= 1 for a, b in points(ax, color=HALTING) + points(ax, color=PALE_GREY))
@@ -108,12 +108,12 @@ def test_the_trace_of_a_network_has_its_own_steps_and_sums():
     assert numbers(sentence.rstrip(".")) == ["2"]
     for drawn in (figure, other):
         assert [bar.get_height() for bar in drawn.axes[1].patches] == taken + needed
-    assert numbers(draw.stops_longest([1, 9, 3], [2, 8, 9])) == ["8", "2", "9"]
+    assert numbers(draw.thinks_longest([1, 9, 3], [2, 8, 9])) == ["8", "2", "9"]
 
 
-def test_the_column_drawn_has_long_and_short_stops():
+def test_the_column_drawn_has_long_and_short_needs():
     short, long = ColumnTask.digits([1, 0, 0, 0], 10), ColumnTask.digits([511, 1, 0, 0], 10)
-    assert draw.long_and_short_stops(torch.cat([short, long, short], 1)) == 1
+    assert draw.long_and_short(torch.cat([short, long, short], 1)) == 1
 
 
 def test_a_network_is_measured_in_tests_of_these_sizes():
@@ -137,7 +137,7 @@ def test_the_tables_hold_what_was_measured():
     ]
     table = draw.sums_and_steps(rows, {"trained": 16, "wide": 64})
     assert [numbers(name) for name in table.index] == [["1", "16"], ["1", "64"], ["2", "16"], ["2", "64"]]
-    assert table.iloc[2].tolist() == ["75.00%", "4.00", "2.50", "12.50%", "0.988"]
+    assert table.iloc[2].tolist() == ["75.00%", "2.50", "4.00", "12.50%"]
     kinds = draw.sums_by_kind({"halted": rows, "mean": []}, 64)
     assert kinds.T["halted"].tolist() == ["2", "75% to 100%", "0% to 50%", "0% to 25%", "3.0 to 4.0"]
     assert len(kinds) == 1
@@ -149,5 +149,5 @@ def test_the_tables_hold_what_was_measured():
 def test_findings_of_columns_say_what_the_numbers_say():
     good, bad = ({"trained": {"right": [value] * columns.LENGTH}} for value in (1.0, 0.5))
     assert learnt_and_not([good, bad, good], columns.has_learnt) == ([good, good], [bad])
-    assert numbers(draw.steps_where_41_are_needed([{1: 1.0, 41: 41.04}, {41: 39.5}])) == ["41", "39.5", "41.0"]
+    assert numbers(draw.keep_to_the_need([{1: 9.0, 41: 42.5}, {41: 38.5}, {41: 40.0}], 8)) == ["2", "3"]
     assert numbers(evidence.thinking_on_harms([[1.0, 0.9], [1.0, 0.9]], [[1.0, 0.8], [0.1, 0.9]])) == ["1", "2"]

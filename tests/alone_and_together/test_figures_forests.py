@@ -1,7 +1,5 @@
 """The figures of lesson 08 draw the data that they are given, and their sentences speak of these."""
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
@@ -11,20 +9,19 @@ from matplotlib.colors import to_rgb
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
 from ponder_course.common.runs import learnt_and_not
-from ponder_course.common.style import ANSWER, BLUE, DARK_GREY, LIMIT, NOT_LEARNT, WRONG
+from ponder_course.common.style import ANSWER, DARK_GREY, HALTING, LIMIT, NOT_LEARNT, WRONG
 from ponder_course.research.alone_and_together import figures as evidence
 from ponder_course.research.alone_and_together import inference
 
-PARENTS, DEPTHS = [2, 0, 2, 2, 4, 4], [1, 2, 0, 1, 0, 1]  # two trees: 2 above 0 and 3, 0 above 1; 4 above 5
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.01, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
+NAMES = {"alone": "not learnt", "together": "awake"}
+MINE = {"alone": 1, "together": 0}
 LIMITS = {"alone": {0: 1.0, 1: 1.0, 9: 9.0}, "together": {0: 1.0, 1: 1.0, 9: 4.0}}
 FELT, LAWS = {"alone": [{0: 1, 3: 2}, {0: 1, 3: 3}], "together": [{0: 0, 3: 2}]}, {"alone": {0: 1, 3: 3}}
 LAWS["together"] = {0: 1, 3: 2}
 ALONE = (np.array([[0, 0, 1, 2], [0, 0, 0, 1]]), np.array([[0.9, 0.8, 0.7, 0.6], [0.5, 0.4, 0.3, 0.2]]))
 TOGETHER = (np.array([[0, 0, 1, 2], [0, 0, 0, 0]]), np.array([[0.2, 0.3, 0.4, 0.5], [0.6, 0.7, 0.8, 0.9]]))
-RIGHT_FROM, HALTS_AT = {1: 1, 2: 1, 3: 2, 4: 2}, {1: 1.0, 2: 2.1, 3: 2.2, 4: 3.0}
-CAN_KNOW = {1: 1, 2: 2, 3: 2, 4: 3}
-BARS = [(1, 2), (2, 2.1), (2, 2.2), (2, 3)]  # to the later of being right and being able to know, and to the halt
+POINTERS = {"alone": [0, 0, 1, 2], "together": [0, 0, 0, 1]}
 RIGHT = {"slept": [{0: 1.0, 5: 0.9, 12: 0.8}, {0: 0.95, 5: 0.99, 12: 0.7}], "awake": [{0: 0.97, 5: 0.6, 12: 0.1}]}
 LOOPS = {
     "PonderNet": [{"by_loop": [2.0, 2.2]}],
@@ -46,8 +43,13 @@ FIGURES = {
     "against depth": Drawn(
         draw.against_depth, (LINES, LIMITS, 5, [{0: 3.0, 1: 2.0, 9: 2.5}]), colours={NOT_LEARNT: [3, 2, 2.5]}
     ),
+    "each against depth": Drawn(
+        draw.each_against_depth,
+        (LINES, LIMITS, 5, {"alone": [], "together": [{0: 3.0, 1: 2.0, 9: 2.5}]}, NAMES, MINE),
+        colours={HALTING: [*LINES["alone"][0].values(), *LINES["alone"][1].values(), *LINES["together"][0].values()]},
+    ),
     "when felt": Drawn(draw.when_felt, (FELT, LAWS, 2)),
-    "knows": Drawn(draw.knows, (RIGHT_FROM, HALTS_AT, CAN_KNOW), BARS),
+    "lookup": Drawn(draw.lookup, (POINTERS, 3, 2), COMPUTED, written=["0", "1", "2", "3"]),
     "right by depth": Drawn(draw.right_by_depth, (RIGHT, 5), colours={WRONG: [0.97, 0.6, 0.1]}),
     "program": Drawn(evidence.program, PROGRAM, [[[1.5, 2, 2.5], [4, np.nan, np.nan]]], written=["4"]),
     "inferred by step": Drawn(
@@ -57,46 +59,11 @@ FIGURES = {
     ),
     "by loop": Drawn(evidence.by_loop, (LOOPS,), colours={DARK_GREY: [1.85]}),
     "arcs": Drawn(draw.arcs, ({"alone": ALONE, "together": TOGETHER},), COMPUTED, written=["1", "2", "3"]),
-    "forest": Drawn(draw.forest, (PARENTS, DEPTHS), COMPUTED, colours={BLUE: [0]}),
 }
 HOW = {"alone": "initial", "together": "current"}
 
 
 test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("alone_and_together", FIGURES)
-
-
-def placed(ax):
-    """Where the number of each node stands."""
-    return {int(text.get_text()): text.get_position() for text in ax.texts if text.get_text()}
-
-
-def test_a_forest_has_its_roots_in_blue_and_an_arrow_from_each_node_to_its_parent():
-    (ax,) = draw.forest(PARENTS, DEPTHS).axes
-    places = placed(ax)
-    circles = {tuple(circle.get_offsets()[0].tolist()): circle for circle in ax.collections}
-    for node, parent in enumerate(PARENTS):
-        assert tuple(circles[places[node]].get_facecolor()[0, :3]) == to_rgb(BLUE if parent == node else "white")
-    arrows = [text for text in ax.texts if not text.get_text()]
-    wanted = [(places[node], places[parent]) for node, parent in enumerate(PARENTS) if node != parent]
-    assert sorted((arrow.xyann, arrow.xy) for arrow in arrows) == sorted(wanted)  # from, to
-    assert len(ax.patches) == 2  # loops at the roots
-
-
-def test_nodes_of_any_forest_stand_apart_below_their_parents():
-    generator = np.random.default_rng(0)
-    for n_nodes in (1, 2, 9, 20):
-        parents = [int(generator.integers(0, node + 1)) for node in range(n_nodes)]
-        depths = []
-        for node, parent in enumerate(parents):
-            depths.append(0 if node == parent else depths[parent] + 1)
-        places = placed(draw.forest(parents, depths).axes[0])
-        assert [-places[node][1] for node in range(n_nodes)] == depths
-        for parent in range(n_nodes):
-            below = [places[node][0] for node in range(n_nodes) if parents[node] == parent != node]
-            assert not below or places[parent][0] == pytest.approx(np.mean(below))
-        for depth in set(depths):
-            level = sorted(x for x, y in places.values() if y == -depth)
-            assert all(after - before > 0.49 for before, after in itertools.pairwise(level))
 
 
 def test_arcs_lead_from_each_node_to_whom_it_reads_and_are_as_pale_as_their_weight_is_small():
@@ -112,6 +79,15 @@ def test_arcs_lead_from_each_node_to_whom_it_reads_and_are_as_pale_as_their_weig
         assert ax.get_ylim()[1] > max(arc.get_height() for arc in ax.patches) / 2
 
 
+def test_a_look_up_has_whom_each_node_points_at_and_what_the_one_asked_tells():
+    for ax, pointers in zip(draw.lookup(POINTERS, 3, 2).axes, POINTERS.values(), strict=True):
+        rows = {3: [2], 2: [0, 1, 2, 3], 1: pointers, 0: [pointers[2]]}
+        found = [(text.get_position()[1], int(text.get_text())) for text in ax.texts if text.get_text()]
+        assert found == [(y, number) for y, row in rows.items() for number in row]
+        arrows = [(text.xyann, text.xy) for text in ax.texts if not text.get_text()]
+        assert arrows == [((2, 3), (2, 2)), ((2, 1), (2, 0))]  # from, to
+
+
 def row(memory="current", right=(1.0, 0.5), by_step=(0.4, 0.6, 0.9), keys=int, **more):
     """A run measured at depths 1 and 9, of 30 nodes and of 10."""
     parts = zip((1, 9), right, (30, 10), strict=True)
@@ -119,14 +95,6 @@ def row(memory="current", right=(1.0, 0.5), by_step=(0.4, 0.6, 0.9), keys=int, *
         keys(d): {"right": part, "nodes": nodes, "steps": d / 2, "by_step": list(by_step)} for d, part, nodes in parts
     }
     return {"memory": memory, "by_depth": by_depth, "early": 0.25, "needed": 4.0, **more}
-
-
-def test_the_forest_drawn_has_several_trees_and_is_deep_enough():
-    chain, stars, pairs_of = [0, 0, 1, 2, 3, 4], [0, 0, 0, 3, 3, 3], [0, 0, 1, 3, 3, 4]
-    x = torch.tensor([chain, stars, pairs_of])
-    y = torch.tensor([[0] * 6, [0, 0, 0, 3, 3, 3], [0, 0, 0, 3, 3, 3]])
-    assert draw.of_several_trees(x, y, deepest=5) == (chain, [0, 1, 2, 3, 4, 5])
-    assert draw.of_several_trees(x, y, deepest=2) == (pairs_of, [0, 1, 2, 0, 1, 2])
 
 
 def test_needs_are_those_of_a_chain():
@@ -141,17 +109,11 @@ def test_networks_that_have_not_learnt_are_apart_and_nodes_beyond_training_are_c
     found = {"alone": [row("initial"), row("initial", right=(1.0, 0.25))], "together": [row()]}
     assert draw.right_beyond(found["alone"], 8) == [0.5, 0.25]
     assert draw.right_beyond(found["alone"][1:], 0) == [(30 + 2.5) / 40]
-    stored = [row("current", right=(1.0, 0.75), keys=str), row("current", right=(0.0, 0.0))]
-    table = draw.beyond_training(found, stored, HOW, 8)
-    assert numbers(table.index[2]) == ["1", "2"]  # have learnt, of so many
-    assert table.to_numpy().tolist() == [["25.00%", "25.00%"], ["50.00%", "25.00%"], ["75.00%", "25.00%"]]
-
-
-def test_being_right_is_the_median_of_the_networks_and_halting_the_mean():
-    rows = [row(), row(by_step=(0.9, 1.0, 1.0)), row(by_step=(0.1, 0.2, 0.3), keys=str)]
-    assert draw.right_and_halting(rows, [1, 9], 7) == ({1: 2, 9: 2}, {1: 0.5, 9: 4.5})
-    assert draw.right_and_halting(rows[2:], [1], 7)[0] == {1: 7}
-    assert numbers(draw.right_before_it_can_know({1: 1, 2: 2, 9: 3}, {1: 1, 2: 3, 9: 4})) == ["2", "9"]
+    assert draw.by_depth(draw.stopped_at([good, row(by_step=(0.4, 0.7))], 2), "right") == [
+        {1: 0.6, 9: 0.6},
+        {1: 0.7, 9: 0.7},
+    ]
+    assert draw.by_depth(draw.stopped_at([good], 3), "steps") == [{1: 3, 9: 3}]
 
 
 def test_whom_a_network_reads_stands_by_depth():

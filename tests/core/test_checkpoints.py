@@ -56,9 +56,16 @@ def test_a_draft_that_a_kill_has_left_goes_and_a_fresh_one_stays(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == [".state.pt.fresh.draft", "state.pt"]
 
 
+EXECUTED: list[str] = []
+
+
 class Payload:
     def __reduce__(self):
-        return (time.sleep, (0,))
+        return (execute, ())
+
+
+def execute():
+    EXECUTED.append("code of the file")
 
 
 def sealed(content):
@@ -94,6 +101,7 @@ def test_what_is_no_checkpoint_is_named_and_executes_no_code(tmp_path, kind):
         with pytest.raises(DamagedFileError, match=r"last\.pt"):
             train(model, loss, draw, 40, checkpoint_dir=tmp_path, **WITH_ADAM)
     assert torch.equal(weights(model), kept)
+    assert EXECUTED == []
 
 
 class AsOneModule(nn.Module):

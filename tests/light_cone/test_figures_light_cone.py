@@ -53,9 +53,9 @@ FIGURES = {
     "news": Drawn(draw.news_of, (DIFFERS, [0, 1]), [EDGES, STAIRS, VALLEY], written=["1", "2"]),
     "steps against need": Drawn(
         draw.steps_against_need,
-        (NEED, ACT, 1, 2, [[4.1, None, 4.6]]),
+        (NEED, {"at one price": ACT, "at another": [[4.2, 4.3, 4.4, 4.5]]}, 1, 2, [[4.1, None, 4.6]]),
         [N],
-        {GREEN: [2, 3, 5, *NEED[1]], ORANGE: [1, 2.1, 2.6], NOT_LEARNT: [4.1, 4.6]},
+        {GREEN: [2, 3, 5, *NEED[1]], ORANGE: [1, 2.1, 2.6, 4.2, 4.3, 4.4, 4.5], NOT_LEARNT: [4.1, 4.6]},
         ["+1.3"],  # steps too many: 1, 1, 1, and four times 1.5
     ),
     "sum and lambda": Drawn(
@@ -133,13 +133,12 @@ def test_a_sentence_says_what_the_numbers_say(function, given, wanted):
 
 
 def test_whether_networks_think_long_enough_is_asked_beyond_training():
-    def said(runs, act):
-        return draw.what_steps_say(runs, act, 8)
-
+    said = lambda runs, act: draw.what_steps_say(runs, {"a price": act}, 8)  # noqa: E731
     enough, act_does_not, misses = said([good], []), said([good], [tired]), said([tired], [tired])
     assert len({enough, act_does_not, misses, said([], [])}) == 4
     assert said([good], [good]) == enough
     assert said([[L + 9.0 for L in good]], [tired]) == misses
+    assert said([good], [[L + 9.0 for L in good]]) not in (enough, act_does_not, misses)
     for sentence in (enough, act_does_not, misses):
         assert sorted(numbers(sentence)) == ["32", "8"]
 

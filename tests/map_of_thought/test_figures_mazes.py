@@ -20,7 +20,7 @@ NEEDED = torch.tensor([[1, 2, 3], [9, 9, 4], [1, 2, 3]])
 TAKEN = torch.tensor([[1, 2, 4], [1, 1, 4], [1, 3, 3]])
 NETWORKS = [{1: 1.0, 2: 2.5, 30: 31.0}, {1: 1.5, 2: 2.1, 30: 12.0}]
 TOO_MANY = [[0.0, 0.5, 1.0], [0.5, 0.1, -18.0]]
-BY_STEP = [[0.1, 0.6, 0.4], [0.01, 0.7, 0.8]]
+THINK_ON = {"to halt": [(0.97, 0.72), (0.98, 0.81)], "without": [(0.99, 0.93), (0.7, 0.71)]}
 BY_SIZE = {"ours": [{9: 1.0, 19: 0.8}, {9: 0.9, 19: 0.7}], "theirs": [{9: 0.6, 19: 0.1}, {9: 0.5, 19: 0.2}]}
 STARS = {BLUE: [1], PURPLE: [3]}  # their rows
 
@@ -51,9 +51,7 @@ FIGURES = {
         [WALLS, MAPS[1], shown(np.where(WRONG_AT, 1, np.nan), ASKED), 1, 2, 3],
     ),
     "against need": Drawn(draw.against_need, (NETWORKS, 21), [*TOO_MANY, [1, 30]]),
-    "if all think on": Drawn(
-        draw.if_all_think_on, ({"to halt": BY_STEP, "without": [[0.0, 0.03, 0.65]]}, [0.91, 0.93])
-    ),
+    "if all think on": Drawn(draw.if_all_think_on, (THINK_ON,), start=0),
     "right by size": Drawn(draw.right_by_size, (BY_SIZE,)),
 }
 
@@ -85,7 +83,6 @@ def test_what_is_right_and_in_time_is_counted_where_it_is_asked():
     y, answers = torch.tensor([0.0, 1.0, 0.0, -1.0]), torch.tensor([0.0, 1.0, 1.0, 0.0])
     needed, taken = torch.tensor([1, 2, 3, 4]), torch.tensor([1, 3, 3, 4])
     assert numbers(draw.right_and_exactly_in_time(answers, y, needed, taken, y >= 0)) == ["2", "3", "2"]
-    assert numbers(draw.fronts_meet(taken, [1, 2, 3])) == ["25", "1", "75", "3"]
 
 
 def test_the_finding_of_steps_rounds_up_what_means_are_off():
@@ -108,10 +105,10 @@ def test_whole_mazes_are_right_where_all_that_is_asked_is():
 
 
 def test_sentences_of_whole_mazes_have_what_was_counted():
-    by_itself, by_step = torch.tensor([1.0, 0.95]), torch.tensor([[0.0, 0.5, 0.25], [0.1, 0.25, 0.0]])
-    assert numbers(draw.right_in_words(by_itself, by_step)) == ["100", "95", "3", "25", "0", "3", "2.5", "0"]
-    kinds = {"to halt": by_step, "without": [[0.1, 0.9], [0.2, 0.6], [0.3, 0.7]]}
-    assert numbers(draw.kept_at_the_last_step(kinds)) == ["12", "70"]  # medians
+    by_itself, together = torch.tensor([1.0, 0.95]), torch.tensor([0.5, 0.45])
+    assert numbers(draw.right_in_words(by_itself, together, 9, 20)) == ["20", "20", "19", "9", "10", "9"]
+    assert numbers(draw.what_thinking_on_costs(THINK_ON)) == ["100", "17", "6"]
+    assert draw.ends_of([{"20": {"mazes": 0.9, "by_step": {"mazes": [0.1, 0.8, 0.7]}}}]) == [(0.9, 0.7)]
 
 
 def test_places_near_a_front_are_those_to_which_both_stars_are_nearly_as_far():

@@ -1,11 +1,8 @@
 """The figures of lesson 03 draw the numbers that they are given, and their sentences speak of these."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
-import torch
-from drawn import COMPUTED, Drawn, numbers, points, tests_of_figures, written
+from drawn import COMPUTED, Drawn, numbers, tests_of_figures, written
 from scipy import stats
 
 from ponder_course.common.style import COLOURS, GREY, HALTING, NOT_LEARNT
@@ -15,7 +12,6 @@ from ponder_course.research.parity import figures as evidence
 from ponder_course.research.parity.figures import BLUES
 from ponder_course.research.parity.learning_curves import learning_curves
 from ponder_utils.evaluation import Score
-from ponder_utils.halting import PonderOutput, halting_log_probs
 
 K, P_G = range(1, 4), [0.5, 0.3, 0.2]
 BY_STEP = [[0.5, 0.6, 0.9], [0.4, 0.8, 0.7]]
@@ -76,25 +72,7 @@ def welch_interval(x, a, b, level):
     return [[low, high], np.mean(b) - np.mean(a), [x, x]]
 
 
-class Fixed(torch.nn.Module):
-    """Answers and halts as it is set to, whatever the input."""
-
-    def __init__(self, answers, halting):
-        super().__init__()
-        self.answers, self.halting = torch.tensor(answers), torch.tensor(halting)
-
-    def forward(self, x):
-        return PonderOutput(self.answers.logit(), self.halting.logit(), halting_log_probs(self.halting.logit()))
-
-
-TWO = torch.tensor([[1.0, 0.0, -1.0], [-1.0, -1.0, 1.0]]), torch.tensor([1.0, 0.0])  # inputs and their targets
-WAY = [[0.9, 0.8], [0.4, 0.3], [0.2, 0.45]], [[0.7, 0.1], [0.25, 0.6], [0.5, 0.5]]  # answers and lambdas, [N, 2]
-HALTS = [[0.7, 0.075, 0.225], [0.1, 0.54, 0.36]]  # where they halt, [2, N]
-
-
-def on_their_way(answers, lambdas):
-    return partial(draw.on_their_way, Fixed(answers, lambdas), *TWO)
-
+HALTS, RIGHT_AT = [1, 2, 2], [[1, 0, 1], [0, 1, 0], [0, 1, 1]]  # of three inputs
 
 ACT, FIXED = RUNS.values()
 RIGHT = {name: [{key: row[key] for key in ("accuracy", "learnt")} for row in rows] for name, rows in RUNS.items()}
@@ -120,7 +98,7 @@ FIGURES = {
         {NOT_LEARNT: STEPS[1]["steps"], HALTING: STEPS[0]["steps"]},
         ["+2.0", "+2.5"],
     ),
-    "on their way": Drawn(on_their_way(*WAY), (0.3,), [TWO, WAY, HALTS]),
+    "map": Drawn(draw.draw_map, (HALTS, RIGHT_AT), [0], {HALTING: [*HALTS, 0]}, sideways=True),
     "rises": Drawn(
         draw.rises,
         (OUTCOMES, (-3.0, 9.0), "more", ("a", "b"), 0.9),
@@ -202,7 +180,8 @@ def test_stored_runs_are_compared_at_their_best_fixed_steps_and_the_worst_is_dra
     rows = [setting | row for row in rows]
     compared = draw.own_and_fixed(rows)
     assert [*compared.items()] == [(0.1, [(1.0, 0.75), (1.0, 0.7)]), (0.9, [(1.0, 0.75)])]
-    assert draw.worst_at_fixed_steps(rows) == (1.0, [0.5, 0.7])
+    assert draw.worst_at_fixed_steps(rows) == rows[2]
+    assert draw.right_by_step(rows[2]) == [0.5, 0.7]
     assert draw.worst_at_fixed_steps([]) is None
     mine = [(0.95, 0.6), (0.95, 0.94), (1.0, 0.9)]
     assert numbers(draw.how_many_lose(mine, {0.1: [(1.0, 0.5)]})) == ["1", "1", "2", "3", "5"]
@@ -230,23 +209,9 @@ def test_the_table_of_rises_has_the_large_networks_with_either_divergence():
     assert sorted(zip(table["loss"], table["rise"], strict=True)) == [("a", 1), ("a", 2), ("b", 2), ("b", 2)]
 
 
-def test_two_inputs_are_right_at_their_own_step_and_wrong_at_the_others():
-    y = torch.tensor([1.0, 1.0, 0.0, 1.0])
-    answers = [[0.9, 0.2, 0.1, 0.9], [0.3, 0.9, 0.9, 0.9], [0.5, 0.5, 0.5, 0.5]]
-    surely = [[0.9, 0.1, 0.8, 0.9], [0.5, 0.8, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
-    assert draw.two_of_different_times(Fixed(answers, surely), torch.zeros(4, 3), y) == (2, 1)  # 0 is less surely wrong
-    same = [[0.9] * 4] * 3  # one step does for all
-    assert draw.two_of_different_times(Fixed(same, surely), torch.zeros(4, 3), torch.ones(4)) == (0, 1)
-
-
-def test_an_answer_that_is_wrong_at_the_others_step_has_a_cross():
-    figure, apart = on_their_way(*WAY)(0.3)
-    crosses = [points(ax, marker="X") for ax in figure.axes]
-    assert np.allclose(crosses[:2], [[[[2, 0.4]]], [[[1, 0.8]]]])
-    assert crosses[2:] == [[], []]
-    figure, together = on_their_way([[0.9, 0.1]] * 3, WAY[1])(0.3)
-    assert not any(points(ax, marker="X") for ax in figure.axes)
-    assert together != apart
+def test_the_map_says_whether_one_column_does_as_well():
+    column = [[0, 1, 0]] * 3
+    assert draw.what_the_map_shows(HALTS, RIGHT_AT) != draw.what_the_map_shows([2, 2, 2], column)
 
 
 def test_each_method_says_how_many_learn_and_their_steps_at_both_ends():

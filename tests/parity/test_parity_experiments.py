@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -19,6 +20,18 @@ def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
         assert torch.equal(y, (x == 1).sum(1).remainder(2).float())
         assert torch.equal(x, again)
     assert parity.tested_k(64) == list(range(1, 65, 4))
+
+
+def test_the_map_has_inputs_by_their_most_probable_step_and_where_they_are_right():
+    torch.manual_seed(0)
+    model, (x, y) = PonderNet(RNNStep(4, 6), 5), ParityTask(4).batch(50, torch.Generator().manual_seed(0))
+    halts, right = parity.map_of_answers(model, x, y)
+    steps = model(x).log_p.argmax(0) + 1
+    assert halts == sorted(steps.tolist())
+    for n in range(5):
+        assert np.mean([row[n] for row in right]) == pytest.approx(evaluate(model, x, y).accuracy_by_step[n])
+    first = steps.tolist().index(halts[0])
+    assert right[0] == [int((y_hat > 0) == (y[first] > 0.5)) for y_hat in model(x).y_hat[:, first]]
 
 
 def test_what_is_measured_of_a_network_and_of_act():

@@ -1,6 +1,5 @@
 """The figures of lesson 02 draw the numbers that they are given, and their sentences speak of these."""
 
-import math
 from functools import partial
 
 import numpy as np
@@ -23,13 +22,13 @@ TABLE = pd.DataFrame(
 CLOSED, FITS = {"paper": [P, Q], "reversed": [Q, P]}, {"paper": [Q_FIT, Q_FIT], "reversed": [P_FIT, P_FIT]}
 GRADIENTS = [{"losses": 0.2, "paper": -0.3, "reversed": -0.15}, {"losses": -0.02, "paper": 0.01, "reversed": -0.154}]
 SIZES = [[0.2, 0.02], [0.3, 0.01], [0.15, 0.154]]
-FIRST, LEFT = [0.2, 0.6, 0.995, 0.9995], [[0.3, 0.2, 0.0, 0.0], [0.25, 0.15, 0.005, 0.0005]]
+FIRST = [0.2, 0.6, 0.995, 0.9995]
+PATHS = {"ACT": [0.995, 0.996], "PonderNet, Adam": [0.6, 0.3], "PonderNet": [0.992, 0.7]}
 THEORY, RUNS = {"none": [2.0, 3.0, 4.0], "mean": [5.0, 5.1, 5.5]}, {"none": [P, Q], "mean": [LOSSES]}
 BOUNDS = {
     "a": [("bound", torch.tensor([2.0, 1.0, 3.0])), ("exact", torch.tensor([1.5, 0.5, 1.25]))],
     "b": [("mean loss", [4.0, 5.0, 6.0]), ("mixture", [3.5, 4.5, 5.5])],
 }
-BETA = [1e-3, 0.5]  # of the best halting; the first is certain of step 2
 EXACT = torch.tensor(LOSSES, dtype=torch.float64)
 LOG_PRIOR = pu.geometric_log_prior(0.4, 3)
 
@@ -45,18 +44,19 @@ def p_best(beta):
 FIGURES = {
     "best halting": Drawn(
         partial(draw.draw_best_halting, best),
-        (EXACT, [(beta, 0.4) for beta in BETA]),
-        [LOG_PRIOR.exp(), *map(p_best, BETA)],
-        written=["0.9", "0.4", "0.6", *(f"{p_best(beta)[1]:.2f}" for beta in BETA)],
+        ({"hard": EXACT, "easy": EXACT / 2}, 0.5, 0.4),
+        [LOG_PRIOR.exp(), p_best(0.5), best(EXACT / 2, LOG_PRIOR, 0.5)],
+        written=["0.9", "0.4", "0.6", "0.45", *(f"{p:.2f}" for p in p_best(0.5))],
     ),
     "best at": Drawn(partial(draw.best_at, best, -1, 0.4, loss_1=0.9, loss_2=0.4), computed=COMPUTED),
-    "best by beta": Drawn(partial(draw.best_by_beta, best), (EXACT, (1, 0.1), 0.4), COMPUTED),
     "side by side": Drawn(
         draw.side_by_side,
         (FIRST, (P, [3.0, 2.0, 1.0, 1.0], (0.25, 3.0)), ([0.6, 0.1, 0.3], [2.8, 2.4, 1.4, 1.1], (0.25, 2.6))),
         written=["0.50", "0.10"],
     ),
-    "left": Drawn(draw.draw_left, (FIRST, *LEFT, 0.99), [0.9995], {ORANGE: [0.3, 0.2], GREEN: LEFT[1]}),
+    "descents": Drawn(
+        draw.draw_descents, (PATHS, (0.99, 0.9998), 0.25), (), {ORANGE: PATHS["ACT"], GREEN: [0.6, 0.3, 0.992, 0.7]}
+    ),
     "pushes": Drawn(draw.draw_pushes, ([0.1, 0.01], GRADIENTS), SIZES),
     "learnt": Drawn(draw.draw_learnt, ([1.0, 2.0, 3.0], THEORY, RUNS), colours={WRONG: [5, 5.1, 5.5, *LOSSES]}),
     "bounds": Drawn(draw.draw_bounds, ([0.1, 1.0, 100.0], BOUNDS)),
@@ -95,14 +95,12 @@ def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():
     assert [*halved.values()] == pytest.approx([found["losses"], *(found[way] / 2 for way in KL.values())])
 
 
-def test_the_best_halting_is_drawn_for_each_beta_and_at_the_sliders():
-    figure, finding = draw.best_by_beta(best, EXACT, (1, 0.1), lambda_p=0.4)
-    assert numbers(finding) == ["2", *(f"{p_best(beta)[1]:.2f}" for beta in (1, 0.1))]
+def test_the_best_halting_is_drawn_at_the_sliders():
     at = {name: start for name, (*_, start) in draw.sliders_of(EXACT).items()}
     assert [at[f"loss_{n}"] for n in K] == LOSSES
-    drawn, wanted = draw.best_at(best, **at).axes[1], figure.axes[2]  # at beta = 10^-1
-    for (_, *points), (_, *expected) in zip(series(drawn), series(wanted), strict=True):
-        np.testing.assert_allclose(points, expected)
+    drawn = draw.best_at(best, **at).axes[1]  # at beta = 10^-1
+    for (_, _, p), wanted in zip(series(drawn), (p_best(0.1), LOG_PRIOR.exp()), strict=True):
+        np.testing.assert_allclose(p, wanted)
 
 
 def test_steps_learnt_are_beside_the_best():
@@ -125,21 +123,12 @@ def test_what_was_learnt_depends_on_how_far_both_kinds_rise():
         assert numbers(draw.what_was_learnt(runs | unlike, 9)[0])[:2] == ["9", "6"]
 
 
-def test_steps_and_gradients_as_the_first_halting_probability_grows():
+def test_steps_as_the_first_halting_probability_grows():
     first, steps, expected = draw.steps_as_the_first_grows(0.2, 0.01)
     assert steps.tolist() == [3.0 if one < 0.79 else 2.0 if one < 0.99 else 1.0 for one in first]
     assert expected == pytest.approx(first + (1 - first) * 2.8)
-    answers, log_prior = torch.tensor([-1.0, 0.0, 1.5]).double(), pu.geometric_log_prior(0.5, 3)
-    first, of_act, of_pondernet = draw.gradients_on_the_first(answers, 0.2, 0.1, log_prior, 0.3, 0.01)
-    for i in (0, 300, 520, 800):
-        inside = first[i] * (1 - first[i])  # of the sigmoid
-        last = 1.5 if first[i] < 0.79 else 0.0
-        average = first[i] * -1 + (1 - first[i] - 0.2 * (last > 0)) * last
-        slope = (-1 - last) * -1 / (1 + math.exp(average)) - 0.1
-        assert of_act[i] == pytest.approx(abs(slope) * inside if first[i] < 0.99 else 0)
-        p = torch.tensor([first[i], (1 - first[i]) * 0.2, (1 - first[i]) * 0.8]).double()
-        f = torch.nn.functional.softplus(-answers) + 0.3 * (p.log() - log_prior)
-        assert of_pondernet[i] == pytest.approx(abs(inside * (f[0] - 0.2 * f[1] - 0.8 * f[2])).item(), rel=1e-5)
-    finding = draw.what_is_left([0.5, 0.995, 0.9995], [0.3, 0.0, 0.0], [0.25, 0.005, 0.0005], at=0.995)
-    assert numbers(finding)[-2:] == ["0.995", "0.005"]
-    assert finding != draw.what_is_left([0.5, 0.995, 0.9995], [0.3, 0.1, 0.0], [0.25, 0.005, 0.0005], at=0.995)
+
+
+def test_who_comes_out_is_counted_unless_all_but_act_do():
+    assert numbers(draw.who_comes_out(PATHS, 0.99)) == []
+    assert numbers(draw.who_comes_out(PATHS, 0.65)) == ["1", "3", "0.65"]

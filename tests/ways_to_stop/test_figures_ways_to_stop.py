@@ -6,7 +6,7 @@ from drawn import Drawn, numbers, tests_of_figures
 
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.local import LocalStep
-from ponder_course.common.style import BLACK, GREEN, GREY, ORANGE, WRONG
+from ponder_course.common.style import BLACK, GREEN, GREY, HALTING, ORANGE, WRONG
 from ponder_course.light_cone.figures import Votes
 from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
@@ -25,7 +25,6 @@ RUNS = {
     "lines": {"ACT": [Regret(0.01, 0.02), Regret(0.03, 0.0)], "coin": [Regret(0.2, 0.1)]},
     "noisy": {"coin": [Regret(-0.01, 0.3), Regret(-0.02, 0.001)]},
 }
-THREE = {"lines": {"ACT": [Regret(0.01, 0.02), Regret(0.07, 0.0), Regret(0.0, 0.02)], "coin": [Regret(0.2, 0.1)]}}
 BOTH = {
     "lines": {"ACT": [Regret(0.01, 0.02), Regret(0.03, 0.0)], "coin": [Regret(0.05, 0.01)]},
     "noisy": {"ACT": [Regret(0.2, 0.1)], "coin": [Regret(0.1, 0.06), Regret(0.02, 0.1)]},
@@ -38,8 +37,14 @@ JUDGES = [{"yes": [0.98, 0.51, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0
 CURVES_SORTED = [[3, 7], [0.5, 0.9], [2, 2], [0.6, 0.8], [5, 8], [0.7, 0.4], [3.5], [1.0]]
 ACT_AND_COIN = [[3, 3], [3, 30], [29, -1.9], [13.55]]  # regrets in hundredths, and their means
 FIGURES = {
-    "signals": Drawn(draw.signals, (SEEN, {"short": 2, "hopeless": None}), written=["0.9", "0.5"]),
-    "signals in time": Drawn(draw.signals, ({"judge's yes": (CURVES, 0.2), "budget": (OTHERS, 2.0)}, IN_TIME)),
+    "signals": Drawn(draw.signals, (SEEN, IN_TIME), written=["0.9", "0.5"]),
+    "signals, one never": Drawn(draw.signals, ({"certainty": (OTHERS, 2.0)}, IN_TIME)),
+    "sure or guessed": Drawn(
+        draw.sure_or_guessed,
+        ({"with": NO, "without": NO[::-1]}, [[2, 3], None], [[4, 3], None], "place"),
+        [[0.5, 1.5, 1.5, 2.5], [1.5, 1.5, 2.5, 2.5], [4.5, 4.5, 3.5, 3.5]],
+        {BLACK: [1.5, 2.5], HALTING: [4.5, 3.5]},
+    ),
     "tradeoffs": Drawn(draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}), CURVES_SORTED, {GREEN: [0.6, 0.7, 0.4]}),
     "regrets": Drawn(
         draw.regrets,
@@ -60,18 +65,9 @@ FIGURES = {
         start=0,
         sideways=True,
     ),
-    "regrets, medians": Drawn(
-        draw.regrets,
-        (THREE, FAMILIES, None, 2.5),
-        [[3, 7, 2], 30],
-        {ORANGE: [3, 7, 2], GREEN: [30]},
-        ["3.0", "2", "30.0", "1"],
-        start=0,
-        sideways=True,
-    ),
-    "message": Drawn(draw.message, (VOTES,), [NO[:2], NO[:0:-1], 1.5, 2.5]),
+    "message": Drawn(draw.message, (VOTES,), [NO[:2], NO[:0:-1], 2.5, 3.5]),
     "message, wrong": Drawn(
-        draw.message, (MISTAKEN,), [NO[:2], NO[:0:-1], 1.5, 2.5, [1, 1, 2], [1, 2, 3]], {WRONG: [1, 2, 3]}
+        draw.message, (MISTAKEN,), [NO[:2], NO[:0:-1], 2.5, 3.5, [1, 1, 2], [1, 2, 3]], {WRONG: [1, 2, 3]}
     ),
     "judges": Drawn(
         research.judges, (JUDGES,), [[1, 0.5, 0.25]], {BLACK: [1, 0.5, 0.25], GREY: [1, 0.4, 0.2, 0.55, 0.1]}, start=0
@@ -87,13 +83,15 @@ def test_a_line_without_a_need_of_its_own_is_not_left_out():
         draw.signals({"certainty": (CURVES, 0.9)}, {"short": 2})
 
 
-FIRST, THEN = [0.1, 0.95, 1.0], [0.1, 0.2, 1.0]
-ONE_JUMPS = {"judge's yes": ([FIRST, THEN], 0.9), "budget": ([FIRST, FIRST], 0.9)}
-TWO_JUMP = {way: ([FIRST, THEN], 0.9) for way in SEEN} | {"budget": ([FIRST, THEN], 0.15)}
-LATE = {"certainty": [0, 0, 0], "budget": [1, 2, 1], "PonderNet's head": [0, 0, 3], "judge's yes": [0, 0, 0]}
+def test_cells_hold_medians_and_how_many_fail():
+    runs = [Regret(0.01, 0.02), Regret(0.07, 0.0), Regret(0.0, 0.02)]
+    table = draw.in_cells({"lines": {"ACT": runs, "coin": [Regret(0.01, 0.01)]}, "noisy": {"ACT": runs}}, 2.5)
+    assert [numbers(cell) for cell in table["lines"]] == [["3.0", "2", "3"], ["2.0"]]
+    assert table.shape == (2, 2)
+
+
+LATE = {"certainty": [0, 0, 0], "head": [0, 0, 3], "judge": [1, 2, 1]}
 EARLY = {"certainty": [-4, 1], "budget": [0] * 49 + [1], "judge's yes": [0] + [1] * 49}
-LOSES_LITTLE = {"lines": {"ACT": [Regret(0.0, 0.0269)], "coin": [Regret(0.0, 0.009)]}}
-LOSES_MORE = {"lines": {"ACT": [Regret(0.0, 0.0269)], "coin": [Regret(0.1, 0.0)]}}
 SAME_STEP = {
     "on lines": {"same step for all": [Regret(0.034, 0)], "ACT": [Regret(0.01, 0)]},
     "on 8 elements": {"same step for all": [Regret(0.012, 0)], "ACT": [Regret(0.01, 0)]},
@@ -109,14 +107,12 @@ SILENT, LOUD = ([[0.0, 0.0]] * 4 + [no] for no in ([0.1, 0.7], [0.9, 0.9]))
 ALONE = [[0.0, 0.0]] * 4 + [[0.1, 0.9]]
 HALTS = draw.Halts(torch.tensor([2, 3, 3, 5]), torch.tensor([1.0, 1, 0, 1]), torch.arange(4) < 3, 0.5, 4)
 SENTENCES = [  # a function, what it is given, and the numbers that it says
-    (draw.jump_in_time, (SEEN, {"a": 9, "b": 9}), []),
-    (draw.stops_without_an_answer, (SEEN | {"certainty": (CURVES, 0.65)},), ["3"]),
-    (draw.bet_1a, (LATE,), ["1", "7"]),
-    (draw.bet_1a, (EARLY,), ["1", "9", "1"]),
-    (draw.bet_2, ([(32, 32), (20, 20)], 64), ["2", "32", "20", "64"]),
-    (draw.bet_2, ([(32, 31), (20, 20)], 64), ["2", "32", "20", "64", "31", "20"]),
-    (draw.none_is_safe, (LOSES_MORE,), ["2"]),
-    (draw.none_is_safe, (LOSES_LITTLE,), []),
+    (draw.who_stops_in_time, (LATE,), ["7"]),
+    (draw.who_stops_in_time, (EARLY,), ["9", "1"]),
+    (draw.when_certain, ([8, None],), ["8"]),
+    (draw.too_early, ([2, 3, 3], [3, 3, 4]), ["2", "3"]),
+    (draw.bet_3, ([(32, 32), (20, 20)], 64), ["3", "32", "20", "64"]),
+    (draw.bet_3, ([(32, 31), (20, 20)], 64), ["3", "32", "20", "64", "31", "20"]),
     (draw.same_step_behind, (SAME_STEP,), ["2.4", "0.2", "8"]),
     (draw.partly_lucky, (HEAD, FRESH), ["30.0", "1", "45.0", "2"]),
     (draw.which_loses_least, (ASKED,), ["2.12", "5.00"]),
@@ -133,9 +129,6 @@ NOTHING = [  # to be said
     (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=SILENT)],)),
 ]
 NAMES = [  # a function, what it is given, the names that it says, and those that it does not
-    (draw.jump_in_time, (ONE_JUMPS, IN_TIME), ["judge"], ["budget"]),
-    (draw.jump_in_time, (TWO_JUMP, IN_TIME), ["ertainty", "PonderNet"], ["budget"]),
-    (draw.none_is_safe, (LOSES_LITTLE,), ["coin"], ["ACT"]),
     (draw.which_loses_least, (ASKED,), ["the answers alone"], ["a judge"]),
 ]
 
@@ -216,14 +209,3 @@ def test_halts_are_those_of_the_network_by_itself(seed):
     assert correct == bool(right_then[which].all())
     wrong = (every.y_hat > 0) != (y > 0.5)  # [steps, lines, places]
     assert [each.wrong for each in lines] == [wrong[:, i].tolist() for i in which]
-
-
-def test_stored_networks_that_halt_early_are_counted_on_short_lines():
-    def row(places, steps, right_early):
-        found = {"right": 1.0, "early": 0.5, "right_early": right_early, "steps": steps}
-        test = {"rules": {"threshold": found}, "by_step": [1.0] * places}
-        return {"places": places, "tests": {str(places): test}}
-
-    rows = [row(4, 3.0, 1.0), row(4, 4.0, 0.5), row(8, 7.0, 1.0), row(16, 9.0, 1.0)]
-    assert "2 of 3" in draw.halt_early_and_right(rows)
-    assert draw.speaking(rows) == "3 of 4"

@@ -33,5 +33,7 @@ EXPERIMENTS: dict[str, Experiment] = {}
 for name, values in GRIDS.items():
     settings = [RECIPE | {"kind": name.replace("_", " "), "hyperparameter": value} for value in values]
     EXPERIMENTS[name] = _experiment(name, run, settings, 10, updates=20)
+settings = [RECIPE | {"kind": "long start", "hyperparameter": 1e-3}]
+EXPERIMENTS["long_start"] = _experiment("long_start", run, settings, 5, updates=20)
 settings = [SIZES | control for control in CONTROLS]
 EXPERIMENTS["controls"] = _experiment("controls", follow, settings, 5, prices=[[EXPENSIVE, 20], [CHEAP, 20]])

@@ -1,6 +1,7 @@
 """What the texts say of stored forests, inference and programs, computed from `results/08_*`."""
 
 import math
+from operator import mul
 from statistics import fmean
 
 from scipy import stats
@@ -15,10 +16,11 @@ def learnt(result: dict) -> bool:
     return all(part["right"] >= 0.99 for depth, part in result["by_depth"].items() if int(depth) <= IN_TRAINING)
 
 
-def right_deeper(result: dict, border: int) -> float:
-    """The fraction of right nodes deeper than the border."""
-    parts = [part for depth, part in result["by_depth"].items() if int(depth) > border]
-    return sum(part["right"] * part["nodes"] for part in parts) / sum(part["nodes"] for part in parts)
+def right_deeper(result: dict, border: int, last: int = 99, step: int | None = None) -> float:
+    """The fraction of right nodes deeper than the border, and no deeper than the last, where they stop or at a step."""
+    parts = [part for depth, part in result["by_depth"].items() if border < int(depth) <= last]
+    right = [part["by_step"][step - 1] if step else part["right"] for part in parts]
+    return sum(map(mul, right, (part["nodes"] for part in parts))) / sum(part["nodes"] for part in parts)
 
 
 def nodes_deeper(networks: list[dict]) -> float:
@@ -38,6 +40,7 @@ def forests() -> dict[str, str]:
     deeper = [
         right_deeper(result, border) > 0.95 for border in (12, 16) for result in results(f"08_forests_awake_{border}")
     ]
+    ends = [result["by_depth"]["31"] for result in together]
     deep = [part["steps"] for result in awake for d, part in result["by_depth"].items() if int(d) > 2]
     return {
         "alone": f"{sum(map(learnt, alone))} of {len(alone)}",
@@ -50,6 +53,11 @@ def forests() -> dict[str, str]:
         "awake_p": f"{stats.fisher_exact([[len(together), 0], [0, len(awake)]]).pvalue:.4f}",
         "awake": f"{sum(map(learnt, awake))}",
         "awake_steps": from_to(deep, ".0f"),
+        "awake_on_near": from_to([right_deeper(result, IN_TRAINING, 16, step=5) for result in awake], ".0%"),
+        "awake_on_far": from_to([right_deeper(result, 16, step=5) for result in awake], ".0%"),
+        "slept_on": f"{math.floor(1000 * min(right_deeper(run, IN_TRAINING, step=5) for run in together)) / 10}",
+        "last_steps": from_to([end["steps"] for end in ends], ".1f"),
+        "last_right": f"{math.floor(100 * min(end['right'] for end in ends))}",
         "awake_deeper": f"{sum(deeper)} of {len(deeper)}",
     }
 

@@ -41,7 +41,7 @@ def main_facts() -> dict[str, str]:
         "places_common_step": f"{min(max(test['by_step']['places']) for test in large):.2%}",
         "common_step": from_to([best(test) for test in large], ".0%"),
         "common_step_small": from_to([best(test) for test in small], ".0%"),
-        "last_step_20": from_to([last(test) for test in of_20], ".0%"),
+        "lost_at_the_end": from_to([100 * (test["mazes"] - last(test)) for test in of_20], ".0f"),
         "wrong_late": f"{sum(late.values())}",
         "wrong_late_near": f"{sum(n for margin, n in late.items() if margin <= 4)}",
         "loops": from_to([test["mazes"] for test in tests_of("mazes_main", "20, loops")], ".0%"),
@@ -83,7 +83,8 @@ def certainty() -> dict[str, str]:
     return {
         "every_step_good": f"{len(by_step) - 1} of {len(by_step)}",
         "every_step_right": from_to(by_step[1:], ".0%"),
-        "every_step_last": from_to(sorted(map(last, sure))[1:], ".0%"),
+        "every_step_lost": from_to(sorted(100 * (test["mazes"] - last(test)) for test in sure)[1:], ".0f"),
+        "certainty_right": " ".join(f"{1 - each:.0%}" for each in missed[-2:]),
         "certainty_as_good": f"{sum(each < 0.02 for each in missed)}",
         "certainty_networks": f"{len(sure)}",
         "certainty_missed": f"{missed[-2]:.0%}",

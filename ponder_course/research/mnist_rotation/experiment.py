@@ -179,6 +179,7 @@ VARIANTS = {
     "patches": PATCHES,
     "patches, weaker prior (beta = 0.1)": PATCHES | {"beta": 0.1},
 }
+OF_PATCHES = [PATCHES | change for change in ({"beta": 0.0}, {"lambda_p": 0.5}, {"lambda_p": 0.1})]  # other priors
 LONG = {
     "nothing changed": CNN,
     "loss of the batch": CNN | {"loss": "batch mean"},
@@ -199,7 +200,7 @@ def _grid(name: str, budget: str, recipes: Iterable[Row], n_seeds: Sequence[int]
 
 FIXED = [of_fixed_depth(network, depth) for network, depths in DEPTHS.items() for depth in depths]
 EXPERIMENTS = {
-    "class": _grid("class", "class", [*VARIANTS.values(), *FIXED], [5] * 15),
+    "class": _grid("class", "class", [*VARIANTS.values(), *FIXED, *OF_PATCHES], [5] * 15 + [2] * 3),
     "paper": _grid("paper", "paper", LONG.values(), [5, 3, 5, 5]),
     "closer": _grid("closer", "class", [PATCHES, of_fixed_depth("conv", 5), CNN], [10, 10, 6], closely=True),
 }

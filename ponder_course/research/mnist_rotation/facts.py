@@ -30,11 +30,18 @@ def priors() -> dict[str, str]:
         runs = results("04_mnist_rotation_class", **chosen)
         found[f"steps_{name}"] = from_to([run["steps"][0] for run in runs], ".1f")
         right += [run["accuracy"][0] for run in runs]
+    read: list[float] = []
+    for name, lambda_p, beta in (("no_prior", 0.3, 0.0), ("05", 0.5, 0.2), ("03", 0.3, 0.2), ("01", 0.1, 0.2)):
+        chosen = {"network": "conv", "loss": "per sample", "within": 22.5, "lambda_p": lambda_p, "beta": beta}
+        runs = results("04_mnist_rotation_class", **chosen)
+        found[f"patches_{name}"] = f"{fmean(run['steps'][0] for run in runs):.1f}"
+        read.append(fmean(run["accuracy"][0] for run in runs))
     patches = results("04_mnist_rotation_class", network="conv", beta=0.1)
     late = [run["steps"][0] for run in patches if run["steps"][0] > 9]
     return found | {
         "right_at_any_prior": f"{fmean(right):.0%}",
         "right_at_any_prior_range": from_to(right, ".1%"),
+        "patches_read": from_to(read, ".0%"),
         "patches_take_all": f"{len(late)} of {len(patches)}",
     }
 

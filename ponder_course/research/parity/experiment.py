@@ -12,7 +12,7 @@ from ponder_course.common.parity import Draw, act, cross_entropy, inputs_by_k, m
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
-from ponder_course.parity.experiment import FORMS, LAMBDA_PS, steps_by_ones
+from ponder_course.parity.experiment import FORMS, LAMBDA_PS, map_of_answers, steps_by_ones
 from ponder_utils.evaluation import evaluate
 from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, LossTerms, PonderLoss
@@ -87,15 +87,26 @@ def run(checkpoint_dir: str | None = None, more: Callable[[Any, int], Row] | Non
     return result | (more(model, elements) if more else {})
 
 
+def by_step(model: nn.Module, elements: int) -> Row:
+    """Return, but for ACT, "by_step" [k, N], the accuracy if all stopped at step n."""
+    if not isinstance(model, PonderNet):
+        return {}
+    return {"by_step": [evaluate(model, x, y).accuracy_by_step for x, y in inputs_by_k(elements)]}
+
+
 def run_at_the_border(checkpoint_dir: str | None = None, **setting: Any) -> Row:
-    """Return what `run` does and, but for ACT, "by_step" [k, N], the accuracy if all stopped at step n; to 4 places."""
-
-    def by_step(model: nn.Module, elements: int) -> Row:
-        if not isinstance(model, PonderNet):
-            return {}
-        return {"by_step": [evaluate(model, x, y).accuracy_by_step for x, y in inputs_by_k(elements)]}
-
+    """Return what `run` does and `by_step`, to 4 places."""
     return rounded(run(checkpoint_dir, by_step, **setting))
+
+
+def run_with_map(checkpoint_dir: str | None = None, **setting: Any) -> Row:
+    """Return what `run_at_the_border` does, and the `map_of_answers` of 200 inputs with any k."""
+
+    def more(model: PonderNet, elements: int) -> Row:
+        halts, right = map_of_answers(model, *ParityTask(elements).batch(200, torch.Generator().manual_seed(15)))
+        return by_step(model, elements) | {"halts": halts, "right_at": right}
+
+    return rounded(run(checkpoint_dir, more, **setting))
 
 
 def _grid(name: str, call: Callable[..., Row], settings: list[Row], seeds: Iterable[int] = range(10)) -> Experiment:
@@ -109,6 +120,7 @@ GRID = [
 ]
 LARGE = [setting for setting in GRID if setting["elements"] == 8 and setting["loss"] != "textbook"]
 AGAIN = [setting for setting in LARGE if setting["lambda_p"] == 0.3 and setting["loss"] == "log space, reversed"]
+SETTING_OF_MAP = RECIPE | SIZES["large"] | {"lambda_p": 0.1, "loss": "log space"}
 BEYOND: list[Row] = [{"loss": "log space"}, {"loss": "last step", "N": 4}, {"loss": "last step"}]
 BORDER: list[Row] = [{"loss": "ACT", "tau": TAU}, {"loss": "every step"}]
 EXPERIMENTS = {
@@ -118,4 +130,5 @@ EXPERIMENTS = {
     "beyond": _grid("beyond", run, [FAR | {"lambda_p": 0.2} | change for change in BEYOND]),
     "border": _grid("border", run_at_the_border, [FAR | change for change in BORDER]),
     "fixed": _grid("fixed", run_at_the_border, [row for row in LARGE if row["loss"] == "log space"]),
+    "map": _grid("map", run_with_map, [SETTING_OF_MAP], range(10, 13)),
 }

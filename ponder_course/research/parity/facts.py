@@ -83,23 +83,33 @@ def divergences() -> dict[str, str]:
     }
 
 
+def by_itself_and_fixed(name: str) -> list[tuple[float, float, float]]:
+    """Of the networks of a file that learnt: how often right by itself, and at the best fixed step; and lambda_p."""
+    return [
+        (right(result), max(np.mean(result["by_step"], axis=0)), setting["lambda_p"])
+        for setting, result in stored(f"03_parity_{name}_class")
+        if right(result) >= 0.99 and setting["loss"] == "log space"
+    ]
+
+
 def time_is_part() -> dict[str, str]:
     """Of networks that are right when they halt by themselves, and less at any one step."""
-    gains, ends = [], []
-    low = 0
-    for setting, result in stored("03_parity_fixed_class"):
-        if right(result) >= 0.99 and setting["loss"] == "log space":
-            best = max(np.mean(result["by_step"], axis=0))
-            gains.append(right(result) - best)
-            ends.append((best, right(result)))
-            low += gains[-1] >= 0.05 and setting["lambda_p"] in (0.1, 0.3)
-    worst, by_itself = min(ends)
-    return {
-        "fixed_learnt": f"{len(gains)}",
-        "fixed_lose": f"{sum(gain >= 0.05 for gain in gains)}",
-        "fixed_lose_at_low_priors": f"{low}",
-        "fixed_worst": f"{by_itself:.0%} {worst:.0%}",
+    runs = by_itself_and_fixed("fixed")
+    lose = [lambda_p for own, best, lambda_p in runs if own - best >= 0.05]
+    found = {
+        "fixed_learnt": f"{len(runs)}",
+        "fixed_lose": f"{len(lose)}",
+        "fixed_lose_at_low_priors": f"{sum(lambda_p in (0.1, 0.3) for lambda_p in lose)}",
     }
+    for name in ("fixed", "map"):
+        own, best, _ = min(by_itself_and_fixed(name), key=lambda run: run[1])
+        found[f"{name}_worst"] = f"{own:.0%} {best:.0%}"
+    learnt = [run for run in results("03_parity_map_class") if right(run) >= 0.99]
+    hook = min(learnt, key=lambda run: max(np.mean(run["by_step"], axis=0)))
+    halted = [of_one[step - 1] for step, of_one in zip(hook["halts"], hook["right_at"], strict=True)]
+    passed = sum(there and not of_one[-1] for there, of_one in zip(halted, hook["right_at"], strict=True))
+    steps = f"{hook['steps'][0]:.1f} {hook['steps'][-1]:.1f}"
+    return found | {"map_passes_by": f"{passed} {len(halted)}", "map_steps": steps}
 
 
 def papers_size() -> dict[str, str]:

@@ -28,7 +28,7 @@ def surprise(log_weights: Tensor, losses: Tensor) -> Tensor:
 
 
 def closed_form(losses: Tensor, log_prior: Tensor, beta: float, direction: str) -> Tensor:
-    """Return the best p for fixed losses (lesson 02, equations 5 and 7), [N, cases].
+    """Return the best p for fixed losses (lesson 02, equations 4 and 7), [N, cases].
 
     losses: [N, cases], log_prior: [N].
     """
