@@ -52,7 +52,7 @@ class Search:
 
 
 @torch.no_grad()
-def think(step: CoverStep, board: Tensor, quiet: int = QUIET, max_steps: int = 200) -> tuple[Tensor, int]:
+def think_until_quiet(step: CoverStep, board: Tensor, quiet: int = QUIET, max_steps: int = 200) -> tuple[Tensor, int]:
     """Think about one board until all its cells have halted, or none has for a while; return the answers, and steps.
 
     board: int64 [side, side], 0 where a cell is open; and so are the answers, with 0 in cells that have not halted.
@@ -91,11 +91,11 @@ def fits(board: Tensor) -> bool:
     return bool(left(board).any(2)[board == 0].all())
 
 
-def solve(step: CoverStep, board: Tensor, max_thoughts: int = 10_000, thinks: Think = think) -> Search:
+def solve(step: CoverStep, board: Tensor, max_thoughts: int = 10_000, thinks: Think = think_until_quiet) -> Search:
     """Think; where no cell halts any more, guess in the cell with the fewest digits left, and think again.
 
     A thought whose answers contradict each other takes its guess back. step: for boards of this size; board: int64
-    [side, side], 0 where a cell is open; thinks: in place of `think`.
+    [side, side], 0 where a cell is open; thinks: in place of `think_until_quiet`.
     """
     check_int("max_thoughts", max_thoughts, 1)
     found = Search()

@@ -100,12 +100,12 @@ def test_digits_are_left_where_no_peer_has_them(seed, box):
 def test_thinking_ends_when_no_cell_halts_any_more_or_all_have():
     board = read_board(search.PUZZLES["Inkala 2010"])[0]
     need = SudokuTask.needed_steps(signs(board[None])).view(9, 9)
-    answers, steps = search.think(Eliminates(3), board, quiet=3)
+    answers, steps = search.think_until_quiet(Eliminates(3), board, quiet=3)
     assert steps == need.max() + 3
     assert torch.equal(answers > 0, need > 0)
     done = SudokuTask(3).solved(1)[0] + 1
-    assert search.think(Eliminates(3), done)[1] == 1
-    assert search.think(Eliminates(3), board, max_steps=2)[1] == 2
+    assert search.think_until_quiet(Eliminates(3), done)[1] == 1
+    assert search.think_until_quiet(Eliminates(3), board, max_steps=2)[1] == 2
 
 
 @pytest.mark.parametrize("name", search.PUZZLES)

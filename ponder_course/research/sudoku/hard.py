@@ -10,7 +10,7 @@ from ponder_course.common.runs import Experiment, seeded
 from ponder_course.common.store import Row
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.experiment import learn, on_boards
-from ponder_course.sudoku.search import PUZZLES, left, solve, think
+from ponder_course.sudoku.search import PUZZLES, left, solve, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, read_board, signs
 
 N_HARD, CERTAIN = 50, 0.95
@@ -60,7 +60,7 @@ def hard_sudokus(n: int = N_HARD, seed: int = 0) -> tuple[Tensor, ...]:
 
 @torch.no_grad()
 def think_fixed(step: CoverStep, board: Tensor, n_steps: int) -> tuple[Tensor, int]:
-    """Think for so many steps, and answer in the cells that are certain then: as `think` does it."""
+    """Think for so many steps, and answer in the cells that are certain then: as `think_until_quiet` does it."""
     z, h = step.encode(signs(board[None]))
     for _ in range(n_steps):
         h = step.move(z, h)
@@ -74,7 +74,7 @@ def guess_at_once(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
     return board, 0
 
 
-def cost(step: CoverStep, board: Tensor, max_thoughts: int, thinks: Any = think) -> Row:
+def cost(step: CoverStep, board: Tensor, max_thoughts: int, thinks: Any = think_until_quiet) -> Row:
     """Return what a search for one sudoku costs, and whether it has found a board that fits."""
     found = solve(step, board, max_thoughts, thinks)
     counts = {"thoughts": len(found.thoughts), "guesses": found.guesses, "steps": found.steps}
@@ -86,7 +86,9 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
     step = on_boards(learn(seed, **setting), 3)
     boards = {f"hard {i}": board for i, board in enumerate(hard_sudokus(n))}
     boards |= {name: read_board(text)[0] for name, text in PUZZLES.items()}
-    kinds: dict[str, Any] = {"the halt": think} | {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
+    kinds: dict[str, Any] = {"the halt": think_until_quiet} | {
+        f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED
+    }
     found: Row = {}
     for kind, thinks in kinds.items():
         found[kind] = {name: cost(step, board, max_thoughts, thinks) for name, board in boards.items()}
