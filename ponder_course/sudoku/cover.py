@@ -135,8 +135,9 @@ class CoverStep(Step):
 
     def move(self, z: Tensor, h: Tensor) -> Tensor:
         """Return the next state, [batch, places, channels]."""
-        heard = self.heard(others(h, self.groups, NOBODY))
-        return self.next_state(z, h, torch.relu(self.own(h)[:, :, None] + heard).amax(2))
+        messages = torch.relu(self.own(h)[:, :, None] + self.heard(others(h, self.groups, NOBODY)))
+        exists = self.slots < self.members.numel()  # a place that is in fewer groups than others hears fewer messages
+        return self.next_state(z, h, (messages * exists[:, :, None]).amax(2))
 
     def next_state(self, z: Tensor, h: Tensor, message: Tensor) -> Tensor:
         """Return h' of the message m, all [batch, places, channels]."""

@@ -5,8 +5,10 @@ from typing import Any
 import torch
 
 from ponder_course.common.measures import think
-from ponder_course.common.runs import Experiment, grid, rounded, seeded
+from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
+from ponder_course.research.sudoku.covers import COVERS
+from ponder_course.research.sudoku.covers import measure as measure_cover
 from ponder_course.sudoku.experiment import learn, measure, on_boards
 from ponder_course.sudoku.task import SudokuTask
 from ponder_utils.pondernet import PonderNet
@@ -20,8 +22,11 @@ TESTS = {  # boards, how many, the cap N
 CERTAINTY = 0.95
 
 
-def run(seed: int, tests: list[str], **setting: Any) -> Row:
-    """Train a network and measure it: {test: what `measure` returns}, by its halting head and by `CERTAINTY`."""
+def run(seed: int, tests: list[str], covers: list[str] | None = None, **setting: Any) -> Row:
+    """Train a network and measure it: {test: what `measure` returns}, by its halting head and by `CERTAINTY`.
+
+    covers: of `COVERS`, on which it is measured as well.
+    """
     model, found = learn(seed, **setting), {}
     for name in tests:
         task, n_boards, N = TESTS[name]
@@ -29,26 +34,17 @@ def run(seed: int, tests: list[str], **setting: Any) -> Row:
         output = think(PonderNet(on_boards(model, task.box), N), x, N)
         found[name] = measure(output, x)
         found[f"{name}, certainty"] = measure(output, x, CERTAINTY)
-    return rounded(found)
+    return rounded(found | {name: measure_cover(model.step, name) for name in covers or ()})
 
 
-def _grid(name: str, seeds: range, *changes: Row, tests: tuple[str, ...] = tuple(TESTS)) -> Experiment:
-    settings = seeded([change | {"tests": [*tests]} for change in changes or [{}]], seeds)
-    return grid(f"10_sudoku_{name}", run, settings, {"tests": [*tests][:1], "updates": 5, "batch": 8})
-
-
-SMALL = ("4 x 4", "9 x 9")
-RECIPES: list[Row] = [
-    {"updates": 1},
-    {"updates": 10},
-    {"updates": 200},
-    {"lambda_p": 0.6},
-    {"noise": 0.0},
-    {"highest": 0.45},
-]
-PRICES: list[Row] = [{"beta": beta, "charge": charge} for beta in (0.1, 0.3) for charge in (0.0, 1.0)]
+SHORT: Row = {"tests": ["4 x 4"], "updates": 5, "batch": 8}
+SMALL: Row = {"tests": ["4 x 4", "9 x 9"]}
+MAIN: Row = {"tests": [*TESTS], "covers": [*COVERS]}
+LEARNING: list[Row] = [SMALL | {"updates": updates} for updates in (1, 10, 200)]
+RECIPES: list[Row] = [{"beta": 0.1}, {"lambda_p": 0.6}, {"noise": 0.0}, {"highest": 0.45}]
 EXPERIMENTS = {
-    "main": _grid("main", range(10)),
-    "prices": _grid("prices", range(5), *PRICES, tests=SMALL),
-    "recipes": _grid("recipes", range(5), *RECIPES, tests=SMALL),
+    "main": grid("10_sudoku_main", run, seeded([MAIN], 10), SHORT),
+    "charge": grid("10_sudoku_charge", run, seeded([SMALL | {"charge": 1.0}], 10), SHORT),
+    "learning": grid("10_sudoku_learning", run, seeded(LEARNING, 5), SHORT),
+    "recipes": grid("10_sudoku_recipes", run, seeded([SMALL | recipe for recipe in RECIPES], 5), SHORT),
 }
