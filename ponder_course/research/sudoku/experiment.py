@@ -7,8 +7,8 @@ import torch
 from ponder_course.common.measures import think
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.research.sudoku.covers import COVERS
-from ponder_course.research.sudoku.covers import measure as measure_cover
+from ponder_course.sudoku.covers import COVERS
+from ponder_course.sudoku.covers import measure as measure_cover
 from ponder_course.sudoku.experiment import learn, measure, on_boards
 from ponder_course.sudoku.task import SudokuTask
 from ponder_utils.pondernet import PonderNet
