@@ -71,24 +71,27 @@ def think_until_quiet(step: CoverStep, board: Tensor, quiet: int = QUIET, max_st
     return answers.view(side, side), n
 
 
-def left(board: Tensor) -> Tensor:
-    """Return which digits no peer of a cell has: bool [side, side, digits], for a board [side, side]."""
+def _digits(board: Tensor) -> tuple[Tensor, Tensor]:
+    """Return where each digit stands, by row and column, and by box and cell of it: bool [side, side, digits] each."""
     side = len(board)
     box = round(side**0.5)
     is_digit = board[..., None] == torch.arange(1, side + 1)
-    in_box = is_digit.view(box, box, box, box, side).transpose(1, 2).flatten(2, 3).any(2)
-    in_box = in_box.repeat_interleave(box, 0).repeat_interleave(box, 1)
+    return is_digit, is_digit.view(box, box, box, box, side).transpose(1, 2).reshape(side, side, side)
+
+
+def left(board: Tensor) -> Tensor:
+    """Return which digits no peer of a cell has: bool [side, side, digits], for a board [side, side]."""
+    is_digit, by_box = _digits(board)
+    box = round(len(board) ** 0.5)
+    in_box = by_box.any(1).view(box, box, -1).repeat_interleave(box, 0).repeat_interleave(box, 1)
     return ~(is_digit.any(1, keepdim=True) | is_digit.any(0, keepdim=True) | in_box)
 
 
 def fits(board: Tensor) -> bool:
     """Return whether no digit stands twice in a row, a column or a box, and every open cell has a digit left."""
-    for row, column in board.nonzero().tolist():
-        without = board.clone()
-        without[row, column] = 0
-        if not left(without)[row, column, board[row, column] - 1]:
-            return False
-    return bool(left(board).any(2)[board == 0].all())
+    is_digit, by_box = _digits(board)
+    twice = any(bool((places.sum(axis) > 1).any()) for places, axis in ((is_digit, 0), (is_digit, 1), (by_box, 1)))
+    return not twice and bool(left(board).any(2)[board == 0].all())
 
 
 def solve(step: CoverStep, board: Tensor, max_thoughts: int = 10_000, thinks: Think = think_until_quiet) -> Search:
