@@ -105,6 +105,39 @@ def halted_by_step(kinds: Mapping[str, Sequence[Line]]) -> Figure:
     return figure
 
 
+@slide
+def tiling(pieces: Board, times: Board, given: Board) -> Figure:
+    """Draw pieces on a board with borders between them, and the step at which each has halted in its middle.
+
+    All are [height, width]: the number of the piece on each cell, from 1, the step, and whether the piece is given; 0
+    is none, never and no. Given ones are pale grey, and on a cell without a piece nothing is drawn.
+    """
+    pieces, times, is_given = np.asarray(pieces), np.asarray(times), np.asarray(given) > 0
+    height, width = pieces.shape
+    figure, (ax,) = panels(1, width=0.62 * width, height=0.62 * height)
+    box = (0.5, width + 0.5, height + 0.5, 0.5)
+    ax.imshow(np.where(is_given, 0.0, np.nan), cmap=ListedColormap([style.PALE_GREY]), extent=box)
+    shown = np.where((times > 0) & ~is_given, times, np.nan)
+    ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=max(2, times.max()), extent=box)
+    framed = np.pad(pieces, 1)
+    for row, column in np.ndindex(height + 1, width + 1):
+        corner = framed[row : row + 2, column : column + 2]
+        x, y = column + 0.5, row + 0.5
+        border: dict[str, Any] = {"color": style.BLACK, "linewidth": 2.0, "solid_capstyle": "round"}
+        if corner[0, 1] != corner[1, 1]:
+            ax.plot([x, x + 1], [y, y], **border)
+        if corner[1, 0] != corner[1, 1]:
+            ax.plot([x, x], [y, y + 1], **border)
+    for piece in {*pieces[~is_given & (times > 0)].tolist()}:
+        cells = np.argwhere(pieces == piece)
+        row, column = cells[np.abs(cells - cells.mean(0)).sum(1).argmin()]
+        text = f"{times[row, column]}"
+        ax.text(column + 1, row + 1, text, ha="center", va="center_baseline", fontsize=16, fontweight="bold")
+    bare(ax)
+    ax.set(xlim=(0.4, width + 0.6), ylim=(height + 0.6, 0.4), aspect="equal")
+    return figure
+
+
 def depths_of(search: Search) -> list[int]:
     """Return how many guesses stand behind each thought of a search."""
     depths: list[int] = []

@@ -30,11 +30,18 @@ SEARCHES = {
     "hard": Search([thought(-1), thought(0), thought(1, False), thought(1), thought(0)], ANSWERS),
 }
 TIMES = [*shown(NEEDED.numpy()), *shown(TAKEN.numpy())]
+PIECES = np.array([[1, 1, 2, 0], [1, 3, 2, 2]])
+TIMES_OF_PIECES = np.array([[1, 1, 5, 0], [1, 3, 5, 5]])
+IS_GIVEN = (PIECES == 1).astype(int)
+OF_PIECES = [np.where(PIECES > 1, TIMES_OF_PIECES, np.nan)]
 FIGURES = {
     "board": Drawn(draw.board, (GIVEN_BOARD,), None),
     "three boards": Drawn(draw.three_boards, (GIVEN_BOARD, ANSWERS, NEEDED, TAKEN), [*TIMES, LINES]),
     "moments": Drawn(draw.moments, (GIVEN_BOARD, ANSWERS, TAKEN, [1, 5]), None),
     "halted by step": Drawn(draw.halted_by_step, (BY_STEP,)),
+    "tiling": Drawn(
+        draw.tiling, (PIECES, TIMES_OF_PIECES, IS_GIVEN), [np.where(IS_GIVEN > 0, 0.0, np.nan), *OF_PIECES]
+    ),
     "trees": Drawn(draw.trees, (SEARCHES,), None),
 }
 
@@ -90,3 +97,20 @@ def test_findings_count_what_is_asked():
     assert table.shape == (3, 3)
     assert numbers(" ".join(map(str, table.iloc[0]))) == ["197", "200", "1", "95.00"]
     assert "step 5" in all_texts(draw.moments(GIVEN_BOARD, ANSWERS, TAKEN, [1, 5]))
+
+
+def test_borders_stand_between_pieces_and_each_that_is_not_given_has_its_step():
+    (ax,) = draw.tiling(PIECES, TIMES_OF_PIECES, IS_GIVEN).axes
+    framed, borders = np.pad(PIECES, 1), {tuple(map(tuple, line.get_xydata())) for line in ax.lines}
+    wanted = set()
+    for row in range(3):
+        for column in range(5):
+            x, y = column + 0.5, row + 0.5
+            if framed[row, column + 1] != framed[row + 1, column + 1]:
+                wanted.add(((x, y), (x + 1, y)))
+            if framed[row + 1, column] != framed[row + 1, column + 1]:
+                wanted.add(((x, y), (x, y + 1)))
+    assert borders == wanted
+    assert {text.get_text() for text in ax.texts} == {"5", "3"}
+    for (row, column), step in digits_at(ax).items():
+        assert TIMES_OF_PIECES[row - 1, column - 1] == step

@@ -10,8 +10,9 @@ from torch import nn
 
 from ponder_course.research.sudoku import experiment as stored_runs
 from ponder_course.research.sudoku import hard, wiring
-from ponder_course.sudoku import experiment, search
+from ponder_course.sudoku import covers, experiment, search
 from ponder_course.sudoku.cover import CoverStep
+from ponder_course.sudoku.covers import COVERS
 from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, signs, sudoku_groups
 from ponder_utils import PonderLoss, PonderNet, PonderOutput, halting_log_probs
 
@@ -155,10 +156,14 @@ def test_weights_apart_that_are_equal_make_the_same_step_and_others_do_not():
     assert rows.heard.weight.shape == (12, 3)
 
 
-@pytest.mark.parametrize("name", ["main", "prices", "recipes"])
-def test_experiments_run(name, tmp_path):
+@pytest.mark.parametrize("name", [*stored_runs.EXPERIMENTS])
+def test_experiments_run(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(covers, "COVERS", {kind: (make, 2, *share) for kind, (make, _, *share) in COVERS.items()})
+    covers.instances.cache_clear()
     (row, *_) = stored_runs.EXPERIMENTS[name].rows("smoke", tmp_path)
     assert row["4 x 4"]["cells"] == row["4 x 4, certainty"]["cells"] > 0
+    assert [kind for kind in COVERS if kind in row] == row.get("covers", [])
+    covers.instances.cache_clear()
 
 
 def test_wirings_and_searches_run(tmp_path):

@@ -2,7 +2,7 @@
 
 import statistics
 
-from ponder_course.research.stored_facts import from_to, results, stored
+from ponder_course.research.stored_facts import from_to, results
 
 TESTS = ("4 x 4", "9 x 9", "16 x 16")
 
@@ -26,40 +26,53 @@ def counted(tests: list[dict], prefix: str) -> dict[str, str]:
     }
 
 
-def main_facts() -> dict[str, str]:
-    """Of the ten networks, by their heads and by certainty."""
-    rows, found = results("10_sudoku_main"), {}
-    found["networks"] = f"{len(rows)}"
+def by_halting() -> dict[str, str]:
+    """Of the ten networks, by their heads and by certainty, in which of them what cannot be known waits."""
+    rows = results("10_sudoku_main")
+    found = {"networks": f"{len(rows)}"}
     for name in TESTS:
         side = name.split()[0]
         found |= counted([row[name] for row in rows], f"of_{side}")
         found |= counted([row[f"{name}, certainty"] for row in rows], f"sure_{side}")
-    on = [row["9 x 9, thinking on"]["by_step"] for row in rows]
-    found["thinking_on"] = from_to([by_step[-1] for by_step in on], ".2%")
-    waiting = [row["9 x 9"]["given up"] for row in rows]
-    found["waiting"] = f"{sum(n == 0 for n in waiting)} of {len(waiting)}"
+    waiting = [row["9 x 9"]["given up"] == 0 for row in rows]
+    others = [row["9 x 9"]["given up"] / row["9 x 9"]["unknown"] for row in rows if row["9 x 9"]["given up"]]
+    same = [row["9 x 9, certainty"]["exactly"] == row["9 x 9, certainty"]["cells"] for row in rows]
+    on = [row["9 x 9, thinking on"]["by_step"][-1] for row in rows]
+    return found | {
+        "waiting": f"{sum(waiting)} of {len(rows)}",
+        "not_waiting": from_to(others, ".0%") if others else "none",
+        "certainty_same": f"{sum(same)} of {len(rows)}",
+        "thinking_on": from_to(on, ".2%"),
+    }
+
+
+def charged() -> dict[str, str]:
+    """Of networks that are charged for halting where nothing can be known, on boards of 9 x 9."""
+    tests = [row["9 x 9"] for row in results("10_sudoku_charge")]
+    return counted(tests, "charged") | {"charged_networks": f"{len(tests)}"}
+
+
+def covers() -> dict[str, str]:
+    """Of the ten networks, on other exact covers."""
+    rows, found = results("10_sudoku_main"), {}
+    for prefix, name in (("latin", "Latin squares of 9 x 9"), ("queens", "12 queens"), ("pentominoes", "pentominoes")):
+        tests = [row[name] for row in rows]
+        questions = total(tests, "questions")
+        found[f"{prefix}_questions"] = f"{questions:,}"
+        found[f"{prefix}_wrong"] = f"{total(tests, 'wrong')}"
+        found[f"{prefix}_early"] = f"{total(tests, 'too early')}"
+        found[f"{prefix}_exactly"] = f"{total(tests, 'exactly') / questions:.2%}"
     return found
 
 
-def recipes() -> dict[str, str]:
-    """Of networks that were hardly trained, and of other recipes, on boards of 9 x 9."""
+def learning() -> dict[str, str]:
+    """Of networks that were hardly trained, on boards of 9 x 9."""
     found = {}
     for updates in (1, 10, 200):
-        tests = [row["9 x 9"] for row in results("10_sudoku_recipes", updates=updates)]
+        tests = [row["9 x 9"] for row in results("10_sudoku_learning", updates=updates)]
         found[f"after_{updates}"] = from_to([1 - test["wrong"] / test["cells"] for test in tests], ".0%")
         found[f"after_{updates}_last"] = from_to([test["by_step"][-1] for test in tests], ".0%")
         found[f"after_{updates}_exactly"] = from_to([test["exactly"] / test["cells"] for test in tests], ".0%")
-    return found
-
-
-def prices() -> dict[str, str]:
-    """How many cells that cannot be known are given up, by the weight of the prior and the charge."""
-    found = {}
-    for beta in (0.1, 0.3):
-        for charge in (0.0, 1.0):
-            tests = [row["9 x 9"] for row in results("10_sudoku_prices", beta=beta, charge=charge)]
-            name = f"beta_{beta}{'_charged' if charge else ''}"
-            found[name] = from_to([test["given up"] / test["unknown"] for test in tests], ".0%")
     return found
 
 
@@ -76,16 +89,21 @@ def wirings() -> dict[str, str]:
 def search() -> dict[str, str]:
     """What the search for hard sudokus costs, of all networks."""
     found = {}
-    runs = [result for _, result in stored("10_sudoku_search")]
+    runs = results("10_sudoku_search")
     for kind in runs[0]:
         hard = [cost for run in runs for name, cost in run[kind].items() if name.startswith("hard")]
         key = kind.replace(" ", "_")
         found[f"solved_{key}"] = f"{sum(cost['solved'] for cost in hard)} of {len(hard)}"
         found[f"guesses_{key}"] = f"{statistics.median(cost['guesses'] for cost in hard):g}"
         found[f"steps_{key}"] = f"{statistics.median(cost['steps'] for cost in hard):g}"
-    return found
+    hardest = [run["the halt"]["Inkala 2012"] for run in runs]
+    return found | {
+        "search_networks": f"{len(runs)}",
+        "inkala": from_to([cost["guesses"] for cost in hardest], "d"),
+        "inkala_solved": f"{sum(cost['solved'] for cost in hardest)} of {len(hardest)}",
+    }
 
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return main_facts() | recipes() | prices() | wirings() | search()
+    return by_halting() | charged() | covers() | learning() | wirings() | search()

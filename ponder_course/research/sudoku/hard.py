@@ -86,9 +86,8 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
     step = on_boards(learn(seed, **setting), 3)
     boards = {f"hard {i}": board for i, board in enumerate(hard_sudokus(n))}
     boards |= {name: read_board(text)[0] for name, text in PUZZLES.items()}
-    kinds: dict[str, Any] = {"the halt": think_until_quiet, "guesses alone": guess_at_once} | {
-        f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED
-    }
+    kinds: dict[str, Any] = {"the halt": think_until_quiet, "guesses alone": guess_at_once}
+    kinds |= {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
     found: Row = {}
     for kind, thinks in kinds.items():
         found[kind] = {name: cost(step, board, max_thoughts, thinks) for name, board in boards.items()}
