@@ -34,13 +34,14 @@ PIECES = np.array([[1, 1, 2, 0], [1, 3, 2, 2]])
 TIMES_OF_PIECES = np.array([[1, 1, 5, 0], [1, 3, 5, 5]])
 IS_GIVEN = (PIECES == 1).astype(int)
 OF_PIECES = [np.where(PIECES > 1, TIMES_OF_PIECES, np.nan)]
+SIDES = [[k + 0.5, k + 0.5 + length] for k in range(5) for length in (0, 1)]  # of cells
 FIGURES = {
     "board": Drawn(draw.board, (GIVEN_BOARD,), None),
     "three boards": Drawn(draw.three_boards, (GIVEN_BOARD, ANSWERS, NEEDED, TAKEN), [*TIMES, LINES]),
     "moments": Drawn(draw.moments, (GIVEN_BOARD, ANSWERS, TAKEN, [1, 5]), None),
     "halted by step": Drawn(draw.halted_by_step, (BY_STEP,)),
     "tiling": Drawn(
-        draw.tiling, (PIECES, TIMES_OF_PIECES, IS_GIVEN), [np.where(IS_GIVEN > 0, 0.0, np.nan), *OF_PIECES]
+        draw.tiling, (PIECES, TIMES_OF_PIECES, IS_GIVEN), [np.where(IS_GIVEN > 0, 0.0, np.nan), *OF_PIECES, *SIDES]
     ),
     "trees": Drawn(draw.trees, (SEARCHES,), None),
 }
