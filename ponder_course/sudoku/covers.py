@@ -169,12 +169,10 @@ def measure(step: CoverStep, name: str) -> Row:
 def tiled(groups: Places, asked: int, values: dict[int, int]) -> list[int]:
     """Return for each group after the first `asked`, the cells of a tiling say, the value of its place that has one.
 
-    values: {place: value}; 0 where a group has no such place. ValueError if it has two.
+    values: {place: value}; of several places of a group the last counts, and a group without one has 0.
     """
     found = []
     for group in groups[asked:]:
-        on = [values[place] for place in group if place in values]
-        if len(on) > 1:
-            raise ValueError(f"values must be of one place of a group at most; got {len(on)}")
-        found.append(on[0] if on else 0)
+        on = [value for place, value in values.items() if place in group]
+        found.append(on[-1] if on else 0)
     return found
