@@ -283,7 +283,9 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int
             ax.text(0.98 * longest, y, f"ACT, {price}", color="#B87700", va=va, **bold)
     along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
     ax.text(0.32 * longest, 0.23 * longest, "a clock that knows $L$", va="center", **along)
-    ax.text(0.72 * longest, 0.16 * longest, "at a fixed step here, the longest\nsegment's end can only guess", ha="center")
+    ax.text(
+        0.72 * longest, 0.16 * longest, "at a fixed step here, the longest\nsegment's end can only guess", ha="center"
+    )
     ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
     ax.text(border, 1.03 * longest, "trained", color=style.DARK_GREY, ha="right")
     ax.text(border + 1.2, 1.03 * longest, "never seen in training", color=style.DARK_GREY)

@@ -17,11 +17,11 @@ from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 
 CHANNELS, NOISE, N, BATCH, UPDATES, LR = 24, 0.1, 12, 32, 400, 1e-2
-LAMBDA_P, BETA = 0.8, 0.03
+LAMBDA_P, BETA, CHARGE = 0.8, 0.03, 1.0
 Q = 0.5  # a cell halts at the first step with lambda_n >= Q
 
 
-def loss_of_cells(loss: PonderLoss, charge: float = 0.0) -> Loss:
+def loss_of_cells(loss: PonderLoss, charge: float = CHARGE) -> Loss:
     """Return the loss over open cells that elimination can know, each a sample of its own.
 
     charge: of the others the probability that they halt before step N is added, on average, this many times.
@@ -47,7 +47,7 @@ def learn(
     noise: float = NOISE,
     lowest: float = 0.2,
     highest: float = 0.7,
-    charge: float = 0.0,
+    charge: float = CHARGE,
     step: type[CoverStep] = CoverStep,
 ) -> PonderNet:
     """Train a network on boards of 4 x 4, with `loss_of_cells`."""

@@ -148,7 +148,7 @@ def depths_of(search: Search) -> list[int]:
 
 @slide
 def trees(searches: Mapping[str, Search]) -> Figure:
-    """Draw the guesses behind each thought, thought by thought, of several searches; vermilion: a contradiction."""
+    """Draw the guesses behind each thought, thought by thought, of several searches; crosses: a contradiction."""
     figure, axes = panels(len(searches), width=10.0 / len(searches), height=3.6, sharey=True)
     for ax, (name, search) in zip(axes, searches.items(), strict=True):
         depths = depths_of(search)
@@ -156,10 +156,10 @@ def trees(searches: Mapping[str, Search]) -> Figure:
             if thought.parent >= 0:
                 ends = [thought.parent, number]
                 ax.plot(np.add(ends, 1), [depths[end] for end in ends], color=style.PALE_GREY, linewidth=1, zorder=1)
-        for fits, colour in ((True, style.ANSWER), (False, style.WRONG)):
+        for fits, colour, marker in ((True, style.ANSWER, "o"), (False, style.WRONG, "x")):
             points = [(n + 1, depths[n]) for n, thought in enumerate(search.thoughts) if thought.fits == fits]
             x, y = np.reshape(points, (-1, 2)).T
-            ax.scatter(x, y, s=16, color=colour, zorder=2)
+            ax.scatter(x, y, s=16, color=colour, marker=marker, zorder=2)
         ax.set(title=name, xlabel="thought", xlim=(0, len(depths) + 1))
     axes[0].set(ylabel="guesses behind it")
     axes[0].invert_yaxis()

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ponder_course.common.runs import Experiment, seeded
 from ponder_course.common.store import Row
+from ponder_course.research.sudoku.experiment import REPORTING
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.experiment import learn, on_boards
 from ponder_course.sudoku.search import PUZZLES, left, solve, think_until_quiet
@@ -95,4 +96,4 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
 
 
 SHORT: Row = {"seed": 0, "n": 1, "updates": 5, "max_thoughts": 3}
-EXPERIMENTS = {"search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], 5), [SHORT])}
+EXPERIMENTS = {"search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], REPORTING[:5]), [SHORT])}

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ponder_course.common.measures import think
 from ponder_course.common.runs import grid, rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.research.sudoku.experiment import SHORT, SMALL, TESTS
+from ponder_course.research.sudoku.experiment import REPORTING, SHORT, SMALL, TESTS
 from ponder_course.sudoku.cover import NOBODY, CoverStep, Groups, others
 from ponder_course.sudoku.experiment import learn, measure, on_boards
 from ponder_utils.pondernet import PonderNet
@@ -64,4 +64,4 @@ def run(wiring: str, seed: int, tests: list[str], **setting: Any) -> Row:
 
 
 OTHERS: list[Row] = [SMALL | {"wiring": wiring} for wiring in WIRINGS if wiring != "maximum"]
-EXPERIMENTS = {"wiring": grid("10_sudoku_wiring", run, seeded(OTHERS, 5), SHORT, n_short=len(OTHERS))}
+EXPERIMENTS = {"wiring": grid("10_sudoku_wiring", run, seeded(OTHERS, REPORTING[:5]), SHORT, n_short=len(OTHERS))}
