@@ -44,9 +44,13 @@ def draw_board(ax: Axes, numbers: Board, given: Board, colour: str = style.BLACK
 
 
 def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
-    """Colour the open cells of a board by rounds or steps, up to the last, and write these; 0, never, is grey."""
+    """Colour the open cells of a board by rounds or steps, up to the last, and write these; 0, never, is grey.
+
+    Given cells are pale grey.
+    """
     times, is_open = np.asarray(times), np.asarray(given) == 0
     box = (0.5, len(times) + 0.5, len(times) + 0.5, 0.5)
+    ax.imshow(np.where(is_open, np.nan, 0.0), cmap=ListedColormap(["#EEEEEE"]), extent=box)
     ax.imshow(np.where(is_open & (times == 0), 0.0, np.nan), cmap=ListedColormap([style.GREY]), extent=box)
     image = ax.imshow(np.where(is_open & (times > 0), times, np.nan), cmap=THOUGHT, vmin=1, vmax=last, extent=box)
     draw_board(ax, np.where(is_open, times, 0), np.zeros_like(times), style.BLACK, size=12.0)
@@ -148,7 +152,10 @@ def depths_of(search: Search) -> list[int]:
 
 @slide
 def trees(searches: Mapping[str, Search]) -> Figure:
-    """Draw the guesses behind each thought, thought by thought, of several searches; crosses: a contradiction."""
+    """Draw the guesses behind each thought, thought by thought, of several searches.
+
+    Crosses are contradictions, a star is the solution.
+    """
     figure, axes = panels(len(searches), width=10.0 / len(searches), height=3.6, sharey=True)
     for ax, (name, search) in zip(axes, searches.items(), strict=True):
         depths = depths_of(search)
@@ -160,7 +167,9 @@ def trees(searches: Mapping[str, Search]) -> Figure:
             points = [(n + 1, depths[n]) for n, thought in enumerate(search.thoughts) if thought.fits == fits]
             x, y = np.reshape(points, (-1, 2)).T
             ax.scatter(x, y, s=16, color=colour, marker=marker, zorder=2)
-        ax.set(title=name, xlabel="thought", xlim=(0, len(depths) + 1))
+        if search.solved is not None:
+            ax.plot(len(depths), depths[-1], "*", markersize=14, color=style.HALTING, zorder=3)
+        ax.set(title=name, xlabel="thought", xlim=(0, 1.03 * len(depths) + 1))
     axes[0].set(ylabel="guesses behind it")
     axes[0].invert_yaxis()
     return figure
@@ -186,10 +195,13 @@ def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
     return pd.DataFrame(found).T
 
 
-def who_waits(halted: Sequence[Line]) -> str:
-    """The finding: in how many networks at most 1 % of cells that cannot be known have halted by the last step."""
-    waiting = sum(network[-1] <= 0.01 for network in halted)
-    return f"In {waiting} of {len(halted)} networks, cells that cannot be known wait"
+def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
+    """The finding: in how many networks of each kind at most 1 % of such cells have halted by the last step."""
+    counts = [
+        f"in {sum(network[-1] <= 0.01 for network in networks)} of {len(networks)} networks ({name})"
+        for name, networks in kinds.items()
+    ]
+    return f"Such cells wait {', '.join(counts)}"
 
 
 def guesses_in_words(searches: Mapping[str, Search]) -> str:

@@ -122,6 +122,11 @@ def test_a_search_without_the_halt_takes_its_steps_at_each_thought():
     certain = y_hat.softmax(1).amax(1).view(9, 9) >= hard.CERTAIN
     assert steps == 3
     assert torch.equal(answers, torch.where(board > 0, board, torch.where(certain, y_hat.argmax(1).view(9, 9) + 1, 0)))
+    answers, steps = hard.eliminate(step, board)
+    needed = SudokuTask.needed_steps(signs(board[None]))
+    assert torch.equal(answers.flatten() > 0, needed[0] > 0)
+    assert steps >= needed.max()
+    assert search.solve(step, board, 1, hard.eliminate).solved is not None  # the one of 17 digits is finished so
     found = search.solve(step, read_board(search.PUZZLES["Inkala 2010"])[0], 20, hard.guess_at_once)
     assert len(found.thoughts) == 20
     assert found.steps == 0

@@ -34,22 +34,26 @@ def by_halting() -> dict[str, str]:
         side = name.split()[0]
         found |= counted([row[name] for row in rows], f"of_{side}")
         found |= counted([row[f"{name}, certainty"] for row in rows], f"sure_{side}")
-    waiting = [row["9 x 9"]["given up"] == 0 for row in rows]
-    others = [row["9 x 9"]["given up"] / row["9 x 9"]["unknown"] for row in rows if row["9 x 9"]["given up"]]
     same = [row["9 x 9, certainty"]["exactly"] == row["9 x 9, certainty"]["cells"] for row in rows]
     on = [row["9 x 9, thinking on"]["by_step"][-1] for row in rows]
     return found | {
-        "waiting": f"{sum(waiting)} of {len(rows)}",
-        "not_waiting": from_to(others, ".0%") if others else "none",
         "certainty_same": f"{sum(same)} of {len(rows)}",
         "thinking_on": from_to(on, ".2%"),
     }
 
 
-def charged() -> dict[str, str]:
-    """Of networks that are charged for halting where nothing can be known, on boards of 9 x 9."""
-    tests = [row["9 x 9"] for row in results("10_sudoku_charge")]
-    return counted(tests, "charged") | {"charged_networks": f"{len(tests)}"}
+def uncharged() -> dict[str, str]:
+    """Of networks of the same seeds that are not charged for halting too early, on boards of 9 x 9."""
+    tests = [row["9 x 9"] for row in results("10_sudoku_uncharged")]
+    shares = [test["given up"] / test["unknown"] for test in tests]
+    exact = [test["exactly"] == test["cells"] for test in tests]
+    return counted(tests, "uncharged") | {
+        "uncharged_networks": f"{len(tests)}",
+        "uncharged_waiting": f"{sum(share == 0 for share in shares)} of {len(tests)}",
+        "uncharged_shares": from_to([share for share in shares if share], ".0%"),
+        "uncharged_exact": f"{sum(exact)} of {len(tests)}",
+        "uncharged_inexact": from_to([test["exactly"] / test["cells"] for test in tests], ".0%"),
+    }
 
 
 def covers() -> dict[str, str]:
@@ -76,16 +80,6 @@ def learning() -> dict[str, str]:
     return found
 
 
-def wirings() -> dict[str, str]:
-    """How right other wirings are on boards of 9 x 9."""
-    found = {}
-    for wiring in ("sum", "mean", "weights apart"):
-        tests = [row["9 x 9"] for row in results("10_sudoku_wiring", wiring=wiring)]
-        right = [1 - test["wrong"] / test["cells"] for test in tests]
-        found[f"wiring_{wiring.replace(' ', '_')}"] = from_to(right, ".0%")
-    return found
-
-
 def search() -> dict[str, str]:
     """What the search for hard sudokus costs, of all networks."""
     found = {}
@@ -96,14 +90,15 @@ def search() -> dict[str, str]:
         found[f"solved_{key}"] = f"{sum(cost['solved'] for cost in hard)} of {len(hard)}"
         found[f"guesses_{key}"] = f"{statistics.median(cost['guesses'] for cost in hard):g}"
         found[f"steps_{key}"] = f"{statistics.median(cost['steps'] for cost in hard):g}"
-    hardest = [run["the halt"]["Inkala 2012"] for run in runs]
+    hardest, by_rule = ([run[kind]["Inkala 2012"] for run in runs] for kind in ("the halt", "the rule"))
     return found | {
         "search_networks": f"{len(runs)}",
         "inkala": from_to([cost["guesses"] for cost in hardest], "d"),
+        "inkala_rule": from_to([cost["guesses"] for cost in by_rule], "d"),
         "inkala_solved": f"{sum(cost['solved'] for cost in hardest)} of {len(hardest)}",
     }
 
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return by_halting() | charged() | covers() | learning() | wirings() | search()
+    return by_halting() | uncharged() | covers() | learning() | search()

@@ -9,7 +9,7 @@ from torch import Tensor
 from ponder_course.common.runs import Experiment, seeded
 from ponder_course.common.store import Row
 from ponder_course.research.sudoku.experiment import REPORTING
-from ponder_course.sudoku.cover import CoverStep
+from ponder_course.sudoku.cover import CoverStep, rounds
 from ponder_course.sudoku.experiment import learn, on_boards
 from ponder_course.sudoku.search import PUZZLES, left, solve, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, read_board, signs
@@ -70,6 +70,13 @@ def think_fixed(step: CoverStep, board: Tensor, n_steps: int) -> tuple[Tensor, i
     return torch.where(board > 0, board, answers), n_steps
 
 
+def eliminate(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
+    """Apply the rule itself in place of a network, in as many steps as it has rounds."""
+    known, found = rounds(signs(board[None]).flatten(1), step.groups)
+    is_on = known.view(len(board), len(board), -1) == 1
+    return torch.where(is_on.any(2), is_on.long().argmax(2) + 1, 0), int(found.max())
+
+
 def guess_at_once(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
     """Think not at all: what is left is found by guesses alone."""
     return board, 0
@@ -87,7 +94,7 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
     step = on_boards(learn(seed, **setting), 3)
     boards = {f"hard {i}": board for i, board in enumerate(hard_sudokus(n))}
     boards |= {name: read_board(text)[0] for name, text in PUZZLES.items()}
-    kinds: dict[str, Any] = {"the halt": think_until_quiet, "guesses alone": guess_at_once}
+    kinds: dict[str, Any] = {"the halt": think_until_quiet, "the rule": eliminate, "guesses alone": guess_at_once}
     kinds |= {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
     found: Row = {}
     for kind, thinks in kinds.items():
