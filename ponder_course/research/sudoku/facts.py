@@ -19,7 +19,6 @@ def counted(tests: list[dict], prefix: str) -> dict[str, str]:
         f"{prefix}_cells": f"{cells:,}",
         f"{prefix}_wrong": f"{total(tests, 'wrong')}",
         f"{prefix}_early": f"{total(tests, 'too early')}",
-        f"{prefix}_exactly": f"{total(tests, 'exactly') / cells:.2%}",
         f"{prefix}_rounds": f"{max(int(need) for test in tests for need in test['by_need'])}",
         f"{prefix}_unknown": f"{total(tests, 'unknown'):,}",
         f"{prefix}_given_up": f"{total(tests, 'given up')}",
@@ -34,9 +33,13 @@ def by_halting() -> dict[str, str]:
         side = name.split()[0]
         found |= counted([row[name] for row in rows], f"of_{side}")
         found |= counted([row[f"{name}, certainty"] for row in rows], f"sure_{side}")
+    exact = [all(row[name]["exactly"] == row[name]["cells"] for name in TESTS) for row in rows]
     same = [row["9 x 9, certainty"]["exactly"] == row["9 x 9, certainty"]["cells"] for row in rows]
+    late = [steps - int(need) for row in rows for need, (_, steps) in row["9 x 9"]["by_need"].items()]
     on = [row["9 x 9, thinking on"]["by_step"][-1] for row in rows]
     return found | {
+        "exact": f"{sum(exact)} of {len(rows)}",
+        "late": f"{max(late):.0f}",
         "certainty_same": f"{sum(same)} of {len(rows)}",
         "thinking_on": from_to(on, ".2%"),
     }
@@ -59,14 +62,14 @@ def uncharged() -> dict[str, str]:
 def covers() -> dict[str, str]:
     """Of the ten networks, on other exact covers."""
     rows, found = results("10_sudoku_main"), {}
-    for prefix, name in (("latin", "Latin squares of 9 x 9"), ("queens", "12 queens"), ("pentominoes", "pentominoes")):
+    names = {"latin": "Latin squares of 9 x 9", "queens": "12 queens", "pentominoes": "pentominoes"}
+    for prefix, name in names.items():
         tests = [row[name] for row in rows]
-        questions = total(tests, "questions")
-        found[f"{prefix}_questions"] = f"{questions:,}"
+        found[f"{prefix}_questions"] = f"{total(tests, 'questions'):,}"
         found[f"{prefix}_wrong"] = f"{total(tests, 'wrong')}"
         found[f"{prefix}_early"] = f"{total(tests, 'too early')}"
-        found[f"{prefix}_exactly"] = f"{total(tests, 'exactly') / questions:.2%}"
-    return found
+    exact = [all(row[name]["exactly"] == row[name]["questions"] for name in names.values()) for row in rows]
+    return found | {"covers_exact": f"{sum(exact)} of {len(rows)}"}
 
 
 def learning() -> dict[str, str]:
