@@ -27,7 +27,7 @@ class Thought:
 
     board: Tensor  # int64 [side, side], digits from 1, 0 where open: what it began with
     parent: int  # the thought before the guess, by its number; -1 for the first
-    guess: tuple[int, int, int] | None  # row, column and digit that were guessed, from 0, 0 and 1
+    guess: tuple[int, int, int] | None  # row, column and digit, from 0, 0 and 1; None if one was left
     answers: Tensor  # as board, with the answers of the cells that have halted
     steps: int
     fits: bool  # whether no digit stands twice in a row, a column or a box, and no open cell has none left
@@ -53,13 +53,14 @@ class Search:
 
 @torch.no_grad()
 def think_until_quiet(step: CoverStep, board: Tensor, quiet: int = QUIET, max_steps: int = 200) -> tuple[Tensor, int]:
-    """Think about one board until all its cells have halted, or none has for a while; return the answers, and steps.
+    """Think about one board until all open cells have halted, or none has for a while; return the answers, and steps.
 
-    board: int64 [side, side], 0 where a cell is open; and so are the answers, with 0 in cells that have not halted.
+    board: int64 [side, side], 0 where a cell is open; and so are the answers, with 0 in cells that have not halted. What
+    is given stays.
     """
     side = len(board)
     z, h = step.encode(signs(board[None]))
-    answers = torch.zeros(side**2, dtype=torch.int64)
+    answers = board.flatten().clone()
     last = n = 0
     while n < max_steps and n - last < quiet and not answers.all():
         h = step.move(z, h)
@@ -119,5 +120,5 @@ def solve(step: CoverStep, board: Tensor, max_thoughts: int = 10_000, thinks: Th
         for digit in reversed((digits[row, column].nonzero()[:, 0] + 1).tolist()):
             guessed = answers.clone()
             guessed[row, column] = digit
-            to_do.append((guessed, number, (row, column, digit)))
+            to_do.append((guessed, number, (row, column, digit) if n_left.min() > 1 else None))
     return found

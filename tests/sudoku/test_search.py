@@ -104,7 +104,7 @@ def test_thinking_ends_when_no_cell_halts_any_more_or_all_have():
     assert steps == need.max() + 3
     assert torch.equal(answers > 0, need > 0)
     done = SudokuTask(3).solved(1)[0] + 1
-    assert search.think_until_quiet(Eliminates(3), done)[1] == 1
+    assert search.think_until_quiet(Eliminates(3), done)[1] == 0
     assert search.think_until_quiet(Eliminates(3), board, max_steps=2)[1] == 2
 
 

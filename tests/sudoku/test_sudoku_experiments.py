@@ -130,6 +130,10 @@ def test_a_search_without_the_halt_takes_its_steps_at_each_thought():
     found = search.solve(step, read_board(search.PUZZLES["Inkala 2010"])[0], 20, hard.guess_at_once)
     assert len(found.thoughts) == 20
     assert found.steps == 0
+    for thought in found.thoughts[1:]:  # it is no guess where one digit alone is left
+        begun = found.thoughts[thought.parent].answers
+        fewest = search.left(begun).sum(2)[begun == 0].min()
+        assert (thought.guess is None) == (fewest == 1)
 
 
 @pytest.mark.parametrize("kind", ["sum", "mean"])
