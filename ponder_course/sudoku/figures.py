@@ -198,10 +198,10 @@ def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
 def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
     """The finding: in how many networks of each kind at most 1 % of such cells have halted by the last step."""
     counts = [
-        f"in {sum(network[-1] <= 0.01 for network in networks)} of {len(networks)} networks ({name})"
+        f"{name}: in {sum(network[-1] <= 0.01 for network in networks)} of {len(networks)} networks"
         for name, networks in kinds.items()
     ]
-    return f"Such cells wait {', '.join(counts)}"
+    return "Such cells wait\n" + "; ".join(counts)
 
 
 def guesses_in_words(searches: Mapping[str, Search]) -> str:

@@ -55,8 +55,8 @@ class Search:
 def think_until_quiet(step: CoverStep, board: Tensor, quiet: int = QUIET, max_steps: int = 200) -> tuple[Tensor, int]:
     """Think about one board until all open cells have halted, or none has for a while; return the answers, and steps.
 
-    board: int64 [side, side], 0 where a cell is open; and so are the answers, with 0 in cells that have not halted. What
-    is given stays.
+    board: int64 [side, side], 0 where a cell is open; and so are the answers, with 0 in cells that have not halted.
+    What is given stays.
     """
     side = len(board)
     z, h = step.encode(signs(board[None]))

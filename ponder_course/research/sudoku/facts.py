@@ -34,7 +34,8 @@ def by_halting() -> dict[str, str]:
         found |= counted([row[name] for row in rows], f"of_{side}")
         found |= counted([row[f"{name}, certainty"] for row in rows], f"sure_{side}")
     exact = [all(row[name]["exactly"] == row[name]["cells"] for name in TESTS) for row in rows]
-    same = [row["9 x 9, certainty"]["exactly"] == row["9 x 9, certainty"]["cells"] for row in rows]
+    by_certainty = [[row[f"{name}, certainty"] for name in TESTS] for row in rows]
+    same = [all(test["exactly"] == test["cells"] for test in tests) for tests in by_certainty]
     late = [steps - int(need) for row in rows for need, (_, steps) in row["9 x 9"]["by_need"].items()]
     on = [row["9 x 9, thinking on"]["by_step"][-1] for row in rows]
     return found | {
