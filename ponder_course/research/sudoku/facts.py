@@ -54,10 +54,20 @@ def uncharged() -> dict[str, str]:
     return counted(tests, "uncharged") | {
         "uncharged_networks": f"{len(tests)}",
         "uncharged_waiting": f"{sum(share == 0 for share in shares)} of {len(tests)}",
-        "uncharged_shares": from_to([share for share in shares if share], ".0%"),
         "uncharged_exact": f"{sum(exact)} of {len(tests)}",
-        "uncharged_inexact": from_to([test["exactly"] / test["cells"] for test in tests], ".0%"),
     }
+
+
+def seen() -> dict[str, str]:
+    """Of networks that were seen while the recipe was chosen, on boards of 9 x 9."""
+    found = {}
+    for prefix, charge in (("seen", 0.0), ("seen_charged", 1.0)):
+        tests = [row["9 x 9"] for row in results("10_sudoku_seen", charge=charge)]
+        found[f"{prefix}_networks"] = f"{len(tests)}"
+        found[f"{prefix}_halting"] = f"{sum(test['given up'] > 0 for test in tests)}"
+        found[f"{prefix}_exact"] = f"{sum(test['exactly'] == test['cells'] for test in tests)}"
+        found[f"{prefix}_wrong"] = f"{sum(test['wrong'] > 0 for test in tests)}"
+    return found
 
 
 def covers() -> dict[str, str]:
@@ -105,4 +115,4 @@ def search() -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return by_halting() | uncharged() | covers() | learning() | search()
+    return by_halting() | uncharged() | seen() | covers() | learning() | search()
