@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.research.sudoku import experiment as stored_runs
-from ponder_course.research.sudoku import hard, wiring
+from ponder_course.research.sudoku import hard, seen, wiring
 from ponder_course.sudoku import covers, experiment, search
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.covers import COVERS
@@ -178,5 +178,7 @@ def test_experiments_run(name, tmp_path, monkeypatch):
 def test_wirings_and_searches_run(tmp_path):
     rows = wiring.EXPERIMENTS["wiring"].rows("smoke", tmp_path)
     assert [row["wiring"] for row in rows] == ["sum", "mean", "weights apart"]
+    (seen_before,) = seen.EXPERIMENTS["seen"].rows("smoke", tmp_path)
+    assert seen_before["charge"] == 0
     (row,) = hard.EXPERIMENTS["search"].rows("smoke", tmp_path)
     assert row["the halt"].keys() == row["8 steps"].keys()
