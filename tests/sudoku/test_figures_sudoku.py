@@ -101,6 +101,8 @@ def test_findings_count_what_is_asked():
         "0",
         "1",
     ]
+    of_networks = [{"cells": 5, "exactly": 5, "wrong": 0}, {"cells": 5, "exactly": 4, "wrong": 0}]
+    assert numbers(draw.exact_in_words([*of_networks, {"cells": 5, "exactly": 5, "wrong": 1}]))[-2:] == ["1", "3"]
     assert numbers(draw.guesses_in_words(SEARCHES)) == ["0", "4"]
     row = {"cells": 200, "wrong": 3, "too early": 1, "exactly": 190}
     table = draw.table_of({"4 x 4": [row, row], "9 x 9": [row]})
