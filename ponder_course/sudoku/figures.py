@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -81,7 +82,8 @@ def three_boards(given: Board, answers: Board, needed: Board, taken: Board) -> F
     image = draw_times(axes[2], taken, given, last)
     for ax, title in zip(axes, ("the network's answer", "rounds needed", "steps taken"), strict=True):
         ax.set_title(title)
-    figure.colorbar(image, ax=axes[1:], location="bottom", shrink=0.6, aspect=40, pad=0.03, label="rounds, or steps")
+    bar: dict[str, Any] = {"location": "bottom", "shrink": 0.6, "aspect": 40, "pad": 0.03}
+    figure.colorbar(image, ax=axes[1:], ticks=MaxNLocator(integer=True), label="rounds, or steps", **bar)
     return figure
 
 
@@ -203,11 +205,8 @@ def exact_in_words(tests: Sequence[Row]) -> str:
 
 def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
     """The finding: in how many networks of each kind at most 1 % of such cells have halted by the last step."""
-    counts = [
-        f"{name}: in {sum(network[-1] <= 0.01 for network in networks)} of {len(networks)} networks"
-        for name, networks in kinds.items()
-    ]
-    return "Such cells wait\n" + "; ".join(counts)
+    counts = [f"{sum(network[-1] <= 0.01 for network in networks)} of {len(networks)}" for networks in kinds.values()]
+    return f"Such cells wait in {', '.join(counts)} networks"
 
 
 def guesses_in_words(searches: Mapping[str, Search]) -> str:
