@@ -50,12 +50,13 @@ def by_halting() -> dict[str, str]:
 def uncharged() -> dict[str, str]:
     """Of networks that are not charged, on boards of 9 x 9: ten of the same seeds, and those that were seen before."""
     tests = [row["9 x 9"] for row in results("10_sudoku_uncharged")]
-    seen = [row["9 x 9"] for row in results("10_sudoku_seen", charge=0.0)]
+    seen, seen_charged = ([row["9 x 9"] for row in results("10_sudoku_seen", charge=charge)] for charge in (0.0, 1.0))
     return {
         "uncharged_waiting": f"{sum(test['given up'] == 0 for test in tests)} of {len(tests)}",
         "uncharged_exact": f"{sum(map(exactly, tests))} of {len(tests)}",
         "seen_networks": f"{len(seen)}",
         "seen_halting": f"{sum(test['given up'] > 0 for test in seen)}",
+        "seen_charged_exact": f"{sum(map(exactly, seen_charged))} of {len(seen_charged)}",
         "seen_wrong": f"{sum(test['wrong'] > 0 for test in seen)}",
     }
 
