@@ -15,4 +15,5 @@ LESSONS = (
     "map_of_thought",
     "alone_and_together",
     "adding_a_column",
+    "sudoku",
 )

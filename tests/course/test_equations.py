@@ -22,6 +22,10 @@ EQUIVALENT = {
     },
     "05_light_cone": {("N + 1", "N - 1")},  # the last of 200 steps are below the tolerance
     "07_map_of_thought": {("y_hat * (2 * targets - 1)", "y_hat / (2 * targets - 1)")},  # +1 or -1
+    "10_sudoku": {  # noise, in training alone
+        ("self.noise * torch.randn_like(h)", "self.noise / torch.randn_like(h)"),
+        ("h + self.noise * torch.randn_like(h)", "h - self.noise * torch.randn_like(h)"),
+    },
 }
 
 

@@ -1,0 +1,16 @@
+"""The checks of lesson 10's exercises: each takes an answer, for `attempt`, and fails where it is wrong."""
+
+from collections.abc import Callable
+
+from ponder_course.sudoku.task import SudokuTask, read_board, signs
+
+SMALL = "3... .4.. 1.3. ...."  # the sudoku that the lesson draws first, and whose last cell is asked
+
+
+def check_last_cell(answer: Callable[[], tuple[int, int, int]]) -> None:
+    """Check the row and the column, from 1, of the cell of `SMALL` that is known last, and its round."""
+    row, column, last = answer()
+    needed = SudokuTask.needed_steps(signs(read_board(SMALL))).view(4, 4)
+    found = int(needed[row - 1, column - 1])
+    assert found == needed.max(), "another cell is known later"
+    assert last == found, "the digit of that cell is known in another round"

@@ -1,0 +1,214 @@
+"""Figures of sudokus: answers, rounds and steps on boards, who waits, and the tree of guesses."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from ponder_course.common import style
+from ponder_course.common.store import Row
+from ponder_course.common.style import Line, bare, lines, panels, percent_axis, slide, step_axis
+from ponder_course.sudoku.search import Search
+
+THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.0, 0.75, 256)))
+Board = ArrayLike  # [side, side]
+
+
+def draw_board(ax: Axes, numbers: Board, given: Board, colour: str = style.BLACK, size: float = 15.0) -> None:
+    """Write a number into each cell of a board, none where it is 0; those of cells that are given are bold and black.
+
+    numbers, given: [side, side]; given is 0 where a cell is open.
+    """
+    numbers, given = np.asarray(numbers), np.asarray(given)
+    side = len(numbers)
+    box = math.isqrt(side)
+    for line in range(side + 1):
+        width = 2.2 if line % box == 0 else 0.7
+        ax.plot([0.5, side + 0.5], [line + 0.5] * 2, color=style.BLACK, linewidth=width)
+        ax.plot([line + 0.5] * 2, [0.5, side + 0.5], color=style.BLACK, linewidth=width)
+    for row, column in zip(*np.nonzero(numbers), strict=True):
+        is_given = given[row, column] > 0
+        font: dict[str, Any] = {"color": style.BLACK, "fontweight": "bold"} if is_given else {"color": colour}
+        text = f"{numbers[row, column]}"
+        ax.text(column + 1, row + 1, text, ha="center", va="center_baseline", fontsize=size, **font)
+    bare(ax)
+    ax.set(xlim=(0.4, side + 0.6), ylim=(side + 0.6, 0.4), aspect="equal")
+
+
+def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
+    """Colour the open cells of a board by rounds or steps, up to the last, and write these; 0, never, is grey.
+
+    Given cells are pale grey.
+    """
+    times, is_open = np.asarray(times), np.asarray(given) == 0
+    box = (0.5, len(times) + 0.5, len(times) + 0.5, 0.5)
+    ax.imshow(np.where(is_open, np.nan, 0.0), cmap=ListedColormap(["#EEEEEE"]), extent=box)
+    ax.imshow(np.where(is_open & (times == 0), 0.0, np.nan), cmap=ListedColormap([style.GREY]), extent=box)
+    image = ax.imshow(np.where(is_open & (times > 0), times, np.nan), cmap=THOUGHT, vmin=1, vmax=last, extent=box)
+    draw_board(ax, np.where(is_open, times, 0), np.zeros_like(times), style.BLACK, size=12.0)
+    return image
+
+
+@slide
+def board(given: Board) -> Figure:
+    """Draw a sudoku, with rows and columns counted from 1."""
+    figure, (ax,) = panels(1, width=3.4, height=3.4)
+    draw_board(ax, given, given)
+    ticks = range(1, len(np.asarray(given)) + 1)
+    ax.set(xticks=ticks, yticks=ticks, xlabel="column", ylabel="row")
+    ax.tick_params(length=0)
+    return figure
+
+
+@slide
+def three_boards(given: Board, answers: Board, needed: Board, taken: Board) -> Figure:
+    """Draw what a network answers, in how many rounds each cell can be known, and in how many steps it halts.
+
+    All are [side, side], whole numbers; 0 is an open cell, no answer, and never.
+    """
+    figure, axes = panels(3, width=3.3, height=3.8)
+    draw_board(axes[0], answers, given, style.ANSWER)
+    last = max(np.asarray(needed).max(), np.asarray(taken).max())
+    draw_times(axes[1], needed, given, last)
+    image = draw_times(axes[2], taken, given, last)
+    for ax, title in zip(axes, ("the network's answer", "rounds needed", "steps taken"), strict=True):
+        ax.set_title(title)
+    bar: dict[str, Any] = {"location": "bottom", "shrink": 0.6, "aspect": 40, "pad": 0.03}
+    figure.colorbar(image, ax=axes[1:], ticks=MaxNLocator(integer=True), label="rounds, or steps", **bar)
+    return figure
+
+
+@slide
+def moments(given: Board, answers: Board, taken: Board, steps: Sequence[int], size: float = 2.5) -> Figure:
+    """Draw, after each of some steps, the answers of cells that have halted; open cells still think."""
+    figure, axes = panels(len(steps), width=size, height=size + 0.4)
+    times = np.asarray(taken)
+    for ax, n in zip(axes, steps, strict=True):
+        halted = (times > 0) & (times <= n)
+        draw_board(ax, np.where(halted, answers, given), given, style.ANSWER, size=11.0 if size < 4 else 18.0)
+        ax.set_title(f"step {n}")
+    return figure
+
+
+@slide
+def halted_by_step(kinds: Mapping[str, Sequence[Line]]) -> Figure:
+    """Draw the fraction of cells that have halted by each step: a panel for each kind of cells, a line each network."""
+    figure, axes = panels(len(kinds), width=4.7, height=3.6, sharey=True)
+    for ax, (name, networks) in zip(axes, kinds.items(), strict=True):
+        n = step_axis(ax, len(networks[0])).tolist()
+        lines(ax, n, networks, color=style.HALTING)
+        ax.set_title(name)
+    percent_axis(axes[0], ylabel="cells that have halted", ylim=(-0.03, 1.03))
+    return figure
+
+
+@slide
+def tiling(pieces: Board, times: Board, given: Board) -> Figure:
+    """Draw pieces on a board with borders between them, and the step at which each has halted in its middle.
+
+    All are [height, width]: the number of the piece on each cell, from 1, the step, and whether the piece is given; 0
+    is none, never and no. Given ones are pale grey, and on a cell without a piece nothing is drawn.
+    """
+    pieces, times, is_given = np.asarray(pieces), np.asarray(times), np.asarray(given) > 0
+    height, width = pieces.shape
+    figure, (ax,) = panels(1, width=0.62 * width, height=0.62 * height)
+    box = (0.5, width + 0.5, height + 0.5, 0.5)
+    ax.imshow(np.where(is_given, 0.0, np.nan), cmap=ListedColormap([style.PALE_GREY]), extent=box)
+    shown = np.where((times > 0) & ~is_given, times, np.nan)
+    ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=max(2, times.max()), extent=box)
+    framed = np.pad(pieces, 1)
+    for row, column in np.ndindex(height + 1, width + 1):
+        corner = framed[row : row + 2, column : column + 2]
+        x, y = column + 0.5, row + 0.5
+        border: dict[str, Any] = {"color": style.BLACK, "linewidth": 2.0, "solid_capstyle": "round"}
+        if corner[0, 1] != corner[1, 1]:
+            ax.plot([x, x + 1], [y, y], **border)
+        if corner[1, 0] != corner[1, 1]:
+            ax.plot([x, x], [y, y + 1], **border)
+    for piece in {*pieces[~is_given & (times > 0)].tolist()}:
+        cells = np.argwhere(pieces == piece)
+        row, column = cells[np.abs(cells - cells.mean(0)).sum(1).argmin()]
+        text = f"{times[row, column]}"
+        ax.text(column + 1, row + 1, text, ha="center", va="center_baseline", fontsize=16, fontweight="bold")
+    bare(ax)
+    ax.set(xlim=(0.4, width + 0.6), ylim=(height + 0.6, 0.4), aspect="equal")
+    return figure
+
+
+def depths_of(search: Search) -> list[int]:
+    """Return how many guesses stand behind each thought of a search."""
+    depths: list[int] = []
+    for thought in search.thoughts:
+        depths.append(0 if thought.parent < 0 else depths[thought.parent] + 1)
+    return depths
+
+
+@slide
+def trees(searches: Mapping[str, Search]) -> Figure:
+    """Draw the guesses behind each thought, thought by thought, of several searches.
+
+    Crosses are contradictions, a star is the solution.
+    """
+    figure, axes = panels(len(searches), width=10.0 / len(searches), height=3.6, sharey=True)
+    for ax, (name, search) in zip(axes, searches.items(), strict=True):
+        depths = depths_of(search)
+        for number, thought in enumerate(search.thoughts):
+            if thought.parent >= 0:
+                ends = [thought.parent, number]
+                ax.plot(np.add(ends, 1), [depths[end] for end in ends], color=style.PALE_GREY, linewidth=1, zorder=1)
+        for fits, colour, marker in ((True, style.ANSWER, "o"), (False, style.WRONG, "x")):
+            points = [(n + 1, depths[n]) for n, thought in enumerate(search.thoughts) if thought.fits == fits]
+            x, y = np.reshape(points, (-1, 2)).T
+            ax.scatter(x, y, s=16, color=colour, marker=marker, zorder=2)
+        if search.solved is not None:
+            ax.plot(len(depths), depths[-1], "*", markersize=14, color=style.HALTING, zorder=3)
+        ax.set(title=name, xlabel="thought", xlim=(0, 1.03 * len(depths) + 1))
+    axes[0].set(ylabel="guesses behind it")
+    axes[0].invert_yaxis()
+    return figure
+
+
+def right_and_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor) -> str:
+    """The finding: how many of the cells that are asked are right, and halt in their round: [cells] each."""
+    asked = y >= 0
+    right, exactly = ((answers == y) & asked).sum(), ((taken == needed) & asked).sum()
+    return f"{right} of {asked.sum()} open cells are right; {exactly} halt at the very step at which they can be known"
+
+
+def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
+    """Return a table of what `measure` says of some networks on each size of boards: a row for each, and network."""
+    found = {}
+    for size, rows in tests.items():
+        for network, row in enumerate(rows, 1):
+            found[size, f"network {network}"] = {
+                "cells right": f"{row['cells'] - row['wrong']:,} of {row['cells']:,}",
+                "too early": row["too early"],
+                "exactly in their round": f"{row['exactly'] / max(1, row['cells']):.2%}",
+            }
+    return pd.DataFrame(found).T
+
+
+def exact_in_words(tests: Sequence[Row]) -> str:
+    """In how many networks every cell that can be known is right, and halts in its very round."""
+    exact = [test["exactly"] == test["cells"] and test["wrong"] == 0 for test in tests]
+    return f"9 x 9: all cells right and in their very round in {sum(exact)} of {len(tests)} networks"
+
+
+def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
+    """The finding: in how many networks of each kind at most 1 % of such cells have halted by the last step."""
+    counts = [f"{sum(network[-1] <= 0.01 for network in networks)} of {len(networks)}" for networks in kinds.values()]
+    return f"Such cells wait in {', '.join(counts)} networks"
+
+
+def guesses_in_words(searches: Mapping[str, Search]) -> str:
+    """The finding: how many guesses each sudoku takes."""
+    return "Guesses: " + ", ".join(f"{name} {search.guesses}" for name, search in searches.items())
