@@ -25,6 +25,10 @@ class Groups(NamedTuple):
     slots: Tensor  # int64 [places, kinds]: where each place stands in the flat members, and their number if nowhere
     asked: int  # of the first groups: which of its places is on is a question
 
+    def to(self, device: torch.device | str) -> "Groups":
+        """Return the tables on a device."""
+        return Groups(self.members.to(device), self.slots.to(device), self.asked)
+
 
 def groups_of(groups: Sequence[Sequence[int]], asked: int) -> Groups:
     """Return the tables of groups of places, each of which is in one at least: numbers from 0 on, without a gap.

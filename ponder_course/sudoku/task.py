@@ -83,7 +83,7 @@ class SudokuTask:
 
 def _by_cell(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return what the rule knows, and in which round, of each cell's digits: [batch, cells, digits] each."""
-    known, found = rounds(x.flatten(1), sudoku_groups(math.isqrt(x.shape[-1])))
+    known, found = rounds(x.flatten(1), sudoku_groups(math.isqrt(x.shape[-1])).to(x.device))
     return known.unflatten(1, (-1, x.shape[-1])), found.unflatten(1, (-1, x.shape[-1]))
 
 
