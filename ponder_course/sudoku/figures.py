@@ -44,16 +44,27 @@ def draw_board(ax: Axes, numbers: Board, given: Board, colour: str = style.BLACK
     ax.set(xlim=(0.4, side + 0.6), ylim=(side + 0.6, 0.4), aspect="equal")
 
 
+def _fill(ax: Axes, where: np.ndarray, colour: str) -> None:
+    """Fill the cells of a board that are meant, [height, width], with one colour."""
+    ax.imshow(np.where(where, 0.0, np.nan), cmap=ListedColormap([colour]), extent=_extent(where))
+
+
+def _extent(cells: np.ndarray) -> tuple[float, float, float, float]:
+    """Return left, right, bottom and top of a board whose cells are counted from 1, downwards."""
+    height, width = cells.shape
+    return 0.5, width + 0.5, height + 0.5, 0.5
+
+
 def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
     """Colour the open cells of a board by rounds or steps, up to the last, and write these; 0, never, is grey.
 
     Given cells are pale grey.
     """
     times, is_open = np.asarray(times), np.asarray(given) == 0
-    box = (0.5, len(times) + 0.5, len(times) + 0.5, 0.5)
-    ax.imshow(np.where(is_open, np.nan, 0.0), cmap=ListedColormap(["#EEEEEE"]), extent=box)
-    ax.imshow(np.where(is_open & (times == 0), 0.0, np.nan), cmap=ListedColormap([style.GREY]), extent=box)
-    image = ax.imshow(np.where(is_open & (times > 0), times, np.nan), cmap=THOUGHT, vmin=1, vmax=last, extent=box)
+    _fill(ax, ~is_open, "#EEEEEE")
+    _fill(ax, is_open & (times == 0), style.GREY)
+    shown = np.where(is_open & (times > 0), times, np.nan)
+    image = ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=last, extent=_extent(times))
     draw_board(ax, np.where(is_open, times, 0), np.zeros_like(times), style.BLACK, size=12.0)
     return image
 
@@ -121,10 +132,9 @@ def tiling(pieces: Board, times: Board, given: Board) -> Figure:
     pieces, times, is_given = np.asarray(pieces), np.asarray(times), np.asarray(given) > 0
     height, width = pieces.shape
     figure, (ax,) = panels(1, width=0.62 * width, height=0.62 * height)
-    box = (0.5, width + 0.5, height + 0.5, 0.5)
-    ax.imshow(np.where(is_given, 0.0, np.nan), cmap=ListedColormap([style.PALE_GREY]), extent=box)
+    _fill(ax, is_given, style.PALE_GREY)
     shown = np.where((times > 0) & ~is_given, times, np.nan)
-    ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=max(2, times.max()), extent=box)
+    ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=max(2, times.max()), extent=_extent(times))
     framed = np.pad(pieces, 1)
     for row, column in np.ndindex(height + 1, width + 1):
         corner = framed[row : row + 2, column : column + 2]
@@ -145,7 +155,7 @@ def tiling(pieces: Board, times: Board, given: Board) -> Figure:
 
 
 def depths_of(search: Search) -> list[int]:
-    """Return how many guesses stand behind each thought of a search."""
+    """Return how many digits were tried before each thought of a search, those included that had no rival left."""
     depths: list[int] = []
     for thought in search.thoughts:
         depths.append(0 if thought.parent < 0 else depths[thought.parent] + 1)
