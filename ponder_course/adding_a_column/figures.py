@@ -24,7 +24,7 @@ ByNeed = Mapping[int, float]  # a number for each need
 
 
 @slide
-def machine(numbers: Sequence[str] = ("001011", "000100", "010001"), steps: Sequence[int] = (1, 4, 2)) -> Figure:
+def machine(numbers: Sequence[str] = ("001011", "000100", "010001"), steps: Sequence[int] = (1, 1, 6)) -> Figure:
     """Numbers, so many steps at each; the votes of all places on a wire, and the state that goes to the next number."""
     figure, (ax,) = panels(1, width=9.0, height=4.0)
     n_places = len(numbers[0])

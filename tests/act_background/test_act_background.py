@@ -4,12 +4,15 @@ from collections import Counter
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.act_background import checks
 from ponder_course.act_background import experiment as price
 from ponder_course.act_background.scripted import halt, scripted
 from ponder_course.common import parity as measurements
+from ponder_course.research.act_background import later_states
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
 
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}
@@ -147,3 +150,16 @@ def test_networks_trained_now_stand_before_stored_ones_that_differ_in_the_seed_a
     assert table["live"].tolist() == [True] * 4 + [False]
     accuracy = price.run("ACT", 0.1, **base, seed=101)["accuracy"]
     assert table["accuracy"][3] == pytest.approx(sum(accuracy) / len(accuracy))
+
+
+@given(st.floats(-3, 6))
+def test_later_states_weigh_what_the_first_does_not_and_nothing_where_it_is_the_last(bias):
+    model = measurements.act(4, 8, 20)
+    nn.init.zeros_(model.halting.weight)
+    nn.init.constant_(model.halting.bias, bias)
+    x, y = ParityTask(4).batch(7)
+    seen = later_states.look(model, x, y)
+    lambda_1 = torch.tensor(bias).sigmoid().item()
+    stops = lambda_1 >= 0.99
+    assert seen["later"] == pytest.approx(0.0 if stops else 1 - lambda_1, abs=1e-5)
+    assert seen["one_step"] == stops
