@@ -301,18 +301,23 @@ def who_changes_the_answer(answers: Tensor) -> str:
 
 @slide
 def thoughts(
-    images: ArrayLike, p: Sequence[Line], answers: Sequence[Sequence[int]], label: int, captions: Sequence[str]
+    images: ArrayLike,
+    p: Sequence[Line],
+    answers: Sequence[Sequence[int]],
+    label: int,
+    captions: Sequence[str],
+    priors: Sequence[Line],
 ) -> Figure:
-    """Draw images, and p_n below; on each bar stands the answer, and where it is not the label the bar is hatched.
+    """Draw images, and p_n below with its prior; on each bar stands the answer, and where it is wrong it is hatched.
 
-    images: [panels, height, width], where 0 is paper; p and answers: [panels, N].
+    images: [panels, height, width], where 0 is paper; p, answers and priors: [panels, N].
     """
     figure, axes = panels(2 * len(p), 2.05 if len(p) > 2 else 4.4, 1.95, rows=2, height_ratios=[3, 4])
     for ax, image, caption in zip(axes, np.asarray(images), captions, strict=False):
         ax.imshow(image, cmap="gray_r", vmin=0, vmax=1)
         ax.set(xticks=[], yticks=[], xlabel=caption)
         ax.spines[:].set(visible=True, color="#BBBBBB")
-    for ax, probs, found in zip(axes[len(p) :], p, answers, strict=True):
+    for ax, probs, found, prior in zip(axes[len(p) :], p, answers, priors, strict=True):
         n = step_axis(ax, len(probs), xlim=(0.3, len(probs) + 0.7), ylim=(0, max(0.5, 1.3 * np.max(p))))
         for step, p_n, answer in zip(n, probs, found, strict=True):
             is_right = answer == label
@@ -321,7 +326,9 @@ def thoughts(
                 bar.set(facecolor="white", edgecolor=style.HALTING, hatch="////")
             colour = style.ANSWER if is_right else style.WRONG
             style.beside(ax, str(answer), (step, p_n), (0, 2), ha="center", color=colour, size=14, weight="bold")
+        ax.plot(n, prior, "o:", color=style.PRIOR, linewidth=2, markersize=4, label="its prior")
         ax.set_xticks(n[:: max(1, len(n) // 5)])
         ax.grid(visible=False)
     axes[len(p)].set_ylabel("$p_n$")
+    axes[len(p)].legend()
     return figure

@@ -1,5 +1,6 @@
 """Figures of lesson 03: when networks halt as they learn, how they answer, and what their steps depend on."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from textwrap import fill
@@ -15,7 +16,19 @@ from pandas import DataFrame, Series, concat
 from ponder_course.common import style
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.common.style import ANSWER, BLACK, GREY, HALTING, Line, legend, look, panels, slide, step_axis
+from ponder_course.common.style import (
+    ANSWER,
+    BLACK,
+    GREY,
+    HALTING,
+    Line,
+    legend,
+    look,
+    panels,
+    percent_axis,
+    slide,
+    step_axis,
+)
 from ponder_course.common.verdicts import count, interval, span, welch
 from ponder_course.parity.experiment import FORMS, METHODS, N, accuracy_within, by_seed, has_learnt, outcomes
 
@@ -309,19 +322,26 @@ def how_many_lose(mine: Sequence[tuple[float, float]], compared: Compared) -> st
 def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     """Draw at which steps inputs, sorted by where they halt, are right (blue); the amber line is where they halt.
 
+    Below stands how many are right at each step; at the left, how many inputs halt together, if they are 5 % or more.
     halts: [batch], from the first; right: [batch, N], 1 where an answer is right, and else 0.
     """
-    figure, (ax,) = panels(1, width=8.4, height=5.0)
+    figure, (ax, below) = panels(2, rows=2, width=8.4, height=3.1, sharex=True, height_ratios=(4, 1))
     n_inputs, N, y = len(right), len(right[0]), np.arange(len(right)) + 0.5
     extent = (0.5, N + 0.5, n_inputs + 0.5, 0.5)
     ax.imshow(right, cmap=RIGHT_OR_WRONG, vmin=0, vmax=1, extent=extent, aspect="auto", interpolation="nearest")
     ax.vlines(halts, y, y + 1, color=HALTING, linewidth=9, antialiased=False)
-    step_axis(ax, N, xlabel="stopped after step $n$", ylabel=f"{n_inputs} inputs, by where they halt", yticks=[])
-    ax.set_xticks([1, *range(5, N + 1, 5)])
+    groups = Counter(halts)
+    ends = np.cumsum(list(groups.values()))
+    names = [f"{n} halt at step {step}" if n >= 0.05 * n_inputs else "" for step, n in groups.items()]
+    ax.set_yticks(ends - np.array(list(groups.values())) / 2 + 0.5, names)
+    ax.tick_params(left=False, bottom=False)
     ax.grid(visible=False)
     for colour, label in ((ANSWER, "right"), (WRONG_PALE, "wrong"), (HALTING, "halts here by itself")):
         ax.bar(0, 0, color=colour, label=label)
-    ax.set(xlim=(0.5, N + 0.5), ylim=(n_inputs + 0.5, 0.5))
+    ax.set_ylim(n_inputs + 0.5, 0.5)
+    below.plot(step_axis(below, N, xlabel="stopped after step $n$"), np.mean(right, axis=0), "o-", color=ANSWER)
+    below.set(xlim=(0.5, N + 0.5), xticks=[1, *range(5, N + 1, 5)])
+    percent_axis(below, ylabel="right, of all", ylim=(0, 1), yticks=(0, 0.5, 1))
     return legend(figure, columns=3)
 
 

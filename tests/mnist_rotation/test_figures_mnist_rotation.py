@@ -14,7 +14,8 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 
 IMAGES = np.random.default_rng(0).random((2, 5, 4))  # [images, height, width]
 P, ANSWERS = [[0.5, 0.3, 0.2], [0.1, 0.7, 0.21]], [[6, 6, 9], [9, 9, 9]]
-THOUGHTS = (IMAGES, P, ANSWERS, 6, ["0 degrees", "180 degrees"])
+PRIORS = [[0.4, 0.3, 0.2], [0.35, 0.15, 0.05]]
+THOUGHTS = (IMAGES, P, ANSWERS, 6, ["0 degrees", "180 degrees"], PRIORS)
 
 
 def run_of(recipe=CNN, right=0.9, steps=4.0, **measures):

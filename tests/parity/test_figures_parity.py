@@ -98,7 +98,14 @@ FIGURES = {
         {NOT_LEARNT: STEPS[1]["steps"], HALTING: STEPS[0]["steps"]},
         ["+2.0", "+2.5"],
     ),
-    "map": Drawn(draw.draw_map, (HALTS, RIGHT_AT), [0], {HALTING: [*HALTS, 0]}, sideways=True),
+    "map": Drawn(
+        draw.draw_map,
+        (HALTS, RIGHT_AT),
+        [0, [1 / 3, 2 / 3, 2 / 3], [1, 2, 3]],
+        {HALTING: [*HALTS, 0]},
+        ["1", "2"],
+        sideways=True,
+    ),
     "rises": Drawn(
         draw.rises,
         (OUTCOMES, (-3.0, 9.0), "more", ("a", "b"), 0.9),
