@@ -1,7 +1,6 @@
 """Figures of networks that think along a line of places: steps down, places across.
 
-A line that speaks of a step stands above its row: the need above the first step that is enough, halting above the step
-at which the line halts. In time they touch.
+What can be known begins under the black stairs; dashes stand under the row of the step at which a line halts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +180,7 @@ def think(
         stairs(ax, need[i], label="light cone: now the place can be sure")
         dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
         dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]
-        ax.axhline(halts[i] - 0.5, **dashes)
+        ax.axhline(halts[i] + 0.5, **dashes)
         ax.set(xlim=(0.5, places + 0.5), ylim=(rows + 0.5, 0.5))
         ax.set_title(titles[i], pad=40 if places <= 24 else None)
         for name, up, digits in zip(names, (19, 3), x[i].tolist(), strict=True):
