@@ -17,7 +17,7 @@ from ponder_course.act_background.experiment import changed, learnt_at
 from ponder_course.act_background.scripted import halt
 from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, Points, legend, look, panels, slide
+from ponder_course.common.style import Line, Points, legend, look, panels, percent_axis, slide
 
 
 @slide
@@ -179,6 +179,33 @@ def who(rows: Sequence[Row]) -> str:
     """Return how many of these networks have learnt, in words."""
     learnt = len(waits(rows))
     return "all learn" if learnt == len(rows) > 0 else f"{learnt} of {len(rows)} learn"
+
+
+@slide
+def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[float, Sequence[Row]]) -> Figure:
+    """Draw the weight of all states but the first while networks learn: charged early until `fell`, or at one price.
+
+    Rows have "update" and "later", [points] each; always: {price: rows}.
+    """
+    figure, (left, right) = panels(2, width=5.0, height=3.8, sharey=True)
+    left.axvspan(0, fell, color="#EEEEEE", zorder=0)
+    for row in early:
+        left.plot(row["update"], row["later"], color=style.HALTING)
+    for which, (price, rows) in enumerate(always.items()):
+        for number, row in enumerate(rows):
+            label = rf"$\tau$ = {price:g}" if number == 0 else None
+            right.plot(row["update"], row["later"], **look(which, marker=None), label=label)
+    left.set(title="charged early", xlabel="batch")
+    right.set(title="one price all along", xlabel="batch")
+    right.legend(loc="center right")
+    percent_axis(left, ylabel="weight of all states but the first", ylim=(-0.02, 1.04))
+    return figure
+
+
+def who_counts_in_the_end(early: Sequence[Row]) -> str:
+    """Return in a sentence in how many networks states after the first have more than half of the weight at the end."""
+    most = sum(row["later"][-1] > 0.5 for row in early)
+    return f"In {most} of {len(early)} networks the second step comes to count"
 
 
 def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:

@@ -49,4 +49,4 @@ CONSTANT = (1e-3, 2e-2, 3e-2)
 SETTINGS = [SIZES | {"prices": EARLY, "seed": seed} for seed in range(10)]
 SETTINGS += [SIZES | {"prices": [[price, 2000]], "seed": seed} for price in CONSTANT for seed in range(5)]
 SHORT = [SIZES | {"prices": [[EXPENSIVE, 5], [CHEAP, 5]], "seed": 0}]
-EXPERIMENTS = {"later states": Experiment("01_act_later_states", run, SETTINGS, SHORT)}
+EXPERIMENTS = {"later states": Experiment("01_act_later_states_class", run, SETTINGS, SHORT)}
