@@ -94,6 +94,17 @@ def more_heads() -> dict[str, str]:
     }
 
 
+def marked() -> dict[str, str]:
+    """Of networks whose roots are marked in the input, at depths at which a step too many was seen."""
+    runs = results("08_forests_marked")
+    found = {
+        f"marked_steps_{d}": from_to([run["by_depth"][d]["steps"] for run in runs], ".1f") for d in ("3", "7", "15")
+    }
+    plain = results("08_forests_fresh", memory="current")
+    at_7 = from_to([run["by_depth"]["7"]["steps"] for run in plain], ".1f")
+    return found | {"marked": f"{len(runs)}", "marked_learnt": f"{sum(map(learnt, runs))}", "unmarked_steps_7": at_7}
+
+
 def heard_at(k: int, doubles: bool) -> int:
     """After how many steps a node knows k + 1 arrows: those up to the k-th node above it, and that one's own."""
     known, n = 1, 0
@@ -215,6 +226,7 @@ def facts() -> dict[str, str]:
         forests()
         | fresh()
         | more_heads()
+        | marked()
         | laws()
         | certainty()
         | twice_as_many_nodes()
