@@ -197,6 +197,7 @@ def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[floa
             right.plot(row["update"], row["later"], **look(which, marker=None), label=label)
     left.set(title="charged early", xlabel="batch")
     right.set(title="one price all along", xlabel="batch")
+    right.xaxis.set_major_locator(MultipleLocator(500))
     right.legend(loc="center right")
     percent_axis(left, ylabel="weight of all states but the first", ylim=(-0.02, 1.04))
     return figure
