@@ -185,12 +185,14 @@ def who(rows: Sequence[Row]) -> str:
 def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[float, Sequence[Row]]) -> Figure:
     """Draw the weight of all states but the first while networks learn: charged early until `fell`, or at one price.
 
-    Rows have "update" and "later", [points] each; always: {price: rows}.
+    Those that were charged early and have not learnt are light grey. Rows have "update", "accuracy" and "later",
+    [points] each; always: {price: rows}.
     """
     figure, (left, right) = panels(2, width=5.0, height=3.8, sharey=True)
-    left.axvspan(0, fell, color="#EEEEEE", zorder=0)
+    left.axvspan(0, fell, color=style.HALTING, alpha=0.15, linewidth=0, zorder=0)
     for row in early:
-        left.plot(row["update"], row["later"], color=style.HALTING)
+        colour = style.NOT_LEARNT if learnt_at(row) is None else style.HALTING
+        left.plot(row["update"], row["later"], color=colour)
     for which, (price, rows) in enumerate(always.items()):
         for number, row in enumerate(rows):
             label = rf"$\tau$ = {price:g}" if number == 0 else None
@@ -203,10 +205,10 @@ def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[floa
     return figure
 
 
-def who_counts_in_the_end(early: Sequence[Row]) -> str:
-    """Return in a sentence in how many networks states after the first have more than half of the weight at the end."""
-    most = sum(row["later"][-1] > 0.5 for row in early)
-    return f"In {most} of {len(early)} networks the second step comes to count"
+def who_comes_back(early: Sequence[Row]) -> str:
+    """Return in a sentence in how many networks that were charged early states after the first come to count again."""
+    learnt = sum(learnt_at(row) is not None for row in early)
+    return f"Charged early, later states come back in the {learnt} of {len(early)} networks that learn"
 
 
 def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:

@@ -45,10 +45,17 @@ COST, BY_GRADIENT = [2.4, 2.2, 2.05, 1.9], [2.45, 2.3, 2.25, 2.1]
 
 MEANS = [[0.99, 0.97], [3.5, 2.0], [-0.1, 0.9]]  # of those that learnt, and where they stand
 ASIDE = [-0.14, -0.1, -0.06, 0.9, 1.1]
-LATER = [{"update": [0, 4, 8], "later": [0.25, 0.01, 0.9]}, {"update": [0, 4, 8], "later": [0.2, 0.02, 0.03]}]
+LATER = [
+    {"update": [0, 4, 8], "accuracy": [0.5, 0.6, 1.0], "later": [0.25, 0.01, 0.9]},
+    {"update": [0, 4, 8], "accuracy": [0.5, 0.6, 0.7], "later": [0.2, 0.02, 0.03]},
+]
 
 FIGURES = {
-    "weight of later states": Drawn(draw.weight_of_later_states, [LATER[:1], 4, {0.01: LATER[1:], 0.1: LATER[:1]}]),
+    "weight of later states": Drawn(
+        draw.weight_of_later_states,
+        [LATER, 4, {0.01: LATER[1:], 0.1: LATER[:1]}],
+        colours={NOT_LEARNT: LATER[1]["later"]},
+    ),
     "tug of war": Drawn(draw.tug_of_war, [FIRST, PULLS, 0.99, 0.73], colours={ANSWER: DOWN}),
     "jumps": Drawn(draw.jumps, [UNIT, STEPS, R, COST, BY_GRADIENT], written=["0.2"]),
     "by setting": Drawn(
