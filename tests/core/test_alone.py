@@ -14,7 +14,7 @@ pytest.importorskip("resource", reason="Windows makes no symbolic links unasked"
 
 NEEDED = ("torch", "numpy", "tqdm", "filelock")
 EXAMPLES = {path.stem for path in (ROOT / "examples").glob("*.py")}
-EXAMPLES -= {"__init__", "torchvision_block"}  # which reads the digits of the course
+EXAMPLES -= {"__init__", "torchvision_block", "scorecard"}  # which read digits and tasks of the course
 NEED_MORE = {"huggingface": "transformers", "accelerate_loop": "accelerate"}
 
 
