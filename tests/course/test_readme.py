@@ -51,7 +51,7 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
     exec(smaller(short), names)
     assert names["prediction"].y_hat.shape == (5,)
     code = snippets("docs/package.md")
-    assert len(code) == 6
+    assert len(code) == 7
     names = {}
     for number, text in enumerate(map(smaller, code), 1):
         exec(compile(text, f"package.md, snippet {number}", "exec"), names)
@@ -62,6 +62,7 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
             with pytest.raises(ValueError, match=r"of another run: config: .*0\.3"):
                 exec(text.replace('"lambda_p": 0.2', '"lambda_p": 0.3'), names)
     assert names["prediction"].y_hat.shape == (5,)
+    assert [card.halting is None for card in names["cards"]] == [False, False]
     assert (tmp_path / "runs/mine/last.pt").exists()
     assert (tmp_path / "runs/mine/best.pt").exists()
     assert re.search(r"twice sure \['too much time -?\d\.\d+, wrong answers \d\.\d+', ", capsys.readouterr().out)
