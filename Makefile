@@ -8,7 +8,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book front slides dist lock clean
+.PHONY: course test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book front slides dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -29,6 +29,8 @@ test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versio
 .venv-oldest/requirements.txt: requirements.txt
 	mkdir -p $(@D)
 	sed 's/>=\([^,]*\).*/==\1/' $< > $@
+
+ready: $(READY)  ## set up .venv and nothing else, as Codespaces does
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(RUN) -m jupyterlab notebooks --log-level=WARN --KernelManager.transport_encryption=auto
