@@ -47,8 +47,9 @@ def compute() -> Facts:
 
 
 def texts() -> list[Path]:
-    """README, TEACHING, the pages of docs, and all notebooks."""
-    return [ROOT / "README.md", ROOT / "TEACHING.md", *sorted((ROOT / "docs").glob("*.md")), *notebooks()]
+    """README, TEACHING, the paper, the pages of docs, and all notebooks."""
+    pages = [ROOT / name for name in ("README.md", "TEACHING.md", "paper.md")]
+    return [*pages, *sorted((ROOT / "docs").glob("*.md")), *notebooks()]
 
 
 def plain(number: str) -> str:

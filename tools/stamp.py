@@ -3,9 +3,11 @@
     python tools/stamp.py
 
 The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in the cell that
-installs both packages on Colab, in CITATION.cff and in course-package/pyproject.toml; while it is the placeholder, that
-of git's remote `origin` takes its place. The figure of README.md, with its sentence: from the cell tagged
-`preview` of a committed notebook. And results/SHA256SUMS, by which a stored run that was changed by hand is noticed.
+installs both packages on Colab, in CITATION.cff, paper.md and course-package/pyproject.toml; while it is the
+placeholder, that of git's remote `origin` takes its place. From the same file what else only an owner can say, such as
+the authors, into the files that owner.py names; fields that are still open are printed at the end. The figure of
+README.md, with its sentence: from the cell tagged `preview` of a committed notebook. And results/SHA256SUMS, by which a
+stored run that was changed by hand is noticed.
 A test holds all of them equal to what this command writes.
 """
 
@@ -20,6 +22,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+import owner
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
@@ -27,6 +30,11 @@ SUMS = RESULTS / "SHA256SUMS"
 PLACEHOLDER = "https://github.com/your-account/learning-to-ponder"
 # A link in words: a picture from elsewhere is broken wherever there is no network.
 COLAB_LINK = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
+ADDRESS_AFTER = {  # what stands before the address
+    "CITATION.cff": 'repository-code: "',
+    "paper.md": r"\[repository\]\(",
+    "course-package/pyproject.toml": 'Repository = "',
+}
 INSTALL_CELL = """\
 import sys
 
@@ -65,6 +73,11 @@ def address() -> str:
     if not found:
         raise SystemExit('pyproject.toml: [project.urls] must have Repository = "https://github.com/OWNER/NAME"')
     return found[1]
+
+
+def owned() -> owner.Owner:
+    """What only an owner can say, from pyproject.toml."""
+    return owner.read((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def adopt_origin(root: Path = ROOT) -> None:
@@ -136,14 +149,17 @@ def sums() -> str:
 def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
     url, (picture, sentence) = address(), preview()
-    readme, citation, course = (ROOT / name for name in ("README.md", "CITATION.cff", "course-package/pyproject.toml"))
-    text = stamp_links(readme.read_text(encoding="utf-8"), url)
+    names = ["README.md", *owner.WRITERS]
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
+    for name, write in owner.WRITERS.items():
+        texts[name] = write(texts[name], owned())
+    text = stamp_links(texts["README.md"], url)
     text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
     text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)
-    text = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
-    cited = re.sub(r'(?<=repository-code: ")[^"]*', url, citation.read_text(encoding="utf-8"))
-    built = re.sub(r'(?<=^Repository = ")[^"]*', url, course.read_text(encoding="utf-8"), flags=re.M)
-    files = {readme: text.encode(), citation: cited.encode(), course: built.encode()}
+    texts["README.md"] = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
+    for name, before in ADDRESS_AFTER.items():
+        texts[name] = re.sub(rf'(?<={before})[^")]*', url, texts[name])
+    files = {ROOT / name: text.encode() for name, text in texts.items()}
     files[RESULTS / "preview.png"] = picture
     files[SUMS] = sums().encode()
     for path in notebooks():
@@ -159,6 +175,9 @@ def main() -> int:
         if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)
             print(f"stamped {path.relative_to(ROOT)}")
+    empty = ["the address"] * (address() == PLACEHOLDER) + owned().open_fields()
+    if empty:
+        print(f"open in pyproject.toml, [project.urls] and [tool.owner]: {', '.join(empty)}")
     return 0
 
 

@@ -69,6 +69,7 @@ def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch)
     assert book.carry(text, Path()) == text
     assert [path.name for path in tmp_path.iterdir()] == ["requirements.txt"]
     assert "/tree/main/docs" in book.carry("[a folder](docs)", Path())
+    assert "/blob/main/paper.md" in book.carry("[no page of the book](paper.md)", Path())
 
 
 @pytest.mark.slow

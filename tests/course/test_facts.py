@@ -31,7 +31,7 @@ def test_the_numbers_of_all_texts_are_those_of_the_stored_runs(computed):
 
 def test_all_texts_are_checked_and_all_lessons_with_stored_runs_have_facts(computed):
     names = {path.name for path in tool.texts()}
-    assert {"README.md", "TEACHING.md", "findings.md", "report.md"} < names
+    assert {"README.md", "TEACHING.md", "paper.md", "findings.md", "report.md"} < names
     assert {path.name for path in (ROOT / "notebooks").rglob("[0-9]*.ipynb")} <= names
     stored = {path.name[:2] for path in (ROOT / "results").glob("*.jsonl")}
     assert set(computed) == stored
