@@ -96,7 +96,7 @@ class Sections:
 
 
 def carry(text: str, folder: Path) -> str:
-    """The text of a page of `folder`. Files that it links go along with it; folders it links in the repository."""
+    """The text of a page of `folder`. Files that it links go along; folders and texts that are no page do not."""
 
     def carried(found: re.Match[str]) -> str:
         if not found[2]:
@@ -105,6 +105,8 @@ def carry(text: str, folder: Path) -> str:
         inside = path.relative_to(ROOT)
         if path.is_dir():
             return f"{found[1]}{address()}/tree/main/{inside}"
+        if path.parent == ROOT and path.suffix == ".md" and path.name not in TEXTS:
+            return f"{found[1]}{address()}/blob/main/{inside}"
         if path.suffix not in (".md", ".ipynb"):
             (SOURCE / inside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, SOURCE / inside)
