@@ -222,7 +222,8 @@ def what_thinking_on_costs(kinds: Mapping[str, Sequence[tuple[float, float]]]) -
     """The finding: from which number to which networks of each training lose when all think on, in mazes of 100."""
     (first, some), (second, others) = kinds.items()
     many, few = min(stop - end for stop, end in some), max(stop - end for stop, end in others)
-    return f"Thinking on loses mazes, of 100: {first} {100 * many:.0f} or more,\n{second} {100 * few:.0f} or fewer"
+    worst = f"{first} {100 * many:.0f} or more, {second} {100 * few:.0f} or fewer"
+    return f"Thinking on loses, of 100 mazes:\n{worst}"
 
 
 PATHS = {  # the stored runs of each kind
