@@ -215,8 +215,11 @@ def exact_in_words(tests: Sequence[Row]) -> str:
 
 def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
     """The finding: in how many networks of each kind at most 1 % of such cells have halted by the last step."""
-    counts = [f"{sum(network[-1] <= 0.01 for network in networks)} of {len(networks)}" for networks in kinds.values()]
-    return f"Such cells wait in {', '.join(counts)} networks"
+    found = []
+    for name, networks in kinds.items():
+        waiting = sum(network[-1] <= 0.01 for network in networks)
+        found.append(f"{waiting} of {len(networks)} networks ({name})")
+    return f"Such cells wait in {', in '.join(found)}"
 
 
 def guesses_in_words(searches: Mapping[str, Search]) -> str:
