@@ -1,7 +1,9 @@
 """The house itself: notebooks, stamps and tools."""
 
 import ast
+import base64
 import graphlib
+import io
 import json
 import re
 import shlex
@@ -11,8 +13,10 @@ from pathlib import Path
 
 import distributed
 import nbformat
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 import ponder_utils
 from ponder_course import LESSONS
@@ -58,6 +62,15 @@ def test_committed_as_executed_in_order_without_errors_and_with_default_paramete
     assert "widgets" not in notebook.metadata
     assert not any("widget" in kind for output in outputs for kind in output.get("data", {}))
     assert path.stat().st_size <= 400 * 1024
+
+
+@notebooks
+def test_no_picture_is_cut_off_at_its_sides(path):
+    """What runs out of a picture, such as a title that is too long, leaves ink in its first or its last column."""
+    for output in (output for cell in code(read(path)) for output in cell.outputs):
+        if png := output.get("data", {}).get("image/png"):
+            grey = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("L"))
+            assert (grey[:, [0, -1]] < 128).sum(0).max() <= 2, output.metadata["image/png"]["alt"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
