@@ -45,5 +45,5 @@ def run(seed: int, updates: int = 1000) -> Row:
     return rounded(found | {"felt": first_sensitive_step(model.step, x[-10:], TEST_STEPS)})
 
 
-SETTINGS = seeded([{}], range(10, 15))
+SETTINGS = seeded([{}], range(10, 20))
 EXPERIMENTS = {"marked": grid("08_forests_marked", run, SETTINGS, {"updates": 5})}
