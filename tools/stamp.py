@@ -148,11 +148,11 @@ def sums() -> str:
 
 def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
-    url, (picture, sentence) = address(), preview()
+    url, given, (picture, sentence) = address(), owned(), preview()
     names = ["README.md", *owner.WRITERS]
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     for name, write in owner.WRITERS.items():
-        texts[name] = write(texts[name], owned())
+        texts[name] = write(texts[name], given)
     text = stamp_links(texts["README.md"], url)
     text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
     text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)

@@ -207,8 +207,7 @@ def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[floa
 
 def who_comes_back(early: Sequence[Row]) -> str:
     """Return in a sentence in how many networks that were charged early states after the first come to count again."""
-    learnt = sum(learnt_at(row) is not None for row in early)
-    return f"Charged early, later states come back in the {learnt} of {len(early)} networks that learn"
+    return f"Charged early, later states come back in the {len(waits(early))} of {len(early)} networks that learn"
 
 
 def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:

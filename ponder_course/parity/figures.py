@@ -331,9 +331,9 @@ def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     ax.imshow(right, cmap=RIGHT_OR_WRONG, vmin=0, vmax=1, extent=extent, aspect="auto", interpolation="nearest")
     ax.vlines(halts, y, y + 1, color=HALTING, linewidth=9, antialiased=False)
     groups = Counter(halts)
-    ends = np.cumsum(list(groups.values()))
+    sizes = np.array([*groups.values()])
     names = [f"{n} halt at step {step}" if n >= 0.05 * n_inputs else "" for step, n in groups.items()]
-    ax.set_yticks(ends - np.array(list(groups.values())) / 2 + 0.5, names)
+    ax.set_yticks(sizes.cumsum() - sizes / 2 + 0.5, names)
     ax.tick_params(left=False, bottom=False)
     ax.grid(visible=False)
     for colour, label in ((ANSWER, "right"), (WRONG_PALE, "wrong"), (HALTING, "halts here by itself")):

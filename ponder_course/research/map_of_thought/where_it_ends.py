@@ -12,7 +12,7 @@ from ponder_course.common.store import Row
 from ponder_course.map_of_thought.experiment import learn, measure, with_both_colours
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.research.map_of_thought.fresh import counted
-from ponder_course.research.map_of_thought.rubble import stars_anywhere
+from ponder_course.research.map_of_thought.rubble import SHORT, stars_anywhere
 
 MAZES, N = 20, 180  # of each kind; the cap on steps
 DECIDED = torch.tensor(3.0).sigmoid().item()  # an answer of |y_hat| >= 3 counts as one that has left indifference
@@ -63,20 +63,20 @@ def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> Row:
     {kind of maze: {rule: KEPT of `counted`}} and, of trees with stars of both colours, "both colours": {"mazes": how
     many, "by itself": right when each place halts by itself, "common step": right at the best step for all}.
     """
-    model = learn(seed, **setting)
+    model, mazes = learn(seed, **setting), drawn(n_mazes)
     found: Row = {}
-    for name, x in drawn(n_mazes).items():
+    for name, x in mazes.items():
         found[name] = {}
         for rule, options in RULES.items():
             test = counted(measure(model, x, N, **options))
             found[name][rule] = {what: test[what] for what in KEPT}
-    x = drawn(n_mazes)["trees"]
-    both = x[with_both_colours(x)]
+    both = mazes["trees"][with_both_colours(mazes["trees"])]
     test = measure(model, both, N)
     best = max(test["by_step"]["mazes"])
     found["both colours"] = {"mazes": len(both), "by itself": test["mazes"], "common step": best}
     return rounded(found)
 
 
-SHORT = {"n_mazes": 3, "phases": [[3, 12, 8, 5, 5e-3], [5, 24, 4, 5, 2e-3]], "channels": 8}
-EXPERIMENTS = {"where it ends": grid("07_mazes_where_it_ends", run, seeded([{}], range(10, 15)), SHORT)}
+EXPERIMENTS = {
+    "where it ends": grid("07_mazes_where_it_ends", run, seeded([{}], range(10, 15)), SHORT | {"n_mazes": 3})
+}
