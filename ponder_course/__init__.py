@@ -16,4 +16,5 @@ LESSONS = (
     "alone_and_together",
     "adding_a_column",
     "sudoku",
+    "judges",
 )

@@ -10,17 +10,10 @@ from torch import nn
 
 from ponder_course.common.lines import LineParityTask
 from ponder_course.common.store import plain
-from ponder_course.research.ways_to_stop import q_judges
-from ponder_course.research.ways_to_stop.q_judges import (
-    SHORT,
-    JudgedLine,
-    SumTask,
-    lines_right,
-    measure,
-    run,
-    value_of_going_on,
-    wish_to_halt,
-)
+from ponder_course.judges import experiment
+from ponder_course.judges.experiment import JudgedLine, learn, measure, value_of_going_on, wish_to_halt
+from ponder_course.judges.task import SumTask, lines_right
+from ponder_course.research.judges import experiment as stored_runs
 from ponder_course.ways_to_stop.problems import Inputs
 
 
@@ -61,7 +54,7 @@ def test_a_line_is_right_where_all_of_its_places_are():
 
 def test_q_is_the_probability_that_all_places_are_right_and_nobody_halts_at_first():
     torch.manual_seed(0)
-    step, h = JudgedLine(3, n_q=2), torch.randn(4, q_judges.CHANNELS, 6)
+    step, h = JudgedLine(3, n_q=2), torch.randn(4, experiment.CHANNELS, 6)
     assert (step.q_logits(h).sigmoid() - 0.5**6).abs().max() < 1e-7
     nn.init.normal_(step.judge.weight)
     at_places = step.judge(h).double()  # [batch, n_q, places]
@@ -75,6 +68,17 @@ def test_q_is_the_probability_that_all_places_are_right_and_nobody_halts_at_firs
     assert logits.isfinite().all()
     (gradient,) = torch.autograd.grad(logits.sum(), step.judge.bias)
     assert gradient.isfinite().all()
+
+
+def test_a_q_of_the_mean_is_one_linear_layer_on_the_mean_of_all_states_and_nobody_halts_at_first():
+    torch.manual_seed(0)
+    step, h = JudgedLine(3, n_q=2, head="mean"), torch.randn(4, experiment.CHANNELS, 6)
+    assert (step.q_logits(h) == -5).all()
+    nn.init.normal_(step.judge.weight)
+    by_hand = h.mean(2) @ step.judge.weight[:, :, 0].T + step.judge.bias
+    torch.testing.assert_close(step.q_logits(h), by_hand.T)
+    with pytest.raises(ValueError, match="head"):
+        JudgedLine(3, n_q=1, head="token")
 
 
 def test_trm_halts_above_one_half_and_hrm_where_going_on_is_worth_less():
@@ -93,7 +97,7 @@ def test_going_on_is_worth_what_the_next_step_is_worth_or_at_the_end_its_halting
 RECIPE = {"size": 5, "N": 3, "batch": 4, "updates": 7, "lr": 1e-2, "clip": 1.0}
 
 
-def fresh_at(monkeypatch, judge, explore):
+def fresh_at(monkeypatch, judge, explore, refill=True):
     """Which lines begin anew at each update, if the first of four wants to halt at once and the others never."""
     found, move = [], JudgedLine.move
 
@@ -104,9 +108,9 @@ def fresh_at(monkeypatch, judge, explore):
         return move(self, z, h)
 
     monkeypatch.setattr(JudgedLine, "move", watched)
-    monkeypatch.setattr(q_judges, "wish_to_halt", lambda q: torch.tensor([1.0, -1.0, -1.0, -1.0]))
-    monkeypatch.setattr(q_judges, "EXPLORE", explore)
-    step = q_judges.learn(judge, 3, 1.0, 0.0, 0, RECIPE)
+    monkeypatch.setattr(experiment, "wish_to_halt", lambda q: torch.tensor([1.0, -1.0, -1.0, -1.0]))
+    monkeypatch.setattr(experiment, "EXPLORE", explore)
+    step = learn(judge, 3, 1.0, 0.0, 0, RECIPE, "product", refill)
     assert not step.training
     return found
 
@@ -116,6 +120,11 @@ def test_who_halts_makes_room_for_a_fresh_line_and_all_do_after_n_steps(judge, m
     found = fresh_at(monkeypatch, judge, explore=0.0)
     assert [lines[0] for lines in found] == [True] * 7
     assert [lines[1:] for lines in found] == [[n % 3 == 0] * 3 for n in range(7)]
+
+
+def test_without_refilling_all_lines_take_n_steps(monkeypatch):
+    found = fresh_at(monkeypatch, "TRM", explore=0.0, refill=False)
+    assert found == [[n % 3 == 0] * 4 for n in range(7)]
 
 
 def test_who_must_explore_takes_two_steps_at_least(monkeypatch):
@@ -154,12 +163,11 @@ class Scripted:
 
 
 @pytest.mark.parametrize("n_q", [1, 2])
-def test_what_is_measured_is_what_one_finds_line_by_line(n_q, monkeypatch):
-    monkeypatch.setattr(q_judges, "TESTS", {"small": Inputs(6, 8, 80)})
+def test_what_is_measured_is_what_one_finds_line_by_line(n_q):
     step = Scripted(n_q)
-    got = measure(step)["small"]
-    assert got == plain(got)  # a store holds it
     x, y = SumTask(6, n_values=3).batch(80, torch.Generator().manual_seed(101))
+    got = measure(step, x, y, 8)
+    assert got == plain(got)  # a store holds it
     yes, ahead, rows = [[] for _ in range(5)], [], []
     for line in range(80):
         one, needs = x[line : line + 1], LineParityTask.needed_steps(x[line : line + 1])[0].tolist()
@@ -189,8 +197,11 @@ def test_what_is_measured_is_what_one_finds_line_by_line(n_q, monkeypatch):
     assert got["ahead"] == (pytest.approx(median_low(ahead), abs=1e-6) if n_q == 2 else None)
 
 
+SHORT = [setting for kind in stored_runs.EXPERIMENTS.values() for setting in kind.short]
+
+
 @pytest.mark.parametrize("setting", SHORT[::3], ids=lambda setting: f"{setting['judge']} {setting['n_values']}")
 def test_a_run_is_made_and_equals_itself(setting, monkeypatch):
-    monkeypatch.setattr(q_judges, "TESTS", {"small": Inputs(6, 8, 80)})
-    once, again = (run(**setting)["tests"] for _ in range(2))
+    monkeypatch.setattr(stored_runs, "TESTS", {"small": Inputs(6, 8, 80)})
+    once, again = (stored_runs.run(**setting)["tests"] for _ in range(2))
     assert once == again == plain(once)

@@ -1,0 +1,1 @@
+"""What only the evidence of lesson 11 runs and draws."""
