@@ -88,18 +88,25 @@ class Slots(NamedTuple):
     n: Tensor  # [batch]
 
 
-def refilled(slots: Slots, leaves: Tensor, fresh: Lines) -> Slots:
-    """Return the slots with fresh lines, which have not thought yet, where one leaves: leaves [batch], bool."""
-    x = torch.where(leaves[:, None, None], fresh[0], slots.x)
-    y = torch.where(leaves[:, None], fresh[1], slots.y)
-    h = torch.where(leaves[:, None, None], 0.0, slots.h)
-    return Slots(x, y, h, torch.where(leaves, 0, slots.n))
+def filled(lines: Lines) -> Slots:
+    """Return slots with these lines, which have not thought yet."""
+    x, y = lines
+    n = torch.zeros(len(x), dtype=torch.int64, device=x.device)
+    return Slots(x, y, torch.zeros(len(x), CHANNELS, x.shape[2], device=x.device), n)
+
+
+def refilled(slots: Slots, leaves: Tensor, lines: Lines) -> Slots:
+    """Return the slots with fresh lines where one leaves: leaves [batch], bool."""
+    parts = []
+    for new, old in zip(filled(lines), slots, strict=True):
+        parts.append(torch.where(leaves.view(-1, *[1] * (old.ndim - 1)), new, old))
+    return Slots(*parts)
 
 
 def who_leaves(q_logits: Tensor, n: Tensor, N: int) -> Tensor:
     """Return which lines halt, but for those that must explore, and which have taken N steps: [batch], bool."""
-    explores = torch.rand(len(n)) < EXPLORE
-    at_least = torch.where(explores, torch.randint(2, N + 1, n.shape), 0)
+    explores = torch.rand(n.shape, device=n.device) < EXPLORE
+    at_least = torch.where(explores, torch.randint(2, N + 1, n.shape, device=n.device), 0)
     return ((wish_to_halt(q_logits) > 0) & (n >= at_least)) | (n == N)
 
 
@@ -115,8 +122,7 @@ def learn(
     step = JudgedLine(n_values, 2 if judge == "HRM" else 1, head)
     optimizer = torch.optim.Adam(step.parameters(), lr=recipe["lr"], fused=True)
     schedule = cool_down(updates)(optimizer)
-    x, y = task.batch(recipe["batch"])
-    slots = Slots(x, y, torch.zeros(len(x), CHANNELS, recipe["size"]), torch.zeros(len(x), dtype=torch.int64))
+    slots = filled(task.batch(recipe["batch"]))
     for _ in range(updates):
         z, _ = step.encode(slots.x)
         slots = slots._replace(h=step.move(z, slots.h.detach()), n=slots.n + 1)
@@ -135,7 +141,7 @@ def learn(
         optimizer.step()
         schedule.step()
         leaves = who_leaves(q_logits, slots.n, N) if refill else slots.n == N
-        slots = refilled(slots, leaves, task.batch(len(x)))
+        slots = refilled(slots, leaves, task.batch(recipe["batch"]))
     return step.eval()
 
 
