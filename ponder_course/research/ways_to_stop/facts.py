@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from ponder_course.research.stored_facts import RESULTS, Run, from_to, mean_with_interval, results, stored
+from ponder_course.research.stored_facts import RESULTS, Run, from_to, mean_with_interval, stored
 
 PRICE = 0.005
 CHOOSING = 5
@@ -183,38 +183,10 @@ def when_answers_are_ready() -> dict[str, str]:
     return {"sooner": f"{len(in_order)} of {len(means)}", "sooner_right": from_to(accuracies, ".0%")}
 
 
-def lines_of_judges(judge: str, n_values: int, discount: float = 1.0, price: float = 0.0) -> list[dict]:
-    """What a judge's networks did on lines of 16 places."""
-    runs = results("06_q_judges", judge=judge, n_values=n_values, discount=discount, price=price)
-    return [run["tests"]["16 places"] for run in runs]
-
-
-def judges_of_2025() -> dict[str, str]:
-    """Of HRM's two values and TRM's one, on lines of two values a place, and of five."""
-    bits, fives = lines_of_judges("TRM", 2), lines_of_judges("TRM", 5)
-    found = {
-        "judges": f"{len(bits)}",
-        "judges_needed": f"{bits[0]['needed']:.1f}",
-        "TRM_early": from_to([test["early"] for test in bits], ".0%"),
-        "TRM_right_early": from_to([test["right_early"] for test in bits], ".0%"),
-        "TRM_half": from_to([test["yes"][1] for test in bits], ".2f"),
-        "TRM_early_fives": from_to([test["early"] for test in fives], ".0%"),
-        "TRM_steps_fives": from_to([test["steps"] for test in fives], ".1f"),
-        "TRM_right_fives": from_to([test["right"] for test in fives], ".0%"),
-        "TRM_at_N_fives": from_to([test["at_N"] for test in fives], ".0%"),
-    }
-    for name, how in {"HRM": {}, "HRM_discount": {"discount": 0.95}, "HRM_price": {"price": PRICE}}.items():
-        for n_values, suffix in ((2, ""), (5, "_fives")):
-            steps = [test["steps"] for test in lines_of_judges("HRM", n_values, **how)]
-            found[f"{name}_steps{suffix}"] = from_to(steps, ".1f")
-    return found
-
-
 def facts() -> dict[str, str]:
     """All of them, by name."""
     return (
-        judges_of_2025()
-        | one_setting_for_three()
+        one_setting_for_three()
         | where_no_answer_comes()
         | who_loses_much()
         | rule_for_each_problem()

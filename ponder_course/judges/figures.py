@@ -1,0 +1,159 @@
+"""Figures of judges: slots that are refilled, the ladder of what a judge says, two values, and what the end costs."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import numpy as np
+import torch
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from ponder_course.common import style, verdicts
+from ponder_course.common.style import Line, beside, beyond, legend, lines, look, panels, slide, step_axis
+
+THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
+HALF = 0.5  # TRM's rule halts above it
+Networks = Mapping[int, Sequence[Line]]  # a line for each network, by the values of a place
+Values = Mapping[int, tuple[float, float]]  # Q of halting and of going on, by the step less the steps needed
+Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]  # by panel and kind: a pair for each network
+
+
+@slide
+def slots(steps: ArrayLike) -> Figure:
+    """Draw how long the line in each slot has thought by each update: steps [updates, slots], from 1."""
+    taken = np.asarray(steps).T
+    n_slots, n_updates = taken.shape
+    figure, (ax,) = panels(1, width=9.0, height=0.6 + 0.34 * n_slots)
+    extent = (0.5, n_updates + 0.5, n_slots + 0.5, 0.5)
+    ax.imshow(taken, cmap=THOUGHT, vmin=1, extent=extent, aspect="auto", interpolation="nearest")
+    for slot, update in np.argwhere(taken == 1):
+        ax.plot([update + 0.5] * 2, [slot + 0.5, slot + 1.5], color=style.BLACK, linewidth=2.0)
+    for slot, update in np.argwhere(np.diff(taken) < 0):  # the line halts, and leaves
+        ax.text(update + 1, slot + 1, f"{taken[slot, update]}", ha="center", va="center_baseline", fontsize=12)
+    ax.set(xlabel="update", ylabel="slot", yticks=[1, n_slots])
+    ax.grid(visible=False)
+    return figure
+
+
+@slide
+def ladder(kinds: Networks, late: Networks, border: int) -> Figure:
+    """Draw what judges say while places are open, and how late lines halt by TRM's rule.
+
+    kinds: {values of a place: [networks, open places]}, Q of halting from no open place on; beside them is drawn how
+    likely all guesses are right. late: {values of a place: [networks, needs]}, steps taken less needed, on average over
+    lines that need 1, 2, ... steps, nan where there is none; the border is the longest line of training.
+    """
+    figure, (ax, right) = panels(2, width=4.9, height=4.2)
+    for which, (n_values, networks) in enumerate(kinds.items()):
+        n_open, colour = [*range(len(networks[0]))], look(which)["color"]
+        by_guess = [1.0 / n_values**k for k in n_open]
+        ax.plot(n_open, by_guess, color=style.LIMIT, linewidth=1.2)
+        lines(ax, n_open, networks, **look(which, linestyle="none", markersize=6, alpha=0.5))
+        beside(ax, f"{n_values} values", (3, by_guess[3]), (8, 4), color=colour, fontweight="bold")
+    ax.axhline(HALF, color=style.HALTING, linewidth=2.4)
+    beside(ax, "above: halt", (4, HALF), (0, 5), ha="right", color=style.DARK_ORANGE)
+    ax.set(yscale="log", xlabel="open places", ylabel="what the judge says", xticks=n_open, ylim=(None, 2.0))
+    ax.set_yticks([1, 0.5, 0.1, 0.01, 0.001], ["1", "0.5", "0.1", "0.01", "0.001"])
+    ax.minorticks_off()
+    for which, (n_values, networks) in enumerate(late.items()):
+        needed = [*range(1, len(networks[0]) + 1)]
+        lines(right, needed, networks, f"{n_values} values", **look(which, marker=None, linestyle="-"))
+    beyond(right, border, needed[-1])
+    right.axhline(0, color=style.LIMIT, linewidth=1.2)
+    step_axis(right, needed[-1], xlabel="steps needed", ylabel="steps taken, less those needed")
+    right.legend()
+    return figure
+
+
+def late_by_need(steps: Tensor, needed: Tensor, longest: int) -> list[float]:
+    """Return the mean of steps taken less those needed, over lines that need 1, 2, ... steps; nan where none does.
+
+    steps, needed: [lines].
+    """
+    late = (steps - needed).double()
+    return [late[needed == need].mean().item() for need in range(1, longest + 1)]
+
+
+def around_need(q: Tensor, needed: Tensor, before: int = 4, after: int = 6) -> Values:
+    """Return the mean of both values over lines, from some steps before each line's need to some after it.
+
+    q: [N, 2, lines], from step 1 on; needed: [lines]. Lines for which there is no such step are left out.
+    """
+    away = torch.arange(1, len(q) + 1)[:, None] - needed
+    found = {}
+    for step in range(-before, after + 1):
+        halting, going_on = q.movedim(1, 2)[away == step].double().mean(0).tolist()
+        found[step] = (halting, going_on)
+    return found
+
+
+@slide
+def two_values(kinds: Mapping[str, Values]) -> Figure:
+    """Draw Q of halting and Q of going on around the step that a line needs, a panel for each kind of network.
+
+    kinds: {name: {step less need: (Q of halting, Q of going on)}}.
+    """
+    figure, axes = panels(len(kinds), width=4.8, height=3.9, sharey=True)
+    for ax, (name, values) in zip(axes, kinds.items(), strict=True):
+        away = [*values]
+        halting, going_on = np.transpose([*values.values()])
+        ax.plot(away, going_on, color=style.DARK_GREY, marker="s", label="Q of going on")
+        ax.plot(away, halting, color=style.HALTING, marker="o", label="Q of halting")
+        ax.axvline(0, color=style.LIMIT, linewidth=1.2, zorder=0)
+        step_axis(ax, len(away), xlabel="step, less the steps needed", title=name)
+    axes[0].set(ylabel="value", ylim=(-0.03, 1.05))
+    axes[-1].legend(loc="lower right")
+    return figure
+
+
+@slide
+def to_the_end(panels_of: Ends) -> Figure:
+    """Draw which fraction of lines is right when they halt, and at the last step: a row for each network, by kind.
+
+    panels_of: {panel: {kind: [(right when halted, right at N)]}}.
+    """
+    figure, axes = panels(len(panels_of), width=4.9, height=3.9, sharex=True, sharey=True)
+    for ax, (title, kinds) in zip(axes, panels_of.items(), strict=True):
+        for place, networks in enumerate(kinds.values()):
+            heights = place + 0.07 * (np.arange(len(networks)) - (len(networks) - 1) / 2)
+            for height, (halted, last) in zip(heights, sorted(networks), strict=True):
+                ax.plot([halted, last], [height, height], color=style.PALE_GREY, linewidth=1.6, zorder=1)
+            halted_right, last_right = np.transpose(sorted(networks))
+            halt_label, last_label = (None, None) if place else ("when they halt", "at the last step")
+            ax.plot(halted_right, heights, "o", color=style.HALTING, markersize=6, label=halt_label, zorder=3)
+            ax.plot(last_right, heights, "s", color=style.LIMIT, markersize=4.5, label=last_label, zorder=2)
+        ax.set(title=title, xlabel="lines that are right")
+        ax.set(yticks=range(len(kinds)), yticklabels=[*kinds], ylim=(len(kinds) - 0.5, -0.5))
+        ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        ax.grid(visible=False, axis="y")
+    return legend(figure, 2)
+
+
+def what_the_judge_says(kinds: Networks) -> str:
+    """The finding: what judges say with one open place, beside the chance of a guess."""
+    found = []
+    for n_values, networks in kinds.items():
+        said = verdicts.span([network[1] for network in networks], ".2f")
+        found.append(f"of {n_values} values {said} (1/{n_values} is {1 / n_values:.2f})")
+    return "One place is open: the judge says\n" + ", ".join(found)
+
+
+def which_is_larger(kinds: Mapping[str, Values]) -> str:
+    """The finding: by how much Q of halting is ahead at the step that is needed and after it."""
+    found = []
+    for name, values in kinds.items():
+        ahead = [halting - going_on for away, (halting, going_on) in values.items() if away >= 0]
+        found.append(f"{name}: {sum(ahead) / len(ahead):+.3f}")
+    return "Once all is right, halting is ahead by\n" + "; ".join(found)
+
+
+def what_the_end_costs(panels_of: Ends) -> str:
+    """The finding: in how many networks of each panel fewer lines are right at the last step than when they halt."""
+    found = []
+    for title, kinds in panels_of.items():
+        pairs = [pair for networks in kinds.values() for pair in networks]
+        found.append(f"{sum(last < halted for halted, last in pairs)} of {len(pairs)} networks ({title})")
+    return "Going on to the last step loses right answers in\n" + ", ".join(found)

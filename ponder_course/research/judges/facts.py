@@ -1,0 +1,59 @@
+"""What the texts say of stored judges, computed from `results/11_*`."""
+
+from ponder_course.research.stored_facts import from_to, results
+
+KINDS: dict[str, dict] = {
+    "HRM": {"judge": "HRM", "discount": 1.0, "price": 0.0},
+    "discount": {"judge": "HRM", "discount": 0.95},
+    "price": {"judge": "HRM", "price": 0.005},
+}
+VALUES = {2: "", 3: "_threes", 5: "_fives"}  # by the values of a place: how facts end
+
+
+def tests(name: str, **wanted: object) -> list[dict]:
+    """What the networks of a file did on lines of 16 places."""
+    return [run["tests"]["16 places"] for run in results(f"11_judges_{name}", **wanted)]
+
+
+def of(found: list[dict], name: str, form: str) -> str:
+    """The least and the greatest value."""
+    return from_to([test[name] for test in found], form)
+
+
+def by_trms_rule() -> dict[str, str]:
+    """Of networks that halt above one half."""
+    bits, threes, fives = (
+        tests(name, judge="TRM", n_values=n_values)
+        for name, n_values in (("main", 2), ("three_values", 3), ("main", 5))
+    )
+    said = {suffix: [test["yes"][1] for test in found] for suffix, found in (("", bits), ("_fives", fives))}
+    return {
+        "judges": f"{len(bits)}",
+        "needed": f"{bits[0]['needed']:.1f}",
+        "TRM_early": of(bits, "early", ".0%"),
+        "TRM_right_early": of(bits, "right_early", ".0%"),
+        "TRM_right": of(bits, "right", ".0%"),
+        "TRM_at_N": of(bits, "at_N", ".0%"),
+        "TRM_early_threes": of(threes, "early", ".0%"),
+        "threes": f"{len(threes)}",
+        "TRM_early_fives": of(fives, "early", ".0%"),
+        "TRM_steps_fives": of(fives, "steps", ".1f"),
+        "TRM_right_fives": of(fives, "right", ".0%"),
+        "TRM_at_N_fives": of(fives, "at_N", ".0%"),
+        **{f"TRM_one_open{suffix}": from_to(values, ".2f") for suffix, values in said.items()},
+    }
+
+
+def by_hrms_rule() -> dict[str, str]:
+    """Of networks that halt where halting is worth more than going on."""
+    found = {}
+    for name in ("HRM", "discount", "price"):
+        for n_values in (2, 5):
+            rows = tests("main", n_values=n_values, **KINDS[name])
+            found[f"{name}_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
+    return found
+
+
+def facts() -> dict[str, str]:
+    """All of them, by name."""
+    return by_trms_rule() | by_hrms_rule()

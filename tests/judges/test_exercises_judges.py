@@ -1,0 +1,25 @@
+"""The checks of lesson 11's exercises pass on right answers, and fail on the stubs and on plausible wrong ones."""
+
+import torch
+from exercises import test_of_answers
+
+WRONG = {
+    "all_right": [
+        lambda n_values, n_open: 1 / n_values,  # of one place
+        lambda n_values, n_open: 1 / (n_values * n_open) if n_open else 1.0,  # places are added
+        lambda n_values, n_open: 0.5**n_open,  # as if all were bits
+        lambda n_values, n_open: 1 - 1 / n_values**n_open,  # that not all are right
+    ],
+    "halts": [
+        lambda p, m, discount: p > discount,  # however long the wait
+        lambda p, m, discount: p >= discount**m,  # a tie halts
+        lambda p, m, discount: p > 0.5,  # TRM's rule
+        lambda p, m, discount: p < discount**m,  # goes on where it should halt
+        lambda p, m, discount: p > p * discount**m,  # the answer later is as likely right as now
+    ],
+}
+RIGHT = {
+    "all_right": [lambda n_values, n_open: torch.tensor(1 / n_values, dtype=torch.float64) ** n_open],
+    "halts": [lambda p, m, discount: torch.tensor(p) > torch.tensor(discount) ** m],
+}
+test_answers = test_of_answers("11_judges", WRONG, RIGHT)

@@ -1,0 +1,89 @@
+"""The figures of lesson 11 draw the data that they are given, and their sentences speak of these."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+from drawn import Drawn, tests_of_figures
+
+from ponder_course.judges import figures as draw
+
+STEPS = np.array([[1, 4], [2, 5], [3, 1], [1, 2], [2, 1]])  # [updates, slots]
+SAID = {2: [[0.99, 0.51, 0.24, 0.12], [0.97, 0.55, 0.26, 0.14]], 5: [[0.95, 0.21, 0.05, 0.006]]}
+LATE = {2: [[-0.5, -0.4, -0.7], [-0.2, -0.1, 0.3]], 5: [[0.1, 0.2, 0.4]]}
+GUESSES = [[1 / n_values**k for k in range(4)] for n_values in SAID]
+AROUND = {"none": {-1: (0.4, 0.9), 0: (0.97, 0.96), 1: (0.98, 0.99)}, "some": {-1: (0.3, 0.8), 0: (1.0, 0.93)}}
+ENDS = {
+    "2 values": {"TRM": [(0.8, 0.9), (0.7, 0.95)], "HRM": [(0.99, 0.98)]},
+    "5 values": {"TRM": [(0.96, 0.85)], "HRM": [(0.97, 0.66), (0.92, 0.6)]},
+}
+FIGURES = {
+    "slots": Drawn(draw.slots, (STEPS,), None),
+    "ladder": Drawn(draw.ladder, (SAID, LATE, 2), [*SAID[2], *SAID[5], *LATE[2], *LATE[5], *GUESSES, [0, 1, 2, 3]]),
+    "two values": Drawn(
+        draw.two_values,
+        (AROUND,),
+        [[pair[k] for pair in values.values()] for values in AROUND.values() for k in (0, 1)],
+    ),
+    "to the end": Drawn(draw.to_the_end, (ENDS,), None),
+}
+test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("judges", FIGURES)
+
+
+def test_a_bar_stands_where_a_fresh_line_begins_and_its_steps_before_it():
+    (ax,) = draw.slots(STEPS).axes
+    assert np.array_equal(ax.images[0].get_array(), STEPS.T)
+    bars = {(round(line.get_xdata()[0] + 0.5), round(line.get_ydata()[0] + 0.5)) for line in ax.lines}
+    assert bars == {(update + 1, slot + 1) for update, slot in np.argwhere(STEPS == 1)}
+    written = {(round(text.get_position()[0]), round(text.get_position()[1])): text.get_text() for text in ax.texts}
+    assert written == {(3, 1): "3", (2, 2): "5", (4, 2): "2"}
+
+
+def test_each_network_has_its_pair_of_marks_and_a_line_between_them():
+    for ax, kinds in zip(draw.to_the_end(ENDS).axes, ENDS.values(), strict=True):
+        marks = [line for line in ax.lines if line.get_linestyle() == "None"]
+        pairs = [sorted(networks) for networks in kinds.values()]
+        for (halted, last), networks in zip(zip(marks[::2], marks[1::2], strict=True), pairs, strict=True):
+            assert [*zip(halted.get_xdata(), last.get_xdata(), strict=True)] == networks
+            assert [*halted.get_ydata()] == [*last.get_ydata()]
+        between = [tuple(line.get_xdata()) for line in ax.lines if line.get_linestyle() == "-"]
+        assert sorted(between) == sorted(pair for networks in pairs for pair in networks)
+
+
+def test_lateness_is_the_mean_over_lines_of_that_need():
+    steps, needed = torch.tensor([2, 4, 3, 7, 5]), torch.tensor([1, 4, 1, 4, 5])
+    found = draw.late_by_need(steps, needed, 5)
+    assert found[0] == 1.5
+    assert found[3:] == [1.5, 0.0]
+    assert all(map(math.isnan, found[1:3]))
+
+
+def test_around_the_need_lines_are_aligned():
+    needed = torch.tensor([3, 5])
+    q = torch.rand(8, 2, 2, generator=torch.Generator().manual_seed(0))
+    found = draw.around_need(q, needed, before=3, after=4)
+    assert [*found] == [-3, -2, -1, 0, 1, 2, 3, 4]
+    for away, values in found.items():
+        lines = [(need + away - 1, line) for line, need in enumerate(needed.tolist()) if 1 <= need + away <= 8]
+        expected = np.mean([q[n, :, line].tolist() for n, line in lines], axis=0)
+        assert values == pytest.approx(expected)
+
+
+def test_findings_speak_of_what_is_drawn():
+    assert re.findall(r"[\d.]+", draw.what_the_judge_says(SAID)) == [
+        "2",
+        "0.51",
+        "0.55",
+        "1",
+        "2",
+        "0.50",
+        "5",
+        "0.21",
+        "1",
+        "5",
+        "0.20",
+    ]
+    assert re.findall(r"[+-][\d.]+", draw.which_is_larger(AROUND)) == ["+0.000", "+0.070"]
+    assert re.findall(r"\d+", draw.what_the_end_costs(ENDS)) == ["1", "3", "2", "3", "3", "5"]
