@@ -4,21 +4,19 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
-import torch
+import pandas as pd
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
-from torch import Tensor
 
 from ponder_course.common import style, verdicts
-from ponder_course.common.style import Line, beside, beyond, legend, lines, look, panels, slide, step_axis
+from ponder_course.common.style import Line, beside, beyond, legend, lines, look, panels, percent_axis, slide, step_axis
+from ponder_course.judges.measured import Ends, Values
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
 HALF = 0.5  # TRM's rule halts above it
 Networks = Mapping[int, Sequence[Line]]  # a line for each network, by the values of a place
-Values = Mapping[int, tuple[float, float]]  # Q of halting and of going on, by the step less the steps needed
-Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]  # by panel and kind: a pair for each network
 
 
 @slide
@@ -39,11 +37,11 @@ def slots(steps: ArrayLike) -> Figure:
 
 
 @slide
-def ladder(kinds: Networks, late: Networks, border: int) -> Figure:
-    """Draw what judges say while places are open, and how late lines halt by TRM's rule.
+def ladder(kinds: Networks, early: Networks, border: int) -> Figure:
+    """Draw what judges say while places are open, and where lines halt too early by TRM's rule.
 
     kinds: {values of a place: [networks, open places]}, Q of halting from no open place on; beside them is drawn how
-    likely all guesses are right. late: {values of a place: [networks, needs]}, steps taken less needed, on average over
+    likely all guesses are right. early: {values of a place: [networks, needs]}, the fraction that halts too early, of
     lines that need 1, 2, ... steps, nan where there is none; the border is the longest line of training.
     """
     figure, (ax, right) = panels(2, width=4.9, height=4.2)
@@ -58,36 +56,14 @@ def ladder(kinds: Networks, late: Networks, border: int) -> Figure:
     ax.set(yscale="log", xlabel="open places", ylabel="what the judge says", xticks=n_open, ylim=(None, 2.0))
     ax.set_yticks([1, 0.5, 0.1, 0.01, 0.001], ["1", "0.5", "0.1", "0.01", "0.001"])
     ax.minorticks_off()
-    for which, (n_values, networks) in enumerate(late.items()):
+    for which, (n_values, networks) in enumerate(early.items()):
         needed = [*range(1, len(networks[0]) + 1)]
         lines(right, needed, networks, f"{n_values} values", **look(which, marker=None, linestyle="-"))
     beyond(right, border, needed[-1])
-    right.axhline(0, color=style.LIMIT, linewidth=1.2)
-    step_axis(right, needed[-1], xlabel="steps needed", ylabel="steps taken, less those needed")
+    step_axis(right, needed[-1], xlabel="steps needed")
+    percent_axis(right, ylabel="lines that halt too early", ylim=(-0.03, 1.03))
     right.legend()
     return figure
-
-
-def late_by_need(steps: Tensor, needed: Tensor, longest: int) -> list[float]:
-    """Return the mean of steps taken less those needed, over lines that need 1, 2, ... steps; nan where none does.
-
-    steps, needed: [lines].
-    """
-    late = (steps - needed).double()
-    return [late[needed == need].mean().item() for need in range(1, longest + 1)]
-
-
-def around_need(q: Tensor, needed: Tensor, before: int = 4, after: int = 6) -> Values:
-    """Return the mean of both values over lines, from some steps before each line's need to some after it.
-
-    q: [N, 2, lines], from step 1 on; needed: [lines]. Lines for which there is no such step are left out.
-    """
-    away = torch.arange(1, len(q) + 1)[:, None] - needed
-    found = {}
-    for step in range(-before, after + 1):
-        halting, going_on = q.movedim(1, 2)[away == step].double().mean(0).tolist()
-        found[step] = (halting, going_on)
-    return found
 
 
 @slide
@@ -134,11 +110,9 @@ def to_the_end(panels_of: Ends) -> Figure:
 
 def what_the_judge_says(kinds: Networks) -> str:
     """The finding: what judges say with one open place, beside the chance of a guess."""
-    found = []
-    for n_values, networks in kinds.items():
-        said = verdicts.span([network[1] for network in networks], ".2f")
-        found.append(f"of {n_values} values {said} (1/{n_values} is {1 / n_values:.2f})")
-    return "One place is open: the judge says\n" + ", ".join(found)
+    yes = [verdicts.span([network[1] for network in networks], ".2f") for networks in kinds.values()]
+    guesses = " or ".join(f"1/{n_values}" for n_values in kinds)
+    return f"One place is open, and a guess is right by {guesses}:\nthe judge says {', or '.join(yes)}"
 
 
 def which_is_larger(kinds: Mapping[str, Values]) -> str:
@@ -157,3 +131,11 @@ def what_the_end_costs(panels_of: Ends) -> str:
         pairs = [pair for networks in kinds.values() for pair in networks]
         found.append(f"{sum(last < halted for halted, last in pairs)} of {len(pairs)} networks ({title})")
     return "Going on to the last step loses right answers in\n" + ", ".join(found)
+
+
+def early_in_words(table: pd.DataFrame) -> str:
+    """How many lines halt too early in each network of a kind: a table as of `measured.table_of`."""
+    found = []
+    for kind, rows in table.groupby(level=0, sort=False):
+        found.append(f"{kind} {' and '.join(rows['too early'])}")
+    return "halt too early: " + "; ".join(found)

@@ -26,7 +26,7 @@ def by_trms_rule() -> dict[str, str]:
         tests(name, judge="TRM", n_values=n_values)
         for name, n_values in (("main", 2), ("three_values", 3), ("main", 5))
     )
-    said = {suffix: [test["yes"][1] for test in found] for suffix, found in (("", bits), ("_fives", fives))}
+    said = {suffix: [test["yes"][1] for test in found] for suffix, found in zip(VALUES.values(), (bits, threes, fives))}
     return {
         "judges": f"{len(bits)}",
         "needed": f"{bits[0]['needed']:.1f}",
@@ -51,9 +51,37 @@ def by_hrms_rule() -> dict[str, str]:
         for n_values in (2, 5):
             rows = tests("main", n_values=n_values, **KINDS[name])
             found[f"{name}_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
+    for name in ("HRM", "discount"):
+        found[f"{name}_steps_threes"] = of(tests("three_values", **KINDS[name]), "steps", ".1f")
     return found
+
+
+def controls() -> dict[str, str]:
+    """Of five networks of each kind: without refilling, and with a judge that reads the mean of all states."""
+    found = {}
+    for n_values in (2, 5):
+        kept = tests("no_refilling", n_values=n_values)
+        found["kept"] = f"{len(kept)}"
+        found[f"kept_at_N{VALUES[n_values]}"] = of(kept, "at_N", ".0%")
+        found[f"kept_early{VALUES[n_values]}"] = of(kept, "early", ".0%")
+        for judge in ("TRM", "HRM"):
+            rows = tests("mean", judge=judge, n_values=n_values)
+            found[f"mean_{judge}_early{VALUES[n_values]}"] = of(rows, "early", ".0%")
+            found[f"mean_{judge}_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
+            found[f"mean_{judge}_right{VALUES[n_values]}"] = of(rows, "right", ".0%")
+    return found
+
+
+def far() -> dict[str, str]:
+    """On lines of 64 places, which are longer than any in training."""
+    found = {}
+    for n_values in (2, 5):
+        rows = [run["tests"]["64 places"] for run in results("11_judges_main", judge="TRM", n_values=n_values)]
+        found[f"far_right{VALUES[n_values]}"] = of(rows, "right", ".0%")
+        found[f"far_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
+    return found | {"far_needed": of(rows, "needed", ".1f")}
 
 
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return by_trms_rule() | by_hrms_rule()
+    return by_trms_rule() | by_hrms_rule() | controls() | far()

@@ -1,0 +1,124 @@
+"""What lesson 11 draws of trained networks and of stored runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from ponder_course.common.measures import at_step
+from ponder_course.common.runs import matching
+from ponder_course.common.store import Row
+from ponder_course.judges.experiment import JudgedLine, Thought, halting_steps, learn, measure, think
+from ponder_course.judges.task import SumTask
+
+Values = Mapping[int, tuple[float, float]]  # Q of halting and of going on, by the step less the steps needed
+Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]  # by panel and kind: a pair for each network
+JUDGES: dict[str, Row] = {
+    "TRM": {"judge": "TRM"},
+    "HRM": {"judge": "HRM", "discount": 1.0, "price": 0.0},
+    "HRM, discount": {"judge": "HRM", "discount": 0.95, "price": 0.0},
+}
+
+
+def thoughts_of(step: JudgedLine, size: int, N: int, n_lines: int, seed: int) -> tuple[Thought, Tensor]:
+    """Return what a step says of fresh lines of a size in N steps, and the steps that these need: [lines]."""
+    x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(seed))
+    return think(step, x, y, N), SumTask.needed_steps(x).amax(1)
+
+
+def early_by_need(thought: Thought, needed: Tensor, longest: int) -> list[float]:
+    """Return the fraction that halts too early, of lines that need 1, 2, ... steps; nan where none does."""
+    early = (halting_steps(thought) < needed).double()
+    return [early[needed == need].mean().item() for need in range(1, longest + 1)]
+
+
+def early_halts(
+    networks: Mapping[int, Sequence[JudgedLine]], size: int, N: int, n_lines: int
+) -> dict[int, list[list[float]]]:
+    """Return `early_by_need` of each network, on fresh lines of a size: {values of a place: [networks, size]}."""
+    found = {}
+    for n_values, steps in networks.items():
+        found[n_values] = [early_by_need(*thoughts_of(step, size, N, n_lines, seed=1), size) for step in steps]
+    return found
+
+
+def stored_yes(rows: Sequence[Row]) -> dict[int, list[list[float]]]:
+    """Return what TRM's stored judges say of lines of 16 places with 0, 1, ... open: {values: [networks, open]}."""
+    found: dict[int, list[list[float]]] = {}
+    for row in sorted(matching(rows, judge="TRM"), key=lambda row: row["n_values"]):
+        found.setdefault(row["n_values"], []).append(row["tests"]["16 places"]["yes"])
+    return found
+
+
+def around_need(thought: Thought, needed: Tensor, before: int = 4, after: int = 6) -> Values:
+    """Return the mean of HRM's two values over lines, from some steps before each line's need to some after it.
+
+    Lines for which there is no such step are left out.
+    """
+    q = thought.q_logits.sigmoid().movedim(1, 2)  # [N, lines, 2]
+    away = torch.arange(1, len(q) + 1)[:, None] - needed
+    found = {}
+    for step in range(-before, after + 1):
+        halting, going_on = q[away == step].double().mean(0).tolist()
+        found[step] = (halting, going_on)
+    return found
+
+
+def stored_ends(rows: Sequence[Row]) -> Ends:
+    """Return how many lines of 16 places are right when they halt, and at the last step, in each stored network."""
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for n_values in sorted({row["n_values"] for row in rows}):
+        kinds = found.setdefault(f"{n_values} values", {})
+        for name, how in JUDGES.items():
+            tests = [row["tests"]["16 places"] for row in matching(rows, n_values=n_values, **how)]
+            kinds[name] = [(test["right"], test["at_N"]) for test in tests]
+    return found
+
+
+def table_of(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int, n_lines: int, seed: int) -> pd.DataFrame:
+    """Return a table of what `measure` finds of networks on fresh lines of a size: a row for each."""
+    table = {}
+    for name, steps in networks.items():
+        for number, step in enumerate(steps, 1):
+            x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(seed))
+            found = measure(step, x, y, N)
+            table[name, f"network {number}"] = {
+                "steps needed": f"{found['needed']:.2f}",
+                "steps taken": f"{found['steps']:.2f}",
+                "too early": f"{found['early']:.0%}",
+                "right": f"{found['right']:.1%}",
+            }
+    return pd.DataFrame(table).T
+
+
+def by_level(thoughts: Sequence[tuple[Thought, Tensor]], levels: Sequence[float]) -> pd.DataFrame:
+    """Return a table of halting where Q of halting is above a level, for each level, over the lines of all networks."""
+    table = {}
+    for level in levels:
+        taken, needed, right = [], [], []
+        for thought, need in thoughts:
+            steps = halting_steps(thought, lambda q: q[0].sigmoid() - level)  # noqa: B023 - called at once
+            taken.append(steps)
+            needed.append(need)
+            right.append(at_step(thought.right, steps))
+        early = torch.cat(taken) < torch.cat(needed)
+        table[f"{level:g}"] = {
+            "steps needed": f"{torch.cat(needed).double().mean():.2f}",
+            "steps taken": f"{torch.cat(taken).double().mean():.2f}",
+            "too early": f"{early.double().mean():.0%}",
+            "right": f"{torch.cat(right).double().mean():.1%}",
+        }
+    return pd.DataFrame(table).T
+
+
+def is_the_packages(other: Callable[[int, float, int, int], JudgedLine], places: int, N: int) -> bool:
+    """Return whether another `learn` (values, discount, updates, seed) ends with the weights of the package's."""
+    for n_values, discount in ((2, 0.0), (3, 0.9)):
+        recipe = {"size": places, "N": N, "batch": 128, "lr": 4e-3, "clip": 1.0, "updates": N + 5}
+        judge = "HRM" if discount else "TRM"
+        step = learn(judge, n_values, discount, 0.0, 0, recipe, "product", refill=True)
+        pairs = zip(step.parameters(), other(n_values, discount, N + 5, 0).parameters(), strict=True)
+        if not all(torch.allclose(a, b) for a, b in pairs):
+            return False
+    return True
