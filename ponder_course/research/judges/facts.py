@@ -26,7 +26,9 @@ def by_trms_rule() -> dict[str, str]:
         tests(name, judge="TRM", n_values=n_values)
         for name, n_values in (("main", 2), ("three_values", 3), ("main", 5))
     )
-    said = {suffix: [test["yes"][1] for test in found] for suffix, found in zip(VALUES.values(), (bits, threes, fives))}
+    one_open = {}
+    for suffix, found in zip(VALUES.values(), (bits, threes, fives), strict=True):
+        one_open[f"TRM_one_open{suffix}"] = from_to([test["yes"][1] for test in found], ".2f")
     return {
         "judges": f"{len(bits)}",
         "needed": f"{bits[0]['needed']:.1f}",
@@ -40,8 +42,7 @@ def by_trms_rule() -> dict[str, str]:
         "TRM_steps_fives": of(fives, "steps", ".1f"),
         "TRM_right_fives": of(fives, "right", ".0%"),
         "TRM_at_N_fives": of(fives, "at_N", ".0%"),
-        **{f"TRM_one_open{suffix}": from_to(values, ".2f") for suffix, values in said.items()},
-    }
+    } | one_open
 
 
 def by_hrms_rule() -> dict[str, str]:
@@ -64,11 +65,11 @@ def controls() -> dict[str, str]:
         found["kept"] = f"{len(kept)}"
         found[f"kept_at_N{VALUES[n_values]}"] = of(kept, "at_N", ".0%")
         found[f"kept_early{VALUES[n_values]}"] = of(kept, "early", ".0%")
-        for judge in ("TRM", "HRM"):
-            rows = tests("mean", judge=judge, n_values=n_values)
-            found[f"mean_{judge}_early{VALUES[n_values]}"] = of(rows, "early", ".0%")
-            found[f"mean_{judge}_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
-            found[f"mean_{judge}_right{VALUES[n_values]}"] = of(rows, "right", ".0%")
+        by_trm, by_hrm = (tests("mean", judge=judge, n_values=n_values) for judge in ("TRM", "HRM"))
+        found[f"mean_TRM_early{VALUES[n_values]}"] = of(by_trm, "early", ".0%")
+        found[f"mean_HRM_steps{VALUES[n_values]}"] = of(by_hrm, "steps", ".1f")
+    found["mean_TRM_right_fives"] = of(by_trm, "right", ".0%")
+    found["mean_TRM_one_open_fives"] = from_to([test["yes"][1] for test in by_trm], ".2f")
     return found
 
 
