@@ -70,13 +70,19 @@ def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
 
 
 @slide
-def board(given: Board) -> Figure:
-    """Draw a sudoku, with rows and columns counted from 1."""
-    figure, (ax,) = panels(1, width=3.4, height=3.4)
-    draw_board(ax, given, given)
-    ticks = range(1, len(np.asarray(given)) + 1)
-    ax.set(xticks=ticks, yticks=ticks, xlabel="column", ylabel="row")
-    ax.tick_params(length=0)
+def after_rounds(given: Board, answers: Board, needed: Board, rounds: Sequence[int]) -> Figure:
+    """Draw the digits that can be known after each of some rounds, with rows and columns counted from 1.
+
+    needed: [side, side], the round in which each cell can be known; 0 is never.
+    """
+    figure, axes = panels(len(rounds), width=3.4, height=3.6)
+    needed = np.asarray(needed)
+    ticks = range(1, len(needed) + 1)
+    for ax, n in zip(axes, rounds, strict=True):
+        found = (needed > 1) & (needed <= n)
+        draw_board(ax, np.where(found, answers, given), given, style.ANSWER)
+        ax.set(xticks=ticks, yticks=ticks, xlabel="column", ylabel="row", title=f"after round {n}")
+        ax.tick_params(length=0)
     return figure
 
 

@@ -40,7 +40,7 @@ IS_GIVEN = (PIECES == 1).astype(int)
 OF_PIECES = [np.where(PIECES > 1, TIMES_OF_PIECES, np.nan)]
 SIDES = [[k + 0.5, k + 0.5 + length] for k in range(5) for length in (0, 1)]  # of cells
 FIGURES = {
-    "board": Drawn(draw.board, (GIVEN_BOARD,), None),
+    "after rounds": Drawn(draw.after_rounds, (GIVEN_BOARD, ANSWERS, NEEDED, [1, 5]), None),
     "three boards": Drawn(draw.three_boards, (GIVEN_BOARD, ANSWERS, NEEDED, TAKEN), [*TIMES, LINES]),
     "moments": Drawn(draw.moments, (GIVEN_BOARD, ANSWERS, TAKEN, [1, 5]), None),
     "halted by step": Drawn(draw.halted_by_step, (BY_STEP,)),
@@ -63,12 +63,18 @@ def cells(board):
 
 
 def test_digits_stand_in_their_cells():
-    assert digits_at(draw.board(GIVEN_BOARD).axes[0]) == cells(GIVEN_BOARD)
     answers, needed, taken, _ = draw.three_boards(GIVEN_BOARD, ANSWERS, NEEDED, TAKEN).axes
     assert digits_at(answers) == cells(ANSWERS)
     assert digits_at(needed) == cells(NEEDED * (GIVEN_BOARD == 0))
     assert digits_at(taken) == cells(TAKEN * (GIVEN_BOARD == 0))
     assert needed.images[-1].get_clim() == taken.images[-1].get_clim() == (1, 11)
+
+
+def test_after_a_round_stand_the_digits_that_can_be_known_by_then_and_no_others():
+    first, second = draw.after_rounds(GIVEN_BOARD, ANSWERS, NEEDED, [1, 5]).axes
+    assert digits_at(first) == cells(GIVEN_BOARD)
+    known = (NEEDED > 0) & (NEEDED <= 5)
+    assert digits_at(second) == cells(torch.where(known, ANSWERS, GIVEN_BOARD))
 
 
 def test_cells_that_have_halted_have_their_answer_and_others_wait():
