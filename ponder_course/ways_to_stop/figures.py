@@ -33,6 +33,7 @@ FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPL
 # Letters of these colours: pale ones are hard to read.
 WRITTEN = {BLUE: BLUE, ORANGE: DARK_ORANGE, GREEN: GREEN, PURPLE: "#A0447C", LIMIT: LIMIT}
 TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
+MANY_WRONG = 0.01  # of all lines
 NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", "#444444"])
 SIGNALS = {  # what each way to stop looks at
     "certainty": (BLUE, "the least sure place"),
@@ -52,6 +53,7 @@ SIX = {
     "ACT": "budget (ACT)",
     "judge of right and wrong (TRM)": "judge",
 }
+BESIDE_THE_CLOCK = {name: short for name, short in SIX.items() if short in SIGNALS}
 FIVE = {name: short for name, short in SIX.items() if "rest" not in short}
 FIVE["the same step for all"] = "same step for all"
 
@@ -183,6 +185,47 @@ def sure_or_guessed(sure: Mapping[str, Grid], needs: Sequence[Stairs], stops: Se
     axes[0].fill_between([], [], color="#2F7FBC", label="sure")
     axes[0].fill_between([], [], facecolor="white", edgecolor=style.GREY, label="a guess")
     return style.legend(figure, columns=4)
+
+
+@style.slide
+def beside_the_clock(found: Mapping[str, Sequence[Regret]], price: float) -> Figure:
+    """How long before or after L each network stops, on average: the networks of each way of SIGNALS, below each other.
+
+    found: {way: the regret of each network}, at this price of a step. A cross: at least `MANY_WRONG` are wrong. The
+    axis is linear up to one step, and logarithmic beyond.
+    """
+    figure, (ax,) = style.panels(1, width=8.4, height=4.0)
+    ax.set_xscale("symlog", linthresh=1.0)
+    ax.axvline(0, color=LIMIT, linewidth=1.4)
+    lane, middles = 0, []
+    for way, runs in found.items():
+        colour, _ = SIGNALS[way]
+        middles.append(lane + (len(runs) - 1) / 2)
+        for run in sorted(runs):
+            steps, is_right = run.time / price, run.wrong_answers < MANY_WRONG
+            ax.plot(steps, lane, "o" if is_right else "x", color=colour if is_right else style.WRONG, markersize=8)
+            if not is_right:
+                wrong = f"wrong on {run.wrong_answers:.0%} of the lines"
+                style.beside(ax, wrong, (steps, lane), (9, 0), va="center", color=style.WRONG)
+            lane += 1
+        lane += 1  # a gap
+    style.beside(ax, "the clock", (0, -1), (0, 4), ha="center", color=LIMIT)
+    ax.set(yticks=middles, yticklabels=list(found), ylim=(lane - 1, -1), xlim=(-1.3, 14))
+    for label, way in zip(ax.get_yticklabels(), found, strict=True):
+        label.set_color(WRITTEN[SIGNALS[way][0]])
+    ax.set_xticks([-1, 0, 1, 10], ["1 before", "$L$", "1 after", "10 after"])
+    ax.set_xlabel("mean steps, before or after $L$ (stretched near 0)")
+    ax.minorticks_off()
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    return figure
+
+
+def who_beats_the_clock(found: Mapping[str, Sequence[Regret]]) -> str:
+    """The finding: of how many networks the mean steps are below L, with every answer right, of the last way."""
+    way, runs = list(found.items())[-1]
+    early = sum(run.time < 0 and run.wrong_answers == 0 for run in runs)
+    return f"In {early} of {len(runs)} networks {way}\nstops before step $L$, and is right on every line"
 
 
 def of_lines(signals_of_all: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]) -> Seen:

@@ -29,6 +29,10 @@ BOTH = {
     "lines": {"ACT": [Regret(0.01, 0.02), Regret(0.03, 0.0)], "coin": [Regret(0.05, 0.01)]},
     "noisy": {"ACT": [Regret(0.2, 0.1)], "coin": [Regret(0.1, 0.06), Regret(0.02, 0.1)]},
 }
+STOPS = {
+    "certainty": [Regret(0.0, 0.0), Regret(0.01, 0.0)],
+    "PonderNet's head": [Regret(0.03, 0.0), Regret(-0.004, 0.0), Regret(0.002, 0.04), Regret(-0.001, 0.02)],
+}
 NO = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.4], [0.0, 0.1]]
 VOTES = [Votes(NO, [1, 0], 2, 3, "bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "bit 0")]
 WRONG_AT = [[1, 0], [1, 0], [0, 1], [1, 1]]
@@ -63,6 +67,14 @@ FIGURES = {
         {ORANGE: [3], GREEN: [-1.9, 28.75, 13.55, 25]},
         ["3.0", "30.0", "13.5"],
         start=0,
+        sideways=True,
+    ),
+    "beside the clock": Drawn(
+        draw.beside_the_clock,
+        (STOPS, 0.005),
+        [[0, 0], [2, 1], [-0.8, 3], [-0.2, 4], [0.4, 5], [6, 6]],
+        {GREEN: [-0.8, 6], WRONG: [-0.2, 0.4]},
+        ["2", "4"],
         sideways=True,
     ),
     "message": Drawn(draw.message, (VOTES,), [NO[:2], NO[:0:-1], 2.5, 3.5]),
@@ -110,6 +122,7 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.who_stops_in_time, (LATE,), ["7"]),
     (draw.who_stops_in_time, (EARLY,), ["9", "1"]),
     (draw.when_certain, ([8, None],), ["8"]),
+    (draw.who_beats_the_clock, (STOPS,), ["1", "4"]),
     (draw.too_early, ([2, 3, 3], [3, 3, 4]), ["2", "3"]),
     (draw.bet_3, ([(32, 32), (20, 20)], 64), ["3", "32", "20", "64"]),
     (draw.bet_3, ([(32, 31), (20, 20)], 64), ["3", "32", "20", "64", "31", "20"]),
