@@ -42,7 +42,7 @@ lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, exam
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples book/front
+	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples book/front book/live
 
 facts: $(READY)  ## the numbers of all texts beside those of the stored runs; WRITE=--write puts the latter in
 	$(RUN) tools/facts.py $(WRITE)

@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+import live
 import nbformat
 from slides import bare, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
@@ -142,6 +143,18 @@ def change_code(cell: nbformat.NotebookNode) -> None:
             output.data["text/html"] = bare(table)
 
 
+def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
+    """Put the live figure of a lesson before its twin that stands still; ValueError where that is missing."""
+    if stem not in live.FIGURES:
+        return
+    twin, name = live.FIGURES[stem]
+    places = [i for i, cell in enumerate(page.cells) if re.search(rf'"{re.escape(twin)}[.:]', cell.source)]
+    if len(places) != 1:
+        raise ValueError(f"{stem} must have one cell that draws {twin}; it has {len(places)}")
+    html = live.markup(name, "../_static/live")
+    page.cells.insert(places[0], nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{html}\n```"))
+
+
 def notebook_page(path: Path, sections: Sections) -> None:
     """Write the notebook as it stands in the book, and as it is, to be fetched."""
     page, folder = nbformat.read(path, as_version=4), path.parent.relative_to(ROOT)
@@ -161,6 +174,7 @@ def notebook_page(path: Path, sections: Sections) -> None:
     if folder.name == "notebooks":
         download += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
     page.cells[0].source = re.sub(r"\[Open in Colab\]\(.*?\)", lambda link: link[0] + download, text, count=1)
+    with_live_figure(page, path.stem)
     write(path.relative_to(ROOT), nbformat.writes(page))
 
 
@@ -225,6 +239,7 @@ def gather() -> None:
     static.mkdir()
     for name in ("book.css", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
+    live.copy_scripts(static / "live")
     export = [sys.executable, "book/front/export.py", str(static / "front")]  # scripts and network of the first page
     subprocess.run(export, cwd=ROOT, check=True)
     copy_mathjax(static / "mathjax")

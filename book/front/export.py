@@ -9,9 +9,9 @@ the next export takes seconds.
 """
 
 import argparse
-import base64
 import json
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ from ponder_utils.checkpoints import DamagedFileError, atomic_write
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.append(str(ROOT / "book" / "live"))
+from live_networks import encoded as weights_of  # noqa: E402
+
 RESULTS = ROOT / "results" / "07_mazes_main.jsonl"
 KEPT = ROOT / "runs" / "front"
 FORMAT = 1  # of network.js; static/think.js reads this one
@@ -55,22 +58,7 @@ def encoded(step: nn.Module) -> dict[str, Any]:
         raise ValueError("step must have through_walls = False: in the page, no news goes through walls")
     if step.from_h.out_channels % 4:
         raise ValueError(f"step must have a multiple of 4 channels; got {step.from_h.out_channels}")
-    weights = {}
-    for name, weight in step.state_dict().items():
-        if not weight.isfinite().all():
-            raise ValueError(f"step must have finite weights; {name} has others")
-        numbers = np.asarray(weight.cpu(), "<f4").tobytes()
-        weights[name] = {"shape": list(weight.shape), "float32": base64.b64encode(numbers).decode()}
-    return weights
-
-
-def decoded(weights: Mapping[str, Row]) -> dict[str, torch.Tensor]:
-    """Return the tensors that `encoded` wrote, as a state_dict."""
-    tensors = {}
-    for name, weight in weights.items():
-        numbers = np.frombuffer(base64.b64decode(weight["float32"]), "<f4").copy()
-        tensors[name] = torch.from_numpy(numbers).view(weight["shape"])
-    return tensors
+    return weights_of(step)
 
 
 def checked(step: nn.Module, rows: Sequence[Row], n_mazes: int = 20) -> dict[str, float]:

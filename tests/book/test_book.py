@@ -12,6 +12,8 @@ from browser import CONTRAST, TOO_WIDE, browser_page, served
 pytest.importorskip("sphinx", reason="needs Sphinx: make book installs it")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
+import live  # noqa: E402
+
 import book  # noqa: E402
 
 KINDS = [  # one page of each kind, for the rules of WCAG that are too slow for all
@@ -109,11 +111,31 @@ def test_of_links_to_a_deleted_lesson_the_words_are_left():
     assert book.without_deleted(text) == "a sheet, a map, [06](06_ways_to_stop.ipynb)"
 
 
+@pytest.mark.parametrize("stem", live.FIGURES)
+def test_a_live_figure_stands_before_its_twin(stem):
+    page = nbformat.read(ROOT / f"notebooks/{stem}.ipynb", 4)
+    before = [cell.id for cell in page.cells]
+    book.with_live_figure(page, stem)
+    twin, name = live.FIGURES[stem]
+    (place,) = [i for i, cell in enumerate(page.cells) if cell.id not in before]
+    assert f'id="live-{name}"' in page.cells[place].source
+    shown = page.cells[place + 1].outputs
+    assert any(twin in output.get("data", {}).get("text/markdown", "") for output in shown)
+
+
+def test_a_live_figure_without_its_twin_is_an_error():
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A lesson")])
+    with pytest.raises(ValueError, match="one cell"):
+        book.with_live_figure(page, next(iter(live.FIGURES)))
+
+
 def test_a_page_is_its_notebook_with_folded_code_hidden(sections, tmp_path, monkeypatch):
     monkeypatch.setattr(book, "SOURCE", tmp_path)
     path = ROOT / "notebooks/05_light_cone.ipynb"
     book.notebook_page(path, sections)
     page, original = nbformat.read(tmp_path / "notebooks" / path.name, 4), nbformat.read(path, 4)
+    ids = [cell.id for cell in original.cells]
+    page.cells = [cell for cell in page.cells if cell.id in ids]  # without the live figure
     assert (tmp_path / "download" / path.name).read_bytes() == path.read_bytes()
     assert [cell.source for cell in page.cells if cell.cell_type == "code"] == [
         cell.source for cell in original.cells if cell.cell_type == "code"

@@ -1,0 +1,60 @@
+"use strict";
+// What the networks of lessons 03 (one place) and 05 (a line) share: at every place
+//     h' = tanh(z + sum over neighbours W[offset] h),
+// where z is computed from the input once, and two heads read an answer and a halting logit from h'. Numbers are doubles.
+window.live = { weights: {} };
+(() => {
+  function numbers(weight) {
+    const bytes = Uint8Array.from(atob(weight.float32), (letter) => letter.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    return Float64Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+  }
+
+  // weights: {name: {shape, float32}} of a LocalStep or an RNNStep, as live_networks.py writes them.
+  live.read = (weights) => {
+    const of = (name) => numbers(weights[name] ?? weights[`cell.${name}`]);
+    const shape = (weights["from_h.weight"] ?? weights["cell.from_h.weight"]).shape; // [channel, from channel, offset]
+    const [channels, , offsets = 1] = shape;
+    const fromH = of("from_h.weight");
+    const hear = new Float64Array(fromH.length); // [offset, channel, from channel]
+    for (let o = 0; o < offsets; o++)
+      for (let k = 0; k < channels * channels; k++) hear[o * channels * channels + k] = fromH[k * offsets + o];
+    const bias = of("from_h.bias");
+    const base = of("from_x.bias").map((b, c) => b + bias[c]);
+    return { channels, hear, base, fromX: of("from_x.weight"), heads: of("heads.weight"), headsBias: of("heads.bias") };
+  };
+
+  // A line of n places: near[place] = [[offset, place], ...], itself in the middle.
+  live.row = (n) =>
+    Array.from({ length: n }, (_, i) => [-1, 0, 1].map((d) => [d + 1, i + d]).filter(([, j]) => j >= 0 && j < n));
+
+  // x: [place][input] -> after each of n_steps what all places read, [{answer: [place], halt: [place]}].
+  live.think = (network, near, x, steps) => {
+    const { channels, hear, base, fromX, heads, headsBias } = network;
+    const z = x.flatMap((values) => [...base].map((b, c) => values.reduce((sum, v, k) => sum + v * fromX[c * values.length + k], b)));
+    let h = new Float64Array(z.length);
+    return Array.from({ length: steps }, () => {
+      const next = new Float64Array(z.length);
+      const [answer, halt] = [new Float64Array(x.length), new Float64Array(x.length)];
+      near.forEach((heard, i) => {
+        answer[i] = headsBias[0];
+        halt[i] = headsBias[1];
+        for (let c = 0; c < channels; c++) {
+          let sum = z[i * channels + c];
+          for (const [offset, j] of heard) {
+            const w = (offset * channels + c) * channels;
+            for (let k = 0; k < channels; k++) sum += hear[w + k] * h[j * channels + k];
+          }
+          const state = Math.tanh(sum);
+          next[i * channels + c] = state;
+          answer[i] += heads[c] * state;
+          halt[i] += heads[channels + c] * state;
+        }
+      });
+      h = next;
+      return { answer, halt };
+    });
+  };
+
+  live.sigmoid = (a) => 1 / (1 + Math.exp(-a));
+})();

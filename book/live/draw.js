@@ -1,0 +1,274 @@
+"use strict";
+// What all live figures share: the box with its bet, tools, canvas, legend and sentence; theme inks; the reader's hands.
+(() => {
+  const make = (tag, name, text = "", inside = null) => {
+    const element = document.createElement(tag);
+    if (name) element.className = name;
+    element.textContent = text;
+    inside?.append(element);
+    return element;
+  };
+  const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior"];
+
+  // What the page keeps of a bet; without storage, as in some pages opened as files, nothing.
+  function keep(name, bet) {
+    try {
+      if (bet === undefined) return localStorage.getItem(`live-${name}`);
+      if (bet === null) localStorage.removeItem(`live-${name}`);
+      else localStorage.setItem(`live-${name}`, bet);
+    } catch {
+      return null;
+    }
+    return null;
+  }
+
+  // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
+  //   ask, choices {bet: words}, judge(bet) -> sentence: the bet. opened(): called when it is made.
+  //   think() -> what is shown, plain data, kept as fig.seen; say(seen) -> the sentence under the figure.
+  //   height(), draw(pen, width, inks): the picture, in pixels of the page.
+  //   grab(point) -> what a hand takes hold of there, or null; pull(it, point); tap(point, it or null);
+  //   hover(point or null) -> a note; press {key: function}.
+  //   count(): arrow keys choose among so many things, fig.cursor; nudge(from, to): shift and arrow move one.
+  live.figure = (name, spec) => {
+    const box = document.getElementById(`live-${name}`);
+    const [lead, legend, keys] = ["lead", "legend", "keys"].map((part) => box.querySelector(`.live-${part}`));
+    const [bets, tools] = [make("div", "live-bet"), make("div", "live-tools")];
+    const canvas = make("canvas", "");
+    const [words, note] = [make("p", "live-words"), make("p", "live-note")];
+    lead.after(bets, tools, canvas);
+    legend.after(words, note);
+    bets.setAttribute("role", "group");
+    bets.setAttribute("aria-label", "Your bet");
+    keys.id = `${box.id}-keys`;
+    canvas.tabIndex = 0;
+    canvas.setAttribute("role", "application");
+    canvas.setAttribute("aria-label", box.querySelector(".live-title").textContent);
+    canvas.setAttribute("aria-describedby", keys.id);
+    words.setAttribute("aria-live", "polite");
+    const pen = canvas.getContext("2d");
+    const fig = { box, spec, bet: keep(name), lit: null, cursor: 0, focused: false, seen: null };
+    live[name] = fig;
+    fig.change = (act) => {
+      fig.stop();
+      act?.();
+      fig.seen = spec.think();
+      fig.cursor = Math.max(0, Math.min(fig.cursor, spec.count() - 1));
+      fig.say(spec.say(fig.seen));
+      fig.redraw();
+    };
+
+    let inks = {};
+    fig.redraw = () => {
+      const width = canvas.clientWidth;
+      if (!width) return;
+      const height = spec.height(width);
+      canvas.style.height = `${height}px`;
+      canvas.width = Math.round(width * devicePixelRatio);
+      canvas.height = Math.round(height * devicePixelRatio);
+      pen.scale(canvas.width / width, canvas.height / height);
+      pen.font = `14px ${getComputedStyle(box).fontFamily}`;
+      spec.draw(pen, width, inks);
+    };
+    function newTheme() {
+      const style = getComputedStyle(box);
+      inks = Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--live-${ink}`).trim()]));
+      fig.redraw();
+    }
+
+    // "It {halt:halts at step 3}": words that light a part of the picture, and have its colour.
+    fig.say = (sentence, into = words) => {
+      into.replaceChildren();
+      for (const piece of sentence.split(/(\{\w+:[^}]*\})/)) {
+        const found = piece.match(/^\{(\w+):(.*)\}$/);
+        into.append(found ? part(found[1], make("b", "", found[2])) : piece);
+      }
+    };
+    function part(ink, element) {
+      element.dataset.part = ink;
+      const light = (lit) => () => {
+        fig.lit = lit;
+        fig.redraw();
+      };
+      element.addEventListener("pointerenter", light(ink));
+      element.addEventListener("pointerleave", light(null));
+      element.addEventListener("focus", light(ink));
+      element.addEventListener("blur", light(null));
+      return element;
+    }
+    for (const button of legend.children) part(button.dataset.part, button);
+
+    // The bet: until it is made, or declined, the figure keeps its answer to itself.
+    function askForBet() {
+      const open = fig.bet !== null;
+      box.classList.toggle("live-open", open);
+      bets.replaceChildren();
+      const question = make("p", "", "", bets);
+      fig.say(open ? spec.judge(fig.bet) : `Bet first. ${spec.ask}`, question);
+      const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
+      for (const [bet, label] of Object.entries(choices)) {
+        fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
+      }
+    }
+    function place(bet) {
+      fig.bet = bet;
+      keep(name, bet);
+      askForBet();
+      fig.redraw();
+      if (bet !== null) spec.opened?.();
+      canvas.focus({ preventScroll: true });
+    }
+
+    fig.button = (label, act, where = tools) => {
+      const button = make("button", "", label, where);
+      button.type = "button";
+      button.addEventListener("click", act);
+      return button;
+    };
+    fig.slider = (label, [min, max, step], value, show, act) => {
+      const whole = make("label", "live-slider", `${label} `, tools);
+      const input = make("input", "", "", whole);
+      Object.assign(input, { type: "range", min, max, step, value });
+      const output = make("output", "", show(value), whole);
+      input.addEventListener("input", () => {
+        output.textContent = show(Number(input.value));
+        input.setAttribute("aria-valuetext", output.textContent);
+        fig.change(() => act(Number(input.value)));
+      });
+      return input;
+    };
+
+    // Calls tick(0), tick(1), ..., tick(last), one each `pace` milliseconds; at once where motion is not wanted.
+    let playing = 0;
+    fig.play = (last, pace, tick) => {
+      cancelAnimationFrame(playing);
+      if (still()) return tick(last);
+      const start = performance.now();
+      words.setAttribute("aria-busy", "true");
+      const frame = (now) => {
+        const at = Math.min(last, Math.max(0, Math.floor((now - start) / pace)));
+        if (at < last) playing = requestAnimationFrame(frame);
+        else words.removeAttribute("aria-busy");
+        tick(at);
+      };
+      playing = requestAnimationFrame(frame);
+    };
+    fig.stop = () => {
+      cancelAnimationFrame(playing);
+      words.removeAttribute("aria-busy");
+    };
+
+    // Hands. A finger scrolls the page unless it takes hold of something.
+    let held = null;
+    let from = null;
+    const at = ({ clientX, clientY }) => {
+      const area = canvas.getBoundingClientRect();
+      return { x: clientX - area.left, y: clientY - area.top };
+    };
+    function hover(point) {
+      note.textContent = (fig.bet !== null && spec.hover?.(point)) || "";
+      fig.redraw();
+    }
+    const grab = (point) => (fig.bet === null ? null : (spec.grab?.(point) ?? null));
+    canvas.addEventListener("touchstart", (event) => grab(at(event.touches[0])) !== null && event.preventDefault(), { passive: false });
+    canvas.addEventListener("pointerdown", (event) => {
+      fig.focused = false;
+      from = at(event);
+      held = grab(from);
+      if (held !== null) canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const point = at(event);
+      const far = from && Math.hypot(point.x - from.x, point.y - from.y) > 5;
+      if (far) from.moved = true;
+      if (held !== null && from?.moved) spec.pull(held, point);
+      else if (held === null) hover(point);
+      canvas.style.cursor = grab(point) !== null ? "grab" : "";
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      if (from && !from.moved && fig.bet !== null) spec.tap?.(at(event), held);
+      from = held = null;
+    });
+    canvas.addEventListener("pointercancel", () => (from = held = null));
+    canvas.addEventListener("pointerleave", () => held === null && hover(null));
+    function walk(by, shift) {
+      const to = Math.max(0, Math.min(spec.count() - 1, fig.cursor + by));
+      fig.cursor = shift && spec.nudge ? spec.nudge(fig.cursor, to) : to;
+    }
+    const arrows = { ArrowLeft: (shift) => walk(-1, shift), ArrowRight: (shift) => walk(1, shift) };
+    canvas.addEventListener("keydown", (event) => {
+      const act = { ...arrows, ...spec.press }[event.key === " " ? "Space" : event.key];
+      if (!act || fig.bet === null || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      fig.focused = true;
+      act(event.shiftKey);
+      fig.redraw();
+    });
+    canvas.addEventListener("blur", () => {
+      fig.focused = false;
+      fig.redraw();
+    });
+
+    fig.start = () => {
+      fig.change();
+      askForBet();
+      new ResizeObserver(fig.redraw).observe(canvas);
+      new MutationObserver(newTheme).observe(document.body, { attributeFilter: ["data-theme"] });
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", newTheme);
+      newTheme();
+    };
+    return fig;
+  };
+
+  // Text on whatever is behind it.
+  live.write = (pen, text, x, y, ink, paper) => {
+    pen.lineWidth = 4;
+    pen.lineJoin = "round";
+    pen.strokeStyle = paper;
+    pen.strokeText(text, x, y);
+    pen.fillStyle = ink;
+    pen.fillText(text, x, y);
+  };
+  live.stroke = (pen, points, ink, width, dash = []) => {
+    pen.strokeStyle = ink;
+    pen.lineWidth = width;
+    pen.setLineDash(dash);
+    pen.beginPath();
+    points.forEach(([x, y]) => pen.lineTo(x, y));
+    pen.stroke();
+    pen.setLineDash([]);
+  };
+  // Something to take hold of: across, or upwards.
+  live.handle = (pen, x, y, inks, ink, upward = false) => {
+    const [width, height] = upward ? [30, 12] : [14, 18];
+    pen.fillStyle = ink;
+    pen.beginPath();
+    pen.roundRect(x - width / 2, y - height / 2, width, height, 4);
+    pen.fill();
+    pen.fillStyle = inks.paper;
+    for (const shift of [-4, 0, 4]) {
+      if (upward) pen.fillRect(x + 1.5 * shift - 1, y - 3, 2, 6);
+      else pen.fillRect(x - 3, y + shift - 1, 6, 1.5);
+    }
+  };
+  // The numbers of steps at the left: every so many, up to the last; place(step) is where.
+  live.steps = (pen, x, top, inks, every, last, place) => {
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    pen.fillStyle = inks.soft;
+    pen.fillText("step", x, top);
+    for (let step = every; step <= last; step += every) pen.fillText(step, x, place(step));
+  };
+  live.ring = (pen, ink, ...box) => {
+    pen.strokeStyle = ink;
+    pen.lineWidth = 2;
+    pen.strokeRect(...box);
+  };
+  // Which of some positions is nearest to x, if it is within reach: its index, or null.
+  live.nearest = (positions, x, reach) => {
+    const away = positions.map((position) => Math.abs(position - x));
+    const least = Math.min(...away);
+    return least < reach ? away.indexOf(least) : null;
+  };
+  live.number = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+})();

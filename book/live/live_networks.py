@@ -1,0 +1,151 @@
+"""Train the networks of the live figures, check each, and write them down: book/live/weights/, which is committed.
+
+    python book/live/live_networks.py            all of them, a few minutes on one core
+    python book/live/live_networks.py line       one of them
+
+The book takes what is committed, and trains nothing. A file is JSON behind `live.weights.NAME =`, since a page that is
+opened as a file may load scripts, but no JSON.
+"""
+
+import argparse
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from ponder_course.common.fingerprint import fingerprint_of
+from ponder_course.common.lines import LineParityTask, whole_lines_right
+from ponder_course.common.local import LocalStep
+from ponder_course.common.runs import rounded
+from ponder_course.light_cone.experiment import fresh
+from ponder_course.research.light_cone import experiment as lines
+from ponder_course.research.parity import experiment as parity
+from ponder_utils.checkpoints import atomic_write
+from ponder_utils.evaluation import evaluate
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import RNNStep
+from ponder_utils.tasks import ParityTask
+
+WEIGHTS = Path(__file__).resolve().parent / "weights"
+Row = dict[str, Any]
+
+
+def encoded(step: nn.Module) -> Row:
+    """Return the weights as JSON can hold them: {name: {"shape": [...], "float32": little-endian numbers, base64}}.
+
+    ValueError if a weight is not finite.
+    """
+    weights = {}
+    for name, weight in step.state_dict().items():
+        if not weight.isfinite().all():
+            raise ValueError(f"step must have finite weights; {name} has others")
+        numbers = np.asarray(weight.cpu(), "<f4").tobytes()
+        weights[name] = {"shape": list(weight.shape), "float32": base64.b64encode(numbers).decode()}
+    return weights
+
+
+def decoded(weights: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.Tensor]:
+    """Return the tensors that `encoded` wrote, as a state_dict."""
+    tensors = {}
+    for name, weight in weights.items():
+        numbers = np.frombuffer(base64.b64decode(weight["float32"]), "<f4").copy()
+        tensors[name] = torch.from_numpy(numbers).view(weight["shape"])
+    return tensors
+
+
+def learn_parity(**setting: Any) -> PonderNet:
+    """Return the network that lesson 03's run with this setting trains."""
+    kept = []
+
+    def keep(model: PonderNet, elements: int) -> Row:
+        kept.append(model)
+        return {}
+
+    parity.run(more=keep, **setting)
+    return kept[0]
+
+
+def check_line(model: PonderNet, seed: int = 0) -> Row:
+    """Return how many fresh lines are right, and their mean steps and need: {places: measures}."""
+    found = {}
+    for places in (16, 64):
+        x, y = fresh(LineParityTask(places), 500, seed)
+        halted = model.predict(x, "threshold", q=0.2, max_steps=places + 16)
+        found[places] = {
+            "right": whole_lines_right(halted.y_hat, y).float().mean().item(),
+            "steps": halted.steps.float().mean().item(),
+            "need": LineParityTask.needed_steps(x).amax(1).float().mean().item(),
+        }
+    return rounded(found)
+
+
+def check_parity(model: PonderNet, seed: int = 0) -> Row:
+    """Return how often fresh inputs are right if the network halts by itself, and if all stop at a step, [N]."""
+    score = evaluate(model, *ParityTask(8).batch(2000, torch.Generator().manual_seed(seed)))
+    return rounded({"right": score.accuracy, "steps": score.steps, "right_at": score.accuracy_by_step})
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network of a live figure: the stored run that trains one like it, and what of it is checked."""
+
+    run: Callable[..., Row]  # its fingerprint is that of the code behind the weights
+    setting: Row
+    learn: Callable[..., PonderNet]
+    check: Callable[..., Row]
+    step: Callable[[], nn.Module]  # untrained
+
+
+NETWORKS = {
+    "line": Network(
+        lines.run, lines.RECIPE | {"seed": 0}, lines.learn, check_line, partial(LocalStep, 2, lines.CHANNELS)
+    ),
+    "parity": Network(
+        parity.run_with_map, parity.SETTING_OF_MAP | {"seed": 10}, learn_parity, check_parity, partial(RNNStep, 8, 128)
+    ),
+}
+
+
+def read(name: str) -> Row:
+    """Return what was written of a network: setting, fingerprint, checked, weights."""
+    text = (WEIGHTS / f"{name}.js").read_text(encoding="utf-8")
+    return json.loads(text.removeprefix(f"live.weights.{name} = ").removesuffix(";\n"))
+
+
+def load(name: str) -> PonderNet:
+    """Return a network as it was written, in evaluation mode."""
+    found = read(name)
+    step = NETWORKS[name].step()
+    step.load_state_dict(decoded(found["weights"]))
+    return PonderNet(step, found["setting"]["N"]).eval()
+
+
+def write(name: str) -> Path:
+    """Train a network, check it, and write it down; return the file."""
+    torch.set_num_threads(1)
+    network = NETWORKS[name]
+    model = network.learn(**network.setting)
+    found = {
+        "setting": network.setting,
+        "fingerprint": fingerprint_of(network.run),
+        "checked": network.check(model),
+        "weights": encoded(model.step),
+    }
+    path = WEIGHTS / f"{name}.js"
+    with atomic_write(path) as draft:
+        draft.write_text(f"live.weights.{name} = {json.dumps(found)};\n", encoding="utf-8")
+    return path
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=f"any of {', '.join(NETWORKS)}; without: all")
+    for name in parser.parse_args().names or NETWORKS:
+        print(write(name))

@@ -1,0 +1,285 @@
+"""The live figures of the book: their networks in the browser against PyTorch, and the reader's hands."""
+
+import sys
+from pathlib import Path
+
+import browser
+import pytest
+import torch
+
+from ponder_course.common.lines import LineParityTask
+from ponder_course.common.local import LocalStep
+from ponder_utils import PonderNet
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tools"), str(ROOT / "book" / "live")]
+import live  # noqa: E402
+import live_networks as networks  # noqa: E402
+
+# The weights
+
+
+@pytest.mark.parametrize("name", networks.NETWORKS)
+def test_weights_are_those_of_a_network_that_is_as_good_as_its_file_says(name):
+    model, file, check = networks.load(name), networks.read(name), networks.NETWORKS[name].check
+    assert networks.encoded(model.step) == file["weights"]
+    for seed, tolerance in ((0, 0.002), (1, 0.01)):  # those of the file, and others
+        found, stated = check(model, seed), file["checked"]
+        pairs = [(found, stated)] if "right" in stated else [(found[size], stated[size]) for size in stated]
+        for ours, theirs in pairs:
+            assert ours["right"] == pytest.approx(theirs["right"], abs=tolerance)
+            assert theirs["right"] > 0.98
+
+
+def test_weights_that_are_not_finite_are_refused():
+    step = LocalStep(2, 4)
+    with torch.no_grad():
+        step.heads.bias[0] = torch.inf
+    with pytest.raises(ValueError, match=r"heads\.bias"):
+        networks.encoded(step)
+
+
+# In the browser
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("live")
+    live.write_pages(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser.chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def opened(chromium, pages):
+    """Opens the page of a figure, without motion; whatever goes wrong in it fails the test."""
+    faults, contexts = [], []
+
+    def open_page(name, width=1400, bet="none", **options):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda line: line.type == "error" and faults.append(line.text))
+        page.on("request", lambda request: request.url.startswith(pages.as_uri()) or faults.append(request.url))
+        page.goto((pages / f"{name}.html").as_uri())
+        if bet:
+            page.click(f".live-bet button[data-bet='{bet}']")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+FIGURES = [name for _, name in live.FIGURES.values()]
+
+
+def seen(page, name):
+    return page.evaluate(f"live.{name}.seen")
+
+
+def slide(page, which, value):
+    """Move a slider of the figure, counted from 0."""
+    page.locator(".live-slider input").nth(which).evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value
+    )
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_page_is_legible_and_no_wider_than_its_screen(opened, name):
+    for bet in (None, "none"):
+        page = opened(name, bet=bet)
+        for width in (1400, 400, 320):
+            page.set_viewport_size({"width": width, "height": 900})
+            for theme in ("light", "dark"):
+                page.evaluate(f"document.body.dataset.theme = '{theme}'")
+                assert page.evaluate(browser.TOO_WIDE) == []
+                assert page.evaluate(browser.CONTRAST) == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_bet_comes_first_and_is_kept(opened, name):
+    page = opened(name, bet=None)
+    assert not page.locator(".live-words").is_visible()
+    bets = page.locator(".live-bet button").evaluate_all("found => found.map((button) => button.dataset.bet)")
+    assert len(bets) >= 3
+    page.click(f".live-bet button[data-bet='{bets[0]}']")
+    verdict = page.inner_text(".live-bet p")
+    assert page.locator(".live-words").is_visible()
+    assert page.get_attribute(".live-words", "aria-live") == "polite"
+    page.reload()
+    assert page.inner_text(".live-bet p") == verdict
+    page.click(".live-bet button")
+    assert not page.locator(".live-words").is_visible()
+    page.reload()
+    assert not page.locator(".live-words").is_visible()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_pointing_at_words_lights_the_picture(opened, name):
+    page = opened(name)
+    picture = "document.querySelector('canvas').toDataURL()"
+    before = page.evaluate(picture)
+    for button in page.locator(".live-legend button").all():
+        button.focus()
+        assert page.evaluate(f"live.{name}.lit") == button.get_attribute("data-part")
+        assert page.evaluate(picture) != before
+
+
+THINK = """([weights, near, x, steps]) => {
+    const found = live.think(live.read(weights), near ?? live.row(x.length), x, steps);
+    return ["answer", "halt"].map((name) => found.map((step) => [...step[name]]));
+}"""
+
+
+def in_page(page, step, x, n_steps, near=None):
+    """Return answers and halting logits after each step, [2, n_steps, places], of x [places, inputs]."""
+    found = page.evaluate(THINK, [networks.encoded(step), near, x.tolist(), n_steps])
+    return torch.tensor(found, dtype=torch.float64)
+
+
+@torch.no_grad()
+def test_a_line_thinks_in_the_page_as_in_pytorch(opened):
+    page, trained = opened("line"), networks.load("line").step
+    torch.manual_seed(0)
+    cases = [(trained, n) for n in (1, 2, 16, 33, 64, 80)] + [(LocalStep(2, 8).eval(), n) for n in (1, 5, 20)]
+    for step, n in cases:
+        x, _ = LineParityTask(n).batch(1)
+        ours = in_page(page, step, x[0].T, 80)
+        output = PonderNet(step, 80)(x)
+        assert (ours[0] - output.y_hat[:, 0]).abs().max() < 1e-5
+        assert (ours[1].amin(1) - output.halt_logits[:, 0]).abs().max() < 1e-5
+        exact = PonderNet(step.double(), 80)(x.double())
+        assert (ours[0] - exact.y_hat[:, 0]).abs().max() < 1e-9
+        step.float()
+
+
+# Lesson 05
+
+
+def of_line(page):
+    """Return bits and walls of the line, after a look at whether all that is shown of them is true."""
+    found = seen(page, "line")
+    x = torch.tensor([[found["bits"], found["walls"]]]).float()
+    assert found["need"] == LineParityTask.needed_steps(x)[0].tolist()
+    assert found["truth"] == LineParityTask.answers(x)[0].tolist()
+    halted = networks.load("line").predict(x, "threshold", q=0.2, max_steps=x.shape[2] + 4)
+    assert found["halt"] == halted.steps.item()
+    assert found["odd"][found["halt"] - 1] == (halted.y_hat[0] > 0).int().tolist()
+    for odd, right in zip(found["odd"], found["right"], strict=True):
+        assert right == [answer == true for answer, true in zip(odd, found["truth"], strict=True)]
+    return found["bits"], [place for place, wall in enumerate(found["walls"]) if wall]
+
+
+def places(page):
+    """Return where the places begin on the screen, and the heights of the walls' handles and of the bits."""
+    area = page.locator("canvas").bounding_box()
+    inside = page.evaluate("live.line.seen.bits.map((_, i) => live.line.spec.left(i))")
+    return [area["x"] + left for left in inside], area["y"] + 12, area["y"] + 38
+
+
+def test_a_mouse_flips_bits_and_moves_walls(opened):
+    page = opened("line")
+    bits, walls = of_line(page)
+    x, at_walls, at_bits = places(page)
+    page.mouse.click((x[3] + x[4]) / 2, at_bits)
+    bits[3] ^= 1
+    assert of_line(page) == (bits, walls)
+    page.mouse.move(x[walls[1]], at_walls)
+    page.mouse.down()
+    page.mouse.move(x[20], at_walls + 100, steps=8)
+    page.mouse.up()
+    del walls[1]
+    assert of_line(page) == (bits, [*walls, 20])
+    page.mouse.click(x[20], at_walls)
+    assert of_line(page) == (bits, walls)
+    page.mouse.click(x[28], at_walls)
+    assert of_line(page) == (bits, [*walls, 28])
+    page.mouse.click(x[0], at_walls)  # the first wall stays
+    assert of_line(page) == (bits, [*walls, 28])
+    page.mouse.move((x[30] + x[31]) / 2, at_bits + 60)
+    assert "31" in page.inner_text(".live-note")
+
+
+def test_keys_flip_bits_and_move_walls(opened):
+    page = opened("line")
+    bits, walls = of_line(page)
+    page.focus("canvas")
+    for key in ["ArrowRight"] * 2 + [" ", "w", "Shift+ArrowRight", "ArrowRight", "w"]:
+        page.keyboard.press(key)
+    bits[2] ^= 1
+    assert of_line(page) == (bits, sorted([*walls, 3, 4]))
+    for key in ["ArrowLeft"] * 9 + ["w", "Shift+ArrowRight", " "]:
+        page.keyboard.press(key)
+    bits[0] ^= 1
+    assert of_line(page) == (bits, sorted([*walls, 3, 4]))  # the first wall stays where it is
+
+
+def test_lines_of_all_lengths(opened):
+    page = opened("line")
+    for n in (8, 64, 13):
+        slide(page, 0, n)
+        assert len(of_line(page)[0]) == n
+    page.get_by_role("button", name="No walls").click()
+    assert of_line(page)[1] == [0]
+    page.get_by_role("button", name="New line").click()
+    assert len(of_line(page)[0]) == 13
+
+
+# Fingers
+
+
+def arrived(page):
+    """Moves come with the next frame."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def swipe(page, *points):
+    """Drag a finger over the screen."""
+    session = page.context.new_cdp_session(page)
+    for event, where in [
+        ("touchStart", points[0]),
+        *(("touchMove", point) for point in points[1:]),
+        ("touchEnd", None),
+    ]:
+        touches = [{"x": where[0], "y": where[1]}] if where else []
+        session.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": touches})
+        arrived(page)
+    page.wait_for_timeout(200)
+
+
+def on_a_phone(opened, name):
+    """Open a figure at the top of a long page, on a screen for fingers."""
+    page = opened(name, width=400, has_touch=True, is_mobile=True)
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<div style=height:3000px></div>')")
+    page.evaluate("document.querySelector('canvas').scrollIntoView({block: 'start'})")
+    page.evaluate("scrollBy(0, -100)")
+    arrived(page)
+    return page
+
+
+def test_a_finger_flips_bits_drags_walls_and_scrolls_elsewhere(opened):
+    page = on_a_phone(opened, "line")
+    bits, walls = of_line(page)
+    x, at_walls, at_bits = places(page)
+    top = page.evaluate("scrollY")
+    page.touchscreen.tap((x[6] + x[7]) / 2, at_bits)
+    bits[6] ^= 1
+    assert of_line(page) == (bits, walls)
+    swipe(page, *((x[i], at_walls + i) for i in (walls[1], 7, 8, 11, 15, 20)))
+    del walls[1]
+    assert of_line(page) == (bits, [*walls, 20])
+    assert page.evaluate("scrollY") == top
+    for height in (at_bits, at_bits + 250):
+        top = page.evaluate("scrollY")
+        swipe(page, *((x[15], height - 25 * i) for i in range(6)))
+        assert page.evaluate("scrollY") > top
+        page.evaluate(f"scrollTo(0, {top})")
+        assert of_line(page) == (bits, [*walls, 20])

@@ -1,0 +1,61 @@
+"""The live figures of the lessons: where each stands, and a page of each alone, to try it.
+
+    python tools/live.py        runs/live/line.html and the like
+
+A figure NAME is book/live/NAME.js and the words around it, NAME.html. If a network thinks in it, its weights are
+book/live/weights/NAME.js, which book/live/live_networks.py has written.
+"""
+
+import shutil
+from pathlib import Path
+
+from stamp import ROOT
+
+LIVE = ROOT / "book" / "live"
+# The live figure of a lesson stands before this figure of its notebook.
+FIGURES = {
+    "05_light_cone": ("Figure 05.3", "line"),
+}
+LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
+body[data-theme="dark"] { background: #131416; }
+@media (prefers-color-scheme: dark) { body:not([data-theme="light"]) { background: #131416; } }"""
+
+
+def markup(name: str, static: str) -> str:
+    """Return the HTML of a figure, for a page from which `static` leads to the folder of `copy_scripts`."""
+    weights = [f"weights/{name}.js"] if (LIVE / "weights" / f"{name}.js").exists() else []
+    scripts = ["core.js", *weights, "draw.js", f"{name}.js"]
+    lines = [
+        f'<link rel="stylesheet" href="{static}/live.css">',
+        f'<section class="live" id="live-{name}">',
+        (LIVE / f"{name}.html").read_text(encoding="utf-8").rstrip(),
+        "<noscript>This figure needs JavaScript.</noscript>",
+        "</section>",
+        *(f'<script src="{static}/{script}" defer></script>' for script in scripts),
+    ]
+    return "\n".join(lines)
+
+
+def copy_scripts(folder: Path) -> None:
+    """Copy scripts, weights and looks of all figures into a folder, which is made."""
+    shutil.copytree(LIVE, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"), dirs_exist_ok=True)
+
+
+def write_pages(folder: Path) -> list[Path]:
+    """Write a page for each figure, with all that it needs, into a folder, and return the pages."""
+    copy_scripts(folder / "live")
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    pages = []
+    for _, name in FIGURES.values():
+        page = folder / f"{name}.html"
+        page.write_text(
+            f'<!doctype html>\n<html lang="en"><head>{head}<title>{name}</title><style>{LOOKS}</style></head>\n'
+            f'<body data-theme="auto">\n{markup(name, "live")}\n</body></html>\n',
+            encoding="utf-8",
+        )
+        pages.append(page)
+    return pages
+
+
+if __name__ == "__main__":
+    print(*write_pages(ROOT / "runs" / "live"), sep="\n")
