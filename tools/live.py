@@ -14,6 +14,7 @@ from stamp import ROOT
 LIVE = ROOT / "book" / "live"
 # The live figure of a lesson stands before this figure of its notebook.
 FIGURES = {
+    "03_parity": ("Figure 03.3", "parity"),
     "05_light_cone": ("Figure 05.3", "line"),
 }
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }

@@ -12,15 +12,18 @@ window.live = { weights: {} };
 
   // weights: {name: {shape, float32}} of a LocalStep or an RNNStep, as live_networks.py writes them.
   live.read = (weights) => {
-    const of = (name) => numbers(weights[name] ?? weights[`cell.${name}`]);
-    const shape = (weights["from_h.weight"] ?? weights["cell.from_h.weight"]).shape; // [channel, from channel, offset]
-    const [channels, , offsets = 1] = shape;
-    const fromH = of("from_h.weight");
-    const hear = new Float64Array(fromH.length); // [offset, channel, from channel]
-    for (let o = 0; o < offsets; o++)
-      for (let k = 0; k < channels * channels; k++) hear[o * channels * channels + k] = fromH[k * offsets + o];
+    const isCell = "cell.from_h.weight" in weights; // RNNCell keeps this weight as [from channel, channel]
+    const of = (name) => numbers(weights[isCell && !name.startsWith("heads") ? `cell.${name}` : name]);
     const bias = of("from_h.bias");
     const base = of("from_x.bias").map((b, c) => b + bias[c]);
+    const fromH = of("from_h.weight"); // else [channel, from channel, offset]
+    const channels = bias.length;
+    const offsets = fromH.length / channels ** 2;
+    const hear = new Float64Array(fromH.length); // [offset, channel, from channel]
+    for (let o = 0; o < offsets; o++)
+      for (let c = 0; c < channels; c++)
+        for (let k = 0; k < channels; k++)
+          hear[(o * channels + c) * channels + k] = fromH[isCell ? k * channels + c : (c * channels + k) * offsets + o];
     return { channels, hear, base, fromX: of("from_x.weight"), heads: of("heads.weight"), headsBias: of("heads.bias") };
   };
 
@@ -31,7 +34,8 @@ window.live = { weights: {} };
   // x: [place][input] -> after each of n_steps what all places read, [{answer: [place], halt: [place]}].
   live.think = (network, near, x, steps) => {
     const { channels, hear, base, fromX, heads, headsBias } = network;
-    const z = x.flatMap((values) => [...base].map((b, c) => values.reduce((sum, v, k) => sum + v * fromX[c * values.length + k], b)));
+    const heardOfX = (values, c) => values.reduce((sum, value, k) => sum + value * fromX[c * values.length + k], base[c]);
+    const z = x.flatMap((values) => Array.from(base, (_, c) => heardOfX(values, c)));
     let h = new Float64Array(z.length);
     return Array.from({ length: steps }, () => {
       const next = new Float64Array(z.length);
@@ -56,5 +60,14 @@ window.live = { weights: {} };
     });
   };
 
+  // Halting probabilities lambda_n -> the halting distribution p_n; the last step takes what remains.
+  live.halting = (lambdas) => {
+    let survival = 1;
+    return lambdas.map((lambda, i) => {
+      const p = i === lambdas.length - 1 ? survival : lambda * survival;
+      survival *= 1 - lambda;
+      return p;
+    });
+  };
   live.sigmoid = (a) => 1 / (1 + Math.exp(-a));
 })();

@@ -259,6 +259,38 @@
     pen.fillText("step", x, top);
     for (let step = every; step <= last; step += every) pen.fillText(step, x, place(step));
   };
+  live.dot = (pen, x, y, radius, ink) => {
+    pen.fillStyle = ink;
+    pen.beginPath();
+    pen.arc(x, y, radius, 0, 2 * Math.PI);
+    pen.fill();
+  };
+  // A panel {top, height} from x to the right edge: two lines, and marks [[y, words], ...] at its left.
+  live.frame = (pen, x, { top, height }, right, inks, marks) => {
+    pen.textBaseline = "middle";
+    pen.textAlign = "right";
+    pen.fillStyle = inks.soft;
+    for (const [y, words] of marks) pen.fillText(words, x - 6, y);
+    for (const y of [top, top + height]) live.stroke(pen, [[x, y], [right, y]], inks.line, 1);
+  };
+  live.title = (pen, words, x, { top }, inks) => {
+    pen.textBaseline = "middle";
+    pen.textAlign = "left";
+    live.write(pen, words, x, top - 12, inks.ink, inks.paper);
+  };
+  // The numbers of steps below a panel: 1, and every so many.
+  live.numbers = (pen, every, last, place, y, x, inks) => {
+    pen.fillStyle = inks.soft;
+    pen.textAlign = "right";
+    pen.fillText("step", x - 6, y);
+    pen.textAlign = "center";
+    for (let step = 1; step <= last; step += 1) if (step === 1 || step % every === 0) pen.fillText(step, place(step), y);
+  };
+  // Bars of heights from 0 to 1 in a panel, the first at place(1).
+  live.bars = (pen, heights, place, width, { top, height }, ink) => {
+    pen.fillStyle = ink;
+    heights.forEach((share, i) => pen.fillRect(place(i + 1) - width / 2, top + (1 - share) * height, width, share * height));
+  };
   live.ring = (pen, ink, ...box) => {
     pen.strokeStyle = ink;
     pen.lineWidth = 2;

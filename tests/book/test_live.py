@@ -9,7 +9,7 @@ import torch
 
 from ponder_course.common.lines import LineParityTask
 from ponder_course.common.local import LocalStep
-from ponder_utils import PonderNet
+from ponder_utils import ParityTask, PonderNet, RNNStep
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tools"), str(ROOT / "book" / "live")]
@@ -159,6 +159,69 @@ def test_a_line_thinks_in_the_page_as_in_pytorch(opened):
         exact = PonderNet(step.double(), 80)(x.double())
         assert (ours[0] - exact.y_hat[:, 0]).abs().max() < 1e-9
         step.float()
+
+
+@torch.no_grad()
+def test_one_place_thinks_in_the_page_as_in_pytorch(opened):
+    page, trained = opened("parity"), networks.load("parity").step
+    torch.manual_seed(0)
+    for step in (trained, RNNStep(8, 12)):
+        x, _ = ParityTask(8).batch(12)
+        output = PonderNet(step, 40)(x)  # twice as many steps as in training
+        for i, row in enumerate(x):
+            answer, halt = in_page(page, step, row[None], 40, near=[[[0, 0]]])
+            assert (answer[:, 0] - output.y_hat[:, i]).abs().max() < 1e-5
+            assert (halt[:, 0] - output.halt_logits[:, i]).abs().max() < 1e-5
+            p = torch.tensor(page.evaluate("(a) => live.halting(a.map(live.sigmoid))", halt[:, 0].tolist()))
+            assert (p - output.log_p[:, i].exp()).abs().max() < 1e-5
+
+
+# Lesson 03
+
+
+@torch.no_grad()
+def of_parity(page):
+    """Return the elements and the common step, after a look at whether all that is shown is true."""
+    found, model = seen(page, "parity"), networks.load("parity")
+    x = torch.tensor([found["x"]]).float()
+    output = model(x)
+    odd = output.y_hat[:, 0].sigmoid()
+    assert found["truth"] == (x == 1).sum().item() % 2
+    assert (torch.tensor(found["chance"]) - odd).abs().max() < 1e-5
+    assert (torch.tensor(found["p"]) - output.log_p[:, 0].exp()).abs().max() < 1e-5
+    assert found["halt"] == output.log_p[:, 0].argmax().item() + 1
+    assert found["right"] == ((odd > 0.5) == found["truth"]).tolist()
+    return found["x"], found["stop"]
+
+
+def test_hands_change_elements_and_the_common_step(opened):
+    page = opened("parity")
+    x, stop = of_parity(page)
+    assert (x[2], stop) == (0, 3)
+    area, where = page.locator("canvas").bounding_box(), page.evaluate("live.parity.spec.places().element")
+    for value in (1, -1, 0, 1):
+        page.mouse.click(area["x"] + where[2], area["y"] + 20)
+        x[2] = value
+        assert of_parity(page) == (x, 3)
+    middle = page.evaluate("[3, 7, 20].map(live.parity.spec.places().middle)")
+    grip = area["y"] + page.evaluate("live.parity.spec.places().grip")
+    page.mouse.move(area["x"] + middle[0], grip)
+    page.mouse.down()
+    page.mouse.move(area["x"] + middle[1], grip + 90, steps=5)
+    page.mouse.up()
+    assert of_parity(page) == (x, 7)
+    page.mouse.click(area["x"] + middle[2], grip + 120)
+    assert of_parity(page) == (x, 20)
+    page.focus("canvas")
+    for key in ("ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowRight", " "):
+        page.keyboard.press(key)
+    x[1] = 0
+    assert of_parity(page) == (x, 19)
+    slide(page, 0, 4)
+    page.get_by_role("button", name="wrong there").click()
+    _, stop = of_parity(page)
+    assert stop == 4
+    assert not seen(page, "parity")["right"][3]
 
 
 # Lesson 05
