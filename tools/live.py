@@ -14,6 +14,7 @@ from stamp import ROOT
 LIVE = ROOT / "book" / "live"
 # The live figure of a lesson stands before this figure of its notebook.
 FIGURES = {
+    "01_act_background": ("Figure 01.2", "units"),
     "03_parity": ("Figure 03.3", "parity"),
     "05_light_cone": ("Figure 05.3", "line"),
 }

@@ -49,13 +49,16 @@
     const pen = canvas.getContext("2d");
     const fig = { box, spec, bet: keep(name), lit: null, cursor: 0, focused: false, seen: null };
     live[name] = fig;
-    fig.change = (act) => {
-      fig.stop();
-      act?.();
+    fig.update = () => {
       fig.seen = spec.think();
       fig.cursor = Math.max(0, Math.min(fig.cursor, spec.count() - 1));
       fig.say(spec.say(fig.seen));
       fig.redraw();
+    };
+    fig.change = (act) => {
+      fig.stop();
+      act?.();
+      fig.update();
     };
 
     let inks = {};
@@ -138,21 +141,35 @@
       return input;
     };
 
-    // Calls tick(0), tick(1), ..., tick(last), one each `pace` milliseconds; at once where motion is not wanted.
+    fig.toggle = (label, isOn, act) => {
+      const button = fig.button(label, () => {
+        button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+        fig.change(() => act(button.getAttribute("aria-pressed") === "true"));
+      });
+      button.setAttribute("aria-pressed", String(isOn));
+    };
+
+    // Calls tick(0), tick(1), ..., tick(last), one each `pace` milliseconds; the last alone where motion is not wanted.
     let playing = 0;
     fig.play = (last, pace, tick) => {
-      cancelAnimationFrame(playing);
-      if (still()) return tick(last);
+      fig.stop();
       const start = performance.now();
-      words.setAttribute("aria-busy", "true");
       const frame = (now) => {
-        const at = Math.min(last, Math.max(0, Math.floor((now - start) / pace)));
-        if (at < last) playing = requestAnimationFrame(frame);
-        else words.removeAttribute("aria-busy");
+        const at = still() ? last : Math.min(last, Math.max(0, Math.floor((now - start) / pace)));
         tick(at);
+        fig.redraw();
+        if (at < last) playing = requestAnimationFrame(frame);
+        else fig.stop();
       };
-      playing = requestAnimationFrame(frame);
+      words.setAttribute("aria-busy", "true");
+      frame(start);
     };
+    // Takes each value of a path in turn, as if by the reader's hand.
+    fig.follow = (path, pace, act) =>
+      fig.play(path.length - 1, pace, (i) => {
+        act(path[i]);
+        fig.update();
+      });
     fig.stop = () => {
       cancelAnimationFrame(playing);
       words.removeAttribute("aria-busy");
@@ -229,6 +246,12 @@
     pen.fillStyle = ink;
     pen.fillText(text, x, y);
   };
+  live.center = (pen, text, x, y, ink) => {
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillStyle = ink;
+    pen.fillText(text, x, y);
+  };
   live.stroke = (pen, points, ink, width, dash = []) => {
     pen.strokeStyle = ink;
     pen.lineWidth = width;
@@ -291,6 +314,15 @@
     pen.fillStyle = ink;
     heights.forEach((share, i) => pen.fillRect(place(i + 1) - width / 2, top + (1 - share) * height, width, share * height));
   };
+  // An arrow along x, from a point, so long (to the left if negative).
+  live.arrow = (pen, x, y, length, ink) => {
+    const head = Math.sign(length) * Math.min(9, Math.abs(length));
+    live.stroke(pen, [[x, y], [x + length - head, y]], ink, 4);
+    pen.fillStyle = ink;
+    pen.beginPath();
+    for (const [away, up] of [[0, 0], [head, 7], [head, -7]]) pen.lineTo(x + length - away, y + up);
+    pen.fill();
+  };
   live.ring = (pen, ink, ...box) => {
     pen.strokeStyle = ink;
     pen.lineWidth = 2;
@@ -301,6 +333,14 @@
     const away = positions.map((position) => Math.abs(position - x));
     const least = Math.min(...away);
     return least < reach ? away.indexOf(least) : null;
+  };
+  live.clamp = (value, least, greatest) => Math.max(least, Math.min(greatest, value));
+  // An axis of probabilities by their logit, as training moves them: x of p, p at x, and many p from end to end.
+  live.logits = ([from, to], left, right) => {
+    const share = (p) => (Math.log(p / (1 - p)) - from) / (to - from);
+    const x = (p) => left + live.clamp(share(p), 0, 1) * (right - left);
+    const p = (where) => live.sigmoid(from + ((to - from) * (where - left)) / (right - left));
+    return { x, p, all: Array.from({ length: 401 }, (_, i) => p(left + ((right - left) * i) / 400)) };
   };
   live.number = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 })();

@@ -6,7 +6,10 @@ from pathlib import Path
 import browser
 import pytest
 import torch
+from torch.nn.functional import softplus
 
+from ponder_course.act_background.figures import pulls_on_the_first
+from ponder_course.act_background.scripted import halt
 from ponder_course.common.lines import LineParityTask
 from ponder_course.common.local import LocalStep
 from ponder_utils import ParityTask, PonderNet, RNNStep
@@ -57,11 +60,11 @@ def chromium():
 
 @pytest.fixture
 def opened(chromium, pages):
-    """Opens the page of a figure, without motion; whatever goes wrong in it fails the test."""
+    """Opens the page of a figure, without motion unless asked for; whatever goes wrong in it fails the test."""
     faults, contexts = [], []
 
-    def open_page(name, width=1400, bet="none", **options):
-        context = chromium.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **options)
+    def open_page(name, width=1400, bet="none", motion="reduce", **options):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, reduced_motion=motion, **options)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -90,6 +93,14 @@ def slide(page, which, value):
     page.locator(".live-slider input").nth(which).evaluate(
         "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value
     )
+
+
+def drag(page, start, end):
+    """Drag the mouse from a point of the screen to another."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=6)
+    page.mouse.up()
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -131,6 +142,16 @@ def test_pointing_at_words_lights_the_picture(opened, name):
         button.focus()
         assert page.evaluate(f"live.{name}.lit") == button.get_attribute("data-part")
         assert page.evaluate(picture) != before
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_what_moves_comes_to_an_end(opened, name):
+    page = opened(name, bet=None, motion="no-preference")
+    page.click(".live-bet button")
+    page.wait_for_function("document.querySelector('.live-words').ariaBusy === 'true'")
+    early = page.evaluate("document.querySelector('canvas').toDataURL()")
+    page.wait_for_function("document.querySelector('.live-words').ariaBusy !== 'true'")
+    assert page.evaluate("document.querySelector('canvas').toDataURL()") != early
 
 
 THINK = """([weights, near, x, steps]) => {
@@ -176,6 +197,74 @@ def test_one_place_thinks_in_the_page_as_in_pytorch(opened):
             assert (p - output.log_p[:, i].exp()).abs().max() < 1e-5
 
 
+# Lesson 01
+
+
+def of_units(page):
+    """Return the halting values, after a look at whether all that is shown of them is true, by autograd."""
+    found = seen(page, "units")
+    units = torch.tensor(found["units"], dtype=torch.float64, requires_grad=True)
+    weights = halt(list(units), found["epsilon"])
+    assert found["weights"] == pytest.approx(halt(found["units"], found["epsilon"]))
+    answers = [0.0] + 4 * [4.0 * found["know"]]
+    answer = sum(weight * alone for weight, alone in zip(weights, answers, strict=False))
+    parts = {"up": -found["tau"] * (len(weights) + weights[-1]), "down": softplus(-(answer + 0 * units.sum()))}
+    for name, part in parts.items():
+        (slopes,) = torch.autograd.grad(part + 0 * units.sum(), units, retain_graph=True)
+        assert found[name] == pytest.approx(slopes[0].item(), abs=1e-12)
+    return found["units"]
+
+
+def test_pulls_are_those_of_the_lesson(opened):
+    page = opened("units")
+    for tau, epsilon, y_hat_2 in ((0.5, 0.01, 4.0), (0.2, 0.1, 4.0), (1.0, 0.3, 0.0)):
+        slide(page, 0, tau)
+        slide(page, 1, epsilon)
+        if y_hat_2 == 0:
+            page.get_by_role("button", name="know the answer").click()
+        first, *theirs = pulls_on_the_first(y_hat_2, tau, epsilon)
+        ours = page.evaluate("(first) => first.map(live.units.spec.pulls)", first.tolist())
+        for name, values in zip(("up", "down"), theirs, strict=True):
+            assert [pull[name] for pull in ours] == pytest.approx(values.tolist(), abs=1e-12)
+
+
+def test_hands_move_halting_values(opened):
+    page = opened("units")
+    of_units(page)
+    area, at = page.locator("canvas").bounding_box(), page.evaluate("live.units.spec.places()")
+    level = page.evaluate("[0.05, 0.2, 0.4, 0.73].map(live.units.spec.places().level)")
+    x = [area["x"] + middle for middle in at["unit"]]
+    page.mouse.click(x[0], area["y"] + level[0])
+    drag(page, (x[1], area["y"] + level[3]), (x[1] + 30, area["y"] + level[1]))
+    units = of_units(page)
+    assert units == pytest.approx([0.05, 0.2, 0.73, 0.73, 0.73], abs=0.01)
+    page.focus("canvas")
+    for key in ("ArrowUp", "ArrowRight", "ArrowRight", "Shift+ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    expected = [units[0] + 0.01, units[1], units[2] - 0.11, *units[3:]]
+    assert of_units(page) == pytest.approx(expected)
+    here, there = page.evaluate("[live.units.seen.units[0], 0.995].map(live.units.spec.places().axis.x)")
+    zero = area["y"] + at["zero"]
+    drag(page, (area["x"] + here, zero), (area["x"] + there, zero))
+    assert of_units(page)[0] == pytest.approx(0.995, abs=0.001)
+    assert [seen(page, "units")[pull] for pull in ("up", "down")] == [0, 0]
+
+
+def test_let_go_the_first_halting_value_comes_to_rest_unless_it_is_beyond_the_threshold(opened):
+    page = opened("units")
+    let_go = page.get_by_role("button", name="Let go")
+    know = page.get_by_role("button", name="know the answer")
+    found = seen(page, "units")
+    assert found["up"] == pytest.approx(found["down"], abs=0.01)
+    know.click()
+    let_go.click()
+    beyond = of_units(page)
+    assert beyond[0] >= 0.99
+    know.click()
+    let_go.click()
+    assert of_units(page) == beyond
+
+
 # Lesson 03
 
 
@@ -205,10 +294,7 @@ def test_hands_change_elements_and_the_common_step(opened):
         assert of_parity(page) == (x, 3)
     middle = page.evaluate("[3, 7, 20].map(live.parity.spec.places().middle)")
     grip = area["y"] + page.evaluate("live.parity.spec.places().grip")
-    page.mouse.move(area["x"] + middle[0], grip)
-    page.mouse.down()
-    page.mouse.move(area["x"] + middle[1], grip + 90, steps=5)
-    page.mouse.up()
+    drag(page, (area["x"] + middle[0], grip), (area["x"] + middle[1], grip + 90))
     assert of_parity(page) == (x, 7)
     page.mouse.click(area["x"] + middle[2], grip + 120)
     assert of_parity(page) == (x, 20)
@@ -255,10 +341,7 @@ def test_a_mouse_flips_bits_and_moves_walls(opened):
     page.mouse.click((x[3] + x[4]) / 2, at_bits)
     bits[3] ^= 1
     assert of_line(page) == (bits, walls)
-    page.mouse.move(x[walls[1]], at_walls)
-    page.mouse.down()
-    page.mouse.move(x[20], at_walls + 100, steps=8)
-    page.mouse.up()
+    drag(page, (x[walls[1]], at_walls), (x[20], at_walls + 100))
     del walls[1]
     assert of_line(page) == (bits, [*walls, 20])
     page.mouse.click(x[20], at_walls)
