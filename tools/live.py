@@ -15,6 +15,7 @@ LIVE = ROOT / "book" / "live"
 # The live figure of a lesson stands before this figure of its notebook.
 FIGURES = {
     "01_act_background": ("Figure 01.2", "units"),
+    "02_pondernet_theory": ("Figure 02.2", "losses"),
     "03_parity": ("Figure 03.3", "parity"),
     "05_light_cone": ("Figure 05.3", "line"),
 }
@@ -26,7 +27,7 @@ body[data-theme="dark"] { background: #131416; }
 def markup(name: str, static: str) -> str:
     """Return the HTML of a figure, for a page from which `static` leads to the folder of `copy_scripts`."""
     weights = [f"weights/{name}.js"] if (LIVE / "weights" / f"{name}.js").exists() else []
-    scripts = ["core.js", *weights, "draw.js", f"{name}.js"]
+    scripts = ["core.js", "halting.js", *weights, "draw.js", f"{name}.js"]
     lines = [
         f'<link rel="stylesheet" href="{static}/live.css">',
         f'<section class="live" id="live-{name}">',

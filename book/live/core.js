@@ -60,25 +60,5 @@ window.live = { weights: {} };
     });
   };
 
-  // Halting probabilities lambda_n -> the halting distribution p_n; the last step takes what remains.
-  live.halting = (lambdas) => {
-    let survival = 1;
-    return lambdas.map((lambda, i) => {
-      const p = i === lambdas.length - 1 ? survival : lambda * survival;
-      survival *= 1 - lambda;
-      return p;
-    });
-  };
-  // ACT's halting values -> the weights of its states: they count until 1 - epsilon, and the last gets the remainder.
-  live.weigh = (lambdas, epsilon) => {
-    const weights = [];
-    let total = 0;
-    for (const lambda of lambdas.slice(0, -1)) {
-      if (total + lambda >= 1 - epsilon) break;
-      weights.push(lambda);
-      total += lambda;
-    }
-    return [...weights, 1 - total];
-  };
   live.sigmoid = (a) => 1 / (1 + Math.exp(-a));
 })();

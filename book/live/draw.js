@@ -301,6 +301,17 @@
     pen.textAlign = "left";
     live.write(pen, words, x, top - 12, inks.ink, inks.paper);
   };
+  // Names of a panel's lines, above it at its right end: {name: ink}.
+  live.key = (pen, right, { top }, inks, names) => {
+    pen.textAlign = "right";
+    for (const [name, ink] of Object.entries(names).reverse()) {
+      live.write(pen, name, right, top - 12, inks.ink, inks.paper);
+      right -= pen.measureText(name).width + 12;
+      live.dot(pen, right, top - 12, 5, ink);
+      right -= 18;
+      pen.textAlign = "right";
+    }
+  };
   // The numbers of steps below a panel: 1, and every so many.
   live.numbers = (pen, every, last, place, y, x, inks) => {
     pen.fillStyle = inks.soft;
@@ -314,13 +325,16 @@
     pen.fillStyle = ink;
     heights.forEach((share, i) => pen.fillRect(place(i + 1) - width / 2, top + (1 - share) * height, width, share * height));
   };
-  // An arrow along x, from a point, so long (to the left if negative).
-  live.arrow = (pen, x, y, length, ink) => {
-    const head = Math.sign(length) * Math.min(9, Math.abs(length));
-    live.stroke(pen, [[x, y], [x + length - head, y]], ink, 4);
+  // An arrow from a point, so far along x and along y, of which one is 0.
+  live.arrow = (pen, x, y, [along, down], ink) => {
+    const length = Math.abs(along + down);
+    const [i, j] = [Math.sign(along), Math.sign(down)];
+    const head = Math.min(9, length);
+    live.stroke(pen, [[x, y], [x + i * (length - head), y + j * (length - head)]], ink, 4);
     pen.fillStyle = ink;
     pen.beginPath();
-    for (const [away, up] of [[0, 0], [head, 7], [head, -7]]) pen.lineTo(x + length - away, y + up);
+    for (const [back, aside] of [[0, 0], [head, 7], [head, -7]])
+      pen.lineTo(x + along - i * back + j * aside, y + down - j * back + i * aside);
     pen.fill();
   };
   live.ring = (pen, ink, ...box) => {
@@ -333,6 +347,24 @@
     const away = positions.map((position) => Math.abs(position - x));
     const least = Math.min(...away);
     return least < reach ? away.indexOf(least) : null;
+  };
+  // Columns of bars that are dragged by their tops: values() from 0 to 1 of n steps, set(i, value). A thing held is
+  // {panel, i}. fit(right) says where the panel ends.
+  live.columns = ({ left, top, height, values, set }) => {
+    let wide = 0;
+    const panel = { top, height };
+    panel.fit = (right) => (wide = (right - left) / values().length);
+    panel.middle = (step) => left + (step - 0.5) * wide;
+    panel.level = (value) => top + (1 - value) * height;
+    panel.bar = () => Math.min(56, wide - 14);
+    panel.at = ({ x, y }) => (y > top - 12 && y < top + height + 12 ? Math.floor((x - left) / wide) : -1);
+    panel.grab = (point) => {
+      const i = panel.at(point);
+      return i in values() && Math.abs(point.y - panel.level(values()[i])) < 18 ? { panel, i } : null;
+    };
+    panel.pull = (i, { y }) => set(i, live.clamp((top + height - y) / height, 0, 1));
+    panel.tap = (point) => panel.at(point) in values() && panel.pull(panel.at(point), point);
+    return panel;
   };
   live.clamp = (value, least, greatest) => Math.max(least, Math.min(greatest, value));
   // An axis of probabilities by their logit, as training moves them: x of p, p at x, and many p from end to end.

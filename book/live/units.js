@@ -1,12 +1,14 @@
 "use strict";
 // Lesson 01: ACT's halting values, their weights, and the two pulls on the first of them (equations 3, 4 and 7).
 (() => {
-  const [LEFT, BARS] = [46, { top: 26, height: 120 }]; // the halting values; left of the panels: numbers
+  const LEFT = 46; // of the panels: numbers
   const [SUM, PULLS] = [{ top: 196, height: 30 }, { top: 276, height: 122 }]; // the weights; the pulls along lambda_1
   const KNOWS = 4; // the logit that later states answer if they know; the first answers 0, and 1 is true
   const units = [0.73, 0.73, 0.73, 0.73, 0.73]; // as in a new network, with at most five steps
   let [epsilon, tau, know] = [0.01, 0.5, true];
-  let axis, column;
+  let axis;
+  const set = (i, value) => fig.change(() => (units[i] = live.clamp(Math.round(1000 * value) / 1000, 0.01, 0.999)));
+  const BARS = live.columns({ left: LEFT, top: 26, height: 120, values: () => units, set });
 
   // How hard the price pulls lambda_1 up, and the answer pulls it down.
   function pulls(first) {
@@ -28,20 +30,19 @@
     return `${taken} The last gets the {limit:remainder, ${two(weights.at(-1))}}. The price pulls λ₁ up with {halt:${two(up)}}, the answer pulls it down with {answer:${two(down)}}: ${net}.`;
   }
 
-  const level = (share) => BARS.top + (1 - share) * BARS.height;
   const height = (pull) => PULLS.top + (1 - pull / 2.2) * PULLS.height;
   function draw(pen, width, inks) {
     const { weights, up, down } = fig.seen;
     const right = width - 4;
-    column = (right - LEFT) / units.length;
+    const column = BARS.fit(right);
     axis = live.logits([-4, 7], LEFT, right);
-    live.frame(pen, LEFT, BARS, right, inks, [[level(1), "1"], [level(0), "0"]]);
+    live.frame(pen, LEFT, BARS, right, inks, [[BARS.level(1), "1"], [BARS.level(0), "0"]]);
     units.forEach((unit, i) => {
-      const middle = LEFT + (i + 0.5) * column;
+      const middle = BARS.middle(i + 1);
       pen.globalAlpha = i < weights.length ? 1 : 0.35;
-      live.bars(pen, [unit], () => middle, Math.min(56, column - 14) + (fig.lit === "halt" ? 8 : 0), BARS, inks.halt);
-      live.handle(pen, middle, level(unit), inks, inks.ink, true);
-      live.center(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, level(0) + 15, inks.ink);
+      live.bars(pen, [unit], () => middle, BARS.bar() + (fig.lit === "halt" ? 8 : 0), BARS, inks.halt);
+      live.handle(pen, middle, BARS.level(unit), inks, inks.ink, true);
+      live.center(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, BARS.level(0) + 15, inks.ink);
       if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, middle - column / 2 + 2, BARS.top - 8, column - 4, BARS.height + 34);
     });
     pen.globalAlpha = 1;
@@ -70,24 +71,19 @@
     const here = axis.x(units[0]);
     live.stroke(pen, [[here, PULLS.top], [here, height(0)]], inks.ink, 2, [3, 4]);
     for (const [pull, ink] of [[up, inks.halt], [-down, inks.answer]]) {
-      live.arrow(pen, here, height(Math.abs(pull)), 45 * pull, ink);
+      live.arrow(pen, here, height(Math.abs(pull)), [45 * pull, 0], ink);
       live.dot(pen, here, height(Math.abs(pull)), 5, ink);
     }
     live.handle(pen, here, height(0), inks, inks.ink);
   }
 
-  const set = (i, value) => fig.change(() => (units[i] = live.clamp(Math.round(1000 * value) / 1000, 0.01, 0.999)));
   const nudge = (sign) => (shift) => set(fig.cursor, units[fig.cursor] + sign * (shift ? 0.1 : 0.01));
-  const at = (point) => (point.y < SUM.top - 20 ? Math.floor((point.x - LEFT) / column) : point.y > PULLS.top ? "below" : null);
   function grab(point) {
-    const i = at(point);
-    if (i in units && Math.abs(point.y - level(units[i])) < 18) return i;
-    return i === "below" && Math.abs(point.x - axis.x(units[0])) < 16 ? i : null;
+    const isNear = point.y > PULLS.top - 12 && Math.abs(point.x - axis.x(units[0])) < 16;
+    return BARS.grab(point) ?? (isNear ? { i: "first" } : null);
   }
-  function pull(i, point) {
-    if (i === "below") set(0, axis.p(point.x));
-    else if (i in units) set(i, 1 - (point.y - BARS.top) / BARS.height);
-  }
+  const pull = ({ panel, i }, point) => (panel ? panel.pull(i, point) : set(0, axis.p(point.x)));
+  const tap = (point) => (point.y > PULLS.top ? set(0, axis.p(point.x)) : BARS.tap(point));
   function letGo() {
     const path = [units[0]];
     for (let i = 0; i < 300; i++) {
@@ -104,9 +100,8 @@
     height: () => height(0) + 34,
     count: () => units.length,
     press: { ArrowUp: nudge(1), ArrowDown: nudge(-1) },
-    tap: (point) => pull(at(point), point),
-    opened: letGo, think, say, draw, grab, pull, pulls,
-    places: () => ({ level, axis, unit: units.map((_, i) => LEFT + (i + 0.5) * column), zero: height(0) }),
+    opened: letGo, think, say, draw, grab, pull, tap, pulls,
+    places: () => ({ axis, bars: BARS, zero: height(0) }),
   });
   fig.button("Let go", letGo);
   fig.toggle("Later steps know the answer", true, (isOn) => (know = isOn));

@@ -13,6 +13,7 @@ from ponder_course.act_background.scripted import halt
 from ponder_course.common.lines import LineParityTask
 from ponder_course.common.local import LocalStep
 from ponder_utils import ParityTask, PonderNet, RNNStep
+from ponder_utils.halting import geometric_log_prior, halting_log_probs, kl_divergence
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tools"), str(ROOT / "book" / "live")]
@@ -232,8 +233,8 @@ def test_hands_move_halting_values(opened):
     page = opened("units")
     of_units(page)
     area, at = page.locator("canvas").bounding_box(), page.evaluate("live.units.spec.places()")
-    level = page.evaluate("[0.05, 0.2, 0.4, 0.73].map(live.units.spec.places().level)")
-    x = [area["x"] + middle for middle in at["unit"]]
+    level = page.evaluate("[0.05, 0.2, 0.4, 0.73].map(live.units.spec.places().bars.level)")
+    x = [area["x"] + middle for middle in page.evaluate("[1, 2].map(live.units.spec.places().bars.middle)")]
     page.mouse.click(x[0], area["y"] + level[0])
     drag(page, (x[1], area["y"] + level[3]), (x[1] + 30, area["y"] + level[1]))
     units = of_units(page)
@@ -263,6 +264,97 @@ def test_let_go_the_first_halting_value_comes_to_rest_unless_it_is_beyond_the_th
     know.click()
     let_go.click()
     assert of_units(page) == beyond
+
+
+# Lesson 02
+
+
+def of_losses(page):
+    """Return losses and halting probabilities, after a look at whether all that is shown of them is true."""
+    found = seen(page, "losses")
+    losses, lambdas = (torch.tensor(found[name], dtype=torch.float64) for name in ("losses", "lambdas"))
+    a = lambdas.logit().requires_grad_()
+    log_p, log_g = halting_log_probs(a), geometric_log_prior(found["rate"], 5)
+    direction = "p_G||p" if found["reversed"] else "p||p_G"
+
+    def divergence(log_p):
+        return found["beta"] * kl_divergence(log_p, log_g, direction)
+
+    for name, part in {"losses": (log_p.exp() * losses).sum(), "prior": divergence(log_p)}.items():
+        (slopes,) = torch.autograd.grad(part, a, retain_graph=True)
+        assert found["pulls"][name] == pytest.approx(slopes[:4].tolist(), abs=1e-12)
+    assert found["p"] == pytest.approx(log_p.exp().tolist())
+    assert found["prior"] == pytest.approx(log_g.exp().tolist())
+    assert found["act"] == len(halt(found["lambdas"], 0.01))
+    assert sum(found["best"]) == pytest.approx(1)
+    best = torch.tensor(found["best"], dtype=torch.float64).clamp(min=1e-300).log().requires_grad_()
+    log_best = best.log_softmax(0)  # where the loss, which is convex in p, has no slope
+    (slope,) = torch.autograd.grad((log_best.exp() * losses).sum() + divergence(log_best), best)
+    assert slope.abs().max() < 1e-9
+    return found["losses"], found["lambdas"]
+
+
+def test_the_best_halting_and_the_pulls_are_those_of_the_lesson(opened):
+    page = opened("losses")
+    generator = torch.Generator().manual_seed(0)
+    for case in range(20):
+        if case == 10:
+            page.get_by_role("button", name="Reversed").click()
+        slide(page, 0, round(-2 + 2 * torch.rand(1, generator=generator).item(), 1))
+        slide(page, 1, 0.05 * torch.randint(1, 20, (1,), generator=generator).item())
+        heights = torch.rand(2, 5, generator=generator).tolist()
+        page.evaluate(
+            """([losses, p]) => {
+                const places = live.losses.spec.places();
+                losses.forEach((height, i) => places.losses.pull(i, {y: places.losses.level(height)}));
+                p.forEach((height, i) => places.p.pull(i, {y: places.p.level(height)}));
+            }""",
+            heights,
+        )
+        losses, _ = of_losses(page)
+        assert losses == pytest.approx(heights[0], abs=0.006)
+
+
+def test_hands_move_losses_and_halting(opened):
+    page = opened("losses")
+    area = page.locator("canvas").bounding_box()
+    x, up, down = page.evaluate(
+        """() => {
+            const { losses, p } = live.losses.spec.places();
+            return [[1, 2, 3].map(losses.middle), losses.level(0.6), p.level(0.5)];
+        }"""
+    )
+    before = of_losses(page)
+    drag(
+        page,
+        (area["x"] + x[0], area["y"] + page.evaluate("live.losses.spec.places().losses.level(0.05)")),
+        (area["x"] + x[0], area["y"] + up),
+    )
+    page.mouse.click(area["x"] + x[1], area["y"] + down)
+    losses, lambdas = of_losses(page)
+    assert losses[0] == pytest.approx(0.6, abs=0.02)
+    assert seen(page, "losses")["p"][1] == pytest.approx(0.5, abs=0.02)
+    assert (losses[1:], lambdas[2:]) == (before[0][1:], before[1][2:])
+    page.focus("canvas")
+    for key in ("ArrowRight", "ArrowUp", "ArrowUp", "ArrowDown", "Shift+ArrowDown"):
+        page.keyboard.press(key)
+    assert of_losses(page)[0][1] == pytest.approx(0.1)
+    assert of_losses(page)[1][1] == pytest.approx(lambdas[1] - 0.05)
+    here, there = page.evaluate("[live.losses.seen.lambdas[0], 0.9].map(live.losses.spec.places().axis.x)")
+    zero = area["y"] + page.evaluate("live.losses.spec.places().zero")
+    drag(page, (area["x"] + here, zero), (area["x"] + there, zero))
+    assert of_losses(page)[1][0] == pytest.approx(0.9, abs=0.01)
+
+
+def test_training_brings_the_halting_to_the_best(opened):
+    page = opened("losses")
+    for button in (None, "Solved at step 3", "Reversed", "Solved at step 1"):
+        if button:
+            page.get_by_role("button", name=button).click()
+            page.get_by_role("button", name="Train").click()
+        of_losses(page)
+        found = seen(page, "losses")
+        assert found["p"] == pytest.approx(found["best"], abs=0.02)
 
 
 # Lesson 03
