@@ -4,11 +4,12 @@ PYTHON_OLDEST ?= $(shell python3.10 -c "" 2> /dev/null && echo python3.10 || ech
 VENV ?= .venv
 REQUIREMENTS ?= requirements.txt
 MARK ?= not slow
+TO ?= runs/students
 READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book front slides dist lock clean
+.PHONY: course test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book front slides students dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -87,6 +88,9 @@ book: $(VENV)/ready-book  ## the web book, runs/book/site/index.html: half a min
 
 slides: $(VENV)/ready-book  ## a deck for each lesson, runs/slides/index.html: seconds
 	$(RUN) tools/slides.py
+
+students: $(READY)  ## a copy of the course without solutions, for students, into a new folder: TO=folder, or else runs/students
+	$(RUN) tools/students.py $(TO)
 
 $(VENV)/ready-book: $(READY)
 	$(RUN) -m pip install -q -e './course-package[book]'

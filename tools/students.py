@@ -1,0 +1,77 @@
+"""Write a copy of the course for students, from which no solution can be read off: make students.
+
+    python tools/students.py FOLDER
+
+What git knows is copied as it stands now, without history, and without LEFT_OUT. In a page or a notebook, a link to
+something left out becomes its words.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from stamp import ROOT, print_anywhere
+
+LEFT_OUT = [
+    "TEACHING.md",  # what comes out of each bet
+    "notebooks/solutions",
+    "tests/course",  # looks at all of the repository, solutions included
+    "tests/exercises.py",
+    "tests/sheets.py",
+    "tests/*/test_exercises_*",
+    "tests/*/test_sheet_*",
+    "tools/students.py",
+]
+LINK = re.compile(r"\[([^][]*)\]\(([^)\s#]+)[^)]*\)")
+
+
+def kept() -> list[str]:
+    """The files that git knows and students get."""
+    asked = ["git", "-C", str(ROOT), "ls-files", "-z", "--", ".", *(f":!{pattern}" for pattern in LEFT_OUT)]
+    listed = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8")
+    names = [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
+    if not names:
+        raise SystemExit(f"make students copies what git knows, and git knows nothing here. {listed.stderr}")
+    return names
+
+
+def unlinked(text: str, folder: Path, copy: Path) -> str:
+    """The text of a page of `folder`, with the words alone of each link to what the copy has not."""
+
+    def words(link: re.Match[str]) -> str:
+        path = folder / link[2]
+        left_out = (ROOT / path).exists() and not (copy / path).exists()
+        return f"{link[1]} (not in this copy)" if left_out else link[0]
+
+    return LINK.sub(words, text)
+
+
+def write(copy: Path) -> None:
+    """Write the copy into a folder that is new or empty."""
+    names = kept()
+    if copy.exists() and (not copy.is_dir() or any(copy.iterdir())):
+        raise SystemExit(f"{copy} is there, and not empty: remove it, or give another folder: make students TO=folder")
+    for name in names:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, copy / name)
+    for name in names:
+        if name.endswith((".md", ".ipynb")):
+            text = (ROOT / name).read_bytes().decode()
+            (copy / name).write_bytes(unlinked(text, Path(name).parent, copy).encode())
+
+
+def main(arguments: list[str]) -> int:
+    """Write the copy into the folder that is given."""
+    print_anywhere()
+    copy = Path(arguments[0])
+    write(copy)
+    print(f"{copy}: the course without solutions. What can be found there all the same: TEACHING.md, Grading")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
