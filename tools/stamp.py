@@ -3,8 +3,8 @@
     python tools/stamp.py
 
 The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in the cell that
-installs both packages on Colab, in CITATION.cff, paper.md and course-package/pyproject.toml; while it is the
-placeholder, that of git's remote `origin` takes its place. From the same file what else only an owner can say, such as
+installs both packages on Colab, in CITATION.cff, paper.md, course-package/pyproject.toml, and what docs/running.md says
+of Kaggle; while it is the placeholder, that of git's remote `origin` takes its place. From the same file what else only an owner can say, such as
 the authors, into the files that owner.py names; fields that are still open are printed at the end. The figure of
 README.md, with its sentence: from the cell tagged `preview` of a committed notebook. And results/SHA256SUMS, by which a
 stored run that was changed by hand is noticed.
@@ -34,6 +34,7 @@ ADDRESS_AFTER = {  # what stands before the address
     "CITATION.cff": 'repository-code: "',
     "paper.md": r"\[repository\]\(",
     "course-package/pyproject.toml": 'Repository = "',
+    "docs/running.md": r"welcome\?src=|git\+",
 }
 INSTALL_CELL = """\
 import sys
@@ -149,7 +150,7 @@ def sums() -> str:
 def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
     url, given, (picture, sentence) = address(), owned(), preview()
-    names = ["README.md", *owner.WRITERS]
+    names = {"README.md", *owner.WRITERS, *ADDRESS_AFTER}
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     for name, write in owner.WRITERS.items():
         texts[name] = write(texts[name], given)
@@ -158,7 +159,7 @@ def stamped() -> dict[Path, bytes]:
     text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)
     texts["README.md"] = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
     for name, before in ADDRESS_AFTER.items():
-        texts[name] = re.sub(rf'(?<={before})[^")]*', url, texts[name])
+        texts[name] = re.sub(rf"({before})https://github\.com/[\w.-]+/[\w.-]+", rf"\g<1>{url}", texts[name])
     files = {ROOT / name: text.encode() for name, text in texts.items()}
     files[RESULTS / "preview.png"] = picture
     files[SUMS] = sums().encode()

@@ -147,7 +147,7 @@ def test_a_new_address_reaches_every_copy(monkeypatch):
         if path.suffix == ".png" or path in without:
             continue
         text = content.decode()
-        found = set(re.findall(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?=[/)\"\\])", text))
+        found = set(re.findall(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?=[/)\"\\\s#`])", text))
         assert "somebody/elsewhere" in found, path
         assert "your-account/learning-to-ponder" not in found, path
 
