@@ -5,18 +5,19 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 import sheets
-from test_readme import ROOT, is_there_or_deleted
 
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-import students
+import students  # noqa: E402
+from stamp import is_of_a_deleted_lesson  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a clone: git says what is copied")
 SOLUTIONS = sorted(path for path in (ROOT / "notebooks" / "solutions").rglob("*") if path.suffix in (".py", ".md"))
-PAGES = ("*.md", "*.ipynb")
 OF_NO_SOLUTION = ("# ", "## ", "from ", "import ", "Look ")  # how such lines begin
 
 
@@ -28,9 +29,11 @@ def copy(tmp_path_factory):
 
 
 def texts_of(copy):
-    """All that can be read in the copy, without stored runs."""
-    read = [path for kind in ("*.py", *PAGES) for path in copy.rglob(kind)]
-    return {path: path.read_text(encoding="utf-8") for path in read}
+    """The code, the pages, and what stands in the cells of notebooks, by path."""
+    texts = {path: path.read_text(encoding="utf-8") for kind in ("*.py", "*.md") for path in copy.rglob(kind)}
+    for path in copy.rglob("*.ipynb"):
+        texts[path] = "\n\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    return texts
 
 
 def sentences_of(solution):
@@ -61,18 +64,18 @@ def test_links_lead_to_what_is_there(copy):
     for path, text in texts_of(copy).items():
         if path.suffix != ".py":
             links = re.findall(r"\]\((?!\w+:|#)([^)\s#]+\.[a-z]\w*)[^)]*\)", text)
-            assert [link for link in links if not is_there_or_deleted(path.parent / link)] == [], path
+            gone = [link for link in links if not (path.parent / link).exists()]
+            assert [link for link in gone if not is_of_a_deleted_lesson(link)] == [], path
 
 
 def test_only_words_of_pages_differ(copy):
-    for path in filter(lambda path: path.is_file(), copy.rglob("*")):
-        there, here = path.read_bytes(), (ROOT / path.relative_to(copy)).read_bytes()
-        if path.suffix == ".ipynb":
-            cells, others = (nbformat.reads(read.decode(), as_version=4).cells for read in (there, here))
-            for cell, other in zip(cells, others, strict=True):
-                assert cell.cell_type == "markdown" or cell == other, path
-        elif path.suffix != ".md":
-            assert there == here, path
+    for name in students.kept():
+        if name.endswith(".ipynb"):
+            there, here = (nbformat.read(root / name, as_version=4).cells for root in (copy, ROOT))
+            for cell, other in zip(there, here, strict=True):
+                assert cell.cell_type == "markdown" or cell == other, name
+        elif not name.endswith(".md"):
+            assert (copy / name).read_bytes() == (ROOT / name).read_bytes(), name
 
 
 @pytest.mark.parametrize("lesson", sheets.STEMS)
