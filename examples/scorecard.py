@@ -1,7 +1,8 @@
 """A looped network of your own on the course's tasks: is it right when it halts, and does it halt when it can know?
 
 The card asks for one function, x and N -> answers after each of N steps, and the step at which they halt. Here it is
-written for the course's PonderNet, and for the `TinyRecursiveModel` of the package tiny-recursive-model.
+written for the course's PonderNet, for the `TinyRecursiveModel` of the package tiny-recursive-model, and for the `HRM`
+of hrm-pytorch.
 
     python -m examples.scorecard
 """
@@ -28,23 +29,40 @@ def of_ponder_net(model: PonderNet, q: float = 0.5) -> Network:
     return network
 
 
+def tokens_of(x: Tensor) -> Tensor:
+    """Return lines [batch, 2, places] as tokens [batch, places], of 0 to 3: bit + 2 reset."""
+    return (x[:, 0] + 2 * x[:, 1]).long()
+
+
 def of_tiny_recursive_model(model: Any) -> Network:  # noqa: ANN401 - of a package that is not required
-    """Return the function of a `TinyRecursiveModel` on `LineParityTask`, a token for each place: bit + 2 reset.
+    """Return the function of a `TinyRecursiveModel` on `LineParityTask`, a token for each place.
 
     A step is one deep refinement, many passes through a network in which all places hear each other: so the need of a
     line is no bound for it.
     """
 
     def network(x: Tensor, max_steps: int) -> tuple[Tensor, Tensor]:
-        tokens = (x[:, 0] + 2 * x[:, 1]).long()
         outputs, latents = model.eval().get_initial()
         answers, halts = [], []
         for _ in range(max_steps):
-            outputs, latents, y_hat, halt_prob = model(tokens, outputs, latents)
+            outputs, latents, y_hat, halt_prob = model(tokens_of(x), outputs, latents)
             answers.append(y_hat.argmax(-1))
             halts.append(halt_prob >= 0.5)
         halted = torch.stack(halts)  # [N, batch]
         return torch.stack(answers), torch.where(halted.any(0), halted.byte().argmax(0) + 1, 0)
+
+    return network
+
+
+def of_hrm(model: Any) -> Network:  # noqa: ANN401 - of a package that is not required
+    """Return the function of an `HRM` on `LineParityTask`, which never halts by itself; a step is one call of it."""
+
+    def network(x: Tensor, max_steps: int) -> tuple[Tensor, None]:
+        hiddens, answers = None, []
+        for _ in range(max_steps):
+            y_hat, hiddens = model.eval()(tokens_of(x), hiddens)
+            answers.append(y_hat.argmax(-1))
+        return torch.stack(answers), None
 
     return network
 
