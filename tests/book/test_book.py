@@ -67,7 +67,7 @@ def faults_of(page, url, axe):
 
 def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch):
     monkeypatch.setattr(book, "SOURCE", tmp_path)
-    text = "`networks[0](upright)`, [a page](TEACHING.md), [`code`](requirements.txt), [out](https://example.org)"
+    text = "`networks[0](upright)`, [a page](CONTRIBUTING.md), [`code`](requirements.txt), [out](https://example.org)"
     assert book.carry(text, Path()) == text
     assert [path.name for path in tmp_path.iterdir()] == ["requirements.txt"]
     assert "/tree/main/docs" in book.carry("[a folder](docs)", Path())
