@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from ponder_course.common import style, verdicts
-from ponder_course.common.style import Line, beside, beyond, legend, lines, look, panels, percent_axis, slide, step_axis
+from ponder_course.common.style import Line, beside, legend, lines, look, marks, panels, percent_axis, slide, step_axis
 from ponder_course.judges.measured import Ends, Values
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
@@ -37,12 +37,11 @@ def slots(steps: ArrayLike) -> Figure:
 
 
 @slide
-def ladder(kinds: Networks, early: Networks, border: int) -> Figure:
-    """Draw what judges say while places are open, and where lines halt too early by TRM's rule.
+def ladder(kinds: Networks, early: Mapping[int, Line]) -> Figure:
+    """Draw what judges say while places are open, and how many lines halt too early by TRM's rule.
 
     kinds: {values of a place: [networks, open places]}, Q of halting from no open place on; beside them is drawn how
-    likely all guesses are right. early: {values of a place: [networks, needs]}, the fraction that halts too early, of
-    lines that need 1, 2, ... steps, nan where there is none; the border is the longest line of training.
+    likely all guesses are right. early: {values of a place: [networks]}, the fraction of lines.
     """
     figure, (ax, right) = panels(2, width=4.9, height=4.2)
     for which, (n_values, networks) in enumerate(kinds.items()):
@@ -56,13 +55,12 @@ def ladder(kinds: Networks, early: Networks, border: int) -> Figure:
     ax.set(yscale="log", xlabel="open places", ylabel="what the judge says", xticks=n_open, ylim=(None, 2.0))
     ax.set_yticks([1, 0.5, 0.1, 0.01, 0.001], ["1", "0.5", "0.1", "0.01", "0.001"])
     ax.minorticks_off()
-    for which, (n_values, networks) in enumerate(early.items()):
-        needed = [*range(1, len(networks[0]) + 1)]
-        lines(right, needed, networks, f"{n_values} values", **look(which, marker=None, linestyle="-"))
-    beyond(right, border, needed[-1])
-    step_axis(right, needed[-1], xlabel="steps needed")
+    for which, fractions in enumerate(early.values()):
+        places = which + 0.04 * (np.arange(len(fractions)) - (len(fractions) - 1) / 2)
+        marks(right, [*zip(places.tolist(), sorted(fractions), strict=True)], which, size=45, full=True)
+    right.set(xticks=range(len(early)), xlim=(-0.6, len(early) - 0.4), xlabel="values of a place")
+    right.set_xticklabels([str(n_values) for n_values in early])
     percent_axis(right, ylabel="lines that halt too early", ylim=(-0.03, 1.03))
-    right.legend()
     return figure
 
 

@@ -14,6 +14,7 @@ from ponder_course.judges.task import SumTask
 
 Values = Mapping[int, tuple[float, float]]  # Q of halting and of going on, by the step less the steps needed
 Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]  # by panel and kind: a pair for each network
+N_LINES, SEED = 2000, 101  # of the lines that stored networks are tested on
 JUDGES: dict[str, Row] = {
     "TRM": {"judge": "TRM"},
     "HRM": {"judge": "HRM", "discount": 1.0, "price": 0.0},
@@ -21,34 +22,26 @@ JUDGES: dict[str, Row] = {
 }
 
 
-def thoughts_of(step: JudgedLine, size: int, N: int, n_lines: int, seed: int) -> tuple[Thought, Tensor]:
+def thoughts_of(
+    step: JudgedLine, size: int, N: int, n_lines: int = N_LINES, seed: int = SEED
+) -> tuple[Thought, Tensor]:
     """Return what a step says of fresh lines of a size in N steps, and the steps that these need: [lines]."""
     x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(seed))
     return think(step, x, y, N), SumTask.needed_steps(x).amax(1)
 
 
-def early_by_need(thought: Thought, needed: Tensor, longest: int) -> list[float]:
-    """Return the fraction that halts too early, of lines that need 1, 2, ... steps; nan where none does."""
-    early = (halting_steps(thought) < needed).double()
-    return [early[needed == need].mean().item() for need in range(1, longest + 1)]
+def stored_ladder(rows: Sequence[Row]) -> tuple[dict[int, list[list[float]]], dict[int, list[float]]]:
+    """Return what TRM's stored judges say of lines of 16 places with 0, 1, ... open, and the fraction that is early.
 
-
-def early_halts(
-    networks: Mapping[int, Sequence[JudgedLine]], size: int, N: int, n_lines: int
-) -> dict[int, list[list[float]]]:
-    """Return `early_by_need` of each network, on fresh lines of a size: {values of a place: [networks, size]}."""
-    found = {}
-    for n_values, steps in networks.items():
-        found[n_values] = [early_by_need(*thoughts_of(step, size, N, n_lines, seed=1), size) for step in steps]
-    return found
-
-
-def stored_yes(rows: Sequence[Row]) -> dict[int, list[list[float]]]:
-    """Return what TRM's stored judges say of lines of 16 places with 0, 1, ... open: {values: [networks, open]}."""
-    found: dict[int, list[list[float]]] = {}
+    Both by the values of a place: [networks, open places], and [networks].
+    """
+    yes: dict[int, list[list[float]]] = {}
+    early: dict[int, list[float]] = {}
     for row in sorted(matching(rows, judge="TRM"), key=lambda row: row["n_values"]):
-        found.setdefault(row["n_values"], []).append(row["tests"]["16 places"]["yes"])
-    return found
+        test = row["tests"]["16 places"]
+        yes.setdefault(row["n_values"], []).append(test["yes"])
+        early.setdefault(row["n_values"], []).append(test["early"])
+    return yes, early
 
 
 def around_need(thought: Thought, needed: Tensor, before: int = 4, after: int = 6) -> Values:
@@ -76,12 +69,12 @@ def stored_ends(rows: Sequence[Row]) -> Ends:
     return found
 
 
-def table_of(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int, n_lines: int, seed: int) -> pd.DataFrame:
+def table_of(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int, n_lines: int = N_LINES) -> pd.DataFrame:
     """Return a table of what `measure` finds of networks on fresh lines of a size: a row for each."""
     table = {}
     for name, steps in networks.items():
         for number, step in enumerate(steps, 1):
-            x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(seed))
+            x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(SEED))
             found = measure(step, x, y, N)
             table[name, f"network {number}"] = {
                 "steps needed": f"{found['needed']:.2f}",
@@ -112,13 +105,11 @@ def by_level(thoughts: Sequence[tuple[Thought, Tensor]], levels: Sequence[float]
     return pd.DataFrame(table).T
 
 
-def is_the_packages(other: Callable[[int, float, int, int], JudgedLine], places: int, N: int) -> bool:
-    """Return whether another `learn` (values, discount, updates, seed) ends with the weights of the package's."""
-    for n_values, discount in ((2, 0.0), (3, 0.9)):
-        recipe = {"size": places, "N": N, "batch": 128, "lr": 4e-3, "clip": 1.0, "updates": N + 5}
-        judge = "HRM" if discount else "TRM"
-        step = learn(judge, n_values, discount, 0.0, 0, recipe, "product", refill=True)
-        pairs = zip(step.parameters(), other(n_values, discount, N + 5, 0).parameters(), strict=True)
-        if not all(torch.allclose(a, b) for a, b in pairs):
-            return False
-    return True
+def equals_package(
+    other: Callable[[int, int], JudgedLine], judge: str, n_values: int, places: int, N: int, discount: float = 0.95
+) -> bool:
+    """Return whether another training, (updates, seed) -> step, ends with the weights of the package's."""
+    recipe = {"size": places, "N": N, "batch": 128, "lr": 4e-3, "clip": 1.0, "updates": N + 5}
+    step = learn(judge, n_values, discount, 0.0, 0, recipe, "product", refill=True)
+    pairs = zip(step.parameters(), other(N + 5, 0).parameters(), strict=True)
+    return all(torch.allclose(a, b) for a, b in pairs)

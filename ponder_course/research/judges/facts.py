@@ -52,6 +52,8 @@ def by_hrms_rule() -> dict[str, str]:
         for n_values in (2, 5):
             rows = tests("main", n_values=n_values, **KINDS[name])
             found[f"{name}_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
+    fives = tests("main", n_values=5, **KINDS["HRM"])
+    found |= {"HRM_right_fives": of(fives, "right", ".0%"), "HRM_at_N_fives": of(fives, "at_N", ".0%")}
     for name in ("HRM", "discount"):
         found[f"{name}_steps_threes"] = of(tests("three_values", **KINDS[name]), "steps", ".1f")
     return found
