@@ -15,6 +15,7 @@ from ponder_course.common.style import Line, beside, legend, lines, look, marks,
 from ponder_course.judges.measured import Ends, Values
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
+WHEN = ("when they halt", "at the last step", "at the step they need")
 HALF = 0.5  # TRM's rule halts above it
 Networks = Mapping[int, Sequence[Line]]  # a line for each network, by the values of a place
 
@@ -85,25 +86,26 @@ def two_values(kinds: Mapping[str, Values]) -> Figure:
 
 @slide
 def to_the_end(panels_of: Ends) -> Figure:
-    """Draw which fraction of lines is right when they halt, and at the last step: a row for each network, by kind.
+    """Draw which fraction of lines is right when they halt, at the last step, and at their need: a row a network.
 
-    panels_of: {panel: {kind: [(right when halted, right at N)]}}.
+    panels_of: {panel: {kind: [(right when halted, right at N, right at the need)]}}.
     """
     figure, axes = panels(len(panels_of), width=4.9, height=3.9, sharex=True, sharey=True)
     for ax, (title, kinds) in zip(axes, panels_of.items(), strict=True):
         for place, networks in enumerate(kinds.values()):
             heights = place + 0.07 * (np.arange(len(networks)) - (len(networks) - 1) / 2)
-            for height, (halted, last) in zip(heights, sorted(networks), strict=True):
+            for height, (halted, last, _) in zip(heights, sorted(networks), strict=True):
                 ax.plot([halted, last], [height, height], color=style.PALE_GREY, linewidth=1.6, zorder=1)
-            halted_right, last_right = np.transpose(sorted(networks))
-            halt_label, last_label = (None, None) if place else ("when they halt", "at the last step")
+            halted_right, last_right, need_right = np.transpose(sorted(networks))
+            halt_label, last_label, need_label = (None,) * 3 if place else WHEN
+            ax.plot(need_right, heights, "|", color=style.LIMIT, markersize=9, label=need_label, zorder=4)
             ax.plot(halted_right, heights, "o", color=style.HALTING, markersize=6, label=halt_label, zorder=3)
-            ax.plot(last_right, heights, "s", color=style.LIMIT, markersize=4.5, label=last_label, zorder=2)
+            ax.plot(last_right, heights, "s", color=style.DARK_GREY, markersize=4.5, label=last_label, zorder=2)
         ax.set(title=title, xlabel="lines that are right")
         ax.set(yticks=range(len(kinds)), yticklabels=[*kinds], ylim=(len(kinds) - 0.5, -0.5))
         ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         ax.grid(visible=False, axis="y")
-    return legend(figure, 2)
+    return legend(figure, 3)
 
 
 def what_the_judge_says(kinds: Networks) -> str:
@@ -127,7 +129,7 @@ def what_the_end_costs(panels_of: Ends) -> str:
     found = []
     for title, kinds in panels_of.items():
         pairs = [pair for networks in kinds.values() for pair in networks]
-        found.append(f"{sum(last < halted for halted, last in pairs)} of {len(pairs)} networks ({title})")
+        found.append(f"{sum(last < halted for halted, last, _ in pairs)} of {len(pairs)} networks ({title})")
     return "Going on to the last step loses right answers in\n" + ", ".join(found)
 
 

@@ -6,14 +6,14 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ponder_course.common.measures import at_step
+from ponder_course.common.measures import at_step, mean
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.judges.experiment import JudgedLine, Thought, halting_steps, learn, measure, think
 from ponder_course.judges.task import SumTask
 
 Values = Mapping[int, tuple[float, float]]  # Q of halting and of going on, by the step less the steps needed
-Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]  # by panel and kind: a pair for each network
+Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float, float]]]]  # by panel and kind, of each network
 N_LINES, SEED = 2000, 101  # of the lines that stored networks are tested on
 JUDGES: dict[str, Row] = {
     "TRM": {"judge": "TRM"},
@@ -59,13 +59,14 @@ def around_need(thought: Thought, needed: Tensor, before: int = 4, after: int = 
 
 
 def stored_ends(rows: Sequence[Row]) -> Ends:
-    """Return how many lines of 16 places are right when they halt, and at the last step, in each stored network."""
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    """Return how many lines of 16 places are right when they halt, at the last step, and at their need: {panel: {kind:
+    [networks]}}."""
+    found: dict[str, dict[str, list[tuple[float, float, float]]]] = {}
     for n_values in sorted({row["n_values"] for row in rows}):
         kinds = found.setdefault(f"{n_values} values", {})
         for name, how in JUDGES.items():
             tests = [row["tests"]["16 places"] for row in matching(rows, n_values=n_values, **how)]
-            kinds[name] = [(test["right"], test["at_N"]) for test in tests]
+            kinds[name] = [(test["right"], test["at_N"], test["at_need"]) for test in tests]
     return found
 
 
@@ -83,6 +84,15 @@ def table_of(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int, n_
                 "right": f"{found['right']:.1%}",
             }
     return pd.DataFrame(table).T
+
+
+def running_on(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int) -> str:
+    """Say how many lines of a size take all N steps, in each network of each kind."""
+    found = []
+    for name, steps in networks.items():
+        last = [halting_steps(thoughts_of(step, size, N)[0]) == N for step in steps]
+        found.append(f"{name} {' and '.join(f'{mean(each):.0%}' for each in last)}")
+    return f"lines that run to step {N}: {'; '.join(found)}"
 
 
 def by_level(thoughts: Sequence[tuple[Thought, Tensor]], levels: Sequence[float]) -> pd.DataFrame:

@@ -13,8 +13,8 @@ EARLY = {2: [0.4, 0.6, 0.7], 5: [0.05]}
 GUESSES = [[1 / n_values**k for k in range(4)] for n_values in SAID]
 AROUND = {"none": {-1: (0.4, 0.9), 0: (0.97, 0.96), 1: (0.98, 0.99)}, "some": {-1: (0.3, 0.8), 0: (1.0, 0.93)}}
 ENDS = {
-    "2 values": {"TRM": [(0.8, 0.9), (0.7, 0.95)], "HRM": [(0.99, 0.98)]},
-    "5 values": {"TRM": [(0.96, 0.85)], "HRM": [(0.97, 0.66), (0.92, 0.6)]},
+    "2 values": {"TRM": [(0.8, 0.9, 1.0), (0.7, 0.95, 0.99)], "HRM": [(0.99, 0.98, 0.97)]},
+    "5 values": {"TRM": [(0.96, 0.85, 0.86)], "HRM": [(0.97, 0.66, 0.8), (0.92, 0.6, 0.7)]},
 }
 FIGURES = {
     "slots": Drawn(draw.slots, (STEPS,), None),
@@ -51,11 +51,12 @@ def test_each_network_has_its_pair_of_marks_and_a_line_between_them():
     for ax, kinds in zip(draw.to_the_end(ENDS).axes, ENDS.values(), strict=True):
         marks = [line for line in ax.lines if line.get_linestyle() == "None"]
         pairs = [sorted(networks) for networks in kinds.values()]
-        for (halted, last), networks in zip(zip(marks[::2], marks[1::2], strict=True), pairs, strict=True):
-            assert [*zip(halted.get_xdata(), last.get_xdata(), strict=True)] == networks
-            assert [*halted.get_ydata()] == [*last.get_ydata()]
+        for (need, halted, last), networks in zip(zip(*[iter(marks)] * 3, strict=True), pairs, strict=True):
+            drawn = zip(halted.get_xdata(), last.get_xdata(), need.get_xdata(), strict=True)
+            assert [*drawn] == networks
+            assert [*halted.get_ydata()] == [*last.get_ydata()] == [*need.get_ydata()]
         between = [tuple(line.get_xdata()) for line in ax.lines if line.get_linestyle() == "-"]
-        assert sorted(between) == sorted(pair for networks in pairs for pair in networks)
+        assert sorted(between) == sorted(pair[:2] for networks in pairs for pair in networks)
 
 
 def test_findings_speak_of_what_is_drawn():

@@ -11,6 +11,7 @@ from ponder_course.judges.measured import (
     around_need,
     by_level,
     equals_package,
+    running_on,
     stored_ends,
     stored_ladder,
     table_of,
@@ -39,6 +40,8 @@ def test_thoughts_and_tables_are_of_fresh_lines_of_each_networks_own_values():
             x, y = SumTask(6, n_values=step.n_values).batch(50, torch.Generator().manual_seed(101))
             thought, needed = thoughts_of(step, 6, 8, 50)
             assert torch.equal(thought.right, think(step, x, y, 8).right)
+            last = (halting_steps(thoughts_of(step, 6, 8)[0]) == 8).double().mean()
+            assert running_on({"one": [step]}, 6, 8).endswith(f"one {last:.0%}")
             assert torch.equal(needed, SumTask.needed_steps(x).amax(1))
             row = table.loc[(name, f"network {number}")]
             assert float(row["steps needed"]) == pytest.approx(needed.double().mean().item(), abs=0.005)
@@ -62,14 +65,14 @@ def test_the_ends_are_those_of_the_stored_runs_by_kind():
             "n_values": n_values,
             "discount": discount,
             "price": 0.0,
-            "tests": {"16 places": {"right": right, "at_N": last}},
+            "tests": {"16 places": {"right": right, "at_N": last, "at_need": 0.5}},
         }
 
     rows = [row("TRM", 2, 1.0, 0.7, 0.9), row("HRM", 2, 0.95, 0.99, 0.8), row("HRM", 2, 1.0, 1.0, 0.98)]
     rows[0]["tests"]["16 places"] |= {"yes": [0.9, 0.5], "early": 0.4}
     assert stored_ladder(rows) == ({2: [[0.9, 0.5]]}, {2: [0.4]})
     assert stored_ends(rows) == {
-        "2 values": {"TRM": [(0.7, 0.9)], "HRM": [(1.0, 0.98)], "HRM, discount": [(0.99, 0.8)]}
+        "2 values": {"TRM": [(0.7, 0.9, 0.5)], "HRM": [(1.0, 0.98, 0.5)], "HRM, discount": [(0.99, 0.8, 0.5)]}
     }
 
 

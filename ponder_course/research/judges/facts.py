@@ -1,5 +1,7 @@
 """What the texts say of stored judges, computed from `results/11_*`."""
 
+import numpy as np
+
 from ponder_course.research.stored_facts import from_to, results
 
 KINDS: dict[str, dict] = {
@@ -26,6 +28,7 @@ def by_trms_rule() -> dict[str, str]:
         tests(name, judge="TRM", n_values=n_values)
         for name, n_values in (("main", 2), ("three_values", 3), ("main", 5))
     )
+    sure = [test["yes"][1] for test in bits]
     one_open = {}
     for suffix, found in zip(VALUES.values(), (bits, threes, fives), strict=True):
         one_open[f"TRM_one_open{suffix}"] = from_to([test["yes"][1] for test in found], ".2f")
@@ -36,6 +39,8 @@ def by_trms_rule() -> dict[str, str]:
         "TRM_right_early": of(bits, "right_early", ".0%"),
         "TRM_right": of(bits, "right", ".0%"),
         "TRM_at_N": of(bits, "at_N", ".0%"),
+        "TRM_at_need": of(bits, "at_need", ".0%"),
+        "TRM_sure_and_early": f"{np.corrcoef(sure, [test['early'] for test in bits])[0, 1]:.2f}",
         "TRM_early_threes": of(threes, "early", ".0%"),
         "threes": f"{len(threes)}",
         "TRM_early_fives": of(fives, "early", ".0%"),
@@ -52,6 +57,7 @@ def by_hrms_rule() -> dict[str, str]:
         for n_values in (2, 5):
             rows = tests("main", n_values=n_values, **KINDS[name])
             found[f"{name}_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
+    found["HRM_on_time"] = of(tests("main", n_values=2, **KINDS["HRM"]), "on_time", ".0%")
     fives = tests("main", n_values=5, **KINDS["HRM"])
     found |= {"HRM_right_fives": of(fives, "right", ".0%"), "HRM_at_N_fives": of(fives, "at_N", ".0%")}
     for name in ("HRM", "discount"):
@@ -70,6 +76,8 @@ def controls() -> dict[str, str]:
         by_trm, by_hrm = (tests("mean", judge=judge, n_values=n_values) for judge in ("TRM", "HRM"))
         found[f"mean_TRM_early{VALUES[n_values]}"] = of(by_trm, "early", ".0%")
         found[f"mean_HRM_steps{VALUES[n_values]}"] = of(by_hrm, "steps", ".1f")
+    far = results("11_judges_mean", judge="HRM", n_values=2)
+    found["mean_HRM_far_early"] = of([run["tests"]["64 places"] for run in far], "early", ".0%")
     found["mean_TRM_right_fives"] = of(by_trm, "right", ".0%")
     found["mean_TRM_one_open_fives"] = from_to([test["yes"][1] for test in by_trm], ".2f")
     return found
