@@ -49,15 +49,12 @@ class WrongNetworkError(RuntimeError):
 def encoded(step: nn.Module) -> dict[str, Any]:
     """Return the weights as JSON can hold them: {name: {"shape": [...], "float32": little-endian numbers, base64}}.
 
-    TypeError unless step is a `MazeStep`; ValueError if news goes through its walls, if its channels are not a multiple
-    of 4 (the page computes four at a time), or if a weight is not finite.
+    TypeError unless step is a `MazeStep`; ValueError if news goes through its walls, and where `weights_of` refuses it.
     """
     if not isinstance(step, mazes.MazeStep):
         raise TypeError(f"step must be a MazeStep; got a {type(step).__name__}")
     if step.through_walls:
         raise ValueError("step must have through_walls = False: in the page, no news goes through walls")
-    if step.from_h.out_channels % 4:
-        raise ValueError(f"step must have a multiple of 4 channels; got {step.from_h.out_channels}")
     return weights_of(step)
 
 

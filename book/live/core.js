@@ -19,11 +19,12 @@ window.live = { weights: {} };
     const fromH = of("from_h.weight"); // else [channel, from channel, offset]
     const channels = bias.length;
     const offsets = fromH.length / channels ** 2;
-    const hear = new Float64Array(fromH.length); // [offset, channel, from channel]
+    const hear = new Float64Array(fromH.length); // [offset, channel / 4, from channel, channel % 4]
+    let at = 0;
     for (let o = 0; o < offsets; o++)
-      for (let c = 0; c < channels; c++)
+      for (let group = 0; group < channels; group += 4)
         for (let k = 0; k < channels; k++)
-          hear[(o * channels + c) * channels + k] = fromH[isCell ? k * channels + c : (c * channels + k) * offsets + o];
+          for (let c = group; c < group + 4; c++) hear[at++] = fromH[isCell ? k * channels + c : (c * channels + k) * offsets + o];
     return { channels, hear, base, fromX: of("from_x.weight"), heads: of("heads.weight"), headsBias: of("heads.bias") };
   };
 
@@ -31,25 +32,39 @@ window.live = { weights: {} };
   live.row = (n) =>
     Array.from({ length: n }, (_, i) => [-1, 0, 1].map((d) => [d + 1, i + d]).filter(([, j]) => j >= 0 && j < n));
 
+  // Adds W[offset] times the state of one place to the sums of another: four channels at a time, which is fastest.
+  function add(sums, to, h, from, { channels, hear }, offset) {
+    let w = offset * channels * channels;
+    for (let c = to; c < to + channels; c += 4) {
+      let [a, b, d, e] = [0, 0, 0, 0];
+      for (let k = from; k < from + channels; k++, w += 4) {
+        a += hear[w] * h[k];
+        b += hear[w + 1] * h[k];
+        d += hear[w + 2] * h[k];
+        e += hear[w + 3] * h[k];
+      }
+      sums[c] += a;
+      sums[c + 1] += b;
+      sums[c + 2] += d;
+      sums[c + 3] += e;
+    }
+  }
+
   // x: [place][input] -> after each of n_steps what all places read, [{answer: [place], halt: [place]}].
   live.think = (network, near, x, steps) => {
-    const { channels, hear, base, fromX, heads, headsBias } = network;
+    const { channels, base, fromX, heads, headsBias } = network;
     const heardOfX = (values, c) => values.reduce((sum, value, k) => sum + value * fromX[c * values.length + k], base[c]);
-    const z = x.flatMap((values) => Array.from(base, (_, c) => heardOfX(values, c)));
+    const z = Float64Array.from(x.flatMap((values) => Array.from(base, (_, c) => heardOfX(values, c))));
     let h = new Float64Array(z.length);
     return Array.from({ length: steps }, () => {
-      const next = new Float64Array(z.length);
+      const next = z.slice();
       const [answer, halt] = [new Float64Array(x.length), new Float64Array(x.length)];
       near.forEach((heard, i) => {
+        for (const [offset, j] of heard) add(next, i * channels, h, j * channels, network, offset);
         answer[i] = headsBias[0];
         halt[i] = headsBias[1];
         for (let c = 0; c < channels; c++) {
-          let sum = z[i * channels + c];
-          for (const [offset, j] of heard) {
-            const w = (offset * channels + c) * channels;
-            for (let k = 0; k < channels; k++) sum += hear[w + k] * h[j * channels + k];
-          }
-          const state = Math.tanh(sum);
+          const state = Math.tanh(next[i * channels + c]);
           next[i * channels + c] = state;
           answer[i] += heads[c] * state;
           halt[i] += heads[channels + c] * state;

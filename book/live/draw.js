@@ -24,7 +24,7 @@
   }
 
   // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
-  //   ask, choices {bet: words}, judge(bet) -> sentence: the bet. opened(): called when it is made.
+  //   ask, choices {bet: words}, wins (a bet), truth (a sentence): the bet. opened(): called when it is made.
   //   think() -> what is shown, plain data, kept as fig.seen; say(seen) -> the sentence under the figure.
   //   height(), draw(pen, width, inks): the picture, in pixels of the page.
   //   grab(point) -> what a hand takes hold of there, or null; pull(it, point); tap(point, it or null);
@@ -107,7 +107,8 @@
       box.classList.toggle("live-open", open);
       bets.replaceChildren();
       const question = make("p", "", "", bets);
-      fig.say(open ? spec.judge(fig.bet) : `Bet first. ${spec.ask}`, question);
+      const verdict = fig.bet === "none" ? "" : fig.bet === String(spec.wins) ? "Won. " : "Lost. ";
+      fig.say(open ? verdict + spec.truth : `Bet first. ${spec.ask}`, question);
       const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
       for (const [bet, label] of Object.entries(choices)) {
         fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;

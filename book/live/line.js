@@ -97,12 +97,12 @@
     walls = bits.map((_, i) => kept.walls[i] ?? (i ? coin(0.1) : 1));
   }
   const replay = () => fig.play(bits.length + 4, Math.max(30, 2500 / bits.length), (step) => (shown = step));
-
   const { longest, halt } = think();
   const fig = live.figure("line", {
     ask: `The network has seen lines of ${TRAINED} places only. Below, the longest segment has ${longest}. When will it halt?`,
     choices: { [TRAINED]: `By step ${TRAINED}`, [longest]: `At step ${longest} or just after`, 32: "Not before step 32" },
-    judge: (bet) => `${bet === "none" ? "" : Number(bet) === longest ? "Won: " : "Lost: "}on the first line, it halts at step ${halt}.`,
+    wins: longest,
+    truth: `On this first line, it halts at step ${halt}. Now move the walls.`,
     height() {
       unit = Math.max(6.5, Math.min(22, Math.round(400 / (bits.length + 4))));
       return above(bits.length + 5) + 2;

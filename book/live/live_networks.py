@@ -40,12 +40,14 @@ Row = dict[str, Any]
 def encoded(step: nn.Module) -> Row:
     """Return the weights as JSON can hold them: {name: {"shape": [...], "float32": little-endian numbers, base64}}.
 
-    ValueError if a weight is not finite.
+    ValueError if a weight is not finite, or if a state's numbers are no multiple of 4 (the page computes four at once).
     """
     weights = {}
     for name, weight in step.state_dict().items():
         if not weight.isfinite().all():
             raise ValueError(f"step must have finite weights; {name} has others")
+        if name.endswith("from_h.bias") and len(weight) % 4:
+            raise ValueError(f"step must have a multiple of 4 numbers in a state; got {len(weight)}")
         numbers = np.asarray(weight.cpu(), "<f4").tobytes()
         weights[name] = {"shape": list(weight.shape), "float32": base64.b64encode(numbers).decode()}
     return weights
@@ -98,7 +100,7 @@ class Network:
 
     run: Callable[..., Row]  # its fingerprint is that of the code behind the weights
     setting: Row
-    learn: Callable[..., PonderNet]
+    learn: Callable[..., Any]
     check: Callable[..., Row]
     step: Callable[[], nn.Module]  # untrained
 

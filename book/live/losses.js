@@ -98,7 +98,8 @@
   const fig = live.figure("losses", {
     ask: "All five answers are equally good, β is tiny (0.01), and p (amber) is late. We train p: where does it end?",
     choices: { first: "On step 1: why go on?", prior: "At the prior", stays: "Where it is: nothing to gain" },
-    judge: (bet) => `${bet === "none" ? "" : bet === "prior" ? "Won: " : "Lost: "}where the losses are equal, even a small β pulls p to the prior. Now solve it at step 3, and train.`,
+    wins: "prior",
+    truth: "Where the losses are equal, even a tiny β pulls p to the prior. Now solve it at step 3, and train.",
     height: () => STEPS.top + STEPS.height + 34,
     count: () => N,
     press: { ArrowUp: nudge(1), ArrowDown: nudge(-1) },

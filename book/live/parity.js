@@ -8,8 +8,7 @@
   const network = live.read(weights);
   const N = checked.right_at.length;
   let x = [1, -1, 0, -1, -1, 0, 1, -1];
-  let stop = 3; // the step at which all inputs stop
-  let shown = N;
+  let [stop, shown] = [3, N]; // the step at which all inputs stop; how many are shown
   let column, tile;
 
   function think() {
@@ -103,7 +102,8 @@
   const fig = live.figure("parity", {
     ask: `By itself the network halts here at step ${first.halt}, and is right there. At how many of the other ${N - 1} steps is it right?`,
     choices: { all: "At nearly all", half: "At about half", few: others ? `At ${others}` : "At none" },
-    judge: (bet) => `${bet === "none" ? "" : bet === "few" ? "Won: " : "Lost: "}the first input is right at step ${first.halt} and ${others ? `${others} others` : "at no other"}.`,
+    wins: "few",
+    truth: `The first input is right at step ${first.halt}, and ${others ? `at ${others} others` : "nowhere else"}. Now move the common step, and look for inputs that are wrong there.`,
     height: () => SHARE.top + SHARE.height + 24,
     grab: ({ x: where, y }) => (y > TILES && Math.abs(where - middle(stop)) < 14 ? { stop: true } : null),
     pull: (_, point) => stopAt(stepAt(point)),

@@ -96,7 +96,8 @@
   const fig = live.figure("units", {
     ask: "λ₁ stands at 0.73. State 1 knows nothing, later states know the answer, and every step has a price. We let go: where does λ₁ come to rest?",
     choices: { low: "Near 0: it always thinks on", middle: "Near 0.5: half and half", high: "At 0.99: one step is enough" },
-    judge: (bet) => `${bet === "none" ? "" : bet === "middle" ? "Won: " : "Lost: "}the pulls balance at 0.51. Now let later steps know nothing, let go, and let them know again.`,
+    wins: "middle",
+    truth: "The pulls balance at 0.51. Now let later steps know nothing, let go, and let them know again.",
     height: () => height(0) + 34,
     count: () => units.length,
     press: { ArrowUp: nudge(1), ArrowDown: nudge(-1) },

@@ -35,7 +35,9 @@ def test_weights_are_those_of_a_network_that_is_as_good_as_its_file_says(name):
             assert theirs["right"] > 0.98
 
 
-def test_weights_that_are_not_finite_are_refused():
+def test_weights_that_the_page_cannot_use_are_refused():
+    with pytest.raises(ValueError, match="multiple of 4"):
+        networks.encoded(LocalStep(2, 6))
     step = LocalStep(2, 4)
     with torch.no_grad():
         step.heads.bias[0] = torch.inf
