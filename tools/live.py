@@ -18,6 +18,7 @@ FIGURES = {
     "02_pondernet_theory": ("Figure 02.2", "losses"),
     "03_parity": ("Figure 03.3", "parity"),
     "05_light_cone": ("Figure 05.3", "line"),
+    "09_adding_a_column": ("Figure 09.2", "column"),
 }
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
 body[data-theme="dark"] { background: #131416; }

@@ -1,5 +1,5 @@
 "use strict";
-// What the networks of lessons 03 (one place) and 05 (a line) share: at every place
+// What the networks of lessons 03 (one place), 05 (a line) and 09 (digits) share: at every place
 //     h' = tanh(z + sum over neighbours W[offset] h),
 // where z is computed from the input once, and two heads read an answer and a halting logit from h'. Numbers are doubles.
 window.live = { weights: {} };
@@ -10,21 +10,24 @@ window.live = { weights: {} };
     return Float64Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
   }
 
-  // weights: {name: {shape, float32}} of a LocalStep or an RNNStep, as live_networks.py writes them.
+  // weights: {name: {shape, float32}} of a LocalStep, an RNNStep or a ColumnStep, as live_networks.py writes them.
   live.read = (weights) => {
-    const isCell = "cell.from_h.weight" in weights; // RNNCell keeps this weight as [from channel, channel]
+    const isCell = "cell.from_h.weight" in weights;
     const of = (name) => numbers(weights[isCell && !name.startsWith("heads") ? `cell.${name}` : name]);
     const bias = of("from_h.bias");
     const base = of("from_x.bias").map((b, c) => b + bias[c]);
-    const fromH = of("from_h.weight"); // else [channel, from channel, offset]
+    const fromH = of("from_h.weight");
     const channels = bias.length;
     const offsets = fromH.length / channels ** 2;
+    // Where the weight stands from channel k of the neighbour at this offset to channel c.
+    let place = (c, k, o) => (c * offsets + o) * channels + k; // ColumnStep: [c, o and k]
+    if (isCell) place = (c, k) => k * channels + c; // RNNStep: [k, c]
+    else if (weights["from_h.weight"].shape.length === 3) place = (c, k, o) => (c * channels + k) * offsets + o; // LocalStep
     const hear = new Float64Array(fromH.length); // [offset, channel / 4, from channel, channel % 4]
     let at = 0;
     for (let o = 0; o < offsets; o++)
       for (let group = 0; group < channels; group += 4)
-        for (let k = 0; k < channels; k++)
-          for (let c = group; c < group + 4; c++) hear[at++] = fromH[isCell ? k * channels + c : (c * channels + k) * offsets + o];
+        for (let k = 0; k < channels; k++) for (let c = group; c < group + 4; c++) hear[at++] = fromH[place(c, k, o)];
     return { channels, hear, base, fromX: of("from_x.weight"), heads: of("heads.weight"), headsBias: of("heads.bias") };
   };
 
@@ -50,14 +53,17 @@ window.live = { weights: {} };
     }
   }
 
-  // x: [place][input] -> after each of n_steps what all places read, [{answer: [place], halt: [place]}].
-  live.think = (network, near, x, steps) => {
+  // x: [place][input] -> after each of n_steps what all places read, and the state, [{answer: [place], halt: [place], h}].
+  // before: {x: the input of the first step, h: the state}, if the first step is another.
+  live.think = (network, near, x, steps, before = {}) => {
     const { channels, base, fromX, heads, headsBias } = network;
     const heardOfX = (values, c) => values.reduce((sum, value, k) => sum + value * fromX[c * values.length + k], base[c]);
-    const z = Float64Array.from(x.flatMap((values) => Array.from(base, (_, c) => heardOfX(values, c))));
-    let h = new Float64Array(z.length);
-    return Array.from({ length: steps }, () => {
-      const next = z.slice();
+    const encode = (inputs) => Float64Array.from(inputs.flatMap((values) => Array.from(base, (_, c) => heardOfX(values, c))));
+    const z = encode(x);
+    const first = before.x ? encode(before.x) : z;
+    let h = before.h ?? new Float64Array(z.length);
+    return Array.from({ length: steps }, (_, n) => {
+      const next = (n ? z : first).slice();
       const [answer, halt] = [new Float64Array(x.length), new Float64Array(x.length)];
       near.forEach((heard, i) => {
         for (const [offset, j] of heard) add(next, i * channels, h, j * channels, network, offset);
@@ -71,7 +77,7 @@ window.live = { weights: {} };
         }
       });
       h = next;
-      return { answer, halt };
+      return { answer, halt, h };
     });
   };
 

@@ -331,7 +331,7 @@
     const length = Math.abs(along + down);
     const [i, j] = [Math.sign(along), Math.sign(down)];
     const head = Math.min(9, length);
-    live.stroke(pen, [[x, y], [x + i * (length - head), y + j * (length - head)]], ink, 4);
+    live.stroke(pen, [[x, y], [x + i * (length - head), y + j * (length - head)]], ink, 3.5);
     pen.fillStyle = ink;
     pen.beginPath();
     for (const [back, aside] of [[0, 0], [head, 7], [head, -7]])

@@ -20,16 +20,20 @@ import numpy as np
 import torch
 from torch import nn
 
+from ponder_course.adding_a_column import experiment as columns
+from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.lines import LineParityTask, whole_lines_right
 from ponder_course.common.local import LocalStep
 from ponder_course.common.runs import rounded
 from ponder_course.light_cone.experiment import fresh
+from ponder_course.research.adding_a_column.experiment import run as run_columns
 from ponder_course.research.light_cone import experiment as lines
 from ponder_course.research.parity import experiment as parity
 from ponder_utils.checkpoints import atomic_write
 from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet
+from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 
@@ -94,6 +98,16 @@ def check_parity(model: PonderNet, seed: int = 0) -> Row:
     return rounded({"right": score.accuracy, "steps": score.steps, "right_at": score.accuracy_by_step})
 
 
+def check_column(model: PonderSequence, seed: int = 0) -> Row:
+    """Return how many sums of fresh columns are right, and their mean steps and need: {width: measures}."""
+    found = {}
+    for width in (16, 64):
+        x = ColumnTask(width, 8).batch(50, torch.Generator().manual_seed(seed))[0]
+        test = columns.measure(model, x, width + 10, q=0.5)
+        found[width] = {"right": test["sums"], "steps": test["steps"], "need": test["needed"]}
+    return rounded(found)
+
+
 @dataclass(frozen=True)
 class Network:
     """A network of a live figure: the stored run that trains one like it, and what of it is checked."""
@@ -103,14 +117,33 @@ class Network:
     learn: Callable[..., Any]
     check: Callable[..., Row]
     step: Callable[[], nn.Module]  # untrained
+    model: Callable[[nn.Module], Any]  # the network around it
 
 
 NETWORKS = {
     "line": Network(
-        lines.run, lines.RECIPE | {"seed": 0}, lines.learn, check_line, partial(LocalStep, 2, lines.CHANNELS)
+        run=lines.run,
+        setting=lines.RECIPE | {"seed": 0},
+        learn=lines.learn,
+        check=check_line,
+        step=partial(LocalStep, 2, lines.CHANNELS),
+        model=partial(PonderNet, max_steps=lines.RECIPE["N"]),
     ),
     "parity": Network(
-        parity.run_with_map, parity.SETTING_OF_MAP | {"seed": 10}, learn_parity, check_parity, partial(RNNStep, 8, 128)
+        run=parity.run_with_map,
+        setting=parity.SETTING_OF_MAP | {"seed": 10},
+        learn=learn_parity,
+        check=check_parity,
+        step=partial(RNNStep, 8, 128),
+        model=partial(PonderNet, max_steps=parity.SETTING_OF_MAP["N"]),
+    ),
+    "column": Network(
+        run=run_columns,
+        setting={"seed": 10},
+        learn=columns.learn,
+        check=check_column,
+        step=partial(columns.ColumnStep, columns.CHANNELS),
+        model=partial(PonderSequence, max_steps=columns.WIDTH + 10),
     ),
 }
 
@@ -121,12 +154,12 @@ def read(name: str) -> Row:
     return json.loads(text.removeprefix(f"live.weights.{name} = ").removesuffix(";\n"))
 
 
-def load(name: str) -> PonderNet:
+def load(name: str) -> Any:
     """Return a network as it was written, in evaluation mode."""
-    found = read(name)
-    step = NETWORKS[name].step()
-    step.load_state_dict(decoded(found["weights"]))
-    return PonderNet(step, found["setting"]["N"]).eval()
+    network = NETWORKS[name]
+    step = network.step()
+    step.load_state_dict(decoded(read(name)["weights"]))
+    return network.model(step).eval()
 
 
 def write(name: str) -> Path:

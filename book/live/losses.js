@@ -63,7 +63,7 @@
         live.arrow(pen, x + away, P.level(one), [0, (40 * pull) / longest], ink);
     });
     live.title(pen, "the loss of each step", LEFT, LOSSES, inks);
-    live.title(pen, "p, how likely it halts there; arrows: pulls on λ", LEFT, P, inks);
+    live.title(pen, "p, how likely it halts there", LEFT, P, inks);
     live.frame(pen, LEFT, STEPS, right, inks, [1, 3, 5].map((steps) => [height(steps), steps]));
     live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.weigh(withFirst(first), 0.01).length)]), inks.ink, 2.5);
     live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.meanSteps(live.halting(withFirst(first))))]), inks.halt, 3);

@@ -58,7 +58,7 @@
     });
     const full = LEFT + (1 - epsilon) * (right - LEFT);
     live.stroke(pen, [[full, SUM.top - 7], [full, SUM.top + SUM.height + 7]], inks.ink, fig.lit === "limit" ? 7 : 3);
-    live.title(pen, "their weights fill up to 1; outlined: the remainder", LEFT, { top: SUM.top - 3 }, inks);
+    live.title(pen, "their weights; outlined: the remainder", LEFT, { top: SUM.top - 3 }, inks);
     const end = (axis.x(1 - epsilon) + right) / 2;
     live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, inks.line);
     live.center(pen, "no pull", end, PULLS.top + 20, inks.ink);
