@@ -51,7 +51,7 @@
     live[name] = fig;
     fig.update = () => {
       fig.seen = spec.think();
-      fig.cursor = Math.max(0, Math.min(fig.cursor, spec.count() - 1));
+      fig.cursor = live.clamp(fig.cursor, 0, spec.count() - 1);
       fig.say(spec.say(fig.seen));
       fig.redraw();
     };
@@ -115,11 +115,12 @@
       }
     }
     function place(bet) {
-      fig.bet = bet;
       keep(name, bet);
+      if (bet === null) return location.reload(); // the question is about the first picture
+      fig.bet = bet;
       askForBet();
       fig.redraw();
-      if (bet !== null) spec.opened?.();
+      spec.opened?.();
       canvas.focus({ preventScroll: true });
     }
 
@@ -132,7 +133,7 @@
     fig.slider = (label, [min, max, step], value, show, act) => {
       const whole = make("label", "live-slider", `${label} `, tools);
       const input = make("input", "", "", whole);
-      Object.assign(input, { type: "range", min, max, step, value });
+      Object.assign(input, { type: "range", min, max, step, value, autocomplete: "off" });
       const output = make("output", "", show(value), whole);
       input.addEventListener("input", () => {
         output.textContent = show(Number(input.value));
@@ -210,7 +211,7 @@
     canvas.addEventListener("pointercancel", () => (from = held = null));
     canvas.addEventListener("pointerleave", () => held === null && hover(null));
     function walk(by, shift) {
-      const to = Math.max(0, Math.min(spec.count() - 1, fig.cursor + by));
+      const to = live.clamp(fig.cursor + by, 0, spec.count() - 1);
       fig.cursor = shift && spec.nudge ? spec.nudge(fig.cursor, to) : to;
     }
     const arrows = { ArrowLeft: (shift) => walk(-1, shift), ArrowRight: (shift) => walk(1, shift) };
