@@ -114,7 +114,7 @@
     places: () => ({ element: x.map((_, i) => LEFT + (i + 0.5) * tile), middle, grip: GRIP }),
   });
   fig.button("Think", replay);
-  fig.button("An input that is wrong there", () => fig.change(another));
+  fig.button("Find one that is wrong there", () => fig.change(another));
   const slider = fig.slider("All stop at step", [1, N, 1], stop, String, (step) => (stop = step));
   fig.start();
 })();
