@@ -50,10 +50,17 @@ def ladder(kinds: Networks, early: Mapping[int, Line]) -> Figure:
         by_guess = [1.0 / n_values**k for k in n_open]
         ax.plot(n_open, by_guess, color=style.LIMIT, linewidth=1.2)
         lines(ax, n_open, networks, **look(which, linestyle="none", markersize=6, alpha=0.5))
-        beside(ax, f"{n_values} values", (3, by_guess[3]), (8, 4), color=colour, fontweight="bold")
+        beside(ax, f"{n_values} values", (n_open[-1], by_guess[-1]), (10, -4), color=colour, fontweight="bold")
     ax.axhline(HALF, color=style.HALTING, linewidth=2.4)
-    beside(ax, "above: halt", (4, HALF), (0, 5), ha="right", color=style.DARK_ORANGE)
-    ax.set(yscale="log", xlabel="open places", ylabel="what the judge says", xticks=n_open, ylim=(None, 2.0))
+    beside(ax, "above: halt", (n_open[-1], HALF), (6, 5), color=style.DARK_ORANGE)
+    ax.set(
+        yscale="log",
+        xlabel="open places",
+        ylabel="what the judge says",
+        xticks=n_open,
+        xlim=(-0.3, 5.4),
+        ylim=(None, 2.0),
+    )
     ax.set_yticks([1, 0.5, 0.1, 0.01, 0.001], ["1", "0.5", "0.1", "0.01", "0.001"])
     ax.minorticks_off()
     for which, fractions in enumerate(early.values()):
@@ -111,8 +118,8 @@ def to_the_end(panels_of: Ends) -> Figure:
 def what_the_judge_says(kinds: Networks) -> str:
     """The finding: what judges say with one open place, beside the chance of a guess."""
     yes = [verdicts.span([network[1] for network in networks], ".2f") for networks in kinds.values()]
-    guesses = " or ".join(f"1/{n_values}" for n_values in kinds)
-    return f"One place is open, and a guess is right by {guesses}:\nthe judge says {', or '.join(yes)}"
+    guesses = " or ".join(map(str, kinds))
+    return f"One place is open, and one guess in {guesses} is right:\nthe judge says {', or '.join(yes)}"
 
 
 def which_is_larger(kinds: Mapping[str, Values]) -> str:
