@@ -139,6 +139,7 @@ def with_adam() -> dict[str, str]:
         table.append([n_learnt, len(of_bias) - n_learnt])
     alternating, counter = sorted(runs, key=right, reverse=True)[:2]
     swings = results("03_papers_size_best_by_adam")[0]["step_by_step"]["answers"]
+    flat_again, counter_again = (results("again/03_papers_size_best_by_adam", seed=seed)[0] for seed in (5, 0))
     slope = np.polyfit(range(25), counter["by_ones"][2]["steps"][:25], 1)[0]
     return found | {
         "adam": f"{sum(right(run) >= 0.95 for run in runs)} of {len(runs)}",
@@ -146,6 +147,8 @@ def with_adam() -> dict[str, str]:
         "adam_best_steps": from_to(alternating["steps"], ".0f"),
         "adam_best_fixed": f"{max(alternating['by_step'][1]):.0%}",
         "adam_best_swings": f"{sum({0, 1} == set(answers) for answers in swings):,} of {len(swings):,}",
+        "adam_flat_again": f"{right(flat_again):.0%}",
+        "adam_counter_again": f"{right(counter_again):.0%}",
         "adam_counter_steps": f"{counter['steps'][7]:.1f} 8 {counter['steps'][63]:.1f} 64",
         "adam_counter_ones": f"{1 / slope:.0f}",
         "adam_counter_fixed": f"{max(counter['by_step'][1]):.0%}",
