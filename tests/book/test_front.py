@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FRONT = ROOT / "book" / "front"
 sys.path.insert(0, str(FRONT))
 import export  # noqa: E402
+import moving  # noqa: E402
 
 
 def random_step(seed, channels):
@@ -55,6 +56,19 @@ def test_what_the_page_says_is_stored(tmp_path):
         right = sorted(line[test]["mazes"] for line in lines)
         assert made["known"]["mazes"][test] == [right[0], right[-1]]
     assert [made["known"][name] for name in ("trained_side", "trained_steps", "largest_side")] == [9, 24, 59]
+
+
+def test_the_moving_maze_shows_at_each_step_what_has_halted_by_then():
+    maze, _ = MazeTask(4).batch(1, torch.Generator().manual_seed(1))
+    generator = torch.Generator().manual_seed(2)
+    answers, taken = (torch.randint(low, high, (7, 7), generator=generator) for low, high in ((0, 2), (1, 6)))
+    for n in (1, 3, 5):
+        shown = (maze[0, 0] > 0) & (taken <= n)
+        for ax, values in zip(moving.frame(n, maze[0], answers, taken).axes, (answers, taken), strict=True):
+            drawn = torch.tensor(ax.images[-1].get_array().filled(-1))
+            assert torch.equal(drawn, torch.where(shown, values, -1).double())
+    figures = (moving.frame(n, maze[0], answers, taken) for n in (1, 2, 3))
+    assert [image.mode for image in moving.images(figures)] == ["P"] * 3
 
 
 # In the browser
