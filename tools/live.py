@@ -42,7 +42,7 @@ def markup(name: str, static: str) -> str:
 
 def copy_scripts(folder: Path) -> None:
     """Copy scripts, weights and looks of all figures into a folder, which is made."""
-    shutil.copytree(LIVE, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"), dirs_exist_ok=True)
+    shutil.copytree(LIVE, folder, ignore=shutil.ignore_patterns("*.py", "*.html", "__pycache__"), dirs_exist_ok=True)
 
 
 def write_pages(folder: Path) -> list[Path]:
