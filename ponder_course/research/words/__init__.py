@@ -1,0 +1,1 @@
+"""What only the evidence of lesson 12 runs and draws."""

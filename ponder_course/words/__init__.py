@@ -1,0 +1,1 @@
+"""Lesson 12: what do words buy that loops do not?"""
