@@ -17,4 +17,5 @@ LESSONS = (
     "adding_a_column",
     "sudoku",
     "judges",
+    "words",
 )

@@ -1,0 +1,89 @@
+"""What the texts say of words, loops, dots and votes, from `results/12_*`, and of certainty in other lessons."""
+
+from typing import Any
+
+from ponder_course.research.stored_facts import from_to, results
+
+LEARNT = 0.99  # of the nodes of a depth
+
+
+def at_depth(name: str, depth: int, what: str = "right", **wanted: Any) -> list[float]:
+    """A number of each network of a file, of the nodes of one depth."""
+    return [run["by_depth"][str(depth)][what] for run in results(f"12_words_{name}", **wanted)]
+
+
+def words_and_states() -> dict[str, str]:
+    """Of networks that carry a word or their state, by the depth of their training."""
+    found = {"networks": f"{len(at_depth('main', 31, carried='word', max_depth=1))}"}
+    for carried in ("word", "state"):
+        for deepest in (1, 2, 4):
+            kind: dict[str, Any] = {"carried": carried, "max_depth": deepest}
+            found[f"{carried}_{deepest}_31"] = from_to(at_depth("main", 31, **kind), ".0%")
+            found[f"{carried}_{deepest}_right"] = from_to(
+                [run["right"] for run in results("12_words_main", **kind)], ".0%"
+            )
+            learnt = [right >= LEARNT for right in at_depth("main", 31, **kind)]
+            found[f"{carried}_{deepest}_learnt"] = f"{sum(learnt)}"
+    found["word_1_on_time"] = from_to(at_depth("main", 31, "on_time", carried="word", max_depth=1), ".0%")
+    found["state_1_words"] = from_to(at_depth("main", 31, "words", carried="state", max_depth=1), ".1f")
+    for n in (4, 8, 16):
+        found[f"state_2_at_{n}"] = from_to(at_depth("main", n, carried="state", max_depth=2), ".0%")
+    return found
+
+
+def controls() -> dict[str, str]:
+    """Of the mean of all names, of thoughts that are read again, and of lesson 08's training on shallow trees."""
+    found = {"means": f"{len(at_depth('mean', 31, max_depth=1))}"}
+    found["mean_31"] = from_to(at_depth("mean", 31, max_depth=1), ".0%")
+    for carried in ("word", "state"):
+        for deepest in (1, 2, 4):
+            kind: dict[str, Any] = {"carried": carried, "max_depth": deepest}
+            found[f"reread_{carried}_{deepest}_31"] = from_to(at_depth("rereads", 31, **kind), ".0%")
+    asleep = results("12_words_asleep")
+    found["asleep"] = f"{len(asleep)}"
+    for depth in (2, 8, 31):
+        found[f"asleep_{depth}"] = from_to([run["by_depth"][str(depth)]["right"] for run in asleep], ".0%")
+    found["asleep_steps"] = from_to([run["by_depth"]["31"]["steps"] for run in asleep], ".1f")
+    return found
+
+
+def dots_and_votes() -> dict[str, str]:
+    """Of networks with so many passes and dots, on four chains of eight nodes."""
+    found = {}
+    for passes, reach in ((1, 2), (2, 4)):
+        for depth in (reach, reach + 1):
+            found[f"passes_{passes}_at_{depth}"] = from_to(at_depth("dots", depth, n_dots=0, n_passes=passes), ".0%")
+    found["passes_3_at_7"] = from_to(at_depth("dots", 7, n_passes=3), ".0%")
+    for n_dots in (8, 32):
+        for depth in (4, 5, 7):
+            found[f"dots_{n_dots}_at_{depth}"] = from_to(at_depth("dots", depth, n_dots=n_dots), ".0%")
+    votes = [run["by_depth"] for run in results("12_words_dots", n_dots=0, n_passes=2)]
+    for depth in (4, 5, 7):
+        found[f"votes_at_{depth}"] = from_to([run[str(depth)]["votes"]["65"] for run in votes], ".0%")
+    return found
+
+
+def by_head_and_certainty() -> dict[str, str]:
+    """Of other lessons: right when stopped by a halting head, and when certain."""
+    lines = {"problem": "lines"}
+    halting = results("06_ways_to_stop_report", training="PonderNet", hyperparameter=0.8, **lines)
+    plain = results("06_ways_to_stop_report", training="every step", **lines)
+    trees = results("08_forests_main", memory="current")
+    kinds = {
+        "lines_head": [run["tests"]["16 places"]["rules"]["threshold"][6][0] for run in halting],  # at 0.5
+        "lines_certain": [run["tests"]["16 places"]["rules"]["confidence"][3][0] for run in plain],  # at 0.9
+        "mazes_head": [run["10"]["places"] for run in results("07_mazes_main")],
+        "mazes_certain": [run["10"]["places"] for run in results("07_mazes_certainty")],
+        "trees_head": [run["nodes"] for run in trees],
+        "trees_certain": [run["certainty"]["0.9"][0] for run in trees],
+        "trees_without_head": [run["certainty"]["0.9"][0] for run in results("08_forests_certainty")],
+    }
+    for way, test in (("head", "9 x 9"), ("certain", "9 x 9, certainty")):
+        runs = [run[test] for run in results("10_sudoku_main")]
+        kinds[f"sudoku_{way}"] = [1 - run["wrong"] / run["cells"] for run in runs]
+    return {name: from_to(values, ".0%") for name, values in kinds.items()}
+
+
+def facts() -> dict[str, str]:
+    """All of them, by name."""
+    return words_and_states() | controls() | dots_and_votes() | by_head_and_certainty()

@@ -1,0 +1,174 @@
+"""Figures of words, loops, dots and votes: what is read for each word, and who is right how far up."""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ponder_course.alone_and_together import figures as trees
+from ponder_course.common import style, verdicts
+from ponder_course.common.runs import matching
+from ponder_course.common.store import Row
+from ponder_course.common.style import bare, beside, beyond, curves, panels, percent_axis, slide
+
+ByDepth = Mapping[int, float]  # a number for each depth
+Kinds = Mapping[str, Sequence[ByDepth]]  # by name, of each network
+STOP = "STOP"
+CARRIED = {"a word": "word", "its state": "state"}  # as figures call what is carried
+
+
+@slide
+def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
+    """Draw a text, a box for each node with its parent, and under it the words of a node's chain, up to STOP.
+
+    parents: of each node, a root its own; order: in which the boxes stand. A line leads from each word to the box that
+    is read for the next one.
+    """
+    words = [asked]
+    while parents[words[-1]] != words[-1]:
+        words.append(parents[words[-1]])
+    figure, (ax,) = panels(1, width=9.0, height=3.2)
+    bare(ax)
+    place = {node: i for i, node in enumerate(order)}
+    stretch = (len(order) - 1) / len(words)
+    boxes: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 13}
+    frame = {"boxstyle": "round,pad=0.35", "facecolor": "white"}
+    for node, x in place.items():
+        colour = style.BLUE if node in words else style.PALE_GREY
+        ax.text(x, 1, f"{node}\N{RIGHTWARDS ARROW}{parents[node]}", bbox=frame | {"edgecolor": colour}, **boxes)
+    for i, word in enumerate([*words, STOP]):
+        colour = style.HALTING if word == STOP else style.BLACK if i else style.GREY
+        ax.text(i * stretch, 0, f"{word}{'' if i else '?'}", bbox=frame | {"edgecolor": colour}, **boxes)
+    for i, word in enumerate(words):
+        ax.plot([i * stretch, place[word]], [0.14, 0.86], color=style.BLUE, linewidth=1.4)
+    ax.set(xlim=(-0.7, len(order) - 0.3), ylim=(-0.3, 1.3))
+    return figure
+
+
+def words_written(parents: Sequence[int], asked: int) -> str:
+    """The finding: the words of a node's chain."""
+    chain, node = [], asked
+    while parents[node] != node:
+        node = parents[node]
+        chain.append(str(node))
+    return f"Node {asked} is asked: {' '.join([*chain, STOP])}"
+
+
+@slide
+def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
+    """Draw the fraction of nodes that are right against their depth, a line for each network, in two panels.
+
+    The name of a kind stands in the legend of its panel.
+    """
+    figure, axes = panels(2, width=4.9, height=3.9, sharey=True)
+    for ax, kinds, title in zip(axes, (left, right), titles, strict=True):
+        for which, (name, networks) in enumerate(kinds.items()):
+            looks = style.look(which, markersize=4, linewidth=1.3, alpha=0.8)
+            curves(ax, networks[:1], label=name, **looks)
+            curves(ax, networks[1:], **looks)
+        ax.axhline(0.25, color=style.LIMIT, linewidth=1.0)
+        percent_axis(ax, xlabel="depth of the node", title=title, ylim=(0, 1.05))
+        ax.legend(loc="upper right")
+    axes[0].set(ylabel="roots named right")
+    beside(axes[0], "a coin among four", (0, 0.25), (0, 5), color=style.DARK_GREY)
+    return figure
+
+
+def how_far(kinds: Kinds, least: float = 0.5) -> str:
+    """The finding: up to which depth each kind is right on at least this fraction of nodes, on average."""
+    found = []
+    for name, networks in kinds.items():
+        depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
+        found.append(f"{name}: {max(depths, default=0)}")
+    return "Arrows up to which most roots are right:\n" + ", ".join(found)
+
+
+@slide
+def trained_on_few(panels_of: Mapping[int, Kinds], yours: Mapping[str, int]) -> Figure:
+    """Draw the fraction of nodes that are right against their depth, a panel for each depth of training.
+
+    panels_of: {deepest tree in training: {what is carried: [networks]}}; of the first panel's kinds so many first
+    networks, yours, are drawn as marks.
+    """
+    figure, axes = panels(len(panels_of), width=9.6 / len(panels_of), height=3.7, sharey=True)
+    colours = (style.ANSWER, style.WRONG, style.GREEN)
+    for ax, (border, kinds) in zip(axes, panels_of.items(), strict=True):
+        last = max(max(network) for networks in kinds.values() for network in networks)
+        beyond(ax, border, last)
+        for colour, (name, networks) in zip(colours, kinds.items(), strict=False):
+            mine = yours.get(name, 0) if ax is axes[0] else 0
+            curves(ax, networks[:mine], color=colour, linestyle="", marker="o", markersize=4)
+            curves(ax, networks[mine:], color=colour, linewidth=1.2, alpha=0.8)
+            ax.plot([], [], color=colour, label=f"carries {name}")
+        arrows = "one arrow" if border == 1 else f"{border} arrows"
+        percent_axis(ax, xlabel="depth of the node", title=f"trained on {arrows}", ylim=(-0.03, 1.05))
+        ax.set(xlim=(0, last + 0.5))
+    axes[0].set(ylabel="roots named right")
+    axes[-1].legend(loc="lower left")
+    return figure
+
+
+def right_beyond(kinds: Kinds, depth: int) -> str:
+    """The finding: how many nodes of this depth are right, by what is carried."""
+    found = [f"{verdicts.span([network[depth] for network in kinds[name]], '.0%')} with {name}" for name in kinds]
+    return f"Trained on one arrow, right {depth} arrows up:\n" + "; ".join(found)
+
+
+@slide
+def time_taken(kinds: Kinds, limits: Mapping[str, ByDepth], border: int) -> Figure:
+    """Draw lesson 08's steps against depth once more, with words beside loops. See `trees.against_depth`."""
+    figure = trees.against_depth(kinds, limits, border)
+    figure.axes[0].set(ylabel="steps one after the other")
+    return figure
+
+
+def by_depth(rows: Sequence[Row], what: str) -> list[dict[int, float]]:
+    """Return a number of each run by the depth of the nodes: such as the fraction "right", or mean "words"."""
+    return [{int(depth): part[what] for depth, part in row["by_depth"].items()} for row in rows]
+
+
+def by_votes(rows: Sequence[Row], n_votes: int) -> list[dict[int, float]]:
+    """Return for each run the fraction right by the majority of so many votes, by depth."""
+    return [{int(d): part["votes"][str(n_votes)] for d, part in row["by_depth"].items()} for row in rows]
+
+
+def at_depth(kinds: Kinds, depth: int) -> str:
+    """The finding: the mean of each kind at this depth."""
+    found = [f"{mean(network[depth] for network in networks):.1f} {name}" for name, networks in kinds.items()]
+    return f"Depth {depth}: " + ", ".join(found)
+
+
+def by_training(yours: Mapping[str, Sequence[Row]], stored: Sequence[Row]) -> dict[int, dict[str, list[ByDepth]]]:
+    """Return the fraction right by depth of each network: {deepest tree in training: {what is carried: [networks]}}.
+
+    yours: trained on one arrow, by what is carried; they come first.
+    """
+    depths = sorted({1} | {row["max_depth"] for row in stored})
+    found: dict[int, dict[str, list[ByDepth]]] = {depth: {} for depth in depths}
+    for depth, kinds in found.items():
+        for name, carried in CARRIED.items():
+            mine = yours.get(name, []) if depth == 1 else []
+            kinds[name] = [*by_depth([*mine, *matching(stored, carried=carried, max_depth=depth)], "right")]
+    return found
+
+
+def by_room(wide: Sequence[Row]) -> tuple[Kinds, Kinds]:
+    """Return the fraction right by depth of stored networks: by passes, and of two passes by dots or votes."""
+    passes = {n: matching(wide, n_dots=0, n_passes=n) for n in (1, 2, 3)}
+    left = {f"{n} pass{'es' * (n > 1)}": by_depth(rows, "right") for n, rows in passes.items()}
+    right = {"no dots": left["2 passes"]}
+    for n_dots in (8, 32):
+        right[f"{n_dots} dots"] = by_depth(matching(wide, n_dots=n_dots), "right")
+    right["65 votes"] = by_votes(passes[2], 65)
+    return left, right
+
+
+def words_and_loops(walks: Sequence[Row], loops: Sequence[Row]) -> tuple[Kinds, dict[str, dict[int, int]]]:
+    """Return by depth the mean words of stored networks, and the mean steps of lesson 08's; and what both need."""
+    words = by_depth(matching(walks, carried="word", max_depth=4), "words")
+    together = trees.by_depth(matching(loops, memory="current"), "steps")
+    n_nodes = max(together[0], default=0) + 1 if together else 1
+    need = trees.needed_by_depth(n_nodes, {"together": "current"})["together"]
+    taken = {"words": words, "loops, together": together}
+    return taken, {"words": {depth: depth for depth in need}, "loops, together": need}
