@@ -75,13 +75,16 @@ def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
     return figure
 
 
-def how_far(kinds: Kinds, least: float = 0.5) -> str:
-    """The finding: up to which depth each kind is right on at least this fraction of nodes, on average."""
-    found = []
-    for name, networks in kinds.items():
-        depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
-        found.append(f"{name}: {max(depths, default=0)}")
-    return "Arrows up to which most roots are right:\n" + ", ".join(found)
+def how_far(*groups: Kinds, least: float = 0.5) -> str:
+    """The finding: up to which depth each kind is right on this fraction of nodes or more: a line for each group."""
+    found = ["Arrows up to which most roots are right:"]
+    for kinds in groups:
+        reached = []
+        for name, networks in kinds.items():
+            depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
+            reached.append(f"{name} {max(depths, default=0)}")
+        found.append(", ".join(reached))
+    return "\n".join(found)
 
 
 @slide
