@@ -15,6 +15,7 @@ from ponder_course.common.style import bare, beside, beyond, curves, panels, per
 ByDepth = Mapping[int, float]  # a number for each depth
 Kinds = Mapping[str, Sequence[ByDepth]]  # by name, of each network
 STOP = "STOP"
+NUMBERS = {2: "two", 4: "four"}
 CARRIED = {"a word": "word", "its state": "state"}  # as figures call what is carried
 
 
@@ -71,7 +72,7 @@ def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
         percent_axis(ax, xlabel="depth of the node", title=title, ylim=(0, 1.05))
         ax.legend(loc="upper right")
     axes[0].set(ylabel="roots named right")
-    beside(axes[0], "a coin among four", (0, 0.25), (0, 5), color=style.DARK_GREY)
+    beside(axes[0], "one guess in four", (0, 0.25), (0, -17), color=style.DARK_GREY)
     return figure
 
 
@@ -95,16 +96,19 @@ def trained_on_few(panels_of: Mapping[int, Kinds], yours: Mapping[str, int]) -> 
     networks, yours, are drawn as marks.
     """
     figure, axes = panels(len(panels_of), width=9.6 / len(panels_of), height=3.7, sharey=True)
-    colours = (style.ANSWER, style.WRONG, style.GREEN)
+    looks: tuple[dict[str, Any], ...] = (
+        {"color": style.WRONG, "linewidth": 1.8},
+        {"color": style.ANSWER, "linewidth": 1.4, "linestyle": "--"},
+    )
     for ax, (border, kinds) in zip(axes, panels_of.items(), strict=True):
         last = max(max(network) for networks in kinds.values() for network in networks)
         beyond(ax, border, last)
-        for colour, (name, networks) in zip(colours, kinds.items(), strict=False):
+        for look, (name, networks) in zip(looks, reversed([*kinds.items()]), strict=True):  # the first kind on top
             mine = yours.get(name, 0) if ax is axes[0] else 0
-            curves(ax, networks[:mine], color=colour, linestyle="", marker="o", markersize=4)
-            curves(ax, networks[mine:], color=colour, linewidth=1.2, alpha=0.8)
-            ax.plot([], [], color=colour, label=f"carries {name}")
-        arrows = "one arrow" if border == 1 else f"{border} arrows"
+            curves(ax, networks[:mine], color=look["color"], linestyle="", marker="o", markersize=4)
+            curves(ax, networks[mine:], **look)
+            ax.plot([], [], label=f"carries {name}", **look)
+        arrows = "one arrow" if border == 1 else f"{NUMBERS.get(border, border)} arrows"
         percent_axis(ax, xlabel="depth of the node", title=f"trained on {arrows}", ylim=(-0.03, 1.05))
         ax.set(xlim=(0, last + 0.5))
     axes[0].set(ylabel="roots named right")
@@ -138,8 +142,8 @@ def by_votes(rows: Sequence[Row], n_votes: int) -> list[dict[int, float]]:
 
 def at_depth(kinds: Kinds, depth: int) -> str:
     """The finding: the mean of each kind at this depth."""
-    found = [f"{mean(network[depth] for network in networks):.1f} {name}" for name, networks in kinds.items()]
-    return f"Depth {depth}: " + ", ".join(found)
+    found = [f"{name} {mean(network[depth] for network in networks):.1f}" for name, networks in kinds.items()]
+    return f"Steps at depth {depth}: " + ", ".join(found)
 
 
 def by_training(yours: Mapping[str, Sequence[Row]], stored: Sequence[Row]) -> dict[int, dict[str, list[ByDepth]]]:
@@ -168,10 +172,12 @@ def by_room(wide: Sequence[Row]) -> tuple[Kinds, Kinds]:
 
 
 def words_and_loops(walks: Sequence[Row], loops: Sequence[Row]) -> tuple[Kinds, dict[str, dict[int, int]]]:
-    """Return by depth the mean words of stored networks, and the mean steps of lesson 08's; and what both need."""
-    words = by_depth(matching(walks, carried="word", max_depth=4), "words")
+    """Return by depth the mean steps of stored networks, by words with STOP and in lesson 08, and what both need."""
+    words = []
+    for network in by_depth(matching(walks, carried="word", max_depth=4), "words"):
+        words.append({depth: number + 1 for depth, number in network.items()})
     together = trees.by_depth(matching(loops, memory="current"), "steps")
     n_nodes = max(together[0], default=0) + 1 if together else 1
     need = trees.needed_by_depth(n_nodes, {"together": "current"})["together"]
-    taken = {"words": words, "loops, together": together}
-    return taken, {"words": {depth: depth for depth in need}, "loops, together": need}
+    taken = {"words": words, "together": together}
+    return taken, {"words": {depth: depth + 1 for depth in need}, "together": need}

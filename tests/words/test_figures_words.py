@@ -74,9 +74,9 @@ def test_words_need_a_step_for_each_arrow_and_loops_the_logarithm():
     loops = [{"memory": "current", "by_depth": {str(d): {"steps": 2.5} for d in range(8)}}]
     walks = [{"carried": "word", "max_depth": 4, "by_depth": {"7": {"words": 6.5}}}]
     taken, limits = draw.words_and_loops(walks, loops)
-    assert taken == {"words": [{7: 6.5}], "loops, together": [dict.fromkeys(range(8), 2.5)]}
-    assert limits["words"] == {d: d for d in range(8)}
-    assert limits["loops, together"] == dict(enumerate([1, 1, 2, 2, 3, 3, 3, 3]))
+    assert taken == {"words": [{7: 7.5}], "together": [dict.fromkeys(range(8), 2.5)]}
+    assert limits["words"] == {d: d + 1 for d in range(8)}
+    assert limits["together"] == dict(enumerate([1, 1, 2, 2, 3, 3, 3, 3]))
 
 
 def test_findings_speak_of_what_is_drawn():

@@ -25,7 +25,8 @@ def words_and_states() -> dict[str, str]:
             learnt = [right >= LEARNT for right in at_depth("main", 31, **kind)]
             found[f"{carried}_{deepest}_learnt"] = f"{sum(learnt)}"
     found["word_1_on_time"] = from_to(at_depth("main", 31, "on_time", carried="word", max_depth=1), ".0%")
-    found["state_1_words"] = from_to(at_depth("main", 31, "words", carried="state", max_depth=1), ".1f")
+    words = [at_depth("main", depth, "words", carried="state", max_depth=1) for depth in range(1, 32)]
+    found["state_1_words"] = from_to([number for numbers in words for number in numbers], ".1f")
     for n in (4, 8, 16):
         found[f"state_2_at_{n}"] = from_to(at_depth("main", n, carried="state", max_depth=2), ".0%")
     return found
@@ -76,6 +77,7 @@ def by_head_and_certainty() -> dict[str, str]:
         "mazes_certain": [run["10"]["places"] for run in results("07_mazes_certainty")],
         "trees_head": [run["nodes"] for run in trees],
         "trees_certain": [run["certainty"]["0.9"][0] for run in trees],
+        "trees_surer": [run["certainty"]["0.99"][0] for run in trees],
         "trees_without_head": [run["certainty"]["0.9"][0] for run in results("08_forests_certainty")],
     }
     for way, test in (("head", "9 x 9"), ("certain", "9 x 9, certainty")):
