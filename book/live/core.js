@@ -1,5 +1,5 @@
 "use strict";
-// What the networks of lessons 03 (one place), 05 (a line) and 09 (digits) share: at every place
+// What the networks of lessons 03 (one place), 05 and 06 (a line), 07 (a maze) and 09 (digits) share: at every place
 //     h' = tanh(z + sum over neighbours W[offset] h),
 // where z is computed from the input once, and two heads read an answer and a halting logit from h'. Numbers are doubles.
 window.live = { weights: {} };
@@ -22,7 +22,7 @@ window.live = { weights: {} };
     // Where the weight stands from channel k of the neighbour at this offset to channel c.
     let place = (c, k, o) => (c * offsets + o) * channels + k; // ColumnStep: [c, o and k]
     if (isCell) place = (c, k) => k * channels + c; // RNNStep: [k, c]
-    else if (weights["from_h.weight"].shape.length === 3) place = (c, k, o) => (c * channels + k) * offsets + o; // LocalStep
+    else if (weights["from_h.weight"].shape.length > 2) place = (c, k, o) => (c * channels + k) * offsets + o; // LocalStep, MazeStep
     const hear = new Float64Array(fromH.length); // [offset, channel / 4, from channel, channel % 4]
     let at = 0;
     for (let o = 0; o < offsets; o++)
@@ -35,12 +35,12 @@ window.live = { weights: {} };
   live.row = (n) =>
     Array.from({ length: n }, (_, i) => [-1, 0, 1].map((d) => [d + 1, i + d]).filter(([, j]) => j >= 0 && j < n));
 
-  // Adds W[offset] times the state of one place to the sums of another: four channels at a time, which is fastest.
-  function add(sums, to, h, from, { channels, hear }, offset) {
+  // Adds W[offset] times the state h of a place to the sums of another: four channels at a time, which is fastest.
+  function add(sums, h, { channels, hear }, offset) {
     let w = offset * channels * channels;
-    for (let c = to; c < to + channels; c += 4) {
+    for (let c = 0; c < channels; c += 4) {
       let [a, b, d, e] = [0, 0, 0, 0];
-      for (let k = from; k < from + channels; k++, w += 4) {
+      for (let k = 0; k < channels; k++, w += 4) {
         a += hear[w] * h[k];
         b += hear[w + 1] * h[k];
         d += hear[w + 2] * h[k];
@@ -53,31 +53,37 @@ window.live = { weights: {} };
     }
   }
 
-  // x: [place][input] -> after each of n_steps what all places read, and the state, [{answer: [place], halt: [place], h}].
-  // before: {x: the input of the first step, h: the state}, if the first step is another.
-  live.think = (network, near, x, steps, before = {}) => {
+  // x: [place][input] -> a function (step n, place) -> {h, answer, halt}, which thinks no more than it is asked for.
+  // before: {x, h}, the input of the first step and the states before it, if they are others; {known, until}: another
+  // thought, whose state of place i is the same at all steps before until[i], since no news that differs has come.
+  live.thought = (network, near, x, { x: first = x, h: start, known, until } = {}) => {
     const { channels, base, fromX, heads, headsBias } = network;
-    const heardOfX = (values, c) => values.reduce((sum, value, k) => sum + value * fromX[c * values.length + k], base[c]);
-    const encode = (inputs) => Float64Array.from(inputs.flatMap((values) => Array.from(base, (_, c) => heardOfX(values, c))));
-    const z = encode(x);
-    const first = before.x ? encode(before.x) : z;
-    let h = before.h ?? new Float64Array(z.length);
+    const kept = [];
+    const of = (n, i) => (known && n < until[i] ? known(n, i) : ((kept[n] ??= [])[i] ??= think(n, i)));
+    function think(n, i) {
+      const inputs = n === 1 ? first[i] : x[i];
+      const h = base.map((sum, c) => inputs.reduce((all, value, k) => all + value * fromX[c * inputs.length + k], sum));
+      for (const [offset, j] of near[i]) {
+        const heard = n > 1 ? of(n - 1, j).h : start?.[j];
+        if (heard) add(h, heard, network, offset);
+      }
+      let [answer, halt] = headsBias;
+      for (let c = 0; c < channels; c++) {
+        h[c] = Math.tanh(h[c]);
+        answer += heads[c] * h[c];
+        halt += heads[channels + c] * h[c];
+      }
+      return { h, answer, halt };
+    }
+    return of;
+  };
+
+  // What all places read after each of so many steps: [{answer: [place], halt: [place], h: [place][channel]}].
+  live.think = (network, near, x, steps, before) => {
+    const thought = live.thought(network, near, x, before);
     return Array.from({ length: steps }, (_, n) => {
-      const next = (n ? z : first).slice();
-      const [answer, halt] = [new Float64Array(x.length), new Float64Array(x.length)];
-      near.forEach((heard, i) => {
-        for (const [offset, j] of heard) add(next, i * channels, h, j * channels, network, offset);
-        answer[i] = headsBias[0];
-        halt[i] = headsBias[1];
-        for (let c = 0; c < channels; c++) {
-          const state = Math.tanh(next[i * channels + c]);
-          next[i * channels + c] = state;
-          answer[i] += heads[c] * state;
-          halt[i] += heads[channels + c] * state;
-        }
-      });
-      h = next;
-      return { answer, halt, h };
+      const places = x.map((_, i) => thought(n + 1, i));
+      return Object.fromEntries(["answer", "halt", "h"].map((name) => [name, places.map((place) => place[name])]));
     });
   };
 

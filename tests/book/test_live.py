@@ -252,9 +252,9 @@ def test_columns_think_in_the_page_as_in_pytorch(opened):
         found = page.evaluate(
             """([weights, x, first, h]) => {
                 const steps = live.think(live.read(weights), live.row(x.length), x, 50, { x: first, h });
-                return [...steps.map((step) => [...step.answer]), [...steps[49].h]];
+                return [...steps.map((step) => [...step.answer]), steps[49].h.flatMap((place) => [...place])];
             }""",
-            [networks.encoded(step), later, first, h.flatten().tolist()],
+            [networks.encoded(step), later, first, h.tolist()],
         )
         assert (torch.tensor(found[:50], dtype=torch.float64) - theirs.y_hat[:, 0]).abs().max() < 1e-9
         assert (torch.tensor(found[50], dtype=torch.float64) - state.flatten()).abs().max() < 1e-9
