@@ -9,7 +9,7 @@
     return element;
   };
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior"];
+  const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "wall", "open"];
 
   // What the page keeps of a bet; without storage, as in some pages opened as files, nothing.
   function keep(name, bet) {
@@ -24,11 +24,11 @@
   }
 
   // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
-  //   ask, choices {bet: words}, wins (a bet), truth (a sentence): the bet. opened(): called when it is made.
+  //   ask, choices {bet: words}, wins (a bet), truth (a sentence): the bet, if any. opened(): called when it is made.
   //   think() -> what is shown, plain data, kept as fig.seen; say(seen) -> the sentence under the figure.
   //   height(), draw(pen, width, inks): the picture, in pixels of the page.
   //   grab(point) -> what a hand takes hold of there, or null; pull(it, point); tap(point, it or null);
-  //   hover(point or null) -> a note; press {key: function}.
+  //   hover(point or null) -> a note; press {key: function}; where(i) -> the point of the thing that keys have chosen.
   //   count(): arrow keys choose among so many things, fig.cursor; nudge(from, to): shift and arrow move one.
   live.figure = (name, spec) => {
     const box = document.getElementById(`live-${name}`);
@@ -47,7 +47,7 @@
     canvas.setAttribute("aria-describedby", keys.id);
     words.setAttribute("aria-live", "polite");
     const pen = canvas.getContext("2d");
-    const fig = { box, spec, bet: keep(name), lit: null, cursor: 0, focused: false, seen: null };
+    const fig = { box, spec, bet: spec.ask ? keep(name) : "none", lit: null, cursor: 0, focused: false, seen: null };
     live[name] = fig;
     fig.update = () => {
       fig.seen = spec.think();
@@ -105,6 +105,7 @@
     function askForBet() {
       const open = fig.bet !== null;
       box.classList.toggle("live-open", open);
+      if (!spec.ask) return bets.remove();
       bets.replaceChildren();
       const question = make("p", "", "", bets);
       const verdict = fig.bet === "none" ? "" : fig.bet === String(spec.wins) ? "Won. " : "Lost. ";
@@ -134,10 +135,15 @@
       const whole = make("label", "live-slider", `${label} `, tools);
       const input = make("input", "", "", whole);
       Object.assign(input, { type: "range", min, max, step, value, autocomplete: "off" });
-      const output = make("output", "", show(value), whole);
-      input.addEventListener("input", () => {
+      const output = make("output", "", "", whole);
+      input.show = (now) => {
+        input.value = now;
         output.textContent = show(Number(input.value));
         input.setAttribute("aria-valuetext", output.textContent);
+      };
+      input.show(value);
+      input.addEventListener("input", () => {
+        input.show(input.value);
         fig.change(() => act(Number(input.value)));
       });
       return input;
@@ -149,6 +155,25 @@
         fig.change(() => act(button.getAttribute("aria-pressed") === "true"));
       });
       button.setAttribute("aria-pressed", String(isOn));
+    };
+
+    // Buttons of which one is chosen, or, if that is allowed, none (null): {value: words}.
+    fig.choose = (label, choices, value, act, none = false) => {
+      const group = make("div", "live-choice", "", tools);
+      group.setAttribute("role", "group");
+      group.setAttribute("aria-label", label);
+      const press = (chosen) => {
+        for (const one of group.children) one.setAttribute("aria-pressed", String(one.value === chosen));
+      };
+      for (const [one, words] of Object.entries(choices)) {
+        const button = fig.button(words, () => {
+          const chosen = none && button.getAttribute("aria-pressed") === "true" ? null : one;
+          press(chosen);
+          fig.change(() => act(chosen));
+        }, group);
+        button.value = one;
+      }
+      press(value);
     };
 
     // Calls tick(0), tick(1), ..., tick(last), one each `pace` milliseconds; the last alone where motion is not wanted.
@@ -221,7 +246,8 @@
       event.preventDefault();
       fig.focused = true;
       act(event.shiftKey);
-      fig.redraw();
+      if (spec.where) hover(spec.where(fig.cursor));
+      else fig.redraw();
     });
     canvas.addEventListener("blur", () => {
       fig.focused = false;
