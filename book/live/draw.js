@@ -159,7 +159,7 @@
 
     // Buttons of which one is chosen, or, if that is allowed, none (null): {value: words}.
     fig.choose = (label, choices, value, act, none = false) => {
-      const group = make("div", "live-choice", "", tools);
+      const group = make("div", "live-choice", `${label} `, tools);
       group.setAttribute("role", "group");
       group.setAttribute("aria-label", label);
       const press = (chosen) => {
@@ -181,10 +181,14 @@
     fig.play = (last, pace, tick) => {
       fig.stop();
       const start = performance.now();
+      let was = -1;
       const frame = (now) => {
         const at = still() ? last : Math.min(last, Math.max(0, Math.floor((now - start) / pace)));
-        tick(at);
-        fig.redraw();
+        if (at !== was) {
+          tick(at);
+          fig.redraw();
+        }
+        was = at;
         if (at < last) playing = requestAnimationFrame(frame);
         else fig.stop();
       };
