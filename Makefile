@@ -9,7 +9,7 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book front slides students dist lock clean
+.PHONY: course test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book slides students dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -35,9 +35,6 @@ ready: $(READY)  ## set up .venv and nothing else, as Codespaces does
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(RUN) -m jupyterlab notebooks --log-level=WARN --KernelManager.transport_encryption=auto
-
-front: $(READY)  ## the maze of the book's first page alone, runs/front/index.html; trains a network once, about a minute
-	$(RUN) book/front/export.py
 
 lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, examples
 	$(RUN) -m pip install -q ruff mypy

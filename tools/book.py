@@ -9,10 +9,8 @@ cells become hidden inputs, "section 8" becomes a link. The site begins at runs/
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -144,6 +142,11 @@ def change_code(cell: nbformat.NotebookNode) -> None:
             output.data["text/html"] = bare(table)
 
 
+def raw(html: str) -> str:
+    """The HTML as a page takes it."""
+    return f"```{{raw}} html\n{html}\n```"
+
+
 def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
     """Put the live figure of a lesson before its twin that stands still; ValueError where that is missing."""
     if stem not in live.FIGURES:
@@ -152,8 +155,8 @@ def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
     places = [i for i, cell in enumerate(page.cells) if re.search(rf'"{re.escape(twin)}[.:]', cell.source)]
     if len(places) != 1:
         raise ValueError(f"{stem} must have one cell that draws {twin}; it has {len(places)}")
-    html = live.markup(name, "../_static/live")
-    page.cells.insert(places[0], nbformat.v4.new_markdown_cell(f"```{{raw}} html\n{html}\n```"))
+    html = raw(live.markup(name, "../_static/live"))
+    page.cells.insert(places[0], nbformat.v4.new_markdown_cell(html))
 
 
 def notebook_page(path: Path, sections: Sections) -> None:
@@ -207,8 +210,7 @@ def short_title(path: Path) -> str:
 def front_page() -> None:
     """Write README.md as the first page, with a network that thinks, and the list of all pages."""
     paragraphs = carry((ROOT / "README.md").read_text(encoding="utf-8"), Path()).split("\n\n")
-    maze = ROOT / "book" / "front" / "maze.html"
-    paragraphs.insert(2, f"```{{raw}} html\n:file: {os.path.relpath(maze, SOURCE)}\n```")
+    paragraphs.insert(2, raw(live.markup(live.FRONT, "_static/live")))
     groups: dict[str, list[str]] = {"notebooks": [], "evidence": [], "problems": []}
     for path in notebooks():
         page = path.relative_to(ROOT).with_suffix("").as_posix()
@@ -241,8 +243,6 @@ def gather() -> None:
     for name in ("book.css", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
     live.copy_scripts(static / "live")
-    export = [sys.executable, "book/front/export.py", str(static / "front")]  # scripts and network of the first page
-    subprocess.run(export, cwd=ROOT, check=True)
     copy_mathjax(static / "mathjax")
 
 

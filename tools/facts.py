@@ -47,9 +47,9 @@ def compute() -> Facts:
 
 
 def texts() -> list[Path]:
-    """README, TEACHING, the paper, the pages of docs, and all notebooks."""
+    """README, TEACHING, the paper, the pages of docs, the words of live figures, and all notebooks."""
     pages = [ROOT / name for name in ("README.md", "TEACHING.md", "paper.md")]
-    return [*pages, *sorted((ROOT / "docs").glob("*.md")), *notebooks()]
+    return [*pages, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "book/live").glob("*.html")), *notebooks()]
 
 
 def plain(number: str) -> str:

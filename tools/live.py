@@ -3,7 +3,7 @@
     python tools/live.py        runs/live/line.html and the like
 
 A figure NAME is book/live/NAME.js and the words around it, NAME.html. If a network thinks in it, its weights are
-book/live/weights/NAME.js, which book/live/live_networks.py has written.
+book/live/weights/NAME.js, which book/live/live_networks.py has written. The book's first page has a figure, too.
 """
 
 import shutil
@@ -20,6 +20,9 @@ FIGURES = {
     "05_light_cone": ("Figure 05.3", "line"),
     "09_adding_a_column": ("Figure 09.2", "column"),
 }
+FRONT = "front"
+MAZE = ("weights/maze.js", "mazes.js", "maze.js")
+PARTS = {FRONT: MAZE}  # what figures share, where they do
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
 body[data-theme="dark"] { background: #131416; }
 @media (prefers-color-scheme: dark) { body:not([data-theme="light"]) { background: #131416; } }"""
@@ -28,7 +31,7 @@ body[data-theme="dark"] { background: #131416; }
 def markup(name: str, static: str) -> str:
     """Return the HTML of a figure, for a page from which `static` leads to the folder of `copy_scripts`."""
     weights = [f"weights/{name}.js"] if (LIVE / "weights" / f"{name}.js").exists() else []
-    scripts = ["core.js", "halting.js", *weights, "draw.js", f"{name}.js"]
+    scripts = ["core.js", "halting.js", "draw.js", *PARTS.get(name, weights), f"{name}.js"]
     lines = [
         f'<link rel="stylesheet" href="{static}/live.css">',
         f'<section class="live" id="live-{name}">',
@@ -50,7 +53,7 @@ def write_pages(folder: Path) -> list[Path]:
     copy_scripts(folder / "live")
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     pages = []
-    for _, name in FIGURES.values():
+    for name in [FRONT, *(name for _, name in FIGURES.values())]:
         page = folder / f"{name}.html"
         page.write_text(
             f'<!doctype html>\n<html lang="en"><head>{head}<title>{name}</title><style>{LOOKS}</style></head>\n'

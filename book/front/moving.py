@@ -2,28 +2,31 @@
 
     python book/front/moving.py        results/figures/07_moving.gif
 
-The network is that of the book's first page: see `export.trained`.
+The network is that of the book's first page, as it is committed: book/live/weights/maze.js.
 """
 
 import io
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import PIL.Image
 import torch
-from export import ROOT, trained
-from live_networks import decoded  # found by way of `export`
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from ponder_course.common.measures import at_step
 from ponder_course.common.style import panels, slide
-from ponder_course.map_of_thought.experiment import MazeStep, with_both_colours
+from ponder_course.map_of_thought.experiment import with_both_colours
 from ponder_course.map_of_thought.figures import SIDES, THOUGHT, draw_grid
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils.checkpoints import atomic_write
-from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "book" / "live"))
+from live_networks import load  # noqa: E402
 
 GIF = ROOT / "results" / "figures" / "07_moving.gif"
 CELLS, N = 15, 90  # of the maze; the cap on steps
@@ -50,13 +53,11 @@ def frame(n: int, maze: Tensor, answers: Tensor, taken: Tensor) -> Figure:
 
 def frames() -> Iterator[Figure]:
     """Let the network think about one maze: a figure for each step until all places have halted."""
-    step = MazeStep(32)
-    step.load_state_dict(decoded(trained()["weights"]))
     x, _ = MazeTask(CELLS).batch(20, torch.Generator().manual_seed(0))
     most_even = with_both_colours(x)[0]
     x = x[most_even : most_even + 1]
     with torch.no_grad():
-        output = PonderNet(step.eval(), N)(x)
+        output = load("maze")(x, max_steps=N)
     taken = halting_steps(output, "threshold", q=0.5)
     answers = (at_step(output.y_hat, taken) > 0).int()
     for n in range(1, int(taken[x[:, 0] > 0].max()) + 1):

@@ -27,8 +27,11 @@ from ponder_course.common.lines import LineParityTask, whole_lines_right
 from ponder_course.common.local import LocalStep
 from ponder_course.common.runs import rounded
 from ponder_course.light_cone.experiment import fresh
+from ponder_course.map_of_thought import experiment as mazes
+from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.research.adding_a_column.experiment import run as run_columns
 from ponder_course.research.light_cone import experiment as lines
+from ponder_course.research.map_of_thought import experiment as stored_mazes
 from ponder_course.research.parity import experiment as parity
 from ponder_utils.checkpoints import atomic_write
 from ponder_utils.evaluation import evaluate
@@ -108,6 +111,16 @@ def check_column(model: PonderSequence, seed: int = 0) -> Row:
     return rounded(found)
 
 
+def check_maze(model: PonderNet, seed: int = 0) -> Row:
+    """Return how many places of fresh mazes are right, and their mean steps and need: {cells on a side: measures}."""
+    found = {}
+    for cells, n_mazes in ((5, 50), (15, 5)):
+        x, _ = MazeTask(cells).batch(n_mazes, torch.Generator().manual_seed(seed))
+        test = mazes.measure(model, x, 8 * cells)
+        found[cells] = {"right": test["places"], "steps": test["steps"], "need": test["needed"]}
+    return rounded(found)
+
+
 @dataclass(frozen=True)
 class Network:
     """A network of a live figure: the stored run that trains one like it, and what of it is checked."""
@@ -136,6 +149,14 @@ NETWORKS = {
         check=check_parity,
         step=partial(RNNStep, 8, 128),
         model=partial(PonderNet, max_steps=parity.SETTING_OF_MAP["N"]),
+    ),
+    "maze": Network(
+        run=stored_mazes.run,
+        setting={"seed": 0},
+        learn=mazes.learn,
+        check=check_maze,
+        step=partial(mazes.MazeStep, 32),
+        model=partial(PonderNet, max_steps=mazes.PHASES[-1][1]),
     ),
     "column": Network(
         run=run_columns,

@@ -1,4 +1,4 @@
-"""The maze of the book's first page: the export, the thought in the browser against PyTorch, and the reader's hands."""
+"""The mazes of the book's first page and of lesson 07: their thought against PyTorch, and the reader's hands."""
 
 import json
 import sys
@@ -10,13 +10,12 @@ import torch
 
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
-from ponder_course.research.map_of_thought import experiment as stored_runs
 from ponder_utils import PonderNet
 
 ROOT = Path(__file__).resolve().parents[2]
-FRONT = ROOT / "book" / "front"
-sys.path.insert(0, str(FRONT))
-import export  # noqa: E402
+sys.path += [str(ROOT / folder) for folder in ("book/front", "book/live", "tools")]
+import live  # noqa: E402
+import live_networks as networks  # noqa: E402
 import moving  # noqa: E402
 
 
@@ -30,32 +29,6 @@ def random_step(seed, channels):
         step.heads.weight *= 6
         step.heads.bias[1] = -1.5
     return step
-
-
-def keep(folder, step):
-    """Leave a network where a former export would have left it."""
-    row = export.runs.stored(export.RESULTS)[0]
-    code = export.fingerprint_of(stored_runs.run)
-    kept = {"format": export.FORMAT, "seed": row["seed"], "fingerprint": code, "weights": export.encoded(step)}
-    folder.mkdir(exist_ok=True)
-    (folder / "weights.json").write_text(json.dumps(kept))
-
-
-# The export
-
-
-def test_what_the_page_says_is_stored(tmp_path):
-    keep(tmp_path, random_step(2, channels=32))
-    text = export.write(tmp_path / "made" / "here", tmp_path).read_text()
-    assert text.startswith("window.ponderNetwork = {")
-    assert len(text) < 60_000
-    made = json.loads(text.removeprefix("window.ponderNetwork = ").removesuffix(";\n"))
-    lines = [json.loads(line)["result"] for line in export.RESULTS.read_text().splitlines()]
-    assert made["known"]["networks"] == len(lines)
-    for test in ("30", "20, loops", "20, all passages"):
-        right = sorted(line[test]["mazes"] for line in lines)
-        assert made["known"]["mazes"][test] == [right[0], right[-1]]
-    assert [made["known"][name] for name in ("trained_side", "trained_steps", "largest_side")] == [9, 24, 59]
 
 
 def test_the_moving_maze_shows_at_each_step_what_has_halted_by_then():
@@ -77,8 +50,8 @@ def test_the_moving_maze_shows_at_each_step_what_has_halted_by_then():
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("front")
-    keep(folder / "kept", random_step(4, channels=32))
-    return export.write_page(folder / "site", folder / "kept").as_uri()
+    live.write_pages(folder)
+    return folder.as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -92,17 +65,18 @@ def opened(chromium, site):
     """Opens the page, without motion unless asked for; whatever goes wrong in it fails the test."""
     faults, contexts = [], []
 
-    def open_page(width=1400, reduced_motion="reduce", **options):
+    def open_page(width=1400, reduced_motion="reduce", name=live.FRONT, **options):
         size = {"width": width, "height": 900}
         context = chromium.new_context(viewport=size, reduced_motion=reduced_motion, **options)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda line: line.type == "error" and faults.append(line.text))
-        folder = site.rpartition("/")[0]
-        page.on("request", lambda request: request.url.startswith(folder) or faults.append(request.url))
-        page.goto(site)
-        page.wait_for_function("window.ponderPage")
+        page.on("request", lambda request: request.url.startswith(site) or faults.append(request.url))
+        page.goto(f"{site}/{name}.html")
+        page.evaluate(f"window.figure = live['{name}']")
+        if name != live.FRONT:
+            page.click(".live-bet button[data-bet=none]")
         return page
 
     yield open_page
@@ -111,35 +85,33 @@ def opened(chromium, site):
     assert not faults
 
 
-def state(page, name):
-    return page.evaluate(f"ponderPage.state.{name}")
+def seen(page):
+    """What is shown: numbers of each place, and the steps."""
+    text = page.evaluate("JSON.stringify(figure.seen, (_, value) => (value === Infinity ? 1e6 : value))")
+    return json.loads(text)
 
 
-def ended(page):
-    page.wait_for_function("ponderPage.state.thought.done && !ponderPage.state.playing")
-
-
-RUN = """({exported, side, open, star, cap}) => {
-    const maze = {side, open: Uint8Array.from(open), star: Uint8Array.from(star)};
-    const facts = ponder.truth(maze);
-    const thought = new ponder.Thought(ponder.read(exported), maze, facts.asked, cap);
-    const found = {logit: [], haltLogit: []};
-    for (let n = 0; n < cap; n++) {
-        thought.step();
-        for (const name of Object.keys(found)) found[name].push([...thought[name]]);
-    }
-    const none = 10 ** 6; // Infinity is none of JSON's numbers
-    const need = facts.need.map((n) => Math.min(n, none));
-    const [steps, answer] = [[...thought.steps], [...thought.answer]];
-    return {...found, need, asked: facts.asked, right: facts.answer, steps, answer};
+RUN = """([weights, maze, cap]) => {
+    const { around, truth, isOpen } = live.mazes;
+    const near = around(maze);
+    const network = live.read(weights);
+    const x = maze.star.map((star, place) => [Number(isOpen(maze, place)), Number(star === 1), Number(star === 2)]);
+    const facts = truth(maze);
+    const base = live.thought(network, near, x.map(([open]) => [open, 0, 0]));
+    const lazy = live.thought(network, near, x, { known: base, until: facts.need });
+    const [answer, halt] = ["answer", "halt"].map((name) => x.map((_, place) => lazy(cap, place)[name]));
+    const steps = live.think(network, near, x, cap);
+    const all = ["answer", "halt"].map((name) => steps.map((step) => step[name]));
+    const need = facts.need.map((n) => Math.min(n, 1e6));
+    return { all, last: [answer, halt], need, asked: facts.asked, right: facts.answer };
 }"""
 
 
 def run_in(page, step, x, cap):
     """What the browser makes of the maze x [3, side, side]: tensors, places in one row."""
-    star = x[1] + 2 * x[2]
-    maze = {"side": x.shape[-1], "open": x[0].flatten().tolist(), "star": star.flatten().tolist(), "cap": cap}
-    found = page.evaluate(RUN, {"exported": {"format": export.FORMAT, "weights": export.encoded(step)}, **maze})
+    star = (x[1] + 2 * x[2]).flatten().tolist()
+    maze = {"side": x.shape[-1], "floor": x[0].flatten().tolist(), "star": star}
+    found = page.evaluate(RUN, [networks.encoded(step), maze, cap])
     return {name: torch.tensor(values, dtype=torch.float64) for name, values in found.items()}
 
 
@@ -163,58 +135,182 @@ MAZES = {
 
 @torch.no_grad()
 def test_the_browser_thinks_as_pytorch_does_and_knows_what_is_true_of_a_maze(opened):
-    page, halted = opened(), set()
+    page = opened()
     for seed, x in enumerate(maze() for maze in MAZES.values()):
         step, cap = random_step(seed, channels=4 * (1 + seed % 3)), 20
         found = run_in(page, step, x, cap)
         is_open = x[0].flatten() > 0
         for dtype in (torch.float64, torch.float32):
-            model = PonderNet(step.to(dtype), cap)
-            output, answered = model(x[None].to(dtype)), model.predict(x[None].to(dtype), "threshold", q=0.5)
+            output = PonderNet(step.to(dtype), cap)(x[None].to(dtype))
             tolerance = 1e-9 if dtype == torch.float64 else 1e-5
-            for ours, theirs in ((found["logit"], output.y_hat), (found["haltLogit"], output.halt_logits)):
-                difference = (ours - theirs[:, 0].flatten(1))[:, is_open].abs()
-                assert difference.numel() == 0 or difference.max() < tolerance
-            assert torch.equal(found["steps"][is_open], answered.steps.flatten()[is_open].double())
-            difference = (found["answer"] - answered.y_hat.flatten())[is_open].abs()
-            assert difference.numel() == 0 or difference.max() < tolerance
+            for i, theirs in enumerate((output.y_hat, output.halt_logits)):
+                theirs = theirs[:, 0].flatten(1)[:, is_open]
+                # All steps one after the other; and the last alone, of which only what is needed is computed.
+                for ours, these in ((found["all"][i], theirs), (found["last"][i][None], theirs[-1:])):
+                    assert ((ours[:, is_open] - these).abs() < tolerance).all()
         answers = MazeTask.answers(x[None]).flatten()
         asked = answers >= 0
         assert torch.equal(found["asked"] > 0, asked)
         assert torch.equal(found["need"][asked], MazeTask.needed_steps(x[None]).flatten()[asked].double())
         assert torch.equal(found["right"][asked] - 1, answers[asked].double())
-        halted |= set(found["steps"][is_open].tolist())
         step.float()
-    assert len(halted) > 5  # places halt at many steps, so the comparison has something to compare
+
+
+@torch.no_grad()
+def check_against_pytorch(found):
+    """Compare what is shown with the network of the page in PyTorch; return the places that are wrong."""
+    side, star, asked = found["side"], torch.tensor(found["star"]), torch.tensor(found["asked"])
+    is_open = (torch.tensor(found["floor"]) > 0) | (star > 0)
+    x = torch.stack([is_open, star == 1, star == 2]).float().view(1, 3, side, side)
+    model = networks.load("maze").double()
+    halted = model.predict(x.double(), "threshold", q=0.5, max_steps=found["last"] + 40)
+    taken = halted.steps.flatten()
+    assert torch.equal(torch.tensor(found["taken"])[asked], taken[asked])
+    answers = {"each": halted.y_hat}
+    if found["mode"] == "all":
+        answers["all"] = model(x.double(), max_steps=found["shown"]).y_hat[-1]
+    own, now = ((y_hat.flatten() > 0).long() + 1 for y_hat in (answers["each"], answers[found["mode"]]))
+    assert torch.equal(torch.tensor(found["own"])[asked], own[asked])
+    shown = (taken <= found["shown"]) | torch.tensor(found["mode"] == "all")
+    assert torch.equal(torch.tensor(found["now"]), torch.where(asked & shown, now, 0))
+    truth = MazeTask.answers(x).flatten().long() + 1
+    assert torch.equal(torch.tensor(found["answer"])[asked], truth[asked])
+    return (asked & shown & (now != truth)).nonzero().flatten().tolist()
 
 
 # The reader's hands
 
 
+def press(page, words):
+    page.get_by_role("button", name=words, exact=True).click()
+
+
+def show(page, step):
+    page.locator(".live-slider input").evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", step
+    )
+
+
 def point(page, place):
     """Where a place is on the screen."""
-    area, side = page.locator("#front-maze").bounding_box(), state(page, "laby.side")
-    row, column = divmod(place, side)
-    return area["x"] + (column + 0.5) * area["width"] / side, area["y"] + (row + 0.5) * area["height"] / side
+    area, where = page.locator("canvas").bounding_box(), page.evaluate(f"figure.spec.where({place})")
+    return area["x"] + where["x"], area["y"] + where["y"]
 
 
 def test_it_thinks_by_itself_and_says_how_many_places_are_right_and_time_goes_back(opened):
-    opened(reduced_motion="no-preference").wait_for_function("ponderPage.state.shown >= 2")
+    opened(reduced_motion="no-preference").wait_for_function("figure.seen.shown >= 2")
     page = opened()
-    ended(page)
-    right, asked = page.evaluate(
-        """() => {
-            const {thought, facts} = ponderPage.state;
-            const asked = thought.places.filter((place) => facts.asked[place]);
-            return [asked.filter((p) => (thought.answer[p] > 0 ? 2 : 1) === facts.answer[p]).length, asked.length];
-        }"""
-    )
-    assert right < asked  # nobody trained this network
-    assert page.inner_text("#front-words").startswith(f"{right} of {asked:,} ")
-    page.evaluate("const t = document.getElementById('front-time'); t.value = 3; t.dispatchEvent(new Event('input'))")
-    assert state(page, "shown") == 3
-    page.click("#front-step")
-    assert state(page, "shown") == 4
+    assert sum(seen(page)["asked"]) == sum(seen(page)["floor"])  # nobody is as far from both colours
+    for kind in (None, "Hall", "Rubble"):
+        if kind:
+            press(page, kind)
+        found = seen(page)
+        wrong, asked = check_against_pytorch(found), sum(found["asked"])
+        words = page.inner_text(".live-words")
+        assert words.startswith(f"{asked - len(wrong)} of {asked} places" if wrong else f"All {asked} places")
+    assert wrong  # nothing in training was like rubble
+    show(page, 3)
+    assert seen(page)["shown"] == 3
+    page.focus("canvas")
+    page.keyboard.press("n")
+    assert seen(page)["shown"] == 4
+    check_against_pytorch(seen(page))
+
+
+def test_places_that_think_on_after_halting_forget(opened):
+    page = opened(name="map")
+    found = seen(page)
+    assert check_against_pytorch(found) == []
+    assert found["taken"] == [need if asked else 0 for need, asked in zip(found["need"], found["asked"], strict=True)]
+    press(page, "All at step n")
+    for step in (10, found["end"] + 80):  # too early for some, too late for others
+        show(page, step)
+        assert seen(page)["shown"] == step
+        assert len(check_against_pytorch(seen(page))) > 0
+    press(page, "Each by itself")
+    assert seen(page)["now"] == found["now"]
+
+
+@pytest.fixture
+def drawn(opened):
+    """Opens a maze of 9 x 9 places."""
+
+    def open_maze(name="Room", **options):
+        page = opened(**options)
+        press(page, "9 × 9")
+        press(page, name)
+        page.mouse.move(0, 0)
+        return page
+
+    return open_maze
+
+
+def drawing(page):
+    """What the reader has drawn: walls, and stars, each by its place."""
+    found = seen(page)
+    check_against_pytorch(found)
+    walls = {place for place, is_floor in enumerate(found["floor"]) if not is_floor}
+    return walls, {place: colour for place, colour in enumerate(found["star"]) if colour}
+
+
+def test_a_mouse_adds_removes_and_recolours_stars_and_walls(drawn):
+    page = drawn()
+    walls, stars = drawing(page)
+    assert walls == set()
+    (blue,) = [place for place, colour in stars.items() if colour == 1][:1]
+    found = []
+    for _ in range(3):
+        page.mouse.click(*point(page, blue))
+        found.append((drawing(page)[1].get(blue, 0), blue in drawing(page)[0]))
+    assert found == [(2, False), (0, False), (0, True)]  # recoloured, gone; and a tap where it was draws
+    free = next(place for place in range(81) if place not in stars and place % 9 not in (0, 8) and 9 < place < 72)
+    for tool, left in (("Blue star", 1), ("Pink star", 2), ("Pink star", 0)):
+        if page.get_attribute(f"button:text-is('{tool}')", "aria-pressed") != "true":
+            press(page, tool)
+        page.mouse.click(*point(page, free))
+        assert drawing(page)[1].get(free, 0) == left
+    press(page, "Pink star")  # none is chosen
+    before = drawing(page)
+    page.mouse.click(*point(page, next(iter(before[1]))))
+    assert drawing(page) == before
+
+
+def test_a_star_that_is_dragged_thinks_at_each_place_and_keeps_to_the_corridors(drawn):
+    page = drawn("New maze")
+    walls, stars = drawing(page)
+    star, colour = next(iter(stars.items()))
+    near = page.evaluate("live.mazes.around(figure.seen)")
+    goal = next(place for _, place in near[star] if place not in stars)
+    page.mouse.move(*point(page, star))
+    page.mouse.down()
+    page.mouse.move(*point(page, goal), steps=3)
+    assert drawing(page)[1][goal] == colour
+    page.mouse.move(*point(page, next(iter(walls))))
+    page.mouse.up()
+    moved, stars_after = drawing(page)
+    assert moved == walls
+    assert sorted(stars_after.values()) == sorted(stars.values())
+    assert star not in stars_after
+
+
+def test_keys_add_remove_and_recolour_stars_and_walls(drawn):
+    page = drawn("Spiral")
+    before = drawing(page)
+    page.focus("canvas")
+    for key in ["ArrowUp"] * 5 + ["ArrowLeft"] * 5:
+        page.keyboard.press(key)
+    assert page.evaluate("figure.cursor") == 0
+    page.keyboard.press(" ")  # no key for walls takes a star
+    assert drawing(page) == before
+    page.keyboard.press("ArrowDown")
+    assert "(2, 1)" in page.inner_text(".live-note")
+    for walls in (before[0] - {9}, before[0]):  # the spiral's first wall
+        page.keyboard.press(" ")
+        assert drawing(page) == (walls, before[1])
+    for colour in (1, 2, None):  # a star on a wall; without it, the wall is back
+        page.keyboard.press("s")
+        assert drawing(page)[1].get(9) == colour
+    assert drawing(page) == before
 
 
 def arrived(page):
@@ -222,86 +318,30 @@ def arrived(page):
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-@pytest.fixture
-def drawn(opened):
-    """Opens a maze of 9 x 9 places."""
-
-    def open_maze(name="room", **options):
-        page = opened(**options)
-        page.select_option("#front-side", "9")
-        page.click(f"button[data-maze={name}]")
-        page.mouse.move(0, 0)
-        return page
-
-    return open_maze
-
-
-def seen(page):
-    """What the reader has drawn: walls and stars, each by its place."""
-    open_, star = page.evaluate("[[...ponderPage.state.laby.open], [...ponderPage.state.laby.star]]")
-    walls = {place for place, is_open in enumerate(open_) if not is_open}
-    stars = {place: colour for place, colour in enumerate(star) if colour}
-    assert walls.isdisjoint(stars)
-    return walls, stars
-
-
-def choose(page, tool):
-    page.locator(f".front-group label:has([name=front-tool][value='{tool}'])").click()
-
-
-ROOM = {20: 1, 60: 2}  # the stars of the room of 9 x 9 places
-
-
-def test_a_mouse_adds_removes_and_recolours_stars_and_walls(drawn):
-    page = drawn()
-    assert seen(page) == (set(), ROOM)
-    found = []
-    for _ in range(3):
-        page.mouse.click(*point(page, 20))
-        found.append(seen(page)[1].get(20, 0))
-    assert found == [2, 0, 0]  # recoloured, gone; and a tap where it was draws
-    assert seen(page) == ({20}, {60: 2})
-    page.mouse.click(*point(page, 20))
-    for tool, stars in (("1", {20: 1, 60: 2}), ("2", {20: 2, 60: 2}), ("2", {60: 2}), ("look", {60: 2})):
-        choose(page, tool)
-        page.mouse.click(*point(page, 20))
-        assert seen(page) == (set(), stars)
-
-
-def test_keys_add_remove_and_recolour_stars_and_walls(drawn):
-    page = drawn("spiral")
-    before = seen(page)
-    page.focus("#front-maze")
-    for key in ["ArrowUp"] * 4 + ["ArrowLeft"] * 4:
-        page.keyboard.press(key)
-    assert state(page, "cursor") == 0
-    page.keyboard.press(" ")  # no key for walls takes a star
-    assert seen(page) == before
-    page.keyboard.press("ArrowDown")
-    for walls in (before[0] - {9}, before[0]):  # the spiral's first wall
-        page.keyboard.press(" ")
-        assert seen(page) == (walls, before[1])
-    for colour in (1, 2, None):  # a star on a wall; without it, the wall is back
-        page.keyboard.press("s")
-        assert seen(page)[1].get(9) == colour
-    assert seen(page) == before
-
-
-def test_a_finger_draws_walls_and_does_not_scroll(drawn):
+def test_a_finger_scrolls_unless_a_tool_is_chosen_or_it_takes_a_star(drawn):
     page = drawn(width=400, has_touch=True, is_mobile=True)
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<div style=height:3000px></div>')")
     page.evaluate("scrollTo(0, 150)")
     session = page.context.new_cdp_session(page)
 
-    def send(event, *points):
-        touches = [{"x": x, "y": y} for x, y in points]
-        session.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": touches})
+    def stroke(*places):
+        points = [point(page, place) for place in places]
+        for event, touches in (("touchStart", points[:1]), *(("touchMove", [p]) for p in points[1:]), ("touchEnd", [])):
+            session.send(
+                "Input.dispatchTouchEvent", {"type": event, "touchPoints": [{"x": x, "y": y} for x, y in touches]}
+            )
+            arrived(page)
+        page.wait_for_timeout(200)
 
-    send("touchStart", point(page, 71))
-    for place in (62, 53, 44):
-        send("touchMove", point(page, place))
-        arrived(page)
-    send("touchEnd")
-    page.wait_for_timeout(200)
+    _, stars = drawing(page)
+    column = next(c for c in range(9) if not any(place % 9 in (c - 1, c, c + 1) for place in stars))
+    places = [9 * row + column for row in (7, 6, 5, 4)]
+    page.locator("button:text-is('Walls')").evaluate("(button) => button.click()")
+    page.evaluate("scrollTo(0, 150)")
+    stroke(*places)
     assert page.evaluate("scrollY") == 150
-    assert seen(page) == ({71, 62, 53, 44}, ROOM)
+    assert drawing(page) == (set(places), stars)
+    page.locator("button:text-is('Walls')").evaluate("(button) => button.click()")
+    stroke(*places[::-1])
+    assert page.evaluate("scrollY") != 150
+    assert drawing(page) == (set(places), stars)
