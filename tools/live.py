@@ -18,12 +18,13 @@ FIGURES = {
     "02_pondernet_theory": ("Figure 02.2", "losses"),
     "03_parity": ("Figure 03.3", "parity"),
     "05_light_cone": ("Figure 05.3", "line"),
+    "06_ways_to_stop": ("Figure 06.5", "vote"),
     "07_map_of_thought": ("Figure 07.3", "map"),
     "09_adding_a_column": ("Figure 09.2", "column"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze.js")
-PARTS = {FRONT: MAZE, "map": MAZE}  # what figures share, where they do
+PARTS = {FRONT: MAZE, "map": MAZE, "vote": ("weights/line.js", "weights/vote.js")}  # what figures share, where they do
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
 body[data-theme="dark"] { background: #131416; }
 @media (prefers-color-scheme: dark) { body:not([data-theme="light"]) { background: #131416; } }"""

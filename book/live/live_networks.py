@@ -23,13 +23,14 @@ from torch import nn
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.fingerprint import fingerprint_of
-from ponder_course.common.lines import LineParityTask, whole_lines_right
+from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
 from ponder_course.common.runs import rounded
 from ponder_course.light_cone.experiment import fresh
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.research.adding_a_column.experiment import run as run_columns
+from ponder_course.research.light_cone import beating_the_clock as hurry
 from ponder_course.research.light_cone import experiment as lines
 from ponder_course.research.map_of_thought import experiment as stored_mazes
 from ponder_course.research.parity import experiment as parity
@@ -95,6 +96,16 @@ def check_line(model: PonderNet, seed: int = 0) -> Row:
     return rounded(found)
 
 
+def check_vote(model: PonderNet, seed: int = 0) -> Row:
+    """Return how many of all lines of six places are right, their mean steps and need, and how many halt early."""
+    x = all_of_one_segment(hurry.RECIPE["places"])
+    halted = model.predict(x, "threshold", q=0.2)
+    right = whole_lines_right(halted.y_hat, LineParityTask.answers(x)).float().mean().item()
+    steps, need = halted.steps.float(), LineParityTask.needed_steps(x).amax(1).float()
+    early = int((steps < need).sum())
+    return rounded({"right": right, "steps": steps.mean().item(), "need": need.mean().item(), "early": early})
+
+
 def check_parity(model: PonderNet, seed: int = 0) -> Row:
     """Return how often fresh inputs are right if the network halts by itself, and if all stop at a step, [N]."""
     score = evaluate(model, *ParityTask(8).batch(2000, torch.Generator().manual_seed(seed)))
@@ -141,6 +152,14 @@ NETWORKS = {
         check=check_line,
         step=partial(LocalStep, 2, lines.CHANNELS),
         model=partial(PonderNet, max_steps=lines.RECIPE["N"]),
+    ),
+    "vote": Network(
+        run=hurry.run,
+        setting=hurry.RECIPE | {"seed": 11, "updates": 1500},  # as lesson 06 trains it
+        learn=hurry.learn,
+        check=check_vote,
+        step=partial(LocalStep, 2, lines.CHANNELS),
+        model=partial(PonderNet, max_steps=hurry.RECIPE["N"]),
     ),
     "parity": Network(
         run=parity.run_with_map,

@@ -14,8 +14,9 @@ from ponder_course.act_background.scripted import halt
 from ponder_course.adding_a_column.experiment import ColumnStep
 from ponder_course.adding_a_column.experiment import halt as halt_columns
 from ponder_course.adding_a_column.task import ColumnTask
-from ponder_course.common.lines import LineParityTask
+from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
+from ponder_course.light_cone.beating_the_clock import votes
 from ponder_utils import ParityTask, PonderNet, PonderSequence, RNNStep
 from ponder_utils.halting import geometric_log_prior, halting_log_probs, kl_divergence
 
@@ -186,7 +187,7 @@ def test_pointing_at_words_lights_the_picture(opened, name):
         assert page.evaluate(picture) != before
 
 
-@pytest.mark.parametrize("name", [name for name in FIGURES if name != "column"])
+@pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("column", "vote")])
 def test_what_moves_comes_to_an_end(opened, name):
     page = opened(name, bet=None, motion="no-preference")
     page.click(".live-bet button")
@@ -258,6 +259,56 @@ def test_columns_think_in_the_page_as_in_pytorch(opened):
         )
         assert (torch.tensor(found[:50], dtype=torch.float64) - theirs.y_hat[:, 0]).abs().max() < 1e-9
         assert (torch.tensor(found[50], dtype=torch.float64) - state.flatten()).abs().max() < 1e-9
+
+
+# Lesson 06
+
+
+@torch.no_grad()
+def of_votes(page):
+    """Return what is shown, after a look at whether it is what the networks do in PyTorch."""
+    found = seen(page, "vote")
+    x = all_of_one_segment(6).view(2, 2, 2, 2, 2, 2, 2, 6).permute(5, 4, 3, 2, 1, 0, 6, 7).reshape(64, 2, 6)
+    output = networks.load("vote" if found["rule"] == "head" else "line")(x, max_steps=10)
+    by_place = output.y_hat.abs().sigmoid()
+    if found["rule"] == "head":
+        by_place = votes(networks.load("vote").step, x, 10).sigmoid()
+    objects = by_place < found["level"]
+    assert (by_place - found["level"]).abs().min() > 1e-6
+    assert torch.equal(torch.tensor(found["objects"]).transpose(0, 1), objects)
+    agreed = ~objects.any(-1)
+    halts = torch.where(agreed.any(0), agreed.int().argmax(0) + 1, 10)
+    assert found["halts"] == halts.tolist()
+    answers = output.y_hat[halts - 1, torch.arange(64)]
+    assert found["right"] == whole_lines_right(answers, LineParityTask.answers(x)).tolist()
+    assert x[found["mine"], 0].tolist() == found["bits"]
+    return found
+
+
+def test_who_objects_is_so_in_pytorch_and_hands_choose_the_line(opened):
+    page = opened("vote")
+    found = of_votes(page)
+    early = [line for line, halt in enumerate(found["halts"]) if halt < 6]
+    assert 0 < len(early) <= 32  # of a line and its twin one at most
+    assert all(found["right"])
+    assert not {line ^ 32 for line in early} & set(early)
+    page.get_by_role("button", name="Turn the first bit").click()
+    assert of_votes(page)["mine"] == found["mine"] ^ 32
+    area, places = page.locator("canvas").bounding_box(), page.evaluate("live.vote.spec.places()")
+    page.mouse.click(area["x"] + places["line"][5][0], area["y"] + places["line"][5][1])
+    assert of_votes(page)["bits"] == [0, 0, 0, 1, 0, 1]
+    page.mouse.click(area["x"] + places["bit"][1][0], area["y"] + places["bit"][1][1])
+    page.focus("canvas")
+    for key in ("ArrowRight", "ArrowRight", " "):
+        page.keyboard.press(key)
+    assert of_votes(page)["bits"] == [0, 1, 1, 1, 0, 1]
+    page.get_by_role("button", name="Certainty").click()
+    assert set(of_votes(page)["halts"]) == {6}
+    slide(page, 0, 0.7)
+    assert not all(of_votes(page)["right"])
+    page.get_by_role("button", name="Head").click()
+    slide(page, 0, 0.95)
+    assert set(of_votes(page)["halts"]) == {10}  # never: the last step
 
 
 # Lesson 01
