@@ -23,7 +23,7 @@ FIGURES = {
     "09_adding_a_column": ("Figure 09.2", "column"),
 }
 FRONT = "front"
-MAZE = ("weights/maze.js", "mazes.js", "maze.js")
+MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")
 PARTS = {FRONT: MAZE, "map": MAZE, "vote": ("weights/line.js", "weights/vote.js")}  # what figures share, where they do
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
 body[data-theme="dark"] { background: #131416; }

@@ -58,11 +58,11 @@ window.live = { weights: {} };
   // thought, whose state of place i is the same at all steps before until[i], since no news that differs has come.
   live.thought = (network, near, x, { x: first = x, h: start, known, until } = {}) => {
     const { channels, base, fromX, heads, headsBias } = network;
-    const kept = [];
+    const [kept, z] = [[], []];
+    const encode = (inputs) => base.map((sum, c) => inputs.reduce((all, value, k) => all + value * fromX[c * inputs.length + k], sum));
     const of = (n, i) => (known && n < until[i] ? known(n, i) : ((kept[n] ??= [])[i] ??= think(n, i)));
     function think(n, i) {
-      const inputs = n === 1 ? first[i] : x[i];
-      const h = base.map((sum, c) => inputs.reduce((all, value, k) => all + value * fromX[c * inputs.length + k], sum));
+      const h = n === 1 ? encode(first[i]) : (z[i] ??= encode(x[i])).slice();
       for (const [offset, j] of near[i]) {
         const heard = n > 1 ? of(n - 1, j).h : start?.[j];
         if (heard) add(h, heard, network, offset);

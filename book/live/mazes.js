@@ -41,16 +41,8 @@ live.mazes = (() => {
     return { need, asked, answer, last: Math.max(0, ...need.filter((_, place) => asked[place])) };
   }
 
-  // Random numbers from a seed (mulberry32), so that the first maze is the same for everyone.
-  function generator(seed) {
-    let state = seed >>> 0;
-    return () => {
-      state = (state + 0x6d2b79f5) >>> 0;
-      let t = Math.imul(state ^ (state >>> 15), state | 1);
-      t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-      return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-    };
-  }
+  // Random numbers from a seed (Park and Miller's), so that the first maze is the same for everyone.
+  const generator = (seed) => () => (seed = (48271 * seed) % 2147483647) / 2147483647;
 
   function blank(side, isFloor) {
     const floor = Array.from({ length: side ** 2 }, (_, place) => Number(isFloor(Math.floor(place / side), place % side)));

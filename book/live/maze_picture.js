@@ -1,0 +1,166 @@
+"use strict";
+// How a maze that thinks is drawn, from what is shown (fig.seen of maze.js): its places, and beside them steps taken
+// against steps needed, or the map of steps.
+live.mazePicture = (TRAINED) => {
+  const STAR = new Path2D("M0-1L.27-.37L.95-.31L.43.14L.59.81L0 .45L-.59.81L-.43.14L-.95-.31L-.27-.37Z");
+  let seen, size, panel;
+  const mix = (one, other, part) => `color-mix(in oklab, ${one} ${Math.round(100 * part)}%, ${other})`;
+  const wrong = (place) => seen.now[place] && seen.now[place] !== seen.answer[place];
+  const rowOf = (place) => Math.floor(place / seen.side);
+  const columnOf = (place) => place % seen.side;
+  const middle = (place) => [columnOf(place), rowOf(place)].map((i) => ((i + 0.5) * size) / seen.side);
+  const box = (place) => {
+    const [left, top, right, bottom] = [0, 1].flatMap((d) => [columnOf(place) + d, rowOf(place) + d]).map((i) => Math.round((i * size) / seen.side));
+    return [left, top, right - left, bottom - top];
+  };
+  const open = () => [...seen.floor.keys()].filter((place) => live.mazes.isOpen(seen, place));
+
+  function cells(pen, inks, x, y, inkOf) {
+    pen.fillStyle = inks.wall;
+    pen.fillRect(x, y, size, size);
+    for (const place of open()) {
+      const [left, top, width, height] = box(place);
+      pen.fillStyle = inkOf(place);
+      pen.fillRect(x + left, y + top, width + 0.4, height + 0.4); // no seams
+    }
+    live.ring(pen, inks.soft, x + 1, y + 1, size - 2, size - 2);
+  }
+
+  // Where a star is drawn: near the border of a large maze it stands a little beside its place. x, y, radius.
+  function starShape(place) {
+    const radius = Math.max((0.75 * size) / seen.side, 12);
+    return [...middle(place).map((at) => live.clamp(at, radius, size - radius)), radius];
+  }
+  function drawStar(pen, inks, place) {
+    const [x, y, radius] = starShape(place);
+    pen.save();
+    pen.translate(x, y);
+    pen.scale(radius, radius);
+    pen.lineJoin = "round";
+    for (const [width, ink] of [[6, "#ffffff"], [2, "#000000"]]) {
+      pen.lineWidth = width / radius;
+      pen.strokeStyle = ink;
+      pen.stroke(STAR);
+    }
+    pen.fillStyle = [inks.answer, inks.second][seen.star[place] - 1];
+    pen.fill(STAR);
+    pen.restore();
+  }
+
+  // The way of the news to a place from its nearest star.
+  function drawWay(pen, place, near) {
+    const points = [];
+    for (let at = place; seen.need[at] < Infinity; at = near[at].find(([, q]) => seen.need[q] === seen.need[at] - 1)[1]) {
+      points.push(middle(at));
+      if (seen.need[at] === 1) break;
+    }
+    for (const [width, ink] of [[5, "#ffffff"], [2.5, "#000000"]]) {
+      live.stroke(pen, points, ink, width);
+      pen.strokeRect(...box(place));
+    }
+  }
+
+  function drawAnswers(pen, inks, lit) {
+    const { now, taken, asked, need, mode, shown, end, last } = seen;
+    cells(pen, inks, 0, 0, (place) => {
+      if (!now[place]) return inks.open;
+      if (lit === "wrong" && !wrong(place)) return inks.line;
+      const ink = wrong(place) ? inks.wrong : [inks.answer, inks.second][now[place] - 1];
+      const age = mode === "each" && shown < end ? shown - taken[place] : 3; // those that halt now, and a pale wake
+      return age < 3 ? mix(age ? inks.paper : inks.halt, ink, age ? 0.6 / age : 1) : ink;
+    });
+    const forgot = open().filter((place) => mode === "all" && wrong(place) && need[place] <= shown);
+    for (const place of open()) {
+      const [left, top, width, height] = box(place);
+      const line = (part, up) => [part, 1 - part].map((i) => [left + i * width, top + (up ? 1 - i : i) * height]);
+      if (!asked[place] && last) for (const up of [false, true]) live.stroke(pen, line(0.32, up), inks.soft, 1.5);
+      if (wrong(place)) live.stroke(pen, line(0.2, true), "#ffffff", 2);
+    }
+    for (const [width, ink] of [[7, "#ffffff"], [4, inks.wrong]])
+      for (const [x, y] of forgot.length < 20 ? forgot.map(middle) : []) {
+        const ring = Array.from({ length: 41 }, (_, i) => [x + 14 * Math.cos(i / 6.3), y + 14 * Math.sin(i / 6.3)]);
+        live.stroke(pen, ring, ink, width);
+      }
+  }
+
+  // A dot for all places with both alike, and the line on which nobody waits in vain.
+  function drawChart(pen, inks, lit) {
+    const { need, now, own, taken, mode, shown, end, last } = seen;
+    const [left, top, right, bottom] = [panel.x + 34, panel.y + 26, panel.x + panel.width - 8, panel.y + panel.height - 44];
+    const most = Math.max(4, last);
+    const high = Math.max(most, mode === "all" ? shown : end);
+    const x = (n) => left + ((right - left) * n) / (most * 1.04);
+    const y = (n) => bottom - ((bottom - top) * n) / (high * 1.06);
+    if (last > TRAINED) {
+      pen.fillStyle = inks.line;
+      pen.globalAlpha = 0.45;
+      pen.fillRect(x(TRAINED + 0.5), top, right - x(TRAINED + 0.5), bottom - top);
+      pen.globalAlpha = 1;
+      pen.textAlign = "right";
+      pen.fillStyle = inks.ink;
+      pen.fillText("more than in training", right - 4, bottom - 12);
+    }
+    live.stroke(pen, [[left, top], [left, bottom], [right, bottom]], inks.soft, 1.5);
+    live.stroke(pen, [[x(0), y(0)], [x(most), y(most)]], inks.ink, lit === "limit" ? 5 : 2);
+    const ticks = (most) => {
+      const stride = [1, 2, 5, 10, 20, 50, 100].find((n) => most / n <= 5) ?? 200;
+      return Array.from({ length: Math.floor(most / stride) }, (_, i) => (i + 1) * stride);
+    };
+    for (const n of ticks(most)) live.center(pen, n, x(n), bottom + 14, inks.soft);
+    for (const n of ticks(high)) live.center(pen, n, left - 16, y(n), inks.soft);
+    live.center(pen, "steps that a place needs", (left + right) / 2, panel.y + panel.height - 10, inks.ink);
+    live.title(pen, "steps taken", panel.x, { top: panel.y + 21 }, inks);
+    const dots = new Map();
+    for (const place of open().filter((place) => own[place] && now[place])) {
+      const dot = [need[place], mode === "all" ? shown : taken[place], wrong(place)];
+      dots.set(dot.join(), [...dot, 1 + (dots.get(dot.join())?.[3] ?? 0)]);
+    }
+    for (const [needed, steps, isWrong, count] of [...dots.values()].sort((a, b) => a[2] - b[2])) {
+      const radius = (isWrong ? 5 : 3) + Math.min(4, 0.6 * Math.sqrt(count)) + (lit === (isWrong ? "wrong" : "halt") ? 3 : 0);
+      live.dot(pen, x(needed), y(steps), radius, isWrong ? inks.wrong : lit === "wrong" ? inks.line : inks.halt);
+    }
+  }
+
+  // How long each place thinks; with "limit" lit, how long it needs.
+  function drawMap(pen, inks, lit) {
+    const { need, now, taken, mode, shown, end } = seen;
+    const ink = (n) => (n < end / 2 ? mix(inks.halt, inks.open, 0.08 + (1.84 * n) / end) : mix(inks.ink, inks.halt, (1.2 * n) / end - 0.6));
+    const steps = (place) => (lit === "limit" ? need[place] : mode === "all" ? shown : taken[place]);
+    cells(pen, inks, panel.x, panel.y, (place) => (now[place] ? ink(Math.min(steps(place), end)) : inks.open));
+    const bar = size - 120;
+    for (let i = 0; i < bar; i++) {
+      pen.fillStyle = ink(1 + ((end - 1) * i) / bar);
+      pen.fillRect(panel.x + 22 + i, panel.y + size + 8, 1.5, 12);
+    }
+    live.center(pen, "1", panel.x + 8, panel.y + size + 14, inks.ink);
+    live.center(pen, live.number(end, "step"), panel.x + size - 56, panel.y + size + 14, inks.ink);
+  }
+
+  return {
+    middle,
+    layout(width, view) {
+      const beside = width >= 560;
+      size = beside ? Math.floor(Math.min((width - 28) / 2, Math.max(300, 0.4 * innerHeight))) : width;
+      panel = beside ? { x: size + 28, y: 0, width: width - size - 28 } : { x: 0, y: size + 20, width };
+      panel.height = view === "map" ? size + 24 : beside ? size : 0.75 * size;
+      return panel.y + panel.height;
+    },
+    draw(pen, inks, now, { view, lit, near, way, cursor }) {
+      seen = now;
+      drawAnswers(pen, inks, lit);
+      if (way !== null && near[way].length) drawWay(pen, way, near);
+      if (cursor !== null) live.ring(pen, inks.halt, ...box(cursor));
+      for (const [place, star] of seen.star.entries()) if (star) drawStar(pen, inks, place);
+      (view === "map" ? drawMap : drawChart)(pen, inks, lit);
+    },
+    placeAt({ x, y }) {
+      const [row, column] = [y, x].map((at) => Math.floor((at * seen.side) / size));
+      return x >= 0 && y >= 0 && row < seen.side && column < seen.side ? row * seen.side + column : null;
+    },
+    starAt({ x, y }) {
+      const away = seen.star.map((star, place) => (star ? Math.hypot(x - starShape(place)[0], y - starShape(place)[1]) / starShape(place)[2] : Infinity));
+      const nearest = away.indexOf(Math.min(...away));
+      return away[nearest] < 0.6 ? nearest : null;
+    },
+  };
+};
