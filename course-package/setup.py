@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class WithStoredRuns(build_py):
-    """Copies the stored runs and the benchmark's table to where `ponder_course.common.store.at_hand` looks."""
+    """Copies stored runs, networks and the benchmark's table to where `ponder_course.common.store.at_hand` looks."""
 
     def run(self) -> None:
         """Build; an editable install needs no copies, since its notebooks stand beside the originals."""
@@ -27,8 +27,9 @@ class WithStoredRuns(build_py):
         super().run()
         folder = Path(self.build_lib, "ponder_course", "stored")
         folder.mkdir()
-        for path in [*sorted((ROOT / "results").glob("*.jsonl")), ROOT / "benchmarks" / "latest.json"]:
-            copy(path, folder)
+        for pattern in ("results/*.jsonl", "results/*.safetensors", "benchmarks/latest.json"):
+            for path in ROOT.glob(pattern):
+                copy(path, folder)
         copy(ROOT / "LICENSE", folder.parent)
 
 

@@ -16,7 +16,8 @@ SWAPPED = {ast.Add: ast.Sub, ast.Mult: ast.Div, ast.Lt: ast.Gt, ast.LtE: ast.GtE
 SWAPPED |= {new: old for old, new in SWAPPED.items()}
 # what stands in for trained networks that an equation is asserted of
 UNTRAINED = {"04_mnist_rotation": ast.parse('networks = {"patches": [PonderNet(steps["patches"](), 3)]}').body[0]}
-TRAINS = {"train", "fit", "in_parallel", "run_all", "optimizer"}  # no assertion is run that needs one of them
+# no assertion is run that needs one of them
+TRAINS = {"train", "fit", "in_parallel", "run_all", "train_or_load", "optimizer"}
 PRINTS = ("print(", "show(", "explore(", "notebook.")
 HARMLESS = (*PRINTS, "torch.testing.")
 

@@ -135,10 +135,9 @@ def preview() -> tuple[bytes, str]:
 
 
 def sums() -> str:
-    """A line for each file of stored runs, as sha256sum writes it; those of deleted lessons stay as they stand."""
-    lines = {
-        path.name: f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in RESULTS.glob("*.jsonl")
-    }
+    """A line for each stored file, as sha256sum writes it; those of deleted lessons stay as they stand."""
+    files = [*RESULTS.glob("*.jsonl"), *RESULTS.glob("*.safetensors")]
+    lines = {path.name: f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in files}
     if SUMS.exists():
         for line in SUMS.read_text(encoding="utf-8").splitlines():
             name = line.split()[1]

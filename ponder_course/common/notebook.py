@@ -14,7 +14,9 @@ import torch
 from ponder_utils._check import check_choice, check_int
 
 KINDS: dict[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool}  # of parameters, as declared
-AT_LEAST = {"SEEDS": 1, "SEED": 0, "WORKERS": 1}  # by the name of a parameter, in every notebook
+# by the name of a parameter, in every notebook
+AT_LEAST = {"SEEDS": 1, "SEED": 0, "WORKERS": 1}
+CHOICES = {"LOAD": ("", "stored", "store"), "DATASET": ("auto", "mnist", "digits")}
 
 
 def pick_device(device: str = "auto", name: str = "device") -> torch.device:
@@ -79,6 +81,7 @@ def check_parameters(cells: Sequence[str], values: Mapping[str, Any] | None = No
 
 def check_parameter(name: str, value: Any, kind: str, choices: Sequence[str] = ()) -> None:
     """Raise a TypeError or ValueError if the value is not of the declared kind ("int"), too low, or not a choice."""
+    choices = choices or CHOICES.get(name, ())
     allowed = f"one of {', '.join(map(repr, choices))}" if choices else f"of type {kind}"
     if name in AT_LEAST:
         check_int(name, value, AT_LEAST[name])

@@ -40,13 +40,14 @@ def test_a_value_of_the_declared_type_passes(kind, value):
 BAD = [("str", 5), ("int", "3"), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
 ERRORS = [("NAME", value, [kind], TypeError) for kind, value in BAD]
 ERRORS += [(name, low - 1, [str(low)], ValueError) for name, low in (("SEEDS", 1), ("SEED", 0), ("WORKERS", 1))]
+ERRORS += [("LOAD", "load", ["'stored'"], ValueError)]
 ERRORS += [("BUDGET", "clas", ["'smoke'", "'class'"], ValueError)]
 ERRORS += [("BUDGET", value, ["'smoke'", "'class'"], TypeError) for value in (["class"], None)]
 
 
 @pytest.mark.parametrize(("name", "value", "allowed", "error"), ERRORS)
 def test_a_wrong_value_is_named_with_what_is_allowed(name, value, allowed, error):
-    kind = allowed[0] if name == "NAME" else "int"
+    kind = {"NAME": allowed[0], "LOAD": "str"}.get(name, "int")
     choices = {"BUDGET": ("smoke", "class")}
     check_parameters(["SEEDS: int = 3\nSEED: int = 3"], {"BUDGET": "smoke", "SEEDS": 1, "SEED": 0}, **choices)
     with pytest.raises(error, match=f"^{name} ") as refused:

@@ -73,7 +73,8 @@ def test_the_wheel_holds_the_course_and_the_stored_runs(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ponder_course").rglob("*.py")}
     assert wanted | {"ponder_course/py.typed", "ponder_course/LICENSE"} <= names
-    stored = {f"ponder_course/stored/{path.name}" for path in (ROOT / "results").glob("*.jsonl")}
+    files = [*(ROOT / "results").glob("*.jsonl"), *(ROOT / "results").glob("*.safetensors")]
+    stored = {f"ponder_course/stored/{path.name}" for path in files}
     assert stored | {"ponder_course/stored/latest.json"} == {name for name in names if "/stored/" in name}
     folders = {"ponder_course", f"ponder_course-{ponder_utils.__version__}.dist-info"}
     assert {name.split("/")[0] for name in names} == folders

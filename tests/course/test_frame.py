@@ -202,6 +202,7 @@ WRONG = {
     "WORKERS": [0, "2"],
     "SEED": [-1, "0"],
     "BUDGET": ["clas", ["class"], None],
+    "LOAD": ["load", None, 1],
     "RUN": ["unknown", None],
     "RESULTS": [5, None],
     "DATA": [5],

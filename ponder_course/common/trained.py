@@ -1,0 +1,134 @@
+"""Networks of a lesson: trained here, or stored in the repository, so that the lesson runs through without training."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from ponder_course.common.fingerprint import fingerprint_of
+from ponder_course.common.runs import in_parallel, rounded
+from ponder_course.common.store import Row, at_hand, plain
+from ponder_utils.checkpoints import DamagedFileError, atomic_write, diff
+from ponder_utils.checkpoints import settings as described
+
+TRAIN_INSTEAD = 'With LOAD = "" it is trained here.'
+
+
+def set_up(values: Mapping[str, Any], lesson: str, code: Callable[..., Any], **made_with: Any) -> tuple[Any, int]:
+    """Return the `TrainOrLoad` of a lesson, and how many networks of each kind it has: SEEDS, or 1 if they are loaded.
+
+    values: the lesson's parameters, `globals()` in a notebook. Code and made_with are as there; BUDGET is added.
+    """
+    files, made_with = f"{values['RESULTS']}/{lesson}", {"BUDGET": values["BUDGET"]} | made_with
+    n_seeds = 1 if values["LOAD"] else values.get("SEEDS", 1)
+    return TrainOrLoad(values["LOAD"], files, values["WORKERS"], code, **made_with), n_seeds
+
+
+class TrainOrLoad:
+    """What a lesson calls for its networks.
+
+    Args:
+        load: "" trains them; "stored" loads them, and says so; "store" trains and writes them, and then loads them.
+        files: what the names of the files begin with, such as "../results/03_parity".
+        workers: as for `in_parallel`.
+        code: a function of the course. If its file, or one that this imports, has changed since the networks were
+            stored, a line says so. The code of the notebook is not looked at.
+        made_with: what the networks depend on besides the settings of a call, such as BUDGET="class".
+    """
+
+    def __init__(self, load: str, files: str, workers: int, code: Callable[..., Any], **made_with: Any) -> None:
+        self.load, self.files, self.workers, self.code, self.made_with = load, files, workers, code, made_with
+
+    def __call__(
+        self,
+        learn: Callable[..., Any],
+        settings: list[Row],
+        untrained: Callable[..., nn.Module],
+        name: str = "networks",
+    ) -> list[Any]:
+        """Return learn(**setting) for every setting, in order, or what was stored of it.
+
+        Args:
+            learn: setting -> a network; or a network, and what JSON can hold, such as its log.
+            settings: keyword arguments of the calls.
+            untrained: setting -> a network of the same form, which stored weights are written into.
+            name: of these networks, in the file's name and on the progress bar.
+
+        What is loaded is in evaluation mode. FileNotFoundError if nothing is stored, ValueError if nothing with these
+        settings, or a network of another form; DamagedFileError if the file cannot be read.
+        """
+        file = Path(f"{self.files}_{name}.safetensors")
+        made_with = [_described(self.made_with | setting) for setting in settings]
+        fingerprint = fingerprint_of(self.code)
+        if self.load != "stored":
+            results = in_parallel(learn, settings, workers=min(self.workers, len(settings)), name=name)
+            if self.load == "":
+                return results
+            _write(file, results, made_with, fingerprint)
+        path = at_hand(file)
+        weights, about = _read(path)
+        loaded = []
+        for setting, wanted in zip(settings, made_with, strict=True):
+            number = _nearest(wanted, about["made_with"])
+            if different := diff(wanted, about["made_with"][number]):
+                raise ValueError(f"LOAD: no such network in {path}: {different}. {TRAIN_INSTEAD}")
+            model, prefix = untrained(**setting).eval(), f"{number}."
+            own = {key.removeprefix(prefix): value for key, value in weights.items() if key.startswith(prefix)}
+            if different := diff(_shapes(model.state_dict()), _shapes(own)):
+                raise ValueError(f"LOAD: {path} holds a network of another form: {different}. {TRAIN_INSTEAD}")
+            model.load_state_dict(own)
+            beside = about["beside"][number]
+            loaded.append(model if beside is None else (model, beside))
+        print(f"{name}: {len(loaded)} loaded from {path.name}, none trained here")
+        if fingerprint != about["fingerprint"]:
+            print("The course's code has changed since they were stored.")
+        return loaded
+
+
+def _described(setting: Row) -> dict[str, str]:
+    """Return what is compared of a setting: numbers and texts, functions and objects by name and what made them."""
+    found: dict[str, str] = {}
+    for name, value in setting.items():
+        found |= described(name, value, False, set())
+    return found
+
+
+def _shapes(state: dict[str, Tensor]) -> dict[str, str]:
+    return {name: str([*value.shape]) for name, value in state.items()}
+
+
+def _nearest(wanted: dict[str, str], stored: list[dict[str, str]]) -> int:
+    """Return the place of the stored one that differs the least."""
+    differences = [len(wanted.items() ^ one.items()) for one in stored]
+    return differences.index(min(differences))
+
+
+def _write(path: Path, results: list[Any], made_with: list[dict[str, str]], fingerprint: str | None) -> None:
+    """Write networks as safetensors: weights as float16, and JSON, `rounded`. ValueError if a weight is not finite."""
+    tensors, beside = {}, []
+    for number, result in enumerate(results):
+        model, rest = result if isinstance(result, tuple) else (result, None)
+        beside.append(rounded(plain(rest)))
+        for key, value in model.state_dict().items():
+            tensors[f"{number}.{key}"] = value.half().cpu()
+            if not value.half().isfinite().all():
+                raise ValueError(f"networks must have weights that are finite in float16; {key} of {path} has others")
+    about = {"made_with": made_with, "beside": beside, "fingerprint": fingerprint}
+    with atomic_write(path) as draft:
+        draft.write_bytes(save(tensors, {"trained": json.dumps(about)}))
+
+
+def _read(path: Path) -> tuple[Row, Row]:
+    """Return all weights of a file by number and name, and what stands beside them."""
+    if not path.exists():
+        raise FileNotFoundError(f"LOAD: nothing is stored at {path}. {TRAIN_INSTEAD}")
+    try:
+        with safe_open(path, "pt") as opened:
+            about = json.loads(opened.metadata()["trained"])
+        return load_file(path), about
+    except (SafetensorError, TypeError, KeyError, ValueError) as why:
+        raise DamagedFileError(f"{path} is damaged, or holds no networks of a lesson: {why}. {TRAIN_INSTEAD}") from why

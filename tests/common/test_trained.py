@@ -1,0 +1,126 @@
+import pytest
+import torch
+from torch import nn
+
+from ponder_course.common import trained
+from ponder_course.common.trained import TrainOrLoad
+from ponder_utils.checkpoints import DamagedFileError
+
+SETTINGS = [{"width": 3, "seed": seed} for seed in (1, 2)]
+
+
+def untrained(width, seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(2, width), nn.Dropout())
+
+
+def learn(width, seed):
+    model = untrained(width, seed)
+    nn.init.normal_(model[0].weight)
+    return model, [{"update": 5, "p": torch.tensor([0.25, 1 / 3])}]
+
+
+def never(**setting):
+    pytest.fail("trained")
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Calls `TrainOrLoad` on files in tmp_path: call("stored", settings)."""
+
+    def call(load, settings=SETTINGS, learn=learn, untrained=untrained, code=call_me, **made_with):
+        made_with = {"BUDGET": "class"} | made_with
+        return TrainOrLoad(load, f"{tmp_path}/results/00_a", 1, code, **made_with)(learn, settings, untrained)
+
+    return call
+
+
+def call_me():
+    """Stands for the code of the course."""
+
+
+def test_what_is_stored_is_loaded_without_training_in_the_form_in_which_it_was_trained(call, tmp_path):
+    trained = call("")
+    assert not [*tmp_path.iterdir()]
+    for loaded in (call("store"), call("stored", learn=never)):
+        for (model, log), (of_model, of_log) in zip(loaded, trained, strict=True):
+            weights = {name: weight.half().float() for name, weight in of_model.state_dict().items()}
+            torch.testing.assert_close(dict(model.state_dict()), weights)
+            assert log == [{"update": 5, "p": [0.25, 0.3333]}]
+            assert log[0]["update"] == of_log[0]["update"]
+            assert not any(part.training for part in model.modules())
+
+
+def test_some_of_the_stored_networks_are_found_by_their_settings_in_any_order(call):
+    both = call("store", learn=lambda **setting: learn(**setting)[0])
+    (second,) = call("stored", SETTINGS[1:])
+    assert torch.equal(second[0].weight, both[1][0].weight)
+    assert torch.equal(call("stored", SETTINGS[::-1])[1][0].weight, both[0][0].weight)
+    assert not torch.equal(both[0][0].weight, both[1][0].weight)
+
+
+def wider(width, seed):
+    return untrained(width + 1)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"settings": [{"width": 3, "seed": 3}]}, ["seed", "3 here"]),
+        ({"settings": [SETTINGS[0] | {"loss": nn.CrossEntropyLoss()}]}, ["loss"]),
+        ({"BUDGET": "paper"}, ["BUDGET", "paper", "class"]),
+        ({"untrained": wider}, ["0.weight", "[4, 2] here", "[3, 2] there"]),
+    ],
+)
+def test_other_networks_than_were_stored_are_refused(call, other, words):
+    call("store")
+    call("stored")
+    with pytest.raises(ValueError, match="LOAD") as refused:
+        call("stored", **other)
+    assert all(word in str(refused.value) for word in words)
+
+
+def test_a_file_that_is_not_there_or_is_no_file_of_networks_is_named(call, tmp_path):
+    path = tmp_path / "results" / "00_a_networks.safetensors"
+    with pytest.raises(FileNotFoundError, match=path.name):
+        call("stored")
+    call("store")
+    whole = path.read_bytes()
+    torch.save({"a": torch.zeros(3)}, path)  # a pickle
+    pickled = path.read_bytes()
+    for content in (b"", whole[:-1], whole[10:], pickled, whole.replace(b"trained", b"trainee", 1)):
+        path.write_bytes(content)
+        with pytest.raises(DamagedFileError, match=path.name):
+            call("stored")
+
+
+def test_weights_that_are_not_finite_are_refused_and_nothing_is_written(call, tmp_path):
+    def explodes(**setting):
+        model, log = learn(**setting)
+        nn.init.constant_(model[0].bias, 1e5)  # beyond float16
+        return model, log
+
+    with pytest.raises(ValueError, match=r"0\.bias"):
+        call("store", learn=explodes)
+    assert not [*tmp_path.rglob("*.safetensors")]
+
+
+def test_a_line_says_where_the_code_has_changed(call, capsys, monkeypatch):
+    call("store")
+    capsys.readouterr()
+    call("stored")
+    before = capsys.readouterr().out.splitlines()
+    monkeypatch.setattr(trained, "fingerprint_of", lambda code: "0123456789abcdef")
+    call("stored")
+    after = capsys.readouterr().out.splitlines()
+    assert len(before) == 1
+    assert after[:1] == before
+    assert len(after) == 2
+
+
+def test_the_same_networks_are_the_same_file(call, tmp_path):
+    path = tmp_path / "results" / "00_a_networks.safetensors"
+    call("store")
+    first = path.read_bytes()
+    call("store")
+    assert path.read_bytes() == first
