@@ -114,7 +114,7 @@ def _write(path: Path, results: list[Any], made_with: list[dict[str, str]], fing
         model, rest = result if isinstance(result, tuple) else (result, None)
         beside.append(rounded(plain(rest)))
         for key, value in model.state_dict().items():
-            tensors[f"{number}.{key}"] = value.half().cpu()
+            tensors[f"{number}.{key}"] = value.half().cpu().contiguous()
             if not value.half().isfinite().all():
                 raise ValueError(f"networks must have weights that are finite in float16; {key} of {path} has others")
     about = {"made_with": made_with, "beside": beside, "fingerprint": fingerprint}
