@@ -7,14 +7,22 @@ MARK ?= not slow
 TO ?= runs/students
 READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
+THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "LOAD: str" notebooks/*.ipynb))
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book slides students dist lock clean
+.PHONY: course look networks test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book slides students dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
 	@echo "takes seconds. A bar shows each notebook; pages and the table runs/course.md appear as they are done."
 	$(RUN) tools/course.py
+
+look: $(READY)  ## the lessons that train, with the networks of results/ instead: seconds each
+	$(RUN) tools/course.py $(THAT_TRAIN) -p LOAD stored
+
+networks: $(READY)  ## those networks trained anew, and written to results/
+	$(RUN) tools/course.py $(THAT_TRAIN) -p LOAD store
+	$(RUN) tools/stamp.py
 
 test: unit nbval  ## unit tests, then every notebook re-executed by nbval
 
