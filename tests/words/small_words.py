@@ -1,0 +1,6 @@
+"""A task of lesson 12; its walkers are no PonderNets, and learn in their own way."""
+
+from ponder_course.words.task import ChainTask
+
+NETWORKS: dict = {}
+TASKS = {"chains of words": ChainTask(8, 3)}
