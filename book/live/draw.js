@@ -46,6 +46,7 @@
     canvas.setAttribute("aria-label", box.querySelector(".live-title").textContent);
     canvas.setAttribute("aria-describedby", keys.id);
     words.setAttribute("aria-live", "polite");
+    if (spec.where) note.setAttribute("aria-live", "polite");
     const pen = canvas.getContext("2d");
     const fig = { box, spec, bet: spec.ask ? keep(name) : "none", lit: null, cursor: 0, focused: false, seen: null };
     live[name] = fig;

@@ -303,7 +303,7 @@ def test_keys_add_remove_and_recolour_stars_and_walls(drawn):
     page.keyboard.press(" ")  # no key for walls takes a star
     assert drawing(page) == before
     page.keyboard.press("ArrowDown")
-    assert "(2, 1)" in page.inner_text(".live-note")
+    assert "(2, 1)" in page.inner_text(".live-note[aria-live=polite]")
     for walls in (before[0] - {9}, before[0]):  # the spiral's first wall
         page.keyboard.press(" ")
         assert drawing(page) == (walls, before[1])
