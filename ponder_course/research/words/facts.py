@@ -1,5 +1,6 @@
 """What the texts say of words, loops, dots and votes, from `results/12_*`, and of certainty in other lessons."""
 
+from statistics import median
 from typing import Any
 
 from ponder_course.research.stored_facts import from_to, results
@@ -24,6 +25,8 @@ def words_and_states() -> dict[str, str]:
             )
             learnt = [right >= LEARNT for right in at_depth("main", 31, **kind)]
             found[f"{carried}_{deepest}_learnt"] = f"{sum(learnt)}"
+    ends = at_depth("main", 31, carried="word", max_depth=1)
+    found |= {"word_1_median": f"{median(ends):.0%}", "word_1_worst": f"{min(ends):.0%}"}
     found["word_1_on_time"] = from_to(at_depth("main", 31, "on_time", carried="word", max_depth=1), ".0%")
     words = [at_depth("main", depth, "words", carried="state", max_depth=1) for depth in range(1, 32)]
     found["state_1_words"] = from_to([number for numbers in words for number in numbers], ".1f")
@@ -40,6 +43,9 @@ def controls() -> dict[str, str]:
         for deepest in (1, 2, 4):
             kind: dict[str, Any] = {"carried": carried, "max_depth": deepest}
             found[f"reread_{carried}_{deepest}_31"] = from_to(at_depth("rereads", 31, **kind), ".0%")
+    for deepest in (1, 2, 4):
+        found[f"slot_{deepest}_31"] = from_to(at_depth("slots", 31, max_depth=deepest), ".0%")
+    found["slot_1_at_2"] = from_to(at_depth("slots", 2, max_depth=1), ".0%")
     asleep = results("12_words_asleep")
     found["asleep"] = f"{len(asleep)}"
     for depth in (2, 8, 31):
@@ -73,6 +79,7 @@ def by_head_and_certainty() -> dict[str, str]:
     kinds = {
         "lines_head": [run["tests"]["16 places"]["rules"]["threshold"][6][0] for run in halting],  # at 0.5
         "lines_certain": [run["tests"]["16 places"]["rules"]["confidence"][3][0] for run in plain],  # at 0.9
+        "lines_by_certain_head": [run["tests"]["16 places"]["rules"]["confidence"][3][0] for run in halting],
         "mazes_head": [run["10"]["places"] for run in results("07_mazes_main")],
         "mazes_certain": [run["10"]["places"] for run in results("07_mazes_certainty")],
         "trees_head": [run["nodes"] for run in trees],
