@@ -15,59 +15,49 @@ def at_depth(name: str, depth: int, what: str = "right", **wanted: Any) -> list[
 
 def words_and_states() -> dict[str, str]:
     """Of networks that carry a word or their state, by the depth of their training."""
-    found = {"networks": f"{len(at_depth('main', 31, carried='word', max_depth=1))}"}
-    for carried in ("word", "state"):
-        for deepest in (1, 2, 4):
-            kind: dict[str, Any] = {"carried": carried, "max_depth": deepest}
-            found[f"{carried}_{deepest}_31"] = from_to(at_depth("main", 31, **kind), ".0%")
-            found[f"{carried}_{deepest}_right"] = from_to(
-                [run["right"] for run in results("12_words_main", **kind)], ".0%"
-            )
-            learnt = [right >= LEARNT for right in at_depth("main", 31, **kind)]
-            found[f"{carried}_{deepest}_learnt"] = f"{sum(learnt)}"
     ends = at_depth("main", 31, carried="word", max_depth=1)
-    found |= {"word_1_median": f"{median(ends):.0%}", "word_1_worst": f"{min(ends):.0%}"}
-    found["word_1_on_time"] = from_to(at_depth("main", 31, "on_time", carried="word", max_depth=1), ".0%")
+    found = {
+        "networks": f"{len(ends)}",
+        "word_1_31": from_to(ends, ".0%"),
+        "word_1_median": f"{median(ends):.0%}",
+        "word_1_worst": f"{min(ends):.0%}",
+        "word_1_learnt": f"{sum(right >= LEARNT for right in ends)}",
+    }
+    for deepest in (2, 4):
+        found[f"word_{deepest}_31"] = from_to(at_depth("main", 31, carried="word", max_depth=deepest), ".0%")
     words = [at_depth("main", depth, "words", carried="state", max_depth=1) for depth in range(1, 32)]
     found["state_1_words"] = from_to([number for numbers in words for number in numbers], ".1f")
-    for n in (4, 8, 16):
+    for deepest in (1, 2):
+        found[f"state_{deepest}_31"] = from_to(at_depth("main", 31, carried="state", max_depth=deepest), ".0%")
+    for n in (4, 8):
         found[f"state_2_at_{n}"] = from_to(at_depth("main", n, carried="state", max_depth=2), ".0%")
-    return found
+    learnt = [right >= LEARNT for right in at_depth("main", 31, carried="state", max_depth=4)]
+    return found | {"state_4_learnt": f"{sum(learnt)}"}
 
 
 def controls() -> dict[str, str]:
-    """Of the mean of all names, of thoughts that are read again, and of lesson 08's training on shallow trees."""
-    found = {"means": f"{len(at_depth('mean', 31, max_depth=1))}"}
-    found["mean_31"] = from_to(at_depth("mean", 31, max_depth=1), ".0%")
+    """Of the mean of all names, slots, thoughts that are read again, and lesson 08's training on shallow trees."""
+    found = {"mean_31": from_to(at_depth("mean", 31, max_depth=1), ".0%")}
     for carried in ("word", "state"):
-        for deepest in (1, 2, 4):
+        for deepest in (1, 4):
             kind: dict[str, Any] = {"carried": carried, "max_depth": deepest}
             found[f"reread_{carried}_{deepest}_31"] = from_to(at_depth("rereads", 31, **kind), ".0%")
     for deepest in (1, 2, 4):
         found[f"slot_{deepest}_31"] = from_to(at_depth("slots", 31, max_depth=deepest), ".0%")
-    found["slot_1_at_2"] = from_to(at_depth("slots", 2, max_depth=1), ".0%")
-    asleep = results("12_words_asleep")
+    asleep = [run["by_depth"]["31"] for run in results("12_words_asleep")]
     found["asleep"] = f"{len(asleep)}"
-    for depth in (2, 8, 31):
-        found[f"asleep_{depth}"] = from_to([run["by_depth"][str(depth)]["right"] for run in asleep], ".0%")
-    found["asleep_steps"] = from_to([run["by_depth"]["31"]["steps"] for run in asleep], ".1f")
-    return found
+    found["asleep_31"] = from_to([run["right"] for run in asleep], ".0%")
+    return found | {"asleep_steps": from_to([run["steps"] for run in asleep], ".1f")}
 
 
 def dots_and_votes() -> dict[str, str]:
     """Of networks with so many passes and dots, on four chains of eight nodes."""
-    found = {}
-    for passes, reach in ((1, 2), (2, 4)):
-        for depth in (reach, reach + 1):
-            found[f"passes_{passes}_at_{depth}"] = from_to(at_depth("dots", depth, n_dots=0, n_passes=passes), ".0%")
+    found = {f"passes_2_at_{n}": from_to(at_depth("dots", n, n_dots=0, n_passes=2), ".0%") for n in (4, 5)}
     found["passes_3_at_7"] = from_to(at_depth("dots", 7, n_passes=3), ".0%")
     for n_dots in (8, 32):
-        for depth in (4, 5, 7):
-            found[f"dots_{n_dots}_at_{depth}"] = from_to(at_depth("dots", depth, n_dots=n_dots), ".0%")
-    votes = [run["by_depth"] for run in results("12_words_dots", n_dots=0, n_passes=2)]
-    for depth in (4, 5, 7):
-        found[f"votes_at_{depth}"] = from_to([run[str(depth)]["votes"]["65"] for run in votes], ".0%")
-    return found
+        found[f"dots_{n_dots}_at_5"] = from_to(at_depth("dots", 5, n_dots=n_dots), ".0%")
+    votes = [run["by_depth"]["5"]["votes"]["65"] for run in results("12_words_dots", n_dots=0, n_passes=2)]
+    return found | {"votes_at_5": from_to(votes, ".0%")}
 
 
 def by_head_and_certainty() -> dict[str, str]:
