@@ -1,78 +1,95 @@
 "use strict";
-// What the networks of lessons 03 (one place), 05 and 06 (a line), 07 (a maze) and 09 (digits) share: at every place
+// Layers; and what the networks of lessons 03 (one place), 05, 06 and 11 (a line), 07 (a maze) and 09 (digits) share: at
+// every place
 //     h' = tanh(z + sum over neighbours W[offset] h),
-// where z is computed from the input once, and two heads read an answer and a halting logit from h'. Numbers are doubles.
+// where z is computed from the input once, and two heads, if there are any, read an answer and a halting logit from h'.
 window.live = { weights: {} };
 (() => {
-  function numbers(weight) {
-    const bytes = Uint8Array.from(atob(weight.float32), (letter) => letter.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    return Float64Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+  // The numbers of a weight, as doubles; of a bfloat16 the upper half of a float32 is kept.
+  live.floats = ({ float32, bfloat16 }) => {
+    const [letters, width] = [atob(float32 ?? bfloat16), float32 ? 4 : 2];
+    const view = new DataView(new ArrayBuffer(4));
+    return Float64Array.from({ length: letters.length / width }, (_, i) => {
+      for (let k = 0; k < width; k++) view.setUint8(4 - width + k, letters.charCodeAt(i * width + k));
+      return view.getFloat32(0, true);
+    });
+  };
+
+  // A matrix for `add`, of whose numbers at(output, input) is one: [output / 4, input, output % 4], filled up with zeros.
+  function matrix(outputs, inputs, at) {
+    const turned = [];
+    for (let o = 0; o < outputs; o += 4)
+      for (let i = 0; i < inputs; i++) for (let k = o; k < o + 4; k++) turned.push(k < outputs ? at(k, i) : 0);
+    return { outputs, inputs, turned: Float64Array.from(turned) };
   }
+
+  // Adds a matrix times x, from an index on, to sums, from an index on: four at a time, which is fastest.
+  function add(sums, to, { outputs, inputs, turned }, x, from) {
+    for (let o = to, w = 0; o < to + outputs; o += 4) {
+      let [a, b, d, e] = [0, 0, 0, 0];
+      for (let i = from; i < from + inputs; i++, w += 4) {
+        a += turned[w] * x[i];
+        b += turned[w + 1] * x[i];
+        d += turned[w + 2] * x[i];
+        e += turned[w + 3] * x[i];
+      }
+      sums[o] += a;
+      sums[o + 1] += b;
+      sums[o + 2] += d;
+      sums[o + 3] += e;
+    }
+  }
+
+  // A layer: x [rows * inputs] -> [rows * outputs], one row after the other.
+  function layer(weight, bias) {
+    const [outputs, inputs] = [bias.length, weight.length / bias.length];
+    const turned = matrix(outputs, inputs, (o, i) => weight[o * inputs + i]);
+    return (x) => {
+      const out = new Float64Array((x.length / inputs) * outputs + 3); // 3: the last four may end behind it
+      for (let from = 0, to = 0; from < x.length; from += inputs, to += outputs) {
+        out.set(bias, to);
+        add(out, to, turned, x, from);
+      }
+      return out.subarray(0, -3);
+    };
+  }
+  live.linear = (weights, name) => layer(...["weight", "bias"].map((part) => live.floats(weights[`${name}.${part}`] ?? weights[`${name}_${part}`])));
 
   // weights: {name: {shape, float32}} of a LocalStep, an RNNStep or a ColumnStep, as live_networks.py writes them.
   live.read = (weights) => {
     const isCell = "cell.from_h.weight" in weights;
-    const of = (name) => numbers(weights[isCell && !name.startsWith("heads") ? `cell.${name}` : name]);
-    const bias = of("from_h.bias");
-    const base = of("from_x.bias").map((b, c) => b + bias[c]);
-    const fromH = of("from_h.weight");
+    const of = (name) => live.floats(weights[isCell ? `cell.${name}` : name]);
+    const [bias, fromH] = [of("from_h.bias"), of("from_h.weight")];
     const channels = bias.length;
     const offsets = fromH.length / channels ** 2;
     // Where the weight stands from channel k of the neighbour at this offset to channel c.
     let place = (c, k, o) => (c * offsets + o) * channels + k; // ColumnStep: [c, o and k]
     if (isCell) place = (c, k) => k * channels + c; // RNNStep: [k, c]
     else if (weights["from_h.weight"].shape.length > 2) place = (c, k, o) => (c * channels + k) * offsets + o; // LocalStep, MazeStep
-    const hear = new Float64Array(fromH.length); // [offset, channel / 4, from channel, channel % 4]
-    let at = 0;
-    for (let o = 0; o < offsets; o++)
-      for (let group = 0; group < channels; group += 4)
-        for (let k = 0; k < channels; k++) for (let c = group; c < group + 4; c++) hear[at++] = fromH[place(c, k, o)];
-    return { channels, hear, base, fromX: of("from_x.weight"), heads: of("heads.weight"), headsBias: of("heads.bias") };
+    const hear = Array.from({ length: offsets }, (_, o) => matrix(channels, channels, (c, k) => fromH[place(c, k, o)]));
+    const encode = layer(of("from_x.weight"), of("from_x.bias").map((b, c) => b + bias[c]));
+    return { hear, encode, heads: "heads.weight" in weights ? live.linear(weights, "heads") : () => [] };
   };
 
   // A line of n places: near[place] = [[offset, place], ...], itself in the middle.
   live.row = (n) =>
     Array.from({ length: n }, (_, i) => [-1, 0, 1].map((d) => [d + 1, i + d]).filter(([, j]) => j >= 0 && j < n));
 
-  // Adds W[offset] times the state h of a place to the sums of another: four channels at a time, which is fastest.
-  function add(sums, h, { channels, hear }, offset) {
-    let w = offset * channels * channels;
-    for (let c = 0; c < channels; c += 4) {
-      let [a, b, d, e] = [0, 0, 0, 0];
-      for (let k = 0; k < channels; k++, w += 4) {
-        a += hear[w] * h[k];
-        b += hear[w + 1] * h[k];
-        d += hear[w + 2] * h[k];
-        e += hear[w + 3] * h[k];
-      }
-      sums[c] += a;
-      sums[c + 1] += b;
-      sums[c + 2] += d;
-      sums[c + 3] += e;
-    }
-  }
-
   // x: [place][input] -> a function (step n, place) -> {h, answer, halt}, which thinks no more than it is asked for.
   // before: {x, h}, the input of the first step and the states before it, if they are others; {known, until}: another
   // thought, whose state of place i is the same at all steps before until[i], since no news that differs has come.
   live.thought = (network, near, x, { x: first = x, h: start, known, until } = {}) => {
-    const { channels, base, fromX, heads, headsBias } = network;
+    const { hear, encode, heads } = network;
     const [kept, z] = [[], []];
-    const encode = (inputs) => base.map((sum, c) => inputs.reduce((all, value, k) => all + value * fromX[c * inputs.length + k], sum));
     const of = (n, i) => (known && n < until[i] ? known(n, i) : ((kept[n] ??= [])[i] ??= think(n, i)));
     function think(n, i) {
-      const h = n === 1 ? encode(first[i]) : (z[i] ??= encode(x[i])).slice();
+      const sums = n === 1 ? encode(first[i]) : (z[i] ??= encode(x[i])).slice();
       for (const [offset, j] of near[i]) {
         const heard = n > 1 ? of(n - 1, j).h : start?.[j];
-        if (heard) add(h, heard, network, offset);
+        if (heard) add(sums, 0, hear[offset], heard, 0);
       }
-      let [answer, halt] = headsBias;
-      for (let c = 0; c < channels; c++) {
-        h[c] = Math.tanh(h[c]);
-        answer += heads[c] * h[c];
-        halt += heads[channels + c] * h[c];
-      }
+      const h = sums.map(Math.tanh);
+      const [answer, halt] = heads(h);
       return { h, answer, halt };
     }
     return of;
