@@ -21,6 +21,7 @@ FIGURES = {
     "06_ways_to_stop": ("Figure 06.5", "vote"),
     "07_map_of_thought": ("Figure 07.3", "map"),
     "09_adding_a_column": ("Figure 09.2", "column"),
+    "10_sudoku": ("Figure 10.3", "sudoku"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")
@@ -32,8 +33,9 @@ body[data-theme="dark"] { background: #131416; }
 
 def markup(name: str, static: str) -> str:
     """Return the HTML of a figure, for a page from which `static` leads to the folder of `copy_scripts`."""
-    weights = [f"weights/{name}.js"] if (LIVE / "weights" / f"{name}.js").exists() else []
-    scripts = ["core.js", "halting.js", "draw.js", *PARTS.get(name, weights), f"{name}.js"]
+    own = [*LIVE.glob(f"{name}_net.js"), *sorted((LIVE / "weights").glob(f"{name}*.js"))]
+    parts = PARTS.get(name, [script.relative_to(LIVE).as_posix() for script in own])
+    scripts = ["core.js", "halting.js", "draw.js", *parts, f"{name}.js"]
     lines = [
         f'<link rel="stylesheet" href="{static}/live.css">',
         f'<section class="live" id="live-{name}">',

@@ -25,6 +25,7 @@ from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
+from ponder_course.common.measures import think
 from ponder_course.common.runs import rounded
 from ponder_course.light_cone.experiment import fresh
 from ponder_course.map_of_thought import experiment as mazes
@@ -34,6 +35,10 @@ from ponder_course.research.light_cone import beating_the_clock as hurry
 from ponder_course.research.light_cone import experiment as lines
 from ponder_course.research.map_of_thought import experiment as stored_mazes
 from ponder_course.research.parity import experiment as parity
+from ponder_course.research.sudoku.experiment import run as run_sudoku
+from ponder_course.sudoku import experiment as sudoku
+from ponder_course.sudoku.cover import CoverStep
+from ponder_course.sudoku.task import SudokuTask, sudoku_groups
 from ponder_utils.checkpoints import atomic_write
 from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet
@@ -132,6 +137,22 @@ def check_maze(model: PonderNet, seed: int = 0) -> Row:
     return rounded(found)
 
 
+def check_sudoku(model: PonderNet, seed: int = 0) -> Row:
+    """Return how many cells that elimination can know are right, and how many halt in their round: {side: measures};
+    and how many halt of those that it cannot.
+    """
+    found = {}
+    for box, n_boards, n_steps in ((2, 200, 20), (3, 40, 60)):
+        x, _ = SudokuTask(box).batch(n_boards, torch.Generator().manual_seed(seed))
+        test = sudoku.measure(think(PonderNet(sudoku.on_boards(model, box), n_steps), x, n_steps), x)
+        found[box**2] = {
+            "right": 1 - test["wrong"] / test["cells"],
+            "in_its_round": test["exactly"] / test["cells"],
+            "given_up": test["given up"] / test["unknown"],
+        }
+    return rounded(found)
+
+
 @dataclass(frozen=True)
 class Network:
     """A network of a live figure: the stored run that trains one like it, and what of it is checked."""
@@ -184,6 +205,14 @@ NETWORKS = {
         check=check_column,
         step=partial(columns.ColumnStep, columns.CHANNELS),
         model=partial(PonderSequence, max_steps=columns.WIDTH + 10),
+    ),
+    "sudoku": Network(
+        run=run_sudoku,
+        setting={"seed": 10},
+        learn=sudoku.learn,
+        check=check_sudoku,
+        step=partial(CoverStep, sudoku_groups(2), sudoku.CHANNELS),
+        model=partial(PonderNet, max_steps=sudoku.N),
     ),
 }
 

@@ -17,6 +17,9 @@ from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
 from ponder_course.light_cone.beating_the_clock import votes
+from ponder_course.sudoku.experiment import halt as halt_sudokus
+from ponder_course.sudoku.search import fits, left, think_until_quiet
+from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
 from ponder_utils import ParityTask, PonderNet, PonderSequence, RNNStep
 from ponder_utils.halting import geometric_log_prior, halting_log_probs, kl_divergence
 
@@ -133,7 +136,7 @@ WRITTEN = """(name) => {
     CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
         const wide = this.measureText(text).width;
         const left = x - {left: 0, center: wide / 2, right: wide}[this.textAlign];
-        const size = parseFloat(this.font);
+        const size = parseFloat(this.font.replace('bold ', ''));
         found.push({text: String(text), left, right: left + wide, top: y - 0.4 * size, bottom: y + 0.4 * size, size});
     };
     live[name].redraw();
@@ -623,6 +626,55 @@ def test_hands_change_digits_and_the_network_adds_again(opened):
         assert {len(number) for number in of_column(page)} == {width}
     page.get_by_role("button", name="New numbers").click()
     of_column(page)
+
+
+# Lesson 10
+
+
+@torch.no_grad()
+def of_sudoku(page):
+    """Return the board, after a look at whether all that is shown of it is true."""
+    found, step = seen(page, "sudoku"), networks.load("sudoku").step
+    side = round(len(found["board"]) ** 0.5)
+    board = torch.tensor(found["board"]).view(side, side)
+    x, step = signs(board[None]), step.on(sudoku_groups(round(side**0.5))).double().eval()
+    answers, _ = think_until_quiet(step, board)
+    assert found["answers"] == answers.flatten().tolist()
+    steps = halt_sudokus(PonderNet(step, max(found["last"], 1))(x.double())).steps[0]
+    assert found["taken"] == torch.where(answers.flatten() * (board.flatten() == 0) > 0, steps, 0).tolist()
+    assert found["need"] == SudokuTask.needed_steps(x)[0].tolist()
+    assert (found["clash"] == []) == fits(answers)
+    n_left = left(answers).sum(2).masked_fill(answers > 0, 99).flatten()
+    asks = int(n_left.argmin()) if fits(answers) and not answers.all() else -1
+    assert found["asks"] == asks
+    assert asks < 0 or found["left"] == (left(answers).flatten(0, 1)[asks].nonzero()[:, 0] + 1).tolist()
+    return found["board"]
+
+
+def test_hands_fill_a_sudoku(opened):
+    page = opened("sudoku")
+    board = of_sudoku(page)
+    assert 0 < seen(page, "sudoku")["halted"] < seen(page, "sudoku")["open"]
+    page.focus("canvas")
+    page.keyboard.press("2")
+    board[60] = 2
+    assert of_sudoku(page) == board
+    assert seen(page, "sudoku")["halted"] == seen(page, "sudoku")["open"]
+    area, places = page.locator("canvas").bounding_box(), page.evaluate("live.sudoku.spec.places()")
+    for cell, digit in ((0, 0), (41, 5), (41, 4)):  # to take away, to fill, and to contradict others
+        page.mouse.click(area["x"] + (cell % 9 + 0.5) * places["cell"], area["y"] + (cell // 9 + 0.5) * places["cell"])
+        x, y = places["keys"][digit - 1]
+        page.mouse.click(area["x"] + x + 10, area["y"] + y + 10)
+        board[cell] = digit
+        assert of_sudoku(page) == board
+    page.focus("canvas")
+    for key in ("ArrowUp", "ArrowRight", "7", "ArrowLeft", "ArrowDown", "ArrowDown", " "):
+        page.keyboard.press(key)
+    board[33], board[50] = 7, 0
+    assert of_sudoku(page) == board
+    for button, open_cells in (("17 digits", 64), ("hardest", 60), ("4 × 4", 12), ("Empty", 81)):
+        page.get_by_role("button", name=button).click()
+        assert of_sudoku(page).count(0) == open_cells
 
 
 # Fingers
