@@ -72,7 +72,8 @@
   }
 
   const show = (n) => {
-    [shown, slider.value, slider.nextElementSibling.textContent] = [n, n, n];
+    slider.show(n);
+    shown = n;
   };
   const renew = (cells) => {
     fig.change(() => (board = cells));
