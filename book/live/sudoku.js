@@ -71,10 +71,7 @@
     return Math.max(side * cell + 3, pad.keys.at(-1)[1] + size);
   }
 
-  const show = (n) => {
-    slider.show(n);
-    shown = n;
-  };
+  const show = (n) => slider.show((shown = n));
   const renew = (cells) => {
     fig.change(() => (board = cells));
     slider.max = Math.max(1, seen.last);
