@@ -61,27 +61,25 @@
     fig.seen.rows.forEach((row, t) => {
       const top = rowTop(t);
       row.number.forEach((digit, i) => {
-        live.center(pen, digit, left(i) + cell / 2, top + NUMBER / 2 + 2, inks.ink);
+        live.write(pen, digit, left(i) + cell / 2, top + NUMBER / 2 + 2, inks.ink);
         if (fig.bet === null) return;
         if (row.travelled[i] && row.travelled[i + 1] !== row.travelled[i] + 1)
           live.arrow(pen, left(i - row.travelled[i]) + cell / 2, top - 4, [-row.travelled[i] * cell, 0], inks.ink);
         const isRight = row.answer[i] === row.sum[i];
         const strong = !isRight || row.answer[i];
         const dim = isRight && fig.lit === "wrong";
-        pen.fillStyle = dim ? inks.line : !isRight ? inks.wrong : strong ? inks.answer : inks.pale;
+        const ink = dim ? inks.line : !isRight ? inks.wrong : strong ? inks.answer : inks.pale;
         const grown = fig.lit === "answer" ? 0 : 1;
-        pen.fillRect(left(i) + grown, top + NUMBER, cell - 2 * grown, SUM);
-        live.center(pen, row.answer[i], left(i) + cell / 2, top + NUMBER + SUM / 2, strong && !dim ? inks.paper : inks.ink);
+        live.fill(pen, ink, left(i) + grown, top + NUMBER, cell - 2 * grown, SUM);
+        live.write(pen, row.answer[i], left(i) + cell / 2, top + NUMBER + SUM / 2, strong && !dim ? inks.paper : inks.ink);
       });
       if (fig.bet === null) return;
       const [x, y] = [right + 8, top + NUMBER + 4];
-      pen.fillStyle = inks.halt;
-      pen.fillRect(x, fig.lit === "halt" ? y - 4 : y, row.taken * unit, fig.lit === "halt" ? SUM : SUM - 8);
+      live.fill(pen, inks.halt, x, fig.lit === "halt" ? y - 4 : y, row.taken * unit, fig.lit === "halt" ? SUM : SUM - 8);
       live.stroke(pen, [[x + row.need * unit, y - 5], [x + row.need * unit, y + SUM - 3]], inks.ink, fig.lit === "limit" ? 5 : 3);
-      pen.textAlign = "left";
-      live.write(pen, row.taken, x + Math.max(row.taken, row.need) * unit + 6, y + SUM / 2 - 3, inks.ink, inks.paper);
+      live.write(pen, row.taken, x + Math.max(row.taken, row.need) * unit + 6, y + SUM / 2 - 3, inks.ink, "left", inks.paper);
     });
-    live.center(pen, "steps", right + 26, TOP + NUMBER / 2, inks.soft);
+    live.write(pen, "steps", right + 26, TOP + NUMBER / 2, inks.soft);
     const [t, column] = [Math.floor(fig.cursor / n), fig.cursor % n];
     if (fig.focused) live.ring(pen, inks.ink, column * cell, rowTop(t), cell, NUMBER);
   }
@@ -92,7 +90,6 @@
     const t = list.findIndex((_, row) => y > rowTop(row) - 4 && y < rowTop(row) + NUMBER + 4);
     if (t >= 0 && i in list[0]) flip(t, i);
   }
-  const climb = (by) => () => (fig.cursor = live.clamp(fig.cursor + by * list[0].length, 0, fig.seen.rows.length * list[0].length - 1));
   const flipAtCursor = () => flip(Math.floor(fig.cursor / list[0].length), list[0].length - 1 - (fig.cursor % list[0].length));
 
   const [, nothing, one] = think().rows;
@@ -103,7 +100,8 @@
     truth: `Adding 0 takes ${live.number(nothing.taken, "step")}, adding 1 takes ${one.taken}. Now change digits.`,
     height: () => rowTop(list.length) - GAP + 4,
     count: () => list.length * list[0].length,
-    press: { Space: flipAtCursor, ArrowUp: climb(-1), ArrowDown: climb(1) },
+    across: () => list[0].length,
+    press: { Space: flipAtCursor },
     think, say, draw, tap,
     places: (t, i) => [left(i) + cell / 2, rowTop(t) + NUMBER / 2],
   });

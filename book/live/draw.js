@@ -1,26 +1,25 @@
 "use strict";
 // What all live figures share: the box with its bet, tools, canvas, legend and sentence; theme inks; the reader's hands.
 (() => {
-  const make = (tag, name, text = "", inside = null) => {
+  const set = (element, attributes) => Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+  function make(tag, attributes, inside = null, text = "") {
     const element = document.createElement(tag);
-    if (name) element.className = name;
+    set(element, attributes);
     element.textContent = text;
     inside?.append(element);
     return element;
-  };
+  }
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "wall", "open"];
 
   // What the page keeps of a bet; without storage, as in some pages opened as files, nothing.
   function keep(name, bet) {
     try {
-      if (bet === undefined) return localStorage.getItem(`live-${name}`);
-      if (bet === null) localStorage.removeItem(`live-${name}`);
-      else localStorage.setItem(`live-${name}`, bet);
+      if (bet !== undefined) localStorage.setItem(`live-${name}`, bet ?? "");
+      return localStorage.getItem(`live-${name}`) || null;
     } catch {
       return null;
     }
-    return null;
   }
 
   // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
@@ -29,24 +28,20 @@
   //   height(), draw(pen, width, inks): the picture, in pixels of the page.
   //   grab(point) -> what a hand takes hold of there, or null; pull(it, point); tap(point, it or null);
   //   hover(point or null) -> a note; press {key: function}; where(i) -> the point of the thing that keys have chosen.
-  //   count(): arrow keys choose among so many things, fig.cursor; nudge(from, to): shift and arrow move one.
+  //   count(): arrow keys choose among so many things, fig.cursor; across(): of which so many stand in a row; nudge(from,
+  //   to): shift and arrow move one.
   live.figure = (name, spec) => {
     const box = document.getElementById(`live-${name}`);
     const [lead, legend, keys] = ["lead", "legend", "keys"].map((part) => box.querySelector(`.live-${part}`));
-    const [bets, tools] = [make("div", "live-bet"), make("div", "live-tools")];
-    const canvas = make("canvas", "");
-    const [words, note] = [make("p", "live-words"), make("p", "live-note")];
+    const bets = make("div", { class: "live-bet", role: "group", "aria-label": "Your bet" });
+    const tools = make("div", { class: "live-tools" });
+    const title = box.querySelector(".live-title").textContent;
+    const canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": title, "aria-describedby": `${box.id}-keys` });
+    const words = make("p", { class: "live-words", "aria-live": "polite" });
+    const note = make("p", { class: "live-note", ...(spec.where && { "aria-live": "polite" }) });
     lead.after(bets, tools, canvas);
     legend.after(words, note);
-    bets.setAttribute("role", "group");
-    bets.setAttribute("aria-label", "Your bet");
     keys.id = `${box.id}-keys`;
-    canvas.tabIndex = 0;
-    canvas.setAttribute("role", "application");
-    canvas.setAttribute("aria-label", box.querySelector(".live-title").textContent);
-    canvas.setAttribute("aria-describedby", keys.id);
-    words.setAttribute("aria-live", "polite");
-    if (spec.where) note.setAttribute("aria-live", "polite");
     const pen = canvas.getContext("2d");
     const fig = { box, spec, bet: spec.ask ? keep(name) : "none", lit: null, cursor: 0, focused: false, seen: null };
     live[name] = fig;
@@ -85,19 +80,16 @@
       into.replaceChildren();
       for (const piece of sentence.split(/(\{\w+:[^}]*\})/)) {
         const found = piece.match(/^\{(\w+):(.*)\}$/);
-        into.append(found ? part(found[1], make("b", "", found[2])) : piece);
+        into.append(found ? part(found[1], make("b", {}, null, found[2])) : piece);
       }
     };
     function part(ink, element) {
       element.dataset.part = ink;
-      const light = (lit) => () => {
-        fig.lit = lit;
-        fig.redraw();
-      };
-      element.addEventListener("pointerenter", light(ink));
-      element.addEventListener("pointerleave", light(null));
-      element.addEventListener("focus", light(ink));
-      element.addEventListener("blur", light(null));
+      for (const [event, lit] of [["pointerenter", ink], ["pointerleave", null], ["focus", ink], ["blur", null]])
+        element.addEventListener(event, () => {
+          fig.lit = lit;
+          fig.redraw();
+        });
       return element;
     }
     for (const button of legend.children) part(button.dataset.part, button);
@@ -108,13 +100,11 @@
       box.classList.toggle("live-open", open);
       if (!spec.ask) return bets.remove();
       bets.replaceChildren();
-      const question = make("p", "", "", bets);
+      const question = make("p", {}, bets);
       const verdict = fig.bet === "none" ? "" : fig.bet === String(spec.wins) ? "Won. " : "Lost. ";
       fig.say(open ? verdict + spec.truth : `Bet first. ${spec.ask}`, question);
       const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
-      for (const [bet, label] of Object.entries(choices)) {
-        fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
-      }
+      for (const [bet, label] of Object.entries(choices)) fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
     }
     function place(bet) {
       keep(name, bet);
@@ -127,16 +117,14 @@
     }
 
     fig.button = (label, act, where = tools) => {
-      const button = make("button", "", label, where);
-      button.type = "button";
+      const button = make("button", { type: "button" }, where, label);
       button.addEventListener("click", act);
       return button;
     };
     fig.slider = (label, [min, max, step], value, show, act) => {
-      const whole = make("label", "live-slider", `${label} `, tools);
-      const input = make("input", "", "", whole);
-      Object.assign(input, { type: "range", min, max, step, value, autocomplete: "off" });
-      const output = make("output", "", "", whole);
+      const whole = make("label", { class: "live-slider" }, tools, `${label} `);
+      const input = make("input", { type: "range", min, max, step, value, autocomplete: "off" }, whole);
+      const output = make("output", {}, whole);
       input.show = (now) => {
         input.value = now;
         output.textContent = show(Number(input.value));
@@ -150,22 +138,10 @@
       return input;
     };
 
-    fig.toggle = (label, isOn, act) => {
-      const button = fig.button(label, () => {
-        button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-        fig.change(() => act(button.getAttribute("aria-pressed") === "true"));
-      });
-      button.setAttribute("aria-pressed", String(isOn));
-    };
-
     // Buttons of which one is chosen, or, if that is allowed, none (null): {value: words}.
     fig.choose = (label, choices, value, act, none = false) => {
-      const group = make("div", "live-choice", `${label} `, tools);
-      group.setAttribute("role", "group");
-      group.setAttribute("aria-label", label);
-      const press = (chosen) => {
-        for (const one of group.children) one.setAttribute("aria-pressed", String(one.value === chosen));
-      };
+      const group = make("div", { class: "live-choice", role: "group", "aria-label": label }, tools, `${label} `);
+      const press = (chosen) => [...group.children].forEach((one) => set(one, { "aria-pressed": one.value === chosen }));
       for (const [one, words] of Object.entries(choices)) {
         const button = fig.button(words, () => {
           const chosen = none && button.getAttribute("aria-pressed") === "true" ? null : one;
@@ -208,12 +184,8 @@
     };
 
     // Hands. A finger scrolls the page unless it takes hold of something.
-    let held = null;
-    let from = null;
-    const at = ({ clientX, clientY }) => {
-      const area = canvas.getBoundingClientRect();
-      return { x: clientX - area.left, y: clientY - area.top };
-    };
+    let [held, from] = [null, null];
+    const at = ({ clientX, clientY }, { left, top } = canvas.getBoundingClientRect()) => ({ x: clientX - left, y: clientY - top });
     function hover(point) {
       note.textContent = (fig.bet !== null && spec.hover?.(point)) || "";
       fig.redraw();
@@ -228,8 +200,7 @@
     });
     canvas.addEventListener("pointermove", (event) => {
       const point = at(event);
-      const far = from && Math.hypot(point.x - from.x, point.y - from.y) > 5;
-      if (far) from.moved = true;
+      if (from && Math.hypot(point.x - from.x, point.y - from.y) > 5) from.moved = true;
       if (held !== null && from?.moved) spec.pull(held, point);
       else if (held === null) hover(point);
       canvas.style.cursor = grab(point) !== null ? "grab" : "";
@@ -240,11 +211,12 @@
     });
     canvas.addEventListener("pointercancel", () => (from = held = null));
     canvas.addEventListener("pointerleave", () => held === null && hover(null));
-    function walk(by, shift) {
-      const to = live.clamp(fig.cursor + by, 0, spec.count() - 1);
-      fig.cursor = shift && spec.nudge ? spec.nudge(fig.cursor, to) : to;
-    }
-    const arrows = { ArrowLeft: (shift) => walk(-1, shift), ArrowRight: (shift) => walk(1, shift) };
+    const walk = (by) => (shift) => {
+      const to = fig.cursor + by();
+      if (to >= 0 && to < spec.count()) fig.cursor = shift && spec.nudge ? spec.nudge(fig.cursor, to) : to;
+    };
+    const arrows = { ArrowLeft: walk(() => -1), ArrowRight: walk(() => 1) };
+    if (spec.across) Object.assign(arrows, { ArrowUp: walk(() => -spec.across()), ArrowDown: walk(() => spec.across()) });
     canvas.addEventListener("keydown", (event) => {
       const act = { ...arrows, ...spec.press }[event.key === " " ? "Space" : event.key];
       if (!act || fig.bet === null || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -270,20 +242,21 @@
     return fig;
   };
 
-  // Text on whatever is behind it.
-  live.write = (pen, text, x, y, ink, paper) => {
-    pen.lineWidth = 4;
-    pen.lineJoin = "round";
-    pen.strokeStyle = paper;
-    pen.strokeText(text, x, y);
-    pen.fillStyle = ink;
+  // Words in the middle of the height; with paper, on whatever is behind them.
+  live.write = (pen, text, x, y, ink, align = "center", paper = null) => {
+    Object.assign(pen, { textAlign: align, textBaseline: "middle", lineWidth: 4, lineJoin: "round", strokeStyle: paper, fillStyle: ink });
+    if (paper) pen.strokeText(text, x, y);
     pen.fillText(text, x, y);
   };
-  live.center = (pen, text, x, y, ink) => {
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
+  live.fill = (pen, ink, ...box) => {
     pen.fillStyle = ink;
-    pen.fillText(text, x, y);
+    pen.fillRect(...box);
+  };
+  live.shape = (pen, ink, trace) => {
+    pen.fillStyle = ink;
+    pen.beginPath();
+    trace();
+    pen.fill();
   };
   live.stroke = (pen, points, ink, width, dash = []) => {
     pen.strokeStyle = ink;
@@ -297,78 +270,38 @@
   // Something to take hold of: across, or upwards.
   live.handle = (pen, x, y, inks, ink, upward = false) => {
     const [width, height] = upward ? [30, 12] : [14, 18];
-    pen.fillStyle = ink;
-    pen.beginPath();
-    pen.roundRect(x - width / 2, y - height / 2, width, height, 4);
-    pen.fill();
-    pen.fillStyle = inks.paper;
-    for (const shift of [-4, 0, 4]) {
-      if (upward) pen.fillRect(x + 1.5 * shift - 1, y - 3, 2, 6);
-      else pen.fillRect(x - 3, y + shift - 1, 6, 1.5);
-    }
+    live.shape(pen, ink, () => pen.roundRect(x - width / 2, y - height / 2, width, height, 4));
+    for (const shift of [-4, 0, 4])
+      live.fill(pen, inks.paper, ...(upward ? [x + 1.5 * shift - 1, y - 3, 2, 6] : [x - 3, y + shift - 1, 6, 1.5]));
   };
   // The numbers of steps at the left: every so many, up to the last; place(step) is where.
   live.steps = (pen, x, top, inks, every, last, place) => {
-    pen.textAlign = "right";
-    pen.textBaseline = "middle";
-    pen.fillStyle = inks.soft;
-    pen.fillText("step", x, top);
-    for (let step = every; step <= last; step += every) pen.fillText(step, x, place(step));
+    live.write(pen, "step", x, top, inks.soft, "right");
+    for (let step = every; step <= last; step += every) live.write(pen, step, x, place(step), inks.soft, "right");
   };
-  live.dot = (pen, x, y, radius, ink) => {
-    pen.fillStyle = ink;
-    pen.beginPath();
-    pen.arc(x, y, radius, 0, 2 * Math.PI);
-    pen.fill();
-  };
+  live.dot = (pen, x, y, radius, ink) => live.shape(pen, ink, () => pen.arc(x, y, radius, 0, 2 * Math.PI));
   // A panel {top, height} from x to the right edge: two lines, and marks [[y, words], ...] at its left.
   live.frame = (pen, x, { top, height }, right, inks, marks) => {
-    pen.textBaseline = "middle";
-    pen.textAlign = "right";
-    pen.fillStyle = inks.soft;
-    for (const [y, words] of marks) pen.fillText(words, x - 6, y);
+    for (const [y, words] of marks) live.write(pen, words, x - 6, y, inks.soft, "right");
     for (const y of [top, top + height]) live.stroke(pen, [[x, y], [right, y]], inks.line, 1);
   };
-  live.title = (pen, words, x, { top }, inks) => {
-    pen.textBaseline = "middle";
-    pen.textAlign = "left";
-    live.write(pen, words, x, top - 12, inks.ink, inks.paper);
-  };
-  // Names of a panel's lines, above it at its right end: {name: ink}.
-  live.key = (pen, right, { top }, inks, names) => {
-    pen.textAlign = "right";
-    for (const [name, ink] of Object.entries(names).reverse()) {
-      live.write(pen, name, right, top - 12, inks.ink, inks.paper);
-      right -= pen.measureText(name).width + 12;
-      live.dot(pen, right, top - 12, 5, ink);
-      right -= 18;
-      pen.textAlign = "right";
-    }
-  };
+  live.title = (pen, words, x, { top }, inks, align = "left") => live.write(pen, words, x, top - 12, inks.ink, align, inks.paper);
   // The numbers of steps below a panel: 1, and every so many.
   live.numbers = (pen, every, last, place, y, x, inks) => {
-    pen.fillStyle = inks.soft;
-    pen.textAlign = "right";
-    pen.fillText("step", x - 6, y);
-    pen.textAlign = "center";
-    for (let step = 1; step <= last; step += 1) if (step === 1 || step % every === 0) pen.fillText(step, place(step), y);
+    live.write(pen, "step", x - 6, y, inks.soft, "right");
+    for (let step = 1; step <= last; step += 1) if (step === 1 || step % every === 0) live.write(pen, step, place(step), y, inks.soft);
   };
   // Bars of heights from 0 to 1 in a panel, the first at place(1).
-  live.bars = (pen, heights, place, width, { top, height }, ink) => {
-    pen.fillStyle = ink;
-    heights.forEach((share, i) => pen.fillRect(place(i + 1) - width / 2, top + (1 - share) * height, width, share * height));
-  };
+  live.bars = (pen, heights, place, width, { top, height }, ink) =>
+    heights.forEach((share, i) => live.fill(pen, ink, place(i + 1) - width / 2, top + (1 - share) * height, width, share * height));
   // An arrow from a point, so far along x and along y, of which one is 0.
   live.arrow = (pen, x, y, [along, down], ink) => {
     const length = Math.abs(along + down);
     const [i, j] = [Math.sign(along), Math.sign(down)];
     const head = Math.min(9, length);
     live.stroke(pen, [[x, y], [x + i * (length - head), y + j * (length - head)]], ink, 3.5);
-    pen.fillStyle = ink;
-    pen.beginPath();
-    for (const [back, aside] of [[0, 0], [head, 7], [head, -7]])
-      pen.lineTo(x + along - i * back + j * aside, y + down - j * back + i * aside);
-    pen.fill();
+    const corner = ([back, aside]) => pen.lineTo(x + along - i * back + j * aside, y + down - j * back + i * aside);
+    live.shape(pen, ink, () => [[0, 0], [head, 7], [head, -7]].forEach(corner));
   };
   live.ring = (pen, ink, ...box) => {
     pen.strokeStyle = ink;

@@ -42,27 +42,23 @@
       pen.globalAlpha = halt && s >= halt ? 0.22 : 1;
       answers.forEach((answer, i) => {
         const ink = right[s][i] ? (answer ? "answer" : "pale") : "wrong";
-        pen.fillStyle = fig.lit === (right[s][i] ? "wrong" : "answer") ? inks.line : inks[ink];
-        pen.fillRect(left(i) + 0.5, above(s + 1) + 0.5, cell - 1, unit - 1);
+        live.fill(pen, fig.lit === (right[s][i] ? "wrong" : "answer") ? inks.line : inks[ink], left(i) + 0.5, above(s + 1) + 0.5, cell - 1, unit - 1);
       });
     });
     pen.globalAlpha = 1;
     live.steps(pen, LEFT - 6, TOP - 12, inks, unit > 16 ? 2 : unit > 8 ? 5 : 10, odd.length, (step) => above(step + 0.5));
     const stairs = need.flatMap((step, i) => [[left(i), above(step)], [left(i + 1), above(step)]]);
     live.stroke(pen, stairs, inks.ink, fig.lit === "limit" ? 5 : 2.5);
-    pen.textAlign = "center";
     bits.forEach((bit, i) => {
-      pen.fillStyle = inks.ink;
-      if (cell > 9) pen.fillText(bit, left(i + 0.5), TOP - 12);
-      else pen.fillRect(left(i) + 1, TOP - (bit ? 19 : 7), cell - 2, bit ? 14 : 2);
+      if (cell > 9) live.write(pen, bit, left(i + 0.5), TOP - 12, inks.ink);
+      else live.fill(pen, inks.ink, left(i) + 1, TOP - (bit ? 19 : 7), cell - 2, bit ? 14 : 2);
       if (!walls[i]) return;
       live.stroke(pen, [[left(i), 10], [left(i), TOP]], i ? inks.ink : inks.soft, 3);
       live.handle(pen, left(i), 11, inks, i ? inks.ink : inks.soft);
     });
     if (fig.bet !== null && halt && halt <= shown) {
       live.stroke(pen, [[LEFT, above(halt + 1)], [width, above(halt + 1)]], inks.halt, fig.lit === "halt" ? 6 : 3.5, [10, 6]);
-      pen.textAlign = "left";
-      live.write(pen, `halts at step ${halt}`, LEFT + 6, Math.min(above(halt + 1) + 13, above(bits.length + 5) - 8), inks.ink, inks.paper);
+      live.write(pen, `halts at step ${halt}`, LEFT + 6, Math.min(above(halt + 1) + 13, above(bits.length + 5) - 8), inks.ink, "left", inks.paper);
     }
     const [place, step] = fig.focused ? [fig.cursor, 0] : (pointed ?? [-1]);
     if (place >= 0) live.ring(pen, inks.ink, left(place), step ? above(step) : WALLS, cell, step ? unit : TOP - WALLS);

@@ -54,8 +54,8 @@
       live.stroke(pen, box, inks.prior, fig.lit === "prior" ? 5 : 2.5, [2, 4]);
       if (open) live.stroke(pen, [[x - half - 8, P.level(best[i])], [x + half + 8, P.level(best[i])]], inks.ink, fig.lit === "limit" ? 7 : 3.5);
       live.handle(pen, x, LOSSES.level(losses[i]), inks, inks.ink, true);
-      live.center(pen, hundredths(losses[i]).toFixed(2), x, LOSSES.level(0) + 13, inks.ink);
-      live.center(pen, one.toFixed(2), x, P.level(0) + 13, inks.ink);
+      live.write(pen, hundredths(losses[i]).toFixed(2), x, LOSSES.level(0) + 13, inks.ink);
+      live.write(pen, one.toFixed(2), x, P.level(0) + 13, inks.ink);
       if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, x - half - 10, LOSSES.top - 8, 2 * half + 20, LOSSES.height + 28);
       if (i === N - 1 || !open) return;
       live.handle(pen, x, P.level(one), inks, inks.ink, true);
@@ -67,10 +67,13 @@
     live.frame(pen, LEFT, STEPS, right, inks, [1, 3, 5].map((steps) => [height(steps), steps]));
     live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.weigh(withFirst(first), 0.01).length)]), inks.ink, 2.5);
     live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.meanSteps(live.halting(withFirst(first))))]), inks.halt, 3);
-    for (const tick of [0.05, 0.5, 0.9, 0.99]) live.center(pen, tick, axis.x(tick), STEPS.top + STEPS.height + 22, inks.soft);
-    live.center(pen, "λ₁", LEFT - 14, STEPS.top + STEPS.height + 22, inks.soft);
+    for (const tick of [0.05, 0.5, 0.9, 0.99]) live.write(pen, tick, axis.x(tick), STEPS.top + STEPS.height + 22, inks.soft);
+    live.write(pen, "λ₁", LEFT - 14, STEPS.top + STEPS.height + 22, inks.soft);
     live.title(pen, "steps as λ₁ grows", LEFT, STEPS, inks);
-    live.key(pen, right, STEPS, inks, { ACT: inks.ink, PonderNet: inks.halt });
+    for (const [name, x, ink] of [["ACT", right - 104, inks.ink], ["PonderNet", right, inks.halt]]) {
+      live.title(pen, name, x, STEPS, inks, "right");
+      live.dot(pen, x - pen.measureText(name).width - 12, STEPS.top - 12, 5, ink);
+    }
     const here = axis.x(lambdas[0]);
     live.dot(pen, here, height(live.meanSteps(p)), 6, inks.halt);
     live.dot(pen, here, height(fig.seen.act), 6, inks.ink);
@@ -110,7 +113,7 @@
   fig.button("Train p", train);
   fig.button("Solved at step 3", () => fig.change(() => (losses = [0.7, 0.7, 0.05, 0.05, 0.05])));
   fig.button("Solved at step 1", () => fig.change(() => (losses = [0.05, 0.05, 0.05, 0.05, 0.05])));
-  fig.toggle("Reversed divergence", false, (isOn) => (reversed = isOn));
+  fig.choose("", { on: "Reversed divergence" }, null, (chosen) => (reversed = chosen !== null), true);
   fig.slider("β", [-2, 0, 0.1], -2, (power) => (10 ** power).toPrecision(2), (power) => (beta = 10 ** power));
   fig.slider("λₚ", [0.05, 0.95, 0.05], rate, (value) => value.toFixed(2), (value) => (rate = value));
   fig.start();

@@ -125,10 +125,6 @@ live.maze = (name, side, seed, bet) => {
     pointed = point && placeAt(point);
     return pointed === null ? "" : describe(pointed);
   }
-  const walk = (down, right) => () => {
-    const [row, column] = [Math.floor(fig.cursor / maze.side) + down, (fig.cursor % maze.side) + right].map((i) => live.clamp(i, 0, maze.side - 1));
-    fig.cursor = row * maze.side + column;
-  };
   function replay() {
     const [from, to] = mode === "all" ? [Math.min(shown, end), end + BEYOND] : [1, end];
     fig.follow(Array.from({ length: to - from + 1 }, (_, i) => from + i), 80, (n) => (shown = n));
@@ -150,20 +146,17 @@ live.maze = (name, side, seed, bet) => {
       picture.draw(pen, inks, shownNow, { view, lit: fig.lit, near, way: hidden ? farthest : (cursor ?? pointed), cursor });
     },
     press: {
-      ArrowUp: walk(-1, 0), ArrowDown: walk(1, 0), ArrowLeft: walk(0, -1), ArrowRight: walk(0, 1), Enter: replay,
+      Enter: replay,
       Space: () => setFloor(fig.cursor, 1 - maze.floor[fig.cursor]),
       s: () => setStar(fig.cursor, (maze.star[fig.cursor] + 1) % 3),
       n: () => fig.change(() => (shown = Math.min(shown + 1, Number(step.max)))),
     },
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
-    count: () => maze.side ** 2,
+    count: () => maze.side ** 2, across: () => maze.side,
     opened: replay, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });
   fig.choose("Draw", { wall: "Walls", blue: "Blue star", pink: "Pink star" }, tool, (chosen) => (tool = chosen), true);
-  fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => {
-    mode = chosen;
-    if (mode === "each") shown = end;
-  });
+  fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => (shown = (mode = chosen) === "each" ? end : shown));
   fig.choose("Show", { chart: "Compare", map: "Map of steps" }, view, (chosen) => (view = chosen));
   fig.button("Think", replay);
   const step = fig.slider("Step", [1, end, 1], 1, String, (n) => (shown = n));

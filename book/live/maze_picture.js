@@ -16,12 +16,10 @@ live.mazePicture = (TRAINED) => {
   const open = () => [...seen.floor.keys()].filter((place) => live.mazes.isOpen(seen, place));
 
   function cells(pen, inks, x, y, inkOf) {
-    pen.fillStyle = inks.wall;
-    pen.fillRect(x, y, size, size);
+    live.fill(pen, inks.wall, x, y, size, size);
     for (const place of open()) {
       const [left, top, width, height] = box(place);
-      pen.fillStyle = inkOf(place);
-      pen.fillRect(x + left, y + top, width + 0.4, height + 0.4); // no seams
+      live.fill(pen, inkOf(place), x + left, y + top, width + 0.4, height + 0.4); // no seams
     }
     live.ring(pen, inks.soft, x + 1, y + 1, size - 2, size - 2);
   }
@@ -92,13 +90,10 @@ live.mazePicture = (TRAINED) => {
     const x = (n) => left + ((right - left) * n) / (most * 1.04);
     const y = (n) => bottom - ((bottom - top) * n) / (high * 1.06);
     if (last > TRAINED) {
-      pen.fillStyle = inks.line;
       pen.globalAlpha = 0.45;
-      pen.fillRect(x(TRAINED + 0.5), top, right - x(TRAINED + 0.5), bottom - top);
+      live.fill(pen, inks.line, x(TRAINED + 0.5), top, right - x(TRAINED + 0.5), bottom - top);
       pen.globalAlpha = 1;
-      pen.textAlign = "right";
-      pen.fillStyle = inks.ink;
-      pen.fillText("more than in training", right - 4, bottom - 12);
+      live.write(pen, "more than in training", right - 4, bottom - 12, inks.ink, "right");
     }
     live.stroke(pen, [[left, top], [left, bottom], [right, bottom]], inks.soft, 1.5);
     live.stroke(pen, [[x(0), y(0)], [x(most), y(most)]], inks.ink, lit === "limit" ? 5 : 2);
@@ -106,9 +101,9 @@ live.mazePicture = (TRAINED) => {
       const stride = [1, 2, 5, 10, 20, 50, 100].find((n) => most / n <= 5) ?? 200;
       return Array.from({ length: Math.floor(most / stride) }, (_, i) => (i + 1) * stride);
     };
-    for (const n of ticks(most)) live.center(pen, n, x(n), bottom + 14, inks.soft);
-    for (const n of ticks(high)) live.center(pen, n, left - 16, y(n), inks.soft);
-    live.center(pen, "steps that a place needs", (left + right) / 2, panel.y + panel.height - 10, inks.ink);
+    for (const n of ticks(most)) live.write(pen, n, x(n), bottom + 14, inks.soft);
+    for (const n of ticks(high)) live.write(pen, n, left - 16, y(n), inks.soft);
+    live.write(pen, "steps that a place needs", (left + right) / 2, panel.y + panel.height - 10, inks.ink);
     live.title(pen, "steps taken", panel.x, { top: panel.y + 21 }, inks);
     const dots = new Map();
     for (const place of open().filter((place) => own[place] && now[place])) {
@@ -129,11 +124,10 @@ live.mazePicture = (TRAINED) => {
     cells(pen, inks, panel.x, panel.y, (place) => (now[place] ? ink(Math.min(steps(place), end)) : inks.open));
     const bar = size - 120;
     for (let i = 0; i < bar; i++) {
-      pen.fillStyle = ink(1 + ((end - 1) * i) / bar);
-      pen.fillRect(panel.x + 22 + i, panel.y + size + 8, 1.5, 12);
+      live.fill(pen, ink(1 + ((end - 1) * i) / bar), panel.x + 22 + i, panel.y + size + 8, 1.5, 12);
     }
-    live.center(pen, "1", panel.x + 8, panel.y + size + 14, inks.ink);
-    live.center(pen, live.number(end, "step"), panel.x + size - 56, panel.y + size + 14, inks.ink);
+    live.write(pen, "1", panel.x + 8, panel.y + size + 14, inks.ink);
+    live.write(pen, live.number(end, "step"), panel.x + size - 56, panel.y + size + 14, inks.ink);
   }
 
   return {

@@ -90,17 +90,11 @@ live.mazes = (() => {
   // One corridor, with a star at each end.
   function spiral(side) {
     const maze = blank(side, () => false);
-    const { floor, star } = maze;
-    let [row, column, i, j] = [0, 0, 0, 1];
-    const at = (r, c) => (r >= 0 && r < side && c >= 0 && c < side ? r * side + c : -1);
-    floor[0] = star[0] = 1;
-    for (let turns = 0; turns < 2; ) {
-      if (floor[at(row + i, column + j)] === 0 && !floor[at(row + 2 * i, column + 2 * j)]) {
-        [row, column, turns] = [row + i, column + j, 0];
-        floor[at(row, column)] = 1;
-      } else [i, j, turns] = [j, -i, turns + 1];
-    }
-    star[at(row, column)] = 2;
+    let place = 0;
+    maze.floor[0] = maze.star[0] = 1;
+    for (let turn = 0, length = side - 1; length > 0; turn++, length -= turn > 2 && turn % 2 ? 2 : 0)
+      for (let i = 0; i < length; i++) maze.floor[(place += [1, side, -1, -side][turn % 4])] = 1;
+    maze.star[place] = 2;
     return maze;
   }
 

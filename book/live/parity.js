@@ -37,20 +37,15 @@
     const visible = (_, i) => (fig.bet === null ? i + 1 === halt : i < shown);
     column = (width - LEFT - 4) / N;
     tile = Math.min(60, (width - LEFT - 4) / x.length);
-    pen.textBaseline = "middle";
-    pen.textAlign = "center";
     x.forEach((element, i) => {
-      pen.fillStyle = element === 1 ? inks.answer : inks.paper;
-      pen.fillRect(LEFT + i * tile + 2, 2, tile - 4, TILES - 4);
+      live.fill(pen, element === 1 ? inks.answer : inks.paper, LEFT + i * tile + 2, 2, tile - 4, TILES - 4);
       live.ring(pen, element ? inks.answer : inks.line, LEFT + i * tile + 2, 2, tile - 4, TILES - 4);
-      pen.fillStyle = element === 1 ? inks.paper : inks.ink;
-      pen.fillText(["\u22121", "0", "+1"][element + 1], LEFT + (i + 0.5) * tile, TILES / 2);
+      live.write(pen, ["\u22121", "0", "+1"][element + 1], LEFT + (i + 0.5) * tile, TILES / 2, element === 1 ? inks.paper : inks.ink);
       if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, LEFT + i * tile, 0, tile, TILES);
     });
     const y = (odd) => ANSWER.top + (1 - odd) * ANSWER.height;
-    pen.fillStyle = inks.pale;
     pen.globalAlpha = 0.4;
-    pen.fillRect(LEFT, truth ? y(1) : y(0.5), width - LEFT, ANSWER.height / 2);
+    live.fill(pen, inks.pale, LEFT, truth ? y(1) : y(0.5), width - LEFT, ANSWER.height / 2);
     pen.globalAlpha = 1;
     live.frame(pen, LEFT, ANSWER, width, inks, [[y(0.95), "odd"], [y(0.05), "even"]]);
     const dots = chance.map((odd, i) => [middle(i + 1), y(odd)]);
@@ -79,10 +74,7 @@
   }
 
   const cycle = (i) => fig.change(() => (x[i] = [0, 1, -1][x[i] + 1]));
-  const stopAt = (step) => {
-    slider.value = Math.max(1, Math.min(N, step));
-    slider.dispatchEvent(new Event("input"));
-  };
+  const stopAt = (step) => fig.change(() => slider.show((stop = live.clamp(step, 1, N))));
   const stepAt = ({ x: where }) => Math.ceil((where - LEFT) / column);
   function random() {
     const k = 1 + Math.floor(8 * Math.random());

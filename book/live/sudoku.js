@@ -35,11 +35,10 @@
       const [x, y] = corner(i);
       const halted = taken[i] && taken[i] <= now;
       const strong = isEnd && clash.includes(i) ? "wrong" : halted && fig.lit === "answer" ? "answer" : null;
-      pen.fillStyle = inks[strong ?? (halted && fig.lit !== "wrong" ? "pale" : "paper")];
-      pen.fillRect(x, y, cell, cell);
+      live.fill(pen, inks[strong ?? (halted && fig.lit !== "wrong" ? "pale" : "paper")], x, y, cell, cell);
       const word = (text, size, height) => {
         pen.font = font.replace("14px", size);
-        live.center(pen, text, x + cell / 2, y + height * cell, strong ? inks.paper : inks.ink);
+        live.write(pen, text, x + cell / 2, y + height * cell, strong ? inks.paper : inks.ink);
       };
       const large = `${Math.round(0.44 * cell)}px`;
       if (given || (isEnd && i === asks)) word(given || "?", `bold ${large}`, 0.5);
@@ -59,7 +58,7 @@
     frame(corner(fig.cursor), inks.ink, 2.5);
     pad.keys.forEach(([x, y], d) => {
       live.ring(pen, inks.line, x + 2, y + 2, pad.size - 4, pad.size - 4);
-      live.center(pen, d < side ? d + 1 : "×", x + pad.size / 2, y + pad.size / 2, inks.ink);
+      live.write(pen, d < side ? d + 1 : "×", x + pad.size / 2, y + pad.size / 2, inks.ink);
     });
   }
   // The keys: beside the board in rows of three, or below it in one row.
@@ -87,7 +86,6 @@
     else if (row < side && column < side) fig.cursor = row * side + column;
     fig.redraw();
   }
-  const by = (rows) => () => fig.cursor + rows * side in board && (fig.cursor += rows * side);
   const typed = Object.fromEntries([..."0123456789"].map((key) => [key, () => key <= side && set(Number(key))]));
   const { open, halted, last } = think();
   const fig = live.figure("sudoku", {
@@ -95,8 +93,8 @@
     choices: { all: `All ${open}, some of them later`, half: "About half", few: "Hardly any" },
     wins: halted > 0.8 * open ? "all" : "half",
     truth: `It finds ${halted} of ${open} cells, and waits in the others. Put the 2 back, or give it another sudoku.`,
-    count: () => board.length,
-    press: { ...typed, Space: typed[0], Backspace: typed[0], ArrowUp: by(-1), ArrowDown: by(1) },
+    count: () => board.length, across: () => side,
+    press: { ...typed, Space: typed[0], Backspace: typed[0] },
     opened: replay, think, say, draw, height, tap,
     places: () => ({ cell, keys: pad.keys }),
   });

@@ -42,7 +42,7 @@
       pen.globalAlpha = i < weights.length ? 1 : 0.35;
       live.bars(pen, [unit], () => middle, BARS.bar() + (fig.lit === "halt" ? 8 : 0), BARS, inks.halt);
       live.handle(pen, middle, BARS.level(unit), inks, inks.ink, true);
-      live.center(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, BARS.level(0) + 15, inks.ink);
+      live.write(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, BARS.level(0) + 15, inks.ink);
       if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, middle - column / 2 + 2, BARS.top - 8, column - 4, BARS.height + 34);
     });
     pen.globalAlpha = 1;
@@ -53,7 +53,7 @@
       const ink = i < weights.length - 1 ? inks.halt : inks.ink;
       if (ink === inks.halt) live.bars(pen, [1], () => from + wide / 2, wide - 2, SUM, ink);
       live.ring(pen, ink, from + 2, SUM.top + 1, wide - 4, SUM.height - 2);
-      if (wide > 40) live.center(pen, two(weight), from + wide / 2, SUM.top + 16, ink === inks.halt ? "#000" : ink);
+      if (wide > 40) live.write(pen, two(weight), from + wide / 2, SUM.top + 16, ink === inks.halt ? "#000" : ink);
       from += wide;
     });
     const full = LEFT + (1 - epsilon) * (right - LEFT);
@@ -61,12 +61,12 @@
     live.title(pen, "their weights; outlined: the remainder", LEFT, { top: SUM.top - 3 }, inks);
     const end = (axis.x(1 - epsilon) + right) / 2;
     live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, inks.line);
-    live.center(pen, "no pull", end, PULLS.top + 20, inks.ink);
+    live.write(pen, "no pull", end, PULLS.top + 20, inks.ink);
     live.frame(pen, LEFT, PULLS, right, inks, [0, 1, 2].map((pull) => [height(pull), pull]));
     for (const [who, part] of [["up", "halt"], ["down", "answer"]])
       live.stroke(pen, axis.all.map((first) => [axis.x(first), height(pulls(first)[who])]), inks[part], fig.lit === part ? 6 : 3);
-    for (const tick of [0.05, 0.5, 0.9, 0.99]) live.center(pen, tick, axis.x(tick), height(0) + 22, inks.soft);
-    live.center(pen, "λ₁", LEFT - 14, height(0) + 22, inks.soft);
+    for (const tick of [0.05, 0.5, 0.9, 0.99]) live.write(pen, tick, axis.x(tick), height(0) + 22, inks.soft);
+    live.write(pen, "λ₁", LEFT - 14, height(0) + 22, inks.soft);
     live.title(pen, "the two pulls on λ₁", LEFT, PULLS, inks);
     const here = axis.x(units[0]);
     live.stroke(pen, [[here, PULLS.top], [here, height(0)]], inks.ink, 2, [3, 4]);
@@ -105,7 +105,7 @@
     places: () => ({ axis, bars: BARS, zero: height(0) }),
   });
   fig.button("Let go", letGo);
-  fig.toggle("Later steps know the answer", true, (isOn) => (know = isOn));
+  fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => (know = chosen !== null), true);
   fig.slider("Price τ", [0, 1, 0.05], tau, two, (value) => (tau = value));
   fig.slider("ε", [0.01, 0.3, 0.01], epsilon, two, (value) => (epsilon = value));
   fig.start();

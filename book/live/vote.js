@@ -52,18 +52,16 @@
     const { signal, wrong } = rules[name].lines[mine];
     const [x, y] = [(i) => LEFT + i * tile, (n) => TILES + (n - 1) * ROW];
     bits.forEach((bit, i) => {
-      pen.fillStyle = bit ? inks.answer : inks.paper;
-      pen.fillRect(x(i) + 2, 2, tile - 4, TILES - 8);
+      live.fill(pen, bit ? inks.answer : inks.paper, x(i) + 2, 2, tile - 4, TILES - 8);
       live.ring(pen, inks.answer, x(i) + 2, 2, tile - 4, TILES - 8);
-      live.center(pen, bit, x(i + 0.5), TILES / 2 - 2, bit ? inks.paper : inks.ink);
+      live.write(pen, bit, x(i + 0.5), TILES / 2 - 2, bit ? inks.paper : inks.ink);
       if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, x(i), 0, tile, TILES - 4);
     });
     for (let n = 1; n <= ROWS; n++)
       signal[n - 1].forEach((value, i) => {
         const objects = value < rules[name].level;
         pen.globalAlpha = (n > halts[mine] ? 0.25 : 1) * (objects ? 1 : 0.18 * (1 - value));
-        pen.fillStyle = fig.lit === "prior" && objects ? inks.ink : inks.prior;
-        pen.fillRect(x(i) + 1, y(n) + 1, tile - 2, ROW - 2);
+        live.fill(pen, fig.lit === "prior" && objects ? inks.ink : inks.prior, x(i) + 1, y(n) + 1, tile - 2, ROW - 2);
         pen.globalAlpha = n > halts[mine] ? 0.25 : 1;
         live.ring(pen, inks.line, x(i) + 1, y(n) + 1, tile - 2, ROW - 2);
         const cross = (up) => [-7, 7].map((d) => [x(i + 0.5) + d, y(n + 0.5) + up * d]);
@@ -78,13 +76,12 @@
     const place = (line) => [grid.x + (line % 8) * cell, grid.y + Math.floor(line / 8) * cell];
     all.forEach((bits, line) => {
       const [left, top] = place(line);
-      pen.fillStyle = !right[line] ? inks.wrong : halts[line] < L ? inks.halt : inks.line;
       pen.globalAlpha = fig.lit === "wrong" && right[line] ? 0.3 : 1;
-      pen.fillRect(left + 1, top + 1, cell - 2, cell - 2);
+      live.fill(pen, !right[line] ? inks.wrong : halts[line] < L ? inks.halt : inks.line, left + 1, top + 1, cell - 2, cell - 2);
       pen.globalAlpha = 1;
-      live.center(pen, halts[line], left + cell / 2, top + cell / 2, halts[line] < L || !right[line] ? "#000000" : inks.ink);
-      if (line < 8) live.center(pen, bits.slice(3).join(""), left + cell / 2, grid.y - 12, inks.soft);
-      if (line % 8 === 0) live.center(pen, bits.slice(0, 3).join(""), grid.x - 20, top + cell / 2, inks.soft);
+      live.write(pen, halts[line], left + cell / 2, top + cell / 2, halts[line] < L || !right[line] ? "#000000" : inks.ink);
+      if (line < 8) live.write(pen, bits.slice(3).join(""), left + cell / 2, grid.y - 12, inks.soft);
+      if (line % 8 === 0) live.write(pen, bits.slice(0, 3).join(""), grid.x - 20, top + cell / 2, inks.soft);
     });
     live.title(pen, "the 64 lines, and when each halts", grid.x - 38, { top: grid.y - 24 }, inks);
     live.ring(pen, inks.ink, ...place(mine), cell, cell);
