@@ -1,6 +1,5 @@
 "use strict";
-// Layers; and what the networks of lessons 03 (one place), 05, 06 and 11 (a line), 07 (a maze) and 09 (digits) share: at
-// every place
+// Layers; and what the networks of 03 (one place), 05, 06, 11 (a line), 07 (a maze) and 09 (digits) share: at every place
 //     h' = tanh(z + sum over neighbours W[offset] h),
 // where z is computed from the input once, and two heads, if there are any, read an answer and a halting logit from h'.
 window.live = { weights: {} };

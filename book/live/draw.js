@@ -57,7 +57,6 @@
       fig.update();
     };
 
-    let inks = {};
     fig.redraw = () => {
       const width = canvas.clientWidth;
       if (!width) return;
@@ -66,14 +65,11 @@
       canvas.width = Math.round(width * devicePixelRatio);
       canvas.height = Math.round(height * devicePixelRatio);
       pen.scale(canvas.width / width, canvas.height / height);
-      pen.font = `14px ${getComputedStyle(box).fontFamily}`;
+      const style = getComputedStyle(box);
+      const inks = Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--live-${ink}`).trim()]));
+      pen.font = `14px ${style.fontFamily}`;
       spec.draw(pen, width, inks);
     };
-    function newTheme() {
-      const style = getComputedStyle(box);
-      inks = Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--live-${ink}`).trim()]));
-      fig.redraw();
-    }
 
     // "It {halt:halts at step 3}": words that light a part of the picture, and have its colour.
     fig.say = (sentence, into = words) => {
@@ -100,9 +96,8 @@
       box.classList.toggle("live-open", open);
       if (!spec.ask) return bets.remove();
       bets.replaceChildren();
-      const question = make("p", {}, bets);
       const verdict = fig.bet === "none" ? "" : fig.bet === String(spec.wins) ? "Won. " : "Lost. ";
-      fig.say(open ? verdict + spec.truth : `Bet first. ${spec.ask}`, question);
+      fig.say(open ? verdict + spec.truth : `Bet first. ${spec.ask}`, make("p", {}, bets));
       const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
       for (const [bet, label] of Object.entries(choices)) fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
     }
@@ -146,7 +141,7 @@
         const button = fig.button(words, () => {
           const chosen = none && button.getAttribute("aria-pressed") === "true" ? null : one;
           press(chosen);
-          fig.change(() => act(chosen));
+          act(chosen);
         }, group);
         button.value = one;
       }
@@ -235,9 +230,8 @@
       fig.change();
       askForBet();
       new ResizeObserver(fig.redraw).observe(canvas);
-      new MutationObserver(newTheme).observe(document.body, { attributeFilter: ["data-theme"] });
-      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", newTheme);
-      newTheme();
+      new MutationObserver(fig.redraw).observe(document.body, { attributeFilter: ["data-theme"] });
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fig.redraw);
     };
     return fig;
   };

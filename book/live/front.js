@@ -8,9 +8,5 @@
   for (const [name, words] of Object.entries(kinds)) fig.button(words, () => renew((kind = name), side), more);
   for (const n of [9, 19, 29, 39]) fig.button(`${n} × ${n}`, () => renew(kind, (side = n)), more);
   fig.start();
-  new IntersectionObserver(([{ isIntersecting }], observer) => {
-    if (!isIntersecting) return;
-    observer.disconnect();
-    replay();
-  }).observe(fig.box);
+  new IntersectionObserver(([{ isIntersecting }], observer) => isIntersecting && replay(observer.disconnect())).observe(fig.box);
 })();

@@ -113,7 +113,7 @@
   fig.button("Train p", train);
   fig.button("Solved at step 3", () => fig.change(() => (losses = [0.7, 0.7, 0.05, 0.05, 0.05])));
   fig.button("Solved at step 1", () => fig.change(() => (losses = [0.05, 0.05, 0.05, 0.05, 0.05])));
-  fig.choose("", { on: "Reversed divergence" }, null, (chosen) => (reversed = chosen !== null), true);
+  fig.choose("", { on: "Reversed divergence" }, null, (chosen) => fig.change(() => (reversed = chosen !== null)), true);
   fig.slider("β", [-2, 0, 0.1], -2, (power) => (10 ** power).toPrecision(2), (power) => (beta = 10 ** power));
   fig.slider("λₚ", [0.05, 0.95, 0.05], rate, (value) => value.toFixed(2), (value) => (rate = value));
   fig.start();

@@ -80,10 +80,7 @@ live.maze = (name, side, seed, bet) => {
   }
 
   // Hands
-  const lay = (act) => fig.change(() => {
-    act();
-    changed();
-  });
+  const lay = (act) => fig.change(() => changed(act()));
   const setStar = (place, star) => lay(() => (maze.star[place] = star));
   const setFloor = (place, floor) => maze.star[place] || lay(() => (maze.floor[place] = floor));
 
@@ -155,9 +152,9 @@ live.maze = (name, side, seed, bet) => {
     count: () => maze.side ** 2, across: () => maze.side,
     opened: replay, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });
-  fig.choose("Draw", { wall: "Walls", blue: "Blue star", pink: "Pink star" }, tool, (chosen) => (tool = chosen), true);
-  fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => (shown = (mode = chosen) === "each" ? end : shown));
-  fig.choose("Show", { chart: "Compare", map: "Map of steps" }, view, (chosen) => (view = chosen));
+  fig.choose("Draw", { wall: "Walls", blue: "Blue star", pink: "Pink star" }, tool, (chosen) => fig.change(() => (tool = chosen)), true);
+  fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => fig.change(() => (shown = (mode = chosen) === "each" ? end : shown)));
+  fig.choose("Show", { chart: "Compare", map: "Map of steps" }, view, (chosen) => fig.change(() => (view = chosen)));
   fig.button("Think", replay);
   const step = fig.slider("Step", [1, end, 1], 1, String, (n) => (shown = n));
   const renew = (...how) => {

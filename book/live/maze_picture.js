@@ -2,7 +2,6 @@
 // How a maze that thinks is drawn, from what is shown (fig.seen of maze.js): its places, and beside them steps taken
 // against steps needed, or the map of steps.
 live.mazePicture = (TRAINED) => {
-  const STAR = new Path2D("M0-1L.27-.37L.95-.31L.43.14L.59.81L0 .45L-.59.81L-.43.14L-.95-.31L-.27-.37Z");
   let seen, size, panel;
   const mix = (one, other, part) => `color-mix(in oklab, ${one} ${Math.round(100 * part)}%, ${other})`;
   const wrong = (place) => seen.now[place] && seen.now[place] !== seen.answer[place];
@@ -31,27 +30,18 @@ live.mazePicture = (TRAINED) => {
   }
   function drawStar(pen, inks, place) {
     const [x, y, radius] = starShape(place);
-    pen.save();
-    pen.translate(x, y);
-    pen.scale(radius, radius);
+    const corner = (_, k) => [Math.sin, Math.cos].map((of) => radius * (k % 2 ? 0.46 : 1) * of((k * Math.PI) / 5));
+    const star = Array.from({ length: 12 }, corner).map(([right, up]) => [x + right, y - up]); // 12: the seam is round, too
     pen.lineJoin = "round";
-    for (const [width, ink] of [[6, "#ffffff"], [2, "#000000"]]) {
-      pen.lineWidth = width / radius;
-      pen.strokeStyle = ink;
-      pen.stroke(STAR);
-    }
-    pen.fillStyle = [inks.answer, inks.second][seen.star[place] - 1];
-    pen.fill(STAR);
-    pen.restore();
+    for (const [width, ink] of [[6, "#ffffff"], [2, "#000000"]]) live.stroke(pen, star, ink, width);
+    live.shape(pen, [inks.answer, inks.second][seen.star[place] - 1], () => star.forEach((point) => pen.lineTo(...point)));
   }
 
   // The way of the news to a place from its nearest star.
   function drawWay(pen, place, near) {
-    const points = [];
-    for (let at = place; seen.need[at] < Infinity; at = near[at].find(([, q]) => seen.need[q] === seen.need[at] - 1)[1]) {
-      points.push(middle(at));
-      if (seen.need[at] === 1) break;
-    }
+    const points = [middle(place)];
+    const before = (at) => near[at].map(([, q]) => q).find((q) => seen.need[q] < seen.need[at]);
+    for (let at = before(place); at !== undefined; at = before(at)) points.push(middle(at));
     for (const [width, ink] of [[5, "#ffffff"], [2.5, "#000000"]]) {
       live.stroke(pen, points, ink, width);
       pen.strokeRect(...box(place));
@@ -67,7 +57,8 @@ live.mazePicture = (TRAINED) => {
       const age = mode === "each" && shown < end ? shown - taken[place] : 3; // those that halt now, and a pale wake
       return age < 3 ? mix(age ? inks.paper : inks.halt, ink, age ? 0.6 / age : 1) : ink;
     });
-    const forgot = open().filter((place) => mode === "all" && wrong(place) && need[place] <= shown);
+    const forgot = open().filter((place) => mode === "all" && wrong(place) && need[place] <= shown).map(middle);
+    const around = ([x, y]) => Array.from({ length: 41 }, (_, i) => [x + 14 * Math.cos(i / 6.3), y + 14 * Math.sin(i / 6.3)]);
     for (const place of open()) {
       const [left, top, width, height] = box(place);
       const line = (part, up) => [part, 1 - part].map((i) => [left + i * width, top + (up ? 1 - i : i) * height]);
@@ -75,10 +66,7 @@ live.mazePicture = (TRAINED) => {
       if (wrong(place)) live.stroke(pen, line(0.2, true), "#ffffff", 2);
     }
     for (const [width, ink] of [[7, "#ffffff"], [4, inks.wrong]])
-      for (const [x, y] of forgot.length < 20 ? forgot.map(middle) : []) {
-        const ring = Array.from({ length: 41 }, (_, i) => [x + 14 * Math.cos(i / 6.3), y + 14 * Math.sin(i / 6.3)]);
-        live.stroke(pen, ring, ink, width);
-      }
+      for (const at of forgot.length < 20 ? forgot : []) live.stroke(pen, around(at), ink, width);
   }
 
   // A dot for all places with both alike, and the line on which nobody waits in vain.
@@ -123,9 +111,7 @@ live.mazePicture = (TRAINED) => {
     const steps = (place) => (lit === "limit" ? need[place] : mode === "all" ? shown : taken[place]);
     cells(pen, inks, panel.x, panel.y, (place) => (now[place] ? ink(Math.min(steps(place), end)) : inks.open));
     const bar = size - 120;
-    for (let i = 0; i < bar; i++) {
-      live.fill(pen, ink(1 + ((end - 1) * i) / bar), panel.x + 22 + i, panel.y + size + 8, 1.5, 12);
-    }
+    for (let i = 0; i < bar; i++) live.fill(pen, ink(1 + ((end - 1) * i) / bar), panel.x + 22 + i, panel.y + size + 8, 1.5, 12);
     live.write(pen, "1", panel.x + 8, panel.y + size + 14, inks.ink);
     live.write(pen, live.number(end, "step"), panel.x + size - 56, panel.y + size + 14, inks.ink);
   }

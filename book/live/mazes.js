@@ -9,14 +9,10 @@ live.mazes = (() => {
   // The open places around each open place, itself among them: [place][[offset 0..8, place], ...].
   function around(maze) {
     const { side, floor } = maze;
-    const beside = (at, i) => at + i >= 0 && at + i < side;
     return Array.from(floor, (_, place) => {
-      const [row, column] = [Math.floor(place / side), place % side];
-      if (!isOpen(maze, place)) return [];
-      return [...Array(9).keys()]
-        .filter((k) => beside(row, Math.floor(k / 3) - 1) && beside(column, (k % 3) - 1))
-        .map((k) => [k, place + side * (Math.floor(k / 3) - 1) + (k % 3) - 1])
-        .filter(([, near]) => isOpen(maze, near));
+      const inside = (k) => [Math.floor(place / side) + Math.floor(k / 3) - 1, (place % side) + (k % 3) - 1].every((at) => at >= 0 && at < side);
+      const heard = [...Array(9).keys()].filter(inside).map((k) => [k, place + side * (Math.floor(k / 3) - 1) + (k % 3) - 1]);
+      return isOpen(maze, place) ? heard.filter(([, near]) => isOpen(maze, near)) : [];
     });
   }
 

@@ -76,16 +76,12 @@
   const cycle = (i) => fig.change(() => (x[i] = [0, 1, -1][x[i] + 1]));
   const stopAt = (step) => fig.change(() => slider.show((stop = live.clamp(step, 1, N))));
   const stepAt = ({ x: where }) => Math.ceil((where - LEFT) / column);
-  function random() {
+  // A random input, and if one can be found soon, one that is wrong at the common step.
+  function another(tries = 200) {
     const k = 1 + Math.floor(8 * Math.random());
     const order = x.map((_, i) => [Math.random(), i]).sort(([a], [b]) => a - b);
     order.forEach(([, i], rank) => (x[i] = rank < k ? (Math.random() < 0.5 ? 1 : -1) : 0));
-  }
-  // A random input, and if one can be found soon, one that is wrong at the common step.
-  function another() {
-    let tries = 200;
-    do random();
-    while (think().right[stop - 1] && tries--);
+    if (think().right[stop - 1] && tries) another(tries - 1);
   }
   const replay = () => fig.play(N, 180, (step) => (shown = step));
 

@@ -13,7 +13,7 @@
   let shown, seen, side, cell, pad;
 
   function think() {
-    if (seen?.board.join() !== board.join()) [seen, side] = [live.fill(network, board), Math.sqrt(board.length)];
+    if (seen?.board.join() !== board.join()) [seen, side] = [live.fillBoard(network, board), Math.sqrt(board.length)];
     return seen;
   }
 

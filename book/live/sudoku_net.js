@@ -29,9 +29,9 @@
 
   // A network, as live_networks.py writes it: (signs, groups) -> a step, which returns answer and halting logits in turn.
   live.cover = (weights) => {
-    const layers = ["from_x", "own", "heard", "from_h", "from_m", "heads"].map((name) => live.linear(weights, name));
-    const [fromX, own, heard, fromH, fromM, heads] = layers;
-    const { weight } = heard;
+    const layer = (name) => live.linear(weights, name);
+    const [fromX, own, heard, fromH, fromM, heads] = ["from_x", "own", "heard", "from_h", "from_m", "heads"].map(layer);
+    const weight = live.floats(weights["heard.weight"]);
     const channels = weights["own.bias"].shape[0];
     return (signs, groups) => {
       const z = fromX(Float64Array.from(signs.flatMap((sign) => [sign > 0, sign < 0])));
@@ -72,7 +72,7 @@
   // What the network finds of a board of digits, row by row, 0 where a cell is open: how many cells are open, and have
   // halted; their answers, steps taken, rounds needed; the last step with a halt; cells that clash; the cell that asks for
   // a guess, or -1, and the digits left there. It stops when no cell has halted for four steps, as in the lesson.
-  live.fill = (network, board) => {
+  live.fillBoard = (network, board) => {
     const side = Math.sqrt(board.length);
     const groups = live.groups(side);
     const cells = groups.slice(0, board.length);

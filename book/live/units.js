@@ -105,7 +105,7 @@
     places: () => ({ axis, bars: BARS, zero: height(0) }),
   });
   fig.button("Let go", letGo);
-  fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => (know = chosen !== null), true);
+  fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => fig.change(() => (know = chosen !== null)), true);
   fig.slider("Price τ", [0, 1, 0.05], tau, two, (value) => (tau = value));
   fig.slider("ε", [0.01, 0.3, 0.01], epsilon, two, (value) => (epsilon = value));
   fig.start();

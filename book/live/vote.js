@@ -85,9 +85,8 @@
     });
     live.title(pen, "the 64 lines, and when each halts", grid.x - 38, { top: grid.y - 24 }, inks);
     live.ring(pen, inks.ink, ...place(mine), cell, cell);
-    pen.setLineDash([3, 3]);
-    live.ring(pen, inks.ink, ...place(mine ^ 32), cell, cell);
-    pen.setLineDash([]);
+    const [left, top] = place(mine ^ 32);
+    live.stroke(pen, [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(([i, j]) => [left + i * cell, top + j * cell]), inks.ink, 2, [3, 3]);
   }
 
   const flip = (i) => fig.change(() => (bits[i] ^= 1));
@@ -114,7 +113,7 @@
     think, say, draw, tap,
     places: () => ({ bit: bits.map((_, i) => [LEFT + (i + 0.5) * tile, TILES / 2]), line: all.map((_, i) => [grid.x + ((i % 8) + 0.5) * cell, grid.y + (Math.floor(i / 8) + 0.5) * cell]) }),
   });
-  fig.choose("Rule", { head: "Head, in a hurry", certainty: "Certainty" }, name, (chosen) => slider.show(rules[(name = chosen)].level));
+  fig.choose("Rule", { head: "Head, in a hurry", certainty: "Certainty" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
   const slider = fig.slider("Level", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
   fig.button("Turn the first bit", () => flip(0));
   fig.start();

@@ -5,10 +5,7 @@ const stage = document.getElementById("stage");
 const started = Date.now();
 let at = 0;
 let speaker = null;
-
-function later() {
-  return slides[at].querySelectorAll(".later:not(.seen)");
-}
+const later = () => slides[at].querySelectorAll(".later:not(.seen)");
 
 function show(number) {
   at = Math.max(0, Math.min(slides.length - 1, number));
