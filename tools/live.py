@@ -2,8 +2,9 @@
 
     python tools/live.py        runs/live/line.html and the like
 
-A figure NAME is book/live/NAME.js and the words around it, NAME.html. If a network thinks in it, its weights are
-book/live/weights/NAME.js, which book/live/live_networks.py has written. The book's first page has a figure, too.
+A figure NAME is book/live/NAME.js and the words around it, NAME.html. If networks think in it, their weights are
+book/live/weights/NAME*.js, which book/live/live_networks.py has written; what they compute, where core.js does not, is
+NAME_net.js. The book's first page has a figure, too.
 """
 
 import shutil
@@ -20,6 +21,7 @@ FIGURES = {
     "05_light_cone": ("Figure 05.3", "line"),
     "06_ways_to_stop": ("Figure 06.5", "vote"),
     "07_map_of_thought": ("Figure 07.3", "map"),
+    "08_alone_and_together": ("Figure 08.6", "forest"),
     "09_adding_a_column": ("Figure 09.2", "column"),
     "10_sudoku": ("Figure 10.3", "sudoku"),
 }

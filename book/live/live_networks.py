@@ -22,6 +22,8 @@ from torch import nn
 
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.alone_and_together import experiment as forests
+from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
@@ -31,6 +33,7 @@ from ponder_course.light_cone.experiment import fresh
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.research.adding_a_column.experiment import run as run_columns
+from ponder_course.research.alone_and_together.experiment import run as run_forests
 from ponder_course.research.light_cone import beating_the_clock as hurry
 from ponder_course.research.light_cone import experiment as lines
 from ponder_course.research.map_of_thought import experiment as stored_mazes
@@ -50,8 +53,10 @@ WEIGHTS = Path(__file__).resolve().parent / "weights"
 Row = dict[str, Any]
 
 
-def encoded(step: nn.Module) -> Row:
+def encoded(step: nn.Module, n_bytes: int = 4) -> Row:
     """Return the weights as JSON can hold them: {name: {"shape": [...], "float32": little-endian numbers, base64}}.
+
+    n_bytes: 2 for "bfloat16" in place of "float32": the upper half of each number.
 
     ValueError if a weight is not finite, or if a state's numbers are no multiple of 4 (the page computes four at once).
     """
@@ -61,8 +66,10 @@ def encoded(step: nn.Module) -> Row:
             raise ValueError(f"step must have finite weights; {name} has others")
         if name.endswith("from_h.bias") and len(weight) % 4:
             raise ValueError(f"step must have a multiple of 4 numbers in a state; got {len(weight)}")
-        numbers = np.asarray(weight.cpu(), "<f4").tobytes()
-        weights[name] = {"shape": list(weight.shape), "float32": base64.b64encode(numbers).decode()}
+        rounded_weight = weight.cpu().bfloat16().float() if n_bytes == 2 else weight.cpu()
+        numbers = np.asarray(rounded_weight, "<f4")[..., None].view(np.uint8)[..., 4 - n_bytes :].tobytes()
+        kind = "float32" if n_bytes == 4 else "bfloat16"
+        weights[name] = {"shape": list(weight.shape), kind: base64.b64encode(numbers).decode()}
     return weights
 
 
@@ -70,8 +77,10 @@ def decoded(weights: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.Tensor]
     """Return the tensors that `encoded` wrote, as a state_dict."""
     tensors = {}
     for name, weight in weights.items():
-        numbers = np.frombuffer(base64.b64decode(weight["float32"]), "<f4").copy()
-        tensors[name] = torch.from_numpy(numbers).view(weight["shape"])
+        halves = np.frombuffer(base64.b64decode(weight.get("float32") or weight["bfloat16"]), "<u2")
+        if "bfloat16" in weight:
+            halves = np.stack([np.zeros_like(halves), halves], axis=1)
+        tensors[name] = torch.from_numpy(np.ascontiguousarray(halves).view("<f4").copy()).view(weight["shape"])
     return tensors
 
 
@@ -153,6 +162,21 @@ def check_sudoku(model: PonderNet, seed: int = 0) -> Row:
     return rounded(found)
 
 
+def check_forest(model: PonderNet, seed: int = 0) -> Row:
+    """Return how many nodes are right that are no deeper than in training, and how many deeper ones; and the mean steps
+    by depth.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    trees, _ = ForestTask(forests.N_NODES).batch(300, generator)
+    x = torch.cat([trees, forests.chains(100, forests.N_NODES, generator)])
+    test = forests.measure(model, x, forests.N_NODES + 8)["by_depth"]
+    right, border = {}, forests.MAX_DEPTH + 1
+    for name, depths in (("right", range(border)), ("deeper", range(border, forests.N_NODES))):
+        nodes = sum(test[depth]["nodes"] for depth in depths)
+        right[name] = sum(test[depth]["nodes"] * test[depth]["right"] for depth in depths) / nodes
+    return rounded(right | {"steps": [row["steps"] for row in test.values()]})
+
+
 @dataclass(frozen=True)
 class Network:
     """A network of a live figure: the stored run that trains one like it, and what of it is checked."""
@@ -163,6 +187,20 @@ class Network:
     check: Callable[..., Row]
     step: Callable[[], nn.Module]  # untrained
     model: Callable[[nn.Module], Any]  # the network around it
+    n_bytes: int = 4  # of a weight
+
+
+def of_forests(memory: str, **setting: Any) -> Network:
+    """Return a network of the figure of forests, which reads the others as memory says."""
+    return Network(
+        run=run_forests,
+        setting={"memory": memory} | setting,
+        learn=forests.learn,
+        check=check_forest,
+        step=partial(forests.make_step, memory),
+        model=partial(PonderNet, max_steps=14),
+        n_bytes=2,
+    )
 
 
 NETWORKS = {
@@ -206,6 +244,9 @@ NETWORKS = {
         step=partial(columns.ColumnStep, columns.CHANNELS),
         model=partial(PonderSequence, max_steps=columns.WIDTH + 10),
     ),
+    "forest_alone": of_forests("initial", seed=6),
+    "forest_together": of_forests("current", seed=1),
+    "forest_awake": of_forests("current", seed=1, update_dropout=0.0),
     "sudoku": Network(
         run=run_sudoku,
         setting={"seed": 10},
@@ -236,11 +277,13 @@ def write(name: str) -> Path:
     torch.set_num_threads(1)
     network = NETWORKS[name]
     model = network.learn(**network.setting)
+    weights = encoded(model.step, network.n_bytes)
+    model.step.load_state_dict(decoded(weights))
     found = {
         "setting": network.setting,
         "fingerprint": fingerprint_of(network.run),
         "checked": network.check(model),
-        "weights": encoded(model.step),
+        "weights": weights,
     }
     path = WEIGHTS / f"{name}.js"
     with atomic_write(path) as draft:

@@ -14,14 +14,18 @@ from ponder_course.act_background.scripted import halt
 from ponder_course.adding_a_column.experiment import ColumnStep
 from ponder_course.adding_a_column.experiment import halt as halt_columns
 from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.alone_and_together.experiment import attention_by_step
+from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
+from ponder_course.common.measures import at_step
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.sudoku.experiment import halt as halt_sudokus
 from ponder_course.sudoku.search import fits, left, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
 from ponder_utils import ParityTask, PonderNet, PonderSequence, RNNStep
 from ponder_utils.halting import geometric_log_prior, halting_log_probs, kl_divergence
+from ponder_utils.rules import halting_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tools"), str(ROOT / "book" / "live")]
@@ -34,7 +38,7 @@ import live_networks as networks  # noqa: E402
 @pytest.mark.parametrize("name", networks.NETWORKS)
 def test_weights_are_those_of_a_network_that_is_as_good_as_its_file_says(name):
     model, file, check = networks.load(name), networks.read(name), networks.NETWORKS[name].check
-    assert networks.encoded(model.step) == file["weights"]
+    assert networks.encoded(model.step, networks.NETWORKS[name].n_bytes) == file["weights"]
     for seed, tolerance in ((0, 0.002), (1, 0.01)):  # those of the file, and others
         found, stated = check(model, seed), file["checked"]
         pairs = [(found, stated)] if "right" in stated else [(found[size], stated[size]) for size in stated]
@@ -585,6 +589,62 @@ def test_lines_of_all_lengths(opened):
     assert of_line(page)[1] == [0]
     page.get_by_role("button", name="New line").click()
     assert len(of_line(page)[0]) == 13
+
+
+# Lesson 08
+
+
+@torch.no_grad()
+def of_forest(page):
+    """Return the parents, after a look at whether all that is shown of them is true."""
+    found = seen(page, "forest")
+    model, alone = networks.load(f"forest_{found['kind']}").double(), found["kind"] == "alone"
+    parents = torch.tensor([found["parents"] + list(range(16, 32))])
+    output = model(parents, max_steps=16)
+    reads = attention_by_step(model.step, parents, 16)[:, 0, :16]
+    steps = halting_steps(output, "threshold", q=0.5)
+    answers = at_step(output.y_hat.argmax(-1), steps)[0]
+    needed, depths = ForestTask.needed_steps(parents, "initial" if alone else "current"), ForestTask.depths(parents)
+    for i, node in enumerate(found["nodes"]):
+        assert len(node["path"]) - 1 == depths[0, i]
+        assert node["path"][-1] == ForestTask.answers(parents)[0, i]
+        assert (node["need"], node["taken"], node["answer"]) == (needed[0, i], steps[0, i], answers[i])
+        assert node["right"] == (node["answer"] == node["path"][-1])
+        assert node["reads"] == reads[:, i].argmax(1).tolist()
+        assert (torch.tensor(node["weights"]).double() - reads[:, i].amax(1)).abs().max() < 1e-9
+    return found["parents"]
+
+
+def test_hands_draw_arrows_and_nodes_ask_again(opened):
+    page = opened("forest")
+    parents = of_forest(page)
+    node = seen(page, "forest")["nodes"][15]
+    assert [node["path"].index(asked) for asked in node["reads"][:4]] == [1, 2, 4, 8]
+    area = page.locator("canvas").bounding_box()
+
+    def tap(i):
+        page.mouse.click(area["x"] + page.evaluate(f"live.forest.spec.x({i})"), area["y"] + 78)
+
+    for node, parent in ((5, 5), (9, 2), (12, 10)):
+        tap(node)
+        tap(parent)
+        parents[node] = parent
+        assert of_forest(page) == parents
+    tap(10)
+    tap(12)  # below 10: no circle, and 12 is picked
+    assert of_forest(page) == parents
+    tap(0)
+    parents[12] = 0
+    assert of_forest(page) == parents
+    page.focus("canvas")
+    for key in ("ArrowLeft", " ", "ArrowLeft", "ArrowLeft", " ", "ArrowUp"):
+        page.keyboard.press(key)
+    parents[11] = 9
+    assert of_forest(page) == parents
+    for button in ("Alone", "never slept", "Trees", "Chain", "Together"):
+        page.get_by_role("button", name=button).first.click()
+        parents = of_forest(page)
+    assert parents == [max(0, i - 1) for i in range(16)]
 
 
 # Lesson 09
