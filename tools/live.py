@@ -24,6 +24,7 @@ FIGURES = {
     "08_alone_and_together": ("Figure 08.6", "forest"),
     "09_adding_a_column": ("Figure 09.2", "column"),
     "10_sudoku": ("Figure 10.3", "sudoku"),
+    "11_judges": ("Figure 11.2", "judges"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")

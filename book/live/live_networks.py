@@ -27,13 +27,16 @@ from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
-from ponder_course.common.measures import think
+from ponder_course.common.measures import at_step, mean, think
 from ponder_course.common.runs import rounded
+from ponder_course.judges import experiment as judges
+from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.experiment import fresh
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.research.adding_a_column.experiment import run as run_columns
 from ponder_course.research.alone_and_together.experiment import run as run_forests
+from ponder_course.research.judges import experiment as judged_runs
 from ponder_course.research.light_cone import beating_the_clock as hurry
 from ponder_course.research.light_cone import experiment as lines
 from ponder_course.research.map_of_thought import experiment as stored_mazes
@@ -177,6 +180,20 @@ def check_forest(model: PonderNet, seed: int = 0) -> Row:
     return rounded(right | {"steps": [row["steps"] for row in test.values()]})
 
 
+def learn_judge(judge: str, n_values: int, discount: float, price: float, seed: int, **recipe: Any) -> PonderNet:
+    """Return the network that lesson 11's run with this setting trains."""
+    return PonderNet(judges.learn(judge, n_values, discount, price, seed, recipe, "product", True), recipe["N"])
+
+
+def check_judge(model: PonderNet, seed: int = 0) -> Row:
+    """Return how many fresh lines are right when they halt, or at their need where they halt too early; and how many do."""
+    x, y = SumTask(16, n_values=model.step.n_values).batch(1000, torch.Generator().manual_seed(seed))
+    thought, need = judges.think(model.step, x, y, 20), SumTask.needed_steps(x).amax(1)
+    steps = judges.halting_steps(thought)
+    right = at_step(thought.right, torch.maximum(steps, need))
+    return rounded({"right": mean(right), "early": mean(steps < need), "steps": mean(steps), "need": mean(need)})
+
+
 @dataclass(frozen=True)
 class Network:
     """A network of a live figure: the stored run that trains one like it, and what of it is checked."""
@@ -200,6 +217,19 @@ def of_forests(memory: str, **setting: Any) -> Network:
         step=partial(forests.make_step, memory),
         model=partial(PonderNet, max_steps=14),
         n_bytes=2,
+    )
+
+
+def of_judges(judge: str, n_values: int) -> Network:
+    """Return a network of the figure of judges, on lines with as many values to a place."""
+    (setting,) = judged_runs.kinds([judge], [n_values])
+    return Network(
+        run=judged_runs.run,
+        setting=setting | {"seed": 0},
+        learn=learn_judge,
+        check=check_judge,
+        step=partial(judges.JudgedLine, n_values, 2 if judge == "HRM" else 1),
+        model=partial(PonderNet, max_steps=judged_runs.RECIPE["N"]),
     )
 
 
@@ -247,6 +277,9 @@ NETWORKS = {
     "forest_alone": of_forests("initial", seed=6),
     "forest_together": of_forests("current", seed=1),
     "forest_awake": of_forests("current", seed=1, update_dropout=0.0),
+    "judges_two": of_judges("TRM", 2),
+    "judges_five": of_judges("TRM", 5),
+    "judges_hrm": of_judges("HRM", 2),
     "sudoku": Network(
         run=run_sudoku,
         setting={"seed": 10},

@@ -19,6 +19,9 @@ from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
 from ponder_course.common.measures import at_step
+from ponder_course.judges.experiment import halting_steps as halting_steps_of_lines
+from ponder_course.judges.experiment import think as think_of_lines
+from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.sudoku.experiment import halt as halt_sudokus
 from ponder_course.sudoku.search import fits, left, think_until_quiet
@@ -735,6 +738,49 @@ def test_hands_fill_a_sudoku(opened):
     for button, open_cells in (("17 digits", 64), ("hardest", 60), ("4 × 4", 12), ("Empty", 81)):
         page.get_by_role("button", name=button).click()
         assert of_sudoku(page).count(0) == open_cells
+
+
+# Lesson 11
+
+
+@torch.no_grad()
+def of_judges(page):
+    """Return values and walls of the line, after a look at whether all that is shown of them is true."""
+    found = seen(page, "judges")
+    step = networks.load(f"judges_{found['kind']}").step.double()
+    x = torch.tensor([[found["values"], found["walls"]]]).double()
+    y, need = SumTask(16, n_values=step.n_values).answers(x), SumTask.needed_steps(x)
+    thought = think_of_lines(step, x, y, 20)
+    assert (found["truth"], found["need"]) == (y[0].tolist(), need[0].tolist())
+    assert found["longest"] == need.max()
+    assert found["halt"] == halting_steps_of_lines(thought)
+    for n, shown in enumerate(found["steps"], 1):
+        assert shown["open"] == (need > n).sum()
+        assert shown["q"] == pytest.approx(thought.q_logits[n - 1, :, 0].sigmoid().tolist(), abs=1e-9)
+        assert (shown["answers"] == found["truth"]) == thought.right[n - 1, 0]
+    return found["values"], found["walls"]
+
+
+def test_hands_change_a_line_and_the_judge_says_how_likely_it_is_right(opened):
+    page = opened("judges")
+    values, walls = of_judges(page)
+    assert seen(page, "judges")["halt"] < seen(page, "judges")["longest"]
+    area = page.locator("canvas").bounding_box()
+    x = [area["x"] + page.evaluate(f"live.judges.spec.left({place})") for place in (0, 2, 2.5, 12)]
+    page.mouse.click(x[2], area["y"] + 43)
+    page.mouse.click(x[1], area["y"] + 12)
+    page.mouse.click(x[3], area["y"] + 12)
+    page.mouse.click(x[0], area["y"] + 12)  # the first wall stays
+    values[2], walls[2], walls[12] = 1 - values[2], 1 - walls[2], 1 - walls[12]
+    assert of_judges(page) == (values, walls)
+    page.focus("canvas")
+    for key in ("ArrowRight", " ", "w", "ArrowUp", "ArrowDown"):
+        page.keyboard.press(key)
+    values[1], walls[1] = 1 - values[1], 1 - walls[1]
+    assert of_judges(page) == (values, walls)
+    for button in ("HRM", "five values", "New line", "TRM, bits"):
+        page.get_by_role("button", name=button).click()
+        of_judges(page)
 
 
 # Fingers
