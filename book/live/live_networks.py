@@ -186,7 +186,7 @@ def learn_judge(judge: str, n_values: int, discount: float, price: float, seed: 
 
 
 def check_judge(model: PonderNet, seed: int = 0) -> Row:
-    """Return how many fresh lines are right when they halt, or at their need if that is later; and how many are early."""
+    """Return how many fresh lines are right when they halt, or at their need if that is later; how many are early."""
     x, y = SumTask(16, n_values=model.step.n_values).batch(1000, torch.Generator().manual_seed(seed))
     thought, need = judges.think(model.step, x, y, 20), SumTask.needed_steps(x).amax(1)
     steps = judges.halting_steps(thought)
