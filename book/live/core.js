@@ -82,14 +82,14 @@ window.live = { weights: {} };
     const [kept, z] = [[], []];
     const of = (n, i) => (known && n < until[i] ? known(n, i) : ((kept[n] ??= [])[i] ??= think(n, i)));
     function think(n, i) {
-      const sums = n === 1 ? encode(first[i]) : (z[i] ??= encode(x[i])).slice();
+      const sums = n === 1 ? encode(new Float64Array(first[i])) : (z[i] ??= encode(new Float64Array(x[i]))).slice();
       for (const [offset, j] of near[i]) {
         const heard = n > 1 ? of(n - 1, j).h : start?.[j];
         if (heard) add(sums, 0, hear[offset], heard, 0);
       }
-      const h = sums.map(Math.tanh);
-      const [answer, halt] = heads(h);
-      return { h, answer, halt };
+      for (let c = 0; c < sums.length; c++) sums[c] = Math.tanh(sums[c]);
+      const read = heads(sums);
+      return { h: sums, answer: read[0], halt: read[1] };
     }
     return of;
   };

@@ -28,7 +28,7 @@
         const mine = h.map((state) => ask(state));
         const [keys, values] = [1, 2].map((k) => (alone ? start : mine).map((asked) => asked.subarray(k * size, (k + 1) * size)));
         const reads = mine.map((asked) => {
-          const match = keys.map((key) => total(key.map((value, c) => value * asked[c])) / Math.sqrt(size));
+          const match = keys.map((key) => key.reduce((all, value, c) => all + value * asked[c], 0) / Math.sqrt(size));
           const shares = match.map((logit) => Math.exp(logit - Math.max(...match)));
           return shares.map((share) => share / total(shares));
         });
