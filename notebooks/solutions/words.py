@@ -7,9 +7,3 @@ def cost(depth: int, n_nodes: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """By words: a step and a token for each arrow, and for STOP. Together: every node is computed at every step."""
     loops = max(1, math.ceil(math.log2(depth + 1)))
     return (depth + 1, depth + 1), (loops, loops * n_nodes)
-
-
-def majority(p: float, n_votes: int) -> float:
-    """Of n votes, n odd, more than half must be right; math.comb says in how many ways k of them are."""
-    enough = range(n_votes // 2 + 1, n_votes + 1)
-    return sum(math.comb(n_votes, k) * p**k * (1 - p) ** (n_votes - k) for k in enough)
