@@ -61,13 +61,15 @@ class TrainOrLoad:
         What is loaded is in evaluation mode. FileNotFoundError if nothing is stored, ValueError if nothing with these
         settings, or a network of another form; DamagedFileError if the file cannot be read.
         """
+        results = []
+        if self.load != "stored":
+            results = in_parallel(learn, settings, workers=min(self.workers, len(settings)), name=name)
+        if self.load == "":
+            return results
         file = Path(f"{self.files}_{name}.safetensors")
         made_with = [_described(self.made_with | setting) for setting in settings]
         fingerprint = fingerprint_of(self.code)
-        if self.load != "stored":
-            results = in_parallel(learn, settings, workers=min(self.workers, len(settings)), name=name)
-            if self.load == "":
-                return results
+        if self.load == "store":
             _write(file, results, made_with, fingerprint)
         path = at_hand(file)
         weights, about = _read(path)
@@ -114,8 +116,9 @@ def _write(path: Path, results: list[Any], made_with: list[dict[str, str]], fing
         model, rest = result if isinstance(result, tuple) else (result, None)
         beside.append(rounded(plain(rest)))
         for key, value in model.state_dict().items():
-            tensors[f"{number}.{key}"] = value.half().cpu().contiguous()
-            if not value.half().isfinite().all():
+            half = value.half()
+            tensors[f"{number}.{key}"] = half.cpu().contiguous()
+            if not half.isfinite().all():
                 raise ValueError(f"networks must have weights that are finite in float16; {key} of {path} has others")
     about = {"made_with": made_with, "beside": beside, "fingerprint": fingerprint}
     with atomic_write(path) as draft:

@@ -26,9 +26,7 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
     parents: of each node, a root its own; order: in which the boxes stand. A line leads from each word to the box that
     is read for the next one.
     """
-    words = [asked]
-    while parents[words[-1]] != words[-1]:
-        words.append(parents[words[-1]])
+    words = [asked, *_ancestors(parents, asked)]
     figure, (ax,) = panels(1, width=9.0, height=3.2)
     bare(ax)
     place = {node: i for i, node in enumerate(order)}
@@ -49,11 +47,15 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
 
 def words_written(parents: Sequence[int], asked: int) -> str:
     """The finding: the words of a node's chain."""
-    chain, node = [], asked
+    return f"Node {asked} is asked: {' '.join([*map(str, _ancestors(parents, asked)), STOP])}"
+
+
+def _ancestors(parents: Sequence[int], node: int) -> list[int]:
+    found = []
     while parents[node] != node:
         node = parents[node]
-        chain.append(str(node))
-    return f"Node {asked} is asked: {' '.join([*chain, STOP])}"
+        found.append(node)
+    return found
 
 
 @slide
@@ -130,11 +132,6 @@ def time_taken(kinds: Kinds, limits: Mapping[str, ByDepth], border: int) -> Figu
     return figure
 
 
-def by_depth(rows: Sequence[Row], what: str) -> list[dict[int, float]]:
-    """Return a number of each run by the depth of the nodes: such as the fraction "right", or mean "words"."""
-    return [{int(depth): part[what] for depth, part in row["by_depth"].items()} for row in rows]
-
-
 def by_votes(rows: Sequence[Row], n_votes: int) -> list[dict[int, float]]:
     """Return for each run the fraction right by the majority of so many votes, by depth."""
     return [{int(d): part["votes"][str(n_votes)] for d, part in row["by_depth"].items()} for row in rows]
@@ -156,28 +153,30 @@ def by_training(yours: Mapping[str, Sequence[Row]], stored: Sequence[Row]) -> di
     for depth, kinds in found.items():
         for name, carried in CARRIED.items():
             mine = yours.get(name, []) if depth == 1 else []
-            kinds[name] = [*by_depth([*mine, *matching(stored, carried=carried, max_depth=depth)], "right")]
+            kinds[name] = [*trees.by_depth([*mine, *matching(stored, carried=carried, max_depth=depth)], "right")]
     return found
 
 
 def by_room(wide: Sequence[Row]) -> tuple[Kinds, Kinds]:
     """Return the fraction right by depth of stored networks: by passes, and of two passes by dots or votes."""
     passes = {n: matching(wide, n_dots=0, n_passes=n) for n in (1, 2, 3)}
-    left = {f"{n} pass{'es' * (n > 1)}": by_depth(rows, "right") for n, rows in passes.items()}
+    left = {f"{n} pass{'es' * (n > 1)}": trees.by_depth(rows, "right") for n, rows in passes.items()}
     right = {"no dots": left["2 passes"]}
     for n_dots in (8, 32):
-        right[f"{n_dots} dots"] = by_depth(matching(wide, n_dots=n_dots), "right")
+        right[f"{n_dots} dots"] = trees.by_depth(matching(wide, n_dots=n_dots), "right")
     right["65 votes"] = by_votes(passes[2], 65)
     return left, right
 
 
 def words_and_loops(walks: Sequence[Row], loops: Sequence[Row]) -> tuple[Kinds, dict[str, dict[int, int]]]:
-    """Return by depth the mean steps of stored networks, by words with STOP and in lesson 08, and what both need."""
+    """Return by depth the mean steps of stored networks, by words with STOP and in lesson 08, and what both need.
+
+    IndexError where no network of lesson 08 is stored.
+    """
     words = []
-    for network in by_depth(matching(walks, carried="word", max_depth=4), "words"):
+    for network in trees.by_depth(matching(walks, carried="word", max_depth=4), "words"):
         words.append({depth: number + 1 for depth, number in network.items()})
     together = trees.by_depth(matching(loops, memory="current"), "steps")
-    n_nodes = max(together[0], default=0) + 1 if together else 1
-    need = trees.needed_by_depth(n_nodes, {"together": "current"})["together"]
+    need = trees.needed_by_depth(max(together[0]) + 1, {"together": "current"})["together"]
     taken = {"words": words, "together": together}
     return taken, {"words": {depth: depth + 1 for depth in need}, "together": need}
