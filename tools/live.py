@@ -7,6 +7,7 @@ book/live/weights/NAME*.js, which book/live/live_networks.py has written; what t
 NAME_net.js. The book's first page has a figure, too.
 """
 
+import re
 import shutil
 from pathlib import Path
 
@@ -34,6 +35,12 @@ body[data-theme="dark"] { background: #131416; }
 @media (prefers-color-scheme: dark) { body:not([data-theme="light"]) { background: #131416; } }"""
 
 
+def words(file: str) -> str:
+    """Return what a file of book/live/ holds; {NAME.html} stands for another file."""
+    text = (LIVE / file).read_text(encoding="utf-8").rstrip()
+    return re.sub(r"\{(\w+\.html)\}", lambda shared: words(shared[1]), text)
+
+
 def markup(name: str, static: str) -> str:
     """Return the HTML of a figure, for a page from which `static` leads to the folder of `copy_scripts`."""
     own = [*LIVE.glob(f"{name}_net.js"), *sorted((LIVE / "weights").glob(f"{name}*.js"))]
@@ -42,7 +49,7 @@ def markup(name: str, static: str) -> str:
     lines = [
         f'<link rel="stylesheet" href="{static}/live.css">',
         f'<section class="live" id="live-{name}">',
-        (LIVE / f"{name}.html").read_text(encoding="utf-8").rstrip(),
+        words(f"{name}.html"),
         "<noscript>This figure needs JavaScript.</noscript>",
         "</section>",
         *(f'<script src="{static}/{script}" defer></script>' for script in scripts),
