@@ -14,9 +14,3 @@ hypothesis.settings.load_profile("course")
 @pytest.fixture(autouse=True)
 def _seeded():
     torch.manual_seed(0)
-
-
-@pytest.fixture(autouse=True)
-def _denormals():
-    yield
-    torch.set_flush_denormal(False)  # a lesson's cell, run in this process, may have left it on for the tests after it

@@ -90,6 +90,16 @@ def test_in_parallel_with_one_worker_calls_run_here_and_the_first_error_is_raise
         in_parallel(fails_at_2, SETTINGS)
 
 
+def below_float32(seed):
+    return float(torch.tensor(1e-30) * 1e-10)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_numbers_below_float32_are_0_in_a_call_and_nowhere_else(workers):
+    assert in_parallel(below_float32, [{"seed": 0}, {"seed": 1}], workers=workers) == [0, 0]
+    assert below_float32(0) > 0
+
+
 def test_a_function_of_a_notebooks_cell_runs_in_other_processes():
     names = {"__name__": "__main__"}
     exec("FACTOR = 10\ndef product(a, seed):\n    return {'value': a * FACTOR + seed}", names)
