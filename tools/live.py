@@ -19,6 +19,7 @@ FIGURES = {
     "01_act_background": ("Figure 01.2", "units"),
     "02_pondernet_theory": ("Figure 02.2", "losses"),
     "03_parity": ("Figure 03.3", "parity"),
+    "04_mnist_rotation": ("Figure 04.4", "digit"),
     "05_light_cone": ("Figure 05.3", "line"),
     "06_ways_to_stop": ("Figure 06.5", "vote"),
     "07_map_of_thought": ("Figure 07.3", "map"),

@@ -40,7 +40,7 @@ window.live = { weights: {} };
   }
 
   // A layer: x [rows * inputs] -> [rows * outputs], one row after the other.
-  function layer(weight, bias) {
+  const layer = (live.layer = (weight, bias) => {
     const [outputs, inputs] = [bias.length, weight.length / bias.length];
     const turned = matrix(outputs, inputs, (o, i) => weight[o * inputs + i]);
     return (x) => {
@@ -51,7 +51,7 @@ window.live = { weights: {} };
       }
       return out.subarray(0, -3);
     };
-  }
+  });
   live.linear = (weights, name) => layer(...["weight", "bias"].map((part) => live.floats(weights[`${name}.${part}`] ?? weights[`${name}_${part}`])));
 
   // weights: {name: {shape, float32}} of a LocalStep, an RNNStep or a ColumnStep, as live_networks.py writes them.

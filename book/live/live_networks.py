@@ -24,6 +24,7 @@ from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.common.digits import load_digits
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
@@ -34,25 +35,29 @@ from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.experiment import fresh
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.mnist_rotation import experiment as rotation
+from ponder_course.mnist_rotation.task import rotated_by
 from ponder_course.research.adding_a_column.experiment import run as run_columns
 from ponder_course.research.alone_and_together.experiment import run as run_forests
 from ponder_course.research.judges import experiment as judged_runs
 from ponder_course.research.light_cone import beating_the_clock as hurry
 from ponder_course.research.light_cone import experiment as lines
 from ponder_course.research.map_of_thought import experiment as stored_mazes
+from ponder_course.research.mnist_rotation import experiment as digits
 from ponder_course.research.parity import experiment as parity
 from ponder_course.research.sudoku.experiment import run as run_sudoku
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import SudokuTask, sudoku_groups
 from ponder_utils.checkpoints import atomic_write
-from ponder_utils.evaluation import evaluate
+from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 
 WEIGHTS = Path(__file__).resolve().parent / "weights"
+DATA = Path(__file__).resolve().parents[2] / "data"  # where MNIST is
 Row = dict[str, Any]
 
 
@@ -194,6 +199,19 @@ def check_judge(model: PonderNet, seed: int = 0) -> Row:
     return rounded({"right": mean(right), "early": mean(steps < need), "steps": mean(steps), "need": mean(need)})
 
 
+def learn_digits(**setting: Any) -> PonderNet:
+    """Return the network that lesson 04's run with this setting trains, on MNIST."""
+    return digits.learn(load_digits("mnist", DATA), "class", **setting)[0]
+
+
+def check_digits(model: PonderNet, seed: int = 0) -> Row:
+    """Return how many upright digits are read rightly, of half of MNIST's test images, and in how many steps."""
+    test = load_digits("mnist", DATA).test
+    half = torch.randperm(len(test.y), generator=torch.Generator().manual_seed(seed))[: len(test.y) // 2]
+    score = evaluate(model, rotated_by(test.x[half], 0), test.y[half], class_correct)
+    return rounded({"right": score.accuracy, "steps": score.steps})
+
+
 @dataclass(frozen=True)
 class Network:
     """A network of a live figure: the stored run that trains one like it, and what of it is checked."""
@@ -205,6 +223,7 @@ class Network:
     step: Callable[[], nn.Module]  # untrained
     model: Callable[[nn.Module], Any]  # the network around it
     n_bytes: int = 4  # of a weight
+    at_least: float = 0.98  # so many are right
 
 
 def of_forests(memory: str, **setting: Any) -> Network:
@@ -230,6 +249,21 @@ def of_judges(judge: str, n_values: int) -> Network:
         check=check_judge,
         step=partial(judges.JudgedLine, n_values, 2 if judge == "HRM" else 1),
         model=partial(PonderNet, max_steps=judged_runs.RECIPE["N"]),
+    )
+
+
+def of_digits(recipe: Row, at_least: float, **changed: float) -> Network:
+    """Return a network that reads digits, by a recipe of lesson 04."""
+    kind = recipe["network"]
+    return Network(
+        run=digits.run,
+        setting=recipe | {"updates": rotation.BUDGETS["class"].updates[kind], "seed": 0} | changed,
+        learn=learn_digits,
+        check=check_digits,
+        step=digits.STEPS[kind],
+        model=partial(PonderNet, max_steps=recipe["N"]),
+        n_bytes=2,
+        at_least=at_least,
     )
 
 
@@ -280,6 +314,10 @@ NETWORKS = {
     "judges_two": of_judges("TRM", 2),
     "judges_five": of_judges("TRM", 5),
     "judges_hrm": of_judges("HRM", 2),
+    "digit_cnn": of_digits(rotation.CNN, 0.97),
+    "digit_cnn_free": of_digits(rotation.CNN, 0.97, beta=0.0),
+    "digit_patches": of_digits(rotation.PATCHES, 0.92),
+    "digit_patches_free": of_digits(rotation.PATCHES, 0.92, beta=0.0),
     "sudoku": Network(
         run=run_sudoku,
         setting={"seed": 10},

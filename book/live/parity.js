@@ -12,6 +12,7 @@
   let column, tile;
 
   function think() {
+    shown = N;
     const steps = live.think(network, [[[0, 0]]], [x], N);
     const truth = x.filter((element) => element === 1).length % 2;
     const chance = steps.map((step) => live.sigmoid(step.answer[0])); // of odd

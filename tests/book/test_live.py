@@ -27,7 +27,7 @@ from ponder_course.sudoku.experiment import halt as halt_sudokus
 from ponder_course.sudoku.search import fits, left, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
 from ponder_utils import ParityTask, PonderNet, PonderSequence, RNNStep
-from ponder_utils.halting import geometric_log_prior, halting_log_probs, kl_divergence
+from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.rules import halting_steps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,14 +40,16 @@ import live_networks as networks  # noqa: E402
 
 @pytest.mark.parametrize("name", networks.NETWORKS)
 def test_weights_are_those_of_a_network_that_is_as_good_as_its_file_says(name):
-    model, file, check = networks.load(name), networks.read(name), networks.NETWORKS[name].check
-    assert networks.encoded(model.step, networks.NETWORKS[name].n_bytes) == file["weights"]
+    network, model, file = networks.NETWORKS[name], networks.load(name), networks.read(name)
+    if network.check is networks.check_digits and not (networks.DATA / "MNIST").exists():
+        pytest.skip("it reads MNIST, which is not in data/")
+    assert networks.encoded(model.step, network.n_bytes) == file["weights"]
     for seed, tolerance in ((0, 0.002), (1, 0.01)):  # those of the file, and others
-        found, stated = check(model, seed), file["checked"]
+        found, stated = network.check(model, seed), file["checked"]
         pairs = [(found, stated)] if "right" in stated else [(found[size], stated[size]) for size in stated]
         for ours, theirs in pairs:
             assert ours["right"] == pytest.approx(theirs["right"], abs=tolerance)
-            assert theirs["right"] > 0.98
+            assert theirs["right"] > network.at_least
 
 
 def test_weights_that_the_page_cannot_use_are_refused():
@@ -523,6 +525,108 @@ def test_hands_change_elements_and_the_common_step(opened):
     _, stop = of_parity(page)
     assert stop == 4
     assert not seen(page, "parity")["right"][3]
+
+
+# Lesson 04
+
+NETWORKS_OF_DIGITS = {"cnn": "digit_cnn", "patches": "digit_patches"}
+
+
+@torch.no_grad()
+def of_digit(page, ending=""):
+    """Return what is shown, after a look at whether it is what the networks do in PyTorch with these pixels."""
+    found = seen(page, "digit")
+    pixels = torch.tensor(found["pixels"], dtype=torch.float32).view(1, 1, 28, 28)
+    for kind, name in NETWORKS_OF_DIGITS.items():
+        shown, model = found["networks"][kind], networks.load(name + ending)
+        output = model(pixels)
+        p = output.log_p[:, 0].exp()
+        assert torch.tensor(shown["p"]) == pytest.approx(p, abs=1e-5)
+        assert shown["steps"] == pytest.approx(expected_steps(output.log_p).item(), abs=1e-4)
+        two = output.y_hat[:, 0].topk(2).values
+        clear = two[:, 0] - two[:, 1] > 1e-4
+        assert torch.equal(torch.tensor(shown["says"])[clear], output.y_hat[:, 0].argmax(1)[clear])
+        lambda_p = networks.read(name)["setting"]["lambda_p"]
+        expected = geometric_log_prior(lambda_p, len(p)).exp().tolist()
+        assert shown["prior"] == (None if ending else pytest.approx(expected))
+    return found
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["digit_cnn", "digit_patches_free"])
+def test_digits_are_read_in_the_page_as_in_pytorch(opened, name):
+    page, model = opened("digit"), networks.load(name).double()
+    torch.manual_seed(0)
+    for pixels in (torch.rand(28, 28).double(), torch.zeros(28, 28).double(), torch.eye(28).double().flip(0) * 0.7):
+        found = page.evaluate(
+            "([weights, pixels]) => live.reading(live.reader(weights), pixels, 30)",
+            [networks.encoded(model.step, 2), pixels.flatten().tolist()],
+        )
+        output = model(pixels[None, None], max_steps=30)
+        for part, theirs in (("answer", output.y_hat), ("halt", output.halt_logits)):
+            ours = torch.tensor([step[part] for step in found], dtype=torch.float64)
+            torch.testing.assert_close(ours, theirs[:, 0], rtol=1e-9, atol=1e-9)
+
+
+def test_strokes_become_the_ink_that_is_near_them_and_turn_as_images_do(opened):
+    page = opened("digit")
+    paint = "([strokes, degrees]) => live.pixels(live.turned(strokes, degrees))"
+    strokes = [[[14, 4], [14, 20], [20, 20]], [[5, 9]]]
+    image = torch.tensor(page.evaluate(paint, [strokes, 0])).view(28, 28)
+    assert image[4:20, 13:15].min() == 1  # pixels on both sides of the line
+    assert image[:, 24:].max() == 0
+    assert (image[8:10, 4:6] > 0.9).all()  # the dot
+    for quarter in (1, 2, -1):
+        turned = torch.tensor(page.evaluate(paint, [strokes, 90 * quarter])).view(28, 28)
+        assert (turned - image.rot90(quarter)).abs().max() < 1e-9
+    assert page.evaluate(paint, [[], 0]) == [0] * 28**2
+
+
+def test_every_digit_is_read_rightly_upright_with_and_without_a_prior(opened):
+    page = opened("digit")
+    for ending, button in (("", "with a prior"), ("_free", "without")):
+        page.get_by_role("button", name=button, exact=True).click()
+        for _ in range(10):
+            page.get_by_role("button", name="Another digit").click()
+            found = of_digit(page, ending)
+            for shown in found["networks"].values():
+                assert shown["says"][shown["p"].index(max(shown["p"]))] == found["digit"]
+
+
+def test_hands_turn_choose_and_draw_digits(opened):
+    page = opened("digit")
+    before = of_digit(page)
+    slide(page, 0, 60)
+    assert of_digit(page)["angle"] == 60
+    page.focus("canvas")
+    for key in ("ArrowUp", "ArrowUp", "ArrowDown"):
+        page.keyboard.press(key)
+    assert of_digit(page)["angle"] == 75
+    page.keyboard.press("ArrowRight")
+    found = of_digit(page)
+    assert (found["digit"], found["angle"]) == ((before["digit"] + 1) % 10, 0)
+    page.keyboard.press("ArrowLeft")
+    assert of_digit(page) == before
+    area = page.locator("canvas").bounding_box()
+
+    def on_screen(point):
+        x, y = page.evaluate("(point) => live.digit.spec.places().pixel(point)", point)
+        return area["x"] + x, area["y"] + y
+
+    slide(page, 0, 90)
+    drag(page, on_screen([14, 5]), on_screen([14, 23]))  # a digit of one's own begins upright
+    found = of_digit(page)
+    assert (found["digit"], found["angle"]) == (None, 0)
+    image = torch.tensor(found["pixels"]).view(28, 28)
+    assert image[5:23, 13:15].min() > 0.9
+    assert image[:, :11].max() == 0
+    slide(page, 0, 90)
+    drag(page, on_screen([8, 18]), on_screen([20, 18]))  # a further stroke stays where it is drawn
+    image = torch.tensor(of_digit(page)["pixels"]).view(28, 28)
+    assert image[13:15, 5:23].min() > 0.9
+    assert image[17:19, 8:20].min() > 0.9
+    page.get_by_role("button", name="Clear").click()
+    assert sum(of_digit(page)["pixels"]) == 0
 
 
 # Lesson 05

@@ -1,0 +1,97 @@
+"use strict";
+// Lesson 04: strokes of a pen as 28 x 28 pixels, and the two networks that read them step by step.
+(() => {
+  const SIDE = 28;
+
+  // Points of strokes, turned anticlockwise about the middle of the image.
+  live.turned = (strokes, degrees) => {
+    const [cos, sin, middle] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180), SIDE / 2];
+    const turn = ([x, y]) => [middle + cos * (x - middle) + sin * (y - middle), middle - sin * (x - middle) + cos * (y - middle)];
+    return strokes.map((stroke) => stroke.map(turn));
+  };
+
+  function distance([x, y], [[ax, ay], [bx, by]]) {
+    const [dx, dy] = [bx - ax, by - ay];
+    const along = live.clamp(((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1), 0, 1);
+    return Math.hypot(x - ax - along * dx, y - ay - along * dy);
+  }
+  // Strokes [[x, y], ...] in pixels -> the ink in each pixel, row by row, from 0 to 1: all up to a distance of 1, none from 2.
+  live.pixels = (strokes) => {
+    const parts = strokes.flatMap((stroke) => stroke.map((point, i) => [stroke[Math.max(0, i - 1)], point]));
+    const ink = (point) => parts.reduce((most, part) => Math.max(most, live.clamp(2 - distance(point, part), 0, 1)), 0);
+    return Array.from({ length: SIDE ** 2 }, (_, i) => ink([(i % SIDE) + 0.5, Math.floor(i / SIDE) + 0.5]));
+  };
+
+  // The windows of an image [place][channel] under a kernel, each [channel][row][column] as PyTorch's weights are.
+  function windows(x, channels, side, kernel, stride = 1, padding = 0) {
+    const n = (side + 2 * padding - kernel) / stride + 1;
+    const seen = new Float64Array(n * n * channels * kernel ** 2);
+    let to = 0;
+    for (let place = 0; place < n * n; place++)
+      for (let c = 0; c < channels; c++)
+        for (let k = 0; k < kernel ** 2; k++, to++) {
+          const row = Math.floor(place / n) * stride + Math.floor(k / kernel) - padding;
+          const column = (place % n) * stride + (k % kernel) - padding;
+          if (row >= 0 && row < side && column >= 0 && column < side) seen[to] = x[(row * side + column) * channels + c];
+        }
+    return seen;
+  }
+  const relu = (x) => x.map((value) => Math.max(0, value));
+  // Of each channel the largest of each 2 x 2 places, and at least 0.
+  function pooled(x, channels, side) {
+    const most = new Float64Array(x.length / 4);
+    x.forEach((value, i) => {
+      const [place, c] = [Math.floor(i / channels), i % channels];
+      const to = (Math.floor(place / side / 2) * (side / 2) + Math.floor((place % side) / 2)) * channels + c;
+      most[to] = Math.max(most[to], value);
+    });
+    return most;
+  }
+
+  // Weights of either network -> pixels -> a step: (h) -> [h, ten answers and the halting logit]; h is null before the first.
+  live.reader = (weights) => ("from_x.weight" in weights ? patches(weights) : cnnFirst(weights));
+
+  function patches(weights) {
+    const [fromX, fromH, heads] = ["from_x", "from_h", "heads"].map((name) => live.linear(weights, name));
+    const channels = weights["from_h.bias"].shape[0];
+    return (pixels) => {
+      const z = fromX(windows(pixels, 1, SIDE, 4, 4));
+      return (before) => {
+        const h = before ?? z.map(() => 0);
+        const heard = fromH(windows(h, channels, SIDE / 4, 3, 1, 1));
+        const next = h.map((value, i) => value + Math.max(0, heard[i] + z[i]));
+        const of = (c) => next.filter((_, i) => i % channels === c);
+        const each = Array.from({ length: channels }, (_, c) => of(c));
+        const means = each.map((values) => values.reduce((a, b) => a + b) / values.length);
+        return [next, heads(Float64Array.from([...means, ...each.map((values) => Math.max(...values))]))];
+      };
+    };
+  }
+
+  function cnnFirst(weights) {
+    const [first, second, last] = [0, 3, 8].map((i) => live.linear(weights, `encoder.layers.${i}`));
+    const [fromX, toH, heads] = ["cell.from_x", "cell.to_h", "heads"].map((name) => live.linear(weights, `step.${name}`));
+    const [weight, bias] = ["weight", "bias"].map((name) => live.floats(weights[`step.cell.from_h.${name}`])); // [from, to]
+    const fromH = live.layer(weight.map((_, i) => weight[(i % bias.length) * bias.length + Math.floor(i / bias.length)]), bias);
+    return (pixels) => {
+      const strokes = pooled(first(windows(pixels, 1, SIDE, 5)), 10, 24);
+      const shapes = pooled(second(windows(strokes, 10, 12, 5)), 20, 8);
+      const x = fromX(relu(last(shapes.map((_, i) => shapes[(i % 16) * 20 + Math.floor(i / 16)])))); // [channel][place]
+      return (h) => {
+        const heard = fromH(h ?? x.map(() => 0));
+        const next = relu(toH(relu(x.map((value, i) => value + heard[i]))));
+        return [next, heads(next)];
+      };
+    };
+  }
+
+  // What a network makes of pixels in so many steps: [{answer: [10], halt}].
+  live.reading = (network, pixels, steps) => {
+    const step = network(pixels);
+    let [h, out] = [null, null];
+    return Array.from({ length: steps }, () => {
+      [h, out] = step(h);
+      return { answer: [...out.subarray(0, 10)], halt: out[10] };
+    });
+  };
+})();
