@@ -19,6 +19,7 @@ def words_and_states() -> dict[str, str]:
     found = {
         "networks": f"{len(ends)}",
         "word_1_31": from_to(ends, ".0%"),
+        "nodes_31": from_to(at_depth("main", 31, "nodes"), "d"),
         "word_1_median": f"{median(ends):.0%}",
         "word_1_worst": f"{min(ends):.0%}",
         "word_1_learnt": f"{sum(right >= LEARNT for right in ends)}",
