@@ -34,6 +34,7 @@ TEXTS = [
 ]
 TEXTS = [text for text in TEXTS if (ROOT / text).exists()]  # the copy for students has no TEACHING.md
 
+PERCENT = re.compile(r"(`[^`\n]*`)|(?<=\d) (?=%)")  # the space before it; or code, which is left as it is
 LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
 WHOLE_LINK = re.compile(r"!?\[([^]]*)\]\((?!\w+:|#)([^)\s#]+)[^)]*\)")
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
@@ -112,7 +113,7 @@ def carry(text: str, folder: Path) -> str:
             shutil.copy(path, SOURCE / inside)
         return found[0]
 
-    return LINK.sub(carried, without_deleted(text))
+    return PERCENT.sub(lambda found: found[1] or "\u00a0", LINK.sub(carried, without_deleted(text)))
 
 
 def without_deleted(text: str) -> str:
@@ -129,7 +130,12 @@ def write(inside: str | Path, text: str) -> None:
 def change_code(cell: nbformat.NotebookNode) -> None:
     """Hide the input of a folded cell behind its title, and take away what works in JupyterLab only."""
     tags = cell.metadata.setdefault("tags", [])
-    if 'if "google.colab" in sys.modules' in cell.source:
+    if "check" in tags:
+        tags.append("remove-input")
+        cell.outputs = [
+            nbformat.v4.new_output("display_data", {"text/markdown": "*The notebook checks what you write.*"})
+        ]
+    elif 'if "google.colab" in sys.modules' in cell.source:
         tags += ["remove-input", "remove-output"]
     elif cell.metadata.get("jupyter", {}).get("source_hidden"):
         title = re.match(r"# @title (.*)\n", cell.source)

@@ -1,5 +1,6 @@
 """The web book: every page of it in a browser, and the links that are made on the way."""
 
+import re
 import subprocess
 import sys
 from importlib.metadata import distribution
@@ -144,3 +145,22 @@ def test_a_page_is_its_notebook_with_folded_code_hidden(sections, tmp_path, monk
     removed = ["remove-input" in cell.metadata.get("tags", []) for cell in page.cells]
     folded = [bool(cell.metadata.get("jupyter", {}).get("source_hidden")) for cell in original.cells]
     assert [a or b for a, b in zip(hidden, removed, strict=True)] == folded
+
+
+@pytest.mark.parametrize("path", [*(ROOT / "notebooks").rglob("*.ipynb")], ids=lambda path: path.stem)
+def test_words_that_speak_of_a_slider_say_that_it_is_in_the_notebook(path):
+    text = " ".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
+    for sentence in re.split(r"(?<=[.?!:*])\s", text):
+        assert "slider" not in sentence.lower() or "notebook" in sentence.lower(), sentence
+
+
+def test_percentages_do_not_break_and_code_stays():
+    assert book.carry("98 % of `7 % 3` and 5 % $5 \\%$", Path()) == "98\u00a0% of `7 % 3` and 5\u00a0% $5 \\%$"
+
+
+def test_a_check_leaves_no_code_and_no_complaint_on_its_page():
+    cell = nbformat.v4.new_code_cell("attempt(check, f)", metadata={"tags": ["check"]})
+    cell.outputs = [nbformat.v4.new_output("stream", text="Not yet: nothing written so far.")]
+    book.change_code(cell)
+    assert "remove-input" in cell.metadata["tags"]
+    assert "Not yet" not in str(cell.outputs)
