@@ -52,8 +52,8 @@
   }
   const steps = (kind, prior) => weights(kind, prior).checked.steps.toFixed(1);
   const percent = (kind, prior) => `${Math.round(100 * weights(kind, prior).checked.right)}\u00a0%`;
-  const all = (prior) => `${steps("cnn", prior)} and ${steps("patches", prior)} steps, ${percent("cnn", prior)} and ${percent("patches", prior)} right`;
-  const say = () => `${of("cnn")} ${of("patches")} Of upright test digits, with a prior: ${all("")}. Without: ${all("_free")}.`;
+  const all = (prior) => `${steps("cnn", prior)} and ${steps("patches", prior)} steps (${percent("cnn", prior)} and ${percent("patches", prior)} right)`;
+  const say = () => `${of("cnn")} ${of("patches")} Over all test digits they take ${all("")} if trained with a prior, and ${all("_free")} without.`;
 
   const place = (width) => (width < 560 ? { left: 46, top: SQUARE + 46, height: SQUARE + 46 + 2 * BLOCK } : { left: SQUARE + 62, top: 34, height: 34 + 2 * BLOCK });
   let middle;
