@@ -210,8 +210,11 @@ def table(live: Sequence[Row], stored: Sequence[Row]) -> DataFrame:
 def train_beside_stored(
     base: Row, seeds: int, load: Load, kind: str, values: Sequence[float], *, device: str, workers: int
 ) -> DataFrame:
-    """Return the `table` of networks trained now, one for each value and seed, and of the stored ones like them."""
-    grid = [{"kind": kind, "hyperparameter": value, "seed": 100 + k} for value in values for k in range(seeds)]
+    """Return the `table` of networks trained now, one for each value and seed, and of the stored ones like them.
+
+    With no seeds, it is that of the stored ones alone.
+    """
+    grid = [{"kind": kind, "hyperparameter": value, "seed": 100 + k} for value in values for k in range(max(seeds, 1))]
     settings = [base | setting for setting in grid]
-    made = run_all(partial(run, device=device), settings, workers=workers, name=kind)
+    made = run_all(partial(run, device=device), settings, workers=workers, name=kind) if seeds else []
     return table(made, same_but_seed(load(kind.replace(" ", "_")), settings))
