@@ -150,6 +150,9 @@ def test_networks_trained_now_stand_before_stored_ones_that_differ_in_the_seed_a
     assert table["live"].tolist() == [True] * 4 + [False]
     accuracy = price.run("ACT", 0.1, **base, seed=101)["accuracy"]
     assert table["accuracy"][3] == pytest.approx(sum(accuracy) / len(accuracy))
+    stored = price.train_beside_stored(base, 0, files.get, "ACT", [0.01, 0.1], device="cpu", workers=1)
+    assert stored.to_dict("list") == price.table([], old[:1]).to_dict("list")
+    assert not stored["live"].any()
 
 
 @given(st.floats(-3, 6))
