@@ -73,7 +73,7 @@ def test_of_another_budget_they_are_refused(stem, monkeypatch):
 def test_all_stored_networks_are_small_and_of_a_lesson():
     files = [*(ROOT / "results").glob("*.safetensors")]
     assert files
-    assert sum(path.stat().st_size for path in files) < 500_000
+    assert sum(path.stat().st_size for path in files) < 750_000
     assert {path.name[:3] for path in files} <= {stem[:3] for stem in THAT_TRAIN}
 
 
