@@ -13,6 +13,7 @@ from torch import nn
 
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.store import plain
+from ponder_course.research.stored_facts import results
 from ponder_course.research.words.experiment import EXPERIMENTS
 from ponder_course.words.experiment import CARRIED, Walker, loss_of_words, measure, texts_of_all_depths, walk
 from ponder_course.words.task import NO_WORD, ChainTask, chain_above, equal_chains
@@ -204,3 +205,10 @@ def test_who_says_the_right_words_is_right_and_on_time():
 def test_a_run_of_each_experiment_is_made_and_equals_itself(name):
     once, again = (EXPERIMENTS[name].run(**EXPERIMENTS[name].short[-1]) | {"cpu_seconds": 0} for _ in range(2))
     assert once == again == plain(once)
+
+
+def test_whoever_names_the_root_of_a_chain_of_32_has_walked_all_of_it():
+    ends = [run["by_depth"]["31"] for run in results("12_words_main", carried="word")]
+    assert len(ends) == 30
+    for end in ends:
+        assert end["right"] == end["on_time"]
