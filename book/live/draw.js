@@ -334,5 +334,6 @@
     const p = (where) => live.sigmoid(from + ((to - from) * (where - left)) / (right - left));
     return { x, p, all: Array.from({ length: 401 }, (_, i) => p(left + ((right - left) * i) / 400)) };
   };
+  live.percent = (fraction) => `${Math.round(100 * fraction)}\u00a0%`;
   live.number = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 })();

@@ -12,7 +12,7 @@ import base64
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.common.digits import load_digits
+from ponder_course.common.digits import DigitSet, load_digits
 from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
 from ponder_course.common.local import LocalStep
@@ -199,14 +199,20 @@ def check_judge(model: PonderNet, seed: int = 0) -> Row:
     return rounded({"right": mean(right), "early": mean(steps < need), "steps": mean(steps), "need": mean(need)})
 
 
+@cache
+def mnist() -> DigitSet:
+    """Return MNIST, read once."""
+    return load_digits("mnist", DATA)
+
+
 def learn_digits(**setting: Any) -> PonderNet:
     """Return the network that lesson 04's run with this setting trains, on MNIST."""
-    return digits.learn(load_digits("mnist", DATA), "class", **setting)[0]
+    return digits.learn(mnist(), "class", **setting)[0]
 
 
 def check_digits(model: PonderNet, seed: int = 0) -> Row:
     """Return how many upright digits are read rightly, of half of MNIST's test images, and in how many steps."""
-    test = load_digits("mnist", DATA).test
+    test = mnist().test
     half = torch.randperm(len(test.y), generator=torch.Generator().manual_seed(seed))[: len(test.y) // 2]
     score = evaluate(model, rotated_by(test.x[half], 0), test.y[half], class_correct)
     return rounded({"right": score.accuracy, "steps": score.steps})

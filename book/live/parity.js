@@ -21,15 +21,14 @@
     return { x: [...x], stop, truth, chance, p, right, halt: p.indexOf(Math.max(...p)) + 1 };
   }
 
-  const percent = (fraction) => `${Math.round(100 * fraction)}\u00a0%`;
   const judged = (right) => (right ? "{answer:right}" : "{wrong:wrong}");
   function say({ truth, p, right, halt }) {
     const ones = x.filter((element) => element === 1).length;
     const count = ["no +1", "one +1", "two", "three", "four", "five", "six", "seven", "eight"][ones] + (ones > 1 ? " +1s" : "");
-    const likely = p[halt - 1] > 0.995 ? "almost surely" : `in ${percent(p[halt - 1])} of cases`;
+    const likely = p[halt - 1] > 0.995 ? "almost surely" : `in ${live.percent(p[halt - 1])} of cases`;
     return `Here ${ones > 1 ? "are" : "is"} ${count}: the answer is ${truth ? "odd" : "even"}. By itself the network {halt:halts at step ${halt}}, ` +
       `${likely}, and is ${judged(right[halt - 1])}. Stopped at step ${stop} it is ${judged(right[stop - 1])}. If all inputs stop there, ` +
-      `{limit:${percent(checked.right_at[stop - 1])}} of them are right; if each stops by itself, {halt:${percent(checked.right)}}.`;
+      `{limit:${live.percent(checked.right_at[stop - 1])}} of them are right; if each stops by itself, {halt:${live.percent(checked.right)}}.`;
   }
 
   const middle = (step) => LEFT + (step - 0.5) * column;
