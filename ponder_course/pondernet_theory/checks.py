@@ -14,7 +14,7 @@ def check_halting_probs(answer: Any) -> None:
     for column, want in zip(lambdas.unbind(1), wanted, strict=True):
         got: Any = torch.as_tensor(answer(column)).tolist()
         near = len(got) == 3 and max(abs(a - b) for a, b in zip(got, want, strict=True)) < 1e-6
-        assert near, f"halting probabilities {column.tolist()}: {want}, not {got}"
+        assert near, f"the probabilities lambda {column.tolist()} give p = {want}, but yours gives {got}"
     assert torch.as_tensor(answer(lambdas)).shape == (3, 3), "not for a whole batch"
 
 
