@@ -1,7 +1,10 @@
 """Sphinx's settings for the book. tools/book.py gathers its pages, copies this file beside them and starts Sphinx."""
 
+import html
 import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
@@ -30,6 +33,8 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["book.css"]
+html_js_files = [("book.js", {"defer": "defer"})]
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
@@ -91,11 +96,32 @@ def give_headings_a_level(app: Sphinx, page: str, template: str, context: dict, 
     context["furo_navigation_tree"] = lists.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
-# What scrolls must be reached by keys.
-SCROLLABLE = """addEventListener("load", () => {
-    for (const box of document.querySelectorAll("pre, mjx-container, .cell_output, .text_html, .table-wrapper"))
-        if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-});"""
+def mend_folds(app: Sphinx, page: str, template: str, context: dict, tree: nodes.document | None) -> None:
+    """Let a fold be called what stands on it, not "Toggle hidden content"."""
+    if "body" in context:
+        context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
+
+
+def describe(app: Sphinx, page: str, template: str, context: dict, tree: nodes.document | None) -> None:
+    """Say in the head of a page what it is about, by its first paragraph that is more than links, and its picture."""
+    if page == "404":  # it is shown at any address
+        context["metatags"] += f'<base href="{urlsplit(app.config.html_baseurl).path}">'
+    if tree is None:
+        return
+    texts = [text.astext() for text in tree.findall(nodes.paragraph) if not text.next_node(nodes.reference)]
+    words = " ".join(next((text for text in texts if len(text.split()) > 5), project).split())
+    pictures = [app.builder.images.get(image["uri"]) for image in tree.findall(nodes.image)]
+    picture = next((name for name in pictures if name and name.endswith(".png")), "preview.png")
+    said = {
+        "description": words,
+        "og:title": context["title"],
+        "og:description": words,
+        "og:type": "article",
+        "og:image": f"{app.config.html_baseurl}_images/{picture}",
+    }
+    for name, content in said.items():
+        kind = "property" if name.startswith("og:") else "name"
+        context["metatags"] += f'<meta {kind}="{name}" content="{html.escape(content)}">\n'
 
 
 def setup(app: Sphinx) -> None:
@@ -106,4 +132,5 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", mend_docstring, priority=100)  # before Napoleon reads the arguments
     app.connect("autodoc-skip-member", leave_out_others)
     app.connect("html-page-context", give_headings_a_level, priority=900)  # after Furo has written the list
-    app.add_js_file(None, body=SCROLLABLE)
+    app.connect("html-page-context", mend_folds)
+    app.connect("html-page-context", describe)

@@ -4,7 +4,8 @@
 
 Every page is made of a file that readers of the repository have, too: README.md is the front page, notebooks are as
 they are committed, the pages of the package are its docstrings. Copies in runs/book/source are changed a little: folded
-cells become hidden inputs, "section 8" becomes a link. The site begins at runs/book/site/index.html.
+cells become hidden inputs, "section 8" becomes a link, the answer to a bet opens on a click. The site begins at
+runs/book/site/index.html.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pathlib import Path
 
 import live
 import nbformat
-from slides import bare, copy_mathjax, write_decks
+from cells import bare, opening, title_of
+from slides import copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
 from stamp import ROOT, address, is_of_a_deleted_lesson, notebooks, print_anywhere
 
@@ -34,10 +36,20 @@ TEXTS = [
 ]
 TEXTS = [text for text in TEXTS if (ROOT / text).exists()]  # the copy for students has no TEACHING.md
 
+LOST = """---
+orphan: true
+nosearch: true
+---
+# There is no such page
+
+It may have been renamed. Begin at the [first page](index.md), or <a href="search.html">search</a>.
+"""
 PERCENT = re.compile(r"(`[^`\n]*`)|(?<=\d) (?=%)")  # the space before it; or code, which is left as it is
 LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
 WHOLE_LINK = re.compile(r"!?\[([^]]*)\]\((?!\w+:|#)([^)\s#]+)[^)]*\)")
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
+ANSWER = re.compile(r"^\*\*(Bet \d)(?::|, the answer\.)(?:.+\n?)+", re.M)
+FOR_CLASS = re.compile(r"^\*In class:\*.*$", re.M)
 HEADING = re.compile(r"^###? (\d+) ", re.M)
 SECTIONS = re.compile(
     r"(?:(?P<file>\d\d_\w+)\.ipynb\), |lesson (?P<lesson>\d\d), |(?P<own>lesson's )|(?P<evidence>evidence, ))?"
@@ -127,19 +139,29 @@ def write(inside: str | Path, text: str) -> None:
     (SOURCE / inside).write_text(text, encoding="utf-8")
 
 
+def fold(words: str, text: str) -> str:
+    """The text, which opens on a click at the words."""
+    return f'<details class="fold"><summary>{words}</summary>\n\n{text}\n\n</details>\n'
+
+
+def fold_text(text: str) -> str:
+    """The text of a notebook's cell with what is for the class, and the answers to bets, folded."""
+    text = DETAILS.sub(r"\1\n\n\2\n\n</details>\n", text)
+    text = ANSWER.sub(lambda found: fold(f"{found[1]}: the answer", found[0].rstrip()), text)
+    return FOR_CLASS.sub(lambda found: fold("In class, and what you need", found[0]), text)
+
+
 def change_code(cell: nbformat.NotebookNode) -> None:
     """Hide the input of a folded cell behind its title, and take away what works in JupyterLab only."""
     tags = cell.metadata.setdefault("tags", [])
     if "check" in tags:
         tags.append("remove-input")
-        cell.outputs = [
-            nbformat.v4.new_output("display_data", {"text/markdown": "*The notebook checks what you write.*"})
-        ]
+        words = "*Write it in the notebook, which checks it: its links are at the top of this page.*"
+        cell.outputs = [nbformat.v4.new_output("display_data", {"text/markdown": words})]
     elif 'if "google.colab" in sys.modules' in cell.source:
         tags += ["remove-input", "remove-output"]
-    elif cell.metadata.get("jupyter", {}).get("source_hidden"):
-        title = re.match(r"# @title (.*)\n", cell.source)
-        prompt = f"Code: {title[1] if title else 'set-up'}"
+    elif cell.metadata.get("jupyter", {}).get("source_hidden") or cell.source.startswith(("import ", "from ")):
+        prompt = f"Code: {title_of(cell) or 'imports'}"
         tags.append("hide-input")
         cell.metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": prompt}
     cell.outputs = [output for output in cell.outputs if "Sliders appear here" not in str(output.get("data"))]
@@ -176,7 +198,7 @@ def notebook_page(path: Path, sections: Sections) -> None:
             change_code(cell)
         else:
             text = sections.name(sections.link(cell.source, path.stem), path.stem)
-            cell.source = carry(DETAILS.sub(r"\1\n\n\2\n\n</details>\n", text), folder)
+            cell.source = carry(fold_text(text), folder)
     kind = {"evidence": "Evidence ", "problems": "Problems "}.get(folder.name, "")
     colon = ":" if kind else ""
     text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
@@ -185,6 +207,8 @@ def notebook_page(path: Path, sections: Sections) -> None:
         download += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
     page.cells[0].source = re.sub(r"\[Open in Colab\]\(.*?\)", lambda link: link[0] + download, text, count=1)
     with_live_figure(page, path.stem)
+    if folder.name == "notebooks":
+        page.cells.append(nbformat.v4.new_markdown_cell(toctree("", beside(path))))
     write(path.relative_to(ROOT), nbformat.writes(page))
 
 
@@ -199,35 +223,58 @@ def api_pages() -> list[str]:
 
 
 def toctree(caption: str, entries: list[str]) -> str:
-    """A list of pages under a heading, at the left of the book."""
-    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *entries, "```", ""])
+    """A list of pages at the left of the book, under a heading if there is one."""
+    lines = ["```{toctree}", ":hidden:", *([f":caption: {caption}"] if caption else []), "", *entries, "```", ""]
+    return "\n".join(lines)
+
+
+def beside(lesson: Path) -> list[str]:
+    """The entries of what stands beside a lesson: its evidence and its problem sheet."""
+    others = [path for path in notebooks() if path.parent != lesson.parent and path.stem[:2] == lesson.stem[:2]]
+    return [f"{short_title(path)} <{path.relative_to(lesson.parent).with_suffix('').as_posix()}>" for path in others]
 
 
 def short_title(path: Path) -> str:
-    """What stands for a notebook in the list at the left, such as "05 The light cone" or "05 beating the clock"."""
+    """What stands for a notebook in the list at the left, such as "05 The light cone" or "beating the clock"."""
     if path.parent.name == "evidence":
-        return path.stem.replace("_", " ")
-    title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
-    parts = re.fullmatch(r"# (?:Problems \d\d: )?([^:.]*).*", title)
-    assert parts is not None
-    return f"{path.stem[:2]} {parts[1]}"
+        return f"Evidence: {path.stem[3:].replace('_', ' ')}"
+    if path.parent.name == "problems":
+        return "Problem sheet"
+    return f"{path.stem[:2]} {opening(nbformat.read(path, 4).cells[0])[0].partition(':')[0]}"
+
+
+def card(path: Path) -> str:
+    """A lesson on the first page: its picture, its question, and how long it takes."""
+    cell = nbformat.read(path, as_version=4).cells[0]
+    question = opening(cell)[1].replace("*", "")
+    minutes = re.search(r"\*In class:\* (\d+) minutes", cell.source)
+    assert minutes is not None, f"{path.name} does not say how long it takes in class"
+    return (
+        f'<a class="card" href="notebooks/{path.stem}.html"><img alt="" src="_static/cards/{path.stem}.svg">'
+        f"<b>{short_title(path)}</b><span>{question}</span>"
+        f"<small>{minutes[1]} minutes</small></a>"
+    )
 
 
 def front_page() -> None:
-    """Write README.md as the first page, with a network that thinks, and the list of all pages."""
-    paragraphs = carry((ROOT / "README.md").read_text(encoding="utf-8"), Path()).split("\n\n")
+    """Write README.md as the first page, with a network that thinks, a card of each lesson, and the list of pages."""
+    lessons = [path for path in notebooks() if path.parent.name == "notebooks"]
+    cards = raw(f'<div class="cards">{"".join(card(path) for path in lessons)}</div>')
+    paragraphs = (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n")
+    paragraphs = [cards if text.startswith("| part | lesson |") else carry(text, Path()) for text in paragraphs]
     paragraphs.insert(2, raw(live.markup(live.FRONT, "_static/live")))
-    groups: dict[str, list[str]] = {"notebooks": [], "evidence": [], "problems": []}
-    for path in notebooks():
-        page = path.relative_to(ROOT).with_suffix("").as_posix()
-        groups[path.parent.name].append(f"{short_title(path)} <{page}>")
+    entries = [f"{short_title(path)} <notebooks/{path.stem}>" for path in lessons]
     trees = [
-        toctree("Lessons", groups["notebooks"]),
-        toctree("Evidence", groups["evidence"]),
-        toctree("Problem sheets", [*groups["problems"], "Mini-projects <notebooks/problems/projects>"]),
+        toctree("Lessons", [*entries, "Mini-projects <notebooks/problems/projects>"]),
         toctree("More", [*(text.removesuffix(".md") for text in TEXTS), "The modules <api/index>"]),
     ]
     write("index.md", "\n\n".join([*paragraphs, *trees]))
+
+
+def pages_address() -> str:
+    """Where the book is published: at GitHub Pages, beside the repository."""
+    owner, name = address().split("/")[-2:]
+    return f"https://{owner.lower()}.github.io/{name}/"
 
 
 def gather() -> None:
@@ -242,13 +289,16 @@ def gather() -> None:
     for path in (ROOT / "notebooks/solutions/problems").glob("*.md"):  # linked, but neither listed nor found by search
         text = carry(path.read_text(encoding="utf-8"), path.parent.relative_to(ROOT))
         write(path.relative_to(ROOT), f"---\norphan: true\nnosearch: true\n---\n{text}")
+    write("404.md", LOST)
     write("api/index.md", "# The modules\n\n" + toctree("Modules", api_pages()).replace(":hidden:\n", ""))
-    shutil.copy(ROOT / "book" / "conf.py", SOURCE)
+    for name in ("conf.py", "scorer.js"):
+        shutil.copy(ROOT / "book" / name, SOURCE)
     static = SOURCE / "_static"
     static.mkdir()
-    for name in ("book.css", "favicon.svg"):
+    for name in ("book.css", "book.js", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
     live.copy_scripts(static / "live")
+    shutil.copytree(ROOT / "results" / "figures", static / "cards", ignore=shutil.ignore_patterns("*.gif"))
     copy_mathjax(static / "mathjax")
 
 
@@ -257,8 +307,9 @@ def main() -> int:
     print_anywhere()
     start = time.monotonic()
     gather()
-    failed = build_main(["-q", "-W", "--keep-going", "-j", "2", "-d", str(BOOK / "doctrees"), str(SOURCE), str(SITE)])
-    write_decks(SITE / "slides", "../_static/mathjax")
+    options = ["-q", "-W", "--keep-going", "-j", "2", "-D", f"html_baseurl={pages_address()}"]
+    failed = build_main([*options, "-d", str(BOOK / "doctrees"), str(SOURCE), str(SITE)])
+    write_decks(SITE / "slides", "../_static")
     if not failed:
         print(f"{SITE.relative_to(ROOT) / 'index.html'}, in {time.monotonic() - start:.0f} s")
     return failed

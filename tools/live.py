@@ -4,7 +4,7 @@
 
 A figure NAME is book/live/NAME.js and the words around it, NAME.html. If networks think in it, their weights are
 book/live/weights/NAME*.js, which book/live/live_networks.py has written; what they compute, where core.js does not, is
-NAME_net.js. The book's first page has a figure, too.
+NAME_net.js, or a file that several figures share. The book's first page has a figure, too.
 """
 
 import re
@@ -27,10 +27,12 @@ FIGURES = {
     "09_adding_a_column": ("Figure 09.2", "column"),
     "10_sudoku": ("Figure 10.3", "sudoku"),
     "11_judges": ("Figure 11.2", "judges"),
+    "12_words": ("Figure 12.3", "words"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")
-PARTS = {FRONT: MAZE, "map": MAZE, "vote": ("weights/line.js", "weights/vote.js")}  # what figures share, where they do
+TREES = ("transformer.js", "tree.js")
+SHARED = {FRONT: MAZE, "map": MAZE, "vote": ("weights/line.js",), "forest": TREES, "words": TREES}
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
 body[data-theme="dark"] { background: #131416; }
 @media (prefers-color-scheme: dark) { body:not([data-theme="light"]) { background: #131416; } }"""
@@ -45,14 +47,16 @@ def words(file: str) -> str:
 def markup(name: str, static: str) -> str:
     """Return the HTML of a figure, for a page from which `static` leads to the folder of `copy_scripts`."""
     own = [*LIVE.glob(f"{name}_net.js"), *sorted((LIVE / "weights").glob(f"{name}*.js"))]
-    parts = PARTS.get(name, [script.relative_to(LIVE).as_posix() for script in own])
+    parts = [*SHARED.get(name, ()), *(script.relative_to(LIVE).as_posix() for script in own)]
     scripts = ["core.js", "halting.js", "draw.js", *parts, f"{name}.js"]
     lines = [
         f'<link rel="stylesheet" href="{static}/live.css">',
         f'<section class="live" id="live-{name}">',
+        f'<a class="live-skip" href="#after-{name}">Skip the live figure</a>',
         words(f"{name}.html"),
         "<noscript>This figure needs JavaScript.</noscript>",
         "</section>",
+        f'<div id="after-{name}" tabindex="-1"></div>',
         *(f'<script src="{static}/{script}" defer></script>' for script in scripts),
     ]
     return "\n".join(lines)

@@ -3,8 +3,9 @@
     python tools/slides.py
 
 Nothing is written twice. On the slides stand, in the order of a lesson's core: its question, what is printed in bold,
-bets, equations, tables, every figure with its caption, and the lines to take home. All prose becomes the speaker's
-notes. Decks are files in runs/slides that need no network; the keys are listed on runs/slides/index.html.
+bets, equations, tables, tasks with their code, every figure with its caption, the live figure before its twin, and the
+lines to take home. All prose becomes the speaker's notes. Decks are files in runs/slides that need no network; the keys
+are listed on runs/slides/index.html.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import distribution
 from pathlib import Path
 
+import live
 import nbformat
+from cells import bare, blocks, heading, opening, title_of
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from stamp import ROOT, print_anywhere
@@ -40,12 +43,13 @@ MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarma
 
 @dataclass
 class Slide:
-    """What stands on a slide, as Markdown; a picture, as HTML; and what is said to it."""
+    """What stands on a slide, as Markdown; a picture or a live figure, as HTML; and what is said to it."""
 
     title: str
     points: list[str] = field(default_factory=list)
     picture: str = ""
     caption: str = ""
+    live: str = ""
     home: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -111,21 +115,9 @@ def picture_of(output: nbformat.NotebookNode, source: str, folder: Path) -> str:
     return f'<img src="data:image/png;base64,{output.data["image/png"].strip()}" alt="{alt}">'
 
 
-def blocks(source: str) -> list[str]:
-    """The paragraphs of a cell, without what only works in a notebook, and markers of facts; links as their words."""
-    text = re.sub(r"<details>.*?</details>|<!--.*?-->", "", source, flags=re.S)
-    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
-    return [block.strip() for block in re.split(r"\n\n+", text) if block.strip()]
-
-
-def bare(table: str) -> str:
-    """A table of pandas without the looks that it brings along."""
-    return re.sub(r'<style scoped>.*?</style>\s*| border="1"', "", table, flags=re.S)
-
-
 def printed(cell: nbformat.NotebookNode) -> list[str]:
     """What a cell printed or tabled, if it is a result to show."""
-    title = cell.source.splitlines()[0]
+    title = title_of(cell)
     found = []
     for output in cell.outputs:
         table = output.get("data", {}).get("text/html", "")
@@ -136,16 +128,21 @@ def printed(cell: nbformat.NotebookNode) -> list[str]:
     return found
 
 
-def section(title: str, cells: list[nbformat.NotebookNode], folder: Path) -> list[Slide]:
-    """The slides of a section."""
+def section(title: str, cells: list[nbformat.NotebookNode], folder: Path, figures: dict[str, str]) -> list[Slide]:
+    """The slides of a section; figures: the HTML of a live figure, by the name of its twin."""
     slides = [Slide(title)]
-    for cell in cells:
+    for cell, after in zip(cells, [*cells[1:], None], strict=True):
         if cell.cell_type == "code":
+            if after and "check" in after.metadata.get("tags", []):  # what the reader is to write
+                add(slides, f"<pre>{html.escape(cell.source)}</pre>")
             for shown in printed(cell):
                 add(slides, shown)
             for number, output in enumerate(cell.outputs):
                 if "image/png" in output.get("data", {}):
                     caption = cell.outputs[number + 1].data["text/markdown"]
+                    for twin, figure in figures.items():
+                        if caption.startswith((f"{twin}:", f"{twin}.")):
+                            slides.append(Slide(title, live=figure))
                     slides.append(Slide(title, picture=picture_of(output, cell.source, folder), caption=caption))
             continue
         for block in blocks(cell.source):
@@ -159,9 +156,9 @@ def section(title: str, cells: list[nbformat.NotebookNode], folder: Path) -> lis
 
 
 def add(slides: list[Slide], point: str) -> None:
-    """Put a point on the last slide, or on a new one if that is full or has a picture."""
+    """Put a point on the last slide, or on a new one if that is full or has a figure."""
     last = slides[-1]
-    if last.picture or (last.points and last.lines() + lines_of(point) > FULL):
+    if last.picture or last.live or (last.points and last.lines() + lines_of(point) > FULL):
         slides.append(Slide(last.title))
     slides[-1].points.append(point)
 
@@ -171,10 +168,10 @@ def merged(slides: list[Slide]) -> list[Slide]:
     kept: list[Slide] = []
     waiting = None
     for slide in slides:
-        if waiting:
+        if waiting and not slide.live:
             slide.points[:0], slide.notes[:0], slide.home[:0] = waiting.points, waiting.notes, waiting.home
             waiting = None
-        if slide.picture or slide.lines() >= 3:
+        if slide.picture or slide.live or slide.lines() >= 3:
             kept.append(slide)
         else:
             waiting = slide
@@ -186,23 +183,28 @@ def merged(slides: list[Slide]) -> list[Slide]:
     return kept
 
 
-def slides_of(path: Path, folder: Path) -> list[Slide]:
-    """The slides of a lesson's core; pictures that are files of their own go into the deck's folder."""
+def slides_of(path: Path, folder: Path, static: str) -> list[Slide]:
+    """The slides of a lesson's core; pictures that are files of their own go into the deck's folder.
+
+    static: the way from there to the scripts of live figures.
+    """
     cells = nbformat.read(path, as_version=4).cells
-    title, _, question, *opening = blocks(cells[0].source)
-    found = [Slide(title.removeprefix("# "), [question], notes=opening)]
-    heading, inside = "", list[nbformat.NotebookNode]()
+    title, question, notes = opening(cells[0])
+    found = [Slide(title, [question], notes=notes)]
+    twin, name = live.FIGURES.get(path.stem, ("", ""))
+    figures = {twin: live.markup(name, static)} if name else {}
+    part_of, inside = "", list[nbformat.NotebookNode]()
     for cell in [*cells[1:], nbformat.v4.new_markdown_cell("## At home")]:  # where a lesson has none, after all of it
         parts = re.split(r"^## (.*)\n?", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
         for number, part in enumerate(parts):
             if number % 2:  # a heading
-                for slide in section(heading or found[0].title, inside, folder):
-                    if slide.picture or (heading and (slide.points or slide.home)):
+                for slide in section(part_of or title, inside, folder, figures):
+                    if slide.picture or slide.live or (part_of and (slide.points or slide.home)):
                         found.append(slide)
-                    elif heading:
+                    elif part_of:
                         found[-1].notes += slide.notes
-                heading, inside = part, []
-                if heading == "At home":
+                part_of, inside = heading(part), []
+                if part == "At home":
                     return found
             else:
                 inside.append(part if part is cell else nbformat.v4.new_markdown_cell(part))
@@ -211,15 +213,16 @@ def slides_of(path: Path, folder: Path) -> list[Slide]:
 
 def as_html(slide: Slide, first: bool) -> str:
     """A slide as HTML, with the speaker's notes in it."""
-    kind = "title" if first else "figure" if slide.picture else "text"
+    kind = "title" if first else "figure" if slide.picture else "thinks" if slide.live else "text"
+    if kind == "text" and slide.lines() < 5:
+        kind += " sparse"
     shown = "".join(MARKDOWN.render(point) for point in slide.points)
     picture = f"<figure>{slide.picture}<figcaption>{MARKDOWN.renderInline(slide.caption)}</figcaption></figure>"
     home = "".join(f'<div class="home later">{MARKDOWN.render(line)}</div>' for line in slide.home)
     notes = "".join(MARKDOWN.render(note) for note in slide.notes)
-    heading = MARKDOWN.renderInline(slide.title)
     return (
-        f'<section class="{kind}"><h2>{heading}</h2><div class="points">{shown}</div>'
-        f"{picture if slide.picture else ''}{home}<aside>{notes}</aside></section>"
+        f'<section class="slide {kind}"><h2>{MARKDOWN.renderInline(slide.title)}</h2><div class="points">{shown}</div>'
+        f"{picture if slide.picture else ''}{slide.live}{home}<aside>{notes}</aside></section>"
     )
 
 
@@ -231,15 +234,18 @@ def copy_mathjax(folder: Path) -> None:
     shutil.copy(package / "tex-chtml.js", folder)
 
 
-def write_decks(folder: Path, mathjax: str) -> int:
-    """Write a deck for each lesson, and a page that lists them; return how many. mathjax: its folder, from there."""
+def write_decks(folder: Path, static: str) -> int:
+    """Write a deck for each lesson, and a page that lists them; return how many.
+
+    static: the folder of MathJax and of the scripts of live figures, from there.
+    """
     folder.mkdir(parents=True)
     for name in ("deck.css", "deck.js"):
         shutil.copy(PARTS / name, folder)
-    frame = (PARTS / "deck.html").read_text(encoding="utf-8").replace("MATHJAX", mathjax)
+    frame = (PARTS / "deck.html").read_text(encoding="utf-8").replace("STATIC", static)
     listed = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        slides = slides_of(path, folder)
+        slides = slides_of(path, folder, f"{static}/live")
         shown = "\n".join(as_html(slide, slide is slides[0]) for slide in slides)
         deck = folder / f"{path.stem}.html"
         deck.write_text(frame.replace("TITLE", slides[0].title).replace("SLIDES", shown), encoding="utf-8")
@@ -253,8 +259,9 @@ def main() -> int:
     """Write all decks anew."""
     print_anywhere()
     shutil.rmtree(DECKS, ignore_errors=True)
-    count = write_decks(DECKS, "mathjax")
-    copy_mathjax(DECKS / "mathjax")
+    count = write_decks(DECKS, "_static")
+    copy_mathjax(DECKS / "_static" / "mathjax")
+    live.copy_scripts(DECKS / "_static" / "live")
     print(f"{(DECKS / 'index.html').relative_to(ROOT)}: {count} decks")
     return 0
 

@@ -62,8 +62,9 @@
       if (!width) return;
       const height = spec.height(width);
       canvas.style.height = `${height}px`;
-      canvas.width = Math.round(width * devicePixelRatio);
-      canvas.height = Math.round(height * devicePixelRatio);
+      const sharp = devicePixelRatio * Math.max(1, canvas.getBoundingClientRect().width / width);
+      canvas.width = Math.round(width * sharp);
+      canvas.height = Math.round(height * sharp);
       pen.scale(canvas.width / width, canvas.height / height);
       const style = getComputedStyle(box);
       const inks = Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--live-${ink}`).trim()]));
@@ -180,7 +181,9 @@
 
     // Hands. A finger scrolls the page unless it takes hold of something.
     let [held, from] = [null, null];
-    const at = ({ clientX, clientY }, { left, top } = canvas.getBoundingClientRect()) => ({ x: clientX - left, y: clientY - top });
+    // A slide is scaled, and the canvas with it.
+    const at = ({ clientX, clientY }, { left, top, width } = canvas.getBoundingClientRect(), scale = canvas.clientWidth / width) =>
+      ({ x: (clientX - left) * scale, y: (clientY - top) * scale });
     function hover(point) {
       note.textContent = (fig.bet !== null && spec.hover?.(point)) || "";
       fig.redraw();

@@ -4,13 +4,15 @@
   const KINDS = { together: "Together", alone: "Alone", awake: "Together, never slept" };
   const [LEFT, ROW, RADIUS, N, TRAINED, PANEL] = [44, 78, 9, 16, 8, { top: 218, height: 150 }]; // N: steps; TRAINED: depth
   const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.tokens(live.weights[`forest_${name}`].weights)]));
-  const chain = Array.from({ length: 16 }, (_, i) => Math.max(0, i - 1));
-  let [parents, kind, picked, shown, gap] = [[...chain], "together", null, 1];
+  const tree = live.tree(16, LEFT, ROW, RADIUS);
+  const { x } = tree;
+  let [kind, shown] = ["together", 1];
 
   // The network knows 32 names; the nodes that are not shown are roots.
   function think() {
-    const nodes = live.climb(networks[kind], [...parents, ...chain.map((_, i) => i + 16)], kind === "alone", N).slice(0, parents.length);
-    return { parents: [...parents], kind, nodes };
+    const parents = [...tree.parents];
+    const nodes = live.climb(networks[kind], [...parents, ...parents.map((_, i) => i + 16)], kind === "alone", N).slice(0, 16);
+    return { parents, kind, nodes };
   }
   const far = ({ path, reads }, up = path.indexOf(reads[shown - 1])) => (up > 0 ? `${up} up` : up ? "elsewhere" : "itself");
   function say({ nodes }) {
@@ -21,34 +23,15 @@
       `It {halt:halts at step ${node.taken}}, and is ${node.right ? "right" : "wrong"}; ${all}.${trained}`;
   }
 
-  const x = (i) => LEFT + (i + 0.5) * gap;
-  function arc(pen, from, to, side, ink, thick) {
-    const [y, tall] = [ROW + side * (RADIUS + 4), 8 + 3.6 * Math.abs(from - to)];
-    pen.strokeStyle = ink;
-    pen.lineWidth = thick;
-    pen.beginPath();
-    pen.ellipse((x(from) + x(to)) / 2, y, Math.abs(x(from) - x(to)) / 2, tall, 0, 0, Math.PI, side < 0);
-    pen.stroke();
-    return y + tall;
-  }
   function draw(pen, width, inks) {
     const [{ nodes }, open] = [fig.seen, fig.bet !== null];
-    gap = (width - LEFT - 4) / nodes.length;
-    nodes.forEach(({ path, reads, weights, taken, right }, i) => {
-      if (path.length > 1) {
-        arc(pen, i, path[1], -1, inks.soft, 1.5);
-        live.arrow(pen, x(path[1]), ROW - RADIUS - 8, [0, 6], inks.soft);
-      }
+    tree.fit(width);
+    nodes.forEach(({ reads, weights, taken, right }, i) => {
       pen.globalAlpha = live.clamp(weights[shown - 1], 0.15, 1);
-      if (open && i !== fig.cursor && reads[shown - 1] !== i && reads[shown - 1] < 16) arc(pen, i, reads[shown - 1], 1, inks.soft, 1);
+      if (open && i !== fig.cursor && reads[shown - 1] !== i && reads[shown - 1] < 16) tree.arc(pen, i, reads[shown - 1], 1, inks.soft, 1);
       pen.globalAlpha = 1;
       const isDone = open && taken <= shown && fig.lit !== (right ? "wrong" : "answer");
-      const size = fig.lit === (right ? "answer" : "wrong") ? RADIUS + 3 : RADIUS;
-      const box = [x(i) - size, ROW - size, 2 * size, 2 * size, path.length > 1 ? size : 2];
-      live.shape(pen, isDone ? (right ? inks.answer : inks.wrong) : inks.paper, () => pen.roundRect(...box));
-      [pen.strokeStyle, pen.lineWidth] = picked === i ? [inks.halt, 5] : [inks.soft, 1.5];
-      pen.stroke();
-      live.write(pen, i, x(i), ROW + 1, isDone ? inks.paper : inks.ink);
+      tree.draw(pen, i, inks, isDone ? (right ? inks.answer : inks.wrong) : null, fig.lit === (right ? "answer" : "wrong") ? 3 : 0);
     });
     const at = (n) => PANEL.top + PANEL.height * (1 - n / 16);
     pen.globalAlpha = 0.4;
@@ -59,7 +42,7 @@
     live.title(pen, "steps, by depth (grey: beyond training)", LEFT, PANEL, inks);
     if (!open) return;
     const mine = nodes[fig.cursor];
-    const end = arc(pen, fig.cursor, mine.reads[shown - 1], 1, inks.ink, 3);
+    const end = tree.arc(pen, fig.cursor, mine.reads[shown - 1], 1, inks.ink, 3);
     live.write(pen, far(mine), live.clamp((x(fig.cursor) + x(mine.reads[shown - 1])) / 2, 40, width - 40), end + 11, inks.ink, "center", inks.paper);
     for (const alone of [true, false]) {
       const [ink, thick, dash] = alone === (kind === "alone") ? [inks.ink, fig.lit === "limit" ? 5 : 2.5, []] : [inks.soft, 1.5, [3, 4]];
@@ -74,15 +57,8 @@
     slider.show((shown = live.clamp(n, 1, N)));
     fig.say(say(fig.seen));
   }
-  // A node is picked, and then its parent; but no arrow closes a circle.
-  function choose(i) {
-    if (picked === null || (i !== picked && live.pathUp(parents, i).includes(picked))) fig.change(() => (picked = fig.cursor = i));
-    else fig.change(() => ([parents[picked], picked] = [i, null]));
-  }
-  function tap(point) {
-    const i = live.nearest(parents.map((_, node) => x(node)), point.x, gap);
-    if (i !== null && point.y < ROW + 30) choose(i);
-  }
+  const choose = (i) => fig.change(() => tree.pick(i) && (fig.cursor = i));
+  const tap = (point) => tree.at(point) !== null && choose(tree.at(point));
   const walk = (by) => () => fig.change(() => (fig.cursor = live.clamp(fig.cursor + by, 0, 15)));
   const replay = () => fig.play(Math.max(...fig.seen.nodes.map((node) => node.taken)) - 1, 700, (n) => show(n + 1));
   const { path, reads } = think().nodes[15];
@@ -99,8 +75,8 @@
   });
   fig.cursor = 15;
   fig.choose("Network", KINDS, kind, (name) => replay(fig.change(() => (kind = name))));
-  fig.button("Chain", () => fig.change(() => ([parents, picked] = [[...chain], null])));
-  fig.button("Trees", () => fig.change(() => ([parents, picked] = [chain.map((_, i) => Math.floor(Math.random() * (i + 0.999))), null])));
+  fig.button("Chain", () => fig.change(tree.chain));
+  fig.button("Trees", () => fig.change(tree.scatter));
   const slider = fig.slider("Step", [1, N, 1], shown, String, show);
   fig.start();
 })();

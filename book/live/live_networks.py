@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,11 @@ from ponder_course.research.map_of_thought import experiment as stored_mazes
 from ponder_course.research.mnist_rotation import experiment as digits
 from ponder_course.research.parity import experiment as parity
 from ponder_course.research.sudoku.experiment import run as run_sudoku
+from ponder_course.research.words.experiment import run as run_walkers
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import SudokuTask, sudoku_groups
+from ponder_course.words import experiment as walkers
 from ponder_utils.checkpoints import atomic_write
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
@@ -171,18 +174,31 @@ def check_sudoku(model: PonderNet, seed: int = 0) -> Row:
 
 
 def check_forest(model: PonderNet, seed: int = 0) -> Row:
-    """Return how many nodes are right that are no deeper than in training, and how many deeper ones; and the mean steps
-    by depth.
-    """
+    """Return how many nodes are `right_by_border`, and the mean steps by depth."""
+    test = forests.measure(model, trees_and_chains(seed, 300, 100), forests.N_NODES + 8)["by_depth"]
+    return rounded(right_by_border(test, forests.MAX_DEPTH) | {"steps": [row["steps"] for row in test.values()]})
+
+
+def check_walker(model: walkers.Walker, seed: int = 0, max_depth: int = 1) -> Row:
+    """Return how many nodes are `right_by_border`, and the mean words by depth."""
+    test = walkers.measure(model, trees_and_chains(seed, 60, 20), walkers.N_NODES + 8)["by_depth"]
+    return rounded(right_by_border(test, max_depth) | {"words": [row["words"] for row in test.values()]})
+
+
+def trees_and_chains(seed: int, n_trees: int, n_chains: int) -> torch.Tensor:
+    """Return fresh forests and chains, with nodes of every depth: parents [texts, nodes]."""
     generator = torch.Generator().manual_seed(seed)
-    trees, _ = ForestTask(forests.N_NODES).batch(300, generator)
-    x = torch.cat([trees, forests.chains(100, forests.N_NODES, generator)])
-    test = forests.measure(model, x, forests.N_NODES + 8)["by_depth"]
-    right, border = {}, forests.MAX_DEPTH + 1
-    for name, depths in (("right", range(border)), ("deeper", range(border, forests.N_NODES))):
-        nodes = sum(test[depth]["nodes"] for depth in depths)
-        right[name] = sum(test[depth]["nodes"] * test[depth]["right"] for depth in depths) / nodes
-    return rounded(right | {"steps": [row["steps"] for row in test.values()]})
+    trees, _ = ForestTask(forests.N_NODES).batch(n_trees, generator)
+    return torch.cat([trees, forests.chains(n_chains, forests.N_NODES, generator)])
+
+
+def right_by_border(by_depth: Mapping[int, Row], max_depth: int) -> Row:
+    """Return how many nodes are "right" that are no deeper than in training, and how many "deeper" ones."""
+    right, border = {}, max_depth + 1
+    for name, depths in (("right", range(border)), ("deeper", range(border, len(by_depth)))):
+        nodes = sum(by_depth[depth]["nodes"] for depth in depths)
+        right[name] = sum(by_depth[depth]["nodes"] * by_depth[depth]["right"] for depth in depths) / nodes
+    return right
 
 
 def learn_judge(judge: str, n_values: int, discount: float, price: float, seed: int, **recipe: Any) -> PonderNet:
@@ -230,6 +246,7 @@ class Network:
     model: Callable[[nn.Module], Any]  # the network around it
     n_bytes: int = 4  # of a weight
     at_least: float = 0.98  # so many are right
+    part: Callable[[Any], nn.Module] = attrgetter("step")  # of the network, which is written
 
 
 def of_forests(memory: str, **setting: Any) -> Network:
@@ -270,6 +287,20 @@ def of_digits(recipe: Row, at_least: float, **changed: float) -> Network:
         model=partial(PonderNet, max_steps=recipe["N"]),
         n_bytes=2,
         at_least=at_least,
+    )
+
+
+def of_walkers(carried: str, max_depth: int) -> Network:
+    """Return a network of the figure of words."""
+    return Network(
+        run=run_walkers,
+        setting={"carried": carried, "max_depth": max_depth, "seed": 0},
+        learn=walkers.learn,
+        check=partial(check_walker, max_depth=max_depth),
+        step=partial(walkers.Walker, carried),
+        model=lambda walker: walker,
+        n_bytes=2,
+        part=lambda walker: walker,
     )
 
 
@@ -324,6 +355,9 @@ NETWORKS = {
     "digit_cnn_free": of_digits(rotation.CNN, 0.97, beta=0.0),
     "digit_patches": of_digits(rotation.PATCHES, 0.92),
     "digit_patches_free": of_digits(rotation.PATCHES, 0.92, beta=0.0),
+    "words_word": of_walkers("word", 1),
+    "words_state": of_walkers("state", 1),
+    "words_state_four": of_walkers("state", 4),
     "sudoku": Network(
         run=run_sudoku,
         setting={"seed": 10},
@@ -354,8 +388,8 @@ def write(name: str) -> Path:
     torch.set_num_threads(1)
     network = NETWORKS[name]
     model = network.learn(**network.setting)
-    weights = encoded(model.step, network.n_bytes)
-    model.step.load_state_dict(decoded(weights))
+    weights = encoded(network.part(model), network.n_bytes)
+    network.part(model).load_state_dict(decoded(weights))
     found = {
         "setting": network.setting,
         "fingerprint": fingerprint_of(network.run),

@@ -1,6 +1,6 @@
-// Next, back, and the speaker's window; the slide's number stands in the address.
+// Next, back, an overview, and the speaker's window; the slide's number stands in the address.
 "use strict";
-const slides = [...document.querySelectorAll("section")];
+const slides = [...document.querySelectorAll(".slide")];
 const stage = document.getElementById("stage");
 const started = Date.now();
 let at = 0;
@@ -13,7 +13,15 @@ function show(number) {
   history.replaceState(null, "", `#${at + 1}`);
   document.getElementById("number").textContent = `${at + 1} / ${slides.length}`;
   document.getElementById("notes").innerHTML = slides[at].querySelector("aside").innerHTML;
+  slides[at].querySelectorAll(".live").forEach(shrink);
   tell();
+}
+// A live figure as large as its slide allows.
+function shrink(figure) {
+  for (let size = 1; size > 0.5; size -= 0.05) {
+    figure.style.zoom = size;
+    if (figure.scrollHeight <= figure.clientHeight) return;
+  }
 }
 
 function next() {
@@ -50,12 +58,36 @@ const KEYS = {
   ArrowRight: next, ArrowDown: next, PageDown: next, " ": next, Enter: next,
   ArrowLeft: () => show(at - 1), ArrowUp: () => show(at - 1), PageUp: () => show(at - 1),
   Home: () => show(0), End: () => show(slides.length - 1),
-  s: openSpeaker, f: () => document.documentElement.requestFullscreen(),
+  o: overview, s: openSpeaker, f: () => document.documentElement.requestFullscreen(),
 };
+
+// All slides, small; a click chooses one.
+function overview() {
+  document.body.classList.toggle("overview");
+  slides[at].scrollIntoView({ block: "nearest" });
+}
+const isHeld = event => event.composedPath().some(part => part.classList?.contains("live")); // a figure, by the reader
+function clicked(event) {
+  const { clientX: x, clientY: y } = event;
+  if (isHeld(event)) return;
+  if (!document.body.classList.contains("overview")) return x > innerWidth / 3 ? next() : show(at - 1);
+  const inside = ({ left, right, top, bottom }) => x > left && x < right && y > top && y < bottom;
+  const chosen = slides.findIndex((slide) => inside(slide.getBoundingClientRect()));
+  if (chosen < 0) return;
+  overview();
+  show(chosen);
+}
+// A finger that wipes to the side.
+let touch = null;
+function wiped(event) {
+  const [end] = event.changedTouches;
+  const [right, down] = [end.clientX - touch.clientX, end.clientY - touch.clientY];
+  if (!isHeld(event) && Math.abs(right) > 50 && Math.abs(right) > 2 * Math.abs(down)) (right < 0 ? next() : show(at - 1));
+}
 
 function pressed(event) {
   const action = KEYS[event.key];
-  if (!action || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (!action || (isHeld(event) && !event.key.startsWith("Page")) || event.ctrlKey || event.altKey || event.metaKey) return;
   event.preventDefault();
   action();
 }
@@ -63,13 +95,17 @@ function pressed(event) {
 addEventListener("keydown", pressed);
 addEventListener("resize", fit);
 addEventListener("hashchange", () => show(Number(location.hash.slice(1)) - 1));
-stage.addEventListener("click", event => (event.clientX > innerWidth / 3 ? next() : show(at - 1)));
+stage.addEventListener("click", clicked);
+stage.addEventListener("touchstart", event => (touch = event.touches[0]), { passive: true });
+stage.addEventListener("touchend", wiped);
 addEventListener("load", () => MathJax.startup.promise.then(() => { // long formulas become smaller
-  for (const formula of document.querySelectorAll("section > .points mjx-container[display]")) {
+  for (const formula of document.querySelectorAll(".slide > .points mjx-container[display]")) {
     const room = formula.parentElement.clientWidth / formula.scrollWidth;
     if (room < 1) formula.style.fontSize = `${0.98 * room * parseFloat(formula.style.fontSize)}%`;
   }
 }));
+for (const figure of document.querySelectorAll(".live")) // more of it is shown once the bet is made
+  new MutationObserver(() => shrink(figure)).observe(figure, { attributeFilter: ["class"] });
 setInterval(tell, 20000);
 fit();
 show(Number(location.hash.slice(1) || 1) - 1);

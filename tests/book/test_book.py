@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.metadata import distribution
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -28,7 +29,7 @@ KINDS = [  # one page of each kind, for the rules of WCAG that are too slow for 
 LOOK = r"""async () => {
     if (window.MathJax) await MathJax.startup.promise;
     const faults = [];
-    for (const picture of document.querySelectorAll("article img")) {
+    for (const picture of document.querySelectorAll("article img:not(.card img)")) {
         if (!picture.naturalWidth) faults.push(`does not show ${picture.src}`);
         if (picture.alt.split(" ").length < 4) faults.push(`no sentence for ${picture.src}: "${picture.alt}"`);
     }
@@ -41,10 +42,14 @@ LOOK = r"""async () => {
     }
     return faults;
 }"""
+CARDS = "[...document.querySelectorAll('.card')].map((card) => card.getAttribute('href'))"
 # Colours are measured below, faster. Sphinx writes long signatures as lists that are nothing but definitions.
 AXE = """() => axe.run({
     runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
-    rules: {"color-contrast": {enabled: false}, "definition-list": {enabled: false}}
+    rules: {
+        "color-contrast": {enabled: false}, "definition-list": {enabled: false},
+        "label-content-name-mismatch": {enabled: true}, "heading-order": {enabled: true}
+    }
 }).then(
     found => found.violations.flatMap(fault => fault.nodes.map(node => `${fault.id}: ${node.html.slice(0, 120)}`)))"""
 
@@ -76,17 +81,33 @@ def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
-def test_every_page_in_a_browser():
+def test_every_page_in_a_browser(tmp_path):
     subprocess.run([sys.executable, "tools/book.py"], cwd=ROOT, check=True)
+    folder = urlsplit(book.pages_address()).path.strip("/")  # as at GitHub Pages
+    (tmp_path / folder).symlink_to(book.SITE)
     axe = Path(str(distribution("axe-playwright-python").locate_file("axe_playwright_python/axe.min.js"))).read_text()
     pages = [path.relative_to(book.SITE).as_posix() for path in sorted(book.SITE.rglob("*.html"))]
     pages = [name for name in pages if not name.startswith("slides/")]  # these have a test of their own
     assert set(KINDS) < set(pages)
     assert (book.SITE / "slides/05_light_cone.html").exists()
     faults = []
-    with served(book.SITE) as own, browser_page(faults, own) as page:
+    with served(tmp_path) as server, browser_page(faults, own := f"{server}{folder}/") as page:
         for name in pages:
             faults += faults_of(page, own + name, axe if name in KINDS else "")
+            if name not in ("search.html", "genindex.html", "404.html"):
+                described = page.locator("meta[name=description]").get_attribute("content")
+                assert len(described.split()) > 3, name
+        page.goto(f"{own}search.html?q=halting+distribution")
+        first = page.locator("#search-results li a").first
+        assert "/api/" not in first.get_attribute("href")
+        page.goto(f"{own}404.html")
+        assert page.locator("article a").first.evaluate("(link) => link.href") == f"{own}index.html"
+        page.goto(own)
+        lessons = [path.stem for path in book.notebooks() if path.parent.name == "notebooks"]
+        assert [Path(link).stem for link in page.evaluate(CARDS)] == lessons
+        for path in book.notebooks():  # in the list at the left evidence and problem sheet stand below their lesson
+            below = f'.sidebar-tree li:has(> a[href*="{path.stem[:2]}_"]) li a[href$="{path.stem}.html"]'
+            assert page.locator(below).count() == (path.stem not in lessons), path.stem
     assert faults == []
 
 
@@ -164,3 +185,14 @@ def test_a_check_leaves_no_code_and_no_complaint_on_its_page():
     book.change_code(cell)
     assert "remove-input" in cell.metadata["tags"]
     assert "Not yet" not in str(cell.outputs)
+
+
+def test_answers_to_bets_and_words_for_the_class_are_folded():
+    asked, told = "**Bet 1.** How many?\n\n**Bet 1:** seven,\nor so.\n\nMore.", "**Bet 2, the answer.** None."
+    text = f"{asked}\n\n*In class:* 30 minutes.\n\n{told}"
+    folded = book.fold_text(text)
+    outside = re.sub(r"<details.*?</details>\n", "", folded, flags=re.S)
+    assert "How many?" in outside
+    assert "More." in outside
+    assert not any(words in outside for words in ("seven", "or so", "30 minutes", "None"))
+    assert all(words in folded for words in ("seven,\nor so.", "30 minutes.", "None."))

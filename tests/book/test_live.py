@@ -43,7 +43,7 @@ def test_weights_are_those_of_a_network_that_is_as_good_as_its_file_says(name):
     network, model, file = networks.NETWORKS[name], networks.load(name), networks.read(name)
     if network.check is networks.check_digits and not (networks.DATA / "MNIST").exists():
         pytest.skip("it reads MNIST, which is not in data/")
-    assert networks.encoded(model.step, network.n_bytes) == file["weights"]
+    assert networks.encoded(network.part(model), network.n_bytes) == file["weights"]
     for seed, tolerance in ((0, 0.002), (1, 0.01)):  # those of the file, and others
         found, stated = network.check(model, seed), file["checked"]
         pairs = [(found, stated)] if "right" in stated else [(found[size], stated[size]) for size in stated]
@@ -947,3 +947,70 @@ def test_a_finger_drags_a_bar_by_its_top_and_scrolls_elsewhere(opened):
     swipe(page, *((area["x"] + x, area["y"] + 210 - 25 * i) for i in range(6)))
     assert page.evaluate("scrollY") > top
     assert of_units(page)[1] == pytest.approx(0.3, abs=0.02)
+
+
+# Lesson 12
+
+
+@torch.no_grad()
+def of_words(page):
+    """Return the parents and the words, after a look at whether all that is shown of them is true."""
+    found = seen(page, "words")
+    walker, slip = networks.load(f"words_{found['kind']}").double(), found["slip"]
+    x, words, previous = torch.tensor([found["parents"] + list(range(16, 32))]), [], found["asked"]
+    for n, shown in enumerate(found["walk"], 1):
+        given = (
+            torch.tensor([[found["asked"], *words]]) if walker.carried == "word" else torch.tensor([[found["asked"]]])
+        )
+        logits = walker((x, given), n)[0, -1]
+        assert shown["own"] == logits[:-1].argmax()
+        assert shown["stop"] == pytest.approx(logits.softmax(0)[-1].item(), abs=1e-9)
+        slips = slip is not None and slip["step"] == n
+        if shown["stops"] and not slips:
+            assert logits.argmax() == 32
+            assert n == len(found["walk"]) == len(found["words"]) + 1
+            break
+        words.append(slip["word"] if slips else shown["own"])
+        above = found["parents"][previous] if previous < 16 else previous
+        assert found["right"][n - 1] == (words[-1] == above != previous)
+        previous = words[-1]
+    assert found["words"] == words
+    root = ForestTask.answers(x)[0, found["asked"]]
+    assert found["path"][-1] == root
+    assert found["done"] == (previous == root and found["stops"])
+    return found["parents"], words
+
+
+def test_hands_turn_arrows_and_put_words_into_its_mouth(opened):
+    page = opened("words")
+    assert of_words(page) == ([max(0, i - 1) for i in range(16)], list(range(14, -1, -1)))
+    area = page.locator("canvas").bounding_box()
+
+    def tap(kind, i):
+        x, y = page.evaluate(f"live.words.spec.places().{kind}[{i}]")
+        page.mouse.click(area["x"] + x, area["y"] + y)
+
+    tap("word", 3)
+    parents, words = of_words(page)
+    slip = seen(page, "words")["slip"]
+    assert (slip["step"], words[2]) == (3, slip["word"]) != (3, 12)
+    assert words[3:] == list(range(slip["word"] - 1, -1, -1))  # it goes on from there
+    page.get_by_role("button", name="Its state", exact=True).click()
+    _, short = of_words(page)
+    page.get_by_role("button", name="trained on four").click()
+    _, words = of_words(page)
+    assert len(short) < len(words)
+    tap("word", 3)
+    assert seen(page, "words")["slip"] is None
+    page.get_by_role("button", name="A word", exact=True).click()
+    tap("node", 9)
+    tap("node", 2)
+    parents[9] = 2
+    assert of_words(page) == (parents, [2, 1, 0])
+    page.focus("canvas")
+    for key in ("ArrowLeft", " ", "ArrowRight", "ArrowRight", " ", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    of_words(page)
+    assert seen(page, "words")["slip"]["step"] == 1
+    page.get_by_role("button", name="Trees").click()
+    of_words(page)

@@ -1,5 +1,6 @@
 """The slides: extracted from the lessons, whole, and every one of them within its frame."""
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -11,11 +12,12 @@ from browser import CONTRAST, browser_page, served
 pytest.importorskip("mdit_py_plugins", reason="needs what make slides installs")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
+import live  # noqa: E402
 import slides  # noqa: E402
 
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LOOK = """() => {
-    const slide = document.querySelector("section.on"), faults = [];
+    const slide = document.querySelector(".slide.on"), faults = [];
     for (const part of slide.querySelectorAll(".later")) part.classList.add("seen");
     for (const part of slide.querySelectorAll("h2, .points *, img, figcaption, .home")) {
         if (part.closest("mjx-assistive-mml")) continue; // read aloud, not seen
@@ -36,8 +38,9 @@ LOOK = """() => {
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("slides") / "decks"
-    slides.write_decks(folder, "mathjax")
-    slides.copy_mathjax(folder / "mathjax")
+    slides.write_decks(folder, "_static")
+    slides.copy_mathjax(folder / "_static" / "mathjax")
+    live.copy_scripts(folder / "_static" / "live")
     return folder
 
 
@@ -76,12 +79,60 @@ def test_keys_lead_through_a_deck(decks):
     assert faults == []
 
 
+def test_a_figure_keeps_its_keys_and_hands_on_a_slide_of_any_size(decks):
+    faults = []
+    with served(decks) as own, browser_page(faults, own, 2560, 1440) as page:
+        page.goto(f"{own}05_light_cone.html")
+        place = page.evaluate("slides.findIndex((slide) => slide.querySelector('.live'))")
+        page.evaluate(f"show({place})")
+        page.click(".live-bet button[data-bet=none]")
+        before = page.evaluate("live.line.seen.bits")
+        box = page.locator("canvas").bounding_box()
+        scale = box["width"] / page.evaluate("document.querySelector('canvas').clientWidth")
+        assert scale > 1.2
+        page.mouse.click(box["x"] + scale * page.evaluate("live.line.spec.left(3.5)"), box["y"] + scale * 38)
+        page.keyboard.press("ArrowRight")
+        after = page.evaluate("live.line.seen.bits")
+        assert [i for i in range(len(before)) if before[i] != after[i]] == [3]
+        assert page.evaluate("at") == place
+        page.keyboard.press("PageDown")
+        assert page.evaluate("at") == place + 1
+    assert faults == []
+
+
+def test_an_overview_shows_all_slides_and_a_click_chooses_one(decks):
+    faults = []
+    with served(decks) as own, browser_page(faults, own, 1280, 720) as page:
+        page.goto(f"{own}05_light_cone.html")
+        page.keyboard.press("o")
+        page.mouse.click(340 + 100, 100)  # the second, of 320 pixels each
+        assert page.evaluate("at") == 1
+        assert page.evaluate("document.body.className") == ""
+    assert faults == []
+
+
+def test_a_finger_wipes_to_the_next_slide(decks):
+    faults = []
+    with served(decks) as own, browser_page(faults, own, 400, 800) as page:
+        page.goto(f"{own}05_light_cone.html")
+        session = page.context.new_cdp_session(page)
+        for start, end, at in ((300, 100, 1), (100, 300, 0), (200, 180, 0)):
+            for event, x in (("touchStart", start), ("touchMove", end), ("touchEnd", None)):
+                touches = [] if x is None else [{"x": x, "y": 100}]
+                session.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": touches})
+            assert page.evaluate("at") == at
+    assert faults == []
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_deck_has_all_of_a_core(path, tmp_path):
     cells = nbformat.read(path, as_version=4).cells
     ends = (number for number, cell in enumerate(cells) if re.search(r"^## At home", cell.source, re.M))
     core = cells[: next(ends, None)]
-    deck = slides.slides_of(path, tmp_path)
+    deck = slides.slides_of(path, tmp_path, "")
+    thinking = [number for number, slide in enumerate(deck) if slide.live]
+    assert len(thinking) == (path.stem in live.FIGURES)
+    assert all(re.match(rf"{live.FIGURES[path.stem][0]}[.:]", deck[number + 1].caption) for number in thinking)
     pictures = [slide for slide in deck if slide.picture]
     assert len(pictures) == sum(
         "image/png" in output.get("data", {}) for cell in core for output in cell.get("outputs", [])
@@ -93,6 +144,9 @@ def test_a_deck_has_all_of_a_core(path, tmp_path):
     assert all(formula in points for formula in re.findall(r"^\$\$.*?\$\$$", text, re.M | re.S))
     for line in re.findall(r"^\*\*(?:To take home:|Bet \d\.).*", text, re.M):
         assert re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line) in points
+    for stub, check in itertools.pairwise(core):
+        if "check" in check.metadata.get("tags", []):
+            assert slides.html.escape(stub.source) in points
     notes = "\n\n".join(note for slide in deck for note in slide.notes)
     for line in re.findall(r"^[A-Z][^|\n]{60,}$", text, re.M):
         assert re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line).strip() in notes

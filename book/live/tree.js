@@ -1,0 +1,45 @@
+"use strict";
+// Lessons 08 and 12: nodes in a row, each with an arrow to its parent, which the reader turns. Node 0 stands first or last.
+live.tree = (n, left, row, radius, isLast = false) => {
+  const chain = Array.from({ length: n }, (_, i) => Math.max(0, i - 1));
+  const tree = { parents: [...chain], picked: null };
+  let gap = 1;
+  tree.fit = (width) => (gap = (width - left - 4) / n);
+  tree.x = (i) => left + ((isLast ? n - 1 - i : i) + 0.5) * gap;
+  tree.at = ({ x, y }) => (y < row + 30 ? live.nearest(chain.map((_, i) => tree.x(i)), x, gap) : null);
+  // Half an ellipse between two nodes, above the row (side -1) or below it (1); returns where it ends.
+  tree.arc = (pen, from, to, side, ink, thick) => {
+    const [a, b] = [tree.x(from), tree.x(to)];
+    const [y, tall] = [row + side * (radius + 4), 8 + 3.6 * Math.abs(from - to)];
+    pen.strokeStyle = ink;
+    pen.lineWidth = thick;
+    pen.beginPath();
+    pen.ellipse((a + b) / 2, y, Math.abs(a - b) / 2, tall, 0, 0, Math.PI, side < 0);
+    pen.stroke();
+    return y + tall;
+  };
+  // A node with the arrow to its parent; ink: what fills it, or null. A root is a square.
+  tree.draw = (pen, i, inks, ink = null, grown = 0) => {
+    const [parent, size] = [tree.parents[i], radius + grown];
+    if (parent !== i) {
+      tree.arc(pen, i, parent, -1, inks.soft, 1.5);
+      live.arrow(pen, tree.x(parent), row - radius - 8, [0, 6], inks.soft);
+    }
+    const box = [tree.x(i) - size, row - size, 2 * size, 2 * size, parent !== i ? size : 2];
+    live.shape(pen, ink ?? inks.paper, () => pen.roundRect(...box));
+    [pen.strokeStyle, pen.lineWidth] = tree.picked === i ? [inks.halt, 5] : [inks.soft, 1.5];
+    pen.stroke();
+    live.write(pen, i, tree.x(i), row + 1, ink ? inks.paper : inks.ink);
+  };
+  // Picks a node, or makes this the parent of the one that is picked; but no arrow closes a circle. Whether it is picked.
+  tree.pick = (i) => {
+    const picks = tree.picked === null || (i !== tree.picked && live.pathUp(tree.parents, i).includes(tree.picked));
+    if (!picks) tree.parents[tree.picked] = i;
+    tree.picked = picks ? i : null;
+    return picks;
+  };
+  tree.grow = (parents) => ([tree.parents, tree.picked] = [parents, null]);
+  tree.chain = () => tree.grow([...chain]);
+  tree.scatter = () => tree.grow(chain.map((_, i) => Math.floor(Math.random() * (i + 0.999))));
+  return tree;
+};
