@@ -11,6 +11,7 @@ from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
 
 project = "Learning to Ponder"
+ABOUT = "Networks that decide for themselves how long to think, taught in notebooks that you run."
 html_title = project
 language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx_copybutton"]
@@ -109,7 +110,7 @@ def describe(app: Sphinx, page: str, template: str, context: dict, tree: nodes.d
     if tree is None:
         return
     texts = [text.astext() for text in tree.findall(nodes.paragraph) if not text.next_node(nodes.reference)]
-    words = " ".join(next((text for text in texts if len(text.split()) > 5), project).split())
+    words = " ".join(next((text for text in texts if len(text.split()) > 5), ABOUT).split())
     pictures = [app.builder.images.get(image["uri"]) for image in tree.findall(nodes.image)]
     picture = next((name for name in pictures if name and name.endswith(".png")), "preview.png")
     said = {

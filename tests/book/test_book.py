@@ -101,7 +101,7 @@ def test_every_page_in_a_browser(tmp_path):
         first = page.locator("#search-results li a").first
         assert "/api/" not in first.get_attribute("href")
         page.goto(f"{own}404.html")
-        assert page.locator("article a").first.evaluate("(link) => link.href") == f"{own}index.html"
+        assert page.locator("article p a").first.evaluate("(link) => link.href") == f"{own}index.html"
         page.goto(own)
         lessons = [path.stem for path in book.notebooks() if path.parent.name == "notebooks"]
         assert [Path(link).stem for link in page.evaluate(CARDS)] == lessons
