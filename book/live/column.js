@@ -29,11 +29,12 @@
       const { sum, travelled } = added(total, number);
       total = sum;
       const input = (flag) => number.map((digit) => [digit, flag]);
-      const steps = live.think(network, near, input(0), n + 10, { x: input(1), h });
-      const ready = steps.findIndex((step) => Math.min(...step.halt) >= 0);
-      const taken = ready < 0 ? steps.length : ready + 1;
-      h = steps[taken - 1].h;
-      const answer = [...steps[taken - 1].answer].map((logit) => Number(logit > 0));
+      const thought = live.thought(network, near, input(0), { x: input(1), h });
+      const last = (step) => number.map((_, i) => thought(step, i));
+      let taken = 1;
+      while (taken < n + 10 && last(taken).some((place) => place.halt < 0)) taken += 1;
+      h = last(taken).map((place) => place.h);
+      const answer = last(taken).map((place) => Number(place.answer > 0));
       return { number: [...number], sum, travelled, need: Math.max(...travelled) + 1, taken, answer };
     });
     return { rows };

@@ -24,13 +24,15 @@ window.live = { weights: {} };
 
   // Adds a matrix times x, from an index on, to sums, from an index on: four at a time, which is fastest.
   function add(sums, to, { outputs, inputs, turned }, x, from) {
+    const end = from + inputs;
     for (let o = to, w = 0; o < to + outputs; o += 4) {
-      let [a, b, d, e] = [0, 0, 0, 0];
-      for (let i = from; i < from + inputs; i++, w += 4) {
-        a += turned[w] * x[i];
-        b += turned[w + 1] * x[i];
-        d += turned[w + 2] * x[i];
-        e += turned[w + 3] * x[i];
+      let a = 0, b = 0, d = 0, e = 0; // no pattern here, which would cost a third of the speed
+      for (let i = from; i < end; i++, w += 4) {
+        const value = x[i];
+        a += turned[w] * value;
+        b += turned[w + 1] * value;
+        d += turned[w + 2] * value;
+        e += turned[w + 3] * value;
       }
       sums[o] += a;
       sums[o + 1] += b;

@@ -60,10 +60,12 @@
         const h = before ?? z.map(() => 0);
         const heard = fromH(windows(h, channels, SIDE / 4, 3, 1, 1));
         const next = h.map((value, i) => value + Math.max(0, heard[i] + z[i]));
-        const of = (c) => next.filter((_, i) => i % channels === c);
-        const each = Array.from({ length: channels }, (_, c) => of(c));
-        const means = each.map((values) => values.reduce((a, b) => a + b) / values.length);
-        return [next, heads(Float64Array.from([...means, ...each.map((values) => Math.max(...values))]))];
+        const [mean, most] = [new Float64Array(channels), new Float64Array(channels).fill(-Infinity)];
+        next.forEach((value, i) => {
+          mean[i % channels] += (value * channels) / next.length;
+          most[i % channels] = Math.max(most[i % channels], value);
+        });
+        return [next, heads(Float64Array.from([...mean, ...most]))];
       };
     };
   }

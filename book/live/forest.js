@@ -11,6 +11,7 @@
   // The network knows 32 names; the nodes that are not shown are roots.
   function think() {
     const parents = [...tree.parents];
+    if (fig?.seen?.kind === kind && fig.seen.parents.join() === parents.join()) return fig.seen; // the step alone has changed
     const nodes = live.climb(networks[kind], [...parents, ...parents.map((_, i) => i + 16)], kind === "alone", N).slice(0, 16);
     return { parents, kind, nodes };
   }
@@ -61,9 +62,10 @@
   const tap = (point) => tree.at(point) !== null && choose(tree.at(point));
   const walk = (by) => () => fig.change(() => (fig.cursor = live.clamp(fig.cursor + by, 0, 15)));
   const replay = () => fig.play(Math.max(...fig.seen.nodes.map((node) => node.taken)) - 1, 700, (n) => show(n + 1));
+  let fig = null;
   const { path, reads } = think().nodes[15];
   const ups = reads.slice(0, 4).map((node) => path.indexOf(node));
-  const fig = live.figure("forest", {
+  fig = live.figure("forest", {
     ask: "A chain of 16 nodes; node 0 is the root. Together, at step 1, node 15 reads its parent: 1 up. How far up will it read at step 4?",
     choices: { 4: "4 up", 8: "8 up", 15: "15 up: the root" },
     wins: ups[3],

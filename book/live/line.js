@@ -15,12 +15,16 @@
     const truth = [];
     bits.forEach((bit, i) => truth.push(walls[i] ? bit : bit ^ truth[i - 1]));
     const x = bits.map((bit, i) => [bit, walls[i]]);
-    const steps = live.think(network, live.row(x.length), x, x.length + 4);
-    const halt = steps.findIndex((step) => Math.min(...step.halt) >= LEVEL) + 1; // 0: not within these steps
-    const odd = steps.map((step) => [...step.answer].map((logit) => Number(logit > 0)));
+    const [thought, longest, cap] = [live.thought(network, live.row(x.length), x), Math.max(...need), x.length + 4];
+    const at = (n) => x.map((_, i) => thought(n, i));
+    let halt = 1;
+    while (halt <= cap && at(halt).some((place) => place.halt < LEVEL)) halt += 1;
+    halt %= cap + 1; // 0: not within these steps
+    const last = halt ? Math.min(cap, Math.max(halt, longest) + 4) : cap; // four steps more, so that the hand is followed
+    const odd = Array.from({ length: last }, (_, n) => at(n + 1).map(({ answer }) => Number(answer > 0)));
     const right = odd.map((answers) => answers.map((answer, i) => answer === truth[i]));
-    shown = steps.length;
-    return { bits: [...bits], walls: [...walls], need, longest: Math.max(...need), truth, odd, right, halt };
+    shown = last;
+    return { bits: [...bits], walls: [...walls], need, longest, truth, odd, right, halt };
   }
 
   function say({ halt, longest, right, bits: { length: n } }) {
@@ -46,7 +50,7 @@
       });
     });
     pen.globalAlpha = 1;
-    live.steps(pen, LEFT - 6, TOP - 12, inks, unit > 16 ? 2 : unit > 8 ? 5 : 10, odd.length, (step) => above(step + 0.5));
+    live.steps(pen, LEFT - 6, TOP - 12, inks, unit > 16 ? 2 : unit > 8 ? 5 : 10, bits.length + 4, (step) => above(step + 0.5));
     const stairs = need.flatMap((step, i) => [[left(i), above(step)], [left(i + 1), above(step)]]);
     live.stroke(pen, stairs, inks.ink, fig.lit === "limit" ? 5 : 2.5);
     bits.forEach((bit, i) => {
@@ -82,7 +86,7 @@
   }
   function hover(point) {
     const [place, step] = point ? [Math.floor(at(point)), Math.max(0, Math.ceil((point.y - TOP) / unit))] : [-1, 0];
-    pointed = place in bits && step <= bits.length + 4 && point.y > WALLS ? [place, step] : null;
+    pointed = place in bits && step <= fig.seen.odd.length && point.y > WALLS ? [place, step] : null;
     if (!pointed || !step) return "";
     const { odd, right, need } = fig.seen;
     const answer = `${odd[step - 1][place] ? "odd" : "even"}, ${right[step - 1][place] ? "right" : "wrong"}`;
@@ -92,7 +96,7 @@
     bits = Array.from({ length: n }, (_, i) => kept.bits[i] ?? coin(0.5));
     walls = bits.map((_, i) => kept.walls[i] ?? (i ? coin(0.1) : 1));
   }
-  const replay = () => fig.play(bits.length + 4, Math.max(30, 2500 / bits.length), (step) => (shown = step));
+  const replay = () => fig.play(fig.seen.odd.length, Math.max(30, 2500 / bits.length), (step) => (shown = step));
   const { longest, halt } = think();
   const fig = live.figure("line", {
     ask: `The network has seen lines of ${TRAINED} places only. Below, the longest segment has ${longest}. When will it halt?`,

@@ -7,7 +7,8 @@
   const largest = (values) => values.indexOf(Math.max(...values));
 
   // weights, as live_networks.py writes them; addresses: the name of theirs. {text(parents), token(node), ask(state): its
-  // query, key and value; layer(states, asked of those that are read) -> [new states, weights of whom each reads]; heads}.
+  // query, key and value; layer(states, their own asked, asked of those that they read) -> [new states, weights of whom
+  // each reads]; heads}.
   function transformer(weights, addresses) {
     const layers = ["attention.in_proj", "attention.out_proj", "mlp.0", "mlp.2", "heads"];
     const [ask, tell, widen, narrow, heads] = layers.map((name) => live.linear(weights, `step.${name}`));
@@ -23,10 +24,9 @@
         return x.map((value, c) => ((value - mean) / spread) * scale[c] + shift[c]);
       };
     });
-    function layer(h, asked) {
+    function layer(h, mine, asked) {
       const [keys, values] = [1, 2].map((k) => asked.map((one) => one.subarray(k * size, (k + 1) * size)));
-      const reads = h.map((state) => {
-        const query = ask(state);
+      const reads = mine.map((query) => {
         const match = keys.map((key) => key.reduce((all, value, c) => all + value * query[c], 0) / Math.sqrt(size));
         const shares = match.map((logit) => Math.exp(logit - Math.max(...match)));
         return shares.map((share) => share / total(shares));
@@ -51,7 +51,8 @@
       let h = text(parents);
       const start = h.map((state) => ask(state));
       return Array.from({ length: steps }, () => {
-        const [next, reads] = layer(h, alone ? start : h.map((state) => ask(state)));
+        const mine = h.map((state) => ask(state));
+        const [next, reads] = layer(h, mine, alone ? start : mine);
         h = next;
         return h.map((state) => heads(state)).map((said, i) => ({ names: said.subarray(0, -1), halt: said.at(-1), reads: reads[i] }));
       });
@@ -66,7 +67,7 @@
       const read = text(parents).map((state) => ask(state));
       let thought = token(asked);
       return Array.from({ length: steps }, (_, i) => {
-        const [[state], [reads]] = layer([thought], read);
+        const [[state], [reads]] = layer([thought], [ask(thought)], read);
         const words = [...heads(state).subarray(0, -1)]; // names, and STOP
         const shares = words.map((logit) => Math.exp(logit - Math.max(...words)));
         const own = largest(words.slice(0, -1));
