@@ -47,7 +47,7 @@
     const { need, taken } = rows[last];
     const far = need > 1 ? `travels ${live.number(need - 1, "place")} at number ${last + 1}: that needs {limit:${need} steps}, and it takes {halt:${taken}}` : "comes nowhere";
     const calm = rows.slice(1).filter((row) => row.need === 1).map((row) => row.taken);
-    const silence = calm.length ? ` Where no carry comes, it stops at step {halt:${[...new Set(calm)].join(" or ")}}: nobody objects.` : "";
+    const silence = calm.length ? ` Where no carry comes, it stops at step {halt:${[...new Set(calm)].join(" or ")}}: only a place at which a carry stands objects, and there is none.` : "";
     const wide = list[0].length > TRAINED ? ` It was trained on at most ${TRAINED} digits.` : "";
     return `The longest carry ${far}; ${right}.${silence}${wide}`;
   }

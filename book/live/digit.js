@@ -3,7 +3,7 @@
 (() => {
   const [SIDE, PIXEL, N] = [28, 7, 10]; // the image; pixels of the page for each of its own; the steps that are shown
   const [SQUARE, BLOCK, HEIGHT] = [SIDE * PIXEL, 116, 62];
-  const NAMES = { cnn: "CNN first", patches: "patches" };
+  const NAMES = { cnn: "“CNN first”", patches: "“patches”" };
   const PRIORS = { "": "with a prior", _free: "without" };
   const DIGITS = [ // strokes, [x, y] in a box of 20 x 20
     [[[10, 0], [5, 2], [3, 7], [3, 13], [5, 18], [10, 20], [15, 18], [17, 13], [17, 7], [15, 2], [10, 0]]],
@@ -54,7 +54,7 @@
     return `${cnn.steps.toFixed(1)} and ${patches.steps.toFixed(1)} steps (${live.percent(cnn.right)} and ${live.percent(patches.right)} right)`;
   }
   const say = ({ networks: { cnn, patches } }) =>
-    `${of("CNN first", cnn)} ${of("Patches", patches)} Over 5,000 upright test digits they take ${ofTest("")} if trained with a prior, and ${ofTest("_free")} without.`;
+    `${of(NAMES.cnn, cnn)} ${of("“Patches”", patches)} Over 5,000 upright test digits they take ${ofTest("")} if trained with a prior, and ${ofTest("_free")} without.`;
 
   const place = (width) => (width < 560 ? { left: 46, top: SQUARE + 46, height: SQUARE + 46 + 2 * BLOCK } : { left: SQUARE + 62, top: 34, height: 34 + 2 * BLOCK });
   let middle;
@@ -112,10 +112,10 @@
   const replay = () => fig.play(N, 220, (step) => (shown = step));
   const first = think().networks;
   const fig = live.figure("digit", {
-    ask: `Trained with a prior, CNN first takes ${first.cnn.steps.toFixed(1)} steps for this digit, and patches ${first.patches.steps.toFixed(1)}. Trained without a prior, which of them still takes several steps?`,
-    choices: { both: "Both", cnn: "CNN first alone", patches: "Patches alone", none_of_them: "Neither" },
+    ask: `Trained with a prior, “CNN first” takes ${first.cnn.steps.toFixed(1)} steps for this digit, and “patches” ${first.patches.steps.toFixed(1)}. Trained without a prior, which of them still takes several steps?`,
+    choices: { both: "Both", cnn: "“CNN first” alone", patches: "“Patches” alone", none_of_them: "Neither" },
     wins: "patches",
-    truth: "Without a prior CNN first takes one step, and patches more than with it. Try it, and look at what each says on the way.",
+    truth: "Without a prior “CNN first” takes one step, and “patches” more than with it. Try it, and look at what each says on the way.",
     height: (width) => place(width).height,
     grab: (from) => (within(from) ? { from } : null),
     pull,

@@ -1,10 +1,10 @@
 "use strict";
 // Lesson 08: whom nodes read, alone and together, and when they halt. The reader draws the arrows from nodes to parents.
 (() => {
-  const KINDS = { together: "Together", alone: "Alone", awake: "Together, never slept" };
-  const [LEFT, ROW, RADIUS, N, TRAINED, PANEL] = [44, 78, 9, 16, 8, { top: 218, height: 150 }]; // N: steps; TRAINED: depth
+  const KINDS = { together: "“Together”", alone: "“Alone”", awake: "“Together”, never slept" };
+  const [LEFT, ROW, N, TRAINED, PANEL] = [44, 78, 16, 8, { top: 218, height: 150 }]; // N: steps; TRAINED: depth
   const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.tokens(live.weights[`forest_${name}`].weights)]));
-  const tree = live.tree(16, LEFT, ROW, RADIUS);
+  const tree = live.tree(16, LEFT, ROW);
   const { x } = tree;
   let [kind, shown] = ["together", 1];
 
@@ -66,10 +66,10 @@
   const { path, reads } = think().nodes[15];
   const ups = reads.slice(0, 4).map((node) => path.indexOf(node));
   fig = live.figure("forest", {
-    ask: "A chain of 16 nodes; node 0 is the root. Together, at step 1, node 15 reads its parent: 1 up. How far up will it read at step 4?",
+    ask: "A chain of 16 nodes; node 0 is the root. In “together”, node 15 reads its parent at step 1: 1 up. How far up will it read at step 4?",
     choices: { 4: "4 up", 8: "8 up", 15: "15 up: the root" },
     wins: ups[3],
-    truth: `At steps 1 to 4 it reads ${ups.join(", ")} up. Now try alone, and then the network that never slept.`,
+    truth: `At steps 1 to 4 it reads ${ups.join(", ")} up. Now try “alone”, and then the network that never slept.`,
     height: () => PANEL.top + PANEL.height + 26,
     count: () => 16,
     press: { Space: () => choose(fig.cursor), ArrowLeft: walk(-1), ArrowRight: walk(1), ArrowUp: () => show(shown + 1), ArrowDown: () => show(shown - 1) },

@@ -23,7 +23,8 @@
     const inBetas = Number((range / beta).toPrecision(2));
     const equal = "All {answer:losses are equal}, so the best p is {prior:the prior}, however small β is.";
     const floor = `Reversed, the divergence leaves every step at least {limit:${Number((100 * Math.min(...best)).toPrecision(1))}\u00a0%}.`;
-    const differ = `The {answer:losses differ by ${range}}, or {prior:${inBetas} β}: it divides the odds of the worst step by exp(${inBetas}).`;
+    const weight = inBetas > 3 ? "that outweighs the prior" : inBetas > 0.5 ? "that weighs about as much as the prior" : "that hardly counts beside the prior";
+    const differ = `The {answer:losses differ by ${range}}, or {prior:${inBetas} β}: ${weight}.`;
     return `PonderNet halts after {halt:${now} steps} on average; best would be {limit:${least}}; the prior says {prior:${byPrior}}. ` +
       `${range ? (reversed ? floor : differ) : equal} With the same λ, ACT takes ${live.number(act, "step")}.`;
   }
@@ -65,18 +66,18 @@
     live.title(pen, "the loss of each step", LEFT, LOSSES, inks);
     live.title(pen, "p, how likely it halts there", LEFT, P, inks);
     live.frame(pen, LEFT, STEPS, right, inks, [1, 3, 5].map((steps) => [height(steps), steps]));
-    live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.weigh(withFirst(first), 0.01).length)]), inks.ink, 2.5);
+    live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.weigh(withFirst(first), 0.01).length)]), inks.second, 2.5);
     live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.meanSteps(live.halting(withFirst(first))))]), inks.halt, 3);
     for (const tick of [0.05, 0.5, 0.9, 0.99]) live.write(pen, tick, axis.x(tick), STEPS.top + STEPS.height + 22, inks.soft);
     live.write(pen, "λ₁", LEFT - 14, STEPS.top + STEPS.height + 22, inks.soft);
-    live.title(pen, "steps as λ₁ grows", LEFT, STEPS, inks);
-    for (const [name, x, ink] of [["ACT", right - 104, inks.ink], ["PonderNet", right, inks.halt]]) {
+    live.title(pen, "steps as λ₁ grows (stretched axis)", LEFT, STEPS, inks);
+    for (const [name, x, ink] of [["ACT", right - 104, inks.second], ["PonderNet", right, inks.halt]]) {
       live.title(pen, name, x, STEPS, inks, "right");
       live.dot(pen, x - pen.measureText(name).width - 12, STEPS.top - 12, 5, ink);
     }
     const here = axis.x(lambdas[0]);
     live.dot(pen, here, height(live.meanSteps(p)), 6, inks.halt);
-    live.dot(pen, here, height(fig.seen.act), 6, inks.ink);
+    live.dot(pen, here, height(fig.seen.act), 6, inks.second);
     live.handle(pen, here, STEPS.top + STEPS.height, inks, inks.ink);
   }
 
@@ -113,8 +114,8 @@
   fig.button("Train p", train);
   fig.button("Solved at step 3", () => fig.change(() => (losses = [0.7, 0.7, 0.05, 0.05, 0.05])));
   fig.button("Solved at step 1", () => fig.change(() => (losses = [0.05, 0.05, 0.05, 0.05, 0.05])));
-  fig.choose("", { on: "Reversed divergence" }, null, (chosen) => fig.change(() => (reversed = chosen !== null)), true);
+  fig.choose("", { on: "Divergence the wrong way round" }, null, (chosen) => fig.change(() => (reversed = chosen !== null)), true);
   fig.slider("β", [-2, 0, 0.1], -2, (power) => (10 ** power).toPrecision(2), (power) => (beta = 10 ** power));
-  fig.slider("λₚ", [0.05, 0.95, 0.05], rate, (value) => value.toFixed(2), (value) => (rate = value));
+  fig.slider("Prior's λₚ", [0.05, 0.95, 0.05], rate, (value) => value.toFixed(2), (value) => (rate = value));
   fig.start();
 })();

@@ -58,7 +58,7 @@
     live.frame(pen, LEFT, P, width, inks, [[P.top + 6, "1"], [P.top + P.height - 6, "0"]]);
     live.bars(pen, p.map((chance, i) => (visible(0, i) ? chance : 0)), middle, column * (fig.lit === "halt" ? 0.95 : 0.7), P, inks.halt);
     const height = (share) => SHARE.top + ((1 - share) / 0.6) * SHARE.height; // from 40 %
-    live.frame(pen, LEFT, SHARE, width, inks, [[height(0.97), "100\u00a0%"], [height(0.5), "50\u00a0%"]]);
+    live.frame(pen, LEFT, SHARE, width, inks, [[height(0.97), "100\u00a0%"], [height(0.43), "40\u00a0%"]]);
     if (fig.bet !== null) {
       live.stroke(pen, [[LEFT, height(1)], [width, height(1)]], inks.halt, fig.lit === "halt" ? 6 : 3.5, [10, 6]);
       const shares = checked.right_at.map((share, i) => [middle(i + 1), height(share)]);
@@ -69,7 +69,7 @@
     }
     live.title(pen, "its answer", LEFT, ANSWER, inks);
     live.title(pen, "how likely it halts", LEFT, P, inks);
-    live.title(pen, "inputs that are right if all stop there", LEFT, SHARE, inks);
+    live.title(pen, "of all test inputs: right if all stop there", LEFT, SHARE, inks);
     live.numbers(pen, column > 20 ? 1 : 5, N, middle, SHARE.top + SHARE.height + 14, LEFT, inks);
   }
 

@@ -21,7 +21,7 @@
     if (clash.length) return "These digits {wrong:contradict each other}: take one back.";
     const strays = taken.filter((n, i) => n && n !== need[i]).length;
     const when = strays ? `{wrong:${strays} of them not in the round} in which elimination knows them` : "each in the very round in which elimination knows it";
-    const found = halted ? `{answer:${halted} of ${open} open cells halt}, ${when}, the last at step ${last}.` : "{answer:No cell halts}: nothing follows from these digits.";
+    const found = halted ? `{answer:${halted} of ${open} open cells halt}, ${when}, the last at step ${last}.` : "{answer:No cell halts}: by elimination nothing follows from these digits.";
     if (asks < 0) return found;
     return `${found} Then all is quiet: {halt:it asks for a guess} in row ${Math.floor(asks / side) + 1}, column ${(asks % side) + 1}, where ${left.join(" or ")} may stand.`;
   }

@@ -1,10 +1,13 @@
 "use strict";
 // Lessons 08 and 12: nodes in a row, each with an arrow to its parent, which the reader turns. Node 0 stands first or last.
-live.tree = (n, left, row, radius, isLast = false) => {
+live.tree = (n, left, row, isLast = false) => {
   const chain = Array.from({ length: n }, (_, i) => Math.max(0, i - 1));
   const tree = { parents: [...chain], picked: null };
-  let gap = 1;
-  tree.fit = (width) => (gap = (width - left - 4) / n);
+  let [gap, radius] = [1, 9];
+  tree.fit = (width) => {
+    gap = (width - left - 4) / n;
+    radius = live.clamp(gap / 2 - 1, 8, 12);
+  };
   tree.x = (i) => left + ((isLast ? n - 1 - i : i) + 0.5) * gap;
   tree.at = ({ x, y }) => (y < row + 30 ? live.nearest(chain.map((_, i) => tree.x(i)), x, gap) : null);
   // Half an ellipse between two nodes, above the row (side -1) or below it (1); returns where it ends.

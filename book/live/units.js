@@ -61,13 +61,13 @@
     live.title(pen, "their weights; outlined: the remainder", LEFT, { top: SUM.top - 3 }, inks);
     const end = (axis.x(1 - epsilon) + right) / 2;
     live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, inks.line);
-    live.write(pen, "no pull", end, PULLS.top + 20, inks.ink);
+    live.write(pen, "one step: no pull", end, PULLS.top + 20, inks.ink);
     live.frame(pen, LEFT, PULLS, right, inks, [0, 1, 2].map((pull) => [height(pull), pull]));
     for (const [who, part] of [["up", "halt"], ["down", "answer"]])
       live.stroke(pen, axis.all.map((first) => [axis.x(first), height(pulls(first)[who])]), inks[part], fig.lit === part ? 6 : 3);
     for (const tick of [0.05, 0.5, 0.9, 0.99]) live.write(pen, tick, axis.x(tick), height(0) + 22, inks.soft);
     live.write(pen, "λ₁", LEFT - 14, height(0) + 22, inks.soft);
-    live.title(pen, "the two pulls on λ₁", LEFT, PULLS, inks);
+    live.title(pen, "the two pulls on λ₁ (axis stretched towards 0 and 1)", LEFT, PULLS, inks);
     const here = axis.x(units[0]);
     live.stroke(pen, [[here, PULLS.top], [here, height(0)]], inks.ink, 2, [3, 4]);
     for (const [pull, ink] of [[up, inks.halt], [-down, inks.answer]]) {
@@ -94,7 +94,7 @@
   }
 
   const fig = live.figure("units", {
-    ask: "λ₁ stands at 0.73. State 1 knows nothing, later states know the answer, and every step has a price. We let go: where does λ₁ come to rest?",
+    ask: "λ₁ stands at 0.73. Its first step knows nothing, later steps know the answer, and every step has a price. We let go: where does λ₁ come to rest?",
     choices: { low: "Near 0: it always thinks on", middle: "Near 0.5: half and half", high: "At 0.99: one step is enough" },
     wins: "middle",
     truth: "The pulls balance at 0.51. Now let later steps know nothing, let go, and let them know again.",

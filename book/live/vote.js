@@ -44,7 +44,7 @@
     const early = halts.flatMap((halt, line) => (halt < L ? [line] : []));
     const wrong = early.filter((line) => !right[line]).length;
     const ofThem = !early.length ? "None of the 64 lines halts early" : `Of the 64 lines {halt:${early.length} ${early.length === 1 ? "halts" : "halt"} early}, ${wrong ? `{wrong:${wrong} of them wrong}` : "all of them {answer:right}"}`;
-    return `${name === "head" ? "The line" : "With lesson 05's network, which had no hurry, the line"} ${when}, and is ${judged(mine)}.${who} ${ofThem}.`;
+    return `${name === "head" ? "The line" : "In another network, trained without hurry and stopped when all places are sure, the line"} ${when}, and is ${judged(mine)}.${who} ${ofThem}.`;
   }
 
   function draw(pen, width, inks) {
@@ -83,7 +83,7 @@
       if (line < 8) live.write(pen, bits.slice(3).join(""), left + cell / 2, grid.y - 12, inks.soft);
       if (line % 8 === 0) live.write(pen, bits.slice(0, 3).join(""), grid.x - 20, top + cell / 2, inks.soft);
     });
-    live.title(pen, "the 64 lines, and when each halts", grid.x - 38, { top: grid.y - 24 }, inks);
+    live.title(pen, "when each of the 64 lines halts (amber: early)", grid.x - 38, { top: grid.y - 24 }, inks);
     live.ring(pen, inks.ink, ...place(mine), cell, cell);
     const [left, top] = place(mine ^ 32);
     live.stroke(pen, [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(([i, j]) => [left + i * cell, top + j * cell]), inks.ink, 2, [3, 3]);
@@ -113,7 +113,7 @@
     think, say, draw, tap,
     places: () => ({ bit: bits.map((_, i) => [LEFT + (i + 0.5) * tile, TILES / 2]), line: all.map((_, i) => [grid.x + ((i % 8) + 0.5) * cell, grid.y + (Math.floor(i / 8) + 0.5) * cell]) }),
   });
-  fig.choose("Rule", { head: "Head, in a hurry", certainty: "Certainty" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
+  fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
   const slider = fig.slider("Level", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
   fig.button("Turn the first bit", () => flip(0));
   fig.start();

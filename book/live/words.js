@@ -4,7 +4,7 @@
   const KINDS = { word: "A word", state: "Its state", state_four: "Its state, trained on four arrows" };
   const [LEFT, ROW, WORDS, N, PANEL] = [44, 78, 150, 16, { top: 220, height: 70 }]; // N: words at most
   const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.walker(live.weights[`words_${name}`].weights, name !== "word")]));
-  const tree = live.tree(16, LEFT, ROW, 9, true);
+  const tree = live.tree(16, LEFT, ROW, true);
   let [kind, asked, slip, chosen, shown, column] = ["word", 15, null, null, N, 1]; // slip: {step, word}, of the reader
 
   // The network knows 32 names; the nodes that are not shown are roots.
@@ -16,7 +16,8 @@
     const walk = end < 0 ? all : all.slice(0, end + 1); // its last step says STOP
     const words = walk.slice(0, end < 0 ? N : end).map(({ word }) => word);
     const path = live.pathUp(parents, asked);
-    const isRight = (word, i) => word === parents[i ? words[i - 1] : asked] && word !== (i ? words[i - 1] : asked);
+    const before = (i) => (i === 0 ? asked : kind === "word" ? words[i - 1] : walk[i - 1].own); // what it goes on from
+    const isRight = (word, i) => word === parents[before(i)] && word !== before(i);
     return { parents, kind, asked, slip, walk, words, path, stops: end >= 0, right: words.map(isRight), done: (words.at(-1) ?? asked) === path.at(-1) && end >= 0 };
   }
 
@@ -28,8 +29,8 @@
       : `and then {halt:STOP}: ${words.length ? `the last is ${words.at(-1)}` : "nothing was written"}, but the root is ${path.at(-1)}`;
     const what = kind === "word" ? "Carrying a word," : "Carrying its state,";
     const border = depth > trained() ? ` In training no tree was deeper than ${["one arrow", "", "", "four arrows"][trained() - 1]}.` : "";
-    const yours = !slip ? "" : kind === "word" ? ` At step ${slip.step} you put {prior:${slip.word}} in its mouth, and it went on from there.`
-      : ` At step ${slip.step} you wrote {prior:${slip.word}}, but it does not read its words, so nothing has changed.`;
+    const yours = !slip || slip.step > words.length ? "" : kind === "word" ? ` At step ${slip.step} you put {prior:${slip.word}} in its mouth, and it went on from there.`
+      : ` At step ${slip.step} you wrote {prior:${slip.word}}, but it does not read its words, so all others are as before.`;
     return `Node ${asked} has {limit:depth ${depth}}, so it needs ${live.number(depth, "word")}. ${what} ${wrote}, ${end}.${yours}${border}`;
   }
 
@@ -44,7 +45,7 @@
     [asked, ...visible].slice(0, count).forEach((_, i) => {
       const { reads, weight } = walk[i];
       pen.globalAlpha = live.clamp(weight, 0.1, 1);
-      if (reads < 16) live.stroke(pen, [[at(i), WORDS - 14], [tree.x(reads), ROW + 12]], inks.soft, 1.5);
+      if (reads < 16) live.stroke(pen, [[at(i), WORDS - 14], [tree.x(reads), ROW + 16]], inks.soft, 1.5);
       pen.globalAlpha = 1;
     });
     tree.parents.forEach((_, i) => {
@@ -81,7 +82,10 @@
     else if (Math.abs(point.y - WORDS - low(step)) < 18 && step >= 1 && step <= fig.seen.words.length) change(step);
   }
   const choose = (by) => () => (chosen = live.clamp((chosen ?? 0) + by, 1, Math.max(1, fig.seen.words.length)));
-  const replay = () => fig.play(fig.seen.walk.length, 350, (step) => (shown = step));
+  const replay = () => fig.play(fig.seen.walk.length, 350, (step) => {
+    shown = step;
+    fig.say(step < fig.seen.walk.length ? `Node ${asked} is asked. Step ${step}.` : say(fig.seen));
+  });
   const first = think();
   const fig = live.figure("words", {
     ask: "This network carries a word. It was trained on trees of one arrow, where it wrote one word and STOP, or STOP alone. Node 15 stands 15 arrows below its root. What will it write?",
