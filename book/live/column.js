@@ -98,7 +98,7 @@
     ask: "The first number ends in 15 ones. Adding 1 will send a carry through all of them: 16 steps. But 0 is added before. How many steps does that take?",
     choices: { short: "2 or 3", half: "About 8", long: "16: a carry might be on its way" },
     wins: nothing.taken <= 3 ? "short" : "long",
-    truth: `Adding 0 takes ${live.number(nothing.taken, "step")}, adding 1 takes ${one.taken}. Now change digits.`,
+    truth: `Adding 0 takes ${live.number(nothing.taken, "step")}, adding 1 takes ${one.taken}: only a place at which a carry stands objects. Now change digits.`,
     height: () => rowTop(list.length) - GAP + 4,
     count: () => list.length * list[0].length,
     across: () => list[0].length,

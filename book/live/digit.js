@@ -46,7 +46,7 @@
     const last = says[p.indexOf(Math.max(...p))];
     const changes = says.slice(1, N).filter((one, i) => one !== says[i]).length;
     const way = changes ? `and changes its mind ${["", "once", "twice"][changes] ?? `${changes} times`} in ten steps` : "from the first step on";
-    const verdict = digit === null || last === digit ? `{answer:${last}}` : `{wrong:${last}}, which is wrong,`;
+    const verdict = digit === null ? last : last === digit ? `{answer:${last}}` : `{wrong:${last}}, which is wrong,`;
     return `${kind} says ${verdict} ${way}. On average it takes {halt:${steps.toFixed(1)} steps}.`;
   }
   function ofTest(prior) {

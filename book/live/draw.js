@@ -194,7 +194,9 @@
       fig.focused = false;
       from = at(event);
       held = grab(from);
-      if (held !== null) canvas.setPointerCapture(event.pointerId);
+      if (held === null) return;
+      canvas.setPointerCapture(event.pointerId);
+      hover(null); // what a note says of the place may soon be false
     });
     canvas.addEventListener("pointermove", (event) => {
       const point = at(event);

@@ -77,8 +77,8 @@
   });
   fig.cursor = 15;
   fig.choose("Network", KINDS, kind, (name) => replay(fig.change(() => (kind = name))));
-  fig.button("Chain", () => fig.change(tree.chain));
-  fig.button("Trees", () => fig.change(tree.scatter));
+  fig.button("Chain", () => replay(fig.change(tree.chain)));
+  fig.button("Trees", () => replay(fig.change(tree.scatter)));
   const slider = fig.slider("Step", [1, N, 1], shown, String, show);
   fig.start();
 })();

@@ -81,8 +81,10 @@
   const tap = (point) => (point.y < ROWS[0] ? toggle(Math.round((point.x - LEFT) / cell)) : point.y < ROWS[1] && cycle(Math.floor((point.x - LEFT) / cell)));
   const replay = () => fig.play(Math.min(N, fig.seen.longest + 2) - 1, 450, (n) => show(n + 1));
   const random = (n) => Math.floor(n * Math.random());
+  const lines = {}; // by the number of values; the walls are the same
   function turn(to) {
-    if (VALUES[to] !== VALUES[kind]) values = values.map((value) => (to === "five" ? random(5) : value % 2));
+    lines[VALUES[kind]] = values;
+    values = lines[VALUES[to]] ?? values.map(() => random(5));
     kind = to;
   }
   const { longest, halt, steps } = think();

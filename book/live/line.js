@@ -94,7 +94,8 @@
   }
   function renew(n, kept) {
     bits = Array.from({ length: n }, (_, i) => kept.bits[i] ?? coin(0.5));
-    walls = bits.map((_, i) => kept.walls[i] ?? (i ? coin(0.1) : 1));
+    const none = kept.walls.length && !kept.walls.includes(1, 1); // the reader has taken them all
+    walls = bits.map((_, i) => kept.walls[i] ?? (i ? coin(none ? 0 : 0.1) : 1));
   }
   const replay = () => fig.play(fig.seen.odd.length, Math.max(30, 2500 / bits.length), (step) => (shown = step));
   const { longest, halt } = think();

@@ -61,7 +61,7 @@
       if (i === N - 1 || !open) return;
       live.handle(pen, x, P.level(one), inks, inks.ink, true);
       for (const [pull, away, ink] of [[pulls.losses[i], -9, inks.answer], [pulls.prior[i], 9, inks.prior]])
-        live.arrow(pen, x + away, P.level(one), [0, (40 * pull) / longest], ink);
+        live.arrow(pen, x + away, P.level(one), [0, Math.min((40 * pull) / longest, P.level(0) - P.level(one))], ink);
     });
     live.title(pen, "the loss of each step", LEFT, LOSSES, inks);
     live.title(pen, "p, how likely it halts there", LEFT, P, inks);
@@ -70,7 +70,7 @@
     live.stroke(pen, axis.all.map((first) => [axis.x(first), height(live.meanSteps(live.halting(withFirst(first))))]), inks.halt, 3);
     for (const tick of [0.05, 0.5, 0.9, 0.99]) live.write(pen, tick, axis.x(tick), STEPS.top + STEPS.height + 22, inks.soft);
     live.write(pen, "λ₁", LEFT - 14, STEPS.top + STEPS.height + 22, inks.soft);
-    live.title(pen, "steps as λ₁ grows (stretched axis)", LEFT, STEPS, inks);
+    live.title(pen, "steps as λ₁ grows", LEFT, STEPS, inks);
     for (const [name, x, ink] of [["ACT", right - 104, inks.second], ["PonderNet", right, inks.halt]]) {
       live.title(pen, name, x, STEPS, inks, "right");
       live.dot(pen, x - pen.measureText(name).width - 12, STEPS.top - 12, 5, ink);

@@ -92,7 +92,7 @@ live.mazePicture = (TRAINED) => {
     for (const n of ticks(most)) live.write(pen, n, x(n), bottom + 14, inks.soft);
     for (const n of ticks(high)) live.write(pen, n, left - 16, y(n), inks.soft);
     live.write(pen, "steps that a place needs", (left + right) / 2, panel.y + panel.height - 10, inks.ink);
-    live.title(pen, "steps taken", panel.x, { top: panel.y + 21 }, inks);
+    live.title(pen, "steps taken (large dots: many places)", panel.x, { top: panel.y + 21 }, inks);
     const dots = new Map();
     for (const place of open().filter((place) => own[place] && now[place])) {
       const dot = [need[place], mode === "all" ? shown : taken[place], wrong(place)];

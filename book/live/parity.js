@@ -61,13 +61,14 @@
     live.frame(pen, LEFT, SHARE, width, inks, [[height(0.97), "100\u00a0%"], [height(0.43), "40\u00a0%"]]);
     if (fig.bet !== null) {
       live.stroke(pen, [[LEFT, height(1)], [width, height(1)]], inks.halt, fig.lit === "halt" ? 6 : 3.5, [10, 6]);
+      live.write(pen, "each by itself", width - 4, height(1) + 14, inks.ink, "right");
       const shares = checked.right_at.map((share, i) => [middle(i + 1), height(share)]);
       live.stroke(pen, shares, inks.ink, fig.lit === "limit" ? 4 : 2);
       live.dot(pen, ...shares[stop - 1], 5.5, inks.ink);
       live.stroke(pen, [[middle(stop), GRIP], [middle(stop), SHARE.top + SHARE.height]], inks.ink, 2, [3, 4]);
       live.handle(pen, middle(stop), GRIP, inks, inks.ink);
     }
-    live.title(pen, "its answer", LEFT, ANSWER, inks);
+    live.title(pen, "its answer (pale: right; large dot: it halts)", LEFT, ANSWER, inks);
     live.title(pen, "how likely it halts", LEFT, P, inks);
     live.title(pen, "of all test inputs: right if all stop there", LEFT, SHARE, inks);
     live.numbers(pen, column > 20 ? 1 : 5, N, middle, SHARE.top + SHARE.height + 14, LEFT, inks);

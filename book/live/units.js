@@ -46,7 +46,7 @@
       if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, middle - column / 2 + 2, BARS.top - 8, column - 4, BARS.height + 34);
     });
     pen.globalAlpha = 1;
-    live.title(pen, "the halting values, λ₁ to λ₅", LEFT, { top: BARS.top - 2 }, inks);
+    live.title(pen, "halting values λ₁ to λ₅ (pale: not reached)", LEFT, { top: BARS.top - 2 }, inks);
     let from = LEFT;
     weights.forEach((weight, i) => {
       const wide = weight * (right - LEFT);
@@ -58,16 +58,16 @@
     });
     const full = LEFT + (1 - epsilon) * (right - LEFT);
     live.stroke(pen, [[full, SUM.top - 7], [full, SUM.top + SUM.height + 7]], inks.ink, fig.lit === "limit" ? 7 : 3);
-    live.title(pen, "their weights; outlined: the remainder", LEFT, { top: SUM.top - 3 }, inks);
+    live.title(pen, "weight of each step (outlined: the remainder)", LEFT, { top: SUM.top - 3 }, inks);
     const end = (axis.x(1 - epsilon) + right) / 2;
     live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, inks.line);
-    live.write(pen, "one step: no pull", end, PULLS.top + 20, inks.ink);
+    live.write(pen, "no pull", end, PULLS.top + 20, inks.ink);
     live.frame(pen, LEFT, PULLS, right, inks, [0, 1, 2].map((pull) => [height(pull), pull]));
     for (const [who, part] of [["up", "halt"], ["down", "answer"]])
       live.stroke(pen, axis.all.map((first) => [axis.x(first), height(pulls(first)[who])]), inks[part], fig.lit === part ? 6 : 3);
     for (const tick of [0.05, 0.5, 0.9, 0.99]) live.write(pen, tick, axis.x(tick), height(0) + 22, inks.soft);
     live.write(pen, "λ₁", LEFT - 14, height(0) + 22, inks.soft);
-    live.title(pen, "the two pulls on λ₁ (axis stretched towards 0 and 1)", LEFT, PULLS, inks);
+    live.title(pen, "the two pulls on λ₁ (gradients)", LEFT, PULLS, inks);
     const here = axis.x(units[0]);
     live.stroke(pen, [[here, PULLS.top], [here, height(0)]], inks.ink, 2, [3, 4]);
     for (const [pull, ink] of [[up, inks.halt], [-down, inks.answer]]) {

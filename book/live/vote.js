@@ -40,7 +40,7 @@
     const when = halts[mine] < L ? `{halt:halts at step ${halts[mine]}}, before its last place can know the first bit`
       : halts[mine] < N ? `halts at step ${halts[mine]}` : `never halts, and is stopped at step ${N}`;
     const later = halts[mine] > step ? mine : twin;
-    const who = halts[later] > step ? ` At step ${step} ${later === mine ? "" : "of its twin, whose first bit is turned, "}{prior:${places(listed(objects[later][step - 1]))}}.` : "";
+    const who = halts[later] > step ? ` At step ${step} ${later === mine ? "" : "of its twin (dashed), whose first bit is turned, "}{prior:${places(listed(objects[later][step - 1]))}}.` : "";
     const early = halts.flatMap((halt, line) => (halt < L ? [line] : []));
     const wrong = early.filter((line) => !right[line]).length;
     const ofThem = !early.length ? "None of the 64 lines halts early" : `Of the 64 lines {halt:${early.length} ${early.length === 1 ? "halts" : "halt"} early}, ${wrong ? `{wrong:${wrong} of them wrong}` : "all of them {answer:right}"}`;
@@ -83,7 +83,7 @@
       if (line < 8) live.write(pen, bits.slice(3).join(""), left + cell / 2, grid.y - 12, inks.soft);
       if (line % 8 === 0) live.write(pen, bits.slice(0, 3).join(""), grid.x - 20, top + cell / 2, inks.soft);
     });
-    live.title(pen, "when each of the 64 lines halts (amber: early)", grid.x - 38, { top: grid.y - 24 }, inks);
+    live.title(pen, "64 lines: first bits down, last bits across", grid.x - 38, { top: grid.y - 24 }, inks);
     live.ring(pen, inks.ink, ...place(mine), cell, cell);
     const [left, top] = place(mine ^ 32);
     live.stroke(pen, [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(([i, j]) => [left + i * cell, top + j * cell]), inks.ink, 2, [3, 3]);

@@ -18,14 +18,17 @@
     const path = live.pathUp(parents, asked);
     const before = (i) => (i === 0 ? asked : kind === "word" ? words[i - 1] : walk[i - 1].own); // what it goes on from
     const isRight = (word, i) => word === parents[before(i)] && word !== before(i);
-    return { parents, kind, asked, slip, walk, words, path, stops: end >= 0, right: words.map(isRight), done: (words.at(-1) ?? asked) === path.at(-1) && end >= 0 };
+    const own = words.slice(slip?.step ?? 0);
+    const circles = kind === "word" && new Set(own).size < own.length;
+    const [stops, done] = [end >= 0, end >= 0 && (words.at(-1) ?? asked) === path.at(-1)];
+    return { parents, kind, asked, slip, walk, words, path, stops, circles, done, right: words.map(isRight) };
   }
 
   const trained = () => live.weights[`words_${kind}`].setting.max_depth;
-  function say({ path, words, stops, done, slip }) {
+  function say({ path, words, stops, circles, done, slip }) {
     const depth = path.length - 1;
     const wrote = `it writes {${done ? "answer" : "wrong"}:${live.number(words.length, "word")}}`;
-    const end = !stops ? "and has not said STOP by then: it goes in circles" : done ? "and then {halt:STOP}: the last is the root"
+    const end = !stops ? `and no STOP: ${circles ? "it goes in circles" : "there is no room for more"}` : done ? "and then {halt:STOP}: the last is the root"
       : `and then {halt:STOP}: ${words.length ? `the last is ${words.at(-1)}` : "nothing was written"}, but the root is ${path.at(-1)}`;
     const what = kind === "word" ? "Carrying a word," : "Carrying its state,";
     const border = depth > trained() ? ` In training no tree was deeper than ${["one arrow", "", "", "four arrows"][trained() - 1]}.` : "";
