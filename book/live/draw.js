@@ -176,6 +176,7 @@
       });
     fig.stop = () => {
       cancelAnimationFrame(playing);
+      if (words.ariaBusy && fig.focused && spec.where) hover(spec.where(fig.cursor)); // true again, now that it is at rest
       words.removeAttribute("aria-busy");
     };
 

@@ -58,7 +58,10 @@
     slider.show((shown = live.clamp(n, 1, N)));
     fig.say(say(fig.seen));
   }
-  const choose = (i) => fig.change(() => tree.pick(i) && (fig.cursor = i));
+  function choose(i) {
+    const child = tree.picked;
+    fig.change(() => (fig.cursor = tree.pick(i) ? i : child));
+  }
   const tap = (point) => tree.at(point) !== null && choose(tree.at(point));
   const walk = (by) => () => fig.change(() => (fig.cursor = live.clamp(fig.cursor + by, 0, 15)));
   const replay = () => fig.play(Math.max(...fig.seen.nodes.map((node) => node.taken)) - 1, 700, (n) => show(n + 1));

@@ -58,17 +58,18 @@
     if (fig.focused) live.ring(pen, inks.ink, left(fig.cursor), ROWS[0], cell, 26);
     const column = (width - LEFT - 2) / N;
     const middle = (step) => LEFT + (step - 0.5) * column;
-    const y = (q) => PANEL.top + PANEL.height * Math.min(1, -Math.log10(q) / 3);
-    live.frame(pen, LEFT, PANEL, width, inks, [1, 0.5, 0.1, 0.01, 0.001].map((q) => [y(q), q]));
-    live.title(pen, kind === "hrm" ? "worth of halting (amber), of going on (grey)" : "how likely is it that all are right?", LEFT, PANEL, inks);
+    const isTwo = kind === "hrm"; // its two values differ near 1 alone
+    const y = (q) => PANEL.top + PANEL.height * (isTwo ? live.clamp((1.003 - q) / 0.053, 0, 1) : Math.min(1, -Math.log10(q) / 3));
+    live.frame(pen, LEFT, PANEL, width, inks, (isTwo ? [1, 0.99, 0.98, 0.97, 0.96] : [1, 0.5, 0.1, 0.01, 0.001]).map((q) => [y(q), q]));
+    live.title(pen, isTwo ? "worth of halting (amber), of going on (grey)" : "how likely is it that all are right?", LEFT, PANEL, inks);
     live.numbers(pen, column > 24 ? 1 : 5, N, middle, PANEL.top + PANEL.height + 14, LEFT, inks);
     const upright = (step, ink, thick, dash) => live.stroke(pen, [[middle(step), PANEL.top], [middle(step), PANEL.top + PANEL.height]], ink, thick, dash);
     upright(longest, inks.ink, fig.lit === "limit" ? 5 : 2.5);
-    live.stroke(pen, steps.flatMap((step, s) => [[LEFT + s * column, y(K ** -step.open)], [LEFT + (s + 1) * column, y(K ** -step.open)]]), inks.ink, fig.lit === "limit" ? 4 : 2);
+    if (!isTwo) live.stroke(pen, steps.flatMap((step, s) => [[LEFT + s * column, y(K ** -step.open)], [LEFT + (s + 1) * column, y(K ** -step.open)]]), inks.ink, fig.lit === "limit" ? 4 : 2);
     upright(shown, inks.soft, 1.5, [2, 3]);
     if (!open) return;
     upright(halt, inks.halt, fig.lit === "halt" ? 6 : 3.5, [10, 6]);
-    if (kind !== "hrm") live.stroke(pen, [[LEFT, y(0.5)], [width, y(0.5)]], inks.halt, 2);
+    if (!isTwo) live.stroke(pen, [[LEFT, y(0.5)], [width, y(0.5)]], inks.halt, 2);
     steps.forEach(({ q }, s) => q.toReversed().forEach((value, j) => live.dot(pen, middle(s + 1), y(value), j === q.length - 1 ? 4.5 : fig.lit === "prior" ? 9 : 6.5, j === q.length - 1 ? inks.halt : inks.prior)));
   }
 
@@ -79,7 +80,7 @@
   const cycle = (i) => i in values && fig.change(() => (values[i] = (values[i] + 1) % VALUES[kind]));
   const toggle = (i) => i > 0 && i < values.length && fig.change(() => (walls[i] ^= 1));
   const tap = (point) => (point.y < ROWS[0] ? toggle(Math.round((point.x - LEFT) / cell)) : point.y < ROWS[1] && cycle(Math.floor((point.x - LEFT) / cell)));
-  const replay = () => fig.play(Math.min(N, fig.seen.longest + 2) - 1, 450, (n) => show(n + 1));
+  const replay = () => fig.play(fig.seen.halt - 1, 450, (n) => show(n + 1));
   const random = (n) => Math.floor(n * Math.random());
   const lines = {}; // by the number of values; the walls are the same
   function turn(to) {

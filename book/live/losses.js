@@ -114,7 +114,7 @@
   fig.button("Train p", train);
   fig.button("Solved at step 3", () => fig.change(() => (losses = [0.7, 0.7, 0.05, 0.05, 0.05])));
   fig.button("Solved at step 1", () => fig.change(() => (losses = [0.05, 0.05, 0.05, 0.05, 0.05])));
-  fig.choose("", { on: "Divergence the wrong way round" }, null, (chosen) => fig.change(() => (reversed = chosen !== null)), true);
+  fig.choose("", { on: "KL(prior‖p), the wrong way round" }, null, (chosen) => fig.change(() => (reversed = chosen !== null)), true);
   fig.slider("β", [-2, 0, 0.1], -2, (power) => (10 ** power).toPrecision(2), (power) => (beta = 10 ** power));
   fig.slider("Prior's λₚ", [0.05, 0.95, 0.05], rate, (value) => value.toFixed(2), (value) => (rate = value));
   fig.start();

@@ -68,7 +68,7 @@
       live.stroke(pen, [[middle(stop), GRIP], [middle(stop), SHARE.top + SHARE.height]], inks.ink, 2, [3, 4]);
       live.handle(pen, middle(stop), GRIP, inks, inks.ink);
     }
-    live.title(pen, "its answer (pale: right; large dot: it halts)", LEFT, ANSWER, inks);
+    live.title(pen, "its answer (shaded: right; large dot: it halts)", LEFT, ANSWER, inks);
     live.title(pen, "how likely it halts", LEFT, P, inks);
     live.title(pen, "of all test inputs: right if all stop there", LEFT, SHARE, inks);
     live.numbers(pen, column > 20 ? 1 : 5, N, middle, SHARE.top + SHARE.height + 14, LEFT, inks);

@@ -21,7 +21,7 @@
     if (clash.length) return "These digits {wrong:contradict each other}: take one back.";
     const strays = taken.filter((n, i) => n && n !== need[i]).length;
     const when = strays ? `{wrong:${strays} of them not in the round} in which elimination knows them` : "each in the very round in which elimination knows it";
-    const found = halted ? `{answer:${halted} of ${open} open cells halt}, ${when}, the last at step ${last}.` : "{answer:No cell halts}: by elimination nothing follows from these digits.";
+    const found = halted ? `{answer:${halted} of ${open} open cells ${halted === 1 ? "halts" : "halt"}}, ${when}, the last at step ${last}.` : "{answer:No cell halts}: by elimination nothing follows from these digits.";
     if (asks < 0) return found;
     return `${found} Then all is quiet: {halt:it asks for a guess} in row ${Math.floor(asks / side) + 1}, column ${(asks % side) + 1}, where ${left.join(" or ")} may stand.`;
   }
@@ -89,7 +89,7 @@
   const typed = Object.fromEntries([..."0123456789"].map((key) => [key, () => key <= side && set(Number(key))]));
   const { open, halted, last } = think();
   const fig = live.figure("sudoku", {
-    ask: `The sudoku of Figure 10.2, but one digit is gone: the 2 of the framed cell. How many of the ${open} open cells will the network still find?`,
+    ask: `A sudoku of which one digit is gone: the 2 of the framed cell. How many of the ${open} open cells will the network still find?`,
     choices: { all: `All ${open}, some of them later`, half: "About half", few: "Hardly any" },
     wins: halted > 0.8 * open ? "all" : "half",
     truth: `It finds ${halted} of ${open} cells, and waits in the others. Put the 2 back, or give it another sudoku.`,
@@ -100,7 +100,12 @@
   });
   fig.cursor = 60;
   fig.button("Think", replay);
-  for (const [name, text] of Object.entries(PRESETS)) fig.button(name, () => replay(renew(digits(text))));
+  for (const [name, text] of Object.entries(PRESETS))
+    fig.button(name, () => {
+      renew(digits(text));
+      fig.cursor = Math.max(0, seen.asks); // there the reader's next digit goes
+      replay();
+    });
   const slider = fig.slider("Step", [1, last, 1], (shown = last), String, (n) => (shown = n));
   fig.start();
 })();

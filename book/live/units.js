@@ -46,7 +46,7 @@
       if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, middle - column / 2 + 2, BARS.top - 8, column - 4, BARS.height + 34);
     });
     pen.globalAlpha = 1;
-    live.title(pen, "halting values λ₁ to λ₅ (pale: not reached)", LEFT, { top: BARS.top - 2 }, inks);
+    live.title(pen, "halting values λ₁ to λ₅ (faint: not reached)", LEFT, { top: BARS.top - 2 }, inks);
     let from = LEFT;
     weights.forEach((weight, i) => {
       const wide = weight * (right - LEFT);
@@ -58,7 +58,7 @@
     });
     const full = LEFT + (1 - epsilon) * (right - LEFT);
     live.stroke(pen, [[full, SUM.top - 7], [full, SUM.top + SUM.height + 7]], inks.ink, fig.lit === "limit" ? 7 : 3);
-    live.title(pen, "weight of each step (outlined: the remainder)", LEFT, { top: SUM.top - 3 }, inks);
+    live.title(pen, "weights in the answer (outlined: remainder)", LEFT, { top: SUM.top - 3 }, inks);
     const end = (axis.x(1 - epsilon) + right) / 2;
     live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, inks.line);
     live.write(pen, "no pull", end, PULLS.top + 20, inks.ink);

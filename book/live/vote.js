@@ -83,7 +83,7 @@
       if (line < 8) live.write(pen, bits.slice(3).join(""), left + cell / 2, grid.y - 12, inks.soft);
       if (line % 8 === 0) live.write(pen, bits.slice(0, 3).join(""), grid.x - 20, top + cell / 2, inks.soft);
     });
-    live.title(pen, "64 lines: first bits down, last bits across", grid.x - 38, { top: grid.y - 24 }, inks);
+    live.title(pen, "when each halts: first bits down, last across", grid.x - 38, { top: grid.y - 24 }, inks);
     live.ring(pen, inks.ink, ...place(mine), cell, cell);
     const [left, top] = place(mine ^ 32);
     live.stroke(pen, [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(([i, j]) => [left + i * cell, top + j * cell]), inks.ink, 2, [3, 3]);
@@ -114,7 +114,7 @@
     places: () => ({ bit: bits.map((_, i) => [LEFT + (i + 0.5) * tile, TILES / 2]), line: all.map((_, i) => [grid.x + ((i % 8) + 0.5) * cell, grid.y + (Math.floor(i / 8) + 0.5) * cell]) }),
   });
   fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
-  const slider = fig.slider("Level", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
+  const slider = fig.slider("Objects below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
   fig.button("Turn the first bit", () => flip(0));
   fig.start();
 })();
