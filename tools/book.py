@@ -21,7 +21,7 @@ import nbformat
 from cells import bare, opening, title_of
 from slides import copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, is_of_a_deleted_lesson, notebooks, print_anywhere
+from stamp import ROOT, address, is_of_a_deleted_lesson, notebooks, pages_address, print_anywhere
 
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
@@ -151,6 +151,11 @@ def fold_text(text: str) -> str:
     return FOR_CLASS.sub(lambda found: fold("In class, and what you need", found[0]), text)
 
 
+def is_import(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell says what the code of a notebook uses."""
+    return cell.source.startswith(("import ", "from "))
+
+
 def change_code(cell: nbformat.NotebookNode) -> None:
     """Hide the input of a folded cell behind its title, and take away what works in JupyterLab only."""
     tags = cell.metadata.setdefault("tags", [])
@@ -160,8 +165,8 @@ def change_code(cell: nbformat.NotebookNode) -> None:
         cell.outputs = [nbformat.v4.new_output("display_data", {"text/markdown": words})]
     elif 'if "google.colab" in sys.modules' in cell.source:
         tags += ["remove-input", "remove-output"]
-    elif cell.metadata.get("jupyter", {}).get("source_hidden") or cell.source.startswith(("import ", "from ")):
-        prompt = f"Code: {title_of(cell) or 'imports'}"
+    elif cell.metadata.get("jupyter", {}).get("source_hidden") or "parameters" in tags or is_import(cell):
+        prompt = f"Code: {title_of(cell) or ('settings' if 'parameters' in tags else 'imports')}"
         tags.append("hide-input")
         cell.metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": prompt}
     cell.outputs = [output for output in cell.outputs if "Sliders appear here" not in str(output.get("data"))]
@@ -269,12 +274,6 @@ def front_page() -> None:
         toctree("More", [*(text.removesuffix(".md") for text in TEXTS), "The modules <api/index>"]),
     ]
     write("index.md", "\n\n".join([*paragraphs, *trees]))
-
-
-def pages_address() -> str:
-    """Where the book is published: at GitHub Pages, beside the repository."""
-    owner, name = address().split("/")[-2:]
-    return f"https://{owner.lower()}.github.io/{name}/"
 
 
 def gather() -> None:

@@ -2,12 +2,12 @@
 
     python tools/stamp.py
 
-The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in the cell that
-installs both packages on Colab, in CITATION.cff, paper.md, course-package/pyproject.toml, and what docs/running.md says
-of Kaggle; while it is the placeholder, that of git's remote `origin` takes its place. From the same file what else only
-an owner can say, such as the authors, into the files that owner.py names; fields that are still open are printed at the
-end. The figure of README.md, with its sentence: from the cell tagged `preview` of a committed notebook. And
-results/SHA256SUMS, by which a stored run that was changed by hand is noticed.
+The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in README's link to
+the book, in the cell that installs both packages on Colab, in CITATION.cff, paper.md, course-package/pyproject.toml,
+and what docs/running.md says of Kaggle; while it is the placeholder, that of git's remote `origin` takes its place. From
+the same file what else only an owner can say, such as the authors, into the files that owner.py names; fields that are
+still open are printed at the end. The figure of README.md, with its sentence: from the cell tagged `preview` of a
+committed notebook. And results/SHA256SUMS, by which a stored run that was changed by hand is noticed.
 A test holds all of them equal to what this command writes.
 """
 
@@ -74,6 +74,12 @@ def address() -> str:
     if not found:
         raise SystemExit('pyproject.toml: [project.urls] must have Repository = "https://github.com/OWNER/NAME"')
     return found[1]
+
+
+def pages_address() -> str:
+    """Where the book is published: at GitHub Pages, beside the repository."""
+    account, name = address().split("/")[-2:]
+    return f"https://{account.lower()}.github.io/{name}/"
 
 
 def owned() -> owner.Owner:
@@ -156,6 +162,7 @@ def stamped() -> dict[Path, bytes]:
     text = stamp_links(texts["README.md"], url)
     text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
     text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)
+    text = re.sub(r"https://[\w-]+\.github\.io/[\w.-]+/", pages_address(), text)
     texts["README.md"] = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
     for name, before in ADDRESS_AFTER.items():
         texts[name] = re.sub(rf"({before})https://github\.com/[\w.-]+/[\w.-]+", rf"\g<1>{url}", texts[name])

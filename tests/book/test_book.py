@@ -167,7 +167,9 @@ def test_a_page_is_its_notebook_with_folded_code_hidden(sections, tmp_path, monk
     folded = [
         cell.cell_type == "code"
         and (
-            cell.metadata.get("jupyter", {}).get("source_hidden", False) or cell.source.startswith(("import ", "from "))
+            cell.metadata.get("jupyter", {}).get("source_hidden", False)
+            or "parameters" in cell.metadata.get("tags", [])
+            or book.is_import(cell)
         )
         for cell in original.cells
     ]
