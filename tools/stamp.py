@@ -5,8 +5,8 @@
 The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in README's link to
 the book, in the cell that installs both packages on Colab, in CITATION.cff, paper.md, course-package/pyproject.toml,
 and what docs/running.md says of Kaggle; while it is the placeholder, that of git's remote `origin` takes its place.
-From the same file what else only an owner can say, such as the authors, into the files that owner.py names; fields that are
-still open are printed at the end. The figure of README.md, with its sentence: from the cell tagged `preview` of a
+From the same file what else only an owner can say, such as the authors, into the files that owner.py names; fields that
+are still open are printed at the end. The figure of README.md, with its sentence: from the cell tagged `preview` of a
 committed notebook. And results/SHA256SUMS, by which a stored run that was changed by hand is noticed.
 A test holds all of them equal to what this command writes.
 """
