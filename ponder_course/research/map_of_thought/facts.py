@@ -137,6 +137,27 @@ def rubble() -> dict[str, str]:
     }
 
 
+def where_it_ends() -> dict[str, str]:
+    """Of mazes unlike those of training, by the head and by answers that have left indifference."""
+    rows = results("07_mazes_where_it_ends")
+    kinds = [kind for kind in rows[0] if kind != "both colours"]
+    places = {kind: sorted(row[kind]["head"]["places"] for row in rows) for kind in kinds}
+    apart = [abs(row[kind]["head"]["places"] - row[kind]["decided"]["places"]) for row in rows for kind in kinds]
+    both = [row["both colours"] for row in rows]
+    return {
+        "ends_opened": from_to(places["ten walls opened"], ".0%"),
+        "ends_opened_early": from_to([row["ten walls opened"]["head"]["early"] for row in rows], ".0%"),
+        "ends_rooms_good": f"{math.floor(100 * places['five rooms of 5 x 5'][1])}",
+        "ends_rooms_worst": f"{places['five rooms of 5 x 5'][0]:.0%}",
+        "ends_wide": from_to(places["corridors two wide"], ".0%"),
+        "ends_hall": f"{math.floor(1000 * places['a hall with pillars'][0]) / 10}",
+        "ends_apart": f"{math.ceil(10000 * max(apart)) / 100:g}",
+        "ends_both": str(both[0]["mazes"]),
+        "ends_common": from_to([row["common step"] * row["mazes"] for row in both], ".0f"),
+        "ends_by_itself": from_to([row["by itself"] * row["mazes"] for row in both], ".0f"),
+    }
+
+
 def facts() -> dict[str, str]:
     """All of them, by name."""
-    return main_facts() | fresh() | halls() | certainty() | other_training() | paths() | rubble()
+    return main_facts() | fresh() | halls() | certainty() | other_training() | paths() | rubble() | where_it_ends()
