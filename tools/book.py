@@ -184,12 +184,11 @@ def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
     """Put the live figure of a lesson before its twin that stands still; ValueError where that is missing."""
     if stem not in live.FIGURES:
         return
-    twin, name = live.FIGURES[stem]
-    places = [i for i, cell in enumerate(page.cells) if re.search(rf'"{re.escape(twin)}[.:]', cell.source)]
+    figures = {i: live.before(cell.source, stem, "../_static/live") for i, cell in enumerate(page.cells)}
+    places = [i for i, figure in figures.items() if figure]
     if len(places) != 1:
-        raise ValueError(f"{stem} must have one cell that draws {twin}; it has {len(places)}")
-    html = raw(live.markup(name, "../_static/live"))
-    page.cells.insert(places[0], nbformat.v4.new_markdown_cell(html))
+        raise ValueError(f"{stem} must have one cell that draws {live.FIGURES[stem][0]}; it has {len(places)}")
+    page.cells.insert(places[0], nbformat.v4.new_markdown_cell(raw(figures[places[0]])))
 
 
 def notebook_page(path: Path, sections: Sections) -> None:

@@ -62,6 +62,15 @@ def markup(name: str, static: str) -> str:
     return "\n".join(lines)
 
 
+def before(source: str, stem: str, static: str) -> str:
+    """Return the HTML of a lesson's live figure if a cell with this source draws its twin, else "".
+
+    stem: of the lesson's notebook; static: as for `markup`.
+    """
+    twin, name = FIGURES.get(stem, ("", ""))
+    return markup(name, static) if name and re.search(rf'"{re.escape(twin)}[.:]', source) else ""
+
+
 def copy_scripts(folder: Path) -> None:
     """Copy scripts, weights and looks of all figures into a folder, which is made."""
     shutil.copytree(LIVE, folder, ignore=shutil.ignore_patterns("*.py", "*.html", "__pycache__"), dirs_exist_ok=True)

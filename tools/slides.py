@@ -15,7 +15,9 @@ import math
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -128,8 +130,10 @@ def printed(cell: nbformat.NotebookNode) -> list[str]:
     return found
 
 
-def section(title: str, cells: list[nbformat.NotebookNode], folder: Path, figures: dict[str, str]) -> list[Slide]:
-    """The slides of a section; figures: the HTML of a live figure, by the name of its twin."""
+def section(
+    title: str, cells: list[nbformat.NotebookNode], folder: Path, live_before: Callable[[str], str]
+) -> list[Slide]:
+    """The slides of a section; live_before: the HTML of a live figure, by the source of the cell of its twin."""
     slides = [Slide(title)]
     for cell, after in zip(cells, [*cells[1:], None], strict=True):
         if cell.cell_type == "code":
@@ -137,12 +141,11 @@ def section(title: str, cells: list[nbformat.NotebookNode], folder: Path, figure
                 add(slides, f"<pre>{html.escape(cell.source)}</pre>")
             for shown in printed(cell):
                 add(slides, shown)
+            if figure := live_before(cell.source):
+                slides.append(Slide(title, live=figure))
             for number, output in enumerate(cell.outputs):
                 if "image/png" in output.get("data", {}):
                     caption = cell.outputs[number + 1].data["text/markdown"]
-                    for twin, figure in figures.items():
-                        if caption.startswith((f"{twin}:", f"{twin}.")):
-                            slides.append(Slide(title, live=figure))
                     slides.append(Slide(title, picture=picture_of(output, cell.source, folder), caption=caption))
             continue
         for block in blocks(cell.source):
@@ -191,14 +194,13 @@ def slides_of(path: Path, folder: Path, static: str) -> list[Slide]:
     cells = nbformat.read(path, as_version=4).cells
     title, question, notes = opening(cells[0])
     found = [Slide(title, [question], notes=notes)]
-    twin, name = live.FIGURES.get(path.stem, ("", ""))
-    figures = {twin: live.markup(name, static)} if name else {}
+    live_before = partial(live.before, stem=path.stem, static=static)
     part_of, inside = "", list[nbformat.NotebookNode]()
     for cell in [*cells[1:], nbformat.v4.new_markdown_cell("## At home")]:  # where a lesson has none, after all of it
         parts = re.split(r"^## (.*)\n?", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
         for number, part in enumerate(parts):
             if number % 2:  # a heading
-                for slide in section(part_of or title, inside, folder, figures):
+                for slide in section(part_of or title, inside, folder, live_before):
                     if slide.picture or slide.live or (part_of and (slide.points or slide.home)):
                         found.append(slide)
                     elif part_of:

@@ -29,12 +29,10 @@
       const { sum, travelled } = added(total, number);
       total = sum;
       const input = (flag) => number.map((digit) => [digit, flag]);
-      const thought = live.thought(network, near, input(0), { x: input(1), h });
-      const last = (step) => number.map((_, i) => thought(step, i));
-      let taken = 1;
-      while (taken < n + 10 && last(taken).some((place) => place.halt < 0)) taken += 1;
-      h = last(taken).map((place) => place.h);
-      const answer = last(taken).map((place) => Number(place.answer > 0));
+      const together = live.together(live.thought(network, near, input(0), { x: input(1), h }), n);
+      const taken = Math.min(n + 10, live.haltsAt(together, 0, n + 10));
+      h = together(taken).map((place) => place.h);
+      const answer = together(taken).map((place) => Number(place.answer > 0));
       return { number: [...number], sum, travelled, need: Math.max(...travelled) + 1, taken, answer };
     });
     return { rows };

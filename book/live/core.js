@@ -96,11 +96,21 @@ window.live = { weights: {} };
     return of;
   };
 
+  // A thought of so many places: step n -> what all of them read.
+  live.together = (thought, places) => (n) => Array.from({ length: places }, (_, i) => thought(n, i));
+
+  // The first step at which no place votes below a level, or cap + 1 if there is none up to cap.
+  live.haltsAt = (together, level, cap) => {
+    let n = 1;
+    while (n <= cap && together(n).some((place) => place.halt < level)) n += 1;
+    return n;
+  };
+
   // What all places read after each of so many steps: [{answer: [place], halt: [place], h: [place][channel]}].
   live.think = (network, near, x, steps, before) => {
-    const thought = live.thought(network, near, x, before);
+    const together = live.together(live.thought(network, near, x, before), x.length);
     return Array.from({ length: steps }, (_, n) => {
-      const places = x.map((_, i) => thought(n + 1, i));
+      const places = together(n + 1);
       return Object.fromEntries(["answer", "halt", "h"].map((name) => [name, places.map((place) => place[name])]));
     });
   };

@@ -45,12 +45,14 @@
     cell = (width - LEFT - 2) / values.length;
     ["value", "answer"].forEach((name, row) => live.write(pen, name, LEFT - 6, ROWS[row] + 13, inks.soft, "right"));
     values.forEach((value, i) => {
-      const [answer, isOpen] = [steps[shown - 1].answers[i], need[i] > shown];
+      const answer = steps[shown - 1].answers[i];
+      const isRight = answer === truth[i];
+      const isHidden = need[i] > shown && (isRight || shown !== halt); // a wrong guess is shown where it is taken
       live.write(pen, value, left(i + 0.5), ROWS[0] + 13, inks.ink);
-      const ink = answer === truth[i] ? (isOpen ? "line" : "answer") : isOpen && shown !== halt ? "line" : "wrong"; // a guess is shown where it is taken
+      const ink = isHidden ? "line" : isRight ? "answer" : "wrong";
       const [dim, grown] = [fig.lit === (ink === "wrong" ? "answer" : "wrong"), fig.lit === ink ? 4 : 0];
       live.fill(pen, inks[dim ? "paper" : ink], left(i) + 1, ROWS[1] - grown, cell - 2, 26 + 2 * grown);
-      live.write(pen, ink === "line" ? "?" : answer, left(i + 0.5), ROWS[1] + 13, dim || ink === "line" ? inks.ink : inks.paper);
+      live.write(pen, isHidden ? "?" : answer, left(i + 0.5), ROWS[1] + 13, dim || isHidden ? inks.ink : inks.paper);
       if (!walls[i]) return;
       live.stroke(pen, [[left(i), 12], [left(i), ROWS[1] + 26]], i ? inks.ink : inks.soft, 3);
       live.handle(pen, left(i), 11, inks, i ? inks.ink : inks.soft);

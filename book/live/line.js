@@ -15,13 +15,12 @@
     const truth = [];
     bits.forEach((bit, i) => truth.push(walls[i] ? bit : bit ^ truth[i - 1]));
     const x = bits.map((bit, i) => [bit, walls[i]]);
-    const [thought, longest, cap] = [live.thought(network, live.row(x.length), x), Math.max(...need), x.length + 4];
-    const at = (n) => x.map((_, i) => thought(n, i));
-    let halt = 1;
-    while (halt <= cap && at(halt).some((place) => place.halt < LEVEL)) halt += 1;
-    halt %= cap + 1; // 0: not within these steps
+    const together = live.together(live.thought(network, live.row(x.length), x), x.length);
+    const [longest, cap] = [Math.max(...need), x.length + 4];
+    const first = live.haltsAt(together, LEVEL, cap);
+    const halt = first > cap ? 0 : first; // 0: not within these steps
     const last = halt ? Math.min(cap, Math.max(halt, longest) + 4) : cap; // four steps more, so that the hand is followed
-    const odd = Array.from({ length: last }, (_, n) => at(n + 1).map(({ answer }) => Number(answer > 0)));
+    const odd = Array.from({ length: last }, (_, n) => together(n + 1).map(({ answer }) => Number(answer > 0)));
     const right = odd.map((answers) => answers.map((answer, i) => answer === truth[i]));
     shown = last;
     return { bits: [...bits], walls: [...walls], need, longest, truth, odd, right, halt };

@@ -41,8 +41,8 @@ live.tree = (n, left, row, isLast = false) => {
     tree.picked = picks ? i : null;
     return picks;
   };
-  tree.grow = (parents) => ([tree.parents, tree.picked] = [parents, null]);
-  tree.chain = () => tree.grow([...chain]);
-  tree.scatter = () => tree.grow(chain.map((_, i) => Math.floor(Math.random() * (i + 0.999))));
+  const grow = (parents) => ([tree.parents, tree.picked] = [parents, null]);
+  tree.chain = () => grow([...chain]);
+  tree.scatter = () => grow(chain.map((_, i) => Math.floor(Math.random() * (i + 0.999))));
   return tree;
 };

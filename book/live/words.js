@@ -31,7 +31,7 @@
     const end = !stops ? `and no STOP: ${circles ? "it goes in circles" : "there is no room for more"}` : done ? "and then {halt:STOP}: the last is the root"
       : `and then {halt:STOP}: ${words.length ? `the last is ${words.at(-1)}` : "nothing was written"}, but the root is ${path.at(-1)}`;
     const what = kind === "word" ? "Carrying a word," : "Carrying its state,";
-    const border = depth > trained() ? ` In training no tree was deeper than ${["one arrow", "", "", "four arrows"][trained() - 1]}.` : "";
+    const border = depth > trained() ? ` In training no tree was deeper than ${{ 1: "one arrow", 4: "four arrows" }[trained()]}.` : "";
     const yours = !slip || slip.step > words.length ? "" : kind === "word" ? ` At step ${slip.step} you put {prior:${slip.word}} in its mouth, and it went on from there.`
       : ` At step ${slip.step} you wrote {prior:${slip.word}}, but it does not read its words, so all others are as before.`;
     return `Node ${asked} has {limit:depth ${depth}}, so it needs ${live.number(depth, "word")}. ${what} ${wrote}, ${end}.${yours}${border}`;
@@ -45,8 +45,7 @@
     column = (width - LEFT - 4) / (N + 1);
     tree.fit(LEFT + 4 + 16 * column); // on a chain each word stands below the node that is read
     const visible = words.slice(0, count);
-    [asked, ...visible].slice(0, count).forEach((_, i) => {
-      const { reads, weight } = walk[i];
+    walk.slice(0, count).forEach(({ reads, weight }, i) => {
       pen.globalAlpha = live.clamp(weight, 0.1, 1);
       if (reads < 16) live.stroke(pen, [[at(i), WORDS - 14], [tree.x(reads), ROW + 16]], inks.soft, 1.5);
       pen.globalAlpha = 1;
