@@ -72,8 +72,13 @@ def before(source: str, stem: str, static: str) -> str:
 
 
 def copy_scripts(folder: Path) -> None:
-    """Copy scripts, weights and looks of all figures into a folder, which is made."""
+    """Copy scripts, weights and looks of all figures into a folder, which is made.
+
+    Each script becomes a function of its own, so that its names are its own, and strict.
+    """
     shutil.copytree(LIVE, folder, ignore=shutil.ignore_patterns("*.py", "*.html", "__pycache__"), dirs_exist_ok=True)
+    for script in folder.glob("*.js"):
+        script.write_text(f'(() => {{ "use strict"; {script.read_text(encoding="utf-8")}}})();\n', encoding="utf-8")
 
 
 def write_pages(folder: Path) -> list[Path]:

@@ -1,135 +1,115 @@
-"use strict";
 // Lesson 04: the reader turns or draws a digit, and two networks read it that were trained with a prior, or without.
-(() => {
-  const [SIDE, PIXEL, N] = [28, 7, 10]; // the image; pixels of the page for each of its own; the steps that are shown
-  const [SQUARE, BLOCK, HEIGHT] = [SIDE * PIXEL, 116, 62];
-  const NAMES = { cnn: "“CNN first”", patches: "“patches”" };
-  const PRIORS = { "": "with a prior", _free: "without" };
-  const DIGITS = [ // strokes, [x, y] in a box of 20 x 20
-    [[[10, 0], [5, 2], [3, 7], [3, 13], [5, 18], [10, 20], [15, 18], [17, 13], [17, 7], [15, 2], [10, 0]]],
-    [[[11, 0], [9, 20]]],
-    [[[4, 5], [6, 1], [11, 0], [15, 3], [14, 8], [9, 13], [3, 19], [10, 18], [17, 19]]],
-    [[[4, 2], [10, 0], [15, 3], [14, 7], [9, 9], [15, 11], [16, 16], [11, 20], [4, 18]]],
-    [[[6, 0], [4, 10], [16, 10]], [[14, 2], [13, 20]]],
-    [[[15, 0], [6, 0], [5, 8], [11, 8], [16, 12], [14, 18], [8, 20], [3, 18]]],
-    [[[13, 0], [8, 4], [4, 11], [4, 17], [9, 20], [14, 18], [15, 13], [10, 11], [5, 14]]],
-    [[[2, 3], [9, 2], [17, 2], [15, 6], [11, 13], [9, 20]]],
-    [[[10, 10], [5, 6], [6, 1], [11, 0], [15, 3], [13, 7], [10, 10], [5, 14], [5, 18], [10, 20], [15, 17], [14, 13], [10, 10]]],
-    [[[15, 4], [10, 1], [5, 4], [6, 9], [11, 10], [15, 5], [14, 12], [12, 20]]],
-  ];
-  const weights = (kind, prior) => live.weights[`digit_${kind}${prior}`];
-  const readers = {};
-  for (const kind in NAMES) for (const prior in PRIORS) readers[kind + prior] = live.reader(weights(kind, prior).weights);
-  let [digit, strokes, angle, prior, shown] = [4, [], 0, "", N]; // digit: null if the reader has drawn it
+const [SIDE, PIXEL, N] = [28, 7, 10]; // the image; pixels of the page for each of its own; the steps that are shown
+const [SQUARE, BLOCK, HEIGHT] = [SIDE * PIXEL, 116, 62];
+const NAMES = { cnn: "“CNN first”", patches: "“patches”" };
+const PRIORS = { "": "with a prior", _free: "without" };
+const weights = (kind, prior) => live.weights[`digit_${kind}${prior}`];
+const readers = {};
+for (const kind in NAMES) for (const prior in PRIORS) readers[kind + prior] = live.reader(weights(kind, prior).weights);
+let [digit, strokes, angle, prior, shown] = [4, [], 0, "", N]; // digit: null if the reader has drawn it
 
-  function choose(n) {
-    [digit, angle] = [n, 0];
-    strokes = DIGITS[n].map((stroke) => stroke.map(([x, y]) => [x + 4, y + 4]));
-  }
-  choose(digit);
+function choose(n) {
+  [digit, angle] = [n, 0];
+  strokes = live.digits[n].map((stroke) => stroke.map(([x, y]) => [x + 4, y + 4]));
+}
+choose(digit);
 
-  function think() {
-    shown = N;
-    const pixels = live.pixels(live.turned(strokes, angle));
-    const networks = {};
-    for (const kind in NAMES) {
-      const { N: steps, lambda_p: rate } = weights(kind, prior).setting;
-      const read = live.reading(readers[kind + prior], pixels, steps);
-      const p = live.halting(read.map(({ halt }) => live.sigmoid(halt)));
-      const says = read.map(({ answer }) => answer.indexOf(Math.max(...answer)));
-      networks[kind] = { p, says, steps: live.meanSteps(p), prior: prior ? null : live.prior(rate, steps) };
-    }
-    return { digit, angle, pixels, networks };
+function think() {
+  shown = N;
+  const pixels = live.pixels(live.turned(strokes, angle));
+  const networks = {};
+  for (const kind in NAMES) {
+    const { N: steps, lambda_p: rate } = weights(kind, prior).setting;
+    const read = live.reading(readers[kind + prior], pixels, steps);
+    const p = live.halting(read.map(({ halt }) => live.sigmoid(halt)));
+    const says = read.map(({ answer }) => live.largest(answer));
+    networks[kind] = { p, says, steps: live.meanSteps(p), prior: prior ? null : live.prior(rate, steps) };
   }
+  return { digit, angle, pixels, networks };
+}
 
-  function of(kind, { says, p, steps }) {
-    const last = says[p.indexOf(Math.max(...p))];
-    const changes = says.slice(1, N).filter((one, i) => one !== says[i]).length;
-    const way = changes ? `and changes its mind ${["", "once", "twice"][changes] ?? `${changes} times`} in ten steps` : "from the first step on";
-    const verdict = digit === null ? last : last === digit ? `{answer:${last}}` : `{wrong:${last}}, which is wrong,`;
-    return `${kind} says ${verdict} ${way}. On average it takes {halt:${steps.toFixed(1)} steps}.`;
-  }
-  function ofTest(prior) {
-    const [cnn, patches] = Object.keys(NAMES).map((kind) => weights(kind, prior).checked);
-    return `${cnn.steps.toFixed(1)} and ${patches.steps.toFixed(1)} steps (${live.percent(cnn.right)} and ${live.percent(patches.right)} right)`;
-  }
-  const say = ({ networks: { cnn, patches } }) =>
-    `${of(NAMES.cnn, cnn)} ${of("“Patches”", patches)} Over 5,000 upright test digits they take ${ofTest("")} if trained with a prior, and ${ofTest("_free")} without.`;
+function of(kind, { says, p, steps }) {
+  const last = says[live.largest(p)];
+  const changes = says.slice(1, N).filter((one, i) => one !== says[i]).length;
+  const way = changes ? `and changes its mind ${["", "once", "twice"][changes] ?? `${changes} times`} in ten steps` : "from the first step on";
+  const verdict = digit === null ? last : last === digit ? `{answer:${last}}` : `{wrong:${last}}, which is wrong,`;
+  return `${kind} says ${verdict} ${way}. On average it takes {halt:${steps.toFixed(1)} steps}.`;
+}
+function ofTest(prior) {
+  const [cnn, patches] = Object.keys(NAMES).map((kind) => weights(kind, prior).checked);
+  return `${cnn.steps.toFixed(1)} and ${patches.steps.toFixed(1)} steps (${live.percent(cnn.right)} and ${live.percent(patches.right)} right)`;
+}
+const say = ({ networks: { cnn, patches } }) =>
+  `${of(NAMES.cnn, cnn)} ${of("“Patches”", patches)} Over 5,000 upright test digits they take ${ofTest("")} if trained with a prior, and ${ofTest("_free")} without.`;
 
-  const place = (width) => (width < 560 ? { left: 46, top: SQUARE + 46, height: SQUARE + 46 + 2 * BLOCK } : { left: SQUARE + 62, top: 34, height: 34 + 2 * BLOCK });
-  let middle;
-  function draw(pen, width, inks) {
-    const { pixels, networks } = fig.seen;
-    const { left, top } = place(width);
-    const column = (width - left - 4) / N;
-    middle = (step) => left + (step - 0.5) * column;
-    live.fill(pen, inks.paper, 2, 2, SQUARE, SQUARE);
-    pixels.forEach((value, i) => {
-      pen.globalAlpha = value;
-      live.fill(pen, inks.ink, 2 + (i % SIDE) * PIXEL, 2 + Math.floor(i / SIDE) * PIXEL, PIXEL, PIXEL);
+const place = (width) => (width < 560 ? { left: 46, top: SQUARE + 46, height: SQUARE + 46 + 2 * BLOCK } : { left: SQUARE + 62, top: 34, height: 34 + 2 * BLOCK });
+let middle;
+function draw(pen, width, inks) {
+  const { pixels, networks } = fig.seen;
+  const { left, top } = place(width);
+  const column = (width - left - 4) / N;
+  middle = (step) => left + (step - 0.5) * column;
+  live.fill(pen, inks.paper, 2, 2, SQUARE, SQUARE);
+  pixels.forEach((value, i) => live.faint(pen, value, () => live.fill(pen, inks.ink, 2 + (i % SIDE) * PIXEL, 2 + Math.floor(i / SIDE) * PIXEL, PIXEL, PIXEL)));
+  for (let i = 0; i <= 7; i++) {
+    const [near, far, at] = [2, 2 + SQUARE, 2 + (i * SQUARE) / 7]; // the patches
+    live.stroke(pen, [[near, at], [far, at]], inks.line, 1);
+    live.stroke(pen, [[at, near], [at, far]], inks.line, 1);
+  }
+  Object.entries(networks).forEach(([kind, { p, says, prior: expected }], k) => {
+    const panel = { top: top + k * BLOCK, height: HEIGHT };
+    live.frame(pen, left, panel, width, inks, NAMES[kind], [[panel.top + 6, "1"], [panel.top + HEIGHT - 6, "0"]]);
+    live.bars(pen, p.slice(0, N).map((one, i) => (i < shown ? one : 0)), middle, column * (fig.lit === "halt" ? 0.9 : 0.6), panel, inks.halt);
+    const level = (share) => panel.top + (1 - share) * HEIGHT;
+    expected?.slice(0, N).forEach((share, i) => live.dot(pen, middle(i + 1), level(share), fig.lit === "prior" ? 6 : 3.5, inks.prior));
+    live.write(pen, "says", left - 6, panel.top + HEIGHT + 14, inks.soft, "right");
+    says.slice(0, shown).forEach((one, i) => {
+      const verdict = digit === null ? "ink" : one === digit ? "answer" : "wrong";
+      if (i < N && fig.lit === verdict) live.ring(pen, inks[verdict], middle(i + 1) - 9, panel.top + HEIGHT + 4, 18, 20);
+      if (i < N) live.write(pen, one, middle(i + 1), panel.top + HEIGHT + 14, inks[verdict]);
     });
-    pen.globalAlpha = 1;
-    for (let i = 0; i <= 7; i++) {
-      const [near, far, at] = [2, 2 + SQUARE, 2 + (i * SQUARE) / 7]; // the patches
-      live.stroke(pen, [[near, at], [far, at]], inks.line, 1);
-      live.stroke(pen, [[at, near], [at, far]], inks.line, 1);
-    }
-    Object.entries(networks).forEach(([kind, { p, says, prior: expected }], k) => {
-      const panel = { top: top + k * BLOCK, height: HEIGHT };
-      live.frame(pen, left, panel, width, inks, [[panel.top + 6, "1"], [panel.top + HEIGHT - 6, "0"]]);
-      live.title(pen, NAMES[kind], left, panel, inks);
-      live.bars(pen, p.slice(0, N).map((one, i) => (i < shown ? one : 0)), middle, column * (fig.lit === "halt" ? 0.9 : 0.6), panel, inks.halt);
-      const level = (share) => panel.top + (1 - share) * HEIGHT;
-      expected?.slice(0, N).forEach((share, i) => live.dot(pen, middle(i + 1), level(share), fig.lit === "prior" ? 6 : 3.5, inks.prior));
-      live.write(pen, "says", left - 6, panel.top + HEIGHT + 14, inks.soft, "right");
-      says.slice(0, shown).forEach((one, i) => {
-        const verdict = digit === null ? "ink" : one === digit ? "answer" : "wrong";
-        if (i < N && fig.lit === verdict) live.ring(pen, inks[verdict], middle(i + 1) - 9, panel.top + HEIGHT + 4, 18, 20);
-        if (i < N) live.write(pen, one, middle(i + 1), panel.top + HEIGHT + 14, inks[verdict]);
-      });
-    });
-    live.numbers(pen, 1, N, middle, top + BLOCK + HEIGHT + 34, left, inks);
-  }
-
-  // A pen in the reader's hand: it begins a digit of the reader's own, or goes on with it.
-  let stroke = null;
-  const within = ({ x, y }) => x > 2 && x < 2 + SQUARE && y > 2 && y < 2 + SQUARE;
-  const point = ({ x, y }) => live.turned([[[live.clamp((x - 2) / PIXEL, 0, SIDE), live.clamp((y - 2) / PIXEL, 0, SIDE)]]], -angle)[0][0];
-  function clear() {
-    [digit, strokes, stroke] = [null, [], null];
-    turn.show((angle = 0));
-  }
-  function pull(held, at) {
-    fig.change(() => {
-      if (digit !== null) clear();
-      if (stroke?.held !== held) strokes.push((stroke = { held, points: [point(held.from)] }).points);
-      stroke.points.push(point(at));
-    });
-  }
-
-  const pick = (n) => fig.change(() => (choose((n + 10) % 10), turn.show(0)));
-  const turnBy = (by) => fig.change(() => turn.show((angle = live.clamp(angle + by, -180, 180))));
-  const replay = () => fig.play(N, 220, (step) => (shown = step));
-  const first = think().networks;
-  const fig = live.figure("digit", {
-    ask: `Trained with a prior, “CNN first” takes ${first.cnn.steps.toFixed(1)} steps for this digit, and “patches” ${first.patches.steps.toFixed(1)}. Trained without a prior, which of them still takes several steps?`,
-    choices: { both: "Both", cnn: "“CNN first” alone", patches: "“Patches” alone", none_of_them: "Neither" },
-    wins: "patches",
-    truth: "Without a prior “CNN first” takes one step, and “patches” more than with it. Try it, and look at what each says on the way.",
-    height: (width) => place(width).height,
-    grab: (from) => (within(from) ? { from } : null),
-    pull,
-    count: () => 1,
-    press: {
-      ArrowLeft: () => pick((digit ?? 10) - 1), ArrowRight: () => pick((digit ?? -1) + 1),
-      ArrowUp: () => turnBy(15), ArrowDown: () => turnBy(-15),
-    },
-    opened: replay, think, say, draw,
-    places: () => ({ pixel: ([x, y]) => [2 + x * PIXEL, 2 + y * PIXEL] }),
   });
-  fig.button("Another digit", () => pick((digit ?? -1) + 1));
-  fig.button("Clear, and draw", () => fig.change(clear));
-  const turn = fig.slider("Turned by", [-180, 180, 5], angle, (degrees) => `${degrees}°`, (degrees) => (angle = degrees));
-  fig.choose("Trained", PRIORS, prior, (chosen) => fig.change(() => (prior = chosen)));
-  fig.start();
-})();
+  live.numbers(pen, 1, N, (step) => [step ? middle(step) : left - 6, top + BLOCK + HEIGHT + 34], inks);
+}
+
+// A pen in the reader's hand: it begins a digit of the reader's own, or goes on with it.
+let stroke = null;
+const within = ({ x, y }) => x > 2 && x < 2 + SQUARE && y > 2 && y < 2 + SQUARE;
+const point = ({ x, y }) => live.turned([[[live.clamp((x - 2) / PIXEL, 0, SIDE), live.clamp((y - 2) / PIXEL, 0, SIDE)]]], -angle)[0][0];
+function clear() {
+  [digit, strokes, stroke] = [null, [], null];
+  turn.show((angle = 0));
+}
+function pull(held, at) {
+  fig.change(() => {
+    if (digit !== null) clear();
+    if (stroke?.held !== held) strokes.push((stroke = { held, points: [point(held.from)] }).points);
+    stroke.points.push(point(at));
+  });
+}
+
+const pick = (n) => fig.change(() => (choose((n + 10) % 10), turn.show(0)));
+const turnBy = (by) => fig.change(() => turn.show((angle = live.clamp(angle + by, -180, 180))));
+const replay = () => fig.play(N, 220, (step) => (shown = step));
+const first = think().networks;
+const fig = live.figure("digit", {
+  ask: `Trained with a prior, “CNN first” takes ${first.cnn.steps.toFixed(1)} steps for this digit, and “patches” ${first.patches.steps.toFixed(1)}. Trained without a prior, which of them still takes several steps?`,
+  choices: { both: "Both", cnn: "“CNN first” alone", patches: "“Patches” alone", none_of_them: "Neither" },
+  wins: "patches",
+  truth: "Without a prior “CNN first” takes one step, and “patches” more than with it. Try it, and look at what each says on the way.",
+  height: (width) => place(width).height,
+  grab: (from) => (within(from) ? { from } : null),
+  pull,
+  count: () => 1,
+  press: {
+    ArrowLeft: () => pick((digit ?? 10) - 1), ArrowRight: () => pick((digit ?? -1) + 1),
+    ArrowUp: () => turnBy(15), ArrowDown: () => turnBy(-15),
+  },
+  opened: replay, think, say, draw,
+  places: () => ({ pixel: ([x, y]) => [2 + x * PIXEL, 2 + y * PIXEL] }),
+});
+fig.button("Another digit", () => pick((digit ?? -1) + 1));
+fig.button("Clear, and draw", () => fig.change(clear));
+const turn = fig.slider("Turned by", [-180, 180, 5], angle, (degrees) => `${degrees}°`, (degrees) => (angle = degrees));
+fig.choose("Trained", PRIORS, prior, (chosen) => fig.change(() => (prior = chosen)));
+fig.start();

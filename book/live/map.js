@@ -1,13 +1,7 @@
-"use strict";
 // Lesson 07: a maze that thinks, larger than any of its training; what each place needs, and what it takes.
-(() => {
-  const side = document.getElementById("live-map").clientWidth > 600 ? 29 : 19;
-  const maze = live.maze("map", side, 58, (last, taken) => ({
-    ask: `In training no place needed more than 24 steps, and in the loss waiting for 14 steps costs as much as a guess. The marked place needs ${last}. What will it do?`,
-    choices: { guess: "Guess after about 14 steps", trained: "Guess at step 24", wait: `Wait for about ${last} steps` },
-    wins: taken < last - 2 ? "trained" : "wait",
-    truth: `It halts at step ${taken}. Now drag the stars; then let all places stop at one step, and move that step on.`,
-  }));
-  maze.fig.button("New maze", () => maze.renew("tree", side));
-  maze.fig.start();
-})();
+live.maze("map", (last, taken) => ({
+  ask: `In training no place needed more than 24 steps, and in the loss waiting for 14 steps costs as much as a guess. The marked place needs ${last}. What will it do?`,
+  choices: { guess: "Guess after about 14 steps", trained: "Guess at step 24", wait: `Wait for about ${last} steps` },
+  wins: taken < last - 2 ? "trained" : "wait",
+  truth: `It halts at step ${taken}. Now drag the stars; then let all places stop at one step, and move that step on.`,
+}));

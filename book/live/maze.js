@@ -1,15 +1,14 @@
-"use strict";
 // A maze that thinks, as on the first page and in lesson 07: the reader draws walls and stars, and moves the step that is
-// shown. live.maze(name, places on a side, seed, bet(need, steps taken) of the place that needs the most -> the figure's
-// bet, if there is one) -> {fig, renew(kind, side), replay()}.
-live.maze = (name, side, seed, bet) => {
+// shown. bet(need, steps taken) of the place that needs the most: the figure's bet, if there is one. Returns the figure.
+live.maze = (name, bet) => {
   const [TRAINED, BEYOND, PATIENCE] = [24, 80, 40]; // steps: the most in training; so far it thinks on; then it is stopped
   const COLOURS = ["no", "blue", "pink"];
   const { isOpen, around, truth, generator, strange } = live.mazes;
   const network = live.read(live.weights.maze.weights);
   const picture = live.mazePicture(TRAINED);
   const { middle, placeAt, starAt } = picture;
-  let random = generator(seed); // the first maze is the same for all
+  let random = generator(58); // the first maze is the same for all
+  let [kind, side] = ["tree", document.getElementById(`live-${name}`).clientWidth > 600 ? 29 : 19];
   let [tool, mode, view] = [matchMedia("(pointer: coarse)").matches ? null : "wall", "each", "chart"];
   let pointed = null;
   let maze, near, walls, base, thought, facts, taken, end, shown;
@@ -81,26 +80,22 @@ live.maze = (name, side, seed, bet) => {
 
   // Hands
   const lay = (act) => fig.change(() => changed(act()));
-  const setStar = (place, star) => lay(() => (maze.star[place] = star));
+  const turnStar = (place) => lay(() => (maze.star[place] = (maze.star[place] + 1) % 3)); // none, blue, pink
   const setFloor = (place, floor) => maze.star[place] || lay(() => (maze.floor[place] = floor));
 
   function grab(point) {
     const [place, star] = [placeAt(point), starAt(point)];
     if (place === null) return null;
     if (star !== null) return { star };
-    return tool && { place, floor: 1 - maze.floor[place], put: tool !== "wall" && COLOURS.indexOf(tool) };
+    return tool && { place, floor: 1 - maze.floor[place] };
   }
   function pull(held, point) {
     const to = placeAt(point);
     if (to === null) return;
-    if (held.put) {
-      setStar(held.place, held.put);
-      Object.assign(held, { star: held.place, put: 0 });
-    }
-    if (held.star === undefined) {
+    if (held.star === undefined && tool === "wall") {
       for (const at of between(held.place, to)) setFloor(at, held.floor);
       held.place = to;
-    } else if (maze.floor[to] && !maze.star[to]) { // a star keeps to the corridors, and leaps over others
+    } else if (held.star !== undefined && maze.floor[to] && !maze.star[to]) { // it keeps to the corridors, and leaps over others
       lay(() => ([maze.star[held.star], maze.star[to], held.star] = [0, maze.star[held.star], to]));
     }
   }
@@ -110,12 +105,9 @@ live.maze = (name, side, seed, bet) => {
     const most = Math.max(1, Math.abs(rows), Math.abs(columns));
     return Array.from({ length: most + 1 }, (_, i) => from + maze.side * Math.round((rows * i) / most) + Math.round((columns * i) / most));
   }
-  // A tap on a star takes its own colour's tool to remove it, the other's to recolour it; with the walls' tool it goes round.
-  function tap(point, held) {
+  function tap(_, held) {
     if (!held || !tool) return;
-    const [now, colour] = [maze.star[held.star], COLOURS.indexOf(tool)];
-    if (held.star !== undefined) setStar(held.star, tool === "wall" ? (now + 1) % 3 : now === colour ? 0 : colour);
-    else if (held.put) setStar(held.place, held.put);
+    if (held.star !== undefined || tool === "star") turnStar(held.star ?? held.place);
     else setFloor(held.place, held.floor);
   }
   function hover(point) {
@@ -127,13 +119,13 @@ live.maze = (name, side, seed, bet) => {
     fig.follow(Array.from({ length: to - from + 1 }, (_, i) => from + i), 80, (n) => (shown = n));
   }
 
-  function load(kind, newSide) {
-    maze = live.mazes[kind](newSide, random);
+  function load() {
+    maze = live.mazes[kind](side, random);
     random = Math.random;
     pointed = null;
     changed();
   }
-  load("tree", side);
+  load();
   const farthest = facts.need.indexOf(facts.last);
   const fig = live.figure(name, {
     height: (width) => picture.layout(width, view),
@@ -145,22 +137,26 @@ live.maze = (name, side, seed, bet) => {
     press: {
       Enter: replay,
       Space: () => setFloor(fig.cursor, 1 - maze.floor[fig.cursor]),
-      s: () => setStar(fig.cursor, (maze.star[fig.cursor] + 1) % 3),
+      s: () => turnStar(fig.cursor),
       n: () => fig.change(() => (shown = Math.min(shown + 1, Number(step.max)))),
     },
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
     count: () => maze.side ** 2, across: () => maze.side,
     opened: replay, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });
-  fig.choose("Draw", { wall: "Walls", blue: "Blue star", pink: "Pink star" }, tool, (chosen) => fig.change(() => (tool = chosen)), true);
+  fig.choose("Draw", { wall: "Walls", star: "Stars" }, tool, (chosen) => fig.change(() => (tool = chosen)), true);
   fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => fig.change(() => (shown = (mode = chosen) === "each" ? end : shown)));
   fig.choose("Show", { chart: "Compare", map: "Map of steps" }, view, (chosen) => fig.change(() => (view = chosen)));
   fig.button("Think", replay);
   const step = fig.slider("Step", [1, end, 1], 1, String, (n) => (shown = n));
-  const renew = (...how) => {
-    fig.change(() => load(...how));
+  function renew() {
+    fig.change(load);
     fig.cursor = Math.floor(maze.side / 2) * (maze.side + 1);
     replay();
-  };
-  return { fig, renew, replay };
+  }
+  const more = fig.box.querySelector(".live-more");
+  for (const [one, words] of Object.entries({ tree: "New maze", room: "No walls" })) fig.button(words, () => renew((kind = one)), more);
+  for (const n of [9, 19, 29, 39]) fig.button(`${n} × ${n}`, () => renew((side = n)), more);
+  fig.start();
+  return fig;
 };

@@ -1,4 +1,3 @@
-"use strict";
 // How a maze that thinks is drawn, from what is shown (fig.seen of maze.js): its places, and beside them steps taken
 // against steps needed, or the map of steps.
 live.mazePicture = (TRAINED) => {
@@ -78,19 +77,14 @@ live.mazePicture = (TRAINED) => {
     const x = (n) => left + ((right - left) * n) / (most * 1.04);
     const y = (n) => bottom - ((bottom - top) * n) / (high * 1.06);
     if (last > TRAINED) {
-      pen.globalAlpha = 0.45;
-      live.fill(pen, inks.line, x(TRAINED + 0.5), top, right - x(TRAINED + 0.5), bottom - top);
-      pen.globalAlpha = 1;
+      live.faint(pen, 0.45, () => live.fill(pen, inks.line, x(TRAINED + 0.5), top, right - x(TRAINED + 0.5), bottom - top));
       live.write(pen, "more than in training", right - 4, bottom - 12, inks.ink, "right");
     }
     live.stroke(pen, [[left, top], [left, bottom], [right, bottom]], inks.soft, 1.5);
     live.stroke(pen, [[x(0), y(0)], [x(most), y(most)]], inks.ink, lit === "limit" ? 5 : 2);
-    const ticks = (most) => {
-      const stride = [1, 2, 5, 10, 20, 50, 100].find((n) => most / n <= 5) ?? 200;
-      return Array.from({ length: Math.floor(most / stride) }, (_, i) => (i + 1) * stride);
-    };
-    for (const n of ticks(most)) live.write(pen, n, x(n), bottom + 14, inks.soft);
-    for (const n of ticks(high)) live.write(pen, n, left - 16, y(n), inks.soft);
+    const stride = (most) => [1, 2, 5, 10, 20, 50, 100, 200].find((n) => most / n <= 5);
+    for (let n = stride(most); n <= most; n += stride(most)) live.write(pen, n, x(n), bottom + 14, inks.soft);
+    for (let n = stride(high); n <= high; n += stride(high)) live.write(pen, n, left - 16, y(n), inks.soft);
     live.write(pen, "steps that a place needs", (left + right) / 2, panel.y + panel.height - 10, inks.ink);
     live.title(pen, "steps taken (large dots: many places)", panel.x, { top: panel.y + 21 }, inks);
     const dots = new Map();

@@ -1,111 +1,108 @@
-"use strict";
 // Lesson 10: a sudoku of the reader's own, by a network that was trained on 4 x 4 cells; its weights fit every size.
-(() => {
-  const PRESETS = {
-    "17 digits": "000000010400000000020000000000050407008000300001090000300400200050100000000806000",
-    "The newspapers’ hardest": "800000000003600000070090200050007000000045700000100030001000068008500010090000400",
-    "4 × 4": "3000040010300000",
-    Empty: "0".repeat(81),
-  };
-  const network = live.cover(live.weights.sudoku.weights);
-  const digits = (text) => [...text].map(Number); // 0: open
-  let board = digits("530070000600195000098000060800060003400803001700020006060000080000419005000080079");
-  let shown, seen, side, cell, pad;
+const PRESETS = {
+  "17 digits": "000000010400000000020000000000050407008000300001090000300400200050100000000806000",
+  "The newspapers’ hardest": "800000000003600000070090200050007000000045700000100030001000068008500010090000400",
+  "4 × 4": "3000040010300000",
+  Empty: "0".repeat(81),
+};
+const network = live.cover(live.weights.sudoku.weights);
+const digits = (text) => [...text].map(Number); // 0: open
+let board = digits("530070000600195000098000060800060003400803001700020006060000080000419005000080079");
+let shown, seen, side, cell, pad;
 
-  function think() {
-    if (seen?.board.join() !== board.join()) [seen, side] = [live.fillBoard(network, board), Math.sqrt(board.length)];
-    return seen;
-  }
+function think() {
+  if (seen?.board.join() !== board.join()) [seen, side] = [live.fillBoard(network, board), Math.sqrt(board.length)];
+  return seen;
+}
 
-  function say({ open, halted, taken, need, last, clash, asks, left }) {
-    if (clash.length) return "These digits {wrong:contradict each other}: take one back.";
-    const strays = taken.filter((n, i) => n && n !== need[i]).length;
-    const when = strays ? `{wrong:${strays} of them not in the round} in which elimination knows them` : "each in the very round in which elimination knows it";
-    const found = halted ? `{answer:${halted} of ${open} open cells ${halted === 1 ? "halts" : "halt"}}, ${when}, the last at step ${last}.` : "{answer:No cell halts}: by elimination nothing follows from these digits.";
-    if (asks < 0) return found;
-    return `${found} Then all is quiet: {halt:it asks for a guess} in row ${Math.floor(asks / side) + 1}, column ${(asks % side) + 1}, where ${left.join(" or ")} may stand.`;
-  }
+function say({ open, halted, taken, need, last, clash, asks, left }) {
+  if (clash.length) return "These digits {wrong:contradict each other}: take one back.";
+  const strays = taken.filter((n, i) => n && n !== need[i]).length;
+  const when = strays ? `{wrong:${strays} of them not in the round} in which elimination knows them` : "each in the very round in which elimination knows it";
+  const found = halted ? `{answer:${halted} of ${open} open cells ${halted === 1 ? "halts" : "halt"}}, ${when}, the last at step ${last}.` : "{answer:No cell halts}: by elimination nothing follows from these digits.";
+  if (asks < 0) return found;
+  return `${found} Then all is quiet: {halt:it asks for a guess} in row ${Math.floor(asks / side) + 1}, column ${(asks % side) + 1}, where ${left.join(" or ")} may stand.`;
+}
 
-  const corner = (i) => [(i % side) * cell + 1, Math.floor(i / side) * cell + 1];
-  function draw(pen, width, inks) {
-    const { answers, taken, last, clash, asks } = seen;
-    const font = pen.font;
-    const [now, isEnd] = fig.bet === null ? [0, false] : [shown, shown >= last];
-    board.forEach((given, i) => {
-      const [x, y] = corner(i);
-      const halted = taken[i] && taken[i] <= now;
-      const strong = isEnd && clash.includes(i) ? "wrong" : halted && fig.lit === "answer" ? "answer" : null;
-      live.fill(pen, inks[strong ?? (halted && fig.lit !== "wrong" ? "pale" : "paper")], x, y, cell, cell);
-      const word = (text, size, height) => {
-        pen.font = font.replace("14px", size);
-        live.write(pen, text, x + cell / 2, y + height * cell, strong ? inks.paper : inks.ink);
-      };
-      const large = `${Math.round(0.44 * cell)}px`;
-      if (given || (isEnd && i === asks)) word(given || "?", `bold ${large}`, 0.5);
-      if (halted) word(answers[i], large, 0.34);
-      if (halted) word(taken[i], "13px", 0.78);
-    });
-    pen.font = font;
-    for (let k = 0; k <= side; k++) {
-      const [at, end, thick] = [k * cell + 1, side * cell + 1, k % Math.sqrt(side) === 0];
-      for (const line of [[[at, 1], [at, end]], [[1, at], [end, at]]]) live.stroke(pen, line, thick ? inks.soft : inks.line, thick ? 2 : 1);
-    }
-    const frame = ([x, y], ink, thick, dash, to = cell - 3) =>
-      live.stroke(pen, [[x + 2, y], [x + 2, y + to], [x + to, y + to], [x + to, y + 2], [x, y + 2]], ink, thick, dash);
-    const thick = fig.lit === "halt" ? 7 : 4;
-    taken.forEach((n, i) => n && n === now && frame(corner(i), inks.halt, thick));
-    if (isEnd && asks >= 0) frame(corner(asks), inks.halt, thick, [7, 4]);
-    frame(corner(fig.cursor), inks.ink, 2.5);
-    pad.keys.forEach(([x, y], d) => {
-      live.ring(pen, inks.line, x + 2, y + 2, pad.size - 4, pad.size - 4);
-      live.write(pen, d < side ? d + 1 : "×", x + pad.size / 2, y + pad.size / 2, inks.ink);
-    });
-  }
-  // The keys: beside the board in rows of three, or below it in one row.
-  function height(width) {
-    const wide = width > 640;
-    cell = Math.min(72, (Math.min(wide ? 436 : width, width) - 3) / side);
-    const [row, left, top, size] = wide ? [3, side * cell + 40, 0, 56] : [side + 1, 0, side * cell + 12, Math.min(46, width / (side + 1))];
-    pad = { size, keys: Array.from({ length: side + 1 }, (_, d) => [left + (d % row) * size, top + Math.floor(d / row) * size]) };
-    return Math.max(side * cell + 3, pad.keys.at(-1)[1] + size);
-  }
-
-  const show = (n) => slider.show((shown = n));
-  const renew = (cells) => {
-    fig.change(() => (board = cells));
-    slider.max = Math.max(1, seen.last);
-    show(seen.last);
-    fig.redraw();
-  };
-  const set = (digit) => renew(board.with(fig.cursor, digit));
-  const replay = () => fig.play(seen.last, live.clamp(4000 / seen.last, 120, 400), show);
-  function tap({ x, y }) {
-    const [row, column] = [Math.floor(y / cell), Math.floor(x / cell)];
-    const key = pad.keys.findIndex(([left, top]) => x > left && x < left + pad.size && y > top && y < top + pad.size);
-    if (key >= 0) set((key + 1) % (side + 1));
-    else if (row < side && column < side) fig.cursor = row * side + column;
-    fig.redraw();
-  }
-  const typed = Object.fromEntries([..."0123456789"].map((key) => [key, () => key <= side && set(Number(key))]));
-  const { open, halted, last } = think();
-  const fig = live.figure("sudoku", {
-    ask: `A sudoku of which one digit is gone: the 2 of the framed cell. How many of the ${open} open cells will the network still find?`,
-    choices: { all: `All ${open}, some of them later`, half: "About half", few: "Hardly any" },
-    wins: halted > 0.8 * open ? "all" : "half",
-    truth: `It finds ${halted} of ${open} cells, and waits in the others. Put the 2 back, or give it another sudoku.`,
-    count: () => board.length, across: () => side,
-    press: { ...typed, Space: typed[0], Backspace: typed[0] },
-    opened: replay, think, say, draw, height, tap,
-    places: () => ({ cell, keys: pad.keys }),
+const corner = (i) => [(i % side) * cell + 1, Math.floor(i / side) * cell + 1];
+function draw(pen, width, inks) {
+  const { answers, taken, last, clash, asks } = seen;
+  const font = pen.font;
+  const [now, isEnd] = fig.bet === null ? [0, false] : [shown, shown >= last];
+  board.forEach((given, i) => {
+    const [x, y] = corner(i);
+    const halted = taken[i] && taken[i] <= now;
+    const strong = isEnd && clash.includes(i) ? "wrong" : halted && fig.lit === "answer" ? "answer" : null;
+    live.fill(pen, inks[strong ?? (halted && fig.lit !== "wrong" ? "pale" : "paper")], x, y, cell, cell);
+    const word = (text, size, height) => {
+      pen.font = font.replace("14px", size);
+      live.write(pen, text, x + cell / 2, y + height * cell, strong ? inks.paper : inks.ink);
+    };
+    const large = `${Math.round(0.44 * cell)}px`;
+    if (given || (isEnd && i === asks)) word(given || "?", `bold ${large}`, 0.5);
+    if (halted) word(answers[i], large, 0.34);
+    if (halted) word(taken[i], "13px", 0.78);
   });
-  fig.cursor = 60;
-  fig.button("Think", replay);
-  for (const [name, text] of Object.entries(PRESETS))
-    fig.button(name, () => {
-      renew(digits(text));
-      fig.cursor = Math.max(0, seen.asks); // there the reader's next digit goes
-      replay();
-    });
-  const slider = fig.slider("Step", [1, last, 1], (shown = last), String, (n) => (shown = n));
-  fig.start();
-})();
+  pen.font = font;
+  for (let k = 0; k <= side; k++) {
+    const [at, end, thick] = [k * cell + 1, side * cell + 1, k % Math.sqrt(side) === 0];
+    for (const line of [[[at, 1], [at, end]], [[1, at], [end, at]]]) live.stroke(pen, line, thick ? inks.soft : inks.line, thick ? 2 : 1);
+  }
+  const frame = ([x, y], ink, thick, dash, to = cell - 3) =>
+    live.stroke(pen, [[x + 2, y], [x + 2, y + to], [x + to, y + to], [x + to, y + 2], [x, y + 2]], ink, thick, dash);
+  const thick = fig.lit === "halt" ? 7 : 4;
+  taken.forEach((n, i) => n && n === now && frame(corner(i), inks.halt, thick));
+  if (isEnd && asks >= 0) frame(corner(asks), inks.halt, thick, [7, 4]);
+  frame(corner(fig.cursor), inks.ink, 2.5);
+  pad.keys.forEach(([x, y], d) => {
+    live.ring(pen, inks.line, x + 2, y + 2, pad.size - 4, pad.size - 4);
+    live.write(pen, d < side ? d + 1 : "×", x + pad.size / 2, y + pad.size / 2, inks.ink);
+  });
+}
+// The keys: beside the board in rows of three, or below it in one row.
+function height(width) {
+  const wide = width > 640;
+  cell = Math.min(72, (Math.min(wide ? 436 : width, width) - 3) / side);
+  const [row, left, top, size] = wide ? [3, side * cell + 40, 0, 56] : [side + 1, 0, side * cell + 12, Math.min(46, width / (side + 1))];
+  pad = { size, keys: Array.from({ length: side + 1 }, (_, d) => [left + (d % row) * size, top + Math.floor(d / row) * size]) };
+  return Math.max(side * cell + 3, pad.keys.at(-1)[1] + size);
+}
+
+const show = (n) => slider.show((shown = n));
+const renew = (cells) => {
+  fig.change(() => (board = cells));
+  slider.max = Math.max(1, seen.last);
+  show(seen.last);
+  fig.redraw();
+};
+const set = (digit) => renew(board.with(fig.cursor, digit));
+const replay = () => fig.play(seen.last, live.clamp(4000 / seen.last, 120, 400), show);
+function tap({ x, y }) {
+  const [row, column] = [Math.floor(y / cell), Math.floor(x / cell)];
+  const key = pad.keys.findIndex(([left, top]) => x > left && x < left + pad.size && y > top && y < top + pad.size);
+  if (key >= 0) set((key + 1) % (side + 1));
+  else if (row < side && column < side) fig.cursor = row * side + column;
+  fig.redraw();
+}
+const typed = Object.fromEntries([..."0123456789"].map((key) => [key, () => key <= side && set(Number(key))]));
+const { open, halted, last } = think();
+const fig = live.figure("sudoku", {
+  ask: `A sudoku of which one digit is gone: the 2 of the framed cell. How many of the ${open} open cells will the network still find?`,
+  choices: { all: `All ${open}, some of them later`, half: "About half", few: "Hardly any" },
+  wins: halted > 0.8 * open ? "all" : "half",
+  truth: `It finds ${halted} of ${open} cells, and waits in the others. Put the 2 back, or give it another sudoku.`,
+  count: () => board.length, across: () => side,
+  press: { ...typed, Space: typed[0], Backspace: typed[0] },
+  opened: replay, think, say, draw, height, tap,
+  places: () => ({ cell, keys: pad.keys }),
+});
+fig.cursor = 60;
+fig.button("Think", replay);
+for (const [name, text] of Object.entries(PRESETS))
+  fig.button(name, () => {
+    renew(digits(text));
+    fig.cursor = Math.max(0, seen.asks); // there the reader's next digit goes
+    replay();
+  });
+const slider = fig.slider("Step", [1, last, 1], (shown = last), String, (n) => (shown = n));
+fig.start();

@@ -1,4 +1,3 @@
-"use strict";
 // Lessons 08 and 12: nodes in a row, each with an arrow to its parent, which the reader turns. Node 0 stands first or last.
 live.tree = (n, left, row, isLast = false) => {
   const chain = Array.from({ length: n }, (_, i) => Math.max(0, i - 1));

@@ -100,8 +100,9 @@ RUN = """([weights, maze, cap]) => {
     const base = live.thought(network, near, x.map(([open]) => [open, 0, 0]));
     const lazy = live.thought(network, near, x, { known: base, until: facts.need });
     const [answer, halt] = ["answer", "halt"].map((name) => x.map((_, place) => lazy(cap, place)[name]));
-    const steps = live.think(network, near, x, cap);
-    const all = ["answer", "halt"].map((name) => steps.map((step) => step[name]));
+    const together = live.together(network, near, x);
+    const steps = Array.from({ length: cap }, (_, n) => together(n + 1));
+    const all = ["answer", "halt"].map((name) => steps.map((places) => places.map((place) => place[name])));
     const need = facts.need.map((n) => Math.min(n, 1e6));
     return { all, last: [answer, halt], need, asked: facts.asked, right: facts.answer };
 }"""
@@ -201,14 +202,14 @@ def test_it_thinks_by_itself_and_says_how_many_places_are_right_and_time_goes_ba
     opened(reduced_motion="no-preference").wait_for_function("figure.seen.shown >= 2")
     page = opened()
     assert sum(seen(page)["asked"]) == sum(seen(page)["floor"])  # nobody is as far from both colours
-    for kind in (None, "Hall", "Rubble"):
+    for kind in (None, "No walls"):
         if kind:
             press(page, kind)
         found = seen(page)
         wrong, asked = check_against_pytorch(found), sum(found["asked"])
         words = page.inner_text(".live-words")
         assert words.startswith(f"{asked - len(wrong)} of {asked} places" if wrong else f"All {asked} places")
-    assert wrong  # nothing in training was like rubble
+    assert wrong  # nothing in training was without walls
     show(page, 3)
     assert seen(page)["shown"] == 3
     page.focus("canvas")
@@ -235,7 +236,7 @@ def test_places_that_think_on_after_halting_forget(opened):
 def drawn(opened):
     """Opens a maze of 9 x 9 places."""
 
-    def open_maze(name="Room", **options):
+    def open_maze(name="No walls", **options):
         page = opened(**options)
         press(page, "9 × 9")
         press(page, name)
@@ -264,12 +265,11 @@ def test_a_mouse_adds_removes_and_recolours_stars_and_walls(drawn):
         found.append((drawing(page)[1].get(blue, 0), blue in drawing(page)[0]))
     assert found == [(2, False), (0, False), (0, True)]  # recoloured, gone; and a tap where it was draws
     free = next(place for place in range(81) if place not in stars and place % 9 not in (0, 8) and 9 < place < 72)
-    for tool, left in (("Blue star", 1), ("Pink star", 2), ("Pink star", 0)):
-        if page.get_attribute(f"button:text-is('{tool}')", "aria-pressed") != "true":
-            press(page, tool)
+    press(page, "Stars")
+    for left in (1, 2, 0):
         page.mouse.click(*point(page, free))
         assert drawing(page)[1].get(free, 0) == left
-    press(page, "Pink star")  # none is chosen
+    press(page, "Stars")  # none is chosen
     before = drawing(page)
     page.mouse.click(*point(page, next(iter(before[1]))))
     assert drawing(page) == before
@@ -294,22 +294,27 @@ def test_a_star_that_is_dragged_thinks_at_each_place_and_keeps_to_the_corridors(
 
 
 def test_keys_add_remove_and_recolour_stars_and_walls(drawn):
-    page = drawn("Spiral")
+    page = drawn("New maze")
     before = drawing(page)
     page.focus("canvas")
-    for key in ["ArrowUp"] * 5 + ["ArrowLeft"] * 5:
-        page.keyboard.press(key)
-    assert page.evaluate("figure.cursor") == 0
+
+    def walk_to(place):
+        for key in ["ArrowUp"] * 9 + ["ArrowLeft"] * 9 + ["ArrowDown"] * (place // 9) + ["ArrowRight"] * (place % 9):
+            page.keyboard.press(key)
+        assert page.evaluate("figure.cursor") == place
+
+    walk_to(next(iter(before[1])))
     page.keyboard.press(" ")  # no key for walls takes a star
     assert drawing(page) == before
-    page.keyboard.press("ArrowDown")
-    assert "(2, 1)" in page.inner_text(".live-note[aria-live=polite]")
-    for walls in (before[0] - {9}, before[0]):  # the spiral's first wall
+    wall = next(iter(before[0]))
+    walk_to(wall)
+    assert f"({wall // 9 + 1}, {wall % 9 + 1})" in page.inner_text(".live-note[aria-live=polite]")
+    for walls in (before[0] - {wall}, before[0]):
         page.keyboard.press(" ")
         assert drawing(page) == (walls, before[1])
     for colour in (1, 2, None):  # a star on a wall; without it, the wall is back
         page.keyboard.press("s")
-        assert drawing(page)[1].get(9) == colour
+        assert drawing(page)[1].get(wall) == colour
     assert drawing(page) == before
 
 

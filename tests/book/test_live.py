@@ -210,8 +210,9 @@ def test_what_moves_comes_to_an_end(opened, name):
 
 
 THINK = """([weights, near, x, steps]) => {
-    const found = live.think(live.read(weights), near ?? live.row(x.length), x, steps);
-    return ["answer", "halt"].map((name) => found.map((step) => [...step[name]]));
+    const together = live.together(live.read(weights), near ?? live.row(x.length), x);
+    const found = Array.from({ length: steps }, (_, n) => together(n + 1));
+    return ["answer", "halt"].map((name) => found.map((places) => places.map((place) => place[name])));
 }"""
 
 
@@ -264,8 +265,10 @@ def test_columns_think_in_the_page_as_in_pytorch(opened):
         first, later = ([[digit, flag] for digit in x.flatten().tolist()] for flag in (1, 0))
         found = page.evaluate(
             """([weights, x, first, h]) => {
-                const steps = live.think(live.read(weights), live.row(x.length), x, 50, { x: first, h });
-                return [...steps.map((step) => [...step.answer]), steps[49].h.flatMap((place) => [...place])];
+                const together = live.together(live.read(weights), live.row(x.length), x, { x: first, h });
+                const steps = Array.from({ length: 50 }, (_, n) => together(n + 1));
+                const answers = steps.map((places) => places.map(({ answer }) => answer));
+                return [...answers, steps[49].flatMap(({ h }) => [...h])];
             }""",
             [networks.encoded(step), later, first, h.tolist()],
         )
