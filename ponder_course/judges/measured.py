@@ -95,6 +95,17 @@ def running_on(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int) 
     return f"lines that run to step {N}: {'; '.join(found)}"
 
 
+def in_the_end(steps: Sequence[JudgedLine], size: int, N: int) -> str:
+    """Say how many lines of a size are right when they halt, and if all take N steps, in each network of a kind."""
+    found: dict[str, list[str]] = {"when they halt": [], f"at step {N}": []}
+    for step in steps:
+        thought, _ = thoughts_of(step, size, N)
+        rights = (at_step(thought.right, halting_steps(thought)), thought.right[-1])
+        for numbers, right in zip(found.values(), rights, strict=True):
+            numbers.append(f"{mean(right):.1%}")
+    return "right " + ", ".join(f"{when} {' and '.join(numbers)}" for when, numbers in found.items())
+
+
 def by_level(thoughts: Sequence[tuple[Thought, Tensor]], levels: Sequence[float]) -> pd.DataFrame:
     """Return a table of halting where Q of halting is above a level, for each level, over the lines of all networks."""
     table = {}

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -70,19 +71,35 @@ def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
 
 
 @slide
-def after_rounds(given: Board, answers: Board, needed: Board, rounds: Sequence[int]) -> Figure:
-    """Draw the digits that can be known after each of some rounds, with rows and columns counted from 1.
+def marks_by_round(known: Sequence[Mapping[int, bool]], side: int, cell: tuple[int, int]) -> Figure:
+    """Draw what is known of each digit in each cell after each round, from the first on, and frame one cell.
 
-    needed: [side, side], the round in which each cell can be known; 0 is never.
+    known: by round, {place: is it on?}; a place counts row, column and digit. A digit that is on fills its cell. In the
+    others the digits are small, and crossed if they are off. cell: row and column, from 1.
     """
-    figure, axes = panels(len(rounds), width=3.4, height=3.6)
-    needed = np.asarray(needed)
-    ticks = range(1, len(needed) + 1)
-    for ax, n in zip(axes, rounds, strict=True):
-        found = (needed > 1) & (needed <= n)
-        draw_board(ax, np.where(found, answers, given), given, style.ANSWER)
-        ax.set(xticks=ticks, yticks=ticks, xlabel="column", ylabel="row", title=f"after round {n}")
+    figure, axes = panels(len(known), width=3.3, height=3.6)
+    box = math.isqrt(side)
+    boards = [np.zeros((side, side), int) for _ in known]
+    for n, (ax, is_on) in enumerate(zip(axes, known, strict=True)):
+        for place in [place for place, it_is in is_on.items() if it_is]:
+            boards[n].flat[place // side] = place % side + 1
+        draw_board(ax, boards[n], boards[0], style.ANSWER)
+        for place in range(side**3):
+            (row, column), digit = divmod(place // side, side), place % side
+            if boards[n][row, column]:
+                continue
+            x, y = column + 0.5 + (digit % box + 0.5) / box, row + 0.5 + (digit // box + 0.5) / box
+            is_off = place in is_on
+            ink = style.GREY if is_off else style.BLACK
+            ax.text(x, y, f"{digit + 1}", ha="center", va="center_baseline", fontsize=11, color=ink)
+            if is_off:
+                ax.plot([x - 0.13, x + 0.13], [y + 0.13, y - 0.13], color=style.DARK_GREY, linewidth=0.9)
+        around = [(cell[1] + dx, cell[0] + dy) for dx, dy in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
+        ax.add_patch(Polygon(around, fill=False, edgecolor=style.HALTING, linewidth=3.5, zorder=5))
+        ticks = range(1, side + 1)
+        ax.set(xticks=ticks, yticks=ticks, xlabel="column", title=f"after round {n + 1}")
         ax.tick_params(length=0)
+    axes[0].set(ylabel="row")
     return figure
 
 

@@ -15,6 +15,7 @@ from ponder_course.common.style import bare, beside, beyond, curves, panels, per
 ByDepth = Mapping[int, float]  # a number for each depth
 Kinds = Mapping[str, Sequence[ByDepth]]  # by name, of each network
 STOP = "STOP"
+ARROW = "\N{RIGHTWARDS ARROW}"
 NUMBERS = {2: "two", 4: "four"}
 CARRIED = {"a word": "word", "its state": "state"}  # as figures call what is carried
 
@@ -35,13 +36,15 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
     frame = {"boxstyle": "round,pad=0.35", "facecolor": "white"}
     for node, x in place.items():
         colour = style.BLUE if node in words else style.PALE_GREY
-        ax.text(x, 1, f"{node}\N{RIGHTWARDS ARROW}{parents[node]}", bbox=frame | {"edgecolor": colour}, **boxes)
+        ax.text(x, 1, f"{node}{ARROW}{parents[node]}", bbox=frame | {"edgecolor": colour}, **boxes)
     for i, word in enumerate([*words, STOP]):
         colour = style.HALTING if word == STOP else style.BLACK if i else style.GREY
         ax.text(i * stretch, 0, f"{word}{'' if i else '?'}", bbox=frame | {"edgecolor": colour}, **boxes)
     for i, word in enumerate(words):
         ax.plot([i * stretch, place[word]], [0.14, 0.86], color=style.BLUE, linewidth=1.4)
-    ax.set(xlim=(-0.7, len(order) - 0.3), ylim=(-0.3, 1.3))
+        ax.text((i + 0.5) * stretch, -0.02, ARROW, ha="center", va="center", color=style.GREY)
+        ax.text((i + 1) * stretch, -0.3, f"step {i + 1}", ha="center", va="center", color=style.GREY)
+    ax.set(xlim=(-0.7, len(order) - 0.3), ylim=(-0.45, 1.3))
     return figure
 
 
@@ -78,16 +81,16 @@ def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
     return figure
 
 
-def how_far(*groups: Kinds, least: float = 0.5) -> str:
-    """The finding: up to which depth each kind is right on this fraction of nodes or more: a line for each group."""
-    found = ["Arrows up to which most roots are right:"]
-    for kinds in groups:
-        reached = []
-        for name, networks in kinds.items():
-            depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
-            reached.append(f"{name} {max(depths, default=0)}")
-        found.append(", ".join(reached))
-    return "\n".join(found)
+def how_far(left: Kinds, right: Kinds, least: float = 0.5) -> str:
+    """The finding: up to which depth each kind is right on this fraction of nodes or more."""
+
+    def reached(networks: Sequence[ByDepth]) -> int:
+        depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
+        return max(depths, default=0)
+
+    passes = ", ".join(f"{name} {reached(networks)}" for name, networks in left.items())
+    room = verdicts.span([reached(networks) for networks in right.values()], "d")
+    return f"Arrows up to which most roots are right: {passes};\ntwo passes, with dots or votes or without: {room}"
 
 
 @slide

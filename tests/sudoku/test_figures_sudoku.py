@@ -10,6 +10,7 @@ from ponder_course.sudoku.task import GIVEN, UNKNOWN
 
 GIVEN_BOARD = torch.tensor([[1, 0, 0, 4], [0, 0, 0, 0], [0, 0, 2, 0], [4, 0, 0, 0]])
 ANSWERS = torch.tensor([[1, 3, 3, 4], [2, 4, 1, 1], [3, 1, 2, 1], [4, 2, 1, 3]])
+KNOWN = [{0: True, 1: False, 2: False, 3: False, 4: False, 27: True}, {0: True, 1: False, 4: False, 5: True, 63: False}]
 NEEDED = torch.tensor([[1, 3, 3, 1], [5, 0, 7, 5], [9, 3, 1, 0], [1, 3, 5, 7]])
 TAKEN = torch.tensor([[1, 3, 4, 1], [5, 0, 8, 5], [9, 3, 1, 11], [1, 3, 5, 7]])
 LINES = [0.5, 1.5, 2.5, 3.5, 4.5]  # of a board
@@ -40,7 +41,7 @@ IS_GIVEN = (PIECES == 1).astype(int)
 OF_PIECES = [np.where(PIECES > 1, TIMES_OF_PIECES, np.nan)]
 SIDES = [[k + 0.5, k + 0.5 + length] for k in range(5) for length in (0, 1)]  # of cells
 FIGURES = {
-    "after rounds": Drawn(draw.after_rounds, (GIVEN_BOARD, ANSWERS, NEEDED, [1, 5]), None),
+    "marks by round": Drawn(draw.marks_by_round, (KNOWN, 4, (2, 3)), None),
     "three boards": Drawn(draw.three_boards, (GIVEN_BOARD, ANSWERS, NEEDED, TAKEN), [*TIMES, LINES]),
     "moments": Drawn(draw.moments, (GIVEN_BOARD, ANSWERS, TAKEN, [1, 5]), None),
     "halted by step": Drawn(draw.halted_by_step, (BY_STEP,)),
@@ -70,11 +71,26 @@ def test_digits_stand_in_their_cells():
     assert needed.images[-1].get_clim() == taken.images[-1].get_clim() == (1, 11)
 
 
-def test_after_a_round_stand_the_digits_that_can_be_known_by_then_and_no_others():
-    first, second = draw.after_rounds(GIVEN_BOARD, ANSWERS, NEEDED, [1, 5]).axes
-    assert digits_at(first) == cells(GIVEN_BOARD)
-    known = (NEEDED > 0) & (NEEDED <= 5)
-    assert digits_at(second) == cells(torch.where(known, ANSWERS, GIVEN_BOARD))
+def test_after_each_round_digits_that_are_on_fill_their_cells_and_those_that_are_off_are_crossed():
+    for ax, is_on in zip(draw.marks_by_round(KNOWN, 4, (2, 3)).axes, KNOWN, strict=True):
+        large, small, crossed = {}, set(), set()
+        for text in ax.texts:
+            x, y = text.get_position()
+            cell, digit = (round(y), round(x)), int(text.get_text())
+            if (y, x) == cell:
+                large[cell] = digit
+                continue
+            assert digit == 1 + round(2 * (x - cell[1]) + 0.5) + 2 * round(2 * (y - cell[0]) + 0.5)  # in rows of two
+            small.add((*cell, digit))
+            strokes = [line.get_xydata().mean(0).tolist() for line in ax.lines]
+            if any(np.allclose(stroke, (x, y)) for stroke in strokes):
+                crossed.add((*cell, digit))
+        names = {place: (place // 16 + 1, place // 4 % 4 + 1, place % 4 + 1) for place in range(64)}
+        assert large == {names[place][:2]: names[place][2] for place, it_is in is_on.items() if it_is}
+        assert small == {name for name in names.values() if name[:2] not in large}
+        assert crossed == {names[place] for place, it_is in is_on.items() if not it_is} & small
+        (frame,) = ax.patches
+        assert frame.get_xy().mean(0).round(3).tolist() == [2.9, 1.9]  # the first corner counts twice
 
 
 def test_cells_that_have_halted_have_their_answer_and_others_wait():

@@ -28,7 +28,7 @@ def words_and_states() -> dict[str, str]:
         found[f"word_{deepest}_31"] = from_to(at_depth("main", 31, carried="word", max_depth=deepest), ".0%")
     words = [at_depth("main", depth, "words", carried="state", max_depth=1) for depth in range(1, 32)]
     found["state_1_words"] = from_to([number for numbers in words for number in numbers], ".1f")
-    for deepest in (1, 2):
+    for deepest in (1, 2, 4):
         found[f"state_{deepest}_31"] = from_to(at_depth("main", 31, carried="state", max_depth=deepest), ".0%")
     for n in (4, 8):
         found[f"state_2_at_{n}"] = from_to(at_depth("main", n, carried="state", max_depth=2), ".0%")
@@ -38,13 +38,18 @@ def words_and_states() -> dict[str, str]:
 
 def controls() -> dict[str, str]:
     """Of the mean of all names, slots, thoughts that are read again, and lesson 08's training on shallow trees."""
-    found = {"mean_31": from_to(at_depth("mean", 31, max_depth=1), ".0%")}
-    for carried in ("word", "state"):
-        for deepest in (1, 4):
+    found = {}
+    for deepest in (1, 2, 4):
+        found[f"mean_{deepest}_31"] = from_to(at_depth("mean", 31, max_depth=deepest), ".0%")
+        found[f"slot_{deepest}_31"] = from_to(at_depth("slots", 31, max_depth=deepest), ".0%")
+        for carried in ("word", "state"):
             kind: dict[str, Any] = {"carried": carried, "max_depth": deepest}
             found[f"reread_{carried}_{deepest}_31"] = from_to(at_depth("rereads", 31, **kind), ".0%")
-    for deepest in (1, 2, 4):
-        found[f"slot_{deepest}_31"] = from_to(at_depth("slots", 31, max_depth=deepest), ".0%")
+    blends = {trained: results("12_words_blends", trained=trained) for trained in ("word", "mean")}
+    found["means"] = f"{min(run['means'] for run in blends['mean']) // 1000 * 1000:,}"
+    found["means_mixed"] = f"{max(run['below']['0.99'] for run in blends['mean'])}"
+    found["mean_rounded_31"] = from_to([run["word"]["by_depth"]["31"]["right"] for run in blends["mean"]], ".0%")
+    found["soft_31"] = from_to([run["mean"]["by_depth"]["31"]["right"] for run in blends["word"]], ".0%")
     asleep = [run["by_depth"]["31"] for run in results("12_words_asleep")]
     found["asleep"] = f"{len(asleep)}"
     found["asleep_31"] = from_to([run["right"] for run in asleep], ".0%")
