@@ -18,6 +18,7 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, lines, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, span, verdict
 from ponder_course.mnist_rotation import experiment
+from ponder_course.mnist_rotation.readable import BySteps
 from ponder_course.mnist_rotation.task import rotated_by
 from ponder_utils.halting import geometric_log_prior
 from ponder_utils.pondernet import PonderNet
@@ -70,6 +71,32 @@ def what_the_flat_line_says(curves: Sequence[Line]) -> str:
     if change < 1:
         return "Stop it after step 1 or after step 20: CNN first reads just as well"
     return f"CNN first: the step changes up to {change:.1f} points"
+
+
+@slide
+def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
+    """Draw the steps that digits take by the step from which on they are read: a line for each network.
+
+    The area of a dot says how many digits there are.
+    """
+    figure, (ax,) = panels(1, width=7.2, height=4.3)
+    last = max(max(groups) for groups in networks)
+    ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.6)
+    style.beside(ax, "who ponders", (last - 1.5, last - 1.5), (-8, 2), ha="right")
+    for groups in networks:
+        counts, steps = zip(*groups.values(), strict=True)
+        ax.plot([*groups], steps, color=style.HALTING, linewidth=1.2)
+        areas = [1200 * count / sum(counts) for count in counts]
+        ax.scatter([*groups], steps, s=areas, color=style.HALTING, alpha=0.6, linewidth=0)
+    step_axis(ax, last, xlabel="step from which on the digit is read")
+    ax.set(ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
+    return figure
+
+
+def how_much_more(networks: Sequence[BySteps], early: int, late: int) -> str:
+    """The finding: how many steps more a digit takes that is read from a late step on, than one from an early step."""
+    more = [groups[late][1] - groups[early][1] for groups in networks if {early, late} <= set(groups)]
+    return f"Read from step {late} on instead of {early}: {span(more, '+.1f')} steps" if more else "Few digits are read"
 
 
 def losses_at_step_1(curves: Sequence[Line]) -> str:

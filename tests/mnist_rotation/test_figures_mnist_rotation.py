@@ -50,6 +50,9 @@ SHORT = [{"steps": [1.0], "accuracy": [0.8]}, {"steps": [2.0], "accuracy": [0.9]
 BY_PRIOR = {"patches": {"short": SHORT, "long": [{"steps": [4.0], "accuracy": [0.99]}]}}
 FIGURES = {
     "flat line": Drawn(draw.flat_line, (FLAT, ALONE, 1), [0.1], written=["2"]),
+    "steps by first read": Drawn(
+        draw.steps_by_first_read, ([{1: (3, 4.0), 2: (5, 4.2)}, {2: (8, 3.9)}],), [1, 1, 2, 2]
+    ),
     "by prior": Drawn(
         draw.by_prior, (BY_PRIOR, {"patches": {"long": 4.5}}), [1.5], {PRIOR: [4.5]}, ["85", "99"], start=0
     ),

@@ -57,12 +57,14 @@ def facts() -> dict[str, str]:
     costs = [100 * (fixed[seed]["by_step"][-1] - right) for seed, right in halted.items()]
     sampled = [100 * (right - conv[seed]["rules"]["sample"][1]) for seed, right in halted.items()]
     cnn = results("04_mnist_rotation_closer", network="CNN")
+    late = [result["longer"]["late"] for result in conv.values()]
     costs_cnn = [100 * fmean(max(run["by_step"]) - run["rules"][rule][1] for run in cnn) for rule in cnn[0]["rules"]]
     return (
         turned()
         | priors()
         | {
             "halting_costs": mean_with_interval(costs, ".2f"),
+            "late": mean_with_interval(late, ".2f"),
             "sampling_costs": f"{np.mean(sampled):.1f}",
             "pairs": f"{len(costs)}",
             "halting_costs_cnn": f"{max(costs_cnn):.2f}",
