@@ -82,7 +82,7 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
     figure, (ax,) = panels(1, width=7.2, height=4.3)
     last = max(max(groups) for groups in networks)
     ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.6)
-    style.beside(ax, "who ponders", (last - 1.5, last - 1.5), (-8, 2), ha="right")
+    style.beside(ax, "one that ponders", (last - 1.5, last - 1.5), (-8, 2), ha="right")
     for groups in networks:
         counts, steps = zip(*groups.values(), strict=True)
         ax.plot([*groups], steps, color=style.HALTING, linewidth=1.2)
@@ -96,7 +96,11 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
 def how_much_more(networks: Sequence[BySteps], early: int, late: int) -> str:
     """The finding: how many steps more a digit takes that is read from a late step on, than one from an early step."""
     more = [groups[late][1] - groups[early][1] for groups in networks if {early, late} <= set(groups)]
-    return f"Read from step {late} on instead of {early}: {span(more, '+.1f')} steps" if more else "Few digits are read"
+    return (
+        f"Read from step {late} on instead of {early}: {span(more, '+.1f')} steps taken"
+        if more
+        else "Few digits are read"
+    )
 
 
 def losses_at_step_1(curves: Sequence[Line]) -> str:
