@@ -137,7 +137,7 @@ def what_the_end_costs(panels_of: Ends) -> str:
     for title, kinds in panels_of.items():
         pairs = [pair for networks in kinds.values() for pair in networks]
         found.append(f"{sum(last < halted for halted, last, _ in pairs)} of {len(pairs)} networks ({title})")
-    return "Going on to the last step loses right answers in\n" + ", ".join(found)
+    return "At the last step fewer lines are right than when they halt:\n" + ", ".join(found)
 
 
 def early_in_words(table: pd.DataFrame) -> str:
