@@ -242,7 +242,7 @@ def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
     for name, networks in kinds.items():
         waiting = sum(network[-1] <= 0.01 for network in networks)
         found.append(f"{waiting} of {len(networks)} networks ({name})")
-    return "Where elimination is stuck, no cell halts in\n" + ", ".join(found)
+    return "Where elimination is stuck, cells wait in\n" + ", ".join(found)
 
 
 def guesses_in_words(searches: Mapping[str, Search]) -> str:
