@@ -24,6 +24,38 @@ from ponder_utils.pondernet import PonderNet
 ByDepth = Mapping[int, float]  # a number for each depth
 Networks = Sequence[ByDepth]
 Kinds = Mapping[str, Networks]  # by name
+HEARD = "#BFDDEE"  # a pale blue: arrows that a node has heard of
+
+
+@slide
+def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
+    """Draw whose arrows a node of a chain has heard of, a row for the start and for each step.
+
+    kinds: {title: (depth of the node, how many arrows it has heard of, from the start on)}. Its own arrow is the first,
+    the root's own the last.
+    """
+    figure, axes = panels(len(kinds), width=4.0, height=3.6, sharey=True)
+    for ax, (title, (depth, known)) in zip(axes, kinds.items(), strict=True):
+        bare(ax)
+        ax.tick_params(length=0)
+        for n, count in enumerate(known):
+            for k in range(depth + 1):
+                colour = "white" if k >= count else style.HALTING if k == depth else HEARD
+                ax.scatter(k, n, s=190, marker="s", color=colour, edgecolor=style.GREY, linewidth=0.8)
+                ax.text(k, n, str(depth - k), ha="center", va="center_baseline", fontsize=11)
+            word = "knows" if count > depth else "names 0" if count == depth else ""
+            ax.text(depth + 0.8, n, word, va="center_baseline", fontsize=11.5)
+        ax.set(title=title, xlim=(-0.6, depth + 3.4), ylim=(max(len(known) for _, known in kinds.values()) - 0.4, -0.6))
+    longest = max(len(known) for _, known in kinds.values())
+    axes[0].set_yticks(range(longest), ["start", *(f"step {n}" for n in range(1, longest))])
+    return figure
+
+
+def when_it_knows(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> str:
+    """The finding: at which step each node has heard of all arrows up to its root's own."""
+    steps = [next(n for n, count in enumerate(known) if count > depth) for depth, known in kinds.values()]
+    found = [f"{name} at step {n}" for name, n in zip(kinds, steps, strict=True)]
+    return "It has heard of the root's own arrow:\n" + "; ".join(found)
 
 
 @slide

@@ -49,6 +49,7 @@ FIGURES = {
         colours={HALTING: [*LINES["alone"][0].values(), *LINES["alone"][1].values(), *LINES["together"][0].values()]},
     ),
     "when felt": Drawn(draw.when_felt, (FELT, LAWS, 2)),
+    "heard": Drawn(draw.heard, ({"near": (2, [1, 2, 4]), "far": (3, [1, 3])},), COMPUTED),
     "lookup": Drawn(draw.lookup, (POINTERS, 3, 2), COMPUTED, written=["0", "1", "2", "3"]),
     "right by depth": Drawn(draw.right_by_depth, (RIGHT, 5), colours={WRONG: [0.97, 0.6, 0.1]}),
     "program": Drawn(evidence.program, PROGRAM, [[[1.5, 2, 2.5], [4, np.nan, np.nan]]], written=["4"]),
@@ -150,3 +151,16 @@ def test_findings_have_the_numbers_of_what_is_drawn():
     }
     assert evidence.behind_one_loop(kinds) == [0.25]
     assert evidence.steps_more([{"expected": {"steps": [1.0, 1.5, 3.0]}}], "expected") == [2.0]
+
+
+def test_the_arrows_that_a_node_has_heard_of_are_filled_and_the_last_one_says_that_it_knows():
+    kinds = {"near": (2, [1, 2, 4]), "far": (3, [1, 3])}
+    for ax, (depth, known) in zip(draw.heard(kinds).axes, kinds.values(), strict=True):
+        colours = {tuple(box.get_offsets()[0]): to_rgb(box.get_facecolor()[0][:3]) for box in ax.collections}
+        assert len(colours) == len(known) * (depth + 1)
+        for (k, n), colour in colours.items():
+            filled = HALTING if k == depth else draw.HEARD
+            assert colour == to_rgb(filled if k < known[int(n)] else "white")
+        words = {int(text.get_position()[1]): text.get_text() for text in ax.texts if text.get_position()[0] > depth}
+        assert words == {n: "knows" if c > depth else "names 0" if c == depth else "" for n, c in enumerate(known)}
+    assert numbers(draw.when_it_knows({"near, 4 nodes": (2, [1, 2, 4])})) == ["4", "2"]

@@ -79,19 +79,39 @@ def fresh() -> dict[str, str]:
 def more_heads() -> dict[str, str]:
     """Of four heads, with as many updates as one has, and three times as many."""
     short, long = results("08_forests_heads"), results("08_forests_heads_longer")
-    last = max(long[0]["by_depth"], key=int)
     return {
         "heads": f"{sum(map(learnt, short))} of {len(short)}",
-        "heads_networks": f"{len(short)}",
-        "heads_learnt": f"{sum(map(learnt, short))}",
-        "heads_right": from_to([worst_depth(result) for result in short], ".0%"),
         "longer_heads": f"{sum(map(learnt, long))} of {len(long)}",
-        "longer_heads_nodes": f"{math.floor(1e4 * min(result['nodes'] for result in long)) / 100} %",
-        "longer_heads_steps": from_to([result["steps"] for result in long], ".2f"),
         "longer_heads_needed": f"{long[0]['needed']:.2f}",
-        "longer_heads_last": from_to([result["by_depth"][last]["steps"] for result in long], ".1f"),
-        "longer_heads_early": from_to([felt_early(result) for result in long], "d"),
     }
+
+
+def equal_budgets() -> dict[str, str]:
+    """Of one head and of four, with as many updates, and of training without halting: ten networks each."""
+    found: dict[str, str] = {}
+    kinds = {
+        "heads_short": results("08_forests_budgets", kind="halting", n_heads=4, updates=1000),
+        "one_long": results("08_forests_budgets", kind="halting", n_heads=1),
+        "heads_long": results("08_forests_budgets", kind="halting", n_heads=4, updates=3000),
+    }
+    for name, runs in kinds.items():
+        found |= {
+            f"{name}_learnt": f"{sum(map(learnt, runs))} of {len(runs)}",
+            f"{name}_early": from_to([felt_early(run) for run in runs], "d"),
+            f"{name}_steps": from_to([run["steps"] for run in runs], ".2f"),
+            f"{name}_nodes": f"{math.floor(1e4 * min(run['nodes'] for run in runs)) / 100} %",
+        }
+    for name in ("last", "every", "spent"):
+        runs = results("08_forests_budgets", kind=name)
+        found |= {
+            f"{name}_forests": from_to([max(run["forests_by_step"]) for run in runs], ".0%"),
+            f"{name}_deeper": from_to([right_deeper(run, IN_TRAINING, step=6) for run in runs], ".1%"),
+            f"{name}_early": from_to([felt_early(run) for run in runs], "d"),
+        }
+        for level in ("0.9", "0.99"):
+            found[f"{name}_sure_{level[2:]}"] = from_to([run["certainty"][level][0] for run in runs], ".0%")
+    certain = [run["certainty"]["0.9"][1] for run in results("08_forests_budgets", kind="every")]
+    return found | {"every_sure_steps": from_to(certain, ".1f"), "every": f"{len(certain)}"}
 
 
 def marked() -> dict[str, str]:
@@ -226,6 +246,7 @@ def facts() -> dict[str, str]:
         forests()
         | fresh()
         | more_heads()
+        | equal_budgets()
         | marked()
         | laws()
         | certainty()
