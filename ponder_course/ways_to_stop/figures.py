@@ -40,6 +40,7 @@ SIGNALS = {  # what each way to stop looks at
     "PonderNet's head": (GREEN, r"$\lambda_n$"),
 }
 PARITY = ("even", "odd")
+HEARD, TICK, CROSS = "#BFDDEE", "\N{CHECK MARK}", "\N{BALLOT X}"  # a pale blue; right, and wrong
 QUESTIONS = {
     "every line has an answer": "lines",
     "three in ten have none": "no answer",
@@ -436,6 +437,49 @@ def message(lines: Sequence[Votes]) -> Figure:
     }
     figure.legend(key.values(), key.keys(), loc="outside lower center", ncols=len(axes) * 2)
     return figure
+
+
+@style.slide
+def wire(lines: Sequence[Votes]) -> Figure:
+    """Answers and votes of all places at the step at which the first line halts: a panel for each line.
+
+    Blue places have heard the first bit. Each vote stands on a line that joins all places.
+    """
+    step = min(lines[0].halts, len(lines[0].no))
+    figure, axes = style.panels(len(lines), width=4.7, height=3.1, sharey=True)
+    centred: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
+    for ax, line in zip(axes, lines, strict=True):
+        style.bare(ax)
+        ax.tick_params(length=0)
+        objectors = objecting(line, step)
+        colour = style.WRONG if objectors else style.GREEN
+        for place, (bit, other) in enumerate(zip(line.bits, lines[0].bits, strict=True), start=1):
+            wrong, says_no = any(line.wrong) and line.wrong[step - 1][place - 1], f"{place}" in objectors
+            ax.text(place, 3, f"{bit}", weight="bold" if bit != other else "normal", **centred)
+            box: dict[str, Any] = {"marker": "s", "s": 900, "edgecolor": style.GREY}
+            ax.scatter(place, 2, facecolor=HEARD if place <= step else "white", **box)
+            ax.text(
+                place, 2, CROSS if wrong else TICK, color=style.WRONG if wrong else style.BLACK, fontsize=16, **centred
+            )
+            ax.text(place, 1, "no" if says_no else "yes", weight="bold" if says_no else "normal", **centred)
+            ax.plot([place, place], [0.3, 0.65], color=style.WRONG if says_no else style.GREY, linewidth=1.5)
+        ax.plot([1, len(line.bits)], [0.3, 0.3], color=colour, linewidth=4)
+        verdict = f"a no from place {' and '.join(objectors)}: think on" if objectors else "nobody objects: halt"
+        ax.text((len(line.bits) + 1) / 2, -0.35, verdict, weight="bold", color=colour, **centred)
+        ax.set(title=f"first bit {line.bits[0]}", xlim=(0.3, len(line.bits) + 0.7), ylim=(-0.8, 3.5))
+    axes[0].set_yticks([3, 2, 1, 0.3], ["bit", "answer", "vote", "wire"])
+    return figure
+
+
+def who_objects(lines: Sequence[Votes]) -> str:
+    """The finding: which places of each line object at the step at which the first one halts."""
+    step = min(lines[0].halts, len(lines[0].no))
+    found = []
+    for line in lines:
+        objectors = objecting(line, step)
+        who = f"place {' and '.join(objectors)}" if objectors else "nobody"
+        found.append(f"with first bit {line.bits[0]} {who}")
+    return f"Who objects at step {step}: {', '.join(found)}"
 
 
 def objecting(line: Votes, step: int) -> list[str]:

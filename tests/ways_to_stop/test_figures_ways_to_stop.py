@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from drawn import Drawn, numbers, tests_of_figures
+from drawn import COMPUTED, Drawn, numbers, tests_of_figures
+from matplotlib.colors import to_rgba
 
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.local import LocalStep
@@ -37,6 +38,7 @@ NO = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.4], [0.0, 0.1]]
 VOTES = [Votes(NO, [1, 0], 2, 3, "bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "bit 0")]
 WRONG_AT = [[1, 0], [1, 0], [0, 1], [1, 1]]
 MISTAKEN = [VOTES[0], VOTES[1]._replace(wrong=WRONG_AT)]
+WIRED = [Votes([[1, 1], [0, 0]], [1, 0], 2, 3, ""), Votes([[1, 1], [0, 1]], [0, 0], 3, 3, "", WRONG_AT)]
 JUDGES = [{"yes": [0.98, 0.51, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.55, 0.1]}]
 CURVES_SORTED = [[3, 7], [0.5, 0.9], [2, 2], [0.6, 0.8], [5, 8], [0.7, 0.4], [3.5], [1.0]]
 ACT_AND_COIN = [[3, 3], [3, 30], [29, -1.9], [13.55]]  # regrets in hundredths, and their means
@@ -81,6 +83,7 @@ FIGURES = {
     "message, wrong": Drawn(
         draw.message, (MISTAKEN,), [NO[:2], NO[:0:-1], 2.5, 3.5, [1, 1, 2], [1, 2, 3]], {WRONG: [1, 2, 3]}
     ),
+    "wire": Drawn(draw.wire, (WIRED,), COMPUTED),
     "judges": Drawn(
         research.judges, (JUDGES,), [[1, 0.5, 0.25]], {BLACK: [1, 0.5, 0.25], GREY: [1, 0.4, 0.2, 0.55, 0.1]}, start=0
     ),
@@ -88,6 +91,21 @@ FIGURES = {
 
 
 test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("ways_to_stop", FIGURES)
+
+
+def test_the_wire_shows_who_has_heard_who_is_right_and_who_objects():
+    axes = draw.wire(WIRED).axes
+    step = WIRED[0].halts
+    for ax, line in zip(axes, WIRED, strict=True):
+        rows = {y: [text.get_text() for text in ax.texts if text.get_position()[1] == y] for y in (3, 2, 1)}
+        assert rows[3] == [str(bit) for bit in line.bits]
+        wrong = line.wrong[step - 1] if line.wrong else [0, 0]
+        assert rows[2] == [draw.CROSS if is_wrong else draw.TICK for is_wrong in wrong]
+        objectors = draw.objecting(line, step)
+        assert rows[1] == ["no" if str(place) in objectors else "yes" for place in (1, 2)]
+        heard = [box.get_facecolor()[0].tolist() for box in ax.collections]
+        assert heard == [list(to_rgba(draw.HEARD if place <= step else "white")) for place in (1, 2)]
+        assert ("halt" in ax.texts[-1].get_text()) == (not objectors)
 
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
@@ -134,6 +152,8 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.outcome, (TWIN[1],), []),
     (draw.outcome, (TWIN[0]._replace(halts=7),), ["1"]),
     (draw.finding, (TWIN, True), ["1", "5", "0", "6"]),
+    (draw.who_objects, ([TWIN[0]._replace(no=SILENT), TWIN[1]._replace(no=ALONE)],), ["5", "1", "0", "2"]),
+    (draw.who_objects, ([TWIN[1]._replace(no=SILENT), TWIN[0]._replace(no=LOUD)],), ["5", "0", "1", "1", "2"]),
     (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=ALONE)],), ["5", "2"]),
     (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=LOUD)],), ["5", "1", "2"]),
     (draw.in_words, ([TWIN[1], TWIN[1]],), []),
