@@ -28,6 +28,7 @@ Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
 ByPrice = Mapping[str, Sequence[Run]]
 LEVEL, BUDGET = 0.2, 0.99  # where PonderNet halts in this lesson, and where ACT does
+WAITING = 0.06  # up to here are drawn the halting units and probabilities of single steps
 PALE = ListedColormap(["#EEF4F8", style.SKY])
 
 
@@ -299,39 +300,52 @@ def first_at(curve: Line, level: float) -> int | None:
 
 
 @style.slide
-def sum_and_lambda(spent: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
-    """Draw ACT's running sum and PonderNet's halting probability on one line, over its steps: a curve for each network.
+def leaks(units: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
+    """Draw ACT's halting units and PonderNet's halting probabilities on one line by step: a curve for each network.
 
-    A ring stands where the sum reaches BUDGET, and where the probability reaches LEVEL; there a curve ends, or a few
-    steps later. need: L.
+    Left: of each step, up to WAITING. Right: what has been spent, ACT's sum and PonderNet's probability of
+    having halted. A ring stands where a network stops; there a curve ends. need: L.
     """
-    figure, (ax,) = style.panels(1, width=9.2, height=4.6)
-    longest = need + 6
-    for curves, level, colour in ((spent, BUDGET, style.ORANGE), (lambdas, LEVEL, style.GREEN)):
-        ax.axhline(level, color=style.DARK_GREY, linestyle="--", linewidth=1.2)
+    figure, axes = style.panels(2, width=4.9, height=4.2)
+    for curves, level, colour, name in (
+        (units, BUDGET, style.ORANGE, "ACT"),
+        (lambdas, LEVEL, style.GREEN, "PonderNet"),
+    ):
         for i, curve in enumerate(curves):
-            stop = first_at(curve, level)
-            shown = curve[: stop if level == BUDGET else longest]
-            ax.plot(range(1, len(shown) + 1), shown, color=colour, linewidth=1.2 if i else 2.6)
-            if stop:
-                ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 11, "markeredgewidth": 2}
-                ax.plot(stop, curve[stop - 1], "o", color=colour, **ring)
-    ax.axvline(need, color=style.LIMIT, linewidth=2)
-    ax.text(need - 0.6, 1.12, f"the news arrives: $L$ = {need}", color=style.LIMIT, ha="right", va="center")
-    named: dict[str, Any] = {"fontweight": "bold", "va": "center"}
-    ax.text(1.5, 0.92, "ACT stops when its budget is spent", color=style.DARK_GREY, va="center")
-    ax.text(0.62 * need, LEVEL + 0.05, f"PonderNet stops at {LEVEL:g}", color=style.DARK_GREY, ha="center", va="center")
-    ax.text(0.28 * need, 0.72, "ACT: the sum of its\nhalting units so far", color="#B87700", ha="center", **named)
-    ax.text(0.62 * need, 0.07, r"PonderNet: $\lambda_n$ of this step", color=style.GREEN, ha="center", **named)
-    ax.set(xlabel="step $n$", xlim=(1, longest), ylim=(-0.03, 1.2), yticks=(0, 0.5, 1))
+            spent = added_up(curve) if name == "ACT" else halted_by(curve)
+            stop = first_at(spent if name == "ACT" else curve, level) or len(curve)
+            looks: dict[str, Any] = {"color": colour, "linewidth": 1.2 if i else 2.6, "label": None if i else name}
+            for ax, shown in zip(axes, (curve, spent), strict=True):
+                ax.plot(range(1, stop + 1), shown[:stop], **looks)
+            axes[1].plot(
+                stop, spent[stop - 1], "o", color=colour, markerfacecolor="none", markersize=11, markeredgewidth=2
+            )
+    for ax, title in zip(axes, ("of this step", "spent so far"), strict=True):
+        ax.axvline(need, color=style.LIMIT, linewidth=2)
+        ax.set(title=title, xlabel="step $n$", xlim=(1, need + 6))
+    axes[0].set(ylim=(-0.003, WAITING), ylabel=r"halting unit, or $\lambda_n$")
+    axes[1].set(ylim=(-0.05, 1.1), yticks=(0, 0.5, 1))
+    style.beside(axes[1], f"$L$ = {need}", (need, 0.35), (-6, 0), ha="right")
+    axes[0].legend(loc="upper left")
     return figure
 
 
-def when_they_stop(spent: Line, lambdas: Line, need: int) -> str:
-    """Return in a sentence when ACT and PonderNet stop on a line, and when it can be known."""
-    steps = [first_at(spent, BUDGET), first_at(lambdas, LEVEL)]
-    act, ponder = (f"at step {step}" if step else "never" for step in steps)
-    return f"ACT's sum creeps up, and it stops {act}.\nThe news comes at step {need}, and PonderNet stops {ponder}"
+def added_up(units: Line) -> list[float]:
+    """ACT's running sum, 1 at most."""
+    return np.minimum(np.cumsum(units), 1.0).tolist()
+
+
+def halted_by(lambdas: Line) -> list[float]:
+    """PonderNet's probability of having halted by each step."""
+    return (1 - np.cumprod(1 - np.array(lambdas))).tolist()
+
+
+def when_they_stop(units: Line, lambdas: Line, need: int) -> str:
+    """The finding: what ACT and PonderNet have spent a step before the news, and when they stop."""
+    spent = halted_by(lambdas)[: need - 1]
+    act, ponder = (first_at(added_up(units), BUDGET), first_at(lambdas, LEVEL))
+    stops = (f"stops at step {step}" if step else "never stops" for step in (act, ponder))
+    return f"ACT {next(stops)}. By step {need - 1} PonderNet has\nspent {spent[-1]:.2f}; it {next(stops)}"
 
 
 class Bought(NamedTuple):

@@ -25,7 +25,7 @@ LOW = [0.5, 0.5, 0.5, 0.5, 1.5, 1.5]  # and 1, 1, 2
 VOTES = [Votes(GRIDS[0], [1, 2, 3], 3, 4, "halts at 3"), Votes(GRIDS[1][:4], [4, 5, 6], 4, 4, "halts at 4")]
 NEED = [[2.0, 3.0, None, 5.0], [2.5, 3.5, 4.5, 5.5]]
 ACT = [[1.0, math.nan, 2.1, 2.6]]  # no line needs 2
-SPENT = [[0.1, 0.6, 1.0, 1.0, 1.0], [0.2, 0.4, 0.7, 0.99, 1.0]]
+UNITS = [[0.1, 0.5, 0.4, 0.2, 0.3], [0.2, 0.25, 0.3, 0.26, 0.15]]
 LAMBDAS = [[0.01, 0.02, 0.1, 0.2, 0.5], [0.0, 0.02, 0.1, 0.4, 0.5]]
 LIMITS = {"best clock": ([1, 2], [0.6, 1.0]), "same step": ([1, 2, 3], [0.3, 0.55, 0.91])}
 TESTS = [
@@ -58,11 +58,14 @@ FIGURES = {
         {GREEN: [2, 3, 5, *NEED[1]], ORANGE: [1, 2.1, 2.6, 4.2, 4.3, 4.4, 4.5], NOT_LEARNT: [4.1, 4.6]},
         ["+1.3"],  # steps too many: 1, 1, 1, and four times 1.5
     ),
-    "sum and lambda": Drawn(
-        draw.sum_and_lambda,
-        (SPENT, LAMBDAS, 3),
-        [[3, 1.0], [4, 0.99], [4, 0.2], 9],
-        {ORANGE: [0.1, 0.6, 1.0, 0.2, 0.4, 0.7, 0.99], GREEN: [0.01, 0.02, 0.1, 0.2, 0.5, 0.0, 0.4]},
+    "leaks": Drawn(
+        draw.leaks,
+        ([units[:3] for units in UNITS[:1]] + [UNITS[1][:4]], [lambdas[:4] for lambdas in LAMBDAS], 3),
+        None,
+        {
+            ORANGE: [*UNITS[0][:3], *UNITS[1][:4], 0.1, 0.6, 1.0, 0.2, 0.45, 0.75, 1.0],
+            GREEN: [*LAMBDAS[0][:4], *LAMBDAS[1][:4], 0.01, 0.0298, 0.12682, 0.301456, 0.0, 0.02, 0.118, 0.4708],
+        },
     ),
     "above the limit": Drawn(draw.above_the_limit, ([0.2, 0.5, 0.8], THEORY, RUNS), colours={PURPLE: [7]}),
     "above the limit, no run": Drawn(
@@ -118,8 +121,8 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.what_halting_buys, (TESTS,), ["42"]),
     (draw.what_halting_buys, ([TESTS[0], TESTS[1]._replace(halting=[(1.2, 0.9)])],), ["42", "12"]),
     (draw.what_halting_buys, ([TESTS[0]._replace(halting=[(2.5, 0.1), (2.0, 0.1)])],), []),
-    (draw.when_they_stop, (SPENT[0], LAMBDAS[0], 7), ["3", "7", "4"]),
-    (draw.when_they_stop, ([0.5], [0.1], 7), ["7"]),
+    (draw.when_they_stop, (UNITS[0], LAMBDAS[0], 4), ["3", "3", "0.13", "4"]),
+    (draw.when_they_stop, ([0.5], [0.1], 7), ["6", "0.10"]),
     (draw.how_far_news_travels, (LEAKS[:1], (0,)), []),
     (draw.how_far_news_travels, (LEAKS, (0, 2)), ["4"]),  # 3 after step 1, and place 1 after step 2
     (draw.how_close_to_theory, ({0.2: -0.5, 0.4: 0.25},), ["50"]),
