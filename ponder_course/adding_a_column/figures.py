@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch, Polygon
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -168,6 +169,55 @@ def by_time(kinds: Mapping[str, Sequence[Line]], border: int) -> Figure:
     ax.set(xlabel="numbers added so far", xlim=(1, last + 0.5))
     percent_axis(ax, ylabel="sums right", ylim=(-0.03, 1.05))
     return legend(figure, columns=len(kinds))
+
+
+@slide
+def answers_and_objections(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figure:
+    """Draw what all places answer to a number, step by step until it halts, and who objects: a panel for each number.
+
+    numbers: {the number's name: (answers, 0 or 1, and votes, below 0 for an objection: [steps, width] each)}. Red: it
+    differs from the last step's answer. The frame is around the last place at the step at which the first one halts.
+    """
+    figure, axes = panels(len(numbers), width=4.9, height=4.3, sharex=True, sharey=True)
+    last = max(len(np.asarray(votes)) for _, votes in numbers.values())
+    first = len(np.asarray(next(iter(numbers.values()))[1]))
+    colours = ListedColormap(["#F0F0F0", style.HALTING])
+    for ax, (name, (answers, votes)) in zip(axes, numbers.items(), strict=True):
+        objects, digits = np.asarray(votes).T < 0, np.asarray(answers).T
+        width, steps = objects.shape
+        box = (0.5, steps + 0.5, 0.5, width + 0.5)
+        ax.imshow(objects, cmap=colours, vmin=0, vmax=1, extent=box, origin="lower", aspect="auto")
+        for (place, n), digit in np.ndenumerate(digits):
+            ink = style.BLACK if digit == digits[place, -1] else style.WRONG
+            ax.text(n + 1, place + 1, f"{digit}", color=ink, ha="center", va="center_baseline", fontweight="bold")
+        for n, says_no in enumerate(objects.any(0), start=1):
+            ax.text(n, 0, "no" if says_no else "yes", ha="center", va="center_baseline", fontsize=11)
+        corners = [(first + i, width + j) for i, j in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
+        ax.add_patch(Polygon(corners, fill=False, edgecolor=style.BLUE, linewidth=3))
+        step_axis(ax, last, xlim=(0.5, last + 0.5), title=name)
+        ax.set(ylim=(-0.5, width + 0.6))
+        ax.grid(visible=False)
+        ax.set_yticks([0, 1, width], ["wire", "1", str(width)])
+    axes[0].set_ylabel("place")
+    return figure
+
+
+@torch.no_grad()
+def answers_at_the_last(model: PonderSequence, x: Tensor, N: int) -> list[list[list[int]]]:
+    """Return what the places answer at the last number of each of the columns x, 0 or 1: [steps][width] each."""
+    steps = columns.halt(model, x, N, q=0.5)[0].steps[-1].tolist()
+    at_the_last = model.eval()(x, "threshold", max_steps=N, q=0.5).y_hat[:, -len(steps) :] > 0
+    return [at_the_last[:n, column].int().tolist() for column, n in enumerate(steps)]
+
+
+def same_answer(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
+    """The finding: what the last place answers at the step at which the first number halts, and who objects."""
+    step, says, who = len(np.asarray(next(iter(numbers.values()))[1])), [], []
+    for answers, votes in numbers.values():
+        no = [f"{place}" for place, vote in enumerate(np.asarray(votes)[step - 1], 1) if vote < 0]
+        says.append(f"{np.asarray(answers)[step - 1, -1]}")
+        who.append(f"place{'s' * (len(no) > 1)} {' and '.join(no)}" if no else "nobody")
+    return f"At step {step} the last place answers {' and '.join(says)}.\nWho objects: {'; '.join(who)}"
 
 
 @slide

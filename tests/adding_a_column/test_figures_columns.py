@@ -10,7 +10,7 @@ from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column import figures as draw
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.runs import learnt_and_not
-from ponder_course.common.style import ANSWER, DARK_GREY, HALTING, NOT_LEARNT, PALE_GREY, WRONG
+from ponder_course.common.style import ANSWER, BLACK, DARK_GREY, HALTING, NOT_LEARNT, PALE_GREY, WRONG
 from ponder_course.research.adding_a_column import figures as evidence
 from ponder_utils import PonderSequence
 
@@ -22,6 +22,10 @@ TRACE = (NUMBERS, SUMS, TRAVELLED, [2.0, 4.0, 1.0], [1.0, 3.0, 1.5], RIGHT)
 NETWORKS = [{1: 2.0, 5: 5.5, 20: 20.5}, {1: 1.5, 5: 6.0, 20: 21.0}]
 TIMES = {"halts": [[1.0, 0.99, 0.9], [0.98, 0.8, 0.7]], "all": [[0.97, 0.55, 0.2]]}
 VOTES = {"+ 0": [[-1, -2, -3], [1, 2, 1]], "+ 1": [[-1, -2, -1], [-1, 1, 2], [3, -2, 1], [2, 3, 2]]}  # [steps, width]
+ANSWERED = {
+    "+ 0": ([[1, 1]] * 2, [[-1, -1], [1, 1]]),
+    "+ 1": ([[0, 1]] * 3 + [[0, 0]], [[-1, -1], [-1, 1], [1, -1], [1, 1]]),
+}
 OBJECTS = [[[1, 0]] * 3, [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0]]]  # place by place
 
 
@@ -48,6 +52,7 @@ FIGURES = {
     "trace of": Drawn(draw.trace_of, (untrained(), columns.draw_columns(4, 5, 3)[:, 1:2], 7), COMPUTED),
     "against need": Drawn(draw.against_need, (NETWORKS, 8, [{1: 1.1, 20: 3.0}]), colours={NOT_LEARNT: [1.1, 3]}),
     "by time": Drawn(draw.by_time, (TIMES, 2), colours={HALTING: TIMES["halts"]}),
+    "answers and objections": Drawn(draw.answers_and_objections, (ANSWERED,), COMPUTED),
     "objections": Drawn(draw.objections, (VOTES,), OBJECTS, written=["2", "4"]),
     "by level": Drawn(evidence.by_level, (TASK[1:], "gates"), [*WRONG_OF]),
     "by level and time": Drawn(evidence.by_level, (TASK, "digits", 1, True), [*WRONG_OF, [3.0, 2.05]]),
@@ -151,3 +156,25 @@ def test_findings_of_columns_say_what_the_numbers_say():
     assert learnt_and_not([good, bad, good], columns.has_learnt) == ([good, good], [bad])
     assert numbers(draw.keep_to_the_need([{1: 9.0, 41: 42.5}, {41: 38.5}, {41: 40.0}], 8)) == ["2", "3"]
     assert numbers(evidence.thinking_on_harms([[1.0, 0.9], [1.0, 0.9]], [[1.0, 0.8], [0.1, 0.9]])) == ["1", "2"]
+
+
+def test_answers_that_will_change_are_red_and_places_that_object_orange():
+    for ax, (answers, votes) in zip(draw.answers_and_objections(ANSWERED).axes, ANSWERED.values(), strict=True):
+        (image,) = ax.images
+        assert np.array_equal(image.get_array(), np.array(votes).T < 0)
+        for n, digits in enumerate(answers, 1):
+            for place, digit in enumerate(digits, 1):
+                (text,) = [one for one in ax.texts if one.get_position() == (n, place)]
+                changes = digit != answers[-1][place - 1]
+                assert (text.get_text(), text.get_color()) == (str(digit), WRONG if changes else BLACK)
+        wire = [text.get_text() for text in ax.texts if text.get_position()[1] == 0]
+        assert wire == ["no" if min(of_step) < 0 else "yes" for of_step in votes]
+        assert ax.patches[0].get_xy()[:4].mean(0).tolist() == [2, 2]  # the last place, when the first number halts
+    assert numbers(draw.same_answer(ANSWERED)) == ["2", "1", "1", "1"]
+
+
+def test_answers_at_the_last_number_are_those_that_are_halted_with():
+    x = columns.draw_columns(4, 3, 5)
+    found, halted = draw.answers_at_the_last(untrained(), x, 7), columns.halt(untrained(), x, 7, q=0.5)[0]
+    assert [len(answers) for answers in found] == halted.steps[-1].tolist()
+    assert [answers[-1] for answers in found] == (halted.y_hat[-1] > 0).int().tolist()
