@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from ponder_course.act_background.scripted import halt
 from ponder_course.common import style, verdicts
+from ponder_course.common.machines import ARROW
 from ponder_course.common.style import (
     ANSWER,
     BLACK,
@@ -46,27 +49,60 @@ Side = tuple[Line, Line, tuple[float, float]]  # weights [steps], steps [points]
 @slide
 def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
     """The same halting values in ACT and in PonderNet: what is averaged above, the steps as the first grows below."""
-    figure, axes = panels(4, width=4.7, height=2.7, rows=2, sharey="row")
+    figure, axes = panels(4, width=4.7, height=2.9, rows=2, sharey="row")
     sides = (
-        ("ACT", "weights of the three states:\none answer, one loss", "steps", style.ORANGE, DARK_ORANGE),
-        ("PonderNet", "weights of the three losses,\none for each answer", "expected steps", style.GREEN, DARK_GREEN),
+        ("ACT", averaged_states, "steps", style.ORANGE, DARK_ORANGE),
+        ("PonderNet", coins, "expected steps", style.GREEN, DARK_GREEN),
     )
     for above, below, side, look in zip(axes[:2], axes[2:], (act, pondernet), sides, strict=True):
-        (weights, steps, point), (name, of_what, label, colour, dark) = side, look
-        n = style.step_axis(above, len(weights), ylim=(0, 1.05), yticks=(0, 0.5, 1))
-        above.bar(n, weights, 0.55, color=colour)
-        above.set_xticks(n)
+        (weights, steps, point), (name, machine, label, colour, dark) = side, look
+        style.bare(above)
+        above.set(xlim=(-0.5, len(weights) - 0.4), ylim=(-0.15, 2.45))
         above.set_title(name, fontsize=16, color=dark, fontweight="bold")
-        above.text(0.7, 0.98, of_what, va="top")
-        above.grid(axis="x", visible=False)
-        for place, weight in zip(n, weights, strict=True):
-            style.beside(above, f"{weight:.2f}", (place, weight), (0, 3), color=dark, **ABOVE)
+        machine(above, [f"{Fraction(weight).limit_denominator(100)}" for weight in weights], dark)
         below.plot(first, steps, color=colour, linewidth=2.8)
         below.plot(*point, "o", color=BLACK, markersize=8)
         style.logit_axis(below, (first[0], first[-1]), (0.05, 0.5, 0.9, 0.99), r"$\lambda_1$")
         below.set(ylim=(0.8, 3.3), yticks=(1, 2, 3))
         below.text(0.03, 1.1, label, color=dark)
     return figure
+
+
+def _box(ax: Axes, x: float, y: float, words: str, colour: str) -> None:
+    frame = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": colour}
+    ax.text(x, y, words, ha="center", va="center", bbox=frame, fontsize=11.5)
+
+
+def _arrow(ax: Axes, start: Sequence[float], end: Sequence[float], words: str, colour: str, lift: float = 0.0) -> None:
+    ax.annotate("", end, start, arrowprops={**ARROW, "color": colour, "linewidth": 1.6})
+    x, y = np.mean([start, end], axis=0)
+    white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    ax.text(x, y + lift, words, color=colour, ha="center", va="center", bbox=white, fontsize=11.5)
+
+
+def averaged_states(ax: Axes, weights: Sequence[str], colour: str) -> None:
+    """ACT: all states go into one average, with these weights, and it gives one answer and one loss."""
+    middle = (len(weights) - 1) / 2
+    for n, weight in enumerate(weights):
+        _arrow(ax, (n, 1.9), (middle + 0.25 * (n - middle), 1.22), weight, colour)
+        _box(ax, n, 2.1, f"state {n + 1}", colour)
+    _arrow(ax, (middle, 0.85), (middle, 0.38), "", colour)
+    _box(ax, middle, 1.02, "average of the states", colour)
+    _box(ax, middle, 0.18, "one answer, one loss", colour)
+
+
+def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
+    """PonderNet: after each step a coin decides, to stop or to go on; each step has an answer and a loss of its own."""
+    left = Fraction(1)
+    for n, p_n in enumerate(map(Fraction, p)):
+        stop = p_n / left
+        _arrow(ax, (n, 1.9), (n, 1.22), "stop" if n + 1 == len(p) else f"stop {stop}", colour)
+        if n + 1 < len(p):
+            _arrow(ax, (n + 0.26, 2.1), (n + 0.74, 2.1), f"go on\n{1 - stop}", colour, lift=0.25)
+        _box(ax, n, 2.1, f"step {n + 1}", colour)
+        _box(ax, n, 0.9, f"answer {n + 1},\nloss {n + 1}", colour)
+        ax.text(n, 0.3, f"$p_{n + 1}$ = {p_n}", ha="center", va="center", fontsize=12.5)
+        left -= p_n
 
 
 def who_comes_out(paths: Mapping[str, Line], below: float) -> str:

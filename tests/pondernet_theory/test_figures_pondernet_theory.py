@@ -52,7 +52,7 @@ FIGURES = {
     "side by side": Drawn(
         draw.side_by_side,
         (FIRST, (P, [3.0, 2.0, 1.0, 1.0], (0.25, 3.0)), ([0.6, 0.1, 0.3], [2.8, 2.4, 1.4, 1.1], (0.25, 2.6))),
-        written=["0.50", "0.10"],
+        written=["3", "5", "10", "4"],
     ),
     "descents": Drawn(
         draw.draw_descents, (PATHS, (0.99, 0.9998), 0.25), (), {ORANGE: PATHS["ACT"], GREEN: [0.6, 0.3, 0.992, 0.7]}
