@@ -11,6 +11,7 @@ from ponder_course.judges.measured import (
     around_need,
     by_level,
     equals_package,
+    in_the_end,
     running_on,
     stored_ends,
     stored_ladder,
@@ -43,6 +44,10 @@ def test_thoughts_and_tables_are_of_fresh_lines_of_each_networks_own_values():
             last = (halting_steps(thoughts_of(step, 6, 8)[0]) == 8).double().mean()
             assert running_on({"one": [step]}, 6, 8).endswith(f"one {last:.0%}")
             assert torch.equal(needed, SumTask.needed_steps(x).amax(1))
+            many, _ = thoughts_of(step, 6, 8)
+            ends = many.right[halting_steps(many) - 1, range(len(many.right[0]))], many.right[-1]
+            halted, at_8 = (f"{right.double().mean():.1%}" for right in ends)
+            assert in_the_end([step], 6, 8) == f"right when they halt {halted}, at step 8 {at_8}"
             row = table.loc[(name, f"network {number}")]
             assert float(row["steps needed"]) == pytest.approx(needed.double().mean().item(), abs=0.005)
             assert float(row["steps taken"]) == pytest.approx(halting_steps(thought).double().mean().item(), abs=0.005)
