@@ -176,11 +176,11 @@ def answers_and_objections(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -
     """Draw what all places answer to a number, step by step until it halts, and who objects: a panel for each number.
 
     numbers: {the number's name: (answers, 0 or 1, and votes, below 0 for an objection: [steps, width] each)}. Red: it
-    differs from the last step's answer. The frame is around the last place at the step at which the first one halts.
+    differs from the last step's answer. A frame is around the last place at the first step at which a number halts.
     """
     figure, axes = panels(len(numbers), width=4.9, height=4.3, sharex=True, sharey=True)
-    last = max(len(np.asarray(votes)) for _, votes in numbers.values())
-    first = len(np.asarray(next(iter(numbers.values()))[1]))
+    lengths = [len(np.asarray(votes)) for _, votes in numbers.values()]
+    first, last = min(lengths), max(lengths)
     colours = ListedColormap(["#F0F0F0", style.HALTING])
     for ax, (name, (answers, votes)) in zip(axes, numbers.items(), strict=True):
         objects, digits = np.asarray(votes).T < 0, np.asarray(answers).T
@@ -211,8 +211,8 @@ def answers_at_the_last(model: PonderSequence, x: Tensor, N: int) -> list[list[l
 
 
 def same_answer(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
-    """The finding: what the last place answers at the step at which the first number halts, and who objects."""
-    step, says, who = len(np.asarray(next(iter(numbers.values()))[1])), [], []
+    """The finding: what the last place answers at the first step at which a number halts, and who objects."""
+    step, says, who = min(len(np.asarray(votes)) for _, votes in numbers.values()), [], []
     for answers, votes in numbers.values():
         no = [f"{place}" for place, vote in enumerate(np.asarray(votes)[step - 1], 1) if vote < 0]
         says.append(f"{np.asarray(answers)[step - 1, -1]}")
