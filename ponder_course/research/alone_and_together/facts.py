@@ -1,5 +1,6 @@
 """What the texts say of stored forests, inference and programs, computed from `results/08_*`."""
 
+import itertools
 import math
 from operator import mul
 from statistics import fmean
@@ -26,11 +27,6 @@ def right_deeper(result: dict, border: int, last: int = 99, step: int | None = N
 def nodes_deeper(networks: list[dict]) -> float:
     """The same at worst, in %, of the networks that learnt, rounded down."""
     return math.floor(1000 * min(right_deeper(result, IN_TRAINING) for result in networks if learnt(result))) / 10
-
-
-def worst_depth(result: dict) -> float:
-    """Right nodes of the worst depth of training."""
-    return min(part["right"] for depth, part in result["by_depth"].items() if int(depth) <= IN_TRAINING)
 
 
 def forests() -> dict[str, str]:
@@ -95,23 +91,21 @@ def equal_budgets() -> dict[str, str]:
         "heads_long": results("08_forests_budgets", kind="halting", n_heads=4, updates=3000),
     }
     for name, runs in kinds.items():
-        found |= {
-            f"{name}_learnt": f"{sum(map(learnt, runs))} of {len(runs)}",
-            f"{name}_early": from_to([felt_early(run) for run in runs], "d"),
-            f"{name}_steps": from_to([run["steps"] for run in runs], ".2f"),
-            f"{name}_nodes": f"{math.floor(1e4 * min(run['nodes'] for run in runs)) / 100} %",
-        }
-    for name in ("last", "every", "spent"):
-        runs = results("08_forests_budgets", kind=name)
-        found |= {
-            f"{name}_forests": from_to([max(run["forests_by_step"]) for run in runs], ".0%"),
-            f"{name}_deeper": from_to([right_deeper(run, IN_TRAINING, step=6) for run in runs], ".1%"),
-            f"{name}_early": from_to([felt_early(run) for run in runs], "d"),
-        }
-        for level in ("0.9", "0.99"):
-            found[f"{name}_sure_{level[2:]}"] = from_to([run["certainty"][level][0] for run in runs], ".0%")
-    certain = [run["certainty"]["0.9"][1] for run in results("08_forests_budgets", kind="every")]
-    return found | {"every_sure_steps": from_to(certain, ".1f"), "every": f"{len(certain)}"}
+        found[f"{name}_learnt"] = f"{sum(map(learnt, runs))} of {len(runs)}"
+        found[f"{name}_early"] = from_to([felt_early(run) for run in runs], "d")
+    for name in ("one_long", "heads_long"):
+        found[f"{name}_steps"] = from_to([run["steps"] for run in kinds[name]], ".2f")
+    found["heads_long_nodes"] = f"{math.floor(1e4 * min(run['nodes'] for run in kinds['heads_long'])) / 100} %"
+    losses = {name: results("08_forests_budgets", kind=name) for name in ("last", "every", "spent")}
+    for name, runs in losses.items():
+        found[f"{name}_forests"] = from_to([max(run["forests_by_step"]) for run in runs], ".0%")
+    for name in ("last", "spent"):
+        found[f"{name}_early"] = from_to([felt_early(run) for run in losses[name]], "d")
+    for name, level in itertools.product(("last", "every"), ("0.9", "0.99")):
+        found[f"{name}_sure_{level[2:]}"] = from_to([run["certainty"][level][0] for run in losses[name]], ".0%")
+    deeper = [right_deeper(run, IN_TRAINING, step=6) for run in losses["last"]]
+    steps = [run["certainty"]["0.9"][1] for run in losses["every"]]
+    return found | {"last_deeper": from_to(deeper, ".1%"), "every_sure_steps": from_to(steps, ".1f")}
 
 
 def marked() -> dict[str, str]:
