@@ -1,5 +1,7 @@
 """The figures of lesson 06 draw the numbers that they are given, and the sentences beside them say what is drawn."""
 
+from statistics import median
+
 import pytest
 import torch
 from drawn import COMPUTED, Drawn, numbers, tests_of_figures
@@ -39,6 +41,10 @@ VOTES = [Votes(NO, [1, 0], 2, 3, "bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "bit 0"
 WRONG_AT = [[1, 0], [1, 0], [0, 1], [1, 1]]
 MISTAKEN = [VOTES[0], VOTES[1]._replace(wrong=WRONG_AT)]
 WIRED = [Votes([[1, 1], [0, 0]], [1, 0], 2, 3, ""), Votes([[1, 1], [0, 1]], [0, 0], 3, 3, "", WRONG_AT)]
+CLIFFS = {
+    "lines": {"price": {0.005: [0.5, 6.5], 0.01: [0.25, 0.75, 5.5]}, "bonus": {0.005: [1.5]}},
+    "no answer": {"price": {0.005: [0.125, 7.5], 0.01: [0.625]}, "bonus": {0.005: [2.5, 9.5]}},
+}
 JUDGES = [{"yes": [0.98, 0.51, None], "right": [1.0, 0.4, 0.2]}, {"yes": [0.9, 0.6, 0.3], "right": [1.0, 0.55, 0.1]}]
 CURVES_SORTED = [[3, 7], [0.5, 0.9], [2, 2], [0.6, 0.8], [5, 8], [0.7, 0.4], [3.5], [1.0]]
 ACT_AND_COIN = [[3, 3], [3, 30], [29, -1.9], [13.55]]  # regrets in hundredths, and their means
@@ -83,6 +89,7 @@ FIGURES = {
     "message, wrong": Drawn(
         draw.message, (MISTAKEN,), [NO[:2], NO[:0:-1], 2.5, 3.5, [1, 1, 2], [1, 2, 3]], {WRONG: [1, 2, 3]}
     ),
+    "cliffs": Drawn(research.cliffs, (CLIFFS,), COMPUTED),
     "wire": Drawn(draw.wire, (WIRED,), COMPUTED),
     "judges": Drawn(
         research.judges, (JUDGES,), [[1, 0.5, 0.25]], {BLACK: [1, 0.5, 0.25], GREY: [1, 0.4, 0.2, 0.55, 0.1]}, start=0
@@ -106,6 +113,16 @@ def test_the_wire_shows_who_has_heard_who_is_right_and_who_objects():
         heard = [box.get_facecolor()[0].tolist() for box in ax.collections]
         assert heard == [list(to_rgba(draw.HEARD if place <= step else "white")) for place in (1, 2)]
         assert ("halt" in ax.texts[-1].get_text()) == (not objectors)
+
+
+def test_each_network_stands_at_its_price_and_medians_are_joined():
+    for ax, trainings in zip(research.cliffs(CLIFFS).axes, CLIFFS.values(), strict=True):
+        for which, by_price in enumerate(trainings.values()):
+            marks, line = ax.collections[which].get_offsets().tolist(), ax.lines[which].get_xydata()
+            shift = 1.08 ** (which - 1)
+            assert marks == [[price * shift, loss] for price, losses in by_price.items() for loss in losses]
+            assert line[:, 0].tolist() == [price * shift for price in by_price]
+            assert line[:, 1].tolist() == [median(losses) for losses in by_price.values()]
 
 
 def test_a_line_without_a_need_of_its_own_is_not_left_out():
@@ -152,6 +169,7 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.outcome, (TWIN[1],), []),
     (draw.outcome, (TWIN[0]._replace(halts=7),), ["1"]),
     (draw.finding, (TWIN, True), ["1", "5", "0", "6"]),
+    (research.who_falls, (CLIFFS,), ["5", "1", "4", "1", "3"]),
     (draw.who_objects, ([TWIN[0]._replace(no=SILENT), TWIN[1]._replace(no=ALONE)],), ["5", "1", "0", "2"]),
     (draw.who_objects, ([TWIN[1]._replace(no=SILENT), TWIN[0]._replace(no=LOUD)],), ["5", "0", "1", "1", "2"]),
     (draw.in_words, ([TWIN[0], TWIN[1]._replace(no=ALONE)],), ["5", "2"]),

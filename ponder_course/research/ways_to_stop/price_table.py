@@ -1,0 +1,70 @@
+"""What prices and bonuses lose: each on its own level, and one setting for all kinds of lines."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from ponder_course.common.runs import matching
+from ponder_course.common.store import Row
+from ponder_course.ways_to_stop.experiment import RULES
+from ponder_course.ways_to_stop.regret import best_index, regret
+
+LINES = ("lines", "no answer", "one answer")
+OF_HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
+
+
+class Setting(NamedTuple):
+    """A hyperparameter of the training, and a rule with its level."""
+
+    hyperparameter: float
+    rule: str
+    level: float
+
+
+def loses(row: Row, test: str, rule: str, which: int) -> float:
+    """The regret of a run in a test of lines, in hundredths, with the which-th level of a rule."""
+    found = row["tests"][test]
+    return 100 * sum(regret(found["rules"][rule][which], found["in time"][1]))
+
+
+def by_own_level(rows: Sequence[Row], question: str, training: str, hyperparameter: float) -> list[float]:
+    """The regrets, in hundredths, of networks that halt at the level that each has chosen on "valid", on 16 places."""
+    runs = matching(rows, problem=question, training=training, hyperparameter=hyperparameter)
+    return [loses(run, "16 places", "threshold", best_index(run, "threshold")) for run in runs]
+
+
+def on_elements(rows: Sequence[Row], training: str, hyperparameter: float) -> list[tuple[float, float]]:
+    """The same on eight elements, whose need is not known: [(right, steps), ...]."""
+    runs = matching(rows, problem="8 elements", training=training, hyperparameter=hyperparameter)
+    found = []
+    for run in runs:
+        right, steps = run["tests"]["8 elements"]["rules"]["threshold"][best_index(run, "threshold")]
+        found.append((right, steps))
+    return found
+
+
+def one_setting(rows: Sequence[Row], training: str) -> Setting:
+    """The setting that loses least, on "valid", on the kind of lines on which it loses most; rows: those that choose.
+
+    ValueError if there are none.
+    """
+    worst: dict[Setting, float] = {}
+    for hyperparameter in dict.fromkeys(row["hyperparameter"] for row in rows if row["training"] == training):
+        runs = [matching(rows, problem=kind, training=training, hyperparameter=hyperparameter) for kind in LINES]
+        if not all(runs):
+            continue
+        for rule in OF_HEAD:
+            for which, level in enumerate(RULES[rule].values):
+                means = [fmean(loses(row, "valid", rule, which) for row in of_kind) for of_kind in runs]
+                worst[Setting(hyperparameter, rule, level)] = max(means)
+    return min(worst, key=lambda setting: worst[setting])
+
+
+def with_setting(rows: Sequence[Row], training: str, setting: Setting) -> Mapping[str, list[float]]:
+    """The regrets, in hundredths, of networks with this setting on 16 places, by the kind of lines."""
+    which = RULES[setting.rule].values.index(setting.level)
+    found = {}
+    for kind in LINES:
+        runs = matching(rows, problem=kind, training=training, hyperparameter=setting.hyperparameter)
+        found[kind] = [loses(run, "16 places", setting.rule, which) for run in runs]
+    return found
