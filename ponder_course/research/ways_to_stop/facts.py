@@ -29,9 +29,12 @@ NO_ANSWER = "16 places, none with an answer, N = 20"
 Key = tuple  # training, hyperparameter, rule, and which value of the rule
 
 
-def runs_of(problem: str) -> Iterator[Run]:
+PRICED = "06_price_and_bonus*.jsonl"
+
+
+def runs_of(problem: str, files: str = "06_ways_to_stop_*.jsonl") -> Iterator[Run]:
     """All stored runs of a problem, whatever the recipe."""
-    for path in sorted(RESULTS.glob("06_ways_to_stop_*.jsonl")):
+    for path in sorted(RESULTS.glob(files)):
         for setting, result in stored(path.stem):
             if setting["problem"] == problem or (problem == "8 elements" and setting["problem"][0] == "8"):
                 yield setting, result
@@ -43,10 +46,12 @@ def regret_of(point: list[float], test: dict) -> float:
     return 100 * (1 - right + PRICE * (steps - test.get("in time", [1, 0])[1]))
 
 
-def regrets_of_settings(problem: str, test: str, report: bool) -> dict[Key, list[float]]:
+def regrets_of_settings(
+    problem: str, test: str, report: bool, files: str = "06_ways_to_stop_*.jsonl"
+) -> dict[Key, list[float]]:
     """The regrets of each setting, of seeds that report or of those that choose."""
     found: dict[Key, dict[int, float]] = {}
-    for setting, result in runs_of(problem):
+    for setting, result in runs_of(problem, files):
         for rule, points in result["tests"][test]["rules"].items():
             for which, point in enumerate(points):
                 key = setting["training"], setting["hyperparameter"], rule, which
@@ -94,8 +99,7 @@ def reported(problem: str, training: str, rule: str) -> list[tuple[dict, dict]]:
     found: dict[tuple, dict[bool, list[tuple[dict, dict]]]] = {}
     for setting, result in sorted(runs_of(problem), key=lambda run: run[0]["seed"]):
         if setting["training"] == training:
-            utilities = [right - PRICE * steps for right, steps in result["tests"]["valid"]["rules"][rule]]
-            which = utilities.index(max(utilities))
+            which = level_of(result, rule)
             points, regrets = {}, {}
             for test, each in result["tests"].items():
                 points[test] = each["rules"][rule][which]
@@ -104,7 +108,8 @@ def reported(problem: str, training: str, rule: str) -> list[tuple[dict, dict]]:
             key, reports = (setting["problem"], setting["hyperparameter"]), setting["seed"] >= CHOOSING
             found.setdefault(key, {False: [], True: []})[reports].append((points, regrets))
             if not reports:
-                chosen.setdefault(key, []).append(max(utilities))
+                right, steps = result["tests"]["valid"]["rules"][rule][which]
+                chosen.setdefault(key, []).append(right - PRICE * steps)
     best = found[max(chosen, key=lambda key: float(np.mean(chosen[key])))]
     return best[True] or best[False]
 
@@ -171,8 +176,7 @@ def when_answers_are_ready() -> dict[str, str]:
     right: dict[str, list[float]] = {}
     for setting, result in runs_of("8 elements"):
         if setting["training"] == "PonderNet" and setting["seed"] < CHOOSING:
-            utilities = [fraction - PRICE * n for fraction, n in result["tests"]["valid"]["rules"]["confidence"]]
-            which = utilities.index(max(utilities))
+            which = level_of(result, "confidence")
             fraction, n = result["tests"]["8 elements"]["rules"]["confidence"][which]
             recipe = setting["problem"]
             steps.setdefault(recipe, {}).setdefault(setting["hyperparameter"], []).append(n)
@@ -183,6 +187,55 @@ def when_answers_are_ready() -> dict[str, str]:
     return {"sooner": f"{len(in_order)} of {len(means)}", "sooner_right": from_to(accuracies, ".0%")}
 
 
+def of_prices_and_bonuses() -> dict[str, str]:
+    """What one setting for three kinds of lines loses, if price and bonus are set apart; who falls, by the price."""
+    valid = [regrets_of_settings(problem, "valid", False, PRICED) for problem in PROBLEMS]
+    tested = [regrets_of_settings(problem, "16 places", True, PRICED) for problem in PROBLEMS]
+    far = [regrets_of_settings(problem, "64 places", True, PRICED) for problem in PROBLEMS]
+    common = [key for key in valid[0] if key[2] in OF_HEAD and all(key in losses for losses in valid)]
+    found = {"priced_settings": f"{len(common)}"}
+    for name, training in {
+        "price": "a price",
+        "bonus": "a price and a bonus",
+        "ends": "a price, and a bonus that ends",
+    }.items():
+        allowed = [key for key in common if key[0] == training]
+        best = min(allowed, key=lambda key: max(fmean(losses[key]) for losses in valid))
+        worst = max((losses[best] for losses in tested), key=fmean)
+        elements = [
+            result["tests"]["8 elements"]["rules"]["threshold"][level_of(result, "threshold")]
+            for setting, result in runs_of("8 elements", PRICED)
+            if (setting["training"], setting["hyperparameter"]) == best[:2] and setting["seed"] >= CHOOSING
+        ]
+        found[f"{name}_value"] = f"{best[1]:g}"
+        found[f"{name}_worst"] = mean_with_interval(worst, ".1f")
+        found[f"{name}_worst_of_all"] = f"{max(max(losses[best]) for losses in tested):.1f}"
+        found[f"{name}_far"] = f"{max(fmean(losses[best]) for losses in far):.1f}"
+        found[f"{name}_elements"] = f"{sum(right >= 0.95 for right, _ in elements)} of {len(elements)}"
+    return found | who_falls_by_price()
+
+
+def level_of(result: dict, rule: str) -> int:
+    """Which value of the rule a network chooses on "valid"."""
+    utilities = [right - PRICE * steps for right, steps in result["tests"]["valid"]["rules"][rule]]
+    return utilities.index(max(utilities))
+
+
+def who_falls_by_price() -> dict[str, str]:
+    """Of the networks that choose: how many lose more than five hundredths on lines, at a level of their own."""
+    falls: dict[tuple, list[bool]] = {}
+    for problem in PROBLEMS:
+        for setting, result in runs_of(problem, PRICED):
+            if setting["seed"] < CHOOSING:
+                test = result["tests"]["16 places"]
+                regret = regret_of(test["rules"]["threshold"][level_of(result, "threshold")], test)
+                falls.setdefault((setting["training"], setting["hyperparameter"]), []).append(regret > 5)
+    return {
+        f"falls_{training.replace(',', '').replace(' ', '_')}_{value:g}": f"{sum(found)} of {len(found)}"
+        for (training, value), found in falls.items()
+    }
+
+
 def facts() -> dict[str, str]:
     """All of them, by name."""
     return (
@@ -191,4 +244,5 @@ def facts() -> dict[str, str]:
         | who_loses_much()
         | rule_for_each_problem()
         | when_answers_are_ready()
+        | of_prices_and_bonuses()
     )

@@ -60,11 +60,13 @@ def one_setting(rows: Sequence[Row], training: str) -> Setting:
     return min(worst, key=lambda setting: worst[setting])
 
 
-def with_setting(rows: Sequence[Row], training: str, setting: Setting) -> Mapping[str, list[float]]:
-    """The regrets, in hundredths, of networks with this setting on 16 places, by the kind of lines."""
+def with_setting(
+    rows: Sequence[Row], training: str, setting: Setting, test: str = "16 places"
+) -> Mapping[str, list[float]]:
+    """The regrets, in hundredths, of networks with this setting in a test, by the kind of lines."""
     which = RULES[setting.rule].values.index(setting.level)
     found = {}
     for kind in LINES:
         runs = matching(rows, problem=kind, training=training, hyperparameter=setting.hyperparameter)
-        found[kind] = [loses(run, "16 places", setting.rule, which) for run in runs]
+        found[kind] = [loses(run, test, setting.rule, which) for run in runs]
     return found
