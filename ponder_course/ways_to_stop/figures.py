@@ -307,7 +307,7 @@ def which_loses_least(asked: Mapping[str, ThreeQuestions]) -> str:
     """Say which family loses least if you know the kind of question, and what all lose with one setting for three."""
     for_each, least = min((100 * max(found.rule_for_each), family) for family, found in asked.items())
     worst = min(100 * max(found.one_setting) for found in asked.values())
-    known = f"*If you know the kind of question,* **{least}** lose least: at most {for_each:.2f} hundredths."
+    known = f"*If you know the kind of question,* **{least}** lose least on average: at most {for_each:.2f} hundredths."
     unknown = f"*If one setting must do for all three,* what each family chose loses {worst:.2f} or more"
     return f"{known} {unknown} on one of them."
 

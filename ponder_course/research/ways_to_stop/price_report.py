@@ -15,8 +15,6 @@ REPORTED = {
 }
 
 SETTINGS = [
-    setting
-    for setting in settings_of(REPORTING)
-    if setting["hyperparameter"] in REPORTED.get(setting["training"], ())
+    setting for setting in settings_of(REPORTING) if setting["hyperparameter"] in REPORTED.get(setting["training"], ())
 ]
 EXPERIMENTS = {"price and bonus, reported": Experiment("06_price_and_bonus_report", run, SETTINGS, SHORT[:2])}
