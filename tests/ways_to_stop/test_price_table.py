@@ -10,6 +10,7 @@ from ponder_course.research.ways_to_stop.price_table import (
     LINES,
     Setting,
     by_own_level,
+    late_by_coin,
     on_elements,
     one_setting,
     with_setting,
@@ -45,6 +46,13 @@ def test_regret_is_what_a_network_loses_to_who_stops_in_time_at_its_own_level():
     assert by_own_level(rows, "lines", "a price", 0.02) == []
     rows = [run_of("8 elements", 0.01, 0, points(3, 0.97, 2.5))]
     assert on_elements(rows, "a price", 0.01) == [(0.97, 2.5)]
+
+
+def test_late_by_coin_are_the_steps_after_the_need():
+    rows = [run_of("lines", 0.01, seed, points(0, 1.0, 7.0)) for seed in (0, 1)]
+    rows[1]["tests"]["16 places"]["rules"]["sample"] = [[0.9, 6.5]]
+    rows += [run_of("no answer", 0.01, 0, points(0, 1.0, 7.0)), run_of("lines", 0.02, 0, points(0, 1.0, 7.0))]
+    assert late_by_coin(rows, "a price", 0.01) == [13.0, -0.5]
 
 
 def test_one_setting_is_that_whose_worst_kind_of_lines_is_the_best():

@@ -188,31 +188,35 @@ def when_answers_are_ready() -> dict[str, str]:
 
 
 def of_prices_and_bonuses() -> dict[str, str]:
-    """What one setting for three kinds of lines loses, if price and bonus are set apart; who falls, by the price."""
-    valid = [regrets_of_settings(problem, "valid", False, PRICED) for problem in PROBLEMS]
-    tested = [regrets_of_settings(problem, "16 places", True, PRICED) for problem in PROBLEMS]
-    far = [regrets_of_settings(problem, "64 places", True, PRICED) for problem in PROBLEMS]
-    common = [key for key in valid[0] if key[2] in OF_HEAD and all(key in losses for losses in valid)]
+    """What one setting for three kinds of lines loses, if price and bonus are set apart, and who falls."""
+    looked, tested = {}, {}
+    for problem in PROBLEMS:
+        looked[problem] = regrets_of_settings(problem, "valid", False, PRICED)
+        tested[problem] = regrets_of_settings(problem, "16 places", True, PRICED)
+    common = [key for key in looked["lines"] if key[2] in OF_HEAD]
     found = {"priced_settings": f"{len(common)}"}
-    for name, training in {
-        "price": "a price",
-        "bonus": "a price and a bonus",
-        "ends": "a price, and a bonus that ends",
-    }.items():
-        allowed = [key for key in common if key[0] == training]
-        best = min(allowed, key=lambda key: max(fmean(losses[key]) for losses in valid))
-        worst = max((losses[best] for losses in tested), key=fmean)
-        elements = [
-            result["tests"]["8 elements"]["rules"]["threshold"][level_of(result, "threshold")]
-            for setting, result in runs_of("8 elements", PRICED)
-            if (setting["training"], setting["hyperparameter"]) == best[:2] and setting["seed"] >= CHOOSING
-        ]
-        found[f"{name}_value"] = f"{best[1]:g}"
+    for name, training, value in (
+        ("price", "a price", 0.01),
+        ("bonus", "a price and a bonus", 0.003),
+        ("ends", "a price, and a bonus that ends", 0.01),
+    ):
+        allowed = [key for key in common if key[:2] == (training, value)]
+        best = min(allowed, key=lambda key: max(fmean(looked[problem][key]) for problem in PROBLEMS))
+        found[f"{name}_looked"] = f"{max(fmean(looked[problem][best]) for problem in PROBLEMS):.1f}"
+        worst = max((tested[problem][best] for problem in PROBLEMS), key=fmean)
         found[f"{name}_worst"] = mean_with_interval(worst, ".1f")
-        found[f"{name}_worst_of_all"] = f"{max(max(losses[best]) for losses in tested):.1f}"
-        found[f"{name}_far"] = f"{max(fmean(losses[best]) for losses in far):.1f}"
-        found[f"{name}_elements"] = f"{sum(right >= 0.95 for right, _ in elements)} of {len(elements)}"
-    return found | who_falls_by_price()
+        found[f"{name}_elements"] = learn_elements(training, value)
+    return found | who_falls()
+
+
+def learn_elements(training: str, value: float) -> str:
+    """How many of the networks that report are right on 95 % of eight elements, at a level of their own."""
+    right = []
+    for setting, result in runs_of("8 elements", PRICED):
+        if (setting["training"], setting["hyperparameter"]) == (training, value) and setting["seed"] >= CHOOSING:
+            point = result["tests"]["8 elements"]["rules"]["threshold"][level_of(result, "threshold")]
+            right.append(point[0])
+    return f"{sum(fraction >= 0.95 for fraction in right)} of {len(right)}"
 
 
 def level_of(result: dict, rule: str) -> int:
@@ -221,18 +225,32 @@ def level_of(result: dict, rule: str) -> int:
     return utilities.index(max(utilities))
 
 
-def who_falls_by_price() -> dict[str, str]:
-    """Of the networks that choose: how many lose more than five hundredths on lines, at a level of their own."""
-    falls: dict[tuple, list[bool]] = {}
+def who_falls() -> dict[str, str]:
+    """How many networks lose more than five hundredths on lines, at a level of their own.
+
+    Of those that choose, on the three kinds of lines, by their price. Of those that report, where one place is asked.
+    """
+    chose: dict[tuple, list[bool]] = {}
+    report: dict[tuple, list[bool]] = {}
     for problem in PROBLEMS:
         for setting, result in runs_of(problem, PRICED):
+            key = setting["training"], setting["hyperparameter"]
+            test = result["tests"]["16 places"]
+            falls = regret_of(test["rules"]["threshold"][level_of(result, "threshold")], test) > 5
             if setting["seed"] < CHOOSING:
-                test = result["tests"]["16 places"]
-                regret = regret_of(test["rules"]["threshold"][level_of(result, "threshold")], test)
-                falls.setdefault((setting["training"], setting["hyperparameter"]), []).append(regret > 5)
-    return {
-        f"falls_{training.replace(',', '').replace(' ', '_')}_{value:g}": f"{sum(found)} of {len(found)}"
-        for (training, value), found in falls.items()
+                chose.setdefault(key, []).append(falls)
+            elif problem == "one answer":
+                report.setdefault(key, []).append(falls)
+    by_price = {
+        f"price_{value:g}_falls".replace("0.", ""): f"{sum(falls)} of {len(falls)}"
+        for (training, value), falls in chose.items()
+        if training == "a price"
+    }
+    asked = [falls for of_kind in report.values() for falls in of_kind]
+    return by_price | {
+        "bonus_falls": f"{sum(chose['a price and a bonus', 0.01])} of {len(chose['a price and a bonus', 0.01])}",
+        "draws_fall": f"{sum(chose['a price, two draws', 0.01])} of {len(chose['a price, two draws', 0.01])}",
+        "asked_fall": f"{sum(asked)} of {len(asked)}",
     }
 
 

@@ -33,6 +33,15 @@ def by_own_level(rows: Sequence[Row], question: str, training: str, hyperparamet
     return [loses(run, "16 places", "threshold", best_index(run, "threshold")) for run in runs]
 
 
+def late_by_coin(rows: Sequence[Row], training: str, hyperparameter: float) -> list[float]:
+    """How many steps after the need networks halt on lines of 16 places on average, if a coin is tossed at each step."""
+    late = []
+    for run in matching(rows, problem="lines", training=training, hyperparameter=hyperparameter):
+        test = run["tests"]["16 places"]
+        late.append(test["rules"]["sample"][0][1] - test["in time"][1])
+    return late
+
+
 def on_elements(rows: Sequence[Row], training: str, hyperparameter: float) -> list[tuple[float, float]]:
     """The same on eight elements, whose need is not known: [(right, steps), ...]."""
     runs = matching(rows, problem="8 elements", training=training, hyperparameter=hyperparameter)
