@@ -30,6 +30,7 @@ from ponder_utils.halting import expected_steps, geometric_log_prior, halting_lo
 # (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
 BestHalting = Callable[[Tensor, Tensor, float], Tensor]
 LogHalting = Callable[[Tensor], Tensor]  # halting logits [N, ...] -> log p_n [N, ...]
+Point = tuple[float, float]
 Runs = Mapping[str, Sequence[Line]]  # {reduction: [networks, inputs]}: expected steps
 ABOVE: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 13}
 DOTTED: dict[str, Any] = {"color": "none", "edgecolor": PRIOR, "linestyle": ":", "linewidth": 1.8}  # bars of a prior
@@ -73,7 +74,7 @@ def _box(ax: Axes, x: float, y: float, words: str, colour: str) -> None:
     ax.text(x, y, words, ha="center", va="center", bbox=frame, fontsize=11.5)
 
 
-def _arrow(ax: Axes, start: Sequence[float], end: Sequence[float], words: str, colour: str, lift: float = 0.0) -> None:
+def _arrow(ax: Axes, start: Point, end: Point, words: str, colour: str, lift: float = 0.0) -> None:
     ax.annotate("", end, start, arrowprops={**ARROW, "color": colour, "linewidth": 1.6})
     x, y = np.mean([start, end], axis=0)
     white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
