@@ -34,7 +34,7 @@ def by_own_level(rows: Sequence[Row], question: str, training: str, hyperparamet
 
 
 def late_by_coin(rows: Sequence[Row], training: str, hyperparameter: float) -> list[float]:
-    """How many steps after the need networks halt on lines of 16 places on average, if a coin is tossed at each step."""
+    """How many steps after the need networks halt on average, on lines of 16 places, if a coin is tossed each step."""
     late = []
     for run in matching(rows, problem="lines", training=training, hyperparameter=hyperparameter):
         test = run["tests"]["16 places"]
