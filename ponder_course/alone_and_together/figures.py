@@ -35,6 +35,7 @@ def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
     the root's own the last.
     """
     figure, axes = panels(len(kinds), width=4.0, height=3.6, sharey=True)
+    longest = max(len(known) for _, known in kinds.values())
     for ax, (title, (depth, known)) in zip(axes, kinds.items(), strict=True):
         bare(ax)
         ax.tick_params(length=0)
@@ -45,8 +46,7 @@ def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
                 ax.text(k, n, str(depth - k), ha="center", va="center_baseline", fontsize=11)
             word = "knows" if count > depth else "names 0" if count == depth else ""
             ax.text(depth + 0.8, n, word, va="center_baseline", fontsize=11.5)
-        ax.set(title=title, xlim=(-0.6, depth + 3.4), ylim=(max(len(known) for _, known in kinds.values()) - 0.4, -0.6))
-    longest = max(len(known) for _, known in kinds.values())
+        ax.set(title=title, xlim=(-0.6, depth + 3.4), ylim=(longest - 0.4, -0.6))
     axes[0].set_yticks(range(longest), ["start", *(f"step {n}" for n in range(1, longest))])
     return figure
 

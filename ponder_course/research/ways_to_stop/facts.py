@@ -26,14 +26,12 @@ FAMILIES: dict[str, dict[str, tuple[str, ...]]] = {  # {family: {training: rules
     "a judge": {"judge": ("judged",), "gain": ("judged",)},
 }
 NO_ANSWER = "16 places, none with an answer, N = 20"
+TABLE, PRICED = "06_ways_to_stop_*.jsonl", "06_price_and_bonus*.jsonl"  # files of stored runs
 Key = tuple  # training, hyperparameter, rule, and which value of the rule
 
 
-PRICED = "06_price_and_bonus*.jsonl"
-
-
-def runs_of(problem: str, files: str = "06_ways_to_stop_*.jsonl") -> Iterator[Run]:
-    """All stored runs of a problem, whatever the recipe."""
+def runs_of(problem: str, files: str = TABLE) -> Iterator[Run]:
+    """All stored runs of a problem in these files, whatever the recipe."""
     for path in sorted(RESULTS.glob(files)):
         for setting, result in stored(path.stem):
             if setting["problem"] == problem or (problem == "8 elements" and setting["problem"][0] == "8"):
@@ -46,9 +44,7 @@ def regret_of(point: list[float], test: dict) -> float:
     return 100 * (1 - right + PRICE * (steps - test.get("in time", [1, 0])[1]))
 
 
-def regrets_of_settings(
-    problem: str, test: str, report: bool, files: str = "06_ways_to_stop_*.jsonl"
-) -> dict[Key, list[float]]:
+def regrets_of_settings(problem: str, test: str, report: bool, files: str = TABLE) -> dict[Key, list[float]]:
     """The regrets of each setting, of seeds that report or of those that choose."""
     found: dict[Key, dict[int, float]] = {}
     for setting, result in runs_of(problem, files):
@@ -216,7 +212,12 @@ def learn_elements(training: str, value: float) -> str:
         if (setting["training"], setting["hyperparameter"]) == (training, value) and setting["seed"] >= CHOOSING:
             point = result["tests"]["8 elements"]["rules"]["threshold"][level_of(result, "threshold")]
             right.append(point[0])
-    return f"{sum(fraction >= 0.95 for fraction in right)} of {len(right)}"
+    return count([fraction >= 0.95 for fraction in right])
+
+
+def count(holds: list[bool]) -> str:
+    """Of how many it holds, such as "3 of 8"."""
+    return f"{sum(holds)} of {len(holds)}"
 
 
 def level_of(result: dict, rule: str) -> int:
@@ -231,7 +232,7 @@ def who_falls() -> dict[str, str]:
     Of those that choose, on the three kinds of lines, by their price. Of those that report, where one place is asked.
     """
     chose: dict[tuple, list[bool]] = {}
-    report: dict[tuple, list[bool]] = {}
+    asked: list[bool] = []
     for problem in PROBLEMS:
         for setting, result in runs_of(problem, PRICED):
             key = setting["training"], setting["hyperparameter"]
@@ -240,17 +241,16 @@ def who_falls() -> dict[str, str]:
             if setting["seed"] < CHOOSING:
                 chose.setdefault(key, []).append(falls)
             elif problem == "one answer":
-                report.setdefault(key, []).append(falls)
+                asked.append(falls)
     by_price = {
-        f"price_{value:g}_falls".replace("0.", ""): f"{sum(falls)} of {len(falls)}"
+        f"price_{value:g}_falls".replace("0.", ""): count(falls)
         for (training, value), falls in chose.items()
         if training == "a price"
     }
-    asked = [falls for of_kind in report.values() for falls in of_kind]
     return by_price | {
-        "bonus_falls": f"{sum(chose['a price and a bonus', 0.01])} of {len(chose['a price and a bonus', 0.01])}",
-        "draws_fall": f"{sum(chose['a price, two draws', 0.01])} of {len(chose['a price, two draws', 0.01])}",
-        "asked_fall": f"{sum(asked)} of {len(asked)}",
+        "bonus_falls": count(chose["a price and a bonus", 0.01]),
+        "draws_fall": count(chose["a price, two draws", 0.01]),
+        "asked_fall": count(asked),
     }
 
 
