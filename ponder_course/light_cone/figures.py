@@ -307,13 +307,11 @@ def leaks(units: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
     having halted. A ring stands where a network stops; there a curve ends. need: L.
     """
     figure, axes = style.panels(2, width=4.9, height=4.2)
-    for curves, level, colour, name in (
-        (units, BUDGET, style.ORANGE, "ACT"),
-        (lambdas, LEVEL, style.GREEN, "PonderNet"),
-    ):
-        for i, curve in enumerate(curves):
-            spent = added_up(curve) if name == "ACT" else halted_by(curve)
-            stop = first_at(spent if name == "ACT" else curve, level) or len(curve)
+    act = [(curve, added_up(curve), first_at(added_up(curve), BUDGET)) for curve in units]
+    pondernet = [(curve, halted_by(curve), first_at(curve, LEVEL)) for curve in lambdas]
+    for networks, colour, name in ((act, style.ORANGE, "ACT"), (pondernet, style.GREEN, "PonderNet")):
+        for i, (curve, spent, stop) in enumerate(networks):
+            stop = stop or len(curve)
             looks: dict[str, Any] = {"color": colour, "linewidth": 1.2 if i else 2.6, "label": None if i else name}
             for ax, shown in zip(axes, (curve, spent), strict=True):
                 ax.plot(range(1, stop + 1), shown[:stop], **looks)

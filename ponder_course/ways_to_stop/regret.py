@@ -141,25 +141,38 @@ def best_of(rows: Sequence[Row], names: Sequence[str], price: float = PRICE) -> 
 
 
 class Setting(NamedTuple):
-    """A method with a value of each of its hyperparameters."""
+    """A training and a rule, with a value of each of their hyperparameters."""
 
-    name: str
+    training: str
+    rule: str
     hyperparameter: float  # of the training
     value: float  # of the rule's parameter
 
 
-def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float) -> list[float]:
-    """Return the mean regret on each problem, time and wrong answers together, of the networks of this setting that are
-    `choosing`, if the test is "valid", or else `reporting`.
+def method_of(setting: Setting) -> str:
+    """Return the name in METHODS of the setting's training and rule; StopIteration where they have none."""
+    return next(name for name, method in METHODS.items() if method[1:] == setting[:2])
+
+
+def regrets_with(
+    problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float = PRICE
+) -> dict[str, list[float]]:
+    """Return the regrets, time and wrong answers together, by problem: one for each network of this setting.
+
+    These are the `choosing` networks if the test is "valid", or else the `reporting` ones.
     """
-    name, hyperparameter, value = setting
-    _, training, rule = METHODS[name]
-    which, means = RULES[rule].values.index(value), []
-    for rows in problems.values():
+    training, rule, hyperparameter, value = setting
+    which, found = RULES[rule].values.index(value), {}
+    for problem, rows in problems.items():
         members = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, hyperparameter)]
         tests = [row["tests"][test] for row in (choosing(members) if test == "valid" else reporting(members))]
-        means.append(mean(sum(regret(each["rules"][rule][which], each["in time"][1], price)) for each in tests))
-    return means
+        found[problem] = [sum(regret(each["rules"][rule][which], each["in time"][1], price)) for each in tests]
+    return found
+
+
+def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float) -> list[float]:
+    """Return the mean of `regrets_with` on each problem."""
+    return [mean(losses) for losses in regrets_with(problems, setting, test, price).values()]
 
 
 def families() -> dict[str, list[str]]:
@@ -171,19 +184,20 @@ def families() -> dict[str, list[str]]:
     return found
 
 
-def one_for_all(problems: Mapping[str, Sequence[Row]], names: Sequence[str], price: float = PRICE) -> Setting | None:
-    """Return the setting of these methods that loses least on "valid" on the problem where it loses most.
+def one_for_all(
+    problems: Mapping[str, Sequence[Row]], ways: Iterable[tuple[str, str]], price: float = PRICE
+) -> Setting | None:
+    """Return the setting that loses least on "valid" on the problem where it loses most.
 
-    Only settings of which each problem has runs; None if there is none.
+    ways: (training, rule). Only settings of which each problem has runs that choose; None if there is none.
     """
     chosen_by = [choosing(rows) for rows in problems.values()]
     worst: dict[Setting, float] = {}
-    for name in names:
-        _, training, rule = METHODS[name]
+    for training, rule in ways:
         tried = [{row["hyperparameter"] for row in rows if row["training"] == training} for rows in chosen_by]
         for hyperparameter in sorted(set.intersection(*tried)):
             for value in RULES[rule].values:
-                setting = Setting(name, hyperparameter, value)
+                setting = Setting(training, rule, hyperparameter, value)
                 worst[setting] = max(mean_regrets(problems, setting, "valid", price))
     return min(worst, key=lambda setting: worst[setting]) if worst else None
 
@@ -204,7 +218,7 @@ def three_questions(
 
     None if no setting has runs on every problem.
     """
-    setting = one_for_all(problems, names, price)
+    setting = one_for_all(problems, [(METHODS[name].training, METHODS[name].rule) for name in names], price)
     if setting is None:
         return None
     for_each = []

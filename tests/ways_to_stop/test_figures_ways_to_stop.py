@@ -146,8 +146,8 @@ SAME_STEP = {
 HEAD = {kind: {"PonderNet, threshold": panel["ACT"]} for kind, panel in BOTH.items()}
 FRESH = {"lines": {"PonderNet, threshold": [Regret(0.5, 0), Regret(0.4, 0)]}}
 ASKED = {
-    "a judge": ThreeQuestions([0.01, 0.03], [0.05, 0.01], [0.2], Setting("judge", 1, 1)),
-    "the answers alone": ThreeQuestions([0.02, 0.0212], [0.04, 0.0678], [0.1], Setting("certainty", 1, 1)),
+    "a judge": ThreeQuestions([0.01, 0.03], [0.05, 0.01], [0.2], Setting("judge", "judged", 1, 1)),
+    "the answers alone": ThreeQuestions([0.02, 0.0212], [0.04, 0.0678], [0.1], Setting("every step", "entropy", 1, 1)),
 }
 TWIN = [Votes(NO, [1, 0], 5, 6, ""), Votes(NO, [0, 0], 6, 6, "")]
 SILENT, LOUD = ([[0.0, 0.0]] * 4 + [no] for no in ([0.1, 0.7], [0.9, 0.9]))
@@ -201,8 +201,8 @@ def test_a_sentence_names_those_of_whom_it_is_true(function, given, named, other
 
 
 def test_what_seemed_best_lost_least_with_the_networks_that_chose(monkeypatch):
-    chose = {"judge": [0.001, 0.0345], "certainty": [0.05, 0.001]}
-    monkeypatch.setattr(draw.regret, "mean_regrets", lambda problems, setting, test, price: chose[setting.name])
+    chose = {"judge": [0.001, 0.0345], "every step": [0.05, 0.001]}
+    monkeypatch.setattr(draw.regret, "mean_regrets", lambda problems, setting, test, price: chose[setting.training])
     sentence = draw.seemed_best(ASKED, {}, 0.005)
     assert "a judge" in sentence
     assert "3.45" in sentence

@@ -101,12 +101,15 @@ def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(thr
     lines += [run("last step", 1.0, 0.7, 0.4, seed=1), run("ACT", 1.0, 1.0, 1.0)]
     one = [run("every step", 0.0, 0.5, 1.0), run("last step", 0.5, 0.7, 0.3), run("last step", 1.0, 0.9, 0.2)]
     problems = {"lines": lines, "one answer": one}
-    best = ranking.one_for_all(problems, ["sure", "other", "rare"])
-    assert best == ranking.Setting("other", 1.0, VALUES[0])  # worst .8, others .7 and .5; ACT has runs of one only
+    ways = [method[1:] for method in ranking.METHODS.values()]
+    best = ranking.one_for_all(problems, ways)
+    # its worst is .8, that of others .7 and .5; ACT has runs of one problem only
+    assert best == ranking.Setting("last step", "confidence", 1.0, VALUES[0])
     assert ranking.mean_regrets(problems, best, "16 places", ranking.PRICE) == pytest.approx([0.5, 0.8])
     assert ranking.mean_regrets(problems, best, "valid", ranking.PRICE) == pytest.approx([0.2, 0.1])
-    assert ranking.one_for_all(problems, ["sure"]) == ranking.Setting("sure", 0.0, VALUES[0])
-    assert ranking.one_for_all(problems, ["rare"]) is None
+    assert ranking.method_of(best) == "other"
+    assert ranking.one_for_all(problems, ways[:1]) == ranking.Setting("every step", "confidence", 0.0, VALUES[0])
+    assert ranking.one_for_all(problems, ways[2:]) is None
     name, best = ranking.best_of(lines, ["sure", "other"])
     assert (name, best.hyperparameter, best.values) == ("sure", 0.0, [VALUES[0]])
     assert ranking.best_of(one, ["sure", "other", "rare"])[0] == "other"
@@ -132,7 +135,7 @@ def test_three_questions_are_answered_by_networks_that_have_chosen_nothing(three
     problems = {"lines": lines, "one answer": one}
     found = ranking.three_questions(problems, ["sure", "other", "rare"])
     assert found.rule_for_each == pytest.approx([0.05, 0.25])
-    assert found.setting == ranking.Setting("other", 0.5, VALUES[0])
+    assert found.setting == ranking.Setting("last step", "confidence", 0.5, VALUES[0])
     assert found.one_setting == pytest.approx([0.15, 0.25])
     assert found.four_times_as_long == pytest.approx([0.83, 0.85])
     assert ranking.three_questions(problems, ["rare"]) is None

@@ -1,24 +1,13 @@
 """What prices and bonuses lose: each on its own level, and one setting for all kinds of lines."""
 
-from collections.abc import Mapping, Sequence
-from statistics import fmean
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.ways_to_stop.experiment import RULES
-from ponder_course.ways_to_stop.regret import best_index, regret
+from ponder_course.ways_to_stop.regret import Setting, best_index, one_for_all, regret, regrets_with
 
 LINES = ("lines", "no answer", "one answer")
 OF_HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
-
-
-class Setting(NamedTuple):
-    """A hyperparameter of the training, and a rule with its level."""
-
-    hyperparameter: float
-    rule: str
-    level: float
 
 
 def loses(row: Row, test: str, rule: str, which: int) -> float:
@@ -52,30 +41,17 @@ def on_elements(rows: Sequence[Row], training: str, hyperparameter: float) -> li
     return found
 
 
-def one_setting(rows: Sequence[Row], training: str) -> Setting:
-    """The setting that loses least, on "valid", on the kind of lines on which it loses most; rows: those that choose.
-
-    ValueError if there are none.
-    """
-    worst: dict[Setting, float] = {}
-    for hyperparameter in dict.fromkeys(row["hyperparameter"] for row in rows if row["training"] == training):
-        runs = [matching(rows, problem=kind, training=training, hyperparameter=hyperparameter) for kind in LINES]
-        if not all(runs):
-            continue
-        for rule in OF_HEAD:
-            for which, level in enumerate(RULES[rule].values):
-                means = [fmean(loses(row, "valid", rule, which) for row in of_kind) for of_kind in runs]
-                worst[Setting(hyperparameter, rule, level)] = max(means)
-    return min(worst, key=lambda setting: worst[setting])
+def one_setting(rows: Sequence[Row], training: str) -> Setting | None:
+    """The setting of a training that loses least, on "valid", on the kind of lines on which it loses most."""
+    return one_for_all(by_kind(rows), [(training, rule) for rule in OF_HEAD])
 
 
-def with_setting(
-    rows: Sequence[Row], training: str, setting: Setting, test: str = "16 places"
-) -> Mapping[str, list[float]]:
+def by_kind(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The runs of each kind of lines."""
+    return {kind: matching(rows, problem=kind) for kind in LINES}
+
+
+def with_setting(rows: Sequence[Row], setting: Setting, test: str = "16 places") -> dict[str, list[float]]:
     """The regrets, in hundredths, of networks with this setting in a test, by the kind of lines."""
-    which = RULES[setting.rule].values.index(setting.level)
-    found = {}
-    for kind in LINES:
-        runs = matching(rows, problem=kind, training=training, hyperparameter=setting.hyperparameter)
-        found[kind] = [loses(run, test, setting.rule, which) for run in runs]
-    return found
+    found = regrets_with(by_kind(rows), setting, test)
+    return {kind: [100 * loss for loss in losses] for kind, losses in found.items()}
