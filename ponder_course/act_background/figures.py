@@ -197,7 +197,7 @@ def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[floa
         for number, row in enumerate(rows):
             label = rf"$\tau$ = {price:g}" if number == 0 else None
             right.plot(row["update"], row["later"], **look(which, marker=None), label=label)
-    left.set(title="charged early", xlabel="batch")
+    left.set(title=f"charged early: {len(waits(early))} of {len(early)} learn", xlabel="batch")
     right.set(title="one price all along", xlabel="batch")
     right.xaxis.set_major_locator(MultipleLocator(500))
     right.legend(loc="center right")
@@ -277,7 +277,9 @@ def tug_of_war(unit: Line, pulls: Pulls, threshold: float, start: float) -> Figu
         ax.axvspan(threshold, unit[-1], color="#E6E6E6", linewidth=0)
         ax.plot(unit, up, color=style.HALTING, linewidth=2.8)
         ax.plot(unit, down, color=style.ANSWER, linewidth=2.8)
-        style.logit_axis(ax, (unit[0], unit[-1]), (0.05, 0.5, 0.9, 0.99, 0.999), r"halting value $\lambda_1$")
+        style.logit_axis(
+            ax, (unit[0], unit[-1]), (0.05, 0.5, 0.9, 0.99, 0.999), r"halting value $\lambda_1$ (logit scale)"
+        )
         ax.set_ylim(-0.28 * top, 1.1 * top)
         ax.set_title(title, fontsize=15)
         style.beside(ax, "the price, up", (unit[30], up[30]), (0, 5), color=style.DARK_ORANGE)

@@ -20,13 +20,13 @@ def act_cell(lambdas: Line, p: Line) -> Figure:
     figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_taken, height=4.6)
     for n, lambda_n in enumerate(lambdas, start=1):
         if n > n_taken:
-            ax.text(n, 1.5, "never taken", color=GREY, ha="center", va="center")
             continue
         _box(ax, n, 2, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE, size=13)
         _arrow(ax, (n, 1.22), (n, 1.78), ORANGE)
         weight = f"{p[n - 1]:.2f}"
         if n == n_taken > 1:  # the last weight is not read from its unit
             weight = f"$1 - {sum(p[: n - 1]):.2f}$ = {weight}"
+            ax.text(n, 2.45, "remainder", color=GREY, ha="center", va="center")
         else:
             _arrow(ax, (n, 2.22), (n, 2.6), GREY)
         ax.text(n, 2.75, rf"$p_{n}$ = {weight}", ha="center", va="center")

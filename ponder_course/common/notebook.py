@@ -126,7 +126,7 @@ def check_on(*cases: tuple[Any, ...], tolerance: float = 1e-6) -> Callable[[Any]
         for *arguments, expected in cases:
             got = torch.as_tensor(answer(*deepcopy(arguments)), dtype=torch.float64).tolist()
             right = np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=0, atol=tolerance)
-            assert right, f"of {', '.join(map(str, arguments))} it should be {expected}, not {got}"
+            assert right, f"{', '.join(map(str, arguments))} should give {expected}, not {got}"
 
     return check
 

@@ -28,7 +28,7 @@ Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
 ByPrice = Mapping[str, Sequence[Run]]
 LEVEL, BUDGET = 0.2, 0.99  # where PonderNet halts in this lesson, and where ACT does
-WAITING = 0.06  # up to here are drawn the halting units and probabilities of single steps
+WAITING = 0.06  # up to here are drawn the halting values and probabilities of single steps
 PALE = ListedColormap(["#EEF4F8", style.SKY])
 
 
@@ -143,7 +143,7 @@ def news_of(differs: Sequence[Tensor], flipped: Sequence[int]) -> Figure:
         stairs(ax, [abs(i - place) + 1 for i in range(grid.shape[1])], label="light cone: news arrives")
         ax.set(title=f"bit {place + 1} is flipped", ylim=(len(grid) + 0.5, 0.5))
     axes[0].set_ylabel("step $n$")
-    axes[0].fill_between([], [], color=style.SKY, label="answer has changed")
+    axes[0].fill_between([], [], color=style.SKY, label="logit has changed")
     return style.legend(figure, columns=2)
 
 
@@ -249,7 +249,7 @@ def what_steps_say(runs: Sequence[Run], act: ByPrice, border: int) -> str:
     for price, curves in act.items():
         if (above := _above(curves, longest - 8)) and abs(mean(above)) > 3:
             wrong.append(f"too {'late' if mean(above) > 0 else 'soon'} at {price}")
-    return f"{found} thinks just long enough on {longest}" + f";\nACT stops {', '.join(wrong)}" * bool(wrong)
+    return f"{found} thinks just long enough on {longest}" + f";\non average ACT stops {', '.join(wrong)}" * bool(wrong)
 
 
 @style.slide
@@ -264,14 +264,20 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int
     for run in failed:
         ax.plot(*_measured(run), color=style.NOT_LEARNT, linewidth=1)
     for i, run in enumerate(runs):
-        width, alpha = (2.4, 0.95) if i < live else (1, 0.45)
+        width, alpha = (3, 0.95) if i < live else (1, 0.45)
         ax.plot(*_measured(run), color=style.GREEN, linewidth=width, alpha=alpha)
     n = np.arange(1, longest + 1)
-    ax.plot(n, n, color=style.LIMIT, linewidth=2.4)
+    ax.plot(n, n, color=style.LIMIT, linewidth=1.2, zorder=1.8)
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
     bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
     if runs:
-        ax.text(0.7 * longest, 0.4 * longest, f"PonderNet\n{mean(_above(runs)):+.1f} steps", color=style.GREEN, **bold)
+        ax.text(
+            0.7 * longest,
+            0.4 * longest,
+            f"PonderNet, on\naverage {mean(_above(runs)):+.1f} steps",
+            color=style.GREEN,
+            **bold,
+        )
     elif failed:
         ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
     for (price, curves), dashes in zip(act.items(), ("--", ":"), strict=False):
@@ -301,7 +307,7 @@ def first_at(curve: Line, level: float) -> int | None:
 
 @style.slide
 def leaks(units: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
-    """Draw ACT's halting units and PonderNet's halting probabilities on one line by step: a curve for each network.
+    """Draw ACT's halting values and PonderNet's halting probabilities on one line by step: a curve for each network.
 
     Left: of each step, up to WAITING. Right: what has been spent, ACT's sum and PonderNet's probability of
     having halted. A ring stands where a network stops; there a curve ends. need: L.
@@ -321,7 +327,7 @@ def leaks(units: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
     for ax, title in zip(axes, ("of this step", "spent so far"), strict=True):
         ax.axvline(need, color=style.LIMIT, linewidth=2)
         ax.set(title=title, xlabel="step $n$", xlim=(1, need + 6))
-    axes[0].set(ylim=(-0.003, WAITING), ylabel=r"halting unit, or $\lambda_n$")
+    axes[0].set(ylim=(-0.003, WAITING), ylabel=r"ACT's halting value, or $\lambda_n$")
     axes[1].set(ylim=(-0.05, 1.1), yticks=(0, 0.5, 1))
     style.beside(axes[1], f"$L$ = {need}", (need, 0.35), (-6, 0), ha="right")
     axes[0].legend(loc="upper left")

@@ -18,7 +18,7 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, lines, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, span, verdict
 from ponder_course.mnist_rotation import experiment
-from ponder_course.mnist_rotation.readable import BySteps
+from ponder_course.mnist_rotation.readable import NOT_READ, BySteps
 from ponder_course.mnist_rotation.task import rotated_by
 from ponder_utils.halting import geometric_log_prior
 from ponder_utils.pondernet import PonderNet
@@ -77,19 +77,22 @@ def what_the_flat_line_says(curves: Sequence[Line]) -> str:
 def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
     """Draw the steps that digits take by the step from which on they are read: a line for each network.
 
-    The area of a dot says how many digits there are.
+    The area of a dot says how many digits there are. At the right stand those that are not read.
     """
     figure, (ax,) = panels(1, width=7.2, height=4.3)
     last = max(max(groups) for groups in networks)
     ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.6)
-    style.beside(ax, "one that ponders", (last - 1.5, last - 1.5), (-8, 2), ha="right")
+    style.beside(ax, "one that ponders", (last - 2, last - 2), (8, -4), va="top")
     for groups in networks:
         counts, steps = zip(*groups.values(), strict=True)
-        ax.plot([*groups], steps, color=style.HALTING, linewidth=1.2)
         areas = [1200 * count / sum(counts) for count in counts]
-        ax.scatter([*groups], steps, s=areas, color=style.HALTING, alpha=0.6, linewidth=0)
+        places = [last + 1 if step == NOT_READ else step for step in groups]
+        ax.scatter(places, steps, s=areas, color=style.HALTING, alpha=0.6, linewidth=0)
+        read = [step for step in groups if step != NOT_READ]
+        ax.plot(read, [groups[step][1] for step in read], color=style.HALTING, linewidth=1.2)
     step_axis(ax, last, xlabel="step from which on the digit is read")
-    ax.set(ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
+    ax.set_xticks(range(1, last + 2), [*map(str, range(1, last + 1)), "later\nor never"])
+    ax.set(ylabel="steps taken", xlim=(0.5, last + 1.5), ylim=(0, None))
     return figure
 
 

@@ -243,43 +243,42 @@ def draw_own_time(own: float, by_step: Line) -> Figure:
     bold: dict[str, Any] = {"fontweight": "bold", "fontsize": 15}
     right = bold | {"x": end, "ha": "right", "va": "top"}
     ax.text(y=own - 0.03, s=f"halting by itself: {own:.0%}", color=style.DARK_ORANGE, **right)
-    above = min(best + 0.04, own - 0.18)  # below the line of its own halting
+    above = min(best + 0.03, own - 0.12)  # below the line of its own halting
     text = f"all stop at the same step: at best {best:.0%}"
     ax.text(by_step.index(best) + 1, above, text, color=ANSWER, va="bottom", **bold)
     ax.text(4, 0.485, "a guess", color=style.DARK_GREY, va="top", **bold)
-    ax.set(ylim=(0, 1.06), yticks=[0, 0.25, 0.5, 0.75, 1], xlim=(0.3, end + 0.7), xticks=[1, *range(5, end + 1, 5)])
+    ax.set(ylim=(0.4, 1.04), yticks=[0.5, 0.75, 1], xlim=(0.3, end + 0.7), xticks=[1, *range(5, end + 1, 5)])
     ax.yaxis.set_major_formatter("{x:.0%}")
     return figure
 
 
 @slide
 def draw_best_fixed_steps(stored: Compared, mine: Sequence[tuple[float, float]], lambda_p: float) -> Figure:
-    """Draw how often networks are right at their best fixed step, by prior: stored ones, and the reader's own.
+    """Draw how often networks are right at their best fixed step: stored ones by prior, and the reader's own.
 
-    Each is a pair of accuracies: by itself, and at its best fixed step. Those that gain by their own halting are full;
-    above, those among the stored ones are counted. The amber line is how often all are right by themselves.
+    Each is a pair of accuracies: by itself, and at its best fixed step. Those that gain by their own halting are full,
+    and counted above. The amber lines are how often they are right by themselves.
     """
-    priors, rng = sorted({*stored, lambda_p}), np.random.default_rng(0)
+    columns = [(f"{prior:g}", "stored", pairs) for prior, pairs in sorted(stored.items())]
+    columns.append((f"{lambda_p:g}", "yours", mine))
     figure, (ax,) = panels(1, width=8.4, height=4.0)
-    for place, prior in enumerate(priors):
-        marks = [(pair, "o", ANSWER) for pair in stored.get(prior, [])]
-        marks += [(pair, "D", BLACK) for pair in mine if prior == lambda_p]
-        for (own, fixed), marker, edge in marks:
+    rng = np.random.default_rng(0)
+    for place, (_, whose, pairs) in enumerate(columns):
+        for own, fixed in pairs:
             face = ANSWER if own - fixed >= GAIN else "white"
-            where = place + rng.uniform(-0.3, 0.3)
-            ax.plot(where, fixed, marker, color=edge, markersize=7, markerfacecolor=face)
+            ax.plot(place + rng.uniform(-0.3, 0.3), fixed, "o", color=ANSWER, markersize=7, markerfacecolor=face)
             ax.plot([place - 0.37, place + 0.37], [own, own], color=HALTING, linewidth=2, alpha=0.7, zorder=1)
-        if prior in stored:
-            ax.text(place, 1.04, f"{count_gains([stored[prior]])}\nstored", ha="center", va="bottom", fontweight="bold")
-    for marker, edge, text in (("o", ANSWER, "stored"), ("D", BLACK, "yours")):
-        ax.plot([], [], marker, color=edge, markersize=7, markerfacecolor=ANSWER, label=text)
+        ax.text(place, 1.04, f"{count_gains([pairs])}\n{whose}", ha="center", va="bottom", fontweight="bold")
+    for face, text in ((ANSWER, f"loses {100 * GAIN:.0f} points or more"), ("white", "loses less")):
+        ax.plot([], [], "o", color=ANSWER, markersize=7, markerfacecolor=face, label=text)
     ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
-    ax.text(len(priors) - 0.55, 0.51, "a guess", color=style.DARK_GREY, ha="right", va="bottom")
+    ax.text(len(columns) - 0.55, 0.51, "a guess", color=style.DARK_GREY, ha="right", va="bottom")
+    ax.axvline(len(columns) - 1.5, color=GREY, linewidth=0.8)
     ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.18))
-    ax.set(xlim=(-0.5, len(priors) - 0.5), yticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1])
-    ax.set_xticks(range(len(priors)), [f"{prior:g}" for prior in priors])
+    ax.set(xlim=(-0.5, len(columns) - 0.5), yticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1])
+    ax.set_xticks(range(len(columns)), [prior for prior, _, _ in columns])
     ax.yaxis.set_major_formatter("{x:.0%}")
-    ax.legend(loc="lower left", bbox_to_anchor=(0.6, 0.08))
+    ax.legend(loc="lower left", bbox_to_anchor=(0.45, 0.08))
     return figure
 
 
@@ -322,7 +321,8 @@ def how_many_lose(mine: Sequence[tuple[float, float]], compared: Compared) -> st
 def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     """Draw at which steps inputs, sorted by where they halt, are right (blue); the amber line is where they halt.
 
-    Below stands how many are right at each step; at the left, how many inputs halt together, if they are 5 % or more.
+    Below stands how many are right at each step; at the left, how many inputs halt together, if they are 5 % or more,
+    and how many later than these.
     halts: [batch], from the first; right: [batch, N], 1 where an answer is right, and else 0.
     """
     figure, (ax, below) = panels(2, rows=2, width=8.4, height=3.1, sharex=True, height_ratios=(4, 1))
@@ -332,8 +332,13 @@ def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     ax.vlines(halts, y, y + 1, color=HALTING, linewidth=9, antialiased=False)
     groups = Counter(halts)
     sizes = np.array([*groups.values()])
-    names = [f"{n} halt at step {step}" if n >= 0.05 * n_inputs else "" for step, n in groups.items()]
+    large = [step for step, n in groups.items() if n >= 0.05 * n_inputs]
+    later = sum(n for step, n in groups.items() if step > max(large, default=0))
+    names = [f"{groups[step]} halt at step {step}" if step in large else "" for step in groups]
     ax.set_yticks(sizes.cumsum() - sizes / 2 + 0.5, names)
+    ax.hlines(sizes.cumsum()[:-1] + 0.5, 0.5, N + 0.5, color="white", linewidth=1.5)
+    if later:
+        ax.text(0.3, n_inputs - later / 2, f"{later} halt later", ha="right", va="center", fontsize=13)
     ax.tick_params(left=False, bottom=False)
     ax.grid(visible=False)
     for colour, label in ((ANSWER, "right"), (WRONG_PALE, "wrong"), (HALTING, "halts here by itself")):

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from torch import Tensor, nn
+from torch import Tensor
 
 from ponder_course.act_background.scripted import halt
 from ponder_course.common import style, verdicts
@@ -26,6 +26,7 @@ from ponder_course.common.style import (
     slide,
 )
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
+from ponder_utils.pondernet import PonderNet
 
 # (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
 BestHalting = Callable[[Tensor, Tensor, float], Tensor]
@@ -58,7 +59,7 @@ def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
     for above, below, side, look in zip(axes[:2], axes[2:], (act, pondernet), sides, strict=True):
         (weights, steps, point), (name, machine, label, colour, dark) = side, look
         style.bare(above)
-        above.set(xlim=(-0.5, len(weights) - 0.4), ylim=(-0.15, 2.45))
+        above.set(xlim=(-0.5, len(weights) - 0.4), ylim=(-0.05, 2.75))
         above.set_title(name, fontsize=16, color=dark, fontweight="bold")
         machine(above, [f"{Fraction(weight).limit_denominator(100)}" for weight in weights], dark)
         below.plot(first, steps, color=colour, linewidth=2.8)
@@ -97,7 +98,7 @@ def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
     left = Fraction(1)
     for n, p_n in enumerate(map(Fraction, p)):
         stop = p_n / left
-        _arrow(ax, (n, 1.9), (n, 1.22), "stop" if n + 1 == len(p) else f"stop {stop}", colour)
+        _arrow(ax, (n, 1.9), (n, 1.22), f"stop {stop}", colour)
         if n + 1 < len(p):
             _arrow(ax, (n + 0.26, 2.1), (n + 0.74, 2.1), f"go on\n{1 - stop}", colour, lift=0.25)
         _box(ax, n, 2.1, f"step {n + 1}", colour)
@@ -196,7 +197,6 @@ def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: flo
         for ax in (left, right):
             ax.set_xticks(n)
             ax.grid(axis="x", visible=False)
-    axes[1].set_title(rf"$\beta = {beta:.2g}$, $\lambda_p = {lambda_p:g}$", fontsize=15)
     axes[1].legend(loc="upper right", borderaxespad=0)
     return figure
 
@@ -223,19 +223,20 @@ def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float
 
 
 @torch.no_grad()
-def steps_learnt(networks: Mapping[str, Sequence[nn.Module]], log_halting: LogHalting) -> Runs:
+def steps_learnt(networks: Mapping[str, Sequence[PonderNet]], log_halting: LogHalting) -> Runs:
     """Return the expected steps of six inputs, from each network's halting logits."""
-    return {
-        kind: [expected_steps(log_halting(network(torch.eye(6))[1])).tolist() for network in group]
-        for kind, group in networks.items()
-    }
+    six_inputs, found = torch.eye(6), {}
+    for kind, group in networks.items():
+        logits = [network(six_inputs).halt_logits for network in group]
+        found[kind] = [expected_steps(log_halting(a)).tolist() for a in logits]
+    return found
 
 
 def what_was_learnt(runs: Runs, updates: int) -> tuple[str, str]:
     """Return in a sentence whether inputs that need more take more if weighted first, and how many more in numbers."""
     weighted, averaged = ([run[-1] - run[0] for run in runs[kind]] for kind in ("none", "mean"))
     sizes, of_averaged = (verdicts.span(np.abs(rises).tolist(), ".1f") for rises in (weighted, averaged))
-    numbers = f"input 6 takes {sizes} steps more than input 1; averaged first {of_averaged}"
+    numbers = f"input 6 minus input 1: weighted first {sizes} steps, averaged first {of_averaged}"
     if min(weighted) > 4 and max(map(abs, averaged)) < 0.5:
         alike = f"averaged first, all take {np.mean(runs['mean']):.0f}"
         return f"Weighted first, inputs that need more steps take more;\n{alike}", numbers
@@ -256,7 +257,7 @@ def draw_learnt(needs: Line, theory: Mapping[str, Line], runs: Runs) -> Figure:
     ax.text(needs[0], theory["mean"][0] + 0.2, "averaged first", color=style.WRONG, va="bottom")
     top = max(max(line) for line in theory.values())
     ax.set(xlabel="steps that the input needs", ylabel="expected steps", xticks=list(needs))
-    ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 1.1))
+    ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 0.75))
     return figure
 
 

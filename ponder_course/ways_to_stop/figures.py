@@ -162,15 +162,19 @@ def signals(seen: Seen, needs: Mapping[str, int]) -> Figure:
         edge: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "color": style.DARK_GREY}
         style.beside(ax, f"stops at {stop:g}", (x, stop), (away, -3), ha=side, va="top", **edge)
         ax.set_yticks([0, 0.5, 1])
+        ax.tick_params(labelleft=True)
     return figure
 
 
 @style.slide
-def sure_or_guessed(sure: Mapping[str, Grid], needs: Sequence[Stairs], stops: Sequence[Stairs], across: str) -> Figure:
+def sure_or_guessed(
+    sure: Mapping[str, Grid], needs: Sequence[Stairs], stops: Sequence[Stairs], across: str, apart: bool = False
+) -> Figure:
     """How sure answers are at each step, a map for each title: blue is sure, white is a guess.
 
     sure: {title: [steps, columns]}, where 0.5 is a guess. needs and stops: for each map the step at which each column
-    can first be known, and the step at which a rule stops it; None where it never is. across: what the columns are.
+    can first be known, and the step at which a rule stops it; None where it never is. across: what the columns are;
+    apart: whether white lines stand between them.
     """
     figure, axes = style.panels(len(sure), width=4.6 if len(sure) > 1 else 7.4, height=4.4, sharey=True)
     dashed: dict[str, Any] = {"color": style.HALTING, "linestyle": "--", "label": "here it stops"}
@@ -181,7 +185,9 @@ def sure_or_guessed(sure: Mapping[str, Grid], needs: Sequence[Stairs], stops: Se
             stairs(ax, need, label="now it can be known")
         if stop is not None:
             stairs(ax, (np.asarray(stop) + 1).tolist(), **dashed)  # under its row
-        ax.set(title=title, xlabel=across, ylim=(len(grid) + 0.5, 0.5))
+        if apart:
+            ax.vlines(np.arange(1.5, len(grid[0])), 0.5, len(grid) + 0.5, color="white", linewidth=2.5)
+        ax.set(title=title, xlabel=across, ylim=(len(grid) + 0.9, 0.5))
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color="#2F7FBC", label="sure")
     axes[0].fill_between([], [], facecolor="white", edgecolor=style.GREY, label="a guess")
@@ -411,7 +417,8 @@ def message(lines: Sequence[Votes]) -> Figure:
     cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 2.2, "s": 60}
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
-        style.steps_down(ax, line.no[: line.halts], cmap=NO, vmin=0, vmax=1)
+        says_no = np.array(line.no[: line.halts]) > 1 - LEVEL
+        style.steps_down(ax, says_no.astype(float), cmap=NO, vmin=0, vmax=1)
         step, wrong_place = np.nonzero(np.reshape(line.wrong[: line.halts], (-1, len(line.bits))))
         ax.scatter(wrong_place + 1, step + 1, **cross)
         ax.set_ylim(len(line.no) + 0.5, 0.5)
@@ -430,7 +437,7 @@ def message(lines: Sequence[Votes]) -> Figure:
             style.beside(ax, f"{bit}", (place, 0.5), (0, 4), ha="center", weight=weight)
     axes[0].set_ylabel("step $n$")
     key = {
-        "dark: votes no": Patch(color="#444444"),
+        rf"votes no ($\lambda < {LEVEL:g}$)": Patch(color="#444444"),
         "answer wrong": Line2D([], [], linestyle="none", marker="x", color=style.WRONG, markeredgewidth=2.2),
         "it halts": Line2D([], [], **dashed),
         "after the halt": Patch(**hatched),
@@ -453,14 +460,14 @@ def wire(lines: Sequence[Votes]) -> Figure:
         ax.tick_params(length=0)
         objectors = objecting(line, step)
         colour = style.WRONG if objectors else style.GREEN
+        correct = np.cumsum(line.bits) % 2
         for place, (bit, other) in enumerate(zip(line.bits, lines[0].bits, strict=True), start=1):
             wrong, says_no = any(line.wrong) and line.wrong[step - 1][place - 1], f"{place}" in objectors
             ax.text(place, 3, f"{bit}", weight="bold" if bit != other else "normal", **centred)
             box: dict[str, Any] = {"marker": "s", "s": 900, "edgecolor": style.GREY}
             ax.scatter(place, 2, facecolor=HEARD if place <= step else "white", **box)
-            ax.text(
-                place, 2, CROSS if wrong else TICK, color=style.WRONG if wrong else style.BLACK, fontsize=16, **centred
-            )
+            answer = f"{int(correct[place - 1]) ^ int(wrong)} {CROSS if wrong else TICK}"
+            ax.text(place, 2, answer, color=style.WRONG if wrong else style.BLACK, fontsize=13, **centred)
             ax.text(place, 1, "no" if says_no else "yes", weight="bold" if says_no else "normal", **centred)
             ax.plot([place, place], [0.3, 0.65], color=style.WRONG if says_no else style.GREY, linewidth=1.5)
         ax.plot([1, len(line.bits)], [0.3, 0.3], color=colour, linewidth=4)
@@ -485,20 +492,6 @@ def who_objects(lines: Sequence[Votes]) -> str:
 def objecting(line: Votes, step: int) -> list[str]:
     """Return the places that vote no at a step."""
     return [f"{place}" for place, vote in enumerate(line.no[step - 1], 1) if vote > 1 - LEVEL]
-
-
-def in_words(lines: Sequence[Votes]) -> str:
-    """What becomes of a line and of its twin, whose first bit is flipped."""
-    line, twin = lines
-    if line.halts >= line.need:
-        return "No line of the network drawn halts early."
-    no = objecting(twin, line.halts)
-    if twin.halts <= line.halts or not no:
-        return ""
-    objects = f"place {no[0]}, which has heard the first bit, is the only one to object, and holds"
-    if len(no) > 1:
-        objects = f"places {' and '.join(no)}, which have heard the first bit, object, and hold"
-    return f"Right panel, step {line.halts}: {objects} up the whole line."
 
 
 def outcome(line: Votes) -> str:

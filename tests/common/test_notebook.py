@@ -103,7 +103,7 @@ def raises():
     [
         (lambda x, k: [k * number for number in x], "Right."),
         (lambda x, k: torch.tensor(x) * k, "Right."),
-        (lambda x, k: [2 * number for number in x], "Not yet: of [1.0, 2.0], 3 it should be [3, 6], not [2.0, 4.0]"),
+        (lambda x, k: [2 * number for number in x], "Not yet: [1.0, 2.0], 3 should give [3, 6], not [2.0, 4.0]"),
         (lambda x, k: raises(), "Not yet: ValueError: two lines"),
         (None, "Not yet: TypeError: 'NoneType' object is not callable"),
     ],

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ponder_course.mnist_rotation import figures as draw
-from ponder_course.mnist_rotation.readable import first_step_read, steps_by_first_read
+from ponder_course.mnist_rotation.readable import NOT_READ, first_step_read, steps_by_first_read
 
 
 def by_hand(right, last):
@@ -32,7 +32,8 @@ def test_groups_hold_all_digits_that_are_read_and_their_mean_steps(seed):
     p = torch.rand(6, 40, generator=generator, dtype=torch.float64)
     p = p / p.sum(0)
     found, firsts = steps_by_first_read(p.log(), right, last=5), first_step_read(right, 5)
-    assert sum(count for count, _ in found.values()) == int(right[4].sum())
+    assert sum(count for count, _ in found.values()) == 40
+    assert found.get(NOT_READ, (0,))[0] == int((~right[4]).sum())
     for step, (count, steps) in found.items():
         slow = [sum((n + 1) * p[n, i].item() for n in range(6)) for i in range(40) if firsts[i] == step]
         assert (count, steps) == (len(slow), pytest.approx(sum(slow) / len(slow)))

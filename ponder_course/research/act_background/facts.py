@@ -30,12 +30,20 @@ def later_states() -> dict[str, str]:
     }
 
 
+def charged_late() -> str:
+    """The steps of networks charged late: when the high price comes, and at the end."""
+    runs = results("01_act_controls_class", prices=[[0.0001, 1000], [0.1, 1000]])
+    before = [run["steps"][run["update"].index(1000)] for run in runs]
+    return f"{from_to(before, '.1f')} {from_to([run['steps'][-1] for run in runs], '.1f')}"
+
+
 def facts() -> dict[str, str]:
     """All of them, by name."""
     long = results("01_act_long_start_class", kind="long start")
     learnt = sum(fmean(run["accuracy"]) >= 0.95 for run in long)
     (longest,) = (run for run in long if fmean(run["accuracy"]) < 0.95)
     return later_states() | {
+        "late_steps": charged_late(),
         "steps_by_price": " ".join(f"{steps_at(price):.1f}" for price in (0.0001, 0.001, 0.01)),
         "long_start": f"{len(long)} {learnt} {steps_at(0.001, 'long start'):.1f}",
         "longest": f"{fmean(longest['accuracy']):.0%} {longest['steps'][0]:.1f} {longest['steps'][-1]:.1f}",
