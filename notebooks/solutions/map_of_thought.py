@@ -5,11 +5,6 @@ from torch import Tensor
 from ponder_course.map_of_thought.task import MazeTask
 
 
-def slowest_place() -> tuple[int, int, int]:
-    """The end of the dead end below the middle; two other places need as many steps."""
-    return 9, 5, 8
-
-
 def steps_through_walls(x: Tensor) -> Tensor:
     """In a maze without walls the straight way is open."""
     without_walls = x.clone()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,12 +27,23 @@ Kinds = Mapping[str, Networks]  # by name
 HEARD = "#BFDDEE"  # a pale blue: arrows that a node has heard of
 
 
+class Look(NamedTuple):
+    """What is written at lines of networks, and their colour."""
+
+    name: str
+    colour: str
+    width: float = 1.6
+
+
+NOT_LEARNT = Look("not learnt", style.NOT_LEARNT)
+NEVER_SLEPT = Look("never slept", style.WRONG, 2.4)
+
+
 @slide
 def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
     """Draw whose arrows a node of a chain has heard of, a row for the start and for each step.
 
-    kinds: {title: (depth of the node, how many arrows it has heard of, from the start on)}. Its own arrow is the first,
-    the root's own the last.
+    kinds: {title: (depth of the node, how many arrows it has heard of, from the start on)}. The root is on the left.
     """
     figure, axes = panels(len(kinds), width=4.0, height=3.6, sharey=True)
     longest = max(len(known) for _, known in kinds.values())
@@ -42,8 +53,8 @@ def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
         for n, count in enumerate(known):
             for k in range(depth + 1):
                 colour = "white" if k >= count else style.HALTING if k == depth else HEARD
-                ax.scatter(k, n, s=190, marker="s", color=colour, edgecolor=style.GREY, linewidth=0.8)
-                ax.text(k, n, str(depth - k), ha="center", va="center_baseline", fontsize=11)
+                ax.scatter(depth - k, n, s=190, marker="s", color=colour, edgecolor=style.GREY, linewidth=0.8)
+                ax.text(depth - k, n, str(depth - k), ha="center", va="center_baseline", fontsize=11)
             word = "knows" if count > depth else "names 0" if count == depth else ""
             ax.text(depth + 0.8, n, word, va="center_baseline", fontsize=11.5)
         ax.set(title=title, xlim=(-0.6, depth + 3.4), ylim=(longest - 0.4, -0.6))
@@ -54,8 +65,8 @@ def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
 def when_it_knows(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> str:
     """The finding: at which step each node has heard of all arrows up to its root's own."""
     steps = [next(n for n, count in enumerate(known) if count > depth) for depth, known in kinds.values()]
-    found = [f"{name} at step {n}" for name, n in zip(kinds, steps, strict=True)]
-    return "It has heard of the root's own arrow:\n" + "; ".join(found)
+    found = [f"{name}, at step {n}" for name, n in zip(kinds, steps, strict=True)]
+    return "Who knows the root, and when:\n" + "; ".join(found)
 
 
 @slide
@@ -92,15 +103,15 @@ def against_depth(
     limits: Mapping[str, ByDepth],
     border: int,
     others: Networks = (),
-    name_of_others: str = "not learnt",
+    look: Look = NOT_LEARNT,
     colour: str = style.HALTING,
 ) -> Figure:
     """Draw a dashed line for each network of each kind, and its limit in black; depths beyond the border are grey.
 
-    kinds and limits: by name, as it is written above the end of its lines; others: lines in light grey.
+    kinds and limits: by name, as it is written above the end of its lines; others: lines with a look of their own.
     """
     figure, (ax,) = panels(1, width=8.6, height=4.8)
-    _against(ax, kinds, limits, border, others, name_of_others, colour)
+    _against(ax, kinds, limits, border, others, look, colour)
     return figure
 
 
@@ -110,13 +121,13 @@ def each_against_depth(
     limits: Mapping[str, ByDepth],
     border: int,
     others: Kinds,
-    names: Mapping[str, str],
+    looks: Mapping[str, Look],
     yours: Mapping[str, int],
 ) -> Figure:
-    """Draw `against_depth` for each kind, so many first networks, yours, as dots; others and their names by kind."""
+    """Draw `against_depth` for each kind, so many first networks, yours, as dots; others and their looks by kind."""
     figure, axes = panels(len(kinds), width=4.8, height=4.4)
     for ax, (kind, networks) in zip(axes, kinds.items(), strict=True):
-        _against(ax, {kind: networks[yours[kind] :]}, {kind: limits[kind]}, border, others[kind], names[kind])
+        _against(ax, {kind: networks[yours[kind] :]}, {kind: limits[kind]}, border, others[kind], looks[kind])
         curves(ax, networks[: yours[kind]], color=style.HALTING, linestyle="", marker="o", markersize=3.5)
     return figure
 
@@ -127,15 +138,16 @@ def _against(
     limits: Mapping[str, ByDepth],
     border: int,
     others: Networks,
-    name_of_others: str,
+    look: Look,
     colour: str = style.HALTING,
 ) -> None:
     last = max(map(max, limits.values()))
     beyond(ax, border, last)
-    curves(ax, others, color=style.NOT_LEARNT, linewidth=1.6)
+    curves(ax, others, color=look.colour, linewidth=look.width)
     if others:
         end = min(network[max(network)] for network in others)
-        ax.text(last, end - 0.2, name_of_others, color=style.DARK_GREY, ha="right", va="top", fontweight="bold")
+        written = style.DARK_GREY if look.colour == style.NOT_LEARNT else look.colour
+        ax.text(last, end - 0.2, look.name, color=written, ha="right", va="top", fontweight="bold")
     for name, networks in kinds.items():
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=4.0)
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
@@ -169,6 +181,12 @@ def steps_at_depth(kinds: Kinds, depth: int) -> str:
     return f"Depth {depth}: {alone:.1f} steps alone, {together:.1f} together"
 
 
+def taken_and_right(rows: Sequence[Row], needed: ByDepth, depth: int) -> str:
+    """The finding: the mean steps of some runs at a depth, those needed, and how often nodes are right then."""
+    steps, right = (mean(line[depth] for line in by_depth(rows, what)) for what in ("steps", "right"))
+    return f"Depth {depth}: {steps:.1f} steps taken, {needed[depth]} needed; right in {right:.0%}"
+
+
 @slide
 def when_felt(felt: Kinds, laws: Mapping[str, ByDepth], border: int) -> Figure:
     """Draw, as `against_depth` does, the step at which a turned arrow is felt by how far up it is, and the law."""
@@ -198,7 +216,7 @@ def how_far_up(asks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
     for kind, (target, _) in asks.items():
         depths = np.asarray(target)
         far[kind] = ", ".join(map(str, depths.shape[1] - 1 - depths[:, -1]))
-    return f"The last node reads {far['alone']} up alone,\nand {far['together']} up together"
+    return f"Alone, the last node asks {far['alone']} up;\ntogether, {far['together']} up"
 
 
 @slide

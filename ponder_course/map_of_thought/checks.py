@@ -5,24 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ponder_course.map_of_thought.experiment import with_both_colours
 from ponder_course.map_of_thought.task import MazeTask
-
-
-def first_maze() -> Tensor:
-    """Return the maze that the lesson draws first, and whose slowest place is asked: [3, 9, 9]."""
-    x, _ = MazeTask(5).batch(200, torch.Generator().manual_seed(4))
-    return x[with_both_colours(x)[0]]
-
-
-def check_slowest_place(answer: Callable[[], tuple[int, int, int]]) -> None:
-    """Check the row and the column, from 1, of a place of `first_maze` that needs the most steps, and how many."""
-    maze = first_maze()
-    row, column, steps = answer()
-    needed = MazeTask.needed_steps(maze[None])[0]
-    assert maze[0, row - 1, column - 1] > 0, "that place is a wall"
-    assert steps == needed[row - 1, column - 1], "that place needs another number of steps"
-    assert steps == needed[maze[0] > 0].max(), "another place needs more steps"
 
 
 def check_steps_through_walls(answer: Callable[[Tensor], Tensor]) -> None:

@@ -55,7 +55,7 @@ def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **settings
 
 @slide
 def maze(x: Grid) -> Figure:
-    """Draw a maze with its stars, and rows and columns counted from 1."""
+    """Draw a maze with its stars, and rows and columns counted from 1; a dot is a cell, which is always open."""
     figure, (ax,) = panels(1, width=4.6, height=4.6)
     _, height, width = np.shape(x)
     draw_grid(ax, np.nan, x)
@@ -64,6 +64,8 @@ def maze(x: Grid) -> Figure:
     ax.set_yticks(np.arange(1.5, height), minor=True)
     ax.grid(visible=True, which="minor", color=style.PALE_GREY, linewidth=0.8)
     ax.tick_params(which="minor", length=0)
+    rows, columns = np.meshgrid(np.arange(1, height + 1, 2), np.arange(1, width + 1, 2))
+    ax.scatter(columns, rows, s=16, color=style.GREY, zorder=1)
     return figure
 
 
@@ -222,8 +224,8 @@ def what_thinking_on_costs(kinds: Mapping[str, Sequence[tuple[float, float]]]) -
     """The finding: from which number to which networks of each training lose when all think on, in mazes of 100."""
     (first, some), (second, others) = kinds.items()
     many, few = min(stop - end for stop, end in some), max(stop - end for stop, end in others)
-    worst = f"{first} {100 * many:.0f} or more, {second} {100 * few:.0f} or fewer"
-    return f"Thinking on loses, of 100 mazes:\n{worst}"
+    worst = f"{first}: {100 * many:.0f} or more; {second}: {100 * few:.0f} or fewer"
+    return f"Mazes of 100 lost by thinking on:\n{worst}"
 
 
 PATHS = {  # the stored runs of each kind

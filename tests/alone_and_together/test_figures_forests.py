@@ -14,7 +14,7 @@ from ponder_course.research.alone_and_together import figures as evidence
 from ponder_course.research.alone_and_together import inference
 
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.01, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
-NAMES = {"alone": "not learnt", "together": "awake"}
+LOOKS = {"alone": draw.NOT_LEARNT, "together": draw.NEVER_SLEPT}
 MINE = {"alone": 1, "together": 0}
 LIMITS = {"alone": {0: 1.0, 1: 1.0, 9: 9.0}, "together": {0: 1.0, 1: 1.0, 9: 4.0}}
 FELT, LAWS = {"alone": [{0: 1, 3: 2}, {0: 1, 3: 3}], "together": [{0: 0, 3: 2}]}, {"alone": {0: 1, 3: 3}}
@@ -45,7 +45,7 @@ FIGURES = {
     ),
     "each against depth": Drawn(
         draw.each_against_depth,
-        (LINES, LIMITS, 5, {"alone": [], "together": [{0: 3.0, 1: 2.0, 9: 2.5}]}, NAMES, MINE),
+        (LINES, LIMITS, 5, {"alone": [], "together": [{0: 3.0, 1: 2.0, 9: 2.5}]}, LOOKS, MINE),
         colours={HALTING: [*LINES["alone"][0].values(), *LINES["alone"][1].values(), *LINES["together"][0].values()]},
     ),
     "when felt": Drawn(draw.when_felt, (FELT, LAWS, 2)),
@@ -158,9 +158,14 @@ def test_the_arrows_that_a_node_has_heard_of_are_filled_and_the_last_one_says_th
     for ax, (depth, known) in zip(draw.heard(kinds).axes, kinds.values(), strict=True):
         colours = {tuple(box.get_offsets()[0]): to_rgb(box.get_facecolor()[0][:3]) for box in ax.collections}
         assert len(colours) == len(known) * (depth + 1)
-        for (k, n), colour in colours.items():
-            filled = HALTING if k == depth else draw.HEARD
-            assert colour == to_rgb(filled if k < known[int(n)] else "white")
+        for (node, n), colour in colours.items():
+            filled = draw.HEARD if node else HALTING
+            assert colour == to_rgb(filled if depth - node < known[int(n)] else "white")
         words = {int(text.get_position()[1]): text.get_text() for text in ax.texts if text.get_position()[0] > depth}
         assert words == {n: "knows" if c > depth else "names 0" if c == depth else "" for n, c in enumerate(known)}
     assert numbers(draw.when_it_knows({"near, 4 nodes": (2, [1, 2, 4])})) == ["4", "2"]
+
+
+def test_steps_taken_are_beside_those_needed_and_how_often_nodes_are_right():
+    rows = [{"by_depth": {"9": {"steps": steps, "right": right}}} for steps, right in ((3.0, 0.0), (3.5, 0.5))]
+    assert numbers(draw.taken_and_right(rows, {9: 4}, 9)) == ["9", "3.2", "4", "25"]

@@ -11,12 +11,6 @@ def without_walls(x):
 
 
 WRONG = {
-    "slowest_place": [
-        lambda: (9, 5, 7),  # the distance: one step less
-        lambda: (8, 4, 8),  # counted from 0
-        lambda: (2, 1, 8),  # a wall
-        lambda: (1, 1, 7),  # needs long, but others longer
-    ],
     "steps_through_walls": [
         lambda x: MazeTask.needed_steps(x),  # round the corners
         lambda x: MazeTask.needed_steps(torch.ones_like(x)),  # stars everywhere
@@ -25,7 +19,6 @@ WRONG = {
     ],
 }
 RIGHT = {
-    "slowest_place": [lambda: (3, 5, 8), lambda: (9, 9, 8)],
     "steps_through_walls": [
         lambda x: distances(torch.ones_like(x[:, 0]), x[:, 1] + x[:, 2]) + 1,
     ],

@@ -34,7 +34,7 @@ WHITE = np.full((3, 3), np.nan)
 MAPS = [WALLS, *(shown(values, ASKED) for values in (ANSWERS, NEEDED, TAKEN))]
 THREE = (MAZE, ANSWERS, NEEDED, TAKEN, ASKED)
 FIGURES = {
-    "maze": Drawn(draw.maze, (MAZE,), [WALLS, WHITE, 1, 3], STARS),
+    "maze": Drawn(draw.maze, (MAZE,), [WALLS, WHITE, 1, 3, [1, 1, 3, 3], [1, 3, 1, 3]], STARS),
     # In both, circles are where steps are not as needed: columns 3 and 2, rows 1 and 3.
     "three maps": Drawn(draw.three_maps, THREE, [*MAPS, [3, 2], [1, 3]], STARS | {DARK_GREY: [2], LIMIT: [1, 3]}),
     "three maps, the longest in training": Drawn(draw.three_maps, (*THREE, 3), [*MAPS, [3, 2], [1, 3]], written=["3"]),
