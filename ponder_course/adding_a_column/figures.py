@@ -42,7 +42,8 @@ def machine(numbers: Sequence[str] = ("001011", "000100", "010001"), steps: Sequ
             for row, digit in enumerate(reversed(number)):
                 ax.text(x, row, digit, ha="center", va="center_baseline", color=style.BLUE, zorder=4)
             ax.plot([x + 0.31] * (n_places + 1), [*rows, n_places - 0.1], "o-", markevery=[*rows], **wire)
-            ax.text(x + 0.31, n_places - 0.1, "min", ha="center", va="bottom", color=style.DARK_ORANGE)
+            says = "yes" if n == n_steps else "no"
+            ax.text(x + 0.31, n_places - 0.1, says, ha="center", va="bottom", color=style.DARK_ORANGE)
             ax.text(x, n_places + 0.9, f"{n}", ha="center", va="bottom")
             colour, far = (style.PALE_GREY, 1.0) if n < n_steps else (style.HALTING, 1.85)
             if (t, n) != (len(steps), n_steps):
@@ -181,7 +182,7 @@ def answers_and_objections(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -
     figure, axes = panels(len(numbers), width=4.9, height=4.3, sharex=True, sharey=True)
     lengths = [len(np.asarray(votes)) for _, votes in numbers.values()]
     first, last = min(lengths), max(lengths)
-    colours = ListedColormap(["#F0F0F0", style.HALTING])
+    colours = ListedColormap(["#F0F0F0", "#E6D5B0"])  # pale, for the digits upon it
     for ax, (name, (answers, votes)) in zip(axes, numbers.items(), strict=True):
         objects, digits = np.asarray(votes).T < 0, np.asarray(answers).T
         width, steps = objects.shape
@@ -217,7 +218,8 @@ def same_answer(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
         no = [f"{place}" for place, vote in enumerate(np.asarray(votes)[step - 1], 1) if vote < 0]
         says.append(f"{np.asarray(answers)[step - 1, -1]}")
         who.append(f"place{'s' * (len(no) > 1)} {' and '.join(no)}" if no else "nobody")
-    return f"At step {step} the last place answers {' and '.join(says)}.\nWho objects: {'; '.join(who)}"
+    digits = f"{says[0]} in both sums" if len({*says}) == 1 else " and ".join(says)
+    return f"At step {step} the last place answers {digits}.\nOn the left {who[0]} objects; on the right {who[1]}"
 
 
 @slide
@@ -228,7 +230,7 @@ def objections(votes: Mapping[str, ArrayLike]) -> Figure:
     """
     figure, axes = panels(len(votes), width=4.6, height=4.4, sharex=True, sharey=True)
     last = max(len(np.asarray(of_number)) for of_number in votes.values())
-    colours = ListedColormap([style.PALE_GREY, style.HALTING])
+    colours = ListedColormap([style.PALE_GREY, style.DARK_ORANGE])
     for ax, (name, of_number) in zip(axes, votes.items(), strict=True):
         objects = np.asarray(of_number).T < 0
         width, steps = objects.shape
@@ -239,7 +241,7 @@ def objections(votes: Mapping[str, ArrayLike]) -> Figure:
         ax.grid(visible=False)
         ax.set_yticks([1, width], ["1", str(width)])
     axes[0].set_ylabel("place")
-    axes[-1].text(0.03, 0.95, "orange: objects\ngrey: does not object", transform=axes[-1].transAxes, va="top")
+    axes[-1].text(0.03, 0.95, "brown: objects\ngrey: does not object", transform=axes[-1].transAxes, va="top")
     return figure
 
 

@@ -158,7 +158,7 @@ def test_findings_of_columns_say_what_the_numbers_say():
     assert numbers(evidence.thinking_on_harms([[1.0, 0.9], [1.0, 0.9]], [[1.0, 0.8], [0.1, 0.9]])) == ["1", "2"]
 
 
-def test_answers_that_will_change_are_red_and_places_that_object_orange():
+def test_answers_that_will_change_are_red_and_places_that_object_are_marked():
     for ax, (answers, votes) in zip(draw.answers_and_objections(ANSWERED).axes, ANSWERED.values(), strict=True):
         (image,) = ax.images
         assert np.array_equal(image.get_array(), np.array(votes).T < 0)
@@ -170,7 +170,7 @@ def test_answers_that_will_change_are_red_and_places_that_object_orange():
         wire = [text.get_text() for text in ax.texts if text.get_position()[1] == 0]
         assert wire == ["no" if min(of_step) < 0 else "yes" for of_step in votes]
         assert ax.patches[0].get_xy()[:4].mean(0).tolist() == [2, 2]  # the last place, when the first number halts
-    assert numbers(draw.same_answer(ANSWERED)) == ["2", "1", "1", "1"]
+    assert numbers(draw.same_answer(ANSWERED)) == ["2", "1", "1"]
 
 
 def test_answers_at_the_last_number_are_those_that_are_halted_with():
