@@ -22,6 +22,7 @@ from ponder_course.sudoku.search import Search
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.0, 0.75, 256)))
 Board = ArrayLike  # [side, side]
+STAYS_AT_0 = 0.01  # of the cells, at most, have halted where we say that a network waits
 
 
 def draw_board(ax: Axes, numbers: Board, given: Board, colour: str = style.BLACK, size: float = 15.0) -> None:
@@ -135,13 +136,22 @@ def moments(given: Board, answers: Board, taken: Board, steps: Sequence[int], si
 
 @slide
 def halted_by_step(kinds: Mapping[str, Sequence[Line]]) -> Figure:
-    """Draw the fraction of cells that have halted by each step: a panel for each kind of cells, a line each network."""
-    figure, axes = panels(len(kinds), width=4.7, height=3.6, sharey=True)
-    for ax, (name, networks) in zip(axes, kinds.items(), strict=True):
+    """Draw the fraction of cells that have halted by each step: a line for each network of each kind.
+
+    At the end of a line stands its kind; those that end at 1 % or below are counted.
+    """
+    figure, (ax,) = panels(1, width=8.4, height=3.6)
+    top = max(line[-1] for networks in kinds.values() for line in networks)
+    at_zero = []
+    for name, networks in kinds.items():
         n = step_axis(ax, len(networks[0])).tolist()
         lines(ax, n, networks, color=style.HALTING)
-        ax.set_title(name)
-    percent_axis(axes[0], ylabel="cells that have halted", ylim=(-0.03, 1.03))
+        for line in networks:
+            if line[-1] > STAYS_AT_0:
+                style.beside(ax, f"one {name}", (n[-1], line[-1]), (0, 4), ha="right")
+        at_zero.append(f"{waiting(networks)} of {len(networks)} {name}")
+    style.beside(ax, "at 0: " + ", ".join(at_zero), (n[-1], 0), (0, 4), ha="right")
+    percent_axis(ax, ylabel="cells that have halted", ylim=(-0.01, max(0.1, 1.25 * top)))
     return figure
 
 
@@ -218,15 +228,17 @@ def right_and_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor)
 
 
 def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
-    """Return a table of what `measure` says of some networks on each size of boards: a row for each, and network."""
+    """Return a table of what `measure` says of some networks on each size of boards, cells of all networks together."""
     found = {}
     for size, rows in tests.items():
-        for network, row in enumerate(rows, 1):
-            found[size, f"network {network}"] = {
-                "cells right": f"{row['cells'] - row['wrong']:,} of {row['cells']:,}",
-                "too early": row["too early"],
-                "exactly in their round": f"{row['exactly'] / max(1, row['cells']):.2%}",
-            }
+        cells, wrong, early, exactly = (
+            sum(row[what] for row in rows) for what in ("cells", "wrong", "too early", "exactly")
+        )
+        found[size] = {
+            "cells right": f"{cells - wrong:,} of {cells:,}",
+            "too early": early,
+            "exactly in their round": f"{exactly / max(1, cells):.2%}",
+        }
     return pd.DataFrame(found).T
 
 
@@ -236,12 +248,14 @@ def exact_in_words(tests: Sequence[Row]) -> str:
     return f"9 x 9: all cells right and in their very round in {sum(exact)} of {len(tests)} networks"
 
 
+def waiting(networks: Sequence[Line]) -> int:
+    """In how many networks hardly a cell has halted by the last step."""
+    return sum(network[-1] <= STAYS_AT_0 for network in networks)
+
+
 def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
-    """The finding: in how many networks of each kind at most 1 % of such cells have halted by the last step."""
-    found = []
-    for name, networks in kinds.items():
-        waiting = sum(network[-1] <= 0.01 for network in networks)
-        found.append(f"{waiting} of {len(networks)} networks ({name})")
+    """The finding: in how many networks of each kind hardly a cell has halted by the last step."""
+    found = [f"{waiting(networks)} of {len(networks)} networks ({name})" for name, networks in kinds.items()]
     return "Where elimination is stuck, cells wait in\n" + ", ".join(found)
 
 

@@ -418,7 +418,7 @@ def message(lines: Sequence[Votes]) -> Figure:
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
         says_no = np.array(line.no[: line.halts]) > 1 - LEVEL
-        style.steps_down(ax, says_no.astype(float), cmap=NO, vmin=0, vmax=1)
+        style.steps_down(ax, says_no.astype(float).tolist(), cmap=NO, vmin=0, vmax=1)
         step, wrong_place = np.nonzero(np.reshape(line.wrong[: line.halts], (-1, len(line.bits))))
         ax.scatter(wrong_place + 1, step + 1, **cross)
         ax.set_ylim(len(line.no) + 0.5, 0.5)

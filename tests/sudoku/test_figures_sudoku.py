@@ -127,9 +127,10 @@ def test_findings_count_what_is_asked():
     assert numbers(draw.exact_in_words([*of_networks, {"cells": 5, "exactly": 5, "wrong": 1}]))[-2:] == ["1", "3"]
     assert numbers(draw.guesses_in_words(SEARCHES)) == ["0", "4"]
     row = {"cells": 200, "wrong": 3, "too early": 1, "exactly": 190}
-    table = draw.table_of({"4 x 4": [row, row], "9 x 9": [row]})
-    assert table.shape == (3, 3)
-    assert numbers(" ".join(map(str, table.iloc[0]))) == ["197", "200", "1", "95.00"]
+    table = draw.table_of({"4 x 4": [row, row | {"exactly": 196}], "9 x 9": [row]})
+    assert table.shape == (2, 3)
+    assert numbers(" ".join(map(str, table.iloc[0]))) == ["394", "400", "2", "96.50"]
+    assert numbers(" ".join(map(str, table.iloc[1]))) == ["197", "200", "1", "95.00"]
     assert "step 5" in all_texts(draw.moments(GIVEN_BOARD, ANSWERS, TAKEN, [1, 5]))
 
 
