@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from ponder_course.common import style, verdicts
-from ponder_course.common.style import Line, beside, legend, lines, look, marks, panels, percent_axis, slide, step_axis
+from ponder_course.common.style import Line, beside, legend, lines, look, panels, slide, step_axis
 from ponder_course.judges.measured import Ends, Values
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
 WHEN = ("when they halt", "at the last step", "at the step they need")
 HALF = 0.5  # TRM's rule halts above it
+TIE = 1e-4  # up to here the lead of halting is drawn to scale
 Networks = Mapping[int, Sequence[Line]]  # a line for each network, by the values of a place
 
 
@@ -38,56 +38,47 @@ def slots(steps: ArrayLike) -> Figure:
 
 
 @slide
-def ladder(kinds: Networks, early: Mapping[int, Line]) -> Figure:
-    """Draw what judges say while places are open, and how many lines halt too early by TRM's rule.
+def ladder(kinds: Networks) -> Figure:
+    """Draw what judges say while places are open; beside them, how likely it is that all guesses are right.
 
-    kinds: {values of a place: [networks, open places]}, Q of halting from no open place on; beside them is drawn how
-    likely all guesses are right. early: {values of a place: [networks]}, the fraction of lines.
+    kinds: {values of a place: [networks, open places]}, Q of halting from no open place on. Above HALF a line halts.
     """
-    figure, (ax, right) = panels(2, width=4.9, height=4.2)
+    figure, (ax,) = panels(1, width=8.4, height=4.6)
     for which, (n_values, networks) in enumerate(kinds.items()):
         n_open, colour = [*range(len(networks[0]))], look(which)["color"]
         by_guess = [1.0 / n_values**k for k in n_open]
         ax.plot(n_open, by_guess, color=style.LIMIT, linewidth=1.2)
-        lines(ax, n_open, networks, **look(which, linestyle="none", markersize=6, alpha=0.5))
-        beside(ax, f"{n_values} values", (n_open[-1], by_guess[-1]), (10, -4), color=colour, fontweight="bold")
+        lines(ax, n_open, networks, **look(which, linestyle="none", markersize=7, alpha=0.5))
+        beside(ax, f"{n_values} values", (n_open[-1], by_guess[-1]), (12, -4), color=colour, fontweight="bold")
     ax.axhline(HALF, color=style.HALTING, linewidth=2.4)
-    beside(ax, "above: halt", (n_open[-1], HALF), (6, 5), color=style.DARK_ORANGE)
-    ax.set(
-        yscale="log",
-        xlabel="open places",
-        ylabel="what the judge says",
-        xticks=n_open,
-        xlim=(-0.3, 5.4),
-        ylim=(None, 2.0),
-    )
+    beside(ax, "above: TRM's rule halts", (n_open[-1], HALF), (0, 6), color=style.DARK_ORANGE, ha="center")
+    ax.set(yscale="log", xlabel="open places", ylabel="what the judge says")
+    ax.set(xticks=n_open, xlim=(-0.3, n_open[-1] + 0.9), ylim=(None, 2.0))
     ax.set_yticks([1, 0.5, 0.1, 0.01, 0.001], ["1", "0.5", "0.1", "0.01", "0.001"])
     ax.minorticks_off()
-    for which, fractions in enumerate(early.values()):
-        places = which + 0.04 * (np.arange(len(fractions)) - (len(fractions) - 1) / 2)
-        marks(right, [*zip(places.tolist(), sorted(fractions), strict=True)], which, size=45, full=True)
-    right.set(xticks=range(len(early)), xlim=(-0.6, len(early) - 0.4), xlabel="values of a place")
-    right.set_xticklabels([str(n_values) for n_values in early])
-    percent_axis(right, ylabel="lines that halt too early", ylim=(-0.03, 1.03))
     return figure
 
 
 @slide
-def two_values(kinds: Mapping[str, Values]) -> Figure:
-    """Draw Q of halting and Q of going on around the step that a line needs, a panel for each kind of network.
+def lead(kinds: Mapping[str, Values]) -> Figure:
+    """Draw by how much Q of halting exceeds Q of going on, around the step that a line needs: a curve for each kind.
 
-    kinds: {name: {step less need: (Q of halting, Q of going on)}}.
+    kinds: {name: {step less need: (Q of halting, Q of going on)}}. The axis is linear up to TIE, and beyond it
+    logarithmic.
     """
-    figure, axes = panels(len(kinds), width=4.8, height=3.9, sharey=True)
-    for ax, (name, values) in zip(axes, kinds.items(), strict=True):
-        away = [*values]
-        halting, going_on = np.transpose([*values.values()])
-        ax.plot(away, going_on, color=style.DARK_GREY, marker="s", label="Q of going on")
-        ax.plot(away, halting, color=style.HALTING, marker="o", label="Q of halting")
-        ax.axvline(0, color=style.LIMIT, linewidth=1.2, zorder=0)
-        step_axis(ax, len(away), xlabel="step, less the steps needed", title=name)
-    axes[0].set(ylabel="value", ylim=(-0.03, 1.05))
-    axes[-1].legend(loc="lower right")
+    figure, (ax,) = panels(1, width=8.4, height=4.4)
+    for which, (name, values) in enumerate(kinds.items()):
+        ahead = [halting - going_on for halting, going_on in values.values()]
+        ax.plot([*values], ahead, **look(which), label=name)
+    ax.axhline(0, color=style.HALTING, linewidth=2.4, zorder=1)
+    ax.axvline(0, color=style.LIMIT, linewidth=1.2, zorder=0)
+    step_axis(ax, len(values), xlabel="step, minus the steps needed")
+    ax.set_yscale("symlog", linthresh=TIE)
+    ax.set(ylabel="halting minus going on", ylim=(-2, 0.3))
+    ax.set_yticks([-1, -0.01, -TIE, 0, TIE, 0.01], ["-1", "-0.01", f"-{TIE:g}", "0", f"{TIE:g}", "0.01"])
+    ax.minorticks_off()
+    beside(ax, "above: it halts", (min(values), 0), (0, 5), color=style.DARK_ORANGE)
+    ax.legend(loc="lower right")
     return figure
 
 
@@ -97,7 +88,7 @@ def to_the_end(panels_of: Ends) -> Figure:
 
     panels_of: {panel: {kind: [(right when halted, right at N, right at the need)]}}.
     """
-    figure, axes = panels(len(panels_of), width=4.9, height=3.9, sharex=True, sharey=True)
+    figure, axes = panels(len(panels_of), width=4.9, height=4.6, sharex=True, sharey=True)
     for ax, (title, kinds) in zip(axes, panels_of.items(), strict=True):
         for place, networks in enumerate(kinds.values()):
             heights = place + 0.07 * (np.arange(len(networks)) - (len(networks) - 1) / 2)
@@ -123,26 +114,18 @@ def what_the_judge_says(kinds: Networks) -> str:
 
 
 def which_is_larger(kinds: Mapping[str, Values]) -> str:
-    """The finding: by how much Q of halting is ahead at the step that is needed and after it."""
+    """The finding: from which step on Q of halting is ahead, counted from the need, and by how much at most."""
     found = []
     for name, values in kinds.items():
-        ahead = [halting - going_on for away, (halting, going_on) in values.items() if away >= 0]
-        found.append(f"{name}: {sum(ahead) / len(ahead):+.3f}")
-    return "Once all is right, halting is ahead by\n" + "; ".join(found)
+        ahead = {away: halting - going_on for away, (halting, going_on) in values.items()}
+        leads = [away for away, by in ahead.items() if by > 0]
+        found.append(f"{name}, from {leads[0]:+d} on by {max(ahead.values()):.1g}" if leads else f"{name}, never")
+    return "From when on, and by how much, halting leads:\n" + "; ".join(found)
 
 
 def what_the_end_costs(panels_of: Ends) -> str:
-    """The finding: in how many networks of each panel fewer lines are right at the last step than when they halt."""
-    found = []
-    for title, kinds in panels_of.items():
-        pairs = [pair for networks in kinds.values() for pair in networks]
-        found.append(f"{sum(last < halted for halted, last, _ in pairs)} of {len(pairs)} networks ({title})")
-    return "At the last step fewer lines are right than when they halt:\n" + ", ".join(found)
-
-
-def early_in_words(table: pd.DataFrame) -> str:
-    """How many lines halt too early in each network of a kind: a table as of `measured.table_of`."""
-    found = []
-    for kind, rows in table.groupby(level=0, sort=False):
-        found.append(f"{kind} {' and '.join(rows['too early'])}")
-    return "halt too early: " + "; ".join(found)
+    """The finding: how many lines of the last panel are right at the last step, for each kind of network."""
+    title, kinds = [*panels_of.items()][-1]
+    found = [f"{name} {verdicts.span([last for _, last, _ in ends], '.0%')}" for name, ends in kinds.items()]
+    half = (len(found) + 1) // 2
+    return f"Right at the last step, {title}: {', '.join(found[:half])},\n{', '.join(found[half:])}"

@@ -30,21 +30,15 @@ def thoughts_of(
     return think(step, x, y, N), SumTask.needed_steps(x).amax(1)
 
 
-def stored_ladder(rows: Sequence[Row]) -> tuple[dict[int, list[list[float]]], dict[int, list[float]]]:
-    """Return what TRM's stored judges say of lines of 16 places with 0, 1, ... open, and the fraction that is early.
-
-    Both by the values of a place: [networks, open places], and [networks].
-    """
+def stored_ladder(rows: Sequence[Row]) -> dict[int, list[list[float]]]:
+    """Return what TRM's stored judges say of lines of 16 places with 0, 1, ... open: {values: [networks, open]}."""
     yes: dict[int, list[list[float]]] = {}
-    early: dict[int, list[float]] = {}
     for row in sorted(matching(rows, judge="TRM"), key=lambda row: row["n_values"]):
-        test = row["tests"]["16 places"]
-        yes.setdefault(row["n_values"], []).append(test["yes"])
-        early.setdefault(row["n_values"], []).append(test["early"])
-    return yes, early
+        yes.setdefault(row["n_values"], []).append(row["tests"]["16 places"]["yes"])
+    return yes
 
 
-def around_need(thought: Thought, needed: Tensor, before: int = 4, after: int = 6) -> Values:
+def around_need(thought: Thought, needed: Tensor, before: int = 4, after: int = 10) -> Values:
     """Return the mean of HRM's two values over lines, from some steps before each line's need to some after it.
 
     Lines for which there is no such step are left out.
@@ -58,14 +52,18 @@ def around_need(thought: Thought, needed: Tensor, before: int = 4, after: int = 
     return found
 
 
-def stored_ends(rows: Sequence[Row]) -> Ends:
-    """Return how many lines of 16 places are right when they halt, at the last step, and at their need: {panel: {kind:
-    [networks]}}."""
+def stored_ends(rows: Sequence[Row], staying: Sequence[Row]) -> Ends:
+    """Return how many lines of 16 places are right when they halt, at the last step, and at their need.
+
+    staying: runs of TRM's judge whose lines all stay to the last step in training. {panel: {kind: [networks]}}.
+    """
     found: dict[str, dict[str, list[tuple[float, float, float]]]] = {}
     for n_values in sorted({row["n_values"] for row in rows}):
         kinds = found.setdefault(f"{n_values} values", {})
-        for name, how in JUDGES.items():
-            tests = [row["tests"]["16 places"] for row in matching(rows, n_values=n_values, **how)]
+        runs = {name: matching(rows, n_values=n_values, **how) for name, how in JUDGES.items()}
+        runs["all lines stay"] = matching(staying, n_values=n_values)
+        for name, of_kind in runs.items():
+            tests = [row["tests"]["16 places"] for row in of_kind]
             kinds[name] = [(test["right"], test["at_N"], test["at_need"]) for test in tests]
     return found
 

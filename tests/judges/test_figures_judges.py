@@ -9,7 +9,6 @@ from ponder_course.judges import figures as draw
 
 STEPS = np.array([[1, 4], [2, 5], [3, 1], [1, 2], [2, 1]])  # [updates, slots]
 SAID = {2: [[0.99, 0.51, 0.24, 0.12], [0.97, 0.55, 0.26, 0.14]], 5: [[0.95, 0.21, 0.05, 0.006]]}
-EARLY = {2: [0.4, 0.6, 0.7], 5: [0.05]}
 GUESSES = [[1 / n_values**k for k in range(4)] for n_values in SAID]
 AROUND = {"none": {-1: (0.4, 0.9), 0: (0.97, 0.96), 1: (0.98, 0.99)}, "some": {-1: (0.3, 0.8), 0: (1.0, 0.93)}}
 ENDS = {
@@ -18,11 +17,9 @@ ENDS = {
 }
 FIGURES = {
     "slots": Drawn(draw.slots, (STEPS,), None),
-    "ladder": Drawn(draw.ladder, (SAID, EARLY), [*GUESSES, [0, 1, 2, 3], [-0.04, 0, 0.04]]),
-    "two values": Drawn(
-        draw.two_values,
-        (AROUND,),
-        [[pair[k] for pair in values.values()] for values in AROUND.values() for k in (0, 1)],
+    "ladder": Drawn(draw.ladder, (SAID,), [*GUESSES, [0, 1, 2, 3]]),
+    "lead": Drawn(
+        draw.lead, (AROUND,), [[halting - on for halting, on in values.values()] for values in AROUND.values()]
     ),
     "to the end": Drawn(draw.to_the_end, (ENDS,), None),
 }
@@ -36,15 +33,6 @@ def test_a_bar_stands_where_a_fresh_line_begins_and_its_steps_before_it():
     assert bars == {(update + 1, slot + 1) for update, slot in np.argwhere(STEPS == 1)}
     written = {(round(text.get_position()[0]), round(text.get_position()[1])): text.get_text() for text in ax.texts}
     assert written == {(3, 1): "3", (2, 2): "5", (4, 2): "2"}
-
-
-def test_each_network_has_its_mark_over_its_number_of_values():
-    _, right = draw.ladder(SAID, EARLY).axes
-    drawn = [points.get_offsets() for points in right.collections]
-    for place, (points, fractions) in enumerate(zip(drawn, EARLY.values(), strict=True)):
-        assert points[:, 1].tolist() == sorted(fractions)
-        assert (abs(points[:, 0] - place) < 0.3).all()
-        assert right.get_xticklabels()[place].get_text() == str([*EARLY][place])
 
 
 def test_each_network_has_its_pair_of_marks_and_a_line_between_them():
@@ -61,5 +49,6 @@ def test_each_network_has_its_pair_of_marks_and_a_line_between_them():
 
 def test_findings_speak_of_what_is_drawn():
     assert re.findall(r"[\d.]+", draw.what_the_judge_says(SAID)) == ["2", "5", "0.51", "0.55", "0.21"]
-    assert re.findall(r"[+-][\d.]+", draw.which_is_larger(AROUND)) == ["+0.000", "+0.070"]
-    assert re.findall(r"\d+", draw.what_the_end_costs(ENDS)) == ["1", "3", "2", "3", "3", "5"]
+    assert re.findall(r"[+-]?\d[\d.]*", draw.which_is_larger(AROUND)) == ["+0", "0.01", "+0", "0.07"]
+    assert "never" in draw.which_is_larger({"none": {0: (0.4, 0.5)}})
+    assert re.findall(r"\d+", draw.what_the_end_costs(ENDS)) == ["5", "85", "60", "66"]

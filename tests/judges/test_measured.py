@@ -74,11 +74,11 @@ def test_the_ends_are_those_of_the_stored_runs_by_kind():
         }
 
     rows = [row("TRM", 2, 1.0, 0.7, 0.9), row("HRM", 2, 0.95, 0.99, 0.8), row("HRM", 2, 1.0, 1.0, 0.98)]
-    rows[0]["tests"]["16 places"] |= {"yes": [0.9, 0.5], "early": 0.4}
-    assert stored_ladder(rows) == ({2: [[0.9, 0.5]]}, {2: [0.4]})
-    assert stored_ends(rows) == {
-        "2 values": {"TRM": [(0.7, 0.9, 0.5)], "HRM": [(1.0, 0.98, 0.5)], "HRM, discount": [(0.99, 0.8, 0.5)]}
-    }
+    rows[0]["tests"]["16 places"] |= {"yes": [0.9, 0.5]}
+    assert stored_ladder(rows) == {2: [[0.9, 0.5]]}
+    kinds = {"TRM": [(0.7, 0.9, 0.5)], "HRM": [(1.0, 0.98, 0.5)], "HRM, discount": [(0.99, 0.8, 0.5)]}
+    staying = [row("TRM", 2, 1.0, 0.9, 0.97), row("TRM", 5, 1.0, 0.6, 0.5)]
+    assert stored_ends(rows, staying) == {"2 values": kinds | {"all lines stay": [(0.9, 0.97, 0.5)]}}
 
 
 def test_a_training_that_is_another_is_noticed():
