@@ -43,7 +43,7 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
     for i, word in enumerate(words):
         ax.plot([i * stretch, place[word]], [0.14, 0.86], color=style.BLUE, linewidth=1.4)
         ax.text((i + 0.5) * stretch, -0.02, ARROW, ha="center", va="center", color=style.GREY)
-        ax.text((i + 1) * stretch, -0.3, f"step {i + 1}", ha="center", va="center", color=style.GREY)
+        ax.text((i + 0.5) * stretch, -0.3, f"step {i + 1}", ha="center", va="center", color=style.GREY)
     ax.set(xlim=(-0.7, len(order) - 0.3), ylim=(-0.45, 1.3))
     return figure
 
@@ -65,12 +65,14 @@ def _ancestors(parents: Sequence[int], node: int) -> list[int]:
 def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
     """Draw the fraction of nodes that are right against their depth, a line for each network, in two panels.
 
-    The name of a kind stands in the legend of its panel.
+    The name of a kind stands in the legend of its panel. All kinds of the right panel have the colour of the second
+    kind of the left, of which they are variants.
     """
     figure, axes = panels(2, width=4.9, height=3.9, sharey=True)
-    for ax, kinds, title in zip(axes, (left, right), titles, strict=True):
+    of_second = {"color": style.look(1)["color"]}
+    for ax, kinds, title, shared in zip(axes, (left, right), titles, ({}, of_second), strict=True):
         for which, (name, networks) in enumerate(kinds.items()):
-            looks = style.look(which, markersize=4, linewidth=1.3, alpha=0.8)
+            looks = style.look(which, markersize=5, linewidth=1.3, alpha=0.8, **shared)
             curves(ax, networks[:1], label=name, **looks)
             curves(ax, networks[1:], **looks)
         ax.axhline(0.25, color=style.LIMIT, linewidth=1.0)
@@ -88,9 +90,10 @@ def how_far(left: Kinds, right: Kinds, least: float = 0.5) -> str:
         depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
         return max(depths, default=0)
 
-    passes = ", ".join(f"{name} {reached(networks)}" for name, networks in left.items())
+    depths = ", ".join(str(reached(networks)) for networks in left.values())
     room = verdicts.span([reached(networks) for networks in right.values()], "d")
-    return f"Arrows up to which most roots are right: {passes};\ntwo passes, with dots or votes or without: {room}"
+    passes = f"Most roots are right up to {depths} arrows with {', '.join(left)};"
+    return f"{passes}\nwith two passes, and dots or votes: {room}"
 
 
 @slide
@@ -117,7 +120,7 @@ def trained_on_few(panels_of: Mapping[int, Kinds], yours: Mapping[str, int]) -> 
         percent_axis(ax, xlabel="depth of the node", title=f"trained on {arrows}", ylim=(-0.03, 1.05))
         ax.set(xlim=(0, last + 0.5))
     axes[0].set(ylabel="roots named right")
-    axes[-1].legend(loc="lower left")
+    axes[0].legend(loc="center right", bbox_to_anchor=(1.0, 0.3))
     return figure
 
 

@@ -82,5 +82,5 @@ def test_words_need_a_step_for_each_arrow_and_loops_the_logarithm():
 def test_findings_speak_of_what_is_drawn():
     assert draw.words_written(PARENTS, 4).split()[-4:] == ["3", "1", "0", "STOP"]
     assert re.findall(r"\d+%", draw.right_beyond(WALKS, 2)) == ["70%", "80%", "10%"]
-    assert re.findall(r"\d+", draw.how_far(WIDE, ROOM)) == ["1", "0", "2", "1", "1"]
+    assert re.findall(r"\d+", draw.how_far(WIDE, ROOM)) == ["0", "1", "1", "2", "1"]
     assert re.findall(r"[\d.]+", draw.at_depth(TAKEN, 2)) == ["2", "2.1", "2.0"]
