@@ -100,7 +100,7 @@ def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
         stop = p_n / left
         _arrow(ax, (n, 1.9), (n, 1.22), f"stop {stop}", colour)
         if n + 1 < len(p):
-            _arrow(ax, (n + 0.26, 2.1), (n + 0.74, 2.1), f"go on\n{1 - stop}", colour, lift=0.25)
+            _arrow(ax, (n + 0.26, 2.1), (n + 0.74, 2.1), f"go on\n{1 - stop}", colour, lift=0.32)
         _box(ax, n, 2.1, f"step {n + 1}", colour)
         _box(ax, n, 0.9, f"answer {n + 1},\nloss {n + 1}", colour)
         ax.text(n, 0.3, f"$p_{n + 1}$ = {p_n}", ha="center", va="center", fontsize=12.5)
