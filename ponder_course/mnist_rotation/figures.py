@@ -56,9 +56,9 @@ def flat_line(rows: Runs, fixed: Runs, live: int = 0) -> Figure:
         line.set_label("_named at its end")
     ax.axhline(0.1, color=style.BLACK, linestyle=":", linewidth=1.4)
     style.beside(ax, "a guess", (longest, 0.1), (0, 4), ha="right")
-    ax.scatter([], [], s=60, color=style.GREY, label="full: left to itself")
+    ax.scatter([], [], s=60, color=style.GREY, label="filled: halts by itself")
     if any(fixed.values()):
-        ax.scatter([], [], s=90, fc="none", ec=style.GREY, label="hollow: trained for this many steps alone")
+        ax.scatter([], [], s=90, fc="none", ec=style.GREY, label="hollow: trained for exactly this many steps")
     ax.legend(loc="lower right", bbox_to_anchor=(1, 0.2))
     ax.set(xlabel="step after which it is stopped", xlim=(0.5, longest + 0.5), xticks=[1, *range(5, longest + 1, 5)])
     style.percent_axis(ax, ylabel="digits read correctly", ylim=(0, 1.04))
@@ -82,16 +82,16 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
     figure, (ax,) = panels(1, width=7.2, height=4.3)
     last = max(max(groups) for groups in networks)
     ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.6)
-    style.beside(ax, "one that ponders", (last - 2, last - 2), (8, -4), va="top")
+    style.beside(ax, "steps taken = steps needed", (last - 2, last - 2), (8, -4), va="top")
     for groups in networks:
         counts, steps = zip(*groups.values(), strict=True)
         areas = [1200 * count / sum(counts) for count in counts]
         places = [last + 1 if step == NOT_READ else step for step in groups]
-        ax.scatter(places, steps, s=areas, color=style.HALTING, alpha=0.6, linewidth=0)
+        ax.scatter(places, steps, s=areas, color=style.GREEN, alpha=0.6, linewidth=0)
         read = [step for step in groups if step != NOT_READ]
-        ax.plot(read, [groups[step][1] for step in read], color=style.HALTING, linewidth=1.2)
+        ax.plot(read, [groups[step][1] for step in read], color=style.GREEN, linewidth=1.2)
     step_axis(ax, last, xlabel="step from which on the digit is read")
-    ax.set_xticks(range(1, last + 2), [*map(str, range(1, last + 1)), "later\nor never"])
+    ax.set_xticks(range(1, last + 2), [*map(str, range(1, last + 1)), f"wrong\nat {last}"])
     ax.set(ylabel="steps taken", xlim=(0.5, last + 1.5), ylim=(0, None))
     return figure
 
@@ -99,11 +99,9 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
 def how_much_more(networks: Sequence[BySteps], early: int, late: int) -> str:
     """The finding: how many steps more a digit takes that is read from a late step on, than one from an early step."""
     more = [groups[late][1] - groups[early][1] for groups in networks if {early, late} <= set(groups)]
-    return (
-        f"Read from step {late} on instead of {early}: {span(more, '+.1f')} steps taken"
-        if more
-        else "Few digits are read"
-    )
+    if not more:
+        return "Few digits are read"
+    return f"A digit read from step {late} on, and not from {early} on,\ntakes {span(more, '.1f')} steps more"
 
 
 def losses_at_step_1(curves: Sequence[Line]) -> str:

@@ -244,7 +244,7 @@ def draw_own_time(own: float, by_step: Line) -> Figure:
     right = bold | {"x": end, "ha": "right", "va": "top"}
     ax.text(y=own - 0.03, s=f"halting by itself: {own:.0%}", color=style.DARK_ORANGE, **right)
     above = min(best + 0.03, own - 0.12)  # below the line of its own halting
-    text = f"all stop at the same step: at best {best:.0%}"
+    text = f"all stop at the same step: at best {best:.0%}, at step {by_step.index(best) + 1}"
     ax.text(by_step.index(best) + 1, above, text, color=ANSWER, va="bottom", **bold)
     ax.text(4, 0.485, "a guess", color=style.DARK_GREY, va="top", **bold)
     ax.set(ylim=(0.4, 1.04), yticks=[0.5, 0.75, 1], xlim=(0.3, end + 0.7), xticks=[1, *range(5, end + 1, 5)])
@@ -273,10 +273,12 @@ def draw_best_fixed_steps(stored: Compared, mine: Sequence[tuple[float, float]],
         ax.plot([], [], "o", color=ANSWER, markersize=7, markerfacecolor=face, label=text)
     ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
     ax.text(len(columns) - 0.55, 0.51, "a guess", color=style.DARK_GREY, ha="right", va="bottom")
-    ax.axvline(len(columns) - 1.5, color=GREY, linewidth=0.8)
     ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.18))
     ax.set(xlim=(-0.5, len(columns) - 0.5), yticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1])
-    ax.set_xticks(range(len(columns)), [prior for prior, _, _ in columns])
+    ax.set_xticks(range(len(columns)), [f"{prior}{' (yours)' * (whose == 'yours')}" for prior, whose, _ in columns])
+    for place in range(1, len(columns)):
+        ax.axvline(place - 0.5, color=GREY, linewidth=0.8)
+    ax.grid(visible=False, axis="x")
     ax.yaxis.set_major_formatter("{x:.0%}")
     ax.legend(loc="lower left", bbox_to_anchor=(0.45, 0.08))
     return figure

@@ -41,6 +41,6 @@ def test_groups_hold_all_digits_that_are_read_and_their_mean_steps(seed):
 
 def test_a_network_that_ponders_takes_as_many_steps_more_as_it_reads_later():
     ponders, waits = {2: (10, 2.0), 5: (4, 5.0)}, {2: (9, 5.4), 5: (1, 5.5)}
-    assert draw.how_much_more([ponders], 2, 5).endswith("+3.0 steps taken")
-    assert draw.how_much_more([ponders, waits, {1: (3, 1.0)}], 2, 5).endswith("+0.1 to +3.0 steps taken")
-    assert "instead" not in draw.how_much_more([{1: (3, 1.0)}], 2, 5)
+    assert draw.how_much_more([ponders], 2, 5).endswith("takes 3.0 steps more")
+    assert draw.how_much_more([ponders, waits, {1: (3, 1.0)}], 2, 5).endswith("takes 0.1 to 3.0 steps more")
+    assert "more" not in draw.how_much_more([{1: (3, 1.0)}], 2, 5)

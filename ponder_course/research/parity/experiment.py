@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ponder_course.common.measures import mean
 from ponder_course.common.parity import Draw, act, cross_entropy, inputs_by_k, measure, one_time_step
 from ponder_course.common.runs import Experiment, grid, rounded, seeded
 from ponder_course.common.store import Row
@@ -100,11 +101,17 @@ def run_at_the_border(checkpoint_dir: str | None = None, **setting: Any) -> Row:
 
 
 def run_with_map(checkpoint_dir: str | None = None, **setting: Any) -> Row:
-    """Return what `run_at_the_border` does, and the `map_of_answers` of 200 inputs with any k."""
+    """Return what `run_at_the_border` does, and of 200 inputs with any k the `map_of_answers`, and "likeliest".
+
+    The latter is the largest p_n of an input, on average.
+    """
 
     def more(model: PonderNet, elements: int) -> Row:
-        halts, right = map_of_answers(model, *ParityTask(elements).batch(200, torch.Generator().manual_seed(15)))
-        return by_step(model, elements) | {"halts": halts, "right_at": right}
+        x, y = ParityTask(elements).batch(200, torch.Generator().manual_seed(15))
+        halts, right = map_of_answers(model, x, y)
+        with torch.no_grad():
+            likeliest = mean(model(x).log_p.exp().amax(0))
+        return by_step(model, elements) | {"halts": halts, "right_at": right, "likeliest": likeliest}
 
     return rounded(run(checkpoint_dir, more, **setting))
 

@@ -109,7 +109,8 @@ def time_is_part() -> dict[str, str]:
     halted = [of_one[step - 1] for step, of_one in zip(hook["halts"], hook["right_at"], strict=True)]
     passed = sum(there and not of_one[-1] for there, of_one in zip(halted, hook["right_at"], strict=True))
     steps = f"{hook['steps'][0]:.1f} {hook['steps'][-1]:.1f}"
-    return found | {"map_passes_by": f"{passed} {len(halted)}", "map_steps": steps}
+    likeliest = f"{hook['likeliest']:.0%}"
+    return found | {"map_passes_by": f"{passed} {len(halted)}", "map_steps": steps, "map_likeliest": likeliest}
 
 
 def papers_size() -> dict[str, str]:
