@@ -264,10 +264,10 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int
     for run in failed:
         ax.plot(*_measured(run), color=style.NOT_LEARNT, linewidth=1)
     for i, run in enumerate(runs):
-        width, alpha = (3, 0.95) if i < live else (1, 0.45)
+        width, alpha = (3.4, 0.95) if i < live else (1, 0.45)
         ax.plot(*_measured(run), color=style.GREEN, linewidth=width, alpha=alpha)
     n = np.arange(1, longest + 1)
-    ax.plot(n, n, color=style.LIMIT, linewidth=1.2, zorder=1.8)
+    ax.plot(n, n, color=style.LIMIT, linewidth=1.2, zorder=2.5)
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
     bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
     if runs:
