@@ -271,13 +271,8 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
     bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
     if runs:
-        ax.text(
-            0.7 * longest,
-            0.4 * longest,
-            f"PonderNet, on\naverage {mean(_above(runs)):+.1f} steps",
-            color=style.GREEN,
-            **bold,
-        )
+        words = f"PonderNet, on\naverage {mean(_above(runs)):+.1f} steps"
+        ax.text(0.82 * longest, 0.37 * longest, words, color=style.GREEN, **bold)
     elif failed:
         ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
     for (price, curves), dashes in zip(act.items(), ("--", ":"), strict=False):
