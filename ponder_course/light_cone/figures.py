@@ -249,7 +249,10 @@ def what_steps_say(runs: Sequence[Run], act: ByPrice, border: int) -> str:
     for price, curves in act.items():
         if (above := _above(curves, longest - 8)) and abs(mean(above)) > 3:
             wrong.append(f"too {'late' if mean(above) > 0 else 'soon'} at {price}")
-    return f"{found} thinks just long enough on {longest}" + f";\non average ACT stops {', '.join(wrong)}" * bool(wrong)
+    return (
+        f"{found} thinks just long enough on {longest}"
+        + f";\non the longest lines ACT stops {', '.join(wrong)}" * bool(wrong)
+    )
 
 
 @style.slide
@@ -344,7 +347,8 @@ def when_they_stop(units: Line, lambdas: Line, need: int) -> str:
     spent = halted_by(lambdas)[: need - 1]
     act, ponder = (first_at(added_up(units), BUDGET), first_at(lambdas, LEVEL))
     stops = (f"stops at step {step}" if step else "never stops" for step in (act, ponder))
-    return f"ACT {next(stops)}. By step {need - 1} PonderNet has\nspent {spent[-1]:.2f}; it {next(stops)}"
+    halted = f"until step {need - 1} it has halted with a probability of {spent[-1]:.2f}"
+    return f"ACT {next(stops)}, PonderNet {next(stops)}:\n{halted}"
 
 
 class Bought(NamedTuple):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import mean
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
+from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
 from ponder_course.common.style import beyond, legend, lines, look, panels, percent_axis, slide
 from ponder_course.map_of_thought.task import MazeTask, distances
@@ -54,8 +56,11 @@ def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **settings
 
 
 @slide
-def maze(x: Grid) -> Figure:
-    """Draw a maze with its stars, and rows and columns counted from 1; a dot is a cell, which is always open."""
+def maze(x: Grid, way: Sequence[tuple[int, int]] = ()) -> Figure:
+    """Draw a maze with its stars, and rows and columns counted from 1; a dot is a cell, which is always open.
+
+    way: places, (row, column), that arrows lead through.
+    """
     figure, (ax,) = panels(1, width=4.6, height=4.6)
     _, height, width = np.shape(x)
     draw_grid(ax, np.nan, x)
@@ -66,6 +71,8 @@ def maze(x: Grid) -> Figure:
     ax.tick_params(which="minor", length=0)
     rows, columns = np.meshgrid(np.arange(1, height + 1, 2), np.arange(1, width + 1, 2))
     ax.scatter(columns, rows, s=16, color=style.GREY, zorder=1)
+    for (row, column), (next_row, next_column) in pairwise(way):
+        ax.annotate("", (next_column, next_row), (column, row), arrowprops=ARROW | {"color": style.PURPLE})
     return figure
 
 
@@ -225,7 +232,7 @@ def what_thinking_on_costs(kinds: Mapping[str, Sequence[tuple[float, float]]]) -
     (first, some), (second, others) = kinds.items()
     many, few = min(stop - end for stop, end in some), max(stop - end for stop, end in others)
     worst = f"{first}: {100 * many:.0f} or more; {second}: {100 * few:.0f} or fewer"
-    return f"Mazes of 100 lost by thinking on:\n{worst}"
+    return f"Mazes lost by thinking on, of 100\n{worst}"
 
 
 PATHS = {  # the stored runs of each kind

@@ -67,6 +67,8 @@ def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
         style.logit_axis(below, (first[0], first[-1]), (0.05, 0.5, 0.9, 0.99), r"$\lambda_1$")
         below.set(ylim=(0.8, 3.3), yticks=(1, 2, 3))
         below.text(0.03, 1.1, label, color=dark)
+    trapped = np.asarray(first)[np.asarray(act[1]) == 1]  # ACT takes one step there
+    axes[2].axvspan(trapped[0], first[-1], color="#E6E6E6", linewidth=0, zorder=0)
     return figure
 
 
@@ -122,6 +124,7 @@ def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum:
     """
     figure, (ax,) = panels(1, width=8.4, height=4.4)
     ax.axhspan(*trap, color="#E6E6E6", linewidth=0)
+    style.beside(ax, "ACT takes one step", (len(paths["ACT"]), trap[0]), (0, 6), ha="right", color="#666666")
     ax.axhline(optimum, color=PRIOR, linestyle=":", linewidth=2.2)
     below: dict[str, Any] = {"color": "#666666", "ha": "right", "va": "top"}
     style.beside(ax, f"equation 4: {optimum:.2f}", (len(paths["ACT"]), optimum), (0, -5), **below)
@@ -191,7 +194,8 @@ def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: flo
         left.bar_label(left.bar(n, losses.tolist(), 0.7, color=ANSWER), fmt="%.2g", padding=1, fontsize=13)
         left.set(ylim=(0, 1.25 * max(losses.max().item(), 0.6)))
         bars = right.bar(n, best(losses, log_g, beta).tolist(), 0.6, color=style.GREEN, label="best $p_n$")
-        right.bar_label(bars, fmt="%.2f", padding=3, fontsize=13, color=DARK_GREEN)
+        labels = [f"{bar.get_height():.2f}" if bar.get_height() >= 0.005 else "" for bar in bars]
+        right.bar_label(bars, labels, padding=3, fontsize=13, color=DARK_GREEN)
         right.bar(n, log_g.exp().tolist(), 0.85, label="prior", **DOTTED)
         left.set_title(name, fontsize=15)
         for ax in (left, right):

@@ -121,7 +121,7 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.what_halting_buys, (TESTS,), ["42"]),
     (draw.what_halting_buys, ([TESTS[0], TESTS[1]._replace(halting=[(1.2, 0.9)])],), ["42", "12"]),
     (draw.what_halting_buys, ([TESTS[0]._replace(halting=[(2.5, 0.1), (2.0, 0.1)])],), []),
-    (draw.when_they_stop, (UNITS[0], LAMBDAS[0], 4), ["3", "3", "0.13", "4"]),
+    (draw.when_they_stop, (UNITS[0], LAMBDAS[0], 4), ["3", "4", "3", "0.13"]),
     (draw.when_they_stop, ([0.5], [0.1], 7), ["6", "0.10"]),
     (draw.how_far_news_travels, (LEAKS[:1], (0,)), []),
     (draw.how_far_news_travels, (LEAKS, (0, 2)), ["4"]),  # 3 after step 1, and place 1 after step 2
