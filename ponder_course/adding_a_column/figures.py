@@ -132,25 +132,37 @@ def thinks_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
 
 @slide
 def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0) -> Figure:
-    """Draw mean steps and the need (black), a line for each network, the first `live` thick; grey beyond a border."""
+    """Draw mean steps minus the need, a line for each network, the first `live` thick; grey beyond a border.
+
+    Those that do not keep to the need, as `keeps_to_the_need` has it, are red.
+    """
     figure, (ax,) = panels(1, width=8.2, height=4.6)
     last = max(map(max, networks))
     beyond(ax, border, last)
-    ax.text(border + 1, 0.03, "beyond training", transform=ax.get_xaxis_transform(), color=style.DARK_GREY, va="bottom")
-    ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.4, zorder=4)
-    for group, width in ((networks[live:], 0.8), (networks[:live], 2.6)):
-        curves(ax, group, color=style.HALTING, linewidth=width)
-    curves(ax, not_learnt, color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
-    ax.text(0.03, 0.95, "orange: steps taken", color=style.DARK_ORANGE, transform=ax.transAxes, va="top")
-    ax.text(0.03, 0.87, "black: steps needed", color=style.LIMIT, transform=ax.transAxes, va="top")
-    ax.text(0.98, 0.4, "below: halts too early", color=style.WRONG, ha="right", transform=ax.transAxes)
-    ax.set(xlabel="steps needed", ylabel="steps taken", xlim=(0.5, last + 0.5), ylim=(0, None))
+    ax.text(border + 1, 0.97, "beyond training", transform=ax.get_xaxis_transform(), color=style.DARK_GREY, va="top")
+    ax.axhline(0, color=style.LIMIT, linewidth=1.4, zorder=4)
+    for which, network in enumerate(networks):
+        colour = style.HALTING if keeps_to_the_need(network, border) else style.WRONG
+        curves(ax, [less_the_need(network)], color=colour, linewidth=2.6 if which < live else 0.8)
+    curves(ax, map(less_the_need, not_learnt), color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
+    style.beside(ax, "below: halts too early", (1, 0), (4, -6), color=style.WRONG, va="top")
+    ax.set(xlabel="steps needed", ylabel="steps taken, minus steps needed", xlim=(0.5, last + 0.5))
     return figure
 
 
+def less_the_need(network: ByNeed) -> ByNeed:
+    """How many steps more than the need a network takes, by need."""
+    return {need: steps - need for need, steps in network.items()}
+
+
+def keeps_to_the_need(network: ByNeed, border: int) -> bool:
+    """Whether a network is never farther than two steps from a need beyond the border, in the mean."""
+    return all(abs(late) <= 2 for need, late in less_the_need(network).items() if need > border)
+
+
 def keep_to_the_need(networks: Sequence[ByNeed], border: int) -> str:
-    """The finding: how many networks are never farther than two steps from a need beyond the border, in the mean."""
-    near = [all(abs(steps - need) <= 2 for need, steps in line.items() if need > border) for line in networks]
+    """The finding: how many networks keep to the need."""
+    near = [keeps_to_the_need(network, border) for network in networks]
     return f"Beyond training, {sum(near)} of {len(near)} networks\nkeep within two steps of the need"
 
 

@@ -149,7 +149,7 @@ def _against(
         written = style.DARK_GREY if look.colour == style.NOT_LEARNT else look.colour
         ax.text(last, end - 0.2, look.name, color=written, ha="right", va="top", fontweight="bold")
     for name, networks in kinds.items():
-        curves(ax, [limits[name]], color=style.LIMIT, linewidth=4.0)
+        curves(ax, [limits[name]], color=style.LIMIT, linewidth=3.0, drawstyle="steps-mid")
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
         height = max(n for d, n in limits[name].items() if d <= 0.86 * last) + 0.04 * ax.get_ylim()[1]
         ax.text(0.86 * last, height, name, color=style.DARK_GREY, ha="right", va="bottom", fontweight="bold")
@@ -175,16 +175,17 @@ def by_depth(rows: Sequence[Row], what: str) -> list[dict[int, Any]]:
     return [{int(d): part[what] for d, part in row["by_depth"].items()} for row in rows]
 
 
-def steps_at_depth(kinds: Kinds, depth: int) -> str:
-    """The finding: the mean steps at this depth, alone and together."""
+def steps_at_depth(kinds: Kinds, limits: Mapping[str, ByDepth], depth: int) -> str:
+    """The finding: the mean steps at this depth, alone and together, beside those needed."""
     alone, together = (mean(network[depth] for network in kinds[kind]) for kind in ("alone", "together"))
-    return f"Depth {depth}: {alone:.1f} steps alone, {together:.1f} together"
+    needed = "needed: {alone} and {together}".format(**{kind: limit[depth] for kind, limit in limits.items()})
+    return f"Depth {depth}: {alone:.1f} steps alone, {together:.1f} together\n({needed})"
 
 
 def taken_and_right(rows: Sequence[Row], needed: ByDepth, depth: int) -> str:
     """The finding: the mean steps of some runs at a depth, those needed, and how often nodes are right then."""
     steps, right = (mean(line[depth] for line in by_depth(rows, what)) for what in ("steps", "right"))
-    return f"Depth {depth}: {steps:.1f} steps taken, {needed[depth]} needed; right in {right:.0%}"
+    return f"Depth {depth}: {steps:.1f} steps taken, {needed[depth]} needed;\nright in {right:.0%} of chains"
 
 
 @slide
@@ -216,7 +217,7 @@ def how_far_up(asks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
     for kind, (target, _) in asks.items():
         depths = np.asarray(target)
         far[kind] = ", ".join(map(str, depths.shape[1] - 1 - depths[:, -1]))
-    return f"Alone, the last node asks {far['alone']} up;\ntogether, {far['together']} up"
+    return f"How many arrows up the last node asks:\nalone, {far['alone']}; together, {far['together']}"
 
 
 @slide
@@ -260,6 +261,11 @@ def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
 def right_by_depth(kinds: Kinds, border: int) -> Figure:
     """Draw the fraction of nodes that are right, by depth, a line for each network: the first kind blue, others red."""
     figure, (ax,) = panels(1, width=8.6, height=3.9)
+    _right(ax, kinds, border)
+    return figure
+
+
+def _right(ax: Axes, kinds: Kinds, border: int) -> None:
     last = max(max(network) for networks in kinds.values() for network in networks)
     middle = (border + last) / 2
     for colour, (name, networks) in zip((style.ANSWER, style.WRONG), kinds.items(), strict=False):
@@ -270,6 +276,16 @@ def right_by_depth(kinds: Kinds, border: int) -> Figure:
         ax.text(middle, height, name, color=colour, ha="center", va=side, fontweight="bold")
     beyond(ax, border, last)
     ax.set(xlabel="depth of a node", ylabel="nodes right", ylim=(-0.03, 1.05), xlim=(0, last + 0.5))
+
+
+@slide
+def by_the_clock(rows: Sequence[Row], needed: ByDepth, border: int, n: int) -> Figure:
+    """Draw the steps of networks that never slept beside those needed, and how many nodes are right then, and at n."""
+    figure, (left, right) = panels(2, width=4.9, height=4.4)
+    taken = by_depth(rows, "steps")
+    _against(left, {"needed": []}, {"needed": needed}, border, taken, NEVER_SLEPT._replace(name="taken"))
+    kinds = {f"at step {n}": stopped_at(rows, n), "where they stop": rows}
+    _right(right, {name: by_depth(stopped, "right") for name, stopped in kinds.items()}, border)
     return figure
 
 

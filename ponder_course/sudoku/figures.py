@@ -152,6 +152,7 @@ def halted_by_step(kinds: Mapping[str, Sequence[Line]]) -> Figure:
         at_zero.append(f"{waiting(networks)} of {len(networks)} {name}")
     style.beside(ax, "at 0: " + ", ".join(at_zero), (n[-1], 0), (0, 4), ha="right")
     percent_axis(ax, ylabel="cells that have halted", ylim=(-0.01, max(0.1, 1.25 * top)))
+    ax.yaxis.set_major_formatter("{x:.0%}")
     return figure
 
 

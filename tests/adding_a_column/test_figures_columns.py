@@ -50,7 +50,12 @@ FIGURES = {
     "machine": Drawn(draw.machine, computed=COMPUTED),
     "trace": Drawn(draw.trace, TRACE, start=0),
     "trace of": Drawn(draw.trace_of, (untrained(), columns.draw_columns(4, 5, 3)[:, 1:2], 7), COMPUTED),
-    "against need": Drawn(draw.against_need, (NETWORKS, 8, [{1: 1.1, 20: 3.0}]), colours={NOT_LEARNT: [1.1, 3]}),
+    "against need": Drawn(
+        draw.against_need,
+        (NETWORKS, 8, [{1: 1.125, 20: 3.0}]),
+        [[*draw.less_the_need(one).values()] for one in (*NETWORKS, {1: 1.125, 20: 3.0})],
+        {NOT_LEARNT: [0.125, -17]},
+    ),
     "by time": Drawn(draw.by_time, (TIMES, 2), colours={HALTING: TIMES["halts"]}),
     "answers and objections": Drawn(draw.answers_and_objections, (ANSWERED,), COMPUTED),
     "objections": Drawn(draw.objections, (VOTES,), OBJECTS, written=["2", "4"]),

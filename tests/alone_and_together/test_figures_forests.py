@@ -16,6 +16,8 @@ from ponder_course.research.alone_and_together import inference
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.01, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
 LOOKS = {"alone": draw.NOT_LEARNT, "together": draw.NEVER_SLEPT}
 MINE = {"alone": 1, "together": 0}
+AWAKE = [{"by_depth": {0: {"steps": 3.0, "right": 0.9, "by_step": [0.5, 0.95]}}}]
+AWAKE[0]["by_depth"][9] = {"steps": 3.5, "right": 0.1, "by_step": [0.1, 0.4]}
 LIMITS = {"alone": {0: 1.0, 1: 1.0, 9: 9.0}, "together": {0: 1.0, 1: 1.0, 9: 4.0}}
 FELT, LAWS = {"alone": [{0: 1, 3: 2}, {0: 1, 3: 3}], "together": [{0: 0, 3: 2}]}, {"alone": {0: 1, 3: 3}}
 LAWS["together"] = {0: 1, 3: 2}
@@ -48,6 +50,7 @@ FIGURES = {
         (LINES, LIMITS, 5, {"alone": [], "together": [{0: 3.0, 1: 2.0, 9: 2.5}]}, LOOKS, MINE),
         colours={HALTING: [*LINES["alone"][0].values(), *LINES["alone"][1].values(), *LINES["together"][0].values()]},
     ),
+    "by the clock": Drawn(draw.by_the_clock, (AWAKE, LIMITS["together"], 5, 2), [[3.0, 3.5], [0.9, 0.1], [0.95, 0.4]]),
     "when felt": Drawn(draw.when_felt, (FELT, LAWS, 2)),
     "heard": Drawn(draw.heard, ({"near": (2, [1, 2, 4]), "far": (3, [1, 3])},), COMPUTED),
     "lookup": Drawn(draw.lookup, (POINTERS, 3, 2), COMPUTED, written=["0", "1", "2", "3"]),
@@ -141,7 +144,7 @@ def test_findings_have_the_numbers_of_what_is_drawn():
     assert numbers(draw.how_far_up({"alone": ALONE, "together": TOGETHER})) == ["1", "2", "1", "3"]
     assert numbers(evidence.off_the_need(LINES, LIMITS)) == ["2.0", "0.2"]
     at_nine = {"alone": [{9: 8.0}, {9: 9.04}], "together": [{9: 4.0}]}
-    assert numbers(draw.steps_at_depth(at_nine, 9)) == ["9", "8.5", "4.0"]
+    assert numbers(draw.steps_at_depth(at_nine, LIMITS, 9)) == ["9", "8.5", "4.0", "9.0", "4.0"]
     assert numbers(draw.felt_too_soon(FELT, LAWS)) == ["2", "6"]
     farthest = evidence.first_and_farthest(["a=b", "b=a", "b?"], [1.0, 2.04, 3.96], [0, 1, 2])
     assert numbers(farthest) == ["1.0", "4.0", "2"]
