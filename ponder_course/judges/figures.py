@@ -10,13 +10,12 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from ponder_course.common import style, verdicts
-from ponder_course.common.style import Line, beside, legend, lines, look, panels, slide, step_axis
-from ponder_course.judges.measured import Ends, Values
+from ponder_course.common.style import Line, beside, curves, legend, lines, look, panels, percent_axis, slide, step_axis
+from ponder_course.judges.measured import Ends, Share
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
 WHEN = ("when they halt", "at the last step", "at the step they need")
 HALF = 0.5  # TRM's rule halts above it
-TIE = 1e-4  # up to here the lead of halting is drawn to scale
 Networks = Mapping[int, Sequence[Line]]  # a line for each network, by the values of a place
 
 
@@ -60,25 +59,19 @@ def ladder(kinds: Networks) -> Figure:
 
 
 @slide
-def lead(kinds: Mapping[str, Values]) -> Figure:
-    """Draw by how much Q of halting exceeds Q of going on, around the step that a line needs: a curve for each kind.
+def lead(kinds: Mapping[str, Sequence[Share]]) -> Figure:
+    """Draw for which fraction of lines halting is worth more than going on, around the step that a line needs.
 
-    kinds: {name: {step less need: (Q of halting, Q of going on)}}. The axis is linear up to TIE, and beyond it
-    logarithmic.
+    kinds: {name: a curve for each network, {step less need: fraction}}.
     """
-    figure, (ax,) = panels(1, width=8.4, height=4.4)
-    for which, (name, values) in enumerate(kinds.items()):
-        ahead = [halting - going_on for halting, going_on in values.values()]
-        ax.plot([*values], ahead, **look(which), label=name)
-    ax.axhline(0, color=style.HALTING, linewidth=2.4, zorder=1)
+    figure, (ax,) = panels(1, width=8.4, height=4.2)
+    for which, (name, networks) in enumerate(kinds.items()):
+        curves(ax, networks, **look(which))
+        ax.plot([], [], label=name, **look(which))
     ax.axvline(0, color=style.LIMIT, linewidth=1.2, zorder=0)
-    step_axis(ax, len(values), xlabel="step, minus the steps needed")
-    ax.set_yscale("symlog", linthresh=TIE)
-    ax.set(ylabel="halting minus going on", ylim=(-2, 0.3))
-    ax.set_yticks([-1, -0.01, -TIE, 0, TIE, 0.01], ["-1", "-0.01", f"-{TIE:g}", "0", f"{TIE:g}", "0.01"])
-    ax.minorticks_off()
-    beside(ax, "above: it halts", (min(values), 0), (0, 5), color=style.DARK_ORANGE)
-    ax.legend(loc="lower right")
+    step_axis(ax, len(networks[0]), xlabel="step, minus the steps needed")
+    percent_axis(ax, ylabel="lines for which halting\nis worth more", ylim=(-0.03, 1.05))
+    ax.legend(loc="center left")
     return figure
 
 
@@ -113,19 +106,17 @@ def what_the_judge_says(kinds: Networks) -> str:
     return f"One place is open, and one guess in {guesses} is right:\nthe judge says {', or '.join(yes)}"
 
 
-def which_is_larger(kinds: Mapping[str, Values]) -> str:
-    """The finding: from which step on Q of halting is ahead, counted from the need, and by how much at most."""
-    found = []
-    for name, values in kinds.items():
-        ahead = {away: halting - going_on for away, (halting, going_on) in values.items()}
-        leads = [away for away, by in ahead.items() if by > 0]
-        found.append(f"{name}, from {leads[0]:+d} on by {max(ahead.values()):.1g}" if leads else f"{name}, never")
-    return "From when on, and by how much, halting leads:\n" + "; ".join(found)
+def which_is_larger(kinds: Mapping[str, Sequence[Share]]) -> str:
+    """The finding: for how many lines halting is worth more at the step that they need."""
+    found = [f"{name} {verdicts.span([share[0] for share in shares], '.0%')}" for name, shares in kinds.items()]
+    return f"At the step needed halting is worth more for so many lines:\n{', '.join(found)}"
 
 
 def what_the_end_costs(panels_of: Ends) -> str:
-    """The finding: how many lines of the last panel are right at the last step, for each kind of network."""
+    """The finding: which kinds of networks have fewer lines right at the last step than when they halt, in the last
+    panel: in all networks of the kind."""
     title, kinds = [*panels_of.items()][-1]
-    found = [f"{name} {verdicts.span([last for _, last, _ in ends], '.0%')}" for name, ends in kinds.items()]
-    half = (len(found) + 1) // 2
-    return f"Right at the last step, {title}: {', '.join(found[:half])},\n{', '.join(found[half:])}"
+    lose = [name for name, ends in kinds.items() if all(last < halted for halted, last, _ in ends)]
+    keep = [name for name in kinds if name not in lose]
+    lost = f"With {title} right answers are lost at the last step: {', '.join(lose)}"
+    return f"{lost};\nnot in every network: {', '.join(keep)}"

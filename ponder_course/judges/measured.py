@@ -12,7 +12,7 @@ from ponder_course.common.store import Row
 from ponder_course.judges.experiment import JudgedLine, Thought, halting_steps, learn, measure, think
 from ponder_course.judges.task import SumTask
 
-Values = Mapping[int, tuple[float, float]]  # Q of halting and of going on, by the step less the steps needed
+Share = Mapping[int, float]  # a fraction of lines, by the step less the steps needed
 Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float, float]]]]  # by panel and kind, of each network
 N_LINES, SEED = 2000, 101  # of the lines that stored networks are tested on
 JUDGES: dict[str, Row] = {
@@ -38,18 +38,13 @@ def stored_ladder(rows: Sequence[Row]) -> dict[int, list[list[float]]]:
     return yes
 
 
-def around_need(thought: Thought, needed: Tensor, before: int = 4, after: int = 10) -> Values:
-    """Return the mean of HRM's two values over lines, from some steps before each line's need to some after it.
-
-    Lines for which there is no such step are left out.
+def halting_leads(thought: Thought, needed: Tensor, before: int = 4, after: int = 10) -> Share:
+    """Return for which fraction of lines HRM's value of halting is larger, from some steps before their need to some
+    after it; lines that have no such step are left out.
     """
-    q = thought.q_logits.sigmoid().movedim(1, 2)  # [N, lines, 2]
-    away = torch.arange(1, len(q) + 1)[:, None] - needed
-    found = {}
-    for step in range(-before, after + 1):
-        halting, going_on = q[away == step].double().mean(0).tolist()
-        found[step] = (halting, going_on)
-    return found
+    leads = thought.q_logits[:, 0] > thought.q_logits[:, 1]  # [N, lines]
+    away = torch.arange(1, len(leads) + 1)[:, None] - needed
+    return {step: mean(leads[away == step]) for step in range(-before, after + 1)}
 
 
 def stored_ends(rows: Sequence[Row], staying: Sequence[Row]) -> Ends:

@@ -50,7 +50,8 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
 
 def words_written(parents: Sequence[int], asked: int) -> str:
     """The finding: the words of a node's chain."""
-    return f"Node {asked} is asked: {' '.join([*map(str, _ancestors(parents, asked)), STOP])}"
+    words = " ".join([*map(str, _ancestors(parents, asked)), STOP])
+    return f"Asked about node {asked}, the network writes: {words}"
 
 
 def _ancestors(parents: Sequence[int], node: int) -> list[int]:

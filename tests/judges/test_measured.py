@@ -8,9 +8,9 @@ import torch
 
 from ponder_course.judges.experiment import JudgedLine, Thought, halting_steps, learn, think
 from ponder_course.judges.measured import (
-    around_need,
     by_level,
     equals_package,
+    halting_leads,
     in_the_end,
     running_on,
     stored_ends,
@@ -24,11 +24,11 @@ from ponder_course.judges.task import SumTask
 def test_around_the_need_lines_are_aligned():
     needed = torch.tensor([3, 5])
     q = torch.rand(8, 2, 2, generator=torch.Generator().manual_seed(0))
-    found = around_need(Thought(q[:, 0] > 0, q.logit()), needed, before=3, after=4)
+    found = halting_leads(Thought(q[:, 0] > 0, q.logit()), needed, before=3, after=4)
     assert [*found] == [-3, -2, -1, 0, 1, 2, 3, 4]
-    for away, values in found.items():
+    for away, share in found.items():
         lines = [(need + away - 1, line) for line, need in enumerate(needed.tolist()) if 1 <= need + away <= 8]
-        assert values == pytest.approx(np.mean([q[n, :, line].tolist() for n, line in lines], axis=0), rel=1e-5)
+        assert share == np.mean([(q[n, 0, line] > q[n, 1, line]).item() for n, line in lines])
 
 
 def test_thoughts_and_tables_are_of_fresh_lines_of_each_networks_own_values():

@@ -76,6 +76,7 @@ def controls() -> dict[str, str]:
         by_trm, by_hrm = (tests("mean", judge=judge, n_values=n_values) for judge in ("TRM", "HRM"))
         found[f"mean_TRM_early{VALUES[n_values]}"] = of(by_trm, "early", ".0%")
         found[f"mean_HRM_steps{VALUES[n_values]}"] = of(by_hrm, "steps", ".1f")
+    found["kept_at_need_fives"] = of(kept, "at_need", ".0%")
     far = results("11_judges_mean", judge="HRM", n_values=2)
     found["mean_HRM_far_early"] = of([run["tests"]["64 places"] for run in far], "early", ".0%")
     found["mean_TRM_right_fives"] = of(by_trm, "right", ".0%")
