@@ -151,10 +151,12 @@ def _against(
     for name, networks in kinds.items():
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=3.0, drawstyle="steps-mid")
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
+    ax.set_ylim(0, 1.12 * ax.dataLim.y1)
+    for name in kinds:
         height = max(n for d, n in limits[name].items() if d <= 0.86 * last) + 0.04 * ax.get_ylim()[1]
         ax.text(0.86 * last, height, name, color=style.DARK_GREY, ha="right", va="bottom", fontweight="bold")
     ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=style.DARK_GREY)
-    ax.set(xlabel="depth of a node", ylabel="steps taken", xlim=(0, last + 0.5), ylim=(0, None))
+    ax.set(xlabel="depth of a node", ylabel="steps taken", xlim=(0, last + 0.5))
 
 
 def needed_by_depth(n_nodes: int, how: Mapping[str, str]) -> dict[str, dict[int, int]]:
@@ -267,7 +269,7 @@ def right_by_depth(kinds: Kinds, border: int) -> Figure:
 
 def _right(ax: Axes, kinds: Kinds, border: int) -> None:
     last = max(max(network) for networks in kinds.values() for network in networks)
-    middle = (border + last) / 2
+    middle = (border + 3 * last) / 4
     for colour, (name, networks) in zip((style.ANSWER, style.WRONG), kinds.items(), strict=False):
         curves(ax, networks, color=colour, linewidth=1.2)
         heights = [network[min(network, key=lambda depth: abs(depth - middle))] for network in networks]
