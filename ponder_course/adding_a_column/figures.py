@@ -145,7 +145,7 @@ def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[B
         colour = style.HALTING if keeps_to_the_need(network, border) else style.WRONG
         curves(ax, [less_the_need(network)], color=colour, linewidth=2.6 if which < live else 0.8)
     curves(ax, map(less_the_need, not_learnt), color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
-    style.beside(ax, "below: halts too early", (1, 0), (4, -6), color=style.WRONG, va="top")
+    ax.text(0.03, 0.05, "below 0: halts too early", color=style.WRONG, transform=ax.transAxes)
     ax.set(xlabel="steps needed", ylabel="steps taken, minus steps needed", xlim=(0.5, last + 0.5))
     return figure
 
