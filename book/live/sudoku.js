@@ -90,7 +90,7 @@ const fig = live.figure("sudoku", {
   ask: `A sudoku of which one digit is gone: the 2 of the framed cell. How many of the ${open} open cells will the network still find?`,
   choices: { all: `All ${open}, some of them later`, half: "About half", few: "Hardly any" },
   wins: halted > 0.8 * open ? "all" : "half",
-  truth: `It finds ${halted} of ${open} cells, and waits in the others. Put the 2 back, or give it another sudoku.`,
+  truth: `It finds ${halted} of ${open} cells, and waits in the others: without its 2 this board has six solutions. Put the 2 back.`,
   count: () => board.length, across: () => side,
   press: { ...typed, Space: typed[0], Backspace: typed[0] },
   opened: replay, think, say, draw, height, tap,

@@ -111,6 +111,6 @@ const fig = live.figure("vote", {
   places: () => ({ bit: bits.map((_, i) => [LEFT + (i + 0.5) * tile, TILES / 2]), line: all.map((_, i) => [grid.x + ((i % 8) + 0.5) * cell, grid.y + (Math.floor(i / 8) + 0.5) * cell]) }),
 });
 fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
-const slider = fig.slider("Objects below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
+const slider = fig.slider("Objects if λ is below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
 fig.button("Turn the first bit", () => flip(0));
 fig.start();

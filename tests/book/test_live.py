@@ -23,6 +23,7 @@ from ponder_course.judges.experiment import halting_steps as halting_steps_of_li
 from ponder_course.judges.experiment import think as think_of_lines
 from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
+from ponder_course.research.sudoku.hard import n_solutions
 from ponder_course.sudoku.experiment import halt as halt_sudokus
 from ponder_course.sudoku.search import fits, left, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
@@ -825,6 +826,7 @@ def test_hands_fill_a_sudoku(opened):
     page = opened("sudoku")
     board = of_sudoku(page)
     assert 0 < seen(page, "sudoku")["halted"] < seen(page, "sudoku")["open"]
+    assert n_solutions(torch.tensor(board).view(9, 9), limit=9) == 6  # as the figure says
     page.focus("canvas")
     page.keyboard.press("2")
     board[60] = 2
