@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MultipleLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
 from ponder_course.common import style, verdicts
@@ -95,6 +95,7 @@ def to_the_end(panels_of: Ends) -> Figure:
         ax.set(title=title, xlabel="lines that are right")
         ax.set(yticks=range(len(kinds)), yticklabels=[*kinds], ylim=(len(kinds) - 0.5, -0.5))
         ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        ax.xaxis.set_major_locator(MultipleLocator(0.1))
         ax.grid(visible=False, axis="y")
     return legend(figure, 3)
 
@@ -113,10 +114,13 @@ def which_is_larger(kinds: Mapping[str, Sequence[Share]]) -> str:
 
 
 def what_the_end_costs(panels_of: Ends) -> str:
-    """The finding: which kinds of networks have fewer lines right at the last step than when they halt, in the last
-    panel: in all networks of the kind."""
+    """The finding: in how many networks of the last panel fewer lines are right at the last step than when they halt.
+
+    The last kind are networks whose lines all stay in training.
+    """
     title, kinds = [*panels_of.items()][-1]
-    lose = [name for name, ends in kinds.items() if all(last < halted for halted, last, _ in ends)]
-    keep = [name for name in kinds if name not in lose]
-    lost = f"With {title} right answers are lost at the last step: {', '.join(lose)}"
-    return f"{lost};\nnot in every network: {', '.join(keep)}"
+    *leaving, staying = kinds.values()
+    lost = []
+    for networks in ([pair for of_kind in leaving for pair in of_kind], staying):
+        lost.append(f"{sum(last < halted for halted, last, _ in networks)} of {len(networks)} networks whose lines")
+    return f"{title}: right answers are lost by the last step in\n{lost[0]} leave at a halt, {lost[1]} stay"
