@@ -35,12 +35,12 @@ function of(kind, { says, p, steps }) {
   const verdict = digit === null ? last : last === digit ? `{answer:${last}}` : `{wrong:${last}}, which is wrong,`;
   return `${kind} says ${verdict} ${way}. On average it takes {halt:${steps.toFixed(1)} steps}.`;
 }
-function ofTest(prior) {
+function ofTest() {
   const [cnn, patches] = Object.keys(NAMES).map((kind) => weights(kind, prior).checked);
-  return `${cnn.steps.toFixed(1)} and ${patches.steps.toFixed(1)} steps (${live.percent(cnn.right)} and ${live.percent(patches.right)} right)`;
+  return `${cnn.steps.toFixed(1)} and ${patches.steps.toFixed(1)} steps and read ${live.percent(cnn.right)} and ${live.percent(patches.right)} of them correctly`;
 }
 const say = ({ networks: { cnn, patches } }) =>
-  `${of(NAMES.cnn, cnn)} ${of("“Patches”", patches)} Over 5,000 upright test digits they take ${ofTest("")} if trained with a prior, and ${ofTest("_free")} without.`;
+  `${of(NAMES.cnn, cnn)} ${of("“Patches”", patches)} Over 5,000 upright test digits these two take ${ofTest()}.`;
 
 const place = (width) => (width < 560 ? { left: 46, top: SQUARE + 46, height: SQUARE + 46 + 2 * BLOCK } : { left: SQUARE + 62, top: 34, height: 34 + 2 * BLOCK });
 let middle;
