@@ -28,15 +28,16 @@ HEARD = "#BFDDEE"  # a pale blue: arrows that a node has heard of
 
 
 class Look(NamedTuple):
-    """What is written at lines of networks, and their colour."""
+    """What is written at lines of networks, the colour and width of these, and the colour of what is written."""
 
     name: str
     colour: str
-    width: float = 1.6
+    width: float
+    written: str
 
 
-NOT_LEARNT = Look("not learnt", style.NOT_LEARNT)
-NEVER_SLEPT = Look("never slept", style.WRONG, 2.4)
+NOT_LEARNT = Look("not learnt", style.NOT_LEARNT, 1.6, style.DARK_GREY)
+NEVER_SLEPT = Look("never slept", style.WRONG, 2.4, style.WRONG)
 
 
 @slide
@@ -146,8 +147,7 @@ def _against(
     curves(ax, others, color=look.colour, linewidth=look.width)
     if others:
         end = min(network[max(network)] for network in others)
-        written = style.DARK_GREY if look.colour == style.NOT_LEARNT else look.colour
-        ax.text(last, end - 0.2, look.name, color=written, ha="right", va="top", fontweight="bold")
+        ax.text(last, end - 0.2, look.name, color=look.written, ha="right", va="top", fontweight="bold")
     for name, networks in kinds.items():
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=3.0, drawstyle="steps-mid")
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)

@@ -154,10 +154,11 @@ def lines(ax: Axes, x: Line, runs: Iterable[Line], label: str | None = None, **s
         label = None
 
 
-def curves(ax: Axes, runs: Iterable[Mapping[int, float]], **settings: Any) -> None:
-    """Draw a line for every run, {x: y}, all alike; settings as for `Axes.plot`."""
+def curves(ax: Axes, runs: Iterable[Mapping[int, float]], label: str | None = None, **settings: Any) -> None:
+    """Draw a line for every run, {x: y}, all alike and under one label; settings as for `Axes.plot`."""
     for run in runs:
-        ax.plot([*run], [*run.values()], **settings)
+        ax.plot([*run], [*run.values()], label=label, **settings)
+        label = None
 
 
 def beyond(ax: Axes, border: float, last: float) -> None:

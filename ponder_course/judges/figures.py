@@ -66,8 +66,7 @@ def lead(kinds: Mapping[str, Sequence[Share]]) -> Figure:
     """
     figure, (ax,) = panels(1, width=8.4, height=4.2)
     for which, (name, networks) in enumerate(kinds.items()):
-        curves(ax, networks, **look(which))
-        ax.plot([], [], label=name, **look(which))
+        curves(ax, networks, label=name, **look(which))
     ax.axvline(0, color=style.LIMIT, linewidth=1.2, zorder=0)
     step_axis(ax, len(networks[0]), xlabel="step, minus the steps needed")
     percent_axis(ax, ylabel="lines for which halting\nis worth more", ylim=(-0.03, 1.05))

@@ -417,8 +417,7 @@ def message(lines: Sequence[Votes]) -> Figure:
     cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 2.2, "s": 60}
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
-        says_no = np.array(line.no[: line.halts]) > 1 - LEVEL
-        style.steps_down(ax, says_no.astype(float).tolist(), cmap=NO, vmin=0, vmax=1)
+        style.steps_down(ax, votes_no(line)[: line.halts].astype(float).tolist(), cmap=NO, vmin=0, vmax=1)
         step, wrong_place = np.nonzero(np.reshape(line.wrong[: line.halts], (-1, len(line.bits))))
         ax.scatter(wrong_place + 1, step + 1, **cross)
         ax.set_ylim(len(line.no) + 0.5, 0.5)
@@ -489,9 +488,14 @@ def who_objects(lines: Sequence[Votes]) -> str:
     return f"Who objects at step {step}: {', '.join(found)}"
 
 
+def votes_no(line: Votes) -> np.ndarray:
+    """Return which places vote no: bool [steps, places]."""
+    return np.array(line.no) > 1 - LEVEL
+
+
 def objecting(line: Votes, step: int) -> list[str]:
     """Return the places that vote no at a step."""
-    return [f"{place}" for place, vote in enumerate(line.no[step - 1], 1) if vote > 1 - LEVEL]
+    return [f"{place}" for place in np.flatnonzero(votes_no(line)[step - 1]) + 1]
 
 
 def outcome(line: Votes) -> str:

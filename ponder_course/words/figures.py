@@ -74,8 +74,7 @@ def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
     for ax, kinds, title, shared in zip(axes, (left, right), titles, ({}, of_second), strict=True):
         for which, (name, networks) in enumerate(kinds.items()):
             looks = style.look(which, markersize=5, linewidth=1.3, alpha=0.8, **shared)
-            curves(ax, networks[:1], label=name, **looks)
-            curves(ax, networks[1:], **looks)
+            curves(ax, networks, label=name, **looks)
         ax.axhline(0.25, color=style.LIMIT, linewidth=1.0)
         percent_axis(ax, xlabel="depth of the node", title=title, ylim=(0, 1.05))
         ax.legend(loc="upper right")
