@@ -1,7 +1,8 @@
 """See what this machine's GPU makes of the course, and write it into one file.
 
-python -m benchmarks.gpu            tests, lessons and table: benchmarks/gpu.json, and the lessons as run in runs/gpu
-python -m benchmarks.gpu --smoke    the same, with lessons at smoke alone and a short table, and into runs/gpu only
+python -m benchmarks.gpu             table, tests and lessons: benchmarks/gpu.json, and the lessons as run in runs/gpu
+python -m benchmarks.gpu --smoke     the same, with lessons at smoke alone and a short table, and into runs/gpu only
+python -m benchmarks.gpu --at-once 4 four lessons at once, which takes less time in all and more for each
 
 It exits with 2 on a machine without a GPU, 1 if a test or a lesson has failed, 0 if all is well. The file is written
 after each part, so that it is right even if this command is killed.
@@ -17,6 +18,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -110,7 +112,7 @@ def lessons() -> dict[str, bool]:
 
 def run_lesson(name: str, budget: str, has_device: bool, folder: Path, device: str = "cuda") -> Row:
     """Run a lesson on the device: its status, minutes and headline."""
-    out = folder / budget
+    out = folder / budget / name
     command = [sys.executable, "tools/course.py", name, "-p", "BUDGET", budget, "--out", str(out)]
     if has_device:
         command += ["-p", "DEVICE", device]
@@ -157,27 +159,34 @@ def main(arguments: list[str] | None = None) -> int:
     """Run all parts, and write what was seen."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true")
-    smoke = parser.parse_args(arguments).smoke
+    parser.add_argument("--at-once", type=int, default=1, help="lessons that run at the same time; 1 if not given")
+    args = parser.parse_args(arguments)
+    if args.at_once < 1:
+        parser.error(f"--at-once must be at least 1; got {args.at_once}")
+    smoke = args.smoke
     if not torch.cuda.is_available():
         print(NO_GPU)
         return 2
     folder = ROOT / "runs" / "gpu"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "gpu.json" if smoke else ROOT / "benchmarks" / "gpu.json"
-    seen: Row = {"made_with": machine(), "tests": None, "table": [], "lessons": []}
+    seen: Row = {"made_with": machine(), "lessons_at_once": args.at_once, "table": [], "tests": None, "lessons": []}
 
     def write() -> None:
         with atomic_write(file) as draft:
             draft.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
 
-    seen["tests"] = run_tests(folder)
-    write()
+    torch.set_num_threads(1)  # as in the lessons
     for device, n_sizes in (("cuda", 2 if smoke else len(WIDTHS)), ("cpu", 2)):
         seen["table"] += table(device, Effort(smoke), n_sizes)
         write()
-    for budget in ("smoke",) if smoke else ("smoke", "class"):
-        for name, has_device in lessons().items():
-            seen["lessons"].append(run_lesson(name, budget, has_device, folder))
+    seen["tests"] = run_tests(folder)
+    write()
+    budgets = ("smoke",) if smoke else ("smoke", "class")
+    jobs = [(name, budget, has_device) for budget in budgets for name, has_device in lessons().items()]
+    with ThreadPoolExecutor(args.at_once) as pool:
+        for row in pool.map(lambda job: run_lesson(*job, folder), jobs):
+            seen["lessons"].append(row)
             write()
     failed = [*seen["tests"]["failed"], *(row["lesson"] for row in seen["lessons"] if row["status"] != "ok")]
     print(f"{seen['tests']['passed']} tests passed; failed: {', '.join(failed) or 'nothing'}. All is in {file}")

@@ -1,5 +1,8 @@
 """`make gpu`: the table of what there is, and what it says where memory runs out."""
 
+import json
+import re
+
 import torch
 
 from benchmarks import gpu
@@ -19,3 +22,19 @@ def test_memory_that_runs_out_is_a_row_without_a_number(monkeypatch):
 
     monkeypatch.setattr(gpu, "seconds", no_memory)
     assert gpu.updates_per_second(gpu.WORKS["lines"], 4, 8, "cpu", Effort(smoke=True)) is None
+
+
+def test_the_page_on_running_has_the_rates_of_the_record():
+    record = json.loads((gpu.ROOT / "benchmarks" / "gpu.json").read_text(encoding="utf-8"))
+    rates = {
+        (row["batch"], row["width"], row["device"]): round(row["updates_per_second"])
+        for row in record["table"]
+        if row["task"] == "lines"
+    }
+    sizes = [(64, 32, "cuda"), (64, 32, "cpu"), (256, 64, "cuda"), (256, 64, "cpu")]
+    page = (gpu.ROOT / "docs" / "running.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"makes (\d+) updates a second there and (\d+) .* it is (\d+) against (\d+)", page, re.DOTALL)
+    assert list(map(int, found)) == [rates[size] for size in sizes]
+    ran = {budget: [row for row in record["lessons"] if row["budget"] == budget] for budget in ("smoke", "class")}
+    assert all(row["status"] == "ok" for rows in ran.values() for row in rows)
+    assert [len(rows) for rows in ran.values()] == [12, 9]
