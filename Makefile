@@ -44,7 +44,7 @@ ready: $(READY)  ## set up .venv and nothing else, as Codespaces does
 lab: $(READY)  ## open the notebooks in JupyterLab
 	$(RUN) -m jupyterlab notebooks --log-level=WARN --KernelManager.transport_encryption=auto
 
-lint: $(READY)  ## style and types: notebooks, packages, tools, benchmarks, examples
+lint: $(VENV)/ready-book  ## style and types: notebooks, packages, tools, benchmarks, examples
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .

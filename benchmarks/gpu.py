@@ -185,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
     budgets = ("smoke",) if smoke else ("smoke", "class")
     jobs = [(name, budget, has_device) for budget in budgets for name, has_device in lessons().items()]
     with ThreadPoolExecutor(args.at_once) as pool:
-        for row in pool.map(lambda job: run_lesson(*job, folder), jobs):
+        for row in pool.map(lambda job: run_lesson(job[0], job[1], job[2], folder), jobs):
             seen["lessons"].append(row)
             write()
     failed = [*seen["tests"]["failed"], *(row["lesson"] for row in seen["lessons"] if row["status"] != "ok")]
