@@ -28,7 +28,7 @@ from ponder_course.common.style import (
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 from ponder_utils.pondernet import PonderNet
 
-# (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 5, as the lesson has it
+# (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 4, as the lesson has it
 BestHalting = Callable[[Tensor, Tensor, float], Tensor]
 LogHalting = Callable[[Tensor], Tensor]  # halting logits [N, ...] -> log p_n [N, ...]
 Point = tuple[float, float]
@@ -163,7 +163,7 @@ def pushes(
 
 def what_still_pulls(gradients: Sequence[Mapping[str, float]]) -> str:
     """Return in a sentence what the reversed divergence does where the halting probability is smallest."""
-    return f"On a step without use only the reversed divergence pulls: {abs(gradients[-1][style.KL['p_G||p']]):.2g}"
+    return f"On a step that is hardly ever used\nonly the reversed divergence still pulls: {abs(gradients[-1][style.KL['p_G||p']]):.2g}"
 
 
 @slide
@@ -193,11 +193,13 @@ def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: flo
         style.step_axis(right, len(losses), xlabel=last, ylim=(0, 1), yticks=(0, 0.5, 1))
         left.bar_label(left.bar(n, losses.tolist(), 0.7, color=ANSWER), fmt="%.2g", padding=1, fontsize=13)
         left.set(ylim=(0, 1.25 * max(losses.max().item(), 0.6)))
-        bars = right.bar(n, best(losses, log_g, beta).tolist(), 0.6, color=style.GREEN, label="best $p_n$")
+        p = best(losses, log_g, beta)
+        bars = right.bar(n, p.tolist(), 0.6, color=style.GREEN, label="best $p_n$")
         labels = [f"{bar.get_height():.2f}" if bar.get_height() >= 0.005 else "" for bar in bars]
         right.bar_label(bars, labels, padding=3, fontsize=13, color=DARK_GREEN)
         right.bar(n, log_g.exp().tolist(), 0.85, label="prior", **DOTTED)
         left.set_title(name, fontsize=15)
+        right.set_title(f"{expected_steps(p.log()).item():.1f} steps on average", fontsize=15)
         for ax in (left, right):
             ax.set_xticks(n)
             ax.grid(axis="x", visible=False)
@@ -262,21 +264,4 @@ def draw_learnt(needs: Line, theory: Mapping[str, Line], runs: Runs) -> Figure:
     top = max(max(line) for line in theory.values())
     ax.set(xlabel="steps that the input needs", ylabel="expected steps", xticks=list(needs))
     ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 0.75))
-    return figure
-
-
-@slide
-def draw_bounds(sharpness: Line, pairs: Mapping[str, Sequence[tuple[str, Line]]]) -> Figure:
-    """Draw a panel for each {title: [(name, upper line), (name, lower line)]}, at each 1 / beta."""
-    figure, axes = panels(len(pairs), width=4.6, height=3.8)
-    colours = ((style.PURPLE, LIMIT), (ANSWER, style.GREEN))
-    for ax, (title, pair), (above, below) in zip(axes, pairs.items(), colours, strict=False):
-        (upper_name, upper), (lower_name, lower) = pair
-        ax.fill_between(sharpness, lower, upper, color="#E6E6E6", linewidth=0)
-        ax.plot(sharpness, upper, color=above, label=upper_name)
-        ax.plot(sharpness, lower, "--", color=below, label=lower_name)
-        ax.set(xscale="log", title=title, xlabel=r"$1 / \beta$", ylim=(0, 1.45 * float(max(upper))))
-        ax.set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
-        ax.legend(loc="upper left")
-    axes[0].set_ylabel("nats")
     return figure

@@ -26,10 +26,6 @@ SIZES = [[0.2, 0.02], [0.3, 0.01], [0.15, 0.154]]
 FIRST = [0.2, 0.6, 0.995, 0.9995]
 PATHS = {"ACT": [0.995, 0.996], "PonderNet, Adam": [0.6, 0.3], "PonderNet": [0.992, 0.7]}
 THEORY, RUNS = {"none": [2.0, 3.0, 4.0], "mean": [5.0, 5.1, 5.5]}, {"none": [P, Q], "mean": [LOSSES]}
-BOUNDS = {
-    "a": [("bound", torch.tensor([2.0, 1.0, 3.0])), ("exact", torch.tensor([1.5, 0.5, 1.25]))],
-    "b": [("mean loss", [4.0, 5.0, 6.0]), ("mixture", [3.5, 4.5, 5.5])],
-}
 EXACT = torch.tensor(LOSSES, dtype=torch.float64)
 LOG_PRIOR = pu.geometric_log_prior(0.4, 3)
 
@@ -60,7 +56,6 @@ FIGURES = {
     ),
     "pushes": Drawn(draw.draw_pushes, ([0.1, 0.01], GRADIENTS), SIZES),
     "learnt": Drawn(draw.draw_learnt, ([1.0, 2.0, 3.0], THEORY, RUNS), colours={WRONG: [5, 5.1, 5.5, *LOSSES]}),
-    "bounds": Drawn(draw.draw_bounds, ([0.1, 1.0, 100.0], BOUNDS)),
     "underflow": Drawn(
         evidence.draw_underflow,
         ([0.5, 1.0, 2.0], {"half": [0.1, 0.01, 0]}, [-1.1, -3.0, -5.0]),
