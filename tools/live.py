@@ -18,16 +18,16 @@ LIVE = ROOT / "book" / "live"
 FIGURES = {
     "01_act_background": ("Figure 01.2", "units"),
     "02_pondernet_theory": ("Figure 02.2", "losses"),
-    "03_parity": ("Figure 03.3", "parity"),
+    "03_parity": ("Figure 03.2", "parity"),
     "04_mnist_rotation": ("Figure 04.4", "digit"),
-    "05_light_cone": ("Figure 05.3", "line"),
-    "06_ways_to_stop": ("Figure 06.5", "vote"),
+    "05_light_cone": ("Figure 05.2", "line"),
+    "06_ways_to_stop": ("Figure 06.4", "vote"),
     "07_map_of_thought": ("Figure 07.3", "map"),
     "08_alone_and_together": ("Figure 08.6", "forest"),
     "09_adding_a_column": ("Figure 09.2", "column"),
     "10_sudoku": ("Figure 10.3", "sudoku"),
     "11_judges": ("Figure 11.1", "judges"),
-    "12_words": ("Figure 12.3", "words"),
+    "12_words": ("Figure 12.2", "words"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")

@@ -21,15 +21,13 @@ from ponder_course.common.style import Line, Points, legend, look, panels, perce
 
 
 @slide
-def by_setting(
-    table: DataFrame, columns: dict[str, str], x_label: str, log: bool = False, more: dict[str, DataFrame] | None = None
-) -> Figure:
+def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: bool = False) -> Figure:
     """A mark for every run, and a line through the means of those that learnt; the others are light grey.
 
     Runs of one setting stand side by side, in the order of the table; `log` puts the settings on a log axis. A table
     has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of its y
     axis}. If there is one kind, accuracy has the colour of answers and all else that of halting, and above the first
-    panel stands how many learnt. more, {name: table}: squares beside the others, on the log axis.
+    panel stands how many learnt.
     """
     width, height = (8.4, 4.6) if log else (5.0 if len(columns) > 1 else 6.6, 3.9)
     figure, axes = panels(len(columns), width=width, height=height)
@@ -53,12 +51,6 @@ def by_setting(
                 edge = colour if learnt else style.NOT_LEARNT
                 dots = {"marker": look(which)["marker"], "facecolor": edge if live else "none", "edgecolor": edge}
                 ax.scatter(x[group.index], group[column], s=40, linewidth=1.6, zorder=3, **dots)
-        for name, rows in (more or {}).items():
-            for (setting, learnt), y in rows.groupby(["setting", "learnt"])[column]:
-                x, edge = math.log10(setting) + 0.15, style.BLACK if learnt else style.NOT_LEARNT
-                ax.scatter([x] * len(y), y, s=40, marker="s", facecolor="none", edgecolor=edge, linewidth=1.6)
-                if learnt:
-                    style.beside(ax, name, (x, y.mean()), (10, 0), va="center")
         ax.scatter([], [], s=40, facecolor="none", edgecolor=style.NOT_LEARNT, linewidth=1.6, label="not learnt")
         ends, rim = [*place.values()] or [0.0], 0.25 if log else 0.5
         ax.set(ylabel=label, xlabel=x_label, xlim=(ends[0] - rim, ends[-1] + rim))
@@ -165,7 +157,8 @@ def who_learns(table: DataFrame) -> str:
         numbers = ", ".join(f"{n:.1f}" for n in steps)
         prices = ", ".join(f"{tau:g}" for tau in steps.index)
         if steps.max() - steps.min() < 0.5:
-            return f"The price hardly changes the steps ({numbers});\nfrom {min(nobody):g} on, none learns"
+            few = f"{steps.min():.1f} to {steps.max():.1f} steps on average"
+            return f"Networks that learn take {few};\nfrom {min(nobody):g} on, none learns"
         return f"At {prices}: {numbers} steps;\nfrom {min(nobody):g} on, none learns"
     return f"{table['learnt'].sum()} of {len(table)} networks learn"
 
@@ -205,9 +198,10 @@ def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[floa
     return figure
 
 
-def who_comes_back(early: Sequence[Row]) -> str:
-    """Return in a sentence in how many networks that were charged early states after the first come to count again."""
-    return f"Charged early, later states come back in the {len(waits(early))} of {len(early)} networks that learn"
+def who_comes_back(early: Sequence[Row], fell: int) -> str:
+    """Return in a sentence how much states after the first weigh when the price falls, at most, and who learns then."""
+    weight = max(row["later"][row["update"].index(fell)] for row in early)
+    return f"When the high price ends, later states weigh at most {weight:.1%};\nafterwards, {who(early)}"
 
 
 def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:
@@ -227,9 +221,11 @@ def by_change(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def what_the_controls_say(controls: Mapping[str, list[Row]]) -> str:
-    """Return in a sentence who learns if nothing changes, and with two steps for everyone."""
-    unchanged, _, two_steps = (who(controls[name]) for name in CHANGES)
-    return f"If nothing changes, {unchanged};\nwith two steps for everyone, {two_steps}"
+    """Return in a sentence who learns if nothing changes, with a new halting unit, and with two steps for everyone."""
+    unchanged, new, two_steps = (who(controls[name]) for name in CHANGES)
+    if new == two_steps:
+        return f"If nothing changes, {unchanged};\nwith a new halting unit or two steps for everyone, {new}"
+    return f"If nothing changes, {unchanged}; with a new halting unit, {new};\nwith two steps for everyone, {two_steps}"
 
 
 def pulls_on_the_first(y_hat_2: float, tau: float, epsilon: float) -> tuple[np.ndarray, ...]:
@@ -257,14 +253,14 @@ def _balance(up: Line, down: Line) -> int | None:
     return int(found[0]) if len(found) else None
 
 
-def what_the_pulls_say(unit: Line, pulls: Pulls, threshold: float) -> str:
-    """Return in a sentence that both pulls vanish from the threshold on, and where they balance before."""
-    beyond = np.asarray(unit) >= threshold
-    gone = not any(np.asarray(pull)[beyond].any() for pair in pulls.values() for pull in pair)
-    points = [point for point in (_balance(*pair) for pair in pulls.values()) if point is not None]
-    balance = " and ".join(f"{unit[point]:.2f}" for point in points)
-    end = f"from {threshold:g} on, both are {'exactly' if gone else 'not'} 0"
-    return f"The two pulls balance at $\\lambda_1$ = {balance};\n{end}" if points else f"Nothing holds it: {end}"
+def what_the_pulls_say(unit: Line, pulls: Pulls) -> str:
+    """Return in a sentence where the pulls balance, or that the price wins, for each thing that step 2 may know."""
+    balances = {name: _balance(*pair) for name, pair in pulls.items()}
+    ends = {
+        name: "the price wins" if point is None else f"the pulls balance at $\\lambda_1$ = {unit[point]:.2f}"
+        for name, point in balances.items()
+    }
+    return ";\n".join(f"If {name}, {end}" for name, end in ends.items()).replace("\nIf", "\nif")
 
 
 @slide
@@ -302,8 +298,8 @@ def tug_of_war(unit: Line, pulls: Pulls, threshold: float, start: float) -> Figu
 
 @slide
 def whose(by_n: Sequence[Row]) -> Figure:
-    """How often state n alone is right on inputs that halt at n and on others; and its weight: of `whose_answer`."""
-    figure, (right, weight) = panels(2, width=5.0, height=3.8)
+    """How often state n alone is right on inputs that halt at n, and on those that go on: of `whose_answer`."""
+    figure, (right,) = panels(1, width=6.6, height=3.8)
     states = DataFrame(by_n).astype(float)
     n, going_on = states["n"], states["right, going on"].mask(1 - states["halt"].cumsum() < 0.01)  # too few go on
     right.bar(n - 0.2, states["right"], 0.38, color=style.ANSWER, label="halt here")
@@ -311,10 +307,17 @@ def whose(by_n: Sequence[Row]) -> Figure:
     right.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1.4)
     right.set(ylabel="state $n$ alone is right", ylim=(0, 1.3), yticks=(0, 0.5, 1))
     right.legend(loc="upper left", ncols=2)
-    weight.bar(n, states["remainder"], 0.5, color=style.HALTING)
-    weight.set(ylabel="weight of state $n$, halting", ylim=(0, 1.05))
-    form = "{:g}\n{:.0%} halt" if len(n) <= 4 else "{:g}"
-    for ax in (right, weight):
-        ax.set_xticks(n, map(form.format, n, states["halt"]))
-        ax.set_xlabel("step $n$")
+    right.set_xticks(n, map("{:g}\n{:.0%} halt".format, n, states["halt"]))
+    right.set_xlabel("step $n$")
     return figure
+
+
+def what_state_2_says(by_n: Sequence[Row]) -> str:
+    """Return in a sentence how often state 2 alone is right on inputs that halt there, and on those that go on."""
+    states = [row for row in by_n if row["n"] == 2 and None not in (row["right"], row["right, going on"])]
+    if not states:
+        return "No choice at step 2: all inputs halt there, or none"
+    halting, going_on = states[0]["right"], states[0]["right, going on"]
+    return (
+        f"State 2 alone is right on {halting:.0%} of inputs that halt there,\nand on {going_on:.0%} of those that go on"
+    )

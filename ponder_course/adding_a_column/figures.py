@@ -50,6 +50,7 @@ def machine(numbers: Sequence[str] = ("001011", "000100", "010001"), steps: Sequ
                 ax.plot([x + 0.17, x + far - 0.17], np.transpose(near), color=colour, linewidth=1.4, zorder=1)
             x += far
     ax.text(-0.45, n_places + 0.9, "step $n$ =", ha="right", va="bottom")
+    ax.text(-0.45, n_places - 0.1, "halt?", ha="right", va="bottom", color=style.DARK_ORANGE)
     bare(ax)
     ax.set(xlim=(-1.8, x - 1.2), ylim=(-2.5, n_places + 2.8), ylabel="place")
     ax.set_yticks([0, n_places - 1], ["1", str(n_places)])
@@ -127,7 +128,8 @@ def thinks_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
     """The finding: how many steps a network takes where it needs the most."""
     longest = int(np.argmax(needed))
     steps = f"{taken[longest]} steps at number {longest + 1}, which needs {needed[longest]}"
-    return f"It thinks longest where the carry travels farthest:\n{steps}"
+    where = "where" if taken[longest] == max(taken) else "elsewhere than where"
+    return f"It thinks longest {where} the carry travels farthest:\n{steps}"
 
 
 @slide
@@ -210,7 +212,7 @@ def answers_and_objections(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -
         step_axis(ax, last, xlim=(0.5, last + 0.5), title=name)
         ax.set(ylim=(-0.5, width + 0.6))
         ax.grid(visible=False)
-        ax.set_yticks([0, 1, width], ["wire", "1", str(width)])
+        ax.set_yticks([0, 1, width], ["halt?", "1", str(width)])
     axes[0].set_ylabel("place")
     return figure
 

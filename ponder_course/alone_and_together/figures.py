@@ -152,9 +152,10 @@ def _against(
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=3.0, drawstyle="steps-mid")
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
     ax.set_ylim(0, 1.12 * ax.dataLim.y1)
-    for name in kinds:
+    for name, networks in kinds.items():
         height = max(n for d, n in limits[name].items() if d <= 0.86 * last) + 0.04 * ax.get_ylim()[1]
-        ax.text(0.86 * last, height, name, color=style.DARK_GREY, ha="right", va="bottom", fontweight="bold")
+        written = style.DARK_GREY if networks else style.LIMIT
+        ax.text(0.86 * last, height, name, color=written, ha="right", va="bottom", fontweight="bold")
     ax.text(border + 1, 0.97 * ax.get_ylim()[1], "beyond training", va="top", color=style.DARK_GREY)
     ax.set(xlabel="depth of a node", ylabel="steps taken", xlim=(0, last + 0.5))
 
@@ -201,7 +202,7 @@ def when_felt(felt: Kinds, laws: Mapping[str, ByDepth], border: int) -> Figure:
 def felt_too_soon(felt: Kinds, laws: Mapping[str, ByDepth]) -> str:
     """The finding: how many turned arrows are felt before the law allows it."""
     early = [line[k] < laws[kind][k] for kind, networks in felt.items() for line in networks for k in line]
-    return f"{sum(early)} of {len(early)} turned arrows are felt\nbefore a name can bring the news"
+    return f"{sum(early)} of {len(early)} turned arrows are felt\nearlier than reading by name allows"
 
 
 @torch.no_grad()
@@ -286,7 +287,7 @@ def by_the_clock(rows: Sequence[Row], needed: ByDepth, border: int, n: int) -> F
     figure, (left, right) = panels(2, width=4.9, height=4.4)
     taken = by_depth(rows, "steps")
     _against(left, {"needed": []}, {"needed": needed}, border, taken, NEVER_SLEPT._replace(name="taken"))
-    kinds = {f"at step {n}": stopped_at(rows, n), "where they stop": rows}
+    kinds = {f"at step {n}": stopped_at(rows, n), "when halted": rows}
     _right(right, {name: by_depth(stopped, "right") for name, stopped in kinds.items()}, border)
     return figure
 

@@ -1,4 +1,4 @@
-"""Figures of judges: slots that are refilled, the ladder of what a judge says, two values, and what the end costs."""
+"""Figures of judges: the ladder of what a judge says, two values, slots that are refilled, and what the end costs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from ponder_course.common.style import Line, beside, curves, legend, lines, look
 from ponder_course.judges.measured import Ends, Share
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
-WHEN = ("when they halt", "at the last step", "at the step they need")
+WHEN = ("when they halt", "at the last step")
 HALF = 0.5  # TRM's rule halts above it
 Networks = Mapping[int, Sequence[Line]]  # a line for each network, by the values of a place
 
@@ -29,7 +29,7 @@ def slots(steps: ArrayLike) -> Figure:
     ax.imshow(taken, cmap=THOUGHT, vmin=1, extent=extent, aspect="auto", interpolation="nearest")
     for slot, update in np.argwhere(taken == 1):
         ax.plot([update + 0.5] * 2, [slot + 0.5, slot + 1.5], color=style.BLACK, linewidth=2.0)
-    for slot, update in np.argwhere(np.diff(taken) < 0):  # the line halts, and leaves
+    for slot, update in np.argwhere(taken[:, 1:] == 1):  # the line halts, and leaves
         ax.text(update + 1, slot + 1, f"{taken[slot, update]}", ha="center", va="center_baseline", fontsize=12)
     ax.set(xlabel="update", ylabel="slot", yticks=[1, n_slots])
     ax.grid(visible=False)
@@ -75,51 +75,48 @@ def lead(kinds: Mapping[str, Sequence[Share]]) -> Figure:
 
 
 @slide
-def to_the_end(panels_of: Ends) -> Figure:
-    """Draw which fraction of lines is right when they halt, at the last step, and at their need: a row a network.
+def to_the_end(kinds: Ends) -> Figure:
+    """Draw which fraction of lines is right when they halt, and at the last step: a row for each network.
 
-    panels_of: {panel: {kind: [(right when halted, right at N, right at the need)]}}.
+    kinds: {kind: [(right when halted, right at N)]}.
     """
-    figure, axes = panels(len(panels_of), width=4.9, height=4.6, sharex=True, sharey=True)
-    for ax, (title, kinds) in zip(axes, panels_of.items(), strict=True):
-        for place, networks in enumerate(kinds.values()):
-            heights = place + 0.07 * (np.arange(len(networks)) - (len(networks) - 1) / 2)
-            for height, (halted, last, _) in zip(heights, sorted(networks), strict=True):
-                ax.plot([halted, last], [height, height], color=style.PALE_GREY, linewidth=1.6, zorder=1)
-            halted_right, last_right, need_right = np.transpose(sorted(networks))
-            halt_label, last_label, need_label = (None,) * 3 if place else WHEN
-            ax.plot(need_right, heights, "|", color=style.LIMIT, markersize=9, label=need_label, zorder=4)
-            ax.plot(halted_right, heights, "o", color=style.HALTING, markersize=6, label=halt_label, zorder=3)
-            ax.plot(last_right, heights, "s", color=style.DARK_GREY, markersize=4.5, label=last_label, zorder=2)
-        ax.set(title=title, xlabel="lines that are right")
-        ax.set(yticks=range(len(kinds)), yticklabels=[*kinds], ylim=(len(kinds) - 0.5, -0.5))
-        ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        ax.xaxis.set_major_locator(MultipleLocator(0.1))
-        ax.grid(visible=False, axis="y")
-    return legend(figure, 3)
+    figure, (ax,) = panels(1, width=8.4, height=5.2)
+    for place, networks in enumerate(kinds.values()):
+        heights = place + 0.07 * (np.arange(len(networks)) - (len(networks) - 1) / 2)
+        for height, ends in zip(heights, sorted(networks), strict=True):
+            ax.plot(ends, [height, height], color=style.PALE_GREY, linewidth=1.6, zorder=1)
+        halted_right, last_right = np.transpose(sorted(networks))
+        halt_label, last_label = (None, None) if place else WHEN
+        ax.plot(halted_right, heights, "o", color=style.HALTING, markersize=7, label=halt_label, zorder=3)
+        ax.plot(last_right, heights, "s", color=style.DARK_GREY, markersize=5.5, label=last_label, zorder=2)
+    ax.set(yticks=range(len(kinds)), yticklabels=[*kinds], ylim=(len(kinds) - 0.5, -0.5), xlabel="lines that are right")
+    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.xaxis.set_major_locator(MultipleLocator(0.1))
+    ax.grid(visible=False, axis="y")
+    return legend(figure, 2)
 
 
 def what_the_judge_says(kinds: Networks) -> str:
-    """The finding: what judges say with one open place, beside the chance of a guess."""
-    yes = [verdicts.span([network[1] for network in networks], ".2f") for networks in kinds.values()]
-    guesses = " or ".join(map(str, kinds))
-    return f"One place is open, and one guess in {guesses} is right:\nthe judge says {', or '.join(yes)}"
+    """The finding: what judges say with one open place."""
+    yes = {n: verdicts.span([network[1] for network in networks], ".2f") for n, networks in kinds.items()}
+    said = ", ".join(f"{span} for {n_values}" for n_values, span in yes.items())
+    return f"With one open place the judge says what one guess is worth:\n{said} values"
 
 
 def which_is_larger(kinds: Mapping[str, Sequence[Share]]) -> str:
     """The finding: for how many lines halting is worth more at the step that they need."""
-    found = [f"{name} {verdicts.span([share[0] for share in shares], '.0%')}" for name, shares in kinds.items()]
-    return f"At the step needed halting is worth more for so many lines:\n{', '.join(found)}"
+    found = [f"{verdicts.span([share[0] for share in shares], '.0%')} ({name})" for name, shares in kinds.items()]
+    return f"Lines for which halting wins at the step needed:\n{', '.join(found)}"
 
 
-def what_the_end_costs(panels_of: Ends) -> str:
-    """The finding: in how many networks of the last panel fewer lines are right at the last step than when they halt.
+def what_the_end_costs(kinds: Ends) -> str:
+    """The finding: in how many networks fewer lines are right at the last step than when they halt.
 
     The last kind are networks whose lines all stay in training.
     """
-    title, kinds = [*panels_of.items()][-1]
     *leaving, staying = kinds.values()
-    lost = []
-    for networks in ([pair for of_kind in leaving for pair in of_kind], staying):
-        lost.append(f"{sum(last < halted for halted, last, _ in networks)} of {len(networks)} networks whose lines")
-    return f"{title}: right answers are lost by the last step in\n{lost[0]} leave at a halt, {lost[1]} stay"
+    fewer = []
+    for networks in ([ends for of_kind in leaving for ends in of_kind], staying):
+        fewer.append(f"{sum(last < halted for halted, last in networks)} of {len(networks)}")
+    where = f"{fewer[0]} networks whose lines leave, {fewer[1]} whose lines stay"
+    return f"Fewer lines are right at the last step than when they halt:\n{where}"

@@ -13,7 +13,7 @@ from ponder_course.judges.experiment import JudgedLine, Thought, halting_steps, 
 from ponder_course.judges.task import SumTask
 
 Share = Mapping[int, float]  # a fraction of lines, by the step less the steps needed
-Ends = Mapping[str, Mapping[str, Sequence[tuple[float, float, float]]]]  # by panel and kind, of each network
+Ends = Mapping[str, Sequence[tuple[float, float]]]  # by kind, of each network
 N_LINES, SEED = 2000, 101  # of the lines that stored networks are tested on
 JUDGES: dict[str, Row] = {
     "TRM": {"judge": "TRM"},
@@ -47,20 +47,15 @@ def halting_leads(thought: Thought, needed: Tensor, before: int = 4, after: int 
     return {step: mean(leads[away == step]) for step in range(-before, after + 1)}
 
 
-def stored_ends(rows: Sequence[Row], staying: Sequence[Row]) -> Ends:
-    """Return how many lines of 16 places are right when they halt, at the last step, and at their need.
+def stored_ends(rows: Sequence[Row], staying: Sequence[Row], n_values: int) -> Ends:
+    """Return how many lines of 16 places with so many values are right when they halt, and at the last step.
 
-    staying: runs of TRM's judge whose lines all stay to the last step in training. {panel: {kind: [networks]}}.
+    staying: runs of TRM's judge whose lines all stay to the last step in training. {kind: [networks]}, {} of no rows.
     """
-    found: dict[str, dict[str, list[tuple[float, float, float]]]] = {}
-    for n_values in sorted({row["n_values"] for row in rows}):
-        kinds = found.setdefault(f"{n_values} values", {})
-        runs = {name: matching(rows, n_values=n_values, **how) for name, how in JUDGES.items()}
-        runs["all lines stay"] = matching(staying, n_values=n_values)
-        for name, of_kind in runs.items():
-            tests = [row["tests"]["16 places"] for row in of_kind]
-            kinds[name] = [(test["right"], test["at_N"], test["at_need"]) for test in tests]
-    return found
+    runs = {name: matching(rows, n_values=n_values, **how) for name, how in JUDGES.items()}
+    runs["all lines stay"] = matching(staying, n_values=n_values)
+    found = {name: [row["tests"]["16 places"] for row in of_kind] for name, of_kind in runs.items() if of_kind}
+    return {name: [(test["right"], test["at_N"]) for test in tests] for name, tests in found.items()}
 
 
 def table_of(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int, n_lines: int = N_LINES) -> pd.DataFrame:
@@ -71,7 +66,6 @@ def table_of(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int, n_
             x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(SEED))
             found = measure(step, x, y, N)
             table[name, f"network {number}"] = {
-                "steps needed": f"{found['needed']:.2f}",
                 "steps taken": f"{found['steps']:.2f}",
                 "too early": f"{found['early']:.0%}",
                 "right": f"{found['right']:.1%}",
@@ -111,7 +105,6 @@ def by_level(thoughts: Sequence[tuple[Thought, Tensor]], levels: Sequence[float]
             right.append(at_step(thought.right, steps))
         early = torch.cat(taken) < torch.cat(needed)
         table[f"{level:g}"] = {
-            "steps needed": f"{torch.cat(needed).double().mean():.2f}",
             "steps taken": f"{torch.cat(taken).double().mean():.2f}",
             "too early": f"{early.double().mean():.0%}",
             "right": f"{torch.cat(right).double().mean():.1%}",

@@ -8,6 +8,7 @@ from statistics import mean, median
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
@@ -28,7 +29,6 @@ Grid = Sequence[Line]  # [steps, places]
 Run = Sequence[float | None]  # [needs]: the value at i is of lines that need i + 1, None or nan where there were none
 ByPrice = Mapping[str, Sequence[Run]]
 LEVEL, BUDGET = 0.2, 0.99  # where PonderNet halts in this lesson, and where ACT does
-WAITING = 0.06  # up to here are drawn the halting values and probabilities of single steps
 PALE = ListedColormap(["#EEF4F8", style.SKY])
 
 
@@ -45,54 +45,43 @@ def write_above(ax: Axes, digits: Line, up: float = 4, **font: Any) -> None:
 
 
 @style.slide
-def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Mapping[str, Points]) -> Figure:
-    """Draw steps above L against the prior's lambda_p: two lines of theory, and a mark for every run of two groups.
-
-    Names stand at the lines, and inwards of the highest marks.
-    """
+def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Points) -> Figure:
+    """Draw steps above L against the prior's lambda_p: two lines of theory, and a circle for every run."""
     figure, (ax,) = style.panels(1, width=7.4, height=4.4)
     for which, (label, line) in enumerate(theory.items()):
         ax.plot(lambda_ps, line, color=style.BLACK, linewidth=1.8, linestyle="-:"[which])
         ax.text(lambda_ps[0] + (0.01, 0)[which], (1.0, 0.25)[which] * line[0], label, va="center")
-    looks = zip("os", (-0.004, 0.004), (style.GREEN, style.PURPLE), strict=True)
-    for (label, points), (marker, shift, colour) in zip(runs.items(), looks, strict=True):
-        x, y = np.reshape(points, (-1, 2)).T
-        ax.scatter(x + shift, y, s=44, zorder=3, marker=marker, facecolor="none", edgecolor=colour)
-        if len(y):
-            top = x[y.argmax()] + shift
-            away, side = (-0.015, "right") if top > np.mean(lambda_ps) else (0.015, "left")
-            ax.text(top + away, y.max(), label, ha=side, va="center", color=colour)
+    x, y = np.reshape(runs, (-1, 2)).T
+    ax.scatter(x, y, s=44, zorder=3, facecolor="none", edgecolor=style.GREEN)
+    if len(y):
+        style.beside(ax, "a network", (x[y.argmax()], y.max()), (8, 0), va="center", color=style.GREEN)
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
     return figure
 
 
-def steps_above(rows: Sequence[Row], reversed_rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
-    """Return (lambda_p, mean steps above L on 16 places) of stored runs: of those with N = 20, and of all reversed."""
-    kinds = {"a network": [row for row in rows if row["N"] == 20], "reversed divergence": reversed_rows}
-    found = {}
-    for kind, rows_of in kinds.items():
-        found[kind] = [(row["lambda_p"], experiment.lateness(row["tests"]["16"])) for row in rows_of]
-    return found
+def steps_above(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return (lambda_p, mean steps above L on 16 places) of those stored runs that had N = 20."""
+    return [(row["lambda_p"], experiment.lateness(row["tests"]["16"])) for row in rows if row["N"] == 20]
 
 
 def steps_above_in_theory(
-    above: Mapping[str, Points], steps_in_theory: Callable[[float, int, int], float], otherwise: float
+    above: Points, steps_in_theory: Callable[[float, int, int], float], otherwise: float
 ) -> tuple[list[float], dict[str, list[float]]]:
     """Return every lambda_p of the networks, and theory's steps above L there: equation 2, and cut off at N = 20.
 
     steps_in_theory: (lambda_p, L, N) -> mean steps; otherwise: the lambda_p where no network is stored.
     """
-    lambda_ps = sorted({lambda_p for lambda_p, _ in above["a network"]}) or [otherwise]
+    lambda_ps = sorted({lambda_p for lambda_p, _ in above}) or [otherwise]
     needs = LineParityTask.needed_steps(experiment.fresh(LineParityTask(16))[0]).amax(1).tolist()
     cut_off = [mean(steps_in_theory(lambda_p, L, 20) - L for L in needs) for lambda_p in lambda_ps]
     by_equation = [(1 - lambda_p) / lambda_p for lambda_p in lambda_ps]
     return lambda_ps, {"equation 2": by_equation, "dotted: the same,\ncut off at N = 20": cut_off}
 
 
-def against_theory(above: Mapping[str, Points], lambda_ps: Line, theory: Mapping[str, Line]) -> dict[float, float]:
+def against_theory(above: Points, lambda_ps: Line, theory: Mapping[str, Line]) -> dict[float, float]:
     """Return for each lambda_p how far the median network is from the last line of theory: 0.1 is 10 % above."""
     *_, expected = theory.values()
-    found = [[steps for at, steps in above["a network"] if at == lambda_p] for lambda_p in lambda_ps]
+    found = [[steps for at, steps in above if at == lambda_p] for lambda_p in lambda_ps]
     return {at: median(steps) / e - 1 for at, steps, e in zip(lambda_ps, found, expected, strict=True) if steps}
 
 
@@ -132,27 +121,27 @@ def summary(rows: Sequence[Row]) -> dict[str, str]:
 
 
 @style.slide
-def news_of(differs: Sequence[Tensor], flipped: Sequence[int]) -> Figure:
+def news_of(differs: Sequence[Tensor], flipped: int) -> Figure:
     """Draw which answers change when the bit at a place (from 0) is flipped, and when news of it can be at each place.
 
-    differs: of each flipped place, [steps, places] of bool.
+    differs: of the network that keeps the law, and perhaps of one that breaks it, [steps, places] of bool each.
     """
     figure, axes = style.panels(len(differs), width=4.4 if len(differs) > 1 else 6.4, height=3.9, sharey=True)
-    for ax, grid, place in zip(axes, differs, flipped, strict=True):
+    for ax, grid, whose in zip(axes, differs, ("", ", with gossip"), strict=False):
         style.steps_down(ax, grid, cmap=PALE, vmin=0, vmax=1)
-        stairs(ax, [abs(i - place) + 1 for i in range(grid.shape[1])], label="light cone: news arrives")
-        ax.set(title=f"bit {place + 1} is flipped", ylim=(len(grid) + 0.5, 0.5))
+        stairs(ax, [abs(i - flipped) + 1 for i in range(grid.shape[1])], label="light cone: news arrives")
+        ax.set(title=f"bit {flipped + 1} is flipped{whose}", ylim=(len(grid) + 0.5, 0.5))
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color=style.SKY, label="logit has changed")
     return style.legend(figure, columns=2)
 
 
-def how_far_news_travels(differs: Sequence[Tensor], flipped: Sequence[int]) -> str:
-    """Return in a sentence how many answers change outside the light cones of the flipped places."""
+def how_far_news_travels(differs: Sequence[Tensor], flipped: int) -> str:
+    """Return in a sentence how many answers change outside the light cone of the flipped place."""
     outside = 0
-    for place, grid in zip(flipped, differs, strict=True):
+    for grid in differs:
         steps, places = grid.shape
-        outside += int(grid[~light_cone((place,), (places,), steps)].sum())
+        outside += int(grid[~light_cone((flipped,), (places,), steps)].sum())
     return f"{outside} answers changed outside the cone" if outside else "News travels one place a step, never faster"
 
 
@@ -217,7 +206,8 @@ def half_and_whole(model: PonderNet, task: LineParityTask, x: Tensor, cap: int) 
     """
     places, need = x.shape[-1], task.needed_steps(x).amax(1)
     shown = x[[int((need - target).abs().argmin()) for target in (places // 2, places)]]
-    titles = ["longest segment: half the line", "one segment: the whole line"]
+    half, whole = task.needed_steps(shown).amax(1).tolist()
+    titles = [f"longest segment: half the line, $L$ = {half}", f"one segment: the whole line, $L$ = {whole}"]
     figure, late = think(model, task, shown, titles, cap, ("bit", "reset"))
     known = torch.arange(1, cap + 1)[:, None, None] >= task.needed_steps(shown).cpu()  # [N, 2, places]
     wrong = ((measures.think(model, shown, cap).y_hat > 0) != (task.answers(shown) > 0.5)).cpu()
@@ -237,22 +227,41 @@ def _above(runs: Sequence[Run], beyond: int = 0) -> list[float]:
     return [late for need, steps in map(_measured, runs) for late in (steps - need)[need > beyond]]
 
 
+def _long_enough(runs: Sequence[Run], border: int) -> bool:
+    """Whether no run stops a step too early at any need beyond the border, and all on average less than 3 too late."""
+    late = _above(runs, border)
+    return min(late) > -1 and mean(late) < 3
+
+
 def what_steps_say(runs: Sequence[Run], act: ByPrice, border: int) -> str:
     """Return in a sentence who thinks long enough beyond the border, from what is drawn."""
     if not runs:
         return "No PonderNet has learnt its lines yet"
     longest = max(map(len, runs))
-    late, wrong = _above(runs, border), []
     found = f"Trained on {border} places, PonderNet"
-    if min(late) <= -1 or mean(late) >= 3:
+    if not _long_enough(runs, border):
         return f"{found} misses what {longest} places need"
-    for price, curves in act.items():
-        if (above := _above(curves, longest - 8)) and abs(mean(above)) > 3:
-            wrong.append(f"too {'late' if mean(above) > 0 else 'soon'} at {price}")
-    return (
-        f"{found} thinks just long enough on {longest}"
-        + f";\non the longest lines ACT stops {', '.join(wrong)}" * bool(wrong)
-    )
+    wrong = [
+        price for price, curves in act.items() if curves and not any(_long_enough([run], border) for run in curves)
+    ]
+    neither = "neither " * (len(wrong) > 1)
+    act_does_not = f";\nACT does not, {neither}at {' nor at '.join(wrong)}" * bool(wrong)
+    return f"{found} thinks just long enough on {longest}{act_does_not}"
+
+
+def in_short(taken: Mapping[str, Sequence[tuple[Run, int]]], needs: Sequence[int], right: str) -> pd.DataFrame:
+    """Return a row for each kind of network: the steps that it takes at some needs, and how many lines are right.
+
+    taken: (steps by need, right lines) of each network; right: the name of the last column.
+    """
+    rows: dict[str, dict[str, str]] = {}
+    for kind, networks in taken.items():
+        rows[kind] = {}
+        for L in needs:
+            steps = [taking for run, _ in networks if (taking := run[L - 1]) is not None]
+            rows[kind][f"steps at L = {L}"] = verdicts.span(steps, ".1f")
+        rows[kind][right] = verdicts.span([n for _, n in networks], "d")
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 @style.slide
@@ -260,7 +269,7 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int
     """Draw steps against the steps that are needed, a curve for each run.
 
     The first `live` runs of PonderNet are thick, those that failed to learn are grey. The diagonal is a clock that
-    knows L; below it the longest segment's end guesses at a fixed step. border: the longest need in training.
+    knows L; below it the longest segment's end cannot know its answer. border: the longest need in training.
     """
     figure, (ax,) = style.panels(1, width=9.2, height=5.4)
     longest = max(map(len, [*runs, *failed]))
@@ -282,14 +291,12 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int
         for run in curves:
             ax.plot(*_measured(run), color=style.ORANGE, linewidth=1.8, linestyle=dashes, zorder=1.9)
         if ends := [_measured(run)[1][-longest // 4 :] for run in curves]:
-            early = max(map(max, ends)) < longest
+            early = mean(_above(curves)) < 0
             y, va = (min(map(min, ends)) - 2, "top") if early else (max(map(max, ends)) + 1, "bottom")
             ax.text(0.98 * longest, y, f"ACT, {price}", color="#B87700", va=va, **bold)
     along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
     ax.text(0.32 * longest, 0.23 * longest, "a clock that knows $L$", va="center", **along)
-    ax.text(
-        0.72 * longest, 0.16 * longest, "at a fixed step here, the longest\nsegment's end can only guess", ha="center"
-    )
+    ax.text(0.72 * longest, 0.16 * longest, "too early: the longest segment's\nend cannot know its answer", ha="center")
     ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
     ax.text(border, 1.03 * longest, "trained", color=style.DARK_GREY, ha="right")
     ax.text(border + 1.2, 1.03 * longest, "never seen in training", color=style.DARK_GREY)
@@ -305,30 +312,25 @@ def first_at(curve: Line, level: float) -> int | None:
 
 @style.slide
 def leaks(units: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
-    """Draw ACT's halting values and PonderNet's halting probabilities on one line by step: a curve for each network.
+    """Draw what has been spent on one line by each step: ACT's sum, and PonderNet's probability of having halted.
 
-    Left: of each step, up to WAITING. Right: what has been spent, ACT's sum and PonderNet's probability of
-    having halted. A ring stands where a network stops; there a curve ends. need: L.
+    A curve for each network, thick for the first of each kind. A ring stands where it stops; there it ends. need: L.
     """
-    figure, axes = style.panels(2, width=4.9, height=4.2)
-    act = [(curve, added_up(curve), first_at(added_up(curve), BUDGET)) for curve in units]
-    pondernet = [(curve, halted_by(curve), first_at(curve, LEVEL)) for curve in lambdas]
-    for networks, colour, name in ((act, style.ORANGE, "ACT"), (pondernet, style.GREEN, "PonderNet")):
-        for i, (curve, spent, stop) in enumerate(networks):
-            stop = stop or len(curve)
-            looks: dict[str, Any] = {"color": colour, "linewidth": 1.2 if i else 2.6, "label": None if i else name}
-            for ax, shown in zip(axes, (curve, spent), strict=True):
-                ax.plot(range(1, stop + 1), shown[:stop], **looks)
-            axes[1].plot(
-                stop, spent[stop - 1], "o", color=colour, markerfacecolor="none", markersize=11, markeredgewidth=2
-            )
-    for ax, title in zip(axes, ("of this step", "spent so far"), strict=True):
-        ax.axvline(need, color=style.LIMIT, linewidth=2)
-        ax.set(title=title, xlabel="step $n$", xlim=(1, need + 6))
-    axes[0].set(ylim=(-0.003, WAITING), ylabel=r"ACT's halting value, or $\lambda_n$")
-    axes[1].set(ylim=(-0.05, 1.1), yticks=(0, 0.5, 1))
-    style.beside(axes[1], f"$L$ = {need}", (need, 0.35), (-6, 0), ha="right")
-    axes[0].legend(loc="upper left")
+    figure, (ax,) = style.panels(1, width=8.4, height=4.2)
+    act = [(added_up(curve), first_at(added_up(curve), BUDGET)) for curve in units]
+    pondernet = [(halted_by(curve), first_at(curve, LEVEL)) for curve in lambdas]
+    ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "markersize": 11, "markeredgewidth": 2}
+    for networks, colour in ((act, style.ORANGE), (pondernet, style.GREEN)):
+        for i, (spent, stop) in enumerate(networks):
+            stop = stop or len(spent)
+            ax.plot(range(1, stop + 1), spent[:stop], color=colour, linewidth=1.2 if i else 2.6)
+            ax.plot(stop, spent[stop - 1], color=colour, **ring)
+    ax.axvline(need, color=style.LIMIT, linewidth=2)
+    style.beside(ax, f"$L$ = {need}", (need, 0.55), (-6, 0), ha="right")
+    bold: dict[str, Any] = {"fontweight": "bold", "va": "center"}
+    ax.text(2, 0.95, "ACT: spent of its budget", color="#B87700", **bold)
+    ax.text(0.5 * need, 0.08, "PonderNet: probability of having halted", color=style.GREEN, ha="center", **bold)
+    ax.set(xlabel="step $n$", ylabel="up to this step", xlim=(1, need + 4), ylim=(-0.05, 1.1), yticks=(0, 0.5, 1))
     return figure
 
 
@@ -343,12 +345,12 @@ def halted_by(lambdas: Line) -> list[float]:
 
 
 def when_they_stop(units: Line, lambdas: Line, need: int) -> str:
-    """The finding: what ACT and PonderNet have spent a step before the news, and when they stop."""
+    """The finding: when ACT and PonderNet stop, and what PonderNet has spent a step before the news."""
     spent = halted_by(lambdas)[: need - 1]
     act, ponder = (first_at(added_up(units), BUDGET), first_at(lambdas, LEVEL))
     stops = (f"stops at step {step}" if step else "never stops" for step in (act, ponder))
-    halted = f"until step {need - 1} it has halted with a probability of {spent[-1]:.2f}"
-    return f"ACT {next(stops)}, PonderNet {next(stops)}:\n{halted}"
+    halted = f"Until step {need - 1} PonderNet has halted with a probability of {spent[-1]:.2f}"
+    return f"ACT {next(stops)}, PonderNet {next(stops)}.\n{halted}"
 
 
 class Bought(NamedTuple):
@@ -424,7 +426,7 @@ def bought(tests: Sequence[Bought]) -> Figure:
     axes[0].text(0.44 * end, 0.64, "same step", color="#777777", va="center")
     dotted = (0.6 * end, np.interp(0.6 * end, *tests[0].limits["same step"]))
     looks: dict[str, Any] = {"ha": "right", "va": "center", "arrowprops": {"arrowstyle": "-", "linewidth": 0.8}}
-    axes[0].annotate("bound for any network", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
+    axes[0].annotate("bound, same step for all", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
     at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
     axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
     style.percent_axis(axes[0], ylabel="right answers")

@@ -1,9 +1,7 @@
 """Figures of mazes: whose star is nearest to each place, how many steps it needs, and how many it takes."""
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from statistics import mean
 from typing import Any
 
 import matplotlib as mpl
@@ -18,7 +16,7 @@ from torch import Tensor
 from ponder_course.common import style
 from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
-from ponder_course.common.style import beyond, legend, lines, look, panels, percent_axis, slide
+from ponder_course.common.style import beyond, legend, lines, panels, percent_axis, slide
 from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.pondernet import PonderNet
 
@@ -59,7 +57,7 @@ def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **settings
 def maze(x: Grid, way: Sequence[tuple[int, int]] = ()) -> Figure:
     """Draw a maze with its stars, and rows and columns counted from 1; a dot is a cell, which is always open.
 
-    way: places, (row, column), that arrows lead through.
+    way: places, (row, column), that arrows lead through; they are numbered from 1.
     """
     figure, (ax,) = panels(1, width=4.6, height=4.6)
     _, height, width = np.shape(x)
@@ -71,6 +69,8 @@ def maze(x: Grid, way: Sequence[tuple[int, int]] = ()) -> Figure:
     ax.tick_params(which="minor", length=0)
     rows, columns = np.meshgrid(np.arange(1, height + 1, 2), np.arange(1, width + 1, 2))
     ax.scatter(columns, rows, s=16, color=style.GREY, zorder=1)
+    for n, (row, column) in enumerate(way, 1):
+        ax.text(column - 0.42, row - 0.4, str(n), ha="left", va="top", fontsize=11, fontweight="bold")
     for (row, column), (next_row, next_column) in pairwise(way):
         ax.annotate("", (next_column, next_row), (column, row), arrowprops=ARROW | {"color": style.PURPLE})
     return figure
@@ -165,29 +165,21 @@ def steps_by_need(result: Row) -> dict[int, float]:
     return {int(n): steps for n, (_, steps) in result["by_need"].items()}
 
 
-def one_line(networks: Sequence[ByNeed]) -> str:
-    """The finding: how far mean steps are from the need at most, in hundredths that are rounded up."""
-    off = max(abs(steps - n) for network in networks for n, steps in network.items())
-    lines = f"{len(networks)} networks, one line: up to a need of {max(map(max, networks))} steps"
-    return f"{lines},\nno mean is off by more than {math.ceil(100 * off) / 100:.2f} steps"
-
-
 @slide
-def against_need(networks: Sequence[ByNeed], border: int, live: int = 0) -> Figure:
+def against_need(networks: Sequence[ByNeed], border: int) -> Figure:
     """Draw the mean steps of places by the steps that they need, and what they are too many; beyond the border is grey.
 
-    networks: at least one. The first `live`, if any, are thick, others pale.
+    networks: at least one.
     """
     last = max(map(max, networks))
     figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
     for ax, end in ((above, last), (below, 0)):
         beyond(ax, border, last)
         ax.plot([1, last], [min(end, 1), end], color=style.LIMIT, linewidth=1.4)
-    for i, network in enumerate(networks):
+    for network in networks:
         needed, taken = np.array(list(network.items())).T
         above.plot(needed, taken, color=style.HALTING, linestyle="--")
-        thick, alpha = i < live, 0.4 if 0 < live <= i else 1.0
-        below.plot(needed, taken - needed, color=style.HALTING, linewidth=1.0 + thick, alpha=alpha, zorder=2 + thick)
+        below.plot(needed, taken - needed, color=style.HALTING, linewidth=1.0)
     above.text(border + 1, 1.02 * last, "more steps than in training", va="top", color=style.DARK_GREY)
     above.text(0.56 * last, 0.62 * last, "dashes: steps taken", color=style.DARK_ORANGE, ha="right")
     above.text(0.6 * last, 0.55 * last, "line: steps needed", color=style.LIMIT, va="top")
@@ -233,46 +225,3 @@ def what_thinking_on_costs(kinds: Mapping[str, Sequence[tuple[float, float]]]) -
     many, few = min(stop - end for stop, end in some), max(stop - end for stop, end in others)
     worst = f"{first}: {100 * many:.0f} or more; {second}: {100 * few:.0f} or fewer"
     return f"Mazes lost by thinking on, of 100\n{worst}"
-
-
-PATHS = {  # the stored runs of each kind
-    "ours, each place by itself": "ours",
-    "Deep Thinking's shape, at its best step": "recall",
-    "the same, its walls masked as ours are": "recall_masked",
-}
-
-
-def mazes_by_size(rows: Sequence[Row], best_step: bool = False) -> list[dict[int, float]]:
-    """Return the fraction of mazes that stored networks have right by places on a side: by itself, or at one step."""
-    found = []
-    for row in rows:
-        tests = {2 * int(side) - 1: row[side] for side in ("5", "10", "20", "30")}
-        right = {n: max(test["by_step"]["mazes"]) if best_step else test["mazes"] for n, test in tests.items()}
-        found.append(right)
-    return found
-
-
-def on_59_places(kinds: Mapping[str, Sequence[Mapping[int, float]]]) -> str:
-    """The finding: how many of the largest mazes each of three kinds has right, on average."""
-    averages = []
-    for networks in kinds.values():
-        averages.append(f"{mean(right[59] for right in networks):.0%}" if networks else "none stored")
-    ours, others, masked = averages
-    return f"On 59 x 59 places, on average: ours {ours} right,\nthe others {others}, with their walls masked {masked}"
-
-
-@slide
-def right_by_size(kinds: Mapping[str, Sequence[Mapping[int, float]]]) -> Figure:
-    """Draw how many mazes are right by their places on a side, {kind: a line for each network}.
-
-    Networks stand side by side, so that equal ones do not hide each other. The first kind is PonderNet's.
-    """
-    figure, (ax,) = panels(1, width=7.4, height=4.2)
-    for which, (kind, networks) in enumerate(kinds.items()):
-        colour = (style.HALTING, style.ANSWER, style.DARK_GREY)[which % 3]
-        for i, right in enumerate(networks):
-            aside = 0.5 * (i - (len(networks) - 1) / 2)
-            ax.plot(np.add([*right], aside), [*right.values()], label=None if i else kind, **look(which, color=colour))
-    sides = {side for networks in kinds.values() for right in networks for side in right}
-    ax.set(xlabel="places on a side", ylabel="whole mazes right", ylim=(-0.03, 1.05), xticks=sorted(sides))
-    return legend(figure)

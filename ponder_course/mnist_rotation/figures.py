@@ -1,6 +1,5 @@
 """Figures of networks that think about images of digits."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from torch import Tensor
 from ponder_course.common import style
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, legend, lines, look, marks, panels, slide, spread, step_axis
+from ponder_course.common.style import Line, legend, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, span, verdict
 from ponder_course.mnist_rotation import experiment
 from ponder_course.mnist_rotation.readable import NOT_READ, BySteps
@@ -82,7 +81,7 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
     figure, (ax,) = panels(1, width=7.2, height=4.3)
     last = max(max(groups) for groups in networks)
     ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.6)
-    style.beside(ax, "steps taken = steps needed", (last - 2, last - 2), (8, -4), va="top")
+    style.beside(ax, "only the steps it needs", (last - 2, last - 2), (8, -4), va="top")
     for groups in networks:
         counts, steps = zip(*groups.values(), strict=True)
         areas = [1200 * count / sum(counts) for count in counts]
@@ -90,49 +89,42 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
         ax.scatter(places, steps, s=areas, color=style.GREEN, alpha=0.6, linewidth=0)
         read = [step for step in groups if step != NOT_READ]
         ax.plot(read, [groups[step][1] for step in read], color=style.GREEN, linewidth=1.2)
-    step_axis(ax, last, xlabel="step from which on the digit is read")
+    step_axis(ax, last, xlabel="step from which it stays right")
     ax.set_xticks(range(1, last + 2), [*map(str, range(1, last + 1)), f"wrong\nat {last}"])
     ax.set(ylabel="steps taken", xlim=(0.5, last + 1.5), ylim=(0, None))
     return figure
 
 
-def how_much_more(networks: Sequence[BySteps], early: int, late: int) -> str:
-    """The finding: how many steps more a digit takes that is read from a late step on, than one from an early step."""
-    more = [groups[late][1] - groups[early][1] for groups in networks if {early, late} <= set(groups)]
+def how_many_for_all(networks: Sequence[BySteps]) -> str:
+    """Return in a sentence how many steps digits take, whenever they are read."""
+    taken = [steps for groups in networks for first, (_, steps) in groups.items() if first != NOT_READ]
+    return f"Read early or late, a digit takes {span(taken, '.1f')} steps" if taken else "No digit is read"
+
+
+def early_and_late(networks: Sequence[BySteps], early: Sequence[int], late: int) -> str:
+    """Return how many of all digits are read from the early steps, how many from a late one, and what these cost."""
+    early_part, late_part, more = [], [], []
+    for groups in networks:
+        n_digits = sum(count for count, _ in groups.values())
+        first = [groups[step] for step in early if step in groups]
+        n_early = sum(count for count, _ in first)
+        if n_early and late in groups:
+            n_late, steps = groups[late]
+            early_part.append(n_early / n_digits)
+            late_part.append(n_late / n_digits)
+            more.append(steps - sum(count * taken for count, taken in first) / n_early)
     if not more:
-        return "Few digits are read"
-    return f"A digit read from step {late} on, and not from {early} on,\ntakes {span(more, '.1f')} steps more"
+        return "few digits are read"
+    return (
+        f"right from step {' or '.join(map(str, early))}: {span(early_part, '.0%')} of the digits; "
+        f"from step {late}: {span(late_part, '.0%')}, which take {span(more, '+.1f')} steps more"
+    )
 
 
 def losses_at_step_1(curves: Sequence[Line]) -> str:
-    """Return the points between the best step and step 1 of some runs, [runs, N], such as "0.0 to 0.2"."""
-    return span([100 * (max(curve) - curve[0]) for curve in curves], ".1f")
-
-
-@slide
-def beside_prior(p: Mapping[str, Sequence[Line]], priors: Mapping[str, Line]) -> Figure:
-    """Draw p_n of several networks and their mean, {kind: [networks, N]}, beside the prior, [N].
-
-    The title of a panel says the mean steps of both.
-    """
-    figure, axes = panels(len(p), width=4.1, height=3.7, sharey=True)
-    for ax, (kind, networks) in zip(axes, p.items(), strict=True):
-        n, average = step_axis(ax, len(priors[kind])), np.mean(networks, axis=0)
-        ax.bar(n, average, color=style.HALTING, alpha=0.5, label="$p_n$, mean")
-        lines(ax, list(n), networks, "$p_n$, each network", color=style.HALTING, linewidth=1)
-        ax.plot(n, priors[kind], **look(0, color=style.PRIOR, markersize=4, linestyle=":"), label="$p_G(n)$, prior")
-        title = f"{kind}: {n @ average:.1f} steps\nprior: {n @ np.asarray(priors[kind]):.1f}"
-        ax.set(title=title, xlim=(0.3, len(n) + 0.7))
-    axes[0].set_ylabel("probability to halt at $n$")
-    return legend(figure, columns=3)
-
-
-def how_near_the_prior(p: Mapping[str, Sequence[Line]], priors: Mapping[str, Line]) -> str:
-    """Return in a sentence whether the CNN halts where its prior puts it, at half the patches' distance or less."""
-    away = {name: np.abs(np.mean(p[name], axis=0) - priors[name]).sum() / 2 for name in p}  # total variation
-    if 2 * away["CNN first"] < away["patches"]:
-        return "CNN first halts about where its prior puts it"
-    return "Neither network halts where its prior puts it"
+    """Return the points between the best step and step 1 of some runs, [runs, N]: "0.0 to 0.2 points lost ..."."""
+    points = span([100 * (max(curve) - curve[0]) for curve in curves], ".1f")
+    return f"{points} points lost after step 1, {len(curves)} networks"
 
 
 def with_other_priors(rows: Sequence[Row], kind: str) -> dict[str, list[Row]]:
@@ -162,7 +154,8 @@ def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str
     """
     figure, axes = panels(len(networks), width=4.7, height=4.3, sharey=True)
     for ax, (network, runs) in zip(axes, networks.items(), strict=True):
-        for place, (label, of_prior) in enumerate(runs.items()):
+        places = [place + 0.4 * (place > 0) for place in range(len(runs))]  # the first, without a prior, stands alone
+        for place, (label, of_prior) in zip(places, runs.items(), strict=True):
             values = [row["steps"][0] for row in of_prior]
             ax.bar(place, mean(values), width=0.62, color=style.HALTING, alpha=0.5)
             for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
@@ -172,7 +165,7 @@ def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str
             if label in prior_steps[network]:
                 height = prior_steps[network][label]
                 ax.plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
-        ax.set_xticks(range(len(runs)), [*runs])
+        ax.set_xticks(places, [*runs])
         ax.set(title=network, xlabel=r"$\lambda_p$ of the prior")
         ax.title.set(fontweight="bold", color=look(LOOKS[network])["color"])
         ax.grid(visible=False, axis="x")
@@ -183,14 +176,13 @@ def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str
 
 
 def what_the_prior_does(networks: Mapping[str, Runs]) -> str:
-    """Return in a sentence whether all steps follow the prior, from the shortest, and what they are without one."""
-    follow, without = [], []
+    """Return in a sentence the steps without a prior, and whether each network drops below those with any."""
+    without = []
     for network, runs in networks.items():
-        free, *steps = [[row["steps"][0] for row in of_prior] for of_prior in runs.values()]
-        follow += [max(fewer) < min(more) for fewer, more in itertools.pairwise(steps)]
-        without.append(f"{network} {mean(free):.1f}")
-    start = "Turn the prior: the steps follow" if all(follow) else "The steps, by prior"
-    return f"{start}. Without one: {', '.join(without)}"
+        free, *others = [[row["steps"][0] for row in of_prior] for of_prior in runs.values()]
+        drops = max(free) < min(min(steps) for steps in others)
+        without.append(f"{network} {'drops to' if drops else 'keeps'} {mean(free):.1f}")
+    return f"Without a prior {', '.join(without)} steps"
 
 
 class Difference(NamedTuple):
@@ -258,11 +250,11 @@ def four_verdicts(first: str, rows: Runs, long: Runs) -> list[Difference]:
 
 
 def longer_or_shorter(rows: Sequence[Difference]) -> str:
-    """Return in a sentence what becomes of the CNN's change of steps, from the rows of its two trainings."""
-    first, then = [word(row.panels[0]) for row in rows[:2]]
-    if first == "fewer" and then != "fewer":
-        return "Longer or shorter? Train on, and the fall of CNN first is gone"
-    return f"Longer or shorter? CNN first: {first}, then {then}"
+    """Return in a sentence what becomes of the change of steps of both networks, from the rows of two trainings."""
+    words = [word(row.panels[0]) for row in rows]
+    if {*words[::2]} == {"fewer"} and "fewer" not in words[1::2]:
+        return "Fewer steps? Train on, and the fall of both is gone"
+    return f"Longer or shorter? First {', '.join(words[::2])}; then {', '.join(words[1::2])}"
 
 
 @slide
@@ -296,9 +288,9 @@ def bought_by_rules(trainings: Mapping[str, Sequence[Row]]) -> list[Difference]:
     found = []
     for training, rows in trainings.items():
         found.append(Difference(training))
-        for rule in ("sample", "quantile", "most_probable"):
+        for rule in ("sample", "quantile"):
             points = [100 * gain for gain in experiment.gains(rows, rule)]
-            found.append(Difference(f"patches, {rule.replace('_', ' ')}", "patches", [points]))
+            found.append(Difference(f"patches, {rule}", "patches", [points]))
     return found
 
 
@@ -327,8 +319,8 @@ def step_by_step(
 def who_changes_the_answer(answers: Tensor) -> str:
     """Return in a sentence whether the second network alone changes its answers, [panels, N], on the way."""
     changes = [bool((of_one != of_one[:, :1]).any()) for of_one in answers.chunk(2)]
-    same = "CNN first repeats one answer; the patches change theirs"
-    return same if changes == [False, True] else "One digit on its way through both networks"
+    alone = "CNN first repeats one answer, patches changes its answer"
+    return alone if changes == [False, True] else "One digit on its way through both networks"
 
 
 @slide
@@ -340,7 +332,7 @@ def thoughts(
     captions: Sequence[str],
     priors: Sequence[Line],
 ) -> Figure:
-    """Draw images, and p_n below with its prior; on each bar stands the answer, and where it is wrong it is hatched.
+    """Draw images, and p_n below with its prior; above each bar stands the answer, and where it is wrong it is hatched.
 
     images: [panels, height, width], where 0 is paper; p, answers and priors: [panels, N].
     """
@@ -350,17 +342,18 @@ def thoughts(
         ax.set(xticks=[], yticks=[], xlabel=caption)
         ax.spines[:].set(visible=True, color="#BBBBBB")
     for ax, probs, found, prior in zip(axes[len(p) :], p, answers, priors, strict=True):
-        n = step_axis(ax, len(probs), xlim=(0.3, len(probs) + 0.7), ylim=(0, max(0.5, 1.3 * np.max(p))))
+        top = max(0.5, 1.35 * np.max(p))
+        n = step_axis(ax, len(probs), xlim=(0.3, len(probs) + 0.7), ylim=(0, top))
         for step, p_n, answer in zip(n, probs, found, strict=True):
             is_right = answer == label
             (bar,) = ax.bar(step, p_n, color=style.HALTING)
             if not is_right:
                 bar.set(facecolor="white", edgecolor=style.HALTING, hatch="////")
             colour = style.ANSWER if is_right else style.WRONG
-            style.beside(ax, str(answer), (step, p_n), (0, 2), ha="center", color=colour, size=14, weight="bold")
+            style.beside(ax, str(answer), (step, 0.9 * top), (0, 0), ha="center", color=colour, size=14, weight="bold")
         ax.plot(n, prior, "o:", color=style.PRIOR, linewidth=2, markersize=4, label="its prior")
         ax.set_xticks(n[:: max(1, len(n) // 5)])
         ax.grid(visible=False)
     axes[len(p)].set_ylabel("$p_n$")
-    axes[len(p)].legend()
+    axes[len(p)].legend(loc="center right")
     return figure

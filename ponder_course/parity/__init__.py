@@ -1,1 +1,1 @@
-"""Lesson 03: does it think longer on harder inputs?"""
+"""Lesson 03: can time be part of the answer?"""

@@ -30,7 +30,7 @@ from ponder_course.common.style import (
     step_axis,
 )
 from ponder_course.common.verdicts import count, interval, span, welch
-from ponder_course.parity.experiment import FORMS, METHODS, N, accuracy_within, by_seed, has_learnt, outcomes
+from ponder_course.parity.experiment import METHODS, N, accuracy_within, has_learnt
 
 UNDECIDED = "#777777"
 AMBERS = ("#F0C14B", "#C98A00", "#7A4E00")  # of halting: for each of three k, or of three caps
@@ -93,15 +93,6 @@ def rises(table: DataFrame, limits: tuple[float, float], label: str, compared: t
         axes[0].plot([], [], marker, color=BLACK, markersize=8, markerfacecolor="white", label=size)
     axes[0].set_ylabel(fill(label, 32))  # a longer one would run into the names of the counts
     return figure if alone else legend(figure, columns=2)
-
-
-def rises_of_large(rows: Sequence[Row], titles: Sequence[str]) -> DataFrame:
-    """Return the table of `rises` for the large networks with either divergence, a row for each setting and seed.
-
-    titles: of the paper's divergence, and of the reversed.
-    """
-    table = outcomes(by_seed(rows)).replace({"loss": dict(zip(FORMS, (*titles, "textbook"), strict=True))})
-    return table[(table["size"] == "large") & (table["loss"] != "textbook")]
 
 
 def pace(lines: Sequence[Mapping[str, Line]]) -> str:
@@ -320,12 +311,13 @@ def how_many_lose(mine: Sequence[tuple[float, float]], compared: Compared) -> st
 
 
 @slide
-def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
+def draw_map(halts: Sequence[int], odd: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     """Draw at which steps inputs, sorted by where they halt, are right (blue); the amber line is where they halt.
 
     Below stands how many are right at each step; at the left, how many inputs halt together, if they are 5 % or more,
-    and how many later than these.
-    halts: [batch], from the first; right: [batch, N], 1 where an answer is right, and else 0.
+    and how many later than these; at the right, how many of those that halt together are odd, and how many even.
+    halts: [batch], from the first; odd: [batch], 1 for odd inputs, which come first of those that halt together, and
+    else 0; right: [batch, N], 1 where an answer is right, and else 0.
     """
     figure, (ax, below) = panels(2, rows=2, width=8.4, height=3.1, sharex=True, height_ratios=(4, 1))
     n_inputs, N, y = len(right), len(right[0]), np.arange(len(right)) + 0.5
@@ -338,9 +330,15 @@ def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     later = sum(n for step, n in groups.items() if step > max(large, default=0))
     names = [f"{groups[step]} halt at step {step}" if step in large else "" for step in groups]
     ax.set_yticks(sizes.cumsum() - sizes / 2 + 0.5, names)
-    ax.hlines(sizes.cumsum()[:-1] + 0.5, 0.5, N + 0.5, color="white", linewidth=1.5)
+    ax.hlines(sizes.cumsum()[:-1] + 0.5, 0.5, N + 0.5, color="white", linewidth=2)
     if later:
         ax.text(0.3, n_inputs - later / 2, f"{later} halt later", ha="right", va="center", fontsize=13)
+    first = 0.5  # the upper edge of a block
+    for (step, is_odd), n in Counter(zip(halts, odd, strict=True)).items():
+        if step in large:
+            ax.text(N + 0.7, first + n / 2, f"{n} {'odd' if is_odd else 'even'}", va="center", fontsize=13)
+            ax.hlines(first, 0.5, N + 0.5, color="white", linewidth=1)
+        first += n
     ax.tick_params(left=False, bottom=False)
     ax.grid(visible=False)
     for colour, label in ((ANSWER, "right"), (WRONG_PALE, "wrong"), (HALTING, "halts here by itself")):
@@ -352,6 +350,15 @@ def draw_map(halts: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
     return legend(figure, columns=3)
 
 
+def most_frequent(halts: Sequence[int], odd: Sequence[int], right: Sequence[Sequence[int]]) -> list[str]:
+    """Return a line for each of the two most frequent cases of `draw_map`: parity, step of halting, first 3 answers."""
+    word, lines = ("even", "odd"), []
+    answers = [tuple(word[good == is_odd] for good in of_one[:3]) for is_odd, of_one in zip(odd, right, strict=True)]
+    for (is_odd, step, said), n in Counter(zip(odd, halts, answers, strict=True)).most_common(2):
+        lines.append(f"{n} {word[is_odd]} inputs: answers {', '.join(said)} at steps 1 to 3; they halt at step {step}")
+    return lines
+
+
 def what_the_map_shows(halts: Sequence[int], right: Sequence[Sequence[int]]) -> str:
     """Return in a sentence whether the inputs of `draw_map` are right where they halt, and less often in any column."""
     by_itself = mean(of_one[step - 1] for step, of_one in zip(halts, right, strict=True))
@@ -361,11 +368,12 @@ def what_the_map_shows(halts: Sequence[int], right: Sequence[Sequence[int]]) -> 
 
 
 def learnt_by_method(rows: Sequence[Row]) -> list[str]:
-    """Return a line of text for each method at the paper's size: how many learn it, and their steps at k = 1 and 64."""
+    """Return a line for each method at the paper's size: how many learn it, if any do with their steps at k = 1, 64."""
     lines = []
     for name in METHODS:
         of_method = matching(rows, network=name)
         good = [row["steps"] for row in of_method if accuracy_within(row) >= 0.95]
         ends = "  ".join(span([steps[k - 1] for steps in good], ".0f") for k in (1, 64))
-        lines.append(f"{name}: {len(good)} of {len(of_method)} learn it; steps at k = 1 and 64:  {ends}")
+        steps = f"; steps at k = 1 and 64:  {ends}" if good else ""
+        lines.append(f"{name}: {len(good)} of {len(of_method)} learn it{steps}")
     return lines

@@ -163,7 +163,8 @@ def pushes(
 
 def what_still_pulls(gradients: Sequence[Mapping[str, float]]) -> str:
     """Return in a sentence what the reversed divergence does where the halting probability is smallest."""
-    return f"On a step that is hardly ever used\nonly the reversed divergence still pulls: {abs(gradients[-1][style.KL['p_G||p']]):.2g}"
+    pull = abs(gradients[-1][style.KL["p_G||p"]])
+    return f"On a step that is hardly ever used\nonly the reversed divergence still pulls: {pull:.2g}"
 
 
 @slide

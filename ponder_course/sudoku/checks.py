@@ -5,6 +5,14 @@ from collections.abc import Callable
 from ponder_course.sudoku.task import SudokuTask, read_board, signs
 
 SMALL = "3... .4.. 1.3. ...."  # the sudoku that the lesson draws first, and whose last cell is asked
+FINISHED = """
+53. .7. ...   6.. 195 ...   .98 ... .6.
+8.. .6. ..3   4.. 8.3 ..1   7.. .2. ..6
+.6. ... 28.   ... 419 ..5   ... .8. .79"""  # of 9 x 9; elimination finds all of its 51 open cells
+HALF = """
+6.. 58. ..3   2.. ..4 1.5   .1. ..3 ..4
+.8. ... ...   4.7 ..8 ...   ..3 .6. .5.
+... ... .2.   1.. 2.. 4.6   3.. ... ..."""  # with one solution, of whose 57 open cells elimination finds 29
 
 
 def check_last_cell(answer: Callable[[], tuple[int, int, int]]) -> None:

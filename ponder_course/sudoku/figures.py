@@ -1,4 +1,4 @@
-"""Figures of sudokus: answers, rounds and steps on boards, who waits, and the tree of guesses."""
+"""Figures of sudokus: answers, rounds and steps on boards, and the tree of guesses; and who waits, in words."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, bare, lines, panels, percent_axis, slide, step_axis
+from ponder_course.common.style import Line, bare, panels, slide
 from ponder_course.sudoku.search import Search
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.0, 0.75, 256)))
 Board = ArrayLike  # [side, side]
-STAYS_AT_0 = 0.01  # of the cells, at most, have halted where we say that a network waits
+LAST = 11  # rounds or steps: what has the darkest colour, unless a board has more
+HALTED_NOW = "#FCE6BC"  # the colour of halting, pale
 
 
 def draw_board(ax: Axes, numbers: Board, given: Board, colour: str = style.BLACK, size: float = 15.0) -> None:
@@ -57,7 +57,7 @@ def _extent(cells: np.ndarray) -> tuple[float, float, float, float]:
     return 0.5, width + 0.5, height + 0.5, 0.5
 
 
-def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
+def draw_times(ax: Axes, times: Board, given: Board, last: float) -> None:
     """Colour the open cells of a board by rounds or steps, up to the last, and write these; 0, never, is grey.
 
     Given cells are pale grey.
@@ -66,9 +66,8 @@ def draw_times(ax: Axes, times: Board, given: Board, last: float) -> Any:
     _fill(ax, ~is_open, "#EEEEEE")
     _fill(ax, is_open & (times == 0), style.GREY)
     shown = np.where(is_open & (times > 0), times, np.nan)
-    image = ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=last, extent=_extent(times))
+    ax.imshow(shown, cmap=THOUGHT, vmin=1, vmax=last, extent=_extent(times))
     draw_board(ax, np.where(is_open, times, 0), np.zeros_like(times), style.BLACK, size=12.0)
-    return image
 
 
 @slide
@@ -105,54 +104,34 @@ def marks_by_round(known: Sequence[Mapping[int, bool]], side: int, cell: tuple[i
 
 
 @slide
-def three_boards(given: Board, answers: Board, needed: Board, taken: Board) -> Figure:
-    """Draw what a network answers, in how many rounds each cell can be known, and in how many steps it halts.
+def boards(given: Board, answers: Board, times: Mapping[str, Board]) -> Figure:
+    """Draw what a network answers, and beside it, under their names, boards of rounds needed or steps taken.
 
     All are [side, side], whole numbers; 0 is an open cell, no answer, and never.
     """
-    figure, axes = panels(3, width=3.3, height=3.8)
+    figure, axes = panels(1 + len(times), width=3.3, height=3.3)
     draw_board(axes[0], answers, given, style.ANSWER)
-    last = max(np.asarray(needed).max(), np.asarray(taken).max())
-    draw_times(axes[1], needed, given, last)
-    image = draw_times(axes[2], taken, given, last)
-    for ax, title in zip(axes, ("the network's answer", "rounds needed", "steps taken"), strict=True):
-        ax.set_title(title)
-    bar: dict[str, Any] = {"location": "bottom", "shrink": 0.6, "aspect": 40, "pad": 0.03}
-    figure.colorbar(image, ax=axes[1:], ticks=MaxNLocator(integer=True), label="rounds, or steps", **bar)
+    axes[0].set_title("the network's answer")
+    last = max(LAST, *(np.asarray(board).max() for board in times.values()))
+    for ax, (name, board) in zip(axes[1:], times.items(), strict=True):
+        draw_times(ax, board, given, last)
+        ax.set_title(name)
     return figure
 
 
 @slide
 def moments(given: Board, answers: Board, taken: Board, steps: Sequence[int], size: float = 2.5) -> Figure:
-    """Draw, after each of some steps, the answers of cells that have halted; open cells still think."""
+    """Draw, after each of some steps, the answers of cells that have halted; open cells still think.
+
+    Those on a pale ground have halted since the panel before, in the first panel at its very step.
+    """
     figure, axes = panels(len(steps), width=size, height=size + 0.4)
     times = np.asarray(taken)
-    for ax, n in zip(axes, steps, strict=True):
+    for ax, before, n in zip(axes, [steps[0] - 1, *steps], steps, strict=False):
         halted = (times > 0) & (times <= n)
+        _fill(ax, halted & (times > before) & (np.asarray(given) == 0), HALTED_NOW)
         draw_board(ax, np.where(halted, answers, given), given, style.ANSWER, size=11.0 if size < 4 else 18.0)
         ax.set_title(f"step {n}")
-    return figure
-
-
-@slide
-def halted_by_step(kinds: Mapping[str, Sequence[Line]]) -> Figure:
-    """Draw the fraction of cells that have halted by each step: a line for each network of each kind.
-
-    At the end of a line stands its kind; those that end at 1 % or below are counted.
-    """
-    figure, (ax,) = panels(1, width=8.4, height=3.6)
-    top = max(line[-1] for networks in kinds.values() for line in networks)
-    at_zero = []
-    for name, networks in kinds.items():
-        n = step_axis(ax, len(networks[0])).tolist()
-        lines(ax, n, networks, color=style.HALTING)
-        for line in networks:
-            if line[-1] > STAYS_AT_0:
-                style.beside(ax, f"one {name}", (n[-1], line[-1]), (0, 4), ha="right")
-        at_zero.append(f"{waiting(networks)} of {len(networks)} {name}")
-    style.beside(ax, "at 0: " + ", ".join(at_zero), (n[-1], 0), (0, 4), ha="right")
-    percent_axis(ax, ylabel="cells that have halted", ylim=(-0.01, max(0.1, 1.25 * top)))
-    ax.yaxis.set_major_formatter("{x:.0%}")
     return figure
 
 
@@ -198,9 +177,9 @@ def depths_of(search: Search) -> list[int]:
 
 @slide
 def trees(searches: Mapping[str, Search]) -> Figure:
-    """Draw the guesses behind each thought, thought by thought, of several searches.
+    """Draw how many guesses have led to each thought, thought by thought, of several searches.
 
-    Crosses are contradictions, a star is the solution.
+    Crosses are contradictions, a star is the solution. Titles say in how many open cells the first thought halts.
     """
     figure, axes = panels(len(searches), width=10.0 / len(searches), height=3.6, sharey=True)
     for ax, (name, search) in zip(axes, searches.items(), strict=True):
@@ -215,8 +194,11 @@ def trees(searches: Mapping[str, Search]) -> Figure:
             ax.scatter(x, y, s=16, color=colour, marker=marker, zorder=2)
         if search.solved is not None:
             ax.plot(len(depths), depths[-1], "*", markersize=14, color=style.HALTING, zorder=3)
-        ax.set(title=name, xlabel="thought", xlim=(0, 1.03 * len(depths) + 1))
-    axes[0].set(ylabel="guesses behind it")
+        first = search.thoughts[0]
+        is_open = first.board == 0
+        title = f"{name}: at first {(is_open & (first.answers > 0)).sum()} of {is_open.sum()} cells halt"
+        ax.set(title=title, xlabel="thought", xlim=(0, 1.03 * len(depths) + 1))
+    axes[0].set(ylabel="guesses kept")
     axes[0].invert_yaxis()
     return figure
 
@@ -225,7 +207,18 @@ def right_and_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor)
     """The finding: how many of the cells that are asked are right, and halt in their round: [cells] each."""
     asked = y >= 0
     right, exactly = ((answers == y) & asked).sum(), ((taken == needed) & asked).sum()
-    return f"{right} of {asked.sum()} open cells are right; {exactly} halt at the very step at which they can be known"
+    return f"{right} of {asked.sum()} cells are right,\nand {exactly} halt in the round in which the rule finds them"
+
+
+def halted_in_words(given: Board, needed: Board, taken: Board) -> str:
+    """The finding: how many of the open cells that the rule finds have halted, and of those that it does not find."""
+    given, needed, has_halted = np.asarray(given), np.asarray(needed), np.asarray(taken) > 0
+    counts = [
+        f"{(has_halted & cells).sum()} of {cells.sum()} {name} cells"
+        for name, cells in (("findable", (given == 0) & (needed > 0)), ("stuck", (given == 0) & (needed == 0)))
+        if cells.any()
+    ]
+    return " and ".join(counts) + " have halted"
 
 
 def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
@@ -246,20 +239,19 @@ def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
 def exact_in_words(tests: Sequence[Row]) -> str:
     """In how many networks every cell that can be known is right, and halts in its very round."""
     exact = [test["exactly"] == test["cells"] and test["wrong"] == 0 for test in tests]
-    return f"9 x 9: all cells right and in their very round in {sum(exact)} of {len(tests)} networks"
-
-
-def waiting(networks: Sequence[Line]) -> int:
-    """In how many networks hardly a cell has halted by the last step."""
-    return sum(network[-1] <= STAYS_AT_0 for network in networks)
+    return f"9 x 9: all findable cells right and in their very round in {sum(exact)} of {len(tests)} networks"
 
 
 def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
-    """The finding: in how many networks of each kind hardly a cell has halted by the last step."""
-    found = [f"{waiting(networks)} of {len(networks)} networks ({name})" for name, networks in kinds.items()]
-    return "Where elimination is stuck, cells wait in\n" + ", ".join(found)
+    """The finding: in how many networks of each kind no cell that the rule does not find has halted by the last step.
+
+    kinds: for each network the fraction of these cells that has halted by each step.
+    """
+    found = [f"{sum(line[-1] == 0 for line in lines)} of {len(lines)} ({name})" for name, lines in kinds.items()]
+    n_steps = len(next(iter(kinds.values()))[0])
+    return f"Networks in which no stuck cell halts in {n_steps} steps: " + ", ".join(found)
 
 
 def guesses_in_words(searches: Mapping[str, Search]) -> str:
     """The finding: how many guesses each sudoku takes."""
-    return "Guesses: " + ", ".join(f"{name} {search.guesses}" for name, search in searches.items())
+    return "Guesses: " + ", ".join(f"{search.guesses} for {name}" for name, search in searches.items())

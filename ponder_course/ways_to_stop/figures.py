@@ -10,20 +10,18 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import ConnectionPatch, Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.lines import LineParityTask, flipped, whole_lines_right
-from ponder_course.common.store import Row
 from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
-from ponder_course.ways_to_stop import regret
 from ponder_course.ways_to_stop.experiment import METHODS
-from ponder_course.ways_to_stop.regret import Point, Regret, ThreeQuestions
+from ponder_course.ways_to_stop.regret import Point, Regret
 from ponder_utils.pondernet import PonderNet
 
 Stairs = Line | Tensor | None  # [columns]: a step for each
@@ -174,7 +172,7 @@ def sure_or_guessed(
 
     sure: {title: [steps, columns]}, where 0.5 is a guess. needs and stops: for each map the step at which each column
     can first be known, and the step at which a rule stops it; None where it never is. across: what the columns are;
-    apart: whether white lines stand between them.
+    apart: whether white lines stand between them, and the stop of each alone.
     """
     figure, axes = style.panels(len(sure), width=4.6 if len(sure) > 1 else 7.4, height=4.4, sharey=True)
     dashed: dict[str, Any] = {"color": style.HALTING, "linestyle": "--", "label": "here it stops"}
@@ -183,7 +181,10 @@ def sure_or_guessed(
         style.steps_down(ax, grid, cmap="Blues", vmin=0.5, vmax=1.3)
         if need is not None:
             stairs(ax, need, label="now it can be known")
-        if stop is not None:
+        if stop is not None and apart:
+            column = np.arange(1, len(stop) + 1)
+            ax.hlines(np.asarray(stop) + 0.5, column - 0.4, column + 0.4, linewidth=2.4, **dashed)
+        elif stop is not None:
             stairs(ax, (np.asarray(stop) + 1).tolist(), **dashed)  # under its row
         if apart:
             ax.vlines(np.arange(1.5, len(grid[0])), 0.5, len(grid) + 0.5, color="white", linewidth=2.5)
@@ -290,11 +291,13 @@ def in_cells(found: Panels, bad: float) -> pd.DataFrame:
     return pd.DataFrame(counted)
 
 
-def same_step_behind(found: Panels) -> str:
-    """The finding: how far the same step for all is behind the best, on lines and on 8 elements."""
+def same_step_stands(found: Panels) -> str:
+    """The finding: where the same step for all stands among what is drawn, on lines and on 8 elements."""
     losses = losses_of(found)
-    lines, elements = losses.loc["same step for all"] - losses.min()
-    return f"The same step for all: {lines:.1f} behind the best on lines,\n{elements:.1f} on 8 elements"
+    ranks = losses.rank(method="min").loc["same step for all"].astype(int)
+    names = {1: "best", len(losses): "worst"}
+    lines, elements = (names.get(rank, f"number {rank} of {len(losses)}") for rank in ranks)
+    return f"The same step for all: {lines} on lines, {elements} on 8 elements"
 
 
 def partly_lucky(chose: Panels, fresh: Panels) -> str:
@@ -304,27 +307,9 @@ def partly_lucky(chose: Panels, fresh: Panels) -> str:
         losses = losses_of(found).loc[head]
         counted.append((losses.max(), len(found[losses.idxmax()][head])))
     (loss, n), (loss_of_fresh, n_fresh) = counted
-    moral = "the best of many settings is partly lucky, so ask fresh networks. On its worst kind of question"
-    chose_it = f"PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose its settings"
+    moral = "the best of many settings is partly lucky, so ask fresh networks. In the mean, on its worst kind,"
+    chose_it = f"PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose it"
     return f"**To take home:** {moral} {chose_it}, and {loss_of_fresh:.1f} with {n_fresh} fresh ones."
-
-
-def which_loses_least(asked: Mapping[str, ThreeQuestions]) -> str:
-    """Say which family loses least if you know the kind of question, and what all lose with one setting for three."""
-    for_each, least = min((100 * max(found.rule_for_each), family) for family, found in asked.items())
-    worst = min(100 * max(found.one_setting) for found in asked.values())
-    known = f"*If you know the kind of question,* **{least}** lose least on average: at most {for_each:.2f} hundredths."
-    unknown = f"*If one setting must do for all three,* what each family chose loses {worst:.2f} or more"
-    return f"{known} {unknown} on one of them."
-
-
-def seemed_best(asked: Mapping[str, ThreeQuestions], choosing: Mapping[str, Sequence[Row]], price: float) -> str:
-    """Say which family seemed the best to the networks by which the settings were chosen: `choosing`, by problem."""
-    losses = []
-    for family, found in asked.items():
-        losses.append((100 * max(regret.mean_regrets(choosing, found.setting, "16 places", price)), family))
-    loss, family = min(losses)
-    return f"With the networks that chose the settings, the best was **{family}**: at most {loss:.2f}."
 
 
 class Halts(NamedTuple):
@@ -359,11 +344,11 @@ def halts_of(model: PonderNet, x: Tensor) -> Halts:
 
 
 def halts_in_words(halts: Halts) -> str:
-    """Say how right a network is at the best fixed step before L, and by itself; and what it does before L."""
+    """Say how right a network is at the best fixed step before L, and by its head; and what it does before L."""
     early, right = halts.stopped
-    by_itself = f"By itself: right {halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps"
+    by_itself = f"By its head: right {halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps"
     lines = f"{early} of {len(halts.steps)} lines halt early, {right} of them right."
-    return f"best fixed step before {halts.need}: right {halts.fixed:.0%}. {by_itself}; {lines}"
+    return f"one step for all, before {halts.need}: right {halts.fixed:.0%} at best. {by_itself}; {lines}"
 
 
 def guess(early: Tensor, bits: Tensor) -> str:
@@ -374,14 +359,6 @@ def guess(early: Tensor, bits: Tensor) -> str:
             if torch.equal(early, sums):
                 return f"its first bit is {value}" if k == 1 else f"its first {k} bits have an {PARITY[value]} sum"
     return ""
-
-
-def bet_3(stopped: Sequence[tuple[int, int]], n_lines: int) -> str:
-    """Say what networks do before step L. stopped: (lines that halt, those of them right) of each."""
-    halts, correct = (" and ".join(map(str, numbers)) for numbers in zip(*stopped, strict=True))
-    right_on = "all" if halts == correct else correct
-    stop = f"the two networks stop {halts} of the {n_lines} lines"
-    return f"**Bet 3:** before step $L$ {stop}, and are right on {right_on} of these."
 
 
 @torch.no_grad()
@@ -449,10 +426,11 @@ def message(lines: Sequence[Votes]) -> Figure:
 def wire(lines: Sequence[Votes]) -> Figure:
     """Answers and votes of all places at the step at which the first line halts: a panel for each line.
 
-    Blue places have heard the first bit. Each vote stands on a line that joins all places.
+    Blue places have heard the first bit. Each vote stands on a line that joins all places. A line joins the last places
+    of two panels if neither has heard the first bit.
     """
     step = min(lines[0].halts, len(lines[0].no))
-    figure, axes = style.panels(len(lines), width=4.7, height=3.1, sharey=True)
+    figure, axes = style.panels(len(lines), width=4.7, height=3.6, sharey=True)
     centred: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
     for ax, line in zip(axes, lines, strict=True):
         style.bare(ax)
@@ -474,6 +452,14 @@ def wire(lines: Sequence[Votes]) -> Figure:
         ax.text((len(line.bits) + 1) / 2, -0.35, verdict, weight="bold", color=colour, **centred)
         ax.set(title=f"first bit {line.bits[0]}", xlim=(0.3, len(line.bits) + 0.7), ylim=(-0.8, 3.5))
     axes[0].set_yticks([3, 2, 1, 0.3], ["bit", "answer", "vote", "wire"])
+    if (end := len(lines[0].bits)) > step and len(lines) == 2:
+        look: dict[str, Any] = {"color": style.GREY, "linewidth": 1.5, "clip_on": False}
+        bar = ConnectionPatch((end, 1.5), (end, 1.5), "data", "data", axesA=axes[0], axesB=axes[1], **look)
+        axes[1].add_artist(bar).set_in_layout(False)
+        white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axes[1].text((end + 1) / 2, 1.5, "the last place sees the same", bbox=white, fontsize=11, zorder=9, **centred)
+        for ax in axes:
+            ax.plot([end, end], [1.5, 1.68], **look)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Figures of words, loops, dots and votes: what is read for each word, and who is right how far up."""
+"""Figures of words, dots and votes: what is read for each word, and who is right how far up."""
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
@@ -90,10 +90,10 @@ def how_far(left: Kinds, right: Kinds, least: float = 0.5) -> str:
         depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
         return max(depths, default=0)
 
-    depths = ", ".join(str(reached(networks)) for networks in left.values())
+    passes = ", ".join(str(reached(networks)) for networks in left.values())
     room = verdicts.span([reached(networks) for networks in right.values()], "d")
-    passes = f"Most roots are right up to {depths} arrows with {', '.join(left)};"
-    return f"{passes}\nwith two passes, and dots or votes: {room}"
+    found = f"Most roots are right up to {passes} arrows with {', '.join(left)};"
+    return f"{found}\nup to {room} with two passes and dots, votes or neither"
 
 
 @slide
@@ -130,23 +130,9 @@ def right_beyond(kinds: Kinds, depth: int) -> str:
     return f"Trained on one arrow, right {depth} arrows up:\n" + "; ".join(found)
 
 
-@slide
-def time_taken(kinds: Kinds, limits: Mapping[str, ByDepth], border: int) -> Figure:
-    """Draw lesson 08's steps against depth once more, with words beside loops. See `trees.against_depth`."""
-    figure = trees.against_depth(kinds, limits, border)
-    figure.axes[0].set(ylabel="steps one after the other")
-    return figure
-
-
 def by_votes(rows: Sequence[Row], n_votes: int) -> list[dict[int, float]]:
     """Return for each run the fraction right by the majority of so many votes, by depth."""
     return [{int(d): part["votes"][str(n_votes)] for d, part in row["by_depth"].items()} for row in rows]
-
-
-def at_depth(kinds: Kinds, depth: int) -> str:
-    """The finding: the mean of each kind at this depth."""
-    found = [f"{name} {mean(network[depth] for network in networks):.1f}" for name, networks in kinds.items()]
-    return f"Steps at depth {depth}: " + ", ".join(found)
 
 
 def by_training(yours: Mapping[str, Sequence[Row]], stored: Sequence[Row]) -> dict[int, dict[str, list[ByDepth]]]:
@@ -168,21 +154,6 @@ def by_room(wide: Sequence[Row]) -> tuple[Kinds, Kinds]:
     passes = {n: matching(wide, n_dots=0, n_passes=n) for n in (1, 2, 3)}
     left = {f"{n} pass{'es' * (n > 1)}": trees.by_depth(rows, "right") for n, rows in passes.items()}
     right = {"no dots": left["2 passes"]}
-    for n_dots in (8, 32):
-        right[f"{n_dots} dots"] = trees.by_depth(matching(wide, n_dots=n_dots), "right")
+    right["32 dots"] = trees.by_depth(matching(wide, n_dots=32), "right")
     right["65 votes"] = by_votes(passes[2], 65)
     return left, right
-
-
-def words_and_loops(walks: Sequence[Row], loops: Sequence[Row]) -> tuple[Kinds, dict[str, dict[int, int]]]:
-    """Return by depth the mean steps of stored networks, by words with STOP and in lesson 08, and what both need.
-
-    IndexError where no network of lesson 08 is stored.
-    """
-    words = []
-    for network in trees.by_depth(matching(walks, carried="word", max_depth=4), "words"):
-        words.append({depth: number + 1 for depth, number in network.items()})
-    together = trees.by_depth(matching(loops, memory="current"), "steps")
-    need = trees.needed_by_depth(max(together[0]) + 1, {"together": "current"})["together"]
-    taken = {"words": words, "together": together}
-    return taken, {"words": {depth: depth + 1 for depth in need}, "together": need}

@@ -72,9 +72,7 @@ FIGURES = {
         {NOT_LEARNT: [0.6, 1.5], ANSWER: [1.0, 0.98, 0.97]},
         written=["2", "3", "1"],
     ),
-    "by setting, log": Drawn(
-        draw.by_setting, [NEAR, {"steps": "N"}, "price", True, {"": NEAR[:1]}], [[-3, -1, math.log10(0.15)], [-2.85]]
-    ),
+    "by setting, log": Drawn(draw.by_setting, [NEAR, {"steps": "N"}, "price", True], [[-3, -1, math.log10(0.15)]]),
     "stories": Drawn(
         draw.stories,
         [STORIES, [[], [(0.0, 5.0), (7.0, 9.0)]], 1],
@@ -144,7 +142,16 @@ def test_both_stories_say_who_learns_and_whether_the_early_ones_wait_longer():
 def test_the_controls_are_told_apart_by_what_was_changed():
     controls = draw.by_change([trained(None), trained(10, reset=True), trained(20, depth=2), trained(None)])
     assert [len(group) for group in controls.values()] == [2, 1, 1]
-    assert numbers(draw.what_the_controls_say(controls)) == ["0", "2"]  # with two steps all learn
+    assert numbers(draw.what_the_controls_say(controls)) == ["0", "2"]  # with a new unit or two steps all learn
+
+
+def test_who_comes_back_names_the_largest_weight_when_the_price_falls_and_who_learns():
+    assert numbers(draw.who_comes_back(LATER, 4))[-3:] == ["2.0", "1", "2"]
+
+
+def test_state_2_is_named_where_some_inputs_halt_there_and_some_go_on():
+    assert numbers(draw.what_state_2_says(BY_N))[-2:] == ["100", "70"]
+    assert not {"100", "70"} & {*numbers(draw.what_state_2_says(BY_N[:1]))}
 
 
 def test_the_pulls_are_slopes_of_the_loss_of_two_steps_and_vanish_from_the_threshold_on():
@@ -156,8 +163,6 @@ def test_the_pulls_are_slopes_of_the_loss_of_two_steps_and_vanish_from_the_thres
     assert not down[~inside].any()
     _, _, nothing = draw.pulls_on_the_first(0.0, tau=0.5, epsilon=0.01)
     assert not nothing.any()
-    finding = draw.what_the_pulls_say(unit, {"knows": (up, down), "knows nothing": (up, nothing)}, 0.99)
-    assert numbers(finding)[-3:] == [f"{1 - math.log(7) / 4:.2f}", "0.99", "0"]
-    assert numbers(draw.what_the_pulls_say(unit, {"knows nothing": (up, nothing)}, 0.99)) == ["0.99", "0"]
-    held = draw.what_the_pulls_say(unit, {"": (up, down)}, 0.9)
-    assert held != draw.what_the_pulls_say(unit, {"": (up, down)}, 0.99).replace("0.99", "0.9")
+    held, lost = draw.what_the_pulls_say(unit, {"it knows": (up, down), "not": (up, nothing)}).split("\n")
+    assert held.endswith(f"{1 - math.log(7) / 4:.2f};")
+    assert lost == "if not, the price wins"

@@ -116,7 +116,7 @@ def test_noise_is_of_training_alone():
 def test_the_lesson_trains_the_networks_that_are_stored():
     """Phase by phase, with noise in each: a network that evaluates when the next phase begins would lose it."""
     phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 7, 8, 3, 3e-3, 0.8, 0.03]]
-    names = {"phases": phases, "channels": columns.CHANNELS, "device": "cpu"}
+    names = {"phases": phases, "channels": columns.CHANNELS, "device": "cpu", "columns": columns}
     for code in map(source, NOTEBOOKS["09_adding_a_column"]):
         if any(text in code for text in ("import ponder_utils", "class ColumnStep", "def train_phase")):
             exec(code, names)

@@ -29,12 +29,6 @@ WRONG = {
         lambda h: torch.randn_like(h),  # by chance
         lambda h: h / 0,
     ],
-    "oracle_accuracy": [
-        lambda right, need: right.float().mean().item(),
-        lambda right, need: right[need.clamp(max=8), torch.arange(len(need))].float().mean().item(),  # a step late
-        lambda right, need: right[-1].float().mean().item(),  # all steps
-        lambda right, need: right[need - 1].float().mean().item(),  # of all lines at each line's step
-    ],
 }
 RIGHT = {
     "steps_needed": [
@@ -46,9 +40,6 @@ RIGHT = {
     "gossip": [
         lambda h: h.mean(2, keepdim=True),  # broadcasts
         lambda h: nn.functional.pad(h, (0, 2))[..., 2:],  # to the left only
-    ],
-    "oracle_accuracy": [
-        lambda right, need: torch.stack([right[n - 1, i] for i, n in enumerate(need)]).double().mean(),
     ],
 }
 

@@ -50,7 +50,7 @@ FIGURES = {
         [[1, 2, 3]],
         {BLUE: [1, 3.5, 5.25, 2, 4, 7], RED: [1.5, 2.5, 3.25]},
     ),
-    "news": Drawn(draw.news_of, (DIFFERS, [0, 1]), [EDGES, STAIRS, VALLEY], written=["1", "2"]),
+    "news": Drawn(draw.news_of, (DIFFERS, 1), [EDGES, VALLEY], written=["2"]),
     "steps against need": Drawn(
         draw.steps_against_need,
         (NEED, {"at one price": ACT, "at another": [[4.2, 4.3, 4.4, 4.5]]}, 1, 2, [[4.1, None, 4.6]]),
@@ -63,14 +63,14 @@ FIGURES = {
         ([units[:3] for units in UNITS[:1]] + [UNITS[1][:4]], [lambdas[:4] for lambdas in LAMBDAS], 3),
         None,
         {
-            ORANGE: [*UNITS[0][:3], *UNITS[1][:4], 0.1, 0.6, 1.0, 0.2, 0.45, 0.75, 1.0],
-            GREEN: [*LAMBDAS[0][:4], *LAMBDAS[1][:4], 0.01, 0.0298, 0.12682, 0.301456, 0.0, 0.02, 0.118, 0.4708],
+            ORANGE: [0.1, 0.6, 1.0, 0.2, 0.45, 0.75, 1.0],
+            GREEN: [0.01, 0.0298, 0.12682, 0.301456, 0.0, 0.02, 0.118, 0.4708],
         },
     ),
-    "above the limit": Drawn(draw.above_the_limit, ([0.2, 0.5, 0.8], THEORY, RUNS), colours={PURPLE: [7]}),
-    "above the limit, no run": Drawn(
-        draw.above_the_limit, ([0.2, 0.8], {"a": [4.0, 0.1], "cut": [3.9, 0.05]}, {"b": [], "c": []})
+    "above the limit": Drawn(
+        draw.above_the_limit, ([0.2, 0.5, 0.8], THEORY, RUNS["a network"]), colours={GREEN: [3.9, 1.2]}
     ),
+    "above the limit, no run": Drawn(draw.above_the_limit, ([0.2, 0.8], {"a": [4.0, 0.1], "cut": [3.9, 0.05]}, [])),
     "above the limit, evidence": Drawn(
         evidence.above_the_limit, ([0.2, 0.5, 0.8], THEORY, RUNS | {"N = 40": [(0.5, 1.3)]}), colours={PURPLE: [7]}
     ),
@@ -123,8 +123,8 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.what_halting_buys, ([TESTS[0]._replace(halting=[(2.5, 0.1), (2.0, 0.1)])],), []),
     (draw.when_they_stop, (UNITS[0], LAMBDAS[0], 4), ["3", "4", "3", "0.13"]),
     (draw.when_they_stop, ([0.5], [0.1], 7), ["6", "0.10"]),
-    (draw.how_far_news_travels, (LEAKS[:1], (0,)), []),
-    (draw.how_far_news_travels, (LEAKS, (0, 2)), ["4"]),  # 3 after step 1, and place 1 after step 2
+    (draw.how_far_news_travels, (LEAKS[:1], 0), []),
+    (draw.how_far_news_travels, (LEAKS, 0), ["5"]),  # 3 after step 1, and 2 after step 2
     (draw.how_close_to_theory, ({0.2: -0.5, 0.4: 0.25},), ["50"]),
     (draw.how_close_to_theory, ({},), []),
 ]
@@ -141,9 +141,16 @@ def test_whether_networks_think_long_enough_is_asked_beyond_training():
     assert len({enough, act_does_not, misses, said([], [])}) == 4
     assert said([good], [good]) == enough
     assert said([[L + 9.0 for L in good]], [tired]) == misses
-    assert said([good], [[L + 9.0 for L in good]]) not in (enough, act_does_not, misses)
+    assert said([good], [[L + 9.0 for L in good]]) == act_does_not
+    assert said([good], [tired, good]) == enough  # not every ACT of this price
     for sentence in (enough, act_does_not, misses):
         assert sorted(numbers(sentence)) == ["32", "8"]
+
+
+def test_the_table_of_the_bets_has_the_range_over_networks():
+    table = draw.in_short({"a": [([1.0, 2.5], 3), ([1.2, 2.5], 5)], "b": [([4.0, 4.0], 0)]}, (1, 2), "right")
+    assert table.T.to_dict("list") == {"a": ["1.0 to 1.2", "2.5", "3 to 5"], "b": ["4.0", "4.0", "0"]}
+    assert [*map(numbers, table)] == [["1"], ["2"], []]
 
 
 def level(ax, colour):
@@ -173,15 +180,14 @@ def run_of(lambda_p=0.4, N=20, right=0.9, late=1.5, **setting):
 
 def test_steps_above_the_need_are_those_of_the_stored_runs_beside_theory():
     rows = [run_of(late=1.5), run_of(late=2.5), run_of(late=9.0, N=40), run_of(lambda_p=0.2, late=2.0)]
-    above = draw.steps_above(rows, [run_of(lambda_p=0.8, late=5.0, N=40)])
-    assert [*above.values()] == [[(0.4, 1.5), (0.4, 2.5), (0.2, 2.0)], [(0.8, 5.0)]]
+    above = draw.steps_above(rows)
+    assert above == [(0.4, 1.5), (0.4, 2.5), (0.2, 2.0)]
     lambda_ps, theory = draw.steps_above_in_theory(above, lambda lambda_p, L, N: L + N * lambda_p, 0.3)
     assert lambda_ps == [0.2, 0.4]
     np.testing.assert_allclose([*theory.values()], [[4.0, 1.5], [4.0, 8.0]])
     assert draw.against_theory(above, lambda_ps, theory) == pytest.approx({0.2: 2 / 4 - 1, 0.4: 2 / 8 - 1})
-    none = draw.steps_above([], [])
-    assert draw.steps_above_in_theory(none, lambda lambda_p, L, N: L, 0.3)[0] == [0.3]
-    assert draw.against_theory(none, lambda_ps, theory) == {}
+    assert draw.steps_above_in_theory([], lambda lambda_p, L, N: L, 0.3)[0] == [0.3]
+    assert draw.against_theory([], lambda_ps, theory) == {}
 
 
 def test_what_halting_buys_on_lines_is_measured_at_the_mean_steps_of_each_network():

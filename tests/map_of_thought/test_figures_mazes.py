@@ -21,7 +21,6 @@ TAKEN = torch.tensor([[1, 2, 4], [1, 1, 4], [1, 3, 3]])
 NETWORKS = [{1: 1.0, 2: 2.5, 30: 31.0}, {1: 1.5, 2: 2.1, 30: 12.0}]
 TOO_MANY = [[0.0, 0.5, 1.0], [0.5, 0.1, -18.0]]
 THINK_ON = {"to halt": [(0.97, 0.72), (0.98, 0.81)], "without": [(0.99, 0.93), (0.7, 0.71)]}
-BY_SIZE = {"ours": [{9: 1.0, 19: 0.8}, {9: 0.9, 19: 0.7}], "theirs": [{9: 0.6, 19: 0.1}, {9: 0.5, 19: 0.2}]}
 STARS = {BLUE: [1], PURPLE: [3]}  # their rows
 
 
@@ -35,6 +34,7 @@ MAPS = [WALLS, *(shown(values, ASKED) for values in (ANSWERS, NEEDED, TAKEN))]
 THREE = (MAZE, ANSWERS, NEEDED, TAKEN, ASKED)
 FIGURES = {
     "maze": Drawn(draw.maze, (MAZE,), [WALLS, WHITE, 1, 3, [1, 1, 3, 3], [1, 3, 1, 3]], STARS),
+    "maze, with a way": Drawn(draw.maze, (MAZE, [(1, 3), (2, 3), (3, 2)]), None, written=["1", "2", "3"]),
     # In both, circles are where steps are not as needed: columns 3 and 2, rows 1 and 3.
     "three maps": Drawn(draw.three_maps, THREE, [*MAPS, [3, 2], [1, 3]], STARS | {DARK_GREY: [2], LIMIT: [1, 3]}),
     "three maps, the longest in training": Drawn(draw.three_maps, (*THREE, 3), [*MAPS, [3, 2], [1, 3]], written=["3"]),
@@ -52,7 +52,6 @@ FIGURES = {
     ),
     "against need": Drawn(draw.against_need, (NETWORKS, 21), [*TOO_MANY, [1, 30]]),
     "if all think on": Drawn(draw.if_all_think_on, (THINK_ON,), start=0),
-    "right by size": Drawn(draw.right_by_size, (BY_SIZE,)),
 }
 
 
@@ -85,10 +84,8 @@ def test_what_is_right_and_in_time_is_counted_where_it_is_asked():
     assert numbers(draw.right_and_exactly_in_time(answers, y, needed, taken, y >= 0)) == ["2", "3", "2"]
 
 
-def test_the_finding_of_steps_rounds_up_what_means_are_off():
-    stored = draw.steps_by_need({"by_need": {"1": [30, 1.0], "5": [10, 5.101]}})
-    assert stored == {1: 1.0, 5: 5.101}
-    assert numbers(draw.one_line([stored, {1: 1.0, 7: 7.0}])) == ["2", "7", "0.11"]
+def test_steps_by_need_are_means():
+    assert draw.steps_by_need({"by_need": {"1": [30, 1.0], "5": [10, 5.101]}}) == {1: 1.0, 5: 5.101}
 
 
 class Thought:
@@ -115,14 +112,3 @@ def test_places_near_a_front_are_those_to_which_both_stars_are_nearly_as_far():
     x, y = MazeTask(4).batch(3, torch.Generator().manual_seed(0))
     blue, pink = (draw.distances(x[:, 0], x[:, star]) for star in (1, 2))
     assert torch.equal(draw.near_a_front(x, margin=2), ((blue - pink).abs() <= 2) & (y >= 0))
-
-
-def test_ours_halts_by_itself_and_others_have_their_best_step():
-    def run(right):
-        return {side: {"mazes": right, "by_step": {"mazes": [0.0, right / 2, 0.1]}} for side in ("5", "10", "20", "30")}
-
-    rows = [run(1.0), run(0.5)]
-    right = {"ours": draw.mazes_by_size(rows), "theirs": draw.mazes_by_size(rows, best_step=True), "masked": []}
-    for by_side, fraction in zip(right["ours"] + right["theirs"], (1.0, 0.5, 0.5, 0.25), strict=True):
-        assert by_side == dict.fromkeys((9, 19, 39, 59), fraction)
-    assert numbers(draw.on_59_places(right)) == ["59", "59", "75", "38"]

@@ -9,6 +9,7 @@ from ponder_course.common.style import ANSWER, BLUE, GREEN, PRIOR, PURPLE, RED, 
 from ponder_course.mnist_rotation import figures as draw
 from ponder_course.mnist_rotation.experiment import ANGLES, CNN
 from ponder_course.mnist_rotation.figures import Difference
+from ponder_course.mnist_rotation.readable import NOT_READ
 from ponder_course.research.mnist_rotation.figures import name_groups, titled_angles
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
@@ -45,7 +46,6 @@ HALF = 12.706205 * 0.05  # Student's t at 97.5 % with one degree of freedom, tim
 OTHER = 4.30265273 * (0.28 / 3) ** 0.5  # with two; the variance of -1.2, -1, -2 is 0.28
 INTERVALS = [[3.95 - HALF, 3.95 + HALF], [-1.4 - OTHER, -1.4 + OTHER], 3.95, -1.4, [1.22, 1.22], [2.22] * 3]
 FOREST = (CHANGES, ["steps", "change"], "fewer", "more")
-PRIORS = {"CNN first": [0.11, 0.71, 0.22], "patches": [0.51, 0.31, 0.23]}
 SHORT = [{"steps": [1.0], "accuracy": [0.8]}, {"steps": [2.0], "accuracy": [0.9]}]
 BY_PRIOR = {"patches": {"short": SHORT, "long": [{"steps": [4.0], "accuracy": [0.99]}]}}
 FIGURES = {
@@ -55,9 +55,6 @@ FIGURES = {
     ),
     "by prior": Drawn(
         draw.by_prior, (BY_PRIOR, {"patches": {"long": 4.5}}), [1.5], {PRIOR: [4.5]}, ["85", "99"], start=0
-    ),
-    "beside the prior": Drawn(
-        draw.beside_prior, ({"CNN first": P, "patches": P[1:]}, PRIORS), written=["1.9", "2.2", "1.8"]
     ),
     "over angles": Drawn(draw.over_angles, (BY_ANGLE, ["accuracy", "steps"], 1), [list(ANGLES), 22.5, 180]),
     "titled angles": Drawn(
@@ -93,17 +90,16 @@ def test_in_a_single_panel_each_row_has_its_verdict():
 def test_the_flat_line_is_of_the_runs_it_is_given():
     assert numbers(draw.what_the_flat_line_says([[0.9, 0.905]])) == ["1", "20"]
     assert numbers(draw.what_the_flat_line_says([[0.9, 0.905], [0.2, 0.212]])) == ["1.2"]
-    assert draw.losses_at_step_1([[0.9, 0.905], [0.2, 0.7, 0.6]]) == "0.5 to 50.0"
+    assert numbers(draw.losses_at_step_1([[0.9, 0.905], [0.2, 0.7, 0.6]])) == ["0.5", "50.0", "1", "2"]
 
 
-def test_who_is_near_the_prior_is_measured_by_total_variation():
-    prior, far, half = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.3, 0.25, 0.45]  # at half the distance
-    near, nearer, *others = [
-        draw.how_near_the_prior({"CNN first": [cnn], "patches": [patches]}, dict.fromkeys(FLAT, prior))
-        for cnn, patches in ((prior, far), ([0.3, 0.3, 0.4], far), (far, prior), (half, far))
-    ]
-    assert near == nearer not in others
-    assert others[0] == others[1]
+def test_digits_read_early_and_late_are_counted_and_compared():
+    one, other = {1: (1, 5.9), 2: (2, 5.0), 3: (6, 5.4), 4: (1, 5.5)}, {2: (4, 5.0), 4: (3, 5.0), NOT_READ: (1, 9.0)}
+    assert numbers(draw.how_many_for_all([one, other])) == ["5.0", "5.9"]
+    found = draw.early_and_late([one, other, {1: (3, 4.0)}], early=(2, 3), late=4)
+    assert numbers(found) == ["2", "3", "50", "80", "4", "10", "38", "+0.0", "+0.2"]
+    assert not numbers(draw.early_and_late([{NOT_READ: (5, 4.0)}], early=(2,), late=4))
+    assert not numbers(draw.how_many_for_all([{NOT_READ: (5, 4.0)}]))
 
 
 def turned(*changes, recipe=CNN):
@@ -124,9 +120,12 @@ def test_four_verdicts_are_of_both_networks_and_both_trainings():
     assert [row.group for row in four] == ["CNN first"] * 2 + ["patches"] * 2
     np.testing.assert_allclose(four[0].panels[0], [-1.0, -1.1, -0.9])
     assert [draw.word(row.panels[0]) for row in four] == [DOWN, UP, UP, FEW]
-    gone, other = draw.longer_or_shorter(four), draw.longer_or_shorter(four[1:])
-    assert other.endswith(f"{UP}, then {UP}")
-    assert UP not in gone
+    other = draw.longer_or_shorter(four)
+    assert other.endswith(f"{DOWN}, {UP}; then {UP}, {FEW}")
+    falls = {"CNN first": FALL, "patches": FALL}
+    gone = draw.longer_or_shorter(draw.four_verdicts("short", falls, second))
+    assert ";" not in gone
+    assert ";" in draw.longer_or_shorter(draw.four_verdicts("short", falls, falls))
     assert [draw.right_at(angle, [run_of(), run_of(right=0.6)]) for angle in (0, 90)] == ["60% to 90%", "20% to 30%"]
 
 
@@ -139,9 +138,9 @@ def test_runs_are_found_by_their_prior_and_the_sentence_is_of_them():
     assert [*means] == [*found][1:]
     geometric = 0.5 ** np.arange(1, 21)
     assert means[[*found][1]] == pytest.approx(geometric @ np.arange(1, 21) / geometric.sum(), rel=1e-4)
-    follow = draw.what_the_prior_does({"CNN first": found})
-    assert numbers(follow) == ["1.0"]
-    assert follow != draw.what_the_prior_does({"CNN first": {**found, "more": [run_of(steps=5.0)]}})
+    dropped = draw.what_the_prior_does({"CNN first": found})
+    assert numbers(dropped) == ["1.0"]
+    assert dropped != draw.what_the_prior_does({"CNN first": {**found, "more": [run_of(steps=0.5)]}})
 
 
 class Scripted(torch.nn.Module):
@@ -173,12 +172,12 @@ def test_one_digit_step_by_step_is_turned_for_each_network():
 
 
 def test_what_a_rule_buys_is_in_points_below_its_training():
-    gains = {"sample": 0.0, "quantile": 0.01, "most_probable": -0.01}
+    gains = {"sample": 0.0, "quantile": 0.01}
     rows = [
         {"by_step_within": [0.5, 0.7], "rules": {rule: [1.5, 0.6 + gain + k] for rule, gain in gains.items()}}
         for k in (0.0, 0.001, -0.001)
     ]
     bought = draw.bought_by_rules({"short": rows, "long": []})
-    assert [bool(row.group) for row in bought] == [False, True, True, True] * 2
+    assert [bool(row.group) for row in bought] == [False, True, True] * 2
     np.testing.assert_allclose(bought[2].panels[0], [1.0, 1.1, 0.9])
     assert draw.what_rules_buy(bought) != draw.what_rules_buy(bought[:2] + bought[3:])

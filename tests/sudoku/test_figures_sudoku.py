@@ -14,7 +14,7 @@ KNOWN = [{0: True, 1: False, 2: False, 3: False, 4: False, 27: True}, {0: True, 
 NEEDED = torch.tensor([[1, 3, 3, 1], [5, 0, 7, 5], [9, 3, 1, 0], [1, 3, 5, 7]])
 TAKEN = torch.tensor([[1, 3, 4, 1], [5, 0, 8, 5], [9, 3, 1, 11], [1, 3, 5, 7]])
 LINES = [0.5, 1.5, 2.5, 3.5, 4.5]  # of a board
-BY_STEP = {"known": [[0.1, 0.6, 0.95], [0.2, 0.7, 1.0]], "unknown": [[0.0, 0.0, 0.03], [0.0, 0.4, 0.85]]}
+TWO = {"rounds needed": NEEDED, "steps taken": TAKEN}
 
 
 def shown(times):
@@ -42,9 +42,8 @@ OF_PIECES = [np.where(PIECES > 1, TIMES_OF_PIECES, np.nan)]
 SIDES = [[k + 0.5, k + 0.5 + length] for k in range(5) for length in (0, 1)]  # of cells
 FIGURES = {
     "marks by round": Drawn(draw.marks_by_round, (KNOWN, 4, (2, 3)), None),
-    "three boards": Drawn(draw.three_boards, (GIVEN_BOARD, ANSWERS, NEEDED, TAKEN), [*TIMES, LINES]),
+    "boards": Drawn(draw.boards, (GIVEN_BOARD, ANSWERS, TWO), [*TIMES, LINES]),
     "moments": Drawn(draw.moments, (GIVEN_BOARD, ANSWERS, TAKEN, [1, 5]), None),
-    "halted by step": Drawn(draw.halted_by_step, (BY_STEP,)),
     "tiling": Drawn(
         draw.tiling, (PIECES, TIMES_OF_PIECES, IS_GIVEN), [np.where(IS_GIVEN > 0, 0.0, np.nan), *OF_PIECES, *SIDES]
     ),
@@ -64,11 +63,14 @@ def cells(board):
 
 
 def test_digits_stand_in_their_cells():
-    answers, needed, taken, _ = draw.three_boards(GIVEN_BOARD, ANSWERS, NEEDED, TAKEN).axes
+    answers, needed, taken = draw.boards(GIVEN_BOARD, ANSWERS, TWO).axes
     assert digits_at(answers) == cells(ANSWERS)
     assert digits_at(needed) == cells(NEEDED * (GIVEN_BOARD == 0))
     assert digits_at(taken) == cells(TAKEN * (GIVEN_BOARD == 0))
     assert needed.images[-1].get_clim() == taken.images[-1].get_clim() == (1, 11)
+    _, small = draw.boards(GIVEN_BOARD, ANSWERS, {"needed": NEEDED.clamp(max=3)}).axes
+    _, large = draw.boards(GIVEN_BOARD, ANSWERS, {"needed": 5 * NEEDED}).axes
+    assert [ax.images[-1].get_clim()[1] for ax in (small, large)] == [draw.LAST, 45]
 
 
 def test_after_each_round_digits_that_are_on_fill_their_cells_and_those_that_are_off_are_crossed():
@@ -100,6 +102,16 @@ def test_cells_that_have_halted_have_their_answer_and_others_wait():
     assert digits_at(second) == cells(torch.where(halted, ANSWERS, GIVEN_BOARD))
 
 
+def test_cells_that_have_halted_since_the_panel_before_have_a_pale_ground():
+    for steps, befores in (([3, 7], [2, 3]), ([5], [4])):
+        axes = draw.moments(GIVEN_BOARD, ANSWERS, TAKEN, steps).axes
+        for ax, before, n in zip(axes, befores, steps, strict=True):
+            (image,) = ax.images
+            filled = ~np.ma.getmaskarray(np.ma.masked_invalid(image.get_array()))
+            since = (before < TAKEN) & (n >= TAKEN) & (GIVEN_BOARD == 0)
+            assert filled.tolist() == since.tolist()
+
+
 def test_thoughts_stand_below_their_guesses():
     assert draw.depths_of(SEARCHES["hard"]) == [0, 1, 2, 2, 1]
     _, hard = draw.trees(SEARCHES).axes
@@ -117,12 +129,11 @@ def test_findings_count_what_is_asked():
     y = torch.tensor([0, 2, GIVEN, UNKNOWN, 1])
     answers, needed, taken = torch.tensor([0, 1, 3, 0, 1]), torch.tensor([3, 5, 1, 0, 2]), torch.tensor([3, 5, 1, 4, 3])
     assert numbers(draw.right_and_in_time(answers, y, needed, taken)) == ["2", "3", "2"]
-    assert numbers(draw.who_waits({"a": [[0.0, 0.01], [0.0, 0.02], [0.0, 0.0]], "b": [[0.0, 0.5]]})) == [
-        "2",
-        "3",
-        "0",
-        "1",
-    ]
+    waits = draw.who_waits({"a": [[0.0, 0.0], [0.0, 0.02], [0.0, 0.0]], "b": [[0.0, 0.5]]})
+    assert numbers(waits) == ["2", "2", "3", "0", "1"]
+    halted = draw.halted_in_words(GIVEN_BOARD, NEEDED, TAKEN * (NEEDED != 7))
+    assert numbers(halted) == ["8", "10", "1", "2"]
+    assert numbers(draw.halted_in_words(GIVEN_BOARD, NEEDED + 1, TAKEN)) == ["11", "12"]
     of_networks = [{"cells": 5, "exactly": 5, "wrong": 0}, {"cells": 5, "exactly": 4, "wrong": 0}]
     assert numbers(draw.exact_in_words([*of_networks, {"cells": 5, "exactly": 5, "wrong": 1}]))[-2:] == ["1", "3"]
     assert numbers(draw.guesses_in_words(SEARCHES)) == ["0", "4"]

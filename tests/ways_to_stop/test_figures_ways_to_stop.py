@@ -13,7 +13,7 @@ from ponder_course.common.style import BLACK, GREEN, GREY, HALTING, ORANGE, WRON
 from ponder_course.light_cone.figures import Votes
 from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
-from ponder_course.ways_to_stop.regret import Regret, Setting, ThreeQuestions
+from ponder_course.ways_to_stop.regret import Regret
 from ponder_utils import PonderNet
 
 N = [1, 2, 3, 4]
@@ -57,6 +57,11 @@ FIGURES = {
         ({"with": NO, "without": NO[::-1]}, [[2, 3], None], [[4, 3], None], "place"),
         [[0.5, 1.5, 1.5, 2.5], [1.5, 1.5, 2.5, 2.5], [4.5, 4.5, 3.5, 3.5]],
         {BLACK: [1.5, 2.5], HALTING: [4.5, 3.5]},
+    ),
+    "sure or guessed, apart": Drawn(
+        draw.sure_or_guessed,
+        ({"with": NO}, [[2, 3]], [[4, 3]], "line", True),
+        [[0.5, 1.5, 1.5, 2.5], [1.5, 1.5, 2.5, 2.5], [4.5, 4.5], [3.5, 3.5]],
     ),
     "tradeoffs": Drawn(draw.tradeoffs, (WAYS, FAMILIES, {"lines": 3.5}), CURVES_SORTED, {GREEN: [0.6, 0.7, 0.4]}),
     "regrets": Drawn(
@@ -115,7 +120,14 @@ def test_the_wire_shows_who_has_heard_who_is_right_and_who_objects():
         assert rows[1] == ["no" if str(place) in objectors else "yes" for place in (1, 2)]
         heard = [box.get_facecolor()[0].tolist() for box in ax.collections]
         assert heard == [list(to_rgba(draw.HEARD if place <= step else "white")) for place in (1, 2)]
-        assert ("halt" in ax.texts[-1].get_text()) == (not objectors)
+        assert any("nobody objects: halt" in text.get_text() for text in ax.texts) == (not objectors)
+
+
+def test_the_wire_says_what_two_last_places_cannot_tell_apart_until_they_have_heard_the_first_bit():
+    early = [line._replace(halts=1) for line in WIRED]
+    for lines, says in ((early, True), (WIRED, False), (early[:1], False)):
+        texts = [text.get_text() for ax in draw.wire(lines).axes for text in ax.texts]
+        assert ("the last place sees the same" in texts) == says
 
 
 def test_each_network_stands_at_its_price_and_medians_are_joined():
@@ -143,15 +155,11 @@ def test_cells_hold_medians_and_how_many_fail():
 LATE = {"certainty": [0, 0, 0], "head": [0, 0, 3], "judge": [1, 2, 1]}
 EARLY = {"certainty": [-4, 1], "budget": [0] * 49 + [1], "judge's yes": [0] + [1] * 49}
 SAME_STEP = {
-    "on lines": {"same step for all": [Regret(0.034, 0)], "ACT": [Regret(0.01, 0)]},
-    "on 8 elements": {"same step for all": [Regret(0.012, 0)], "ACT": [Regret(0.01, 0)]},
+    "on lines": {"same step for all": [Regret(0.03, 0)], "ACT": [Regret(0.01, 0)], "head": [Regret(0.1, 0)]},
+    "on 8 elements": {"same step for all": [Regret(0.01, 0)], "ACT": [Regret(0.02, 0)], "head": [Regret(0.1, 0)]},
 }
 HEAD = {kind: {"PonderNet, threshold": panel["ACT"]} for kind, panel in BOTH.items()}
 FRESH = {"lines": {"PonderNet, threshold": [Regret(0.5, 0), Regret(0.4, 0)]}}
-ASKED = {
-    "a judge": ThreeQuestions([0.01, 0.03], [0.05, 0.01], [0.2], Setting("judge", "judged", 1, 1)),
-    "the answers alone": ThreeQuestions([0.02, 0.0212], [0.04, 0.0678], [0.1], Setting("every step", "entropy", 1, 1)),
-}
 TWIN = [Votes(NO, [1, 0], 5, 6, ""), Votes(NO, [0, 0], 6, 6, "")]
 SILENT, LOUD = ([[0.0, 0.0]] * 4 + [no] for no in ([0.1, 0.7], [0.9, 0.9]))
 ALONE = [[0.0, 0.0]] * 4 + [[0.1, 0.9]]
@@ -162,11 +170,8 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.when_certain, ([8, None],), ["8"]),
     (draw.who_beats_the_clock, (STOPS,), ["1", "4"]),
     (draw.too_early, ([2, 3, 3], [3, 3, 4]), ["2", "3"]),
-    (draw.bet_3, ([(32, 32), (20, 20)], 64), ["3", "32", "20", "64"]),
-    (draw.bet_3, ([(32, 31), (20, 20)], 64), ["3", "32", "20", "64", "31", "20"]),
-    (draw.same_step_behind, (SAME_STEP,), ["2.4", "0.2", "8"]),
+    (draw.same_step_stands, (SAME_STEP,), ["2", "3", "8"]),
     (draw.partly_lucky, (HEAD, FRESH), ["30.0", "1", "45.0", "2"]),
-    (draw.which_loses_least, (ASKED,), ["2.12", "5.00"]),
     (draw.halts_in_words, (HALTS,), ["4", "50", "75", "3.25", "3", "4", "2"]),
     (draw.outcome, (TWIN[0]._replace(halts=3),), ["3"]),
     (draw.outcome, (TWIN[1],), []),
@@ -176,28 +181,11 @@ SENTENCES = [  # a function, what it is given, and the numbers that it says
     (draw.who_objects, ([TWIN[0]._replace(no=SILENT), TWIN[1]._replace(no=ALONE)],), ["5", "1", "0", "2"]),
     (draw.who_objects, ([TWIN[1]._replace(no=SILENT), TWIN[0]._replace(no=LOUD)],), ["5", "0", "1", "1", "2"]),
 ]
-NAMES = [  # a function, what it is given, the names that it says, and those that it does not
-    (draw.which_loses_least, (ASKED,), ["the answers alone"], ["a judge"]),
-]
 
 
 @pytest.mark.parametrize(("function", "given", "wanted"), SENTENCES)
 def test_a_sentence_says_the_numbers(function, given, wanted):
     assert numbers(function(*given)) == wanted
-
-
-@pytest.mark.parametrize(("function", "given", "named", "others"), NAMES)
-def test_a_sentence_names_those_of_whom_it_is_true(function, given, named, others):
-    sentence = function(*given)
-    assert [name in sentence for name in named + others] == [True] * len(named) + [False] * len(others)
-
-
-def test_what_seemed_best_lost_least_with_the_networks_that_chose(monkeypatch):
-    chose = {"judge": [0.001, 0.0345], "every step": [0.05, 0.001]}
-    monkeypatch.setattr(draw.regret, "mean_regrets", lambda problems, setting, test, price: chose[setting.training])
-    sentence = draw.seemed_best(ASKED, {}, 0.005)
-    assert "a judge" in sentence
-    assert "3.45" in sentence
 
 
 def test_what_decides_is_true_of_all_lines_that_halt_early_and_of_no_other():

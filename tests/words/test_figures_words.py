@@ -12,8 +12,6 @@ DEEPER = {"a word": [{0: 0.99, 1: 0.98, 2: 0.97}], "its state": [{0: 0.96, 1: 0.
 FEW = {1: WALKS, 2: DEEPER}
 WIDE = {"1 pass": [{0: 1.0, 1: 0.3}, {0: 1.0, 1: 0.2}], "2 passes": [{0: 1.0, 1: 0.85}]}
 ROOM = {"no dots": [{0: 0.99, 1: 0.8}], "8 dots": [{0: 0.98, 1: 0.75}]}
-TAKEN = {"words": [{0: 0.0, 1: 1.0, 2: 2.1}], "loops": [{0: 1.0, 1: 1.2, 2: 2.0}]}
-NEED = {"words": {0: 0, 1: 1, 2: 2}, "loops": {0: 1, 1: 1, 2: 2}}
 LEARNT = [{"carried": what, "max_depth": depth, "by_depth": {"0": {"right": right, "words": 3.0}}}
           for what, depth, right in (("word", 1, 0.5), ("state", 1, 0.4), ("word", 4, 0.3))]  # fmt: skip
 
@@ -26,7 +24,6 @@ FIGURES = {
     "reading": Drawn(draw.reading, (PARENTS, ORDER, 4), None),
     "right far up": Drawn(draw.right_far_up, (WIDE, ROOM, ("a", "b")), [*heights(WIDE, ROOM), [0.25, 0.25]]),
     "trained on few": Drawn(draw.trained_on_few, (FEW, {"a word": 1}), [*heights(*FEW.values()), *[[]] * 4]),
-    "time taken": Drawn(draw.time_taken, (TAKEN, NEED, 1), [*heights(TAKEN), *([*n.values()] for n in NEED.values())]),
 }
 test_what_is_drawn_is_what_was_given, test_every_figure_has_an_entry = tests_of_figures("words", FIGURES)
 
@@ -67,20 +64,10 @@ def test_networks_are_sorted_by_passes_dots_and_votes():
         rows.append({"n_dots": n_dots, "n_passes": n_passes, "by_depth": {"5": part}})
     left, right = draw.by_room(rows)
     assert [*left.values()] == [[{5: 0.1}], [{5: 0.2}], [{5: 0.3}]]
-    assert [*right.values()] == [[{5: 0.2}], [{5: 8.2}], [{5: 32.2}], [{5: 0.01}]]
-
-
-def test_words_need_a_step_for_each_arrow_and_loops_the_logarithm():
-    loops = [{"memory": "current", "by_depth": {str(d): {"steps": 2.5} for d in range(8)}}]
-    walks = [{"carried": "word", "max_depth": 4, "by_depth": {"7": {"words": 6.5}}}]
-    taken, limits = draw.words_and_loops(walks, loops)
-    assert taken == {"words": [{7: 7.5}], "together": [dict.fromkeys(range(8), 2.5)]}
-    assert limits["words"] == {d: d + 1 for d in range(8)}
-    assert limits["together"] == dict(enumerate([1, 1, 2, 2, 3, 3, 3, 3]))
+    assert [*right.values()] == [[{5: 0.2}], [{5: 32.2}], [{5: 0.01}]]
 
 
 def test_findings_speak_of_what_is_drawn():
     assert draw.words_written(PARENTS, 4).split()[-4:] == ["3", "1", "0", "STOP"]
     assert re.findall(r"\d+%", draw.right_beyond(WALKS, 2)) == ["70%", "80%", "10%"]
     assert re.findall(r"\d+", draw.how_far(WIDE, ROOM)) == ["0", "1", "1", "2", "1"]
-    assert re.findall(r"[\d.]+", draw.at_depth(TAKEN, 2)) == ["2", "2.1", "2.0"]

@@ -46,6 +46,7 @@ def by_trms_rule() -> dict[str, str]:
         "TRM_early_fives": of(fives, "early", ".0%"),
         "TRM_steps_fives": of(fives, "steps", ".1f"),
         "TRM_right_fives": of(fives, "right", ".0%"),
+        "TRM_at_need_fives": of(fives, "at_need", ".0%"),
         "TRM_at_N_fives": of(fives, "at_N", ".0%"),
     } | one_open
 
@@ -58,9 +59,12 @@ def by_hrms_rule() -> dict[str, str]:
             rows = tests("main", n_values=n_values, **KINDS[name])
             found[f"{name}_steps{VALUES[n_values]}"] = of(rows, "steps", ".1f")
     found["HRM_on_time"] = of(tests("main", n_values=2, **KINDS["HRM"]), "on_time", ".0%")
-    fives = tests("main", n_values=5, **KINDS["HRM"])
-    found |= {"HRM_right_fives": of(fives, "right", ".0%"), "HRM_at_N_fives": of(fives, "at_N", ".0%")}
+    tied, apart = ([test["ahead"] for test in tests("main", n_values=2, **KINDS[name])] for name in ("HRM", "discount"))
+    found |= {"HRM_tie": f"{max(map(abs, tied)):.3f}", "discount_ahead": from_to(apart, ".2f")}
     for name in ("HRM", "discount"):
+        fives = tests("main", n_values=5, **KINDS[name])
+        found[f"{name}_right_fives"] = of(fives, "right", ".0%")
+        found[f"{name}_at_N_fives"] = of(fives, "at_N", ".0%")
         found[f"{name}_steps_threes"] = of(tests("three_values", **KINDS[name]), "steps", ".1f")
     return found
 

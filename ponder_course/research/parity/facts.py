@@ -1,5 +1,6 @@
 """What the texts say of stored networks on parity, computed from `results/03_*`."""
 
+from collections import Counter
 from statistics import fmean
 
 import numpy as np
@@ -110,7 +111,14 @@ def time_is_part() -> dict[str, str]:
     passed = sum(there and not of_one[-1] for there, of_one in zip(halted, hook["right_at"], strict=True))
     steps = f"{hook['steps'][0]:.1f} {hook['steps'][-1]:.1f}"
     likeliest = f"{hook['likeliest']:.0%}"
-    return found | {"map_passes_by": f"{passed} {len(halted)}", "map_steps": steps, "map_likeliest": likeliest}
+    cases = Counter(zip(hook["odd"], hook["halts"], (tuple(of_one[:3]) for of_one in hook["right_at"]), strict=True))
+    alike = [cases[1, 2, (1, 1, 0)], cases[0, 3, (0, 0, 1)]]  # both are told: odd, odd, even
+    return found | {
+        "map_passes_by": f"{passed} {len(halted)}",
+        "map_steps": steps,
+        "map_likeliest": likeliest,
+        "map_alike": f"{alike[0]} {alike[1]}",
+    }
 
 
 def papers_size() -> dict[str, str]:
