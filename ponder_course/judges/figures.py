@@ -100,7 +100,7 @@ def what_the_judge_says(kinds: Networks) -> str:
     """The finding: what judges say with one open place."""
     yes = {n: verdicts.span([network[1] for network in networks], ".2f") for n, networks in kinds.items()}
     said = ", ".join(f"{span} for {n_values}" for n_values, span in yes.items())
-    return f"With one open place the judge says what one guess is worth:\n{said} values"
+    return f"With one open place the judge says nearly what one guess is worth:\n{said} values"
 
 
 def which_is_larger(kinds: Mapping[str, Sequence[Share]]) -> str:
