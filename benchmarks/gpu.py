@@ -110,15 +110,15 @@ def lessons() -> dict[str, bool]:
     return found
 
 
-def run_lesson(name: str, budget: str, has_device: bool, folder: Path, device: str = "cuda") -> Row:
-    """Run a lesson on the device: its status, minutes and headline."""
+def run_lesson(folder: Path, name: str, budget: str, has_device: bool) -> Row:
+    """Run a lesson on the GPU, if it can: its status, minutes and headline."""
     out = folder / budget / name
     command = [sys.executable, "tools/course.py", name, "-p", "BUDGET", budget, "--out", str(out)]
     if has_device:
-        command += ["-p", "DEVICE", device]
+        command += ["-p", "DEVICE", "cuda"]
     subprocess.run(command, cwd=ROOT, check=False)
     (row,) = json.loads((out / "course.json").read_text(encoding="utf-8"))
-    return {"lesson": name, "budget": budget, "device": device if has_device else "cpu"} | {
+    return {"lesson": name, "budget": budget, "device": "cuda" if has_device else "cpu"} | {
         key: row[key] for key in ("status", "minutes", "headline")
     }
 
@@ -185,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
     budgets = ("smoke",) if smoke else ("smoke", "class")
     jobs = [(name, budget, has_device) for budget in budgets for name, has_device in lessons().items()]
     with ThreadPoolExecutor(args.at_once) as pool:
-        for row in pool.map(lambda job: run_lesson(job[0], job[1], job[2], folder), jobs):
+        for row in pool.map(lambda job: run_lesson(folder, *job), jobs):
             seen["lessons"].append(row)
             write()
     failed = [*seen["tests"]["failed"], *(row["lesson"] for row in seen["lessons"] if row["status"] != "ok")]

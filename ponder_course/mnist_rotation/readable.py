@@ -35,13 +35,11 @@ def steps_by_first_read(log_p: Tensor, right: Tensor, last: int) -> BySteps:
     return {step: (len(taken), mean(taken)) for step, taken in groups.items() if len(taken)}
 
 
-@torch.no_grad()
-def best_steps(model: PonderNet, x: Tensor, y: Tensor, lambda_p: float, beta: float) -> float:
+def best_steps(y_hat: Tensor, y: Tensor, lambda_p: float, beta: float) -> float:
     """Return the mean of the best p_n for a network's mean losses, p_G(n) exp(-l_n / beta) up to a factor.
 
-    That is equation 4 of lesson 02, as if all images had one p_n.
+    That is equation 4 of lesson 02, as if all images had one p_n. y_hat: [N, batch, classes], y: [batch].
     """
-    y_hat = model(x).y_hat
     losses = torch.stack([cross_entropy(answer, y) for answer in y_hat])
     log_prior = geometric_log_prior(lambda_p, len(y_hat)).to(losses)
     return float(expected_steps((log_prior - losses / beta).log_softmax(0)))
@@ -50,8 +48,9 @@ def best_steps(model: PonderNet, x: Tensor, y: Tensor, lambda_p: float, beta: fl
 @torch.no_grad()
 def taken_and_best(models: Sequence[PonderNet], x: Tensor, y: Tensor, recipe: Mapping[str, float]) -> str:
     """Return in words the steps that networks of a recipe take, and those that would be best at their mean losses."""
-    taken = [mean(expected_steps(model(x).log_p)) for model in models]
-    best = [best_steps(model, x, y, recipe["lambda_p"], recipe["beta"]) for model in models]
+    outputs = [model(x) for model in models]
+    taken = [mean(expected_steps(output.log_p)) for output in outputs]
+    best = [best_steps(output.y_hat, y, recipe["lambda_p"], recipe["beta"]) for output in outputs]
     return f"takes {span(taken, '.1f')} steps; equation 4 of lesson 02 says {span(best, '.1f')}"
 
 

@@ -33,7 +33,6 @@ BestHalting = Callable[[Tensor, Tensor, float], Tensor]
 LogHalting = Callable[[Tensor], Tensor]  # halting logits [N, ...] -> log p_n [N, ...]
 Point = tuple[float, float]
 Runs = Mapping[str, Sequence[Line]]  # {reduction: [networks, inputs]}: expected steps
-ABOVE: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 13}
 DOTTED: dict[str, Any] = {"color": "none", "edgecolor": PRIOR, "linestyle": ":", "linewidth": 1.8}  # bars of a prior
 
 

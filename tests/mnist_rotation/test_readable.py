@@ -68,9 +68,9 @@ class Scripted(torch.nn.Module):
 
 def test_the_best_steps_are_the_priors_where_no_step_is_better_and_leave_it_where_one_is():
     x, y = torch.zeros(5, 1), torch.ones(5, dtype=torch.long)
-    assert best_steps(Scripted(0.7, 0.7), x, y, 0.25, 0.1) == pytest.approx(1 * 4 / 7 + 2 * 3 / 7)
+    assert best_steps(Scripted(0.7, 0.7)(x).y_hat, y, 0.25, 0.1) == pytest.approx(1 * 4 / 7 + 2 * 3 / 7)
     odds = 3 / 4 * (0.8 / 0.2) ** (1 / 0.5)  # of step 2
-    assert best_steps(Scripted(0.2, 0.8), x, y, 0.25, 0.5) == pytest.approx(1 + odds / (1 + odds), rel=1e-5)
+    assert best_steps(Scripted(0.2, 0.8)(x).y_hat, y, 0.25, 0.5) == pytest.approx(1 + odds / (1 + odds), rel=1e-5)
     recipe, models = {"lambda_p": 0.25, "beta": 0.1}, [Scripted(0.7, 0.7), Scripted(0.1, 0.9)]
     assert numbers(taken_and_best(models, x, y, recipe)) == ["1.5", "4", "02", "1.4", "2.0"]
 
