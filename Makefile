@@ -120,6 +120,6 @@ $(READY): $(REQUIREMENTS) pyproject.toml course-package/pyproject.toml
 	@test -e $@ || echo "Setting up $(VENV), once: a few minutes, most of them for PyTorch. Nothing is shown meanwhile."
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	@$(RUN) tools/cpu_torch.py $(REQUIREMENTS)
-	$(RUN) -m pip install -q -r $(REQUIREMENTS) -e . -e ./course-package
+	$(RUN) -m pip install -q -r $(REQUIREMENTS) -e . -e ./course-package -e ./evidence
 	$(RUN) tools/check_install.py
 	touch $@

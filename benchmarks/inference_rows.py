@@ -10,7 +10,7 @@ from torch import Tensor
 from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
 from ponder_course.common.lines import LineParityTask, whole_lines_right
-from ponder_course.research.light_cone import experiment as stored_runs
+from ponder_evidence.light_cone import experiment as stored_runs
 from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
 
 TASK = ParityTask(8)

@@ -27,7 +27,7 @@ class WithStoredRuns(build_py):
         super().run()
         folder = Path(self.build_lib, "ponder_course", "stored")
         folder.mkdir()
-        for pattern in ("results/*.jsonl", "results/*.safetensors", "benchmarks/latest.json"):
+        for pattern in ("evidence/results/*.jsonl", "results/*.safetensors", "benchmarks/latest.json"):
             for path in ROOT.glob(pattern):
                 copy(path, folder)
         copy(ROOT / "LICENSE", folder.parent)

@@ -3,8 +3,6 @@
 A lesson imports the common room, `ponder_utils`, and lessons before it.
 """
 
-from ponder_course import moved  # noqa: F401 - old names of modules
-
 LESSONS = (
     "act_background",
     "pondernet_theory",

@@ -97,7 +97,7 @@ def without_entry(room: str, entries: Mapping[str, Drawn]) -> list[str]:
     """The public functions of a room, and of its research, that draw a figure and have no entry."""
     entered = {getattr(entry.figure, "func", entry.figure) for entry in entries.values()}  # also a partial function
     found = []
-    for package in (f"ponder_course.{room}", f"ponder_course.research.{room}"):
+    for package in (f"ponder_course.{room}", f"ponder_evidence.{room}"):
         for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
             if "__main__" in module.name:
                 continue

@@ -42,7 +42,7 @@ def compute() -> Facts:
     for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")):
         number, lesson = path.stem.split("_", 1)
         if (ROOT / "ponder_course" / "research" / lesson / "facts.py").exists():
-            facts[number] = importlib.import_module(f"ponder_course.research.{lesson}.facts").facts()
+            facts[number] = importlib.import_module(f"ponder_evidence.{lesson}.facts").facts()
     return facts
 
 

@@ -7,14 +7,13 @@ the book, in the cell that installs both packages on Colab, in CITATION.cff, pap
 and what docs/running.md says of Kaggle; while it is the placeholder, that of git's remote `origin` takes its place.
 From the same file what else only an owner can say, such as the authors, into the files that owner.py names; fields that
 are still open are printed at the end. The figure of README.md, with its sentence: from the cell tagged `preview` of a
-committed notebook. And results/SHA256SUMS, by which a stored run that was changed by hand is noticed.
+committed notebook.
 A test holds all of them equal to what this command writes.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 import re
 import subprocess
@@ -25,8 +24,6 @@ import nbformat
 import owner
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "results"
-SUMS = RESULTS / "SHA256SUMS"
 PLACEHOLDER = "https://github.com/your-account/learning-to-ponder"
 # A link in words: a picture from elsewhere is broken wherever there is no network.
 COLAB_LINK = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
@@ -34,6 +31,7 @@ ADDRESS_AFTER = {  # what stands before the address
     "CITATION.cff": 'repository-code: "',
     "paper.md": r"\[repository\]\(",
     "course-package/pyproject.toml": 'Repository = "',
+    "evidence/pyproject.toml": 'Repository = "',
     "docs/running.md": r"welcome\?src=|git\+",
 }
 INSTALL_CELL = """\
@@ -43,12 +41,12 @@ if "google.colab" in sys.modules:  # install the course beside Colab's own torch
     import os
 
     url = os.environ.get("PROJECT_GIT_URL", "{url}")
-    %pip install -q git+{{url}} git+{{url}}#subdirectory=course-package"""
+    %pip install -q git+{{url}} git+{{url}}#subdirectory=course-package{evidence}"""
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
     """The lessons, the evidence, and the problem sheets."""
-    folders = [root / "notebooks" / name for name in ("", "evidence", "problems")]
+    folders = [root / name for name in ("notebooks", "evidence/notebooks", "notebooks/problems")]
     return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 
@@ -125,7 +123,8 @@ def stamp_notebook(path: Path, url: str) -> str:
     notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     notebook.cells[0].source = stamp_links(notebook.cells[0].source, url)
     first_code = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    first_code.source = INSTALL_CELL.format(url=url)
+    evidence = " git+{url}#subdirectory=evidence" if path.is_relative_to(ROOT / "evidence") else ""
+    first_code.source = INSTALL_CELL.format(url=url, evidence=evidence)
     return nbformat.writes(notebook) + "\n"
 
 
@@ -138,18 +137,6 @@ def preview() -> tuple[bytes, str]:
                     if "image/png" in output.get("data", {}):
                         return base64.b64decode(output.data["image/png"]), output.metadata["image/png"]["alt"]
     raise SystemExit("no notebook has a picture in a cell tagged `preview`")
-
-
-def sums() -> str:
-    """A line for each stored file, as sha256sum writes it; those of deleted lessons stay as they stand."""
-    files = [*RESULTS.glob("*.jsonl"), *RESULTS.glob("*.safetensors")]
-    lines = {path.name: f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in files}
-    if SUMS.exists():
-        for line in SUMS.read_text(encoding="utf-8").splitlines():
-            name = line.split()[1]
-            if is_of_a_deleted_lesson(name):
-                lines.setdefault(name, line)
-    return "\n".join(lines[name] for name in sorted(lines)) + "\n"
 
 
 def stamped() -> dict[Path, bytes]:
@@ -167,8 +154,7 @@ def stamped() -> dict[Path, bytes]:
     for name, before in ADDRESS_AFTER.items():
         texts[name] = re.sub(rf"({before})https://github\.com/[\w.-]+/[\w.-]+", rf"\g<1>{url}", texts[name])
     files = {ROOT / name: text.encode() for name, text in texts.items()}
-    files[RESULTS / "preview.png"] = picture
-    files[SUMS] = sums().encode()
+    files[ROOT / "results" / "preview.png"] = picture
     for path in notebooks():
         files[path] = stamp_notebook(path, url).encode()
     return files

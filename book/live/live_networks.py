@@ -38,20 +38,20 @@ from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.mnist_rotation import experiment as rotation
 from ponder_course.mnist_rotation.task import rotated_by
-from ponder_course.research.adding_a_column.experiment import run as run_columns
-from ponder_course.research.alone_and_together.experiment import run as run_forests
-from ponder_course.research.judges import experiment as judged_runs
-from ponder_course.research.light_cone import beating_the_clock as hurry
-from ponder_course.research.light_cone import experiment as lines
-from ponder_course.research.map_of_thought import experiment as stored_mazes
-from ponder_course.research.mnist_rotation import experiment as digits
-from ponder_course.research.parity import experiment as parity
-from ponder_course.research.sudoku.experiment import run as run_sudoku
-from ponder_course.research.words.experiment import run as run_walkers
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import SudokuTask, sudoku_groups
 from ponder_course.words import experiment as walkers
+from ponder_evidence.adding_a_column.experiment import run as run_columns
+from ponder_evidence.alone_and_together.experiment import run as run_forests
+from ponder_evidence.judges import experiment as judged_runs
+from ponder_evidence.light_cone import beating_the_clock as hurry
+from ponder_evidence.light_cone import experiment as lines
+from ponder_evidence.map_of_thought import experiment as stored_mazes
+from ponder_evidence.mnist_rotation import experiment as digits
+from ponder_evidence.parity import experiment as parity
+from ponder_evidence.sudoku.experiment import run as run_sudoku
+from ponder_evidence.words.experiment import run as run_walkers
 from ponder_utils.checkpoints import atomic_write
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet

@@ -9,23 +9,23 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.runs import in_parallel, rounded
 from ponder_course.common.store import Row, at_hand, plain
 from ponder_utils.checkpoints import DamagedFileError, atomic_write, diff
 from ponder_utils.checkpoints import settings as described
 
+NETWORKS = "../results"  # where a lesson's networks are stored, from the folder of the lessons
 TRAIN_INSTEAD = 'With LOAD = "" it is trained here.'
 
 
-def set_up(values: Mapping[str, Any], lesson: str, code: Callable[..., Any], **made_with: Any) -> tuple[Any, int]:
+def set_up(values: Mapping[str, Any], lesson: str, **made_with: Any) -> tuple[Any, int]:
     """Return the `TrainOrLoad` of a lesson, and how many networks of each kind it has: SEEDS, or 1 if they are loaded.
 
-    values: the lesson's parameters, `globals()` in a notebook. Code and made_with are as there; BUDGET is added.
+    values: the lesson's parameters, `globals()` in a notebook. made_with is as there; BUDGET is added.
     """
-    files, made_with = f"{values['RESULTS']}/{lesson}", {"BUDGET": values["BUDGET"]} | made_with
+    made_with = {"BUDGET": values["BUDGET"]} | made_with
     n_seeds = 1 if values["LOAD"] else values.get("SEEDS", 1)
-    return TrainOrLoad(values["LOAD"], files, values["WORKERS"], code, **made_with), n_seeds
+    return TrainOrLoad(values["LOAD"], f"{NETWORKS}/{lesson}", values["WORKERS"], **made_with), n_seeds
 
 
 class TrainOrLoad:
@@ -35,13 +35,11 @@ class TrainOrLoad:
         load: "" trains them; "stored" loads them, and says so; "store" trains and writes them, and then loads them.
         files: what the names of the files begin with, such as "../results/03_parity".
         workers: as for `in_parallel`.
-        code: a function of the course. If its file, or one that this imports, has changed since the networks were
-            stored, a line says so. The code of the notebook is not looked at.
         made_with: what the networks depend on besides the settings of a call, such as BUDGET="class".
     """
 
-    def __init__(self, load: str, files: str, workers: int, code: Callable[..., Any], **made_with: Any) -> None:
-        self.load, self.files, self.workers, self.code, self.made_with = load, files, workers, code, made_with
+    def __init__(self, load: str, files: str, workers: int, **made_with: Any) -> None:
+        self.load, self.files, self.workers, self.made_with = load, files, workers, made_with
 
     def __call__(
         self,
@@ -68,9 +66,8 @@ class TrainOrLoad:
             return results
         file = Path(f"{self.files}_{name}.safetensors")
         made_with = [_described(self.made_with | setting) for setting in settings]
-        fingerprint = fingerprint_of(self.code)
         if self.load == "store":
-            _write(file, results, made_with, fingerprint)
+            _write(file, results, made_with)
         path = at_hand(file)
         weights, about = _read(path)
         loaded = []
@@ -86,8 +83,6 @@ class TrainOrLoad:
             beside = about["beside"][number]
             loaded.append(model if beside is None else (model, beside))
         print(f"{name}: {len(loaded)} loaded from {path.name}, none trained here")
-        if fingerprint != about["fingerprint"]:
-            print("The course's code has changed since they were stored.")
         return loaded
 
 
@@ -109,7 +104,7 @@ def _nearest(wanted: dict[str, str], stored: list[dict[str, str]]) -> int:
     return differences.index(min(differences))
 
 
-def _write(path: Path, results: list[Any], made_with: list[dict[str, str]], fingerprint: str | None) -> None:
+def _write(path: Path, results: list[Any], made_with: list[dict[str, str]]) -> None:
     """Write networks as safetensors: weights as float16, and JSON, `rounded`. ValueError if a weight is not finite."""
     tensors, beside = {}, []
     for number, result in enumerate(results):
@@ -120,7 +115,7 @@ def _write(path: Path, results: list[Any], made_with: list[dict[str, str]], fing
             tensors[f"{number}.{key}"] = half.cpu().contiguous()
             if not half.isfinite().all():
                 raise ValueError(f"networks must have weights that are finite in float16; {key} of {path} has others")
-    about = {"made_with": made_with, "beside": beside, "fingerprint": fingerprint}
+    about = {"made_with": made_with, "beside": beside}
     with atomic_write(path) as draft:
         draft.write_bytes(save(tensors, {"trained": json.dumps(about)}))
 

@@ -2,7 +2,7 @@
 
 A *training* makes a network, and many *rules* may stop the same one: a *method* of the table is a pair of both.
 `measure` reads a network by its rules, each at all values of its parameter; `regret` chooses among them. How the stored
-networks are trained stands in `ponder_course.research.ways_to_stop`.
+networks are trained stands in `ponder_evidence.ways_to_stop`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -12,7 +12,7 @@ from ponder_course.act_background import checks
 from ponder_course.act_background import experiment as price
 from ponder_course.act_background.scripted import halt, scripted
 from ponder_course.common import parity as measurements
-from ponder_course.research.act_background import later_states
+from ponder_evidence.act_background import later_states
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
 
 SMALL = {"elements": 4, "hidden": 8, "N": 6, "lr": 7e-3, "clip": 0.1}

@@ -10,7 +10,7 @@ from drawn import Drawn, numbers, tests_of_figures
 from ponder_course.act_background import figures as draw
 from ponder_course.act_background.scripted import halt
 from ponder_course.common.style import ANSWER, NOT_LEARNT
-from ponder_course.research.act_background import figures as evidence
+from ponder_evidence.act_background import figures as evidence
 
 NAN = float("nan")
 RUNS = [

@@ -5,7 +5,7 @@ from network import N, Network
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.lines import mean_over_places
 from ponder_course.common.local import LocalStep
-from ponder_course.research.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
+from ponder_evidence.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
 from ponder_utils import PonderLoss, PonderSequence
 
 

@@ -11,7 +11,7 @@ from ponder_course.adding_a_column import figures as draw
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.runs import learnt_and_not
 from ponder_course.common.style import ANSWER, BLACK, DARK_GREY, HALTING, NOT_LEARNT, PALE_GREY, WRONG
-from ponder_course.research.adding_a_column import figures as evidence
+from ponder_evidence.adding_a_column import figures as evidence
 from ponder_utils import PonderSequence
 
 NUMBERS = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1]])  # 3, 1 and 6, of three digits

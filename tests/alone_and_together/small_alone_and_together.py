@@ -7,8 +7,8 @@ from network import N, Network, cross_entropies
 from ponder_course.alone_and_together import experiment
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.training import of_asked
-from ponder_course.research.alone_and_together import inference
-from ponder_course.research.alone_and_together.reader import ReaderStep
+from ponder_evidence.alone_and_together import inference
+from ponder_evidence.alone_and_together.reader import ReaderStep
 from ponder_utils import EncodedStep, PonderLoss, PonderNet
 
 NETWORKS = {

@@ -10,8 +10,8 @@ from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
 from ponder_course.common.runs import learnt_and_not
 from ponder_course.common.style import ANSWER, DARK_GREY, HALTING, LIMIT, NOT_LEARNT, WRONG
-from ponder_course.research.alone_and_together import figures as evidence
-from ponder_course.research.alone_and_together import inference
+from ponder_evidence.alone_and_together import figures as evidence
+from ponder_evidence.alone_and_together import inference
 
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.01, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
 LOOKS = {"alone": draw.NOT_LEARNT, "together": draw.NEVER_SLEPT}

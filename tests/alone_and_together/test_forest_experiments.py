@@ -8,7 +8,7 @@ from torch import nn
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.research.alone_and_together import experiment as stored_runs
+from ponder_evidence.alone_and_together import experiment as stored_runs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep, Step
 

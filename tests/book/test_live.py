@@ -23,10 +23,10 @@ from ponder_course.judges.experiment import halting_steps as halting_steps_of_li
 from ponder_course.judges.experiment import think as think_of_lines
 from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
-from ponder_course.research.sudoku.hard import n_solutions
 from ponder_course.sudoku.experiment import halt as halt_sudokus
 from ponder_course.sudoku.search import fits, left, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
+from ponder_evidence.sudoku.hard import n_solutions
 from ponder_utils import ParityTask, PonderNet, PonderSequence, RNNStep
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.rules import halting_steps

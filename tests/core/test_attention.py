@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from examples.universal_transformer import UniversalStep
-from ponder_course.research.alone_and_together.reader import ReaderStep
+from ponder_evidence.alone_and_together.reader import ReaderStep
 from ponder_utils.attention import TransformerStep
 from ponder_utils.pondernet import PonderNet
 

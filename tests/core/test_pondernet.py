@@ -11,7 +11,7 @@ from torch.func import functional_call
 
 from examples.universal_transformer import UniversalStep
 from ponder_course.common.local import LocalStep
-from ponder_course.research.alone_and_together.reader import ReaderStep
+from ponder_evidence.alone_and_together.reader import ReaderStep
 from ponder_utils.act import act_average
 from ponder_utils.attention import TransformerStep
 from ponder_utils.halting import expected_steps

@@ -13,8 +13,8 @@ from small import TASK, cross_entropy, draw, make, weights
 from torch import distributed, nn
 from torch.utils.data import BatchSampler, DataLoader, Dataset, RandomSampler
 
-from ponder_course.common.curriculum import Curriculum
-from ponder_course.common.muon import MuonAndAdam
+from ponder_evidence.curriculum import Curriculum
+from ponder_evidence.muon import MuonAndAdam
 from ponder_utils import ParityTask, PonderLoss, PonderNet, RNNStep, cool_down, train
 from ponder_utils.checkpoints import load_checkpoint, save_checkpoint
 from ponder_utils.epochs import Draws, RandomNumbers

@@ -32,8 +32,8 @@ from small import (
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR, OneCycleLR, ReduceLROnPlateau, StepLR
 
-from ponder_course.common.curriculum import Curriculum
-from ponder_course.common.muon import MuonAndAdam
+from ponder_evidence.curriculum import Curriculum
+from ponder_evidence.muon import MuonAndAdam
 from ponder_utils.checkpoints import load_checkpoint, load_weights
 from ponder_utils.evaluation import evaluate
 from ponder_utils.losses import PonderLoss

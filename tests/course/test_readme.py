@@ -9,8 +9,8 @@ import nbformat
 import pytest
 import torch
 
-from ponder_course.research.ways_to_stop import experiment as ways_to_stop
-from ponder_course.research.ways_to_stop.problems import PROBLEMS
+from ponder_evidence.ways_to_stop import experiment as ways_to_stop
+from ponder_evidence.ways_to_stop.problems import PROBLEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))

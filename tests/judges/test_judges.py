@@ -13,8 +13,8 @@ from ponder_course.common.store import plain
 from ponder_course.judges import experiment
 from ponder_course.judges.experiment import JudgedLine, learn, measure, value_of_going_on, wish_to_halt
 from ponder_course.judges.task import SumTask, lines_right
-from ponder_course.research.judges import experiment as stored_runs
 from ponder_course.ways_to_stop.problems import Inputs
+from ponder_evidence.judges import experiment as stored_runs
 
 
 def drawn(n_values, n_lines=30, places=7):

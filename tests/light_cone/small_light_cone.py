@@ -7,7 +7,7 @@ from torch import nn
 
 from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
 from ponder_course.common.local import LocalStep
-from ponder_course.research.light_cone.experiment import TASKS as TRAINED
+from ponder_evidence.light_cone.experiment import TASKS as TRAINED
 from ponder_utils import PonderLoss, PonderNet
 
 NETWORKS = {

@@ -13,7 +13,7 @@ from ponder_course.common.local import LocalStep
 from ponder_course.common.style import BLUE, GREEN, LIMIT, NOT_LEARNT, ORANGE, PURPLE, RED, WRONG
 from ponder_course.light_cone import figures as draw
 from ponder_course.light_cone.figures import Bought, Votes
-from ponder_course.research.light_cone import figures as evidence
+from ponder_evidence.light_cone import figures as evidence
 from ponder_utils import PonderNet
 
 GRIDS = np.random.default_rng(0).random((2, 5, 3)).tolist()  # [panels, steps, places]

@@ -8,8 +8,8 @@ from torch import nn
 
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask, distances
-from ponder_course.research.map_of_thought import experiment as stored_runs
-from ponder_course.research.map_of_thought import where_it_ends
+from ponder_evidence.map_of_thought import experiment as stored_runs
+from ponder_evidence.map_of_thought import where_it_ends
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps

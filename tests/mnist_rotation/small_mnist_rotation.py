@@ -4,7 +4,7 @@ import torch
 from network import N, Network
 
 from ponder_course.mnist_rotation.task import RotationTask
-from ponder_course.research.mnist_rotation import experiment
+from ponder_evidence.mnist_rotation import experiment
 from ponder_utils import PonderNet
 
 

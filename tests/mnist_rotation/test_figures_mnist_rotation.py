@@ -10,7 +10,7 @@ from ponder_course.mnist_rotation import figures as draw
 from ponder_course.mnist_rotation.experiment import ANGLES, CNN
 from ponder_course.mnist_rotation.figures import Difference
 from ponder_course.mnist_rotation.readable import NOT_READ
-from ponder_course.research.mnist_rotation.figures import name_groups, titled_angles
+from ponder_evidence.mnist_rotation.figures import name_groups, titled_angles
 from ponder_utils.halting import PonderOutput, halting_log_probs
 
 IMAGES = np.random.default_rng(0).random((2, 5, 4))  # [images, height, width]

@@ -11,8 +11,8 @@ from ponder_course.common.digits import DigitSet, Split, load_digits
 from ponder_course.mnist_rotation import experiment as rotation
 from ponder_course.mnist_rotation.experiment import BUDGETS
 from ponder_course.mnist_rotation.task import rotated_by, rotated_within
-from ponder_course.research.mnist_rotation import experiment as research
-from ponder_course.research.mnist_rotation.experiment import FixedDepthNet
+from ponder_evidence.mnist_rotation import experiment as research
+from ponder_evidence.mnist_rotation.experiment import FixedDepthNet
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps

@@ -8,9 +8,9 @@ from scipy import stats
 from ponder_course.common.style import COLOURS, GREY, HALTING, NOT_LEARNT
 from ponder_course.parity import figures as draw
 from ponder_course.parity.figures import AMBERS, UNDECIDED
-from ponder_course.research.parity import figures as evidence
-from ponder_course.research.parity.figures import BLUES
-from ponder_course.research.parity.learning_curves import learning_curves
+from ponder_evidence.parity import figures as evidence
+from ponder_evidence.parity.figures import BLUES
+from ponder_evidence.parity.learning_curves import learning_curves
 from ponder_utils.evaluation import Score
 
 K, P_G = range(1, 4), [0.5, 0.3, 0.2]

@@ -8,7 +8,7 @@ import torch
 
 from ponder_course.common.parity import inputs_by_k, measure, score
 from ponder_course.parity import experiment as parity
-from ponder_course.research.parity import papers_size
+from ponder_evidence.parity import papers_size
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
 from ponder_utils.steps import Step
 

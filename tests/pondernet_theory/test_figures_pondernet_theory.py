@@ -12,7 +12,7 @@ from drawn import COMPUTED, Drawn, numbers, series, tests_of_figures
 import ponder_utils as pu
 from ponder_course.common.style import GREEN, KL, LIMIT, ORANGE, WRONG
 from ponder_course.pondernet_theory import figures as draw
-from ponder_course.research.pondernet_theory import figures as evidence
+from ponder_evidence.pondernet_theory import figures as evidence
 
 K, P, Q, LOSSES = range(1, 4), [0.5, 0.3, 0.2], [0.1, 0.25, 0.7], [0.9, 0.4, 0.6]
 P_FIT, Q_FIT = [0.51, 0.31, 0.21], [0.11, 0.26, 0.71]

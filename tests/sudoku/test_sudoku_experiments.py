@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.research.sudoku import experiment as stored_runs
-from ponder_course.research.sudoku import hard, seen, wiring
 from ponder_course.sudoku import covers, experiment, search
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.covers import COVERS
 from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, signs, sudoku_groups
+from ponder_evidence.sudoku import experiment as stored_runs
+from ponder_evidence.sudoku import hard, seen, wiring
 from ponder_utils import PonderLoss, PonderNet, PonderOutput, halting_log_probs
 
 

@@ -4,9 +4,9 @@ from functools import partial
 
 from network import N, Network
 
-from ponder_course.research.ways_to_stop import experiment
-from ponder_course.research.ways_to_stop.problems import PROBLEMS
 from ponder_course.ways_to_stop.regret import RECIPES
+from ponder_evidence.ways_to_stop import experiment
+from ponder_evidence.ways_to_stop.problems import PROBLEMS
 
 
 def trained(problem, training):

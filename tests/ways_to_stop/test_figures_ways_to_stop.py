@@ -11,9 +11,9 @@ from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.local import LocalStep
 from ponder_course.common.style import BLACK, GREEN, GREY, HALTING, ORANGE, WRONG
 from ponder_course.light_cone.figures import Votes
-from ponder_course.research.ways_to_stop import figures as research
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret
+from ponder_evidence.ways_to_stop import figures as research
 from ponder_utils import PonderNet
 
 N = [1, 2, 3, 4]

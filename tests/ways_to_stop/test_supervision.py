@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.research.ways_to_stop.supervision import GainLoss, ProgressiveLoss
 from ponder_course.ways_to_stop.supervision import JudgeLoss
+from ponder_evidence.ways_to_stop.supervision import GainLoss, ProgressiveLoss
 from ponder_utils.evaluation import class_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import FixedDepthLoss

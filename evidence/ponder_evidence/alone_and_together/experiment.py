@@ -1,0 +1,76 @@
+"""Stored runs of lesson 08: how its networks were trained and measured."""
+
+from typing import Any
+
+from torch import Tensor
+
+from ponder_course.alone_and_together.experiment import (
+    N_NODES,
+    ancestors,
+    attention_by_step,
+    first_sensitive_step,
+    learn,
+    measure,
+    test_inputs,
+)
+from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.common.measures import mean
+from ponder_course.common.runs import rounded
+from ponder_course.common.store import Row
+from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_utils.steps import EncodedStep
+
+TEST_STEPS = 40  # the cap when networks are tested
+
+
+def distance_read(memory: str, n: int) -> int:
+    """Return how far up a node can read at step n at most: it knows the name of nobody farther away."""
+    return 2 ** (n - 1) if memory == "current" else n
+
+
+def asked(step: EncodedStep, x: Tensor) -> list[list[float]]:
+    """Return whether nodes read the ancestor that is farthest of those they can name, for each step that has such.
+
+    [fraction whose largest weight is there, mean weight there], of nodes that are deep enough.
+    """
+    memory, deepest = step.step.memory, x.shape[1] - 1
+    distances = [distance_read(memory, n) for n in range(1, deepest + 1) if distance_read(memory, n) <= deepest]
+    above, depth = ancestors(x, deepest), ForestTask.depths(x)
+    found = []
+    for distance, weights in zip(distances, attention_by_step(step, x, len(distances)), strict=True):
+        target = above[distance][depth >= distance]
+        weights = weights[depth >= distance]  # [nodes that are deep enough, nodes]
+        there = weights.gather(1, target[:, None])[:, 0]
+        found.append([mean(weights.argmax(1) == target), mean(there)])
+    return found
+
+
+def run(seed: int, memory: str, **setting: Any) -> Row:
+    """Train a network and measure it: what `measure` returns, and on chains whom nodes have `asked` and `felt`."""
+    model = learn(seed, memory, **setting)
+    n_nodes = setting.get("n_nodes", N_NODES)
+    x = test_inputs(n_nodes)
+    N = TEST_STEPS if memory == "current" else max(TEST_STEPS, n_nodes + 8)  # none needs more
+    found = measure(model, x, N)
+    return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": first_sensitive_step(model.step, x[-10:], N)})
+
+
+def _grid(name: str, seeds: int, kinds: tuple[str, ...] = ("current",), **change: Any) -> Experiment:
+    settings = seeded([{"memory": memory, **change} for memory in kinds], seeds, seed_by_seed=True)
+    short = {"updates": 5, "n_nodes": 8, "size": 16}
+    return grid(f"08_forests_{name}", run, settings, short, n_short=len(kinds))
+
+
+FAR: Row = {"n_nodes": 64, "size": 128, "batch": 8}  # twice as many nodes
+
+
+EXPERIMENTS = {
+    "main": _grid("main", 10, ("current", "initial")),
+    "awake": _grid("awake", 5, update_dropout=0.0),
+    "certainty": _grid("certainty", 5, halting=False),
+    "heads": _grid("heads", 3, n_heads=4),
+    "heads_longer": _grid("heads_longer", 5, n_heads=4, updates=3000),
+    "awake_12": _grid("awake_12", 2, update_dropout=0.0, max_depth=12),
+    "awake_16": _grid("awake_16", 3, update_dropout=0.0, max_depth=16),
+    "far_8": _grid("far_8", 10, max_depth=8, **FAR),
+}

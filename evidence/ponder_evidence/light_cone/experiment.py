@@ -1,0 +1,66 @@
+"""How the stored runs of lesson 05 were made."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+
+from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
+from ponder_course.common.local import LocalStep
+from ponder_course.common.runs import rounded
+from ponder_course.common.store import Row
+from ponder_course.common.training import fit
+from ponder_course.light_cone.experiment import CARRIES, TESTS, measure
+from ponder_evidence.runs import grid, seeded
+from ponder_utils.losses import PonderLoss
+from ponder_utils.pondernet import PonderNet
+
+# A network's setting; an experiment says what it changes. Trained on lines of 16 places.
+RECIPE: Row = {"task": "parity", "N": 20, "lambda_p": 0.4, "beta": 0.01, "direction": "p||p_G", "vote": "least"}
+RECIPE |= {"residual": False, "noise": 0.1, "updates": 1000, "lr": 5e-3}
+N_PLACES, CHANNELS, BATCH = 16, 32, 64
+TASKS: dict[str, Callable[[int], Any]] = {
+    "parity": LineParityTask,
+    "addition": AdditionTask,
+    "addition, long carries": partial(AdditionTask, rate=None),
+}
+
+
+def learn(*, task: str, N: int, lambda_p: float, beta: float, direction: str, **setting: Any) -> PonderNet:
+    """Train a network of a `RECIPE`."""
+    torch.manual_seed(setting["seed"])
+    step = {name: setting.pop(name) for name in ("vote", "residual", "noise")}
+    model = PonderNet(LocalStep(2, CHANNELS, **step), N)
+    loss = PonderLoss(mean_over_places, lambda_p, beta, direction=direction)
+    return fit(model, loss, partial(TASKS[task](N_PLACES).batch, BATCH), **setting)[0]
+
+
+def run(**setting: Any) -> Row:
+    """Train a network of this setting, and measure it, also on "uniform" numbers if it adds: {places: measures}."""
+    model = learn(**setting)
+    kinds = {"tests": setting["task"]} | ({} if setting["task"] == "parity" else {"uniform": "addition"})
+    result: Row = {name: {} for name in kinds}
+    for name, task in kinds.items():
+        for places, (N, n_lines) in TESTS.items():
+            result[name][places] = measure(model, TASKS[task](places), N, n_lines)
+        for by_one in ("by_step", "by_need"):  # of few lines and many steps
+            del result[name][max(TESTS)][by_one]
+    return rounded(result)
+
+
+UNIFORM = CARRIES | {"task": "addition"}
+CHANGES: dict[str, list[tuple[Row, int]]] = {
+    "main": [({}, 10)],
+    "addition": [(CARRIES, 10), (CARRIES | {"residual": True}, 10), (UNIFORM, 5), (UNIFORM | {"residual": True}, 5)],
+    "vote": [({"vote": "pooled"}, 10), ({"vote": "pooled", "lambda_p": 0.2}, 5)],
+    "noise": [({"noise": 0.0}, 10), ({"noise": 0.0, "updates": 3000}, 5), ({"noise": 0.3}, 5)],
+    "prior": [({"lambda_p": lambda_p}, 5) for lambda_p in (0.1, 0.2, 0.3, 0.6, 0.8)]
+    + [({"lambda_p": lambda_p, "N": 40}, 5) for lambda_p in (0.1, 0.2)],
+    "beta": [({"beta": 0.001}, 5), ({"beta": 0.1}, 5)],
+    "reversed": [({"direction": "p_G||p", "lambda_p": lambda_p}, 5) for lambda_p in (0.2, 0.4, 0.8)],
+}
+EXPERIMENTS = {}
+for name, changes in CHANGES.items():
+    settings = [setting for change, n_seeds in changes for setting in seeded([RECIPE | change], n_seeds)]
+    EXPERIMENTS[name] = grid(f"05_light_cone_{name}", run, settings, {"updates": 20})

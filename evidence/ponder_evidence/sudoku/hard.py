@@ -1,0 +1,106 @@
+"""Sudokus that elimination cannot finish, and what a search for their solutions costs, with the halt and without."""
+
+from functools import cache, partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ponder_course.common.store import Row
+from ponder_course.sudoku.cover import CoverStep, rounds
+from ponder_course.sudoku.experiment import learn, on_boards
+from ponder_course.sudoku.search import PUZZLES, left, solve, think_until_quiet
+from ponder_course.sudoku.task import SudokuTask, read_board, signs
+from ponder_evidence.runs import Experiment, seeded
+from ponder_evidence.sudoku.experiment import REPORTING
+
+N_HARD, CERTAIN = 50, 0.95
+FIXED = (8, 16, 32, 64)  # steps of each thought of a search without the halt
+
+
+def n_solutions(board: Tensor, limit: int = 2) -> int:
+    """Return how many solutions a board [side, side] has, and `limit` if there are more, by trying digits."""
+    side = len(board)
+    digits = left(board).masked_fill((board > 0)[..., None], False)
+    n_left = digits.sum(2).masked_fill(board > 0, side + 1)
+    if n_left.min() == side + 1:
+        return 1
+    row, column = divmod(int(n_left.argmin()), side)
+    found = 0
+    for digit in digits[row, column].nonzero()[:, 0].tolist():
+        board[row, column] = digit + 1
+        found += n_solutions(board, limit - found)
+        board[row, column] = 0
+        if found >= limit:
+            break
+    return found
+
+
+def minimal(generator: torch.Generator) -> Tensor:
+    """Draw a sudoku of 9 x 9 with one solution, which has several without any one of its digits: int64 [9, 9]."""
+    board = SudokuTask(3).solved(1, generator)[0] + 1
+    for cell in torch.randperm(81, generator=generator).tolist():
+        row, column = divmod(cell, 9)
+        digit = int(board[row, column])
+        board[row, column] = 0
+        if n_solutions(board.clone()) > 1:
+            board[row, column] = digit
+    return board
+
+
+@cache
+def hard_sudokus(n: int = N_HARD, seed: int = 0) -> tuple[Tensor, ...]:
+    """Return the first n sudokus drawn that are `minimal`, and of which elimination leaves cells open."""
+    generator, found = torch.Generator().manual_seed(seed), list[Tensor]()
+    while len(found) < n:
+        board = minimal(generator)
+        if (SudokuTask.needed_steps(signs(board[None])) == 0).any():
+            found.append(board)
+    return tuple(found)
+
+
+@torch.no_grad()
+def think_fixed(step: CoverStep, board: Tensor, n_steps: int) -> tuple[Tensor, int]:
+    """Think for so many steps, and answer in the cells that are certain then: as `think_until_quiet` does it."""
+    z, h = step.encode(signs(board[None]))
+    for _ in range(n_steps):
+        h = step.move(z, h)
+    certainty, digit = step.read(h)[0][0].softmax(1).max(1)
+    answers = torch.where(certainty >= CERTAIN, digit + 1, 0).view_as(board)
+    return torch.where(board > 0, board, answers), n_steps
+
+
+def eliminate(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
+    """Apply the rule itself in place of a network, in as many steps as it has rounds."""
+    known, found = rounds(signs(board[None]).flatten(1), step.groups)
+    is_on = known.view(len(board), len(board), -1) == 1
+    return torch.where(is_on.any(2), is_on.long().argmax(2) + 1, 0), int(found.max())
+
+
+def guess_at_once(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
+    """Think not at all: what is left is found by guesses alone."""
+    return board, 0
+
+
+def cost(step: CoverStep, board: Tensor, max_thoughts: int, thinks: Any = think_until_quiet) -> Row:
+    """Return what a search for one sudoku costs, and whether it has found a board that fits."""
+    found = solve(step, board, max_thoughts, thinks)
+    counts = {"thoughts": len(found.thoughts), "guesses": found.guesses, "steps": found.steps}
+    return {"solved": found.solved is not None} | counts
+
+
+def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
+    """Train a network and let it search: {kind of search: {sudoku: its `cost`}}, of n that are hard, and `PUZZLES`."""
+    step = on_boards(learn(seed, **setting), 3)
+    boards = {f"hard {i}": board for i, board in enumerate(hard_sudokus(n))}
+    boards |= {name: read_board(text)[0] for name, text in PUZZLES.items()}
+    kinds: dict[str, Any] = {"the halt": think_until_quiet, "the rule": eliminate, "guesses alone": guess_at_once}
+    kinds |= {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
+    found: Row = {}
+    for kind, thinks in kinds.items():
+        found[kind] = {name: cost(step, board, max_thoughts, thinks) for name, board in boards.items()}
+    return found
+
+
+SHORT: Row = {"seed": 0, "n": 1, "updates": 5, "max_thoughts": 3}
+EXPERIMENTS = {"search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], REPORTING[:5]), [SHORT])}

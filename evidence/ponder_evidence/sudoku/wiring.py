@@ -1,0 +1,68 @@
+"""Other wirings for lesson 10: sums or means in place of maxima, and weights apart for each kind of group."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ponder_course.common.measures import think
+from ponder_course.common.runs import rounded
+from ponder_course.common.store import Row
+from ponder_course.sudoku.cover import NOBODY, CoverStep, Groups, others
+from ponder_course.sudoku.experiment import learn, measure, on_boards
+from ponder_evidence.runs import grid, seeded
+from ponder_evidence.sudoku.experiment import REPORTING, SHORT, SMALL, TESTS
+from ponder_utils.pondernet import PonderNet
+
+
+class SumStep(CoverStep):
+    """Every place hears the sum of the others' states, in groups that all have as many places."""
+
+    divides = False
+
+    def move(self, z: Tensor, h: Tensor) -> Tensor:
+        """Return the next state, [batch, places, channels]."""
+        grouped = h[:, self.members]  # [batch, groups, size, channels]
+        of_others = (grouped.sum(2, keepdim=True) - grouped) / (self.members.shape[1] - 1 if self.divides else 1)
+        heard = self.heard(of_others.flatten(1, 2)[:, self.slots])
+        return self.next_state(z, h, torch.relu(self.own(h)[:, :, None] + heard).amax(2))
+
+
+class MeanStep(SumStep):
+    """Every place hears the mean of the others' states."""
+
+    divides = True
+
+
+class ApartStep(CoverStep):
+    """Each kind of group has weights of its own: the digits of a cell, and a digit in a row, a column, and a box."""
+
+    def __init__(self, groups: Groups, channels: int, noise: float = 0.0) -> None:
+        super().__init__(groups, channels, noise)
+        kinds = groups.slots.shape[1]
+        self.own, self.heard = nn.Linear(channels, kinds * channels), nn.Linear(channels, kinds * channels)
+
+    def move(self, z: Tensor, h: Tensor) -> Tensor:
+        """Return the next state, [batch, places, channels]."""
+        kinds = self.slots.shape[1]
+        heard = self.heard(others(h, self.groups, NOBODY)).unflatten(3, (kinds, -1))
+        of_the_kind = heard.diagonal(dim1=2, dim2=3).movedim(3, 2)  # [batch, places, kinds, channels]
+        own = self.own(h).unflatten(2, (kinds, -1))
+        return self.next_state(z, h, torch.relu(own + of_the_kind).amax(2))
+
+
+WIRINGS = {"maximum": CoverStep, "sum": SumStep, "mean": MeanStep, "weights apart": ApartStep}
+
+
+def run(wiring: str, seed: int, tests: list[str], **setting: Any) -> Row:
+    """Train a network of one of `WIRINGS` and measure it: {test: what `measure` returns}."""
+    model, found = learn(seed, step=WIRINGS[wiring], **setting), {}
+    for name in tests:
+        task, n_boards, N = TESTS[name]
+        x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
+        found[name] = measure(think(PonderNet(on_boards(model, task.box), N), x, N), x)
+    return rounded(found)
+
+
+OTHERS: list[Row] = [SMALL | {"wiring": wiring} for wiring in WIRINGS if wiring != "maximum"]
+EXPERIMENTS = {"wiring": grid("10_sudoku_wiring", run, seeded(OTHERS, REPORTING[:5]), SHORT, n_short=len(OTHERS))}

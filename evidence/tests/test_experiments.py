@@ -1,0 +1,43 @@
+"""The experiments of all lessons: what their settings are, and what is stored of them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ponder_course.common.store import key_of, plain, read
+from ponder_evidence.runs import grid, seeded
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from again import experiments  # noqa: E402
+
+RESULTS = ROOT / "results"
+EXPERIMENTS = experiments()
+BY_NAME = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+
+
+def test_every_stored_file_belongs_to_an_experiment():
+    names = [experiment.name for experiment in EXPERIMENTS]
+    assert len(names) == len(set(names))
+    assert {path.stem for path in RESULTS.glob("*.jsonl")} <= set(names)
+
+
+@BY_NAME
+def test_settings_differ_and_those_that_are_stored_are_among_them(experiment):
+    keys = [key_of(setting) for setting in experiment.settings]
+    assert len({*keys}) == len(keys)
+    assert all(setting == plain(setting) for setting in experiment.settings + experiment.short)
+    entries = read(RESULTS / f"{experiment.name}.jsonl")
+    assert {key_of(entry["setting"]) for entry in entries} <= {*keys}
+
+
+def test_each_setting_with_each_seed_in_either_order_and_the_first_seed_is_shown():
+    assert seeded([{"a": 1}, {"a": 2}], 2) == [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
+    settings = seeded([{"a": 1}, {"a": 2}], range(5, 7), seed_by_seed=True)
+    assert settings == [{"a": a, "seed": seed} for seed in (5, 6) for a in (1, 2)]
+    experiment = grid("made_up", dict, settings, {"updates": 3}, n_short=5, checkpointed=True)
+    assert experiment.settings == settings
+    assert experiment.short == [{"a": 1, "seed": 5, "updates": 3}, {"a": 2, "seed": 5, "updates": 3}]
+    assert experiment.checkpointed
+    assert len(grid("made_up", dict, settings, {}).short) == 1

@@ -1,0 +1,38 @@
+"""How much a mean of names differs from one name, against a walk that is taken step by step."""
+
+import torch
+
+from ponder_course.alone_and_together.experiment import chains
+from ponder_course.words.experiment import Walker
+from ponder_evidence.words.blends import SHORT, largest_weights, run
+
+
+@torch.no_grad()
+def test_the_largest_weights_are_those_of_all_means_before_stop():
+    torch.manual_seed(0)
+    walker, x = Walker("mean", 6, 16).eval(), chains(3, 6, torch.Generator().manual_seed(1))
+    walker.step.heads.weight *= 5  # so that some walks stop soon
+    by_hand, stopped = [], 0
+    for parents in x:
+        for node in range(6):
+            thought = walker.token(walker.names.addresses[[node]])
+            for _ in range(9):
+                state = walker.step.layer(thought, walker.names(parents[None]), None)
+                logits = walker.step.heads(state)[0][0, 0]
+                if logits.argmax() == 6:
+                    stopped += 1
+                    break
+                weights = logits[:-1].softmax(0)
+                by_hand.append(weights.max())
+                thought = walker.token(weights[None] @ walker.names.addresses)
+    found = largest_weights(walker, x, 9)
+    assert 0 < stopped < 18
+    torch.testing.assert_close(found.sort().values, torch.stack(by_hand).sort().values)
+
+
+def test_a_network_is_measured_with_both_and_counts_the_means_without_a_clear_name():
+    found = run("mean", 0, **SHORT)
+    assert set(found) == {"word", "mean", "means", "below"}
+    counts = [found["below"][level] for level in ("0.5", "0.9", "0.99")]
+    assert counts == sorted(counts)
+    assert counts[-1] <= found["means"]
