@@ -148,7 +148,7 @@ def with_adam() -> dict[str, str]:
         table.append([n_learnt, len(of_bias) - n_learnt])
     alternating, counter = sorted(runs, key=right, reverse=True)[:2]
     swings = results("03_papers_size_best_by_adam")[0]["step_by_step"]["answers"]
-    flat_again, counter_again = (results("again/03_papers_size_best_by_adam", seed=seed)[0] for seed in (5, 0))
+    flat_again, counter_again = (results("03_papers_size_best_by_adam_again", seed=seed)[0] for seed in (5, 0))
     slope = np.polyfit(range(25), counter["by_ones"][2]["steps"][:25], 1)[0]
     return found | {
         "adam": f"{sum(right(run) >= 0.95 for run in runs)} of {len(runs)}",
