@@ -21,8 +21,9 @@ import nbformat
 from cells import bare, opening, title_of
 from slides import copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, is_of_a_deleted_lesson, notebooks, pages_address, print_anywhere
+from stamp import ROOT, address, notebooks, pages_address, print_anywhere
 
+LESSONS = ROOT / "notebooks"
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
 TEXTS = [
@@ -32,6 +33,7 @@ TEXTS = [
     "docs/related_work.md",
     "docs/running.md",
     "docs/package.md",
+    "evidence/README.md",
     "CONTRIBUTING.md",
 ]
 TEXTS = [text for text in TEXTS if (ROOT / text).exists()]  # the copy for students has no TEACHING.md
@@ -46,7 +48,6 @@ It may have been renamed. Begin at the [first page](index.md), or <a href="searc
 """
 PERCENT = re.compile(r"(`[^`\n]*`)|(?<=\d) (?=%)")  # the space before it; or code, which is left as it is
 LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
-WHOLE_LINK = re.compile(r"!?\[([^]]*)\]\((?!\w+:|#)([^)\s#]+)[^)]*\)")
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
 ANSWER = re.compile(r"^\*\*(Bet \d)(?::|, the answer\.)(?:.+\n?)+", re.M)
 FOR_CLASS = re.compile(r"^\*In class:\*.*$", re.M)
@@ -68,8 +69,8 @@ class Sections:
         for path in notebooks():
             texts = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
             self.of[path.stem] = HEADING.findall("\n".join(texts))
-            if path.parent.name == "notebooks":
-                named = re.search(r"\(evidence/(\w+)\.ipynb\)", texts[0])
+            if path.parent == LESSONS:
+                named = re.search(r"\(\.\./evidence/notebooks/(\w+)\.ipynb\)", texts[0])
                 self.lessons[path.stem[:2]] = path.stem
                 self.evidence[path.stem[:2]] = named[1] if named else ""
 
@@ -125,12 +126,7 @@ def carry(text: str, folder: Path) -> str:
             shutil.copy(path, SOURCE / inside)
         return found[0]
 
-    return PERCENT.sub(lambda found: found[1] or "\u00a0", LINK.sub(carried, without_deleted(text)))
-
-
-def without_deleted(text: str) -> str:
-    """The text with the words alone of each link to a file of a deleted lesson."""
-    return WHOLE_LINK.sub(lambda found: found[1] if is_of_a_deleted_lesson(found[2]) else found[0], text)
+    return PERCENT.sub(lambda found: found[1] or "\u00a0", LINK.sub(carried, text))
 
 
 def write(inside: str | Path, text: str) -> None:
@@ -203,15 +199,15 @@ def notebook_page(path: Path, sections: Sections) -> None:
         else:
             text = sections.name(sections.link(cell.source, path.stem), path.stem)
             cell.source = carry(fold_text(text), folder)
-    kind = {"evidence": "Evidence ", "problems": "Problems "}.get(folder.name, "")
+    kind = {"evidence/notebooks": "Evidence ", "notebooks/problems": "Problems "}.get(folder.as_posix(), "")
     colon = ":" if kind else ""
     text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
     download = f" · {{download}}`Download the notebook </download/{path.name}>`"
-    if folder.name == "notebooks":
+    if path.parent == LESSONS:
         download += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
     page.cells[0].source = re.sub(r"\[Open in Colab\]\(.*?\)", lambda link: link[0] + download, text, count=1)
     with_live_figure(page, path.stem)
-    if folder.name == "notebooks":
+    if path.parent == LESSONS:
         page.cells.append(nbformat.v4.new_markdown_cell(toctree("", beside(path))))
     write(path.relative_to(ROOT), nbformat.writes(page))
 
@@ -235,12 +231,12 @@ def toctree(caption: str, entries: list[str]) -> str:
 def beside(lesson: Path) -> list[str]:
     """The entries of what stands beside a lesson: its evidence and its problem sheet."""
     others = [path for path in notebooks() if path.parent != lesson.parent and path.stem[:2] == lesson.stem[:2]]
-    return [f"{short_title(path)} <{path.relative_to(lesson.parent).with_suffix('').as_posix()}>" for path in others]
+    return [f"{short_title(path)} </{path.relative_to(ROOT).with_suffix('').as_posix()}>" for path in others]
 
 
 def short_title(path: Path) -> str:
     """What stands for a notebook in the list at the left, such as "05 The light cone" or "beating the clock"."""
-    if path.parent.name == "evidence":
+    if path.is_relative_to(ROOT / "evidence"):
         return f"Evidence: {path.stem[3:].replace('_', ' ')}"
     if path.parent.name == "problems":
         return "Problem sheet"
@@ -262,7 +258,7 @@ def card(path: Path) -> str:
 
 def front_page() -> None:
     """Write README.md as the first page, with a network that thinks, a card of each lesson, and the list of pages."""
-    lessons = [path for path in notebooks() if path.parent.name == "notebooks"]
+    lessons = [path for path in notebooks() if path.parent == LESSONS]
     cards = raw(f'<div class="cards">{"".join(card(path) for path in lessons)}</div>')
     paragraphs = (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n")
     paragraphs = [cards if text.startswith("| part | lesson |") else carry(text, Path()) for text in paragraphs]

@@ -1,28 +1,20 @@
 """Execute notebooks with papermill into runs/: the notebook, a page of it, and a table of what ran.
 
     python tools/course.py [NOTEBOOK ...] [-p NAME VALUE ...] [--out FOLDER] [--commit]
-    python tools/course.py NOTEBOOK --grid NAME VALUE VALUE ... [--workers K | --scheduler ADDRESS]
 
 With --commit the executed notebooks also replace those in the repository, ready to be committed: default parameters
 only, without papermill's notes and the state of widgets. Its figures for slides go to results/figures, as SVG.
 
-With --grid the notebook is run once for every value, and with several --grid once for every combination, on K processes
-or on the workers of a Dask cluster (`dask scheduler`, and `dask worker ADDRESS --nthreads 1`, in this environment and
-folder). Each run is kept in a file of its own, one that fails stops no other, and those that have finished are not run
-again after a kill.
-
-NOTEBOOK is a name in notebooks/, notebooks/evidence/ or notebooks/problems/, such as 03_parity; none means all lessons
+NOTEBOOK is a name in notebooks/, notebooks/problems/ or evidence/notebooks/, such as 03_parity; none means all lessons
 and evidence, and with --commit the problem sheets, too. A VALUE is read as the type that the notebook declares, so that
 a folder may be called 2024. A parameter that is not declared, or of another type, is refused before anything is
 executed. The table is written before the first notebook and after each, so that it is right even if this command is
-killed; that of a grid is printed.
+killed.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import itertools
 import json
 import shutil
 import sys
@@ -30,9 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import distributed
 import nbformat
 import papermill
 import stamp
@@ -43,13 +33,11 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from traitlets.config import Config
 
-from ponder_course.common import runs, store
 from ponder_course.common.notebook import KINDS, check_parameter
 from ponder_utils._check import check_choice
 from ponder_utils.checkpoints import atomic_write
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = "10s"  # with a scheduler that does not answer
 
 
 def read_value(text: str, kind: str = "str") -> object:
@@ -160,88 +148,6 @@ def run(notebook: Path, parameters: dict[str, Any], executed: Path) -> dict[str,
     return row | {"headline": headline(result)}
 
 
-def run_of_grid(notebook: str, source: str, out: str, given: dict[str, Any], varied: dict[str, Any]) -> dict[str, Any]:
-    """Make one run of a grid, on whichever machine, in a file with all parameters in its name.
-
-    `source` is the notebook's hash: after an edit the run is made again.
-    """
-    values = [f"{name}={quote(str(value), safe=' ')}" for name, value in (given | varied).items()]
-    name = ",".join([Path(notebook).stem, *values])
-    row = run(Path(notebook), given | varied, Path(out) / f"{name}.ipynb")
-    if row["status"] != "ok":
-        raise RuntimeError(row["status"])
-    return {"minutes": row["minutes"], "headline": row["headline"]}
-
-
-def run_grid(
-    notebook: Path, given: dict[str, Any], grid: list[list[str]], out: Path, workers: int, scheduler: str | None
-) -> list[dict[str, Any]]:
-    """Run a notebook for every combination of the grid's values; a row for each."""
-    given = check_parameters(notebook, given)
-    values = {name: [check_parameters(notebook, {name: text})[name] for text in texts] for name, *texts in grid}
-    varied = [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
-    source = hashlib.sha256(notebook.read_bytes()).hexdigest()[:12]
-    same = {"notebook": str(notebook), "source": source, "out": str(out.resolve()), "given": given}
-    settings: list[dict[str, Any]] = [same | {"varied": combination} for combination in varied]
-    file = out / f"{notebook.stem}_grid.jsonl"
-    try:
-        if scheduler:
-            rows = run_on_cluster(settings, file, scheduler)
-        else:
-            rows = runs.run_all(run_of_grid, settings, workers=workers, file=file, name="runs")
-        failures = []
-    except runs.RunsFailed as error:
-        rows, failures = error.rows, error.failures
-    by_setting = {
-        store.key_of(row["varied"]): {"status": "ok", "minutes": row["minutes"], "headline": row["headline"]}
-        for row in rows
-    }
-    for setting, reason in failures:
-        status = f"FAILED: {reason.splitlines()[0]}".replace("FAILED: RuntimeError: FAILED", "FAILED")
-        by_setting[store.key_of(setting["varied"])] = {"status": status, "minutes": None, "headline": ""}
-    return [combination | by_setting[store.key_of(combination)] for combination in varied]
-
-
-def run_on_cluster(settings: list[dict[str, Any]], file: Path, scheduler: str) -> list[dict[str, Any]]:
-    """Do on the workers of a Dask cluster what `runs.run_all` does for a grid.
-
-    A run that dies with its worker is made again, up to three times.
-    """
-    failures = []
-    with connected(scheduler) as client:
-        path = store.prepare(file)
-        rows = store.finished(path)
-        waiting = [setting for setting in settings if store.key_of(setting) not in rows]
-        code = runs.code_of(run_of_grid)
-        calls = {client.submit(runs.make_entry, run_of_grid, setting, pure=False): setting for setting in waiting}
-        for future in distributed.as_completed(list(calls)):
-            setting = calls.pop(future)  # and the future with it, or Dask makes the run again when its worker goes
-            error = future.exception()
-            entry = runs.failed_entry(setting, error) if error else future.result()
-            store.append(path, entry | code)
-            if "error" in entry:
-                failures.append((setting, entry["error"]))
-            else:
-                rows[store.key_of(setting)] = setting | entry["result"]
-    done = [rows[store.key_of(setting)] for setting in settings if store.key_of(setting) in rows]
-    if failures:
-        raise runs.RunsFailed(done, failures)
-    return done
-
-
-def connected(scheduler: str) -> distributed.Client:
-    """Return a client of the scheduler; SystemExit if it cannot be reached or a worker has several threads."""
-    try:
-        client = distributed.Client(scheduler, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"--scheduler {scheduler} cannot be reached: {' '.join(str(error).split())}") from None
-    threads = client.nthreads()
-    if not threads or max(threads.values()) > 1:  # papermill changes the folder of its whole process
-        client.close()
-        raise SystemExit(f"--scheduler must have workers of one thread each (--nthreads 1); got {threads or 'none'}")
-    return client
-
-
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as a table in Markdown."""
     lines = [[*rows[0]], ["---"] * len(rows[0]), *([as_cell(value) for value in row.values()] for row in rows)]
@@ -269,22 +175,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
     parser.add_argument("--out", type=Path, default=ROOT / "runs")
     parser.add_argument("--commit", action="store_true")
-    parser.add_argument("--grid", nargs="+", action="append", default=[], metavar=("NAME", "VALUE"))
-    shared = parser.add_mutually_exclusive_group()
-    shared.add_argument("--workers", type=int, help="processes that share a grid; 1 if not given")
-    shared.add_argument("--scheduler", help="address of a Dask scheduler, whose workers share a grid instead")
     args = parser.parse_args(arguments)
     if args.commit and args.parameters:
         parser.error("--commit goes with the default parameters: give it without -p")
-    if args.grid and (len(args.notebooks) != 1 or args.commit or min(len(values) for values in args.grid) < 2):
-        parser.error("--grid NAME VALUE ... goes with one NOTEBOOK, at least one value, and without --commit")
-    if not args.grid and (args.workers is not None or args.scheduler is not None):
-        parser.error("--workers and --scheduler say who shares the runs of a grid: give them with --grid")
-    if args.workers is not None and args.workers < 1:
-        parser.error(f"--workers must be at least 1; got {args.workers}")
-    names = [name for name, *_ in [*args.parameters, *args.grid]]
+    names = [name for name, _ in args.parameters]
     if len(set(names)) < len(names):
-        parser.error(f"each parameter is given once, with -p or with --grid; got {', '.join(names)}")
+        parser.error(f"each parameter is given once; got {', '.join(names)}")
 
     notebooks = stamp.notebooks(ROOT)
     names = [notebook.stem for notebook in notebooks]
@@ -294,25 +190,19 @@ def main(arguments: list[str] | None = None) -> int:
     unnamed = {notebook.stem for notebook in notebooks if args.commit or notebook.parent.name != "problems"}
     chosen = [notebook for notebook in notebooks if notebook.stem in (args.notebooks or unnamed)]
     parameters = {notebook: check_parameters(notebook, dict(args.parameters)) for notebook in chosen}
-    for name, *texts in args.grid:
-        if len({check_parameters(chosen[0], {name: text})[name] for text in texts}) < len(texts):
-            parser.error(f"--grid {name} must have values that differ; got {', '.join(texts)}")
     try:
         args.out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=args.out).close()
     except OSError as error:
         parser.error(f"--out must be a folder, or a new one; got {args.out}: {error.strerror}")
 
-    if args.grid:
-        rows = run_grid(chosen[0], parameters[chosen[0]], args.grid, args.out, args.workers or 1, args.scheduler)
-    else:
-        rows = [
-            {"notebook": notebook.stem, "status": "not run yet", "minutes": None, "headline": ""} for notebook in chosen
-        ]
+    rows = [
+        {"notebook": notebook.stem, "status": "not run yet", "minutes": None, "headline": ""} for notebook in chosen
+    ]
+    write_table(rows, args.out)
+    for i, notebook in enumerate(chosen):
+        rows[i] = run(notebook, parameters[notebook], args.out / notebook.name)
         write_table(rows, args.out)
-        for i, notebook in enumerate(chosen):
-            rows[i] = run(notebook, parameters[notebook], args.out / notebook.name)
-            write_table(rows, args.out)
     print(table(rows))
     all_ran = all(row["status"] == "ok" for row in rows)
     if args.commit and all_ran:

@@ -1,24 +1,25 @@
-"""Compare the numbers of the texts with the stored runs: make facts.
+"""Compare the numbers of the texts with the facts that the evidence prints: make facts.
 
     python tools/facts.py
     python tools/facts.py --write
 
 After a number of a text stands a marker that no reader sees, as in "68 % to 80 %<!--07.common_step-->": the lesson, and
-the name of a fact of `ponder_course/research/<lesson>/facts.py`, which computes it from `results/`. A fact of several
-numbers has one marker, after its last number. Words between the numbers are the author's business, and so is whether a
-number stands as a word, "ten of ten". With --write the stored runs' numbers take the places of those that differ.
+the name of a fact, which a cell tagged `facts` of a notebook of the evidence computes from stored runs and prints. A
+fact of several numbers has one marker, after its last number. Words between the numbers are the author's business, and
+so is whether a number stands as a word, "ten of ten". With --write the facts' numbers take the places of those that
+differ.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from stamp import ROOT, is_of_a_deleted_lesson, notebooks, print_anywhere
+import nbformat
+from stamp import ROOT, notebooks, print_anywhere
 
 MARKER = re.compile(r"<!--(\d\d)\.(\w+)-->")
 WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -29,20 +30,26 @@ Facts = dict[str, dict[str, str]]  # {"07": {"common_step": "68% to 80%"}}
 
 @dataclass
 class Problem:
-    """What is wrong at a place of a text; of a number, what the stored runs say, and where it begins and ends."""
+    """What is wrong at a place of a text; of a number, what the evidence says, and where it begins and ends."""
 
     start: int
     message: str
     numbers: list[tuple[int, int, str]]
 
 
-def compute() -> Facts:
-    """The facts of all lessons, by the lesson's number."""
-    facts = {}
-    for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")):
-        number, lesson = path.stem.split("_", 1)
-        if (ROOT / "ponder_course" / "research" / lesson / "facts.py").exists():
-            facts[number] = importlib.import_module(f"ponder_evidence.{lesson}.facts").facts()
+def printed() -> Facts:
+    """The facts of all lessons, by the lesson's number, as the evidence has printed them."""
+    facts: Facts = {}
+    for path in sorted((ROOT / "evidence" / "notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if "facts" not in cell.metadata.get("tags", []):
+                continue
+            lines = "".join(output.text for output in cell.outputs).splitlines()
+            for marker, fact in (line.split(": ", 1) for line in lines):
+                lesson, name = marker.split(".")
+                if name in facts.setdefault(lesson, {}):
+                    raise SystemExit(f"{path.name}: {marker} is printed twice")
+                facts[lesson][name] = fact
     return facts
 
 
@@ -80,8 +87,6 @@ def problems(text: str, facts: Facts) -> tuple[list[Problem], set[tuple[str, str
             found.append(Problem(opened.start(), "a marker has the form <!--07.name_of_a_fact-->", []))
             continue
         lesson, name = marker.groups()
-        if is_of_a_deleted_lesson(f"{lesson}_"):
-            continue
         fact = facts.get(lesson, {}).get(name)
         if fact is None:
             allowed = ", ".join(sorted(facts.get(lesson, {}))) or "none"
@@ -91,17 +96,17 @@ def problems(text: str, facts: Facts) -> tuple[list[Problem], set[tuple[str, str
         wanted = NUMBER.findall(fact)
         numbers = [number for number in numbers_of_text if number.end() <= marker.start()][-len(wanted) :]
         if len(numbers) < len(wanted) or not BETWEEN.fullmatch(bare, numbers[-1].end(), marker.start()):
-            message = f"{lesson}.{name} stands behind no number; the stored runs say {fact}"
+            message = f"{lesson}.{name} stands behind no number; the evidence says {fact}"
             found.append(Problem(opened.start(), message, []))
         elif [plain(number[0]) for number in numbers] != [plain(number) for number in wanted]:
             stands = " ".join(bare[numbers[0].start() : marker.start()].split())
             new = [(old.start(), old.end(), written(new, old[0])) for old, new in zip(numbers, wanted, strict=True)]
-            found.append(Problem(numbers[0].start(), f"{lesson}.{name}: {stands}; the stored runs say {fact}", new))
+            found.append(Problem(numbers[0].start(), f"{lesson}.{name}: {stands}; the evidence says {fact}", new))
     return found, used
 
 
 def corrected(text: str, found: list[Problem]) -> str:
-    """The text with the stored runs' numbers."""
+    """The text with the evidence's numbers."""
     changes = [change for problem in found for change in problem.numbers]
     for start, end, new in sorted(changes, reverse=True):
         text = text[:start] + new + text[end:]
@@ -109,7 +114,7 @@ def corrected(text: str, found: list[Problem]) -> str:
 
 
 def check(paths: list[Path], facts: Facts, write: bool = False) -> list[str]:
-    """What is wrong in the texts, a line for each: file, line, fact, what stands there, what the stored runs say."""
+    """What is wrong in the texts, a line for each: file, line, fact, what stands there, what the evidence says."""
     lines, unused = [], {(lesson, name) for lesson, named in facts.items() for name in named}
     for path in paths:
         text = path.read_text(encoding="utf-8")
@@ -126,11 +131,10 @@ def check(paths: list[Path], facts: Facts, write: bool = False) -> list[str]:
 def main() -> int:
     """Check all texts; 1 if anything is wrong, and with --write, if that left anything."""
     parser = argparse.ArgumentParser(description="Compare the numbers of the texts with the stored runs.")
-    parser.add_argument("--write", action="store_true", help="write the stored runs' numbers into the texts")
+    parser.add_argument("--write", action="store_true", help="write the evidence's numbers into the texts")
     arguments = parser.parse_args()
     print_anywhere()
-    sys.path.insert(0, str(ROOT))
-    facts = compute()
+    facts = printed()
     lines = check(texts(), facts, arguments.write)
     print(*lines, f"{sum(map(len, facts.values()))} facts, {len(lines)} problems", sep="\n")
     return bool(check(texts(), facts) if arguments.write else lines)

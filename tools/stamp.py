@@ -1,14 +1,11 @@
-"""Write what stands in one place wherever a reader needs it.
+"""Write the repository's address, from pyproject.toml, wherever a reader needs it.
 
     python tools/stamp.py
 
-The repository's address, from pyproject.toml: in the Colab links of the notebooks and of README.md, in README's link to
-the book, in the cell that installs both packages on Colab, in CITATION.cff, paper.md, course-package/pyproject.toml,
-and what docs/running.md says of Kaggle; while it is the placeholder, that of git's remote `origin` takes its place.
-From the same file what else only an owner can say, such as the authors, into the files that owner.py names; fields that
-are still open are printed at the end. The figure of README.md, with its sentence: from the cell tagged `preview` of a
-committed notebook.
-A test holds all of them equal to what this command writes.
+It stands in the Colab links of the notebooks and of README.md, in README's link to the book, in the cell that installs
+the packages on Colab, in CITATION.cff, paper.md, the other pyproject.toml, and what docs/running.md says of Kaggle;
+while it is the placeholder, that of git's remote `origin` takes its place. The figure of README.md, with its sentence,
+comes from the cell tagged `preview` of a committed notebook. A test holds all equal to what this command writes.
 """
 
 from __future__ import annotations
@@ -21,7 +18,6 @@ import sys
 from pathlib import Path
 
 import nbformat
-import owner
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACEHOLDER = "https://github.com/your-account/learning-to-ponder"
@@ -50,12 +46,6 @@ def notebooks(root: Path = ROOT) -> list[Path]:
     return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 
-def is_of_a_deleted_lesson(file: str) -> bool:
-    """Whether the file's name begins with the number of a lesson, such as 03_, and there is no such lesson."""
-    number = re.match(r"\d\d_", Path(file).name)
-    return number is not None and not list((ROOT / "notebooks").glob(f"{number[0]}*.ipynb"))
-
-
 def print_anywhere() -> None:
     """Let a console that does not know a character, since it is not one of UTF-8, show a question mark."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # else it is not a console
@@ -78,11 +68,6 @@ def pages_address() -> str:
     """Where the book is published: at GitHub Pages, beside the repository."""
     account, name = address().split("/")[-2:]
     return f"https://{account.lower()}.github.io/{name}/"
-
-
-def owned() -> owner.Owner:
-    """What only an owner can say, from pyproject.toml."""
-    return owner.read((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def adopt_origin(root: Path = ROOT) -> None:
@@ -111,8 +96,6 @@ def stamp_links(text: str, url: str) -> str:
     where = {path.name: path.relative_to(ROOT).as_posix() for path in notebooks()}
 
     def stamped_link(link: re.Match[str]) -> str:
-        if is_of_a_deleted_lesson(link[1]):
-            return re.sub(r"https://\S+?/blob/main", page, link[0])
         return f"[Open in Colab]({page}/{where[link[1]]})"
 
     return COLAB_LINK.sub(stamped_link, text)
@@ -141,11 +124,9 @@ def preview() -> tuple[bytes, str]:
 
 def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
-    url, given, (picture, sentence) = address(), owned(), preview()
-    names = {"README.md", *owner.WRITERS, *ADDRESS_AFTER}
+    url, (picture, sentence) = address(), preview()
+    names = {"README.md", *ADDRESS_AFTER}
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
-    for name, write in owner.WRITERS.items():
-        texts[name] = write(texts[name], given)
     text = stamp_links(texts["README.md"], url)
     text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
     text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)
@@ -168,9 +149,8 @@ def main() -> int:
         if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)
             print(f"stamped {path.relative_to(ROOT)}")
-    empty = ["the address"] * (address() == PLACEHOLDER) + owned().open_fields()
-    if empty:
-        print(f"open in pyproject.toml, [project.urls] and [tool.owner]: {', '.join(empty)}")
+    if address() == PLACEHOLDER:
+        print("open in pyproject.toml, [project.urls]: the address")
     return 0
 
 
