@@ -1,18 +1,27 @@
 """The experiments of all lessons: what their settings are, and what is stored of them."""
 
-import sys
+import importlib
+import pkgutil
 from pathlib import Path
 
 import pytest
 
+import ponder_evidence
 from ponder_course.common.store import key_of, plain, read
 from ponder_evidence.runs import grid, seeded
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-from again import experiments  # noqa: E402
+RESULTS = Path(__file__).resolve().parents[1] / "results"
 
-RESULTS = ROOT / "results"
+
+def experiments():
+    """All experiments of the evidence, by the order of its modules."""
+    found = []
+    for info in pkgutil.walk_packages(ponder_evidence.__path__, "ponder_evidence."):
+        module = importlib.import_module(info.name)
+        found += getattr(module, "EXPERIMENTS", {}).values()
+    return found
+
+
 EXPERIMENTS = experiments()
 BY_NAME = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 

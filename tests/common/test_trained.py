@@ -2,7 +2,6 @@ import pytest
 import torch
 from torch import nn
 
-from ponder_course.common import trained
 from ponder_course.common.trained import TrainOrLoad
 from ponder_utils.checkpoints import DamagedFileError
 
@@ -28,15 +27,11 @@ def never(**setting):
 def call(tmp_path):
     """Calls `TrainOrLoad` on files in tmp_path: call("stored", settings)."""
 
-    def call(load, settings=SETTINGS, learn=learn, untrained=untrained, code=call_me, **made_with):
+    def call(load, settings=SETTINGS, learn=learn, untrained=untrained, **made_with):
         made_with = {"BUDGET": "class"} | made_with
-        return TrainOrLoad(load, f"{tmp_path}/results/00_a", 1, code, **made_with)(learn, settings, untrained)
+        return TrainOrLoad(load, f"{tmp_path}/results/00_a", 1, **made_with)(learn, settings, untrained)
 
     return call
-
-
-def call_me():
-    """Stands for the code of the course."""
 
 
 def test_what_is_stored_is_loaded_without_training_in_the_form_in_which_it_was_trained(call, tmp_path):
@@ -103,19 +98,6 @@ def test_weights_that_are_not_finite_are_refused_and_nothing_is_written(call, tm
     with pytest.raises(ValueError, match=r"0\.bias"):
         call("store", learn=explodes)
     assert not [*tmp_path.rglob("*.safetensors")]
-
-
-def test_a_line_says_where_the_code_has_changed(call, capsys, monkeypatch):
-    call("store")
-    capsys.readouterr()
-    call("stored")
-    before = capsys.readouterr().out.splitlines()
-    monkeypatch.setattr(trained, "fingerprint_of", lambda code: "0123456789abcdef")
-    call("stored")
-    after = capsys.readouterr().out.splitlines()
-    assert len(before) == 1
-    assert after[:1] == before
-    assert len(after) == 2
 
 
 def test_the_same_networks_are_the_same_file(call, tmp_path):

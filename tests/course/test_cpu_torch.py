@@ -11,16 +11,12 @@ sys.path.insert(0, str(ROOT / "tools"))
 import cpu_torch  # noqa: E402
 
 
-@pytest.fixture
-def requirements(tmp_path):
-    file = tmp_path / "requirements.txt"
-    file.write_text("# torch==1\ntorch>=2.9,!=2.13.0\ntorchvision>=0.24  # goes with it\ntorchmetrics>=1\nnumpy\n")
-    return str(file)
-
-
-@pytest.fixture
-def fresh(monkeypatch):
-    """A Linux machine without a GPU and without torch, whose index can be reached; what pip was asked for."""
+@pytest.mark.parametrize(("has_gpu", "reachable", "n_calls"), [(False, True, 1), (False, False, 0), (True, True, 0)])
+def test_the_cpu_build_comes_from_pytorchs_index_where_there_is_no_gpu(
+    has_gpu, reachable, n_calls, tmp_path, monkeypatch, capsys
+):
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("# torch==1\ntorch>=2.9,!=2.13.0\ntorchvision>=0.24  # goes with it\ntorchmetrics>=1\n")
     calls = []
 
     def run(command, **_):
@@ -29,33 +25,11 @@ def fresh(monkeypatch):
 
     monkeypatch.setattr(cpu_torch.platform, "system", lambda: "Linux")
     monkeypatch.setattr(cpu_torch.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(cpu_torch, "has_gpu", lambda: False)
-    monkeypatch.setattr(cpu_torch, "reachable", lambda: True)
+    monkeypatch.setattr(cpu_torch, "has_gpu", lambda: has_gpu)
+    monkeypatch.setattr(cpu_torch, "reachable", lambda: reachable)
     monkeypatch.setattr(cpu_torch.subprocess, "run", run)
-    return calls
-
-
-def test_without_a_gpu_the_cpu_build_comes_from_pytorchs_index(fresh, requirements, monkeypatch, capsys):
-    assert cpu_torch.main([requirements]) == 0
-    (command,) = fresh
-    assert command[-3:] == [cpu_torch.INDEX, "torch>=2.9,!=2.13.0", "torchvision>=0.24"]
-    monkeypatch.setattr(cpu_torch, "reachable", lambda: False)
-    assert cpu_torch.main([requirements]) == 0
-    assert f"--index-url {cpu_torch.INDEX} torch torchvision" in capsys.readouterr().out
-    assert len(fresh) == 1
-
-
-@pytest.mark.parametrize(
-    ("part", "name", "value"),
-    [
-        (cpu_torch, "has_gpu", lambda: True),
-        (cpu_torch.platform, "system", lambda: "Darwin"),
-        (cpu_torch.platform, "system", lambda: "Windows"),
-        (cpu_torch.importlib.util, "find_spec", lambda name: "there"),
-    ],
-)
-def test_elsewhere_nothing_is_done_or_said(part, name, value, fresh, requirements, monkeypatch, capsys):
-    monkeypatch.setattr(part, name, value)
-    assert cpu_torch.main([requirements]) == 0
-    assert not fresh
-    assert capsys.readouterr() == ("", "")
+    assert cpu_torch.main([str(requirements)]) == 0
+    assert len(calls) == n_calls
+    for command in calls:
+        assert command[-3:] == [cpu_torch.INDEX, "torch>=2.9,!=2.13.0", "torchvision>=0.24"]
+    assert ("--index-url" in capsys.readouterr().out) is (not has_gpu and not reachable)

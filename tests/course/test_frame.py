@@ -1,22 +1,16 @@
 """The house itself: notebooks, stamps and tools."""
 
 import ast
-import base64
 import graphlib
-import io
 import json
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
-import distributed
 import nbformat
-import numpy as np
 import pytest
 import yaml
-from PIL import Image
 
 import ponder_utils
 from ponder_course import LESSONS
@@ -25,7 +19,6 @@ from ponder_course.common import notebook
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import course  # noqa: E402
-import owner  # noqa: E402
 import stamp  # noqa: E402
 
 NOTEBOOKS = stamp.notebooks()
@@ -41,10 +34,6 @@ def tags(cell):
 
 def code(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def is_evidence(path):
-    return path.parent.name == "evidence"
 
 
 notebooks = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -64,45 +53,27 @@ def test_committed_as_executed_in_order_without_errors_and_with_default_paramete
     assert path.stat().st_size <= 400 * 1024
 
 
-@notebooks
-def test_no_picture_is_cut_off_at_its_sides(path):
-    """What runs out of a picture, such as a title that is too long, leaves ink in its first or its last column."""
-    for output in (output for cell in code(read(path)) for output in cell.outputs):
-        if png := output.get("data", {}).get("image/png"):
-            grey = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("L"))
-            assert (grey[:, [0, -1]] < 128).sum(0).max() <= 2, output.metadata["image/png"]["alt"]
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_has_tests_of_its_figures_and_exercises(lesson):
-    tests = ROOT / "tests" / lesson
-    if (ROOT / "ponder_course" / lesson / "figures.py").exists():
-        (found,) = tests.glob("test_figures_*.py")
-        assert "tests_of_figures" in found.read_text(encoding="utf-8")
-    (path,) = (ROOT / "notebooks").glob(f"[0-9][0-9]_{lesson}.ipynb")
-    if any("check" in tags(cell) for cell in read(path).cells):
-        assert (tests / f"test_exercises_{lesson}.py").exists()
-        assert (ROOT / "notebooks" / "solutions" / f"{lesson}.py").exists()
-
-
 MODULES = {
-    ".".join(path.relative_to(ROOT).with_suffix("").parts): path
-    for package in ("ponder_utils", "ponder_course")
-    for path in sorted((ROOT / package).rglob("*.py"))
+    ".".join(path.relative_to(ROOT / folder).with_suffix("").parts): path
+    for folder in ("", "evidence")
+    for package in ("ponder_utils", "ponder_course", "ponder_evidence")
+    for path in sorted((ROOT / folder / package).rglob("*.py"))
 }
 
 
 def floor_of(module):
-    """A module may import from its own floor and from lower ones: the idea, the common room, each lesson after it."""
-    package, *rooms = module.replace(".research.", ".").split(".")
+    """A module imports from its own floor and lower ones: the idea, the common room, each lesson in turn, evidence."""
+    package, *rooms = module.split(".")
     if package == "ponder_utils":
         return 0
+    if package == "ponder_evidence":
+        return 2 + len(LESSONS)
     return 2 + LESSONS.index(rooms[0]) if rooms and rooms[0] in LESSONS else 1
 
 
 def test_imports_flow_one_way_and_in_no_circle():
     needs = {}
-    for module in [name for name in MODULES if not name.endswith(("__init__", ".moved"))]:
+    for module in [name for name in MODULES if not name.endswith("__init__")]:
         imported = set()
         for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -112,7 +83,6 @@ def test_imports_flow_one_way_and_in_no_circle():
         needs[module] = imported & MODULES.keys()
         for name in needs[module]:
             assert floor_of(name) <= floor_of(module), (module, name)
-            assert "research" in module or "research" not in name, (module, name)
     assert [*graphlib.TopologicalSorter(needs).static_order()]  # or a CycleError names the files
 
 
@@ -138,37 +108,6 @@ def test_addresses_are_as_stamped():
     for path in NOTEBOOKS:
         assert path.name in pages["TEACHING.md" if path.parent.name == "problems" else "README.md"]
         assert stamp.COLAB_LINK.search(read(path).cells[0].source)
-
-
-def test_a_new_address_reaches_every_copy(monkeypatch):
-    monkeypatch.setattr(stamp, "address", lambda: "https://github.com/somebody/elsewhere")
-    without = {ROOT / name for name in owner.WRITERS.keys() - stamp.ADDRESS_AFTER.keys()} | {stamp.SUMS}
-    for path, content in stamp.stamped().items():
-        if path.suffix == ".png" or path in without:
-            continue
-        text = content.decode()
-        found = set(re.findall(r"github(?:\.com)?/([\w.-]+/[\w.-]+?)(?=[/)\"\\\s#`])", text))
-        assert "somebody/elsewhere" in found, path
-        assert "your-account/learning-to-ponder" not in found, path
-
-
-@pytest.mark.parametrize(
-    ("before", "origin", "after"),
-    [
-        ("your-account/learning-to-ponder", "https://token@github.com/somebody/else.where.git", "somebody/else.where"),
-        ("your-account/learning-to-ponder", "git@github.com:somebody/elsewhere", "somebody/elsewhere"),
-        ("your-account/learning-to-ponder", "https://gitlab.com/a/b.git", "your-account/learning-to-ponder"),
-        ("your-account/learning-to-ponder", "https://github.com.evil.org/a/b", "your-account/learning-to-ponder"),
-        ("my/own", "https://github.com/somebody/elsewhere", "my/own"),
-    ],
-)
-def test_the_origin_takes_the_place_of_the_placeholder_and_of_nothing_else(before, origin, after, tmp_path):
-    project = tmp_path / "pyproject.toml"
-    project.write_text(f'Repository = "https://github.com/{before}"\n')
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", origin], check=True)
-    stamp.adopt_origin(tmp_path)
-    assert project.read_text() == f'Repository = "https://github.com/{after}"\n'
 
 
 def parameters_of(path):
@@ -278,91 +217,6 @@ def test_a_kernel_that_dies_is_a_failure_and_stops_no_other_notebook(tmp_path, r
     assert (runs / "course.md").read_text() == course.table(rows) + "\n"
     assert "so far" in (runs / "1_dies.html").read_text()
     assert not any("yesterday" in path.read_text() for path in runs.iterdir())
-
-
-PARAMETERS = 'A: int = 1  # a number\nF: float = 0.5  # a number\nB: bool = False  # whether\nT: str = "x"  # a folder'
-BAD = [("AA", "1"), ("A", "x"), ("A", "1.5"), ("A", "True"), ("A", ""), ("F", "x"), ("B", "x")]
-
-
-@pytest.mark.parametrize(("name", "text"), BAD)
-def test_the_course_refuses_parameters_before_it_runs_anything(name, text, tmp_path, run_course):
-    path = little_notebook(tmp_path / "notebooks", "print(A)", parameters=PARAMETERS)
-    for option in ("-p", "--grid"):
-        with pytest.raises(SystemExit, match=rf"{name}\b"):
-            run_course("little", option, name, text)
-    assert not (tmp_path / "runs").exists()
-    texts = {"A": "1_0", "F": "2", "B": "True", "T": "2024"}
-    assert course.check_parameters(path, texts) == {"A": 10, "F": 2.0, "B": True, "T": "2024"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--workers", "2"], "--workers"),
-        (["--grid", "A", "1", "2", "--workers", "0"], "--workers must be at least 1; got 0"),
-        (["-p", "A", "1", "--grid", "A", "2"], "got A, A"),
-        (["--grid", "A", "1", "1"], "--grid A"),
-        (["--commit", "-p", "A", "1"], "--commit"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused_in_a_sentence(arguments, message, tmp_path, run_course, capsys):
-    little_notebook(tmp_path / "notebooks", "print(A)")
-    with pytest.raises(SystemExit) as refused:
-        run_course("little", *arguments)
-    assert refused.value.code == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_grid_runs_each_combination_once_on_a_cluster_and_one_that_fails_stops_no_other(tmp_path, monkeypatch):
-    """Notebooks are run for appearance only, in this process."""
-    ran = []
-
-    def run(notebook, parameters, executed):
-        ran.append(parameters["A"])
-        status = "FAILED in cell 3" if parameters["A"] == 2 else "ok"
-        return {"notebook": notebook.stem, "status": status, "minutes": 0.5, "headline": f"A is {parameters['A']}"}
-
-    monkeypatch.setattr(course, "run", run)
-    little, out = little_notebook(tmp_path, "print(A)"), tmp_path / "out"
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster:
-        rows = course.run_grid(little, {}, [["A", "1", "2", "3"]], out, 1, cluster.scheduler_address)
-        again = course.run_grid(little, {}, [["A", "4", "3", "1"]], out, 1, cluster.scheduler_address)
-    assert [(row["A"], row["status"][:6], row["headline"]) for row in rows] == [
-        (1, "ok", "A is 1"),
-        (2, "FAILED", ""),
-        (3, "ok", "A is 3"),
-    ]
-    assert again[1:] == [rows[2], rows[0]]
-    assert sorted(ran) == [1, 2, 3, 4]  # in whatever order the cluster takes them
-
-
-def test_the_command_for_a_grid_prints_its_table(tmp_path, run_course, capsys):
-    little_notebook(tmp_path / "notebooks", 'print("A is", 1 / (A - 2))')
-    assert run_course("little", "--grid", "A", "1", "2", "--workers", "1") == 1
-    lines = capsys.readouterr().out.splitlines()[-4:]
-    assert lines[0] == "| A | status | minutes | headline |"
-    assert re.fullmatch(r"\| 1 \| ok \| [\d.]+ \| A is -1.0 \|", lines[2])
-    assert re.fullmatch(r"\| 2 \| FAILED in cell \d: ZeroDivisionError: .*by zero \|  \|  \|", lines[3])
-    names = {path.name for path in (tmp_path / "runs").iterdir()} - {"little_grid.jsonl.lock"}
-    assert names == {f"little,A={a}.{kind}" for a in (1, 2) for kind in ("html", "ipynb")} | {"little_grid.jsonl"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path", [path for path in NOTEBOOKS if "RESULTS: str" in path.read_text()], ids=lambda p: p.stem
-)
-def test_without_stored_results_a_notebook_runs_and_says_what_is_missing(path, tmp_path):
-    given = {"RUN": "stored"} if is_evidence(path) else {"BUDGET": "smoke"}
-    given["RESULTS"] = str(tmp_path / "deleted")
-    if "DATASET: str" in path.read_text():
-        given["DATASET"] = "digits"
-    assert course.run(path, given, tmp_path / path.name)["status"] == "ok"
-    outputs = [output for cell in code(read(tmp_path / path.name)) for output in cell.outputs]
-    text = "".join(output.text for output in outputs if output.output_type == "stream")
-    assert f"No stored runs at {tmp_path / 'deleted'}" in text
-    assert not list(tmp_path.glob("deleted*"))
 
 
 def test_version_and_date_agree_wherever_they_stand():
