@@ -9,10 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-
-from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 HELPER = ("ponder_utils", "pyproject.toml", "README.md", "LICENSE")
@@ -37,25 +34,6 @@ def wheel_of(project, out):
     return path
 
 
-def closure(names):
-    """The installed distributions of these names, and all that they require, by name."""
-    found, asked = {}, [Requirement(name) for name in names]
-    done = set()
-    while asked:
-        wanted = asked.pop()
-        if str(wanted) in done:
-            continue
-        done.add(str(wanted))
-        try:
-            found[wanted.name] = distribution(wanted.name)
-        except PackageNotFoundError:  # of another system
-            continue
-        for part in map(Requirement, found[wanted.name].requires or []):
-            if part.marker is None or any(part.marker.evaluate({"extra": name}) for name in ("", *wanted.extras)):
-                asked.append(part)
-    return found
-
-
 def new(folder, *seen):
     """The Python of a new environment that sees the packages in these folders, and writes to none of them."""
     venv.create(folder, with_pip=False)
@@ -71,21 +49,6 @@ def packages_of(folder):
 def with_all(folder):
     """The Python of a new environment with all packages of this one, but those that are installed as editable."""
     return new(folder, sysconfig.get_path("purelib"))
-
-
-def with_only(folder, wheel, *names):
-    """The Python of a new environment with these distributions and what they require, and with the wheel, if any."""
-    links = folder / "links"  # apart from where anything is installed, which would follow them
-    links.mkdir(parents=True)
-    for found in closure(names).values():
-        for top in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
-            if not (links / top).exists():
-                (links / top).symlink_to(found.locate_file(top))
-    python = new(folder / "environment", links)
-    if wheel:
-        options = ["--no-deps", "--no-index", "-q", "--target", str(packages_of(folder / "environment")), str(wheel)]
-        subprocess.run([sys.executable, "-m", "pip", "install", *options], check=True, cwd=folder)
-    return python
 
 
 def run(python, *arguments, cwd, **variables):
