@@ -19,4 +19,3 @@ class Network(NamedTuple):
     model: Callable[[], nn.Module]
     batch: Callable[[torch.Generator], tuple[Any, torch.Tensor]]
     loss: Callable[[Any, torch.Tensor], Any]
-    classes: bool = False  # answers are logits of classes

@@ -41,5 +41,5 @@ for lesson in LESSONS:
     if (HERE / lesson / f"small_{lesson}.py").exists():
         sys.path.append(str(HERE / lesson))
         small = import_module(f"small_{lesson}")
-        NETWORKS |= small.NETWORKS
+        NETWORKS |= getattr(small, "NETWORKS", {})
         TASKS |= getattr(small, "TASKS", {})

@@ -6,27 +6,6 @@ from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
 
 
-class Scripted(Step):
-    """A step function that reads its halting logits from its input, and answers with the number of the step.
-
-    It counts the rows it is given: what a prediction costs.
-    """
-
-    def __init__(self):
-        super().__init__()
-        self.rows = 0
-
-    def encode(self, x):  # x: [batch, N] halting logits
-        return x, (x.new_zeros(len(x)), x.clone())
-
-    def forward(self, z, h):
-        n, copy = h
-        assert torch.equal(copy.nan_to_num(), z.nan_to_num())  # input and state leave the batch together
-        self.rows += len(z)
-        logit = z.gather(1, n.long()[:, None])[:, 0]
-        return n + 1, (n + 1, copy), logit
-
-
 class Answers(Step):
     """A step function that reads answers [batch, N, ...] and halting logits [batch, N, ...] from its input, a tuple."""
 
@@ -37,12 +16,6 @@ class Answers(Step):
         y_hat, halt_logits = z
         rows = torch.arange(len(n))
         return y_hat[rows, n], n + 1, halt_logits[rows, n]
-
-
-def scripted(logits, rule, **options):
-    """Return one prediction per row of logits [batch, N], and the number of steps computed."""
-    model = PonderNet(Scripted(), logits.shape[1])
-    return model.predict(logits, rule, **options), model.step.rows
 
 
 def predicted(output, rule, **options):

@@ -31,12 +31,7 @@ def weights(model):
     return torch.cat([p.detach().flatten() for p in model.parameters()])
 
 
-SETTINGS = {"log_every": 20, "checkpoint_every": 50, "evaluate": score, "progress": False}
-WITH_ADAM = SETTINGS | {"lr": 5e-3}
-
-
-class Killed(Exception):
-    pass
+WITH_ADAM = {"lr": 5e-3, "log_every": 20, "checkpoint_every": 50, "evaluate": score, "progress": False}
 
 
 class WithDropout(GRUStep):

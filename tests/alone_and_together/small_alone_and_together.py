@@ -16,7 +16,6 @@ NETWORKS = {
         lambda memory=memory: PonderNet(experiment.make_step(memory, 6, 16), N),
         partial(ForestTask(6).batch, 12),
         of_asked(PonderLoss(cross_entropies, 0.8)),
-        classes=True,
     )
     for memory in ("initial", "current")
 }
@@ -24,6 +23,5 @@ NETWORKS["08 inference"] = Network(
     lambda: PonderNet(EncodedStep(inference.Embedding(24, 8), ReaderStep(8, 24)), N),
     partial(inference.InferenceTask().batch, 12),
     PonderLoss(cross_entropies, 0.2),
-    classes=True,
 )
 TASKS = {"forests": ForestTask(12), "inference": inference.InferenceTask()}

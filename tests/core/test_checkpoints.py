@@ -2,9 +2,7 @@
 
 import hashlib
 import io
-import os
 import pickle
-import time
 
 import pytest
 import torch
@@ -20,7 +18,6 @@ from ponder_utils.checkpoints import (
     load_checkpoint,
     load_weights,
     save_checkpoint,
-    unwrapped,
 )
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
@@ -39,21 +36,10 @@ def test_checkpoints_are_written_whole_or_not_at_all(tmp_path):
     before = path.read_bytes()
     with pytest.raises(OSError, match="disk full"):
         write_half(path)
-    with pytest.raises((AttributeError, pickle.PicklingError)):
-        save_checkpoint(path, {"a": lambda: None})
     with pytest.raises(pickle.UnpicklingError):  # it could be written, and not be read
         save_checkpoint(path, {"a": nn.Linear(1, 1)})
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["state.pt"]
-
-
-def test_a_draft_that_a_kill_has_left_goes_and_a_fresh_one_stays(tmp_path):
-    for name, age in (("old", 7200), ("fresh", 0)):
-        draft = tmp_path / f".state.pt.{name}.draft"
-        draft.write_bytes(b"half")
-        os.utime(draft, (time.time() - age,) * 2)
-    save_checkpoint(tmp_path / "state.pt", {"a": 1})
-    assert sorted(p.name for p in tmp_path.iterdir()) == [".state.pt.fresh.draft", "state.pt"]
 
 
 EXECUTED: list[str] = []
@@ -83,7 +69,6 @@ NO_CHECKPOINTS = {
     "code": sealed(saved({"model": Payload()})),
     "no seal": WHOLE,
     "nothing": b"",
-    "sealed nothing": sealed(b""),
     "sealed text": sealed(b"accuracy,0.9"),
     "half a zip": sealed(WHOLE[: len(WHOLE) // 2]),
     "an old pickle": sealed(pickle.dumps({"model": {}}, protocol=2)),
@@ -97,72 +82,29 @@ def test_what_is_no_checkpoint_is_named_and_executes_no_code(tmp_path, kind):
     path.write_bytes(NO_CHECKPOINTS[kind])
     with pytest.raises(DamagedFileError, match=r"last\.pt"):
         load_weights(model, path)
-    for _ in range(2):  # the folder is free again
-        with pytest.raises(DamagedFileError, match=r"last\.pt"):
-            train(model, loss, draw, 40, checkpoint_dir=tmp_path, **WITH_ADAM)
+    with pytest.raises(DamagedFileError, match=r"last\.pt"):
+        train(model, loss, draw, 40, checkpoint_dir=tmp_path, **WITH_ADAM)
     assert torch.equal(weights(model), kept)
     assert EXECUTED == []
 
 
-class AsOneModule(nn.Module):
-    """A network whose own part is called as the wrappers of torch call theirs."""
-
-    def __init__(self):
-        super().__init__()
-        self.module, self.head = nn.Linear(6, 4), nn.Linear(4, 1)
-
-    def forward(self, x):
-        return self.head(self.module(x))
-
-
-OTHERS = {
-    "larger": (lambda: PonderNet(RNNStep(6, 33), 6), "step.cell"),
-    "a part": (lambda: PonderNet(RNNStep(6, 32), 6).step, "cell"),
-    "another": (AsOneModule, "head.weight"),
-}
-
-
-@pytest.mark.parametrize("kind", OTHERS)
-def test_weights_of_another_network_are_refused_before_any_is_written(tmp_path, kind):
-    build, named = OTHERS[kind]
-    path, model = tmp_path / "other.pt", build()
+@pytest.mark.parametrize("other", [PonderNet(RNNStep(6, 33), 6), PonderNet(RNNStep(6, 32), 6).step, nn.Linear(6, 32)])
+def test_weights_of_another_network_are_refused_before_any_is_written(tmp_path, other):
+    path, kept = tmp_path / "other.pt", weights(other)
     save_checkpoint(path, {"model": make()[0].state_dict()})
-    kept = weights(model)
-    with pytest.raises(ValueError, match=rf"other\.pt .*{named}") as refused:
-        load_weights(model, path)
-    assert len(str(refused.value)) < 1000
-    assert torch.equal(weights(model), kept)
-
-
-WRAPPED = {
-    "plain": lambda model: model,
-    "wrapped, compiled": lambda model: nn.DataParallel(torch.compile(model, backend="eager")),
-    "compiled, wrapped": lambda model: torch.compile(nn.DataParallel(model)),
-}
-
-
-@pytest.mark.parametrize("here", WRAPPED)
-@pytest.mark.parametrize("there", WRAPPED)
-@pytest.mark.parametrize("build", [lambda: PonderNet(RNNStep(6, 32), 6), AsOneModule])
-def test_weights_go_from_and_into_compiled_and_wrapped_networks(tmp_path, here, there, build):
-    model, other = build(), build()
-    save_checkpoint(tmp_path / "best.pt", {"model": unwrapped(WRAPPED[there](other)).state_dict()})
-    load_weights(WRAPPED[here](model), tmp_path / "best.pt")
-    assert torch.equal(weights(model), weights(other))
+    with pytest.raises(ValueError, match=r"other\.pt"):
+        load_weights(other, path)
+    assert torch.equal(weights(other), kept)
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # of torch 2.9 itself, while it compiles
-@pytest.mark.parametrize("wraps", [("plain", "wrapped, compiled"), ("wrapped, compiled", "plain")])
-def test_a_training_goes_on_wrapped_and_unwrapped(tmp_path, wraps):
-    whole, loss = make()
-    options = WITH_ADAM | {"log_every": 5, "evaluate": None}
-    rows = train(whole, loss, draw, 10, **options)
-    for n_updates, wrap in zip((5, 10), wraps, strict=True):
-        model, loss = make(seed=0 if n_updates == 5 else 7)
-        again = train(WRAPPED[wrap](model), loss, draw, n_updates, checkpoint_dir=tmp_path, **options)
-    for row, wanted in zip(again, rows, strict=True):
-        assert row == pytest.approx(wanted, rel=1e-5)  # what is compiled may round otherwise
-    torch.testing.assert_close(weights(model), weights(whole))
+def test_a_compiled_and_wrapped_network_writes_the_weights_of_the_plain_one(tmp_path):
+    model, loss = make()
+    wrapped = nn.DataParallel(torch.compile(model, backend="eager"))
+    train(wrapped, loss, draw, 2, checkpoint_dir=tmp_path, **WITH_ADAM | {"evaluate": None})
+    other, _ = make(seed=7)
+    load_weights(other, tmp_path / "last.pt")
+    assert torch.equal(weights(other), weights(model))
 
 
 @settings(max_examples=30)
@@ -173,12 +115,5 @@ def test_no_single_bit_flips_silently(tmp_path_factory, place, bit):
     content = bytearray(path.read_bytes())
     content[int(place * len(content))] ^= 1 << bit
     path.write_bytes(content)
-    with pytest.raises(DamagedFileError, match=r"state\.pt is damaged"):
+    with pytest.raises(DamagedFileError, match=r"state\.pt"):
         load_checkpoint(path)
-
-
-def test_a_link_to_a_checkpoint_stays_one(tmp_path):
-    (tmp_path / "link.pt").symlink_to(tmp_path / "real.pt")
-    save_checkpoint(tmp_path / "link.pt", {"a": 1})
-    assert (tmp_path / "link.pt").is_symlink()
-    assert load_checkpoint(tmp_path / "real.pt") == {"a": 1}

@@ -5,7 +5,6 @@ from small import WithDropout
 from examples import less_memory, lstm, scorecard, torchvision_block, transformer, universal_transformer, your_own
 from examples.less_memory import CheckpointedNet
 from ponder_utils import PonderNet
-from ponder_utils.halting import PonderOutput, halting_log_probs
 
 
 @pytest.mark.parametrize(
@@ -23,15 +22,6 @@ from ponder_utils.halting import PonderOutput, halting_log_probs
 )
 def test_an_example_learns_its_task_or_shows_what_is_saved(example, at_least):
     assert example.main() >= at_least
-
-
-def test_twice_sure_takes_the_second_of_two_sure_answers():
-    y_hat = torch.tensor([[9.0, 9.0, 0.0], [-9.0, 0.0, 9.0], [0.0, 9.0, 0.0], [0.0, -9.0, 9.0]])  # [steps, batch]
-    halt_logits = torch.zeros_like(y_hat)
-    output = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
-    assert your_own.twice_sure(output).tolist() == [2, 4, 0]
-    first = PonderOutput(*(part[:1] for part in output))
-    assert your_own.twice_sure(first).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("segment", [1, 3, 7, 20])

@@ -1,21 +1,14 @@
-import math
-from collections import Counter
-
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scripted import draws, scripted
 from torch import nn
 from torch.func import functional_call
 
 from examples.universal_transformer import UniversalStep
 from ponder_course.common.local import LocalStep
-from ponder_evidence.alone_and_together.reader import ReaderStep
 from ponder_utils.act import act_average
 from ponder_utils.attention import TransformerStep
 from ponder_utils.halting import expected_steps
-from ponder_utils.pondernet import LONG_STRIDE, PonderNet
+from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.states import map_states
 from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep, Step
@@ -33,29 +26,6 @@ PARAMETERS = {
 }
 
 
-cases = given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 12))
-
-
-@settings(max_examples=25)
-@cases
-def test_how_often_one_checks_changes_the_cost_and_nothing_else(seed, batch_size, max_steps):
-    logits = draws(seed, batch_size, max_steps)
-    for rule in ("sample", "quantile", "threshold", "most_probable"):
-
-        def run(check_every, rule=rule):
-            return scripted(logits, rule, generator=torch.Generator().manual_seed(seed), check_every=check_every)
-
-        every_step, fewest = run(1)
-        assert fewest == every_step.computed.sum()
-        assert rule == "most_probable" or torch.equal(every_step.computed, every_step.steps)
-        for check_every in (2, 3, max_steps, None):
-            got, cost = run(check_every)
-            assert cost == got.computed.sum()
-            stride = check_every or LONG_STRIDE
-            rounded = (every_step.computed + stride - 1) // stride * stride
-            assert torch.equal(got.computed, rounded.clamp(max=max_steps))
-
-
 def local(dimensions, kernel, residual, vote):
     return lambda _: LocalStep(2, 8, dimensions, kernel, residual, vote)
 
@@ -71,7 +41,6 @@ ANY_NETWORK = {  # n_outputs -> step, and the shape of an input
     "line, residual": (local(1, 5, True, "pooled"), LINE),
     "grid": (local(2, 3, False, "pooled"), GRID),
     "grid, residual": (local(2, 3, True, "least"), GRID),
-    "reader": (lambda n: ReaderStep(8, n, 2), TOKENS),
     "transformer": (lambda n: TransformerStep(8, n, 2), TOKENS),
     "transformer, start": (lambda n: TransformerStep(8, n, 2, "initial"), TOKENS),
     "transformer, causal": (lambda n: TransformerStep(8, n, 2, causal=True), TOKENS),
@@ -94,18 +63,12 @@ def made(name, n_outputs=1, max_steps=7):
     x = torch.randn(shape, dtype=torch.float64)
     if shape == TOKENS:
         x = (x, PADDING)
-    if name == "reader":
-        x = (torch.randn(5, 8, dtype=torch.float64), *x)
     return model, x
 
 
 def asked(halt_logits):
     """What is asked: every sample, or every token that is no padding."""
     return ~PADDING if halt_logits.ndim == 3 else torch.ones(halt_logits.shape[1:], dtype=torch.bool)
-
-
-class OneByOne(GRUStep):
-    reads_together = False
 
 
 @any_network
@@ -194,11 +157,11 @@ OF_TOKENS = [name for name, (_, shape) in ANY_NETWORK.items() if shape == TOKENS
 @pytest.mark.parametrize("value", [-1e4, torch.inf, torch.nan])
 def test_whatever_stands_at_padding_reaches_nobody_and_no_gradient(name, n_outputs, value):
     """To the last bit; also where a sample is nothing but padding, which changes no other."""
-    model, (*question, tokens, _) = made(name, n_outputs)
+    model, (tokens, _) = made(name, n_outputs)
     emptier, outputs = PADDING.clone(), []
     emptier[[1, 3]] = True
     for padding in (PADDING, emptier):
-        clean, other = ((*question, tokens.masked_fill(padding[..., None], v), padding) for v in (0.0, value))
+        clean, other = ((tokens.masked_fill(padding[..., None], v), padding) for v in (0.0, value))
         pairs = zip(model(clean), model(other), strict=True)
         predicted = zip(model.predict(clean, "quantile")[:4], model.predict(other, "quantile")[:4], strict=True)
         for one, two in (*pairs, *predicted):
@@ -211,7 +174,7 @@ def test_whatever_stands_at_padding_reaches_nobody_and_no_gradient(name, n_outpu
     assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
 
 
-@pytest.mark.parametrize("name", [name for name in OF_TOKENS if name != "reader"])
+@pytest.mark.parametrize("name", OF_TOKENS)
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("rule", [rule for rule in PARAMETERS if rule != "fixed"])
 def test_padding_halts_at_once_and_keeps_nobody_waiting(name, n_outputs, rule):
@@ -226,37 +189,12 @@ def test_padding_halts_at_once_and_keeps_nobody_waiting(name, n_outputs, rule):
         assert torch.equal(found.computed, found.steps.masked_fill(padding, 1).amax(1))
 
 
-@pytest.mark.parametrize("name", OF_TOKENS)
-def test_sequences_may_be_empty(name):
-    model, _ = made(name)
-    tokens, padding = torch.zeros(2, 0, 8, dtype=torch.float64), torch.zeros(2, 0, dtype=torch.bool)
-    question = [torch.zeros(2, 8, dtype=torch.float64)] * (name == "reader")
-    for inputs in ((*question, tokens), (*question, tokens, padding)):
-        output = model(inputs)
-        assert output.y_hat.shape == (7, 2, *[0] * (name != "reader"))
-        assert output.y_hat.isfinite().all()
-        assert torch.equal(model.predict(inputs, "fixed", step=1).y_hat, output.y_hat[0])
-
-
 def test_a_step_around_torchs_lstm_is_that_lstm():
     model, x = PonderNet(RecurrentStep(nn.LSTMCell(5, 8)), 4), torch.randn(3, 5)
     state, output = None, model(x)
     for n in range(4):
         state = model.step.cell(x, state)
         torch.testing.assert_close((output.y_hat[n], output.halt_logits[n]), model.step.heads(state[0]))
-
-
-@pytest.mark.parametrize(("step", "reads"), [(GRUStep, 1), (OneByOne, 6)])
-def test_work_is_done_once_and_none_is_thrown_away(step, reads):
-    """States are read all at once where a step allows it."""
-    model, x, calls = PonderNet(EncodedStep(nn.Identity(), step(5, 8)), 6), torch.randn(3, 5), Counter()
-    step = model.step.step
-    for name, part in {"encode": model.step.encoder, "move": step.cell, "read": step.heads}.items():
-        part.register_forward_hook(lambda *_, name=name: calls.update([name]))
-    model(x)
-    assert calls == {"encode": 1, "move": 6, "read": reads}
-    model.predict(x, "fixed", step=2)
-    assert (calls["encode"], calls["move"]) == (2, 8)
 
 
 class Backwards(GRUStep):
@@ -267,7 +205,7 @@ class Backwards(GRUStep):
         return y_hat, h.flip(1), halt_logit
 
 
-@pytest.mark.parametrize("kind", [RNNStep, GRUStep, OneByOne, Backwards])
+@pytest.mark.parametrize("kind", [RNNStep, GRUStep, Backwards])
 @pytest.mark.parametrize("batch_size", [0, 7])
 def test_the_state_of_the_step_that_answers_is_returned(kind, batch_size):
     model, x = PonderNet(kind(4, 8), 9).eval(), torch.randn(batch_size, 4)
@@ -284,20 +222,6 @@ def test_the_state_of_the_step_that_answers_is_returned(kind, batch_size):
             torch.testing.assert_close(found.y_hat[row], y_hat[0])
 
 
-@pytest.mark.parametrize("step", [RNNStep, GRUStep])
-def test_the_halting_bias_decides_how_long_an_untrained_network_thinks(step):
-    networks = [PonderNet(step(4, 8, 3, bias), 20) for bias in (-4.0, 0.0, 4.0)]
-    steps = [expected_steps(network(torch.randn(64, 4)).log_p).mean().item() for network in networks]
-    assert steps[0] > 10 > steps[1] > 1.1 > steps[2]
-
-
-class Unready(Step):
-    """Returns x alone, which two samples would make into z and h."""
-
-    def encode(self, x):
-        return x
-
-
 x = torch.zeros(3, 4)
 model = PonderNet(RNNStep(4, 8), 5)
 tokens = PonderNet(TransformerStep(8), 3)
@@ -307,30 +231,16 @@ tokens = PonderNet(TransformerStep(8), 3)
     ("call", "error", "message"),
     [
         (lambda: PonderNet(GRUStep, 5), TypeError, "step .*GRUStep"),
-        (lambda: PonderNet(RNNStep(4, 8), 0), ValueError, "max_steps .*0"),
-        (lambda: RNNStep(0, 8), ValueError, "input_size .*>= 1.* 0"),
-        (lambda: GRUStep(4, 8.5), TypeError, "hidden_size .*>= 1.* 8.5"),
-        (lambda: GRUStep(4, 8, 0), ValueError, "n_outputs .*0"),
-        (lambda: GRUStep(4, 8, 1, math.nan), ValueError, "halting_bias .*nan"),
-        (lambda: RecurrentStep(nn.Linear(4, 8)), TypeError, "cell .*hidden_size.*Linear"),
         (lambda: RecurrentStep(nn.LSTM(4, 8)), TypeError, "cell .*LSTM"),  # which reads a whole sequence
-        (lambda: EncodedStep(nn.Identity(), 3), TypeError, "step .*3"),
-        (lambda: EncodedStep(None, RNNStep(4, 8)), TypeError, "encoder .*None"),
         (lambda: model(torch.zeros(3, 5)), ValueError, "x .*input_size = 4.*5"),
         (lambda: model.predict(None), TypeError, r"x .*None"),
         (lambda: model((x, x[:2])), ValueError, r"x .*\[3, 2\]"),
-        (lambda: model(x, max_steps=0), ValueError, "max_steps .*0"),
-        (lambda: model.expectation(x, max_steps=True), TypeError, "max_steps .*True"),
-        (lambda: model.predict(x, check_every=0), ValueError, "check_every .*0"),
         (lambda: tokens.predict(torch.randn(2, 3, 8), "quantile", keep_state=True), ValueError, r"halt_logit .*2, 3\]"),
         (lambda: PonderNet(lambda x, h: (x[:, 0], h, x), 2)(x), ValueError, r"step .* = 3.*\[3\] and \[3, 4\]"),
-        (lambda: PonderNet(lambda x, h: (x[:, 0], h, 1.0), 2)(x), TypeError, "halt_logit .*1.0"),
         (lambda: PonderNet(lambda x, h: (x[:, 0], x[0], x[:, 1]), 2)(x), ValueError, r"the state .*3.*\[4\]"),
         (lambda: PonderNet(EncodedStep(lambda x: x[:2], model.step), 2).predict(x), ValueError, "encode .*3.*2"),
         (lambda: PonderNet(Step(), 2)(x), NotImplementedError, "move"),
-        (lambda: PonderNet(Unready(), 2)(x), TypeError, "step.encode must return 2 .*Tensor"),
         (lambda: PonderNet(nn.LSTMCell(4, 8), 2)(x), TypeError, "step must return 3 .*RecurrentStep"),
-        (lambda: PonderNet(lambda x, h: x, 2)(x), TypeError, "step must return 3 .*Tensor"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

@@ -7,11 +7,10 @@ import reference
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import draws, predicted, scripted
+from scripted import draws, predicted
 
 from ponder_utils import rules
 from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.pondernet import LONG_STRIDE, MANY_ROWS
 from ponder_utils.rules import RULES, halting_steps
 
 ON_ANSWERS = ("confidence", "entropy", "unchanged", "settled", "either")
@@ -174,47 +173,16 @@ def test_of_equal_steps_the_first_gives_the_answer():
     assert rules.most_probable(PonderOutput(logits, logits, log_p)).item() == 1
 
 
-def test_what_is_taken_by_default():
-    output = an_output(0, 200, 9)
-    defaults = {
-        "quantile": {"q": 0.5},
-        "threshold": {"q": 0.5},
-        "confidence": {"q": 0.9},
-        "entropy": {"tolerance": 0.3},
-        "unchanged": {"t": 3},
-        "settled": {"tolerance": 5e-4},
-        "either": {"rules": (rules.confidence, rules.settled)},
-    }
-    for rule, parameters in defaults.items():
-        assert torch.equal(halting_steps(output, rule), halting_steps(output, rule, **parameters))
-
-
 @pytest.mark.parametrize(
     ("rule", "parameters", "error", "message"),
     [
-        ("best", {}, ValueError, "rule .*'sample'.*'best'"),
         ("quantile", {"generator": 0}, TypeError, "generator .*0"),
-        ("quantile", {"q": 0.0}, ValueError, "q .*0.0"),
-        ("quantile", {"p": 0.5}, TypeError, "p"),
-        ("threshold", {"q": 0.0}, ValueError, "q .*0.0"),
         ("fixed", {}, TypeError, "step .*None"),
-        ("fixed", {"step": 0}, ValueError, "step .*0"),
-        ("fixed", {"step": 6}, ValueError, "step .*5.*6"),
-        ("confidence", {"q": 0}, ValueError, "q .*0"),
-        ("entropy", {"tolerance": -1}, ValueError, "tolerance .*-1"),
-        ("settled", {"tolerance": -1}, ValueError, "tolerance .*-1"),
-        ("unchanged", {"t": 0}, ValueError, "t .*0"),
-        ("either", {"rules": []}, ValueError, r"rules .*\[\]"),
-        ("either", {"rules": ["sample"]}, ValueError, "rules .*'sample'"),
         ("either", {"rules": (rules.quantile for _ in range(1))}, ValueError, "rules .*generator"),
-        ("entropy", {"classes": "yes"}, TypeError, "classes .*'yes'"),
         ("unchanged", {"classes": True}, ValueError, r"y_hat .*\[5, 3\]"),
-        ("sample", {"v": 0.5}, TypeError, "v .*0.5"),
         ("sample", {"v": torch.tensor(0.5)}, ValueError, r"v .*\[3\].*\[\]"),
-        (lambda output: 1, {}, ValueError, r"rule .*\[3\].*int"),
         (lambda output: output.log_p[0], {}, ValueError, r"rule .*\[3\].*float64 \[3\]"),
         (lambda output: torch.tensor([0, -1, 2]), {}, ValueError, "rule .*5.*-1 to 2"),
-        (lambda output: torch.full((3,), 9), {}, ValueError, "rule .*5.*9 to 9"),
     ],
 )
 def test_wrong_arguments_are_named(rule, parameters, error, message):
@@ -222,13 +190,6 @@ def test_wrong_arguments_are_named(rule, parameters, error, message):
     for call in (halting_steps, predicted):
         with pytest.raises(error, match=message):
             call(output, rule, **parameters)
-
-
-@pytest.mark.parametrize(("extra", "computed"), [(0, LONG_STRIDE), (1, 1)])
-def test_rows_are_many_only_above_the_limit(extra, computed, monkeypatch):
-    monkeypatch.setattr("ponder_utils.pondernet.SHORT_STRIDE", 1)
-    got, _ = scripted(torch.full((MANY_ROWS + extra, 12), 50.0), "quantile")  # halts at step 1
-    assert (got.computed == computed).all()
 
 
 @pytest.mark.parametrize("check_every", [1, 2, None])

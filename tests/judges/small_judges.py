@@ -2,5 +2,4 @@
 
 from ponder_course.judges.task import SumTask
 
-NETWORKS: dict = {}
 TASKS = {"sums": SumTask(6, n_values=3)}

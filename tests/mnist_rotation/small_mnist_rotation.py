@@ -16,9 +16,7 @@ def digits(generator):
 
 
 NETWORKS = {
-    f"04 {name}, {kind}": Network(
-        lambda step=step: PonderNet(step(), N), digits, experiment.LOSSES[kind](0.2, 0.01), classes=True
-    )
+    f"04 {name}, {kind}": Network(lambda step=step: PonderNet(step(), N), digits, experiment.LOSSES[kind](0.2, 0.01))
     for name, step in experiment.STEPS.items()
     for kind in ("per sample", "batch mean")
 }

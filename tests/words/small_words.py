@@ -2,5 +2,4 @@
 
 from ponder_course.words.task import ChainTask
 
-NETWORKS: dict = {}
 TASKS = {"chains of words": ChainTask(8, 3)}
