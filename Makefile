@@ -7,10 +7,12 @@ MARK ?= not slow
 TO ?= runs/students
 READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
+NBVAL := $(RUN) -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg -n 2 --dist loadfile
+OF_PAPERS_SIZE := 03_papers_size 04_rotation_verdict # those with RUN = "paper", which takes in "class"
 THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "LOAD: str" notebooks/*.ipynb))
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course look networks test unit nbval test-oldest ready lab lint facts commit stamp results stale again bench bench-smoke bench-long gpu book slides students dist lock clean
+.PHONY: course look networks test unit nbval evidence test-oldest ready lab lint facts commit stamp results bench bench-smoke bench-long gpu book slides students dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -24,13 +26,18 @@ networks: $(READY)  ## those networks trained anew, and written to results/
 	$(RUN) tools/course.py $(THAT_TRAIN) -p LOAD store
 	$(RUN) tools/stamp.py
 
-test: unit nbval  ## unit tests, then every notebook re-executed by nbval
+test: unit nbval  ## unit tests, then each lesson and problem sheet run once by nbval, with stored networks
 
 unit: $(READY)
 	$(RUN) -m pytest tests -n 2 -m "$(MARK)" $(WARNINGS)
 
 nbval: $(READY)
-	$(RUN) -m pytest --nbval-lax notebooks
+	$(RUN) tools/stored_copies.py
+	$(NBVAL) runs/nbval notebooks/problems
+
+evidence: $(READY)  ## the evidence: its tests, and its notebooks run once, drawn from stored runs and compared
+	$(RUN) -m pytest evidence/tests -n 2 -m "$(MARK)"
+	$(NBVAL) evidence/notebooks
 
 test-oldest: .venv-oldest/requirements.txt  ## unit tests with the oldest versions that requirements.txt allows
 	$(MAKE) unit VENV=.venv-oldest REQUIREMENTS=$< PYTHON=$(PYTHON_OLDEST) WARNINGS="-W ignore::DeprecationWarning"
@@ -48,9 +55,9 @@ lint: $(VENV)/ready-book  ## style and types: notebooks, packages, tools, benchm
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils ponder_course tools benchmarks examples book/front book/live
+	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/front book/live
 
-facts: $(READY)  ## the numbers of all texts beside those of the stored runs; WRITE=--write puts the latter in
+facts: $(READY)  ## the numbers of all texts beside those that the evidence prints; WRITE=--write puts the latter in
 	$(RUN) tools/facts.py $(WRITE)
 
 commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
@@ -60,18 +67,9 @@ commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 stamp: $(READY)  ## write the repository's address, from pyproject.toml or else git's origin, into Colab links and install cells
 	$(RUN) tools/stamp.py
 
-results: $(READY)  ## the stored runs behind the notebooks' figures: 40 hours of one core; a killed run goes on where it stopped
-	@set -e; for run in class paper; do \
-		for path in $$(grep -l "to which ..$$run" notebooks/evidence/*.ipynb); do \
-			$(RUN) tools/course.py $$(basename $$path .ipynb) -p RUN $$run; \
-		done; \
-	done # each says beside RESULTS which RUN adds to it
-
-stale: $(READY)  ## for each file of stored runs: how many are older than the code, and how one made again compares
-	$(RUN) tools/again.py
-
-again: $(READY)  ## one run of each file of stored runs made again with today's code: two hours of one core
-	$(RUN) tools/again.py --run
+results: $(READY)  ## the stored runs that are missing: 40 hours of one core for all; a killed run goes on where it stopped
+	$(RUN) tools/course.py $(filter-out $(OF_PAPERS_SIZE),$(notdir $(basename $(wildcard evidence/notebooks/*.ipynb)))) -p RUN class
+	$(RUN) tools/course.py $(OF_PAPERS_SIZE) -p RUN paper
 
 bench: $(READY)  ## the speed claims, both sides in one run: 5 minutes
 	$(RUN) -m pip install -q -e './course-package[bench]'
@@ -114,9 +112,9 @@ lock: $(READY)  ## requirements-lock.txt, from what is installed now
 	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
 
 clean:
-	rm -rf .venv .venv-oldest runs dist build course-package/build
+	rm -rf .venv .venv-oldest runs dist build course-package/build evidence/build
 
-$(READY): $(REQUIREMENTS) pyproject.toml course-package/pyproject.toml
+$(READY): $(REQUIREMENTS) pyproject.toml course-package/pyproject.toml evidence/pyproject.toml
 	@test -e $@ || echo "Setting up $(VENV), once: a few minutes, most of them for PyTorch. Nothing is shown meanwhile."
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	@$(RUN) tools/cpu_torch.py $(REQUIREMENTS)

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import ponder_evidence
 from ponder_course.common.store import key_of, plain, read
 from ponder_evidence.runs import grid, seeded
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "evidence" / "results"
 
 
 def experiments():
@@ -50,3 +52,14 @@ def test_each_setting_with_each_seed_in_either_order_and_the_first_seed_is_shown
     assert experiment.short == [{"a": 1, "seed": 5, "updates": 3}, {"a": 2, "seed": 5, "updates": 3}]
     assert experiment.checkpointed
     assert len(grid("made_up", dict, settings, {}).short) == 1
+
+
+def test_make_results_makes_every_run_that_a_notebook_can_make():
+    """Each notebook with the largest RUN that it allows."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (named,) = re.findall(r"^OF_PAPERS_SIZE := ([\w ]+?) *#", makefile, re.M)
+    allowed = {}
+    for path in (ROOT / "evidence" / "notebooks").glob("*.ipynb"):
+        (choices,) = re.findall(r"check_parameters\(In, globals\(\), RUN=\(([^)]*)\)", path.read_text(encoding="utf-8"))
+        allowed[path.stem] = choices
+    assert set(named.split()) == {stem for stem, choices in allowed.items() if "paper" in choices}

@@ -1,0 +1,48 @@
+"""Copy the lessons into runs/nbval/ so that they load their networks, and train none: make nbval runs these copies.
+
+    python tools/stored_copies.py
+
+One lesson trains all the same, another one each day. Where MNIST is read from, the copies are told as a whole path.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from datetime import date
+from pathlib import Path
+
+import nbformat
+import papermill
+from papermill.iorw import load_notebook_node
+from papermill.parameterize import parameterize_notebook
+from stamp import ROOT
+
+COPIES = ROOT / "runs" / "nbval"
+
+
+def lesson_that_trains(lessons: list[Path], day: date) -> Path:
+    """Return the lesson whose turn it is on this day."""
+    return lessons[day.toordinal() % len(lessons)]
+
+
+def main() -> int:
+    """Write a copy of each lesson, and say which one trains."""
+    shutil.rmtree(COPIES, ignore_errors=True)
+    COPIES.mkdir(parents=True)
+    declared = {path: papermill.inspect_notebook(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+    trains = lesson_that_trains([path for path in declared if "LOAD" in declared[path]], date.today())
+    for path, parameters in declared.items():
+        given = {"DATA": str(ROOT / "data")} if "DATA" in parameters else {}
+        if "LOAD" in parameters and path != trains:
+            given["LOAD"] = "stored"
+        notebook = load_notebook_node(str(path))
+        if given:
+            notebook = parameterize_notebook(notebook, given)
+        nbformat.write(notebook, COPIES / path.name)
+    print(f"{trains.stem} trains today; the others load their networks")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
