@@ -1,4 +1,4 @@
-"""tools/facts.py finds every number of the texts that is not what the stored runs say, and nothing else."""
+"""tools/facts.py finds every number of the texts that is not what the evidence says, and nothing else."""
 
 import re
 import sys
@@ -21,21 +21,21 @@ NUMBERS = ["50", "0.61", "0.35", "-0.87", "eight", "ten", "1,000", "None", "thre
 
 
 @pytest.fixture(scope="module")
-def computed():
-    return tool.compute()
+def printed():
+    return tool.printed()
 
 
-def test_the_numbers_of_all_texts_are_those_of_the_stored_runs(computed):
-    assert tool.check(tool.texts(), computed) == []
+def test_the_numbers_of_all_texts_are_those_that_the_evidence_prints(printed):
+    assert tool.check(tool.texts(), printed) == []
 
 
-def test_all_texts_are_checked_and_all_lessons_with_stored_runs_have_facts(computed):
+def test_all_texts_are_checked_and_all_lessons_with_stored_runs_have_facts(printed):
     names = {path.name for path in tool.texts()}
     assert {"README.md", "TEACHING.md", "paper.md", "findings.md", "report.md"} < names
-    assert {path.name for path in (ROOT / "notebooks").rglob("[0-9]*.ipynb")} <= names
-    stored = {path.name[:2] for path in (ROOT / "results").glob("*.jsonl")}
-    assert set(computed) == stored
-    assert all(tool.NUMBER.search(text) for facts in computed.values() for text in facts.values())
+    assert {path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} <= names
+    stored = {path.name[:2] for path in (ROOT / "evidence" / "results").glob("*.jsonl")}
+    assert set(printed) == stored
+    assert all(tool.NUMBER.search(text) for facts in printed.values() for text in facts.values())
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -83,8 +83,8 @@ def test_the_command_names_file_and_line_and_writes_only_numbers(tmp_path, monke
     page.write_text(TEXT.replace("50 %", "51 %").replace("1,000", "1,001"), encoding="utf-8")
     lines = tool.check([page], FACTS | {"02": {"spare": "1"}})
     assert lines == [
-        "page.md:1: 01.half: 51 %; the stored runs say 50 %",
-        "page.md:2: 01.many: 1,001; the stored runs say 1,000",
+        "page.md:1: 01.half: 51 %; the evidence says 50 %",
+        "page.md:2: 01.many: 1,001; the evidence says 1,000",
         "no text uses 02.spare",
     ]
     assert tool.check([page], FACTS, write=True) == lines[:2]

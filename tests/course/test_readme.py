@@ -1,25 +1,18 @@
 """The snippets of README and of docs/package.md run, as a reader would run them; only the sizes are smaller here."""
 
 import re
-import sys
 from pathlib import Path
-from unittest import mock
 
 import nbformat
 import pytest
 import torch
 
-from ponder_evidence.ways_to_stop import experiment as ways_to_stop
-from ponder_evidence.ways_to_stop.problems import PROBLEMS
-
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-from stamp import is_of_a_deleted_lesson  # noqa: E402
-
-FOLDERS = ("", "docs/", "notebooks/problems/", "notebooks/solutions/problems/")
+FOLDERS = ("", "docs/", "evidence/", "notebooks/problems/", "notebooks/solutions/problems/")
 PAGES = [f"{folder}{path.name}" for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))]
-NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "notebooks").rglob("[0-9]*.ipynb"))]
-SMALLER = {"2000": "20", "1000)": "50)", "20_000": "500", "settings[:2]": "[{**s, 'updates': 2} for s in settings[:2]]"}
+SHELVES = ("notebooks", "notebooks/problems", "evidence/notebooks")
+NOTEBOOKS = [path.relative_to(ROOT).as_posix() for shelf in SHELVES for path in sorted((ROOT / shelf).glob("*.ipynb"))]
+SMALLER = {"2000": "20", "1000)": "50)", "20_000": "500"}
 
 
 def snippets(page):
@@ -32,18 +25,7 @@ def smaller(text):
     return text
 
 
-@pytest.fixture
-def small_tests(monkeypatch):
-    """Lesson 06's networks are tested on fewer lines, and the added method does not stay."""
-    lines = PROBLEMS["lines"]
-    tests = {name: test._replace(n_inputs=20) for name, test in lines.tests.items()}
-    monkeypatch.setitem(PROBLEMS, "lines", lines._replace(tests=tests))
-    tables = (ways_to_stop.RULES, ways_to_stop.TRAININGS, ways_to_stop.METHODS)
-    with mock.patch.dict(tables[0]), mock.patch.dict(tables[1]), mock.patch.dict(tables[2]):
-        yield
-
-
-def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
+def test_the_snippets_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     (short,) = snippets("README.md")
@@ -51,7 +33,7 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
     exec(smaller(short), names)
     assert names["prediction"].y_hat.shape == (5,)
     code = snippets("docs/package.md")
-    assert len(code) == 7
+    assert len(code) == 6
     names = {}
     for number, text in enumerate(map(smaller, code), 1):
         exec(compile(text, f"package.md, snippet {number}", "exec"), names)
@@ -65,11 +47,6 @@ def test_the_snippets_run(tmp_path, monkeypatch, capsys, small_tests):
     assert [card.halting is None for card in names["cards"]] == [False, False]
     assert (tmp_path / "runs/mine/last.pt").exists()
     assert (tmp_path / "runs/mine/best.pt").exists()
-    assert re.search(r"twice sure \['too much time -?\d\.\d+, wrong answers \d\.\d+', ", capsys.readouterr().out)
-
-
-def is_there_or_deleted(path):
-    return path.exists() or is_of_a_deleted_lesson(path.name)
 
 
 def text_of(page):
@@ -86,9 +63,12 @@ def test_what_a_page_names_is_there(page):
     text = text_of(page)
     links = re.findall(r"\]\((?!https?://)([^)#]+)\)", text)
     files = [link for link in links if page.endswith(".md") or "." in link]  # and no formula
-    assert [link for link in files if not is_there_or_deleted((ROOT / page).parent / link)] == []
-    folders = "ponder_utils|ponder_course|results" + "|benchmarks|examples|notebooks|tests|tools" * page.endswith(".md")
+    assert [link for link in files if not ((ROOT / page).parent / link).exists()] == []
+    folders = (
+        "ponder_utils|ponder_course|evidence|results"
+        + "|benchmarks|examples|notebooks|tests|tools" * page.endswith(".md")
+    )
     paths = re.findall(rf"`((?:{folders})/[\w./]*)`", text)  # a notebook also names others' files
-    assert [path for path in paths if "NN" not in path and not is_there_or_deleted(ROOT / path)] == []
+    assert [path for path in paths if "NN" not in path and not (ROOT / path).exists()] == []
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert {name for name in re.findall(r"`make ([a-z-]+)", text) if name not in targets} == set()

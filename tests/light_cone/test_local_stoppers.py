@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.light_cone.local_stoppers import by_hand, segments
-from ponder_evidence.light_cone.local_stoppers import fewest_steps
+from ponder_course.light_cone.local_stoppers import by_hand, fewest_steps, segments
 
 
 def drawn(places, n_lines, rate=None, seed=0):
