@@ -160,7 +160,6 @@ def test_findings_of_columns_say_what_the_numbers_say():
     good, bad = ({"trained": {"right": [value] * columns.LENGTH}} for value in (1.0, 0.5))
     assert learnt_and_not([good, bad, good], columns.has_learnt) == ([good, good], [bad])
     assert numbers(draw.keep_to_the_need([{1: 9.0, 41: 42.5}, {41: 38.5}, {41: 40.0}], 8)) == ["2", "3"]
-    assert numbers(evidence.thinking_on_harms([[1.0, 0.9], [1.0, 0.9]], [[1.0, 0.8], [0.1, 0.9]])) == ["1", "2"]
 
 
 def test_answers_that_will_change_are_red_and_places_that_object_are_marked():

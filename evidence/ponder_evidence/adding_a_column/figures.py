@@ -9,14 +9,7 @@ from matplotlib.figure import Figure
 from ponder_course.common import style, verdicts
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.common.style import Line, legend, lines, panels, slide
-
-
-def thinking_on_harms(halting: Sequence[Line], all_steps: Sequence[Line]) -> str:
-    """The finding: in how many networks the last sum is right less often if every number takes all steps."""
-    worse = sum(thinks[-1] < halts[-1] for thinks, halts in zip(all_steps, halting, strict=True))
-    return f"Thinking on harms the last sum in {worse} of {len(halting)} networks"
-
+from ponder_course.common.style import legend, lines, panels, slide
 
 LOOKS = {  # kind and hyperparameter: name, colour, dashes
     ("fixed", 1): ("one step", style.SKY, "-"),
