@@ -6,7 +6,6 @@ from drawn import numbers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.mnist_rotation import figures as draw
 from ponder_course.mnist_rotation.readable import (
     NOT_READ,
     best_steps,
@@ -46,11 +45,6 @@ def test_groups_hold_all_digits_that_are_read_and_their_mean_steps(seed):
     for step, (count, steps) in found.items():
         slow = [sum((n + 1) * p[n, i].item() for n in range(6)) for i in range(40) if firsts[i] == step]
         assert (count, steps) == (len(slow), pytest.approx(sum(slow) / len(slow)))
-
-
-def test_the_title_is_of_the_digits_that_are_read():
-    ponders, waits = {2: (10, 2.0), 5: (4, 5.0)}, {2: (9, 5.4), 5: (1, 5.5), NOT_READ: (3, 9.0)}
-    assert draw.how_many_for_all([ponders, waits]).endswith("takes 2.0 to 5.5 steps")
 
 
 class Scripted(torch.nn.Module):

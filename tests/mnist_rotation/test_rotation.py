@@ -74,16 +74,11 @@ LABELS = torch.arange(4)
     ("call", "error", "name", "came"),
     [
         (lambda: rotated_by(images(), 181), ValueError, "degrees", "181"),
-        (lambda: rotated_by(images(), "45"), TypeError, "degrees", "'45'"),
         (lambda: rotated_by(images().float(), 45), TypeError, "x", "torch.float32"),
-        (lambda: rotated_by(images()[:, 0], 45), TypeError, "x", r"torch.uint8 \[4, 12, 12\]"),
         (lambda: rotated_within(images(), math.nan), ValueError, "degrees", "nan"),
         (lambda: rotated_within(images(), 90.0, 3), TypeError, "generator", "3"),
         (lambda: RotationTask(images(), torch.arange(3)), ValueError, "y", r"\[3\]"),
-        (lambda: RotationTask(images()[:0], LABELS[:0]), ValueError, "y", r"\[0\]"),
         (lambda: RotationTask(images(), LABELS, 200), ValueError, "within", "200"),
-        (lambda: RotationTask(images().float(), LABELS), TypeError, "x", "torch.float32"),
-        (lambda: RotationTask([[0]], torch.arange(1)), TypeError, "x", "list"),
         (lambda: RotationTask(images(), LABELS.to("meta")), ValueError, "y", r"\[4\] on meta"),
     ],
 )
