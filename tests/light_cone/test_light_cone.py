@@ -157,16 +157,6 @@ def test_what_is_measured_of_act_is_what_one_finds_line_by_line():
     assert len({got["right"], got["right if stopped at a unit of 0.5"], 0.0, 1.0}) == 4
 
 
-def test_measuring_shakes_nothing_and_leaves_the_mode_as_it_was():
-    model = PonderNet(LocalStep(2, 6, noise=0.5), 5).train()
-    once, again = (measure(model, LineParityTask(4), 6, 30) for _ in range(2))
-    assert once == again
-    assert all(module.training for module in model.modules())
-    assert model.max_steps == 5
-    measure(model.eval(), LineParityTask(4), 6, 30)
-    assert not any(module.training for module in model.modules())
-
-
 def test_the_gain_of_halting_by_hand():
     """Against 2.25 steps for everyone: three of four lines take 2, and one takes 3."""
     test = {"rules": {"some": {"right": 0.9, "steps": 2.25}}, "by_step": [0.1, 0.4, 0.8, 1.0]}
@@ -183,35 +173,10 @@ def test_the_same_for_all_lies_on_a_straight_line_between_two_numbers_of_steps(b
     assert same_for_all(by_step, len(by_step) + 1.5) == by_step[-1]
 
 
-def two_networks():
-    torch.manual_seed(0)
-    models = [PonderNet(LocalStep(2, 4), 6) for _ in range(2)]
-    return models, [{n: measure(model, LineParityTask(n), 6, 40) for n in (3, 5)} for model in models]
-
-
-def test_values_are_those_of_the_networks_that_were_tested_so():
-    _, tests = two_networks()
-    del tests[0][5]
-    assert lines.values(tests, 5, "sample", "right") == [tests[1][5]["rules"]["sample"]["right"]]
-    assert lines.values(tests, 3, "sample", "gain") == [gain(test[3], "sample") for test in tests]
-    stored = [{"seed": 0, "tests": {str(n): measures for n, measures in test.items()}} for test in tests]
-    assert lines.measured(stored, "tests") == tests
-
-
 def test_lateness_is_what_the_steps_are_above_the_need():
     test = {"need": 7.5, "rules": {"sample": {"steps": 9.0}, "fixed": {"steps": 7.0}}}
     assert lines.lateness(test) == 1.5
     assert lines.lateness(test, "fixed") == -0.5
-
-
-def test_validation_measures_the_same_on_lines_that_no_test_has(monkeypatch):
-    (model, _), _ = two_networks()
-    task = LineParityTask(5)
-    seen, held_out = lines.validation(task)(model), lines.fresh(task, 500, seed=1)
-    assert not torch.equal(held_out[0], lines.fresh(task, 500)[0])
-    monkeypatch.setattr(lines, "fresh", lambda *_: held_out)
-    there = measure(model, task, 6, 500)["rules"]["sample"]
-    assert seen == pytest.approx({"accuracy": there["right"], "steps": there["steps"]}, rel=1e-5)
 
 
 def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
@@ -224,10 +189,3 @@ def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
     for line, after in zip(y_hat.unbind(1), model(x).y_hat.unbind(1), strict=True):
         expected |= line != after
     assert torch.equal(differs, expected)
-
-
-def test_every_length_has_a_cap_of_its_own():
-    measured = lines.at_sizes(
-        lambda model, task, N, n_lines: {"of": (model, task.n_places, N, n_lines)}, 0, {4: 9, 8: 12}, 7
-    )
-    assert measured == {4: {"of": (0, 4, 9, 7)}, 8: {"of": (0, 8, 12, 7)}}
