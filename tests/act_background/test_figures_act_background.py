@@ -9,16 +9,7 @@ from drawn import lines_of, numbers, texts_of
 
 from ponder_course.act_background import figures as draw
 from ponder_course.act_background.scripted import halt
-from ponder_course.common.style import ANSWER, HALTING, NOT_LEARNT, WRONG
-
-LATER = [
-    {"update": [0, 4, 8], "accuracy": [0.5, 0.6, 1.0], "later": [0.25, 0.01, 0.9]},
-    {"update": [0, 4, 8], "accuracy": [0.5, 0.6, 0.7], "later": [0.2, 0.02, 0.03]},
-]
-BY_N = [
-    {"n": 2, "halt": 0.6, "right": 1.0, "remainder": 0.9, "right, going on": 0.7},
-    {"n": 3, "halt": 0.395, "right": 0.8, "remainder": 0.4, "right, going on": 1},  # few go on: not drawn
-]
+from ponder_course.common.style import ANSWER, HALTING, NOT_LEARNT
 
 
 def test_the_pulls_are_slopes_of_the_loss_of_two_steps_and_vanish_from_the_threshold_on():
@@ -54,17 +45,6 @@ def test_the_gradient_of_a_growing_unit_adds_up_between_the_jumps_alone():
     assert numbers(draw.what_the_gradient_sees(cost, by_gradient)) == [f"{fall:.1f}", f"{seen:.1f}"]
 
 
-def test_jumps_break_the_line_before_a_full_dot_and_after_a_hollow_one():
-    unit, steps = [0.0, 1.0, 2.0, 3.0], [2, 2, 1, 1]
-    figure = draw.jumps(unit, steps, [0.4, 0.2, 1.0, 0.9], [2.4, 2.2, 2.05, 1.9], [2.45, 2.3, 2.25, 2.1])
-    line, hollow, full = lines_of(figure.axes[0], HALTING)
-    np.testing.assert_array_equal(line, [[0, 2], [1, 2], [np.nan, np.nan], [2, 1], [3, 1]])
-    assert (hollow.tolist(), full.tolist()) == ([[2, 2]], [[2, 1]])
-    ((*_, last),) = [found for ax in figure.axes for found in lines_of(ax, WRONG)]
-    assert last.tolist() == [3.0, 2.1]
-    assert any(numbers(text) == ["0.2"] for text in texts_of(figure) if text.startswith("not seen"))
-
-
 def test_every_run_stands_at_its_price_and_the_line_joins_means_of_those_that_learnt():
     rows = [(0.01, 3.0, True), (0.01, 5.0, True), (0.01, 1.0, False), (1.0, 2.0, True)]
     table = pd.DataFrame(rows, columns=["setting", "steps", "learnt"]).assign(kind="ACT", live=False)
@@ -87,44 +67,3 @@ def test_stories_draw_each_network_and_count_who_learns():
         for row, shown in zip(cheap, (colour, NOT_LEARNT), strict=True):
             np.testing.assert_allclose(lines_of(ax, shown), [np.transpose([row["update"], row[name]])])
     assert numbers(above.get_title()) == ["1", "2"]
-
-
-def test_later_states_are_drawn_and_the_largest_weight_is_named_where_the_price_falls():
-    left, right = draw.weight_of_later_states(LATER, 4, {0.01: LATER[1:]}).axes
-    np.testing.assert_allclose(lines_of(left, HALTING)[0][:, 1], LATER[0]["later"])
-    np.testing.assert_allclose(lines_of(left, NOT_LEARNT)[0][:, 1], LATER[1]["later"])
-    np.testing.assert_allclose(right.lines[0].get_xydata()[:, 1], LATER[1]["later"])
-    assert numbers(draw.who_comes_back(LATER, 4))[-3:] == ["2.0", "1", "2"]
-
-
-def test_whose_answer_is_drawn_for_those_that_halt_and_those_that_go_on():
-    (ax,) = draw.whose(BY_N).axes
-    halting, going_on = ([bar.get_height() for bar in bars] for bars in ax.containers)
-    np.testing.assert_allclose(halting, [1.0, 0.8])
-    np.testing.assert_allclose(going_on, [0.7, np.nan])
-    assert numbers(draw.what_state_2_says(BY_N))[-2:] == ["100", "70"]
-    assert not {"100", "70"} & {*numbers(draw.what_state_2_says(BY_N[1:]))}
-
-
-def trained(at, **change):
-    """A run that has learnt from this update on, or never."""
-    accuracy = [0.5 if at is None or update < at else 1.0 for update in (0, 10, 20, 30)]
-    return {"update": [0, 10, 20, 30], "accuracy": accuracy, "prices": "late", **change}
-
-
-def test_a_finding_says_who_learns():
-    rows = [(0.1, True, 2.0), (0.1, True, 3.0), (1, True, 4.0), (1, False, 1.0), (2, False, 1.0)]
-    table = pd.DataFrame(rows, columns=["setting", "learnt", "steps"])
-    assert numbers(draw.who_learns(table)) == ["0.1", "1", "2.5", "4.0", "2"]
-    assert numbers(draw.who_learns(table.assign(setting=3 - table["setting"]))) == ["3", "5"]  # the cheapest fails
-    rows = [trained(10), trained(None), trained(30)]
-    assert draw.waits(rows, since=2) == [8, 28]
-    assert numbers(draw.who(rows)) == ["2", "3"]
-    longer, as_long = (draw.what_both_stories_say(rows[:1], [trained(20), trained(30)], half) for half in (5, 10))
-    assert longer != as_long
-
-
-def test_the_controls_are_told_apart_by_what_was_changed():
-    controls = draw.by_change([trained(None), trained(10, reset=True), trained(20, depth=2), trained(None)])
-    assert [len(group) for group in controls.values()] == [2, 1, 1]
-    assert numbers(draw.what_the_controls_say(controls)) == ["0", "2"]  # with a new unit or two steps all learn

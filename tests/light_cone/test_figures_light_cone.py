@@ -9,17 +9,9 @@ from drawn import image_of, lines_of, numbers, texts_of
 from small_light_cone import Clock
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.common.local import LocalStep
-from ponder_course.common.style import BLACK, GREEN, GREY, LIMIT, NOT_LEARNT, ORANGE
+from ponder_course.common.style import GREEN, LIMIT, NOT_LEARNT, ORANGE
 from ponder_course.light_cone import figures as draw
-from ponder_course.light_cone.figures import Bought
 from ponder_utils import PonderNet
-
-LIMITS = {"best clock": ([1, 2], [0.6, 1.0]), "same step": ([1, 2, 3], [0.3, 0.55, 0.91])}
-TESTS = [
-    Bought("16 places", [[0.1, 0.5, 0.9], [0.2, 0.4, 0.8]], [(2.5, 0.95), (2.0, 1.0)], LIMITS, 4.5),
-    Bought("digits", [[0.8, 0.7]], [(1.2, 0.781)], {}, 9.0),
-]
 
 
 def test_thinking_runs_down_below_the_digits_with_its_light_cone_and_its_halt():
@@ -39,16 +31,6 @@ def test_thinking_runs_down_below_the_digits_with_its_light_cone_and_its_halt():
     assert [text.xy[0] for text in digits] == [1, 2, 3, 1, 2, 3]
 
 
-def test_the_two_lines_of_lesson_05_need_half_their_places_and_all():
-    model, lines = PonderNet(LocalStep(2, 4), 8).eval(), LineParityTask(8).batch(200)[0]
-    figure, finding = draw.half_and_whole(model, LineParityTask(8), lines, 16)
-    late = []
-    for ax, need in zip(figure.axes, (4, 8), strict=True):
-        assert max(lines_of(ax, LIMIT)[0][:, 1]) + 0.5 == need
-        late.append(int(lines_of(ax, GREEN)[0][0, 1] + 0.5 - need))
-    assert finding.splitlines()[-1] == draw.in_words(late)
-
-
 def test_steps_stand_against_need_and_their_mean_lateness_is_written():
     need = [[2.0, 3.0, None, 5.0], [2.5, 3.5, 4.5, 5.5]]  # too many: 1, 1, 1, and four times 1.5
     act = {"at one price": [[1.0, math.nan, 2.1, 2.6]]}  # no line needs 2
@@ -60,18 +42,6 @@ def test_steps_stand_against_need_and_their_mean_lateness_is_written():
     assert lines_of(ax, ORANGE)[0].tolist() == [[1, 1], [3, 2.1], [4, 2.6]]
     assert lines_of(ax, NOT_LEARNT)[0].tolist() == [[1, 4.1], [3, 4.6]]
     assert any("+1.3" in text for text in texts_of(figure))
-
-
-def test_what_halting_buys_is_drawn_from_the_same_step_for_all():
-    figure = draw.bought(TESTS)
-    for ax, test in zip(figure.axes, TESTS, strict=True):
-        np.testing.assert_allclose([line[:, 1] for line in lines_of(ax, GREY)], test.curves)
-        np.testing.assert_allclose(ax.collections[-1].get_offsets(), test.halting)
-    assert [line.tolist() for line in lines_of(figure.axes[0], LIMIT)] == [
-        [[1, 0.6], [2, 1]],
-        [[1, 0.3], [2, 0.55], [3, 0.91]],
-    ]
-    assert {"+42 points", "0 points"} <= {*texts_of(figure)}
 
 
 def test_what_halting_buys_on_lines_is_measured_at_the_mean_steps_of_each_network():
@@ -88,32 +58,6 @@ def test_what_halting_buys_on_lines_is_measured_at_the_mean_steps_of_each_networ
     assert (digits.halting, digits.curves, digits.limits) == ([(1.2, 0.78)], [[0.8, 0.7]], {})
 
 
-def run_of(lambda_p=0.4, N=20, late=1.5):
-    test = {"need": 7.0, "rules": {"sample": {"right": 0.9, "steps": 7.0 + late}}}
-    return {"lambda_p": lambda_p, "N": N, "tests": {"16": test}}
-
-
-def test_steps_above_the_need_are_those_of_the_stored_runs_beside_theory():
-    above = draw.steps_above([run_of(late=1.5), run_of(late=2.5), run_of(late=9.0, N=40), run_of(0.2, late=2.0)])
-    assert above == [(0.4, 1.5), (0.4, 2.5), (0.2, 2.0)]
-    lambda_ps, theory = draw.steps_above_in_theory(above, lambda lambda_p, L, N: L + N * lambda_p, 0.3)
-    assert lambda_ps == [0.2, 0.4]
-    np.testing.assert_allclose([*theory.values()], [[4.0, 1.5], [4.0, 8.0]])
-    assert draw.against_theory(above, lambda_ps, theory) == pytest.approx({0.2: 2 / 4 - 1, 0.4: 2 / 8 - 1})
-    (ax,) = draw.above_the_limit(lambda_ps, theory, above).axes
-    np.testing.assert_allclose([line[:, 1] for line in lines_of(ax, BLACK)], [*theory.values()])
-    np.testing.assert_allclose(ax.collections[0].get_offsets(), above)
-
-
-def test_sentences_say_their_numbers():
-    assert numbers(draw.in_words([7, 1])) == ["7", "1"]
-    assert numbers(draw.what_halting_buys(TESTS)) == ["42"]
-    spent = [0.01, 0.02, 0.1, 0.2]
-    assert numbers(draw.when_they_stop([0.1, 0.5, 0.4], spent, 4)) == ["3", "4", "3", "0.13"]
-    assert numbers(draw.how_far_news_travels([torch.eye(2, 4).bool()], 0)) == []
-    assert numbers(draw.how_close_to_theory({0.2: -0.5, 0.4: 0.25})) == ["50"]
-
-
 def test_whether_networks_think_long_enough_is_asked_beyond_training():
     good, tired = [L + 1.5 for L in range(1, 33)], [min(float(L), 20.0) for L in range(1, 33)]
     said = lambda runs, act: draw.what_steps_say(runs, {"a price": act}, 8)  # noqa: E731
@@ -128,16 +72,3 @@ def test_whether_networks_think_long_enough_is_asked_beyond_training():
 @pytest.mark.parametrize("act", [{}, {"a price": [[1.0, 2.0, 3.0]]}])
 def test_of_longer_lines_nothing_is_said_where_there_are_none(act):
     assert numbers(draw.what_steps_say([[1.0, 2.0, 3.0]], act, 8)) == ["8"]
-
-
-def test_a_row_of_the_table_counts_who_speaks_among_those_that_learnt():
-    def run_with(right, early, by_step):
-        found = {"right": right, "early": early, "right_early": right, "steps": 2.0}
-        return {"places": 4, "tests": {"4": {"rules": {"threshold": found}, "by_step": by_step}}}
-
-    rows = [
-        run_with(0.99, 0.5, [0.1, 0.4, 0.6, 1.0]),  # learnt, and speaks
-        run_with(0.9, 0.5, [0.1, 0.2, 0.3, 0.96]),  # learnt at a fixed step, and is wrong when it halts early
-        run_with(0.9, 0.5, [0.1, 0.2, 0.3, 0.9]),  # has not learnt
-    ]
-    assert list(draw.summary(rows).values()) == ["3", "2", "1", "2.00", "50%", "99.0%", "60%"]

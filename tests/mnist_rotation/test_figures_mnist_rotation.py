@@ -1,20 +1,12 @@
 """The figures of lesson 04 draw the numbers that they are given, and their sentences speak of these."""
 
 import numpy as np
-import pytest
 from drawn import image_of, lines_of, numbers, texts_of
 
-from ponder_course.common.style import ANSWER, BLUE, DARK_ORANGE, GREEN, PRIOR, PURPLE, WRONG
+from ponder_course.common.style import ANSWER, BLUE, GREEN, PURPLE, WRONG
 from ponder_course.mnist_rotation import figures as draw
-from ponder_course.mnist_rotation.experiment import ANGLES, CNN
 from ponder_course.mnist_rotation.figures import Difference
 from ponder_course.mnist_rotation.readable import NOT_READ
-
-
-def run_of(recipe=CNN, right=0.9, steps=4.0, **measures):
-    """A run that reads so many digits upright and a third of them turned, in so many steps at any angle."""
-    others = len(ANGLES) - 1
-    return {**recipe, "accuracy": [right] + [right / 3] * others, "steps": [steps] * (others + 1), **measures}
 
 
 def marks_of(ax):
@@ -30,7 +22,6 @@ def test_the_flat_line_is_of_the_runs_it_is_given():
     assert marks_of(ax)[:3] == [[2.2, 0.9], [1.5, 0.9], [3, 0.885]]
     assert numbers(draw.what_the_flat_line_says([[0.9, 0.905]])) == ["1", "20"]
     assert numbers(draw.what_the_flat_line_says([[0.9, 0.905], [0.2, 0.212]])) == ["1.2"]
-    assert numbers(draw.losses_at_step_1([[0.9, 0.905], [0.2, 0.7, 0.6]])) == ["0.5", "50.0", "1", "2"]
 
 
 def test_digits_stand_where_they_are_first_read_and_are_counted():
@@ -41,24 +32,6 @@ def test_digits_stand_where_they_are_first_read_and_are_counted():
     assert numbers(draw.how_many_for_all([one, other])) == ["5.0", "5.9"]
     found = draw.early_and_late([one, other, {1: (3, 4.0)}], early=(2, 3), late=4)
     assert numbers(found) == ["2", "3", "50", "80", "4", "10", "38", "+0.0", "+0.2"]
-
-
-def test_runs_are_found_by_their_prior_and_stand_beside_it():
-    recipes = [CNN | change for change in ({}, {"beta": 0.0}, {"lambda_p": 0.1}, {"lambda_p": 0.5}, {"beta": 0.1})]
-    rows = [run_of(recipe, steps=n) for recipe, n in zip(recipes, (4.0, 1.0, 6.0, 2.0, 9.0), strict=True)]
-    found = draw.with_other_priors(rows, "CNN")
-    assert [[row["steps"][0] for row in rows] for rows in found.values()] == [[1.0], [2.0], [4.0], [6.0]]
-    means = draw.mean_of_priors(found)
-    assert [*means] == [*found][1:]
-    geometric = 0.5 ** np.arange(1, 21)
-    assert means[[*found][1]] == pytest.approx(geometric @ np.arange(1, 21) / geometric.sum(), rel=1e-4)
-    (ax,) = draw.by_prior({"CNN first": found}, {"CNN first": means}).axes
-    assert [bars[0].get_height() for bars in ax.containers] == [1, 2, 4, 6]
-    assert [line[0, 1] for line in lines_of(ax, DARK_ORANGE)] == [1, 2, 4, 6]
-    assert [line[0, 1] for line in lines_of(ax, PRIOR)] == [*means.values()]
-    dropped = draw.what_the_prior_does({"CNN first": found})
-    assert numbers(dropped) == ["1.0"]
-    assert dropped != draw.what_the_prior_does({"CNN first": {**found, "more": [run_of(steps=0.5)]}})
 
 
 def test_a_forest_has_every_run_its_interval_and_its_verdict():
@@ -72,41 +45,6 @@ def test_a_forest_has_every_run_its_interval_and_its_verdict():
     found = {text.get_text(): (text.xy[1], text.get_color()) for text in ax.texts if text.xy[0] > 1}
     words = [draw.word(changes, ("more", "fewer")) for changes in values]
     assert found == dict(zip(words, enumerate([BLUE, BLUE, GREEN, PURPLE]), strict=True))
-    sides = {text.get_text(): text.xy[0] for text in ax.texts if text.xy[0] < 1}
-    assert sides["fewer"] < 0.5 < sides["more"]
-
-
-def turned(*changes):
-    """Runs whose steps change so at 90 degrees."""
-    rows = [run_of() for _ in changes]
-    for row, change in zip(rows, changes, strict=True):
-        row["steps"][ANGLES.index(90)] += change
-    return rows
-
-
-def test_four_verdicts_are_of_both_networks_and_both_trainings():
-    fall, rise = turned(-1.0, -1.1, -0.9), turned(1.0, 1.1, 0.9)
-    rises = {"CNN first": rise, "patches": rise[:2]}
-    four = draw.four_verdicts("short", {"CNN first": fall, "patches": rise}, rises)
-    np.testing.assert_allclose(four[0].panels[0], [-1.0, -1.1, -0.9])
-    words = [draw.word(row.panels[0]) for row in four]
-    assert len({*words}) == 3
-    assert draw.longer_or_shorter(four).endswith("{0}, {2}; then {1}, {3}".format(*words))
-    falls = {"CNN first": fall, "patches": fall}
-    assert ";" not in draw.longer_or_shorter(draw.four_verdicts("short", falls, rises))  # gone
-    assert draw.right_at(90, [run_of(), run_of(right=0.6)]) == "20% to 30%"
-
-
-def test_what_a_rule_buys_is_in_points_below_its_training():
-    gains = {"sample": 0.0, "quantile": 0.01}
-    rows = [
-        {"by_step_within": [0.5, 0.7], "rules": {rule: [1.5, 0.6 + gain + k] for rule, gain in gains.items()}}
-        for k in (0.0, 0.001, -0.001)
-    ]
-    bought = draw.bought_by_rules({"short": rows, "long": []})
-    assert [bool(row.group) for row in bought] == [False, True, True] * 2
-    np.testing.assert_allclose(bought[2].panels[0], [1.0, 1.1, 0.9])
-    assert draw.what_rules_buy(bought) != draw.what_rules_buy(bought[:2] + bought[3:])
 
 
 def test_thoughts_show_images_bars_and_answers_that_tell_right_from_wrong():

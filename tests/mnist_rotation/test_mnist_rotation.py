@@ -36,10 +36,3 @@ def test_nothing_is_gained_by_halting_that_looks_at_nothing():
     assert rotation.gains([row | {"by_step_within": [0.0, 0.0, 0.0]}], "quantile") == [0.7]
     exact = {"steps_within": [2.0, 9], "accuracy_within": [0.6, 9]}
     assert rotation.gains([row | exact], "sample") == [pytest.approx(0.1)]
-
-
-def test_changes_are_the_later_less_the_earlier():
-    row = {"steps": [float(2 * i) for i in range(len(rotation.ANGLES))], "steps_within": [1.0, 2.0, 3.0, 5.5]}
-    assert rotation.turning_adds([row]) == [2 * 6]
-    assert rotation.turning_adds([row], degrees=180) == [2 * 12]
-    assert rotation.range_adds([row]) == [4.5]

@@ -8,11 +8,10 @@ import torch
 from drawn import lines_of, numbers, texts_of
 
 import ponder_utils as pu
-from ponder_course.common.style import ANSWER, GREEN, KL, ORANGE, PURPLE, WRONG
+from ponder_course.common.style import GREEN, KL, ORANGE, WRONG
 from ponder_course.pondernet_theory import figures as draw
 
 P, Q, LOSSES = [0.5, 0.3, 0.2], [0.1, 0.25, 0.7], [0.9, 0.4, 0.6]
-PATHS = {"ACT": [0.995, 0.996], "PonderNet, Adam": [0.6, 0.3], "PonderNet": [0.992, 0.7]}
 EXACT = torch.tensor(LOSSES, dtype=torch.float64)
 LOG_PRIOR = pu.geometric_log_prior(0.4, 3)
 
@@ -35,16 +34,6 @@ def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():
         above, below = (part(pu.halting_log_probs(logits)) for logits in (a + small, a - small))
         assert found[name] == pytest.approx(((above - below) / 2e-5).item(), rel=1e-4)
     assert numbers(draw.what_still_pulls([{}, found])) == [f"{abs(found[KL['p_G||p']]):.2g}"]
-    halved = draw.pushes(0.3, losses, log_prior, pu.halting_log_probs, pu.kl_divergence, beta=0.5)
-    assert [*halved.values()] == pytest.approx([found["losses"], *(found[way] / 2 for way in KL.values())])
-
-
-def test_pushes_are_drawn_by_their_size():
-    gradients = [{"losses": 0.2, "paper": -0.3, "other": -0.15}, {"losses": -0.02, "paper": 0.01, "other": -0.154}]
-    (ax,) = draw.draw_pushes([0.1, 0.01], gradients).axes
-    for part, colour in zip(gradients[0], (ANSWER, GREEN, PURPLE), strict=True):
-        (line,) = lines_of(ax, colour)
-        np.testing.assert_allclose(line, [[0.1, abs(gradients[0][part])], [0.01, abs(gradients[1][part])]])
 
 
 def test_the_best_halting_is_drawn_beside_its_losses_and_prior():
@@ -63,15 +52,6 @@ def test_acts_average_and_pondernets_coins_have_the_weights_given():
     assert {"1/2", "3/10", "1/5", "stop 3/5", "go on\n2/5", "stop 1/4", "stop 1"} <= {*texts_of(figure)}
 
 
-def test_descents_are_drawn_and_who_comes_out_is_counted_unless_all_but_act_do():
-    (ax,) = draw.draw_descents(PATHS, (0.99, 0.9998), 0.25).axes
-    ((*_, act),) = lines_of(ax, ORANGE)
-    assert act.tolist() == [2, 0.996]
-    assert [line[:, 1].tolist() for line in lines_of(ax, GREEN)] == [[0.6, 0.3], [0.992, 0.7]]
-    assert numbers(draw.who_comes_out(PATHS, 0.99)) == []
-    assert numbers(draw.who_comes_out(PATHS, 0.65)) == ["1", "3", "0.65"]
-
-
 def test_steps_learnt_are_beside_the_best():
     losses = torch.tensor([[0.7, 0.7], [0.1, 0.7], [0.1, 0.1]])
     log_prior = LOG_PRIOR.float()[:, None]
@@ -85,15 +65,6 @@ def test_steps_learnt_are_beside_the_best():
     (ax,) = draw.draw_learnt([1.0, 2.0, 3.0], {"none": P, "mean": Q}, {"none": [Q], "mean": [LOSSES]}).axes
     assert [line[:, 1].tolist() for line in lines_of(ax, GREEN)] == [P, Q]
     assert [line[:, 1].tolist() for line in lines_of(ax, WRONG)] == [Q, LOSSES]
-
-
-def test_what_was_learnt_depends_on_how_far_both_kinds_rise():
-    runs = {"none": [[1.0, 5.5], [1.0, 6.5]], "mean": [[3.0, 3.2], [2.9, 2.6]]}
-    finding, in_numbers = draw.what_was_learnt(runs, 9)
-    assert numbers(finding) == ["3"]  # all take 3 if averaged first
-    assert numbers(in_numbers) == ["6", "1", "4.5", "5.5", "0.2", "0.3"]
-    for unlike in ({"mean": [[3.0, 4.0], [2.9, 2.6]]}, {"none": [[1.0, 4.5], [1.0, 6.5]]}):
-        assert numbers(draw.what_was_learnt(runs | unlike, 9)[0])[:2] == ["9", "6"]
 
 
 def test_steps_as_the_first_halting_probability_grows():

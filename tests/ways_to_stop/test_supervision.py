@@ -50,8 +50,3 @@ def test_a_judge_learns_whether_the_answer_is_right_by_now(seed, batch, n_steps)
     assert terms.regularization.item() == pytest.approx(sum(judged) / batch / n_steps)
     torch.testing.assert_close(terms.reconstruction, FixedDepthLoss(bce, every_step=True)(output, y).total)
     torch.testing.assert_close(terms.total, terms.reconstruction + 0.3 * terms.regularization)
-
-
-def test_a_judge_refuses_judgements_place_by_place():
-    with pytest.raises(ValueError, match=r"correct must return one value per step and sample.*\[3, 4\]; got \[3,"):
-        JudgeLoss(lambda y_hat, y: bce(y_hat, y).mean(1))(*scripted(1, 3, 4, (2,)))

@@ -5,13 +5,48 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from drawn import lines_of, texts_of
 from scipy import stats
 
 from ponder_course.common.style import HALTING
 from ponder_course.parity import experiment as parity
 from ponder_course.parity import figures as draw
-from ponder_evidence.parity import papers_size
+from ponder_utils import PonderNet
+from ponder_utils.steps import Step
+
+
+class Counts(Step):
+    """A step that halts after as many steps as `count` gives for the input, and one more."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+
+    def encode(self, x):
+        return self.count(x), torch.zeros(len(x))
+
+    def forward(self, z, n):
+        return torch.zeros(len(z)), n + 1, 40 * (n - z + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("count", "k", "ones"),
+    [
+        (lambda x: (x == 1).sum(1).float(), None, 1),
+        (lambda x: x.abs().sum(1), 1, None),
+        (lambda x: torch.zeros(len(x)), 0, 0),
+    ],
+)
+def test_what_steps_depend_on_is_found(count, k, ones):
+    found = parity.steps_by_ones(PonderNet(Counts(count), 8), 5)
+    for name, fraction in (("k", k), ("ones", ones)):
+        if fraction is None:
+            assert 0.2 < found["explained"][name] < 0.8
+        else:
+            assert found["explained"][name] == pytest.approx(fraction, abs=1e-6)
+    if ones:
+        assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
 
 
 def test_outcomes_are_a_table_in_the_order_of_the_grid():
@@ -30,25 +65,6 @@ def test_outcomes_are_a_table_in_the_order_of_the_grid():
     assert table["steps"].tolist() == [5.0, 2.75, 2.0, 2.0]
     assert table["rise"].tolist() == pytest.approx([math.nan, -2.0, 8.0, math.nan], nan_ok=True)
     assert list(parity.outcomes([]).columns) == list(table.columns)
-
-
-def test_runs_of_one_seed_are_averaged_if_they_learnt():
-    setting = {"elements": 2, "k_max": 2, "loss": "a", "lambda_p": 0.1, "stopped": 0}
-    runs = [
-        (0, [1.0, 1.0], [2.0, 3.0]),
-        (0, [1.0, 0.5], [9.0, 9.0]),
-        (0, [1.0, 1.0], [4.0, 9.0]),
-        (1, [0.5, 0.5], [7, 8]),
-    ]
-    rows = [setting | {"seed": seed, "accuracy": right, "steps": steps} for seed, right, steps in runs]
-    first, second = parity.by_seed(rows)
-    assert (first["seed"], first["accuracy"], first["steps"]) == (0, [1.0, 1.0], [3.0, 6.0])
-    assert second == rows[3]
-    assert len(parity.by_seed([rows[0], rows[0] | {"loss": "b"}])) == 2
-
-
-def test_accuracy_beyond_is_that_of_larger_k_than_in_training():
-    assert papers_size.accuracy_beyond({"k_max": 2, "accuracy": [1.0, 0.9, 0.5, 0.7]}) == pytest.approx(0.6)
 
 
 def test_rises_have_their_intervals_and_the_difference_that_of_welch():

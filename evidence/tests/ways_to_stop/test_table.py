@@ -6,12 +6,11 @@ import pytest
 import torch
 
 from ponder_course.ways_to_stop import regret as ranking
-from ponder_course.ways_to_stop.experiment import METHODS, RULES, halted
+from ponder_course.ways_to_stop.experiment import METHODS, RULES
 from ponder_course.ways_to_stop.problems import Inputs
 from ponder_evidence.stored_facts import RESULTS
 from ponder_evidence.ways_to_stop import experiment as table
 from ponder_evidence.ways_to_stop.problems import PROBLEMS
-from ponder_utils.halting import PonderOutput
 
 TINY = {"size": 5, "N": 6, "batch": 4, "updates": 2, "lr": 5e-3, "clip": 1.0}
 SHORT = {"valid": Inputs(5, 6, 8), "5 places": Inputs(5, 6, 9), "9 places": Inputs(9, 10, 7)}
@@ -61,23 +60,3 @@ def test_a_way_to_stop_of_ones_own_stands_in_the_table(tables, monkeypatch):
     assert "twice sure" in found
     assert len(found) == len([method for method in METHODS.values() if method.training == "every step"])
     assert ranking.table(rows)["twice sure"].values[0] in (0.5, 0.51, 0.99)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (("mine", "no training", twice_sure), "training .* 'no training'"),
-        (("confidence", "every step", twice_sure), "name .*'confidence'"),
-        (("ACT", "every step", twice_sure), "name .*'ACT'"),
-        (("mine", "every step", twice_sure, "q", ()), r"values .* \(\)"),
-    ],
-)
-def test_a_way_to_stop_that_cannot_be_added_changes_nothing(arguments, named, tables):
-    before = dict(RULES), dict(table.TRAININGS), dict(METHODS)
-    with pytest.raises(ValueError, match=named):
-        table.add_method(*arguments)
-    assert before == (RULES, table.TRAININGS, METHODS)
-    table.add_method("mine", "every step", lambda output: output.y_hat)
-    for rule, refused in (("mine", "rule .*one step per sample"), ("none", "name .* 'none'")):
-        with pytest.raises(ValueError, match=refused):
-            halted(PonderOutput(*torch.zeros(3, 7, 40)), rule)

@@ -1,4 +1,4 @@
-"""Stopping by local rules: nothing outruns the light cone, and all answers are right."""
+"""Stopping by local rules: nothing outruns the light cone, all answers are right, and they do not beat the bound."""
 
 from itertools import product
 
@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.light_cone.local_stoppers import by_hand, segments
+from ponder_course.light_cone.local_stoppers import by_hand
+from ponder_evidence.light_cone.local_stoppers import fewest_steps
 
 
 def every_line(resets):
@@ -21,23 +22,15 @@ def patterns(max_places):
     return later.map(lambda resets: [1, *resets])
 
 
-@given(patterns(12))
-def test_segments_go_from_a_reset_to_the_place_before_the_next(resets):
-    start, end = segments(every_line(resets)[:1])
-    for i in range(len(resets)):
-        first = max(j for j in range(i + 1) if resets[j])
-        last = min([j - 1 for j in range(i + 1, len(resets)) if resets[j]], default=len(resets) - 1)
-        assert (start[0, i], end[0, i]) == (first, last)
-
-
 @settings(max_examples=40)
 @given(patterns(9))
-def test_by_hand_is_right_whatever_the_bits_and_no_later_than_the_clock(resets):
+def test_by_hand_is_right_whatever_the_bits_and_no_faster_than_the_bound(resets):
     x = every_line(resets)
     stopper = by_hand(x, len(resets))
     answers = stopper.answers[stopper.steps - 1, torch.arange(len(x))]
     assert torch.equal(answers, LineParityTask.answers(x) > 0.5)
     assert (stopper.steps <= LineParityTask.needed_steps(x).amax(1)).all()
+    assert stopper.steps.double().mean() >= fewest_steps(x[:1])[0]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 19), st.booleans(), st.floats(0, 0.5))
@@ -53,3 +46,15 @@ def test_outside_the_light_cone_nothing_changes_any_answer_or_vote(seed, place, 
         differs = (getattr(here, name) != getattr(there, name)).any(1)
         assert not differs[outside].any()
     assert (here.answers != there.answers).any()  # inside it does
+
+
+def test_the_bound_by_hand():
+    def bound(*resets):
+        return fewest_steps(every_line(list(resets))[:1]).item()
+
+    assert bound(1) == bound(1, 1, 1) == 1
+    assert bound(1, 0) == 1.5  # the other half needs both steps
+    assert bound(1, 0, 0) == 1 + 3 / 4 + 1 / 4  # step 1: 1/4; step 2: one half more
+    assert bound(1, 0, 1, 0) == 1.75  # both end places bet at step 1
+    # Step 1: 2^-7; step 2: 1/4 more; step 3: one half more; step 4: all.
+    assert bound(1, 0, 0, 0, 0, 0, 0, 0) == 1 + (1 - 2**-7) + (3 / 4 - 2**-7) + (1 / 4 - 2**-7)
