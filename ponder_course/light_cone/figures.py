@@ -230,13 +230,15 @@ def _above(runs: Sequence[Run], beyond: int = 0) -> list[float]:
 def _long_enough(runs: Sequence[Run], border: int) -> bool:
     """Whether no run stops a step too early at any need beyond the border, and all on average less than 3 too late."""
     late = _above(runs, border)
-    return min(late) > -1 and mean(late) < 3
+    return not late or (min(late) > -1 and mean(late) < 3)
 
 
 def what_steps_say(runs: Sequence[Run], act: ByPrice, border: int) -> str:
     """Return in a sentence who thinks long enough beyond the border, from what is drawn."""
     if not runs:
         return "No PonderNet has learnt its lines yet"
+    if not _above(runs, border):
+        return f"PonderNet has learnt lines of {border} places"
     longest = max(map(len, runs))
     found = f"Trained on {border} places, PonderNet"
     if not _long_enough(runs, border):

@@ -246,8 +246,7 @@ def who_stops_in_time(late: Mapping[str, Sequence[float]]) -> str:
     found = []
     for way, steps in late.items():
         exact = mean(float(step == 0) for step in steps)
-        tenths = f"about {min(max(round(10 * exact), 1), 9)} of ten"
-        found.append(f"{way} on {({0.0: 'none', 1.0: 'every line'}).get(exact, tenths)}")
+        found.append(f"{way} on {({0.0: 'none', 1.0: 'every line'}).get(exact, f'{100 * exact:g}%')}")
     return "Stopped exactly at $L$: " + ",\n".join(found)
 
 

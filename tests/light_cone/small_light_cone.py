@@ -7,16 +7,18 @@ from torch import nn
 
 from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
 from ponder_course.common.local import LocalStep
-from ponder_evidence.light_cone.experiment import TASKS as TRAINED
 from ponder_utils import PonderLoss, PonderNet
 
 NETWORKS = {
-    f"05 {task}, {vote}, residual {residual}": Network(
+    f"05 {name}, {vote}, residual {residual}": Network(
         lambda vote=vote, residual=residual: PonderNet(LocalStep(2, 8, vote=vote, residual=residual, noise=0.1), N),
-        partial(TRAINED[task](7).batch, 12),
+        partial(task.batch, 12),
         PonderLoss(mean_over_places, 0.4),
     )
-    for task, vote, residual in (("parity", "least", False), ("addition", "pooled", True))
+    for name, task, vote, residual in (
+        ("parity", LineParityTask(7), "least", False),
+        ("addition", AdditionTask(7), "pooled", True),
+    )
 }
 TASKS = {"line parity": LineParityTask(12), "at a rate": LineParityTask(12, 0.2), "addition": AdditionTask(12)}
 

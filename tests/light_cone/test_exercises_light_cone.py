@@ -31,12 +31,6 @@ WRONG = {
     ],
 }
 RIGHT = {
-    "steps_needed": [
-        lambda resets: torch.tensor(light_cone.steps_needed(resets)),
-    ],
-    "step_of_news": [
-        lambda distance, kernel: torch.tensor(distance).div(kernel // 2).ceil() + 1,
-    ],
     "gossip": [
         lambda h: h.mean(2, keepdim=True),  # broadcasts
         lambda h: nn.functional.pad(h, (0, 2))[..., 2:],  # to the left only

@@ -1,20 +1,20 @@
 """What the lessons on lines measure, against the slow way: one line, one step, one Python float at a time."""
 
 import math
-from statistics import correlation, fmean, median_low
+from statistics import correlation, fmean
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import halting, lambdas, most_probable_step, quantile_step, threshold_step
+from reference import halting, most_probable_step, quantile_step, threshold_step
 from torch import nn
 
+from ponder_course.act_background.scripted import halt
 from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.local import LocalStep
-from ponder_course.common.store import plain
 from ponder_course.light_cone import experiment as lines
-from ponder_course.light_cone.experiment import gain, measure, same_for_all
+from ponder_course.light_cone.experiment import same_for_all
 from ponder_utils.pondernet import PonderNet
 
 
@@ -34,143 +34,63 @@ class Patient(nn.Module):
         return y_hat, h, halt_logit
 
 
-def untrained(task):
-    return LocalStep(2, 6, noise=0.5)
-
-
-def slowly(step, task, N, n_lines):
-    """All that `measure` is to find, but for its names."""
-    x, y = task.batch(n_lines, torch.Generator().manual_seed(0))
-    stopped = {
-        "most probable": lambda logits, p: most_probable_step(p),
-        **{f"quantile {q}": lambda logits, p, q=q: quantile_step(p, q) for q in (0.5, 0.9, 0.99)},
-        **{f"threshold {q}": lambda logits, p, q=q: threshold_step(logits, q) for q in (0.05, 0.1, 0.2)},
-    }
-    found = {rule: [] for rule in ("sample", *stopped)}  # (right, steps, before) of each line
-    by_step, needs, taken, guessed = [[] for _ in range(N)], [], [], {0: [], 1: []}
-    waiting, ready = [], []
-    for line in range(n_lines):
-        with torch.no_grad():
-            y_hat, halt_logits, _ = PonderNet(step, N).eval()(x[line : line + 1])
-        targets, logits = y[line].tolist(), halt_logits[:, 0].double().tolist()
-        p, (lambda_n, _) = halting(logits), lambdas(logits)
-        right = []
-        for n in range(N):
-            answers = [float(a > 0) for a in y_hat[n, 0].tolist()]
-            right.append(float(answers == targets))
-            by_step[n].append(right[n])
-        need = max(task.needed_steps(x[line : line + 1])[0].tolist())
-        needs.append(need)
-        taken.append(math.fsum(n * p[n - 1] for n in range(1, N + 1)))
-        for guess, longest in guessed.items():
-            if isinstance(task, AdditionTask):
-                longest.append(max(task.needed_steps(x[line : line + 1], guess)[0].tolist()))
-        for n in range(1, N):
-            (waiting if n < need else ready).append(lambda_n[n - 1])
-        expected = math.fsum(a * b for a, b in zip(p, right, strict=True))
-        found["sample"].append((expected, taken[-1], math.fsum(p[n - 1] for n in range(1, N + 1) if n < need)))
-        for rule, stop in stopped.items():
-            n = stop(logits, p)
-            found[rule].append((right[n - 1], n, float(n < need)))
-    corr = {"all": correlation(taken, needs)}
-    if isinstance(task, AdditionTask):
-        corr |= {"carries": correlation(taken, guessed[0]), "no carries": correlation(taken, guessed[1])}
-    same_need = [[n for n, need in zip(taken, needs, strict=True) if need == k] for k in range(1, max(needs) + 1)]
-    return {
-        "rules": {
-            rule: dict(zip(("right", "steps", "before"), map(fmean, zip(*by_line, strict=True)), strict=True))
-            for rule, by_line in found.items()
-        },
-        "by_step": [fmean(of_lines) for of_lines in by_step],
-        "by_need": [fmean(of_lines) if of_lines else None for of_lines in same_need],
-        "corr": corr,
-        "need": fmean(needs),
-        "waiting": fmean(waiting),
-        "ready": fmean(ready),
-    }
-
-
-def flat(value, name=""):
-    """Every number in nested dicts and lists, by its name."""
-    if isinstance(value, list):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        return {name: value}
-    return {key: number for part, inner in value.items() for key, number in flat(inner, f"{name}/{part}").items()}
-
-
-MEASURED = {
-    "parity": LineParityTask(5),
-    "parity, one rate": LineParityTask(5, 0.2),
-    "addition": AdditionTask(4),
-    "long carries": AdditionTask(6, None),
+RULES = {
+    "most probable": lambda logits, p: most_probable_step(p),
+    "quantile 0.9": lambda logits, p: quantile_step(p, 0.9),
+    "threshold 0.2": lambda logits, p: threshold_step(logits, 0.2),
 }
 
 
-@pytest.mark.parametrize("task", MEASURED.values(), ids=MEASURED)
-@pytest.mark.parametrize("step", [Patient, untrained])
+@pytest.mark.parametrize("task", [LineParityTask(5), LineParityTask(5, 0.2), AdditionTask(4), AdditionTask(6, None)])
 @pytest.mark.parametrize("N", [4, 9])
-def test_what_is_measured_is_what_one_finds_line_by_line(task, step, N):
-    step = step(task)
-    got = measure(PonderNet(step, 3), task, N, 50)
-    ours, slow = flat(got), flat(slowly(step, task, N, 50))
-    assert ours.keys() == slow.keys()
-    for name, value in slow.items():
-        assert ours[name] == (None if value is None else pytest.approx(value, rel=1e-4, abs=1e-5)), name
-    assert got == plain(got)  # a store holds it
-
-
-class Undecided(Patient):
-    """Its units add up to 1 before any of them is 0.5."""
-
-    def forward(self, x, h):
-        y_hat, h, halt_logit = super().forward(x, h)
-        return y_hat, h, halt_logit / 4 - 0.5
+def test_what_is_measured_is_what_one_finds_line_by_line(task, N):
+    step, n_lines = Patient(task), 50
+    got = lines.measure(PonderNet(step, 3), task, N, n_lines)
+    x, y = task.batch(n_lines, torch.Generator().manual_seed(0))
+    found = {rule: [] for rule in ("sample", *RULES)}  # (right, steps, before) of each line
+    by_step, needs, taken = [[] for _ in range(N)], [], []
+    for line in range(n_lines):
+        with torch.no_grad():
+            y_hat, halt_logits, _ = PonderNet(step, N).eval()(x[line : line + 1])
+        logits = halt_logits[:, 0].double().tolist()
+        p, need = halting(logits), max(task.needed_steps(x[line : line + 1])[0].tolist())
+        right = [float(((answers > 0) == (y[line] > 0.5)).all()) for answers in y_hat[:, 0]]
+        needs.append(need)
+        taken.append(math.fsum(n * p[n - 1] for n in range(1, N + 1)))
+        for n in range(N):
+            by_step[n].append(right[n])
+        expected = math.fsum(a * b for a, b in zip(p, right, strict=True))
+        found["sample"].append((expected, taken[-1], math.fsum(p[: need - 1])))
+        for rule, stop in RULES.items():
+            n = stop(logits, p)
+            found[rule].append((right[n - 1], n, float(n < need)))
+    for rule, by_line in found.items():
+        means = [fmean(values) for values in zip(*by_line, strict=True)]
+        measured = [got["rules"][rule][what] for what in ("right", "steps", "before")]
+        assert measured == pytest.approx(means, rel=1e-4, abs=1e-5)
+    assert got["by_step"] == pytest.approx([fmean(of_lines) for of_lines in by_step])
+    same_need = [[n for n, need in zip(taken, needs, strict=True) if need == k] for k in range(1, max(needs) + 1)]
+    assert got["by_need"] == [pytest.approx(fmean(steps), rel=1e-4) if steps else None for steps in same_need]
+    assert got["corr"]["all"] == pytest.approx(correlation(taken, needs), abs=1e-4)
+    assert got["need"] == pytest.approx(fmean(needs))
 
 
 def test_what_is_measured_of_act_is_what_one_finds_line_by_line():
     task, N, n_lines = LineParityTask(5), 4, 60
-    step = Undecided(task)
+    step = Patient(task)
     x, y = lines.fresh(task, n_lines)
-    found, waiting = [], []  # (need, steps, right, right if stopped at a unit of 0.5) of each line
+    by_need = {need: [] for need in range(1, 6)}  # (steps, right) of each line
     for line in range(n_lines):
         with torch.no_grad():
             y_hat, halt_logits, _ = PonderNet(step, N).eval()(x[line : line + 1])
+        p = halt(halt_logits[:, 0].double().sigmoid().tolist(), 0.01)
+        average = (torch.tensor(p)[:, None] * y_hat[: len(p), 0]).sum(0)
         need = max(task.needed_steps(x[line : line + 1])[0].tolist())
-        units, right = halt_logits[:, 0].double().sigmoid().tolist(), []
-        n = next((n for n in range(1, N) if math.fsum(units[:n]) >= 0.99), N)
-        p = [*units[: n - 1], 1 - math.fsum(units[: n - 1])]
-        alone = next((n for n in range(1, N) if units[n - 1] >= 0.5), N)
-        averages = (torch.tensor(p)[:, None] * y_hat[:n, 0]).sum(0)
-        for answers in (averages, y_hat[alone - 1, 0]):
-            right.append(bool(((answers > 0) == (y[line] > 0.5)).all()))
-        found.append((need, n, *right))
-        waiting += units[: need - 1]
-    by_need = [[row for row in found if row[0] == need] for need in range(1, 6)]
+        by_need[need].append((len(p), float(((average > 0) == (y[line] > 0.5)).all())))
     got = lines.measure_act(PonderNet(step, 3), task, N, n_lines)
-    assert got["lines_by_need"] == [len(rows) for rows in by_need]
-    assert got["right_by_need"] == [sum(row[2] for row in rows) for rows in by_need]
-    assert got["by_need"] == pytest.approx([fmean(row[1] for row in rows) for rows in by_need])
-    assert got["right"] == pytest.approx(fmean(row[2] for row in found))
-    assert got["right if stopped at a unit of 0.5"] == pytest.approx(fmean(row[3] for row in found))
-    assert got["unit while waiting"] == pytest.approx(median_low(waiting), rel=1e-4)
-    assert len({got["right"], got["right if stopped at a unit of 0.5"], 0.0, 1.0}) == 4
-
-
-def test_measuring_shakes_nothing_and_leaves_the_mode_as_it_was():
-    model = PonderNet(LocalStep(2, 6, noise=0.5), 5).train()
-    once, again = (measure(model, LineParityTask(4), 6, 30) for _ in range(2))
-    assert once == again
-    assert all(module.training for module in model.modules())
-    assert model.max_steps == 5
-    measure(model.eval(), LineParityTask(4), 6, 30)
-    assert not any(module.training for module in model.modules())
-
-
-def test_the_gain_of_halting_by_hand():
-    """Against 2.25 steps for everyone: three of four lines take 2, and one takes 3."""
-    test = {"rules": {"some": {"right": 0.9, "steps": 2.25}}, "by_step": [0.1, 0.4, 0.8, 1.0]}
-    assert gain(test, "some") == pytest.approx(0.9 - (0.4 + 0.4 + 0.4 + 0.8) / 4)
+    assert got["lines_by_need"] == [len(rows) for rows in by_need.values()]
+    assert got["right_by_need"] == [sum(right for _, right in rows) for rows in by_need.values()]
+    assert got["by_need"] == pytest.approx([fmean(n for n, _ in rows) for rows in by_need.values()])
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0, 1))
@@ -183,37 +103,6 @@ def test_the_same_for_all_lies_on_a_straight_line_between_two_numbers_of_steps(b
     assert same_for_all(by_step, len(by_step) + 1.5) == by_step[-1]
 
 
-def two_networks():
-    torch.manual_seed(0)
-    models = [PonderNet(LocalStep(2, 4), 6) for _ in range(2)]
-    return models, [{n: measure(model, LineParityTask(n), 6, 40) for n in (3, 5)} for model in models]
-
-
-def test_values_are_those_of_the_networks_that_were_tested_so():
-    _, tests = two_networks()
-    del tests[0][5]
-    assert lines.values(tests, 5, "sample", "right") == [tests[1][5]["rules"]["sample"]["right"]]
-    assert lines.values(tests, 3, "sample", "gain") == [gain(test[3], "sample") for test in tests]
-    stored = [{"seed": 0, "tests": {str(n): measures for n, measures in test.items()}} for test in tests]
-    assert lines.measured(stored, "tests") == tests
-
-
-def test_lateness_is_what_the_steps_are_above_the_need():
-    test = {"need": 7.5, "rules": {"sample": {"steps": 9.0}, "fixed": {"steps": 7.0}}}
-    assert lines.lateness(test) == 1.5
-    assert lines.lateness(test, "fixed") == -0.5
-
-
-def test_validation_measures_the_same_on_lines_that_no_test_has(monkeypatch):
-    (model, _), _ = two_networks()
-    task = LineParityTask(5)
-    seen, held_out = lines.validation(task)(model), lines.fresh(task, 500, seed=1)
-    assert not torch.equal(held_out[0], lines.fresh(task, 500)[0])
-    monkeypatch.setattr(lines, "fresh", lambda *_: held_out)
-    there = measure(model, task, 6, 500)["rules"]["sample"]
-    assert seen == pytest.approx({"accuracy": there["right"], "steps": there["steps"]}, rel=1e-5)
-
-
 def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
     torch.manual_seed(0)
     model, (x, _) = PonderNet(LocalStep(2, 6), 4).eval(), LineParityTask(8).batch(5)
@@ -224,10 +113,3 @@ def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
     for line, after in zip(y_hat.unbind(1), model(x).y_hat.unbind(1), strict=True):
         expected |= line != after
     assert torch.equal(differs, expected)
-
-
-def test_every_length_has_a_cap_of_its_own():
-    measured = lines.at_sizes(
-        lambda model, task, N, n_lines: {"of": (model, task.n_places, N, n_lines)}, 0, {4: 9, 8: 12}, 7
-    )
-    assert measured == {4: {"of": (0, 4, 9, 7)}, 8: {"of": (0, 8, 12, 7)}}

@@ -7,15 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.light_cone.local_stoppers import by_hand, fewest_steps, segments
-
-
-def drawn(places, n_lines, rate=None, seed=0):
-    return LineParityTask(places, rate).batch(n_lines, torch.Generator().manual_seed(seed))
-
-
-def whole_lines_right(stopper, y):
-    return (stopper.answers[stopper.steps - 1, torch.arange(len(y))] == (y > 0.5)).all(1)
+from ponder_course.light_cone.local_stoppers import by_hand, fewest_steps
 
 
 def every_line(resets):
@@ -29,28 +21,20 @@ def patterns(max_places):
     return later.map(lambda resets: [1, *resets])
 
 
-@given(patterns(12))
-def test_segments_go_from_a_reset_to_the_place_before_the_next(resets):
-    start, end = segments(every_line(resets)[:1])
-    for i in range(len(resets)):
-        first = max(j for j in range(i + 1) if resets[j])
-        last = min([j - 1 for j in range(i + 1, len(resets)) if resets[j]], default=len(resets) - 1)
-        assert (start[0, i], end[0, i]) == (first, last)
-
-
 @settings(max_examples=40)
 @given(patterns(9))
 def test_by_hand_is_right_whatever_the_bits_and_no_faster_than_the_bound(resets):
     x = every_line(resets)
     stopper = by_hand(x, len(resets))
-    assert whole_lines_right(stopper, LineParityTask.answers(x)).all()
+    answers = stopper.answers[stopper.steps - 1, torch.arange(len(x))]
+    assert torch.equal(answers, LineParityTask.answers(x) > 0.5)
     assert (stopper.steps <= LineParityTask.needed_steps(x).amax(1)).all()
     assert stopper.steps.double().mean() >= fewest_steps(x[:1])[0]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 19), st.booleans(), st.floats(0, 0.5))
 def test_outside_the_light_cone_nothing_changes_any_answer_or_vote(seed, place, a_reset, rate):
-    x, _ = drawn(20, 5, rate, seed)
+    x, _ = LineParityTask(20, rate).batch(5, torch.Generator().manual_seed(seed))
     turned = x.clone()
     channel, place = (1, max(place, 1)) if a_reset else (0, place)
     turned[:, channel, place] = 1 - turned[:, channel, place]

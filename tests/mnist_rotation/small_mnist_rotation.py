@@ -2,10 +2,16 @@
 
 import torch
 from network import N, Network
+from torch import nn
 
+from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_course.mnist_rotation.task import RotationTask
-from ponder_evidence.mnist_rotation import experiment
-from ponder_utils import PonderNet
+from ponder_utils import EncodedStep, PonderLoss, PonderNet, RecurrentStep
+
+STEPS = {
+    "CNN first": lambda: EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), 10)),
+    "patches": lambda: ConvStep(channels=16, patch=4, n_outputs=10),
+}
 
 
 def digits(generator):
@@ -15,10 +21,7 @@ def digits(generator):
     return RotationTask(x, y, 22.5).batch(12, generator)
 
 
-NETWORKS = {
-    f"04 {name}, {kind}": Network(lambda step=step: PonderNet(step(), N), digits, experiment.LOSSES[kind](0.2, 0.01))
-    for name, step in experiment.STEPS.items()
-    for kind in ("per sample", "batch mean")
-}
+LOSS = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.2)
+NETWORKS = {f"04 {name}": Network(lambda step=step: PonderNet(step(), N), digits, LOSS) for name, step in STEPS.items()}
 IMAGES = torch.randint(256, (10, 1, 9, 11), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
 TASKS = {"rotation": RotationTask(IMAGES, torch.arange(10), 90.0)}

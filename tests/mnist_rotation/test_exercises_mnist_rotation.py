@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 from exercises import test_of_answers
 from torch import nn
@@ -60,27 +59,10 @@ WRONG = {
     ],
 }
 RIGHT = {
-    "steps_to_know_all": [
-        lambda height, width, kernel, *place: (
-            1 + torch.tensor(max(to_the_edges(height, width, *place)) / (kernel // 2)).ceil()
-        ),
-    ],
-    "right_if_stopped": [
-        lambda y_hat, y: [sum(int(a == b) for a, b in zip(row.argmax(1), y, strict=True)) / len(y) for row in y_hat],
-    ],
     "turned_within": [
         lambda x, d, g: torch.cat(
             [turn_each(image[None], d, g, lambda n, g: 1 - 2 * torch.rand(n, generator=g)) for image in x]
         ),
-    ],
-    "steps_of_right_answers": [
-        lambda p, right: (
-            sum(float(p[n, i]) * (n + 1) for n in range(len(p)) for i in range(p.shape[1]) if right[n, i])
-            / float(p[right].sum())
-        ),  # a Python float
-    ],
-    "same_for_all": [
-        lambda by_step, steps: torch.tensor(np.interp(steps, range(1, len(by_step) + 1), by_step)),
     ],
 }
 

@@ -2,20 +2,15 @@
 
 import pytest
 import torch
-from drawn import numbers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.mnist_rotation import figures as draw
 from ponder_course.mnist_rotation.readable import (
     NOT_READ,
     best_steps,
     first_step_read,
-    groups_of,
     steps_by_first_read,
-    taken_and_best,
 )
-from ponder_utils.halting import PonderOutput, halting_log_probs
 
 
 def by_hand(right, last):
@@ -48,34 +43,10 @@ def test_groups_hold_all_digits_that_are_read_and_their_mean_steps(seed):
         assert (count, steps) == (len(slow), pytest.approx(sum(slow) / len(slow)))
 
 
-def test_the_title_is_of_the_digits_that_are_read():
-    ponders, waits = {2: (10, 2.0), 5: (4, 5.0)}, {2: (9, 5.4), 5: (1, 5.5), NOT_READ: (3, 9.0)}
-    assert draw.how_many_for_all([ponders, waits]).endswith("takes 2.0 to 5.5 steps")
-
-
-class Scripted(torch.nn.Module):
-    """Is right with these probabilities, step by step, whatever the image."""
-
-    def __init__(self, *right):
-        super().__init__()
-        self.right = torch.tensor(right)
-
-    def forward(self, x):
-        y_hat = torch.stack([1 - self.right, self.right], 1).log()[:, None].expand(-1, len(x), -1)
-        halt_logits = torch.zeros(len(self.right), len(x))
-        return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
-
-
 def test_the_best_steps_are_the_priors_where_no_step_is_better_and_leave_it_where_one_is():
-    x, y = torch.zeros(5, 1), torch.ones(5, dtype=torch.long)
-    assert best_steps(Scripted(0.7, 0.7)(x).y_hat, y, 0.25, 0.1) == pytest.approx(1 * 4 / 7 + 2 * 3 / 7)
+    alike, better = ([[1 - p, p] for p in right] for right in ((0.7, 0.7), (0.2, 0.8)))  # [N, classes]
+    alike, better = (torch.tensor(answers).log()[:, None].expand(-1, 5, -1) for answers in (alike, better))
+    y = torch.ones(5, dtype=torch.long)
+    assert best_steps(alike, y, 0.25, 0.1) == pytest.approx(1 * 4 / 7 + 2 * 3 / 7)
     odds = 3 / 4 * (0.8 / 0.2) ** (1 / 0.5)  # of step 2
-    assert best_steps(Scripted(0.2, 0.8)(x).y_hat, y, 0.25, 0.5) == pytest.approx(1 + odds / (1 + odds), rel=1e-5)
-    recipe, models = {"lambda_p": 0.25, "beta": 0.1}, [Scripted(0.7, 0.7), Scripted(0.1, 0.9)]
-    assert numbers(taken_and_best(models, x, y, recipe)) == ["1.5", "4", "02", "1.4", "2.0"]
-
-
-def test_the_groups_of_a_network_are_of_its_own_answers():
-    x, y = torch.zeros(5, 1), torch.tensor([1, 1, 1, 0, 0])
-    steps = pytest.approx(1 / 2 + 2 / 4 + 3 / 4)
-    assert groups_of(Scripted(0.2, 0.8, 0.9), x, y, last=2) == {2: (3, steps), NOT_READ: (2, steps)}
+    assert best_steps(better, y, 0.25, 0.5) == pytest.approx(1 + odds / (1 + odds), rel=1e-5)

@@ -1,16 +1,12 @@
 """The experiments on parity: settings, what a run measures, and what is read from runs."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
 
 from ponder_course.common.parity import inputs_by_k, measure, score
 from ponder_course.parity import experiment as parity
-from ponder_evidence.parity import papers_size
 from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
-from ponder_utils.steps import Step
 
 
 def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
@@ -52,107 +48,8 @@ def test_what_is_measured_of_a_network_and_of_act():
         assert measured["steps"][k] == pytest.approx(output.steps.float().mean().item())
 
 
-class Counts(Step):
-    """A step that halts after as many steps as `count` gives for the input, and one more."""
-
-    def __init__(self, count):
-        super().__init__()
-        self.count = count
-
-    def encode(self, x):
-        return self.count(x), torch.zeros(len(x))
-
-    def forward(self, z, n):
-        return torch.zeros(len(z)), n + 1, 40 * (n - z + 0.5)
-
-
-@pytest.mark.parametrize(
-    ("count", "k", "ones"),
-    [
-        (lambda x: (x == 1).sum(1).float(), None, 1),
-        (lambda x: x.abs().sum(1), 1, None),
-        (lambda x: torch.zeros(len(x)), 0, 0),
-    ],
-)
-def test_what_steps_depend_on_is_found(count, k, ones):
-    found = parity.steps_by_ones(PonderNet(Counts(count), 8), 5)
-    for name, fraction in (("k", k), ("ones", ones)):
-        if fraction is None:
-            assert 0.2 < found["explained"][name] < 0.8
-        else:
-            assert found["explained"][name] == pytest.approx(fraction, abs=1e-6)
-    if ones:
-        assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
-
-
 def test_learnt_means_finished_and_right_on_the_k_that_it_was_trained_on():
     row = {"elements": 4, "k_max": 2, "accuracy": [1.0, 0.98, 0.1, 0.1], "steps": [3.0, 4.0, 6.0, 5.5], "stopped": 0}
     bad, crashed = row | {"accuracy": [1.0, 0.9, 1.0, 1.0]}, row | {"stopped": 7}
     assert [parity.has_learnt(each) for each in (row, bad, crashed)] == [True, False, False]
-    assert parity.has_learnt(bad, 0.95)
-    assert not parity.has_learnt(crashed, 0.5)
     assert parity.rise(row) == 2.5
-    assert parity.rise(row, last=3, first=2) == 2.0
-
-
-def test_outcomes_are_a_table_in_the_order_of_the_grid():
-    small, large = ({"elements": n, "k_max": n, "accuracy": [1.0] * n, "stopped": 0} for n in (6, 8))
-    rows = [
-        large | {"loss": "textbook", "lambda_p": 0.1, "steps": [2.0] * 8, "stopped": 40},
-        large | {"loss": "log space", "lambda_p": 0.9, "steps": [1.0] * 7 + [9.0]},
-        large | {"loss": "log space", "lambda_p": 0.1, "steps": [3.0] * 7 + [1.0]},
-        small | {"loss": "textbook", "lambda_p": 0.9, "steps": [5.0] * 6, "accuracy": [0.5] * 6},
-    ]
-    table = parity.outcomes(rows)
-    assert table["size"].tolist() == ["small", "large", "large", "large"]
-    assert table["loss"].tolist() == ["textbook", "log space", "log space", "textbook"]
-    assert table["lambda_p"].tolist() == [0.9, 0.1, 0.9, 0.1]
-    assert table["outcome"].tolist() == ["not learnt", "learnt", "learnt", "crashed"]
-    assert table["steps"].tolist() == [5.0, 2.75, 2.0, 2.0]
-    assert table["rise"].tolist() == pytest.approx([math.nan, -2.0, 8.0, math.nan], nan_ok=True)
-    assert list(parity.outcomes([]).columns) == list(table.columns)
-
-
-def test_runs_of_one_seed_are_averaged_if_they_learnt():
-    setting = {"elements": 2, "k_max": 2, "loss": "a", "lambda_p": 0.1, "stopped": 0}
-    runs = [
-        (0, [1.0, 1.0], [2.0, 3.0]),
-        (0, [1.0, 0.5], [9.0, 9.0]),
-        (0, [1.0, 1.0], [4.0, 9.0]),
-        (1, [0.5, 0.5], [7, 8]),
-    ]
-    rows = [setting | {"seed": seed, "accuracy": right, "steps": steps} for seed, right, steps in runs]
-    first, second = parity.by_seed(rows)
-    assert (first["seed"], first["accuracy"], first["steps"]) == (0, [1.0, 1.0], [3.0, 6.0])
-    assert second == rows[3]
-    assert len(parity.by_seed([rows[0], rows[0] | {"loss": "b"}])) == 2
-
-
-def test_on_the_way_easy_and_hard_inputs_have_their_own_halting():
-    torch.manual_seed(0)
-    model = PonderNet(RNNStep(4, 6), 5)
-    sets = {name: ParityTask(4, *ks).batch(50) for name, ks in {"all": (1, 4), "easy": (1, 1), "hard": (4, 4)}.items()}
-    row, scores = parity.on_the_way(model, sets), {name: evaluate(model, *batch) for name, batch in sets.items()}
-    assert (row["accuracy"], row["steps"]) == (scores["all"].accuracy, scores["all"].steps)
-    for name in ("easy", "hard"):
-        assert (row[name], row[f"{name} right"]) == (scores[name].p, scores[name].accuracy)
-
-
-def measured(network, steps_at_16, right, k_max=16):
-    by_ones = [{"steps": [float(k)] * (k + 1), "accuracy": [1.0] * (k + 1)} for k in (8, 16, 32, 64)]
-    accuracy, steps = [right] * k_max + [0.5] * 4, [9.0] * 15 + [steps_at_16] * 5
-    return {"network": network, "k_max": k_max, "accuracy": accuracy, "steps": steps, "by_ones": by_ones}
-
-
-def test_the_earliest_and_the_latest_are_found_and_reported_with_what_they_have_learnt():
-    rows = [measured("PonderNet", 5.0, 0.97), measured("ACT", 4.0, 0.6), measured("PonderNet", 3.0, 0.8)]
-    assert [parity.accuracy_within(row) for row in rows] == pytest.approx([0.97, 0.6, 0.8])
-    assert [papers_size.accuracy_beyond(row) for row in rows] == [0.5] * 3
-    assert parity.by_pace(rows) == [rows[2], rows[1], rows[0]]
-    found = parity.earliest_and_latest(rows)
-    titles = [("ACT, the earliest", "60%"), ("PonderNet, the earliest", "80%"), ("PonderNet, the latest", "97%")]
-    for title, (name, accuracy) in zip(found, titles, strict=True):
-        assert name in title
-        assert accuracy in title
-    assert all(by_ones == rows[0]["by_ones"][:3] for by_ones in found.values())
-    assert parity.earliest_and_latest([]) == {}

@@ -4,30 +4,16 @@ from functools import partial
 
 from network import N, Network
 
-from ponder_course.ways_to_stop.regret import RECIPES
-from ponder_evidence.ways_to_stop import experiment
-from ponder_evidence.ways_to_stop.problems import PROBLEMS
+from ponder_course.common.lines import mean_over_places, whole_lines_right
+from ponder_course.common.local import LocalStep
+from ponder_course.ways_to_stop.problems import UnanswerableTask
+from ponder_course.ways_to_stop.supervision import JudgeLoss
+from ponder_utils import PonderLoss, PonderNet
 
-
-def trained(problem, training):
-    """A network of lesson 06: the problem, and how it is trained."""
-    asked, how = PROBLEMS[problem], experiment.TRAININGS[training]
-    value = (*how.values, *how.more_values)[0]
-    network = how.network
-
-    def model():
-        step = asked.step()
-        if training == "gain":
-            step = experiment.JudgedStep(step, asked.judge())
-        return network(step, N)
-
-    task = asked.task(asked.recipe["size"])
-    return Network(model, partial(task.batch, 12), how.loss(asked, value))
-
-
-DIFFERENT = {problem: asked for problem, asked in PROBLEMS.items() if problem not in RECIPES}
+LOSSES = {"no answer": PonderLoss(mean_over_places, 0.4), "judge": JudgeLoss(mean_over_places, whole_lines_right)}
+BATCH = partial(UnanswerableTask(7).batch, 12)
 NETWORKS = {
-    **{f"06 {problem}": trained(problem, "PonderNet") for problem in DIFFERENT},
-    **{f"06 {training}": trained("lines", training) for training in experiment.TRAININGS},
+    f"06 {name}": Network(lambda: PonderNet(LocalStep(3, 8, noise=0.1), N), BATCH, loss)
+    for name, loss in LOSSES.items()
 }
-TASKS = {problem: asked.task(8) for problem, asked in DIFFERENT.items()}
+TASKS = {"no answer": UnanswerableTask(8)}

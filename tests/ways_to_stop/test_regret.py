@@ -3,7 +3,7 @@
 import pytest
 
 from ponder_course.ways_to_stop import regret as ranking
-from ponder_course.ways_to_stop.experiment import METHODS, RULES, Method
+from ponder_course.ways_to_stop.experiment import RULES, Method
 
 VALUES = RULES["confidence"].values
 
@@ -25,11 +25,8 @@ def test_hyperparameters_are_chosen_on_other_lines_the_rules_for_each_network_th
     assert found.utility == pytest.approx((1.0 - 0.09 + 1.0 - 0.05) / 2)
     assert ranking.best(rows, "a", "confidence", price=0.1).values == [VALUES[0]] * 2  # expensive steps
     assert ranking.best(rows, "a", "entropy") is None
-    assert ranking.best([], "a", "confidence") is None
     assert ranking.utility([0.9, 5], 0.01) == pytest.approx(0.85)
     assert ranking.regret([0.9, 5], 3, 0.01) == (pytest.approx(0.02), pytest.approx(0.1))
-    assert ranking.in_time(rows) == {"16 places": [[0.5, 3.0]]}
-    assert ranking.in_time([]) == {}
 
 
 def test_networks_that_choose_do_not_report():
@@ -44,25 +41,6 @@ def test_networks_that_choose_do_not_report():
     found = ranking.best(rows, "a", "confidence")
     assert (found.hyperparameter, found.tests) == (1.0, {"16 places": [[0.2, 2]]})
     assert found.values == [VALUES[-1]]  # the rule's, for each network on lines of its own
-    assert ranking.choosing(rows) == [rows[0], rows[2]]
-    assert ranking.reporting(rows) == [rows[1], rows[3], rows[4]]
-    assert ranking.reporting(rows[:1]) == rows[:1]
-
-
-def test_of_several_recipes_each_training_has_the_one_that_is_best_for_all_its_networks():
-    slow, fast = {"problem": "8 elements slowly"}, {"problem": "8 elements"}
-    rows = [
-        row("a", 1.0, 0, [[1.0, 5]], [[0.1, 1]], **slow),
-        row("a", 1.0, 1, [[0.2, 5]], [[0.2, 2]], **slow),  # fails
-        row("a", 1.0, 0, [[0.9, 5]], [[0.3, 3]], **fast),
-        row("a", 1.0, 1, [[0.9, 5]], [[0.4, 4]], **fast),
-        row("b", 1.0, 0, [[0.9, 5]], [[0.5, 5]], **slow),
-        row("b", 1.0, 0, [[0.8, 5]], [[0.6, 6]], **fast),
-    ]
-    wanted = {"a": ("8 elements", [[0.3, 3], [0.4, 4]]), "b": ("8 elements slowly", [[0.5, 5]])}
-    for training, (problem, points) in wanted.items():
-        found = ranking.best(rows, training, "confidence")
-        assert found[1:] == (problem, 1.0, [VALUES[0]] * len(points), {"16 places": points})
 
 
 def test_a_regret_is_in_two_parts(monkeypatch):
@@ -72,70 +50,3 @@ def test_a_regret_is_in_two_parts(monkeypatch):
     assert found == [(pytest.approx(0.02), pytest.approx(0.1))] * 2  # two steps later than the 3 in time
     in_time, late_and_wrong = ranking.utility([1.0, 3], 0.01), ranking.utility([0.9, 5], 0.01)
     assert sum(found[0]) == pytest.approx(in_time - late_and_wrong)
-    for run in rows:
-        del run["tests"]["16 places"]["in time"]
-    assert ranking.regrets(rows, "16 places", price=0.01)["mine"][0].time == pytest.approx(0.05)
-
-
-@pytest.fixture
-def three_methods(monkeypatch):
-    methods = {
-        "sure": Method("nothing", "every step", "confidence"),
-        "other": Method("nothing", "last step", "confidence"),
-        "rare": Method("a price", "ACT", "confidence"),
-    }
-    monkeypatch.setattr(ranking, "METHODS", methods)
-
-
-def run(training, hyperparameter, valid, tested, seed=0):
-    """The points where the rule's first value is right on so many, and all others on none, after 3 steps."""
-    points = ([[right, 3.0]] + [[0.0, 3.0]] * (len(VALUES) - 1) for right in (valid, tested, tested / 5))
-    made = row(training, hyperparameter, seed, *[[]] * 2)
-    for test, found in zip(("valid", "16 places", "64 places"), points, strict=True):
-        made["tests"][test] = {"rules": {"confidence": found}, "in time": [1.0, 3.0]}
-    return made
-
-
-def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(three_methods):
-    lines = [run("every step", 0.0, 1.0, 0.9), run("last step", 0.5, 0.9, 0.8), run("last step", 1.0, 0.9, 0.6)]
-    lines += [run("last step", 1.0, 0.7, 0.4, seed=1), run("ACT", 1.0, 1.0, 1.0)]
-    one = [run("every step", 0.0, 0.5, 1.0), run("last step", 0.5, 0.7, 0.3), run("last step", 1.0, 0.9, 0.2)]
-    problems = {"lines": lines, "one answer": one}
-    ways = [method[1:] for method in ranking.METHODS.values()]
-    best = ranking.one_for_all(problems, ways)
-    # its worst is .8, that of others .7 and .5; ACT has runs of one problem only
-    assert best == ranking.Setting("last step", "confidence", 1.0, VALUES[0])
-    assert ranking.mean_regrets(problems, best, "16 places", ranking.PRICE) == pytest.approx([0.5, 0.8])
-    assert ranking.mean_regrets(problems, best, "valid", ranking.PRICE) == pytest.approx([0.2, 0.1])
-    assert ranking.method_of(best) == "other"
-    assert ranking.one_for_all(problems, ways[:1]) == ranking.Setting("every step", "confidence", 0.0, VALUES[0])
-    assert ranking.one_for_all(problems, ways[2:]) is None
-    name, best = ranking.best_of(lines, ["sure", "other"])
-    assert (name, best.hyperparameter, best.values) == ("sure", 0.0, [VALUES[0]])
-    assert ranking.best_of(one, ["sure", "other", "rare"])[0] == "other"
-
-
-def test_runs_are_put_together_by_what_they_ask_seed_by_seed():
-    rows = [{"problem": problem, "seed": seed} for seed in (1, 0) for problem in ("lines", *ranking.RECIPES)]
-    found = ranking.by_question(rows)
-    assert found["lines"] == [rows[4], rows[0]]
-    assert found["8 elements"] == [*rows[5:], *rows[1:4]]
-    families = ranking.families()
-    names = [name for methods in families.values() for name in methods]
-    assert sorted([*names, "PonderNet, certainty"]) == sorted(METHODS)
-    assert {METHODS[name].rule for name in families["a judge"]} == {"judged"}
-
-
-def test_three_questions_are_answered_by_networks_that_have_chosen_nothing(three_methods):
-    fresh = ranking.REPORTING[0]
-    lines = [run("every step", 0.0, 1.0, 0.0), run("every step", 0.0, 0.0, 0.95, fresh)]
-    lines += [run("last step", 0.5, 0.9, 0.0), run("last step", 0.5, 0.0, 0.85, fresh)]
-    one = [run("every step", 0.0, 0.6, 0.0), run("every step", 0.0, 0.0, 0.65, fresh)]
-    one += [run("last step", 0.5, 0.8, 0.0), run("last step", 0.5, 0.0, 0.75, fresh)]
-    problems = {"lines": lines, "one answer": one}
-    found = ranking.three_questions(problems, ["sure", "other", "rare"])
-    assert found.rule_for_each == pytest.approx([0.05, 0.25])
-    assert found.setting == ranking.Setting("last step", "confidence", 0.5, VALUES[0])
-    assert found.one_setting == pytest.approx([0.15, 0.25])
-    assert found.four_times_as_long == pytest.approx([0.83, 0.85])
-    assert ranking.three_questions(problems, ["rare"]) is None

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from ponder_course.common.lines import LineParityTask
-from ponder_evidence.light_cone.deadline import EXPERIMENTS, measure, right_for_good, run
+from ponder_evidence.light_cone.deadline import measure, right_for_good
 from ponder_utils.pondernet import PonderNet
 
 N = 9
@@ -67,16 +67,3 @@ def test_what_is_measured_is_what_one_finds_place_by_place():
     assert found["places_right"] == pytest.approx(fmean(places))
     assert found["by_step"] == pytest.approx([fmean(step) for step in lines])
     assert found["lines_right"] == pytest.approx(found["by_step"][-1])
-
-
-def test_a_run_learns_from_the_last_step_or_from_every_step(monkeypatch):
-    seen = []
-    deadline = "ponder_evidence.light_cone.deadline"
-    monkeypatch.setattr(f"{deadline}.FixedDepthLoss", lambda criterion, every_step: seen.append(every_step))
-    monkeypatch.setattr(f"{deadline}.fit", lambda *_, **options: seen.append(options))
-    for setting in EXPERIMENTS["deadline"].short:
-        found = run(**setting)
-        assert len(found["by_step"]) == setting["N"]
-        assert len(found["since"]) == setting["places"]
-    assert seen[::2] == [False] * 3 + [True] * 3
-    assert all(options == {"lr": 5e-3, "seed": 0} for options in seen[1::2])

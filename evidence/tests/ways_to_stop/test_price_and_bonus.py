@@ -69,18 +69,3 @@ def test_a_bonus_that_ends_falls_in_a_line_to_nothing():
     entropy = -(output.log_p.exp() * output.log_p).sum(0).mean()
     found = [(plain - loss(output, y).total) / entropy for _ in range(6)]
     torch.testing.assert_close(torch.stack(found), torch.tensor([0.2, 0.15, 0.1, 0.05, 0, 0], dtype=torch.float64))
-
-
-def test_a_step_without_any_chance_costs_nothing_and_leaves_gradients_finite():
-    y_hat, a = torch.zeros(2, 3, 1).unbind()
-    a = torch.tensor([[200.0], [0.0], [0.0]], requires_grad=True)
-    loss = PricedLoss(BCE, 0.1, 0.2)(PonderOutput(y_hat, a, halting_log_probs(a)), torch.ones(1)).total
-    loss.backward()
-    assert loss.item() == pytest.approx(0.1 + torch.log(torch.tensor(2.0)).item())
-    assert a.grad.isfinite().all()
-
-
-@pytest.mark.parametrize("arguments", [(-0.1,), (0.1, -1.0), (0.1, 0.1, 0), (float("nan"),)])
-def test_wrong_prices_are_named(arguments):
-    with pytest.raises((TypeError, ValueError), match=r"price|bonus|updates"):
-        PricedLoss(BCE, *arguments)

@@ -5,9 +5,7 @@ from itertools import product
 import pytest
 
 from ponder_course.ways_to_stop.experiment import RULES
-from ponder_course.ways_to_stop.regret import REPORTING, Setting
-from ponder_evidence.ways_to_stop import price_report
-from ponder_evidence.ways_to_stop.price_and_bonus import SETTINGS
+from ponder_course.ways_to_stop.regret import Setting
 from ponder_evidence.ways_to_stop.price_table import (
     LINES,
     by_own_level,
@@ -72,11 +70,3 @@ def test_one_setting_is_that_whose_worst_kind_of_lines_is_the_best():
     rows = [row for row in rows if (row["problem"], row["hyperparameter"]) != ("no answer", 0.02)]
     assert one_setting(rows, "a price").hyperparameter == 0.01  # only settings with runs of every kind
     assert one_setting([], "a price") is None
-
-
-def test_those_that_report_have_not_chosen():
-    tried = {(row["training"], row["hyperparameter"]) for row in SETTINGS}
-    reported = {(name, value) for name, values in price_report.REPORTED.items() for value in values}
-    assert reported <= tried
-    assert {row["seed"] for row in price_report.SETTINGS} == set(REPORTING)
-    assert not {row["seed"] for row in SETTINGS} & set(REPORTING)

@@ -1,16 +1,11 @@
-"""The tasks of lesson 06 against those that they vary."""
+"""Lines of which some have no answer, against lines that all have one."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from ponder_course.common.lines import LineParityTask
 from ponder_course.ways_to_stop.problems import UnanswerableTask
-from ponder_evidence.ways_to_stop.problems import (
-    NoisyLineParityTask,
-)
 
 RATES = (None, 0, 1, 0.1, 0.5)
 lines = given(st.integers(1, 40), st.sampled_from(RATES), st.integers(1, 8), st.integers(0, 10**6))
@@ -33,25 +28,3 @@ def test_what_nobody_can_know_needs_one_step(n_places, rate, batch_size, seed):
     probs = task.best_probs(x, n_places)
     torch.testing.assert_close(probs[:, known], whole.best_probs(x[known, :2], n_places))
     assert (probs[:, ~known] == 0.5**n_places).all()
-
-
-def test_the_fraction_of_lines_has_no_answer_and_their_targets_are_coins():
-    x, y = UnanswerableTask(20).batch(4000, seeded())
-    known = UnanswerableTask.answerable(x)
-    assert binomtest(int((~known).sum()), 4000, 0.3).pvalue > 1e-4
-    right = (y == UnanswerableTask.answers(x))[~known]
-    assert binomtest(int(right.sum()), right.numel(), 0.5).pvalue > 1e-4
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "named"),
-    [
-        (lambda: NoisyLineParityTask(4, max_rate=-0.1), ValueError, "max_rate .* -0.1"),
-        (lambda: NoisyLineParityTask(0), ValueError, "n_places .* 0"),
-        (lambda: UnanswerableTask(4, fraction=2), ValueError, "fraction .* 2"),
-        (lambda: UnanswerableTask(4, rate="often"), TypeError, "rate .*often"),
-    ],
-)
-def test_wrong_arguments_are_named(call, error, named):
-    with pytest.raises(error, match=named):
-        call()

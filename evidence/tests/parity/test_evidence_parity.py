@@ -1,0 +1,81 @@
+"""What the evidence of lesson 03 reads from its runs, and draws of them."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from drawn import lines_of, texts_of
+from scipy import stats
+
+from ponder_course.common.style import HALTING
+from ponder_course.parity import experiment as parity
+from ponder_course.parity import figures as draw
+from ponder_utils import PonderNet
+from ponder_utils.steps import Step
+
+
+class Counts(Step):
+    """A step that halts after as many steps as `count` gives for the input, and one more."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+
+    def encode(self, x):
+        return self.count(x), torch.zeros(len(x))
+
+    def forward(self, z, n):
+        return torch.zeros(len(z)), n + 1, 40 * (n - z + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("count", "k", "ones"),
+    [
+        (lambda x: (x == 1).sum(1).float(), None, 1),
+        (lambda x: x.abs().sum(1), 1, None),
+        (lambda x: torch.zeros(len(x)), 0, 0),
+    ],
+)
+def test_what_steps_depend_on_is_found(count, k, ones):
+    found = parity.steps_by_ones(PonderNet(Counts(count), 8), 5)
+    for name, fraction in (("k", k), ("ones", ones)):
+        if fraction is None:
+            assert 0.2 < found["explained"][name] < 0.8
+        else:
+            assert found["explained"][name] == pytest.approx(fraction, abs=1e-6)
+    if ones:
+        assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
+
+
+def test_outcomes_are_a_table_in_the_order_of_the_grid():
+    small, large = ({"elements": n, "k_max": n, "accuracy": [1.0] * n, "stopped": 0} for n in (6, 8))
+    rows = [
+        large | {"loss": "textbook", "lambda_p": 0.1, "steps": [2.0] * 8, "stopped": 40},
+        large | {"loss": "log space", "lambda_p": 0.9, "steps": [1.0] * 7 + [9.0]},
+        large | {"loss": "log space", "lambda_p": 0.1, "steps": [3.0] * 7 + [1.0]},
+        small | {"loss": "textbook", "lambda_p": 0.9, "steps": [5.0] * 6, "accuracy": [0.5] * 6},
+    ]
+    table = parity.outcomes(rows)
+    assert table["size"].tolist() == ["small", "large", "large", "large"]
+    assert table["loss"].tolist() == ["textbook", "log space", "log space", "textbook"]
+    assert table["lambda_p"].tolist() == [0.9, 0.1, 0.9, 0.1]
+    assert table["outcome"].tolist() == ["not learnt", "learnt", "learnt", "crashed"]
+    assert table["steps"].tolist() == [5.0, 2.75, 2.0, 2.0]
+    assert table["rise"].tolist() == pytest.approx([math.nan, -2.0, 8.0, math.nan], nan_ok=True)
+    assert list(parity.outcomes([]).columns) == list(table.columns)
+
+
+def test_rises_have_their_intervals_and_the_difference_that_of_welch():
+    values = {"a": [1.0, 2.0, 3.0], "b": [2.0, 2.5, 6.0, 5.0]}
+    rows = [("small", loss, 0.1, "learnt", rise) for loss, rises in values.items() for rise in rises]
+    rows += [("small", "a", 0.9, "not learnt", np.nan)] * 7
+    table = pd.DataFrame(rows, columns=["size", "loss", "lambda_p", "outcome", "rise"])
+    figure = draw.rises(table, (-3.0, 9.0), "more", ("a", "b"), 0.9)
+    wanted = [stats.ttest_1samp(rises, 0).confidence_interval(0.95) for rises in values.values()]
+    wanted.append(stats.ttest_ind(values["b"], values["a"], equal_var=False).confidence_interval(0.9))
+    colours = (draw.UNDECIDED, HALTING, draw.UNDECIDED)  # amber: without 0
+    for ax, colour, (low, high) in zip(figure.axes, colours, wanted, strict=True):
+        np.testing.assert_allclose(lines_of(ax, colour)[0], [[0.1, low], [0.1, high]])
+    assert "7" in texts_of(figure)

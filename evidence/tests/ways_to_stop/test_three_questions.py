@@ -1,0 +1,55 @@
+"""One setting for all problems, and what networks lose with it that have chosen nothing."""
+
+import pytest
+from test_regret import VALUES, row
+
+from ponder_course.ways_to_stop import regret as ranking
+from ponder_course.ways_to_stop.experiment import Method
+
+
+@pytest.fixture
+def three_methods(monkeypatch):
+    methods = {
+        "sure": Method("nothing", "every step", "confidence"),
+        "other": Method("nothing", "last step", "confidence"),
+        "rare": Method("a price", "ACT", "confidence"),
+    }
+    monkeypatch.setattr(ranking, "METHODS", methods)
+
+
+def run(training, hyperparameter, valid, tested, seed=0):
+    """The points where the rule's first value is right on so many, and all others on none, after 3 steps."""
+    points = ([[right, 3.0]] + [[0.0, 3.0]] * (len(VALUES) - 1) for right in (valid, tested, tested / 5))
+    made = row(training, hyperparameter, seed, *[[]] * 2)
+    for test, found in zip(("valid", "16 places", "64 places"), points, strict=True):
+        made["tests"][test] = {"rules": {"confidence": found}, "in time": [1.0, 3.0]}
+    return made
+
+
+def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(three_methods):
+    lines = [run("every step", 0.0, 1.0, 0.9), run("last step", 0.5, 0.9, 0.8), run("last step", 1.0, 0.9, 0.6)]
+    lines += [run("last step", 1.0, 0.7, 0.4, seed=1), run("ACT", 1.0, 1.0, 1.0)]
+    one = [run("every step", 0.0, 0.5, 1.0), run("last step", 0.5, 0.7, 0.3), run("last step", 1.0, 0.9, 0.2)]
+    problems = {"lines": lines, "one answer": one}
+    ways = [method[1:] for method in ranking.METHODS.values()]
+    best = ranking.one_for_all(problems, ways)
+    # its worst is .8, that of others .7 and .5; ACT has runs of one problem only
+    assert best == ranking.Setting("last step", "confidence", 1.0, VALUES[0])
+    assert ranking.mean_regrets(problems, best, "16 places", ranking.PRICE) == pytest.approx([0.5, 0.8])
+    assert ranking.mean_regrets(problems, best, "valid", ranking.PRICE) == pytest.approx([0.2, 0.1])
+    assert ranking.one_for_all(problems, ways[:1]) == ranking.Setting("every step", "confidence", 0.0, VALUES[0])
+    assert ranking.one_for_all(problems, ways[2:]) is None
+
+
+def test_three_questions_are_answered_by_networks_that_have_chosen_nothing(three_methods):
+    fresh = ranking.REPORTING[0]
+    lines = [run("every step", 0.0, 1.0, 0.0), run("every step", 0.0, 0.0, 0.95, fresh)]
+    lines += [run("last step", 0.5, 0.9, 0.0), run("last step", 0.5, 0.0, 0.85, fresh)]
+    one = [run("every step", 0.0, 0.6, 0.0), run("every step", 0.0, 0.0, 0.65, fresh)]
+    one += [run("last step", 0.5, 0.8, 0.0), run("last step", 0.5, 0.0, 0.75, fresh)]
+    problems = {"lines": lines, "one answer": one}
+    found = ranking.three_questions(problems, ["sure", "other", "rare"])
+    assert found.rule_for_each == pytest.approx([0.05, 0.25])
+    assert found.setting == ranking.Setting("last step", "confidence", 0.5, VALUES[0])
+    assert found.one_setting == pytest.approx([0.15, 0.25])
+    assert found.four_times_as_long == pytest.approx([0.83, 0.85])
