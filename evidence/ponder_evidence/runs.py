@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -172,17 +172,6 @@ class Experiment:
         settings, kept = (self.short, None) if mode == "smoke" else (self.settings, file)
         options = {"workers": workers, "checkpointed": self.checkpointed, "name": self.name}
         return run_and_keep(self.run, settings, kept, **options)
-
-
-def seeded(settings: Sequence[Row], seeds: int | Iterable[int], *, seed_by_seed: bool = False) -> list[Row]:
-    """Return each of the settings with each of the seeds: 0 to seeds - 1, or those that are given.
-
-    They come setting by setting, or seed by seed.
-    """
-    chosen = range(seeds) if isinstance(seeds, int) else [*seeds]
-    if seed_by_seed:
-        return [setting | {"seed": seed} for seed in chosen for setting in settings]
-    return [setting | {"seed": seed} for setting in settings for seed in chosen]
 
 
 def grid(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import ponder_evidence
+from ponder_course.common.runs import seeded
 from ponder_course.common.store import key_of, plain, read
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "evidence" / "results"

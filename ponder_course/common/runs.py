@@ -78,6 +78,17 @@ def same_but_seed(rows: list[Row], settings: list[Row]) -> list[Row]:
     return [row for row in rows if any(matching([row], **setting) for setting in wanted)]
 
 
+def seeded(settings: Sequence[Row], seeds: int | Iterable[int], *, seed_by_seed: bool = False) -> list[Row]:
+    """Return each of the settings with each of the seeds: 0 to seeds - 1, or those that are given.
+
+    They come setting by setting, or seed by seed.
+    """
+    chosen = range(seeds) if isinstance(seeds, int) else [*seeds]
+    if seed_by_seed:
+        return [setting | {"seed": seed} for seed in chosen for setting in settings]
+    return [setting | {"seed": seed} for setting in settings for seed in chosen]
+
+
 def matching(rows: Iterable[Row], /, **setting: Any) -> list[Row]:
     """Return the rows that have this setting, whether stored or not: a tuple is a list, and True is not 1."""
     wanted = key_of(setting)

@@ -9,13 +9,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from stored_runs import results
 from torch import nn
 
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.store import plain
 from ponder_course.words.experiment import CARRIED, Walker, loss_of_words, measure, texts_of_all_depths, walk
 from ponder_course.words.task import NO_WORD, ChainTask, chain_above, equal_chains
-from ponder_evidence.stored_facts import results
 from ponder_evidence.words.experiment import EXPERIMENTS
 
 N_NODES, N_WORDS = 8, 5

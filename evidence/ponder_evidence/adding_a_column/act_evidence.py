@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from ponder_course.common.runs import seeded
 from ponder_course.common.store import Row
 from ponder_evidence.adding_a_column import act_characters, act_tasks
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 
 
 def _grid(task: str, length: int, levels: int, kinds: dict[str, list[float]], name: str = "", **how: Any) -> Experiment:

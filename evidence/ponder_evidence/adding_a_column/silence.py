@@ -26,9 +26,8 @@ from ponder_course.adding_a_column.experiment import (
 )
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.measures import correlation, mean
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_evidence.runs import seeded
 from ponder_utils.sequences import PonderSequence
 
 

@@ -21,11 +21,11 @@ from ponder_course.alone_and_together.experiment import (
     test_inputs,
 )
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_evidence.alone_and_together.experiment import TEST_STEPS, asked, first_sensitive_step
 from ponder_evidence.alone_and_together.fresh import counted
-from ponder_evidence.runs import Experiment, seeded
+from ponder_evidence.runs import Experiment
 from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import Criterion, CriterionLoss, LossTerms, apply_mask
 from ponder_utils.pondernet import PonderNet

@@ -15,9 +15,9 @@ from ponder_course.alone_and_together.experiment import (
 )
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.measures import mean
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 from ponder_utils.steps import EncodedStep
 
 TEST_STEPS = 40  # the cap when networks are tested

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.common.measures import at_step
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_evidence.alone_and_together.reader import ReaderStep
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 from ponder_utils._check import check_generator, check_int
 from ponder_utils.evaluation import class_correct
 from ponder_utils.halting import expected_steps

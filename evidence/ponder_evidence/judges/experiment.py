@@ -5,12 +5,12 @@ from typing import Any
 
 import torch
 
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.judges.experiment import learn, measure
 from ponder_course.judges.task import SumTask
 from ponder_course.ways_to_stop.problems import LINE_TESTS
-from ponder_evidence.runs import Experiment, seeded
+from ponder_evidence.runs import Experiment
 
 TESTS = {test: LINE_TESTS[test] for test in ("16 places", "64 places")}
 

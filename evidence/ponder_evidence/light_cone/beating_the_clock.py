@@ -11,12 +11,12 @@ from torch.nn.functional import pad
 from ponder_course.common.lines import LineParityTask, all_of_one_segment, mean_over_places, whole_lines_right
 from ponder_course.common.local import LocalStep
 from ponder_course.common.measures import at_step, mean, think
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_evidence.light_cone.experiment import BATCH, CHANNELS
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 from ponder_utils import rules
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet

@@ -11,12 +11,12 @@ from torch import Tensor
 from ponder_course.common.lines import LineParityTask, mean_over_places
 from ponder_course.common.local import LocalStep
 from ponder_course.common.measures import mean, think
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.experiment import fresh
 from ponder_evidence.light_cone.experiment import BATCH, CHANNELS
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.losses import FixedDepthLoss
 from ponder_utils.pondernet import PonderNet

@@ -8,11 +8,11 @@ import torch
 
 from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
 from ponder_course.common.local import LocalStep
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.experiment import CARRIES, TESTS, measure
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 

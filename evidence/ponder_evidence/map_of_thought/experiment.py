@@ -4,11 +4,11 @@ from typing import Any
 
 import torch
 
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.map_of_thought.experiment import learn, measure
 from ponder_course.map_of_thought.task import MazeTask
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 from ponder_utils.pondernet import PonderNet
 
 LARGE = 20

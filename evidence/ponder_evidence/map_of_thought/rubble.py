@@ -5,12 +5,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.map_of_thought.experiment import learn, measure
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_evidence.map_of_thought.experiment import TESTS
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 from ponder_utils._check import check_int, check_real
 
 SIDE, MAZES = 39, 20  # places on a side, as mazes of 20 x 20 cells; mazes of a test

@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.map_of_thought.experiment import learn, measure, with_both_colours
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_evidence.map_of_thought.fresh import counted
 from ponder_evidence.map_of_thought.rubble import SHORT, stars_anywhere
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 
 MAZES, N = 20, 180  # of each kind; the cap on steps
 DECIDED = torch.tensor(3.0).sigmoid().item()  # an answer of |y_hat| >= 3 counts as one that has left indifference

@@ -12,14 +12,14 @@ from torch.nn.functional import cross_entropy
 
 from ponder_course.common.digits import DigitSet, load_digits
 from ponder_course.common.measures import best_halting, mean
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
 from ponder_course.mnist_rotation import experiment as rotation
 from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_course.mnist_rotation.task import RotationTask, rotated_by
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import FixedDepthLoss, LossTerms, PonderLoss, RegularizationLoss

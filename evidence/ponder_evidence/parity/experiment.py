@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from ponder_course.common.measures import mean
 from ponder_course.common.parity import Draw, act, cross_entropy, inputs_by_k, measure, one_time_step
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.parity.experiment import FORMS, LAMBDA_PS, map_of_answers, steps_by_ones
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 from ponder_utils.evaluation import evaluate
 from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, LossTerms, PonderLoss

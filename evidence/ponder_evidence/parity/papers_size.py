@@ -11,14 +11,14 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.common.parity import act, measure, score
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
 from ponder_course.parity.experiment import METHODS, N
 from ponder_evidence.curriculum import Curriculum
 from ponder_evidence.muon import MuonAndAdam
 from ponder_evidence.parity.experiment import FIXED, LOSSES
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 from ponder_utils.evaluation import evaluate
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep

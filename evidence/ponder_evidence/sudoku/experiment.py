@@ -5,13 +5,13 @@ from typing import Any
 import torch
 
 from ponder_course.common.measures import think
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.sudoku.covers import COVERS
 from ponder_course.sudoku.covers import measure as measure_cover
 from ponder_course.sudoku.experiment import learn, measure, on_boards
 from ponder_course.sudoku.task import SudokuTask
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 from ponder_utils.pondernet import PonderNet
 
 TESTS = {  # boards, how many, the cap N

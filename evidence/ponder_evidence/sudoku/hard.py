@@ -6,12 +6,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ponder_course.common.runs import seeded
 from ponder_course.common.store import Row
 from ponder_course.sudoku.cover import CoverStep, rounds
 from ponder_course.sudoku.experiment import learn, on_boards
 from ponder_course.sudoku.search import PUZZLES, left, solve, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, read_board, signs
-from ponder_evidence.runs import Experiment, seeded
+from ponder_evidence.runs import Experiment
 from ponder_evidence.sudoku.experiment import REPORTING
 
 N_HARD, CERTAIN = 50, 0.95

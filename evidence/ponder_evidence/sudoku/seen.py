@@ -1,6 +1,7 @@
 """Networks of lesson 10 that were seen while its recipe was chosen, without the charge, and with it."""
 
-from ponder_evidence.runs import grid, seeded
+from ponder_course.common.runs import seeded
+from ponder_evidence.runs import grid
 from ponder_evidence.sudoku.experiment import SHORT, SMALL, run
 
 SEEN = (*range(10), 100, 101, 102)

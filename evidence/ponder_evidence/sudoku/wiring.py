@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.common.measures import think
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.sudoku.cover import NOBODY, CoverStep, Groups, others
 from ponder_course.sudoku.experiment import learn, measure, on_boards
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 from ponder_evidence.sudoku.experiment import REPORTING, SHORT, SMALL, TESTS
 from ponder_utils.pondernet import PonderNet
 

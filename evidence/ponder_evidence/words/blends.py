@@ -7,10 +7,10 @@ with a word do what Soft Thinking does (Zhang et al. 2025, arXiv:2505.15778), an
 import torch
 from torch import Tensor
 
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.words.experiment import N_NODES, SIZE, Walker, learn, measure, texts_of_all_depths
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 
 LEVELS = (0.5, 0.9, 0.99)  # of the largest weight in a mean
 

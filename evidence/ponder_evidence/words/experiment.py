@@ -3,12 +3,12 @@
 import time
 from typing import Any
 
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.words import dots
 from ponder_course.words.experiment import N_NODES, learn, measure, texts_of_all_depths
 from ponder_evidence.alone_and_together.experiment import run as run_alone
-from ponder_evidence.runs import Experiment, grid, seeded
+from ponder_evidence.runs import Experiment, grid
 
 DEPTHS = (1, 2, 4)  # of the deepest trees in training
 

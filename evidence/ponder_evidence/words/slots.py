@@ -5,12 +5,12 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.runs import rounded
+from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.words.experiment import N_NODES, SIZE, Walker, loss_of_words, measure, texts_of_all_depths
 from ponder_course.words.task import ChainTask
-from ponder_evidence.runs import grid, seeded
+from ponder_evidence.runs import grid
 
 
 class SlotWalker(Walker):

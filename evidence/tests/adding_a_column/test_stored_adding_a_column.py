@@ -1,8 +1,7 @@
 """The stored numbers of the headline of lesson 09, beside those of live networks."""
 
 from running import headline
-
-from ponder_evidence.stored_facts import results
+from stored_runs import results
 
 
 def test_lesson_09_how_right_stored_adders_are():

@@ -1,6 +1,6 @@
 """What lesson 08 and its evidence claim of every stored network."""
 
-from ponder_evidence.stored_facts import results, stored
+from stored_runs import results, stored
 
 
 def test_who_learnt_at_all_steps_does_not_double():

@@ -3,8 +3,7 @@
 import re
 
 from running import headline
-
-from ponder_evidence.stored_facts import stored
+from stored_runs import stored
 
 
 def test_lesson_05_the_ten_stored_networks_of_its_headline():

@@ -1,6 +1,6 @@
 """What lesson 07's evidence claims of every stored network."""
 
-from ponder_evidence.stored_facts import results
+from stored_runs import results
 
 
 def test_no_place_of_a_tree_halts_too_early():

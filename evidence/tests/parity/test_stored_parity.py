@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from stored_runs import stored
 
 from ponder_course.parity.experiment import map_of_answers
 from ponder_course.parity.figures import worst_at_fixed_steps
 from ponder_evidence.parity.experiment import SETTING_OF_MAP
-from ponder_evidence.stored_facts import stored
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask

@@ -4,11 +4,11 @@ from unittest import mock
 
 import pytest
 import torch
+from stored_runs import RESULTS
 
 from ponder_course.ways_to_stop import regret as ranking
 from ponder_course.ways_to_stop.experiment import METHODS, RULES
 from ponder_course.ways_to_stop.problems import Inputs
-from ponder_evidence.stored_facts import RESULTS
 from ponder_evidence.ways_to_stop import experiment as table
 from ponder_evidence.ways_to_stop.problems import PROBLEMS
 
