@@ -53,6 +53,20 @@ def test_committed_as_executed_in_order_without_errors_and_with_default_paramete
     assert path.stat().st_size <= 400 * 1024
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_equations_are_numbered_in_order_and_each_stands_beside_later_code(path):
+    labels, in_code = [], []
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown":
+            labels += [int(label) for label in re.findall(r"\\tag\{(\d+)\}", cell.source)]
+        else:
+            ends = re.findall(r"# ((?:\(\d+\)(?:, )?)+)$", cell.source, re.M)
+            in_code += [int(label) for label in re.findall(r"\d+", " ".join(ends))]
+            assert set(in_code) <= set(labels)
+    assert labels == [*range(1, len(labels) + 1)]
+    assert set(in_code) == set(labels)
+
+
 MODULES = {
     ".".join(path.relative_to(ROOT / folder).with_suffix("").parts): path
     for folder in ("", "evidence")
