@@ -205,5 +205,7 @@ EXPERIMENTS = {
     "hyperparameters": _grid("hyperparameters", by_seed(OTHERS, 2) + seeded(_settings("96", PONDERNET, SLOW), 5)),
     "adam": _grid("adam", by_seed(_settings("64", PONDERNET, *BY_ADAM), 8)),
     "best_by_adam": _grid("best_by_adam", _settings("64", PONDERNET, *BEST_BY_ADAM)),
+    # the same on another day: a rounding error changes the course of so many updates
+    "best_by_adam_again": _grid("best_by_adam_again", _settings("64", PONDERNET, *BEST_BY_ADAM)),
     "beyond": _grid("beyond", by_seed([setting | {"caps": [20, 40, 60]} for setting in BEYOND], 3)),
 }
