@@ -3,8 +3,6 @@
 A text marks its number with that name, as in `9 of 10<!--10.exact-->`; tools/facts.py holds the two together.
 """
 
-from collections.abc import Sequence
-
 
 def print_facts(lesson: str, **facts: str) -> None:
     """Print a line for each fact, such as "10.exact: 9 of 10"; a cell that does is tagged `facts`.
@@ -15,9 +13,3 @@ def print_facts(lesson: str, **facts: str) -> None:
         if not isinstance(fact, str) or not fact or "\n" in fact:
             raise ValueError(f"{name} must be a text of one line, such as '9 of 10'; got {fact!r}")
         print(f"{lesson}.{name}: {fact}")
-
-
-def from_to(values: Sequence[float], form: str) -> str:
-    """Return the least and the greatest value, such as "0.97 to 1.00", or one if they print alike."""
-    low, high = format(min(values), form), format(max(values), form)
-    return low if low == high else f"{low} to {high}"

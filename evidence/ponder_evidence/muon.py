@@ -32,12 +32,6 @@ class MuonAndAdam(torch.optim.Optimizer):
             self.parts.append(muon)
         super().__init__([group for part in self.parts for group in part.param_groups], {})
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Refuse to take more weights than the model had: a part would have to take them, too."""
-        if len(self.param_groups) == sum(len(part.param_groups) for part in self.parts):
-            raise ValueError("param_group must be in the model from the start; give a MuonAndAdam of the whole model")
-        super().add_param_group(param_group)
-
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"parts": self.parts}  # so that a copy has them, with the groups that it copies
 

@@ -1,6 +1,5 @@
 """A task that grows harder: when it does, what is drawn, and what a run that goes on finds again."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,19 +53,3 @@ def test_a_run_that_goes_on_draws_and_judges_at_the_level_it_had_reached():
     again.load_state_dict(whole.state_dict())
     assert whole.evaluate(ANY) == again.evaluate(ANY) == {"K": 2, "accuracy": 1.0}
     assert torch.equal(seen[1], seen[2])
-
-
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
-        ({"last": 0}, ValueError, "last .* 0"),
-        ({"first": 7}, ValueError, "first .* 7"),
-        ({"first": 1.5}, TypeError, r"first .* 1\.5"),
-        ({"raise_at": 0}, ValueError, "raise_at .* 0"),
-        ({"raise_at": 1.1}, ValueError, r"raise_at .* 1\.1"),
-        ({"n_batches": 0}, ValueError, "n_batches .* 0"),
-    ],
-)
-def test_wrong_arguments_are_named(changed, error, message):
-    with pytest.raises(error, match=message):
-        Curriculum(draw, lambda *_: 0.0, **{"last": 6, **changed})

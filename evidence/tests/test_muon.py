@@ -57,30 +57,6 @@ def test_a_schedule_scales_both_alike():
     torch.testing.assert_close(changes[1], 0.1 * changes[0], rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((nn.Linear(3, 3), 0), "lr .* 0"),
-        ((nn.Linear(3, 3), 1e-3, 0), "ratio .* 0"),
-        ((nn.Flatten(), 1e-3), "empty"),
-    ],
-)
-def test_wrong_arguments_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        MuonAndAdam(*arguments)
-
-
-def test_what_it_cannot_do_is_refused():
-    optimizer = MuonAndAdam(nn.Linear(6, 5), LR)
-    with pytest.raises(ValueError, match="param_group"):
-        optimizer.add_param_group({"params": nn.Linear(3, 3).parameters()})
-    assert len(optimizer.param_groups) == 2
-    with pytest.raises(ValueError, match="closure"):
-        optimizer.step(lambda: None)
-    with pytest.raises(ValueError, match="state"):
-        optimizer.load_state_dict(torch.optim.SGD([torch.zeros(1)]).state_dict())
-
-
 @pytest.mark.parametrize("model", [nn.LayerNorm(5), nn.Linear(5, 4, bias=False)], ids=["no matrix", "nothing else"])
 def test_a_model_may_lack_either_kind_of_weight(model):
     assert all(change.any() for change in updated(model))
