@@ -10,7 +10,7 @@ from torch import nn
 
 from ponder_course.act_background import checks
 from ponder_course.act_background import experiment as price
-from ponder_course.act_background.scripted import halt, scripted
+from ponder_course.act_background.scripted import halt
 from ponder_course.common import parity as measurements
 from ponder_evidence.act_background import later_states
 from ponder_utils import ACT, ACTLoss, ParityTask, RNNCell
@@ -107,16 +107,6 @@ def test_whose_answer_one_input_at_a_time():
         assert row["right, going on"] == on
     weights = [row["halt"] * row["remainder"] for row in found["by_n"] if row["halt"]]
     assert sum(weights) == pytest.approx(found["remainder"], abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("h", "epsilon", "N", "R"),
-    [([0.1, 0.3, 0.55, 0.5], 0.1, 3, 0.6), ([0.995, 0.5], 0.01, 1, 1), ([0.2, 0.2], 0.01, 2, 0.8), ([0.3], 0.1, 1, 1)],
-)
-def test_scripted_halting_units_are_those_that_act_sees(h, epsilon, N, R):
-    output = scripted(h, epsilon)
-    assert output.steps.item() == N
-    assert output.remainder.item() == pytest.approx(R)
 
 
 def test_learnt_is_what_stays_learnt():
