@@ -12,7 +12,7 @@ OF_PAPERS_SIZE := 03_papers_size 04_rotation_verdict # those with RUN = "paper",
 THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "LOAD: str" notebooks/*.ipynb))
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course look networks test unit nbval evidence test-oldest ready lab lint facts commit stamp results bench bench-smoke bench-long gpu book slides students dist lock clean
+.PHONY: course look networks test unit nbval evidence test-oldest ready lab lint facts commit stamp results bench bench-smoke gpu book slides students dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
@@ -79,10 +79,6 @@ bench: $(READY)  ## the speed claims, both sides in one run: 5 minutes
 bench-smoke: $(READY)  ## that every row of it can be measured: seconds
 	$(RUN) -m pip install -q -e './course-package[bench]'
 	$(RUN) -m benchmarks --smoke
-
-bench-long: $(READY)  ## from scratch to 99 % parity, labml-nn's published settings and ours: 20 minutes
-	$(RUN) -m pip install -q -e './course-package[bench]'
-	$(RUN) -m benchmarks --long
 
 gpu: $(READY)  ## on a machine with a GPU: the tests that need one, all lessons, updates per second, into benchmarks/gpu.json
 	$(RUN) -m benchmarks.gpu

@@ -2,7 +2,6 @@
 
 python -m benchmarks            the table, in minutes: latest.json and growth.png
 python -m benchmarks --smoke    every row once, in seconds, and no file changed: shows only that all can be measured
-python -m benchmarks --long     iterations and seconds to 99 % parity, from scratch: to_99_percent.jsonl
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 import tempfile
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -23,9 +23,7 @@ from matplotlib.ticker import ScalarFormatter
 
 from benchmarks.inference_rows import inference_rows, light_cone_rows
 from benchmarks.timing import Effort, Row
-from benchmarks.to_99_percent import race
 from benchmarks.training_rows import act_rows, growth_rows, image_rows, memory_rows, parity_rows
-from ponder_course.common.fingerprint import fingerprint_of
 from ponder_course.common.style import COLOURS, MARKERS, panels, picture, slide
 from ponder_utils import __version__
 from ponder_utils.checkpoints import atomic_write
@@ -40,9 +38,11 @@ def made_with() -> Row:
         labml = version("labml-nn")
     except PackageNotFoundError:
         labml = None
+    asked = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
+    commit = subprocess.run(asked, capture_output=True, text=True, check=False)
     return {
         "version": __version__,
-        "fingerprint": fingerprint_of(parity_rows),  # of the package, which these rows import whole
+        "commit": commit.stdout.strip() or None,
         "torch": torch.__version__,
         "labml-nn": labml,
         "python": platform.python_version(),
@@ -116,13 +116,8 @@ def draw_time(ax: Axes, growth: Sequence[Row], changed: str, label: str) -> None
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--long", action="store_true")
-    which.add_argument("--smoke", action="store_true")
-    options = parser.parse_args()
-    if options.long:
-        race(HERE / "to_99_percent.jsonl")
-    elif options.smoke:
+    parser.add_argument("--smoke", action="store_true")
+    if parser.parse_args().smoke:
         with tempfile.TemporaryDirectory() as folder:
             measure(Path(folder), Effort(smoke=True))
     else:

@@ -9,9 +9,10 @@ from torch import Tensor
 
 from benchmarks.timing import Effort, Row, compare
 from benchmarks.training_rows import BATCH, N, ponder_loss
-from ponder_course.common.lines import LineParityTask, whole_lines_right
-from ponder_evidence.light_cone import experiment as stored_runs
-from ponder_utils import GRUStep, ParityTask, PonderNet, evaluate, train
+from ponder_course.common.lines import LineParityTask, mean_over_places, whole_lines_right
+from ponder_course.common.local import LocalStep
+from ponder_course.common.training import fit
+from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, evaluate, train
 
 TASK = ParityTask(8)
 TARGETS = {1: 1.0, 128: 0.75, 1024: 0.48, 8192: 0.44}  # of halting by "sample", by batch size
@@ -69,9 +70,11 @@ def halting_row(
 
 def light_cone_rows(effort: Effort) -> list[Row]:
     """Measure a network that must think (lesson 05), trained on 16 places, on lines of 64: halting / all 80 steps."""
-    recipe = stored_runs.RECIPE | {"updates": effort.updates(stored_runs.RECIPE["updates"])}
-    step = stored_runs.learn(**recipe, seed=0).step
-    model, task = PonderNet(step, 80).eval(), LineParityTask(64)
+    torch.manual_seed(0)
+    trained = PonderNet(LocalStep(2, 32, noise=0.1), 20)
+    loss = PonderLoss(mean_over_places, 0.4)
+    fit(trained, loss, lambda g: LineParityTask(16).batch(64, g), effort.updates(1000), lr=5e-3)
+    model, task = PonderNet(trained.step, 80).eval(), LineParityTask(64)
     rows = []
     for batch_size in effort.sizes((1, 128, 1024)):
         x, y = task.batch(batch_size, torch.Generator().manual_seed(1))

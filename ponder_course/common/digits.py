@@ -44,9 +44,7 @@ class DigitSet(NamedTuple):
     test: Split
 
 
-def load_digits(
-    dataset: str = "auto", folder: Path | str = "data", *, device: torch.device | str = "cpu", seed: int = 0
-) -> DigitSet:
+def load_digits(dataset: str = "auto", folder: Path | str = "data", *, device: torch.device | str = "cpu") -> DigitSet:
     """Return digits of 28 x 28 pixels as tensors on the device.
 
     Args:
@@ -54,11 +52,10 @@ def load_digits(
             8 x 8 pixels that come with scikit-learn (Alpaydin & Kaynak 1998), enlarged: 1,258 + 180 + 359. "auto":
             MNIST if it is in the folder or can be fetched, else the small ones, and a line that says why.
         folder: where MNIST is, or is fetched to, in torchvision's layout (MNIST/raw/...): files, or archives (.gz).
-        seed: of the split into training and validation, and of the small digits' test.
     MNISTError if MNIST is there but damaged; or, with "mnist", if it is not there and cannot be fetched.
     """
     check_choice("dataset", dataset, ("auto", "mnist", "digits"))
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     raw = Path(folder, "MNIST", "raw")
     files = {} if dataset == "digits" else _files(raw)
     if dataset != "digits" and len(files) < len(MNIST_FILES):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_real, check_type
-from ponder_utils.steps import Step, set_halting_bias
+from ponder_utils.steps import Step
 
 
 def _check_odd(kernel: int) -> int:
@@ -76,7 +76,6 @@ class LocalStep(Neighbours):
         vote: "least": of the halting logits at all places the smallest, so that the whole halts when its last place is
             ready; or "pooled": one logit, read from the mean and the maximum of the state over all places.
         noise: standard deviation of the normal noise that is added to the state in training.
-        halting_bias: of the halting logit before training, as for `ponder_utils.steps.Heads`.
     """
 
     def __init__(
@@ -88,7 +87,6 @@ class LocalStep(Neighbours):
         residual: bool = False,
         vote: str = "least",
         noise: float = 0.0,
-        halting_bias: float | None = None,
     ) -> None:
         convolution = nn.Conv1d if check_int("dimensions", dimensions, 1, 2) == 1 else nn.Conv2d
         from_x = convolution(check_int("in_channels", in_channels, 1), check_int("channels", channels, 1), 1)
@@ -96,7 +94,6 @@ class LocalStep(Neighbours):
         check_choice("vote", vote, ("least", "pooled"))
         self.heads = convolution(channels, 2 if vote == "least" else 1, 1)  # at each place: answer, vote
         self.pooled = nn.Linear(2 * channels, 1) if vote == "pooled" else None
-        set_halting_bias(self.pooled or self.heads, halting_bias)
 
     def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
         """Return y_hat_n [batch, *places] and a_n [batch]."""

@@ -17,7 +17,7 @@ ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutat
 def act_cell(lambdas: Line, p: Line) -> Figure:
     """ACT at one input, unrolled: halting unit and weight p_n of each step; without weight it is never taken."""
     n_taken = sum(p_n > 0 for p_n in p)
-    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_taken, height=4.6)
+    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_taken)
     for n, lambda_n in enumerate(lambdas, start=1):
         if n > n_taken:
             continue
@@ -34,29 +34,6 @@ def act_cell(lambdas: Line, p: Line) -> Figure:
     ax.plot([0.8, n_taken + 0.2], [3.4, 3.4], color=BLUE)
     ax.text((n_taken + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
     ax.set_ylim(-0.35, 3.9)
-    return figure
-
-
-@slide
-def pondernet(lambdas: Line, p: Line) -> Figure:
-    """PonderNet at one input, unrolled: the answer and the coin of each step, and how likely it is to halt there.
-
-    The last coin is not read: the last step takes what remains.
-    """
-    steps = range(1, len(lambdas) + 1)
-    figure, ax = _unrolled([f"step {n}" for n in steps], len(lambdas), height=4.6)
-    for n, lambda_n, p_n in zip(steps, lambdas, p, strict=True):
-        coin, edge = "takes what\nremains", GREY
-        if n < len(lambdas):
-            coin, edge = rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE
-            ax.text(n + 0.5, 1.1, rf"$h_{n + 1}$", ha="center", va="bottom")
-        for side, text, colour in ((-1, rf"$\hat{{y}}_{n}$", BLUE), (1, coin, edge)):
-            _box(ax, n + 0.231 * side, 2, text, colour)
-            _arrow(ax, (n + 0.105 * side, 1.22), (n + 0.231 * side, 1.76), colour)
-        ax.bar(n, p_n, 0.5, 2.7, color=ORANGE, zorder=2)
-        ax.plot([n - 0.25, n + 0.25], [2.7, 2.7], color=GREY, linewidth=1)
-        ax.text(n, 2.53, rf"halts here: $p_{n}$ = {p_n:.2f}", ha="center", va="center", fontsize=11)
-    ax.set_ylim(-0.35, 2.8 + max(p))
     return figure
 
 
@@ -121,9 +98,9 @@ def readers(image: Sequence[Line]) -> Figure:
     return figure
 
 
-def _unrolled(states: Sequence[str], n_taken: int, height: float) -> tuple[Figure, Axes]:
+def _unrolled(states: Sequence[str], n_taken: int) -> tuple[Figure, Axes]:
     """Draw a cell for each step, at x = 1, 2, ... and y = 1, above the input; cells that are not taken are pale."""
-    figure, (ax,) = panels(1, width=max(6.4, 1.75 * len(states) + 0.6), height=height)
+    figure, (ax,) = panels(1, width=max(6.4, 1.75 * len(states) + 0.6), height=4.6)
     for n, state in enumerate(states, start=1):
         colour = BLACK if n <= n_taken else PALE_GREY
         _box(ax, n, 0, "$x$", colour)

@@ -70,7 +70,7 @@ def same_for_all(by_step: Sequence[float], steps: float) -> float:
     return float(np.interp(steps, range(1, len(by_step) + 1), by_step))
 
 
-def best_halting(probs: Tensor, n_points: int = 100) -> tuple[list[float], list[float]]:
+def best_halting(probs: Tensor) -> tuple[list[float], list[float]]:
     """Return the best that choosing one step for each sample can reach: mean steps, rising, and probability of right.
 
     probs: [N, batch], how likely a sample is right at each step (0 or 1 where answers are known). It stops where that,
@@ -78,7 +78,7 @@ def best_halting(probs: Tensor, n_points: int = 100) -> tuple[list[float], list[
     """
     n = torch.arange(1, len(probs) + 1, device=probs.device)[:, None]
     steps, accuracy = [], []
-    for price in torch.logspace(0, -3, n_points, device=probs.device):
+    for price in torch.logspace(0, -3, 100, device=probs.device):
         best = (probs - price * n).argmax(0) + 1
         steps.append(mean(best))
         accuracy.append(mean(at_step(probs, best)))

@@ -41,13 +41,12 @@ def span(values: Sequence[float], form: str = ".2f") -> str:
     return (low if low == high else f"{low} to {high}") + hidden
 
 
-def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
-    """Return the mean and the ends of its Student's t interval, which are nan where there are fewer than two values."""
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean and the ends of Student's 95 % interval for it, which are nan for fewer than two values."""
     values = _values("values", values, finite=True)
-    level = check_real("level", level, 0, 1, open_low=True)
     if len(values) < 2:
         return (mean(values) if values else math.nan), math.nan, math.nan
-    half = student_t.ppf((1 + level) / 2, len(values) - 1) * stdev(values) / len(values) ** 0.5
+    half = student_t.ppf(0.975, len(values) - 1) * stdev(values) / len(values) ** 0.5
     return mean(values), mean(values) - half, mean(values) + half
 
 

@@ -16,13 +16,11 @@ from ponder_course.common.lines import (
     whole_lines_right,
 )
 
-TASKS = (LineParityTask, AdditionTask)
-tasks = pytest.mark.parametrize("task", TASKS)
 RATES = (None, 0, 1, 0.1, 0.5)
 lines = given(st.integers(1, 40), st.sampled_from(RATES), st.integers(1, 8), st.integers(0, 10**6))
 
 
-def seeded(seed=0):
+def seeded(seed):
     return torch.Generator().manual_seed(seed)
 
 
@@ -36,7 +34,7 @@ def drawn(task, n_places, rate, batch_size, seed):
     return x, list(zip(x.long().tolist(), y.long().tolist(), strict=True))
 
 
-@tasks
+@pytest.mark.parametrize("task", [LineParityTask, AdditionTask])
 @lines
 def test_batches_have_the_shapes_and_numbers_that_are_documented(task, n_places, rate, batch_size, seed):
     x, y = task(n_places, rate).batch(batch_size, seeded(seed))
@@ -50,8 +48,7 @@ def test_batches_have_the_shapes_and_numbers_that_are_documented(task, n_places,
     assert need.dtype == torch.int64
     if task is LineParityTask:
         assert x[:, 1, 0].all()
-    for ours, theirs in zip((x, y), task(n_places, rate).batch(batch_size, seeded(seed)), strict=True):
-        assert torch.equal(ours, theirs)
+    assert torch.equal(x, task(n_places, rate).batch(batch_size, seeded(seed))[0])
 
 
 @lines
@@ -100,51 +97,23 @@ def test_the_best_probs_halve_every_2n_places_of_a_segment_that_is_longer_than_n
             assert probs[n - 1, row] == 0.5**coins
 
 
-@pytest.mark.parametrize(
-    ("task", "rows"),
-    [
-        (LineParityTask(12), "010011101000 100000000000 111101010100 111001111100 000001000000 100110110001"),
-        (AdditionTask(12), "010011101000 101101010111 111101010100 111111001000"),
-        (AdditionTask(12, None), "010011101000 101101010111 111101010100 111101001100"),
-    ],
-)
-def test_a_seed_draws_the_lines_that_the_stored_results_were_made_with(task, rows):
-    expected = [[float(digit) for digit in row] for row in rows.split()]
-    x, _ = task.batch(len(expected) // 2, seeded(7))
-    assert x.flatten(0, 1).tolist() == expected
-
-
-@tasks
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((0,), ValueError, "n_places .* 0"),
-        ((8.0,), TypeError, r"n_places .* 8\.0"),
-        ((8, -0.1), ValueError, r"rate .* -0\.1"),
-        ((8, float("nan")), ValueError, "rate .* nan"),
-        ((8, "half"), TypeError, "rate .* 'half'"),
-    ],
-)
-def test_wrong_arguments_are_named(task, arguments, error, message):
-    with pytest.raises(error, match=message):
-        task(*arguments)
+@pytest.mark.parametrize(("n_places", "rate"), [(0, None), (8, -0.1), (8, float("nan"))])
+def test_wrong_arguments_are_named(n_places, rate):
+    with pytest.raises(ValueError, match="rate .* (-0.1|nan)" if n_places else "n_places .* 0"):
+        LineParityTask(n_places, rate)
 
 
 def test_the_mean_over_places_by_hand():
-    y_hat, y = torch.tensor([[0.0, 2.0, -1.0], [5.0, -5.0, 0.5]]), torch.tensor([[1.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
-    loss = mean_over_places(y_hat, y)
-    for row in range(2):
-        right = [1 / (1 + math.exp(-a if t else a)) for a, t in zip(y_hat[row].tolist(), y[row].tolist(), strict=True)]
-        assert loss[row].item() == pytest.approx(-fmean(map(math.log, right)))
-    assert loss.shape == (2,)
+    y_hat, y = torch.tensor([[0.0, 2.0, -1.0]]), torch.tensor([[1.0, 0.0, 0.0]])
+    right = [1 / 2, 1 / (1 + math.exp(2)), 1 / (1 + math.exp(-1))]
+    assert mean_over_places(y_hat, y).tolist() == pytest.approx([-fmean(map(math.log, right))])
 
 
 def test_whole_lines_right_by_hand():
     y = torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     y_hat = torch.tensor([[0.1, -9.0], [2.0, -0.1], [-3.0, -0.2]])
     assert whole_lines_right(y_hat, y).tolist() == [True, False, True]
-    by_step = torch.stack([y_hat, -y_hat])
-    assert whole_lines_right(by_step, y.expand(2, 3, 2)).tolist() == [[True, False, True], [False] * 3]
+    assert whole_lines_right(torch.stack([y_hat, -y_hat]), y.expand(2, 3, 2)).sum(1).tolist() == [2, 0]
 
 
 @lines

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ponder_course.common.local import LocalStep, light_cone
-from ponder_course.mnist_rotation.networks import ConvStep
 
 CASES = list(itertools.product((1, 2), (3, 5), (False, True), ("least", "pooled")))
 
@@ -69,11 +68,8 @@ def test_the_light_cone_grows_by_a_kernel_a_step(sides, kernel, n_steps, data):
     place = tuple(data.draw(st.integers(0, side - 1)) for side in sides)
     cone = light_cone(place, tuple(sides), n_steps, kernel)
     assert cone.shape == (n_steps, *sides)
-    assert cone.dtype == torch.bool
     for ours, slow in zip(cone, grown(place, tuple(sides), n_steps, kernel), strict=True):
         assert {tuple(at) for at in ours.nonzero().tolist()} == slow
-    if kernel == 3:
-        assert torch.equal(cone, light_cone(place, tuple(sides), n_steps))
 
 
 def by_hand(step, x, h):
@@ -99,19 +95,18 @@ def by_hand(step, x, h):
     return state, heads
 
 
-@pytest.mark.parametrize("shape", [(6,), (4, 5)])
-@pytest.mark.parametrize(("kernel", "residual", "vote"), [(3, False, "least"), (5, True, "pooled")])
+@pytest.mark.parametrize(
+    ("shape", "kernel", "residual", "vote"), [((6,), 5, True, "pooled"), ((4, 5), 3, False, "least")]
+)
 def test_one_step_by_hand(shape, kernel, residual, vote):
     step, x = a_step(shape, kernel, residual, vote, channels=4), torch.randn(3, 2, *shape)
-    z, h = step.encode(x)
-    assert h.shape == (3, 4, *shape)
-    assert not h.any()
-    for state in (h, torch.randn(3, 4, *shape)):
-        y_hat, after, votes = step(z, state)
-        assert y_hat.shape == (3, *shape)
-        assert votes.shape == (3,)
+    z, start = step.encode(x)
+    assert start.shape == (3, 4, *shape)
+    assert not start.any()
+    for h in (start, torch.randn(3, 4, *shape)):
+        y_hat, after, votes = step(z, h)
         for row in range(3):
-            slow, heads = by_hand(step, x[row], state[row])
+            slow, heads = by_hand(step, x[row], h[row])
             torch.testing.assert_close(after[row].double(), slow, rtol=1e-5, atol=1e-5)
             torch.testing.assert_close(y_hat[row].double(), heads[0], rtol=1e-5, atol=1e-5)
             if vote == "least":
@@ -123,52 +118,32 @@ def test_one_step_by_hand(shape, kernel, residual, vote):
             assert votes[row].item() == pytest.approx(a_n, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("vote", ["least", "pooled"])
 @pytest.mark.parametrize("residual", [False, True])
-def test_noise_is_for_training_only_and_of_the_size_that_is_asked_for(vote, residual):
-    step = LocalStep(2, 64, vote=vote, residual=residual, noise=0.3)
-    x = torch.randn(50, 2, 20)
-    z, h = step.encode(x)
+def test_noise_is_for_training_only_and_of_the_size_that_is_asked_for(residual):
+    step = LocalStep(2, 64, residual=residual, noise=0.3)
+    z, h = step.encode(torch.randn(50, 2, 20))
     quiet = step.eval().move(z, h)
     assert torch.equal(step.move(z, h), quiet)
-    one, two = (step.train().move(z, h) for _ in range(2))
-    assert not torch.equal(one, two)
-    for shaken in (one, two):
-        noise = (shaken - quiet).flatten()
-        assert noise.mean().item() == pytest.approx(0, abs=0.01)
-        assert noise.std().item() == pytest.approx(0.3, rel=0.02)
-        assert noise.abs().max() > 0.9
-    y_hat, after, _ = step(z, h)
-    assert not torch.equal(after, step(z, h)[1])
+    y_hat, after, _ = step.train()(z, h)
+    noise = (after - quiet).flatten()
+    assert noise.mean().item() == pytest.approx(0, abs=0.01)
+    assert noise.std().item() == pytest.approx(0.3, rel=0.02)
     torch.testing.assert_close(y_hat, step.heads(after)[:, 0])  # read from what is handed on
-    step.noise = 0.0
-    assert torch.equal(step.move(z, h), quiet)
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: LocalStep(0, 4), ValueError, "in_channels .*0"),
-        (lambda: LocalStep(2, 4.0), TypeError, "channels .*4.0"),
-        (lambda: LocalStep(2, 4, 3), ValueError, "dimensions .*3"),
-        (lambda: LocalStep(2, 4, kernel=0), ValueError, "kernel .*0"),
-        (lambda: LocalStep(2, 4, kernel=4), ValueError, "kernel .*4"),
-        (lambda: LocalStep(2, 4, residual=1), TypeError, "residual .*1"),
-        (lambda: LocalStep(2, 4, noise=-0.1), ValueError, "noise .*-0.1"),
-        (lambda: LocalStep(2, 4, vote="mean"), ValueError, "vote .*'least', 'pooled'.*'mean'"),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 8)), ValueError, r"x .* 2, places\], .*\[3, 8\]"),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)), ValueError, r"x .*\[3, 1, 8\]"),
-        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 2, 0)), ValueError, r"x .*\[3, 2, 0\]"),
-        (lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)), ValueError, r"x .*2, H, W\], .*\[3, 2, 8\]"),
-        (lambda: ConvStep(4, 0, 10), ValueError, "patch .*0"),
-        (lambda: ConvStep(4, 4, 10).encode(torch.zeros(1, 1, 8, 10)), ValueError, r"x .* 4; .* 8, 10\]"),
-        (lambda: light_cone((1,), (4,), 3, kernel=2), ValueError, "kernel .*2"),
-        (lambda: light_cone((4,), (4,), 3), ValueError, "place .*3.*4"),
-        (lambda: light_cone((-1,), (4,), 3), ValueError, "place .*-1"),
-        (lambda: light_cone((1,), (4,), 0), ValueError, "n_steps .*0"),
-        (lambda: light_cone((1, 1), (4,), 3), ValueError, r"place .*\(4,\).*\(1, 1\)"),
+        (lambda: LocalStep(0, 4), "in_channels .*0"),
+        (lambda: LocalStep(2, 4, 3), "dimensions .*3"),
+        (lambda: LocalStep(2, 4, kernel=4), "kernel .*4"),
+        (lambda: LocalStep(2, 4, vote="mean"), "vote .*'least', 'pooled'.*'mean'"),
+        (lambda: LocalStep(2, 4).encode(torch.zeros(3, 1, 8)), r"x .* 2, places\], .*\[3, 1, 8\]"),
+        (lambda: LocalStep(2, 4, 2).encode(torch.zeros(3, 2, 8)), r"x .*2, H, W\], .*\[3, 2, 8\]"),
+        (lambda: light_cone((4,), (4,), 3), "place .*3.*4"),
+        (lambda: light_cone((1, 1), (4,), 3), r"place .*\(4,\).*\(1, 1\)"),
     ],
 )
-def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()

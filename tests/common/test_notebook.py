@@ -7,7 +7,6 @@ from ponder_course.common.notebook import (
     attempt,
     check_hashed,
     check_on,
-    check_parameter,
     check_parameters,
     describe_machine,
     pick_device,
@@ -17,42 +16,32 @@ from ponder_course.common.notebook import (
 PARAMETERS = 'BUDGET: str = "class"  # how much\nSEEDS: int = 3\nloose = 1'
 
 
-NOT_PYTHON = ["x?", "!echo a: b", "%%bash\nfor i in a: b; do echo $i; done", "x: int = (", "a: b: c", "x: int = 1\0"]
-
-
-@pytest.mark.parametrize("cell", NOT_PYTHON)
+@pytest.mark.parametrize("cell", ["x?", "%%bash\nfor i in a: b; do echo $i; done", "x: int = (", "x: int = 1\0"])
 def test_an_undeclared_parameter_is_refused_by_name_whatever_other_cells_hold(cell):
-    for cells in ([], [PARAMETERS], [cell, PARAMETERS, "# Parameters\nSEEDS = 1\n", cell]):
-        check_parameters(cells)
+    check_parameters([cell, PARAMETERS, "# Parameters\nSEEDS = 1\n", cell])
     with pytest.raises(ValueError, match="SEED, loose; this notebook has BUDGET, SEEDS"):
         check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\nloose = 3\n", cell])
 
 
 GOOD = [("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", False)]
+BAD = [("str", 5), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
 
 
-@pytest.mark.parametrize(("kind", "value"), GOOD)
-def test_a_value_of_the_declared_type_passes(kind, value):
-    check_parameter("NAME", value, kind)
-    check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
+def test_a_value_must_be_of_the_declared_type():
+    for kind, value in GOOD:
+        check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
+    for kind, value in BAD:
+        with pytest.raises(TypeError, match=rf"^NAME must be of type {kind}; got {value!r}"):
+            check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
 
 
-BAD = [("str", 5), ("int", "3"), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
-ERRORS = [("NAME", value, [kind], TypeError) for kind, value in BAD]
-ERRORS += [(name, low - 1, [str(low)], ValueError) for name, low in (("SEEDS", 1), ("SEED", 0), ("WORKERS", 1))]
-ERRORS += [("LOAD", "load", ["'stored'"], ValueError)]
-ERRORS += [("BUDGET", "clas", ["'smoke'", "'class'"], ValueError)]
-ERRORS += [("BUDGET", value, ["'smoke'", "'class'"], TypeError) for value in (["class"], None)]
-
-
-@pytest.mark.parametrize(("name", "value", "allowed", "error"), ERRORS)
-def test_a_wrong_value_is_named_with_what_is_allowed(name, value, allowed, error):
-    kind = {"NAME": allowed[0], "LOAD": "str"}.get(name, "int")
-    choices = {"BUDGET": ("smoke", "class")}
-    check_parameters(["SEEDS: int = 3\nSEED: int = 3"], {"BUDGET": "smoke", "SEEDS": 1, "SEED": 0}, **choices)
-    with pytest.raises(error, match=f"^{name} ") as refused:
-        check_parameters([f"{name}: {kind} = 0"] if name != "BUDGET" else [], {name: value}, **choices)
-    assert all(part in str(refused.value) for part in [*allowed, repr(value)])
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [("SEEDS", 0, "1"), ("SEED", -1, "0"), ("LOAD", "load", "'stored'"), ("BUDGET", "clas", "'smoke'.*'class'")],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(name, value, allowed):
+    with pytest.raises(ValueError, match=f"^{name} .*{allowed}.*{value}"):
+        check_parameters([f"{name}: {type(value).__name__} = 0"], {name: value}, BUDGET=("smoke", "class"))
 
 
 @pytest.mark.parametrize("there", [[], ["mps"], ["cuda"], ["cuda", "mps"]])
@@ -60,16 +49,10 @@ def test_devices_simulated(there, monkeypatch):
     """Apple's GPU is simulated: it is said to be there, and no tensor is put on it."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in there)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in there)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a GPU with CUDA")
     assert pick_device("auto") == torch.device([*there, "cpu"][0])
-    for kind in ("cpu", "cuda", "mps"):
-        if kind in ("cpu", *there):
-            assert pick_device(kind) == torch.device(kind)
-            assert {"cpu": "CPU", "cuda": "CUDA", "mps": "mps"}[kind] in describe_machine(torch.device(kind))
-            check_parameters(['DEVICE: str = "auto"'], {"DEVICE": kind})
-            continue
-        with pytest.raises(ValueError, match=f"^device .*'auto' or 'cpu'.*{kind}"):
-            pick_device(kind)
+    for kind in ("cpu", *there):
+        assert pick_device(kind) == torch.device(kind)
+    for kind in {"cuda", "mps"} - {*there}:
         with pytest.raises(ValueError, match=f"^DEVICE .*'auto' or 'cpu'.*{kind}"):
             check_parameters(['DEVICE: str = "auto"'], {"DEVICE": kind})
 
@@ -82,16 +65,13 @@ DIGEST = sha256(b"ponder 01 1a 0.25 -1.00 0.00").hexdigest()[:16]
     [
         (0.25, -1, 0),
         [0.2501, -1.001, -0.001],  # rounded, and no -0
-        torch.tensor([0.25, -1, 0]),
         torch.tensor([[0.25], [-1], [0]], dtype=torch.float64, requires_grad=True),
         lambda: (0.25, -1.0, 0.0),
     ],
 )
-def test_a_hashed_answer_is_right_in_any_form_for_one_problem_only(answer, capsys):
+def test_a_hashed_answer_is_right_in_any_form_for_one_problem_only(answer):
     assert check_hashed(answer, "01 1a", DIGEST, decimals=2)
-    assert capsys.readouterr().out == "Right.\n"
     assert not check_hashed(answer, "01 1b", DIGEST, decimals=2)
-    assert not check_hashed(answer, "01 1a", "", decimals=2)
 
 
 def raises():
@@ -115,10 +95,9 @@ def test_an_answer_is_checked_on_cases(answer, message, capsys):
     assert x == [1.0, 2.0]
 
 
-def test_a_notebook_starts_on_one_thread_and_prints_where(capsys):
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
+def test_a_notebook_starts_on_one_thread_and_prints_where(monkeypatch, capsys):
+    threads = []
+    monkeypatch.setattr(torch, "set_num_threads", threads.append)
     assert start("cpu", "budget: smoke") == torch.device("cpu")
-    assert torch.get_num_threads() == 1
-    torch.set_num_threads(threads)
+    assert threads == [1]
     assert capsys.readouterr().out == f"{describe_machine(torch.device('cpu'))} | budget: smoke\n"

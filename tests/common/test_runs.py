@@ -6,8 +6,16 @@ import os
 import pytest
 import torch
 
-from ponder_course.common import runs
-from ponder_course.common.runs import in_parallel, learnt_and_not, load_from, matching, run_all, same_but_seed, stored
+from ponder_course.common.runs import (
+    in_parallel,
+    learnt_and_not,
+    load_from,
+    matching,
+    rounded,
+    run_all,
+    same_but_seed,
+    stored,
+)
 
 SETTINGS = [{"a": a, "seed": seed} for a in (1, 2) for seed in (0, 1)]
 
@@ -19,17 +27,14 @@ def product(a, seed):
 ROWS = [setting | product(**setting) for setting in SETTINGS]
 
 
-def name_process(a, seed):
-    return torch.nn.Linear(a, seed + 1), torch.get_num_threads(), os.getpid()
+def where_it_runs(a, seed):
+    return torch.get_num_threads(), os.getpid()
 
 
 def test_with_one_worker_calls_run_here_on_one_thread_and_the_first_error_is_raised():
-    results = in_parallel(name_process, SETTINGS)
-    assert {(threads, pid) for _, threads, pid in results} == {(1, os.getpid())}
+    assert in_parallel(where_it_runs, SETTINGS) == [(1, os.getpid())] * 4
     with pytest.raises(TypeError, match="seed"):
         in_parallel(product, [{"a": 1}])
-    with pytest.raises(ValueError, match=r"workers .* 0"):
-        in_parallel(product, SETTINGS, workers=0)
 
 
 def below_float32(seed):
@@ -37,7 +42,7 @@ def below_float32(seed):
 
 
 def test_numbers_below_float32_are_0_in_a_call_and_nowhere_else():
-    assert in_parallel(below_float32, [{"seed": 0}, {"seed": 1}]) == [0, 0]
+    assert in_parallel(below_float32, [{"seed": 0}]) == [0]
     assert below_float32(0) > 0
 
 
@@ -53,19 +58,19 @@ def test_stored_rows_come_in_the_order_of_the_settings_and_none_is_said(tmp_path
     wanted = [{"a": 2, "seed": 1.0}, {"a": 9, "seed": 0}, {"a": 1, "seed": 1}]
     assert stored(tmp_path / "made_up.jsonl", wanted) == [ROWS[3], ROWS[1], ROWS[0], ROWS[2]]
     load = load_from(f"{tmp_path}/*.jsonl")
-    assert load("made_up") == ROWS
-    assert load("other") == []
+    assert (load("made_up"), load("other")) == (ROWS, [])
     assert f"No stored runs at {tmp_path / 'other.jsonl'}" in capsys.readouterr().out
 
 
 def test_rows_that_match_and_numbers_to_four_places():
     rows = [*ROWS, {"a": 3, "seed": 0, "value": 30}]
-    assert same_but_seed(rows, [{"a": 2, "seed": 7}]) == ROWS[2:]
     assert same_but_seed(rows, [{"a": 3, "seed": 9}, {"a": 1, "seed": 9}]) == [*ROWS[:2], rows[4]]
     assert learnt_and_not(rows, lambda row: row["a"] == 3) == (rows[4:], ROWS)
     assert learnt_and_not(rows, lambda row: False) == (rows, [])
     assert matching(ROWS, a=2.0, value=21) == ROWS[3:]
     assert matching(ROWS, a=True) == matching(ROWS, b=2) == []
-    assert matching([{"pair": [1, 2], "rows": 3}], pair=(1, 2)) == [{"pair": [1, 2], "rows": 3}]
-    rounded = runs.rounded({1: [0.123456, 2, "x", None], "y": {True: 1e-5}})
-    assert rounded == {"1": [0.1235, 2, "x", None], "y": {"True": 0.0}}
+    assert matching([{"pair": [1, 2]}], pair=(1, 2)) == [{"pair": [1, 2]}]
+    assert rounded({1: [0.123456, 2, "x", None], "y": {True: 1e-5}}) == {
+        "1": [0.1235, 2, "x", None],
+        "y": {"True": 0.0},
+    }

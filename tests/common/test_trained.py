@@ -1,3 +1,7 @@
+"""Networks that are trained, stored, or loaded: what is loaded is what was stored, or it is refused."""
+
+import pickle
+
 import pytest
 import torch
 from torch import nn
@@ -24,12 +28,16 @@ def never(**setting):
 
 
 @pytest.fixture
+def file(tmp_path):
+    return tmp_path / "results" / "00_a_networks.safetensors"
+
+
+@pytest.fixture
 def call(tmp_path):
     """Calls `TrainOrLoad` on files in tmp_path: call("stored", settings)."""
 
-    def call(load, settings=SETTINGS, learn=learn, untrained=untrained, **made_with):
-        made_with = {"BUDGET": "class"} | made_with
-        return TrainOrLoad(load, f"{tmp_path}/results/00_a", 1, **made_with)(learn, settings, untrained)
+    def call(load, settings=SETTINGS, learn=learn, untrained=untrained, BUDGET="class"):
+        return TrainOrLoad(load, f"{tmp_path}/results/00_a", 1, BUDGET=BUDGET)(learn, settings, untrained)
 
     return call
 
@@ -38,11 +46,10 @@ def test_what_is_stored_is_loaded_without_training_in_the_form_in_which_it_was_t
     trained = call("")
     assert not [*tmp_path.iterdir()]
     for loaded in (call("store"), call("stored", learn=never)):
-        for (model, log), (of_model, of_log) in zip(loaded, trained, strict=True):
+        for (model, log), (of_model, _) in zip(loaded, trained, strict=True):
             weights = {name: weight.half().float() for name, weight in of_model.state_dict().items()}
             torch.testing.assert_close(dict(model.state_dict()), weights)
             assert log == [{"update": 5, "p": [0.25, 0.3333]}]
-            assert log[0]["update"] == of_log[0]["update"]
             assert not any(part.training for part in model.modules())
 
 
@@ -61,35 +68,29 @@ def wider(width, seed):
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"settings": [{"width": 3, "seed": 3}]}, ["seed", "3 here"]),
-        ({"settings": [SETTINGS[0] | {"loss": nn.CrossEntropyLoss()}]}, ["loss"]),
-        ({"BUDGET": "paper"}, ["BUDGET", "paper", "class"]),
-        ({"untrained": wider}, ["0.weight", "[4, 2] here", "[3, 2] there"]),
+        ({"settings": [{"width": 3, "seed": 3}]}, "seed.* 3 here"),
+        ({"BUDGET": "paper"}, "BUDGET.*paper.*class"),
+        ({"untrained": wider}, r"0\.weight.*\[4, 2\] here.*\[3, 2\] there"),
     ],
 )
 def test_other_networks_than_were_stored_are_refused(call, other, words):
     call("store")
-    call("stored")
-    with pytest.raises(ValueError, match="LOAD") as refused:
+    with pytest.raises(ValueError, match=f"LOAD.*{words}"):
         call("stored", **other)
-    assert all(word in str(refused.value) for word in words)
 
 
-def test_a_file_that_is_not_there_or_is_no_file_of_networks_is_named(call, tmp_path):
-    path = tmp_path / "results" / "00_a_networks.safetensors"
-    with pytest.raises(FileNotFoundError, match=path.name):
+def test_a_file_that_is_not_there_or_is_no_file_of_networks_is_named(call, file):
+    with pytest.raises(FileNotFoundError, match=file.name):
         call("stored")
     call("store")
-    whole = path.read_bytes()
-    torch.save({"a": torch.zeros(3)}, path)  # a pickle
-    pickled = path.read_bytes()
-    for content in (b"", whole[:-1], whole[10:], pickled, whole.replace(b"trained", b"trainee", 1)):
-        path.write_bytes(content)
-        with pytest.raises(DamagedFileError, match=path.name):
+    whole = file.read_bytes()
+    for content in (b"", whole[:-1], whole[10:], pickle.dumps(whole), whole.replace(b"trained", b"trainee", 1)):
+        file.write_bytes(content)
+        with pytest.raises(DamagedFileError, match=file.name):
             call("stored")
 
 
-def test_weights_that_are_not_finite_are_refused_and_nothing_is_written(call, tmp_path):
+def test_weights_that_are_not_finite_are_refused_and_nothing_is_written(call, file):
     def explodes(**setting):
         model, log = learn(**setting)
         nn.init.constant_(model[0].bias, 1e5)  # beyond float16
@@ -97,12 +98,11 @@ def test_weights_that_are_not_finite_are_refused_and_nothing_is_written(call, tm
 
     with pytest.raises(ValueError, match=r"0\.bias"):
         call("store", learn=explodes)
-    assert not [*tmp_path.rglob("*.safetensors")]
+    assert not file.exists()
 
 
-def test_the_same_networks_are_the_same_file(call, tmp_path):
-    path = tmp_path / "results" / "00_a_networks.safetensors"
+def test_the_same_networks_are_the_same_file(call, file):
     call("store")
-    first = path.read_bytes()
+    first = file.read_bytes()
     call("store")
-    assert path.read_bytes() == first
+    assert file.read_bytes() == first

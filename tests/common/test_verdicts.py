@@ -1,6 +1,7 @@
+"""What several runs say together, against scipy, all divisions of ranks, and numbers worked out by hand."""
+
 import itertools
 import math
-import re
 from statistics import mean
 
 import numpy as np
@@ -22,51 +23,16 @@ def test_the_interval_is_that_of_students_t_test(values):
     assert middle == pytest.approx(mean(values))
     error = stats.sem(values)
     if error > 1e-9:
-        expected = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=error)
-        assert (low, high) == pytest.approx(expected)
+        assert (low, high) == pytest.approx(stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=error))
     assert low <= middle <= high
 
 
-def test_runs_in_words():
-    assert span([0.1, 0.3, 0.2]) == "0.10 to 0.30"
-    assert span([0.5, 0.5], ".1%") == "50.0%"
-    assert span([]) == estimate([]) == "no runs"
-    assert estimate([1.0, 2.0, 3.0]) == "+2.00 [-0.48, +4.48], 3 runs"
-    assert estimate([1.0]) == "+1.00, one run"
-    assert count([0.97, 0.98, 0.1], 0.97) == "2 of 3"
-    assert math.isnan(interval([1.0])[1])
-
-
-def test_a_verdict_is_undecided_where_the_interval_holds_zero():
-    assert verdict([1.0, 2.0, 3.0]) == "undecided: +2.00 [-0.48, +4.48], 3 runs"
-    assert verdict([2.0, 2.5, 3.0]) == "more: +2.50 [+1.26, +3.74], 3 runs"
-    assert verdict([-2.0, -2.5, -3.0], ".1f", ("better", "worse")) == "worse: -2.5 [-3.7, -1.3], 3 runs"
-    assert verdict([2.0, 2.5]) == "too few runs: +2.25 [-0.93, +5.43], 2 runs"
-    assert verdict([]) == "too few runs: no runs"
-
-
 @pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")  # scipy's, where all values of one side are equal
-@given(numbers, numbers)
-def test_a_difference_has_the_interval_of_welchs_t_test(a, b):
+@given(numbers, numbers, st.sampled_from([0.8, 0.95]))
+def test_a_difference_has_the_interval_of_welchs_t_test(a, b, level):
     if np.var(a) + np.var(b) > 1e-9:
-        low, high = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
-        found = [float(part) for part in re.findall(r"[+-][\d.]+(?:e[+-]\d+)?", difference(a, b, "+.6f"))[:3]]
-        assert found == pytest.approx([np.mean(b) - np.mean(a), low, high], abs=2e-6)
-
-
-@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
-def test_no_choice_of_steps_is_better_than_the_best(n_steps, batch_size, seed):
-    generator = torch.Generator().manual_seed(seed)
-    probs = torch.rand(n_steps, batch_size, generator=generator, dtype=torch.float64)
-    steps, accuracy = best_halting(probs)
-    assert steps == sorted(steps)
-    assert accuracy == sorted(accuracy)
-    for _ in range(30):
-        at = torch.randint(n_steps, (1, batch_size), generator=generator)
-        cost, right = (at + 1).double().mean().item(), probs.gather(0, at).mean().item()
-        for price in (1.0, 0.1, 0.01, 0.001):  # among those that are drawn
-            best = max(a - price * s for s, a in zip(steps, accuracy, strict=True))
-            assert right - price * cost <= best + 1e-6
+        expected = stats.ttest_ind(b, a, equal_var=False).confidence_interval(level)
+        assert welch(a, b, level) == pytest.approx((np.mean(b) - np.mean(a), *expected), abs=1e-6)
 
 
 few = st.lists(st.integers(0, 6).map(float), min_size=2, max_size=5)
@@ -86,24 +52,55 @@ def test_the_p_of_ranks_is_that_of_all_divisions_into_two_groups(a, b):
     assert rank_p(a, b) == pytest.approx(as_far / len(ways))
 
 
-def test_differences_are_of_the_second_less_the_first_and_may_be_paired_by_seed():
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
+def test_no_choice_of_steps_is_better_than_the_best(n_steps, batch_size, seed):
+    generator = torch.Generator().manual_seed(seed)
+    probs = torch.rand(n_steps, batch_size, generator=generator, dtype=torch.float64)
+    steps, accuracy = best_halting(probs)
+    assert steps == sorted(steps)
+    assert accuracy == sorted(accuracy)
+    for _ in range(30):
+        at = torch.randint(n_steps, (1, batch_size), generator=generator)
+        cost, right = (at + 1).double().mean().item(), probs.gather(0, at).mean().item()
+        for price in (1.0, 0.1, 0.01, 0.001):  # among those that are drawn
+            best = max(a - price * s for s, a in zip(steps, accuracy, strict=True))
+            assert right - price * cost <= best + 1e-6
+
+
+def test_runs_in_words():
+    assert span([0.1, 0.3, 0.2]) == "0.10 to 0.30"
+    assert span([0.5, 0.5], ".1%") == "50.0%"
+    assert span([]) == estimate([]) == paired([], []) == "no runs"
+    assert estimate([1.0, 2.0, 3.0]) == "+2.00 [-0.48, +4.48], 3 runs"
+    assert estimate([1.0]) == "+1.00, one run"
+    assert count([0.97, 0.98, 0.1], 0.97) == "2 of 3"
     assert difference([0.1, 0.1], [0.3, 0.3]) == "+20.0% [+20.0%, +20.0%], 2 and 2 runs"
     assert difference([0.1], [0.3, 0.3]) == "too few runs"
     found = paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
     assert found == "+0.50 [+0.50, +0.50], 3 runs, p = 0.700 by ranks"
-    assert paired([], []) == "no runs"
+    with pytest.raises(ValueError, match=r"a and b .*2 and 3"):
+        paired([1, 2], [1, 2, 3])
+
+
+def test_a_verdict_is_undecided_where_the_interval_holds_zero():
+    assert verdict([1.0, 2.0, 3.0]) == "undecided: +2.00 [-0.48, +4.48], 3 runs"
+    assert verdict([2.0, 2.5, 3.0]) == "more: +2.50 [+1.26, +3.74], 3 runs"
+    assert verdict([-2.0, -2.5, -3.0], ".1f", ("better", "worse")) == "worse: -2.5 [-3.7, -1.3], 3 runs"
+    assert verdict([2.0, 2.5]) == "too few runs: +2.25 [-0.93, +5.43], 2 runs"
 
 
 OF_ONE = (span, interval, estimate, lambda values: count(values, 2), verdict)
 OF_TWO = (welch, difference, rank_p, paired)
-KINDS = (
-    lambda values: np.array(values, np.uint8),
-    lambda values: torch.tensor(values, dtype=torch.bfloat16),
-    lambda values: [np.int64(values[0]), torch.tensor(values[1]), *map(np.float32, values[2:])],
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda values: np.array(values, np.uint8),
+        lambda values: torch.tensor(values, dtype=torch.bfloat16),
+        lambda values: [np.int64(values[0]), torch.tensor(values[1]), *map(np.float32, values[2:])],
+    ],
 )
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_numbers_of_any_kind_say_what_floats_say(kind):
     a, b = [1.0, 0.0, 1.0, 2.0], [3.0, 2.0, 3.0, 1.0]
     for say in OF_ONE:
@@ -112,50 +109,22 @@ def test_numbers_of_any_kind_say_what_floats_say(kind):
         assert say(kind([1, 0, 1, 2]), kind([3, 2, 3, 1])) == say(a, b)
 
 
-@pytest.mark.parametrize("diverged", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("diverged", [math.nan, math.inf])
 def test_runs_that_diverged_are_counted_and_have_no_interval_and_no_p(diverged):
     values, others = [1.0, diverged, 2.0], [2.0, 3.0, 4.0]
     for say in (interval, estimate, verdict):
         with pytest.raises(ValueError, match=r"values .* 1 of 3 runs"):
             say(values)
     for say in OF_TWO:
-        with pytest.raises(ValueError, match=r"a .* 1 of 3 runs"):
-            say(values, others)
         with pytest.raises(ValueError, match=r"b .* 1 of 3 runs"):
             say(others, values)
+    for order in itertools.permutations([math.nan, 1.0, 2.0]):
+        assert span(order) == "1.00 to 2.00, 1 of 3 nan"
+        assert count(order, 1) == "2 of 3"
 
 
-def test_runs_that_diverged_are_seen_where_nothing_is_concluded():
-    for values in itertools.permutations([math.nan, 1.0, 2.0]):
-        assert span(values) == "1.00 to 2.00, 1 of 3 nan"
-        assert count(values, 1) == "2 of 3"
-    assert span([1.0, math.inf]) == "1.00 to inf"
-    assert span(np.array([1200, 900]), ",d") == "900 to 1,200"
-    assert span([math.nan]) == "nan"
-    assert estimate([math.nan]) == "+nan, one run"
-
-
-def test_a_level_and_pairs_are_checked():
-    for level in (95, 0, math.nan):
-        with pytest.raises(ValueError, match="level must be"):
-            interval([1, 2, 3], level)
-        with pytest.raises(ValueError, match="level must be"):
-            welch([1, 2, 3], [1, 2], level)
-    with pytest.raises(ValueError, match=r"a and b .*2 and 3"):
-        paired([1, 2], [1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        *({0: 0.9, 1: 0.8}, {0.9, 0.8}, b"abc", 0.5, torch.tensor(0.5), np.ones((2, 2)), (x for x in (0.9, 0.8))),
-        *([0.5, wrong] for wrong in (None, "0.5", 1j, [0.5], np.ma.masked, torch.ones(1))),
-    ],
-)
+@pytest.mark.parametrize("values", [{0: 0.9, 1: 0.8}, {0.9, 0.8}, 0.5, np.ones((2, 2)), [0.5, None], [0.5, "0.5"]])
 def test_what_is_not_a_list_of_one_number_for_each_run_is_named(values):
     for say in OF_ONE:
         with pytest.raises(TypeError, match="values"):
             say(values)
-    for say in OF_TWO:
-        with pytest.raises(TypeError, match="b"):
-            say([0.5, 0.25], values)
