@@ -80,8 +80,10 @@ bench-smoke: $(READY)  ## that every row of it can be measured: seconds
 	$(RUN) -m pip install -q -e './course-package[bench]'
 	$(RUN) -m benchmarks --smoke
 
-gpu: $(READY)  ## on a machine with a GPU: the tests that need one, all lessons, updates per second, into benchmarks/gpu.json
+gpu: $(READY)  ## on a machine with a GPU: updates per second into benchmarks/gpu.json, tests that need one, lessons that use one
 	$(RUN) -m benchmarks.gpu
+	$(RUN) -m pytest tests -m cuda
+	$(RUN) tools/course.py $(basename $(notdir $(shell grep -l "DEVICE: str" notebooks/*.ipynb))) -p DEVICE cuda --out runs/gpu
 
 book: $(VENV)/ready-book  ## the web book, runs/book/site/index.html: half a minute, and nothing is executed
 	$(RUN) tools/book.py

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from benchmarks import labml, peers
-from benchmarks.timing import Effort, Row, can_compile, compare, peak_bytes, seconds
-from examples.less_memory import CheckpointedNet
+from benchmarks.timing import Effort, Row, can_compile, compare
 from ponder_course.common.digits import load_digits
 from ponder_course.mnist_rotation.networks import ConvEncoder, MLPCell
 from ponder_course.mnist_rotation.task import RotationTask
@@ -176,50 +172,3 @@ def image_rows(effort: Effort) -> list[Row]:
             effort.rounds(7),
         ),
     ]
-
-
-def backward(model: PonderNet, loss_fn: PonderLoss, x: Tensor, y: Tensor) -> None:
-    """Compute the loss and its gradient once."""
-    loss_fn(model(x), y).total.backward()
-
-
-def memory_rows(effort: Effort) -> list[Row]:
-    """Measure the peak memory of an iteration against N, plain and with steps recomputed in segments of sqrt(N)."""
-    x, y = ParityTask(8).batch(BATCH)
-    rows = []
-    for max_steps in effort.sizes((5, 10, 20, 40, 80, 160)):
-        step, segment = GRUStep(8, 64), round(math.sqrt(max_steps))
-        plain = peak_mb(PonderNet(step, max_steps), x, y)
-        recomputed = peak_mb(CheckpointedNet(step, max_steps, segment), x, y)
-        rows.append({"N": max_steps, "segment": segment, "plain_mb": plain, "recomputed_mb": recomputed})
-    return rows
-
-
-def peak_mb(model: PonderNet, x: Tensor, y: Tensor) -> float:
-    """Return the peak memory of the second iteration, when the gradients' memory is there already."""
-    iteration = partial(backward, model, ponder_loss(), x, y)
-    iteration()
-    model.zero_grad(set_to_none=False)
-    return round(peak_bytes(iteration) / 2**20, 2)
-
-
-GROWTH: dict[str, tuple[int, ...]] = {
-    "N": (5, 10, 20, 40, 80),
-    "batch": (32, 64, 128, 256, 512),
-    "hidden": (32, 64, 128, 256),
-}
-
-
-def growth_rows(effort: Effort) -> list[Row]:
-    """Measure the milliseconds of a training iteration, with one size changed at a time."""
-    usual: dict[str, Any] = {"N": 20, "batch": 128, "hidden": 64}
-    rows = []
-    for changed, values in GROWTH.items():
-        for value in effort.sizes(values):
-            size = usual | {changed: value}
-            model = PonderNet(GRUStep(8, size["hidden"]), size["N"])
-            iteration = partial(backward, model, ponder_loss(), *ParityTask(8).batch(size["batch"]))
-            iteration()
-            median = statistics.median(seconds(iteration) for _ in range(effort.rounds(9)))
-            rows.append({"changed": changed, **size, "ms": round(1e3 * median, 3)})
-    return rows
