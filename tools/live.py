@@ -2,18 +2,22 @@
 
     python tools/live.py        runs/live/line.html and the like
 
-A figure NAME is book/live/NAME.js and the words around it, NAME.html. If networks think in it, their weights are
-book/live/weights/NAME*.js, which book/live/live_networks.py has written; what they compute, where core.js does not, is
-NAME_net.js, or a file that several figures share. The book's first page has a figure, too.
+A figure NAME is book/live/NAME.js and the words around it, NAME.html. The networks that think in it are those of
+book/live/live_networks.py whose names begin with NAME; it writes their weights, too. What they compute, where core.js
+does not, is NAME_net.js, or a file that several figures share. The book's first page has a figure, too.
 """
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from stamp import ROOT
 
 LIVE = ROOT / "book" / "live"
+sys.path.append(str(LIVE))
+from live_networks import NETWORKS, write_weights  # noqa: E402
+
 # The live figure of a lesson stands before this figure of its notebook.
 FIGURES = {
     "01_act_background": ("Figure 01.2", "units"),
@@ -46,8 +50,9 @@ def words(file: str) -> str:
 
 def markup(name: str, static: str) -> str:
     """Return the HTML of a figure, for a page from which `static` leads to the folder of `copy_scripts`."""
-    own = [*LIVE.glob(f"{name}_net.js"), *sorted((LIVE / "weights").glob(f"{name}*.js"))]
-    parts = [*SHARED.get(name, ()), *(script.relative_to(LIVE).as_posix() for script in own)]
+    own = [script.name for script in LIVE.glob(f"{name}_net.js")]
+    weights = [f"weights/{network}.js" for network in NETWORKS if network.startswith(name)]
+    parts = [*SHARED.get(name, ()), *own, *weights]
     scripts = ["core.js", "halting.js", "draw.js", *parts, f"{name}.js"]
     lines = [
         f'<link rel="stylesheet" href="{static}/live.css">',
@@ -72,19 +77,22 @@ def before(source: str, stem: str, static: str) -> str:
 
 
 def copy_scripts(folder: Path) -> None:
-    """Copy scripts, weights and looks of all figures into a folder, which is made.
+    """Write scripts, weights and looks of all figures into a folder, which is made.
 
     Each script becomes a function of its own, so that its names are its own, and strict.
     """
-    shutil.copytree(LIVE, folder, ignore=shutil.ignore_patterns("*.py", "*.html", "__pycache__"), dirs_exist_ok=True)
-    for script in folder.glob("*.js"):
-        script.write_text(f'(() => {{ "use strict"; {script.read_text(encoding="utf-8")}}})();\n', encoding="utf-8")
+    write_weights(folder / "weights")
+    shutil.copy(LIVE / "live.css", folder)
+    for script in LIVE.glob("*.js"):
+        text = script.read_text(encoding="utf-8")
+        (folder / script.name).write_text(f'(() => {{ "use strict"; {text}}})();\n', encoding="utf-8")
 
 
 def write_pages(folder: Path) -> list[Path]:
     """Write a page for each figure, with all that it needs, into a folder, and return the pages."""
     copy_scripts(folder / "live")
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    head += '<link rel="icon" href="data:,">'  # or else browsers ask for one
     pages = []
     for name in [FRONT, *(name for _, name in FIGURES.values())]:
         page = folder / f"{name}.html"

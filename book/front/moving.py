@@ -2,7 +2,7 @@
 
     python book/front/moving.py        results/figures/07_moving.gif
 
-The network is that of the book's first page, as it is committed: book/live/weights/maze.js.
+The network is that of the book's first page, which lesson 07 has stored.
 """
 
 import io

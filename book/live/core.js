@@ -3,13 +3,13 @@
 // where z is computed from the input once, and two heads, if there are any, read an answer and a halting logit from h'.
 window.live = { weights: {} };
 
-// The numbers of a weight, as doubles; of a bfloat16 the upper half of a float32 is kept.
-live.floats = ({ float32, bfloat16 }) => {
-  const [letters, width] = [atob(float32 ?? bfloat16), float32 ? 4 : 2];
-  const view = new DataView(new ArrayBuffer(4));
-  return Float64Array.from({ length: letters.length / width }, (_, i) => {
-    for (let k = 0; k < width; k++) view.setUint8(4 - width + k, letters.charCodeAt(i * width + k));
-    return view.getFloat32(0, true);
+// The numbers of a weight, which are stored as float16: a sign, five bits of exponent, ten of fraction.
+live.floats = ({ float16 }) => {
+  const bytes = atob(float16);
+  return Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
+    const bits = bytes.charCodeAt(2 * i) + 256 * bytes.charCodeAt(2 * i + 1);
+    const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+    return sign * 2 ** (Math.max(1, exponent) - 25) * (fraction + (exponent ? 1024 : 0));
   });
 };
 
@@ -55,7 +55,7 @@ const layer = (live.layer = (weight, bias) => {
 });
 live.linear = (weights, name) => layer(...["weight", "bias"].map((part) => live.floats(weights[`${name}.${part}`] ?? weights[`${name}_${part}`])));
 
-// weights: {name: {shape, float32}} of a LocalStep, an RNNStep or a ColumnStep, as live_networks.py writes them.
+// weights: {name: {shape, float16}} of a LocalStep, an RNNStep or a ColumnStep, as live_networks.py writes them.
 live.read = (weights) => {
   const isCell = "cell.from_h.weight" in weights;
   const of = (name) => live.floats(weights[isCell ? `cell.${name}` : name]);

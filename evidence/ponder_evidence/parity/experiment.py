@@ -130,7 +130,7 @@ GRID = [
 ]
 LARGE = [setting for setting in GRID if setting["elements"] == 8 and setting["loss"] != "textbook"]
 AGAIN = [setting for setting in LARGE if setting["lambda_p"] == 0.3 and setting["loss"] == "log space, reversed"]
-# "odd" came later: the stored run of seed 10 has it from its network, book/live/weights/parity.js; a test compares.
+# "odd" came later: the stored run of seed 10 has it from its network, that of lesson 03's live figure; a test compares.
 SETTING_OF_MAP = RECIPE | SIZES["large"] | {"lambda_p": 0.1, "loss": "log space"}
 BEYOND: list[Row] = [{"loss": "log space"}, {"loss": "last step", "N": 4}, {"loss": "last step"}]
 BORDER: list[Row] = [{"loss": "ACT", "tau": TAU}, {"loss": "every step"}]

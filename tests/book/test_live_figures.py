@@ -1,0 +1,302 @@
+"""The live figures: their pages, the reader's hands and keys, and whether what they show is true."""
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import browser
+import pytest
+import torch
+
+from ponder_course.act_background.scripted import halt
+from ponder_course.adding_a_column.experiment import halt as halt_columns
+from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.alone_and_together.experiment import attention_by_step
+from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
+from ponder_course.common.measures import at_step
+from ponder_course.judges import experiment as judges
+from ponder_course.judges.task import SumTask
+from ponder_course.light_cone.beating_the_clock import votes
+from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.sudoku.experiment import halt as halt_sudokus
+from ponder_course.sudoku.search import think_until_quiet
+from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
+from ponder_utils import PonderNet
+from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
+from ponder_utils.rules import halting_steps
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tools"), str(ROOT / "book" / "live")]
+import live  # noqa: E402
+from live_networks import load, stored  # noqa: E402
+
+
+def double(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+# What is true of what a figure shows, in any state into which a reader can bring it
+
+
+def of_units(found):
+    assert found["weights"] == pytest.approx(halt(found["units"], found["epsilon"]))
+
+
+def of_losses(found):
+    log_p = halting_log_probs(double(found["lambdas"]).logit())
+    assert found["p"] == pytest.approx(log_p.exp().tolist())
+    assert found["prior"] == pytest.approx(geometric_log_prior(found["rate"], 5).exp().tolist())
+    assert found["act"] == len(halt(found["lambdas"], 0.01))
+
+
+def of_parity(found):
+    x = double([found["x"]])
+    output = load("parity").double()(x)
+    odd = output.y_hat[:, 0].sigmoid()
+    assert found["truth"] == (x == 1).sum().item() % 2
+    assert found["chance"] == pytest.approx(odd.tolist(), abs=1e-9)
+    assert found["p"] == pytest.approx(output.log_p[:, 0].exp().tolist(), abs=1e-9)
+    assert found["halt"] == output.log_p[:, 0].argmax().item() + 1
+    assert found["right"] == ((odd > 0.5) == found["truth"]).tolist()
+
+
+def of_digit(found):
+    for kind, shown in found["networks"].items():
+        name = f"digit_{kind}_free" if shown["prior"] is None else f"digit_{kind}"
+        output = load(name).double()(double(found["pixels"]).view(1, 1, 28, 28))
+        p = output.log_p[:, 0].exp().tolist()
+        assert shown["p"] == pytest.approx(p, abs=1e-9)
+        assert shown["steps"] == pytest.approx(expected_steps(output.log_p).item(), abs=1e-9)
+        says = output.y_hat[:, 0].argmax(1).tolist()
+        assert shown["says"] == says
+        if found["angle"] == 0 and found["digit"] is not None:
+            assert says[p.index(max(p))] == found["digit"]
+        if shown["prior"] is not None:
+            prior = geometric_log_prior(stored(name)[1]["lambda_p"], len(p))
+            assert shown["prior"] == pytest.approx(prior.exp().tolist())
+
+
+def of_line(found):
+    x = double([[found["bits"], found["walls"]]])
+    assert found["need"] == LineParityTask.needed_steps(x)[0].tolist()
+    assert found["truth"] == LineParityTask.answers(x)[0].tolist()
+    halted = load("line").double().predict(x, "threshold", q=0.2, max_steps=x.shape[2] + 4)
+    assert found["halt"] == halted.steps.item()
+    assert found["odd"][found["halt"] - 1] == (halted.y_hat[0] > 0).int().tolist()
+    for odd, right in zip(found["odd"], found["right"], strict=True):
+        assert right == [answer == true for answer, true in zip(odd, found["truth"], strict=True)]
+
+
+def of_vote(found):
+    """Of all 64 lines, in the order of the numbers that their bits write."""
+    x = all_of_one_segment(6)
+    order = (x[:, 0] @ (2.0 ** torch.arange(5, -1, -1))).argsort()
+    x, is_head = x[order].double(), found["rule"] == "head"
+    model = load("vote" if is_head else "line").double()
+    output = model(x, max_steps=10)
+    by_place = votes(model.step, x, 10).sigmoid() if is_head else output.y_hat.abs().sigmoid()
+    objects = by_place < found["level"]
+    assert torch.equal(torch.tensor(found["objects"]).transpose(0, 1), objects)
+    agreed = ~objects.any(-1)
+    halts = torch.where(agreed.any(0), agreed.int().argmax(0) + 1, 10)
+    assert found["halts"] == halts.tolist()
+    right = whole_lines_right(output.y_hat[halts - 1, torch.arange(64)], LineParityTask.answers(x))
+    assert found["right"] == right.tolist()
+    assert x[found["mine"], 0].tolist() == found["bits"]
+
+
+def of_maze(found):
+    side, star, asked = found["side"], torch.tensor(found["star"]), torch.tensor(found["asked"]) > 0
+    is_open = (torch.tensor(found["floor"]) > 0) | (star > 0)
+    x = torch.stack([is_open, star == 1, star == 2]).double().view(1, 3, side, side)
+    model = load("maze").double()
+    halted = model.predict(x, "threshold", q=0.5, max_steps=found["last"] + 40)
+    taken = halted.steps.flatten()
+    assert torch.equal(torch.tensor(found["taken"])[asked], taken[asked])
+    y_hat = model(x, max_steps=found["shown"]).y_hat[-1] if found["mode"] == "all" else halted.y_hat
+    shown = asked & ((taken <= found["shown"]) | (found["mode"] == "all"))
+    assert torch.equal(torch.tensor(found["now"]), ((y_hat.flatten() > 0) + 1) * shown)
+    truth = MazeTask.answers(x).flatten().long() + 1
+    assert torch.equal(asked, truth > 0)
+    assert torch.equal(torch.tensor(found["answer"])[asked], truth[asked])
+    assert torch.equal(double(found["need"])[asked], MazeTask.needed_steps(x).flatten()[asked].double())
+
+
+def of_forest(found):
+    model, is_alone = load(f"forest_{found['kind']}").double(), found["kind"] == "alone"
+    parents = torch.tensor([found["parents"] + list(range(16, 32))])
+    output = model(parents, max_steps=16)
+    reads = attention_by_step(model.step, parents, 16)[:, 0, :16]
+    steps = halting_steps(output, "threshold", q=0.5)
+    answers = at_step(output.y_hat.argmax(-1), steps)[0]
+    needed = ForestTask.needed_steps(parents, "initial" if is_alone else "current")
+    for i, node in enumerate(found["nodes"]):
+        assert node["path"][-1] == ForestTask.answers(parents)[0, i]
+        assert (node["need"], node["taken"], node["answer"]) == (needed[0, i], steps[0, i], answers[i])
+        assert node["right"] == (node["answer"] == node["path"][-1])
+        assert node["reads"] == reads[:, i].argmax(1).tolist()
+        assert node["weights"] == pytest.approx(reads[:, i].amax(1).tolist(), abs=1e-9)
+
+
+def of_column(found):
+    x = double([row["number"] for row in found["rows"]])[:, None, None]
+    answer, right = halt_columns(load("column").double(), x, x.shape[3] + 10, q=0.5)
+    sums, travelled = ColumnTask.answers(x), ColumnTask.travelled(x)
+    for t, row in enumerate(found["rows"]):
+        assert row["sum"] == sums[t, 0].int().tolist()
+        assert row["need"] == travelled[t, 0].max().item() + 1
+        assert row["taken"] == answer.steps[t, 0].item()
+        assert row["answer"] == (answer.y_hat[t, 0] > 0).int().tolist()
+        assert (row["answer"] == row["sum"]) == right[t, 0].item()
+
+
+def of_sudoku(found):
+    side = round(len(found["board"]) ** 0.5)
+    board = torch.tensor(found["board"]).view(side, side)
+    x = signs(board[None]).double()
+    step = load("sudoku").step.on(sudoku_groups(round(side**0.5))).double().eval()
+    answers, _ = think_until_quiet(step, board)
+    assert found["answers"] == answers.flatten().tolist()
+    steps = halt_sudokus(PonderNet(step, max(found["last"], 1))(x)).steps[0]
+    assert found["taken"] == torch.where(answers.flatten() * (board.flatten() == 0) > 0, steps, 0).tolist()
+    assert found["need"] == SudokuTask.needed_steps(x)[0].tolist()
+
+
+def of_judges(found):
+    step = load(f"judges_{found['kind']}").double()
+    x = double([[found["values"], found["walls"]]])
+    y, need = SumTask(16, n_values=step.n_values).answers(x), SumTask.needed_steps(x)
+    thought = judges.think(step, x, y, 20)
+    assert (found["truth"], found["need"]) == (y[0].tolist(), need[0].tolist())
+    assert found["halt"] == judges.halting_steps(thought)
+    for n, shown in enumerate(found["steps"], 1):
+        assert shown["q"] == pytest.approx(thought.q_logits[n - 1, :, 0].sigmoid().tolist(), abs=1e-9)
+        assert (shown["answers"] == found["truth"]) == thought.right[n - 1, 0]
+
+
+def of_words(found):
+    walker, slip = load(f"words_{found['kind']}").double(), found["slip"] or {"step": 0}
+    x, words = torch.tensor([found["parents"] + list(range(16, 32))]), []
+    for n, shown in enumerate(found["walk"], 1):
+        given = [found["asked"], *words] if walker.carried == "word" else [found["asked"]]
+        logits = walker((x, torch.tensor([given])), n)[0, -1]
+        assert shown["own"] == logits[:-1].argmax()
+        assert shown["stop"] == pytest.approx(logits.softmax(0)[-1].item(), abs=1e-9)
+        if slip["step"] == n:
+            words.append(slip["word"])
+        elif logits.argmax() < 32:
+            words.append(shown["own"])
+    assert found["words"] == words
+    assert found["path"][-1] == ForestTask.answers(x)[0, found["asked"]]
+
+
+# In the browser. Of each figure: what is true of it, and keys that change something.
+FIGURES = {
+    "units": (of_units, ["ArrowUp"]),
+    "losses": (of_losses, ["ArrowUp"]),
+    "parity": (of_parity, [" "]),
+    "digit": (of_digit, ["ArrowUp"]),
+    "line": (of_line, [" "]),
+    "vote": (of_vote, [" "]),
+    "map": (of_maze, ["n", "ArrowUp", " "]),
+    "front": (of_maze, ["ArrowUp", " "]),
+    "forest": (of_forest, [" ", "ArrowLeft", "ArrowLeft", " "]),
+    "column": (of_column, [" "]),
+    "sudoku": (of_sudoku, ["2"]),
+    "judges": (of_judges, [" "]),
+    "words": (of_words, ["ArrowRight"]),
+}
+FIRST = {"map": "Stars", "front": "Stars"}  # the button without which a finger's tap does nothing
+FAR = {"digit": 30}  # by how much a hand must move: a pen
+NAMES = [live.FRONT, *(name for _, name in live.FIGURES.values())]
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """Opens a figure, without motion and without a bet; whatever goes wrong on its page fails the test."""
+    folder = tmp_path_factory.mktemp("live")
+    live.write_pages(folder)
+    with browser.chromium() as chromium, browser.served(folder) as own:
+
+        @contextmanager
+        def open_page(name, **options):
+            faults = []
+            with chromium.new_page(reduced_motion="reduce", **options) as page:
+                browser.note_faults(page, faults, own)
+                page.goto(f"{own}{name}.html")
+                if name != live.FRONT:
+                    page.click(".live-bet button[data-bet=none]")
+                yield page
+            assert faults == []
+
+        yield open_page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_legible(opened, name):
+    with opened(name) as page:
+        assert browser.faults_of(page, axe=True) == []
+
+
+def with_the_mouse(page, start, end):
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end)
+    page.mouse.up()
+
+
+def with_a_finger(page, start, end):
+    session = page.context.new_cdp_session(page)
+    for event, points in (("touchStart", [start]), ("touchMove", [end]), ("touchEnd", [])):
+        touches = [{"x": x, "y": y} for x, y in points]
+        session.send("Input.dispatchTouchEvent", {"type": event, "touchPoints": touches})
+
+
+def somewhere(page, hand, far):
+    page.locator("canvas").scroll_into_view_if_needed()
+    area = page.locator("canvas").bounding_box()
+    for y in range(8, int(area["height"]), 15):
+        for x in range(10, int(area["width"]) - far, 29):
+            start = (area["x"] + x, area["y"] + y)
+            hand(page, start, (start[0] + far, start[1]))
+            yield
+
+
+def shown(page, name):
+    return page.evaluate(f"live.{name}.seen")
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("hand", [with_the_mouse, with_a_finger], ids=["mouse", "finger"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hand_changes_a_figure_which_stays_true(opened, name, hand):
+    check, _ = FIGURES[name]
+    with opened(name, has_touch=hand is with_a_finger) as page:
+        if name in FIRST:
+            page.get_by_role("button", name=FIRST[name], exact=True).click()
+        before = shown(page, name)
+        check(before)
+        worked = somewhere(page, hand, FAR.get(name, 0))
+        assert any(shown(page, name) != before for _ in worked)
+        check(shown(page, name))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_keys_buttons_and_sliders_change_a_figure_which_stays_true(opened, name):
+    check, keys = FIGURES[name]
+    with opened(name) as page:
+        before = shown(page, name)
+        page.focus("canvas")
+        for key in keys:
+            page.keyboard.press(key)
+        assert shown(page, name) != before
+        check(shown(page, name))
+        for tool in page.locator(".live-tools :is(button, input)").all():
+            if tool.get_attribute("type") == "button":
+                tool.click()
+            else:
+                tool.focus()
+                page.keyboard.press("End")
+            check(shown(page, name))
