@@ -58,8 +58,8 @@ lint: $(VENV)/ready-book  ## style and types: notebooks, packages, tools, benchm
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/front book/live
 
-facts: $(READY)  ## the numbers of all texts beside those that the evidence prints; WRITE=--write puts the latter in
-	$(RUN) tools/facts.py $(WRITE)
+facts: $(READY)  ## the numbers of all texts beside those that the evidence prints
+	$(RUN) tools/facts.py
 
 commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit

@@ -16,7 +16,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import threading
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
@@ -43,19 +42,11 @@ def has_gpu() -> bool:
 
 def reachable(index: str = INDEX, patience: float = PATIENCE) -> bool:
     """Return whether the index answers within these seconds."""
-    answers = []
-
-    def ask() -> None:
-        try:
-            with urllib.request.urlopen(f"{index}/torch/", timeout=patience) as answer:
-                answers.append(answer.status)
-        except (OSError, HTTPException, ValueError):
-            return
-
-    asking = threading.Thread(target=ask, daemon=True)  # looking up a name has no time limit of its own
-    asking.start()
-    asking.join(patience)
-    return answers == [200]
+    try:
+        with urllib.request.urlopen(f"{index}/torch/", timeout=patience) as answer:
+            return answer.status == 200
+    except (OSError, HTTPException, ValueError):
+        return False
 
 
 def main(arguments: list[str]) -> int:

@@ -1,21 +1,17 @@
 """Compare the numbers of the texts with the facts that the evidence prints: make facts.
 
     python tools/facts.py
-    python tools/facts.py --write
 
 After a number of a text stands a marker that no reader sees, as in "68 % to 80 %<!--07.common_step-->": the lesson, and
 the name of a fact, which a cell tagged `facts` of a notebook of the evidence computes from stored runs and prints. A
 fact of several numbers has one marker, after its last number. Words between the numbers are the author's business, and
-so is whether a number stands as a word, "ten of ten". With --write the facts' numbers take the places of those that
-differ.
+so is whether a number stands as a word, "ten of ten".
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -26,15 +22,6 @@ WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight",
 NUMBER = re.compile(rf"(?<![\w.])[-+−]?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(WORDS)})\b", re.I)
 BETWEEN = re.compile(r"[\s%\])*$]*")  # what may stand between the last number and its marker
 Facts = dict[str, dict[str, str]]  # {"07": {"common_step": "68% to 80%"}}
-
-
-@dataclass
-class Problem:
-    """What is wrong at a place of a text; of a number, what the evidence says, and where it begins and ends."""
-
-    start: int
-    message: str
-    numbers: list[tuple[int, int, str]]
 
 
 def printed() -> Facts:
@@ -65,79 +52,53 @@ def plain(number: str) -> str:
     return str(WORDS.index(number)) if number in WORDS else re.sub("[+,]", "", number.replace("−", "-"))
 
 
-def written(new: str, old: str) -> str:
-    """The new number in the way in which the old one stands in its text: as a word, with a plus."""
-    if old.lower() in WORDS and plain(new) in map(str, range(len(WORDS))):
-        word = WORDS[int(plain(new))]
-        return word.capitalize() if old[0].isupper() else word
-    new = new.lstrip("+").replace("−", "-")
-    if new.startswith("-"):
-        return new.replace("-", "−") if "−" in old else new
-    return f"+{new}" if old.startswith("+") else new
-
-
-def problems(text: str, facts: Facts) -> tuple[list[Problem], set[tuple[str, str]]]:
-    """What is wrong in a text, and the facts that it uses."""
-    found, used = [], set()
+def problems(text: str, facts: Facts) -> tuple[list[tuple[int, str]], set[tuple[str, str]]]:
+    """What is wrong in a text, each with its place, and the facts that it uses."""
+    wrong, used = [], set()
     bare = MARKER.sub(lambda marker: " " * len(marker[0]), text)  # a number may have several markers
     numbers_of_text = list(NUMBER.finditer(bare))
     for opened in re.finditer("<!--", text):
         marker = MARKER.match(text, opened.start())
         if not marker:
-            found.append(Problem(opened.start(), "a marker has the form <!--07.name_of_a_fact-->", []))
+            wrong.append((opened.start(), "a marker has the form <!--07.name_of_a_fact-->"))
             continue
         lesson, name = marker.groups()
         fact = facts.get(lesson, {}).get(name)
         if fact is None:
             allowed = ", ".join(sorted(facts.get(lesson, {}))) or "none"
-            found.append(Problem(opened.start(), f"no fact is called {lesson}.{name}; allowed are {allowed}", []))
+            wrong.append((opened.start(), f"no fact is called {lesson}.{name}; allowed are {allowed}"))
             continue
         used.add((lesson, name))
         wanted = NUMBER.findall(fact)
         numbers = [number for number in numbers_of_text if number.end() <= marker.start()][-len(wanted) :]
         if len(numbers) < len(wanted) or not BETWEEN.fullmatch(bare, numbers[-1].end(), marker.start()):
-            message = f"{lesson}.{name} stands behind no number; the evidence says {fact}"
-            found.append(Problem(opened.start(), message, []))
+            wrong.append((opened.start(), f"{lesson}.{name} stands behind no number; the evidence says {fact}"))
         elif [plain(number[0]) for number in numbers] != [plain(number) for number in wanted]:
             stands = " ".join(bare[numbers[0].start() : marker.start()].split())
-            new = [(old.start(), old.end(), written(new, old[0])) for old, new in zip(numbers, wanted, strict=True)]
-            found.append(Problem(numbers[0].start(), f"{lesson}.{name}: {stands}; the evidence says {fact}", new))
-    return found, used
+            wrong.append((numbers[0].start(), f"{lesson}.{name}: {stands}; the evidence says {fact}"))
+    return wrong, used
 
 
-def corrected(text: str, found: list[Problem]) -> str:
-    """The text with the evidence's numbers."""
-    changes = [change for problem in found for change in problem.numbers]
-    for start, end, new in sorted(changes, reverse=True):
-        text = text[:start] + new + text[end:]
-    return text
-
-
-def check(paths: list[Path], facts: Facts, write: bool = False) -> list[str]:
+def check(paths: list[Path], facts: Facts) -> list[str]:
     """What is wrong in the texts, a line for each: file, line, fact, what stands there, what the evidence says."""
     lines, unused = [], {(lesson, name) for lesson, named in facts.items() for name in named}
     for path in paths:
         text = path.read_text(encoding="utf-8")
-        found, used = problems(text, facts)
+        wrong, used = problems(text, facts)
         unused -= used
-        for problem in found:
-            line = text.count("\n", 0, problem.start) + 1
-            lines.append(f"{path.relative_to(ROOT)}:{line}: {problem.message}")
-        if write and found:
-            path.write_text(corrected(text, found), encoding="utf-8")
+        for place, message in wrong:
+            line = text.count("\n", 0, place) + 1
+            lines.append(f"{path.relative_to(ROOT)}:{line}: {message}")
     return lines + [f"no text uses {lesson}.{name}" for lesson, name in sorted(unused)]
 
 
 def main() -> int:
-    """Check all texts; 1 if anything is wrong, and with --write, if that left anything."""
-    parser = argparse.ArgumentParser(description="Compare the numbers of the texts with the stored runs.")
-    parser.add_argument("--write", action="store_true", help="write the evidence's numbers into the texts")
-    arguments = parser.parse_args()
+    """Check all texts; 1 if anything is wrong."""
     print_anywhere()
     facts = printed()
-    lines = check(texts(), facts, arguments.write)
+    lines = check(texts(), facts)
     print(*lines, f"{sum(map(len, facts.values()))} facts, {len(lines)} problems", sep="\n")
-    return bool(check(texts(), facts) if arguments.write else lines)
+    return bool(lines)
 
 
 if __name__ == "__main__":

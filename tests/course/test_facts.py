@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -40,24 +38,12 @@ def test_all_texts_are_checked_and_all_lessons_with_stored_runs_have_facts(print
 
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("other", ["7", "twelve"])
-def test_every_flipped_number_is_found_and_written_back(number, other):
+def test_every_flipped_number_is_found(number, other):
     flipped = re.sub(rf"(?<![\w.,]){re.escape(number)}(?=[\s<\],*])", other, TEXT, count=1)
     assert flipped != TEXT
     assert tool.problems(TEXT, FACTS) == ([], {("01", name) for name in FACTS["01"]})
-    (problem,), _ = tool.problems(flipped, FACTS)
-    assert problem.message.startswith("01.")
-    mended = tool.corrected(flipped, [problem])
-    assert tool.problems(mended, FACTS)[0] == []
-    assert tool.MARKER.findall(mended) == tool.MARKER.findall(TEXT)
-
-
-@given(st.integers(0, 12), st.integers(0, 20))
-def test_a_number_that_stands_as_a_word_stays_one_where_there_is_a_word(old, new):
-    fact = {"01": {"count": f"{new} of 20"}}
-    text = f"{tool.WORDS[old].capitalize()} of 20<!--01.count--> learn."
-    mended = tool.corrected(text, tool.problems(text, fact)[0])
-    number = tool.WORDS[new].capitalize() if new <= 12 else str(new)
-    assert mended == f"{number} of 20<!--01.count--> learn."
+    ((_, message),), _ = tool.problems(flipped, FACTS)
+    assert message.startswith("01.")
 
 
 @pytest.mark.parametrize(
@@ -71,13 +57,12 @@ def test_a_number_that_stands_as_a_word_stays_one_where_there_is_a_word(old, new
     ],
 )
 def test_a_marker_that_cannot_be_read_is_named_with_its_place(text, says):
-    (problem,), _ = tool.problems(f"A line.\n{text}", FACTS)
-    assert says in problem.message
-    assert problem.start == 8 + text.index("<!--")
-    assert tool.corrected(text, [problem]) == text
+    ((place, message),), _ = tool.problems(f"A line.\n{text}", FACTS)
+    assert says in message
+    assert place == 8 + text.index("<!--")
 
 
-def test_the_command_names_file_and_line_and_writes_only_numbers(tmp_path, monkeypatch):
+def test_the_command_names_file_and_line(tmp_path, monkeypatch):
     monkeypatch.setattr(tool, "ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text(TEXT.replace("50 %", "51 %").replace("1,000", "1,001"), encoding="utf-8")
@@ -87,5 +72,3 @@ def test_the_command_names_file_and_line_and_writes_only_numbers(tmp_path, monke
         "page.md:2: 01.many: 1,001; the evidence says 1,000",
         "no text uses 02.spare",
     ]
-    assert tool.check([page], FACTS, write=True) == lines[:2]
-    assert page.read_text(encoding="utf-8") == TEXT
