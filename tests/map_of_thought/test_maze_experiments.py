@@ -4,15 +4,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask, distances
-from ponder_evidence.map_of_thought import experiment as stored_runs
-from ponder_evidence.map_of_thought import where_it_ends
-from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.rules import halting_steps
 from ponder_utils.steps import Step
 
 
@@ -88,47 +83,3 @@ def test_no_answer_and_no_halting_outruns_the_news(seed, n_cells, loops):
     z, h = through_walls.encode(x)
     assert (through_walls.move(z, h)[0] != 0).all()
     assert torch.equal(model.step.move(z, h)[0], through_walls.move(z, h)[0] * x[:, :1])
-
-
-def test_networks_learn_by_each_recipe_and_say_what_they_found(monkeypatch):
-    for name, (task, _, _) in stored_runs.TESTS.items():
-        monkeypatch.setitem(stored_runs.TESTS, name, (task, 10, 5))
-    monkeypatch.setattr(stored_runs, "choose_q", lambda model, rule: 0.75)
-    for experiment in ("main", "certainty"):
-        (setting,) = stored_runs.EXPERIMENTS[experiment].short
-        found = stored_runs.run(**setting)
-        assert list(found) == setting["tests"]
-        for test in found.values():
-            assert 0 <= test["mazes"] <= test["places"] <= 1
-            assert test["q"] == (0.75 if "rule" in setting or "q" in setting else 0.5)
-            assert len(test["by_step"]["places"]) == 10
-
-
-def test_mazes_with_both_colours_come_first():
-    x, y = MazeTask(4).batch(50, torch.Generator().manual_seed(2))
-    order = mazes.with_both_colours(x)
-    smaller = [min((y[i] == 0).sum(), (y[i] == 1).sum()).item() for i in order]
-    assert smaller == sorted(smaller, reverse=True)
-    assert min(smaller) > 0
-    assert len(order) == sum(bool((maze == 0).any() and (maze == 1).any()) for maze in y)
-
-
-@given(st.integers(0, 10**6))
-def test_mazes_unlike_those_of_training_are_what_their_names_say(seed):
-    trees = MazeTask(5).batch(4, torch.Generator().manual_seed(seed))[0][:, 0]
-    generator = torch.Generator().manual_seed(seed)
-    opened = where_it_ends.open_walls(trees, 3, generator)
-    assert ((opened - trees).flatten(1).sum(1) == 3).all()
-    rooms = where_it_ends.with_rooms(trees, 1, 4, generator)
-    assert (rooms >= trees).all()
-    assert (nn.functional.avg_pool2d(rooms, 4, stride=1).flatten(1).amax(1) == 1).all()
-    wider = where_it_ends.wider(trees)
-    assert all(torch.equal(wider[:, i::2, j::2], trees) for i in (0, 1) for j in (0, 1))
-
-
-def test_an_answer_has_made_up_its_mind_at_a_logit_of_3():
-    y_hat = torch.tensor([[0.0, 2.99, -2.99], [1.0, 3.01, -3.01], [4.0, 0.0, 0.0]])  # [N, places]
-    a = torch.full_like(y_hat, -30.0)
-    output = PonderOutput(y_hat, a, halting_log_probs(a))
-    rule, q = where_it_ends.RULES["decided"].values()
-    assert halting_steps(output, rule, q=q).tolist() == [3, 2, 2]
