@@ -8,7 +8,6 @@ from torch import nn
 
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_evidence.alone_and_together import experiment as stored_runs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep, Step
 
@@ -98,11 +97,10 @@ def test_what_changes_too_little_is_not_felt():
     assert forests.first_sensitive_step(EncodedStep(nn.Identity(), Pointers(certain=1e-3, late=100)), x, 15) == [16] * 3
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_measure_counts_nodes_forests_and_steps_as_a_loop_does(seed):
+def test_measure_counts_nodes_forests_and_steps_as_a_loop_does():
     """Answers and halting by chance."""
-    generator = torch.Generator().manual_seed(seed)
-    x, N = some_forests(seed, 5, 8), 4
+    generator = torch.Generator().manual_seed(0)
+    x, N = some_forests(0, 5, 8), 4
     y_hat = 4 * torch.randn(N, 8, 5, 5, generator=generator)
     a = 2 * torch.randn(N, 8, 5, generator=generator)
 
@@ -156,15 +154,6 @@ def test_measure_counts_nodes_forests_and_steps_as_a_loop_does(seed):
         assert of_depth == pytest.approx(by_depth)
 
 
-def test_test_inputs_hold_nodes_of_every_depth_and_are_the_same_again():
-    x = forests.test_inputs(8)
-    assert x.shape == (400, 8)
-    assert torch.equal(x, forests.test_inputs(8))
-    depth = ForestTask.depths(x)
-    assert (depth[-100:].sort(1).values == torch.arange(8)).all()
-    assert not (depth[:300].amax(1) == 7).all()
-
-
 def test_addresses_stand_at_right_angles_a_nodes_own_before_its_parents():
     x = some_forests(0, 6)
     own, parents = forests.Addresses(6, 16)(x).split(8, dim=2)
@@ -181,18 +170,6 @@ def test_all_nodes_weigh_the_same_in_the_loss():
         one = output.at((torch.arange(20) == node).view(4, 5))
         by_loop += loss(one, y.flatten()[node, None]).total.item() / 20
     assert forests.of_asked(loss)(output, y).total.item() == pytest.approx(by_loop, rel=1e-5)
-
-
-@pytest.mark.parametrize("name", ["main", "certainty"])
-def test_networks_learn_by_each_recipe_and_say_what_they_found(name):
-    for setting in stored_runs.EXPERIMENTS[name].short:
-        found = stored_runs.run(**setting | {"updates": 2})
-        assert 0 <= found["forests"] <= found["nodes"] <= 1
-        assert list(found["by_depth"]) == [str(d) for d in range(8)]
-        assert len(found["felt"]) == 7
-        assert len(found["asked"]) == {"current": 3, "initial": 7}[setting["memory"]]
-        assert not forests.has_learnt(found)
-    assert forests.has_learnt({"by_depth": {"0": {"right": 1.0}, "8": {"right": 0.99}, "9": {"right": 0.1}}})
 
 
 def test_after_training_the_smallest_numbers_count_again():
