@@ -5,36 +5,23 @@ import torch
 from drawn import lines_of, numbers
 
 from ponder_course.common.style import ANSWER, HALTING
-from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought import figures as draw
-from ponder_course.map_of_thought.task import MazeTask
-from ponder_utils import PonderNet
 
 MAZE = np.array([[[1, 1, 1], [0, 0, 1], [1, 1, 1]], [[1, 0, 0], [0] * 3, [0] * 3], [[0] * 3, [0] * 3, [1, 0, 0]]])
 ASKED = np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])
 ANSWERS = torch.tensor([[0, 0, 0], [0, 0, 1], [1, 1, 1]]).double()
 NEEDED = torch.tensor([[1, 2, 3], [9, 9, 4], [1, 2, 3]])
-TAKEN = torch.tensor([[1, 2, 4], [1, 1, 4], [1, 3, 3]])
+TAKEN = torch.tensor([[1, 1, 4], [1, 1, 4], [1, 3, 3]])
 THINK_ON = {"to halt": [(0.97, 0.72), (0.98, 0.81)], "without": [(0.99, 0.93), (0.7, 0.71)]}
-
-
-def values_of(ax):
-    """What is drawn over the ground of a maze."""
-    return np.ma.filled(np.ma.asarray(ax.images[-1].get_array()), np.nan)
 
 
 def test_three_maps_show_answers_and_steps_where_they_are_asked_and_circle_those_not_as_needed():
     axes = draw.three_maps(MAZE, ANSWERS, NEEDED, TAKEN, ASKED).axes[:3]
     for ax, values in zip(axes, (ANSWERS, NEEDED, TAKEN), strict=True):
-        np.testing.assert_array_equal(values_of(ax), np.where(ASKED, values, np.nan))
+        drawn = np.ma.filled(np.ma.asarray(ax.images[-1].get_array()), np.nan)  # over the ground
+        np.testing.assert_array_equal(drawn, np.where(ASKED, values, np.nan))
     assert axes[1].images[-1].get_clim() == axes[2].images[-1].get_clim() == (1, 4)
-    assert axes[2].collections[-1].get_offsets().tolist() == [[3, 1], [2, 3]]  # column and row
-
-
-def test_after_each_step_the_answers_of_those_that_have_halted_are_shown():
-    for ax, n in zip(draw.moments(MAZE, ANSWERS, TAKEN, [1, 3]).axes, (1, 3), strict=True):
-        has_halted = (TAKEN.numpy() <= n) & (MAZE[0] > 0)
-        np.testing.assert_array_equal(values_of(ax), np.where(has_halted, ANSWERS, np.nan))
+    assert axes[2].collections[-1].get_offsets().tolist() == [[2, 1], [3, 1], [2, 3]]  # column and row
 
 
 def test_steps_stand_against_need_and_below_what_they_are_too_many():
@@ -52,27 +39,7 @@ def test_what_thinking_on_costs_is_drawn_and_said():
     assert numbers(draw.what_thinking_on_costs(THINK_ON)) == ["100", "17", "6"]
 
 
-def test_news_of_a_star_reaches_places_a_step_at_a_time():
-    model = PonderNet(mazes.MazeStep(4).double().eval(), 6)
-    reached, changed = draw.reached_and_changed(model, torch.tensor(MAZE).double()).values()
-    assert reached.flatten(1).sum(1).tolist() == [1, 2, 4, 6, 7, 7]  # of seven, round a corner
-    assert not (changed & ~reached).any()
-    assert torch.equal(changed[0], reached[0])  # a network hears of it at once
-
-
-def test_what_is_right_and_in_time_is_counted_where_it_is_asked():
-    y, answers = torch.tensor([0.0, 1.0, 0.0, -1.0]), torch.tensor([0.0, 1.0, 1.0, 0.0])
-    needed, taken = torch.tensor([1, 2, 3, 4]), torch.tensor([1, 3, 3, 4])
-    assert numbers(draw.right_and_exactly_in_time(answers, y, needed, taken, y >= 0)) == ["2", "3", "2"]
-
-
 def test_whole_mazes_are_right_where_all_that_is_asked_is():
     y_hat = torch.tensor([[[1.0, -1.0, 5.0]], [[1.0, 1.0, -5.0]]])  # two mazes of three places
     y = torch.tensor([[[1.0, 0.0, -1.0]], [[1.0, 0.0, -1.0]]])  # the third place is not asked
     assert draw.whole_mazes(torch.stack([y_hat, -y_hat]), y).tolist() == [0.5, 0.0]
-
-
-def test_places_near_a_front_are_those_to_which_both_stars_are_nearly_as_far():
-    x, y = MazeTask(4).batch(3, torch.Generator().manual_seed(0))
-    blue, pink = (draw.distances(x[:, 0], x[:, star]) for star in (1, 2))
-    assert torch.equal(draw.near_a_front(x, margin=2), ((blue - pink).abs() <= 2) & (y >= 0))
