@@ -5,7 +5,6 @@ from network import N, Network
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.lines import mean_over_places
 from ponder_course.common.local import LocalStep
-from ponder_evidence.adding_a_column.sequence_tasks import LogicTask, RunningSumTask, SortTask
 from ponder_utils import PonderLoss, PonderSequence
 
 
@@ -20,9 +19,4 @@ NETWORKS = {
     )
     for carry in ("mean", "last")
 }
-TASKS = {
-    "columns": ColumnTask(6, 3),
-    "logic": LogicTask(3, 2),
-    "running sums": RunningSumTask(3, 2),
-    "sort": SortTask(4),
-}
+TASKS = {"columns": ColumnTask(6, 3)}

@@ -1,4 +1,4 @@
-"""Small networks of lesson 08 and its evidence."""
+"""Small networks of lesson 08."""
 
 from functools import partial
 
@@ -7,9 +7,7 @@ from network import N, Network, cross_entropies
 from ponder_course.alone_and_together import experiment
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.training import of_asked
-from ponder_evidence.alone_and_together import inference
-from ponder_evidence.alone_and_together.reader import ReaderStep
-from ponder_utils import EncodedStep, PonderLoss, PonderNet
+from ponder_utils import PonderLoss, PonderNet
 
 NETWORKS = {
     f"08 forests, {memory}": Network(
@@ -19,9 +17,4 @@ NETWORKS = {
     )
     for memory in ("initial", "current")
 }
-NETWORKS["08 inference"] = Network(
-    lambda: PonderNet(EncodedStep(inference.Embedding(24, 8), ReaderStep(8, 24)), N),
-    partial(inference.InferenceTask().batch, 12),
-    PonderLoss(cross_entropies, 0.2),
-)
-TASKS = {"forests": ForestTask(12), "inference": inference.InferenceTask()}
+TASKS = {"forests": ForestTask(12)}

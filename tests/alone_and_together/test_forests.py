@@ -1,11 +1,10 @@
 """Forests are forests, their roots and depths those of a loop, and their needs those of nodes that ask each other."""
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ponder_course.alone_and_together.task import ForestTask, grow
+from ponder_course.alone_and_together.task import ForestTask
 
 sizes = st.integers(1, 24)
 seeds = st.integers(0, 10**6)
@@ -56,16 +55,6 @@ def test_roots_and_depths_are_those_of_a_climb(seed, n_nodes, max_depth):
     assert torch.equal(ForestTask.answers(x), y)
 
 
-@pytest.mark.parametrize(
-    ("max_depth", "parents"), [(None, [0, 0, 1, 3, 2, 4]), (2, [0, 0, 1, 3, 4, 4]), (0, [0, 1, 2, 3, 4, 5])]
-)
-def test_a_forest_grows_as_by_hand(max_depth, parents):
-    is_root = torch.tensor([[False, False, False, True, False, False]])  # node 0 is one in any case
-    in_chain = torch.tensor([[True, False, True, True, False, True]])
-    any_earlier = torch.tensor([[0.5, 0.99, 0.0, 0.0, 0.5, 0.0]])  # 1 points at 0, and 4 at the half of 4, that is 2
-    assert grow(is_root, in_chain, any_earlier, max_depth).tolist() == [parents]
-
-
 @settings(deadline=None, max_examples=50)
 @given(seeds, st.integers(1, 20), st.sampled_from(["initial", "current"]))
 def test_a_node_is_sure_when_nodes_that_ask_each_other_are(seed, n_nodes, memory):
@@ -82,40 +71,3 @@ def test_needs_are_exact_at_powers_of_two_in_long_chains():
         assert [needed[2**n - 1], needed[2**n]] == [n, n + 1]
     assert ForestTask.needed_steps(x[:, :40], "initial")[0].tolist() == [max(1, d) for d in range(40)]
     assert torch.equal(ForestTask.answers(x), torch.zeros_like(x))
-
-
-def test_a_limit_is_kept_and_reached_and_forests_are_of_many_kinds():
-    for max_depth in (0, 1, 5):
-        depths = ForestTask.depths(forests(16, 300, max_depth=max_depth)[0])
-        assert depths.max() == max_depth
-    x, _ = forests(16, 2000)
-    depths = ForestTask.depths(x)
-    is_root = x == torch.arange(16)
-    assert is_root.any(1).all()
-    assert depths.amax(1).unique().tolist() == list(range(2, 16))  # up to one chain of all nodes
-    assert (depths.amax(1) == 15).float().mean() > 0.01
-    assert 16**-0.9 < is_root.float().mean() < 0.3
-
-
-def test_numbers_say_nothing():
-    """Any node is as likely as another to be a root, and to be the parent of any other."""
-    x, _ = forests(4, 30_000)
-    points_at = torch.stack([(x == node).float().mean(0) for node in range(4)])  # [parent, node]
-    roots, others = points_at.diagonal(), points_at[~torch.eye(4, dtype=torch.bool)]
-    assert roots.max() - roots.min() < 0.02
-    assert others.max() - others.min() < 0.02
-
-
-@pytest.mark.parametrize(
-    ("task", "arguments", "error", "named"),
-    [
-        (ForestTask, (0,), ValueError, "n_nodes .* 0"),
-        (ForestTask, (2.5,), TypeError, "n_nodes .* 2.5"),
-        (ForestTask, (4, -1), ValueError, "max_depth .* -1"),
-        (ForestTask, (4, True), TypeError, "max_depth .* True"),
-        (ForestTask.needed_steps, (torch.zeros(1, 3).long(), "then"), ValueError, "memory .* 'then'"),
-    ],
-)
-def test_wrong_arguments_are_named(task, arguments, error, named):
-    with pytest.raises(error, match=named):
-        task(*arguments)

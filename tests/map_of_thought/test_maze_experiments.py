@@ -4,24 +4,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from ponder_course.map_of_thought import experiment as mazes
-from ponder_course.map_of_thought.task import MazeTask, distances
-from ponder_evidence.map_of_thought import experiment as stored_runs
-from ponder_evidence.map_of_thought import where_it_ends
-from ponder_utils.halting import PonderOutput, halting_log_probs
+from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.rules import halting_steps
 from ponder_utils.steps import Step
 
 
 class Oracle(Step):
-    """Halts each place `late` steps after its need, rightly; `memory` steps later its answer turns."""
+    """Knows the answer of each place `late` steps after its need, and halts then."""
 
-    def __init__(self, late=0, memory=10**6):
+    def __init__(self, late):
         super().__init__()
-        self.late, self.memory = late, memory
+        self.late = late
 
     def encode(self, x):
         y, needed = MazeTask.answers(x), MazeTask.needed_steps(x)
@@ -30,19 +25,14 @@ class Oracle(Step):
     def forward(self, z, h):
         y, stop = z
         h = h + 1
-        n = h[..., None]
-        knows = (n >= stop) & (n < stop + self.memory)
-        return torch.where(knows, 2 * y - 1, 1 - 2 * y), h, torch.where(n >= stop, 30.0, -30.0)
-
-
-def measured(N=30, n_cells=3, **setting):
-    x, _ = MazeTask(n_cells).batch(40, torch.Generator().manual_seed(5))
-    return mazes.measure(PonderNet(Oracle(**setting), N), x, N), x
+        knows = h[..., None] >= stop
+        return torch.where(knows, 2 * y - 1, 1 - 2 * y), h, torch.where(knows, 30.0, -30.0)
 
 
 @pytest.mark.parametrize("late", [-1, 0, 2])
 def test_an_oracle_is_measured_as_what_it_does(late):
-    found, x = measured(late=late)
+    x, _ = MazeTask(3).batch(40, torch.Generator().manual_seed(5))
+    found = mazes.measure(PonderNet(Oracle(late), 30), x, 30)
     asked = MazeTask.answers(x) >= 0
     needed = MazeTask.needed_steps(x)[asked]
     steps = (needed + late).clamp(min=1)
@@ -56,18 +46,6 @@ def test_an_oracle_is_measured_as_what_it_does(late):
     if late >= 0:
         assert found["places"] == found["mazes"] == 1
         assert found["correlation"] == pytest.approx(1)
-
-
-def test_answers_that_are_forgotten_are_counted_by_margin():
-    found, x = measured(memory=2)
-    to_first, to_second = distances(x[:, 0], x[:, 1]), distances(x[:, 0], x[:, 2])
-    asked = MazeTask.answers(x) >= 0
-    margin = (to_first - to_second).abs().clamp(max=mazes.FAR)[asked]
-    assert found["by_step"]["places"][-1] == 0  # all needs are far below N
-    for m, counts in found["by_margin"].items():
-        n = (margin == m).sum()
-        assert counts == [n, 0, n]
-    assert sum(n for n, *_ in found["by_margin"].values()) == asked.sum()
 
 
 @settings(deadline=None, max_examples=30)
@@ -88,47 +66,3 @@ def test_no_answer_and_no_halting_outruns_the_news(seed, n_cells, loops):
     z, h = through_walls.encode(x)
     assert (through_walls.move(z, h)[0] != 0).all()
     assert torch.equal(model.step.move(z, h)[0], through_walls.move(z, h)[0] * x[:, :1])
-
-
-def test_networks_learn_by_each_recipe_and_say_what_they_found(monkeypatch):
-    for name, (task, _, _) in stored_runs.TESTS.items():
-        monkeypatch.setitem(stored_runs.TESTS, name, (task, 10, 5))
-    monkeypatch.setattr(stored_runs, "choose_q", lambda model, rule: 0.75)
-    for experiment in ("main", "certainty"):
-        (setting,) = stored_runs.EXPERIMENTS[experiment].short
-        found = stored_runs.run(**setting)
-        assert list(found) == setting["tests"]
-        for test in found.values():
-            assert 0 <= test["mazes"] <= test["places"] <= 1
-            assert test["q"] == (0.75 if "rule" in setting or "q" in setting else 0.5)
-            assert len(test["by_step"]["places"]) == 10
-
-
-def test_mazes_with_both_colours_come_first():
-    x, y = MazeTask(4).batch(50, torch.Generator().manual_seed(2))
-    order = mazes.with_both_colours(x)
-    smaller = [min((y[i] == 0).sum(), (y[i] == 1).sum()).item() for i in order]
-    assert smaller == sorted(smaller, reverse=True)
-    assert min(smaller) > 0
-    assert len(order) == sum(bool((maze == 0).any() and (maze == 1).any()) for maze in y)
-
-
-@given(st.integers(0, 10**6))
-def test_mazes_unlike_those_of_training_are_what_their_names_say(seed):
-    trees = MazeTask(5).batch(4, torch.Generator().manual_seed(seed))[0][:, 0]
-    generator = torch.Generator().manual_seed(seed)
-    opened = where_it_ends.open_walls(trees, 3, generator)
-    assert ((opened - trees).flatten(1).sum(1) == 3).all()
-    rooms = where_it_ends.with_rooms(trees, 1, 4, generator)
-    assert (rooms >= trees).all()
-    assert (nn.functional.avg_pool2d(rooms, 4, stride=1).flatten(1).amax(1) == 1).all()
-    wider = where_it_ends.wider(trees)
-    assert all(torch.equal(wider[:, i::2, j::2], trees) for i in (0, 1) for j in (0, 1))
-
-
-def test_an_answer_has_made_up_its_mind_at_a_logit_of_3():
-    y_hat = torch.tensor([[0.0, 2.99, -2.99], [1.0, 3.01, -3.01], [4.0, 0.0, 0.0]])  # [N, places]
-    a = torch.full_like(y_hat, -30.0)
-    output = PonderOutput(y_hat, a, halting_log_probs(a))
-    rule, q = where_it_ends.RULES["decided"].values()
-    assert halting_steps(output, rule, q=q).tolist() == [3, 2, 2]

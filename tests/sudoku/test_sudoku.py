@@ -5,8 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ponder_course.sudoku.cover import CoverStep, groups_of, others, rounds
-from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, signs, sudoku_groups
+from ponder_course.sudoku.cover import CoverStep, groups_of, others
+from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, sudoku_groups
 from ponder_utils.pondernet import PonderNet
 
 
@@ -67,25 +67,6 @@ def test_needs_and_answers_are_those_of_a_slow_elimination(seed, board):
             assert digits[cell] == (on[0] if need > 1 else UNKNOWN if need == 0 else GIVEN)
 
 
-@settings(deadline=None, max_examples=30)
-@given(st.integers(0, 10**6), st.integers(2, 4))
-def test_solved_boards_obey_the_rule_and_given_digits_are_theirs(seed, box):
-    board = SudokuTask(box).solved(3, seeded(seed))
-    side = box**2
-    boxes = board.view(3, box, box, box, box).transpose(2, 3).reshape(3, side, side)
-    for lines in (board, board.mT, boxes):
-        assert (lines.sort(2).values == torch.arange(side)).all()
-    assert (rounds(signs(board + 1).flatten(1), sudoku_groups(box))[1] == 1).all()
-
-
-def test_shares_of_given_digits_lie_between_the_limits():
-    x, _ = SudokuTask(3, 0.25, 0.5).batch(300, seeded(1))
-    share = (x == 1).sum((1, 2, 3)) / 81
-    assert 0.2 < share.quantile(0.1) < 0.32
-    assert 0.43 < share.quantile(0.9) < 0.56
-    assert set(x.unique().tolist()) == {-1.0, 0.0, 1.0}
-
-
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_others_are_the_largest_of_the_group_without_oneself(seed, channels):
@@ -102,15 +83,13 @@ def test_others_are_the_largest_of_the_group_without_oneself(seed, channels):
             assert torch.equal(found[:, place, kind], wanted)
 
 
-def test_gradients_of_others_are_those_of_finite_differences():
-    values = torch.randn(2, 5, 2, generator=seeded(0), dtype=torch.float64, requires_grad=True)
-    groups = groups_of([[0, 1, 2], [2, 3], [4], [1, 3, 4, 0]], 1)
-    assert torch.autograd.gradcheck(lambda values: others(values, groups, -9.0), values)
-
-
-def network(box, seed=0):
-    torch.manual_seed(seed)
-    return PonderNet(CoverStep(sudoku_groups(2), 6).on(sudoku_groups(box)).double(), 5).eval()
+def answers_of(x):
+    """What an untrained network answers, and its halting logits: [N, boards, rows, columns] and digits."""
+    torch.manual_seed(0)
+    side = x.shape[1]
+    groups = sudoku_groups(2 if side == 4 else 3)
+    y_hat, a, _ = PonderNet(CoverStep(sudoku_groups(2), 6).on(groups).double(), 5).eval()(x)
+    return y_hat.unflatten(2, (side, side)), a.unflatten(2, (side, side))
 
 
 @pytest.mark.parametrize("box", [2, 3])
@@ -118,76 +97,26 @@ def test_answers_and_halting_follow_every_symmetry_of_a_sudoku(box):
     side, generator = box**2, seeded(4)
     x, _ = SudokuTask(box).batch(2, generator)
     digits = torch.randperm(side, generator=generator)
-    rows = (torch.randperm(box, generator=generator)[:, None] * box + torch.arange(box)).flatten()
-    rows = rows.view(box, box)[:, torch.randperm(box, generator=generator)].flatten()
-    model = network(box)
-    y_hat, a, _ = model(x)
-    y_hat, a = y_hat.unflatten(2, (side, side)), a.unflatten(2, (side, side))
-    moved = {"digits": x[..., digits], "rows": x[:, rows], "columns": x[:, :, rows], "transpose": x.transpose(1, 2)}
-    answers = {"digits": y_hat[..., digits], "rows": y_hat[:, :, rows], "columns": y_hat[:, :, :, rows]}
-    answers["transpose"] = y_hat.transpose(2, 3)
-    halting = {"digits": a, "rows": a[:, :, rows], "columns": a[:, :, :, rows], "transpose": a.transpose(2, 3)}
-    for name, board in moved.items():
-        new_y_hat, new_a, _ = model(board)
-        torch.testing.assert_close(new_y_hat.unflatten(2, (side, side)), answers[name], msg=name)
-        torch.testing.assert_close(new_a.unflatten(2, (side, side)), halting[name], msg=name)
-
-
-def test_news_travels_one_rule_a_step():
-    x, _ = SudokuTask(2, 0.3, 0.3).batch(50, seeded(0))
-    changed = x.clone()
-    changed[:, 0, 0] = torch.where(
-        x[:, 0, 0, :1] == 1, torch.tensor([-1.0, 1, -1, -1]), torch.tensor([1.0, -1, -1, -1])
-    )
-    y_hat, changed_y_hat = (network(2)(board).y_hat.unflatten(2, (4, 4)) for board in (x, changed))
-    differs = (y_hat != changed_y_hat).any(4).any(1)  # in one of the boards
-    itself = torch.zeros(4, 4, dtype=torch.bool)
-    itself[0, 0] = True
-    peers = itself.clone()
-    peers[0], peers[:, 0], peers[:2, :2] = True, True, True
-    assert torch.equal(differs[0], itself)
-    assert torch.equal(differs[1] & ~peers, torch.zeros_like(peers))
-    assert differs[1].sum() > 1
-    assert (differs[2] & ~peers).any()
-
-
-def test_a_text_is_read_as_a_board():
-    board = read_board("1..4 .... ..2. 4000")
-    assert board.tolist() == [[[1, 0, 0, 4], [0, 0, 0, 0], [0, 0, 2, 0], [4, 0, 0, 0]]]
-    x = signs(board)[0]
-    assert x[0, 0].tolist() == [1, -1, -1, -1]
-    assert x[1, 1].tolist() == [0, 0, 0, 0]
+    rows = torch.cat([box * band + torch.randperm(box) for band in torch.randperm(box)])
+    y_hat, a = answers_of(x)
+    moved = {
+        "digits": (x[..., digits], y_hat[..., digits], a),
+        "rows": (x[:, rows], y_hat[:, :, rows], a[:, :, rows]),
+        "columns": (x[:, :, rows], y_hat[:, :, :, rows], a[:, :, :, rows]),
+        "transpose": (x.transpose(1, 2), y_hat.transpose(2, 3), a.transpose(2, 3)),
+    }
+    for name, (board, answers, halting) in moved.items():
+        torch.testing.assert_close(answers_of(board), (answers, halting), msg=name)
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
         ("12", "16 or 81 digits; got 2"),
-        ("1" * 25, "got 25"),
-        ("a" + "." * 15, "'a' in row 1, column 1"),
-        ("....5" + "." * 11, "'5' in row 2, column 1"),
         ("1..1" + "." * 12, "1 in row 1, column 1 and row 1, column 4"),
-        ("2..." + "...." + "2..." + "....", "2 in row 1, column 1 and row 3, column 1"),
         ("3..." + ".3.." + "." * 8, "3 in row 1, column 1 and row 2, column 2"),
     ],
 )
 def test_a_bad_board_is_named_by_its_cell(text, named):
     with pytest.raises(ValueError, match=named):
         read_board(text)
-
-
-@pytest.mark.parametrize(
-    ("make", "named"),
-    [
-        (lambda: groups_of([[0, 1], []], 1), r"\[\]"),
-        (lambda: groups_of([[0, 0]], 1), r"\[0, 0\]"),
-        (lambda: groups_of([[0, 2]], 1), "0 to 2; got none with 1"),
-        (lambda: groups_of([[0, 1]], 2), "asked"),
-        (lambda: SudokuTask(1), "box .* 1"),
-        (lambda: SudokuTask(2, 0.5, 0.4), "highest .* 0.4"),
-        (lambda: CoverStep(sudoku_groups(2), 4).encode(torch.zeros(1, 65)), "64 places.* 65"),
-    ],
-)
-def test_wrong_arguments_are_named(make, named):
-    with pytest.raises(ValueError, match=named):
-        make()

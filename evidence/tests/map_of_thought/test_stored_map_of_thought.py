@@ -6,5 +6,5 @@ from stored_runs import results
 def test_no_place_of_a_tree_halts_too_early():
     networks = results("07_mazes_main")
     assert len(networks) == 10
-    for tests in networks:
-        assert all(tests[side]["early"] == 0 for side in ("5", "10", "20", "30"))
+    for side in ("5", "10", "20", "30"):
+        assert all(network[side]["early"] == 0 for network in networks)
