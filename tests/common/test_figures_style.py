@@ -2,7 +2,6 @@
 
 import io
 
-import matplotlib.style
 import numpy as np
 import PIL.Image
 import pytest
@@ -36,28 +35,3 @@ def test_a_picture_is_opaque_as_wide_as_it_was_drawn_and_shifts_no_colour():
     drawn = {colour for _, colour in image.convert("RGB").getcolors()}
     assert {tuple(round(255 * part) for part in to_rgb(colour)) for colour in style.COLOURS} <= drawn
     assert (255, 255, 255) in drawn
-
-
-@style.slide
-def two_panels():
-    figure, axes = style.panels(2)
-    for ax in axes:
-        ax.plot([1e6, 2e6], [3e-9, 4e-9], label="$p_n$")
-    return style.legend(figure)
-
-
-def test_the_readers_settings_change_neither_picture_nor_svg(monkeypatch, tmp_path):
-    readers = matplotlib.style.library["dark_background"]
-    readers |= {"text.usetex": True, "savefig.bbox": "tight", "savefig.dpi": 30, "xtick.labelsize": 30}
-    monkeypatch.setattr(style, "FIGURES", tmp_path)
-    shown, written = [], []
-    monkeypatch.setattr(style, "display", lambda image, text: shown.append(image))
-    for settings in ({}, readers):
-        with style.mpl.rc_context(settings):
-            style.show(two_panels(), "It halts.", "A finding", svg="one")
-            written.append((tmp_path / "one.svg").read_bytes())
-    assert shown[0].data == shown[1].data
-    assert written[0] == written[1]
-    assert shown[0]._repr_mimebundle_()[1]["image/png"]["alt"] == "A finding. It halts."
-    (legend,) = two_panels().legends
-    assert len(legend.get_texts()) == 1  # though two panels have it

@@ -9,7 +9,6 @@ from ponder_course.common.notebook import (
     check_on,
     check_parameters,
     describe_machine,
-    pick_device,
     start,
 )
 
@@ -42,19 +41,6 @@ def test_a_value_must_be_of_the_declared_type():
 def test_a_wrong_value_is_named_with_what_is_allowed(name, value, allowed):
     with pytest.raises(ValueError, match=f"^{name} .*{allowed}.*{value}"):
         check_parameters([f"{name}: {type(value).__name__} = 0"], {name: value}, BUDGET=("smoke", "class"))
-
-
-@pytest.mark.parametrize("there", [[], ["mps"], ["cuda"], ["cuda", "mps"]])
-def test_devices_simulated(there, monkeypatch):
-    """Apple's GPU is simulated: it is said to be there, and no tensor is put on it."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in there)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in there)
-    assert pick_device("auto") == torch.device([*there, "cpu"][0])
-    for kind in ("cpu", *there):
-        assert pick_device(kind) == torch.device(kind)
-    for kind in {"cuda", "mps"} - {*there}:
-        with pytest.raises(ValueError, match=f"^DEVICE .*'auto' or 'cpu'.*{kind}"):
-            check_parameters(['DEVICE: str = "auto"'], {"DEVICE": kind})
 
 
 DIGEST = sha256(b"ponder 01 1a 0.25 -1.00 0.00").hexdigest()[:16]

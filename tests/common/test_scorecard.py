@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from networks import TASKS
 
-from examples.scorecard import of_hrm, of_ponder_net, of_tiny_recursive_model, tokens_of
+from examples.scorecard import of_ponder_net, of_tiny_recursive_model, tokens_of
 from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.local import LocalStep
 from ponder_course.common.measures import at_step
@@ -158,17 +158,3 @@ def test_a_tiny_recursive_model_halts_where_its_own_predict_does():
     steps = torch.where(steps == 0, 6, steps)
     assert torch.equal(steps, at)
     assert torch.equal(at_step(answers, steps[:, None].expand_as(wanted)), wanted)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_an_hrm_goes_through_and_never_halts():
-    package = pytest.importorskip("HRM")
-    layers = {"dim": 16, "depth": 1, "attn_dim_head": 8, "heads": 2, "use_rmsnorm": True, "rotary_pos_emb": True}
-    model = package.HRM(networks=[layers, layers], dim=16, num_tokens=4, reasoning_steps=1)
-    x, _ = LINES.batch(50, seeded())
-    with torch.no_grad():
-        answers, steps = of_hrm(model)(x, 6)
-        wanted, _ = model(tokens_of(x), reasoning_steps=6)
-    assert steps is None
-    assert torch.equal(answers[-1], wanted.argmax(-1))

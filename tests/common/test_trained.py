@@ -99,10 +99,3 @@ def test_weights_that_are_not_finite_are_refused_and_nothing_is_written(call, fi
     with pytest.raises(ValueError, match=r"0\.bias"):
         call("store", learn=explodes)
     assert not file.exists()
-
-
-def test_the_same_networks_are_the_same_file(call, file):
-    call("store")
-    first = file.read_bytes()
-    call("store")
-    assert file.read_bytes() == first

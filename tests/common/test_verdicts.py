@@ -93,22 +93,6 @@ OF_ONE = (span, interval, estimate, lambda values: count(values, 2), verdict)
 OF_TWO = (welch, difference, rank_p, paired)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        lambda values: np.array(values, np.uint8),
-        lambda values: torch.tensor(values, dtype=torch.bfloat16),
-        lambda values: [np.int64(values[0]), torch.tensor(values[1]), *map(np.float32, values[2:])],
-    ],
-)
-def test_numbers_of_any_kind_say_what_floats_say(kind):
-    a, b = [1.0, 0.0, 1.0, 2.0], [3.0, 2.0, 3.0, 1.0]
-    for say in OF_ONE:
-        assert say(kind([1, 0, 1, 2])) == say(a)
-    for say in OF_TWO:
-        assert say(kind([1, 0, 1, 2]), kind([3, 2, 3, 1])) == say(a, b)
-
-
 @pytest.mark.parametrize("diverged", [math.nan, math.inf])
 def test_runs_that_diverged_are_counted_and_have_no_interval_and_no_p(diverged):
     values, others = [1.0, diverged, 2.0], [2.0, 3.0, 4.0]

@@ -2,7 +2,6 @@
 
 import ast
 import graphlib
-import json
 import re
 import shlex
 import sys
@@ -205,32 +204,6 @@ def test_the_course_writes_notebook_and_page_and_what_is_committed_has_nothing_o
     assert made.metadata.keys() == {"kernelspec", "language_info"}
     assert made.cells[-1].metadata == folded
     assert all(cell.metadata.keys() <= {"tags"} for cell in made.cells[:-1])
-
-
-@pytest.fixture
-def run_course(tmp_path, monkeypatch):
-    """The course's command, on the notebooks in tmp_path/notebooks, with its results in tmp_path/runs."""
-    (tmp_path / "notebooks").mkdir()
-    monkeypatch.setattr(course, "ROOT", tmp_path)
-
-    return lambda *arguments: course.main([*arguments, "--out", str(tmp_path / "runs")])
-
-
-def test_a_kernel_that_dies_is_a_failure_and_stops_no_other_notebook(tmp_path, run_course):
-    runs = tmp_path / "runs"
-    little_notebook(tmp_path / "notebooks", 'print("so far")\nimport os\nos.kill(os.getpid(), 9)', "1_dies")
-    little_notebook(tmp_path / "notebooks", f"print(open({str(runs / 'course.md')!r}).read())", "2_reads_the_table")
-    runs.mkdir()
-    for name in ("1_dies.html", "1_dies.ipynb", "2_reads_the_table.html", "course.md", "course.json"):
-        (runs / name).write_text("ok, yesterday")
-    assert run_course() == 1
-    rows = json.loads((runs / "course.json").read_text())
-    assert rows[0]["status"].startswith("FAILED: the kernel died")
-    assert rows[1]["status"] == "ok"
-    assert "| 2_reads_the_table | not run yet |" in rows[1]["headline"]
-    assert (runs / "course.md").read_text() == course.table(rows) + "\n"
-    assert "so far" in (runs / "1_dies.html").read_text()
-    assert not any("yesterday" in path.read_text() for path in runs.iterdir())
 
 
 def test_version_and_date_agree_wherever_they_stand():

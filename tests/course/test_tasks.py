@@ -35,14 +35,6 @@ def test_the_generator_alone_decides_and_without_one_torchs_own_seed(task):
 
 
 @tasks
-def test_made_where_the_generator_is_and_not_on_the_default_device(task):
-    with torch.device("meta"):
-        x, y = task.batch(16, seeded(0))
-        needed = task.needed_steps(x) if hasattr(task, "needed_steps") else y
-    assert {part.device.type for part in tree_leaves((x, y, needed))} == {"cpu"}
-
-
-@tasks
 def test_wrong_batch_sizes_and_generators_are_named(task):
     for size, error in ((0, ValueError), (2.0, TypeError)):
         with pytest.raises(error, match=f"batch_size .* {size}"):

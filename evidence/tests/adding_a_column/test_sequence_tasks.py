@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_evidence.adding_a_column.sequence_tasks import LogicTask, RunningSumTask
+from ponder_evidence.adding_a_column.sequence_tasks import LogicTask
 
 seeds = st.integers(0, 10**6)
 
@@ -82,22 +82,3 @@ def test_logic_answers_are_those_of_gates_applied_one_by_one(seed, max_length, m
             last = b[-1]
             assert ys[t] == float(last)
         assert all(y == -1.0 for y in ys[length:])
-
-
-@given(seeds, st.integers(1, 10), st.integers(1, 7), st.booleans())
-def test_sums_are_those_of_python(seed, max_length, max_digits, same_length):
-    task = RunningSumTask(max_length, max_digits)
-    difficulty = difficulties(task, seed, max_length if same_length else None)
-    for row, (xs, ys) in enumerate(sequences(task, seed, max_length if same_length else None)):
-        assert len(xs) == max_length
-        assert len(xs[0]) == 10 * max_digits
-        length = used(xs)
-        total = 0
-        for t in range(length):
-            digits = chunks_of(xs[t])
-            assert 1 <= len(digits) == difficulty[row][t] <= max_digits
-            total += int("".join(map(str, reversed(digits))))
-            written = [int(digit) for digit in reversed(str(total))]
-            answer = written + [10] * (max_digits + 1 - len(written))
-            assert ys[t] == (answer if t else [-1] * (max_digits + 1))
-        assert all(set(y) == {-1} for y in ys[length:])

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from ponder_course.common.lines import LineParityTask
-from ponder_evidence.light_cone.deadline import measure, right_for_good
+from ponder_evidence.light_cone.deadline import measure
 from ponder_utils.pondernet import PonderNet
 
 N = 9
@@ -35,15 +35,6 @@ def from_then_on(right):
         if all(right[n - 1 :]):
             return n
     return len(right) + 1
-
-
-def test_right_for_good_is_the_first_step_after_which_it_is_never_wrong():
-    right = torch.rand(6, 40, 3, generator=torch.Generator().manual_seed(0)) < 0.7
-    found = right_for_good(right)
-    assert {1, 7} <= set(found.flatten().tolist())
-    for line in range(40):
-        for place in range(3):
-            assert found[line, place] == from_then_on(right[:, line, place].tolist())
 
 
 def test_what_is_measured_is_what_one_finds_place_by_place():

@@ -66,19 +66,3 @@ def test_sums_and_means_are_of_the_others_of_each_group(kind):
         heard.append(torch.stack([h[0, others].sum(0) / (3 if kind == "mean" else 1) for others in rest]))
     message = torch.relu(step.own(h)[:, :, None] + step.heard(torch.stack(heard)[None])).amax(2)
     torch.testing.assert_close(step.move(z, h), step.next_state(z, h, message))
-
-
-def test_weights_apart_that_are_equal_make_the_same_step_and_others_do_not():
-    torch.manual_seed(0)
-    step = CoverStep(sudoku_groups(2), 3).eval()
-    apart = wiring.ApartStep(sudoku_groups(2), 3).eval()
-    state = {name: weight.repeat(4, *[1] * (weight.ndim - 1)) for name, weight in step.state_dict().items()}
-    state |= {name: weight for name, weight in step.state_dict().items() if not name.startswith(("own", "heard"))}
-    apart.load_state_dict(state)
-    z, h = torch.rand(2, 1, 64, 3)
-    torch.testing.assert_close(apart.move(z, h), step.move(z, h))
-    with torch.no_grad():
-        apart.heard.weight[3:6] += 1.0  # of the digit in a row
-    assert not torch.allclose(apart.move(z, h), step.move(z, h))
-    rows = apart.on(sudoku_groups(3))
-    assert rows.heard.weight.shape == (12, 3)
