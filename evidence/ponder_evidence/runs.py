@@ -170,8 +170,7 @@ class Experiment:
         if mode == "stored":
             return stored(file, self.settings)
         settings, kept = (self.short, None) if mode == "smoke" else (self.settings, file)
-        options = {"workers": workers, "checkpointed": self.checkpointed, "name": self.name}
-        return run_and_keep(self.run, settings, kept, **options)
+        return run_and_keep(self.run, settings, kept, workers=workers, checkpointed=self.checkpointed, name=self.name)
 
 
 def grid(

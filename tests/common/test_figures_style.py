@@ -4,7 +4,6 @@ import io
 
 import numpy as np
 import PIL.Image
-import pytest
 from matplotlib.colors import to_rgb
 
 from ponder_course.common import style
@@ -18,10 +17,6 @@ def test_a_spread_is_every_run_and_their_mean():
     now, before, mean = ax.lines
     assert now.get_alpha() > before.get_alpha()
     assert mean.get_linewidth() > now.get_linewidth()
-
-
-def test_what_stands_too_close_is_moved_apart():
-    assert style.apart([3.0, 1.0, 1.1, 5.0], 0.5) == pytest.approx([3.0, 0.8, 1.3, 5.0])
 
 
 def test_a_picture_is_opaque_as_wide_as_it_was_drawn_and_shifts_no_colour():

@@ -6,12 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from networks import TASKS
 
-from examples.scorecard import of_ponder_net, of_tiny_recursive_model, tokens_of
+from examples.scorecard import of_tiny_recursive_model, tokens_of
 from ponder_course.common.lines import AdditionTask, LineParityTask
-from ponder_course.common.local import LocalStep
 from ponder_course.common.measures import at_step
 from ponder_course.common.scorecard import compare, scorecard
-from ponder_utils import PonderNet
 
 LINES = LineParityTask(9)
 
@@ -20,15 +18,8 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def knows_its_need(task):
-    if not hasattr(task, "needed_steps") or not hasattr(task, "answers"):
-        return False
-    x, y = task.batch(2, seeded())
-    return task.needed_steps(x).shape == y.shape and torch.equal(task.answers(x), y)  # not columns, nor what has none
-
-
 KNOWN = {"lines": LINES, "addition": AdditionTask(9, None)}
-KNOWN |= {name: task for name, task in TASKS.items() if knows_its_need(task)}
+KNOWN |= {name: TASKS[name] for name in ("mazes", "forests", "sudoku")}
 
 
 def needs_of(task, x, y, whole):
@@ -104,13 +95,11 @@ def test_samples_in_which_nothing_is_asked_do_not_count_and_a_task_must_ask_for_
         compare(answers, None, y / 2, need)
 
 
-def test_early_is_no_fault_if_right_and_another_need_may_be_given():
+def test_early_is_no_fault_where_another_need_is_given():
     def at_once(x, N):
         return LINES.answers(x).bool().expand(N, -1, -1), torch.ones(len(x), dtype=torch.int64)
 
-    small, large = scorecard(at_once, [LINES, LineParityTask(40)])
-    assert small.halting.right_when_early == large.halting.right_when_early == 1
-    assert len(small.places.by_step) < len(large.places.by_step)
+    assert scorecard(at_once, [LINES])[0].halting.right_when_early == 1
     (card,) = scorecard(at_once, [LINES], needed=lambda x: torch.ones_like(LINES.needed_steps(x)))
     assert card.halting.in_time == 1
 
@@ -124,22 +113,12 @@ ANSWERS, STEPS = torch.ones(5, 3, 9, dtype=torch.bool), torch.ones(3, dtype=torc
         (ANSWERS, TypeError, "network must return a pair.* got Tensor"),
         ((ANSWERS[:4], STEPS), ValueError, r"answers must have shape \[5, 3, 9\]; got \[4, 3, 9\]"),
         ((ANSWERS.float(), STEPS), TypeError, r"answers must be decided.* got torch\.float32"),
-        ((ANSWERS, STEPS[:2]), ValueError, r"steps must have shape \[3\] or \[3, 9\]; got \[2\]"),
-        ((ANSWERS, STEPS.float()), TypeError, r"steps must be whole numbers, or None; got torch\.float32"),
         ((ANSWERS, 5 * STEPS + 1), ValueError, r"steps must be in \[0, 5\]; got 6 to 6"),
     ],
 )
 def test_what_a_network_may_not_return_is_named(returned, error, named):
     with pytest.raises(error, match=named):
         scorecard(lambda x, N: returned, [LINES], max_steps=5, n_samples=3)
-
-
-def test_a_ponder_net_goes_through():
-    model = PonderNet(LocalStep(2, 8), 5)
-    (card,) = scorecard(of_ponder_net(model), [LINES], max_steps=6, n_samples=10)
-    x, y = LINES.batch(10, seeded())
-    right = (model.eval()(x, 6).y_hat > 0) == (y > 0)
-    assert card.places.by_step == pytest.approx(right.float().mean((1, 2)).tolist())
 
 
 @pytest.mark.slow

@@ -23,10 +23,6 @@ def learn(width, seed):
     return model, [{"update": 5, "p": torch.tensor([0.25, 1 / 3])}]
 
 
-def never(**setting):
-    pytest.fail("trained")
-
-
 @pytest.fixture
 def file(tmp_path):
     return tmp_path / "results" / "00_a_networks.safetensors"
@@ -45,7 +41,7 @@ def call(tmp_path):
 def test_what_is_stored_is_loaded_without_training_in_the_form_in_which_it_was_trained(call, tmp_path):
     trained = call("")
     assert not [*tmp_path.iterdir()]
-    for loaded in (call("store"), call("stored", learn=never)):
+    for loaded in (call("store"), call("stored", learn=None)):
         for (model, log), (of_model, _) in zip(loaded, trained, strict=True):
             weights = {name: weight.half().float() for name, weight in of_model.state_dict().items()}
             torch.testing.assert_close(dict(model.state_dict()), weights)
@@ -53,12 +49,10 @@ def test_what_is_stored_is_loaded_without_training_in_the_form_in_which_it_was_t
             assert not any(part.training for part in model.modules())
 
 
-def test_some_of_the_stored_networks_are_found_by_their_settings_in_any_order(call):
-    both = call("store", learn=lambda **setting: learn(**setting)[0])
-    (second,) = call("stored", SETTINGS[1:])
-    assert torch.equal(second[0].weight, both[1][0].weight)
-    assert torch.equal(call("stored", SETTINGS[::-1])[1][0].weight, both[0][0].weight)
-    assert not torch.equal(both[0][0].weight, both[1][0].weight)
+def test_some_of_the_stored_networks_are_found_by_their_settings(call):
+    first, second = call("store", learn=lambda **setting: learn(**setting)[0])
+    assert torch.equal(call("stored", SETTINGS[::-1])[0][0].weight, second[0].weight)
+    assert torch.equal(call("stored", SETTINGS[:1])[0][0].weight, first[0].weight)
 
 
 def wider(width, seed):
