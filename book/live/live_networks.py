@@ -15,11 +15,11 @@ import numpy as np
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from ponder_course.adding_a_column import experiment as columns
+from ponder_course.adding_a_column.experiment import CHANNELS, WIDTH, ColumnStep
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.common.local import LocalStep
 from ponder_course.judges.experiment import JudgedLine
-from ponder_course.map_of_thought import experiment as mazes
+from ponder_course.map_of_thought.experiment import MazeStep
 from ponder_course.mnist_rotation.experiment import CNN, PATCHES
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_course.sudoku import experiment as sudoku
@@ -59,19 +59,9 @@ def local_net(max_steps: int) -> PonderNet:
     return PonderNet(LocalStep(2, 32), max_steps)
 
 
-def maze_net() -> PonderNet:
-    """Return the untrained network of lesson 07."""
-    return PonderNet(mazes.MazeStep(32), mazes.PHASES[-1][1])
-
-
 def forest_net(memory: str) -> PonderNet:
     """Return the untrained network of lesson 08."""
     return PonderNet(forests.make_step(memory), max_steps=14)
-
-
-def column_net() -> PonderSequence:
-    """Return the untrained network of lesson 09."""
-    return PonderSequence(columns.ColumnStep(columns.CHANNELS), columns.WIDTH + 10)
 
 
 def sudoku_net() -> PonderNet:
@@ -94,8 +84,8 @@ NETWORKS = {
     "vote": of_lesson("06_ways_to_stop_hurried", lambda: local_net(10), seed=11),
     # Lesson 03's network knows all answers at step 3; the figure is about inputs that stop at one step, and lose.
     "parity": of_figure("parity", lambda: PonderNet(RNNStep(8, 128), 20)),
-    "maze": of_lesson("07_map_of_thought_networks", maze_net),
-    "column": of_lesson("09_adding_a_column_networks", column_net),
+    "maze": of_lesson("07_map_of_thought_networks", lambda: PonderNet(MazeStep(32), 24)),
+    "column": of_lesson("09_adding_a_column_networks", lambda: PonderSequence(ColumnStep(CHANNELS), WIDTH + 10)),
     "forest_alone": of_lesson("08_alone_and_together_networks", lambda: forest_net("initial"), memory="initial"),
     "forest_together": of_lesson("08_alone_and_together_networks", lambda: forest_net("current"), memory="current"),
     "forest_awake": of_figure("forest_awake", lambda: forest_net("current")),
