@@ -216,3 +216,5 @@ def test_version_and_date_agree_wherever_they_stand():
     assert cited[0] == ponder_utils.__version__
     assert released == sorted(released, key=lambda release: [int(n) for n in release[0].split(".")], reverse=True)
     assert not re.search(r"^version *=", text["pyproject.toml"], re.M)  # it is read from the package
+    evidence = (ROOT / "evidence" / "pyproject.toml").read_text(encoding="utf-8")
+    assert re.findall(r'^version = "(.+)"$', evidence, re.M) == [cited[0]]
