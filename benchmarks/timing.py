@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.profiler import ProfilerActivity, profile
 
 Row = dict[str, Any]
 
@@ -97,3 +98,18 @@ def compare(
 def can_compile() -> bool:
     """Return whether there is what `torch.compile` needs on a CPU, a C++ compiler and Python's headers."""
     return shutil.which("c++") is not None and Path(sysconfig.get_path("include"), "Python.h").exists()
+
+
+def peak_bytes(call: Callable[[], object]) -> int:
+    """Return the most memory that torch held at one time on the CPU, beyond what it held before the call."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        call()
+    assert profiler.profiler is not None
+    results = profiler.profiler.kineto_results
+    assert results is not None
+    events = [event for event in results.events() if event.name() == "[memory]"]
+    level = peak = 0
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        level += event.nbytes()
+        peak = max(peak, level)
+    return peak
