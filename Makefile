@@ -33,7 +33,7 @@ unit: $(READY)
 
 nbval: $(READY)
 	$(RUN) tools/stored_copies.py
-	$(NBVAL) runs/nbval notebooks/problems
+	$(NBVAL) runs/nbval
 
 evidence: $(READY)  ## the evidence: its tests, and its notebooks run once, drawn from stored runs and compared
 	$(RUN) -m pip install -q -e './evidence[cluster]'

@@ -1,4 +1,4 @@
-"""Copy the lessons into runs/nbval/ so that they load their networks, and train none: make nbval runs these copies.
+"""Copy lessons and problem sheets into runs/nbval/, where lessons load their networks: make nbval runs these copies.
 
     python tools/stored_copies.py
 
@@ -26,8 +26,16 @@ def lesson_that_trains(lessons: list[Path], day: date) -> Path:
     return lessons[day.toordinal() % len(lessons)]
 
 
+def write(notebook: nbformat.NotebookNode, path: Path) -> None:
+    """Write a copy whose cells show nothing where a semicolon ends them, which nbval's kernel does not see."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.endswith(";"):
+            cell.source += "\nNone"
+    nbformat.write(notebook, path)
+
+
 def main() -> int:
-    """Write a copy of each lesson, and say which one trains."""
+    """Write a copy of each lesson and sheet, and say which lesson trains."""
     shutil.rmtree(COPIES, ignore_errors=True)
     COPIES.mkdir(parents=True)
     declared = {path: papermill.inspect_notebook(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
@@ -39,7 +47,9 @@ def main() -> int:
         notebook = load_notebook_node(str(path))
         if given:
             notebook = parameterize_notebook(notebook, given)
-        nbformat.write(notebook, COPIES / path.name)
+        write(notebook, COPIES / path.name)
+    for path in sorted((ROOT / "notebooks" / "problems").glob("*.ipynb")):
+        write(load_notebook_node(str(path)), COPIES / path.name)
     print(f"{trains.stem} trains today; the others load their networks")
     return 0
 
