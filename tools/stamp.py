@@ -28,7 +28,7 @@ ADDRESS_AFTER = {  # what stands before the address
     "paper.md": r"\[repository\]\(",
     "course-package/pyproject.toml": 'Repository = "',
     "evidence/pyproject.toml": 'Repository = "',
-    "docs/running.md": r"welcome\?src=|git\+",
+    "docs/running.md": r"welcome\?src=|git\+|git clone ",
 }
 INSTALL_CELL = """\
 import sys
