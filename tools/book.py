@@ -272,13 +272,12 @@ def crop(number: str) -> PIL.Image.Image:
 def card(number: str, title: str, stem: str, question: str) -> str:
     """A lesson on the first page: a part of a figure, its question, how long it takes; and the way for one evening."""
     first_cell = nbformat.read(LESSONS / f"{stem}.ipynb", as_version=4).cells[0].source
-    minutes = re.search(r"\*In class:\* (\d+) minutes", first_cell)
-    assert minutes is not None, f"{stem} does not say how long it takes in class"
+    (minutes,) = re.findall(r"\*In class:\* (\d+) minutes", first_cell)
     evening = f" · one evening, {EVENING.index(number) + 1} of {len(EVENING)}" if number in EVENING else ""
     return (
         f'<a class="card{" evening" if evening else ""}" href="notebooks/{stem}.html">'
         f'<img alt="" src="_static/cards/{number}.png"><b>{number} {title}</b><span>{question}</span>'
-        f"<small>{minutes[1]} minutes{evening}</small></a>"
+        f"<small>{minutes} minutes{evening}</small></a>"
     )
 
 
