@@ -10,9 +10,13 @@ function make(tag, attributes, inside = null, text = "") {
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "wall", "open"];
 
-// What the page keeps of a bet; without storage, as in some pages opened as files, nothing.
+const inDeck = () => "deck" in document.body.dataset;
+
+// What the page keeps of a bet; without storage, as in some pages opened as files, nothing; nor in a deck, where the bet
+// of a rehearsal would spoil that of the class.
 function keep(name, bet) {
   try {
+    if (inDeck()) return bet ?? null;
     if (bet !== undefined) localStorage.setItem(`live-${name}`, bet ?? "");
     return localStorage.getItem(`live-${name}`) || null;
   } catch {
@@ -21,8 +25,14 @@ function keep(name, bet) {
 }
 
 // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
-//   ask, choices {bet: words}, wins (a bet), truth (a sentence): the bet, if any. opened(): called when it is made.
-//   think() -> what is shown, plain data, kept as fig.seen; say(seen) -> the sentence under the figure.
+//   ask, choices {bet: [words, what is said to who chose it]}, wins (a bet), truth (a sentence): the bet, if any.
+//   opened(): called when it is made.
+//   task (a sentence), found(seen) -> what was found, in a word, or null: the goal. Different finds are counted.
+//   state() -> what the reader has set, as a short text of A-Z a-z 0-9 . _ - for the address; form: how it looks, a
+//   RegExp with groups; restore(...groups): sets all of it, controls too. Thus figures have undo, reset and a link. A
+//   text that the restored state would not write itself is ignored, so restore need not check what state() would show;
+//   but it must leave something that can be thought about.
+//   think() -> what is shown, plain data, kept as fig.seen; say(seen) -> the sentence above the canvas.
 //   height(), draw(pen, width, inks): the picture, in pixels of the page.
 //   grab(point) -> what a hand takes hold of there, or null; pull(it, point); tap(point, it or null);
 //   hover(point or null) -> a note; press {key: function}; where(i) -> the point of the thing that keys have chosen.
@@ -36,9 +46,11 @@ live.figure = (name, spec) => {
   const title = box.querySelector(".live-title").textContent;
   const canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": title, "aria-describedby": `${box.id}-keys` });
   const words = make("p", { class: "live-words", "aria-live": "polite" });
+  const goal = make("p", { class: "live-goal", "aria-live": "polite" });
+  const back = make("div", { class: "live-tools live-back" });
   const note = make("p", { class: "live-note", ...(spec.where && { "aria-live": "polite" }) });
-  lead.after(bets, tools, canvas);
-  legend.after(words, note);
+  lead.after(bets, tools, words, canvas);
+  legend.after(note, back);
   keys.id = `${box.id}-keys`;
   const pen = canvas.getContext("2d");
   const fig = { box, spec, bet: spec.ask ? keep(name) : "none", lit: null, cursor: 0, focused: false, seen: null };
@@ -48,6 +60,8 @@ live.figure = (name, spec) => {
     fig.cursor = live.clamp(fig.cursor, 0, spec.count() - 1);
     fig.say(spec.say(fig.seen));
     fig.redraw();
+    clearTimeout(settling);
+    settling = setTimeout(settle, 400); // not at every step of a hand
   };
   fig.change = (act) => {
     fig.stop();
@@ -77,6 +91,7 @@ live.figure = (name, spec) => {
       const found = piece.match(/^\{(\w+):(.*)\}$/);
       into.append(found ? part(found[1], make("b", {}, null, found[2])) : piece);
     }
+    if (into === words && words.offsetHeight) words.style.minHeight = `${words.offsetHeight}px`; // the canvas below moves down, never up
   };
   function part(ink, element) {
     element.dataset.part = ink;
@@ -93,21 +108,98 @@ live.figure = (name, spec) => {
   function askForBet() {
     const open = fig.bet !== null;
     box.classList.toggle("live-open", open);
-    if (!spec.ask) return bets.remove();
     bets.replaceChildren();
-    const verdict = fig.bet === "none" ? "" : fig.bet === String(spec.wins) ? "Won. " : "Lost. ";
-    fig.say(open ? verdict + spec.truth : `Bet first. ${spec.ask}`, make("p", {}, bets));
-    const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
-    for (const [bet, label] of Object.entries(choices)) fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
+    if (spec.ask) {
+      const [, answer = ""] = [].concat(spec.choices[fig.bet] ?? []);
+      const verdict = fig.bet === "none" ? "" : `${fig.bet === String(spec.wins) ? "Won." : "Lost."} ${answer} `;
+      const told = fig.bet === "link" ? "You came by a link. The bet is about another picture." : verdict + spec.truth;
+      fig.say(open ? told : `Bet first. ${spec.ask}`, make("p", {}, bets));
+      const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
+      for (const [bet, label] of Object.entries(choices))
+        fig.button([].concat(label)[0], () => place(open ? null : bet), bets).dataset.bet = bet;
+    }
+    if (open && spec.task) bets.append(goal);
+    if (!bets.children.length) bets.remove();
   }
   function place(bet) {
     keep(name, bet);
-    if (bet === null) return location.reload(); // the question is about the first picture
     fig.bet = bet;
+    if (bet === null) reset(); // the question is about the first picture
     askForBet();
+    count();
+    if (bet === null) return bets.querySelector("button").focus({ preventScroll: true });
     fig.redraw();
     spec.opened?.();
     canvas.focus({ preventScroll: true });
+  }
+
+  // The goal: what was found is counted, each thing once.
+  const finds = new Set();
+  function count() {
+    if (!spec.task || fig.bet === null) return;
+    const found = spec.found(fig.seen);
+    if (found !== null) finds.add(found);
+    const text = `Goal: ${spec.task} ${found !== null ? "You found it! " : ""}Found so far: ${finds.size}.`;
+    if (goal.textContent !== text) goal.textContent = text;
+  }
+
+  // What the reader has set, as a text: where it came to rest is written into the address, and can be undone.
+  let [settling, first, here] = [0, null, null];
+  const past = [];
+  function settle() {
+    clearTimeout(settling);
+    count();
+    const now = spec.state?.() ?? null;
+    if (now === here) return;
+    past.push(here);
+    arrive(now);
+  }
+  function arrive(now) {
+    here = now;
+    for (const button of back.children) set(button, { "aria-disabled": button.value === "undo" && !past.length });
+    if (!inDeck() && (here !== first || location.hash.startsWith(`#${name}=`))) history.replaceState(null, "", `#${name}=${here}`);
+  }
+  // Whether a text is a state: if so, it is restored.
+  function restore(text) {
+    const [before, groups] = [spec.state(), text.match(spec.form)];
+    if (!groups) return false;
+    fig.change(() => spec.restore(...groups.slice(1)));
+    if (spec.state() === text) return true;
+    fig.change(() => spec.restore(...before.match(spec.form).slice(1)));
+    return false;
+  }
+  function undo() {
+    settle();
+    if (!past.length) return;
+    const text = past.pop();
+    restore(text);
+    arrive(text);
+  }
+  function reset() {
+    if (!first) return;
+    restore(first);
+    fig.cursor = fig.home;
+    fig.update();
+  }
+  async function copy({ target }) {
+    settle();
+    history.replaceState(null, "", `#${name}=${here}`);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      target.textContent = "Copied";
+    } catch {
+      target.textContent = "It stands in the address bar";
+    }
+    setTimeout(() => (target.textContent = "Copy link"), 2500);
+  }
+  // A link to a state opens the figure there; the bet, which is about another picture, can still be made.
+  function openLink() {
+    const [, of, text] = location.hash.match(/^#(\w+)=(.*)$/) ?? [];
+    if (inDeck() || of !== name || !restore(text)) return;
+    fig.bet ??= "link";
+    askForBet();
+    settle();
+    box.scrollIntoView();
   }
 
   fig.button = (label, act, where = tools) => {
@@ -145,6 +237,7 @@ live.figure = (name, spec) => {
       button.value = one;
     }
     press(value);
+    return { show: press };
   };
 
   // Calls tick(0), tick(1), ..., tick(last), one each `pace` milliseconds; the last alone where motion is not wanted.
@@ -218,6 +311,7 @@ live.figure = (name, spec) => {
   if (spec.across) Object.assign(arrows, { ArrowUp: walk(() => -spec.across()), ArrowDown: walk(() => spec.across()) });
   canvas.addEventListener("keydown", (event) => {
     const act = { ...arrows, ...spec.press }[event.key === " " ? "Space" : event.key];
+    if (event.key === "z" && (event.ctrlKey || event.metaKey)) return undo(event.preventDefault());
     if (!act || fig.bet === null || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     fig.focused = true;
@@ -233,7 +327,21 @@ live.figure = (name, spec) => {
   fig.start = () => {
     fig.change();
     askForBet();
-    new ResizeObserver(fig.redraw).observe(canvas);
+    if (spec.state) {
+      [first, here, fig.home] = [spec.state(), spec.state(), fig.cursor];
+      fig.button("Undo", undo, back).value = "undo";
+      fig.button("Reset", reset, back);
+      if (!inDeck()) set(fig.button("Copy link", copy, back), { "aria-live": "polite" });
+      arrive(here);
+      openLink();
+      addEventListener("hashchange", openLink);
+    }
+    let wide = 0;
+    new ResizeObserver(() => {
+      if (wide !== canvas.clientWidth) words.style.minHeight = ""; // lines break elsewhere
+      wide = canvas.clientWidth;
+      fig.redraw();
+    }).observe(canvas);
     new MutationObserver(fig.redraw).observe(document.body, { attributeFilter: ["data-theme"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fig.redraw);
   };
