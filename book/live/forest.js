@@ -2,7 +2,7 @@
 const KINDS = { together: "“Together”", alone: "“Alone”", awake: "“Together”, never slept" };
 const [LEFT, ROW, N, TRAINED, PANEL] = [44, 78, 16, 8, { top: 218, height: 150 }]; // N: steps; TRAINED: depth
 const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.tokens(live.weights[`forest_${name}`].weights)]));
-const tree = live.tree(live.treeSize("forest"), LEFT, ROW);
+const tree = live.tree(live.treeSize("forest", 12), LEFT, ROW);
 const { x } = tree;
 let [kind, shown] = ["together", 1];
 
@@ -61,20 +61,19 @@ const replay = () => fig.play(Math.max(...fig.seen.nodes.map((node) => node.take
 let fig = null;
 const top = tree.parents.length - 1; // of the first chain
 const { path, reads } = think().nodes[top];
-const asked = Math.log2(top + 1); // at this step
-const ups = reads.slice(0, asked).map((node) => path.indexOf(node));
+const ups = reads.slice(0, 4).map((node) => path.indexOf(node));
 fig = live.figure("forest", {
-  ask: `A chain of ${top + 1} nodes; node 0 is the root. In “together”, node ${top} reads its parent at step 1: 1 up. How far up will it read at step ${asked}?`,
+  ask: `A chain of ${top + 1} nodes; node 0 is the root. In “together”, node ${top} reads its parent at step 1: 1 up. How far up will it read at step 4?`,
   choices: {
-    [asked]: [`${asked} up`, "That would be one arrow a step; but those whom it reads have read, too."],
-    [(top + 1) / 2]: [`${(top + 1) / 2} up`, "Those whom it reads have read, too: each step doubles the way."],
+    4: ["4 up", "That would be one arrow a step; but those whom it reads have read, too."],
+    8: ["8 up", "Those whom it reads have read, too: each step doubles the way."],
     [top]: [`${top} up: the root`, "Each step doubles the way, and does no more."],
   },
-  wins: ups.at(-1),
-  truth: `At steps 1 to ${asked} it reads ${ups.join(", ")} up. Now try “alone”, and then the network that never slept.`,
+  wins: ups[3],
+  truth: `At steps 1 to 4 it reads ${ups.join(", ")} up. Now try “alone”, and then the network that never slept.`,
   task: "make the network that never slept wrong. How few arrows deep can the deepest node be?",
   found: ({ nodes }) => (kind === "awake" && nodes.some(({ right }) => !right) ? Math.max(...nodes.map((node) => node.path.length - 1)) : null),
-  form: /^(together|alone|awake)\.([0-9a-f]{8}|[0-9a-f]{16})\.(\d+)$/,
+  form: /^(together|alone|awake)\.([0-9a-f]{12}|[0-9a-f]{16})\.(\d+)$/,
   state: () => `${kind}.${tree.text()}.${fig.cursor}`,
   restore(name, text, cursor) {
     kinds.show((kind = name));

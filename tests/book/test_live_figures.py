@@ -217,6 +217,8 @@ def opened(tmp_path_factory):
     """Opens a figure, without motion and without a bet; whatever goes wrong on its page fails the test."""
     folder = tmp_path_factory.mktemp("live")
     live.write_pages(folder)
+    slide = (folder / "parity.html").read_text(encoding="utf-8").replace("<body", "<body data-deck")
+    (folder / "deck.html").write_text(slide, encoding="utf-8")
     with browser.chromium() as chromium, browser.served(folder) as own:
 
         @contextmanager
@@ -237,6 +239,70 @@ def opened(tmp_path_factory):
 def test_a_page_is_legible(opened, name):
     with opened(name) as page:
         assert browser.faults_of(page, axe=True) == []
+
+
+# Of each figure: a state in which its goal is reached.
+GOALS = {
+    "units": "899_730_730_730_730.k.160",
+    "parity": "mmmmmmmm.3",
+    "digit": "7.30.",
+    "vote": "certainty.65.000000",
+    "map": "t58.29.b176p526p698.634.",
+    "front": "t58.29.b176p526p698.634.",
+    "forest": "awake.0012345678888888.15",
+    "column": "16.pa7.0.1.pa7.2",
+    "judges": "two.0000000001010100.1000001000000100",
+    "words": "word.00123456789abcde.15.4_9",
+}
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_a_link_leads_to_a_state_in_which_the_goal_is_reached_and_back(opened, name):
+    with opened(name) as page:
+        found = []
+        for text in (f"no.{GOALS[name]}", GOALS[name]):  # the first is no state
+            page.evaluate(f"location.hash = '{name}={text}'")
+            page.reload()
+            found.append(page.evaluate(f"live.{name}.spec.state()"))
+        first, reached = found
+        assert first != reached == GOALS[name]
+        page.get_by_text("You found it!").wait_for()
+        page.get_by_role("button", name="Reset").click()
+        page.wait_for_url(f"**#{name}={first}")
+        page.get_by_role("button", name="Undo").click()
+        assert page.url.endswith(f"#{name}={GOALS[name]}")
+
+
+def test_a_bet_is_answered_and_kept_but_not_in_a_deck(opened):
+    for name, later in (("parity", "Lost. Ten times as many."), ("deck", "Bet first.")):
+        with opened(name) as page:
+            page.get_by_text("Bet again").click()
+            page.click("button[data-bet=few]")
+            page.get_by_text("Lost. Ten times as many.").wait_for()
+            page.goto(page.url.partition("#")[0])
+            page.reload()
+            page.get_by_text(later).wait_for()
+            assert page.get_by_text("Copy link").count() == (name != "deck")
+
+
+# Of each figure: the distance of two things to tap.
+APART = {
+    "parity": "spec.places().element[1] - spec.places().element[0]",
+    "vote": "spec.places().line[1][0] - spec.places().line[0][0]",
+    "map": "spec.where(1).x - spec.where(0).x",
+    "forest": "spec.x(1) - spec.x(0)",
+    "column": "spec.places(0, 0)[0] - spec.places(0, 1)[0]",
+    "judges": "spec.left(1) - spec.left(0)",
+    "words": "spec.places().word[1][0] - spec.places().word[0][0]",
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_finger_finds_what_it_looks_for(opened, name):
+    with opened(name, viewport={"width": 390, "height": 844}) as page:
+        sides = "(all) => Math.min(...all.flatMap((one) => [one.offsetWidth, one.offsetHeight]))"
+        assert page.eval_on_selector_all(":is(button, input, summary)", sides) >= 24
+        assert page.evaluate(f"(({{ spec }}) => {APART[name]})(live.{name})") >= 24
 
 
 def with_the_mouse(page, start, end):
