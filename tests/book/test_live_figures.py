@@ -7,6 +7,7 @@ from pathlib import Path
 import browser
 import pytest
 import torch
+from torch.nn.functional import logsigmoid
 
 from ponder_course.act_background.scripted import halt
 from ponder_course.adding_a_column.experiment import halt as halt_columns
@@ -44,10 +45,28 @@ def of_units(found):
 
 
 def of_losses(found):
-    log_p = halting_log_probs(double(found["lambdas"]).logit())
-    assert found["p"] == pytest.approx(log_p.exp().tolist())
-    assert found["prior"] == pytest.approx(geometric_log_prior(found["rate"], 5).exp().tolist())
-    assert found["act"] == len(halt(found["lambdas"], 0.01))
+    """Both descents of lesson 02's section 4: PonderNet's with a prior, and ACT's."""
+    zero, log_prior = double(0), geometric_log_prior(0.5, 2).double()
+
+    def of_ponder(a, y):
+        log_p = halting_log_probs(torch.stack([a, zero]))
+        losses = -logsigmoid(torch.stack([zero, y]))
+        return (log_p.exp() * (losses + 0.2 * (log_p - log_prior))).sum()
+
+    def of_act(a, y):
+        first = a.sigmoid()
+        return 0 * y if first > 0.99 - 1e-9 else -logsigmoid((1 - first) * y) + 0.1 * (3 - first)
+
+    for name, loss in (("ponder", of_ponder), ("act", of_act)):
+        a, y = double(found["start"]).logit().requires_grad_(), double(0).requires_grad_()
+        optimizer, path = torch.optim.Adam([a, y], lr=0.02), [found["start"]]
+        for _ in range(500):
+            optimizer.zero_grad()
+            with torch.enable_grad():
+                loss(a, y).backward()
+            optimizer.step()
+            path.append(a.sigmoid().item())
+        assert found[name] == pytest.approx(path, abs=1e-6)
 
 
 def of_parity(found):
