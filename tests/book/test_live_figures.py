@@ -21,9 +21,10 @@ from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.sudoku.experiment import halt as halt_sudokus
-from ponder_course.sudoku.search import think_until_quiet
+from ponder_course.sudoku.search import PUZZLES, solve, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
 from ponder_utils import PonderNet
+from ponder_utils.act import act_average
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 from ponder_utils.rules import halting_steps
 
@@ -100,9 +101,13 @@ def of_line(found):
     x = double([[found["bits"], found["walls"]]])
     assert found["need"] == LineParityTask.needed_steps(x)[0].tolist()
     assert found["truth"] == LineParityTask.answers(x)[0].tolist()
-    halted = load("line").double().predict(x, "threshold", q=0.2, max_steps=x.shape[2] + 4)
-    assert found["halt"] == halted.steps.item()
-    assert found["odd"][found["halt"] - 1] == (halted.y_hat[0] > 0).int().tolist()
+    cap = x.shape[2] + 4
+    ponder = load("line").double().predict(x, "threshold", q=0.2, max_steps=cap)
+    act = act_average(load("line_act").double()(x, max_steps=cap))
+    for shown, y_hat, steps in ((found["ponder"], ponder.y_hat, ponder.steps), (found["act"], act.y_hat[0], act.steps)):
+        assert (shown["halt"], shown["answers"]) == (steps.item(), (y_hat[0] > 0).int().tolist())
+    drawn = found[found["who"]]
+    assert found["odd"][drawn["halt"] - 1] == drawn["answers"]
     for odd, right in zip(found["odd"], found["right"], strict=True):
         assert right == [answer == true for answer, true in zip(odd, found["truth"], strict=True)]
 
@@ -319,3 +324,17 @@ def test_keys_buttons_and_sliders_change_a_figure_which_stays_true(opened, name)
                 tool.focus()
                 page.keyboard.press("End")
             check(shown(page, name))
+
+
+def test_a_search_guesses_as_the_lesson_does(opened):
+    board = torch.tensor([int(digit) for digit in PUZZLES["Inkala 2010"]])
+    expected = solve(load("sudoku").step.on(sudoku_groups(3)).double().eval(), board.view(9, 9)).thoughts
+    with opened("sudoku") as page:
+        search = "board => [...live.solve(live.cover(live.weights.sudoku.weights), board)]"
+        thoughts = page.evaluate(search, board.tolist())
+    assert len(thoughts) == len(expected) == 22
+    for shown, thought in zip(thoughts, expected, strict=True):
+        assert (shown["parent"], shown["steps"]) == (thought.parent, thought.steps)
+        assert shown["board"] == thought.board.flatten().tolist()
+        assert shown["answers"] == thought.answers.flatten().tolist()
+        assert (shown["clash"] == []) == thought.fits
