@@ -9,7 +9,7 @@ const network = live.cover(live.weights.sudoku.weights);
 const digits = (text) => [...text].map(Number); // 0: open
 let board = digits("530070000600195000098000060800060003400803001700020006060000080000419005000080079");
 let shown, seen, side, cell, pad, tree;
-let search = null; // {next, thoughts, timer, isDone} from "Let it guess" on
+let search = null; // {coming, thoughts, timer} from "Let it guess" on; coming is null when all is thought
 
 function think() {
   if (search?.thoughts.length) seen = search.thoughts.at(-1);
@@ -21,8 +21,9 @@ const guesses = () => search.thoughts.filter(({ put }) => put?.isGuess).length;
 const place = (i) => `row ${Math.floor(i / side) + 1}, column ${(i % side) + 1}`;
 function sayGuess({ put: { cell, digit, isGuess }, clash }) {
   const many = live.number(guesses(), "guess", "guesses");
-  if (isSolved(seen)) return `{answer:Solved}, with {halt:${many}}. In all it has thought for ${live.total(search.thoughts.map(({ steps }) => steps))} steps.`;
-  if (search.isDone) return `Each guess led to {wrong:a contradiction}: these digits have no solution.`;
+  const steps = live.total(search.thoughts.map((thought) => thought.steps));
+  if (isSolved(seen)) return `{answer:Solved}, with {halt:${many}}. In all it has thought for ${steps} steps.`;
+  if (!search.coming) return `Each guess led to {wrong:a contradiction}: these digits have no solution.`;
   const what = isGuess ? `{halt:Guess ${guesses()}}: ${digit} in ${place(cell)}.` : `Only ${digit} is left in ${place(cell)}.`;
   return `${what} ${clash.length ? "That leads to {wrong:a contradiction}, so it goes back." : "Nothing contradicts it, so it goes on."}`;
 }
@@ -41,7 +42,7 @@ const corner = (i) => [(i % side) * cell + 1, Math.floor(i / side) * cell + 1];
 function draw(pen, width, inks) {
   const { answers, taken, last, clash, asks, put } = seen;
   const font = pen.font;
-  const [now, isEnd] = fig.bet === null ? [0, false] : [shown, shown >= last];
+  const [now, isEnd] = fig.bet === null ? [0, false] : [search ? last : shown, search || shown >= last];
   board.forEach((given, i) => {
     const [x, y] = corner(i);
     const halted = put ? answers[i] && !given : taken[i] && taken[i] <= now;
@@ -53,7 +54,7 @@ function draw(pen, width, inks) {
     };
     const large = `${Math.round(0.44 * cell)}px`;
     if (given || (isEnd && i === asks)) word(given || "?", `bold ${large}`, 0.5);
-    if (halted) word(answers[i], large, 0.34);
+    if (halted) word(answers[i], large, taken[i] ? 0.34 : 0.5);
     if (halted && taken[i]) word(taken[i], "13px", 0.78);
   });
   pen.font = font;
@@ -103,34 +104,32 @@ function height(width) {
 
 // Thinks one thought after the other, the first ones slowly, so that they can be followed.
 function guessOn() {
-  const { value, done } = search.next();
-  if (done) search.isDone = true;
+  const { value, done } = search.coming.next();
+  if (done) search.coming = null;
   else search.thoughts.push(value);
-  search.timer = done ? null : setTimeout(guessOn, Math.max(40, 700 - 60 * search.thoughts.length));
-  label();
+  search.timer = done ? 0 : setTimeout(guessOn, Math.max(40, 700 - 60 * search.thoughts.length));
   fig.update();
-}
-function pause() {
-  clearTimeout(search?.timer);
-  if (search) search.timer = null;
   label();
 }
 function label() {
-  guess.textContent = search?.timer ? "Pause" : search && !search.isDone ? "Guess on" : "Let it guess";
+  guess.textContent = search?.timer ? "Pause" : search?.coming ? "Guess on" : "Let it guess";
   fig.box.querySelector(".live-words").ariaBusy = search?.timer ? "true" : null; // or else each guess is read out
 }
 function quit() {
-  pause();
-  if (search) [search, seen] = [null, null];
+  if (!search) return;
+  clearTimeout(search.timer);
+  search = seen = null;
   label();
 }
-function startGuessing() {
-  if (search?.timer) return pause();
-  if (!search || search.isDone) {
+function startOrPause() {
+  if (search?.timer) {
+    clearTimeout(search.timer);
+    search.timer = 0;
+    return label();
+  }
+  if (!search?.coming) {
     fig.change(quit);
-    const thoughts = live.solve(network, board);
-    search = { next: () => thoughts.next(), thoughts: [], timer: null, isDone: false };
-    show(seen.last);
+    search = { coming: live.solve(network, board), thoughts: [], timer: 0 };
   }
   guessOn();
 }
@@ -178,7 +177,7 @@ const fig = live.figure("sudoku", {
 });
 fig.cursor = 60;
 fig.button("Think", replay);
-const guess = fig.button("Let it guess", startGuessing);
+const guess = fig.button("Let it guess", startOrPause);
 for (const [name, text] of Object.entries(PRESETS))
   fig.button(name, () => {
     renew(digits(text));
