@@ -27,7 +27,8 @@ function keep(name, bet) {
 // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
 //   ask, choices {bet: [words, what is said to who chose it]}, wins (a bet), truth (a sentence): the bet, if any.
 //   opened(): called when it is made.
-//   task (a sentence), found(seen) -> what was found, in a word, or null: the goal. Different finds are counted.
+//   task (a sentence), found(seen) -> what was found, in a word, or null: the goal. Different finds are counted; or, where
+//   they are numbers, the least is kept.
 //   state() -> what the reader has set, as a short text of A-Z a-z 0-9 . _ - for the address; form: how it looks, a
 //   RegExp with groups; restore(...groups): sets all of it, controls too. Thus figures have undo, reset and a link. A
 //   text that the restored state would not write itself is ignored, so restore need not check what state() would show;
@@ -50,6 +51,7 @@ live.figure = (name, spec) => {
   const back = make("div", { class: "live-tools live-back" });
   const note = make("p", { class: "live-note", ...(spec.where && { "aria-live": "polite" }) });
   lead.after(bets, tools, words, canvas);
+  note.hidden = !spec.hover;
   legend.after(note, back);
   keys.id = `${box.id}-keys`;
   const pen = canvas.getContext("2d");
@@ -139,7 +141,8 @@ live.figure = (name, spec) => {
     if (!spec.task || fig.bet === null) return;
     const found = spec.found(fig.seen);
     if (found !== null) finds.add(found);
-    const text = `Goal: ${spec.task} ${found !== null ? "You found it! " : ""}Found so far: ${finds.size}.`;
+    const fewest = typeof [...finds][0] === "number" ? `Fewest so far: ${Math.min(...finds)}.` : `Found so far: ${finds.size}.`;
+    const text = `Goal: ${spec.task} ${found !== null ? "You found it! " : ""}${fewest}`;
     if (goal.textContent !== text) goal.textContent = text;
   }
 
@@ -329,10 +332,9 @@ live.figure = (name, spec) => {
     askForBet();
     if (spec.state) {
       [first, here, fig.home] = [spec.state(), spec.state(), fig.cursor];
-      fig.button("Undo", undo, back).value = "undo";
+      set(fig.button("Undo", undo, back), { value: "undo", "aria-disabled": true });
       fig.button("Reset", reset, back);
       if (!inDeck()) set(fig.button("Copy link", copy, back), { "aria-live": "polite" });
-      arrive(here);
       openLink();
       addEventListener("hashchange", openLink);
     }

@@ -132,9 +132,9 @@ live.mazePicture = (TRAINED) => {
       return x >= 0 && y >= 0 && row < seen.side && column < seen.side ? row * seen.side + column : null;
     },
     starAt({ x, y }) {
-      const away = seen.star.map((star, place) => (star ? Math.hypot(x - starShape(place)[0], y - starShape(place)[1]) / starShape(place)[2] : Infinity));
+      const away = seen.star.map((star, place) => (star ? Math.hypot(x - starShape(place)[0], y - starShape(place)[1]) : Infinity));
       const nearest = away.indexOf(Math.min(...away));
-      return away[nearest] < 0.6 ? nearest : null;
+      return away[nearest] < 13 ? nearest : null;
     },
   };
 };

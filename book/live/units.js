@@ -3,7 +3,8 @@ const LEFT = 46; // of the panels: numbers
 const [SUM, PULLS] = [{ top: 196, height: 30 }, { top: 276, height: 122 }]; // the weights; the pulls along lambda_1
 const KNOWS = 4; // the logit that later states answer if they know; the first answers 0, and 1 is true
 const units = [0.73, 0.73, 0.73, 0.73, 0.73]; // as in a new network, with at most five steps
-let [epsilon, tau, know] = [0.01, 0.5, true];
+const epsilon = 0.01;
+let [tau, know] = [0.5, true];
 let axis;
 const set = (i, value) => fig.change(() => (units[i] = live.clamp(Math.round(1000 * value) / 1000, 0.01, 0.999)));
 const BARS = live.columns({ left: LEFT, top: 26, height: 120, values: () => units, set });
@@ -91,9 +92,23 @@ function letGo() {
 
 const fig = live.figure("units", {
   ask: "λ₁ stands at 0.73. Its first step knows nothing, later steps know the answer, and every step has a price. We let go: where does λ₁ come to rest?",
-  choices: { low: "Near 0: it always thinks on", middle: "Near 0.5: half and half", high: "At 0.99: one step is enough" },
+  choices: {
+    low: ["Near 0: it always thinks on", "The further λ₁ falls, the less the answer gains; the price pulls on."],
+    middle: ["Near 0.5: half and half", "There the answer pulls as hard as the price."],
+    high: ["At 0.99: one step is enough", "The answer pulls it down; from above 0.99 it could not."],
+  },
   wins: "middle",
   truth: "The pulls balance at 0.51. Now let later steps know nothing, let go, and let them know again.",
+  task: "let λ₁ come to rest at 0.9.",
+  found: ({ up, down }) => (up > 0 && Math.abs(up - down) < 0.01 && two(units[0]) === "0.90" ? "rest" : null),
+  form: /^(\d+)_(\d+)_(\d+)_(\d+)_(\d+)\.([kn])\.(\d+)$/,
+  state: () => `${units.map((unit) => Math.round(1000 * unit)).join("_")}.${know ? "k" : "n"}.${Math.round(100 * tau)}`,
+  restore(...texts) {
+    units.forEach((_, i) => (units[i] = live.clamp(texts[i] / 1000, 0.01, 0.999)));
+    [know, tau] = [texts[5] === "k", live.clamp(texts[6] / 100, 0, 2)];
+    later.show(know ? "on" : null);
+    price.show(tau);
+  },
   height: () => height(0) + 34,
   count: () => units.length,
   press: { ArrowUp: nudge(1), ArrowDown: nudge(-1) },
@@ -101,7 +116,6 @@ const fig = live.figure("units", {
   places: () => ({ axis, bars: BARS, zero: height(0) }),
 });
 fig.button("Let go", letGo);
-fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => fig.change(() => (know = chosen !== null)), true);
-fig.slider("Price τ", [0, 1, 0.05], tau, two, (value) => (tau = value));
-fig.slider("ε", [0.01, 0.3, 0.01], epsilon, two, (value) => (epsilon = value));
+const later = fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => fig.change(() => (know = chosen !== null)), true);
+const price = fig.slider("Price τ", [0, 2, 0.05], tau, two, (value) => (tau = value));
 fig.start();
