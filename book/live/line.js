@@ -69,7 +69,7 @@ function say(seen) {
 const left = (place) => LEFT + place * cell;
 const above = (step) => TOP + (step - 1) * unit;
 function draw(pen, width, inks) {
-  const { need, odd, right } = fig.seen;
+  const { need, odd, right, ponder, act } = fig.seen;
   const { halt } = fig.seen[who];
   cell = (width - LEFT - 2) / bits.length;
   odd.slice(0, fig.bet === null ? 0 : shown).forEach((answers, s) => {
@@ -89,15 +89,18 @@ function draw(pen, width, inks) {
     live.stroke(pen, [[left(i), 10], [left(i), TOP]], i ? inks.ink : inks.soft, 3);
     live.handle(pen, left(i), 11, inks, i ? inks.ink : inks.soft);
   });
-  const halts = fig.bet === null ? [] : [["ponder", LEFT, inks.ponder], ["act", LEFT + 8, inks.second]];
-  for (const [name, from, ink] of halts) { // from: dashes of one fall into gaps of the other
-    const at = fig.seen[name].halt;
-    if (!at || (name === who && at > shown)) continue;
-    const y = above(at + 1);
-    live.stroke(pen, [[LEFT, y], [width, y]], inks.paper, 5);
+  const lines = [["ponder", LEFT, inks.ponder], ["act", LEFT + 8, inks.second]]; // dashes of one fall into gaps of the other
+  const drawn = lines.filter(([name]) => fig.bet !== null && fig.seen[name].halt && (name !== who || fig.seen[name].halt <= shown));
+  const isClose = Math.abs(ponder.halt - act.halt) * unit < 20;
+  for (const [name, from, ink] of drawn) {
+    const y = above(fig.seen[name].halt + 1);
+    if (from === LEFT || ponder.halt !== act.halt) live.stroke(pen, [[LEFT, y], [width, y]], inks.paper, 5);
     live.stroke(pen, [[from, y], [width, y]], ink, fig.lit === name ? 6 : 3.5, [8, 8]);
-    const x = name === "ponder" ? [LEFT + 6, "left"] : [width - 6, "right"];
-    live.write(pen, `${NAMES[name]} halts at step ${at}`, x[0], Math.min(y + 13, above(bits.length + 5) - 8), inks.ink, x[1], inks.paper);
+  }
+  for (const [name] of drawn) {
+    const at = isClose ? Math.max(ponder.halt, act.halt) : fig.seen[name].halt;
+    const x = LEFT + (name === "act" && isClose ? 186 : 6);
+    live.write(pen, `${NAMES[name]} halts at step ${fig.seen[name].halt}`, x, Math.min(above(at + 1) + 13, above(bits.length + 5) - 8), inks.ink, "left", inks.paper);
   }
   const [place, step] = fig.focused ? [fig.cursor, 0] : (pointed ?? [-1]);
   if (place >= 0) live.ring(pen, inks.ink, left(place), step ? above(step) : WALLS, cell, step ? unit : TOP - WALLS);
@@ -134,8 +137,7 @@ function renew(n, kept) {
 }
 const replay = () => fig.play(fig.seen.odd.length, Math.max(30, 2500 / bits.length), (step) => (shown = step));
 const { longest, ponder, act } = think();
-const isEarly = ({ halt }) => halt > 0 && halt < longest;
-const waits = [ponder, act].map((one) => !isEarly(one));
+const waits = [ponder, act].map(({ halt }) => !halt || halt >= longest);
 const fig = live.figure("line", {
   ask: `Both networks have seen lines of ${TRAINED} places only. Below, the longest segment has ${longest}. Who waits until its end can know?`,
   choices: {
@@ -144,7 +146,7 @@ const fig = live.figure("line", {
     neither: ["Neither", "Nobody counts steps here: a place that has not heard enough votes against halting."],
   },
   wins: waits[0] ? (waits[1] ? "both" : "ponder") : "neither",
-  truth: `Here PonderNet halts at step ${ponder.halt}, and ACT at step ${act.halt}. Now drag a wall.`,
+  truth: `On this first line PonderNet halts at step ${ponder.halt}, and ACT at step ${act.halt}. Now drag a wall.`,
   task: "make ACT halt ten steps too early where PonderNet is right.",
   found: (seen) => (seen.longest - seen.act.halt >= 10 && seen.ponder.wrong === 0 ? [...seen.bits, ...seen.walls].join("") : null),
   form: /^([01]{8,64})\.([01]{8,64})\.(ponder|act)$/,
