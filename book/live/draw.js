@@ -8,7 +8,7 @@ function make(tag, attributes, inside = null, text = "") {
   return element;
 }
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "wall", "open"];
+const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "ponder", "wall", "open"];
 
 const inDeck = () => "deck" in document.body.dataset;
 

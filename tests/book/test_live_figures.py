@@ -7,6 +7,7 @@ from pathlib import Path
 import browser
 import pytest
 import torch
+from torch.nn.functional import logsigmoid
 
 from ponder_course.act_background.scripted import halt
 from ponder_course.adding_a_column.experiment import halt as halt_columns
@@ -20,9 +21,10 @@ from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.sudoku.experiment import halt as halt_sudokus
-from ponder_course.sudoku.search import think_until_quiet
+from ponder_course.sudoku.search import PUZZLES, solve, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
 from ponder_utils import PonderNet
+from ponder_utils.act import act_average
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 from ponder_utils.rules import halting_steps
 
@@ -43,11 +45,27 @@ def of_units(found):
     assert found["weights"] == pytest.approx(halt(found["units"], found["epsilon"]))
 
 
+@torch.enable_grad()
 def of_losses(found):
-    log_p = halting_log_probs(double(found["lambdas"]).logit())
-    assert found["p"] == pytest.approx(log_p.exp().tolist())
-    assert found["prior"] == pytest.approx(geometric_log_prior(found["rate"], 5).exp().tolist())
-    assert found["act"] == len(halt(found["lambdas"], 0.01))
+    """Both descents of lesson 02's section 4: PonderNet's with a prior, and ACT's."""
+    zero, log_prior = double(0), geometric_log_prior(0.5, 2).double()
+
+    def of_ponder(a, y):
+        log_p, losses = halting_log_probs(torch.stack([a, zero])), -logsigmoid(torch.stack([zero, y]))
+        return (log_p.exp() * (losses + 0.2 * (log_p - log_prior))).sum()
+
+    def of_act(a, y):
+        first = a.sigmoid()
+        return 0 * y if first > 0.99 - 1e-9 else -logsigmoid((1 - first) * y) + 0.1 * (3 - first)
+
+    for name, loss in (("ponder", of_ponder), ("act", of_act)):
+        a, y = double(found["start"]).logit().requires_grad_(), double(0).requires_grad_()
+        optimizer = torch.optim.Adam([a, y], lr=0.02)
+        for shown in found[name]:
+            assert shown == pytest.approx(a.sigmoid().item(), abs=1e-6)
+            optimizer.zero_grad()
+            loss(a, y).backward()
+            optimizer.step()
 
 
 def of_parity(found):
@@ -81,9 +99,13 @@ def of_line(found):
     x = double([[found["bits"], found["walls"]]])
     assert found["need"] == LineParityTask.needed_steps(x)[0].tolist()
     assert found["truth"] == LineParityTask.answers(x)[0].tolist()
-    halted = load("line").double().predict(x, "threshold", q=0.2, max_steps=x.shape[2] + 4)
-    assert found["halt"] == halted.steps.item()
-    assert found["odd"][found["halt"] - 1] == (halted.y_hat[0] > 0).int().tolist()
+    cap = x.shape[2] + 4
+    ponder = load("line").double().predict(x, "threshold", q=0.2, max_steps=cap)
+    act = act_average(load("line_act").double()(x, max_steps=cap))
+    for shown, y_hat, steps in ((found["ponder"], ponder.y_hat, ponder.steps), (found["act"], act.y_hat[0], act.steps)):
+        assert (shown["halt"], shown["answers"]) == (steps.item(), (y_hat[0] > 0).int().tolist())
+    drawn = found[found["who"]]
+    assert found["odd"][drawn["halt"] - 1] == drawn["answers"]
     for odd, right in zip(found["odd"], found["right"], strict=True):
         assert right == [answer == true for answer, true in zip(odd, found["truth"], strict=True)]
 
@@ -366,3 +388,17 @@ def test_keys_buttons_and_sliders_change_a_figure_which_stays_true(opened, name)
                 tool.focus()
                 page.keyboard.press("End")
             check(shown(page, name))
+
+
+def test_a_search_guesses_as_the_lesson_does(opened):
+    board = torch.tensor([int(digit) for digit in PUZZLES["Inkala 2010"]])
+    step = load("sudoku").step.on(sudoku_groups(3)).double().eval()
+    with opened("sudoku") as page:
+        search = "[...live.solve(live.cover(live.weights.sudoku.weights), board)]"
+        shown = page.evaluate(
+            f"board => {search}.map(t => [t.parent, t.board, t.answers, t.steps, !t.clash.length])", board.tolist()
+        )
+    thoughts = solve(step, board.view(9, 9)).thoughts
+    assert shown == [
+        [t.parent, t.board.flatten().tolist(), t.answers.flatten().tolist(), t.steps, t.fits] for t in thoughts
+    ]
