@@ -123,7 +123,7 @@ const fig = live.figure("column", {
   across: () => list[0].length,
   press: { Space: flipAtCursor },
   opened: replay, think, say, draw, tap,
-  places: (t, i) => [left(i) + cell / 2, rowTop(t) + NUMBER / 2],
+  apart: () => Math.min(cell, NUMBER),
 });
 fig.button("Think", replay);
 fig.button("New numbers", () => fig.change(() => (list = list.map((number) => number.map(coin)))));

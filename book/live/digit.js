@@ -125,7 +125,7 @@ const fig = live.figure("digit", {
     ArrowUp: () => turnBy(15), ArrowDown: () => turnBy(-15),
   },
   opened: replay, think, say, draw,
-  places: () => ({ pixel: ([x, y]) => [2 + x * PIXEL, 2 + y * PIXEL] }),
+  apart: () => SQUARE, // a pen needs no more
 });
 fig.button("Another digit", () => pick((digit ?? -1) + 1));
 fig.button("Clear, and draw", () => fig.change(clear));

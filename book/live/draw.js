@@ -27,6 +27,7 @@ function keep(name, bet) {
 // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
 //   ask, choices {bet: [words, what is said to who chose it]}, wins (a bet), truth (a sentence): the bet, if any.
 //   opened(): called when it is made.
+//   apart(): how far apart stand two things to tap: 24 pixels at least, also on a phone.
 //   task (a sentence), found(seen) -> what was found, in a word, or null: the goal. Different finds are counted; or, where
 //   they are numbers, the least is kept.
 //   state() -> what the reader has set, as a short text of A-Z a-z 0-9 . _ - for the address; form: how it looks, a
@@ -112,16 +113,14 @@ live.figure = (name, spec) => {
     box.classList.toggle("live-open", open);
     bets.replaceChildren();
     if (spec.ask) {
-      const [, answer = ""] = [].concat(spec.choices[fig.bet] ?? []);
+      const [, answer = ""] = spec.choices[fig.bet] ?? [];
       const verdict = fig.bet === "none" ? "" : `${fig.bet === String(spec.wins) ? "Won." : "Lost."} ${answer} `;
       const told = fig.bet === "link" ? "You came by a link. The bet is about another picture." : verdict + spec.truth;
       fig.say(open ? told : `Bet first. ${spec.ask}`, make("p", {}, bets));
-      const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
-      for (const [bet, label] of Object.entries(choices))
-        fig.button([].concat(label)[0], () => place(open ? null : bet), bets).dataset.bet = bet;
+      const choices = open ? { "": ["Bet again"] } : { ...spec.choices, none: ["Just show me"] };
+      for (const [bet, [label]] of Object.entries(choices)) fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
     }
-    if (open && spec.task) bets.append(goal);
-    if (!bets.children.length) bets.remove();
+    if (open) bets.append(goal);
   }
   function place(bet) {
     keep(name, bet);
@@ -138,7 +137,7 @@ live.figure = (name, spec) => {
   // The goal: what was found is counted, each thing once.
   const finds = new Set();
   function count() {
-    if (!spec.task || fig.bet === null) return;
+    if (fig.bet === null) return;
     const found = spec.found(fig.seen);
     if (found !== null) finds.add(found);
     const fewest = typeof [...finds][0] === "number" ? `Fewest so far: ${Math.min(...finds)}.` : `Found so far: ${finds.size}.`;
@@ -152,7 +151,7 @@ live.figure = (name, spec) => {
   function settle() {
     clearTimeout(settling);
     count();
-    const now = spec.state?.() ?? null;
+    const now = spec.state();
     if (now === here) return;
     past.push(here);
     arrive(now);
@@ -178,12 +177,7 @@ live.figure = (name, spec) => {
     restore(text);
     arrive(text);
   }
-  function reset() {
-    if (!first) return;
-    restore(first);
-    fig.cursor = fig.home;
-    fig.update();
-  }
+  const reset = () => restore(first);
   async function copy({ target }) {
     settle();
     history.replaceState(null, "", `#${name}=${here}`);
@@ -327,25 +321,31 @@ live.figure = (name, spec) => {
     fig.redraw();
   });
 
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  function dye() {
+    const { theme } = document.body.dataset;
+    box.classList.toggle("live-dark", theme === "dark" || (theme !== "light" && dark.matches));
+    fig.redraw();
+  }
+
   fig.start = () => {
     fig.change();
+    dye();
     askForBet();
-    if (spec.state) {
-      [first, here, fig.home] = [spec.state(), spec.state(), fig.cursor];
-      set(fig.button("Undo", undo, back), { value: "undo", "aria-disabled": true });
-      fig.button("Reset", reset, back);
-      if (!inDeck()) set(fig.button("Copy link", copy, back), { "aria-live": "polite" });
-      openLink();
-      addEventListener("hashchange", openLink);
-    }
+    first = here = spec.state();
+    set(fig.button("Undo", undo, back), { value: "undo", "aria-disabled": true });
+    fig.button("Reset", reset, back);
+    if (!inDeck()) set(fig.button("Copy link", copy, back), { "aria-live": "polite" });
+    openLink();
+    addEventListener("hashchange", openLink);
     let wide = 0;
     new ResizeObserver(() => {
       if (wide !== canvas.clientWidth) words.style.minHeight = ""; // lines break elsewhere
       wide = canvas.clientWidth;
       fig.redraw();
     }).observe(canvas);
-    new MutationObserver(fig.redraw).observe(document.body, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fig.redraw);
+    new MutationObserver(dye).observe(document.body, { attributeFilter: ["data-theme"] });
+    dark.addEventListener("change", dye);
   };
   return fig;
 };
@@ -418,24 +418,6 @@ live.nearest = (positions, x, reach) => {
   const away = positions.map((position) => Math.abs(position - x));
   const least = Math.min(...away);
   return least < reach ? away.indexOf(least) : null;
-};
-// Columns of bars that are dragged by their tops: values() from 0 to 1 of n steps, set(i, value). A thing held is
-// {panel, i}. fit(right) says where the panel ends.
-live.columns = ({ left, top, height, values, set }) => {
-  let wide = 0;
-  const panel = { top, height };
-  panel.fit = (right) => (wide = (right - left) / values().length);
-  panel.middle = (step) => left + (step - 0.5) * wide;
-  panel.level = (value) => top + (1 - value) * height;
-  panel.bar = () => Math.min(56, wide - 14);
-  panel.at = ({ x, y }) => (y > top - 12 && y < top + height + 12 ? Math.floor((x - left) / wide) : -1);
-  panel.grab = (point) => {
-    const i = panel.at(point);
-    return i in values() && Math.abs(point.y - panel.level(values()[i])) < 18 ? { panel, i } : null;
-  };
-  panel.pull = (i, { y }) => set(i, live.clamp((top + height - y) / height, 0, 1));
-  panel.tap = (point) => panel.at(point) in values() && panel.pull(panel.at(point), point);
-  return panel;
 };
 live.clamp = (value, least, greatest) => Math.max(least, Math.min(greatest, value));
 // An axis of probabilities by their logit, as training moves them: x of p, p at x, and many p from end to end.

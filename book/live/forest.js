@@ -1,6 +1,7 @@
 // Lesson 08: whom nodes read, alone and together, and when they halt. The reader draws the arrows from nodes to parents.
 const KINDS = { together: "“Together”", alone: "“Alone”", awake: "“Together”, never slept" };
-const [LEFT, ROW, N, TRAINED, PANEL] = [44, 78, 16, 8, { top: 218, height: 150 }]; // N: steps; TRAINED: depth
+const [LEFT, ROW, STEPS] = [44, 78, [186, 214]]; // STEPS: rows of numbers
+const [N, TRAINED] = [16, 8]; // steps; depth
 const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.tokens(live.weights[`forest_${name}`].weights)]));
 const tree = live.tree(live.treeSize("forest", 12), LEFT, ROW);
 const { x } = tree;
@@ -30,21 +31,18 @@ function draw(pen, width, inks) {
     const isDone = open && taken <= shown && fig.lit !== (right ? "wrong" : "answer");
     tree.draw(pen, i, inks, isDone ? (right ? inks.answer : inks.wrong) : null, fig.lit === (right ? "answer" : "wrong") ? 3 : 0);
   });
-  const at = (n) => PANEL.top + PANEL.height * (1 - n / 16);
-  live.faint(pen, 0.4, () => live.fill(pen, inks.line, x(TRAINED + 0.5), PANEL.top, width, PANEL.height));
-  live.frame(pen, LEFT, PANEL, width, inks, "steps, by depth (grey: beyond training)", [[at(15), 15], [at(10), 10], [at(5), 5], [at(-1.5), "depth"]]);
-  for (let d = 0; d < nodes.length; d += 5) live.write(pen, d, x(d), at(-1.5), inks.soft);
   if (!open) return;
   const mine = nodes[fig.cursor];
   const end = tree.arc(pen, fig.cursor, mine.reads[shown - 1], 1, inks.ink, 3);
   live.write(pen, far(mine), live.clamp((x(fig.cursor) + x(mine.reads[shown - 1])) / 2, 40, width - 40), end + 11, inks.ink, "center", inks.paper);
-  for (const alone of [true, false]) {
-    const [ink, thick, dash] = alone === (kind === "alone") ? [inks.ink, fig.lit === "limit" ? 5 : 2.5, []] : [inks.soft, 1.5, [3, 4]];
-    live.stroke(pen, nodes.map((_, d) => [x(d), at(live.needed(d, alone))]), ink, thick, dash);
-    live.write(pen, alone ? "alone" : "together", x((alone ? 0.62 : 0.85) * nodes.length), at(alone ? 0.78 * nodes.length : 6.7), ink, "center", inks.paper);
-  }
-  for (const { path, taken, right } of nodes)
-    if (taken <= shown) live.dot(pen, x(path.length - 1), at(taken), fig.lit === "halt" ? 7 : 4.5, right ? inks.halt : inks.wrong);
+  ["needs", "takes"].forEach((word, row) => live.write(pen, word, LEFT - 6, STEPS[row], inks.soft, "right"));
+  nodes.forEach(({ need, taken, right }, i) => {
+    live.write(pen, need, x(i), STEPS[0], inks.ink);
+    if (fig.lit === "limit") live.ring(pen, inks.ink, x(i) - 11, STEPS[0] - 12, 22, 24);
+    if (taken > shown) return;
+    live.fill(pen, right ? inks.halt : inks.wrong, x(i) - 11, STEPS[1] - 12, 22, 24);
+    live.write(pen, taken, x(i), STEPS[1], "#000000");
+  });
 }
 
 function show(n) {
@@ -80,10 +78,11 @@ fig = live.figure("forest", {
     tree.restore(text);
     fig.cursor = Number(cursor);
   },
-  height: () => PANEL.top + PANEL.height + 26,
+  height: () => STEPS[1] + 14,
   count: () => tree.parents.length,
   press: { Space: () => choose(fig.cursor), ArrowLeft: walk(-1), ArrowRight: walk(1), ArrowUp: () => show(shown + 1), ArrowDown: () => show(shown - 1) },
-  opened: replay, think, say, draw, tap, x,
+  opened: replay, think, say, draw, tap,
+  apart: () => x(1) - x(0),
 });
 fig.cursor = top;
 const kinds = fig.choose("Network", KINDS, kind, (name) => replay(fig.change(() => (kind = name))));

@@ -109,7 +109,8 @@ const fig = live.figure("judges", {
   height: () => PANEL.top + PANEL.height + 26,
   count: () => values.length,
   press: { Space: () => cycle(fig.cursor), w: () => toggle(fig.cursor), ArrowUp: () => show(shown + 1), ArrowDown: () => show(shown - 1) },
-  opened: replay, think, say, draw, tap, left,
+  opened: replay, think, say, draw, tap,
+  apart: () => Math.min(cell, 26),
 });
 const kinds = fig.choose("Values", { two: "Bits", five: "Five values" }, kind, (name) => fig.change(() => turn(name)));
 fig.button("New line", () => fig.change(() => ([values, walls] = [values.map(() => random(VALUES[kind])), walls.map((_, i) => Number(!i || random(6) === 0))])));

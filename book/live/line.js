@@ -147,6 +147,7 @@ const fig = live.figure("line", {
   },
   wins: waits[0] ? (waits[1] ? "both" : "ponder") : "neither",
   truth: `On this first line PonderNet halts at step ${ponder.halt}, and ACT at step ${act.halt}. Now drag a wall.`,
+  apart: () => cell,
   task: "make ACT halt ten steps too early where PonderNet is right.",
   found: (seen) => (seen.longest - seen.act.halt >= 10 && seen.ponder.wrong === 0 ? [...seen.bits, ...seen.walls].join("") : null),
   form: /^([01]{8,64})\.([01]{8,64})\.(ponder|act)$/,
@@ -164,7 +165,7 @@ const fig = live.figure("line", {
   pull: (held, point) => (held.wall = move(held.wall, Math.round(at(point)))),
   count: () => bits.length,
   press: { Space: () => flip(fig.cursor), w: () => toggle(fig.cursor) },
-  opened: replay, nudge: move, left, think, say, draw, grab, tap, hover,
+  opened: replay, nudge: move, think, say, draw, grab, tap, hover,
 });
 fig.button("Think", replay);
 fig.button("New line", () => fig.change(() => renew(bits.length, { bits: [], walls: [] })));

@@ -90,7 +90,7 @@ const fig = live.figure("losses", {
   wins: "ponder",
   truth: "PonderNet comes out, and ACT does not move. Now drag the start down.",
   task: "find a start outside of the trap from which ACT falls into it.",
-  found: ({ act }) => (start < TRAP && act.at(-1) >= TRAP ? start : null),
+  found: ({ act }) => (start < TRAP && act.at(-1) >= TRAP ? String(start) : null),
   form: /^(0\.\d{1,4})$/,
   state: () => String(start),
   restore: (text) => set(Number(text)),

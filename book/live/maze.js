@@ -165,6 +165,7 @@ live.maze = (name, bet) => {
       n: () => fig.change(() => (shown = Math.min(shown + 1, Number(step.max)))),
     },
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
+    apart: () => middle(1)[0] - middle(0)[0],
     count: () => maze.side ** 2, across: () => maze.side,
     task: "open walls until a place is wrong. How few are enough?",
     form: /^([tr])([1-9]\d{0,4})\.(9|13|29|39)\.((?:[bp]\d+)*)\.([\d_]*)\.([1-9]\d*|)$/,

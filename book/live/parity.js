@@ -107,7 +107,7 @@ const fig = live.figure("parity", {
   count: () => x.length,
   press: { Space: () => cycle(fig.cursor), ArrowUp: () => stopAt(stop + 1), ArrowDown: () => stopAt(stop - 1) },
   opened: find, think, say, draw,
-  places: () => ({ element: x.map((_, i) => LEFT + (i + 0.5) * tile), middle, grip: GRIP }),
+  apart: () => tile,
 });
 fig.button("Think", replay);
 fig.button("Find one that is wrong there", find);

@@ -173,7 +173,7 @@ const fig = live.figure("sudoku", {
   count: () => board.length, across: () => side,
   press: { ...typed, Space: typed[0], Backspace: typed[0] },
   opened: replay, think, say, draw, height, tap,
-  places: () => ({ cell, keys: pad.keys }),
+  apart: () => Math.min(cell, pad.size),
 });
 fig.cursor = 60;
 fig.button("Think", replay);

@@ -1,13 +1,14 @@
 // Lesson 01: ACT's halting values, their weights, and the two pulls on the first of them (equations 3, 4 and 7).
 const LEFT = 46; // of the panels: numbers
-const [SUM, PULLS] = [{ top: 196, height: 30 }, { top: 276, height: 122 }]; // the weights; the pulls along lambda_1
+// The halting values; the weights; the pulls along lambda_1.
+const [BARS, SUM, PULLS] = [{ top: 26, height: 120 }, { top: 196, height: 30 }, { top: 276, height: 122 }];
 const KNOWS = 4; // the logit that later states answer if they know; the first answers 0, and 1 is true
 const units = [0.73, 0.73, 0.73, 0.73, 0.73]; // as in a new network, with at most five steps
 const epsilon = 0.01;
 let [tau, know] = [0.5, true];
-let axis;
+let [axis, column] = [null, 1];
 const set = (i, value) => fig.change(() => (units[i] = live.clamp(Math.round(1000 * value) / 1000, 0.01, 0.999)));
-const BARS = live.columns({ left: LEFT, top: 26, height: 120, values: () => units, set });
+const level = (value) => BARS.top + (1 - value) * BARS.height;
 
 // How hard the price pulls lambda_1 up, and the answer pulls it down.
 function pulls(first) {
@@ -33,16 +34,16 @@ const height = (pull) => PULLS.top + (1 - pull / 2.2) * PULLS.height;
 function draw(pen, width, inks) {
   const { weights, up, down } = fig.seen;
   const right = width - 4;
-  const column = BARS.fit(right);
+  column = (right - LEFT) / units.length;
   axis = live.logits([-4, 7], LEFT, right);
-  live.frame(pen, LEFT, BARS, right, inks, "halting values λ₁ to λ₅ (faint: not reached)", [[BARS.level(1), "1"], [BARS.level(0), "0"]]);
+  live.frame(pen, LEFT, BARS, right, inks, "halting values λ₁ to λ₅ (faint: not reached)", [[level(1), "1"], [level(0), "0"]]);
   units.forEach((unit, i) => {
-    const middle = BARS.middle(i + 1);
+    const middle = LEFT + (i + 0.5) * column;
     live.faint(pen, i < weights.length ? 1 : 0.35, () => {
-      live.bars(pen, [unit], () => middle, BARS.bar() + (fig.lit === "halt" ? 8 : 0), BARS, inks.halt);
-      live.handle(pen, middle, BARS.level(unit), inks, inks.ink, true);
+      live.bars(pen, [unit], () => middle, Math.min(56, column - 14) + (fig.lit === "halt" ? 8 : 0), BARS, inks.halt);
+      live.handle(pen, middle, level(unit), inks, inks.ink, true);
     });
-    live.write(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, BARS.level(0) + 15, inks.ink);
+    live.write(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, level(0) + 15, inks.ink);
     if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, middle - column / 2 + 2, BARS.top - 8, column - 4, BARS.height + 34);
   });
   let from = LEFT;
@@ -77,10 +78,13 @@ function draw(pen, width, inks) {
 const nudge = (sign) => (shift) => set(fig.cursor, units[fig.cursor] + sign * (shift ? 0.1 : 0.01));
 function grab(point) {
   const isNear = point.y > PULLS.top - 12 && Math.abs(point.x - axis.x(units[0])) < 16;
-  return BARS.grab(point) ?? (isNear ? { i: "first" } : null);
+  const i = Math.floor((point.x - LEFT) / column);
+  if (Math.abs(point.y - level(units[i])) < 18) return { i };
+  return isNear ? { i: "first" } : null;
 }
-const pull = ({ panel, i }, point) => (panel ? panel.pull(i, point) : set(0, axis.p(point.x)));
-const tap = (point) => (point.y > PULLS.top ? set(0, axis.p(point.x)) : BARS.tap(point));
+const raise = (i, { y }) => i in units && set(i, (level(0) - y) / BARS.height);
+const pull = ({ i }, point) => (i === "first" ? set(0, axis.p(point.x)) : raise(i, point));
+const tap = (point) => (point.y > PULLS.top ? set(0, axis.p(point.x)) : raise(Math.floor((point.x - LEFT) / column), point));
 function letGo() {
   const path = [units[0]];
   for (let i = 0; i < 300; i++) {
@@ -112,8 +116,8 @@ const fig = live.figure("units", {
   height: () => height(0) + 34,
   count: () => units.length,
   press: { ArrowUp: nudge(1), ArrowDown: nudge(-1) },
-  opened: letGo, think, say, draw, grab, pull, tap, pulls,
-  places: () => ({ axis, bars: BARS, zero: height(0) }),
+  opened: letGo, think, say, draw, grab, pull, tap,
+  apart: () => column,
 });
 fig.button("Let go", letGo);
 const later = fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => fig.change(() => (know = chosen !== null)), true);

@@ -122,7 +122,7 @@ const fig = live.figure("vote", {
   count: () => L,
   press: { Space: () => flip(fig.cursor) },
   think, say, draw, tap,
-  places: () => ({ bit: bits.map((_, i) => [LEFT + (i + 0.5) * tile, TILES / 2]), line: all.map((_, i) => [grid.x + ((i % 8) + 0.5) * cell, grid.y + (Math.floor(i / 8) + 0.5) * cell]) }),
+  apart: () => Math.min(tile, cell),
 });
 const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
 const slider = fig.slider("Objects if λ is below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));

@@ -118,7 +118,7 @@ fig = live.figure("words", {
     ArrowUp: choose(-1), ArrowDown: choose(1), Enter: () => chosen && change(chosen),
   },
   opened: replay, think, say, draw, tap,
-  places: () => ({ node: tree.parents.map((_, i) => [tree.x(i), ROW]), word: [...Array(n() + 1).keys()].map((step) => [at(step), WORDS]) }),
+  apart: () => column,
 });
 const kinds = fig.choose("Carries", KINDS, kind, (name) => replay(fig.change(() => (kind = name))));
 const draws = (make) => () => {
