@@ -4,7 +4,7 @@ const [TOP, NUMBER, SUM, GAP] = [34, 24, 24, 22]; // heights: above the first ro
 const network = live.read(live.weights.column.weights);
 const coin = () => Number(Math.random() < 0.5);
 const digits = (words) => [...words].reverse().map(Number);
-const places = document.getElementById("live-column").clientWidth < 560 ? 8 : 16; // fewer where a finger is as large
+const places = live.onPhone ? 8 : 16;
 const ones = "1".repeat(places - 1);
 let list = [ones, "", "1", "101001010111", "1111101001"].map((words) => digits(words.slice(-places).padStart(places, "0")));
 let [cell, shown] = [1, 0]; // shown: how many of the steps of all sums

@@ -11,6 +11,7 @@ const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "ponder", "wall", "open"];
 
 const inDeck = () => "deck" in document.body.dataset;
+live.onPhone = innerWidth < 640; // there fewer things are shown at first, so that a finger finds each
 
 // What the page keeps of a bet; without storage, as in some pages opened as files, nothing; nor in a deck, where the bet
 // of a rehearsal would spoil that of the class.

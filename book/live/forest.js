@@ -3,7 +3,7 @@ const KINDS = { together: "“Together”", alone: "“Alone”", awake: "“Tog
 const [LEFT, ROW, STEPS] = [44, 78, [186, 214]]; // STEPS: rows of numbers
 const [N, TRAINED] = [16, 8]; // steps; depth
 const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.tokens(live.weights[`forest_${name}`].weights)]));
-const tree = live.tree(live.treeSize("forest", 12), LEFT, ROW);
+const tree = live.tree(live.onPhone ? 12 : 16, LEFT, ROW);
 const { x } = tree;
 let [kind, shown] = ["together", 1];
 

@@ -7,8 +7,7 @@ for (const name of Object.keys(VALUES)) {
   networks[name] = { core: live.read(weights), answer: live.linear(weights, "answer"), judge: live.linear(weights, "judge") };
 }
 let [kind, shown, cell] = ["two", 1];
-// Fewer places where a finger is as large as one.
-const first = document.getElementById("live-judges").clientWidth < 560 ? ["10100011", "10100000"] : ["1010001000000110", "1000101010000000"];
+const first = live.onPhone ? ["10100011", "10100000"] : ["1010001000000110", "1000101010000000"];
 let [values, walls] = first.map((text) => [...text].map(Number));
 
 function think() {

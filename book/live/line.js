@@ -6,7 +6,7 @@ const [LEFT, WALLS, TOP] = [34, 26, 50]; // left of the cells: steps; above: han
 const NAMES = { ponder: "PonderNet", act: "ACT" };
 const [ponderNet, actNet] = [live.weights.line, live.weights.line_act].map(({ weights }) => live.read(weights));
 const coin = (chance) => Number(Math.random() < chance);
-const places = innerWidth < 640 ? 13 : 32; // a finger needs wide ones
+const places = live.onPhone ? 13 : 32;
 let bits = [..."11100110111111011100000000000011"].map(Number).slice(0, places);
 let walls = [..."10010000000000000000000000000000"].map(Number).slice(0, places);
 let who = "ponder"; // whose answers are drawn

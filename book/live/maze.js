@@ -8,8 +8,7 @@ live.maze = (name, bet) => {
   const picture = live.mazePicture(TRAINED);
   const { middle, placeAt, starAt } = picture;
   const KINDS = { t: "tree", r: "room" }; // in the address
-  // The first maze is the same for all, or for all on phones, where a place must be as large as a finger.
-  let [kind, side, seed] = document.getElementById(`live-${name}`).clientWidth > 600 ? ["t", 29, 58] : ["t", 13, 568];
+  let [kind, side, seed] = live.onPhone ? ["t", 13, 568] : ["t", 29, 58]; // the first maze is the same for all
   let [tool, mode, view] = [matchMedia("(pointer: coarse)").matches ? null : "wall", "each", "chart"];
   let pointed = null;
   let maze, made, near, walls, base, thought, facts, taken, end, shown; // made: the maze as it was before the reader's hand

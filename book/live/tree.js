@@ -1,6 +1,4 @@
 // Lessons 08 and 12: nodes in a row, each with an arrow to its parent, which the reader turns. Node 0 stands first or last.
-// On a phone there are fewer, so that each is as large as a finger.
-live.treeSize = (name, onPhones) => (document.getElementById(`live-${name}`).clientWidth < 560 ? onPhones : 16);
 live.tree = (size, left, row, isLast = false) => {
   const chain = (n) => Array.from({ length: n }, (_, i) => Math.max(0, i - 1));
   const tree = { parents: chain(size), picked: null };

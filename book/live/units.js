@@ -1,7 +1,6 @@
-// Lesson 01: ACT's halting values, their weights, and the two pulls on the first of them (equations 3, 4 and 7).
+// Lesson 01: ACT's halting values, and the two pulls on the first of them (equations 3, 4 and 7).
 const LEFT = 46; // of the panels: numbers
-// The halting values; the weights; the pulls along lambda_1.
-const [BARS, SUM, PULLS] = [{ top: 26, height: 120 }, { top: 196, height: 30 }, { top: 276, height: 122 }];
+const [BARS, PULLS] = [{ top: 26, height: 120 }, { top: 206, height: 122 }]; // the halting values; the pulls along lambda_1
 const KNOWS = 4; // the logit that later states answer if they know; the first answers 0, and 1 is true
 const units = [0.73, 0.73, 0.73, 0.73, 0.73]; // as in a new network, with at most five steps
 const epsilon = 0.01;
@@ -27,7 +26,7 @@ function say({ weights, up, down }) {
   const taken = `${sum}: ${live.number(used.length, "step")}.`;
   if (used.length === 1) return `${taken} {halt:Both} {answer:pulls} are exactly 0: whatever a second step knows, or could learn, λ₁ stays.`;
   const net = Math.abs(up - down) < 0.005 ? "they balance" : `it moves ${up > down ? "up, towards stopping" : "down, towards thinking on"}`;
-  return `${taken} The last gets the {limit:remainder, ${two(weights.at(-1))}}. The price pulls λ₁ up with {halt:${two(up)}}, the answer pulls it down with {answer:${two(down)}}: ${net}.`;
+  return `${taken} The last gets the remainder, ${two(weights.at(-1))}. The price pulls λ₁ up with {halt:${two(up)}}, the answer pulls it down with {answer:${two(down)}}: ${net}.`;
 }
 
 const height = (pull) => PULLS.top + (1 - pull / 2.2) * PULLS.height;
@@ -46,20 +45,8 @@ function draw(pen, width, inks) {
     live.write(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, level(0) + 15, inks.ink);
     if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, middle - column / 2 + 2, BARS.top - 8, column - 4, BARS.height + 34);
   });
-  let from = LEFT;
-  weights.forEach((weight, i) => {
-    const wide = weight * (right - LEFT);
-    const ink = i < weights.length - 1 ? inks.halt : inks.ink;
-    if (ink === inks.halt) live.bars(pen, [1], () => from + wide / 2, wide - 2, SUM, ink);
-    live.ring(pen, ink, from + 2, SUM.top + 1, wide - 4, SUM.height - 2);
-    if (wide > 40) live.write(pen, two(weight), from + wide / 2, SUM.top + 16, ink === inks.halt ? "#000" : ink);
-    from += wide;
-  });
-  const full = LEFT + (1 - epsilon) * (right - LEFT);
-  live.stroke(pen, [[full, SUM.top - 7], [full, SUM.top + SUM.height + 7]], inks.ink, fig.lit === "limit" ? 7 : 3);
-  live.title(pen, "weights in the answer (outlined: remainder)", LEFT, { top: SUM.top - 3 }, inks);
   const end = (axis.x(1 - epsilon) + right) / 2;
-  live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, inks.line);
+  live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, fig.lit === "limit" ? inks.soft : inks.line);
   live.write(pen, "no pull", end, PULLS.top + 20, inks.ink);
   live.frame(pen, LEFT, PULLS, right, inks, "the two pulls on λ₁ (gradients)", [0, 1, 2].map((pull) => [height(pull), pull]));
   for (const [who, part] of [["up", "halt"], ["down", "answer"]])

@@ -2,7 +2,7 @@
 const KINDS = { word: "A word", state: "Its state", state_four: "Its state, trained on four arrows" };
 const [LEFT, ROW, WORDS] = [44, 78, 150];
 const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.walker(live.weights[`words_${name}`].weights, name !== "word")]));
-const tree = live.tree(live.treeSize("words", 8), LEFT, ROW, true);
+const tree = live.tree(live.onPhone ? 8 : 16, LEFT, ROW, true);
 const n = () => tree.parents.length; // also the words at most
 let [kind, asked, slip, chosen, shown, column] = ["word", n() - 1, null, null, 0, 1]; // slip: {step, word}, of the reader
 let [fig, slider] = [null, null];
