@@ -92,7 +92,6 @@ NETWORKS = {
     "forest_awake": of_figure("forest_awake", lambda: forest_net("current")),
     "judges_two": of_lesson("11_judges_TRM", lambda: JudgedLine(2, 1), n_values=2),
     "judges_five": of_lesson("11_judges_TRM", lambda: JudgedLine(5, 1), n_values=5),
-    "judges_hrm": of_lesson("11_judges_HRM_discount_1.0", lambda: JudgedLine(2, 2)),
     # All four of one seed, measured on 5,000 digits: lesson 04 stores none without a prior, and measures on 2,000.
     "digit_cnn": of_figure("digit_cnn", cnn_first),
     "digit_cnn_free": of_figure("digit_cnn_free", cnn_first),
