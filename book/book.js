@@ -89,7 +89,7 @@ function ask(bet) {
       place(bet, field.value.trim());
     });
   }
-  button("Show me", "", bet);
+  button("Just show me", "", bet);
 }
 
 function show() {

@@ -234,7 +234,7 @@ def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.Noteboo
     kinds = [next(iter(output.get("data", {})), "") for output in drawing.outputs]
     shown = drawing.outputs[: kinds.index("image/png") + 1]
     shown = [output for output, kind in zip(shown, kinds, strict=False) if kind in ("image/png", "text/markdown")]
-    return nbformat.v4.new_code_cell(metadata={"tags": ["remove-input"]}, outputs=shown)
+    return nbformat.v4.new_code_cell("picture", metadata={"tags": ["remove-input"]}, outputs=shown)
 
 
 def lesson_page(page: nbformat.NotebookNode, stem: str) -> None:
