@@ -15,7 +15,7 @@ for (const picture of all("article img:not(a img)")) {
   picture.replaceWith(link);
   link.append(picture);
 }
-for (const picture of all(".cell_output img[width]")) picture.style.minWidth = `${0.65 * picture.width}px`;
+for (const picture of all(".cell_output img[width]")) picture.style.minWidth = `${0.65 * picture.getAttribute("width")}px`;
 
 // What scrolls is reached by keys, and fades where it goes on.
 function mark(box) {
@@ -37,59 +37,32 @@ addEventListener("load", async () => {
 // A page that is shown at any address has a base, to which a link within the page must not lead.
 if (document.querySelector("base")) for (const link of all('a[href^="#"]')) link.href = location.pathname + link.hash;
 
-// A bet: until it is made, what lies between it and the end of its answer is closed, but for other bets and live figures.
-const STAYS = ".bet, .bet-end, .live";
+// A bet: what lies between it and the end of its answer is closed until it is made. Headings and live figures stay.
+const STAYS = ".bet, .bet-end, .live, h2, h3";
 const isBefore = (a, b) => a.compareDocumentPosition(b) === Node.DOCUMENT_POSITION_FOLLOWING;
 const bets = all(".bet").map((box) => {
   const name = `Bet ${box.dataset.bet}`;
+  const key = `${name} of ${location.pathname.split("/").pop()}`;
   const end = document.querySelector(`.bet-end[data-bet="${box.dataset.bet}"]`);
-  const closes = (part) => {
-    const whole = part.matches("h2, h3") ? part.parentElement : part; // a heading stays where its section is not closed
-    return isBefore(box, part) && isBefore(part, end) && !part.closest(STAYS) && !whole.querySelector(STAYS);
-  };
-  box.id = name.toLowerCase().replace(" ", "-");
-  const tools = make("div", { class: "bet-tools", role: "group", "aria-label": name }, box);
+  const closes = (part) => isBefore(box, part) && isBefore(part, end) && !part.closest(STAYS) && !part.querySelector(STAYS);
+  const tools = make("form", { "aria-label": name }, box);
   const note = make("p", { "aria-live": "polite" }, box);
-  return { box, name, end, tools, note, between: all("article *").filter(closes), made: keep(box.id) };
+  return { box, name, key, end, tools, note, between: all("article *").filter(closes), made: localStorage.getItem(key) };
 });
 
-// What the page keeps of a bet; without storage, as in some pages opened as files, nothing.
-function keep(id, made) {
-  const key = `${id} of ${location.pathname.split("/").pop()}`;
-  try {
-    if (made === null) localStorage.removeItem(key);
-    else if (made !== undefined) localStorage.setItem(key, made);
-    return localStorage.getItem(key);
-  } catch {
-    return made ?? null;
-  }
-}
-
-function place(bet, made) {
-  bet.made = made;
-  keep(bet.box.id, made);
-  show();
-  bet.tools.querySelector("button, input").focus();
-}
-
-function button(words, made, bet) {
-  make("button", { type: "button" }, bet.tools).textContent = words;
-  bet.tools.lastChild.addEventListener("click", () => place(bet, made));
+function button(words, { tools }, made = words) {
+  make("button", { value: made }, tools).textContent = words;
 }
 
 function ask(bet) {
   const choices = bet.box.dataset.choices.split("|").filter(Boolean);
-  for (const words of choices) button(words, words, bet);
+  for (const words of choices) button(words, bet);
   if (!choices.length) {
-    const form = make("form", {}, bet.tools);
-    const field = make("input", { "aria-label": `Your answer to ${bet.name}`, placeholder: "your answer", autocomplete: "off" }, form);
-    make("button", {}, form).textContent = "Bet";
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      place(bet, field.value.trim());
-    });
+    const field = make("input", { "aria-label": `Your answer to ${bet.name}`, placeholder: "your answer" }, bet.tools);
+    button("Bet", bet, "");
+    field.oninput = () => (field.nextSibling.value = field.value.trim());
   }
-  button("Just show me", "", bet);
+  button("Just show me", bet, "");
 }
 
 function show() {
@@ -97,22 +70,22 @@ function show() {
   for (const part of all(".closed")) part.classList.remove("closed");
   for (const { between } of waiting) for (const part of between) part.classList.add("closed");
   for (const bet of bets) {
-    const open = bet.made !== null;
     const other = waiting.find(({ box, end }) => isBefore(box, bet.end) && isBefore(bet.end, end));
+    const where = other ? `opens with ${other.name}` : "stands below";
     bet.tools.replaceChildren();
-    bet.end.replaceChildren();
-    if (open) button("Bet again", null, bet);
-    else ask(bet);
-    if (!open) make("a", { href: `#${bet.box.id}` }, bet.end).textContent = `What stands here opens with ${bet.name}.`;
-    bet.note.textContent = !open ? "" : `${bet.made && `You bet: ${bet.made}. `}Its answer ${other ? `opens with ${other.name}` : "stands below"}.`;
+    bet.note.textContent = bet.made === null ? "" : `${bet.made && `You bet: ${bet.made}. `}Its answer ${where}.`;
+    if (bet.made === null) ask(bet);
+    else button("Bet again", bet);
   }
 }
 
-// A link to what is closed leads to its bet.
-function turn() {
-  const closed = document.getElementById(location.hash.slice(1))?.closest(".closed");
-  bets.find(({ made, between }) => made === null && between.includes(closed))?.box.scrollIntoView();
-}
+for (const bet of bets)
+  bet.tools.onsubmit = ({ submitter }) => {
+    bet.made = bet.made === null ? submitter.value : null;
+    if (bet.made === null) localStorage.removeItem(bet.key);
+    else localStorage.setItem(bet.key, bet.made);
+    show();
+    bet.tools.firstChild.focus();
+    return false; // nothing is sent
+  };
 show();
-addEventListener("load", turn);
-addEventListener("hashchange", turn);

@@ -11,6 +11,7 @@ runs/book/site/index.html.
 from __future__ import annotations
 
 import html
+import itertools
 import re
 import shutil
 import sys
@@ -41,18 +42,8 @@ TEXTS = [
 ]
 TEXTS = [text for text in TEXTS if (ROOT / text).exists()]  # the copy for students has no TEACHING.md
 
-# The picture below a lesson's question: one that answers no bet. In the others the first figure follows at once.
-PICTURES = {
-    "01_act_background": "Figure 01.2",
-    "04_mnist_rotation": "Figure 04.4",
-    "05_light_cone": "Figure 05.2",
-    "06_ways_to_stop": "Figure 06.2",
-    "07_map_of_thought": "Figure 07.4",
-    "08_alone_and_together": "Figure 08.6",
-    "09_adding_a_column": "Figure 09.1",
-    "10_sudoku": "Figure 10.6",
-    "11_judges": "Figure 11.3",
-}
+# The pictures below the questions, which answer no bet. In other lessons the first figure follows at once.
+PICTURES = ("01.2", "04.4", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.3")
 FACES = ("SourceSansPro", "SourceSansProIt", "SourceSansProSemibold")
 
 LOST = """---
@@ -67,7 +58,7 @@ PERCENT = re.compile(r"(`[^`\n]*`)|(?<=\d) (?=%)")  # the space before it; or co
 LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
 ANSWER = re.compile(r"^\*\*Bet (\d)(?::|, the answer\.).*?(?=\n\n(?:#|\([\w-]+\)=|<div|\*\*Bet )|\Z)", re.M | re.S)
-FOR_CLASS = re.compile(r"^\*In class:\* ((\d+ minutes)?.*)$", re.M)
+FOR_CLASS = re.compile(r"^\*In class:\* ((\d+ minutes).*)$", re.M)
 BAR = re.compile(r".*\d%\|.*\|.*\n?")  # of progress
 HEADING = re.compile(r"^###? (\d+) ", re.M)
 SECTIONS = re.compile(
@@ -171,10 +162,7 @@ def is_import(cell: nbformat.NotebookNode) -> bool:
 
 
 def change_code(cell: nbformat.NotebookNode, links: str) -> None:
-    """Hide the input of a folded cell behind its title, and take away what works in JupyterLab only.
-
-    links: to the notebook itself.
-    """
+    """Hide the input of a folded cell behind its title, take away what works in JupyterLab only; links: to that."""
     tags = cell.metadata.setdefault("tags", [])
     if "check" in tags:
         tags.append("remove-input")
@@ -186,10 +174,12 @@ def change_code(cell: nbformat.NotebookNode, links: str) -> None:
         prompt = f"Code: {title_of(cell) or ('settings' if 'parameters' in tags else 'imports')}"
         tags.append("hide-input")
         cell.metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": prompt}
-    cell.outputs = [output for output in cell.outputs if "Sliders appear here" not in str(output.get("data"))]
     for output in cell.outputs:
         if output.output_type == "stream":
             output.text = BAR.sub("", output.text)
+    cell.outputs = [output for output in cell.outputs if "Sliders appear here" not in str(output.get("data"))]
+    cell.outputs = [output for output in cell.outputs if output.get("text") != ""]
+    for output in cell.outputs:
         if table := output.get("data", {}).get("text/html"):
             output.data["text/html"] = bare(table)
 
@@ -210,17 +200,12 @@ def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
     page.cells.insert(places[0], nbformat.v4.new_markdown_cell(raw(figures[places[0]])))
 
 
-def is_drawing(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell has drawn a picture."""
-    return any("image/png" in output.get("data", {}) for output in cell.get("outputs", []))
-
-
 def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     """The cells of a lesson between its introduction and its first section or figure, in one fold."""
-    section = next(i for i, cell in enumerate(cells) if cell.source.startswith("## "))
-    first = next((i - 1 for i in range(section) if is_drawing(cells[i])), section)  # with the words before a figure
+    firsts = [cell.source.startswith("## ") or "Figure: " in after.source for cell, after in itertools.pairwise(cells)]
+    first = firsts.index(True)  # words before a figure belong to it
     needs = FOR_CLASS.search(cells[0].source)
-    assert needs is not None and needs[2], f"{cells[0].source[:30]} does not say how long it takes in class"
+    assert needs is not None, f"{cells[0].source[:30]} does not say how long it takes in class"
     cells[0].source = cells[0].source.replace(needs[0], "")
     words = f"<summary>{needs[2]} · what you need · set-up</summary>"
     begin = f'<details class="fold">{words}\n\n*In class:* {needs[1]}'
@@ -230,10 +215,9 @@ def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
 
 def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.NotebookNode:
     """A cell that shows a figure of a lesson, with its headline, without code and sentence."""
-    drawing = next(cell for cell in cells if figure in cell.source and is_drawing(cell))
+    drawing = next(cell for cell in cells if cell.cell_type == "code" and figure in cell.source)
     kinds = [next(iter(output.get("data", {})), "") for output in drawing.outputs]
-    shown = drawing.outputs[: kinds.index("image/png") + 1]
-    shown = [output for output, kind in zip(shown, kinds, strict=False) if kind in ("image/png", "text/markdown")]
+    shown = [drawing.outputs[i] for i in range(kinds.index("image/png") + 1) if kinds[i] != "text/plain"]
     return nbformat.v4.new_code_cell("picture", metadata={"tags": ["remove-input"]}, outputs=shown)
 
 
@@ -241,11 +225,12 @@ def lesson_page(page: nbformat.NotebookNode, stem: str) -> None:
     """Let a lesson begin with its question, a way to its live figure and a picture, and with all set-up in a fold."""
     title = re.search(r'"live-title">(.*?)<', live.words(f"{live.FIGURES[stem][1]}.html"))
     assert title is not None
-    play = f'<a class="play" href="#live-{live.FIGURES[stem][1]}">▶ Play: {title[1]}</a>'
+    play = f'<a href="#live-{live.FIGURES[stem][1]}"><strong>▶ Play: {title[1]}</strong></a>'
     page.cells = set_up(page.cells)
     page.cells[0].source = re.sub(r"^(# .*)$", rf"\1\n\n{play}", page.cells[0].source, count=1, flags=re.M)
-    if stem in PICTURES:
-        page.cells.insert(1, picture(page.cells, PICTURES[stem]))
+    for number in PICTURES:
+        if number[:2] == stem[:2]:
+            page.cells.insert(1, picture(page.cells, f"Figure {number}"))
 
 
 def notebook_page(path: Path, sections: Sections) -> None:
