@@ -28,7 +28,7 @@ function mark(box) {
 const sizes = new ResizeObserver((boxes) => boxes.forEach(({ target }) => mark(target)));
 addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
-  for (const box of all('article :is(pre, mjx-container[display="true"], .cell_output, .text_html, .table-wrapper)')) {
+  for (const box of all("article :is(pre, .math-wrapper, .cell_output, .text_html, .table-wrapper, .image-reference)")) {
     sizes.observe(box);
     box.addEventListener("scroll", () => mark(box), { passive: true });
   }

@@ -59,6 +59,11 @@ def test_every_page_in_a_browser(tmp_path):
             faults += faults_of(page, axe=name in KINDS)
             targets |= {f"{name}#{part}" for part in page.evaluate(IDS)}
             links |= {link.removeprefix(own) for link in page.evaluate(LINKS) if link.startswith(own)}
+        page.goto(f"{own}notebooks/10_sudoku.html")
+        answer = page.get_by_text("Bet 1: all of them")
+        assert not answer.is_visible()
+        page.get_by_role("button", name="most", exact=True).click()
+        assert answer.is_visible()
         page.goto(f"{own}search.html?q=halting+distribution")
         assert "/api/" not in page.locator("#search-results a").first.get_attribute("href")
     assert faults == []
@@ -121,6 +126,14 @@ def test_a_bet_offers_what_it_lists_and_its_answer_ends_before_the_next():
     assert 'data-choices=""' in second
     assert "So." in second  # of the answer to bet 1
     assert "## 7 On" in answer
+
+
+def test_a_picture_brings_its_headline_and_leaves_its_sentence():
+    kinds = ("text/plain", "text/markdown", "image/png", "text/markdown")
+    outputs = [nbformat.v4.new_output("display_data", {kind: str(i)}) for i, kind in enumerate(kinds)]
+    cell = nbformat.v4.new_code_cell('show(drawn, "Figure 07.4. A maze.")', outputs=outputs)
+    shown = book.picture([cell], "Figure 07.4").outputs
+    assert [output.data for output in shown] == [{"text/markdown": "1"}, {"image/png": "2"}]
 
 
 def test_a_lesson_begins_with_its_picture_and_keeps_its_set_up_in_one_fold():
