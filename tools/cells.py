@@ -17,7 +17,7 @@ def title_of(cell: NotebookNode) -> str:
 
 def blocks(source: str) -> list[str]:
     """The paragraphs of a cell, without what only works in a notebook, and markers of facts; links as their words."""
-    text = LINK.sub(r"\1", re.sub(r"<details>.*?</details>|<!--.*?-->", "", source, flags=re.S))
+    text = LINK.sub(r"\1", re.sub(r"<details>.*?</details>|<!--\d.*?-->", "", source, flags=re.S))
     return [block.strip() for block in re.split(r"\n\n+", text) if block.strip()]
 
 

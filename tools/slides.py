@@ -4,8 +4,9 @@
 
 Nothing is written twice. On the slides stand, in the order of a lesson's core: its question, what is printed in bold,
 bets, equations, tables, tasks with their code, every figure with its caption, the live figure before its twin, and the
-lines to take home. All prose becomes the speaker's notes. Decks are files in runs/slides that need no network; the keys
-are listed on runs/slides/index.html.
+lines to take home. In a paragraph, what follows <!--slide--> is shown as well, and what follows <!--spoken--> is not; at
+the beginning of a paragraph such a mark has a line of its own. All prose becomes the speaker's notes. Decks are files in
+runs/slides that need no network; the keys are listed on runs/slides/index.html.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from stamp import ROOT, print_anywhere
 DECKS = ROOT / "runs" / "slides"
 PARTS = ROOT / "book" / "slides"
 FULL = 10  # lines of text on a slide
+BET = re.compile(r"\*\*(Bet \d)(\.| \()")  # one that is asked; an answer has other words or a colon behind it
+OPTIONS = re.compile(r": ([^:?]*,[^:?]*)\?")  # of a bet, as in "stops it: early, in time, or late?"
 SENTENCE_END = re.compile(r'[.?!](?:\*\*|\*)?[)"]?\s+(?=[A-Z0-9"$(*])')
 
 
@@ -49,7 +52,9 @@ class Slide:
 
     title: str
     points: list[str] = field(default_factory=list)
+    kind: str = "text"
     picture: str = ""
+    headline: str = ""
     caption: str = ""
     live: str = ""
     home: list[str] = field(default_factory=list)
@@ -83,15 +88,17 @@ def sentences(paragraph: str) -> list[str]:
 
 
 def points_of(paragraph: str) -> list[str]:
-    """What of a paragraph stands on the slide: formulas, lists, tables, bets, tasks, and the sentences with bold print.
-
-    After a few bold words, such as "Alone." or "So which one?", the next sentence is shown, too.
-    """
+    """What of a paragraph stands on the slide: formulas, lists, tables, tasks, what is bold, and what is marked."""
     if paragraph.startswith(("**What this lesson did not show", "**Not shown")):
         return []
-    whole = ("$$", "|", "- ", "**Next", "**Three questions", "**Task", "**Your turn")
-    if paragraph.startswith(whole) or re.match(r"\*\*Bet \d\.", paragraph):
-        return [paragraph]
+    paragraph, *marked = re.split(r"\s*<!--(slide|spoken)-->\s*", paragraph)
+    whole = ("$$", "|", "- ", "**Next", "**Two questions", "**Three questions", "**By hand", "**Task", "**Your turn")
+    points = [paragraph] if paragraph.startswith(whole) else shown_of(paragraph)
+    return points + [text for mark, text in zip(marked[::2], marked[1::2], strict=True) if mark == "slide"]
+
+
+def shown_of(paragraph: str) -> list[str]:
+    """The sentences with bold print, and what follows a few bold words, such as "Alone." or "So which one?"."""
     points = []
     label = ""
     spoken = sentences(paragraph)
@@ -130,10 +137,31 @@ def printed(cell: nbformat.NotebookNode) -> list[str]:
     return found
 
 
+def bet_of(title: str, block: str) -> Slide:
+    """The slide of a bet; the options that its question names, if any, are a list."""
+    slide = Slide(title, [OPTIONS.sub("?", block)], "bet")
+    if options := OPTIONS.search(block):
+        slide.points.append("\n".join(f"1. {option}" for option in re.split(r",? or |, ", options[1])))
+    return slide
+
+
+def headline_of(output: nbformat.NotebookNode) -> str:
+    """The headline of a figure if this output is one: bold print, and nothing else."""
+    text = output.get("data", {}).get("text/markdown", "").strip()
+    return text.strip("*") if text.startswith("**") and text.endswith("**") else ""
+
+
 def section(
-    title: str, cells: list[nbformat.NotebookNode], folder: Path, live_before: Callable[[str], str]
+    title: str,
+    cells: list[nbformat.NotebookNode],
+    folder: Path,
+    live_before: Callable[[str], str],
+    bets: dict[str, str],
 ) -> list[Slide]:
-    """The slides of a section; live_before: the HTML of a live figure, by the source of the cell of its twin."""
+    """The slides of a section.
+
+    live_before: the HTML of a live figure, by the source of the cell of its twin; bets: those not answered so far.
+    """
     slides = [Slide(title)]
     for cell, after in zip(cells, [*cells[1:], None], strict=True):
         if cell.cell_type == "code":
@@ -142,26 +170,35 @@ def section(
             for shown in printed(cell):
                 add(slides, shown)
             if figure := live_before(cell.source):
-                slides.append(Slide(title, live=figure))
+                slides.append(Slide(title, kind="thinks", live=figure))
             for number, output in enumerate(cell.outputs):
                 if "image/png" in output.get("data", {}):
-                    caption = cell.outputs[number + 1].data["text/markdown"]
-                    slides.append(Slide(title, picture=picture_of(output, cell.source, folder), caption=caption))
+                    slides.append(Slide(title, kind="figure waits" if bets else "figure"))
+                    slides[-1].picture = picture_of(output, cell.source, folder)
+                    slides[-1].headline = headline_of(cell.outputs[number - 1]) if number else ""
+                    slides[-1].caption = cell.outputs[number + 1].data["text/markdown"]
             continue
         for block in blocks(cell.source):
             if block.startswith("**To take home:**"):
                 slides[-1].home.append(block)
                 continue
-            for point in points_of(block):
-                add(slides, point)
+            answered = re.match(r"\*\*(Bet \d)", block)
+            if bet := BET.match(block):
+                slides.append(bet_of(title, block))
+                bets[bet[1]] = slides[-1].points[0]
+            elif answered:
+                slides.append(Slide(title, [bets.pop(answered[1])], "answer", home=points_of(block)))
+            else:
+                for point in points_of(block):
+                    add(slides, point)
             slides[-1].notes.append(block)
     return merged(slides)
 
 
 def add(slides: list[Slide], point: str) -> None:
-    """Put a point on the last slide, or on a new one if that is full or has a figure."""
+    """Put a point on the last slide, or on a new one if that is full or has a figure or a bet."""
     last = slides[-1]
-    if last.picture or last.live or (last.points and last.lines() + lines_of(point) > FULL):
+    if last.kind != "text" or (last.points and last.lines() + lines_of(point) > FULL):
         slides.append(Slide(last.title))
     slides[-1].points.append(point)
 
@@ -171,14 +208,17 @@ def merged(slides: list[Slide]) -> list[Slide]:
     kept: list[Slide] = []
     waiting = None
     for slide in slides:
-        if waiting and not slide.live:
+        if waiting and waiting.points and slide.kind in ("bet", "answer"):
+            kept.append(waiting)
+            waiting = None
+        elif waiting and not slide.live:
             slide.points[:0], slide.notes[:0], slide.home[:0] = waiting.points, waiting.notes, waiting.home
             waiting = None
-        if slide.picture or slide.live or slide.lines() >= 3:
+        if slide.kind != "text" or slide.lines() >= 3:
             kept.append(slide)
         else:
             waiting = slide
-    if waiting and kept:
+    if waiting and kept and kept[-1].kind not in ("bet", "answer"):
         for name in ("points", "home", "notes"):
             getattr(kept[-1], name).extend(getattr(waiting, name))
     elif waiting:
@@ -193,15 +233,19 @@ def slides_of(path: Path, folder: Path, static: str) -> list[Slide]:
     """
     cells = nbformat.read(path, as_version=4).cells
     title, question, notes = opening(cells[0])
-    found = [Slide(title, [question], notes=notes)]
+    found = [Slide(title, [question], "title", notes=notes)]
+    for note in notes:
+        for point in points_of(note):
+            add(found, point)
     live_before = partial(live.before, stem=path.stem, static=static)
+    bets: dict[str, str] = {}
     part_of, inside = "", list[nbformat.NotebookNode]()
     for cell in [*cells[1:], nbformat.v4.new_markdown_cell("## At home")]:  # where a lesson has none, after all of it
         parts = re.split(r"^## (.*)\n?", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
         for number, part in enumerate(parts):
             if number % 2:  # a heading
-                for slide in section(part_of or title, inside, folder, live_before):
-                    if slide.picture or slide.live or (part_of and (slide.points or slide.home)):
+                for slide in section(part_of or title, inside, folder, live_before, bets):
+                    if slide.kind != "text" or slide.points or slide.home:
                         found.append(slide)
                     elif part_of:
                         found[-1].notes += slide.notes
@@ -213,18 +257,16 @@ def slides_of(path: Path, folder: Path, static: str) -> list[Slide]:
     return found
 
 
-def as_html(slide: Slide, first: bool) -> str:
+def as_html(slide: Slide) -> str:
     """A slide as HTML, with the speaker's notes in it."""
-    kind = "title" if first else "figure" if slide.picture else "thinks" if slide.live else "text"
-    if kind == "text" and slide.lines() < 5:
-        kind += " sparse"
     shown = "".join(MARKDOWN.render(point) for point in slide.points)
     picture = f"<figure>{slide.picture}<figcaption>{MARKDOWN.renderInline(slide.caption)}</figcaption></figure>"
+    headline = f'<p class="headline">{MARKDOWN.renderInline(slide.headline)}</p>' if slide.headline else ""
     home = "".join(f'<div class="home later">{MARKDOWN.render(line)}</div>' for line in slide.home)
     notes = "".join(MARKDOWN.render(note) for note in slide.notes)
     return (
-        f'<section class="slide {kind}"><h2>{MARKDOWN.renderInline(slide.title)}</h2><div class="points">{shown}</div>'
-        f"{picture if slide.picture else ''}{slide.live}{home}<aside>{notes}</aside></section>"
+        f'<section class="slide {slide.kind}"><h2>{MARKDOWN.renderInline(slide.title)}</h2>{headline}'
+        f'<div class="points">{shown}</div>{picture if slide.picture else ""}{slide.live}{home}<aside>{notes}</aside></section>'
     )
 
 
@@ -244,11 +286,13 @@ def write_decks(folder: Path, static: str) -> int:
     folder.mkdir(parents=True)
     for name in ("deck.css", "deck.js"):
         shutil.copy(PARTS / name, folder)
+    faces = f'<link rel="stylesheet" href="{static}/fonts/fonts.css">\n'  # where the figures' typeface is served
     frame = (PARTS / "deck.html").read_text(encoding="utf-8").replace("STATIC", static)
+    frame = frame.replace("FACE", faces if (folder / static / "fonts" / "fonts.css").exists() else "")
     listed = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         slides = slides_of(path, folder, f"{static}/live")
-        shown = "\n".join(as_html(slide, slide is slides[0]) for slide in slides)
+        shown = "\n".join(as_html(slide) for slide in slides)
         deck = folder / f"{path.stem}.html"
         deck.write_text(frame.replace("TITLE", slides[0].title).replace("SLIDES", shown), encoding="utf-8")
         listed.append(f'<li><a href="{deck.name}">{path.stem[:2]} {slides[0].title}</a>, {len(slides)} slides</li>')
