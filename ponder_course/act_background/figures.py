@@ -135,17 +135,17 @@ def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Lin
             dots = look(0, color=style.HALTING, markerfacecolor=face, linestyle="none", markersize=7, clip_on=False)
             ax.plot(np.take(unit, after), np.take(values, ends), **dots)
         ax.set(ylim=(0, 1.12 * max(values)))
-        ax.set_title(title, fontsize=15)
+        ax.set_title(title, fontsize=17)
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"] if name != "N" else [])
-        ax.tick_params(labelsize=15)
+        ax.tick_params(labelsize=17)
         ax.yaxis.set_major_locator(MultipleLocator(0.5 if name == "R" else 1))
-        ax.set_xlabel(r"halting value $\lambda_1$" if name != "N" else " ", fontsize=15)
-    ax.plot(unit, by_gradient, color=style.WRONG, linestyle="--", linewidth=2.6)
+        ax.set_xlabel(r"halting value $\lambda_1$" if name != "N" else " ", fontsize=17)
+    ax.plot(unit, by_gradient, color=style.DARK_GREY, linestyle="--", linewidth=2.6)
     named = (unit[len(unit) // 2], by_gradient[len(unit) // 2])
-    style.beside(ax, "as the gradient sees it", named, (6, 8), color=style.WRONG, fontsize=15)
+    style.beside(ax, "as the gradient sees it", named, (6, 8), color=style.DARK_GREY, fontsize=17)
     end, low, high = unit[-1], cost[-1], by_gradient[-1]
     ax.annotate("", (end, low), (end, high), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
-    ax.text(end, (low + high) / 2, f"not seen: {high - low:.1f} ", ha="right", va="center", fontsize=15)
+    ax.text(end, (low + high) / 2, f"not seen: {high - low:.1f} ", ha="right", va="center", fontsize=17)
     return figure
 
 
@@ -271,14 +271,14 @@ def tug_of_war(unit: Line, pulls: Pulls, threshold: float, start: float) -> Figu
     arrow = {"arrowstyle": "-|>", "color": style.BLACK, "linewidth": 2, "mutation_scale": 18}
     for ax, (title, (up, down)) in zip(axes, pulls.items(), strict=True):
         ax.axvspan(threshold, unit[-1], color="#E6E6E6", linewidth=0)
-        ax.plot(unit, up, color=style.HALTING, linewidth=2.8)
+        ax.plot(unit, up, color=style.ACT, linewidth=2.8)
         ax.plot(unit, down, color=style.ANSWER, linewidth=2.8)
         style.logit_axis(
             ax, (unit[0], unit[-1]), (0.05, 0.5, 0.9, 0.99, 0.999), r"halting value $\lambda_1$ (logit scale)"
         )
         ax.set_ylim(-0.28 * top, 1.1 * top)
-        ax.set_title(title, fontsize=15)
-        style.beside(ax, "the price, up", (unit[30], up[30]), (0, 5), color=style.DARK_ORANGE)
+        ax.set_title(title, fontsize=17)
+        style.beside(ax, "the price, up", (unit[30], up[30]), (0, 5), color=style.DARK_PURPLE)
         named, where, side = (0.7, (-6, 10), "right") if max(down) > 0 else (0.025, (0, 5), "left")
         point = int(np.searchsorted(unit, named))
         style.beside(ax, "the answer, down", (unit[point], down[point]), where, color=style.ANSWER, ha=side)

@@ -206,7 +206,7 @@ def answers_and_objections(numbers: Mapping[str, tuple[ArrayLike, ArrayLike]]) -
             ink = style.BLACK if digit == digits[place, -1] else style.WRONG
             ax.text(n + 1, place + 1, f"{digit}", color=ink, ha="center", va="center_baseline", fontweight="bold")
         for n, says_no in enumerate(objects.any(0), start=1):
-            ax.text(n, 0, "no" if says_no else "yes", ha="center", va="center_baseline", fontsize=11)
+            ax.text(n, 0, "no" if says_no else "yes", ha="center", va="center_baseline", fontsize=12.5)
         corners = [(first + i, width + j) for i, j in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
         ax.add_patch(Polygon(corners, fill=False, edgecolor=style.BLUE, linewidth=3))
         step_axis(ax, last, xlim=(0.5, last + 0.5), title=name)

@@ -37,7 +37,7 @@ class Look(NamedTuple):
 
 
 NOT_LEARNT = Look("not learnt", style.NOT_LEARNT, 1.6, style.DARK_GREY)
-NEVER_SLEPT = Look("never slept", style.WRONG, 2.4, style.WRONG)
+NEVER_SLEPT = Look("never slept", style.DARK_GREY, 2.4, style.DARK_GREY)
 
 
 @slide
@@ -55,9 +55,9 @@ def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
             for k in range(depth + 1):
                 colour = "white" if k >= count else style.HALTING if k == depth else HEARD
                 ax.scatter(depth - k, n, s=190, marker="s", color=colour, edgecolor=style.GREY, linewidth=0.8)
-                ax.text(depth - k, n, str(depth - k), ha="center", va="center_baseline", fontsize=11)
+                ax.text(depth - k, n, str(depth - k), ha="center", va="center_baseline", fontsize=12.5)
             word = "knows" if count > depth else "names 0" if count == depth else ""
-            ax.text(depth + 0.8, n, word, va="center_baseline", fontsize=11.5)
+            ax.text(depth + 0.8, n, word, va="center_baseline", fontsize=13)
         ax.set(title=title, xlim=(-0.6, depth + 3.4), ylim=(longest - 0.4, -0.6))
     axes[0].set_yticks(range(longest), ["start", *(f"step {n}" for n in range(1, longest))])
     return figure
@@ -262,7 +262,7 @@ def _arcs(ax: Axes, target: np.ndarray, weight: np.ndarray) -> None:
 
 @slide
 def right_by_depth(kinds: Kinds, border: int) -> Figure:
-    """Draw the fraction of nodes that are right, by depth, a line for each network: the first kind blue, others red."""
+    """Draw the fraction of nodes right by depth, a line for each network: the first kind blue, the others grey."""
     figure, (ax,) = panels(1, width=8.6, height=3.9)
     _right(ax, kinds, border)
     return figure
@@ -271,7 +271,7 @@ def right_by_depth(kinds: Kinds, border: int) -> Figure:
 def _right(ax: Axes, kinds: Kinds, border: int) -> None:
     last = max(max(network) for networks in kinds.values() for network in networks)
     middle = (border + 3 * last) / 4
-    for colour, (name, networks) in zip((style.ANSWER, style.WRONG), kinds.items(), strict=False):
+    for colour, (name, networks) in zip((style.ANSWER, style.DARK_GREY), kinds.items(), strict=False):
         curves(ax, networks, color=colour, linewidth=1.2)
         heights = [network[min(network, key=lambda depth: abs(depth - middle))] for network in networks]
         # The name stands above lines that are low, and below others.

@@ -21,7 +21,7 @@ def act_cell(lambdas: Line, p: Line) -> Figure:
     for n, lambda_n in enumerate(lambdas, start=1):
         if n > n_taken:
             continue
-        _box(ax, n, 2, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE, size=13)
+        _box(ax, n, 2, rf"$\lambda_{n}$ = {lambda_n:.2f}", ORANGE, size=14.5)
         _arrow(ax, (n, 1.22), (n, 1.78), ORANGE)
         weight = f"{p[n - 1]:.2f}"
         if n == n_taken > 1:  # the last weight is not read from its unit
@@ -72,15 +72,15 @@ def readers(image: Sequence[Line]) -> Figure:
     for name, how, seen, colour, y in rows:
         gridded = name == "patches"
         ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, extent=(0.2, 3.2, y - 1.5, y + 1.5))
-        title = ax.text(0.2, y + 2.75, name, color=colour, fontweight="bold", fontsize=14)
-        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=13)
+        title = ax.text(0.2, y + 2.75, name, color=colour, fontweight="bold", fontsize=16)
+        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=14.5)
         if gridded:
             _grid(ax, 1.7, y, 1.5, color=colour, alpha=0.5)
         else:
-            _box(ax, 5.2, y, "CNN", colour, size=13)
+            _box(ax, 5.2, y, "CNN", colour, size=14.5)
             _arrow(ax, (3.3, y), (4.4, y), colour)
         ax.plot([3.3 if gridded else 5.85, 6.8, 6.8, 17.0], [y, y, y - 1.7, y - 1.7], color=colour, linewidth=1.4)
-        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=13)
+        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=14.5)
         for n, x in ((1, 8.6), (2, 12.8), (3, 17.0)):
             half = 1.1 if gridded else 0.45
             if gridded:
@@ -88,13 +88,13 @@ def readers(image: Sequence[Line]) -> Figure:
                 ax.imshow(known, cmap=shown, vmin=0, vmax=1, extent=(x - half, x + half, y - half, y + half))
                 _grid(ax, x, y, half, color="white")
             else:
-                _box(ax, x, y, f"step {n}", colour, size=13)
+                _box(ax, x, y, f"step {n}", colour, size=14.5)
             _arrow(ax, (x, y - 1.7), (x, y - half - 0.05), colour)
             _arrow(ax, (x, y + half + 0.05), (x, y + 1.75), BLACK)
-            ax.text(x, y + 1.85, rf"$\hat{{y}}_{n},\; a_{n}$", ha="center", va="bottom", fontsize=13)
+            ax.text(x, y + 1.85, rf"$\hat{{y}}_{n},\; a_{n}$", ha="center", va="bottom", fontsize=14.5)
             _arrow(ax, (x + 1.25, y), (x + 2.9 if n < 3 else x + 2.0, y), BLACK)
             ax.text(x + 2.05 if n < 3 else x + 1.6, y + 0.15, f"$h_{n + 1}$", ha="center", va="bottom")
-        ax.text(19.5, y, "...", ha="center", va="center", fontsize=16)
+        ax.text(19.5, y, "...", ha="center", va="center", fontsize=18)
     return figure
 
 
@@ -104,7 +104,7 @@ def _unrolled(states: Sequence[str], n_taken: int) -> tuple[Figure, Axes]:
     for n, state in enumerate(states, start=1):
         colour = BLACK if n <= n_taken else PALE_GREY
         _box(ax, n, 0, "$x$", colour)
-        _box(ax, n, 1, state, colour, size=13)
+        _box(ax, n, 1, state, colour, size=14.5)
         _arrow(ax, (n, 0.2), (n, 0.76), colour)
         if n > 1:
             _arrow(ax, (n - 0.78, 1), (n - 0.22, 1), colour)

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import font_source_sans_pro as source_sans
 import matplotlib as mpl
 import numpy as np
 import PIL.Image
 from IPython.display import Image, Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from torch import Tensor
 
@@ -26,16 +28,28 @@ CLONE = Path(__file__).resolve().parents[2]
 FIGURES = CLONE / "runs" / "figures" if (CLONE / "notebooks").is_dir() else None
 BLUE, RED, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
-COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 GREY, PALE_GREY = "#999999", "#CCCCCC"
-DARK_ORANGE, DARK_GREEN, DARK_GREY = "#8A5F00", "#00704F", "#666666"  # for writing: pale letters are hard to read
-# What a colour means, in every lesson; methods have colours of their own where methods are compared, in lesson 06.
+# For writing: pale letters are hard to read.
+DARK_ORANGE, DARK_GREEN, DARK_PURPLE, DARK_GREY = "#8A5F00", "#00704F", "#A0447C", "#666666"
+COLOURS = (BLUE, GREEN, PURPLE, SKY, DARK_GREY, BLACK)  # of kinds that are compared
+# What a colour means, in every lesson. No kind is amber, which is halting, or red, which is wrong.
 ANSWER, HALTING, LIMIT, PRIOR, WRONG, NOT_LEARNT = BLUE, ORANGE, BLACK, GREY, RED, PALE_GREY
+PONDERNET, ACT = GREEN, PURPLE  # where methods are compared
 KL = {"p||p_G": r"$\mathrm{KL}(p\,\|\,p_G)$", "p_G||p": r"$\mathrm{KL}(p_G\,\|\,p)$"}  # as it is written on a figure
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
+for face in ("SourceSansPro", "SourceSansProIt", "SourceSansProBold"):
+    fontManager.addfont(source_sans.font_files_ttf[face])
 STYLE: dict[Any, Any] = {
-    "axes.edgecolor": "#555555",
+    "font.family": ["Source Sans Pro", "DejaVu Sans"],  # the second has check marks and the like
+    "mathtext.fontset": "custom",
+    "mathtext.rm": "Source Sans Pro",
+    "mathtext.it": "Source Sans Pro:italic",
+    "mathtext.bf": "Source Sans Pro:bold",
+    "mathtext.cal": "Source Sans Pro:italic",
+    "mathtext.sf": "Source Sans Pro",
+    "mathtext.tt": "DejaVu Sans Mono",
+    "axes.edgecolor": "#888888",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -43,22 +57,22 @@ STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
-    "font.size": 13,  # for a projector, at the size shown
-    "axes.titlesize": 13,
-    "axes.labelsize": 13,
-    "legend.fontsize": 13,
-    "xtick.labelsize": 13,
-    "ytick.labelsize": 13,
+    "font.size": 14.5,  # for a projector, at the size shown
+    "axes.titlesize": 14.5,
+    "axes.labelsize": 14.5,
+    "legend.fontsize": 14.5,
+    "xtick.labelsize": 14.5,
+    "ytick.labelsize": 14.5,
 }
-# A decorator of figures: the course's style, else matplotlib's defaults, whatever the reader's settings are.
+# A decorator of figures: the course's style, else matplotlib's defaults, whatever the reader's settings are. It is
+# needed at the moment of saving, too, when formulas and ticks are drawn.
 slide = mpl.rc_context({**mpl.rcParamsDefault, **STYLE})
-unstyled = mpl.rc_context({**mpl.rcParamsDefault})  # likewise: ticks take the settings of the moment of saving
 
 Line = Sequence[float]  # a number for each point
 Points = Sequence[tuple[float, float]]  # (x, y)
 
 
-@unstyled
+@slide
 def picture(figure: Figure) -> tuple[bytes, int]:
     """Return the figure as a PNG, and its width on a page in pixels.
 
@@ -85,15 +99,16 @@ def picture(figure: Figure) -> tuple[bytes, int]:
     return small.getvalue(), int(figure.get_figwidth() * 96)
 
 
-@unstyled
+@slide
 def show(figure: Figure, sentence: str, finding: str = "", svg: str = "") -> None:
-    """Display a figure with what it shows, inside the picture, and the sentence that says how to read it.
+    """Display what a figure shows, the figure, and the sentence that says how to read it.
 
-    Both are its alternative text. With a name for an svg, such as the notebook's, the figure also goes to FIGURES; one
-    line says so where that cannot be written.
+    Both texts are its alternative text. With a name for an svg, such as the notebook's, the figure also goes to
+    FIGURES; one line says so where that cannot be written.
     """
     if finding:
-        figure.suptitle(finding, fontsize=15, fontweight="bold")
+        headline = finding.replace("\n", "<br>")
+        display(Markdown(f"**{headline}**"))
     if svg and FIGURES:
         try:
             with atomic_write(FIGURES / f"{svg}.svg") as draft, mpl.rc_context({"svg.hashsalt": svg}):  # always equal

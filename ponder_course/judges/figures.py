@@ -30,7 +30,7 @@ def slots(steps: ArrayLike) -> Figure:
     for slot, update in np.argwhere(taken == 1):
         ax.plot([update + 0.5] * 2, [slot + 0.5, slot + 1.5], color=style.BLACK, linewidth=2.0)
     for slot, update in np.argwhere(taken[:, 1:] == 1):  # the line halts, and leaves
-        ax.text(update + 1, slot + 1, f"{taken[slot, update]}", ha="center", va="center_baseline", fontsize=12)
+        ax.text(update + 1, slot + 1, f"{taken[slot, update]}", ha="center", va="center_baseline", fontsize=13.5)
     ax.set(xlabel="update", ylabel="slot", yticks=[1, n_slots])
     ax.grid(visible=False)
     return figure

@@ -52,9 +52,9 @@ def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Points) -
         ax.plot(lambda_ps, line, color=style.BLACK, linewidth=1.8, linestyle="-:"[which])
         ax.text(lambda_ps[0] + (0.01, 0)[which], (1.0, 0.25)[which] * line[0], label, va="center")
     x, y = np.reshape(runs, (-1, 2)).T
-    ax.scatter(x, y, s=44, zorder=3, facecolor="none", edgecolor=style.GREEN)
+    ax.scatter(x, y, s=44, zorder=3, facecolor="none", edgecolor=style.PONDERNET)
     if len(y):
-        style.beside(ax, "a network", (x[y.argmax()], y.max()), (8, 0), va="center", color=style.GREEN)
+        style.beside(ax, "a network", (x[y.argmax()], y.max()), (8, 0), va="center", color=style.DARK_GREEN)
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
     return figure
 
@@ -168,7 +168,12 @@ def think(
         ax.scatter(place + 1, step + 1, s=42 if places < 40 else 10, **cross)
         style.steps_down(ax, answers[:, i], cmap="Blues", vmin=-0.1, vmax=1.6)
         stairs(ax, need[i], label="light cone: now the place can be sure")
-        dashes: dict[str, Any] = {"color": style.GREEN, "linewidth": 3.2, "linestyle": "--", "label": "the line halts"}
+        dashes: dict[str, Any] = {
+            "color": style.HALTING,
+            "linewidth": 3.2,
+            "linestyle": "--",
+            "label": "the line halts",
+        }
         dashes["path_effects"] = [withStroke(linewidth=6.4, foreground="white")]
         ax.axhline(halts[i] + 0.5, **dashes)
         ax.set(xlim=(0.5, places + 0.5), ylim=(rows + 0.5, 0.5))
@@ -177,7 +182,7 @@ def think(
             if places <= 24 and i == 0:
                 style.beside(ax, name, (0.5, 0.5), (-4, up), ha="right")
             if places <= 24:
-                write_above(ax, digits, up, fontsize=14)
+                write_above(ax, digits, up, fontsize=16)
     axes[0].set_ylabel("step $n$")
     return style.legend(figure, columns=3), [step - L for step, L in zip(halts, need.amax(1).tolist(), strict=True)]
 
@@ -279,23 +284,23 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int
         ax.plot(*_measured(run), color=style.NOT_LEARNT, linewidth=1)
     for i, run in enumerate(runs):
         width, alpha = (3.4, 0.95) if i < live else (1, 0.45)
-        ax.plot(*_measured(run), color=style.GREEN, linewidth=width, alpha=alpha)
+        ax.plot(*_measured(run), color=style.PONDERNET, linewidth=width, alpha=alpha)
     n = np.arange(1, longest + 1)
     ax.plot(n, n, color=style.LIMIT, linewidth=1.2, zorder=2.5)
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
     bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
     if runs:
         words = f"PonderNet, on\naverage {mean(_above(runs)):+.1f} steps"
-        ax.text(0.82 * longest, 0.37 * longest, words, color=style.GREEN, **bold)
+        ax.text(0.82 * longest, 0.37 * longest, words, color=style.DARK_GREEN, **bold)
     elif failed:
         ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
     for (price, curves), dashes in zip(act.items(), ("--", ":"), strict=False):
         for run in curves:
-            ax.plot(*_measured(run), color=style.ORANGE, linewidth=1.8, linestyle=dashes, zorder=1.9)
+            ax.plot(*_measured(run), color=style.ACT, linewidth=1.8, linestyle=dashes, zorder=1.9)
         if ends := [_measured(run)[1][-longest // 4 :] for run in curves]:
             early = mean(_above(curves)) < 0
             y, va = (min(map(min, ends)) - 2, "top") if early else (max(map(max, ends)) + 1, "bottom")
-            ax.text(0.98 * longest, y, f"ACT, {price}", color="#B87700", va=va, **bold)
+            ax.text(0.98 * longest, y, f"ACT, {price}", color=style.DARK_PURPLE, va=va, **bold)
     along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
     ax.text(0.32 * longest, 0.23 * longest, "a clock that knows $L$", va="center", **along)
     ax.text(0.72 * longest, 0.16 * longest, "too early: the longest segment's\nend cannot know its answer", ha="center")
@@ -322,7 +327,7 @@ def leaks(units: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
     act = [(added_up(curve), first_at(added_up(curve), BUDGET)) for curve in units]
     pondernet = [(halted_by(curve), first_at(curve, LEVEL)) for curve in lambdas]
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "markersize": 11, "markeredgewidth": 2}
-    for networks, colour in ((act, style.ORANGE), (pondernet, style.GREEN)):
+    for networks, colour in ((act, style.ACT), (pondernet, style.PONDERNET)):
         for i, (spent, stop) in enumerate(networks):
             stop = stop or len(spent)
             ax.plot(range(1, stop + 1), spent[:stop], color=colour, linewidth=1.2 if i else 2.6)
@@ -330,8 +335,8 @@ def leaks(units: Sequence[Line], lambdas: Sequence[Line], need: int) -> Figure:
     ax.axvline(need, color=style.LIMIT, linewidth=2)
     style.beside(ax, f"$L$ = {need}", (need, 0.55), (-6, 0), ha="right")
     bold: dict[str, Any] = {"fontweight": "bold", "va": "center"}
-    ax.text(2, 0.95, "ACT: spent of its budget", color="#B87700", **bold)
-    ax.text(0.5 * need, 0.08, "PonderNet: probability of having halted", color=style.GREEN, ha="center", **bold)
+    ax.text(2, 0.95, "ACT: spent of its budget", color=style.DARK_PURPLE, **bold)
+    ax.text(0.5 * need, 0.08, "PonderNet: probability of having halted", color=style.DARK_GREEN, ha="center", **bold)
     ax.set(xlabel="step $n$", ylabel="up to this step", xlim=(1, need + 4), ylim=(-0.05, 1.1), yticks=(0, 0.5, 1))
     return figure
 
@@ -414,11 +419,11 @@ def bought(tests: Sequence[Bought]) -> Figure:
         for line, dashes in zip(test.limits.values(), "-:", strict=False):
             ax.plot(*line, color=style.LIMIT, linewidth=1.8, linestyle=dashes)
         x, y = np.transpose(test.halting)
-        ax.scatter(x, y, s=60, color=style.GREEN, zorder=3)
+        ax.scatter(x, y, s=60, color=style.HALTING, zorder=3)
         steps, right = np.mean(test.halting, axis=0)
         gain = test.gain()
         if gain > 2:
-            arrow = {"arrowstyle": "-|>", "color": style.GREEN, "linewidth": 2.4}
+            arrow = {"arrowstyle": "-|>", "color": style.HALTING, "linewidth": 2.4}
             ax.annotate("", (steps, right - 0.02), (steps, test.same()), arrowprops=arrow)
         points = f"{gain:+.0f} points" if abs(gain) >= 0.5 else "0 points"
         ax.text(0.97 * test.end, 0.3, points, ha="right", fontweight="bold")
@@ -430,6 +435,6 @@ def bought(tests: Sequence[Bought]) -> Figure:
     looks: dict[str, Any] = {"ha": "right", "va": "center", "arrowprops": {"arrowstyle": "-", "linewidth": 0.8}}
     axes[0].annotate("bound, same step for all", dotted, (0.98 * end, 1.19), color=style.LIMIT, **looks)
     at = np.mean(tests[1].halting, axis=0)[0] + 0.04 * tests[1].end
-    axes[1].text(at, 1.09, "halts by itself", color=style.GREEN, va="center")
+    axes[1].text(at, 1.09, "halts by itself", color=style.DARK_ORANGE, va="center")
     style.percent_axis(axes[0], ylabel="right answers")
     return figure

@@ -70,7 +70,7 @@ def maze(x: Grid, way: Sequence[tuple[int, int]] = ()) -> Figure:
     rows, columns = np.meshgrid(np.arange(1, height + 1, 2), np.arange(1, width + 1, 2))
     ax.scatter(columns, rows, s=16, color=style.GREY, zorder=1)
     for n, (row, column) in enumerate(way, 1):
-        ax.text(column - 0.42, row - 0.4, str(n), ha="left", va="top", fontsize=11, fontweight="bold")
+        ax.text(column - 0.42, row - 0.4, str(n), ha="left", va="top", fontsize=12.5, fontweight="bold")
     for (row, column), (next_row, next_column) in pairwise(way):
         ax.annotate("", (next_column, next_row), (column, row), arrowprops=ARROW | {"color": style.PURPLE})
     return figure
@@ -212,7 +212,9 @@ def if_all_think_on(kinds: Mapping[str, Sequence[tuple[float, float]]]) -> Figur
     kinds: of two trainings, as from `ends_of`.
     """
     figure, (ax,) = panels(1, width=6.6, height=4.0)
-    for (name, networks), dashes, colour in zip(kinds.items(), ("-", "--"), (style.HALTING, style.ANSWER), strict=True):
+    for (name, networks), dashes, colour in zip(
+        kinds.items(), ("-", "--"), (style.ANSWER, style.DARK_GREY), strict=True
+    ):
         lines(ax, (0, 1), networks, color=colour, linestyle=dashes, marker="o", label=name)
     ax.set(xticks=(0, 1), xticklabels=("when each place stops", "at the last step"), xlim=(-0.2, 1.2), xlabel="answers")
     percent_axis(ax, ylabel="mazes right at every place", yticks=np.linspace(0.5, 1, 6), ylim=(0.48, 1.03))

@@ -24,8 +24,8 @@ from ponder_utils.pondernet import PonderNet
 
 Runs = Mapping[str, Sequence[Row]]  # {network: runs}, which `experiment.measure` has measured
 # The look of networks, and of groups of their runs or answers; red is what is wrong.
-LOOKS = {"CNN first": 0, "patches": 2, "right answers": 0, "wrong answers": 1}
-LOOKS |= {"loss of each digit": 0, "early mean": 1, "loss of the batch": 3}
+LOOKS = {"CNN first": 0, "patches": 1, "right answers": 0, "wrong answers": 1}
+LOOKS |= {"loss of each digit": 0, "early mean": 1, "loss of the batch": 2}
 
 
 def column(rows: Runs, name: str) -> dict[str, list[Line]]:
@@ -161,7 +161,7 @@ def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str
             for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
                 ax.plot(where, value, "o", color=style.DARK_ORANGE, markersize=4)
             right = f"{mean(row['accuracy'][0] for row in of_prior):.0%}"
-            style.beside(ax, right, (place, 0), (0, 6), ha="center", size=15, weight="bold", color=style.BLACK)
+            style.beside(ax, right, (place, 0), (0, 6), ha="center", size=17, weight="bold", color=style.BLACK)
             if label in prior_steps[network]:
                 height = prior_steps[network][label]
                 ax.plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
@@ -350,7 +350,7 @@ def thoughts(
             if not is_right:
                 bar.set(facecolor="white", edgecolor=style.HALTING, hatch="////")
             colour = style.ANSWER if is_right else style.WRONG
-            style.beside(ax, str(answer), (step, 0.9 * top), (0, 0), ha="center", color=colour, size=14, weight="bold")
+            style.beside(ax, str(answer), (step, 0.9 * top), (0, 0), ha="center", color=colour, size=16, weight="bold")
         ax.plot(n, prior, "o:", color=style.PRIOR, linewidth=2, markersize=4, label="its prior")
         ax.set_xticks(n[:: max(1, len(n) // 5)])
         ax.grid(visible=False)

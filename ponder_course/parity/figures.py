@@ -126,7 +126,7 @@ def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]]) -> Figure:
             ax.plot(ones[right], steps[right], **mark, label=f"$k$ = {len(steps) - 1}")
             ax.plot(ones[~right], steps[~right], **mark, markerfacecolor="white")
         height = 0.2 if lines[-1]["steps"][-1] > lines[-1]["steps"][0] + 1 else 0.62  # below a line that rises
-        ax.text(0.97, height, pace(lines), transform=ax.transAxes, ha="right", fontsize=17, fontweight="bold")
+        ax.text(0.97, height, pace(lines), transform=ax.transAxes, ha="right", fontsize=19, fontweight="bold")
         ax.set(title=title, xlabel="elements that are +1")
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes[0].set_ylabel("steps")
@@ -231,7 +231,7 @@ def draw_own_time(own: float, by_step: Line) -> Figure:
     ax.axhline(own, color=HALTING, linewidth=4)
     ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1.6)
     best, end = max(by_step), len(by_step)
-    bold: dict[str, Any] = {"fontweight": "bold", "fontsize": 15}
+    bold: dict[str, Any] = {"fontweight": "bold", "fontsize": 17}
     right = bold | {"x": end, "ha": "right", "va": "top"}
     ax.text(y=own - 0.03, s=f"halting by itself: {own:.0%}", color=style.DARK_ORANGE, **right)
     above = min(best + 0.03, own - 0.12)  # below the line of its own halting
@@ -332,11 +332,11 @@ def draw_map(halts: Sequence[int], odd: Sequence[int], right: Sequence[Sequence[
     ax.set_yticks(sizes.cumsum() - sizes / 2 + 0.5, names)
     ax.hlines(sizes.cumsum()[:-1] + 0.5, 0.5, N + 0.5, color="white", linewidth=2)
     if later:
-        ax.text(0.3, n_inputs - later / 2, f"{later} halt later", ha="right", va="center", fontsize=13)
+        ax.text(0.3, n_inputs - later / 2, f"{later} halt later", ha="right", va="center", fontsize=14.5)
     first = 0.5  # the upper edge of a block
     for (step, is_odd), n in Counter(zip(halts, odd, strict=True)).items():
         if step in large:
-            ax.text(N + 0.7, first + n / 2, f"{n} {'odd' if is_odd else 'even'}", va="center", fontsize=13)
+            ax.text(N + 0.7, first + n / 2, f"{n} {'odd' if is_odd else 'even'}", va="center", fontsize=14.5)
             ax.hlines(first, 0.5, N + 0.5, color="white", linewidth=1)
         first += n
     ax.tick_params(left=False, bottom=False)

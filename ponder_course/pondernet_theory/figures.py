@@ -18,7 +18,6 @@ from ponder_course.common.style import (
     ANSWER,
     BLACK,
     DARK_GREEN,
-    DARK_ORANGE,
     LIMIT,
     PRIOR,
     Line,
@@ -52,14 +51,14 @@ def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
     """The same halting values in ACT and in PonderNet: what is averaged above, the steps as the first grows below."""
     figure, axes = panels(4, width=4.7, height=2.9, rows=2, sharey="row")
     sides = (
-        ("ACT", averaged_states, "steps", style.ORANGE, DARK_ORANGE),
-        ("PonderNet", coins, "expected steps", style.GREEN, DARK_GREEN),
+        ("ACT", averaged_states, "steps", style.ACT, style.DARK_PURPLE),
+        ("PonderNet", coins, "expected steps", style.PONDERNET, DARK_GREEN),
     )
     for above, below, side, look in zip(axes[:2], axes[2:], (act, pondernet), sides, strict=True):
         (weights, steps, point), (name, machine, label, colour, dark) = side, look
         style.bare(above)
         above.set(xlim=(-0.5, len(weights) - 0.4), ylim=(-0.05, 2.75))
-        above.set_title(name, fontsize=16, color=dark, fontweight="bold")
+        above.set_title(name, fontsize=18, color=dark, fontweight="bold")
         machine(above, [f"{Fraction(weight).limit_denominator(100)}" for weight in weights], dark)
         below.plot(first, steps, color=colour, linewidth=2.8)
         below.plot(*point, "o", color=BLACK, markersize=8)
@@ -73,14 +72,14 @@ def side_by_side(first: Line, act: Side, pondernet: Side) -> Figure:
 
 def _box(ax: Axes, x: float, y: float, words: str, colour: str) -> None:
     frame = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": colour}
-    ax.text(x, y, words, ha="center", va="center", bbox=frame, fontsize=11.5)
+    ax.text(x, y, words, ha="center", va="center", bbox=frame, fontsize=13)
 
 
 def _arrow(ax: Axes, start: Point, end: Point, words: str, colour: str, lift: float = 0.0) -> None:
     ax.annotate("", end, start, arrowprops={**ARROW, "color": colour, "linewidth": 1.6})
     x, y = np.mean([start, end], axis=0)
     white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    ax.text(x, y + lift, words, color=colour, ha="center", va="center", bbox=white, fontsize=11.5)
+    ax.text(x, y + lift, words, color=colour, ha="center", va="center", bbox=white, fontsize=13)
 
 
 def averaged_states(ax: Axes, weights: Sequence[str], colour: str) -> None:
@@ -104,7 +103,7 @@ def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
             _arrow(ax, (n + 0.26, 2.1), (n + 0.74, 2.1), f"go on\n{1 - stop}", colour, lift=0.32)
         _box(ax, n, 2.1, f"step {n + 1}", colour)
         _box(ax, n, 0.9, f"answer {n + 1},\nloss {n + 1}", colour)
-        ax.text(n, 0.3, f"$p_{n + 1}$ = {p_n}", ha="center", va="center", fontsize=12.5)
+        ax.text(n, 0.3, f"$p_{n + 1}$ = {p_n}", ha="center", va="center", fontsize=14)
         left -= p_n
 
 
@@ -127,7 +126,11 @@ def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum:
     ax.axhline(optimum, color=PRIOR, linestyle=":", linewidth=2.2)
     below: dict[str, Any] = {"color": "#666666", "ha": "right", "va": "top"}
     style.beside(ax, f"equation 4: {optimum:.2f}", (len(paths["ACT"]), optimum), (0, -5), **below)
-    looks = ((style.ORANGE, DARK_ORANGE, "-"), (style.GREEN, DARK_GREEN, "-"), (style.GREEN, DARK_GREEN, "--"))
+    looks = (
+        (style.ACT, style.DARK_PURPLE, "-"),
+        (style.PONDERNET, DARK_GREEN, "-"),
+        (style.PONDERNET, DARK_GREEN, "--"),
+    )
     for (name, path), (colour, dark, dashes) in zip(paths.items(), looks, strict=True):
         ax.plot(range(1, len(path) + 1), path, dashes, color=colour, linewidth=2.8)
         style.beside(ax, name, (len(path), path[-1]), (0, 10), color=dark, ha="right", va="bottom")
@@ -170,7 +173,7 @@ def what_still_pulls(gradients: Sequence[Mapping[str, float]]) -> str:
 def draw_pushes(lambdas: Line, gradients: Sequence[Mapping[str, float]]) -> Figure:
     """Draw the size of the gradient on a halting logit, part by part: of `pushes`, from the largest lambda_3 on."""
     figure, (ax,) = panels(1, width=8.2, height=4.4)
-    colours = (ANSWER, style.GREEN, style.PURPLE)
+    colours = (ANSWER, style.PONDERNET, style.DARK_GREY)
     for part, colour, marker, dashes in zip(gradients[0], colours, style.MARKERS, style.DASHES, strict=False):
         sizes = [abs(at[part]) for at in gradients]
         ax.plot(lambdas, sizes, dashes, color=colour, marker=marker, markersize=5, markevery=4)
@@ -191,15 +194,15 @@ def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: flo
         last = "step $n$" if right is axes[-1] else ""
         n = style.step_axis(left, len(losses), xlabel=last, yticks=[], ylabel="loss (nats)")
         style.step_axis(right, len(losses), xlabel=last, ylim=(0, 1), yticks=(0, 0.5, 1))
-        left.bar_label(left.bar(n, losses.tolist(), 0.7, color=ANSWER), fmt="%.2g", padding=1, fontsize=13)
+        left.bar_label(left.bar(n, losses.tolist(), 0.7, color=ANSWER), fmt="%.2g", padding=1, fontsize=14.5)
         left.set(ylim=(0, 1.25 * max(losses.max().item(), 0.6)))
         p = best(losses, log_g, beta)
         bars = right.bar(n, p.tolist(), 0.6, color=style.GREEN, label="best $p_n$")
         labels = [f"{bar.get_height():.2f}" if bar.get_height() >= 0.005 else "" for bar in bars]
-        right.bar_label(bars, labels, padding=3, fontsize=13, color=DARK_GREEN)
+        right.bar_label(bars, labels, padding=3, fontsize=14.5, color=DARK_GREEN)
         right.bar(n, log_g.exp().tolist(), 0.85, label="prior", **DOTTED)
-        left.set_title(name, fontsize=15)
-        right.set_title(f"{expected_steps(p.log()).item():.1f} steps on average", fontsize=15)
+        left.set_title(name, fontsize=17)
+        right.set_title(f"{expected_steps(p.log()).item():.1f} steps on average", fontsize=17)
         for ax in (left, right):
             ax.set_xticks(n)
             ax.grid(axis="x", visible=False)
@@ -253,14 +256,14 @@ def what_was_learnt(runs: Runs, updates: int) -> tuple[str, str]:
 def draw_learnt(needs: Line, theory: Mapping[str, Line], runs: Runs) -> Figure:
     """Draw the expected steps of inputs: lines of theory, {reduction: [inputs]}, and marks of networks."""
     figure, (ax,) = panels(1, width=8.4, height=4.6)
-    for kind, colour, marker, dashes in (("none", style.GREEN, "o", "-"), ("mean", style.WRONG, "s", "--")):
+    for kind, colour, marker, dashes in (("none", style.PONDERNET, "o", "-"), ("mean", style.DARK_GREY, "s", "--")):
         ax.plot(needs, theory[kind], color=colour, linestyle=dashes)
         for run in runs[kind]:
             ax.plot(needs, run, marker, color=colour, markersize=8, markerfacecolor="none")
     ax.plot(needs, needs, color=LIMIT, linewidth=1.2)
     ax.text(needs[-1] + 0.15, needs[-1], "needed", color=LIMIT, va="center")
     ax.text(needs[2], theory["none"][2] + 0.3, "weighted first ", color=DARK_GREEN, ha="right", va="bottom")
-    ax.text(needs[0], theory["mean"][0] + 0.2, "averaged first", color=style.WRONG, va="bottom")
+    ax.text(needs[0], theory["mean"][0] + 0.2, "averaged first", color=style.DARK_GREY, va="bottom")
     top = max(max(line) for line in theory.values())
     ax.set(xlabel="steps that the input needs", ylabel="expected steps", xticks=list(needs))
     ax.set(ylim=(0, 1.18 * top), xlim=(needs[0] - 0.2, needs[-1] + 0.75))

@@ -77,7 +77,7 @@ def marks_by_round(known: Sequence[Mapping[int, bool]], side: int, cell: tuple[i
     known: by round, {place: is it on?}; a place counts row, column and digit. A digit that is on fills its cell. In the
     others the digits are small, and crossed if they are off. cell: row and column, from 1.
     """
-    figure, axes = panels(len(known), width=3.3, height=3.6)
+    figure, axes = panels(len(known), width=3.3, height=4.0)
     box = math.isqrt(side)
     boards = [np.zeros((side, side), int) for _ in known]
     for n, (ax, is_on) in enumerate(zip(axes, known, strict=True)):
@@ -91,7 +91,7 @@ def marks_by_round(known: Sequence[Mapping[int, bool]], side: int, cell: tuple[i
             x, y = column + 0.5 + (digit % box + 0.5) / box, row + 0.5 + (digit // box + 0.5) / box
             is_off = place in is_on
             ink = style.GREY if is_off else style.BLACK
-            ax.text(x, y, f"{digit + 1}", ha="center", va="center_baseline", fontsize=11, color=ink)
+            ax.text(x, y, f"{digit + 1}", ha="center", va="center_baseline", fontsize=12.5, color=ink)
             if is_off:
                 ax.plot([x - 0.13, x + 0.13], [y + 0.13, y - 0.13], color=style.DARK_GREY, linewidth=0.9)
         around = [(cell[1] + dx, cell[0] + dy) for dx, dy in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
@@ -161,7 +161,7 @@ def tiling(pieces: Board, times: Board, given: Board) -> Figure:
         cells = np.argwhere(pieces == piece)
         row, column = cells[np.abs(cells - cells.mean(0)).sum(1).argmin()]
         text = f"{times[row, column]}"
-        ax.text(column + 1, row + 1, text, ha="center", va="center_baseline", fontsize=16, fontweight="bold")
+        ax.text(column + 1, row + 1, text, ha="center", va="center_baseline", fontsize=18, fontweight="bold")
     bare(ax)
     ax.set(xlim=(0.4, width + 0.6), ylim=(height + 0.6, 0.4), aspect="equal")
     return figure

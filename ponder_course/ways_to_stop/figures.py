@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.lines import LineParityTask, flipped, whole_lines_right
-from ponder_course.common.style import BLUE, DARK_ORANGE, GREEN, LIMIT, ORANGE, PURPLE, Line
+from ponder_course.common.style import BLUE, LIMIT, Line
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
 from ponder_course.ways_to_stop.experiment import METHODS
@@ -27,15 +27,26 @@ from ponder_utils.pondernet import PonderNet
 Stairs = Line | Tensor | None  # [columns]: a step for each
 Seen = Mapping[str, tuple[Sequence[Line], float]]  # {way to stop: (what it looks at [lines, N], the level to stop at)}
 Panels = Mapping[str, Mapping[str, Sequence[Regret]]]  # {kind of question: {method: the regret of each network}}
-FAMILY = {"nothing": BLUE, "a price": ORANGE, "a prior": GREEN, "a judge": PURPLE}  # what training adds
+FAMILY = {
+    "nothing": BLUE,
+    "a price": style.ACT,
+    "a prior": style.PONDERNET,
+    "a judge": style.DARK_GREY,
+}  # what training adds
 # Letters of these colours: pale ones are hard to read.
-WRITTEN = {BLUE: BLUE, ORANGE: DARK_ORANGE, GREEN: GREEN, PURPLE: "#A0447C", LIMIT: LIMIT}
+WRITTEN = {
+    BLUE: BLUE,
+    LIMIT: LIMIT,
+    style.ACT: style.DARK_PURPLE,
+    style.PONDERNET: style.DARK_GREEN,
+    style.DARK_GREY: style.DARK_GREY,
+}
 TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
 MANY_WRONG = 0.01  # of all lines
 NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", "#444444"])
 SIGNALS = {  # what each way to stop looks at
     "certainty": (BLUE, "the least sure place"),
-    "PonderNet's head": (GREEN, r"$\lambda_n$"),
+    "PonderNet's head": (style.PONDERNET, r"$\lambda_n$"),
 }
 PARITY = ("even", "odd")
 HEARD, TICK, CROSS = "#BFDDEE", "\N{CHECK MARK}", "\N{BALLOT X}"  # a pale blue; right, and wrong
@@ -133,7 +144,7 @@ def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = N
     if len(added) > len(set(added)):
         handles = [Patch(color=colour, label=what) for what, colour in FAMILY.items() if what in added]
         title = "what training adds to the loss of the answers:"
-        figure.legend(handles=handles, loc="outside lower center", ncols=4, title=title, title_fontsize=13)
+        figure.legend(handles=handles, loc="outside lower center", ncols=4, title=title, title_fontsize=14.5)
     return figure
 
 
@@ -389,7 +400,7 @@ def message(lines: Sequence[Votes]) -> Figure:
     """
     figure, axes = style.panels(len(lines), width=min(4.5, 10.0 / len(lines)), height=4.2)
     hatched: dict[str, Any] = {"facecolor": "none", "edgecolor": "#BBBBBB", "hatch": "//", "linewidth": 0}
-    dashed: dict[str, Any] = {"color": style.GREEN, "linewidth": 4, "linestyle": "--"}
+    dashed: dict[str, Any] = {"color": style.HALTING, "linewidth": 4, "linestyle": "--"}
     cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 2.2, "s": 60}
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for ax, line in zip(axes, lines, strict=True):
@@ -435,7 +446,7 @@ def wire(lines: Sequence[Votes]) -> Figure:
         style.bare(ax)
         ax.tick_params(length=0)
         objectors = objecting(line, step)
-        colour = style.WRONG if objectors else style.GREEN
+        colour = style.BLACK if objectors else style.HALTING
         correct = np.cumsum(line.bits) % 2
         for place, (bit, other) in enumerate(zip(line.bits, lines[0].bits, strict=True), start=1):
             wrong, says_no = any(line.wrong) and line.wrong[step - 1][place - 1], f"{place}" in objectors
@@ -443,9 +454,9 @@ def wire(lines: Sequence[Votes]) -> Figure:
             box: dict[str, Any] = {"marker": "s", "s": 900, "edgecolor": style.GREY}
             ax.scatter(place, 2, facecolor=HEARD if place <= step else "white", **box)
             answer = f"{int(correct[place - 1]) ^ int(wrong)} {CROSS if wrong else TICK}"
-            ax.text(place, 2, answer, color=style.WRONG if wrong else style.BLACK, fontsize=13, **centred)
+            ax.text(place, 2, answer, color=style.WRONG if wrong else style.BLACK, fontsize=14.5, **centred)
             ax.text(place, 1, "no" if says_no else "yes", weight="bold" if says_no else "normal", **centred)
-            ax.plot([place, place], [0.3, 0.65], color=style.WRONG if says_no else style.GREY, linewidth=1.5)
+            ax.plot([place, place], [0.3, 0.65], color=style.BLACK if says_no else style.GREY, linewidth=1.5)
         ax.plot([1, len(line.bits)], [0.3, 0.3], color=colour, linewidth=4)
         verdict = f"a no from place {' and '.join(objectors)}: think on" if objectors else "nobody objects: halt"
         ax.text((len(line.bits) + 1) / 2, -0.35, verdict, weight="bold", color=colour, **centred)
@@ -456,7 +467,7 @@ def wire(lines: Sequence[Votes]) -> Figure:
         bar = ConnectionPatch((end, 1.5), (end, 1.5), "data", "data", axesA=axes[0], axesB=axes[1], **look)
         axes[1].add_artist(bar).set_in_layout(False)
         white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        axes[1].text((end + 1) / 2, 1.5, "the last place sees the same", bbox=white, fontsize=11, zorder=9, **centred)
+        axes[1].text((end + 1) / 2, 1.5, "the last place sees the same", bbox=white, fontsize=12.5, zorder=9, **centred)
         for ax in axes:
             ax.plot([end, end], [1.5, 1.68], **look)
     return figure

@@ -32,7 +32,7 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
     bare(ax)
     place = {node: i for i, node in enumerate(order)}
     stretch = (len(order) - 1) / len(words)
-    boxes: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 13}
+    boxes: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 14.5}
     frame = {"boxstyle": "round,pad=0.35", "facecolor": "white"}
     for node, x in place.items():
         colour = style.BLUE if node in words else style.PALE_GREY
@@ -105,7 +105,7 @@ def trained_on_few(panels_of: Mapping[int, Kinds], yours: Mapping[str, int]) -> 
     """
     figure, axes = panels(len(panels_of), width=9.6 / len(panels_of), height=3.7, sharey=True)
     looks: tuple[dict[str, Any], ...] = (
-        {"color": style.WRONG, "linewidth": 1.8},
+        {"color": style.DARK_GREY, "linewidth": 1.8},
         {"color": style.ANSWER, "linewidth": 1.4, "linestyle": "--"},
     )
     for ax, (border, kinds) in zip(axes, panels_of.items(), strict=True):

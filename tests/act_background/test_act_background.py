@@ -80,3 +80,10 @@ def test_learnt_is_what_stays_learnt():
 
 def test_halting_units_are_weights_that_the_exercise_accepts():
     checks.check_weights_with_cap(halt)
+
+
+def test_the_number_of_a_run_is_its_depth_or_else_its_price():
+    fixed = price.run("fixed depth", 3, 2, **SMALL, seed=0)
+    assert fixed["steps"] == [3.0] * len(fixed["steps"])
+    long = price.run("long start", 0.1, 2, **SMALL, seed=0)
+    assert min(long["steps"]) > 5  # its halting unit begins at 0.12, and the budget is hardly spent

@@ -9,7 +9,7 @@ from drawn import lines_of, numbers, texts_of
 
 from ponder_course.act_background import figures as draw
 from ponder_course.act_background.scripted import halt
-from ponder_course.common.style import ANSWER, HALTING, NOT_LEARNT
+from ponder_course.common.style import ACT, ANSWER, HALTING, NOT_LEARNT
 
 
 def test_the_pulls_are_slopes_of_the_loss_of_two_steps_and_vanish_from_the_threshold_on():
@@ -27,7 +27,7 @@ def test_the_pulls_are_slopes_of_the_loss_of_two_steps_and_vanish_from_the_thres
     assert lost == "if not, the price wins"
     axes = draw.tug_of_war(unit, pulls, 0.99, 0.73).axes
     for ax, (of_price, of_answer) in zip(axes, pulls.values(), strict=True):
-        np.testing.assert_allclose(lines_of(ax, HALTING)[0], np.transpose([unit, of_price]))
+        np.testing.assert_allclose(lines_of(ax, ACT)[0], np.transpose([unit, of_price]))
         np.testing.assert_allclose(lines_of(ax, ANSWER)[0], np.transpose([unit, of_answer]))
 
 

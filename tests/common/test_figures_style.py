@@ -30,3 +30,13 @@ def test_a_picture_is_opaque_as_wide_as_it_was_drawn_and_shifts_no_colour():
     drawn = {colour for _, colour in image.convert("RGB").getcolors()}
     assert {tuple(round(255 * part) for part in to_rgb(colour)) for colour in style.COLOURS} <= drawn
     assert (255, 255, 255) in drawn
+
+
+def test_a_headline_stands_before_its_figure_and_the_caption_after_it(monkeypatch):
+    shown = []
+    monkeypatch.setattr(style, "display", lambda *parts: shown.extend(parts))
+    figure, _ = style.panels(1)
+    style.show(figure, "A caption.", "Two lines\nof a headline")
+    headline, image, caption = shown
+    assert (headline.data, caption.data) == ("**Two lines<br>of a headline**", "A caption.")
+    assert image.alt == "Two lines of a headline. A caption."

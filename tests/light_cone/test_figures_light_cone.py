@@ -9,7 +9,7 @@ from drawn import image_of, lines_of, numbers, texts_of
 from small_light_cone import Clock
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.common.style import GREEN, LIMIT, NOT_LEARNT, ORANGE
+from ponder_course.common.style import ACT, HALTING, LIMIT, NOT_LEARNT, PONDERNET
 from ponder_course.light_cone import figures as draw
 from ponder_utils import PonderNet
 
@@ -24,7 +24,7 @@ def test_thinking_runs_down_below_the_digits_with_its_light_cone_and_its_halt():
         drawn = image_of(ax)
         np.testing.assert_allclose(drawn, (20.0 * answers - 10.0).sigmoid()[: len(drawn)], rtol=1e-5)
         np.testing.assert_allclose(lines_of(ax, LIMIT)[0][:, 1], np.repeat(need, 2) - 0.5)
-        np.testing.assert_allclose(lines_of(ax, GREEN)[0][:, 1], halts + 0.5)
+        np.testing.assert_allclose(lines_of(ax, HALTING)[0][:, 1], halts + 0.5)
         assert ax.yaxis_inverted()
     digits = [text for text in figure.axes[1].texts if text.get_text().isdigit()]
     assert [float(text.get_text()) for text in digits] == lines[1].flatten().tolist()
@@ -36,10 +36,10 @@ def test_steps_stand_against_need_and_their_mean_lateness_is_written():
     act = {"at one price": [[1.0, math.nan, 2.1, 2.6]]}  # no line needs 2
     figure = draw.steps_against_need(need, act, 1, 2, [[4.1, None, 4.6]])
     (ax,) = figure.axes
-    first, second = lines_of(ax, GREEN)
+    first, second = lines_of(ax, PONDERNET)
     assert first.tolist() == [[1, 2], [2, 3], [4, 5]]
     assert second[:, 1].tolist() == need[1]
-    assert lines_of(ax, ORANGE)[0].tolist() == [[1, 1], [3, 2.1], [4, 2.6]]
+    assert lines_of(ax, ACT)[0].tolist() == [[1, 1], [3, 2.1], [4, 2.6]]
     assert lines_of(ax, NOT_LEARNT)[0].tolist() == [[1, 4.1], [3, 4.6]]
     assert any("+1.3" in text for text in texts_of(figure))
 

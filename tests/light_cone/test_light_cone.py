@@ -73,6 +73,10 @@ def test_what_is_measured_is_what_one_finds_line_by_line(task, N):
     assert got["by_need"] == [pytest.approx(fmean(steps), rel=1e-4) if steps else None for steps in same_need]
     assert got["corr"]["all"] == pytest.approx(correlation(taken, needs), abs=1e-4)
     assert got["need"] == pytest.approx(fmean(needs))
+    if isinstance(task, AdditionTask):
+        for kind, guess in (("carries", 0), ("no carries", 1)):
+            guessed = task.needed_steps(x, guess=guess).amax(1).tolist()
+            assert got["corr"][kind] == pytest.approx(correlation(taken, guessed), abs=1e-4)
 
 
 def test_what_is_measured_of_act_is_what_one_finds_line_by_line():
@@ -113,3 +117,11 @@ def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
     for line, after in zip(y_hat.unbind(1), model(x).y_hat.unbind(1), strict=True):
         expected |= line != after
     assert torch.equal(differs, expected)
+
+
+def test_every_length_has_a_cap_of_its_own():
+    def seen(model, task, N, n_lines):
+        return {"places": task.batch(1)[0].shape[2], "N": N, "lines": n_lines}
+
+    expected = {5: {"places": 5, "N": 9, "lines": 7}, 8: {"places": 8, "N": 20, "lines": 7}}
+    assert lines.at_sizes(seen, PonderNet(LocalStep(2, 6), 4), {5: 9, 8: 20}, 7) == expected

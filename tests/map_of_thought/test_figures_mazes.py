@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from drawn import lines_of, numbers
 
-from ponder_course.common.style import ANSWER, HALTING
+from ponder_course.common.style import ANSWER, DARK_GREY, HALTING
 from ponder_course.map_of_thought import figures as draw
 
 MAZE = np.array([[[1, 1, 1], [0, 0, 1], [1, 1, 1]], [[1, 0, 0], [0] * 3, [0] * 3], [[0] * 3, [0] * 3, [1, 0, 0]]])
@@ -34,7 +34,7 @@ def test_steps_stand_against_need_and_below_what_they_are_too_many():
 
 def test_what_thinking_on_costs_is_drawn_and_said():
     (ax,) = draw.if_all_think_on(THINK_ON).axes
-    for colour, networks in zip((HALTING, ANSWER), THINK_ON.values(), strict=True):
+    for colour, networks in zip((ANSWER, DARK_GREY), THINK_ON.values(), strict=True):
         assert [tuple(line[:, 1]) for line in lines_of(ax, colour)] == networks
     assert numbers(draw.what_thinking_on_costs(THINK_ON)) == ["100", "17", "6"]
 

@@ -8,7 +8,7 @@ import torch
 from drawn import lines_of, numbers, texts_of
 
 import ponder_utils as pu
-from ponder_course.common.style import GREEN, KL, ORANGE, WRONG
+from ponder_course.common.style import ACT, DARK_GREY, KL, PONDERNET
 from ponder_course.pondernet_theory import figures as draw
 
 P, Q, LOSSES = [0.5, 0.3, 0.2], [0.1, 0.25, 0.7], [0.9, 0.4, 0.6]
@@ -47,8 +47,8 @@ def test_acts_average_and_pondernets_coins_have_the_weights_given():
     first, act, pondernet = [0.2, 0.6, 0.995, 0.9995], [3.0, 2.0, 1.0, 1.0], [2.8, 2.4, 1.4, 1.1]
     figure = draw.side_by_side(first, (P, act, (0.25, 3.0)), ([0.6, 0.1, 0.3], pondernet, (0.25, 2.6)))
     below = figure.axes[2:]
-    np.testing.assert_allclose(lines_of(below[0], ORANGE), [np.transpose([first, act])])
-    np.testing.assert_allclose(lines_of(below[1], GREEN), [np.transpose([first, pondernet])])
+    np.testing.assert_allclose(lines_of(below[0], ACT), [np.transpose([first, act])])
+    np.testing.assert_allclose(lines_of(below[1], PONDERNET), [np.transpose([first, pondernet])])
     assert {"1/2", "3/10", "1/5", "stop 3/5", "go on\n2/5", "stop 1/4", "stop 1"} <= {*texts_of(figure)}
 
 
@@ -63,8 +63,8 @@ def test_steps_learnt_are_beside_the_best():
     found = draw.steps_learnt({"none": [network]}, pu.halting_log_probs)
     assert found == {"none": [[1.75] * 6]}  # coins of a half
     (ax,) = draw.draw_learnt([1.0, 2.0, 3.0], {"none": P, "mean": Q}, {"none": [Q], "mean": [LOSSES]}).axes
-    assert [line[:, 1].tolist() for line in lines_of(ax, GREEN)] == [P, Q]
-    assert [line[:, 1].tolist() for line in lines_of(ax, WRONG)] == [Q, LOSSES]
+    assert [line[:, 1].tolist() for line in lines_of(ax, PONDERNET)] == [P, Q]
+    assert [line[:, 1].tolist() for line in lines_of(ax, DARK_GREY)] == [Q, LOSSES]
 
 
 def test_steps_as_the_first_halting_probability_grows():

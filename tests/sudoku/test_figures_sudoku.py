@@ -65,3 +65,12 @@ def test_findings_count_what_is_asked():
     networks = [{"cells": 5, "exactly": exactly, "wrong": wrong} for exactly, wrong in ((5, 0), (4, 0), (5, 1))]
     assert numbers(draw.exact_in_words(networks))[-2:] == ["1", "3"]
     assert numbers(draw.guesses_in_words(SEARCHES)) == ["0", "4"]
+
+
+def test_borders_stand_between_pieces_and_each_new_piece_says_when_it_halted():
+    pieces = np.array([[1, 1, 2], [1, 3, 2]])
+    times = np.array([[4, 4, 5], [4, 6, 5]])
+    (ax,) = draw.tiling(pieces, times, np.array([[0, 0, 1], [0, 0, 1]])).axes
+    assert sorted(text.get_text() for text in ax.texts) == ["4", "6"]
+    around, inside = 2 * (2 + 3), 4  # in sides of a cell
+    assert len(ax.lines) == around + inside

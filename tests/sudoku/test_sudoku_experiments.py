@@ -68,3 +68,10 @@ def test_the_loss_takes_cells_that_can_be_known_and_charges_the_others(seed):
     torch.testing.assert_close(experiment.loss_of_cells(plain, 0.0)(output, y), wanted)
     charge = 0.7 * sum(charged) / len(charged)
     torch.testing.assert_close(experiment.loss_of_cells(plain, 0.7)(output, y), wanted + charge)
+
+
+def test_networks_of_other_seeds_differ_and_one_of_the_same_does_not():
+    first, same, other = (experiment.learn(seed, updates=1, batch=2) for seed in (0, 0, 1))
+    first, same, other = (nn.utils.parameters_to_vector(model.parameters()) for model in (first, same, other))
+    assert torch.equal(first, same)
+    assert not torch.equal(first, other)

@@ -7,7 +7,7 @@ from drawn import lines_of, numbers, texts_of
 
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.local import LocalStep
-from ponder_course.common.style import BLACK, BLUE, GREEN, ORANGE, WRONG
+from ponder_course.common.style import ACT, BLACK, BLUE, DARK_GREEN, PONDERNET, WRONG
 from ponder_course.light_cone.figures import Votes
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret
@@ -32,7 +32,7 @@ def test_signals_are_drawn_with_the_needs_and_a_ring_at_the_stop():
     axes = draw.signals(seen, {"L=2": 2, "L=3": 3}).axes
     first, ring, second = lines_of(axes[0], BLUE)
     assert [first[:, 1].tolist(), ring.tolist(), second[:, 1].tolist()] == [curves[0], [[2, 0.9]], curves[1]]
-    assert [[4, 0.8]] in [line.tolist() for line in lines_of(axes[1], GREEN)]
+    assert [[4, 0.8]] in [line.tolist() for line in lines_of(axes[1], DARK_GREEN)]
     assert [line[0, 0] for line in lines_of(axes[0], BLACK)] == [2, 3]
 
 
@@ -44,7 +44,7 @@ def test_beside_the_clock_stand_steps_before_and_after_it_and_who_is_wrong():
     figure = draw.beside_the_clock(found, 0.005)
     (ax,) = figure.axes
     assert [line[0, 0] for line in lines_of(ax, BLUE)] == pytest.approx([0, 2])
-    assert [line[0, 0] for line in lines_of(ax, GREEN)] == pytest.approx([-0.8, 6])
+    assert [line[0, 0] for line in lines_of(ax, PONDERNET)] == pytest.approx([-0.8, 6])
     assert [line[0, 0] for line in lines_of(ax, WRONG)] == pytest.approx([0.4])
     assert "wrong on 4% of the lines" in texts_of(figure)
     assert numbers(draw.who_beats_the_clock(found)) == ["1", "3"]
@@ -54,8 +54,8 @@ def test_regrets_stand_in_hundredths_with_their_mean_and_what_is_cut_off_at_the_
     runs = {"ACT": [Regret(0.01, 0.02), Regret(0.03, 0.0)], "coin": [Regret(0.2, 0.1), Regret(0.002, 0.0)]}
     figure = draw.regrets({"lines": runs}, {"ACT": "a price", "coin": "a prior"}, 25.0)
     (ax,) = figure.axes
-    np.testing.assert_allclose(np.vstack(lines_of(ax, ORANGE)), [[3, 0], [3, 0], [3, 0]])
-    np.testing.assert_allclose(np.vstack(lines_of(ax, GREEN)), [[0.2, 1], [28.75, 1], [15.1, 1]])
+    np.testing.assert_allclose(np.vstack(lines_of(ax, ACT)), [[3, 0], [3, 0], [3, 0]])
+    np.testing.assert_allclose(np.vstack(lines_of(ax, PONDERNET)), [[0.2, 1], [28.75, 1], [15.1, 1]])
     assert {"3.0", "15.1"} <= {*texts_of(figure)}
     table = draw.in_cells({"lines": runs, "noisy": {"ACT": runs["ACT"]}}, 2.5)
     assert [numbers(cell) for cell in table["lines"]] == [["3.0", "2", "2"], ["15.1", "1", "2"]]

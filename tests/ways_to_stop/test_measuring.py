@@ -7,6 +7,7 @@ from ponder_course.common.lines import LineParityTask, whole_lines_right
 from ponder_course.common.local import LocalStep
 from ponder_course.ways_to_stop import experiment as stopping
 from ponder_course.ways_to_stop.problems import Inputs, UnanswerableTask
+from ponder_utils.act import act_average
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.pondernet import PonderNet
@@ -46,6 +47,10 @@ def test_a_draw_is_weighted_exactly_and_a_mean_is_of_probabilities():
     mean = stopping.halted(output, "expectation")
     torch.testing.assert_close(mean.y_hat[0].sigmoid(), (p * output.y_hat.sigmoid()).sum(0))
     assert (mean.steps == 7).all()
+    average = stopping.halted(output, "average")
+    expected = act_average(output)
+    assert torch.equal(average.y_hat, expected.y_hat)
+    assert torch.equal(average.steps, expected.steps)
 
 
 def test_lines_without_an_answer_are_not_graded_but_their_steps_count():

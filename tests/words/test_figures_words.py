@@ -2,7 +2,7 @@
 
 from drawn import lines_of, numbers
 
-from ponder_course.common.style import ANSWER, BLUE, WRONG
+from ponder_course.common.style import ANSWER, BLUE, DARK_GREY
 from ponder_course.words import figures as draw
 
 PARENTS, ORDER = [0, 0, 1, 1, 3], [3, 0, 4, 2, 1]
@@ -30,7 +30,7 @@ def test_the_networks_of_this_session_are_marks_in_the_first_panel_and_all_stand
     first, second = draw.trained_on_few({1: WALKS, 2: DEEPER}, {"a word": 1}).axes
     for ax, kinds, n_marks in ((first, WALKS, 1), (second, DEEPER, 0)):
         assert sum(line.get_marker() == "o" for line in ax.lines) == n_marks
-        for colour, networks in zip((ANSWER, WRONG), kinds.values(), strict=True):
+        for colour, networks in zip((ANSWER, DARK_GREY), kinds.values(), strict=True):
             assert heights(ax, colour) == [[*network.values()] for network in networks]
     assert numbers(draw.right_beyond(WALKS, 2))[-3:] == ["70", "80", "10"]
 

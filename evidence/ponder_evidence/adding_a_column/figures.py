@@ -74,7 +74,7 @@ def trace_over_text(row: Row) -> Figure:
     for place in places:
         if read[place] in " .,":
             axes[1].axvline(place, color=style.PALE_GREY, linewidth=1, zorder=0)
-    axes[1].set_xticks(places, list(read), fontsize=11)
+    axes[1].set_xticks(places, list(read), fontsize=12.5)
     axes[1].tick_params(axis="x", length=0)
     for ax in axes:
         ax.grid(axis="x", visible=False)

@@ -22,7 +22,7 @@ def who_votes_no(lines: Sequence[Votes]) -> Figure:
         style.steps_down(ax, line.no, cmap=NO, vmin=0, vmax=1)
         ax.axhline(line.need - 0.5, color=style.BLACK, linewidth=2.4, label="$L$: the news is everywhere")
         ax.axhline(line.halts + 0.5, color=style.BLUE, linewidth=3, linestyle="--", label="the line halts")
-        write_above(ax, line.bits, fontsize=11)
+        write_above(ax, line.bits, fontsize=12.5)
         ax.set_title(line.title, pad=22)
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color=style.ORANGE, label="votes no")
