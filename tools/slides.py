@@ -125,14 +125,14 @@ def picture_of(output: nbformat.NotebookNode, source: str, folder: Path) -> str:
 
 
 def printed(cell: nbformat.NotebookNode) -> list[str]:
-    """What a cell printed or tabled, if it is a result to show."""
+    """What a cell tabled, or printed if it has the tag "slide"."""
     title = title_of(cell)
     found = []
     for output in cell.outputs:
         table = output.get("data", {}).get("text/html", "")
         if "Table" in title and table:
             found.append(bare(table))
-        if "bets" in title and output.output_type == "stream":
+        if "slide" in cell.metadata.get("tags", []) and output.output_type == "stream":
             found.append(f"<pre>{html.escape(output.text.strip())}</pre>")
     return found
 
