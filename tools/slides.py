@@ -33,14 +33,18 @@ DECKS = ROOT / "runs" / "slides"
 PARTS = ROOT / "book" / "slides"
 FULL = 10  # lines of text on a slide
 BET = re.compile(r"\*\*(Bet \d)(\.| \()")  # one that is asked; an answer has other words or a colon behind it
-OPTIONS = re.compile(r": ([^:?]*,[^:?]*)\?")  # of a bet, as in "stops it: early, in time, or late?"
+OPTIONS = re.compile(r": ([^:?.]*,[^:?.]*)\?")  # of a bet, as in "stops it: early, in time, or late?"
 SENTENCE_END = re.compile(r'[.?!](?:\*\*|\*)?[)"]?\s+(?=[A-Z0-9"$(*])')
 
 
 def as_math(text: str, options: dict) -> str:
     """A formula as MathJax finds it."""
-    left, right = (r"\[", r"\]") if options["display_mode"] else (r"\(", r"\)")
-    return left + html.escape(text) + right
+    if not options["display_mode"]:
+        return rf"\({html.escape(text)}\)"
+    formula, tag, number = text.partition(r"\tag")
+    if len(formula) > 100 and r"\qquad" in formula:  # two lines, which are larger than one
+        formula = r"\begin{gathered}" + formula.replace(r"\qquad", r"\\[1ex]", 1) + r"\end{gathered}"
+    return rf"\[{html.escape(formula + tag + number)}\]"
 
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin, renderer=as_math)
@@ -71,7 +75,7 @@ def lines_of(point: str) -> float:
         return 2.5 + 1.8 * point.count(r"\\")
     if point.startswith("<div>"):  # a table
         return 1.3 * point.count("<tr")
-    if point.startswith(("|", "<pre>")):
+    if point.startswith(("|", "<pre", "```")):
         return 1.3 * len(point.splitlines())
     return sum(math.ceil(len(line) / 66) + 0.4 for line in point.splitlines())
 
@@ -166,7 +170,7 @@ def section(
     for cell, after in zip(cells, [*cells[1:], None], strict=True):
         if cell.cell_type == "code":
             if after and "check" in after.metadata.get("tags", []):  # what the reader is to write
-                add(slides, f"<pre>{html.escape(cell.source)}</pre>")
+                add(slides, f'<pre class="code">{html.escape(cell.source)}</pre>')
             for shown in printed(cell):
                 add(slides, shown)
             if figure := live_before(cell.source):
@@ -198,7 +202,9 @@ def section(
 def add(slides: list[Slide], point: str) -> None:
     """Put a point on the last slide, or on a new one if that is full or has a figure or a bet."""
     last = slides[-1]
-    if last.kind != "text" or (last.points and last.lines() + lines_of(point) > FULL):
+    most = 2 * FULL if point.startswith('<pre class="code">') else FULL  # code, which is smaller, stays with its task
+    begins = point.startswith("**Task") or last.lines() + lines_of(point) > most
+    if last.kind != "text" or (last.points and begins):
         slides.append(Slide(last.title))
     slides[-1].points.append(point)
 
