@@ -6,7 +6,7 @@ import re
 
 from nbformat import NotebookNode
 
-LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+LINK = re.compile(r"(?<!\])\[([^]]*)\]\([^)]*\)")
 
 
 def title_of(cell: NotebookNode) -> str:

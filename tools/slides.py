@@ -183,15 +183,15 @@ def section(
                     slides[-1].caption = cell.outputs[number + 1].data["text/markdown"]
             continue
         for block in blocks(cell.source):
-            if block.startswith("**To take home:**"):
-                slides[-1].home.append(block)
-                continue
-            answered = re.match(r"\*\*(Bet \d)", block)
+            block, found, line = block.partition("**To take home:**")
+            if found:
+                slides[-1].home.append(found + line)
+            answered = re.match(r"\*\*(Bet \d|Answer)", block)
             if bet := BET.match(block):
                 slides.append(bet_of(title, block))
                 bets[bet[1]] = slides[-1].points[0]
             elif answered:
-                slides.append(Slide(title, [bets.pop(answered[1])], "answer", home=points_of(block)))
+                slides.append(Slide(title, [bets.pop(answered[1], "")], "answer", home=points_of(block)))
             else:
                 for point in points_of(block):
                     add(slides, point)
@@ -206,6 +206,8 @@ def add(slides: list[Slide], point: str) -> None:
     begins = point.startswith("**Task") or last.lines() + lines_of(point) > most
     if last.kind != "text" or (last.points and begins):
         slides.append(Slide(last.title))
+        if point.startswith("$$") and len(last.points) > 1:  # a formula takes along what leads to it
+            slides[-1].points.append(last.points.pop())
     slides[-1].points.append(point)
 
 
