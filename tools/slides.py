@@ -4,9 +4,9 @@
 
 Nothing is written twice. On the slides stand, in the order of a lesson's core: its question, what is printed in bold,
 bets, equations, tables, tasks with their code, every figure with its caption, the live figure before its twin, and the
-lines to take home. In a paragraph, what follows <!--slide--> is shown as well, and what follows <!--spoken--> is not; at
-the beginning of a paragraph such a mark has a line of its own. All prose becomes the speaker's notes. Decks are files in
-runs/slides that need no network; the keys are listed on runs/slides/index.html.
+lines to take home. In a paragraph, what follows <!--slide--> is shown, and what follows <!--spoken--> is not (before
+all of it, such a mark has a line of its own); and so is what a cell with the tag "slide" prints. All prose becomes the
+speaker's notes. Decks are files in runs/slides that need no network; the keys are listed on runs/slides/index.html.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ PARTS = ROOT / "book" / "slides"
 FULL = 10  # lines of text on a slide
 BET = re.compile(r"\*\*(Bet \d)(\.| \()")  # one that is asked; an answer has other words or a colon behind it
 OPTIONS = re.compile(r": ([^:?.]*,[^:?.]*)\?")  # of a bet, as in "stops it: early, in time, or late?"
+Cells = list[nbformat.NotebookNode]
 SENTENCE_END = re.compile(r'[.?!](?:\*\*|\*)?[)"]?\s+(?=[A-Z0-9"$(*])')
 
 
@@ -73,10 +74,9 @@ def lines_of(point: str) -> float:
     """How many lines a point takes on a slide, about."""
     if point.startswith("$$"):
         return 2.5 + 1.8 * point.count(r"\\")
-    if point.startswith("<div>"):  # a table
-        return 1.3 * point.count("<tr")
-    if point.startswith(("|", "<pre", "```")):
-        return 1.3 * len(point.splitlines())
+    if point.startswith(("<div>", "|", "<pre", "```")):
+        small = 0.6 if "class=" in point[:12] else 1.3  # so that code stays with its task
+        return small * (point.count("<tr") or len(point.splitlines()))
     return sum(math.ceil(len(line) / 66) + 0.4 for line in point.splitlines())
 
 
@@ -130,11 +130,10 @@ def picture_of(output: nbformat.NotebookNode, source: str, folder: Path) -> str:
 
 def printed(cell: nbformat.NotebookNode) -> list[str]:
     """What a cell tabled, or printed if it has the tag "slide"."""
-    title = title_of(cell)
     found = []
     for output in cell.outputs:
         table = output.get("data", {}).get("text/html", "")
-        if "Table" in title and table:
+        if "Table" in title_of(cell) and table:
             found.append(bare(table))
         if "slide" in cell.metadata.get("tags", []) and output.output_type == "stream":
             found.append(f"<pre>{html.escape(output.text.strip())}</pre>")
@@ -149,22 +148,10 @@ def bet_of(title: str, block: str) -> Slide:
     return slide
 
 
-def headline_of(output: nbformat.NotebookNode) -> str:
-    """The headline of a figure if this output is one: bold print, and nothing else."""
-    text = output.get("data", {}).get("text/markdown", "").strip()
-    return text.strip("*") if text.startswith("**") and text.endswith("**") else ""
+def section(title: str, cells: Cells, folder: Path, live_before: Callable[[str], str], bets: dict) -> list[Slide]:
+    """The slides of a section; live_before: the HTML of a live figure, by the source of the cell of its twin.
 
-
-def section(
-    title: str,
-    cells: list[nbformat.NotebookNode],
-    folder: Path,
-    live_before: Callable[[str], str],
-    bets: dict[str, str],
-) -> list[Slide]:
-    """The slides of a section.
-
-    live_before: the HTML of a live figure, by the source of the cell of its twin; bets: those not answered so far.
+    bets: those without an answer so far, by their names.
     """
     slides = [Slide(title)]
     for cell, after in zip(cells, [*cells[1:], None], strict=True):
@@ -175,12 +162,13 @@ def section(
                 add(slides, shown)
             if figure := live_before(cell.source):
                 slides.append(Slide(title, kind="thinks", live=figure))
+            words = [output.get("data", {}).get("text/markdown", "") for output in cell.outputs]
             for number, output in enumerate(cell.outputs):
                 if "image/png" in output.get("data", {}):
                     slides.append(Slide(title, kind="figure waits" if bets else "figure"))
                     slides[-1].picture = picture_of(output, cell.source, folder)
-                    slides[-1].headline = headline_of(cell.outputs[number - 1]) if number else ""
-                    slides[-1].caption = cell.outputs[number + 1].data["text/markdown"]
+                    slides[-1].headline = words[number - 1] if words[number - 1].startswith("**") else ""
+                    slides[-1].caption = words[number + 1]
             continue
         for block in blocks(cell.source):
             block, found, line = block.partition("**To take home:**")
@@ -202,9 +190,8 @@ def section(
 def add(slides: list[Slide], point: str) -> None:
     """Put a point on the last slide, or on a new one if that is full or has a figure or a bet."""
     last = slides[-1]
-    most = 2 * FULL if point.startswith('<pre class="code">') else FULL  # code, which is smaller, stays with its task
-    begins = point.startswith("**Task") or last.lines() + lines_of(point) > most
-    if last.kind != "text" or (last.points and begins):
+    full = point.startswith("**Task") or last.lines() + lines_of(point) > FULL
+    if last.kind != "text" or (last.points and full):
         slides.append(Slide(last.title))
         if point.startswith("$$") and len(last.points) > 1:  # a formula takes along what leads to it
             slides[-1].points.append(last.points.pop())
@@ -212,25 +199,14 @@ def add(slides: list[Slide], point: str) -> None:
 
 
 def merged(slides: list[Slide]) -> list[Slide]:
-    """The slides, none with hardly a line: what stands there goes to the picture after it, or before it."""
+    """The slides; what has hardly a line goes to the picture after it, and notes alone to whatever comes."""
     kept: list[Slide] = []
-    waiting = None
     for slide in slides:
-        if waiting and waiting.points and slide.kind in ("bet", "answer"):
-            kept.append(waiting)
-            waiting = None
-        elif waiting and not slide.live:
-            slide.points[:0], slide.notes[:0], slide.home[:0] = waiting.points, waiting.notes, waiting.home
-            waiting = None
-        if slide.kind != "text" or slide.lines() >= 3:
-            kept.append(slide)
-        else:
-            waiting = slide
-    if waiting and kept and kept[-1].kind not in ("bet", "answer"):
-        for name in ("points", "home", "notes"):
-            getattr(kept[-1], name).extend(getattr(waiting, name))
-    elif waiting:
-        kept.append(waiting)
+        small = kept and kept[-1].kind == "text" and kept[-1].lines() < (3 if slide.picture else 0.1)
+        if small:
+            last = kept.pop()
+            slide.points[:0], slide.home[:0], slide.notes[:0] = last.points, last.home, last.notes
+        kept.append(slide)
     return kept
 
 
@@ -247,7 +223,7 @@ def slides_of(path: Path, folder: Path, static: str) -> list[Slide]:
             add(found, point)
     live_before = partial(live.before, stem=path.stem, static=static)
     bets: dict[str, str] = {}
-    part_of, inside = "", list[nbformat.NotebookNode]()
+    part_of, inside = "", Cells()
     for cell in [*cells[1:], nbformat.v4.new_markdown_cell("## At home")]:  # where a lesson has none, after all of it
         parts = re.split(r"^## (.*)\n?", cell.source, flags=re.M) if cell.cell_type == "markdown" else [cell]
         for number, part in enumerate(parts):
@@ -269,12 +245,14 @@ def as_html(slide: Slide) -> str:
     """A slide as HTML, with the speaker's notes in it."""
     shown = "".join(MARKDOWN.render(point) for point in slide.points)
     picture = f"<figure>{slide.picture}<figcaption>{MARKDOWN.renderInline(slide.caption)}</figcaption></figure>"
-    headline = f'<p class="headline">{MARKDOWN.renderInline(slide.headline)}</p>' if slide.headline else ""
+    top = f"<h2>{MARKDOWN.renderInline(slide.title)}</h2>"
+    if slide.headline:
+        top += f'<p class="headline">{MARKDOWN.renderInline(slide.headline)}</p>'
     home = "".join(f'<div class="home later">{MARKDOWN.render(line)}</div>' for line in slide.home)
     notes = "".join(MARKDOWN.render(note) for note in slide.notes)
     return (
-        f'<section class="slide {slide.kind}"><h2>{MARKDOWN.renderInline(slide.title)}</h2>{headline}'
-        f'<div class="points">{shown}</div>{picture if slide.picture else ""}{slide.live}{home}<aside>{notes}</aside></section>'
+        f'<section class="slide {slide.kind}">{top}<div class="points">{shown}</div>'
+        f"{picture if slide.picture else ''}{slide.live}{home}<aside>{notes}</aside></section>"
     )
 
 
