@@ -91,6 +91,8 @@ def test_a_deck_has_all_of_a_core(path, tmp_path):
     assert len([slide for slide in deck if slide.live]) == (path.stem in live.FIGURES)
     pictures = ["image/png" in output.get("data", {}) for cell in core for output in cell.get("outputs", [])]
     assert len([slide for slide in deck if slide.picture]) == sum(pictures)
+    words = [output.get("data", {}).get("text/markdown", "") for cell in core for output in cell.get("outputs", [])]
+    assert [slide.headline for slide in deck if slide.headline] == [one for one in words if one.startswith("**")]
     text = "\n\n".join(cell.source for cell in core if cell.cell_type == "markdown")
     text = re.sub(r"<details>.*?</details>|<!--.*?-->\n?", "", text, flags=re.S)
     points = "\n\n".join(point for slide in deck for point in [*slide.points, *slide.home])
