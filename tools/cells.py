@@ -7,6 +7,8 @@ import re
 from nbformat import NotebookNode
 
 LINK = re.compile(r"(?<!\])\[([^]]*)\]\([^)]*\)")
+BET = re.compile(r"^(?:.+\n)*?.*\*\*Bet (\d)(?: \([^)]*\))?\.\*\*(?:.+\n?)+", re.M)  # its paragraph
+CHOICES = re.compile(r": ([^:.?]*, [^:.?]*)\?")
 
 
 def title_of(cell: NotebookNode) -> str:
@@ -30,6 +32,12 @@ def opening(first: NotebookNode) -> tuple[str, str, list[str]]:
 def heading(words: str) -> str:
     """A heading without the minutes behind it."""
     return re.sub(r" \(\d+ minutes?\)$", "", words)
+
+
+def choices_of(bet: str) -> list[str]:
+    """What a bet offers behind a colon, as in "how many: none, one, or two?"; nothing where any answer may be given."""
+    listed = CHOICES.search(bet)
+    return re.split(r", or |, ", listed[1]) if listed else []
 
 
 def bare(table: str) -> str:

@@ -22,9 +22,11 @@ from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 
+import font_source_sans_pro as source_sans
 import live
 import nbformat
-from cells import bare, blocks, heading, opening, title_of
+from cells import CHOICES, bare, blocks, choices_of, heading, opening, title_of
+from fontTools import subset
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from stamp import ROOT, print_anywhere
@@ -33,7 +35,7 @@ DECKS = ROOT / "runs" / "slides"
 PARTS = ROOT / "book" / "slides"
 FULL = 10  # lines of text on a slide
 BET = re.compile(r"\*\*(Bet \d)(\.| \()")  # one that is asked; an answer has other words or a colon behind it
-OPTIONS = re.compile(r": ([^:?.]*,[^:?.]*)\?")  # of a bet, as in "stops it: early, in time, or late?"
+FACES = ("SourceSansPro", "SourceSansProIt", "SourceSansProSemibold")
 Cells = list[nbformat.NotebookNode]
 SENTENCE_END = re.compile(r'[.?!](?:\*\*|\*)?[)"]?\s+(?=[A-Z0-9"$(*])')
 
@@ -141,11 +143,9 @@ def printed(cell: nbformat.NotebookNode) -> list[str]:
 
 
 def bet_of(title: str, block: str) -> Slide:
-    """The slide of a bet; the options that its question names, if any, are a list."""
-    slide = Slide(title, [OPTIONS.sub("?", block)], "bet")
-    if options := OPTIONS.search(block):
-        slide.points.append("\n".join(f"1. {option}" for option in re.split(r",? or |, ", options[1])))
-    return slide
+    """The slide of a bet; what its question offers, if anything, is a list."""
+    listed = "\n".join(f"1. {choice}" for choice in choices_of(block))
+    return Slide(title, [CHOICES.sub("?", block), *([listed] if listed else [])], "bet")
 
 
 def section(title: str, cells: Cells, folder: Path, live_before: Callable[[str], str], bets: dict) -> list[Slide]:
@@ -264,17 +264,27 @@ def copy_mathjax(folder: Path) -> None:
     shutil.copy(package / "tex-chtml.js", folder)
 
 
+def copy_faces(folder: Path) -> None:
+    """Write the faces of page and figures from their package, with the letters that a page may need."""
+    folder.mkdir()
+    options = subset.Options(flavor="woff")
+    for name in FACES:
+        face = subset.load_font(source_sans.font_files_ttf[name], options)
+        letters = subset.Subsetter(options)
+        letters.populate(unicodes=[*range(0x20, 0x180), *range(0x370, 0x400), *range(0x2010, 0x2300)])
+        letters.subset(face)
+        subset.save_font(face, folder / f"{name}.woff", options)
+
+
 def write_decks(folder: Path, static: str) -> int:
     """Write a deck for each lesson, and a page that lists them; return how many.
 
-    static: the folder of MathJax and of the scripts of live figures, from there.
+    static: the folder of MathJax, the faces and the scripts of live figures, from there.
     """
     folder.mkdir(parents=True)
     for name in ("deck.css", "deck.js"):
         shutil.copy(PARTS / name, folder)
-    faces = f'<link rel="stylesheet" href="{static}/fonts/fonts.css">\n'  # where the figures' typeface is served
     frame = (PARTS / "deck.html").read_text(encoding="utf-8").replace("STATIC", static)
-    frame = frame.replace("FACE", faces if (folder / static / "fonts" / "fonts.css").exists() else "")
     listed = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         slides = slides_of(path, folder, f"{static}/live")
@@ -293,6 +303,7 @@ def main() -> int:
     shutil.rmtree(DECKS, ignore_errors=True)
     count = write_decks(DECKS, "_static")
     copy_mathjax(DECKS / "_static" / "mathjax")
+    copy_faces(DECKS / "_static" / "faces")
     live.copy_scripts(DECKS / "_static" / "live")
     print(f"{(DECKS / 'index.html').relative_to(ROOT)}: {count} decks")
     return 0

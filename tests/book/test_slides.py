@@ -41,6 +41,7 @@ def decks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("slides") / "decks"
     slides.write_decks(folder, "_static")
     slides.copy_mathjax(folder / "_static" / "mathjax")
+    slides.copy_faces(folder / "_static" / "faces")
     live.copy_scripts(folder / "_static" / "live")
     return folder
 
