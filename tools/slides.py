@@ -269,11 +269,11 @@ def copy_faces(folder: Path) -> None:
     folder.mkdir()
     options = subset.Options(flavor="woff")
     for name in FACES:
-        face = subset.load_font(source_sans.font_files_ttf[name], options)
         letters = subset.Subsetter(options)
         letters.populate(unicodes=[*range(0x20, 0x180), *range(0x370, 0x400), *range(0x2010, 0x2300)])
-        letters.subset(face)
-        subset.save_font(face, folder / f"{name}.woff", options)
+        with subset.load_font(source_sans.font_files_ttf[name], options) as face:
+            letters.subset(face)
+            subset.save_font(face, folder / f"{name}.woff", options)
 
 
 def write_decks(folder: Path, static: str) -> int:
