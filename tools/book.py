@@ -11,6 +11,7 @@ runs/book/site/index.html.
 from __future__ import annotations
 
 import html
+import io
 import itertools
 import re
 import shutil
@@ -20,25 +21,43 @@ from pathlib import Path
 
 import live
 import nbformat
-from cells import BET, bare, choices_of, opening, title_of
+import numpy as np
+import PIL.Image
+from cells import BET, bare, choices_of, title_of
 from slides import copy_faces, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, notebooks, pages_address, print_anywhere
+from stamp import ROOT, address, figure, notebooks, pages_address, print_anywhere
 
 LESSONS = ROOT / "notebooks"
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
-TEXTS = [
-    "TEACHING.md",
-    "docs/report.md",
-    "docs/findings.md",
-    "docs/related_work.md",
-    "docs/running.md",
-    "docs/package.md",
-    "evidence/README.md",
-    "CONTRIBUTING.md",
-]
-TEXTS = [text for text in TEXTS if (ROOT / text).exists()]  # the copy for students has no TEACHING.md
+TEXTS = {  # what stands for each in the list at the left
+    "TEACHING.md": "Teaching",
+    "docs/running.md": "Running",
+    "docs/package.md": "The package",
+    "docs/report.md": "Report (4 pages)",
+    "docs/findings.md": "Findings",
+    "docs/related_work.md": "Related work",
+    "evidence/README.md": "Evidence",
+    "CONTRIBUTING.md": "Contributing",
+}
+TEXTS = {text: name for text, name in TEXTS.items() if (ROOT / text).exists()}  # a student's copy has no TEACHING.md
+ROW = re.compile(r"^\| (\d\d) \| \[(.+?)\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \|", re.M)  # README's, of a lesson
+EVENING = ("01", "02", "05")
+CROPS = {  # a figure of each lesson; left edge, top and width of what its card shows, as fractions of what has colour
+    "01.1": (-0.03, 0.58, 0.76),
+    "02.3": (0.0, 0.06, 0.72),
+    "03.2": (0.05, 0.05, 0.9),
+    "04.1": (0.415, 0.63, 0.37),
+    "05.2": (0.515, 0.02, 0.48),
+    "06.3": (0.03, 0.03, 0.7),
+    "07.3": (0.73, 0.2, 0.26),
+    "08.6": (0.98, 0.36, 0.93),
+    "09.3": (0.56, 0.02, 0.43),
+    "10.2": (0.372, 0.12, 0.256),
+    "11.3": (0.2, 0.01, 0.58),
+    "12.1": (0.25, 0.03, 0.45),
+}
 
 # The pictures below the questions, which answer no bet. In other lessons the first figure follows at once.
 PICTURES = ("01.2", "04.4", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.3")
@@ -282,38 +301,47 @@ def beside(lesson: Path) -> list[str]:
 
 
 def short_title(path: Path) -> str:
-    """What stands for a notebook in the list at the left, such as "05 The light cone" or "beating the clock"."""
-    if path.is_relative_to(ROOT / "evidence"):
-        return f"Evidence: {path.stem[3:].replace('_', ' ')}"
-    if path.parent.name == "problems":
-        return "Problem sheet"
-    return f"{path.stem[:2]} {opening(nbformat.read(path, 4).cells[0])[0].partition(':')[0]}"
+    """What stands for a notebook beside a lesson in the list at the left, such as "Evidence: beating the clock"."""
+    return f"Evidence: {path.stem[3:].replace('_', ' ')}" if path.is_relative_to(ROOT / "evidence") else "Problem sheet"
 
 
-def card(path: Path) -> str:
-    """A lesson on the first page: its picture, its question, and how long it takes."""
-    cell = nbformat.read(path, as_version=4).cells[0]
-    question = opening(cell)[1].replace("*", "")
-    minutes = re.search(r"\*In class:\* (\d+) minutes", cell.source)
-    assert minutes is not None, f"{path.name} does not say how long it takes in class"
+def crop(number: str) -> PIL.Image.Image:
+    """The part of a lesson's figure that stands on its card."""
+    picture = PIL.Image.open(io.BytesIO(figure(number))).convert("RGB")
+    rows, columns = np.nonzero(np.ptp(np.asarray(picture).astype(int), axis=2) > 60)  # neither letters nor axes
+    left, top, width = CROPS[number]
+    x = columns.min() + left * np.ptp(columns)
+    y = rows.min() + top * np.ptp(rows)
+    across = width * np.ptp(columns)
+    return picture.crop((x, y, x + across, y + across * 9 / 16))
+
+
+def card(number: str, title: str, stem: str, question: str) -> str:
+    """A lesson on the first page: a part of a figure, its question, how long it takes; and the way for one evening."""
+    first_cell = nbformat.read(LESSONS / f"{stem}.ipynb", as_version=4).cells[0].source
+    (minutes,) = re.findall(r"\*In class:\* (\d+) minutes", first_cell)
+    evening = f" · one evening, {EVENING.index(number) + 1} of {len(EVENING)}" if number in EVENING else ""
     return (
-        f'<a class="card" href="notebooks/{path.stem}.html"><img alt="" src="_static/cards/{path.stem}.svg">'
-        f"<b>{short_title(path)}</b><span>{question}</span>"
-        f"<small>{minutes[1]} minutes</small></a>"
+        f'<a class="card{" evening" if evening else ""}" href="notebooks/{stem}.html">'
+        f'<img alt="" src="_static/cards/{number}.png"><b>{number} {title}</b><span>{question}</span>'
+        f"<small>{minutes} minutes{evening}</small></a>"
     )
 
 
 def front_page() -> None:
-    """Write README.md as the first page, with a network that thinks, a card of each lesson, and the list of pages."""
-    lessons = [path for path in notebooks() if path.parent == LESSONS]
-    cards = raw(f'<div class="cards">{"".join(card(path) for path in lessons)}</div>')
-    paragraphs = (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n")
-    paragraphs = [cards if text.startswith("| part | lesson |") else carry(text, Path()) for text in paragraphs]
-    paragraphs.insert(2, raw(live.markup(live.FRONT, "_static/live")))
-    entries = [f"{short_title(path)} <notebooks/{path.stem}>" for path in lessons]
+    """Write README.md, without how to run it, as the first page, with a network that thinks and the lessons' cards."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lessons = ROW.findall(readme)
+    cards = raw(f'<div class="cards">{"".join(card(*row) for row in lessons)}</div>')
+    beginning, sections = readme.split("\n## ", maxsplit=1)
+    paragraphs = [*beginning.split("\n\n")[:2], raw(live.markup(live.FRONT, "_static/live"))]
+    for text in f"## {sections}".split("\n\n"):
+        paragraphs.append(cards if text.startswith("| | Lesson |") else carry(text, Path()))
+    entries = [f"{number} {title} <notebooks/{stem}>" for number, title, stem, _ in lessons]
+    texts = [f"{name} <{text.removesuffix('.md')}>" for text, name in TEXTS.items()]
     trees = [
         toctree("Lessons", [*entries, "Mini-projects <notebooks/problems/projects>"]),
-        toctree("More", [*(text.removesuffix(".md") for text in TEXTS), "The modules <api/index>"]),
+        toctree("More", [*texts, "The modules <api/index>"]),
     ]
     write("index.md", "\n\n".join([*paragraphs, *trees]))
 
@@ -339,7 +367,9 @@ def gather() -> None:
     for name in ("book.css", "book.js", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
     live.copy_scripts(static / "live")
-    shutil.copytree(ROOT / "results" / "figures", static / "cards", ignore=shutil.ignore_patterns("*.gif"))
+    (static / "cards").mkdir()
+    for number in CROPS:
+        crop(number).save(static / "cards" / f"{number[:2]}.png")
     copy_mathjax(static / "mathjax")
     copy_faces(static / "faces")
 
