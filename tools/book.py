@@ -19,14 +19,12 @@ import sys
 import time
 from pathlib import Path
 
-import font_source_sans_pro as source_sans
 import live
 import nbformat
 import numpy as np
 import PIL.Image
 from cells import BET, bare, choices_of, title_of
-from fontTools import subset
-from slides import copy_mathjax, write_decks
+from slides import copy_faces, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
 from stamp import ROOT, address, figure, notebooks, pages_address, print_anywhere
 
@@ -63,7 +61,6 @@ CROPS = {  # a figure of each lesson; left edge, top and width of what its card 
 
 # The pictures below the questions, which answer no bet. In other lessons the first figure follows at once.
 PICTURES = ("01.2", "04.4", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.3")
-FACES = ("SourceSansPro", "SourceSansProIt", "SourceSansProSemibold")
 
 LOST = """---
 orphan: true
@@ -347,18 +344,6 @@ def front_page() -> None:
         toctree("More", [*texts, "The modules <api/index>"]),
     ]
     write("index.md", "\n\n".join([*paragraphs, *trees]))
-
-
-def copy_faces(folder: Path) -> None:
-    """Write the faces of page and figures from their package, with the letters that a page may need."""
-    folder.mkdir()
-    options = subset.Options(flavor="woff")
-    for name in FACES:
-        face = subset.load_font(source_sans.font_files_ttf[name], options)
-        letters = subset.Subsetter(options)
-        letters.populate(unicodes=[*range(0x20, 0x180), *range(0x370, 0x400), *range(0x2010, 0x2300)])
-        letters.subset(face)
-        subset.save_font(face, folder / f"{name}.woff", options)
 
 
 def gather() -> None:

@@ -6,7 +6,7 @@ import re
 
 from nbformat import NotebookNode
 
-LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+LINK = re.compile(r"(?<!\])\[([^]]*)\]\([^)]*\)")
 BET = re.compile(r"^(?:.+\n)*?.*\*\*Bet (\d)(?: \([^)]*\))?\.\*\*(?:.+\n?)+", re.M)  # its paragraph
 CHOICES = re.compile(r": ([^:.?]*, [^:.?]*)\?")
 
@@ -19,7 +19,7 @@ def title_of(cell: NotebookNode) -> str:
 
 def blocks(source: str) -> list[str]:
     """The paragraphs of a cell, without what only works in a notebook, and markers of facts; links as their words."""
-    text = LINK.sub(r"\1", re.sub(r"<details>.*?</details>|<!--.*?-->", "", source, flags=re.S))
+    text = LINK.sub(r"\1", re.sub(r"<details>.*?</details>|<!--\d.*?-->", "", source, flags=re.S))
     return [block.strip() for block in re.split(r"\n\n+", text) if block.strip()]
 
 
