@@ -47,7 +47,7 @@ def test_every_page_in_a_browser(tmp_path):
     folder = urlsplit(book.pages_address()).path.strip("/")  # as at GitHub Pages
     (tmp_path / folder).symlink_to(book.SITE)
     pages = [path.relative_to(book.SITE).as_posix() for path in sorted(book.SITE.rglob("*.html"))]
-    lessons = [path.stem for path in book.notebooks() if path.parent.name == "notebooks"]
+    lessons = [path.stem for path in book.notebooks() if path.parent == book.LESSONS]
     assert len([name for name in pages if name.startswith("slides/")]) == len(lessons) + 1
     faults, links, targets = [], set(), {""}
     with served(tmp_path) as server, browser_page(faults, own := f"{server}{folder}/") as page:
