@@ -125,7 +125,6 @@ const fig = live.figure("column", {
   opened: replay, think, say, draw, tap,
   apart: () => Math.min(cell, NUMBER),
 });
-fig.button("Think", replay);
 fig.button("New numbers", () => fig.change(() => (list = list.map((number) => number.map(coin)))));
 const slider = fig.slider("Digits", [8, 24, 1], places, String, (n) => (list = list.map((number) => Array.from({ length: n }, (_, i) => number[i] ?? coin()))));
 fig.start();

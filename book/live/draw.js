@@ -27,7 +27,7 @@ function keep(name, bet) {
 
 // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
 //   ask, choices {bet: [words, what is said to who chose it]}, wins (a bet), truth (a sentence): the bet, if any.
-//   opened(): called when it is made.
+//   opened(): called when it is made, and by a button, whose word is verb, or Think.
 //   apart(): how far apart stand two things to tap: 24 pixels at least, also on a phone.
 //   task (a sentence), found(seen) -> what was found, in a word, or null: the goal. Different finds are counted; or, where
 //   they are numbers, the least is kept.
@@ -205,6 +205,7 @@ live.figure = (name, spec) => {
     button.addEventListener("click", act);
     return button;
   };
+  if (spec.opened) fig.button(spec.verb ?? "Think", spec.opened);
   fig.slider = (label, [min, max, step], value, show, act) => {
     const whole = make("label", { class: "live-slider" }, tools, `${label} `);
     const input = make("input", { type: "range", min, max, step, value, autocomplete: "off" }, whole);
@@ -413,7 +414,8 @@ live.arrow = (pen, x, y, [along, down], ink) => {
   const corner = ([back, aside]) => pen.lineTo(x + along - i * back + j * aside, y + down - j * back + i * aside);
   live.shape(pen, ink, () => [[0, 0], [head, 7], [head, -7]].forEach(corner));
 };
-live.ring = (pen, ink, x, y, w, h) => live.stroke(pen, [[x, y], [x + w, y], [x + w, y + h], [x, y + h], [x, y], [x + w, y]], ink, 2);
+live.ring = (pen, ink, x, y, w, h, width = 2, dash = []) =>
+  live.stroke(pen, [[x, y], [x + w, y], [x + w, y + h], [x, y + h], [x, y], [x + w, y]], ink, width, dash);
 // Which of some positions is nearest to x, if it is within reach: its index, or null.
 live.nearest = (positions, x, reach) => {
   const away = positions.map((position) => Math.abs(position - x));
@@ -421,12 +423,11 @@ live.nearest = (positions, x, reach) => {
   return least < reach ? away.indexOf(least) : null;
 };
 live.clamp = (value, least, greatest) => Math.max(least, Math.min(greatest, value));
-// An axis of probabilities by their logit, as training moves them: x of p, p at x, and many p from end to end.
+// An axis of probabilities by their logit, as training moves them: x of p, and many p from end to end.
 live.logits = ([from, to], left, right) => {
   const share = (p) => (Math.log(p / (1 - p)) - from) / (to - from);
   const x = (p) => left + live.clamp(share(p), 0, 1) * (right - left);
-  const p = (where) => live.sigmoid(from + ((to - from) * (where - left)) / (right - left));
-  return { x, p, all: Array.from({ length: 401 }, (_, i) => p(left + ((right - left) * i) / 400)) };
+  return { x, all: Array.from({ length: 401 }, (_, i) => live.sigmoid(from + ((to - from) * i) / 400)) };
 };
 live.percent = (fraction) => `${Math.round(100 * fraction)}\u00a0%`;
 live.number = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;

@@ -10,7 +10,7 @@ const places = live.onPhone ? 13 : 32;
 let bits = [..."11100110111111011100000000000011"].map(Number).slice(0, places);
 let walls = [..."10010000000000000000000000000000"].map(Number).slice(0, places);
 let who = "ponder"; // whose answers are drawn
-let shown, pointed, cell, unit;
+let shown, cell, unit;
 
 // At which step PonderNet halts, 0 if not up to the cap; and its logits at any step.
 function asPonderNet(x, cap) {
@@ -91,19 +91,16 @@ function draw(pen, width, inks) {
   });
   const lines = [["ponder", LEFT, inks.ponder], ["act", LEFT + 8, inks.second]]; // dashes of one fall into gaps of the other
   const drawn = lines.filter(([name]) => fig.bet !== null && fig.seen[name].halt && (name !== who || fig.seen[name].halt <= shown));
-  const isClose = Math.abs(ponder.halt - act.halt) * unit < 20;
   for (const [name, from, ink] of drawn) {
     const y = above(fig.seen[name].halt + 1);
     if (from === LEFT || ponder.halt !== act.halt) live.stroke(pen, [[LEFT, y], [width, y]], inks.paper, 5);
     live.stroke(pen, [[from, y], [width, y]], ink, fig.lit === name ? 6 : 3.5, [8, 8]);
   }
   for (const [name] of drawn) {
-    const at = isClose ? Math.max(ponder.halt, act.halt) : fig.seen[name].halt;
-    const x = LEFT + (name === "act" && isClose ? 186 : 6);
-    live.write(pen, `${NAMES[name]} halts at step ${fig.seen[name].halt}`, x, Math.min(above(at + 1) + 13, above(bits.length + 5) - 8), inks.ink, "left", inks.paper);
+    const y = Math.min(above(fig.seen[name].halt + 1) + 13, above(bits.length + 5) - 8);
+    live.write(pen, `${NAMES[name]} halts`, LEFT + (name === "act" ? 130 : 6), y, inks.ink, "left", inks.paper);
   }
-  const [place, step] = fig.focused ? [fig.cursor, 0] : (pointed ?? [-1]);
-  if (place >= 0) live.ring(pen, inks.ink, left(place), step ? above(step) : WALLS, cell, step ? unit : TOP - WALLS);
+  if (fig.focused) live.ring(pen, inks.ink, left(fig.cursor), WALLS, cell, TOP - WALLS);
 }
 
 const flip = (i) => fig.change(() => (bits[i] ^= 1));
@@ -121,14 +118,6 @@ function grab({ x, y }) {
 function tap(point, held) {
   if (point.y < WALLS) toggle(held ? held.wall : Math.round(at(point)));
   else if (point.y < TOP && Math.floor(at(point)) in bits) flip(Math.floor(at(point)));
-}
-function hover(point) {
-  const [place, step] = point ? [Math.floor(at(point)), Math.max(0, Math.ceil((point.y - TOP) / unit))] : [-1, 0];
-  pointed = place in bits && step <= fig.seen.odd.length && point.y > WALLS ? [place, step] : null;
-  if (!pointed || !step) return "";
-  const { odd, right, need } = fig.seen;
-  const answer = `${odd[step - 1][place] ? "odd" : "even"}, ${right[step - 1][place] ? "right" : "wrong"}`;
-  return `Place ${place + 1} at step ${step}: ${answer}. It can know from step ${need[place]} on.`;
 }
 function renew(n, kept) {
   bits = Array.from({ length: n }, (_, i) => kept.bits[i] ?? coin(0.5));
@@ -165,9 +154,8 @@ const fig = live.figure("line", {
   pull: (held, point) => (held.wall = move(held.wall, Math.round(at(point)))),
   count: () => bits.length,
   press: { Space: () => flip(fig.cursor), w: () => toggle(fig.cursor) },
-  opened: replay, nudge: move, think, say, draw, grab, tap, hover,
+  opened: replay, nudge: move, think, say, draw, grab, tap,
 });
-fig.button("Think", replay);
 fig.button("New line", () => fig.change(() => renew(bits.length, { bits: [], walls: [] })));
 fig.button("No walls", () => fig.change(() => walls.fill(0, 1)));
 const whose = fig.choose("Answers of", NAMES, who, (name) => fig.change(() => (who = name)));

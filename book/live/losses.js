@@ -100,7 +100,6 @@ const fig = live.figure("losses", {
   grab: ({ x, y }) => (x < LEFT + 24 && Math.abs(y - level(start)) < 24 ? {} : null),
   pull: (held, { y }) => set(probability(y)),
   tap: ({ x, y }) => x < LEFT + 24 && set(probability(y)),
-  opened: replay, think, say, draw,
+  opened: replay, verb: "Train", think, say, draw,
 });
-fig.button("Train", replay);
 fig.start();

@@ -9,7 +9,7 @@ live.maze = (name, bet) => {
   const { middle, placeAt, starAt } = picture;
   const KINDS = { t: "tree", r: "room" }; // in the address
   let [kind, side, seed] = live.onPhone ? ["t", 13, 568] : ["t", 29, 58]; // the first maze is the same for all
-  let [tool, mode, view] = [matchMedia("(pointer: coarse)").matches ? null : "wall", "each", "chart"];
+  let [tool, mode] = [matchMedia("(pointer: coarse)").matches ? null : "wall", "each"];
   let pointed = null;
   let maze, made, near, walls, base, thought, facts, taken, end, shown; // made: the maze as it was before the reader's hand
 
@@ -151,11 +151,11 @@ live.maze = (name, bet) => {
   }
   const farthest = facts.need.indexOf(facts.last);
   const fig = live.figure(name, {
-    height: (width) => picture.layout(width, view),
+    height: picture.layout,
     draw(pen, _, inks) {
       const hidden = fig.bet === null;
       const [shownNow, cursor] = [hidden ? { ...fig.seen, now: fig.seen.now.map(() => 0) } : fig.seen, fig.focused ? fig.cursor : null];
-      picture.draw(pen, inks, shownNow, { view, lit: fig.lit, near, way: hidden ? farthest : (cursor ?? pointed), cursor });
+      picture.draw(pen, inks, shownNow, { lit: fig.lit, near, way: hidden ? farthest : (cursor ?? pointed), cursor });
     },
     press: {
       Enter: replay,
@@ -172,8 +172,6 @@ live.maze = (name, bet) => {
   });
   fig.choose("Draw", { wall: "Walls", star: "Stars" }, tool, (chosen) => fig.change(() => (tool = chosen)), true);
   const modes = fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => fig.change(() => (shown = (mode = chosen) === "each" ? end : shown)));
-  fig.choose("Show", { chart: "Compare", map: "Map of steps" }, view, (chosen) => fig.change(() => (view = chosen)));
-  fig.button("Think", replay);
   const step = fig.slider("Step", [1, end, 1], 1, String, (n) => (shown = n));
   function renew() {
     seed = 1 + Math.floor(99999 * Math.random());

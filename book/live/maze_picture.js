@@ -1,5 +1,5 @@
 // How a maze that thinks is drawn, from what is shown (fig.seen of maze.js): its places, and beside them steps taken
-// against steps needed, or the map of steps.
+// against steps needed.
 live.mazePicture = (TRAINED) => {
   let seen, size, panel;
   const mix = (one, other, part) => `color-mix(in oklab, ${one} ${Math.round(100 * part)}%, ${other})`;
@@ -12,15 +12,6 @@ live.mazePicture = (TRAINED) => {
     return [left, top, right - left, bottom - top];
   };
   const open = () => [...seen.floor.keys()].filter((place) => live.mazes.isOpen(seen, place));
-
-  function cells(pen, inks, x, y, inkOf) {
-    live.fill(pen, inks.wall, x, y, size, size);
-    for (const place of open()) {
-      const [left, top, width, height] = box(place);
-      live.fill(pen, inkOf(place), x + left, y + top, width + 0.4, height + 0.4); // no seams
-    }
-    live.ring(pen, inks.soft, x + 1, y + 1, size - 2, size - 2);
-  }
 
   // Where a star is drawn: near the border of a large maze it stands a little beside its place. x, y, radius.
   function starShape(place) {
@@ -49,19 +40,22 @@ live.mazePicture = (TRAINED) => {
 
   function drawAnswers(pen, inks, lit) {
     const { now, taken, asked, mode, shown, end, last } = seen;
-    cells(pen, inks, 0, 0, (place) => {
+    const inkOf = (place) => {
       if (!now[place]) return inks.open;
       if (lit === "wrong" && !wrong(place)) return inks.line;
       const ink = wrong(place) ? inks.wrong : [inks.answer, inks.second][now[place] - 1];
       const age = mode === "each" && shown < end ? shown - taken[place] : 3; // those that halt now, and a pale wake
       return age < 3 ? mix(age ? inks.paper : inks.halt, ink, age ? 0.6 / age : 1) : ink;
-    });
+    };
+    live.fill(pen, inks.wall, 0, 0, size, size);
     for (const place of open()) {
       const [left, top, width, height] = box(place);
+      live.fill(pen, inkOf(place), left, top, width + 0.4, height + 0.4); // no seams
       const line = (part, up) => [part, 1 - part].map((i) => [left + i * width, top + (up ? 1 - i : i) * height]);
       if (!asked[place] && last) for (const up of [false, true]) live.stroke(pen, line(0.32, up), inks.soft, 1.5);
       if (wrong(place)) live.stroke(pen, line(0.2, true), "#ffffff", 2);
     }
+    live.ring(pen, inks.soft, 1, 1, size - 2, size - 2);
   }
 
   // A dot for all places with both alike, and the line on which nobody waits in vain.
@@ -94,34 +88,22 @@ live.mazePicture = (TRAINED) => {
     }
   }
 
-  // How long each place thinks; with "limit" lit, how long it needs.
-  function drawMap(pen, inks, lit) {
-    const { need, now, taken, mode, shown, end } = seen;
-    const ink = (n) => (n < end / 2 ? mix(inks.halt, inks.open, 0.08 + (1.84 * n) / end) : mix(inks.ink, inks.halt, (1.2 * n) / end - 0.6));
-    const steps = (place) => (lit === "limit" ? need[place] : mode === "all" ? shown : taken[place]);
-    cells(pen, inks, panel.x, panel.y, (place) => (now[place] ? ink(Math.min(steps(place), end)) : inks.open));
-    const bar = size - 120;
-    for (let i = 0; i < bar; i++) live.fill(pen, ink(1 + ((end - 1) * i) / bar), panel.x + 22 + i, panel.y + size + 8, 1.5, 12);
-    live.write(pen, "1", panel.x + 8, panel.y + size + 14, inks.ink);
-    live.write(pen, live.number(end, "step"), panel.x + size - 56, panel.y + size + 14, inks.ink);
-  }
-
   return {
     middle,
-    layout(width, view) {
+    layout(width) {
       const beside = width >= 560;
       size = beside ? Math.floor(Math.min((width - 28) / 2, Math.max(300, 0.4 * innerHeight))) : width;
       panel = beside ? { x: size + 28, y: 0, width: width - size - 28 } : { x: 0, y: size + 20, width };
-      panel.height = view === "map" ? size + 24 : beside ? size : 0.75 * size;
+      panel.height = beside ? size : 0.75 * size;
       return panel.y + panel.height;
     },
-    draw(pen, inks, now, { view, lit, near, way, cursor }) {
+    draw(pen, inks, now, { lit, near, way, cursor }) {
       seen = now;
       drawAnswers(pen, inks, lit);
       if (way !== null && near[way].length) drawWay(pen, way, near);
       if (cursor !== null) live.ring(pen, inks.halt, ...box(cursor));
       for (const [place, star] of seen.star.entries()) if (star) drawStar(pen, inks, place);
-      (view === "map" ? drawMap : drawChart)(pen, inks, lit);
+      drawChart(pen, inks, lit);
     },
     placeAt({ x, y }) {
       const [row, column] = [y, x].map((at) => Math.floor((at * seen.side) / size));

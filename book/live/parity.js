@@ -106,10 +106,9 @@ const fig = live.figure("parity", {
   tap: (point) => (point.y < TILES ? Math.floor((point.x - LEFT) / tile) in x && cycle(Math.floor((point.x - LEFT) / tile)) : stopAt(stepAt(point))),
   count: () => x.length,
   press: { Space: () => cycle(fig.cursor), ArrowUp: () => stopAt(stop + 1), ArrowDown: () => stopAt(stop - 1) },
-  opened: find, think, say, draw,
+  opened: find, verb: "Find one that is wrong there", think, say, draw,
   apart: () => tile,
 });
 fig.button("Think", replay);
-fig.button("Find one that is wrong there", find);
 const slider = fig.slider("All stop at step", [1, N, 1], stop, String, (step) => (stop = step));
 fig.start();

@@ -62,8 +62,7 @@ function draw(pen, width, inks) {
     const [at, end, thick] = [k * cell + 1, side * cell + 1, k % Math.sqrt(side) === 0];
     for (const line of [[[at, 1], [at, end]], [[1, at], [end, at]]]) live.stroke(pen, line, thick ? inks.soft : inks.line, thick ? 2 : 1);
   }
-  const frame = ([x, y], ink, thick, dash, to = cell - 3) =>
-    live.stroke(pen, [[x + 2, y], [x + 2, y + to], [x + to, y + to], [x + to, y + 2], [x, y + 2]], ink, thick, dash);
+  const frame = ([x, y], ink, thick, dash) => live.ring(pen, ink, x + 2, y + 2, cell - 5, cell - 5, thick, dash);
   const thick = fig.lit === "halt" ? 7 : 4;
   if (!put) taken.forEach((n, i) => n && n === now && frame(corner(i), inks.halt, thick));
   for (let at = seen; at?.put; at = search.thoughts[at.parent]) frame(corner(at.put.cell), inks.halt, at === seen ? thick : 2);
@@ -176,7 +175,6 @@ const fig = live.figure("sudoku", {
   apart: () => Math.min(cell, pad.size),
 });
 fig.cursor = 60;
-fig.button("Think", replay);
 const guess = fig.button("Let it guess", startOrPause);
 for (const [name, text] of Object.entries(PRESETS))
   fig.button(name, () => {

@@ -59,19 +59,13 @@ function draw(pen, width, inks) {
     live.arrow(pen, here, height(Math.abs(pull)), [45 * pull, 0], ink);
     live.dot(pen, here, height(Math.abs(pull)), 5, ink);
   }
-  live.handle(pen, here, height(0), inks, inks.ink);
 }
 
 const nudge = (sign) => (shift) => set(fig.cursor, units[fig.cursor] + sign * (shift ? 0.1 : 0.01));
-function grab(point) {
-  const isNear = point.y > PULLS.top - 12 && Math.abs(point.x - axis.x(units[0])) < 16;
-  const i = Math.floor((point.x - LEFT) / column);
-  if (Math.abs(point.y - level(units[i])) < 18) return { i };
-  return isNear ? { i: "first" } : null;
-}
-const raise = (i, { y }) => i in units && set(i, (level(0) - y) / BARS.height);
-const pull = ({ i }, point) => (i === "first" ? set(0, axis.p(point.x)) : raise(i, point));
-const tap = (point) => (point.y > PULLS.top ? set(0, axis.p(point.x)) : raise(Math.floor((point.x - LEFT) / column), point));
+const at = ({ x }) => Math.floor((x - LEFT) / column);
+const grab = (point) => (Math.abs(point.y - level(units[at(point)])) < 18 ? { i: at(point) } : null);
+const pull = ({ i }, { y }) => set(i, (level(0) - y) / BARS.height);
+const tap = (point) => point.y < level(0) + 24 && at(point) in units && pull({ i: at(point) }, point);
 function letGo() {
   const path = [units[0]];
   for (let i = 0; i < 300; i++) {
@@ -103,10 +97,9 @@ const fig = live.figure("units", {
   height: () => height(0) + 34,
   count: () => units.length,
   press: { ArrowUp: nudge(1), ArrowDown: nudge(-1) },
-  opened: letGo, think, say, draw, grab, pull, tap,
+  opened: letGo, verb: "Let go", think, say, draw, grab, pull, tap,
   apart: () => column,
 });
-fig.button("Let go", letGo);
 const later = fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => fig.change(() => (know = chosen !== null)), true);
 const price = fig.slider("Price τ", [0, 2, 0.05], tau, two, (value) => (tau = value));
 fig.start();

@@ -82,8 +82,7 @@ function draw(pen, width, inks) {
   });
   live.title(pen, "when each halts (first bits down): tap one", grid.x - 38, { top: grid.y - 24 }, inks);
   live.ring(pen, inks.ink, ...place(mine), cell, cell);
-  const [left, top] = place(mine ^ 32);
-  live.stroke(pen, [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(([i, j]) => [left + i * cell, top + j * cell]), inks.ink, 2, [3, 3]);
+  live.ring(pen, inks.ink, ...place(mine ^ 32), cell, cell, 2, [3, 3]);
 }
 
 const flip = (i) => fig.change(() => (bits[i] ^= 1));
@@ -126,5 +125,4 @@ const fig = live.figure("vote", {
 });
 const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
 const slider = fig.slider("Objects if λ is below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
-fig.button("Turn the first bit", () => flip(0));
 fig.start();

@@ -61,9 +61,9 @@ function draw(pen, width, inks) {
   visible.forEach((word, i) => {
     const isSlip = slip?.step === i + 1;
     live.write(pen, word, at(i + 1), WORDS, isSlip ? inks.ink : right[i] ? inks.answer : inks.wrong, "center", inks.paper);
-    const box = [[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]].map(([side, up]) => [at(i + 1) + (side * column) / 2.2, WORDS + 12 * up]);
-    if (isSlip || fig.lit === "prior") live.stroke(pen, box, inks.prior, isSlip && fig.lit === "prior" ? 5 : 2.5, [2, 4]);
-    if (fig.focused && chosen === i + 1) live.stroke(pen, box, inks.ink, 2);
+    const box = [at(i + 1) - column / 2.2, WORDS - 12, column / 1.1, 24];
+    if (isSlip || fig.lit === "prior") live.ring(pen, inks.prior, ...box, isSlip && fig.lit === "prior" ? 5 : 2.5, [2, 4]);
+    if (fig.focused && chosen === i + 1) live.ring(pen, inks.ink, ...box);
   });
   const last = words.length + 1;
   if (count === last) {

@@ -1,4 +1,4 @@
-// Next, back, an overview, and the speaker's window; the slide's number stands in the address.
+// Next, back, and the speaker's window; the slide's number stands in the address.
 "use strict";
 const slides = [...document.querySelectorAll(".slide")];
 const stage = document.getElementById("stage");
@@ -73,24 +73,14 @@ const KEYS = {
   ArrowRight: next, ArrowDown: next, PageDown: next, " ": next, Enter: next,
   ArrowLeft: () => show(at - 1), ArrowUp: () => show(at - 1), PageUp: () => show(at - 1),
   Home: () => show(0), End: () => show(slides.length - 1),
-  o: overview, s: openSpeaker, f: () => document.documentElement.requestFullscreen(),
+  s: openSpeaker, f: () => document.documentElement.requestFullscreen(),
 };
 
-// All slides, small; a click chooses one.
-function overview() {
-  document.body.classList.toggle("overview");
-  slides[at].scrollIntoView({ block: "nearest" });
-}
 const isHeld = event => event.composedPath().some(part => part.classList?.contains("live")); // a figure, by the reader
 function clicked(event) {
-  const { clientX: x, clientY: y } = event;
   if (isHeld(event)) return;
-  if (!document.body.classList.contains("overview")) return x > innerWidth / 3 ? next() : show(at - 1);
-  const inside = ({ left, right, top, bottom }) => x > left && x < right && y > top && y < bottom;
-  const chosen = slides.findIndex((slide) => inside(slide.getBoundingClientRect()));
-  if (chosen < 0) return;
-  overview();
-  show(chosen);
+  if (event.clientX > innerWidth / 3) next();
+  else show(at - 1);
 }
 // A finger that wipes to the side.
 let touch = null;
