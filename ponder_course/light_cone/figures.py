@@ -239,21 +239,19 @@ def _long_enough(runs: Sequence[Run], border: int) -> bool:
 
 
 def what_steps_say(runs: Sequence[Run], act: ByPrice, border: int) -> str:
-    """Return in a sentence who thinks long enough beyond the border, from what is drawn."""
+    """Return in a sentence how many networks think long enough beyond the border, from what is drawn."""
     if not runs:
         return "No PonderNet has learnt its lines yet"
     if not _above(runs, border):
         return f"PonderNet has learnt lines of {border} places"
     longest = max(map(len, runs))
-    found = f"Trained on {border} places, PonderNet"
-    if not _long_enough(runs, border):
-        return f"{found} misses what {longest} places need"
-    wrong = [
-        price for price, curves in act.items() if curves and not any(_long_enough([run], border) for run in curves)
-    ]
-    neither = "neither " * (len(wrong) > 1)
-    act_does_not = f";\nACT does not, {neither}at {' nor at '.join(wrong)}" * bool(wrong)
-    return f"{found} thinks just long enough on {longest}{act_does_not}"
+    counts = [f"{_how_many(curves, border)} ACTs at {price}" for price, curves in act.items() if curves]
+    enough = f"Trained on {border} places, think just long enough on {longest}"
+    return f"{enough}:\n{', '.join([f'{_how_many(runs, border)} PonderNets', *counts])}"
+
+
+def _how_many(runs: Sequence[Run], border: int) -> str:
+    return f"{sum(_long_enough([run], border) for run in runs)} of {len(runs)}"
 
 
 def in_short(taken: Mapping[str, Sequence[tuple[Run, int]]], needs: Sequence[int], right: str) -> pd.DataFrame:
