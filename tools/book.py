@@ -16,7 +16,6 @@ import itertools
 import re
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import live
@@ -172,21 +171,17 @@ def mark_bets(text: str) -> str:
     return ANSWER.sub(r'\g<0>\n\n<div class="bet-end" data-bet="\1"></div>\n', text)
 
 
-def is_import(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell says what the code of a notebook uses."""
-    return cell.source.startswith(("import ", "from "))
-
-
 def change_code(cell: nbformat.NotebookNode, links: str) -> None:
     """Hide the input of a folded cell behind its title, take away what works in JupyterLab only; links: to that."""
     tags = cell.metadata.setdefault("tags", [])
+    is_import = cell.source.startswith(("import ", "from "))
     if "check" in tags:
         tags.append("remove-input")
         words = f"*Write it in the notebook, which checks it:* {links}"
         cell.outputs = [nbformat.v4.new_output("display_data", {"text/markdown": words})]
     elif 'if "google.colab" in sys.modules' in cell.source:
         tags += ["remove-input", "remove-output"]
-    elif cell.metadata.get("jupyter", {}).get("source_hidden") or "parameters" in tags or is_import(cell):
+    elif cell.metadata.get("jupyter", {}).get("source_hidden") or "parameters" in tags or is_import:
         prompt = f"Code: {title_of(cell) or ('settings' if 'parameters' in tags else 'imports')}"
         tags.append("hide-input")
         cell.metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": prompt}
@@ -230,10 +225,9 @@ def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
 
 
 def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.NotebookNode:
-    """A cell that shows a figure of a lesson, with its headline, without code and sentence."""
+    """A cell that shows a figure of a lesson, without code and sentences."""
     drawing = next(cell for cell in cells if cell.cell_type == "code" and figure in cell.source)
-    kinds = [next(iter(output.get("data", {})), "") for output in drawing.outputs]
-    shown = [drawing.outputs[i] for i in range(kinds.index("image/png") + 1) if kinds[i] != "text/plain"]
+    shown = [output for output in drawing.outputs if "image/png" in output.get("data", {})]
     return nbformat.v4.new_code_cell("picture", metadata={"tags": ["remove-input"]}, outputs=shown)
 
 
@@ -377,13 +371,12 @@ def gather() -> None:
 def main() -> int:
     """Gather and build; a warning is an error."""
     print_anywhere()
-    start = time.monotonic()
     gather()
     options = ["-q", "-W", "--keep-going", "-j", "2", "-D", f"html_baseurl={pages_address()}"]
     failed = build_main([*options, "-d", str(BOOK / "doctrees"), str(SOURCE), str(SITE)])
     write_decks(SITE / "slides", "../_static")
     if not failed:
-        print(f"{SITE.relative_to(ROOT) / 'index.html'}, in {time.monotonic() - start:.0f} s")
+        print(SITE.relative_to(ROOT) / "index.html")
     return failed
 
 

@@ -1,11 +1,7 @@
 """Muon and Adam: which weight is whose, and how long an update is."""
 
-import math
-
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small import weights
 from torch import nn
 
@@ -24,23 +20,11 @@ def updated(layer, **options):
     return [weight.detach() - old for weight, old in zip(layer.parameters(), before, strict=True)]
 
 
-@settings(deadline=None, max_examples=30)
-@given(st.integers(3, 40), st.integers(3, 40), st.sampled_from([0.5, 1.0, 3.0]))
-def test_a_matrix_moves_in_every_direction_alike(rows, columns, ratio):
-    change, _ = updated(nn.Linear(columns, rows), ratio=ratio)
-    if max(rows, columns) >= 2 * min(rows, columns):  # so that no direction of the gradient is nearly 0
-        lengths = torch.linalg.svdvals(change) / (LR * ratio * 0.2 * math.sqrt(max(rows, columns)))
-        assert lengths.min() > 0.3
-        assert lengths.max() < 1.5
-    # and its elements are about as large as Adam's
-    assert change.square().mean().sqrt().item() == pytest.approx(0.2 * LR * ratio, rel=0.5)
-
-
 def test_biases_and_heads_of_one_or_two_outputs_move_as_by_adam():
     first, *others = updated(nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 2)), ratio=3.0)
     for change in others:  # the length of Adam's first step
         torch.testing.assert_close(change.abs(), torch.full_like(change, LR), rtol=1e-3, atol=0)
-    assert not torch.allclose(first.abs(), torch.full((5, 6), LR), rtol=0.1)
+    assert first.square().mean().sqrt().item() == pytest.approx(0.2 * LR * 3.0, rel=0.5)  # and not LR
 
 
 def test_a_schedule_scales_both_alike():

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from functools import partial
 from statistics import mean
 
 import numpy as np
@@ -88,13 +87,6 @@ def test_a_verdict_is_undecided_where_the_interval_holds_zero():
     assert verdict([2.0, 2.5, 3.0]) == "more: +2.50 [+1.26, +3.74], 3 runs"
     assert verdict([-2.0, -2.5, -3.0], ".1f", ("better", "worse")) == "worse: -2.5 [-3.7, -1.3], 3 runs"
     assert verdict([2.0, 2.5]) == "too few runs: +2.25 [-0.93, +5.43], 2 runs"
-
-
-def test_numbers_of_any_kind_say_what_floats_say():
-    a, b = [1.0, 0.0, 1.0, 2.0], [3.0, 2.0, 3.0, 1.0]
-    for kind in (partial(np.array, dtype=np.uint8), partial(torch.tensor, dtype=torch.bfloat16)):
-        assert verdict(kind(a)) == verdict(a)
-        assert paired(kind(a), kind(b)) == paired(a, b)
 
 
 @pytest.mark.parametrize("diverged", [math.nan, math.inf])

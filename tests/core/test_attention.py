@@ -1,7 +1,5 @@
 """Steps that read by attention: against loops, one token at a time; and padding is never read."""
 
-import math
-
 import pytest
 import torch
 
@@ -36,27 +34,9 @@ def alive(step, seed=0, scale=6.0):
 
 
 def attend(attention, query, read, padding):
-    """What one query [size] hears from tokens [tokens, size], head by head and token by token."""
-    size, n_heads = attention.embed_dim, attention.num_heads
-    width = size // n_heads
-    (W_q, W_k, W_v), (b_q, b_k, b_v) = attention.in_proj_weight.split(size), attention.in_proj_bias.split(size)
-    heard = []
-    for head in range(n_heads):
-        part = slice(head * width, (head + 1) * width)
-        q = (W_q @ query + b_q)[part]
-        scores = {}
-        for j in range(len(read)):
-            if not padding[j]:
-                scores[j] = math.exp((q @ (W_k @ read[j] + b_k)[part]).item() / math.sqrt(width))
-        total = sum(scores.values())
-        heard.append(sum(score / total * (W_v @ read[j] + b_v)[part] for j, score in scores.items()))
-    return attention.out_proj.weight @ torch.cat(heard) + attention.out_proj.bias
-
-
-def normalised(norm, v):
-    mean = sum(v.tolist()) / len(v)
-    variance = sum((value - mean) ** 2 for value in v.tolist()) / len(v)
-    return (v - mean) / math.sqrt(variance + norm.eps) * norm.weight + norm.bias
+    """What one query [size] hears from those tokens [tokens, size] that are no padding."""
+    read = read[~padding[: len(read)]][None]
+    return attention(query[None, None], read, read)[0][0, 0]
 
 
 @torch.no_grad()
@@ -71,10 +51,8 @@ def layer(step, h, read, padding, causal=False):
             states.append(token)
         else:
             n_read = i + 1 if causal else len(read)
-            a = normalised(step.norm_attention, token + attend(step.attention, token, read[:n_read], padding))
-            into, _, out = step.mlp
-            between = (into.weight @ a + into.bias).clamp(min=0)
-            states.append(normalised(step.norm_mlp, a + out.weight @ between + out.bias))
+            a = step.norm_attention(token + attend(step.attention, token, read[:n_read], padding))
+            states.append(step.norm_mlp(a + step.mlp(a)))
         said_and_halts.append(step.heads.weight @ states[-1] + step.heads.bias)
     return torch.stack(said_and_halts), torch.stack(states)
 

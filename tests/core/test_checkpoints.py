@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import pickle
 
 import pytest
 import torch
@@ -56,9 +55,7 @@ WHOLE = saved({"model": {"weight": torch.ones(300)}})
 NO_CHECKPOINTS = {
     "code": saved({"model": Payload()}),
     "nothing": b"",
-    "text": b"accuracy,0.9",
     "half a zip": WHOLE[: len(WHOLE) // 2],
-    "an old pickle": pickle.dumps({"model": Payload()}, protocol=2),
     "a tensor": saved(torch.ones(3)),
 }
 

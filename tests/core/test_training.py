@@ -16,12 +16,7 @@ from torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau, StepLR
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
-from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
-
-
-def easy(generator):
-    return ParityTask(6, 1, 1).batch(32, generator)
 
 
 def test_an_update_is_what_a_loop_by_hand_makes():
@@ -47,16 +42,6 @@ def test_an_update_is_what_a_loop_by_hand_makes():
         optimizer.step()
         schedule.step()
     torch.testing.assert_close(weights(model), weights(twin), rtol=1e-4, atol=1e-6)
-
-
-def test_it_learns_and_its_seed_decides_the_batches():
-    seen = []
-    for seed in (0, 0, 1):
-        model, loss = make()
-        rows = train(model, loss, easy, 200, seed=seed, **WITH_ADAM)
-        assert rows[-1]["total"] < rows[0]["total"] / 2
-        seen.append(rows)
-    assert seen[0] == seen[1] != seen[2]
 
 
 @given(n_updates=st.integers(1, 60), beyond=st.integers(0, 200))
@@ -183,13 +168,6 @@ def test_a_loader_begins_its_epoch_again_in_a_run_that_goes_on(tmp_path):
     assert seen == [0, 1, 2, 0, 0, 1]
 
 
-def test_a_checkpoint_asks_nothing_of_the_batches(tmp_path):
-    x, y = torch.eye(6).to_sparse(), torch.ones(6)
-    model = nn.Linear(6, 1)
-    train(model, lambda output, y: output.mean(), [(x, y)], 1, lr=0.1, checkpoint_dir=tmp_path, progress=False)
-    load_weights(model, tmp_path / "last.pt")
-
-
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
@@ -261,13 +239,11 @@ def frozen():
         ({"loss_fn": lambda output, y: output.y_hat.detach().mean()}, ValueError, "loss_fn .*gradient"),
         ({"batches": lambda g: TASK.batch(8, g)[0]}, TypeError, "batches"),
         ({"batches": iter([draw(torch.Generator())]), "n_updates": 2}, ValueError, "batches"),
-        ({"clip": 0}, ValueError, "clip"),
         ({"also": {"n": 3}}, TypeError, "also"),
         ({"n_updates": 0}, ValueError, "n_updates"),
         ({"lr": -1.0}, ValueError, "lr"),
         ({"optimizer": torch.optim.Adam}, ValueError, "lr.* optimizer"),
         ({"lr": None, "optimizer": torch.optim.SGD(frozen().parameters(), 0.1)}, ValueError, "optimizer .*model"),
-        ({"schedule": 0.5}, TypeError, "schedule"),
         ({"patience": 2, "monitor": None}, ValueError, "patience"),
         ({"schedule": plateau, "monitor": None}, ValueError, "monitor"),
         ({"evaluate": None}, ValueError, "monitor"),

@@ -117,11 +117,3 @@ def test_flipping_a_bit_is_compared_with_each_line_as_it_was():
     for line, after in zip(y_hat.unbind(1), model(x).y_hat.unbind(1), strict=True):
         expected |= line != after
     assert torch.equal(differs, expected)
-
-
-def test_every_length_has_a_cap_of_its_own():
-    def seen(model, task, N, n_lines):
-        return {"places": task.batch(1)[0].shape[2], "N": N, "lines": n_lines}
-
-    expected = {5: {"places": 5, "N": 9, "lines": 7}, 8: {"places": 8, "N": 20, "lines": 7}}
-    assert lines.at_sizes(seen, PonderNet(LocalStep(2, 6), 4), {5: 9, 8: 20}, 7) == expected

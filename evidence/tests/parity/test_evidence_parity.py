@@ -1,7 +1,5 @@
 """What the evidence of lesson 03 reads from its runs, and draws of them."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,24 +45,6 @@ def test_what_steps_depend_on_is_found(count, k, ones):
             assert found["explained"][name] == pytest.approx(fraction, abs=1e-6)
     if ones:
         assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
-
-
-def test_outcomes_are_a_table_in_the_order_of_the_grid():
-    small, large = ({"elements": n, "k_max": n, "accuracy": [1.0] * n, "stopped": 0} for n in (6, 8))
-    rows = [
-        large | {"loss": "textbook", "lambda_p": 0.1, "steps": [2.0] * 8, "stopped": 40},
-        large | {"loss": "log space", "lambda_p": 0.9, "steps": [1.0] * 7 + [9.0]},
-        large | {"loss": "log space", "lambda_p": 0.1, "steps": [3.0] * 7 + [1.0]},
-        small | {"loss": "textbook", "lambda_p": 0.9, "steps": [5.0] * 6, "accuracy": [0.5] * 6},
-    ]
-    table = parity.outcomes(rows)
-    assert table["size"].tolist() == ["small", "large", "large", "large"]
-    assert table["loss"].tolist() == ["textbook", "log space", "log space", "textbook"]
-    assert table["lambda_p"].tolist() == [0.9, 0.1, 0.9, 0.1]
-    assert table["outcome"].tolist() == ["not learnt", "learnt", "learnt", "crashed"]
-    assert table["steps"].tolist() == [5.0, 2.75, 2.0, 2.0]
-    assert table["rise"].tolist() == pytest.approx([math.nan, -2.0, 8.0, math.nan], nan_ok=True)
-    assert list(parity.outcomes([]).columns) == list(table.columns)
 
 
 def test_rises_have_their_intervals_and_the_difference_that_of_welch():

@@ -1,4 +1,4 @@
-"""One setting for all problems, and what networks lose with it that have chosen nothing."""
+"""One setting for all problems."""
 
 import pytest
 from test_regret import VALUES, row
@@ -39,17 +39,3 @@ def test_one_setting_for_all_problems_is_the_one_whose_worst_problem_is_best(thr
     assert ranking.mean_regrets(problems, best, "valid", ranking.PRICE) == pytest.approx([0.2, 0.1])
     assert ranking.one_for_all(problems, ways[:1]) == ranking.Setting("every step", "confidence", 0.0, VALUES[0])
     assert ranking.one_for_all(problems, ways[2:]) is None
-
-
-def test_three_questions_are_answered_by_networks_that_have_chosen_nothing(three_methods):
-    fresh = ranking.REPORTING[0]
-    lines = [run("every step", 0.0, 1.0, 0.0), run("every step", 0.0, 0.0, 0.95, fresh)]
-    lines += [run("last step", 0.5, 0.9, 0.0), run("last step", 0.5, 0.0, 0.85, fresh)]
-    one = [run("every step", 0.0, 0.6, 0.0), run("every step", 0.0, 0.0, 0.65, fresh)]
-    one += [run("last step", 0.5, 0.8, 0.0), run("last step", 0.5, 0.0, 0.75, fresh)]
-    problems = {"lines": lines, "one answer": one}
-    found = ranking.three_questions(problems, ["sure", "other", "rare"])
-    assert found.rule_for_each == pytest.approx([0.05, 0.25])
-    assert found.setting == ranking.Setting("last step", "confidence", 0.5, VALUES[0])
-    assert found.one_setting == pytest.approx([0.15, 0.25])
-    assert found.four_times_as_long == pytest.approx([0.83, 0.85])
