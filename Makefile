@@ -36,7 +36,7 @@ nbval: $(READY)
 	$(NBVAL) runs/nbval
 
 evidence: $(READY)  ## the evidence: its tests, and its notebooks run once, drawn from stored runs and compared
-	$(RUN) -m pip install -q -e ./evidence
+	$(RUN) -m pip install -q -e './evidence[cluster]'
 	$(RUN) -m pytest evidence/tests -n 2 -m "$(MARK)"
 	$(NBVAL) evidence/notebooks
 
