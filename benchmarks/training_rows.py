@@ -38,7 +38,7 @@ def ponder_loss(lambda_p: float = 0.2) -> PonderLoss:
 
 def ours(model: nn.Module, loss_fn: Callable, draw: Callable, n_updates: int, lr: float = 3e-4) -> None:
     """Make so many updates by `train`: data, forward, loss, backward, clip, Adam."""
-    train(model, loss_fn, draw, n_updates, lr=lr, progress=False)
+    train(model, loss_fn, draw, n_updates, lr=lr, clip=1.0, progress=False)
 
 
 def by_hand(model: nn.Module, loss: Callable, draw: Callable, n_updates: int, lr: float = 3e-4) -> None:

@@ -68,7 +68,7 @@ def main(n_updates: int = 150) -> float:
     model = PonderNet(BertStep(BertModel(config)), max_steps=4)
     loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
     schedule = cool_down(n_updates)
-    train(model, loss_fn, lambda generator: tokenized(64, generator), n_updates, lr=3e-3, schedule=schedule)
+    train(model, loss_fn, lambda generator: tokenized(64, generator), n_updates, lr=3e-3, clip=1.0, schedule=schedule)
 
     x, y = tokenized(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x, "quantile", q=0.5)

@@ -46,7 +46,7 @@ def main(n_updates: int = 150) -> float:
     step = EncodedStep(Reader(32), RecurrentStep(nn.LSTMCell(32, 32), n_outputs=N_DIGITS))
     model = PonderNet(step, max_steps=4)
     loss_fn = PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.4)
-    train(model, loss_fn, lambda generator: largest_digit(128, generator), n_updates, lr=1e-2)
+    train(model, loss_fn, lambda generator: largest_digit(128, generator), n_updates, lr=1e-2, clip=1.0)
 
     x, y = largest_digit(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x, "most_probable")

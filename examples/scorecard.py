@@ -74,7 +74,7 @@ def main(n_updates: int = 300) -> float:
     model = PonderNet(LocalStep(2, 32, noise=0.1), max_steps=20)
     loss = PonderLoss(mean_over_places, prior=0.2, beta=0.01)
     schedule = cool_down(n_updates)
-    train(model, loss, lambda generator: task.batch(64, generator), n_updates, lr=5e-3, schedule=schedule)
+    train(model, loss, lambda generator: task.batch(64, generator), n_updates, lr=5e-3, clip=1.0, schedule=schedule)
     cards = scorecard(of_ponder_net(model), [task, LineParityTask(64)])
     return cards[0].places.halted or 0.0
 

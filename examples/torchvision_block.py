@@ -47,7 +47,7 @@ def main(n_updates: int = 100) -> float:
     model = PonderNet(BlockStep(16, n_classes=10), max_steps=4)
     loss_fn = PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.4)
     loader = DataLoader(TensorDataset(*digits.train), batch_size=64, shuffle=True)
-    train(model, loss_fn, loader, n_updates, lr=3e-3, schedule=cool_down(n_updates))
+    train(model, loss_fn, loader, n_updates, lr=3e-3, clip=1.0, schedule=cool_down(n_updates))
 
     x, y = digits.test
     prediction = model.eval().predict(x, "confidence", q=0.9, classes=True)

@@ -67,7 +67,7 @@ def main(n_updates: int = 150) -> float:
     model = PonderNet(TransformerStep(32), max_steps=4)
     loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
     schedule = cool_down(n_updates)
-    train(model, loss_fn, lambda generator: brackets(64, generator), n_updates, lr=3e-3, schedule=schedule)
+    train(model, loss_fn, lambda generator: brackets(64, generator), n_updates, lr=3e-3, clip=1.0, schedule=schedule)
 
     x, y = brackets(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x, "quantile", q=0.5)

@@ -91,6 +91,7 @@ def main(n_updates: int = 300) -> float:
         lambda generator: batch(64, generator),
         n_updates,
         lr=3e-3,
+        clip=1.0,
         schedule=cool_down(n_updates),
     )
 

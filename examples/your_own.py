@@ -62,7 +62,7 @@ def main(n_updates: int = 200) -> float:
     task = SumTask(n_numbers=5)
     model = PonderNet(ResidualStep(5, 16), max_steps=8)
     loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.3)
-    train(model, loss_fn, lambda generator: task.batch(64, generator), n_updates, lr=1e-2)
+    train(model, loss_fn, lambda generator: task.batch(64, generator), n_updates, lr=1e-2, clip=1.0)
 
     x, y = task.batch(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x, twice_sure, q=0.95)

@@ -73,8 +73,9 @@ def evaluate(
     with preserve_modes(model):
         model.eval()
         for batch in x if y is None else [(x, y, mask)]:
-            if len(batch) not in (2, 3):
-                raise ValueError(f"without y, x must give batches (x, y) or (x, y, mask); got {len(batch)} parts")
+            if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+                came = f"{len(batch)} parts" if isinstance(batch, tuple | list) else type(batch).__name__
+                raise ValueError(f"without y, x must give batches (x, y) or (x, y, mask); got {came}")
             inputs, *targets = map_states(lambda part: part.to(device), tuple(batch))
             by_batch.append(_right_and_log_p(model(inputs), correct, *targets))
     if sum(log_p.shape[1] for _, log_p in by_batch) == 0:
@@ -95,6 +96,8 @@ def _right_and_log_p(
         shape, highest = (y_hat.shape[1:], 1) if correct is binary_correct else (y_hat.shape[1:-1], y_hat.shape[-1] - 1)
         if y.shape != shape:
             raise ValueError(f"y must have the shape of the answers, {list(shape)}; got {list(y.shape)}")
+        if correct is class_correct and (y != y.floor()).any():  # or NaN
+            raise ValueError(f"y must be whole numbers in [0, {highest}]; got {y[y != y.floor()][0]:g}")
         if not ((y >= 0) & (y <= highest)).all():  # nor NaN
             advice = "Leave out what is not asked, by a mask"
             raise ValueError(f"y must be in [0, {highest}]; got {y.min():g} to {y.max():g}. {advice}")

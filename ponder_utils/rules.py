@@ -14,6 +14,7 @@ the logit of a yes, or one such logit at each of several places, all of which mu
 
 import math
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 import torch
@@ -144,6 +145,15 @@ def resolve_rule(
             if part.shape != like.shape:
                 raise ValueError(f"{name} must have one value per sample, {list(like.shape)}; got {list(part.shape)}")
     return rule, parameters
+
+
+def check_parameters(rule: str | Rule, parameters: dict[str, Any]) -> None:
+    """Raise a TypeError or ValueError if there is no such rule, or it has no parameter of such a name."""
+    function = rule if callable(rule) else RULES[check_choice("rule", rule, tuple(RULES))]
+    try:
+        signature(function).bind_partial(**{name: part for name, part in parameters.items() if name != "generator"})
+    except TypeError as error:
+        raise TypeError(f"rule {getattr(function, '__name__', function)!r}: {error}") from None
 
 
 def apply_rule(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps: int) -> Tensor:

@@ -111,6 +111,8 @@ class PonderSequence(nn.Module):
         if self.carry == "halted":
             steps = rules.halting_steps(output, rule, **parameters)
             return output, states_at(steps, torch.full_like(steps, max_steps), states)
+        if parameters:
+            rules.check_parameters(rule, parameters)
         if self.carry == "last":
             return output, states[-1]
         p = output.log_p.exp()  # [N, batch]

@@ -31,7 +31,8 @@ def weights(model):
     return torch.cat([p.detach().flatten() for p in model.parameters()])
 
 
-WITH_ADAM = {"lr": 5e-3, "log_every": 20, "checkpoint_every": 50, "evaluate": score, "progress": False}
+WITH_ADAM = {"lr": 5e-3, "log_every": 20, "checkpoint_every": 50, "evaluate": score, "monitor": "accuracy"}
+WITH_ADAM |= {"progress": False}
 
 
 class WithDropout(GRUStep):

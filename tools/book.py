@@ -4,12 +4,15 @@
 
 Every page is made of a file that readers of the repository have, too: README.md is the front page, notebooks are as
 they are committed, the pages of the package are its docstrings. Copies in runs/book/source are changed a little: folded
-cells become hidden inputs, "section 8" becomes a link, the answer to a bet opens on a click. The site begins at
+cells become hidden inputs, "section 8" becomes a link, a bet gets buttons (book.js). The site begins at
 runs/book/site/index.html.
 """
 
 from __future__ import annotations
 
+import html
+import io
+import itertools
 import re
 import shutil
 import sys
@@ -18,25 +21,46 @@ from pathlib import Path
 
 import live
 import nbformat
-from cells import bare, opening, title_of
-from slides import copy_mathjax, write_decks
+import numpy as np
+import PIL.Image
+from cells import BET, bare, choices_of, title_of
+from slides import copy_faces, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, notebooks, pages_address, print_anywhere
+from stamp import ROOT, address, figure, notebooks, pages_address, print_anywhere
 
 LESSONS = ROOT / "notebooks"
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
-TEXTS = [
-    "TEACHING.md",
-    "docs/report.md",
-    "docs/findings.md",
-    "docs/related_work.md",
-    "docs/running.md",
-    "docs/package.md",
-    "evidence/README.md",
-    "CONTRIBUTING.md",
-]
-TEXTS = [text for text in TEXTS if (ROOT / text).exists()]  # the copy for students has no TEACHING.md
+TEXTS = {  # what stands for each in the list at the left
+    "TEACHING.md": "Teaching",
+    "docs/running.md": "Running",
+    "docs/package.md": "The package",
+    "docs/report.md": "Report (4 pages)",
+    "docs/findings.md": "Findings",
+    "docs/related_work.md": "Related work",
+    "evidence/README.md": "Evidence",
+    "CONTRIBUTING.md": "Contributing",
+}
+TEXTS = {text: name for text, name in TEXTS.items() if (ROOT / text).exists()}  # a student's copy has no TEACHING.md
+ROW = re.compile(r"^\| (\d\d) \| \[(.+?)\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \|", re.M)  # README's, of a lesson
+EVENING = ("01", "02", "05")
+CROPS = {  # a figure of each lesson; left edge, top and width of what its card shows, as fractions of what has colour
+    "01.1": (-0.03, 0.58, 0.76),
+    "02.3": (0.0, 0.06, 0.72),
+    "03.2": (0.05, 0.05, 0.9),
+    "04.1": (0.415, 0.63, 0.37),
+    "05.2": (0.515, 0.02, 0.48),
+    "06.3": (0.03, 0.03, 0.7),
+    "07.3": (0.73, 0.2, 0.26),
+    "08.6": (0.98, 0.36, 0.93),
+    "09.3": (0.56, 0.02, 0.43),
+    "10.2": (0.372, 0.12, 0.256),
+    "11.3": (0.2, 0.01, 0.58),
+    "12.1": (0.25, 0.03, 0.45),
+}
+
+# The pictures below the questions, which answer no bet. In other lessons the first figure follows at once.
+PICTURES = ("01.2", "04.4", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.3")
 
 LOST = """---
 orphan: true
@@ -49,8 +73,9 @@ It may have been renamed. Begin at the [first page](index.md), or <a href="searc
 PERCENT = re.compile(r"(`[^`\n]*`)|(?<=\d) (?=%)")  # the space before it; or code, which is left as it is
 LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
-ANSWER = re.compile(r"^\*\*(Bet \d)(?::|, the answer\.)(?:.+\n?)+", re.M)
-FOR_CLASS = re.compile(r"^\*In class:\*.*$", re.M)
+ANSWER = re.compile(r"^\*\*Bet (\d)(?::|, the answer\.).*?(?=\n\n(?:#|\([\w-]+\)=|<div|\*\*Bet )|\Z)", re.M | re.S)
+FOR_CLASS = re.compile(r"^\*In class:\* ((\d+ minutes).*)$", re.M)
+BAR = re.compile(r".*\d%\|.*\|.*\n?")  # of progress
 HEADING = re.compile(r"^###? (\d+) ", re.M)
 SECTIONS = re.compile(
     r"(?:(?P<file>\d\d_\w+)\.ipynb\), |lesson (?P<lesson>\d\d), |(?P<own>lesson's )|(?P<evidence>evidence, ))?"
@@ -135,16 +160,16 @@ def write(inside: str | Path, text: str) -> None:
     (SOURCE / inside).write_text(text, encoding="utf-8")
 
 
-def fold(words: str, text: str) -> str:
-    """The text, which opens on a click at the words."""
-    return f'<details class="fold"><summary>{words}</summary>\n\n{text}\n\n</details>\n'
+def mark_bets(text: str) -> str:
+    """The text of a notebook's cell with marks at its bets and behind their answers."""
 
+    def marked(found: re.Match[str]) -> str:
+        choices = html.escape("|".join(choices_of(found[0])))
+        return f'<div class="bet" data-bet="{found[1]}" data-choices="{choices}">\n\n{found[0].rstrip()}\n\n</div>\n'
 
-def fold_text(text: str) -> str:
-    """The text of a notebook's cell with what is for the class, and the answers to bets, folded."""
     text = DETAILS.sub(r"\1\n\n\2\n\n</details>\n", text)
-    text = ANSWER.sub(lambda found: fold(f"{found[1]}: the answer", found[0].rstrip()), text)
-    return FOR_CLASS.sub(lambda found: fold("In class, and what you need", found[0]), text)
+    text = BET.sub(marked, text)
+    return ANSWER.sub(r'\g<0>\n\n<div class="bet-end" data-bet="\1"></div>\n', text)
 
 
 def is_import(cell: nbformat.NotebookNode) -> bool:
@@ -152,12 +177,12 @@ def is_import(cell: nbformat.NotebookNode) -> bool:
     return cell.source.startswith(("import ", "from "))
 
 
-def change_code(cell: nbformat.NotebookNode) -> None:
-    """Hide the input of a folded cell behind its title, and take away what works in JupyterLab only."""
+def change_code(cell: nbformat.NotebookNode, links: str) -> None:
+    """Hide the input of a folded cell behind its title, take away what works in JupyterLab only; links: to that."""
     tags = cell.metadata.setdefault("tags", [])
     if "check" in tags:
         tags.append("remove-input")
-        words = "*Write it in the notebook, which checks it: its links are at the top of this page.*"
+        words = f"*Write it in the notebook, which checks it:* {links}"
         cell.outputs = [nbformat.v4.new_output("display_data", {"text/markdown": words})]
     elif 'if "google.colab" in sys.modules' in cell.source:
         tags += ["remove-input", "remove-output"]
@@ -165,7 +190,11 @@ def change_code(cell: nbformat.NotebookNode) -> None:
         prompt = f"Code: {title_of(cell) or ('settings' if 'parameters' in tags else 'imports')}"
         tags.append("hide-input")
         cell.metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": prompt}
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            output.text = BAR.sub("", output.text)
     cell.outputs = [output for output in cell.outputs if "Sliders appear here" not in str(output.get("data"))]
+    cell.outputs = [output for output in cell.outputs if output.get("text") != ""]
     for output in cell.outputs:
         if table := output.get("data", {}).get("text/html"):
             output.data["text/html"] = bare(table)
@@ -187,25 +216,62 @@ def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
     page.cells.insert(places[0], nbformat.v4.new_markdown_cell(raw(figures[places[0]])))
 
 
+def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """The cells of a lesson between its introduction and its first section or figure, in one fold."""
+    firsts = [cell.source.startswith("## ") or "Figure: " in after.source for cell, after in itertools.pairwise(cells)]
+    first = firsts.index(True)  # words before a figure belong to it
+    needs = FOR_CLASS.search(cells[0].source)
+    assert needs is not None, f"{cells[0].source[:30]} does not say how long it takes in class"
+    cells[0].source = cells[0].source.replace(needs[0], "")
+    words = f"<summary>{needs[2]} · what you need · set-up</summary>"
+    begin = f'<details class="fold">{words}\n\n*In class:* {needs[1]}'
+    texts = [nbformat.v4.new_markdown_cell(text) for text in (begin, "</details>")]
+    return [cells[0], texts[0], *cells[1:first], texts[1], *cells[first:]]
+
+
+def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.NotebookNode:
+    """A cell that shows a figure of a lesson, with its headline, without code and sentence."""
+    drawing = next(cell for cell in cells if cell.cell_type == "code" and figure in cell.source)
+    kinds = [next(iter(output.get("data", {})), "") for output in drawing.outputs]
+    shown = [drawing.outputs[i] for i in range(kinds.index("image/png") + 1) if kinds[i] != "text/plain"]
+    return nbformat.v4.new_code_cell("picture", metadata={"tags": ["remove-input"]}, outputs=shown)
+
+
+def lesson_page(page: nbformat.NotebookNode, stem: str) -> None:
+    """Let a lesson begin with its question, a way to its live figure and a picture, and with all set-up in a fold."""
+    title = re.search(r'"live-title">(.*?)<', live.words(f"{live.FIGURES[stem][1]}.html"))
+    assert title is not None
+    play = f'<a href="#live-{live.FIGURES[stem][1]}"><strong>▶ Play: {title[1]}</strong></a>'
+    page.cells = set_up(page.cells)
+    page.cells[0].source = re.sub(r"^(# .*)$", rf"\1\n\n{play}", page.cells[0].source, count=1, flags=re.M)
+    for number in PICTURES:
+        if number[:2] == stem[:2]:
+            page.cells.insert(1, picture(page.cells, f"Figure {number}"))
+
+
 def notebook_page(path: Path, sections: Sections) -> None:
     """Write the notebook as it stands in the book, and as it is, to be fetched."""
     page, folder = nbformat.read(path, as_version=4), path.parent.relative_to(ROOT)
     (SOURCE / "download").mkdir(parents=True, exist_ok=True)
     shutil.copy(path, SOURCE / "download")
     page.metadata.language_info.pygments_lexer = "ipython3"  # of one cell that has a line for the shell
+    colab = re.search(r"\[Open in Colab\]\(.*?\)", page.cells[0].source)
+    download = f"{{download}}`Download the notebook </download/{path.name}>`"
+    links = f"{colab[0]} · {download}" if colab else download
+    if path.parent == LESSONS:
+        lesson_page(page, path.stem)
     for cell in page.cells:
         if cell.cell_type == "code":
-            change_code(cell)
+            change_code(cell, links)
         else:
             text = sections.name(sections.link(cell.source, path.stem), path.stem)
-            cell.source = carry(fold_text(text), folder)
+            cell.source = carry(mark_bets(text), folder)
     kind = {"evidence/notebooks": "Evidence ", "notebooks/problems": "Problems "}.get(folder.as_posix(), "")
     colon = ":" if kind else ""
     text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
-    download = f" · {{download}}`Download the notebook </download/{path.name}>`"
     if path.parent == LESSONS:
-        download += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
-    page.cells[0].source = re.sub(r"\[Open in Colab\]\(.*?\)", lambda link: link[0] + download, text, count=1)
+        links += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
+    page.cells[0].source = text.replace(colab[0], links, 1) if colab else text
     with_live_figure(page, path.stem)
     if path.parent == LESSONS:
         page.cells.append(nbformat.v4.new_markdown_cell(toctree("", beside(path))))
@@ -235,38 +301,47 @@ def beside(lesson: Path) -> list[str]:
 
 
 def short_title(path: Path) -> str:
-    """What stands for a notebook in the list at the left, such as "05 The light cone" or "beating the clock"."""
-    if path.is_relative_to(ROOT / "evidence"):
-        return f"Evidence: {path.stem[3:].replace('_', ' ')}"
-    if path.parent.name == "problems":
-        return "Problem sheet"
-    return f"{path.stem[:2]} {opening(nbformat.read(path, 4).cells[0])[0].partition(':')[0]}"
+    """What stands for a notebook beside a lesson in the list at the left, such as "Evidence: beating the clock"."""
+    return f"Evidence: {path.stem[3:].replace('_', ' ')}" if path.is_relative_to(ROOT / "evidence") else "Problem sheet"
 
 
-def card(path: Path) -> str:
-    """A lesson on the first page: its picture, its question, and how long it takes."""
-    cell = nbformat.read(path, as_version=4).cells[0]
-    question = opening(cell)[1].replace("*", "")
-    minutes = re.search(r"\*In class:\* (\d+) minutes", cell.source)
-    assert minutes is not None, f"{path.name} does not say how long it takes in class"
+def crop(number: str) -> PIL.Image.Image:
+    """The part of a lesson's figure that stands on its card."""
+    picture = PIL.Image.open(io.BytesIO(figure(number))).convert("RGB")
+    rows, columns = np.nonzero(np.ptp(np.asarray(picture).astype(int), axis=2) > 60)  # neither letters nor axes
+    left, top, width = CROPS[number]
+    x = columns.min() + left * np.ptp(columns)
+    y = rows.min() + top * np.ptp(rows)
+    across = width * np.ptp(columns)
+    return picture.crop((x, y, x + across, y + across * 9 / 16))
+
+
+def card(number: str, title: str, stem: str, question: str) -> str:
+    """A lesson on the first page: a part of a figure, its question, how long it takes; and the way for one evening."""
+    first_cell = nbformat.read(LESSONS / f"{stem}.ipynb", as_version=4).cells[0].source
+    (minutes,) = re.findall(r"\*In class:\* (\d+) minutes", first_cell)
+    evening = f" · one evening, {EVENING.index(number) + 1} of {len(EVENING)}" if number in EVENING else ""
     return (
-        f'<a class="card" href="notebooks/{path.stem}.html"><img alt="" src="_static/cards/{path.stem}.svg">'
-        f"<b>{short_title(path)}</b><span>{question}</span>"
-        f"<small>{minutes[1]} minutes</small></a>"
+        f'<a class="card{" evening" if evening else ""}" href="notebooks/{stem}.html">'
+        f'<img alt="" src="_static/cards/{number}.png"><b>{number} {title}</b><span>{question}</span>'
+        f"<small>{minutes} minutes{evening}</small></a>"
     )
 
 
 def front_page() -> None:
-    """Write README.md as the first page, with a network that thinks, a card of each lesson, and the list of pages."""
-    lessons = [path for path in notebooks() if path.parent == LESSONS]
-    cards = raw(f'<div class="cards">{"".join(card(path) for path in lessons)}</div>')
-    paragraphs = (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n")
-    paragraphs = [cards if text.startswith("| part | lesson |") else carry(text, Path()) for text in paragraphs]
-    paragraphs.insert(2, raw(live.markup(live.FRONT, "_static/live")))
-    entries = [f"{short_title(path)} <notebooks/{path.stem}>" for path in lessons]
+    """Write README.md, without how to run it, as the first page, with a network that thinks and the lessons' cards."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lessons = ROW.findall(readme)
+    cards = raw(f'<div class="cards">{"".join(card(*row) for row in lessons)}</div>')
+    beginning, sections = readme.split("\n## ", maxsplit=1)
+    paragraphs = [*beginning.split("\n\n")[:2], raw(live.markup(live.FRONT, "_static/live"))]
+    for text in f"## {sections}".split("\n\n"):
+        paragraphs.append(cards if text.startswith("| | Lesson |") else carry(text, Path()))
+    entries = [f"{number} {title} <notebooks/{stem}>" for number, title, stem, _ in lessons]
+    texts = [f"{name} <{text.removesuffix('.md')}>" for text, name in TEXTS.items()]
     trees = [
         toctree("Lessons", [*entries, "Mini-projects <notebooks/problems/projects>"]),
-        toctree("More", [*(text.removesuffix(".md") for text in TEXTS), "The modules <api/index>"]),
+        toctree("More", [*texts, "The modules <api/index>"]),
     ]
     write("index.md", "\n\n".join([*paragraphs, *trees]))
 
@@ -292,8 +367,11 @@ def gather() -> None:
     for name in ("book.css", "book.js", "favicon.svg"):
         shutil.copy(ROOT / "book" / name, static)
     live.copy_scripts(static / "live")
-    shutil.copytree(ROOT / "results" / "figures", static / "cards", ignore=shutil.ignore_patterns("*.gif"))
+    (static / "cards").mkdir()
+    for number in CROPS:
+        crop(number).save(static / "cards" / f"{number[:2]}.png")
     copy_mathjax(static / "mathjax")
+    copy_faces(static / "faces")
 
 
 def main() -> int:

@@ -6,7 +6,9 @@ import re
 
 from nbformat import NotebookNode
 
-LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+LINK = re.compile(r"(?<!\])\[([^]]*)\]\([^)]*\)")
+BET = re.compile(r"^(?:.+\n)*?.*\*\*Bet (\d)(?: \([^)]*\))?\.\*\*(?:.+\n?)+", re.M)  # its paragraph
+CHOICES = re.compile(r": ([^:.?]*, [^:.?]*)\?")
 
 
 def title_of(cell: NotebookNode) -> str:
@@ -17,7 +19,7 @@ def title_of(cell: NotebookNode) -> str:
 
 def blocks(source: str) -> list[str]:
     """The paragraphs of a cell, without what only works in a notebook, and markers of facts; links as their words."""
-    text = LINK.sub(r"\1", re.sub(r"<details>.*?</details>|<!--.*?-->", "", source, flags=re.S))
+    text = LINK.sub(r"\1", re.sub(r"<details>.*?</details>|<!--\d.*?-->", "", source, flags=re.S))
     return [block.strip() for block in re.split(r"\n\n+", text) if block.strip()]
 
 
@@ -30,6 +32,12 @@ def opening(first: NotebookNode) -> tuple[str, str, list[str]]:
 def heading(words: str) -> str:
     """A heading without the minutes behind it."""
     return re.sub(r" \(\d+ minutes?\)$", "", words)
+
+
+def choices_of(bet: str) -> list[str]:
+    """What a bet offers behind a colon, as in "how many: none, one, or two?"; nothing where any answer may be given."""
+    listed = CHOICES.search(bet)
+    return re.split(r", or |, ", listed[1]) if listed else []
 
 
 def bare(table: str) -> str:

@@ -21,7 +21,7 @@ from live_networks import NETWORKS, write_weights  # noqa: E402
 # The live figure of a lesson stands before this figure of its notebook.
 FIGURES = {
     "01_act_background": ("Figure 01.2", "units"),
-    "02_pondernet_theory": ("Figure 02.2", "losses"),
+    "02_pondernet_theory": ("Figure 02.3", "losses"),
     "03_parity": ("Figure 03.2", "parity"),
     "04_mnist_rotation": ("Figure 04.4", "digit"),
     "05_light_cone": ("Figure 05.2", "line"),

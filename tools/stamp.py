@@ -2,10 +2,10 @@
 
     python tools/stamp.py
 
-It stands in the Colab links of the notebooks and of README.md, in README's link to the book, in the cell that installs
-the packages on Colab, in CITATION.cff, paper.md, the other pyproject.toml, and what docs/running.md says of Kaggle;
-while it is the placeholder, that of git's remote `origin` takes its place. The figure of README.md, with its sentence,
-comes from the cell tagged `preview` of a committed notebook. A test holds all equal to what this command writes.
+It stands in the Colab links of the notebooks and of README.md, in links to the book, in the cell that installs the
+packages on Colab, in CITATION.cff, paper.md, the other pyproject.toml, and what docs/running.md says of Kaggle; while
+it is the placeholder, that of git's remote `origin` takes its place. The picture for links to the repository is Figure
+05.3, as it is committed. A test holds all equal to what this command writes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import nbformat
 ROOT = Path(__file__).resolve().parents[1]
 PLACEHOLDER = "https://github.com/your-account/learning-to-ponder"
 # A link in words: a picture from elsewhere is broken wherever there is no network.
-COLAB_LINK = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
+COLAB_LINK = re.compile(r"\[([^]]*Colab)\]\(https://colab\.research\.google\.com/github/[^)]*/(\w+\.ipynb)\)")
 ADDRESS_AFTER = {  # what stands before the address
     "CITATION.cff": 'repository-code: "',
     "paper.md": r"\[repository\]\(",
     "course-package/pyproject.toml": 'Repository = "',
     "evidence/pyproject.toml": 'Repository = "',
-    "docs/running.md": r"welcome\?src=|git\+",
+    "docs/running.md": r"welcome\?src=|git\+|git clone ",
 }
 INSTALL_CELL = """\
 import sys
@@ -96,7 +96,7 @@ def stamp_links(text: str, url: str) -> str:
     where = {path.name: path.relative_to(ROOT).as_posix() for path in notebooks()}
 
     def stamped_link(link: re.Match[str]) -> str:
-        return f"[Open in Colab]({page}/{where[link[1]]})"
+        return f"[{link[1]}]({page}/{where[link[2]]})"
 
     return COLAB_LINK.sub(stamped_link, text)
 
@@ -111,31 +111,31 @@ def stamp_notebook(path: Path, url: str) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def preview() -> tuple[bytes, str]:
-    """The picture that the cell tagged `preview` drew, as PNG, and its sentence."""
-    for path in notebooks():
-        for cell in nbformat.read(path, as_version=4).cells:
-            if "preview" in cell.metadata.get("tags", []):
-                for output in cell.outputs:
-                    if "image/png" in output.get("data", {}):
-                        return base64.b64decode(output.data["image/png"]), output.metadata["image/png"]["alt"]
-    raise SystemExit("no notebook has a picture in a cell tagged `preview`")
+def figure(number: str) -> bytes:
+    """The picture of a lesson's figure, such as "05.3", as PNG."""
+    (path,) = (ROOT / "notebooks").glob(f"{number[:2]}_*.ipynb")
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", []):
+            if f"Figure {number}" in output.get("metadata", {}).get("image/png", {}).get("alt", ""):
+                return base64.b64decode(output.data["image/png"])
+    raise SystemExit(f"{path.name} has no Figure {number}")
 
 
 def stamped() -> dict[Path, bytes]:
     """Every file that holds what is stamped, with the content it should have."""
-    url, (picture, sentence) = address(), preview()
-    names = {"README.md", *ADDRESS_AFTER}
-    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
+    url = address()
+    names = [name for name in ("README.md", "TEACHING.md", *ADDRESS_AFTER) if (ROOT / name).exists()]
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}  # a copy for students has no TEACHING
     text = stamp_links(texts["README.md"], url)
     text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
     text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)
-    text = re.sub(r"https://[\w-]+\.github\.io/[\w.-]+/", pages_address(), text)
-    texts["README.md"] = re.sub(r"!\[[^]]*\](?=\(results/preview\.png\))", lambda _: f"![{sentence}]", text)
+    texts["README.md"] = text
+    for name in names:
+        texts[name] = re.sub(r"https://[\w-]+\.github\.io/[\w.-]+/", pages_address(), texts[name])
     for name, before in ADDRESS_AFTER.items():
         texts[name] = re.sub(rf"({before})https://github\.com/[\w.-]+/[\w.-]+", rf"\g<1>{url}", texts[name])
     files = {ROOT / name: text.encode() for name, text in texts.items()}
-    files[ROOT / "results" / "preview.png"] = picture
+    files[ROOT / "results" / "preview.png"] = figure("05.3")
     for path in notebooks():
         files[path] = stamp_notebook(path, url).encode()
     return files

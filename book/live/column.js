@@ -1,11 +1,13 @@
 // Lesson 09: a network adds a list of binary numbers, and halts at each. Digits are kept with the least one first.
 const TRAINED = 16; // digits
-const [TOP, NUMBER, SUM, GAP] = [34, 22, 24, 22]; // heights: above the first row, of the rows, and between them
+const [TOP, NUMBER, SUM, GAP] = [34, 24, 24, 22]; // heights: above the first row, of the rows, and between them
 const network = live.read(live.weights.column.weights);
 const coin = () => Number(Math.random() < 0.5);
 const digits = (words) => [...words].reverse().map(Number);
-let list = ["0111111111111111", "0000000000000000", "0000000000000001", "0000101001010111", "0000001111101001"].map(digits);
-let cell;
+const places = live.onPhone ? 8 : 16;
+const ones = "1".repeat(places - 1);
+let list = [ones, "", "1", "101001010111", "1111101001"].map((words) => digits(words.slice(-places).padStart(places, "0")));
+let [cell, shown] = [1, 0]; // shown: how many of the steps of all sums
 
 // Adds two numbers: their sum, and how far the carry into each place has come (0: none comes).
 function added(a, b) {
@@ -31,8 +33,10 @@ function think() {
     const taken = Math.min(n + 10, live.haltsAt(together, 0, n + 10));
     h = together(taken).map((place) => place.h);
     const answer = together(taken).map((place) => Number(place.answer > 0));
-    return { number: [...number], sum, travelled, need: Math.max(...travelled) + 1, taken, answer };
+    const steps = Array.from({ length: taken }, (_, n) => together(n + 1).map((place) => Number(place.answer > 0)));
+    return { number: [...number], sum, travelled, need: Math.max(...travelled) + 1, taken, answer, steps };
   });
+  shown = live.total(rows.map((row) => row.taken));
   return { rows };
 }
 
@@ -55,26 +59,30 @@ function draw(pen, width, inks) {
   const right = width > 600 ? width - 220 : width - 96; // there the steps begin
   const unit = (width - right - 38) / (n + 4);
   cell = right / n;
+  let before = 0; // steps of the sums above
   fig.seen.rows.forEach((row, t) => {
-    const top = rowTop(t);
+    const [top, now] = [rowTop(t), live.clamp(shown - before, 0, row.taken)];
+    before += row.taken;
     row.number.forEach((digit, i) => {
       live.write(pen, digit, left(i) + cell / 2, top + NUMBER / 2 + 2, inks.ink);
-      if (fig.bet === null) return;
-      if (row.travelled[i] && row.travelled[i + 1] !== row.travelled[i] + 1)
-        live.arrow(pen, left(i - row.travelled[i]) + cell / 2, top - 4, [-row.travelled[i] * cell, 0], inks.ink);
-      const isRight = row.answer[i] === row.sum[i];
-      const strong = !isRight || row.answer[i];
+      if (fig.bet === null || !now) return;
+      const far = Math.min(row.travelled[i], now - 1); // a carry goes one place a step
+      if (far > 0 && row.travelled[i + 1] !== row.travelled[i] + 1)
+        live.arrow(pen, left(i - row.travelled[i]) + cell / 2, top - 4, [-far * cell, 0], inks.ink);
+      const answer = row.steps[now - 1][i];
+      const isRight = answer === row.sum[i];
+      const strong = !isRight || answer;
       const dim = isRight && fig.lit === "wrong";
       const ink = dim ? inks.line : !isRight ? inks.wrong : strong ? inks.answer : inks.pale;
       const grown = fig.lit === "answer" ? 0 : 1;
       live.fill(pen, ink, left(i) + grown, top + NUMBER, cell - 2 * grown, SUM);
-      live.write(pen, row.answer[i], left(i) + cell / 2, top + NUMBER + SUM / 2, strong && !dim ? inks.paper : inks.ink);
+      live.write(pen, answer, left(i) + cell / 2, top + NUMBER + SUM / 2, strong && !dim ? inks.paper : inks.ink);
     });
-    if (fig.bet === null) return;
+    if (fig.bet === null || !now) return;
     const [x, y] = [right + 8, top + NUMBER + 4];
-    live.fill(pen, inks.halt, x, fig.lit === "halt" ? y - 4 : y, row.taken * unit, fig.lit === "halt" ? SUM : SUM - 8);
+    live.fill(pen, inks.halt, x, fig.lit === "halt" ? y - 4 : y, now * unit, fig.lit === "halt" ? SUM : SUM - 8);
     live.stroke(pen, [[x + row.need * unit, y - 5], [x + row.need * unit, y + SUM - 3]], inks.ink, fig.lit === "limit" ? 5 : 3);
-    live.write(pen, row.taken, x + Math.max(row.taken, row.need) * unit + 6, y + SUM / 2 - 3, inks.ink, "left", inks.paper);
+    live.write(pen, now, x + Math.max(row.taken, row.need) * unit + 6, y + SUM / 2 - 3, inks.ink, "left", inks.paper);
   });
   live.write(pen, "steps", right + 26, TOP + NUMBER / 2, inks.soft);
   const [t, column] = [Math.floor(fig.cursor / n), fig.cursor % n];
@@ -89,19 +97,35 @@ function tap({ x, y }) {
 }
 const flipAtCursor = () => flip(Math.floor(fig.cursor / list[0].length), list[0].length - 1 - (fig.cursor % list[0].length));
 
+const replay = () => fig.play(live.total(fig.seen.rows.map((row) => row.taken)), 120, (step) => (shown = step));
+const written = (number) => parseInt([...number].reverse().join(""), 2).toString(36); // in the address
 const [, nothing, one] = think().rows;
 const fig = live.figure("column", {
-  ask: "The first number ends in 15 ones. Adding 1 will send a carry through all of them: 16 steps. But 0 is added before. How many steps does that take?",
-  choices: { short: "2 or 3", half: "About 8", long: "16: a carry might be on its way" },
+  ask: `The first number ends in ${ones.length} ones. Adding 1 will send a carry through all of them: ${places} steps. But 0 is added before. How many steps does that take?`,
+  choices: {
+    short: ["2 or 3", "Nobody objects, so it stops."],
+    half: [`About ${places / 2}`, "It does not stop halfway for want of news."],
+    long: [`${places}: a carry might be on its way`, "It might, and the last place cannot know; yet nobody objects, so it stops."],
+  },
   wins: nothing.taken <= 3 ? "short" : "long",
   truth: `Adding 0 takes ${live.number(nothing.taken, "step")}, adding 1 takes ${one.taken}: only a place at which a carry stands objects. Now change digits.`,
+  task: `let two of the five sums take ${places} steps or more.`,
+  found: ({ rows }) => (rows.filter(({ taken }) => taken >= places).length > 1 ? list.map(written).join() : null),
+  form: /^(\d+)((?:\.[0-9a-z]{1,5}){5})$/,
+  state: () => [list[0].length, ...list.map(written)].join("."),
+  restore(length, numbers) {
+    const n = live.clamp(Number(length), 8, 24);
+    list = numbers.slice(1).split(".").map((text) => digits(parseInt(text, 36).toString(2).padStart(n, "0").slice(-n)));
+    slider.show(n);
+  },
   height: () => rowTop(list.length) - GAP + 4,
   count: () => list.length * list[0].length,
   across: () => list[0].length,
   press: { Space: flipAtCursor },
-  think, say, draw, tap,
-  places: (t, i) => [left(i) + cell / 2, rowTop(t) + NUMBER / 2],
+  opened: replay, think, say, draw, tap,
+  apart: () => Math.min(cell, NUMBER),
 });
+fig.button("Think", replay);
 fig.button("New numbers", () => fig.change(() => (list = list.map((number) => number.map(coin)))));
-fig.slider("Digits", [8, 24, 1], 16, String, (n) => (list = list.map((number) => Array.from({ length: n }, (_, i) => number[i] ?? coin()))));
+const slider = fig.slider("Digits", [8, 24, 1], places, String, (n) => (list = list.map((number) => Array.from({ length: n }, (_, i) => number[i] ?? coin()))));
 fig.start();

@@ -28,11 +28,12 @@ function think() {
   return { digit, angle, pixels, networks };
 }
 
+const last = ({ says, p }) => says[live.largest(p)]; // where it most likely halts
 function of(kind, { says, p, steps }) {
-  const last = says[live.largest(p)];
+  const final = last({ says, p });
   const changes = says.slice(1, N).filter((one, i) => one !== says[i]).length;
   const way = changes ? `and changes its mind ${["", "once", "twice"][changes] ?? `${changes} times`} in ten steps` : "from the first step on";
-  const verdict = digit === null ? last : last === digit ? `{answer:${last}}` : `{wrong:${last}}, which is wrong,`;
+  const verdict = digit === null ? final : final === digit ? `{answer:${final}}` : `{wrong:${final}}, which is wrong,`;
   return `${kind} says ${verdict} ${way}. On average it takes {halt:${steps.toFixed(1)} steps}.`;
 }
 function ofTest() {
@@ -91,12 +92,30 @@ function pull(held, at) {
 const pick = (n) => fig.change(() => (choose((n + 10) % 10), turn.show(0)));
 const turnBy = (by) => fig.change(() => turn.show((angle = live.clamp(angle + by, -180, 180))));
 const replay = () => fig.play(N, 220, (step) => (shown = step));
+// A point in the address: along and down, on a grid of 36.
+const written = (point) => point.map((at) => Math.round(1.25 * at).toString(36)).join("");
+const read = (signs) => [...signs].map((sign) => parseInt(sign, 36) / 1.25);
 const first = think().networks;
 const fig = live.figure("digit", {
   ask: `Trained with a prior, “CNN first” takes ${first.cnn.steps.toFixed(1)} steps for this digit, and “patches” ${first.patches.steps.toFixed(1)}. Trained without a prior, which of them still takes several steps?`,
-  choices: { both: "Both", cnn: "“CNN first” alone", patches: "“Patches” alone", none_of_them: "Neither" },
+  choices: {
+    both: ["Both", "One of them needs no second step to see all of the image."],
+    cnn: ["“CNN first” alone", "It has seen the whole image before its first step."],
+    patches: ["“Patches” alone", "Its places must hear of each other."],
+    none_of_them: ["Neither", "For some, thinking pays without being asked for it."],
+  },
   wins: "patches",
   truth: "Without a prior “CNN first” takes one step, and “patches” more than with it. Try it, and look at what each says on the way.",
+  task: "find digits on which the two disagree.",
+  found: ({ networks: { cnn, patches } }) => (last(cnn) !== last(patches) ? String(digit) : null),
+  form: /^(\d|(?:-[0-9a-z]+)+|)\.(-?\d+)\.(|_free)$/,
+  state: () => [digit ?? strokes.map((points) => `-${points.map(written).join("")}`).join(""), angle, prior].join("."),
+  restore(drawn, degrees, trained) {
+    if (/^\d$/.test(drawn)) choose(Number(drawn));
+    else [digit, strokes] = [null, drawn.split("-").slice(1).map((points) => points.match(/../g) ?? []).map((points) => points.map(read))];
+    turn.show((angle = live.clamp(Number(degrees), -180, 180)));
+    choice.show((prior = trained));
+  },
   height: (width) => place(width).height,
   grab: (from) => (within(from) ? { from } : null),
   pull,
@@ -106,10 +125,10 @@ const fig = live.figure("digit", {
     ArrowUp: () => turnBy(15), ArrowDown: () => turnBy(-15),
   },
   opened: replay, think, say, draw,
-  places: () => ({ pixel: ([x, y]) => [2 + x * PIXEL, 2 + y * PIXEL] }),
+  apart: () => SQUARE, // a pen needs no more
 });
 fig.button("Another digit", () => pick((digit ?? -1) + 1));
 fig.button("Clear, and draw", () => fig.change(clear));
 const turn = fig.slider("Turned by", [-180, 180, 5], angle, (degrees) => `${degrees}°`, (degrees) => (angle = degrees));
-fig.choose("Trained", PRIORS, prior, (chosen) => fig.change(() => (prior = chosen)));
+const choice = fig.choose("Trained", PRIORS, prior, (chosen) => fig.change(() => (prior = chosen)));
 fig.start();

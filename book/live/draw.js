@@ -8,11 +8,16 @@ function make(tag, attributes, inside = null, text = "") {
   return element;
 }
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "wall", "open"];
+const INKS = ["ink", "soft", "paper", "line", "answer", "pale", "halt", "wrong", "prior", "second", "ponder", "wall", "open"];
 
-// What the page keeps of a bet; without storage, as in some pages opened as files, nothing.
+const inDeck = () => "deck" in document.body.dataset;
+live.onPhone = innerWidth < 640; // there fewer things are shown at first, so that a finger finds each
+
+// What the page keeps of a bet; without storage, as in some pages opened as files, nothing; nor in a deck, where the bet
+// of a rehearsal would spoil that of the class.
 function keep(name, bet) {
   try {
+    if (inDeck()) return bet ?? null;
     if (bet !== undefined) localStorage.setItem(`live-${name}`, bet ?? "");
     return localStorage.getItem(`live-${name}`) || null;
   } catch {
@@ -21,8 +26,16 @@ function keep(name, bet) {
 }
 
 // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
-//   ask, choices {bet: words}, wins (a bet), truth (a sentence): the bet, if any. opened(): called when it is made.
-//   think() -> what is shown, plain data, kept as fig.seen; say(seen) -> the sentence under the figure.
+//   ask, choices {bet: [words, what is said to who chose it]}, wins (a bet), truth (a sentence): the bet, if any.
+//   opened(): called when it is made.
+//   apart(): how far apart stand two things to tap: 24 pixels at least, also on a phone.
+//   task (a sentence), found(seen) -> what was found, in a word, or null: the goal. Different finds are counted; or, where
+//   they are numbers, the least is kept.
+//   state() -> what the reader has set, as a short text of A-Z a-z 0-9 . _ - for the address; form: how it looks, a
+//   RegExp with groups; restore(...groups): sets all of it, controls too. Thus figures have undo, reset and a link. A
+//   text that the restored state would not write itself is ignored, so restore need not check what state() would show;
+//   but it must leave something that can be thought about.
+//   think() -> what is shown, plain data, kept as fig.seen; say(seen) -> the sentence above the canvas.
 //   height(), draw(pen, width, inks): the picture, in pixels of the page.
 //   grab(point) -> what a hand takes hold of there, or null; pull(it, point); tap(point, it or null);
 //   hover(point or null) -> a note; press {key: function}; where(i) -> the point of the thing that keys have chosen.
@@ -36,9 +49,12 @@ live.figure = (name, spec) => {
   const title = box.querySelector(".live-title").textContent;
   const canvas = make("canvas", { tabindex: 0, role: "application", "aria-label": title, "aria-describedby": `${box.id}-keys` });
   const words = make("p", { class: "live-words", "aria-live": "polite" });
+  const goal = make("p", { class: "live-goal", "aria-live": "polite" });
+  const back = make("div", { class: "live-tools live-back" });
   const note = make("p", { class: "live-note", ...(spec.where && { "aria-live": "polite" }) });
-  lead.after(bets, tools, canvas);
-  legend.after(words, note);
+  lead.after(bets, tools, words, canvas);
+  note.hidden = !spec.hover;
+  legend.after(note, back);
   keys.id = `${box.id}-keys`;
   const pen = canvas.getContext("2d");
   const fig = { box, spec, bet: spec.ask ? keep(name) : "none", lit: null, cursor: 0, focused: false, seen: null };
@@ -48,6 +64,8 @@ live.figure = (name, spec) => {
     fig.cursor = live.clamp(fig.cursor, 0, spec.count() - 1);
     fig.say(spec.say(fig.seen));
     fig.redraw();
+    clearTimeout(settling);
+    settling = setTimeout(settle, 400); // not at every step of a hand
   };
   fig.change = (act) => {
     fig.stop();
@@ -77,6 +95,7 @@ live.figure = (name, spec) => {
       const found = piece.match(/^\{(\w+):(.*)\}$/);
       into.append(found ? part(found[1], make("b", {}, null, found[2])) : piece);
     }
+    if (into === words && words.offsetHeight) words.style.minHeight = `${words.offsetHeight}px`; // the canvas below moves down, never up
   };
   function part(ink, element) {
     element.dataset.part = ink;
@@ -93,21 +112,92 @@ live.figure = (name, spec) => {
   function askForBet() {
     const open = fig.bet !== null;
     box.classList.toggle("live-open", open);
-    if (!spec.ask) return bets.remove();
     bets.replaceChildren();
-    const verdict = fig.bet === "none" ? "" : fig.bet === String(spec.wins) ? "Won. " : "Lost. ";
-    fig.say(open ? verdict + spec.truth : `Bet first. ${spec.ask}`, make("p", {}, bets));
-    const choices = open ? { "": "Bet again" } : { ...spec.choices, none: "Just show me" };
-    for (const [bet, label] of Object.entries(choices)) fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
+    if (spec.ask) {
+      const [, answer = ""] = spec.choices[fig.bet] ?? [];
+      const verdict = fig.bet === "none" ? "" : `${fig.bet === String(spec.wins) ? "Won." : "Lost."} ${answer} `;
+      const told = fig.bet === "link" ? "You came by a link. The bet is about another picture." : verdict + spec.truth;
+      fig.say(open ? told : `Bet first. ${spec.ask}`, make("p", {}, bets));
+      const choices = open ? { "": ["Bet again"] } : { ...spec.choices, none: ["Just show me"] };
+      for (const [bet, [label]] of Object.entries(choices)) fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
+    }
+    if (open) bets.append(goal);
   }
   function place(bet) {
     keep(name, bet);
-    if (bet === null) return location.reload(); // the question is about the first picture
     fig.bet = bet;
+    if (bet === null) reset(); // the question is about the first picture
     askForBet();
+    count();
+    if (bet === null) return bets.querySelector("button").focus({ preventScroll: true });
     fig.redraw();
     spec.opened?.();
     canvas.focus({ preventScroll: true });
+  }
+
+  // The goal: what was found is counted, each thing once.
+  const finds = new Set();
+  function count() {
+    if (fig.bet === null) return;
+    const found = spec.found(fig.seen);
+    if (found !== null) finds.add(found);
+    const fewest = typeof [...finds][0] === "number" ? `Fewest so far: ${Math.min(...finds)}.` : `Found so far: ${finds.size}.`;
+    const text = `Goal: ${spec.task} ${found !== null ? "You found it! " : ""}${fewest}`;
+    if (goal.textContent !== text) goal.textContent = text;
+  }
+
+  // What the reader has set, as a text: where it came to rest is written into the address, and can be undone.
+  let [settling, first, here] = [0, null, null];
+  const past = [];
+  function settle() {
+    clearTimeout(settling);
+    count();
+    const now = spec.state();
+    if (now === here) return;
+    past.push(here);
+    arrive(now);
+  }
+  function arrive(now) {
+    here = now;
+    for (const button of back.children) set(button, { "aria-disabled": button.value === "undo" && !past.length });
+    if (!inDeck() && (here !== first || location.hash.startsWith(`#${name}=`))) history.replaceState(null, "", `#${name}=${here}`);
+  }
+  // Whether a text is a state: if so, it is restored.
+  function restore(text) {
+    const [before, groups] = [spec.state(), text.match(spec.form)];
+    if (!groups) return false;
+    fig.change(() => spec.restore(...groups.slice(1)));
+    if (spec.state() === text) return true;
+    fig.change(() => spec.restore(...before.match(spec.form).slice(1)));
+    return false;
+  }
+  function undo() {
+    settle();
+    if (!past.length) return;
+    const text = past.pop();
+    restore(text);
+    arrive(text);
+  }
+  const reset = () => restore(first);
+  async function copy({ target }) {
+    settle();
+    history.replaceState(null, "", `#${name}=${here}`);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      target.textContent = "Copied";
+    } catch {
+      target.textContent = "It stands in the address bar";
+    }
+    setTimeout(() => (target.textContent = "Copy link"), 2500);
+  }
+  // A link to a state opens the figure there; the bet, which is about another picture, can still be made.
+  function openLink() {
+    const [, of, text] = location.hash.match(/^#(\w+)=(.*)$/) ?? [];
+    if (inDeck() || of !== name || !restore(text)) return;
+    fig.bet ??= "link";
+    askForBet();
+    settle();
+    box.scrollIntoView();
   }
 
   fig.button = (label, act, where = tools) => {
@@ -145,6 +235,7 @@ live.figure = (name, spec) => {
       button.value = one;
     }
     press(value);
+    return { show: press };
   };
 
   // Calls tick(0), tick(1), ..., tick(last), one each `pace` milliseconds; the last alone where motion is not wanted.
@@ -218,6 +309,7 @@ live.figure = (name, spec) => {
   if (spec.across) Object.assign(arrows, { ArrowUp: walk(() => -spec.across()), ArrowDown: walk(() => spec.across()) });
   canvas.addEventListener("keydown", (event) => {
     const act = { ...arrows, ...spec.press }[event.key === " " ? "Space" : event.key];
+    if (event.key === "z" && (event.ctrlKey || event.metaKey)) return undo(event.preventDefault());
     if (!act || fig.bet === null || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     fig.focused = true;
@@ -230,12 +322,31 @@ live.figure = (name, spec) => {
     fig.redraw();
   });
 
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  function dye() {
+    const { theme } = document.body.dataset;
+    box.classList.toggle("live-dark", theme === "dark" || (theme !== "light" && dark.matches));
+    fig.redraw();
+  }
+
   fig.start = () => {
     fig.change();
+    dye();
     askForBet();
-    new ResizeObserver(fig.redraw).observe(canvas);
-    new MutationObserver(fig.redraw).observe(document.body, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fig.redraw);
+    first = here = spec.state();
+    set(fig.button("Undo", undo, back), { value: "undo", "aria-disabled": true });
+    fig.button("Reset", reset, back);
+    if (!inDeck()) set(fig.button("Copy link", copy, back), { "aria-live": "polite" });
+    openLink();
+    addEventListener("hashchange", openLink);
+    let wide = 0;
+    new ResizeObserver(() => {
+      if (wide !== canvas.clientWidth) words.style.minHeight = ""; // lines break elsewhere
+      wide = canvas.clientWidth;
+      fig.redraw();
+    }).observe(canvas);
+    new MutationObserver(dye).observe(document.body, { attributeFilter: ["data-theme"] });
+    dark.addEventListener("change", dye);
   };
   return fig;
 };
@@ -308,24 +419,6 @@ live.nearest = (positions, x, reach) => {
   const away = positions.map((position) => Math.abs(position - x));
   const least = Math.min(...away);
   return least < reach ? away.indexOf(least) : null;
-};
-// Columns of bars that are dragged by their tops: values() from 0 to 1 of n steps, set(i, value). A thing held is
-// {panel, i}. fit(right) says where the panel ends.
-live.columns = ({ left, top, height, values, set }) => {
-  let wide = 0;
-  const panel = { top, height };
-  panel.fit = (right) => (wide = (right - left) / values().length);
-  panel.middle = (step) => left + (step - 0.5) * wide;
-  panel.level = (value) => top + (1 - value) * height;
-  panel.bar = () => Math.min(56, wide - 14);
-  panel.at = ({ x, y }) => (y > top - 12 && y < top + height + 12 ? Math.floor((x - left) / wide) : -1);
-  panel.grab = (point) => {
-    const i = panel.at(point);
-    return i in values() && Math.abs(point.y - panel.level(values()[i])) < 18 ? { panel, i } : null;
-  };
-  panel.pull = (i, { y }) => set(i, live.clamp((top + height - y) / height, 0, 1));
-  panel.tap = (point) => panel.at(point) in values() && panel.pull(panel.at(point), point);
-  return panel;
 };
 live.clamp = (value, least, greatest) => Math.max(least, Math.min(greatest, value));
 // An axis of probabilities by their logit, as training moves them: x of p, p at x, and many p from end to end.

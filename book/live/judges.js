@@ -1,5 +1,5 @@
 // Lesson 11: a line thinks, and a judge says how likely it is that all of it is right. The reader moves the step.
-const VALUES = { two: 2, five: 5, hrm: 2 }; // of a place, for each network
+const VALUES = { two: 2, five: 5 }; // of a place, for each network
 const [N, LEFT, ROWS, PANEL] = [20, 54, [30, 62], { top: 136, height: 190 }]; // ROWS: of values, and of answers
 const networks = {};
 for (const name of Object.keys(VALUES)) {
@@ -7,8 +7,8 @@ for (const name of Object.keys(VALUES)) {
   networks[name] = { core: live.read(weights), answer: live.linear(weights, "answer"), judge: live.linear(weights, "judge") };
 }
 let [kind, shown, cell] = ["two", 1];
-let values = [..."1010001000000110"].map(Number);
-let walls = [..."1000101010000000"].map(Number);
+const first = live.onPhone ? ["10100011", "10100000"] : ["1010001000000110", "1000101010000000"];
+let [values, walls] = first.map((text) => [...text].map(Number));
 
 function think() {
   const [{ core, answer, judge }, K] = [networks[kind], VALUES[kind]];
@@ -21,9 +21,9 @@ function think() {
     const places = together(s + 1);
     const answers = places.map(({ h }) => live.largest(answer(h)));
     const said = places.map(({ h }) => judge(h)); // how likely each place is right itself
-    const logQ = Array.from(said[0], (_, k) => said.reduce((sum, logits) => sum - Math.log1p(Math.exp(-logits[k])), 0)); // of halting, and of going on
+    const q = said.reduce((all, [logit]) => all * live.sigmoid(logit), 1);
     const open = need.filter((step) => step > s + 1).length;
-    return { answers, open, q: logQ.map(Math.exp), halts: logQ[0] > (logQ[1] ?? Math.log(0.5)) || s === N - 1 };
+    return { answers, open, q: [q], halts: q > 0.5 || s === N - 1 };
   });
   return { kind, values: [...values], walls: [...walls], need, longest: Math.max(...need), truth, steps, halt: steps.findIndex(({ halts }) => halts) + 1 };
 }
@@ -34,8 +34,7 @@ function say({ steps, halt, longest, truth }) {
   const now = open ? `{limit:${live.number(open, "place is", "places are")} open}: ${open > 1 ? "all guesses are" : "its guess is"} right once in ${(K ** open).toLocaleString("en")} times` : "{limit:all places can be known}";
   const wrong = steps[halt - 1].answers.filter((one, i) => one !== truth[i]).length;
   const when = halt < longest ? `{wrong:${live.number(longest - halt, "step")} too early}` : halt === longest ? "just in time" : `${live.number(halt - longest, "step")} later than it could`;
-  const rule = q.length === 1 ? "By TRM's rule, above one half," : `To go on is worth {prior:${percent(q[1])}}. By HRM's rule, when halting is worth more,`;
-  return `At step ${shown}, ${now}, and the judge says {halt:${percent(q[0])}}. ${rule} the line {halt:halts at step ${halt}}, ${when}, with ${wrong ? live.number(wrong, "place") : "no place"} wrong.`;
+  return `At step ${shown}, ${now}, and the judge says {halt:${percent(q[0])}}. Above one half, the line {halt:halts at step ${halt}}, ${when}, with ${wrong ? live.number(wrong, "place") : "no place"} wrong.`;
 }
 
 const left = (place) => LEFT + place * cell;
@@ -60,19 +59,17 @@ function draw(pen, width, inks) {
   if (fig.focused) live.ring(pen, inks.ink, left(fig.cursor), ROWS[0], cell, 26);
   const column = (width - LEFT - 2) / N;
   const middle = (step) => LEFT + (step - 0.5) * column;
-  const isTwo = kind === "hrm"; // its two values differ near 1 alone
-  const y = (q) => PANEL.top + PANEL.height * (isTwo ? live.clamp((1.003 - q) / 0.053, 0, 1) : Math.min(1, -Math.log10(q) / 3));
-  const title = isTwo ? "worth of halting (amber), of going on (grey)" : "how likely is it that all are right?";
-  live.frame(pen, LEFT, PANEL, width, inks, title, (isTwo ? [1, 0.99, 0.98, 0.97, 0.96] : [1, 0.5, 0.1, 0.01, 0.001]).map((q) => [y(q), q]));
+  const y = (q) => PANEL.top + PANEL.height * Math.min(1, -Math.log10(q) / 3);
+  live.frame(pen, LEFT, PANEL, width, inks, "how likely is it that all are right?", [1, 0.5, 0.1, 0.01, 0.001].map((q) => [y(q), q]));
   live.numbers(pen, column > 24 ? 1 : 5, N, (step) => [step ? middle(step) : LEFT - 6, PANEL.top + PANEL.height + 14], inks);
   const upright = (step, ink, thick, dash) => live.stroke(pen, [[middle(step), PANEL.top], [middle(step), PANEL.top + PANEL.height]], ink, thick, dash);
   upright(longest, inks.ink, fig.lit === "limit" ? 5 : 2.5);
-  if (!isTwo) live.stroke(pen, steps.flatMap((step, s) => [[LEFT + s * column, y(K ** -step.open)], [LEFT + (s + 1) * column, y(K ** -step.open)]]), inks.ink, fig.lit === "limit" ? 4 : 2);
+  live.stroke(pen, steps.flatMap((step, s) => [[LEFT + s * column, y(K ** -step.open)], [LEFT + (s + 1) * column, y(K ** -step.open)]]), inks.ink, fig.lit === "limit" ? 4 : 2);
   upright(shown, inks.soft, 1.5, [2, 3]);
   if (!open) return;
   upright(halt, inks.halt, fig.lit === "halt" ? 6 : 3.5, [10, 6]);
-  if (!isTwo) live.stroke(pen, [[LEFT, y(0.5)], [width, y(0.5)]], inks.halt, 2);
-  steps.forEach(({ q }, s) => q.toReversed().forEach((value, j) => live.dot(pen, middle(s + 1), y(value), j === q.length - 1 ? 4.5 : fig.lit === "prior" ? 9 : 6.5, j === q.length - 1 ? inks.halt : inks.prior)));
+  live.stroke(pen, [[LEFT, y(0.5)], [width, y(0.5)]], inks.halt, 2);
+  steps.forEach(({ q: [q] }, s) => live.dot(pen, middle(s + 1), y(q), 4.5, inks.halt));
 }
 
 function show(n) {
@@ -84,24 +81,37 @@ const toggle = (i) => i > 0 && i < values.length && fig.change(() => (walls[i] ^
 const tap = (point) => (point.y < ROWS[0] ? toggle(Math.round((point.x - LEFT) / cell)) : point.y < ROWS[1] && cycle(Math.floor((point.x - LEFT) / cell)));
 const replay = () => fig.play(fig.seen.halt - 1, 450, (n) => show(n + 1));
 const random = (n) => Math.floor(n * Math.random());
-const lines = {}; // by the number of values; the walls are the same
 function turn(to) {
-  lines[VALUES[kind]] = values;
-  values = lines[VALUES[to]] ?? values.map(() => random(5));
   kind = to;
+  values = values.map(() => random(VALUES[kind]));
 }
+const state = () => `${kind}.${values.join("")}.${walls.join("")}`;
 const { longest, halt, steps } = think();
 const fig = live.figure("judges", {
   ask: `Bits. At step ${longest - 1} one place is still open, and tosses a coin; one step later it knows. The line halts when TRM's judge says more than one half. When?`,
-  choices: { early: `At step ${longest - 1}, on the coin`, now: `At step ${longest}, when all is known`, end: `At step ${N}, to be sure` },
+  choices: {
+    early: [`At step ${longest - 1}, on the coin`, "A coin is right half the time, and a little more is enough."],
+    now: [`At step ${longest}, when all is known`, "It could wait for one step more, and does not: a coin is right half the time."],
+    end: [`At step ${N}, to be sure`, "It halts as soon as the judge says more than one half."],
+  },
   wins: halt < longest ? "early" : halt === longest ? "now" : "end",
-  truth: `The judge says ${percent(steps[longest - 2].q[0])} at step ${longest - 1}; the line halts at step ${halt}. Now try five values, and HRM.`,
+  truth: `The judge says ${percent(steps[longest - 2].q[0])} at step ${longest - 1}; the line halts at step ${halt}. Now try five values.`,
+  task: "make it halt in time on bits, with a segment of five places or more.",
+  found: (seen) => (kind === "two" && seen.longest > 4 && seen.halt >= seen.longest ? state() : null),
+  form: /^(two|five)\.([0-4]{8}|[0-4]{16})\.(1[01]*)$/,
+  state,
+  restore(name, texts, reset) {
+    kinds.show((kind = name));
+    values = [...texts].map((value) => value % VALUES[kind]);
+    walls = values.map((_, i) => Number(reset[i] ?? 0));
+  },
   height: () => PANEL.top + PANEL.height + 26,
   count: () => values.length,
   press: { Space: () => cycle(fig.cursor), w: () => toggle(fig.cursor), ArrowUp: () => show(shown + 1), ArrowDown: () => show(shown - 1) },
-  opened: replay, think, say, draw, tap, left,
+  opened: replay, think, say, draw, tap,
+  apart: () => Math.min(cell, 26),
 });
-fig.choose("Network", { two: "TRM, bits", five: "TRM, five values", hrm: "HRM, bits" }, kind, (name) => fig.change(() => turn(name)));
+const kinds = fig.choose("Values", { two: "Bits", five: "Five values" }, kind, (name) => fig.change(() => turn(name)));
 fig.button("New line", () => fig.change(() => ([values, walls] = [values.map(() => random(VALUES[kind])), walls.map((_, i) => Number(!i || random(6) === 0))])));
 const slider = fig.slider("Step", [1, N, 1], shown, String, show);
 fig.start();

@@ -81,6 +81,7 @@ def patches() -> PonderNet:
 
 NETWORKS = {
     "line": of_lesson("05_light_cone_networks", lambda: local_net(20), loss_fn="PonderLoss"),
+    "line_act": of_lesson("05_light_cone_networks", lambda: local_net(20), **{"loss_fn.price_on_time.tau": 0.03}),
     "vote": of_lesson("06_ways_to_stop_hurried", lambda: local_net(10), seed=11),
     # Lesson 03's network knows all answers at step 3; the figure is about inputs that stop at one step, and lose.
     "parity": of_figure("parity", lambda: PonderNet(RNNStep(8, 128), 20)),
@@ -91,7 +92,6 @@ NETWORKS = {
     "forest_awake": of_figure("forest_awake", lambda: forest_net("current")),
     "judges_two": of_lesson("11_judges_TRM", lambda: JudgedLine(2, 1), n_values=2),
     "judges_five": of_lesson("11_judges_TRM", lambda: JudgedLine(5, 1), n_values=5),
-    "judges_hrm": of_lesson("11_judges_HRM_discount_1.0", lambda: JudgedLine(2, 2)),
     # All four of one seed, measured on 5,000 digits: lesson 04 stores none without a prior, and measures on 2,000.
     "digit_cnn": of_figure("digit_cnn", cnn_first),
     "digit_cnn_free": of_figure("digit_cnn_free", cnn_first),

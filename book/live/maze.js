@@ -7,11 +7,11 @@ live.maze = (name, bet) => {
   const network = live.read(live.weights.maze.weights);
   const picture = live.mazePicture(TRAINED);
   const { middle, placeAt, starAt } = picture;
-  let random = generator(58); // the first maze is the same for all
-  let [kind, side] = ["tree", document.getElementById(`live-${name}`).clientWidth > 600 ? 29 : 19];
+  const KINDS = { t: "tree", r: "room" }; // in the address
+  let [kind, side, seed] = live.onPhone ? ["t", 13, 568] : ["t", 29, 58]; // the first maze is the same for all
   let [tool, mode, view] = [matchMedia("(pointer: coarse)").matches ? null : "wall", "each", "chart"];
   let pointed = null;
-  let maze, near, walls, base, thought, facts, taken, end, shown;
+  let maze, made, near, walls, base, thought, facts, taken, end, shown; // made: the maze as it was before the reader's hand
 
   function changed() {
     const open = maze.floor.map((_, place) => Number(isOpen(maze, place)));
@@ -120,12 +120,35 @@ live.maze = (name, bet) => {
   }
 
   function load() {
-    maze = live.mazes[kind](side, random);
-    random = Math.random;
+    made = live.mazes[KINDS[kind]](side, generator(seed));
+    maze = structuredClone(made);
     pointed = null;
     changed();
   }
   load();
+
+  // How many walls were opened, and none was drawn, where by itself a place is wrong.
+  function found({ floor, own, answer }) {
+    const isWrong = own.some((says, place) => says && says !== answer[place]);
+    return isWrong && turned().length && turned().every((place) => floor[place]) ? turned().length : null;
+  }
+
+  // In the address: which maze, its stars, the places that the reader turned, and the step at which all stop, if they do.
+  const turned = () => [...maze.floor.keys()].filter((place) => maze.floor[place] !== made.floor[place]);
+  function state() {
+    const stars = [...maze.star.entries()].map(([place, star]) => star && `${"bp"[star - 1]}${place}`).filter(Boolean);
+    return `${kind}${seed}.${side}.${stars.join("")}.${turned().join("_")}.${mode === "all" ? shown : ""}`;
+  }
+  function restore(first, number, size, stars, places, step) {
+    [kind, seed, side] = [first, Number(number), Number(size)];
+    load();
+    maze.star.fill(0);
+    for (const [, colour, place] of stars.matchAll(/([bp])(\d+)/g)) if (place in maze.star) maze.star[place] = "bp".indexOf(colour) + 1;
+    for (const place of places.split("_")) if (place in maze.floor) maze.floor[place] = 1 - maze.floor[place];
+    modes.show((mode = step ? "all" : "each"));
+    shown = Number(step);
+    changed();
+  }
   const farthest = facts.need.indexOf(facts.last);
   const fig = live.figure(name, {
     height: (width) => picture.layout(width, view),
@@ -141,22 +164,26 @@ live.maze = (name, bet) => {
       n: () => fig.change(() => (shown = Math.min(shown + 1, Number(step.max)))),
     },
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
+    apart: () => middle(1)[0] - middle(0)[0],
     count: () => maze.side ** 2, across: () => maze.side,
-    opened: replay, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
+    task: "open walls until a place is wrong. How few are enough?",
+    form: /^([tr])([1-9]\d{0,4})\.(9|13|29|39)\.((?:[bp]\d+)*)\.([\d_]*)\.([1-9]\d*|)$/,
+    opened: replay, found, state, restore, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });
   fig.choose("Draw", { wall: "Walls", star: "Stars" }, tool, (chosen) => fig.change(() => (tool = chosen)), true);
-  fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => fig.change(() => (shown = (mode = chosen) === "each" ? end : shown)));
+  const modes = fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => fig.change(() => (shown = (mode = chosen) === "each" ? end : shown)));
   fig.choose("Show", { chart: "Compare", map: "Map of steps" }, view, (chosen) => fig.change(() => (view = chosen)));
   fig.button("Think", replay);
   const step = fig.slider("Step", [1, end, 1], 1, String, (n) => (shown = n));
   function renew() {
+    seed = 1 + Math.floor(99999 * Math.random());
     fig.change(load);
     fig.cursor = Math.floor(maze.side / 2) * (maze.side + 1);
     replay();
   }
   const more = fig.box.querySelector(".live-more");
-  for (const [one, words] of Object.entries({ tree: "New maze", room: "No walls" })) fig.button(words, () => renew((kind = one)), more);
-  for (const n of [9, 19, 29, 39]) fig.button(`${n} × ${n}`, () => renew((side = n)), more);
+  for (const [one, words] of Object.entries({ t: "New maze", r: "No walls" })) fig.button(words, () => renew((kind = one)), more);
+  for (const n of [9, 13, 29, 39]) fig.button(`${n} × ${n}`, () => renew((side = n)), more);
   fig.start();
   return fig;
 };

@@ -48,7 +48,7 @@ live.mazePicture = (TRAINED) => {
   }
 
   function drawAnswers(pen, inks, lit) {
-    const { now, taken, asked, need, mode, shown, end, last } = seen;
+    const { now, taken, asked, mode, shown, end, last } = seen;
     cells(pen, inks, 0, 0, (place) => {
       if (!now[place]) return inks.open;
       if (lit === "wrong" && !wrong(place)) return inks.line;
@@ -56,16 +56,12 @@ live.mazePicture = (TRAINED) => {
       const age = mode === "each" && shown < end ? shown - taken[place] : 3; // those that halt now, and a pale wake
       return age < 3 ? mix(age ? inks.paper : inks.halt, ink, age ? 0.6 / age : 1) : ink;
     });
-    const forgot = open().filter((place) => mode === "all" && wrong(place) && need[place] <= shown).map(middle);
-    const around = ([x, y]) => Array.from({ length: 41 }, (_, i) => [x + 14 * Math.cos(i / 6.3), y + 14 * Math.sin(i / 6.3)]);
     for (const place of open()) {
       const [left, top, width, height] = box(place);
       const line = (part, up) => [part, 1 - part].map((i) => [left + i * width, top + (up ? 1 - i : i) * height]);
       if (!asked[place] && last) for (const up of [false, true]) live.stroke(pen, line(0.32, up), inks.soft, 1.5);
       if (wrong(place)) live.stroke(pen, line(0.2, true), "#ffffff", 2);
     }
-    for (const [width, ink] of [[7, "#ffffff"], [4, inks.wrong]])
-      for (const at of forgot.length < 20 ? forgot : []) live.stroke(pen, around(at), ink, width);
   }
 
   // A dot for all places with both alike, and the line on which nobody waits in vain.
@@ -132,9 +128,9 @@ live.mazePicture = (TRAINED) => {
       return x >= 0 && y >= 0 && row < seen.side && column < seen.side ? row * seen.side + column : null;
     },
     starAt({ x, y }) {
-      const away = seen.star.map((star, place) => (star ? Math.hypot(x - starShape(place)[0], y - starShape(place)[1]) / starShape(place)[2] : Infinity));
+      const away = seen.star.map((star, place) => (star ? Math.hypot(x - starShape(place)[0], y - starShape(place)[1]) : Infinity));
       const nearest = away.indexOf(Math.min(...away));
-      return away[nearest] < 0.6 ? nearest : null;
+      return away[nearest] < 13 ? nearest : null;
     },
   };
 };

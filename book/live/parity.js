@@ -79,24 +79,37 @@ function another(tries = 200) {
   if (think().right[stop - 1] && tries) another(tries - 1);
 }
 const replay = () => fig.play(N, 180, (step) => (shown = step));
+const find = () => replay(fig.change(another));
+const SIGNS = ["m", "0", "1"]; // in the address
 
-const first = think();
-const others = first.right.filter(Boolean).length - 1;
+const { halt } = think();
 const fig = live.figure("parity", {
-  ask: `By itself the network halts here at step ${first.halt}, and is right there. At how many of the other ${N - 1} steps is it right?`,
-  choices: { all: "At nearly all", half: "At about half", few: others ? `At ${others}` : "At none" },
-  wins: "few",
-  truth: `The first input is right at step ${first.halt}, and ${others ? `at ${others} others` : "nowhere else"}. Now move the common step, and look for inputs that are wrong there.`,
+  ask: `By itself the network halts here at step ${halt}, and is right. Now we stop all inputs at step ${halt}. Of every hundred, how many will be wrong?`,
+  choices: {
+    none: ["None: it is done by then", "This input is done by then, and others are not."],
+    few: ["Two or three", "Ten times as many."],
+    many: ["More than twenty", "Inputs differ in when they are done."],
+  },
+  wins: "many",
+  truth: `${Math.round(100 * (1 - checked.right_at[halt - 1]))} are wrong at step ${halt}. Each stopped by itself, hardly any is. Find some that are wrong.`,
+  task: "find an input that is right at two steps, and at no third.",
+  found: ({ x, right }) => (right.filter(Boolean).length === 2 ? x.join("") : null),
+  form: /^([m01]{8})\.(\d+)$/,
+  state: () => `${x.map((element) => SIGNS[element + 1]).join("")}.${stop}`,
+  restore(elements, step) {
+    x = [...elements].map((sign) => SIGNS.indexOf(sign) - 1);
+    slider.show((stop = live.clamp(Number(step), 1, N)));
+  },
   height: () => SHARE.top + SHARE.height + 24,
   grab: ({ x: where, y }) => (y > TILES && Math.abs(where - middle(stop)) < 14 ? { stop: true } : null),
   pull: (_, point) => stopAt(stepAt(point)),
   tap: (point) => (point.y < TILES ? Math.floor((point.x - LEFT) / tile) in x && cycle(Math.floor((point.x - LEFT) / tile)) : stopAt(stepAt(point))),
   count: () => x.length,
   press: { Space: () => cycle(fig.cursor), ArrowUp: () => stopAt(stop + 1), ArrowDown: () => stopAt(stop - 1) },
-  opened: replay, think, say, draw,
-  places: () => ({ element: x.map((_, i) => LEFT + (i + 0.5) * tile), middle, grip: GRIP }),
+  opened: find, think, say, draw,
+  apart: () => tile,
 });
 fig.button("Think", replay);
-fig.button("Find one that is wrong there", () => fig.change(another));
+fig.button("Find one that is wrong there", find);
 const slider = fig.slider("All stop at step", [1, N, 1], stop, String, (step) => (stop = step));
 fig.start();

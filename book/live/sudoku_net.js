@@ -30,20 +30,33 @@ live.rounds = (signs, groups) => {
 live.cover = (weights) => {
   const layer = (name) => live.linear(weights, name);
   const [fromX, own, heard, fromH, fromM, heads] = ["from_x", "own", "heard", "from_h", "from_m", "heads"].map(layer);
-  const channels = weights["own.bias"].shape[0];
+  const [channels, ears] = [weights["own.bias"].shape[0], live.floats(weights["heard.weight"])];
   return (signs, groups) => {
     const z = fromX(Float64Array.from(signs.flatMap((sign) => [sign > 0, sign < 0])));
     let h = new Float64Array(z.length);
     const side = groups[0].length;
-    const most = new Float64Array(side * channels);
+    const [first, news] = [1, side].map((rows) => new Float64Array(rows * channels));
     return () => {
       const [message, mine] = [new Float64Array(h.length), own(h)];
       for (const group of groups) {
-        most.fill(-1); // for each of its places the largest states of all others
-        for (let i = 0, m = 0; m < side; m++)
-          for (let c = 0; c < channels; c++, i++)
-            for (let j = 0; j < side; j++) if (j !== m && h[group[j] * channels + c] > most[i]) most[i] = h[group[j] * channels + c];
-        const news = heard(most);
+        // A place hears the largest states of all others: those of all, but in the channels in which it leads.
+        const leads = [];
+        for (let c = 0; c < channels; c++) {
+          let largest = -1, next = -1, leader = 0;
+          for (let m = 0; m < side; m++) {
+            const value = h[group[m] * channels + c];
+            if (value > largest) {
+              next = largest;
+              largest = value;
+              leader = m;
+            } else if (value > next) next = value;
+          }
+          first[c] = largest;
+          if (largest > next) leads.push({ c, from: leader * channels, gap: largest - next });
+        }
+        const all = heard(first);
+        for (let m = 0; m < side; m++) news.set(all, m * channels);
+        for (const { c, from, gap } of leads) for (let o = 0; o < channels; o++) news[from + o] -= gap * ears[o * channels + c];
         for (let i = 0, m = 0; m < side; m++)
           for (let at = group[m] * channels, c = 0; c < channels; c++, at++, i++) message[at] = Math.max(message[at], mine[at] + news[i]);
       }
@@ -55,8 +68,9 @@ live.cover = (weights) => {
 };
 
 // What the network finds of a board of digits, row by row, 0 where a cell is open: how many cells are open, and have
-// halted; their answers, steps taken, rounds needed; the last step with a halt; cells that clash; the cell that asks for
-// a guess, or -1, and the digits left there. It stops when no cell has halted for four steps, as in the lesson.
+// halted; their answers, steps taken, rounds needed; the last step with a halt, and all steps; cells that clash; the cell
+// that asks for a guess, or -1, and the digits left there. It stops when no cell has halted for four steps, as in the
+// lesson.
 live.fillBoard = (network, board) => {
   const side = Math.sqrt(board.length);
   const groups = live.groups(side);
@@ -65,9 +79,9 @@ live.fillBoard = (network, board) => {
   const rounds = live.rounds(signs, groups);
   const need = cells.map((places) => Math.max(...places.map((place) => rounds[place])));
   const [answers, taken, step] = [[...board], board.map(() => 0), network(signs, groups)];
-  let last = 0;
-  for (let n = 1; answers.includes(0) && n <= last + 4; n++) {
-    const read = step();
+  let [last, steps] = [0, 0];
+  while (answers.includes(0) && steps < last + 4) {
+    const [read, n] = [step(), ++steps];
     cells.forEach((places, i) => {
       if (answers[i] || places.every((place) => read[2 * place + 1] < 0)) return;
       [answers[i], taken[i], last] = [live.largest(places.map((place) => read[2 * place])) + 1, n, n];
@@ -83,5 +97,21 @@ live.fillBoard = (network, board) => {
   const fewest = Math.min(...left.map((some, i) => (answers[i] ? Infinity : some.length)));
   const asks = clash.length ? -1 : left.findIndex((some, i) => !answers[i] && some.length === fewest);
   const [open, halted] = [board.filter((digit) => !digit).length, taken.filter(Boolean).length];
-  return { board: [...board], open, halted, answers, taken, need, last, clash, asks, left: left[asks] ?? [] };
+  return { board: [...board], open, halted, answers, taken, need, last, steps, clash, asks, left: left[asks] ?? [] };
+};
+
+// The lesson's search, thought by thought: where it asks for a guess it tries the digits that are left, the smallest
+// first, and thinks again; at a contradiction it goes back. A thought also says from which other it came, or -1, and
+// what was put where: {cell, digit, isGuess}, null for the first.
+live.solve = function* (network, board) {
+  const toDo = [{ board, parent: -1, put: null }];
+  for (let number = 0; toDo.length; number++) {
+    const next = toDo.pop();
+    const thought = { ...next, ...live.fillBoard(network, next.board) };
+    yield thought;
+    const { answers, asks, left, clash } = thought;
+    if (asks < 0 && !clash.length) return; // solved
+    for (const digit of [...left].reverse())
+      toDo.push({ board: answers.with(asks, digit), parent: number, put: { cell: asks, digit, isGuess: left.length > 1 } });
+  }
 };

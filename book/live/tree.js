@@ -1,14 +1,15 @@
 // Lessons 08 and 12: nodes in a row, each with an arrow to its parent, which the reader turns. Node 0 stands first or last.
-live.tree = (n, left, row, isLast = false) => {
-  const chain = Array.from({ length: n }, (_, i) => Math.max(0, i - 1));
-  const tree = { parents: [...chain], picked: null };
+live.tree = (size, left, row, isLast = false) => {
+  const chain = (n) => Array.from({ length: n }, (_, i) => Math.max(0, i - 1));
+  const tree = { parents: chain(size), picked: null };
+  const n = () => tree.parents.length;
   let [gap, radius] = [1, 9];
   tree.fit = (width) => {
-    gap = (width - left - 4) / n;
-    radius = live.clamp(gap / 2 - 1, 8, 12);
+    gap = (width - left - 4) / n();
+    radius = Math.min(gap / 2 - 1, 12);
   };
-  tree.x = (i) => left + ((isLast ? n - 1 - i : i) + 0.5) * gap;
-  tree.at = ({ x, y }) => (y < row + 30 ? live.nearest(chain.map((_, i) => tree.x(i)), x, gap) : null);
+  tree.x = (i) => left + ((isLast ? n() - 1 - i : i) + 0.5) * gap;
+  tree.at = ({ x, y }) => (y < row + 30 ? live.nearest(tree.parents.map((_, i) => tree.x(i)), x, gap) : null);
   // Half an ellipse between two nodes, above the row (side -1) or below it (1); returns where it ends.
   tree.arc = (pen, from, to, side, ink, thick) => {
     const [a, b] = [tree.x(from), tree.x(to)];
@@ -41,7 +42,16 @@ live.tree = (n, left, row, isLast = false) => {
     return picks;
   };
   const grow = (parents) => ([tree.parents, tree.picked] = [parents, null]);
-  tree.chain = () => grow([...chain]);
-  tree.scatter = () => grow(chain.map((_, i) => Math.floor(Math.random() * (i + 0.999))));
+  tree.chain = () => grow(chain(n()));
+  tree.scatter = () => grow(tree.parents.map((_, i) => Math.floor(Math.random() * (i + 0.999))));
+  // All 32 names of the network: nodes that are not shown are roots.
+  tree.all = () => Array.from({ length: 32 }, (_, i) => tree.parents[i] ?? i);
+  // In the address: the parent of each node, 0 to 9 and a to f. Arrows in a circle, or to nowhere, are no tree.
+  tree.text = () => tree.parents.map((parent) => parent.toString(16)).join("");
+  tree.restore = (text) => {
+    const parents = [...text].map((sign) => parseInt(sign, 16));
+    const up = (node) => parents.reduce((at) => parents[at], node);
+    if (parents.every((_, node) => up(node) !== undefined && parents[up(node)] === up(node))) grow(parents);
+  };
   return tree;
 };

@@ -1,12 +1,13 @@
-// Lesson 01: ACT's halting values, their weights, and the two pulls on the first of them (equations 3, 4 and 7).
+// Lesson 01: ACT's halting values, and the two pulls on the first of them (equations 3, 4 and 7).
 const LEFT = 46; // of the panels: numbers
-const [SUM, PULLS] = [{ top: 196, height: 30 }, { top: 276, height: 122 }]; // the weights; the pulls along lambda_1
+const [BARS, PULLS] = [{ top: 26, height: 120 }, { top: 206, height: 122 }]; // the halting values; the pulls along lambda_1
 const KNOWS = 4; // the logit that later states answer if they know; the first answers 0, and 1 is true
 const units = [0.73, 0.73, 0.73, 0.73, 0.73]; // as in a new network, with at most five steps
-let [epsilon, tau, know] = [0.01, 0.5, true];
-let axis;
+const epsilon = 0.01;
+let [tau, know] = [0.5, true];
+let [axis, column] = [null, 1];
 const set = (i, value) => fig.change(() => (units[i] = live.clamp(Math.round(1000 * value) / 1000, 0.01, 0.999)));
-const BARS = live.columns({ left: LEFT, top: 26, height: 120, values: () => units, set });
+const level = (value) => BARS.top + (1 - value) * BARS.height;
 
 // How hard the price pulls lambda_1 up, and the answer pulls it down.
 function pulls(first) {
@@ -25,39 +26,27 @@ function say({ weights, up, down }) {
   const taken = `${sum}: ${live.number(used.length, "step")}.`;
   if (used.length === 1) return `${taken} {halt:Both} {answer:pulls} are exactly 0: whatever a second step knows, or could learn, λ₁ stays.`;
   const net = Math.abs(up - down) < 0.005 ? "they balance" : `it moves ${up > down ? "up, towards stopping" : "down, towards thinking on"}`;
-  return `${taken} The last gets the {limit:remainder, ${two(weights.at(-1))}}. The price pulls λ₁ up with {halt:${two(up)}}, the answer pulls it down with {answer:${two(down)}}: ${net}.`;
+  return `${taken} The last gets the remainder, ${two(weights.at(-1))}. The price pulls λ₁ up with {halt:${two(up)}}, the answer pulls it down with {answer:${two(down)}}: ${net}.`;
 }
 
 const height = (pull) => PULLS.top + (1 - pull / 2.2) * PULLS.height;
 function draw(pen, width, inks) {
   const { weights, up, down } = fig.seen;
   const right = width - 4;
-  const column = BARS.fit(right);
+  column = (right - LEFT) / units.length;
   axis = live.logits([-4, 7], LEFT, right);
-  live.frame(pen, LEFT, BARS, right, inks, "halting values λ₁ to λ₅ (faint: not reached)", [[BARS.level(1), "1"], [BARS.level(0), "0"]]);
+  live.frame(pen, LEFT, BARS, right, inks, "halting values λ₁ to λ₅ (faint: not reached)", [[level(1), "1"], [level(0), "0"]]);
   units.forEach((unit, i) => {
-    const middle = BARS.middle(i + 1);
+    const middle = LEFT + (i + 0.5) * column;
     live.faint(pen, i < weights.length ? 1 : 0.35, () => {
-      live.bars(pen, [unit], () => middle, BARS.bar() + (fig.lit === "halt" ? 8 : 0), BARS, inks.halt);
-      live.handle(pen, middle, BARS.level(unit), inks, inks.ink, true);
+      live.bars(pen, [unit], () => middle, Math.min(56, column - 14) + (fig.lit === "halt" ? 8 : 0), BARS, inks.halt);
+      live.handle(pen, middle, level(unit), inks, inks.ink, true);
     });
-    live.write(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, BARS.level(0) + 15, inks.ink);
+    live.write(pen, column > 90 ? `λ${"₁₂₃₄₅"[i]} = ${two(unit)}` : two(unit), middle, level(0) + 15, inks.ink);
     if (fig.focused && i === fig.cursor) live.ring(pen, inks.ink, middle - column / 2 + 2, BARS.top - 8, column - 4, BARS.height + 34);
   });
-  let from = LEFT;
-  weights.forEach((weight, i) => {
-    const wide = weight * (right - LEFT);
-    const ink = i < weights.length - 1 ? inks.halt : inks.ink;
-    if (ink === inks.halt) live.bars(pen, [1], () => from + wide / 2, wide - 2, SUM, ink);
-    live.ring(pen, ink, from + 2, SUM.top + 1, wide - 4, SUM.height - 2);
-    if (wide > 40) live.write(pen, two(weight), from + wide / 2, SUM.top + 16, ink === inks.halt ? "#000" : ink);
-    from += wide;
-  });
-  const full = LEFT + (1 - epsilon) * (right - LEFT);
-  live.stroke(pen, [[full, SUM.top - 7], [full, SUM.top + SUM.height + 7]], inks.ink, fig.lit === "limit" ? 7 : 3);
-  live.title(pen, "weights in the answer (outlined: remainder)", LEFT, { top: SUM.top - 3 }, inks);
   const end = (axis.x(1 - epsilon) + right) / 2;
-  live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, inks.line);
+  live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, fig.lit === "limit" ? inks.soft : inks.line);
   live.write(pen, "no pull", end, PULLS.top + 20, inks.ink);
   live.frame(pen, LEFT, PULLS, right, inks, "the two pulls on λ₁ (gradients)", [0, 1, 2].map((pull) => [height(pull), pull]));
   for (const [who, part] of [["up", "halt"], ["down", "answer"]])
@@ -76,10 +65,13 @@ function draw(pen, width, inks) {
 const nudge = (sign) => (shift) => set(fig.cursor, units[fig.cursor] + sign * (shift ? 0.1 : 0.01));
 function grab(point) {
   const isNear = point.y > PULLS.top - 12 && Math.abs(point.x - axis.x(units[0])) < 16;
-  return BARS.grab(point) ?? (isNear ? { i: "first" } : null);
+  const i = Math.floor((point.x - LEFT) / column);
+  if (Math.abs(point.y - level(units[i])) < 18) return { i };
+  return isNear ? { i: "first" } : null;
 }
-const pull = ({ panel, i }, point) => (panel ? panel.pull(i, point) : set(0, axis.p(point.x)));
-const tap = (point) => (point.y > PULLS.top ? set(0, axis.p(point.x)) : BARS.tap(point));
+const raise = (i, { y }) => i in units && set(i, (level(0) - y) / BARS.height);
+const pull = ({ i }, point) => (i === "first" ? set(0, axis.p(point.x)) : raise(i, point));
+const tap = (point) => (point.y > PULLS.top ? set(0, axis.p(point.x)) : raise(Math.floor((point.x - LEFT) / column), point));
 function letGo() {
   const path = [units[0]];
   for (let i = 0; i < 300; i++) {
@@ -91,17 +83,30 @@ function letGo() {
 
 const fig = live.figure("units", {
   ask: "λ₁ stands at 0.73. Its first step knows nothing, later steps know the answer, and every step has a price. We let go: where does λ₁ come to rest?",
-  choices: { low: "Near 0: it always thinks on", middle: "Near 0.5: half and half", high: "At 0.99: one step is enough" },
+  choices: {
+    low: ["Near 0: it always thinks on", "The further λ₁ falls, the less the answer gains; the price pulls on."],
+    middle: ["Near 0.5: half and half", "There the answer pulls as hard as the price."],
+    high: ["At 0.99: one step is enough", "The answer pulls it down; from above 0.99 it could not."],
+  },
   wins: "middle",
   truth: "The pulls balance at 0.51. Now let later steps know nothing, let go, and let them know again.",
+  task: "let λ₁ come to rest at 0.9.",
+  found: ({ up, down }) => (up > 0 && Math.abs(up - down) < 0.01 && two(units[0]) === "0.90" ? "rest" : null),
+  form: /^(\d+)_(\d+)_(\d+)_(\d+)_(\d+)\.([kn])\.(\d+)$/,
+  state: () => `${units.map((unit) => Math.round(1000 * unit)).join("_")}.${know ? "k" : "n"}.${Math.round(100 * tau)}`,
+  restore(...texts) {
+    units.forEach((_, i) => (units[i] = live.clamp(texts[i] / 1000, 0.01, 0.999)));
+    [know, tau] = [texts[5] === "k", live.clamp(texts[6] / 100, 0, 2)];
+    later.show(know ? "on" : null);
+    price.show(tau);
+  },
   height: () => height(0) + 34,
   count: () => units.length,
   press: { ArrowUp: nudge(1), ArrowDown: nudge(-1) },
-  opened: letGo, think, say, draw, grab, pull, tap, pulls,
-  places: () => ({ axis, bars: BARS, zero: height(0) }),
+  opened: letGo, think, say, draw, grab, pull, tap,
+  apart: () => column,
 });
 fig.button("Let go", letGo);
-fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => fig.change(() => (know = chosen !== null)), true);
-fig.slider("Price τ", [0, 1, 0.05], tau, two, (value) => (tau = value));
-fig.slider("ε", [0.01, 0.3, 0.01], epsilon, two, (value) => (epsilon = value));
+const later = fig.choose("", { on: "Later steps know the answer" }, "on", (chosen) => fig.change(() => (know = chosen !== null)), true);
+const price = fig.slider("Price τ", [0, 2, 0.05], tau, two, (value) => (tau = value));
 fig.start();

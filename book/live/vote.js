@@ -80,7 +80,7 @@ function draw(pen, width, inks) {
     if (line < 8) live.write(pen, bits.slice(3).join(""), left + cell / 2, grid.y - 12, inks.soft);
     if (line % 8 === 0) live.write(pen, bits.slice(0, 3).join(""), grid.x - 20, top + cell / 2, inks.soft);
   });
-  live.title(pen, "when each halts: first bits down, last across", grid.x - 38, { top: grid.y - 24 }, inks);
+  live.title(pen, "when each halts (first bits down): tap one", grid.x - 38, { top: grid.y - 24 }, inks);
   live.ring(pen, inks.ink, ...place(mine), cell, cell);
   const [left, top] = place(mine ^ 32);
   live.stroke(pen, [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]].map(([i, j]) => [left + i * cell, top + j * cell]), inks.ink, 2, [3, 3]);
@@ -94,9 +94,23 @@ function tap({ x, y }) {
 }
 const fig = live.figure("vote", {
   ask: "The line below halts at step 5, and is right, though its last place has not heard the first bit. Turn that bit to 0: at step 5 the last place sees no difference. What will the line do?",
-  choices: { wrong: "Halt at step 5, and be wrong", right: "Halt at step 5, and be right", on: "Think on" },
+  choices: {
+    wrong: ["Halt at step 5, and be wrong", "The last place sees no difference, but another place does."],
+    right: ["Halt at step 5, and be right", "Its last place could only guess, and would guess as before."],
+    on: ["Think on", "The last place sees no difference, but another place does."],
+  },
   wins: "on",
   truth: "It thinks on, since a place that knows the bit objects. Silence says that the bit is 1. Now flip bits, and compare the rules.",
+  task: "find a line whose first bit is 0, and which halts early, and right.",
+  found: ({ halts, right, mine }) => (mine < 32 && halts[mine] < L && right[mine] ? mine.toString(2) : null),
+  form: /^(head|certainty)\.(\d+)\.([01]{6})$/,
+  state: () => `${name}.${Math.round(100 * rules[name].level)}.${bits.join("")}`,
+  restore(rule, level, line) {
+    choice.show((name = rule));
+    rules[name].level = live.clamp(level / 100, 0.05, 0.99);
+    slider.show(rules[name].level);
+    bits = [...line].map(Number);
+  },
   height(width) {
     const beside = width >= 560;
     const line = TILES + ROWS * ROW + 4;
@@ -108,9 +122,9 @@ const fig = live.figure("vote", {
   count: () => L,
   press: { Space: () => flip(fig.cursor) },
   think, say, draw, tap,
-  places: () => ({ bit: bits.map((_, i) => [LEFT + (i + 0.5) * tile, TILES / 2]), line: all.map((_, i) => [grid.x + ((i % 8) + 0.5) * cell, grid.y + (Math.floor(i / 8) + 0.5) * cell]) }),
+  apart: () => Math.min(tile, cell),
 });
-fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
+const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
 const slider = fig.slider("Objects if λ is below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
 fig.button("Turn the first bit", () => flip(0));
 fig.start();

@@ -5,7 +5,7 @@ const stage = document.getElementById("stage");
 const started = Date.now();
 let at = 0;
 let speaker = null;
-const later = () => slides[at].querySelectorAll(".later:not(.seen)");
+const later = () => slides[at].querySelectorAll(".later:not(.seen), .waits .headline:not(.seen)");
 
 function show(number) {
   at = Math.max(0, Math.min(slides.length - 1, number));
@@ -13,15 +13,30 @@ function show(number) {
   history.replaceState(null, "", `#${at + 1}`);
   document.getElementById("number").textContent = `${at + 1} / ${slides.length}`;
   document.getElementById("notes").innerHTML = slides[at].querySelector("aside").innerHTML;
-  slides[at].querySelectorAll(".live").forEach(shrink);
+  slides[at].querySelectorAll(".live").forEach(enlarge);
   tell();
 }
-// A live figure as large as its slide allows.
-function shrink(figure) {
-  for (let size = 1; size > 0.5; size -= 0.05) {
-    figure.style.zoom = size;
-    if (figure.scrollHeight <= figure.clientHeight) return;
+// A live figure as large as its slide allows: first what it draws, then the words beside it.
+function enlarge(figure) {
+  const canvas = figure.querySelector("canvas");
+  if (!canvas) return; // its script comes later
+  const fits = () => figure.scrollHeight <= figure.clientHeight;
+  figure.style.fontSize = "10px";
+  for (let zoom = 2; zoom > 0.7; zoom -= 0.1) {
+    canvas.style.zoom = zoom;
+    live[figure.id.slice("live-".length)].redraw();
+    if (fits()) break;
   }
+  for (let size = 24; size > 14; size -= 1) {
+    figure.style.fontSize = `${size}px`;
+    if (fits()) return;
+  }
+}
+// Text becomes smaller until it fits its slide.
+function reduce(text) {
+  const end = (part) => part.getBoundingClientRect().bottom;
+  for (let size = parseFloat(getComputedStyle(text).fontSize); size > 20 && end(text.lastElementChild) > end(text); size -= 1)
+    text.style.fontSize = `${size}px`;
 }
 
 function next() {
@@ -99,13 +114,15 @@ stage.addEventListener("click", clicked);
 stage.addEventListener("touchstart", event => (touch = event.touches[0]), { passive: true });
 stage.addEventListener("touchend", wiped);
 addEventListener("load", () => MathJax.startup.promise.then(() => { // long formulas become smaller
+  document.querySelectorAll(":is(.text, .bet) > .points").forEach(reduce);
   for (const formula of document.querySelectorAll(".slide > .points mjx-container[display]")) {
     const room = formula.parentElement.clientWidth / formula.scrollWidth;
     if (room < 1) formula.style.fontSize = `${0.98 * room * parseFloat(formula.style.fontSize)}%`;
   }
+  slides[at].querySelectorAll(".live").forEach(enlarge);
 }));
 for (const figure of document.querySelectorAll(".live")) // more of it is shown once the bet is made
-  new MutationObserver(() => shrink(figure)).observe(figure, { attributeFilter: ["class"] });
+  new MutationObserver(() => enlarge(figure)).observe(figure, { attributeFilter: ["class"] });
 setInterval(tell, 20000);
 fit();
 show(Number(location.hash.slice(1) || 1) - 1);

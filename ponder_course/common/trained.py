@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Callable, Mapping
+from inspect import getclosurevars, isfunction
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
-from torch import Tensor, nn
+from torch import nn
 
 from ponder_course.common.runs import in_parallel, rounded
 from ponder_course.common.store import Row, at_hand, plain
-from ponder_utils.checkpoints import DamagedFileError, atomic_write, diff
-from ponder_utils.checkpoints import settings as described
+from ponder_utils.checkpoints import DamagedFileError, atomic_write, diff, shapes
 
 NETWORKS = "../results"  # where a lesson's networks are stored, from the folder of the lessons
 TRAIN_INSTEAD = 'With LOAD = "" it is trained here.'
@@ -65,7 +65,7 @@ class TrainOrLoad:
         if self.load == "":
             return results
         file = Path(f"{self.files}_{name}.safetensors")
-        made_with = [_described(self.made_with | setting) for setting in settings]
+        made_with = [_described("", self.made_with | setting) for setting in settings]
         if self.load == "store":
             _write(file, results, made_with)
         path = at_hand(file)
@@ -77,7 +77,7 @@ class TrainOrLoad:
                 raise ValueError(f"LOAD: no such network in {path}: {different}. {TRAIN_INSTEAD}")
             model, prefix = untrained(**setting).eval(), f"{number}."
             own = {key.removeprefix(prefix): value for key, value in weights.items() if key.startswith(prefix)}
-            if different := diff(_shapes(model.state_dict()), _shapes(own)):
+            if different := diff(shapes(model.state_dict()), shapes(own)):
                 raise ValueError(f"LOAD: {path} holds a network of another form: {different}. {TRAIN_INSTEAD}")
             model.load_state_dict(own)
             beside = about["beside"][number]
@@ -86,16 +86,21 @@ class TrainOrLoad:
         return loaded
 
 
-def _described(setting: Row) -> dict[str, str]:
-    """Return what is compared of a setting: numbers and texts, functions and objects by name and what made them."""
-    found: dict[str, str] = {}
-    for name, value in setting.items():
-        found |= described(name, value, False, set())
+def _described(name: str, value: Any) -> dict[str, str]:
+    """Return what is compared of a value: numbers, texts and classes, functions by name, objects by what made them."""
+    if value is None or isinstance(value, bool | int | float | str | type):
+        return {name: repr(value)}
+    parts: Row = value if isinstance(value, dict) else {**getattr(value, "__dict__", {})}
+    if isinstance(value, nn.Module):
+        parts |= dict(value.named_children())
+        del parts["training"]
+    if isfunction(value):
+        parts = {**getclosurevars(value).nonlocals, "defaults": value.__defaults__, "keywords": value.__kwdefaults__}
+    found = {name: getattr(value, "__name__", type(value).__name__)} if name else {}
+    for part_name, part in parts.items():
+        if not part_name.startswith("_"):
+            found |= _described(f"{name}.{part_name}".lstrip("."), part)
     return found
-
-
-def _shapes(state: dict[str, Tensor]) -> dict[str, str]:
-    return {name: str([*value.shape]) for name, value in state.items()}
 
 
 def _nearest(wanted: dict[str, str], stored: list[dict[str, str]]) -> int:

@@ -18,9 +18,10 @@ def fit(
     """Train a network with a learning rate that cools down; return it, in evaluation mode, and its log.
 
     What evaluates within the network stays so; for another phase of a training, give model.train().
-    The options are those of `train`. Where none says otherwise, there is no bar, and the log has the last update alone.
+    The options are those of `train`. Where none says otherwise, gradients are clipped to a norm of 1, there is no bar,
+    and the log has the last update alone.
     """
-    defaults: Row = {"schedule": cool_down(updates), "log_every": updates, "progress": False}
+    defaults: Row = {"schedule": cool_down(updates), "clip": 1.0, "log_every": updates, "progress": False}
     log = train(model, loss_fn, batches, updates, lr=lr, **defaults | options)
     return model.eval(), log
 

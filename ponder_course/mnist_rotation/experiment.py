@@ -38,7 +38,8 @@ class Budget:
         if not self.patience:
             return {"schedule": cool_down(n_updates), "log_every": max(1, n_updates // 10)}
         by_ten = partial(ReduceLROnPlateau, mode="max", patience=2)  # after three epochs without a new best
-        return {"schedule": by_ten, "log_every": n_train // BATCHES[network], "patience": self.patience}
+        stop = {"monitor": "accuracy", "patience": self.patience}
+        return {"schedule": by_ten, "log_every": n_train // BATCHES[network], **stop}
 
 
 BUDGETS = {

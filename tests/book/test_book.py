@@ -47,7 +47,7 @@ def test_every_page_in_a_browser(tmp_path):
     folder = urlsplit(book.pages_address()).path.strip("/")  # as at GitHub Pages
     (tmp_path / folder).symlink_to(book.SITE)
     pages = [path.relative_to(book.SITE).as_posix() for path in sorted(book.SITE.rglob("*.html"))]
-    lessons = [path.stem for path in book.notebooks() if path.parent.name == "notebooks"]
+    lessons = [path.stem for path in book.notebooks() if path.parent == book.LESSONS]
     assert len([name for name in pages if name.startswith("slides/")]) == len(lessons) + 1
     faults, links, targets = [], set(), {""}
     with served(tmp_path) as server, browser_page(faults, own := f"{server}{folder}/") as page:
@@ -59,6 +59,11 @@ def test_every_page_in_a_browser(tmp_path):
             faults += faults_of(page, axe=name in KINDS)
             targets |= {f"{name}#{part}" for part in page.evaluate(IDS)}
             links |= {link.removeprefix(own) for link in page.evaluate(LINKS) if link.startswith(own)}
+        page.goto(f"{own}notebooks/10_sudoku.html")
+        answer = page.get_by_text("Bet 1: all of them")
+        assert not answer.is_visible()
+        page.get_by_role("button", name="most", exact=True).click()
+        assert answer.is_visible()
         page.goto(f"{own}search.html?q=halting+distribution")
         assert "/api/" not in page.locator("#search-results a").first.get_attribute("href")
     assert faults == []
@@ -92,18 +97,50 @@ def test_sections_become_links_where_they_are(stem, text, linked):
 def test_a_check_leaves_no_code_and_no_complaint_on_its_page():
     cell = nbformat.v4.new_code_cell("attempt(check, f)", metadata={"tags": ["check"]})
     cell.outputs = [nbformat.v4.new_output("stream", text="Not yet: nothing written so far.")]
-    book.change_code(cell)
+    book.change_code(cell, "[here](a.ipynb)")
     assert "remove-input" in cell.metadata["tags"]
     assert "Not yet" not in str(cell.outputs)
+    assert "[here](a.ipynb)" in cell.outputs[0].data["text/markdown"]
 
 
-def test_answers_to_bets_and_words_for_the_class_are_folded():
-    asked = "**Bet 1.** How many?\n\n**Bet 1:** seven,\nor so.\n\nMore."
-    told = "**Bet 2, the answer.** None."
-    text = f"{asked}\n\n*In class:* 30 minutes.\n\n{told}"
-    folded = book.fold_text(text)
-    outside = re.sub(r"<details.*?</details>\n", "", folded, flags=re.S)
-    assert "How many?" in outside
-    assert "More." in outside
-    assert not any(words in outside for words in ("seven", "or so", "30 minutes", "None"))
-    assert all(words in folded for words in ("seven,\nor so.", "30 minutes.", "None."))
+def test_no_bar_of_progress_is_shown():
+    cell = nbformat.v4.new_code_cell("learn()")
+    cell.outputs = [nbformat.v4.new_output("stream", text="networks: 100%|███| 8/8 [02:04<00:00]\n95% right\n")]
+    book.change_code(cell, "")
+    assert cell.outputs[0].text == "95% right\n"
+
+
+def test_every_bet_of_a_lesson_is_closed_up_to_the_end_of_its_answer():
+    lessons = [path for path in book.notebooks() if path.parent == book.LESSONS]
+    cells = [cell.source for path in lessons for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
+    marks = re.findall(r'class="(bet|bet-end)" data-bet="(\d)"', "".join(map(book.mark_bets, cells)))
+    assert marks.count(("bet", "1")) == len(lessons)
+    assert len(marks) == 2 * len(re.findall(r"\*\*Bet \d[.( ]+", "".join(cells)))
+    assert sorted(n for kind, n in marks if kind == "bet") == sorted(n for kind, n in marks if kind == "bet-end")
+
+
+def test_a_bet_offers_what_it_lists_and_its_answer_ends_before_the_next():
+    text = "**Bet 1.** How many: none, a few, or more? Why?\n\n**Bet 2.** When?\n\n**Bet 1:** none.\n\nSo.\n\n## 7 On"
+    first, second, answer = book.mark_bets(text).split('<div class="bet')[1:]
+    assert 'data-choices="none|a few|more"' in first
+    assert 'data-choices=""' in second
+    assert "So." in second  # of the answer to bet 1
+    assert "## 7 On" in answer
+
+
+def test_a_picture_brings_its_headline_and_leaves_its_sentence():
+    kinds = ("text/plain", "text/markdown", "image/png", "text/markdown")
+    outputs = [nbformat.v4.new_output("display_data", {kind: str(i)}) for i, kind in enumerate(kinds)]
+    cell = nbformat.v4.new_code_cell('show(drawn, "Figure 07.4. A maze.")', outputs=outputs)
+    shown = book.picture([cell], "Figure 07.4").outputs
+    assert [output.data for output in shown] == [{"text/markdown": "1"}, {"image/png": "2"}]
+
+
+def test_a_lesson_begins_with_its_picture_and_keeps_its_set_up_in_one_fold():
+    page = nbformat.read(book.LESSONS / "05_light_cone.ipynb", 4)
+    book.lesson_page(page, "05_light_cone")
+    assert 'href="#live-line"' in page.cells[0].source
+    assert [next(iter(output.data)) for output in page.cells[1].outputs][-1] == "image/png"
+    folded = [cell.source for cell in page.cells[2:]]
+    assert folded[0].startswith('<details class="fold"><summary>30 minutes · what you need · set-up</summary>')
+    assert folded[folded.index("</details>") + 1].startswith("## 1 ")

@@ -7,6 +7,7 @@ from pathlib import Path
 import browser
 import pytest
 import torch
+from torch.nn.functional import logsigmoid
 
 from ponder_course.act_background.scripted import halt
 from ponder_course.adding_a_column.experiment import halt as halt_columns
@@ -20,9 +21,10 @@ from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.sudoku.experiment import halt as halt_sudokus
-from ponder_course.sudoku.search import think_until_quiet
+from ponder_course.sudoku.search import PUZZLES, solve, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
 from ponder_utils import PonderNet
+from ponder_utils.act import act_average
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 from ponder_utils.rules import halting_steps
 
@@ -43,11 +45,27 @@ def of_units(found):
     assert found["weights"] == pytest.approx(halt(found["units"], found["epsilon"]))
 
 
+@torch.enable_grad()
 def of_losses(found):
-    log_p = halting_log_probs(double(found["lambdas"]).logit())
-    assert found["p"] == pytest.approx(log_p.exp().tolist())
-    assert found["prior"] == pytest.approx(geometric_log_prior(found["rate"], 5).exp().tolist())
-    assert found["act"] == len(halt(found["lambdas"], 0.01))
+    """Both descents of lesson 02's section 4: PonderNet's with a prior, and ACT's."""
+    zero, log_prior = double(0), geometric_log_prior(0.5, 2).double()
+
+    def of_ponder(a, y):
+        log_p, losses = halting_log_probs(torch.stack([a, zero])), -logsigmoid(torch.stack([zero, y]))
+        return (log_p.exp() * (losses + 0.2 * (log_p - log_prior))).sum()
+
+    def of_act(a, y):
+        first = a.sigmoid()
+        return 0 * y if first > 0.99 - 1e-9 else -logsigmoid((1 - first) * y) + 0.1 * (3 - first)
+
+    for name, loss in (("ponder", of_ponder), ("act", of_act)):
+        a, y = double(found["start"]).logit().requires_grad_(), double(0).requires_grad_()
+        optimizer = torch.optim.Adam([a, y], lr=0.02)
+        for shown in found[name]:
+            assert shown == pytest.approx(a.sigmoid().item(), abs=1e-6)
+            optimizer.zero_grad()
+            loss(a, y).backward()
+            optimizer.step()
 
 
 def of_parity(found):
@@ -81,9 +99,13 @@ def of_line(found):
     x = double([[found["bits"], found["walls"]]])
     assert found["need"] == LineParityTask.needed_steps(x)[0].tolist()
     assert found["truth"] == LineParityTask.answers(x)[0].tolist()
-    halted = load("line").double().predict(x, "threshold", q=0.2, max_steps=x.shape[2] + 4)
-    assert found["halt"] == halted.steps.item()
-    assert found["odd"][found["halt"] - 1] == (halted.y_hat[0] > 0).int().tolist()
+    cap = x.shape[2] + 4
+    ponder = load("line").double().predict(x, "threshold", q=0.2, max_steps=cap)
+    act = act_average(load("line_act").double()(x, max_steps=cap))
+    for shown, y_hat, steps in ((found["ponder"], ponder.y_hat, ponder.steps), (found["act"], act.y_hat[0], act.steps)):
+        assert (shown["halt"], shown["answers"]) == (steps.item(), (y_hat[0] > 0).int().tolist())
+    drawn = found[found["who"]]
+    assert found["odd"][drawn["halt"] - 1] == drawn["answers"]
     for odd, right in zip(found["odd"], found["right"], strict=True):
         assert right == [answer == true for answer, true in zip(odd, found["truth"], strict=True)]
 
@@ -191,21 +213,21 @@ def of_words(found):
     assert found["path"][-1] == ForestTask.answers(x)[0, found["asked"]]
 
 
-# In the browser. Of each figure: what is true of it, and keys that change something.
+# In the browser. Of each figure: what is true of it, keys that change something, a state in which its goal is reached.
 FIGURES = {
-    "units": (of_units, ["ArrowUp"]),
-    "losses": (of_losses, ["ArrowUp"]),
-    "parity": (of_parity, [" "]),
-    "digit": (of_digit, ["ArrowUp"]),
-    "line": (of_line, [" "]),
-    "vote": (of_vote, [" "]),
-    "map": (of_maze, ["n", "ArrowUp", " "]),
-    "front": (of_maze, ["ArrowUp", " "]),
-    "forest": (of_forest, [" ", "ArrowLeft", "ArrowLeft", " "]),
-    "column": (of_column, [" "]),
-    "sudoku": (of_sudoku, ["2"]),
-    "judges": (of_judges, [" "]),
-    "words": (of_words, ["ArrowRight"]),
+    "units": (of_units, ["ArrowUp"], "899_730_730_730_730.k.160"),
+    "losses": (of_losses, ["ArrowUp"], "0.988"),
+    "parity": (of_parity, [" "], "mmmmmmmm.3"),
+    "digit": (of_digit, ["ArrowUp"], "7.30."),
+    "line": (of_line, [" "], ""),
+    "vote": (of_vote, [" "], "certainty.65.000000"),
+    "map": (of_maze, ["n", "ArrowUp", " "], "t58.29.b176p526p698.634."),
+    "front": (of_maze, ["ArrowUp", " "], "t58.29.b176p526p698.634."),
+    "forest": (of_forest, [" ", "ArrowLeft", "ArrowLeft", " "], "awake.0012345678888888.15"),
+    "column": (of_column, [" "], "16.pa7.0.1.pa7.2"),
+    "sudoku": (of_sudoku, ["2"], ""),
+    "judges": (of_judges, [" "], "two.0000000001010100.1000001000000100"),
+    "words": (of_words, ["ArrowRight"], "word.00123456789abcde.15.4_9"),
 }
 FIRST = {"map": "Stars", "front": "Stars"}  # the button without which a finger's tap does nothing
 FAR = {"digit": 30}  # by how much a hand must move: a pen
@@ -217,6 +239,8 @@ def opened(tmp_path_factory):
     """Opens a figure, without motion and without a bet; whatever goes wrong on its page fails the test."""
     folder = tmp_path_factory.mktemp("live")
     live.write_pages(folder)
+    slide = (folder / "parity.html").read_text(encoding="utf-8").replace("<body", "<body data-deck")
+    (folder / "deck.html").write_text(slide, encoding="utf-8")
     with browser.chromium() as chromium, browser.served(folder) as own:
 
         @contextmanager
@@ -234,9 +258,40 @@ def opened(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_is_legible(opened, name):
-    with opened(name) as page:
+def test_a_page_is_legible_and_a_finger_finds_its_parts(opened, name):
+    with opened(name, viewport={"width": 390, "height": 844}) as page:
+        sides = "(all) => Math.min(...all.flatMap((one) => [one.offsetWidth, one.offsetHeight]))"
+        assert page.eval_on_selector_all(":is(button, input, summary)", sides) >= 24
+        assert page.evaluate(f"live.{name}.spec.apart?.() ?? 24") >= 24
         assert browser.faults_of(page, axe=True) == []
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if FIGURES[name][2]])
+def test_a_link_leads_to_a_state_in_which_the_goal_is_reached_and_back(opened, name):
+    _, _, goal = FIGURES[name]
+    with opened(name) as page:
+        page.evaluate(f"location.hash = '{name}=no.{goal}'")  # no state
+        page.reload()
+        first = page.evaluate(f"live.{name}.spec.state()")
+        page.evaluate(f"location.hash = '{name}={goal}'")
+        page.get_by_text("You found it!").wait_for()
+        page.reload()
+        assert first != page.evaluate(f"live.{name}.spec.state()") == goal
+        page.get_by_role("button", name="Reset").click()
+        page.wait_for_url(f"**#{name}={first}")
+        page.get_by_role("button", name="Undo").click()
+        assert page.url.endswith(f"#{name}={goal}")
+
+
+def test_a_bet_is_answered_and_kept_but_not_in_a_deck(opened):
+    for name, later in (("parity", "Lost. Ten times as many."), ("deck", "Bet first.")):
+        with opened(name) as page:
+            page.get_by_text("Bet again").click()
+            page.click("button[data-bet=few]")
+            page.get_by_text("Lost. Ten times as many.").wait_for()
+            page.reload()
+            page.get_by_text(later).wait_for()
+            assert page.get_by_text("Copy link").count() == (name != "deck")
 
 
 def with_the_mouse(page, start, end):
@@ -271,7 +326,7 @@ def shown(page, name):
 @pytest.mark.parametrize("hand", [with_the_mouse, with_a_finger], ids=["mouse", "finger"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hand_changes_a_figure_which_stays_true(opened, name, hand):
-    check, _ = FIGURES[name]
+    check, *_ = FIGURES[name]
     with opened(name, has_touch=hand is with_a_finger) as page:
         if name in FIRST:
             page.get_by_role("button", name=FIRST[name], exact=True).click()
@@ -285,7 +340,7 @@ def test_a_hand_changes_a_figure_which_stays_true(opened, name, hand):
 @torch.no_grad()
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_keys_buttons_and_sliders_change_a_figure_which_stays_true(opened, name):
-    check, keys = FIGURES[name]
+    check, keys, _ = FIGURES[name]
     with opened(name) as page:
         before = shown(page, name)
         page.focus("canvas")
@@ -300,3 +355,17 @@ def test_keys_buttons_and_sliders_change_a_figure_which_stays_true(opened, name)
                 tool.focus()
                 page.keyboard.press("End")
             check(shown(page, name))
+
+
+def test_a_search_guesses_as_the_lesson_does(opened):
+    board = torch.tensor([int(digit) for digit in PUZZLES["Inkala 2010"]])
+    step = load("sudoku").step.on(sudoku_groups(3)).double().eval()
+    with opened("sudoku") as page:
+        search = "[...live.solve(live.cover(live.weights.sudoku.weights), board)]"
+        shown = page.evaluate(
+            f"board => {search}.map(t => [t.parent, t.board, t.answers, t.steps, !t.clash.length])", board.tolist()
+        )
+    thoughts = solve(step, board.view(9, 9)).thoughts
+    assert shown == [
+        [t.parent, t.board.flatten().tolist(), t.answers.flatten().tolist(), t.steps, t.fits] for t in thoughts
+    ]

@@ -85,7 +85,6 @@ RIGHT = {
     "forest_awake": (partial(of_nodes, forests.measure, 8), [1, 0.05]),  # it counts
     "judges_two": (of_judges, [1, 0.59]),
     "judges_five": (of_judges, [0.98, 0]),
-    "judges_hrm": (of_judges, [1, 0]),
     "words_word": (partial(of_nodes, walkers.measure, 1), [1, 1]),
     "words_state": (partial(of_nodes, walkers.measure, 1), [1, 0]),
     "words_state_four": (partial(of_nodes, walkers.measure, 4), [1, 1]),

@@ -1,24 +1,16 @@
 """Checkpoints: written whole or not at all, damaged ones named, no code executed."""
 
-import hashlib
+import errno
 import io
+import os
 import pickle
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small import WITH_ADAM, draw, make, weights
 from torch import nn
 
-from ponder_utils.checkpoints import (
-    SEAL,
-    DamagedFileError,
-    atomic_write,
-    load_checkpoint,
-    load_weights,
-    save_checkpoint,
-)
+from ponder_utils.checkpoints import DamagedFileError, atomic_write, load_weights, save_checkpoint
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.training import train
@@ -27,16 +19,16 @@ from ponder_utils.training import train
 def write_half(path):
     with atomic_write(path) as draft:
         draft.write_bytes(b"half")
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_checkpoints_are_written_whole_or_not_at_all(tmp_path):
+def test_checkpoints_are_written_whole_or_not_at_all_and_a_full_disk_names_the_file(tmp_path):
     path = tmp_path / "deep" / "state.pt"
     save_checkpoint(path, {"a": torch.ones(3), "b": [1, "two"]})
     before = path.read_bytes()
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(OSError, match=r"No space left on device: .*deep.state\.pt"):
         write_half(path)
-    with pytest.raises(pickle.UnpicklingError):  # it could be written, and not be read
+    with pytest.raises(TypeError, match=r"checkpoint must hold tensors.*state\.pt"):  # it could not be read
         save_checkpoint(path, {"a": nn.Linear(1, 1)})
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["state.pt"]
@@ -54,10 +46,6 @@ def execute():
     EXECUTED.append("code of the file")
 
 
-def sealed(content):
-    return content + SEAL + hashlib.sha256(content).hexdigest().encode()
-
-
 def saved(value):
     file = io.BytesIO()
     torch.save(value, file)
@@ -66,12 +54,12 @@ def saved(value):
 
 WHOLE = saved({"model": {"weight": torch.ones(300)}})
 NO_CHECKPOINTS = {
-    "code": sealed(saved({"model": Payload()})),
-    "no seal": WHOLE,
+    "code": saved({"model": Payload()}),
     "nothing": b"",
-    "sealed text": sealed(b"accuracy,0.9"),
-    "half a zip": sealed(WHOLE[: len(WHOLE) // 2]),
-    "an old pickle": sealed(pickle.dumps({"model": {}}, protocol=2)),
+    "text": b"accuracy,0.9",
+    "half a zip": WHOLE[: len(WHOLE) // 2],
+    "an old pickle": pickle.dumps({"model": Payload()}, protocol=2),
+    "a tensor": saved(torch.ones(3)),
 }
 
 
@@ -88,6 +76,15 @@ def test_what_is_no_checkpoint_is_named_and_executes_no_code(tmp_path, kind):
     assert EXECUTED == []
 
 
+def test_a_state_dict_of_ones_own_is_loaded_and_is_no_run_to_go_on_from(tmp_path):
+    (model, loss), (other, _) = make(), make(seed=7)
+    torch.save(other.state_dict(), tmp_path / "last.pt")
+    with pytest.raises(ValueError, match="is of another run"):
+        train(model, loss, draw, 40, checkpoint_dir=tmp_path, **WITH_ADAM)
+    load_weights(model, tmp_path / "last.pt")
+    assert torch.equal(weights(model), weights(other))
+
+
 @pytest.mark.parametrize("other", [PonderNet(RNNStep(6, 33), 6), PonderNet(RNNStep(6, 32), 6).step, nn.Linear(6, 32)])
 def test_weights_of_another_network_are_refused_before_any_is_written(tmp_path, other):
     path, kept = tmp_path / "other.pt", weights(other)
@@ -101,19 +98,7 @@ def test_weights_of_another_network_are_refused_before_any_is_written(tmp_path, 
 def test_a_compiled_and_wrapped_network_writes_the_weights_of_the_plain_one(tmp_path):
     model, loss = make()
     wrapped = nn.DataParallel(torch.compile(model, backend="eager"))
-    train(wrapped, loss, draw, 2, checkpoint_dir=tmp_path, **WITH_ADAM | {"evaluate": None})
+    train(wrapped, loss, draw, 2, checkpoint_dir=tmp_path, lr=5e-3, progress=False)
     other, _ = make(seed=7)
     load_weights(other, tmp_path / "last.pt")
     assert torch.equal(weights(other), weights(model))
-
-
-@settings(max_examples=30)
-@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_no_single_bit_flips_silently(tmp_path_factory, place, bit):
-    path = tmp_path_factory.mktemp("bits") / "state.pt"
-    save_checkpoint(path, {"a": torch.arange(8.0), "b": [1, "two"]})
-    content = bytearray(path.read_bytes())
-    content[int(place * len(content))] ^= 1 << bit
-    path.write_bytes(content)
-    with pytest.raises(DamagedFileError, match=r"state\.pt"):
-        load_checkpoint(path)

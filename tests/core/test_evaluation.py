@@ -43,7 +43,7 @@ def test_every_part_evaluates_and_is_left_in_its_mode_whatever_happens(training)
     assert not model.step.cell.training
 
 
-@pytest.mark.parametrize("target", [-1, -100, 3])
+@pytest.mark.parametrize("target", [-1, -100, 3, 1.5])
 def test_targets_that_are_no_class_are_refused(target):
     model, x, y = PonderNet(RNNStep(4, 8, 3), 2), torch.randn(5, 4), torch.tensor([0, 1, 2, 1, target])
     with pytest.raises(ValueError, match=rf"y must .*\[0, 2\].*{target}"):
@@ -92,6 +92,8 @@ def test_a_loader_is_scored_as_its_batches_in_one():
     assert numbers(evaluate(model, loader)) == pytest.approx(numbers(evaluate(model, x, y)))
     of_some = evaluate(model, DataLoader(TensorDataset(x, y, mask), batch_size=16))
     assert numbers(of_some) == pytest.approx(numbers(evaluate(model, x, y, mask=mask)))
+    with pytest.raises(ValueError, match=r"x must give batches \(x, y\) or .*; got dict"):
+        evaluate(model, DataLoader([{"x": x[0], "y": y[0]}], 1))
     padding = torch.arange(4) > 2  # of tokens, which a loader makes a list of
     pairs = [((torch.randn(4, 8), padding), torch.zeros(4), ~padding) for _ in range(10)]
     assert 0 <= evaluate(PonderNet(TransformerStep(8), 3), DataLoader(pairs, 4)).accuracy <= 1

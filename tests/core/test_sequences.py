@@ -171,6 +171,8 @@ def grows(z, h):
     ("call", "error", "message"),
     [
         (lambda: PonderSequence(make("gru"), 3)(torch.zeros(4, 3)), TypeError, r"x .*\[4, 3\]"),
+        (lambda: PonderSequence(make("gru"), 3, "mean")(draw("gru"), mask=1), TypeError, "rule 'sample': .*'mask'"),
+        (lambda: PonderSequence(make("gru"), 3, "last")(draw("gru"), "quantile", v=1), TypeError, "'quantile': .*'v'"),
         (lambda: PonderSequence(at_places, 3).predict(draw("line")), ValueError, r"halt_logit .*\[6, 7\]"),
         (lambda: PonderSequence(counts, 3, "mean")(draw("gru")), ValueError, "state must hold in a tensor"),
         (lambda: PonderSequence(grows, 3, "mean")(draw("gru")), ValueError, "state .*same parts"),

@@ -12,20 +12,16 @@ from hypothesis import strategies as st
 from small import TASK, WITH_ADAM, Normed, WithDropout, draw, make, score, weights
 from torch import nn
 from torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau, StepLR
-from torch.utils.data import DataLoader, TensorDataset
 
 from ponder_utils.checkpoints import load_weights
+from ponder_utils.pondernet import PonderNet
+from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError, cool_down, train
 
 
 def easy(generator):
     return ParityTask(6, 1, 1).batch(32, generator)
-
-
-def loader(n_samples=40):
-    x, y = TASK.batch(n_samples, torch.Generator().manual_seed(3))
-    return DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
 
 
 def test_an_update_is_what_a_loop_by_hand_makes():
@@ -124,11 +120,23 @@ def plateau(optimizer):
     return ReduceLROnPlateau(optimizer, mode="max", patience=0)
 
 
-RUNS = {
-    "Adam": (lambda m: torch.optim.Adam(m.parameters(), lr=5e-3, fused=True), one_cycle, draw),
-    "SGD of a part": (lambda m: torch.optim.SGD(m.step.heads.parameters(), lr=0.1, momentum=0.9), plateau, draw),
-    "a loader": (lambda m: torch.optim.RMSprop(m.parameters(), lr=5e-3), cool_down(80), loader()),
+OPTIMIZERS = {
+    "Adam": (lambda m: torch.optim.Adam(m.parameters(), lr=5e-3, fused=True), one_cycle),
+    "SGD of a part": (lambda m: torch.optim.SGD(m.step.heads.parameters(), lr=0.1, momentum=0.9), plateau),
 }
+
+
+class Growing(nn.Module):
+    """A divergence that is weighed more and more: the count is a buffer."""
+
+    def __init__(self, loss):
+        super().__init__()
+        self.loss = loss
+        self.register_buffer("n", torch.zeros(()))
+
+    def forward(self, output, y):
+        self.n += 1
+        return self.loss.reconstruction(output, y) + self.n / 80 * self.loss.regularization(output)
 
 
 def cut_off(row):
@@ -136,16 +144,23 @@ def cut_off(row):
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("kind", RUNS)
+@pytest.mark.parametrize("kind", OPTIMIZERS)
 def test_a_run_that_was_cut_off_goes_on_as_if_it_had_not_been(tmp_path, kind):
-    build, schedule, batches = RUNS[kind]
+    build, schedule = OPTIMIZERS[kind]
 
     def run(seed, **options):
         model, loss = make(seed, step=WithDropout)
+        average = torch.optim.swa_utils.AveragedModel(model)
         torch.manual_seed(123)  # of the dropout
-        options |= {"log_every": 10, "checkpoint_every": 20, "evaluate": score, "progress": False}
-        rows = train(model, loss, batches, 80, optimizer=build(model), schedule=schedule, **options)
-        return rows, weights(model)
+
+        def scores(model):
+            average.update_parameters(model)
+            return score(average)
+
+        options |= {"log_every": 10, "checkpoint_every": 20, "evaluate": scores, "monitor": "accuracy"}
+        options |= {"optimizer": build(model), "schedule": schedule, "also": {"average": average}, "progress": False}
+        rows = train(model, Growing(loss), draw, 80, **options)
+        return rows, torch.cat([weights(model), weights(average)])
 
     rows, kept = run(0)
     with pytest.raises(KeyboardInterrupt):
@@ -155,16 +170,65 @@ def test_a_run_that_was_cut_off_goes_on_as_if_it_had_not_been(tmp_path, kind):
     assert torch.equal(resumed, kept)
 
 
-def test_another_run_or_other_batches_are_refused_and_what_differs_is_named(tmp_path):
-    def go_on(n_updates, max_steps=6, batches=draw, **changed):
-        model, loss = make(max_steps=max_steps)
-        return train(model, loss, batches, n_updates, checkpoint_dir=tmp_path, **WITH_ADAM | changed)
+def test_a_loader_begins_its_epoch_again_in_a_run_that_goes_on(tmp_path):
+    batches = [(torch.ones(2, 1), torch.full((2,), n)) for n in range(3)]
+    model, seen = nn.Linear(1, 1), []
+
+    def reads(output, y):
+        seen.append(int(y[0]))
+        return output.mean()
+
+    for n_updates in (4, 6):
+        train(model, reads, batches, n_updates, lr=0.1, checkpoint_dir=tmp_path, progress=False)
+    assert seen == [0, 1, 2, 0, 0, 1]
+
+
+def test_a_checkpoint_asks_nothing_of_the_batches(tmp_path):
+    x, y = torch.eye(6).to_sparse(), torch.ones(6)
+    model = nn.Linear(6, 1)
+    train(model, lambda output, y: output.mean(), [(x, y)], 1, lr=0.1, checkpoint_dir=tmp_path, progress=False)
+    load_weights(model, tmp_path / "last.pt")
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"lr": 0.1}, r"lr: 0\.1 here, 0\.005 there"),
+        ({"config": {"beta": 0.1, "k": [1, 2]}}, r"config\['beta'\]: 0\.1 here, 0\.3 there$"),
+        ({"hidden": 31}, r"shape of step\.\S+: \[31.* here, \[32.* there"),
+        ({"optimizer": torch.optim.SGD, "lr": None}, "class of optimizer: .*SGD.* here"),
+        ({"n_updates": 2}, "n_updates must be at least 3"),
+    ],
+)
+def test_another_run_is_refused_what_differs_is_named_and_nothing_is_lost(tmp_path, changed, named):
+    def go_on(n_updates, hidden=32, optimizer=None, **options):
+        model, loss = PonderNet(RNNStep(6, hidden), 6), make()[1]
+        options = WITH_ADAM | {"config": {"beta": 0.3, "k": (1, 2)}, "checkpoint_dir": tmp_path} | options
+        optimizer = optimizer and optimizer(model.parameters(), 0.1)
+        return train(model, loss, draw, n_updates, optimizer=optimizer, **options)
 
     go_on(3)
-    go_on(4)  # the same goes on, also for longer
-    for changed in ({"lr": 0.1}, {"config": {"beta": 0.1}}, {"max_steps": 5}, {"batches": loader()}):
-        with pytest.raises(ValueError, match="|".join(changed)):
-            go_on(5, **changed)
+    kept = (tmp_path / "last.pt").read_bytes()
+    with pytest.raises(ValueError, match=named):
+        go_on(**{"n_updates": 5} | changed)
+    assert (tmp_path / "last.pt").read_bytes() == kept
+    assert [row["update"] for row in go_on(5)] == [3, 5]  # the same goes on, also for longer
+
+
+def test_it_is_evaluated_in_evaluation_mode_without_gradients_and_goes_on_in_its_modes():
+    model, loss = make()
+    model.step.heads.eval()
+
+    def look(network):
+        assert network is model
+        assert not torch.is_grad_enabled()
+        assert not any(part.training for part in model.modules())
+        return {"loss": torch.tensor(0.5)}
+
+    rows = train(model, loss, draw, 4, lr=0.1, evaluate=look, log_every=2, progress=False)
+    assert [row["loss"] for row in rows] == [0.5, 0.5]
+    assert model.training
+    assert not model.step.heads.training
 
 
 @pytest.mark.parametrize(("mode", "best"), [("max", 0.7), ("min", 0.1)])
@@ -197,12 +261,16 @@ def frozen():
         ({"loss_fn": lambda output, y: output.y_hat.detach().mean()}, ValueError, "loss_fn .*gradient"),
         ({"batches": lambda g: TASK.batch(8, g)[0]}, TypeError, "batches"),
         ({"batches": iter([draw(torch.Generator())]), "n_updates": 2}, ValueError, "batches"),
+        ({"clip": 0}, ValueError, "clip"),
+        ({"also": {"n": 3}}, TypeError, "also"),
         ({"n_updates": 0}, ValueError, "n_updates"),
         ({"lr": -1.0}, ValueError, "lr"),
         ({"optimizer": torch.optim.Adam}, ValueError, "lr.* optimizer"),
         ({"lr": None, "optimizer": torch.optim.SGD(frozen().parameters(), 0.1)}, ValueError, "optimizer .*model"),
-        ({"schedule": cool_down}, TypeError, "schedule"),
-        ({"patience": 2, "evaluate": None}, ValueError, "patience"),
+        ({"schedule": 0.5}, TypeError, "schedule"),
+        ({"patience": 2, "monitor": None}, ValueError, "patience"),
+        ({"schedule": plateau, "monitor": None}, ValueError, "monitor"),
+        ({"evaluate": None}, ValueError, "monitor"),
         ({"monitor": "f1"}, ValueError, "monitor"),
         ({"config": {"task": TASK}}, TypeError, "config"),
     ],
@@ -213,5 +281,5 @@ def test_what_cannot_be_an_argument_is_named(changed, error, named):
     options = WITH_ADAM | {"model": model, "loss_fn": loss, "batches": draw, "n_updates": 1} | changed
     with pytest.raises(error, match=named):
         train(**options)
-    if not {"batches", "evaluate", "monitor"} & changed.keys():
+    if "batches" not in changed and changed != {"monitor": "f1"}:
         assert torch.equal(weights(model), kept)  # nothing was trained by then

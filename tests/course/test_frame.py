@@ -119,8 +119,12 @@ def test_addresses_are_as_stamped():
         assert path.read_bytes() == content, f"{path.name}: run `make stamp`"
     pages = {page: (ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "TEACHING.md")}
     for path in NOTEBOOKS:
-        assert path.name in pages["TEACHING.md" if path.parent.name == "problems" else "README.md"]
-        assert stamp.COLAB_LINK.search(read(path).cells[0].source)
+        assert path.name in pages["README.md" if path.parent == ROOT / "notebooks" else "TEACHING.md"]
+        assert stamp.COLAB_LINK.search(read(path).cells[0].source)[2] == path.name
+
+
+def test_each_lesson_has_a_room_in_the_order_of_the_course():
+    assert [path.stem[3:] for path in sorted((ROOT / "notebooks").glob("*.ipynb"))] == [*LESSONS]
 
 
 def parameters_of(path):

@@ -41,7 +41,7 @@ def test_the_snippets_run(tmp_path, monkeypatch):
             rows = names["rows"]
             exec(text, names)
             assert names["rows"] == rows
-            with pytest.raises(ValueError, match=r"of another run: config: .*0\.3"):
+            with pytest.raises(ValueError, match=r"of another run: config\['lambda_p'\]: 0\.3 here"):
                 exec(text.replace('"lambda_p": 0.2', '"lambda_p": 0.3'), names)
     assert names["prediction"].y_hat.shape == (5,)
     assert [card.halting is None for card in names["cards"]] == [False, False]

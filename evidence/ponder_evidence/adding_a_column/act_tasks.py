@@ -164,7 +164,8 @@ def learn(
             return PonderLoss(problem.criterion, hyperparameter, beta=0.01)
         return FixedDepthLoss(problem.criterion, True) if kind == "every step" else ACTLoss(problem.criterion, tau)
 
-    options: Row = {"optimizer": optimizer, "log_every": 50, "evaluate": lessons.evaluate, "progress": False}
+    options: Row = {"optimizer": optimizer, "clip": 1.0, "evaluate": lessons.evaluate, "log_every": 50}
+    options |= {"progress": False}
     rows = train(model, loss(0.0), batches, updates // 2, **options)
     tau = hyperparameter if kind == "ACT" else 0.0
     rows += fit(model, loss(tau), batches, updates - updates // 2, **options)[1]
