@@ -125,12 +125,16 @@ RULES: dict[str, Rule] = {
 }
 
 
+def as_function(rule: str | Rule) -> Rule:
+    """Return the rule, or that of a name; ValueError if no rule has it."""
+    return rule if callable(rule) else RULES[check_choice("rule", rule, tuple(RULES))]
+
+
 def resolve_rule(
     rule: str | Rule, parameters: dict[str, Any], like: Tensor, max_steps: int, generator: torch.Generator | None
 ) -> tuple[Rule, dict[str, Any]]:
     """Return the rule as a function, and its parameters, with v for `sample`; like: the halting logits of a step."""
-    if not callable(rule):
-        rule = RULES[check_choice("rule", rule, tuple(RULES))]
+    rule = as_function(rule)
     if rule is fixed:
         check_int("step", parameters.get("step"), 1, max_steps)
     check_generator(generator)
@@ -149,7 +153,7 @@ def resolve_rule(
 
 def check_parameters(rule: str | Rule, parameters: dict[str, Any]) -> None:
     """Raise a TypeError or ValueError if there is no such rule, or it has no parameter of such a name."""
-    function = rule if callable(rule) else RULES[check_choice("rule", rule, tuple(RULES))]
+    function = as_function(rule)
     try:
         signature(function).bind_partial(**{name: part for name, part in parameters.items() if name != "generator"})
     except TypeError as error:
