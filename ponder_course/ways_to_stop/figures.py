@@ -33,14 +33,8 @@ FAMILY = {
     "a prior": style.PONDERNET,
     "a judge": style.DARK_GREY,
 }  # what training adds
-# Letters of these colours: pale ones are hard to read.
-WRITTEN = {
-    BLUE: BLUE,
-    LIMIT: LIMIT,
-    style.ACT: style.DARK_PURPLE,
-    style.PONDERNET: style.DARK_GREEN,
-    style.DARK_GREY: style.DARK_GREY,
-}
+# Letters of these colours are darker: pale ones are hard to read.
+WRITTEN = {style.ACT: style.DARK_PURPLE, style.PONDERNET: style.DARK_GREEN}
 TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
 MANY_WRONG = 0.01  # of all lines
 NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", "#444444"])
@@ -131,7 +125,7 @@ def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = N
                 if len(seen) < len(runs):
                     ax.plot(1.15 * high, y, ">", color=colour, markersize=6)
                 ax.plot(min(runs.mean(), high), y, "o", color=colour, markersize=9)
-                ax.text(1.02, y, f"{runs.mean():.1f}", va="center", color=WRITTEN[colour], **beside)
+                ax.text(1.02, y, f"{runs.mean():.1f}", va="center", color=WRITTEN.get(colour, colour), **beside)
     axes[0].text(0, -0.5, "the clock", ha="center", va="bottom", color=LIMIT)
     middle = axes[len(axes) // 2]
     middle.set_xlabel("regret, hundredths of an answer (stretched near 0)")
@@ -140,7 +134,7 @@ def regrets(problems: Panels, families: Mapping[str, str], cut: float | None = N
     axes[0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     added = [families[name] for name in rows]
     for label, family in zip(axes[0].get_yticklabels(), added, strict=True):
-        label.set_color(WRITTEN[FAMILY[family]])
+        label.set_color(WRITTEN.get(FAMILY[family], FAMILY[family]))
     if len(added) > len(set(added)):
         handles = [Patch(color=colour, label=what) for what, colour in FAMILY.items() if what in added]
         title = "what training adds to the loss of the answers:"
@@ -157,13 +151,13 @@ def signals(seen: Seen, needs: Mapping[str, int]) -> Figure:
     figure, axes = style.panels(len(seen), width=4.6, height=3.6, sharex=True, sharey=True)
     for ax, (way, (curves, stop)) in zip(axes, seen.items(), strict=True):
         colour, looks_at = SIGNALS[way]
-        ax.set_title(way, color=WRITTEN[colour], pad=24)
+        ax.set_title(way, color=WRITTEN.get(colour, colour), pad=24)
         for curve, marker, (label, need) in zip(curves, style.MARKERS[: len(curves)], needs.items(), strict=True):
             n = style.step_axis(ax, len(curve), ylabel=looks_at, ylim=(-0.03, 1.05))
             ax.plot(n, curve, color=colour, marker=marker, markersize=4.5, linewidth=1.5, label=label)
             if step := first_at(curve, stop):
                 ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 13, "markeredgewidth": 2}
-                ax.plot(step, curve[step - 1], "o", color=WRITTEN[colour], **ring)
+                ax.plot(step, curve[step - 1], "o", color=WRITTEN.get(colour, colour), **ring)
             ax.axvline(need, color=LIMIT, linewidth=1.4)
             style.beside(ax, label, (need, 1.05), (0, 4), ha="center")
         ax.axhline(stop, color=style.DARK_GREY, linestyle="--", linewidth=1.2)
@@ -231,7 +225,7 @@ def beside_the_clock(found: Mapping[str, Sequence[Regret]], price: float) -> Fig
     style.beside(ax, "the clock", (0, -1), (0, 4), ha="center", color=LIMIT)
     ax.set(yticks=middles, yticklabels=list(found), ylim=(lane - 1, -1), xlim=(-1.3, 14))
     for label, way in zip(ax.get_yticklabels(), found, strict=True):
-        label.set_color(WRITTEN[SIGNALS[way][0]])
+        label.set_color(WRITTEN.get(SIGNALS[way][0], SIGNALS[way][0]))
     ax.set_xticks([-1, 0, 1, 10], ["1 before", "$L$", "1 after", "10 after"])
     ax.set_xlabel("mean steps, before or after $L$ (stretched near 0)")
     ax.minorticks_off()
