@@ -31,7 +31,8 @@ def pass_over_headlines(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         texts = [output.get("data", {}).get("text/markdown", "") for output in cell.get("outputs", [])]
         if any(text.startswith("**") for text in texts):
-            cell.metadata.setdefault("tags", []).append("nbval-ignore-output")
+            tags = set(cell.metadata.get("tags", []))
+            cell.metadata["tags"] = sorted(tags | {"nbval-ignore-output"})
 
 
 def write(notebook: nbformat.NotebookNode, path: Path) -> None:
