@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from benchmarks.timing import peak_bytes
 from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, PonderOutput, Step, halting_log_probs
-from ponder_utils.steps import take_steps
+from ponder_utils.steps import unroll
 
 
 class CheckpointedNet(PonderNet):
@@ -36,7 +36,7 @@ class CheckpointedNet(PonderNet):
 
     def take_segment(self, z: object, h: object, n_steps: int) -> tuple[Tensor, object, Tensor]:
         """Take so many steps; return answers, the state after them, and halting logits."""
-        y_hat, states, halt_logits = take_steps(self.step, z, h, n_steps)
+        y_hat, states, halt_logits = unroll(self.step, z, h, n_steps)
         return y_hat, states[-1], halt_logits
 
 

@@ -6,10 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_mask, check_real, check_type
+from ponder_utils.halting import sure_at
 from ponder_utils.states import hidden_state
 from ponder_utils.steps import Heads, Step
 
-HALTED, SURE = 30.0, 1e4  # halting logit and answer of padding, so that nobody waits for it, whatever the rule
+HALTED = 30.0  # the halting logit of padding, so that nobody waits for it
 
 
 class TransformerStep(Step):
@@ -76,11 +77,7 @@ class TransformerStep(Step):
         if isinstance(h, Tensor):
             return y_hat, halt_logit
         _, padding = h
-        if y_hat.ndim == padding.ndim:
-            return y_hat.masked_fill(padding, SURE), halt_logit.masked_fill(padding, HALTED)
-        sure = y_hat.new_full((self.heads.n_outputs,), -SURE)
-        sure[0] = SURE  # a sure class, and sure of each by itself
-        return torch.where(padding[..., None], sure, y_hat), halt_logit.masked_fill(padding, HALTED)
+        return sure_at(padding, y_hat[None])[0], halt_logit.masked_fill(padding, HALTED)
 
     def layer(self, h: Tensor, memory: Tensor, padding: Tensor | None) -> Tensor:
         """Return H' of states h [batch, n, size] that ask a memory [batch, tokens, size], but not where padding is."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
+from torch.utils._pytree import _register_namedtuple as register_namedtuple
 
 from ponder_utils._check import check_choice, check_int, check_mask, check_real
 
@@ -20,6 +21,8 @@ Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
 
 # The largest float32 below 1. At 1 the prior forbids a second step, and KL(p || p_G) is infinite.
 LARGEST_LAMBDA_P = 1 - 2**-24
+
+SURE = 1e4  # the logit of an answer that nobody has to wait for
 
 
 class PonderOutput(NamedTuple):
@@ -41,6 +44,22 @@ class PonderOutput(NamedTuple):
         """
         check_mask("mask", mask, self.halt_logits.shape[1:])
         return PonderOutput(*(part[:, mask] for part in self))
+
+
+# So that a network that torch.export has taken apart can be saved.
+register_namedtuple(PonderOutput, serialized_type_name="ponder_utils.PonderOutput")
+
+
+def sure_at(where: Tensor, y_hat: Tensor) -> Tensor:
+    """Return answers [n, batch, ...] that are sure, and the same at each step, where this is true: [batch, *places].
+
+    So no rule waits for them: they are sure of one class, and of each logit by itself.
+    """
+    if y_hat.ndim == where.ndim + 1:
+        return y_hat.masked_fill(where, SURE)
+    sure = y_hat.new_full(y_hat.shape[-1:], -SURE)
+    sure[0] = SURE
+    return torch.where(where.view(*where.shape, *[1] * (y_hat.ndim - 1 - where.ndim)), sure, y_hat)
 
 
 def at_least_float32(x: Tensor) -> Tensor:
@@ -68,7 +87,10 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
 
 
 def average(weight: Tensor, y_hat: Tensor) -> Tensor:
-    """Return the sum over steps of weight [N, batch] times answer [N, batch, ...]: [batch, ...]."""
+    """Return the sum over steps of weight [N, batch] times answer [N, batch, ...]: [batch, ...].
+
+    With p_n = output.log_p.exp() as the weight, it is the answer that sampling gives on average.
+    """
     return (weight.view(*weight.shape, *[1] * (y_hat.ndim - weight.ndim)) * y_hat).sum(0)
 
 

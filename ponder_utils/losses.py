@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_mask, check_real, check_targets, check_type
 from ponder_utils.act import ACTOutput
-from ponder_utils.halting import DIRECTIONS, PonderOutput, Prior, at_least_float32, kl_divergence, make_log_prior
+from ponder_utils.halting import DIRECTIONS, PonderOutput, Prior, kl_divergence, make_log_prior
 
 Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -> one loss per sample, [n]
 
@@ -60,7 +60,11 @@ class CriterionLoss(nn.Module):
         if answer != target and math.prod(answer) == math.prod(target):
             wanted = f"the shape of an answer, {answer}, or they would be broadcast"
             raise ValueError(f"a target y must have {wanted}; got {target}")
-        loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
+        try:
+            loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
+        except RuntimeError as error:
+            came = f"answers {[*y_hat.shape]} of {y_hat.dtype} and targets {[*y.shape]} of {y.dtype}"
+            raise ValueError(f"criterion could not compare {came}: {error}") from error
         if not isinstance(loss, Tensor) or loss.shape != (n_steps * batch_size,):
             wanted = f"shape [{n_steps * batch_size}] for {n_steps} steps of {batch_size} samples"
             came = f"shape {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
@@ -87,19 +91,13 @@ class RegularizationLoss(nn.Module):
     """KL divergence between the halting distribution and its prior, averaged over the batch.
 
     For the prior see `make_log_prior`, whose max_steps is the N of the output; for direction `kl_divergence`.
-    A prior that is a tensor is kept as `log_prior`, a buffer, in float64 if it is, else in float32.
     """
-
-    log_prior: Tensor
 
     def __init__(self, prior: Prior, *, direction: str = "p||p_G") -> None:
         super().__init__()
         n_steps = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
         log_prior = make_log_prior(prior, n_steps)
-        if isinstance(prior, Tensor):
-            log_prior = log_prior.to(at_least_float32(prior).dtype).to(prior.device)
-            self.register_buffer("log_prior", log_prior, persistent=False)
-        self.prior = None if isinstance(prior, Tensor) else prior
+        self.prior, self.log_prior = prior, log_prior if isinstance(prior, Tensor) else None
         self.direction = check_choice("direction", direction, DIRECTIONS)
 
     def forward(self, output: PonderOutput, mask: Tensor | None = None) -> Tensor:
@@ -107,7 +105,7 @@ class RegularizationLoss(nn.Module):
         check_type("output", output, PonderOutput)
         log_p = output.log_p if mask is None else output.at(mask).log_p
         check_not_empty(log_p)
-        log_prior = self.log_prior if self.prior is None else make_log_prior(self.prior, len(log_p))
+        log_prior = make_log_prior(self.prior, len(log_p)) if self.log_prior is None else self.log_prior
         return kl_divergence(log_p, log_prior, self.direction).mean()
 
 

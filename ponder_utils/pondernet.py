@@ -1,5 +1,6 @@
 """PonderNet (arXiv:2107.05407): any step function, repeated, with a learnt distribution over when to stop."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -8,20 +9,22 @@ from torch import Tensor, nn
 
 from ponder_utils import rules
 from ponder_utils._check import check_int
-from ponder_utils.halting import PonderOutput, at_least_float32, average, halting_log_probs
-from ponder_utils.states import check_batch, first_tensor, map_batched, select_rows
-from ponder_utils.steps import check_step, encode, take_steps
+from ponder_utils.halting import PonderOutput, halting_log_probs
+from ponder_utils.states import check_batch, check_no_list, first_tensor, map_batched, select_rows
+from ponder_utils.steps import check_step, encode, unroll
 
 # How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
+
+OF_TRAINING = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)  # which compute otherwise in training
 
 
 class Prediction(NamedTuple):
     """One answer per sample, and what it cost; or one at each place, if every place halts by itself, or time step."""
 
     y_hat: Tensor  # [batch, ...]
-    steps: Tensor  # [batch] or [batch, *places]: the step n that the answer comes from; N for the expectation
-    p_halt: Tensor  # in the shape of steps: the p_n of that step; 1 for the expectation, which rests on every step
+    steps: Tensor  # [batch] or [batch, *places]: the step n that the answer comes from
+    p_halt: Tensor  # in the shape of steps: the p_n of that step
     computed: Tensor  # [batch] steps computed for this sample, up to the check at which it left the batch
     state: Any = None  # after that step, if `predict` was to keep it
 
@@ -32,7 +35,7 @@ def cap_of(network: Any, max_steps: int | None) -> int:
 
 
 class PonderNet(nn.Module):
-    """Repeats a step, encode(x) -> z, h_1 and then h_{n+1} = move(z, h_n), at most N = max_steps >= 1 times.
+    """Repeats a step at most N = max_steps >= 1 times.
 
     The step is a `Step`, or any function s(x, h_n) -> y_hat_n, h_{n+1}, a_n, as described in `ponder_utils.steps`. An
     input x is whatever it reads: see `ponder_utils.states`. It may give a halting logit for each sample, [batch], or
@@ -46,118 +49,120 @@ class PonderNet(nn.Module):
 
     def forward(self, x: Any, max_steps: int | None = None) -> PonderOutput:
         """Run all N steps, as training does. max_steps: another N than that of the network, in this call."""
-        batch_size = first_tensor(x).shape[0]
-        z, h = encode(self.step, x)
-        y_hat, _, halt_logits = checked_steps(self.step, z, h, cap_of(self, max_steps), batch_size)
-        return PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
+        like, cap = first_tensor(x), cap_of(self, max_steps)
+        thinkers = Thinkers(self.step, *encode(self.step, x), like)
+        thinkers.take(cap)
+        return thinkers.output(cap)
 
     @torch.no_grad()
     def predict(
         self,
         x: Any,
-        rule: str | rules.Rule = "sample",
+        rule: str | rules.Rule = "quantile",
         *,
+        mask: Tensor | None = None,
         generator: torch.Generator | None = None,
         check_every: int | None = None,
         max_steps: int | None = None,
         keep_state: bool = False,
         **parameters: Any,
     ) -> Prediction:
-        """Think about x until the halting rule says stop. Call `eval()` first, unless you want dropout and the like.
+        """Think about x until the halting rule says stop.
 
         The answers are those that the rule takes from all N steps, but samples that have halted, at all their places,
         leave the batch and cost nothing more. A check of who has halted costs time, too, so it is made every few steps.
+        A UserWarning says if dropout or batch normalisation is in training mode: call `eval()` first.
 
         Args:
-            rule: a name in `rules.RULES`, such as "sample" (the paper's: halt at step n with probability p_n),
-                "quantile" or "confidence", or any function like those in `ponder_utils.rules`.
+            rule: a name in `rules.RULES`, such as "quantile" (the median of p_n) or "sample" (the paper's: halt at step n
+                with probability p_n), or any function like those in `ponder_utils.rules`.
+            mask: bool, true at the answers that are asked, as for `rules.Stopping`. None: all.
             generator: for "sample": the same seed gives the same answers.
             check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
-                `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`.
+                `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`. "fixed" checks once.
             max_steps: another N than that of the network, in this call.
             keep_state: whether to return each sample's state after its step; it must have one halting logit.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
         """
         if check_every is not None:
             check_int("check_every", check_every, 1)
-        max_steps = cap_of(self, max_steps)
+        if any(part.training for part in self.modules() if isinstance(part, OF_TRAINING)):
+            warnings.warn("dropout or batch normalisation is in training mode; call eval() first", stacklevel=3)
+        stopping = rules.Stopping(rule, parameters, cap_of(self, max_steps), generator, mask)
+        if stopping.rule is rules.fixed:
+            check_every = parameters["step"]
         like = first_tensor(x)
-        if rule in ("fixed", rules.fixed):
-            check_every = check_int("step", parameters.get("step"), 1, max_steps)
         z, h = encode(self.step, x)
         check_batch("what step.encode returns", (z, h), len(like))
-        options: dict[str, Any] = {"check_every": check_every, "keep_state": keep_state}
-        return think(self.step, z, h, like, max_steps, rule, parameters, generator, **options)
+        check_no_list("x", (z, h), len(like))
+        return think(Thinkers(self.step, z, h, like), stopping, check_every, keep_state)
 
-    @torch.no_grad()
-    def expectation(
-        self, x: Any, activation: Callable[[Tensor], Tensor] | None = None, max_steps: int | None = None
-    ) -> Prediction:
-        """Run all steps, and average the answers, or what `activation` makes of them, with weights p_n.
 
-        With `torch.sigmoid` the average is one of probabilities, which sampling gives on average; without, of logits.
+class Thinkers:
+    """The samples of a batch that still think, and what they have read in their steps so far.
+
+    z and h: as from `encode`; x: a tensor of the input, [batch, ...]. z_1: what stands in for z at step 1, if not z.
+    """
+
+    y_hat: Tensor
+    halt_logits: Tensor
+
+    def __init__(self, step: Any, z: Any, h: Any, x: Tensor, z_1: Any = None) -> None:
+        self.step, self.z, self.h = step, z, h
+        self.z_1 = z if z_1 is None else z_1
+        self.rows = torch.arange(x.shape[0], device=x.device)  # which samples of the batch these are
+        self.n = 0
+
+    def take(self, n_steps: int, keep_states: bool = False) -> list[Any]:
+        """Take so many steps more; return the states after them, as `unroll` does.
+
+        ValueError if answers, halting logits and states are not those of this batch.
         """
-        y_hat, _, log_p = self(x, max_steps)
-        y_hat = y_hat if activation is None else activation(y_hat)
-        all_steps = torch.full(log_p.shape[1:], len(log_p), device=log_p.device)
-        computed = torch.full(log_p.shape[1:2], len(log_p), device=log_p.device)
-        return Prediction(average(log_p.exp(), y_hat), all_steps, torch.ones_like(log_p[0]), computed)
+        if self.n == 0 and n_steps > 1 and self.z_1 is not self.z:
+            return self.take(1, keep_states) + self.take(n_steps - 1, keep_states)
+        n_rows = self.rows.shape[0]
+        y_hat, states, halt_logits = unroll(self.step, self.z if self.n else self.z_1, self.h, n_steps, keep_states)
+        if halt_logits.shape[:2] != (n_steps, n_rows) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
+            wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
+            came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
+            raise ValueError(f"step must return {wanted}; got {came}")
+        self.h = states[-1]
+        check_batch("the state that step returns", self.h, n_rows)
+        if self.n:
+            y_hat, halt_logits = torch.cat([self.y_hat, y_hat]), torch.cat([self.halt_logits, halt_logits])
+        self.y_hat, self.halt_logits = y_hat, halt_logits
+        self.n += n_steps
+        return states
 
+    def output(self, max_steps: int) -> PonderOutput:
+        """Return what they have read; step N = max_steps takes what remains of the distribution."""
+        log_p = halting_log_probs(self.halt_logits, remainder=self.n == max_steps)
+        return PonderOutput(self.y_hat, self.halt_logits, log_p)
 
-def checked_steps(
-    step: Any, z: Any, h: Any, n_steps: int, batch_size: int, keep_states: bool = False
-) -> tuple[Tensor, list[Any], Tensor]:
-    """Take n steps as `take_steps` does; ValueError if answers, halting logits and states are not of this batch."""
-    y_hat, states, halt_logits = take_steps(step, z, h, n_steps, keep_states)
-    if halt_logits.shape[:2] != (n_steps, batch_size) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
-        wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {batch_size}"
-        came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
-        raise ValueError(f"step must return {wanted}; got {came}")
-    check_batch("the state that step returns", states[-1], batch_size)
-    return y_hat, states, halt_logits
+    def select(self, going: Tensor) -> None:
+        """Keep these of them alone."""
+        self.rows, self.z, self.h = select_rows((self.rows, self.z, self.h), going)
+        self.y_hat, self.halt_logits = self.y_hat.index_select(1, going), self.halt_logits.index_select(1, going)
 
 
 def think(
-    step: Any,
-    z: Any,
-    h: Any,
-    x: Tensor,
-    max_steps: int,
-    rule: str | rules.Rule,
-    parameters: dict[str, Any],
-    generator: torch.Generator | None = None,
-    *,
-    check_every: int | None = None,
-    keep_state: bool = False,
-    z_1: Any = None,
+    thinkers: Thinkers, stopping: rules.Stopping, check_every: int | None = None, keep_state: bool = False
 ) -> Prediction:
-    """Take steps from z and h until the rule has stopped every sample, as `PonderNet.predict` does.
-
-    x: a tensor of the input, [batch, ...]. z_1: what stands in for it at step 1, if not z; check_every is then 1.
-    """
-    rows = torch.arange(len(x), device=x.device)  # the samples that still think
-    computed = torch.zeros_like(rows)
+    """Take steps until the rule has stopped every sample, as `PonderNet.predict` does."""
+    computed = torch.zeros_like(thinkers.rows)
     kept: list[Any] = []
-    n = 0
-    while n < max_steps:
+    while thinkers.n < stopping.max_steps:
+        is_first, rows = thinkers.n == 0, thinkers.rows
         stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
-        stride = min(stride, max_steps - n)
-        z_n = z if n or z_1 is None else z_1
-        new_y_hat, states, new_logits = checked_steps(step, z_n, h, stride, len(rows), keep_state)
-        h = states[-1]
-        if keep_state:
-            kept += states
-        if n == 0:
-            y_hat, halt_logits = new_y_hat, new_logits
-            stop, parameters = rules.resolve_rule(rule, parameters, halt_logits[0], max_steps, generator)
-            answer, log_p_halt = torch.zeros_like(y_hat[0]), torch.zeros_like(at_least_float32(halt_logits[0]))
-            steps = torch.zeros_like(halt_logits[0], dtype=torch.int64)
-        else:
-            y_hat, halt_logits = torch.cat([y_hat, new_y_hat]), torch.cat([halt_logits, new_logits])
-        n += stride
-        computed.index_fill_(0, rows, n)
-        so_far = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits, remainder=n == max_steps))
-        halt_at = rules.apply_rule(stop, so_far, parameters, max_steps)
+        kept += thinkers.take(min(stride, stopping.max_steps - thinkers.n), keep_state)
+        computed.index_fill_(0, rows, thinkers.n)
+        output = thinkers.output(stopping.max_steps)
+        if is_first:
+            stopping.begin(output)
+            answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
+            steps = torch.zeros_like(output.log_p[0], dtype=torch.int64)
+
+        halt_at = stopping(output)  # [rows], or [rows, *places], of which all must have halted
         everywhere = halt_at > 0
         if everywhere.ndim > 1:
             everywhere = everywhere.flatten(1).all(1)
@@ -168,14 +173,15 @@ def think(
         places = halted
         if halt_at.ndim > 1:
             places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
-        answer.index_copy_(0, samples, y_hat.flatten(1, halt_at.ndim)[at - 1, places])
-        log_p_halt.index_copy_(0, samples, so_far.log_p.flatten(1)[at - 1, places])
+        answer.index_copy_(0, samples, output.y_hat.flatten(1, halt_at.ndim)[at - 1, places])
+        log_p_halt.index_copy_(0, samples, output.log_p.flatten(1)[at - 1, places])
         steps.index_copy_(0, samples, at)
+
         if len(halted) == len(rows):
             break
         going = (~everywhere).nonzero().squeeze(1)
-        rows, z, h, parameters = select_rows((rows, z, h, parameters), going)
-        y_hat, halt_logits = y_hat.index_select(1, going), halt_logits.index_select(1, going)
+        thinkers.select(going)
+        stopping.select(going)
     state = states_at(steps, computed, kept) if keep_state else None
     return Prediction(answer, steps, log_p_halt.exp(), computed, state)
 
@@ -183,13 +189,22 @@ def think(
 def states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
     """Return each sample's state after its step: steps [batch], and how many it has computed, [batch].
 
-    states[n - 1] is that after step n, of the samples that have computed n steps or more.
+    states[n - 1] is that after step n, of the samples that have computed n steps or more. ValueError if their shapes
+    differ otherwise.
     """
     check_one_logit(steps[None])
     thought = computed >= torch.arange(1, len(states) + 1, device=steps.device)[:, None]  # [n, batch]
     place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
     at = place.gather(0, steps[None] - 1)[0] - 1
-    return map_batched(lambda *parts: torch.cat(parts).index_select(0, at), *states)
+
+    def chosen(*parts: Tensor) -> Tensor:
+        shapes = [list(part.shape[1:]) for part in parts]
+        if shapes[0] != shapes[-1]:
+            advice = "Let what grows, such as a KV cache, have its largest size, and keep beside it how full it is"
+            raise ValueError(f"state must have the same shape after each step; got {shapes[0]}, {shapes[-1]}. {advice}")
+        return torch.cat(parts).index_select(0, at)
+
+    return map_batched(chosen, *states)
 
 
 def check_one_logit(halt_logits: Tensor) -> None:

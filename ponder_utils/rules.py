@@ -8,22 +8,21 @@ stays. Where it still returns 0 at the last step, N is taken. A parameter that i
 per sample in each; a table for all of them is a list of numbers.
 
 The first rules read the halting head. Those from `confidence` on read the answers alone, and need no head. An answer is
-the logit of a yes, or one such logit at each of several places, all of which must agree to stop; or, with
-`classes=True`, the logits of several classes in the last dimension.
+the logit of a yes. Where it is more than one number, say what it is: with `classes=True` the logits of several classes
+in the last dimension, with `classes=False` a yes or no at each of several places, all of which must agree to stop.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from inspect import signature
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_choice, check_generator, check_int, check_real, check_type
-from ponder_utils.halting import PonderOutput, at_least_float32
-from ponder_utils.states import map_batched, tensors_in
+from ponder_utils._check import check_choice, check_generator, check_int, check_mask, check_real, check_type
+from ponder_utils.halting import PonderOutput, at_least_float32, sure_at
+from ponder_utils.states import map_batched, select_rows, tensors_in
 
 Rule = Callable[..., Tensor]
 
@@ -76,13 +75,13 @@ def fixed(output: PonderOutput, step: int) -> Tensor:
     return torch.full((batch,), step if n >= step else 0, device=output.halt_logits.device)
 
 
-def confidence(output: PonderOutput, q: float = 0.9, classes: bool = False) -> Tensor:
+def confidence(output: PonderOutput, q: float = 0.9, classes: bool | None = None) -> Tensor:
     """Halt at the first step whose likeliest answer has a probability of q or more, 0 < q <= 1 (arXiv:2207.07061)."""
     log_q = math.log(check_real("q", q, 0, 1, open_low=True))
     return _first(_log_probs(output, classes).amax(-1) >= log_q)
 
 
-def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool = False) -> Tensor:
+def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool | None = None) -> Tensor:
     """Halt at the first step whose answer has an entropy of at most `tolerance` >= 0 nats."""
     check_real("tolerance", tolerance, 0, open_low=False)
     log_probs = _log_probs(output, classes)
@@ -90,17 +89,17 @@ def entropy(output: PonderOutput, tolerance: float = 0.3, classes: bool = False)
     return _first(nats <= tolerance)
 
 
-def unchanged(output: PonderOutput, t: int = 3, classes: bool = False) -> Tensor:
+def unchanged(output: PonderOutput, t: int = 3, classes: bool | None = None) -> Tensor:
     """Halt once the likeliest answer has stayed the same for t >= 1 steps in a row: PABEE (arXiv:2006.04152)."""
     check_int("t", t, 1)
-    _check_classes(output, classes)
-    likeliest = output.y_hat.argmax(-1) if classes else output.y_hat > 0
+    are_classes = _check_classes(output, classes)
+    likeliest = output.y_hat.argmax(-1) if are_classes else output.y_hat > 0
     changes = (likeliest[1:] != likeliest[:-1]).cumsum(0)
     changes = torch.cat([torch.zeros_like(likeliest[:1], dtype=torch.int64), changes])  # up to each step
     return _first(changes[t:] == changes[:-t], step=t + 1)
 
 
-def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool = False) -> Tensor:
+def settled(output: PonderOutput, tolerance: float = 5e-4, classes: bool | None = None) -> Tensor:
     """Halt once KL(answer at n || answer at n - 1) is at most `tolerance` >= 0 nats (arXiv:2502.05171: 5e-4)."""
     check_real("tolerance", tolerance, 0, open_low=False)
     log_probs = _log_probs(output, classes)
@@ -125,76 +124,112 @@ RULES: dict[str, Rule] = {
 }
 
 
-def as_function(rule: str | Rule) -> Rule:
-    """Return the rule, or that of a name; ValueError if no rule has it."""
-    return rule if callable(rule) else RULES[check_choice("rule", rule, tuple(RULES))]
+class Stopping:
+    """A rule with what it reads beside the output: it says at which step each sample stops.
 
-
-def resolve_rule(
-    rule: str | Rule, parameters: dict[str, Any], like: Tensor, max_steps: int, generator: torch.Generator | None
-) -> tuple[Rule, dict[str, Any]]:
-    """Return the rule as a function, and its parameters, with v for `sample`; like: the halting logits of a step."""
-    rule = as_function(rule)
-    if rule is fixed:
-        check_int("step", parameters.get("step"), 1, max_steps)
-    check_generator(generator)
-    if rule is sample and parameters.get("v") is None:
-        if generator is None:  # which torch.compile traces
-            v = torch.rand(like.shape, device=like.device, dtype=torch.float32)
-        else:
-            v = torch.rand(like.shape, device=generator.device, generator=generator, dtype=torch.float32)
-        parameters = {**parameters, "v": v.to(like.device)}
-    for name, value in parameters.items():
-        for part in tensors_in(value):
-            if part.shape != like.shape:
-                raise ValueError(f"{name} must have one value per sample, {list(like.shape)}; got {list(part.shape)}")
-    return rule, parameters
-
-
-def check_parameters(rule: str | Rule, parameters: dict[str, Any]) -> None:
-    """Raise a TypeError or ValueError if there is no such rule, or it has no parameter of such a name."""
-    function = as_function(rule)
-    try:
-        signature(function).bind_partial(**{name: part for name, part in parameters.items() if name != "generator"})
-    except TypeError as error:
-        raise TypeError(f"rule {getattr(function, '__name__', function)!r}: {error}") from None
-
-
-def apply_rule(rule: Rule, output: PonderOutput, parameters: dict[str, Any], max_steps: int) -> Tensor:
-    """Return what the rule returns after these steps, but N where it still returns 0 at step N: [batch].
-
-    Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
+    Args:
+        parameters: of the rule. A tensor has one value for each halting logit of a step.
+        max_steps: N, where a rule that is still undecided has to stop.
+        generator: what v is drawn from, for `sample`.
+        mask: bool, in the shape of a step's halting logits: what is not asked stops at step 1. Or, where a sample that
+            halts as a whole has several answers, in the shape of these: nobody waits for those that are not asked.
     """
-    shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
-    output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
-    flat = {name: map_batched(torch.flatten, value) for name, value in parameters.items()}
-    steps = rule(output, **flat)
-    n, batch = output.halt_logits.shape
-    if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
-        came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
-        raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
-    if rule not in RULES.values() and ((steps < 0) | (steps > n)).any():
-        raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {steps.min()} to {steps.max()}")
-    return (steps if n < max_steps else torch.where(steps == 0, n, steps)).view(shape)
+
+    def __init__(
+        self,
+        rule: str | Rule,
+        parameters: dict[str, Any],
+        max_steps: int,
+        generator: torch.Generator | None = None,
+        mask: Tensor | None = None,
+    ) -> None:
+        self.rule = rule if callable(rule) else RULES[check_choice("rule", rule, tuple(RULES))]
+        if self.rule is fixed:
+            check_int("step", parameters.get("step"), 1, max_steps)
+        check_generator(generator)
+        self.parameters, self.max_steps, self.generator, self.mask = parameters, max_steps, generator, mask
+
+    def begin(self, output: PonderOutput) -> None:
+        """Check parameters and mask against the first steps, and draw v for `sample`."""
+        like = output.halt_logits[0]
+        if self.rule is sample and self.parameters.get("v") is None:
+            if self.generator is None:  # which torch.compile traces
+                v = torch.rand(like.shape, device=like.device, dtype=torch.float32)
+            else:
+                v = torch.rand(like.shape, device=self.generator.device, generator=self.generator, dtype=torch.float32)
+            self.parameters = {**self.parameters, "v": v.to(like.device)}
+        for name, value in self.parameters.items():
+            for part in tensors_in(value):
+                if part.shape != like.shape:
+                    wanted = f"one value per halting logit, {list(like.shape)}"
+                    raise ValueError(f"{name} must have {wanted}; got {list(part.shape)}")
+        if self.mask is not None:
+            is_of_answers = isinstance(self.mask, Tensor) and self.mask.ndim > like.ndim
+            answers = output.y_hat.shape[1 : 1 + self.mask.ndim] if is_of_answers else like.shape
+            check_mask("mask", self.mask, answers)
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these samples alone."""
+        self.parameters, self.mask = select_rows((self.parameters, self.mask), rows)
+
+    def __call__(self, output: PonderOutput) -> Tensor:
+        """Return what the rule returns after these steps, but N where it still returns 0 at step N: [batch].
+
+        Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
+        """
+        shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
+        if self.mask is not None and self.mask.ndim > n_dims:
+            output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
+        flat_output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
+        parameters = {name: map_batched(torch.flatten, value) for name, value in self.parameters.items()}
+        steps = self.rule(flat_output, **parameters)
+        n, batch = flat_output.halt_logits.shape
+        if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
+            came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
+            raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
+        if self.rule not in RULES.values() and ((steps < 0) | (steps > n)).any():
+            came = f"{steps.min()} to {steps.max()}"
+            raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {came}")
+        if n == self.max_steps:
+            steps = torch.where(steps == 0, n, steps)
+        steps = steps.view(shape)
+        if self.mask is None or self.mask.shape != shape:
+            return steps
+        return torch.where(self.mask, steps, 1)
 
 
 def halting_steps(
-    output: PonderOutput, rule: str | Rule, *, generator: torch.Generator | None = None, **parameters: Any
+    output: PonderOutput,
+    rule: str | Rule,
+    *,
+    generator: torch.Generator | None = None,
+    mask: Tensor | None = None,
+    **parameters: Any,
 ) -> Tensor:
-    """Return the step, 1 to N, at which a rule stops each sample, as `PonderNet.predict` does: [batch]."""
+    """Return the step, 1 to N, at which a rule stops each sample, as `PonderNet.predict` does: [batch].
+
+    The arguments are those of `Stopping`.
+    """
     max_steps = len(check_type("output", output, PonderOutput).halt_logits)
-    rule, parameters = resolve_rule(rule, parameters, output.halt_logits[0], max_steps, generator)
-    return apply_rule(rule, output, parameters, max_steps)
+    stopping = Stopping(rule, parameters, max_steps, generator, mask)
+    stopping.begin(output)
+    return stopping(output)
 
 
-def _check_classes(output: PonderOutput, classes: bool) -> None:
-    if check_type("classes", classes, bool) and output.y_hat.ndim < 3:
+def _check_classes(output: PonderOutput, classes: bool | None) -> bool:
+    """Return whether the last dimension of the answers holds classes; ValueError if that was not said, or cannot be."""
+    check_type("classes", classes, bool | None, "True, False or None")
+    if classes and output.y_hat.ndim < 3:
         raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
+    if classes is None and output.y_hat.ndim > 2:
+        either_way = "True if its last dimension holds the logits of classes, False if each of them is a question"
+        raise ValueError(f"classes must be said for y_hat {list(output.y_hat.shape)}: {either_way}; got None")
+    return bool(classes)
 
 
-def _log_probs(output: PonderOutput, classes: bool) -> Tensor:
+def _log_probs(output: PonderOutput, classes: bool | None) -> Tensor:
     """Return log-probabilities of the classes, [n, batch, ..., classes], or of no and yes, [n, batch, ..., 2]."""
-    _check_classes(output, classes)
+    are_classes = _check_classes(output, classes)
     y_hat = at_least_float32(output.y_hat)
-    log_probs = y_hat.log_softmax(-1) if classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
+    log_probs = y_hat.log_softmax(-1) if are_classes else torch.stack([logsigmoid(-y_hat), logsigmoid(y_hat)], -1)
     return log_probs.clamp(min=torch.finfo(log_probs.dtype).min)  # not -inf, since 0 * -inf is NaN

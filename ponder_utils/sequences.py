@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
-from ponder_utils.halting import PonderOutput, average, halting_log_probs
-from ponder_utils.pondernet import Prediction, cap_of, check_one_logit, checked_steps, states_at, think
+from ponder_utils.halting import PonderOutput, average
+from ponder_utils.pondernet import Prediction, Thinkers, cap_of, check_one_logit, states_at, think
 from ponder_utils.states import check_sequence, map_batched
 from ponder_utils.steps import check_step, encode
 
@@ -35,16 +35,18 @@ class PonderSequence(nn.Module):
         self.carry = check_choice("carry", carry, CARRIES)
 
     def forward(
-        self, x: Tensor, rule: str | rules.Rule = "sample", max_steps: int | None = None, **parameters: Any
+        self, x: Tensor, rule: str | rules.Rule = "sample", max_steps: int | None = None, **options: Any
     ) -> PonderOutput:
         """Run all N steps at each time step of x [T, batch, inputs, ...]; see `unroll`."""
-        return self.unroll(x, rule=rule, max_steps=max_steps, **parameters)[0]
+        return self.unroll(x, rule=rule, max_steps=max_steps, **options)[0]
 
     def unroll(
         self,
         x: Tensor,
         state: Any = None,
         rule: str | rules.Rule = "sample",
+        *,
+        generator: torch.Generator | None = None,
         max_steps: int | None = None,
         **parameters: Any,
     ) -> tuple[PonderOutput, Any]:
@@ -55,9 +57,18 @@ class PonderSequence(nn.Module):
         rule: says at which step it halts, for carry="halted"; max_steps: another N. Both as for `PonderNet.predict`.
         """
         check_sequence(x, state)
-        outputs = []
+        if self.carry != "halted" and (rule != "sample" or parameters):
+            raise ValueError(f"rule must be left out with carry={self.carry!r}, which needs none; got {rule!r}")
+        cap, outputs = cap_of(self, max_steps), []
         for x_t in x:
-            output, state = self._time_step(x_t, state, cap_of(self, max_steps), rule, parameters)
+            output, states = self._all_steps(x_t, state, cap)
+            if self.carry == "halted":
+                stopping = rules.Stopping(rule, parameters, cap, generator)
+                stopping.begin(output)
+                steps = stopping(output)
+                state = states_at(steps, torch.full_like(steps, cap), states)
+            else:
+                state = self._carried(output, states)
             outputs.append(output)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state
 
@@ -65,7 +76,7 @@ class PonderSequence(nn.Module):
     def predict(
         self,
         x: Tensor,
-        rule: str | rules.Rule = "sample",
+        rule: str | rules.Rule = "quantile",
         *,
         state: Any = None,
         generator: torch.Generator | None = None,
@@ -80,47 +91,39 @@ class PonderSequence(nn.Module):
         which the sequence may go on. Call `eval()` first.
         """
         check_sequence(x, state)
-        cap, made = cap_of(self, max_steps), []
+        cap, predictions = cap_of(self, max_steps), []
         for x_t in x:
             if self.carry == "halted":
-                z_1, z, state = self._encode(x_t, state)
-                options: dict[str, Any] = {"check_every": 1, "keep_state": True, "z_1": z_1}
-                prediction = think(self.step, z, state, x_t, cap, rule, parameters, generator, **options)
+                stopping = rules.Stopping(rule, parameters, cap, generator)
+                prediction = think(self._thinkers(x_t, state), stopping, check_every=1, keep_state=True)
                 state = prediction.state
             else:
-                output, state = self._time_step(x_t, state, cap, rule, parameters)
+                output, states = self._all_steps(x_t, state, cap)
+                state = self._carried(output, states)
                 steps = rules.halting_steps(output, rule, generator=generator, **parameters)
                 at = (steps - 1, torch.arange(len(steps), device=steps.device))
                 prediction = Prediction(output.y_hat[at], steps, output.log_p[at].exp(), torch.full_like(steps, cap))
-            made.append(prediction[:4])
-        y_hat, steps, p_halt, computed = (torch.stack(parts) for parts in zip(*made, strict=True))
+            predictions.append(prediction[:4])
+        y_hat, steps, p_halt, computed = (torch.stack(parts) for parts in zip(*predictions, strict=True))
         return Prediction(y_hat, steps, p_halt, computed, state)
 
-    def _time_step(
-        self, x_t: Tensor, state: Any, max_steps: int, rule: str | rules.Rule, parameters: dict[str, Any]
-    ) -> tuple[PonderOutput, Any]:
-        """Run all N steps on x_t [batch, inputs, ...]; return their output and the state for the next time step."""
-        z_1, z, state = self._encode(x_t, state)
-        y_hat, states, halt_logits = checked_steps(self.step, z_1, state, 1, x_t.shape[0], keep_states=True)
-        if max_steps > 1:
-            more = checked_steps(self.step, z, states[-1], max_steps - 1, x_t.shape[0], keep_states=True)
-            y_hat, halt_logits = torch.cat([y_hat, more[0]]), torch.cat([halt_logits, more[2]])
-            states = states + more[1]
-        check_one_logit(halt_logits)
-        output = PonderOutput(y_hat, halt_logits, halting_log_probs(halt_logits))
-        if self.carry == "halted":
-            steps = rules.halting_steps(output, rule, **parameters)
-            return output, states_at(steps, torch.full_like(steps, max_steps), states)
-        if parameters:
-            rules.check_parameters(rule, parameters)
-        if self.carry == "last":
-            return output, states[-1]
-        p = output.log_p.exp()  # [N, batch]
-        return output, map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *states)
-
-    def _encode(self, x_t: Tensor, state: Any) -> tuple[Any, Any, Any]:
-        """Return what stands in for x at the first step, and at the others, and the state before them."""
+    def _thinkers(self, x_t: Tensor, state: Any) -> Thinkers:
+        """Return those who begin to think about x_t [batch, inputs, ...], from this state."""
         flag = torch.ones_like(x_t[:, :1])
         z_1, first_state = encode(self.step, torch.cat([x_t, flag], dim=1))
         z, _ = encode(self.step, torch.cat([x_t, 0 * flag], dim=1))
-        return z_1, z, first_state if state is None else state
+        return Thinkers(self.step, z, first_state if state is None else state, x_t, z_1)
+
+    def _all_steps(self, x_t: Tensor, state: Any, max_steps: int) -> tuple[PonderOutput, list[Any]]:
+        """Run all N steps on x_t [batch, inputs, ...]; return their output and the states after them."""
+        thinkers = self._thinkers(x_t, state)
+        states = thinkers.take(max_steps, keep_states=True)
+        check_one_logit(thinkers.halt_logits)
+        return thinkers.output(max_steps), states
+
+    def _carried(self, output: PonderOutput, states: list[Any]) -> Any:
+        """Return the state for the next time step, the last or the mean, [batch, ...] of each tensor."""
+        if self.carry == "last":
+            return states[-1]
+        p = output.log_p.exp()  # [N, batch]
+        return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *states)

@@ -1,7 +1,8 @@
 """States and inputs: a tensor, None, or a tuple, list, dict or dataclass of these.
 
 Every tensor has the batch in dimension 0. What is not a tensor (a number, a string) and a tensor without dimensions
-belong to no sample: they stand for all of them, and are passed on as they are.
+belong to no sample: they stand for all of them, and are passed on as they are. So what differs from sample to sample,
+such as their lengths, is a tensor, and not a list of numbers.
 """
 
 import copy
@@ -81,6 +82,28 @@ def check_batch(name: str, state: Any, batch_size: int) -> None:
     if any(size != batch_size for size in sizes):
         wanted = f"the same batch in dimension 0, here {batch_size}, or no dimension"
         raise ValueError(f"all tensors of {name} must have {wanted}; got {sizes}")
+
+
+def check_no_list(name: str, state: Any, batch_size: int) -> None:
+    """Raise a ValueError if it holds a list, tuple or array of plain values that is as long as the batch.
+
+    Such a list would not be cut when samples leave the batch, and the others would read their neighbours' entries.
+    """
+    if isinstance(state, MutableMapping):
+        parts = list(state.values())
+    elif is_dataclass(state):
+        parts = list(vars(state).values())
+    elif isinstance(state, Tensor | str) or not hasattr(state, "__len__"):
+        return
+    else:
+        parts = list(state)
+        is_plain = not tensors_in(parts) and any(part is not None for part in parts)
+        if is_plain and 1 < batch_size == len(parts):
+            came = f"a {type(state).__name__} with an entry for each of {batch_size} samples"
+            advice = "Make it a tensor [batch], or keep it in the step if it belongs to no sample"
+            raise ValueError(f"{name} must hold in tensors what belongs to samples; got {came}. {advice}")
+    for part in parts:
+        check_no_list(name, part, batch_size)
 
 
 def check_sequence(x: Any, state: Any) -> None:

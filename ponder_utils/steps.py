@@ -6,8 +6,9 @@ A step is three functions, in a subclass of `Step`:
     move(z, h_n) -> h_{n+1}    how the state moves in a step
     read(h_{n+1}) -> y_hat_n, a_n    what is read from a state: the answer, and the logit a_n of lambda_n = sigmoid(a_n)
 
-The paper's step function s(x, h_n) -> y_hat_n, h_{n+1}, a_n (PonderNet, Sec. 2.2) does all of this in one call. Any
-such callable is a step as well; its first state h_1 is None. For inputs and states see `ponder_utils.states`.
+The paper's step function s(x, h_n) -> y_hat_n, h_{n+1}, a_n (PonderNet, Sec. 2.2) does the last two in one call, as a
+step's own `forward` may. Any such callable is a step as well; its first state h_1 is None. For inputs and states see
+`ponder_utils.states`.
 """
 
 import math
@@ -21,17 +22,17 @@ from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import GRUCell, RNNCell, check_cell, encode_input
 from ponder_utils.states import hidden_state, map_batched
 
+Steps = tuple[Tensor, list[Any], Tensor]  # y_hat [n, batch, ...], states, halting logits [n, batch, ...]
+
 
 class Step(nn.Module):
-    """Base of steps. A subclass writes `move` and `read`, and `encode` if there is work that depends on x alone.
+    """Base of steps. A subclass writes `move` and `read`, or `forward`, where the answer needs z as well.
 
-    `PonderNet` calls these three, and the step itself only if it has a `forward` of its own. Hooks belong on its parts.
+    It writes `encode`, too, if there is work that depends on x alone, or a first state.
     """
 
-    reads_together = False  # whether `read` may be given the states of several steps at once, as one larger batch
-
     def encode(self, x: Any) -> tuple[Any, Any]:
-        """Return what `move` takes in place of x, and the first state: x and None if nothing is to be done."""
+        """Return what a step takes in place of x, and the first state: x and None if nothing is to be done."""
         return x, None
 
     def move(self, z: Any, h: Any) -> Any:
@@ -45,8 +46,12 @@ class Step(nn.Module):
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
         """Take one step, in the paper's form: return y_hat_n, h_{n+1} and a_n. z, h: as from `encode`."""
         h = self.move(z, h)
-        y_hat, halt_logit = self.read(h)
+        y_hat, halt_logit = _checked("step.read", self.read(h), "y_hat", "halt_logit")
         return y_hat, h, halt_logit
+
+    def unroll(self, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
+        """Take n steps, as `unroll` does. A subclass may override it where several steps at once are faster."""
+        return _one_by_one(self, z, h, n_steps, keep_states)
 
 
 def check_step(step: Any) -> Any:
@@ -59,40 +64,38 @@ def check_step(step: Any) -> Any:
 def encode(step: Any, x: Any) -> tuple[Any, Any]:
     """Return z and the first state of a step of any kind: of a function x and None, but not of a compiled `Step`."""
     is_step = all(hasattr(step, name) for name in ("encode", "move", "read"))
-    return _parts("step.encode", step.encode(x), "z", "h") if is_step else (x, None)
+    return _checked("step.encode", step.encode(x), "z", "h") if is_step else (x, None)
 
 
-def take_steps(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> tuple[Tensor, list[Any], Tensor]:
+def unroll(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
     """Take n steps of any kind: y_hat [n_steps, batch, ...], states, halting logits [n_steps, batch, ...].
 
     The states are those after each step if they are to be kept, else the last alone.
     """
-    while type(step) is EncodedStep:
-        step = step.step
-    is_split = isinstance(step, Step) and getattr(step.forward, "__func__", None) is Step.forward
-    together = is_split and step.reads_together
-    states, answers = [], []
+    if isinstance(step, Step):
+        return step.unroll(z, h, n_steps, keep_states)
+    return _one_by_one(step, z, h, n_steps, keep_states)
+
+
+def _one_by_one(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool) -> Steps:
+    y_hats, states, halt_logits = [], [], []
     for _ in range(n_steps):
-        if is_split:
-            h = step.move(z, h)
-            if not together:
-                answers.append(_parts("step.read", step.read(h), "y_hat", "halt_logit"))
-        else:
-            y_hat, h, halt_logit = _parts("step", step(z, h), "y_hat", "h", "halt_logit")
-            answers.append((y_hat, halt_logit))
-        if together or keep_states:
+        try:
+            returned = step(z, h)
+        except (TypeError, AttributeError) as error:
+            if h is None:
+                advice = "Without encode(x) -> z, h, the first state is None"
+                raise TypeError(f"step could not take its first step: {error}. {advice}") from error
+            raise
+        y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
+        y_hats.append(y_hat)
+        halt_logits.append(halt_logit)
+        if keep_states:
             states.append(h)
-    if not together:
-        y_hats, halt_logits = zip(*answers, strict=True)
-        return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
-    all_states = torch.cat(states) if isinstance(h, Tensor) else map_batched(lambda *parts: torch.cat(parts), *states)
-    answer = _parts("step.read", step.read(all_states), "y_hat", "halt_logit")
-    # not len(part), which would fix the batch of an exported network
-    y_hat, halt_logit = (part.unflatten(0, (n_steps, part.shape[0] // n_steps)) for part in answer)
-    return y_hat, states if keep_states else [h], halt_logit
+    return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
 
 
-def _parts(what: str, returned: Any, *names: str) -> Any:
+def _checked(what: str, returned: Any, *names: str) -> Any:
     """Return what a step returned if it has these parts, and is no tensor of as many rows."""
     if not isinstance(returned, tuple | list) or len(returned) != len(names):
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
@@ -135,8 +138,6 @@ def set_halting_bias(layer: Any, halting_bias: float | None) -> None:
 class RecurrentStep(Step):
     """A recurrent cell, as described in `ponder_utils.cells`, such as `nn.LSTMCell(8, 64)`, with `Heads`."""
 
-    reads_together = True
-
     def __init__(self, cell: Any, n_outputs: int = 1, halting_bias: float | None = None) -> None:
         super().__init__()
         self.cell = check_cell(cell, "hidden_size")
@@ -153,6 +154,20 @@ class RecurrentStep(Step):
     def read(self, h: Any) -> tuple[Tensor, Tensor]:
         """Return y_hat_n [batch] or [batch, n_outputs], and a_n [batch]."""
         return self.heads(hidden_state(h))
+
+    def unroll(self, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
+        """Take n steps, and read all their states at once, as one larger batch, unless somebody looks at each step."""
+        has_own_forward = type(self).forward is not Step.forward
+        if has_own_forward or self._forward_hooks or self._forward_pre_hooks:
+            return super().unroll(z, h, n_steps, keep_states)
+        states = []
+        for _ in range(n_steps):
+            h = self.move(z, h)
+            states.append(h)
+        all_states = map_batched(lambda *parts: torch.cat(parts), *states)
+        y_hat, halt_logit = _checked("step.read", self.read(all_states), "y_hat", "halt_logit")
+        sizes = (n_steps, y_hat.shape[0] // n_steps)  # not len(y_hat), which would fix the batch of an exported network
+        return y_hat.unflatten(0, sizes), states if keep_states else [h], halt_logit.unflatten(0, sizes)
 
 
 class RNNStep(RecurrentStep):
@@ -190,3 +205,7 @@ class EncodedStep(Step):
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
         """Take one step, as the step does."""
         return self.step(z, h)
+
+    def unroll(self, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
+        """Take n steps, as the step does."""
+        return unroll(self.step, z, h, n_steps, keep_states)

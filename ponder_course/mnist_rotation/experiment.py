@@ -6,7 +6,6 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softmax
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.common.digits import DigitSet
@@ -15,6 +14,7 @@ from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
 from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_utils.evaluation import class_correct, evaluate
+from ponder_utils.halting import average
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.training import cool_down
 
@@ -66,13 +66,17 @@ def at_home(x: Tensor, within: float = RANGES[0]) -> Tensor:
     return rotated_within(x, within, torch.Generator(x.device).manual_seed(2))
 
 
+@torch.no_grad()
 def by_rule(model: PonderNet, x: Tensor, y: Tensor) -> dict[str, list[float]]:
     """Return {rule: [steps computed, accuracy]}, means over the images."""
     generator = torch.Generator(x.device).manual_seed(0)
     rules = "sample", "quantile", "most_probable"
     predictions = {rule: model.predict(x, rule, generator=generator, check_every=1) for rule in rules}
-    predictions["expectation"] = model.expectation(x, activation=partial(softmax, dim=-1))
-    return {rule: [mean(found.computed), mean(class_correct(found.y_hat, y))] for rule, found in predictions.items()}
+    measured = {rule: [mean(one.computed), mean(class_correct(one.y_hat, y))] for rule, one in predictions.items()}
+    output = model(x)
+    expected = average(output.log_p.exp(), output.y_hat.softmax(-1))
+    measured["expectation"] = [float(model.max_steps), mean(class_correct(expected, y))]
+    return measured
 
 
 def measure(model: PonderNet, x: Tensor, y: Tensor) -> Row:

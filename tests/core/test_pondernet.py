@@ -1,5 +1,7 @@
+import numpy as np
 import pytest
 import torch
+from scripted import predicted
 from torch import nn
 from torch.func import functional_call
 
@@ -7,7 +9,7 @@ from examples.universal_transformer import UniversalStep
 from ponder_course.common.local import LocalStep
 from ponder_utils.act import act_average
 from ponder_utils.attention import TransformerStep
-from ponder_utils.halting import expected_steps
+from ponder_utils.halting import PonderOutput, average, expected_steps, halting_log_probs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.states import map_states
@@ -95,12 +97,7 @@ def test_predictions_are_those_of_all_steps_at_the_step_of_halting(name, n_outpu
             assert not found.y_hat.requires_grad
     assert len(halted_at) > 1  # else this would be a test of nothing
     weights = p.view(*p.shape, *[1] * (output.y_hat.ndim - p.ndim))
-    expectation = model.expectation(x)
-    torch.testing.assert_close(expectation.y_hat, (weights * output.y_hat).sum(0))
-    assert (expectation.steps == 7).all()
-    assert (expectation.p_halt == 1).all()
-    assert expectation.computed.tolist() == [7] * 5
-    torch.testing.assert_close(model.expectation(x, torch.sigmoid).y_hat, (weights * output.y_hat.sigmoid()).sum(0))
+    torch.testing.assert_close(average(p, output.y_hat), (weights * output.y_hat).sum(0))
 
 
 @any_network
@@ -141,7 +138,7 @@ def test_autocast(name, dtype):
 def test_another_cap_in_one_call_is_that_of_another_network(name, n):
     model, x = made(name, max_steps=5)
     other = PonderNet(model.step, n)
-    pairs = [(model(x, max_steps=n), other(x)), (model.expectation(x, max_steps=n), other.expectation(x))]
+    pairs = [(model(x, max_steps=n), other(x))]
     for rule, parameters in (("quantile", {"q": 0.9}), ("most_probable", {}), ("fixed", {"step": n})):
         pairs.append((model.predict(x, rule, max_steps=n, **parameters), other.predict(x, rule, **parameters)))
     for found, wanted in pairs:
@@ -240,9 +237,97 @@ tokens = PonderNet(TransformerStep(8), 3)
         (lambda: PonderNet(lambda x, h: (x[:, 0], x[0], x[:, 1]), 2)(x), ValueError, r"the state .*3.*\[4\]"),
         (lambda: PonderNet(EncodedStep(lambda x: x[:2], model.step), 2).predict(x), ValueError, "encode .*3.*2"),
         (lambda: PonderNet(Step(), 2)(x), NotImplementedError, "move"),
+        (lambda: PonderNet(lambda z, h: (h[:, 0], h, h[:, 1]), 2)(x), TypeError, "first step: .*Without encode"),
+        (lambda: model.predict(x, mask=x > 0), ValueError, r"mask .*\[3\].*\[3, 4\]"),
+        (lambda: model.predict(x, mask=[True]), TypeError, "mask .*bool tensor"),
         (lambda: PonderNet(nn.LSTMCell(4, 8), 2)(x), TypeError, "step must return 3 .*RecurrentStep"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@any_network
+@pytest.mark.parametrize("rule", ["quantile", "sample", "most_probable", "confidence"])
+def test_what_is_not_asked_halts_at_once_and_changes_nothing_for_the_others(name, rule):
+    model, x = made(name)
+    mask = torch.rand(model(x).halt_logits.shape[1:]) < 0.6
+    options = [{"generator": torch.Generator().manual_seed(5), "check_every": 1} for _ in range(2)]
+    if rule == "confidence":
+        options = [{"classes": False, "check_every": 1}] * 2
+    with_mask, without = model.predict(x, rule, mask=mask, **options[0]), model.predict(x, rule, **options[1])
+    assert torch.equal(with_mask.steps, without.steps.where(mask, 1))
+    torch.testing.assert_close(with_mask.y_hat[mask], without.y_hat[mask])
+    if rule != "most_probable":  # which has to see that no later step is more probable
+        assert torch.equal(with_mask.computed, with_mask.steps.flatten(1).amax(1) if mask.ndim > 1 else with_mask.steps)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize(("rule", "first"), [("confidence", 1), ("entropy", 1), ("settled", 2), ("unchanged", 4)])
+def test_nobody_waits_for_an_answer_that_is_not_asked(rule, first, classes):
+    """Two samples of three places that halt as a whole, and are sure of nothing; then a mask leaves out all but one."""
+    flips = torch.tensor([1.0, -1.0]).repeat(5)
+    y_hat = 0.1 * flips.view(-1, 1, 1).expand(10, 2, 3).clone()
+    y_hat[:, :, 0] = 20
+    if classes:
+        y_hat = torch.stack([y_hat, -y_hat], -1)
+    output = PonderOutput(y_hat, torch.zeros(10, 2), halting_log_probs(torch.zeros(10, 2)))
+    mask = torch.tensor([[True, False, False], [True, True, False]])
+    for steps in (
+        halting_steps(output, rule, classes=classes, mask=mask),
+        predicted(output, rule, classes=classes, mask=mask).steps,
+    ):
+        assert steps.tolist() == [first, 10]
+
+
+def test_hooks_fire_at_every_step_and_a_step_may_read_its_input():
+    class ReadsInput(Step):
+        def forward(self, z, h):
+            h = z if h is None else h + z
+            return h.sum(1) - z.sum(1), h, z[:, 0]
+
+    seen = []
+    for step in (ReadsInput(), RNNStep(4, 8)):
+        with_hook = PonderNet(step, 4)
+        before = with_hook(x + 1)
+        step.register_forward_hook(lambda step, _, returned: seen.append(returned[0]))
+        torch.testing.assert_close(with_hook(x + 1), before)
+        torch.testing.assert_close(torch.stack(seen[-4:]), before.y_hat)
+    assert len(seen) == 8
+
+
+def test_an_exported_network_can_be_saved_and_runs_on_another_batch(tmp_path):
+    model, batch = made("GRU")[0].float().eval(), torch.export.Dim("batch")
+    exported = torch.export.export(model, (torch.randn(5, 4),), dynamic_shapes=({0: batch},))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    again, other = torch.export.load(tmp_path / "model.pt2").module(), torch.randn(3, 4)
+    assert isinstance(again(other), PonderOutput)
+    torch.testing.assert_close(again(other), model(other))
+
+
+def test_a_state_that_grows_is_refused_where_samples_keep_it_and_else_is_not():
+    def grows(x, h):
+        h = x[:, None] if h is None else torch.cat([h, x[:, None]], 1)
+        return h.sum((1, 2)), h, x[:, 0] - 2
+
+    model = PonderNet(grows, 4)
+    assert model.predict(x).steps.tolist() == [4, 4, 4]
+    with pytest.raises(ValueError, match=r"state .*same shape.*\[1, 4\], \[4, 4\].*largest size"):
+        model.predict(x, keep_state=True)
+
+
+def test_predict_warns_of_dropout_that_draws():
+    model = PonderNet(EncodedStep(nn.Dropout(0.5), RNNStep(4, 8)), 2)
+    with pytest.warns(UserWarning, match="eval"):
+        model.predict(x)
+    model.eval().predict(x)
+
+
+@pytest.mark.parametrize("entries", [[1, 5, 2], ("one", "two", "three"), np.ones(3), {"lengths": [3, 2, 1]}])
+def test_a_list_with_an_entry_for_each_sample_is_refused_since_it_would_not_be_cut(entries):
+    model = PonderNet(lambda x, h: (x[0][:, 0], x[0], x[0][:, 1]), 2)
+    assert model((x, entries)).y_hat.shape == (2, 3)
+    with pytest.raises(ValueError, match=r"x must hold in tensors.*each of 3 samples"):
+        model.predict((x, entries))
+    assert model.predict((x[:2], entries, None)).y_hat.shape == (2,)

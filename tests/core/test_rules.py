@@ -108,8 +108,9 @@ def test_predict_gives_what_the_rule_takes_from_all_steps(rule, seed, batch, n_s
     alone = an_output(seed, batch * n_places, n_steps, shape, torch.float32)
     output = PonderOutput(*(part.unflatten(1, (batch, 2, 3)) if n_places == 6 else part for part in alone))
     parameters = required(rule, 1 + seed % n_steps)
-    if shape == "classes" and rule in ON_ANSWERS:
-        parameters = {"rules": either_of(True)} if rule == "either" else {"classes": True}
+    if shape and rule in ON_ANSWERS:
+        classes = shape == "classes"
+        parameters = {"rules": either_of(classes)} if rule == "either" else {"classes": classes}
     steps = halting_steps(alone, rule, generator=seeded(seed), **parameters)
     got = predicted(output, rule, generator=seeded(seed), check_every=check_every, **parameters)
     rows = torch.arange(batch * n_places)

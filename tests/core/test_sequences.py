@@ -14,7 +14,7 @@ from ponder_utils.steps import GRUStep, RecurrentStep
 N, T, BATCH = 5, 4, 6
 INPUTS = {"lstm": (3,), "gru": (3,), "line": (2, 7)}
 BY_RULE = {"quantile": {"q": 0.5}, "threshold": {"q": 0.5}, "most_probable": {}, "fixed": {"step": 2}, "sample": {}}
-BY_RULE |= {"confidence": {"q": 0.6}}
+BY_RULE |= {"confidence": {"q": 0.6, "classes": False}}
 steps_of_all_kinds = pytest.mark.parametrize("kind", INPUTS)
 
 
@@ -89,10 +89,11 @@ def first_over_half(logits):
 @torch.no_grad()
 def test_a_batch_does_what_each_sample_does_alone_and_slowly(kind, carry):
     step, x = make(kind), draw(kind)
-    model, options = PonderSequence(step, N + 2, carry).eval(), {"q": 0.5, "max_steps": N}  # another cap in one call
-    output, state = model.unroll(x, rule="threshold", **options)
-    found = model.predict(x, "threshold", **options)
-    assert torch.equal(model(x, "threshold", **options).y_hat, output.y_hat)
+    model, cap = PonderSequence(step, N + 2, carry).eval(), {"max_steps": N}  # another cap in one call
+    rule = {"rule": "threshold", "q": 0.5} if carry == "halted" else {}
+    output, state = model.unroll(x, **rule, **cap)
+    found = model.predict(x, "threshold", q=0.5, **cap)
+    assert torch.equal(model(x, **rule, **cap).y_hat, output.y_hat)
     assert found.computed.max() <= N
     assert output.halt_logits.shape == (N, T * BATCH)
     halted = set()
@@ -117,7 +118,8 @@ def test_a_batch_does_what_each_sample_does_alone_and_slowly(kind, carry):
 def test_a_prediction_equals_the_forward_pass_for_every_rule(kind, carry, rule, seed):
     model, x = PonderSequence(make(kind, seed), N, carry).eval(), draw(kind, seed)
     with torch.no_grad():
-        output, state = model.unroll(x, rule=rule, generator=seeded(1), **BY_RULE[rule])
+        to_carry = {"rule": rule, "generator": seeded(1), **BY_RULE[rule]} if carry == "halted" else {}
+        output, state = model.unroll(x, **to_carry)
     found, generator = model.predict(x, rule, generator=seeded(1), **BY_RULE[rule]), seeded(1)
     first = model.predict(x[:1], rule, generator=generator, **BY_RULE[rule])
     rest = model.predict(x[1:], rule, state=first.state, generator=generator, **BY_RULE[rule])
@@ -171,8 +173,13 @@ def grows(z, h):
     ("call", "error", "message"),
     [
         (lambda: PonderSequence(make("gru"), 3)(torch.zeros(4, 3)), TypeError, r"x .*\[4, 3\]"),
-        (lambda: PonderSequence(make("gru"), 3, "mean")(draw("gru"), mask=1), TypeError, "rule 'sample': .*'mask'"),
-        (lambda: PonderSequence(make("gru"), 3, "last")(draw("gru"), "quantile", v=1), TypeError, "'quantile': .*'v'"),
+        (lambda: PonderSequence(make("gru"), 3)(draw("gru"), mask=1), TypeError, "'mask'"),
+        (lambda: PonderSequence(make("gru"), 3, "mean")(draw("gru"), mask=1), ValueError, "rule .*'mean'"),
+        (
+            lambda: PonderSequence(make("gru"), 3, "last")(draw("gru"), "quantile"),
+            ValueError,
+            "rule .*'last'.*'quantile'",
+        ),
         (lambda: PonderSequence(at_places, 3).predict(draw("line")), ValueError, r"halt_logit .*\[6, 7\]"),
         (lambda: PonderSequence(counts, 3, "mean")(draw("gru")), ValueError, "state must hold in a tensor"),
         (lambda: PonderSequence(grows, 3, "mean")(draw("gru")), ValueError, "state .*same parts"),
