@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from examples.transformer import Inputs, brackets
-from ponder_utils import EncodedStep, PonderLoss, PonderNet, Step, TransformerStep, cool_down, train
+from ponder_course.common.attention import TransformerStep
+from ponder_utils import EncodedStep, PonderLoss, PonderNet, Step, cool_down, train
 
 Tokens = Any  # [batch, tokens, size], or a pair of these and where they are padding
 State = tuple[Tokens, int]  # with the number of the next step

@@ -2,15 +2,13 @@
 
 Imports flow one way, and so may a reader:
 
-    tasks, states -> halting, cells, steps, attention -> rules -> pondernet, act, sequences -> losses, evaluation ->
-    training
+    tasks, states -> halting, cells, steps -> rules -> pondernet, act, sequences -> losses, evaluation -> training
 
 All arguments are checked: a TypeError or ValueError names the argument, what came, and what is allowed.
 """
 
 from ponder_utils import rules
 from ponder_utils.act import ACT, ACTOutput, act_average
-from ponder_utils.attention import TransformerStep
 from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
 from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
@@ -42,7 +40,7 @@ __version__ = "0.2.0"  # the one place where it stands
 
 __all__ = ["ACT", "ACTOutput", "PonderNet", "PonderOutput", "PonderSequence", "Prediction", "act_average", "rules"]
 __all__ += ["EncodedStep", "GRUCell", "GRUStep", "Heads", "RNNCell", "RNNStep", "RecurrentStep", "Step"]
-__all__ += ["TransformerStep", "average", "expected_steps", "geometric_log_prior", "halting_log_probs", "halting_steps"]
+__all__ += ["average", "expected_steps", "geometric_log_prior", "halting_log_probs", "halting_steps"]
 __all__ += ["ACTLoss", "ACTLossTerms", "FixedDepthLoss", "LossTerms", "PonderLoss", "ReconstructionLoss"]
 __all__ += ["NonFiniteError", "ParityTask", "RegularizationLoss", "Score", "binary_correct", "kl_divergence", "train"]
 __all__ += ["class_correct", "cool_down", "evaluate", "load_weights"]

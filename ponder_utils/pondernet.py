@@ -74,7 +74,7 @@ class PonderNet(nn.Module):
         A UserWarning says if dropout or batch normalisation is in training mode: call `eval()` first.
 
         Args:
-            rule: a name in `rules.RULES`, such as "quantile" (the median of p_n) or "sample" (the paper's: halt at step n
+            rule: a name in `rules.RULES`, such as "quantile" (the median of p_n) or "sample" (the paper's: at step n
                 with probability p_n), or any function like those in `ponder_utils.rules`.
             mask: bool, true at the answers that are asked, as for `rules.Stopping`. None: all.
             generator: for "sample": the same seed gives the same answers.

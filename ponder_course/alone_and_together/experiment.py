@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.common.attention import TransformerStep
 from ponder_course.common.measures import at_step, by_group, halting_report, mean
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit, of_asked
-from ponder_utils.attention import TransformerStep
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps

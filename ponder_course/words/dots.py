@@ -12,12 +12,12 @@ from torch.nn.functional import cross_entropy
 
 from ponder_course.alone_and_together.experiment import Addresses
 from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.common.attention import TransformerStep
 from ponder_course.common.measures import by_group, mean
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.words.task import equal_chains
 from ponder_utils._check import check_int
-from ponder_utils.attention import TransformerStep
 
 N_NODES, N_CHAINS, SIZE = 32, 4, 64
 VOTES = (1, 9, 65)

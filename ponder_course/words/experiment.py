@@ -15,12 +15,12 @@ from torch.nn.functional import cross_entropy
 
 from ponder_course.alone_and_together.experiment import Addresses, chains
 from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.common.attention import TransformerStep
 from ponder_course.common.measures import at_step, by_group, mean
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.words.task import NO_WORD, ChainTask
 from ponder_utils._check import check_choice
-from ponder_utils.attention import TransformerStep
 
 CARRIED = ("word", "mean", "state")
 N_NODES, SIZE = 32, 64

@@ -3,7 +3,7 @@ import torch
 from scripted import Answers
 from torch.utils.data import DataLoader, TensorDataset
 
-from ponder_utils.attention import TransformerStep
+from ponder_course.common.attention import TransformerStep
 from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.halting import average, expected_steps
 from ponder_utils.pondernet import PonderNet

@@ -6,9 +6,9 @@ from torch import nn
 from torch.func import functional_call
 
 from examples.universal_transformer import UniversalStep
+from ponder_course.common.attention import TransformerStep
 from ponder_course.common.local import LocalStep
 from ponder_utils.act import act_average
-from ponder_utils.attention import TransformerStep
 from ponder_utils.halting import PonderOutput, average, expected_steps, halting_log_probs
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps

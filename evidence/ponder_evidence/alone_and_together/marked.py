@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 from ponder_course.alone_and_together.experiment import MAX_DEPTH, N_NODES, Addresses, fit_tokens, measure, test_inputs
 from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.common.attention import TransformerStep
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_evidence.alone_and_together.experiment import TEST_STEPS, first_sensitive_step
 from ponder_evidence.alone_and_together.fresh import counted
 from ponder_evidence.runs import grid
-from ponder_utils.attention import TransformerStep
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep

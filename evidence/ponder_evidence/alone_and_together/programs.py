@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from ponder_course.alone_and_together.experiment import addresses, fit_tokens
 from ponder_course.alone_and_together.task import grow
+from ponder_course.common.attention import TransformerStep
 from ponder_course.common.measures import at_step, by_group, halting_report, mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit, of_asked
 from ponder_evidence.runs import grid
 from ponder_utils._check import check_choice, check_int
-from ponder_utils.attention import TransformerStep
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
+from ponder_course.common.attention import TransformerStep, without_padding
 from ponder_utils._check import check_type
-from ponder_utils.attention import TransformerStep, without_padding
 from ponder_utils.steps import Step
 
 

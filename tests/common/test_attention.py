@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from examples.universal_transformer import UniversalStep
-from ponder_utils.attention import TransformerStep
+from ponder_course.common.attention import TransformerStep
 from ponder_utils.pondernet import PonderNet
 
 BATCH, TOKENS, SIZE = 5, 6, 8
