@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ponder_utils import Heads, PonderLoss, PonderSequence, Step, train
 
-N_TOKENS, N_SYMBOLS = 12, 16
+N_TOKENS, N_SYMBOLS = 8, 8
 State = tuple[Tensor, Tensor, Tensor]  # thought [batch, size], cache [batch, N_TOKENS, size], entries in it [batch]
 
 
@@ -42,7 +42,7 @@ class Recall(Step):
         n_entries = n_entries + is_first  # with the token itself, which is written when it has halted
         is_unread = place >= (n_entries[:, None] - 1).clamp(min=1)
         looked_up, _ = self.attention(token[:, None], cache, cache, is_unread, need_weights=False)
-        return self.think(torch.cat([token, looked_up[:, 0], thought], dim=1)), cache, n_entries
+        return token + self.think(torch.cat([token, looked_up[:, 0], thought], dim=1)), cache, n_entries
 
     def read(self, h: State) -> tuple[Tensor, Tensor]:
         """Return y_hat_n [batch] and a_n [batch]."""
@@ -57,10 +57,10 @@ def stream(batch_size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]
     return one_hot, (counts[..., 0] > 1).float().flatten()
 
 
-def main(n_updates: int = 600) -> float:
+def main(n_updates: int = 500) -> float:
     """Train on fresh streams; print and return how often the network is right on others."""
     torch.manual_seed(0)
-    model = PonderSequence(Recall(32), max_steps=4)
+    model = PonderSequence(Recall(32), max_steps=3)
     loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
     train(model, loss_fn, lambda generator: stream(64, generator), n_updates, lr=5e-3, clip=1.0)
 

@@ -61,9 +61,14 @@ def at_fraction(output: PonderOutput, fraction: float) -> Tensor:
     return rules.fixed(output, step=max(1, round(fraction * len(output.log_p))))
 
 
+# Each place of a line is a question of its own.
+sure, unsure = partial(rules.confidence, classes=False), partial(rules.entropy, classes=False)
+unchanged, settled = partial(rules.unchanged, classes=False), partial(rules.settled, classes=False)
+
+
 def sure_or_settled(output: PonderOutput, tolerance: float) -> Tensor:
     """Stop when the answer has a probability of 0.9, or moves by no more than the tolerance."""
-    return rules.either(output, rules=(rules.confidence, partial(rules.settled, tolerance=tolerance)))
+    return rules.either(output, rules=(sure, partial(settled, tolerance=tolerance)))
 
 
 class Rule(NamedTuple):
@@ -78,10 +83,10 @@ WEIGHTED = (sampled, expected, averaged)  # their answer is not that of one step
 TOLERANCES = (0.1, 0.03, 0.01, 3e-3, 1e-3, 5e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 RULES: dict[str, Rule] = {
     "fixed": Rule(at_fraction, "fraction", tuple(n / 20 for n in range(1, 21))),
-    "confidence": Rule(rules.confidence, "q", (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)),
-    "entropy": Rule(rules.entropy, "tolerance", (0.65, 0.6, 0.5, 0.3, 0.1, 0.03, 0.01)),
-    "unchanged": Rule(rules.unchanged, "t", (1, 2, 3, 4, 5, 6, 8, 10, 12, 15)),
-    "settled": Rule(rules.settled, "tolerance", TOLERANCES),
+    "confidence": Rule(sure, "q", (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)),
+    "entropy": Rule(unsure, "tolerance", (0.65, 0.6, 0.5, 0.3, 0.1, 0.03, 0.01)),
+    "unchanged": Rule(unchanged, "t", (1, 2, 3, 4, 5, 6, 8, 10, 12, 15)),
+    "settled": Rule(settled, "tolerance", TOLERANCES),
     "either": Rule(sure_or_settled, "tolerance", TOLERANCES),
     "sample": Rule(sampled),
     "expectation": Rule(expected),

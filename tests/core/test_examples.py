@@ -2,7 +2,16 @@ import pytest
 import torch
 from small import WithDropout
 
-from examples import less_memory, lstm, scorecard, torchvision_block, transformer, universal_transformer, your_own
+from examples import (
+    kv_cache,
+    less_memory,
+    lstm,
+    scorecard,
+    torchvision_block,
+    transformer,
+    universal_transformer,
+    your_own,
+)
 from examples.less_memory import CheckpointedNet
 from ponder_utils import PonderNet
 
@@ -14,6 +23,7 @@ from ponder_utils import PonderNet
         pytest.param(universal_transformer, 0.95, marks=pytest.mark.slow),
         pytest.param(torchvision_block, 0.93, marks=pytest.mark.slow),
         pytest.param(scorecard, 0.95, marks=pytest.mark.slow),
+        pytest.param(kv_cache, 0.95, marks=pytest.mark.slow),
         (lstm, 0.95),
         (your_own, 0.95),
         pytest.param(less_memory, 4, marks=pytest.mark.slow),  # times less, and not a fraction of right answers

@@ -18,9 +18,9 @@ from ponder_utils.steps import Step
     ("name", "rule", "value"),
     [
         ("fixed", {"rule": "fixed", "step": 4}, 0.5),
-        ("confidence", {"rule": "confidence", "q": 0.8}, 0.8),
-        ("entropy", {"rule": "entropy", "tolerance": 0.5}, 0.5),
-        ("unchanged", {"rule": "unchanged", "t": 2}, 2),
+        ("confidence", {"rule": stopping.sure, "q": 0.8}, 0.8),
+        ("entropy", {"rule": stopping.unsure, "tolerance": 0.5}, 0.5),
+        ("unchanged", {"rule": stopping.unchanged, "t": 2}, 2),
         ("either", {"rule": stopping.sure_or_settled, "tolerance": 0.03}, 0.03),
         ("most probable", {"rule": "most_probable"}, 0.0),
         ("quantile", {"rule": "quantile", "q": 0.5}, 0.5),

@@ -33,8 +33,8 @@ LINES: dict[str, Callable[[int], LineParityTask]] = {
 RULES: dict[str, Callable[..., Tensor]] = {
     "threshold": partial(rules.threshold, q=0.2),
     "most probable": rules.most_probable,
-    "certainty": partial(rules.confidence, q=0.9),
-    "high certainty": partial(rules.confidence, q=0.99),
+    "certainty": partial(rules.confidence, q=0.9, classes=False),
+    "high certainty": partial(rules.confidence, q=0.99, classes=False),
 }
 
 
