@@ -92,7 +92,7 @@ slides: $(VENV)/ready-book  ## a deck for each lesson, runs/slides/index.html: s
 	$(RUN) tools/slides.py
 
 students: $(READY)  ## a copy of the course without solutions, for students, into a new folder: TO=folder, or else runs/students
-	$(RUN) tools/students.py $(TO)
+	$(RUN) tools/students.py "$(TO)"
 
 $(VENV)/ready-book: $(READY)
 	$(RUN) -m pip install -q -e './course-package[book]'

@@ -25,7 +25,7 @@ import PIL.Image
 from cells import BET, bare, choices_of, title_of
 from slides import copy_faces, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, figure, notebooks, pages_address, print_anywhere
+from stamp import ROOT, address, figure, notebooks, pages_address, parser_of
 
 LESSONS = ROOT / "notebooks"
 BOOK = ROOT / "runs" / "book"
@@ -370,7 +370,7 @@ def gather() -> None:
 
 def main() -> int:
     """Gather and build; a warning is an error."""
-    print_anywhere()
+    parser_of(__doc__).parse_args()
     gather()
     options = ["-q", "-W", "--keep-going", "-j", "2", "-D", f"html_baseurl={pages_address()}"]
     failed = build_main([*options, "-d", str(BOOK / "doctrees"), str(SOURCE), str(SITE)])

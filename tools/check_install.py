@@ -1,5 +1,6 @@
 """Do torch and torchvision work together? Run by the Makefile once, after installing."""
 
+import argparse
 import sys
 
 
@@ -23,4 +24,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     sys.exit(main())

@@ -14,7 +14,6 @@ killed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
@@ -169,8 +168,7 @@ def write_table(rows: list[dict[str, Any]], out: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the notebooks that are asked for, and return 1 if one of them failed."""
-    stamp.print_anywhere()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("notebooks", nargs="*", metavar="NOTEBOOK")
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
     parser.add_argument("--out", type=Path, default=ROOT / "runs")

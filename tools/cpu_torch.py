@@ -9,6 +9,7 @@ elsewhere, and leaves the plain build to pip. It needs nothing but Python.
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import io
 import os
@@ -49,11 +50,13 @@ def reachable(index: str = INDEX, patience: float = PATIENCE) -> bool:
         return False
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Install the CPU build if that is of use and possible; 0 whatever happens, since pip goes on from here."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a console that is not one of UTF-8 may not know a folder's name
         sys.stdout.reconfigure(errors="replace")
-    lines = wanted(Path(arguments[0]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("requirements", type=Path, metavar="REQUIREMENTS")
+    lines = wanted(parser.parse_args(arguments).requirements)
     if not lines or platform.system() != "Linux" or importlib.util.find_spec("torch") or has_gpu():
         return 0
     pip = [sys.executable, "-m", "pip", "install", "-q", "--index-url", INDEX, *lines]
@@ -67,4 +70,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import nbformat
-from stamp import ROOT, notebooks, print_anywhere
+from stamp import ROOT, notebooks, parser_of
 
 MARKER = re.compile(r"<!--(\d\d)\.(\w+)-->")
 WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -94,7 +94,7 @@ def check(paths: list[Path], facts: Facts) -> list[str]:
 
 def main() -> int:
     """Check all texts; 1 if anything is wrong."""
-    print_anywhere()
+    parser_of(__doc__).parse_args()
     facts = printed()
     lines = check(texts(), facts)
     print(*lines, f"{sum(map(len, facts.values()))} facts, {len(lines)} problems", sep="\n")

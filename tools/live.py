@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from stamp import ROOT
+from stamp import ROOT, parser_of
 
 LIVE = ROOT / "book" / "live"
 sys.path.append(str(LIVE))
@@ -106,4 +106,5 @@ def write_pages(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
+    parser_of(__doc__).parse_args()
     print(*write_pages(ROOT / "runs" / "live"), sep="\n")

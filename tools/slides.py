@@ -29,7 +29,7 @@ from cells import CHOICES, bare, blocks, choices_of, heading, opening, title_of
 from fontTools import subset
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from stamp import ROOT, print_anywhere
+from stamp import ROOT, parser_of
 
 DECKS = ROOT / "runs" / "slides"
 PARTS = ROOT / "book" / "slides"
@@ -299,7 +299,7 @@ def write_decks(folder: Path, static: str) -> int:
 
 def main() -> int:
     """Write all decks anew."""
-    print_anywhere()
+    parser_of(__doc__).parse_args()
     shutil.rmtree(DECKS, ignore_errors=True)
     count = write_decks(DECKS, "_static")
     copy_mathjax(DECKS / "_static" / "mathjax")

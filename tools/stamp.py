@@ -10,6 +10,7 @@ it is the placeholder, that of git's remote `origin` takes its place. The pictur
 
 from __future__ import annotations
 
+import argparse
 import base64
 import io
 import re
@@ -46,10 +47,11 @@ def notebooks(root: Path = ROOT) -> list[Path]:
     return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 
-def print_anywhere() -> None:
-    """Let a console that does not know a character, since it is not one of UTF-8, show a question mark."""
+def parser_of(what: str | None) -> argparse.ArgumentParser:
+    """The parser of a command. From now on a console shows a question mark for a character that it does not know."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # else it is not a console
         sys.stdout.reconfigure(errors="replace")
+    return argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def address() -> str:
@@ -143,7 +145,7 @@ def stamped() -> dict[Path, bytes]:
 
 def main() -> int:
     """Stamp what differs, and say so."""
-    print_anywhere()
+    parser_of(__doc__).parse_args()
     adopt_origin()
     for path, content in stamped().items():
         if not path.exists() or path.read_bytes() != content:

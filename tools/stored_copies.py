@@ -16,7 +16,7 @@ import nbformat
 import papermill
 from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
-from stamp import ROOT
+from stamp import ROOT, parser_of
 
 COPIES = ROOT / "runs" / "nbval"
 
@@ -45,6 +45,7 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 def main() -> int:
     """Write a copy of each lesson and sheet, and say which lesson trains."""
+    parser_of(__doc__).parse_args()
     shutil.rmtree(COPIES, ignore_errors=True)
     COPIES.mkdir(parents=True)
     declared = {path: papermill.inspect_notebook(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stamp import ROOT, print_anywhere
+from stamp import ROOT, parser_of
 
 LEFT_OUT = [
     "TEACHING.md",  # what comes out of each bet
@@ -64,14 +64,18 @@ def write(copy: Path) -> None:
             (copy / name).write_bytes(unlinked(text, Path(name).parent, copy).encode())
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Write the copy into the folder that is given."""
-    print_anywhere()
-    copy = Path(arguments[0])
-    write(copy)
+    parser = parser_of(__doc__)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="new or empty")
+    copy = parser.parse_args(arguments).folder
+    try:
+        write(copy)
+    except OSError as error:
+        raise SystemExit(f"make students needs git and a new folder: {error}") from error
     print(f"{copy}: the course without solutions. What can be found there all the same: TEACHING.md, Grading")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

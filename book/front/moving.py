@@ -5,6 +5,7 @@
 The network is that of the book's first page, which lesson 07 has stored.
 """
 
+import argparse
 import io
 import sys
 from collections.abc import Iterator
@@ -86,4 +87,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -105,6 +105,9 @@ def _statements(cell: str) -> list[ast.stmt]:
 
 def attempt(check: Callable[[Any], None], answer: Any) -> bool:
     """Run the check of an exercise on an answer; print in one line what is wrong, and return whether it is right."""
+    if not __debug__:  # checks are assertions, which Python then leaves out
+        print("Not yet: nothing can be checked, since Python was started with -O or PYTHONOPTIMIZE; start it without.")
+        return False
     try:
         check(answer)
     except NotImplementedError:

@@ -81,7 +81,6 @@ def reached_and_changed(model: PonderNet, maze: Tensor) -> dict[str, Tensor]:
     """Return which places the news has reached, and which have changed, when the first blue star turns pink.
 
     maze: [3, height, width]; both bool [N, height, width]. A place changes if its answer, or its halting logit, does.
-    AssertionError if a place has changed that the news cannot have reached.
     """
     turned = maze.clone()
     row, column = maze[1].nonzero()[0].tolist()
@@ -90,7 +89,6 @@ def reached_and_changed(model: PonderNet, maze: Tensor) -> dict[str, Tensor]:
     differs = ((before.y_hat != after.y_hat) | (before.halt_logits != after.halt_logits))[:, 0]
     steps = torch.arange(1, len(differs) + 1)[:, None, None]
     reached = distances(maze[:1], maze[1:2] - turned[1:2])[0] < steps  # the cone of this star
-    assert not (differs & ~reached).any()
     return {"reached by news": reached, "changed": differs}
 
 

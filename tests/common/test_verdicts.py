@@ -1,4 +1,4 @@
-"""What several runs say together, against scipy, all divisions of ranks, and numbers worked out by hand."""
+"""What several runs say together, against scipy, all choices of signs, and numbers worked out by hand."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ponder_course.common.measures import best_halting
-from ponder_course.common.verdicts import count, difference, estimate, interval, paired, rank_p, span, verdict, welch
+from ponder_course.common.verdicts import count, difference, estimate, interval, paired, paired_p, span, verdict, welch
 
 numbers = st.lists(st.floats(-100, 100), min_size=2, max_size=20)
 
@@ -35,21 +35,18 @@ def test_a_difference_has_the_interval_of_welchs_t_test(a, b, level):
         assert welch(a, b, level) == pytest.approx((np.mean(b) - np.mean(a), *expected), abs=1e-6)
 
 
-few = st.lists(st.integers(0, 6).map(float), min_size=2, max_size=5)
+few = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=6)
 
 
-@given(few, few)
-def test_the_p_of_ranks_is_that_of_all_divisions_into_two_groups(a, b):
-    values = a + b
-    rank = [sum(x < y for x in values) + (sum(x == y for x in values) + 1) / 2 for y in values]
-
-    def distance(chosen):
-        others = [i for i in range(len(values)) if i not in chosen]
-        return abs(sum(rank[i] for i in chosen) / len(chosen) - sum(rank[i] for i in others) / len(others))
-
-    ways = [distance(chosen) for chosen in itertools.combinations(range(len(values)), len(a))]
-    as_far = sum(one >= distance(range(len(a))) - 1e-9 for one in ways)
-    assert rank_p(a, b) == pytest.approx(as_far / len(ways))
+@given(few, st.sampled_from([1, 0.1, 1e-9]))
+def test_the_p_of_pairs_is_that_of_all_choices_of_signs(pairs, unit):
+    changes = [after - before for before, after in pairs if after != before]
+    sizes = [abs(change) for change in changes]
+    rank = [sum(x < y for x in sizes) + (sum(x == y for x in sizes) + 1) / 2 for y in sizes]
+    ways = [abs(np.dot(signs, rank)) for signs in itertools.product([1, -1], repeat=len(rank))]
+    as_far = sum(one >= abs(np.dot(np.sign(changes), rank)) for one in ways)
+    a, b = ([unit * value for value in values] for values in zip(*pairs, strict=True))
+    assert paired_p(a, b) == pytest.approx(as_far / len(ways))
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
@@ -76,8 +73,7 @@ def test_runs_in_words():
     assert count([0.97, 0.98, 0.1], 0.97) == "2 of 3"
     assert difference([0.1, 0.1], [0.3, 0.3]) == "+20.0% [+20.0%, +20.0%], 2 and 2 runs"
     assert difference([0.1], [0.3, 0.3]) == "too few runs"
-    found = paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5])
-    assert found == "+0.50 [+0.50, +0.50], 3 runs, p = 0.700 by ranks"
+    assert paired([1.0, 2.0, 3.0], [1.5, 2.5, 3.5]) == "+0.50 [+0.50, +0.50], 3 runs, p = 0.250 by signed ranks"
     with pytest.raises(ValueError, match=r"a and b .*2 and 3"):
         paired([1, 2], [1, 2, 3])
 
@@ -94,7 +90,7 @@ def test_runs_that_diverged_are_counted_and_have_no_interval_and_no_p(diverged):
     values, others = [1.0, diverged, 2.0], [2.0, 3.0, 4.0]
     with pytest.raises(ValueError, match=r"values .* 1 of 3 runs"):
         verdict(values)
-    for say in (welch, rank_p, paired):
+    for say in (welch, paired):
         with pytest.raises(ValueError, match=r"b .* 1 of 3 runs"):
             say(others, values)
     assert span([1.0, math.nan, 2.0]) == "1.00 to 2.00, 1 of 3 nan"

@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import re
+import runpy
 import shlex
 import sys
 from pathlib import Path
@@ -222,3 +223,17 @@ def test_version_and_date_agree_wherever_they_stand():
     assert not re.search(r"^version *=", text["pyproject.toml"], re.M)  # it is read from the package
     evidence = (ROOT / "evidence" / "pyproject.toml").read_text(encoding="utf-8")
     assert re.findall(r'^version = "(.+)"$', evidence, re.M) == [cited[0]]
+
+
+COMMANDS = [*(ROOT / "tools").glob("*.py"), *(ROOT / "benchmarks").glob("*.py"), ROOT / "book" / "front" / "moving.py"]
+COMMANDS = sorted(path for path in COMMANDS if "__main__" in path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("argument", ["--help", "--unknown"])
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+def test_a_command_only_helps_if_asked_and_refuses_unknown_arguments(path, argument, monkeypatch, capsys):
+    pytest.importorskip("sphinx", reason="needs what make book installs")
+    monkeypatch.setattr(sys, "argv", [str(path), argument])
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(path), run_name="__main__")
+    assert "usage: " in "".join(capsys.readouterr())

@@ -54,3 +54,12 @@ def test_links_lead_to_what_is_there(copy):
         if path.suffix != ".py":
             links = re.findall(r"\]\((?!\w+:|#)([^)\s#]+\.[a-z]\w*)[^)]*\)", text)
             assert [link for link in links if not (path.parent / link).exists()] == [], path
+
+
+def test_a_file_in_the_way_and_a_missing_git_are_named(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match="a new folder: "):
+        students.main([str(tmp_path / "file" / "copy")])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="needs git"):
+        students.main([str(tmp_path / "copy")])
