@@ -58,7 +58,8 @@ class PonderSequence(nn.Module):
         """
         check_sequence(x, state)
         if self.carry != "halted" and (rule != "sample" or parameters):
-            raise ValueError(f"rule must be left out with carry={self.carry!r}, which needs none; got {rule!r}")
+            came = f"{rule!r} with {sorted(parameters)}"
+            raise ValueError(f"rule must be left out where carry={self.carry!r}, which reads none; got {came}")
         cap, outputs = cap_of(self, max_steps), []
         for x_t in x:
             output, states = self._all_steps(x_t, state, cap)

@@ -174,7 +174,7 @@ def grows(z, h):
     [
         (lambda: PonderSequence(make("gru"), 3)(torch.zeros(4, 3)), TypeError, r"x .*\[4, 3\]"),
         (lambda: PonderSequence(make("gru"), 3)(draw("gru"), mask=1), TypeError, "'mask'"),
-        (lambda: PonderSequence(make("gru"), 3, "mean")(draw("gru"), mask=1), ValueError, "rule .*'mean'"),
+        (lambda: PonderSequence(make("gru"), 3, "mean")(draw("gru"), mask=1), ValueError, "rule .*'mean'.*'mask'"),
         (
             lambda: PonderSequence(make("gru"), 3, "last")(draw("gru"), "quantile"),
             ValueError,
