@@ -251,7 +251,8 @@ def test_a_run_ends_when_nothing_has_been_better_for_so_long_and_keeps_the_best(
 
     (model, loss), (other, _) = make(), make()
     options = {"evaluate": evaluate, "mode": mode, "patience": 3, "log_every": 1, "checkpoint_dir": tmp_path}
-    rows = train(model, loss, draw, len(scores), **WITH_ADAM | options)
+    for n_updates in (4, len(scores)):  # in two parts
+        rows = train(model, loss, draw, n_updates, **WITH_ADAM | options)
     assert [row["accuracy"] for row in rows] == scores[: scores.index(best) + 4]
     load_weights(other, tmp_path / "best.pt")
     assert torch.equal(weights(other), kept[best])
@@ -274,7 +275,7 @@ def frozen():
         ({"n_updates": 0}, ValueError, "n_updates"),
         ({"lr": -1.0}, ValueError, "lr"),
         ({"optimizer": torch.optim.Adam}, ValueError, "lr.* optimizer"),
-        ({"lr": None, "optimizer": torch.optim.SGD(frozen().parameters(), 0.1)}, ValueError, "optimizer .*model"),
+        ({"lr": None, "optimizer": torch.optim.SGD(make()[0].parameters(), 0.1)}, ValueError, "optimizer .*model"),
         ({"patience": 2, "monitor": None}, ValueError, "patience"),
         ({"schedule": plateau, "monitor": None}, ValueError, "monitor"),
         ({"schedule": plateau, "mode": "min"}, ValueError, "mode must be .*'max'; got 'min'"),
