@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
-from ponder_utils._check import check_choice, check_int, check_real
+from ponder_utils._check import check_choice, check_int, check_real, check_type
 from ponder_utils.checkpoints import RandomNumbers, Row, Run, unwrapped
 from ponder_utils.evaluation import batch_on_device, preserve_modes
 
@@ -80,6 +80,8 @@ def train(
     NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights. Within
     `torch.autocast(device, torch.bfloat16)` weights, optimizer, halting distribution and loss stay float32.
     """
+    for name, function in {"schedule": schedule, "evaluate": evaluate, "log": log}.items():
+        check_type(name, function, Callable | None, "a function, or None")
     for name, number in {"n_updates": n_updates, "log_every": log_every, "checkpoint_every": checkpoint_every}.items():
         check_int(name, number, 1)
     max_norm = math.inf if clip is None else check_real("clip", clip, 0, open_low=True)
@@ -160,9 +162,7 @@ def _optimizer_and_weights(model: nn.Module, lr: float | None, optimizer: Any) -
         optimizer = torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     if not set(weights) <= set(model.parameters()) or not any(weight.requires_grad for weight in weights):
-        raise ValueError(
-            "optimizer must hold weights of model with requires_grad, and none of another network or a copy"
-        )
+        raise ValueError("optimizer must hold weights of model that learn, and none of another network or a copy")
     return optimizer, weights
 
 

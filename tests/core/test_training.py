@@ -177,7 +177,7 @@ def test_a_run_that_was_cut_off_goes_on_as_if_it_had_not_been(tmp_path, kind):
         return rows, torch.cat([weights(model), weights(average)])
 
     rows, kept = run(0)
-    assert rows[-1]["lr"] < rows[0]["lr"]
+    assert rows[-1]["lr"] < rows[0]["lr"]  # the schedule has changed it
     with pytest.raises(KeyboardInterrupt):
         run(0, checkpoint_dir=tmp_path, log=cut_off)
     again, resumed = run(7, checkpoint_dir=tmp_path)  # whatever it starts from is replaced
@@ -272,6 +272,7 @@ def frozen():
         ({"evaluate": lambda model: {"accuracy": 1.0, "total": 0.5}}, ValueError, "evaluate .*total"),
         ({"batches": iter([draw(torch.Generator())]), "n_updates": 2}, ValueError, "batches"),
         ({"also": {"n": 3}}, TypeError, "also"),
+        ({"log": {"total": 0.5}}, TypeError, "log must be a function"),
         ({"n_updates": 0}, ValueError, "n_updates"),
         ({"lr": -1.0}, ValueError, "lr"),
         ({"optimizer": torch.optim.Adam}, ValueError, "lr.* optimizer"),
