@@ -1,58 +1,101 @@
-"""Checkpoints: files that are written whole or not at all, and loaded without executing code."""
+"""Checkpoints of a training: what they keep, written whole or not at all, and loaded without executing code."""
 
 import io
+import json
+import math
 import os
-import pickle
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+
+Row = dict[str, Any]
 
 
 class DamagedFileError(ValueError):
     """A file is not what was written. The message says which file, and what is wrong."""
 
 
-@contextmanager
-def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; only when the block ends well, that file takes the place of `path`, in one move.
+class RandomNumbers:
+    """Those that a training draws: of the generator of its batches, Python's, NumPy's, and torch's."""
 
-    An OSError, such as that of a full disk, names `path`.
-    """
-    path = path.resolve()
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield draft
-        with draft.open("r+b") as file:  # Windows syncs only what may be written
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        if error.errno is not None and error.filename is None:
-            error.filename = str(path)
-        raise
-    finally:
-        draft.unlink(missing_ok=True)
+    def __init__(self, generator: torch.Generator) -> None:
+        self.generator, device = generator, generator.device
+        self.modules: list[tuple[Any, tuple[Any, ...]]] = [(torch.random, ())]
+        if device.type != "cpu":
+            self.modules.append((torch.get_device_module(device), () if device.type == "mps" else (device,)))
 
+    def state_dict(self) -> Row:
+        """For a checkpoint."""
+        of_numpy: Any = np.random.get_state()  # noqa: NPY002
+        return {
+            "generator": self.generator.get_state(),
+            "python": random.getstate(),
+            "numpy": (of_numpy[0], of_numpy[1].tolist(), *of_numpy[2:]),
+            "torch": [module.get_rng_state(*which) for module, which in self.modules],
+        }
 
-def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a dict of tensors, numbers, strings and containers of these; TypeError if it holds anything else."""
-    file = io.BytesIO()
-    torch.save(state, file)
-    file.seek(0)
-    try:
-        torch.load(file, weights_only=True)
-    except pickle.UnpicklingError as why:
-        wanted = "tensors, numbers, strings, and lists, tuples and dicts of these"
-        raise TypeError(f"a checkpoint must hold {wanted} alone, or {path} could not be loaded: {why}") from why
-    with atomic_write(path) as draft:
-        draft.write_bytes(file.getbuffer())
+    def load_state_dict(self, state: Row) -> None:
+        """From a checkpoint."""
+        self.generator.set_state(state["generator"])
+        random.setstate(state["python"])
+        np.random.set_state(state["numpy"])  # noqa: NPY002
+        for (module, which), numbers in zip(self.modules, state["torch"], strict=True):
+            module.set_rng_state(numbers, *which)
 
 
-def load_checkpoint(path: Path) -> dict[str, Any]:
+class Run:
+    """How far a training has come, and its checkpoints, if it has a folder."""
+
+    def __init__(self, folder: Path | str | None, parts: Row, also: Row | None, config: Row | None, call: Row) -> None:
+        self.update, self.rows = 0, list[Row]()
+        self.best, self.since_best = -math.inf, 0  # what is monitored, the higher the better; rows since then
+        self.folder = None if folder is None else Path(folder).resolve()
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self.parts = {name: part for name, part in parts.items() if hasattr(part, "load_state_dict")}
+        self.parts |= {f"also[{name!r}]": part for name, part in (also or {}).items()}
+        for name, part in self.parts.items():
+            if not hasattr(part, "load_state_dict"):
+                raise TypeError(f"{name} must have a state_dict and a load_state_dict, to be kept; got {part!r}")
+        settings = {f"config[{name!r}]": value for name, value in (config or {}).items()} | call
+        self.settings = {name: json.dumps(value, sort_keys=True) for name, value in settings.items()}
+        self.settings |= {f"class of {name}": type(part).__name__ for name, part in self.parts.items()}
+        self.settings |= {f"shape of {name}": shape for name, shape in shapes(parts["model"].state_dict()).items()}
+
+    def save(self, name: str) -> None:
+        """Write a checkpoint; DamagedFileError if a state holds more than `load_checkpoint` reads."""
+        if self.folder is not None:
+            state = {name: part.state_dict() for name, part in self.parts.items()}
+            state["run"] = {name: getattr(self, name) for name in ("update", "rows", "best", "since_best", "settings")}
+            file = io.BytesIO()  # torch.save itself would not say that a disk is full
+            torch.save(state, file)
+            with atomic_write(self.folder / name) as draft:
+                draft.write_bytes(file.getbuffer())
+                load_checkpoint(draft)
+
+    def resume(self, n_updates: int) -> None:
+        """Go on from `last.pt`, if there is one; ValueError if that is of another run, or has gone further."""
+        if self.folder is None or not (last := self.folder / "last.pt").exists():
+            return
+        state = load_checkpoint(last)
+        run = state.get("run", {"settings": {}})
+        if different := diff(self.settings, run["settings"]):
+            raise ValueError(f"checkpoint_dir must be a run's own folder; {last} is of another run: {different}")
+        if n_updates < run["update"]:
+            raise ValueError(f"n_updates must be at least {run['update']}, those of {last}; got {n_updates}")
+        self.update, self.rows = run["update"], run["rows"]
+        self.best, self.since_best = run["best"], run["since_best"]
+        for name, part in self.parts.items():
+            part.load_state_dict(state[name])
+
+
+def load_checkpoint(path: Path) -> Row:
     """Read a dict that `torch.save` wrote, into the CPU's memory; DamagedFileError if the file is anything else."""
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
@@ -67,7 +110,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def load_weights(model: nn.Module, path: Path | str) -> None:
-    """Give `model` the weights of a checkpoint of `train`, `best.pt` or `last.pt`, or of a file with a state_dict.
+    """Give `model` the weights of a checkpoint of `train`, or of a file with a state_dict.
 
     Either network may be compiled, or wrapped in `DataParallel` or `DistributedDataParallel`. DamagedFileError if the
     file cannot be loaded; ValueError if names or shapes differ, and then nothing has been written.
@@ -87,13 +130,32 @@ def unwrapped(model: Any) -> Any:
     return model
 
 
-def shapes(state: dict[str, Any]) -> dict[str, str]:
+def shapes(state: Row) -> dict[str, str]:
     """Return the shape of each tensor of a state_dict, in words."""
     return {name: str([*value.shape]) for name, value in state.items() if isinstance(value, Tensor)}
 
 
-def diff(here: dict[str, Any], there: dict[str, Any]) -> str:
+def diff(here: Row, there: Row) -> str:
     """Return the first few entries that are not the same in both, in words; an empty text if all are."""
     pairs = {name: (here.get(name, "nothing"), there.get(name, "nothing")) for name in here | there}
     words = [f"{name}: {one} here, {other} there" for name, (one, other) in pairs.items() if one != other]
     return "; ".join(words[:5] + [f"and {len(words) - 5} more"] * (len(words) > 5))
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a draft, which a block that ends well moves to `path`. An OSError, as of a full disk, names `path`."""
+    path = path.resolve()
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield draft
+        with draft.open("r+b") as file:  # Windows syncs only what may be written
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+    finally:
+        draft.unlink(missing_ok=True)

@@ -51,6 +51,14 @@ def preserve_modes(model: nn.Module) -> Iterator[None]:
             module.training = training
 
 
+def batch_on_device(name: str, batch: Any, device: torch.device | None) -> tuple[Any, ...]:
+    """Return (x, y) or (x, y, mask) on a device; ValueError if a batch of the argument of this name is neither."""
+    if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+        came = f"{len(batch)} parts" if isinstance(batch, tuple | list) else type(batch).__name__
+        raise ValueError(f"{name} must give batches (x, y) or (x, y, mask); got {came}")
+    return map_states(lambda part: part.to(device), tuple(batch))
+
+
 @torch.no_grad()
 def evaluate(
     model: nn.Module, x: Any, y: Tensor | None = None, correct: Correct = binary_correct, mask: Tensor | None = None
@@ -73,10 +81,7 @@ def evaluate(
     with preserve_modes(model):
         model.eval()
         for batch in x if y is None else [(x, y, mask)]:
-            if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
-                came = f"{len(batch)} parts" if isinstance(batch, tuple | list) else type(batch).__name__
-                raise ValueError(f"without y, x must give batches (x, y) or (x, y, mask); got {came}")
-            inputs, *targets = map_states(lambda part: part.to(device), tuple(batch))
+            inputs, *targets = batch_on_device("without y, x", batch, device)
             by_batch.append(_right_and_log_p(model(inputs), correct, *targets))
     if sum(log_p.shape[1] for _, log_p in by_batch) == 0:
         raise ValueError("evaluate needs an answer that is asked; got none in x, or a mask that is true nowhere")

@@ -9,7 +9,7 @@ import torch
 from small import WITH_ADAM, draw, make, weights
 from torch import nn
 
-from ponder_utils.checkpoints import DamagedFileError, atomic_write, load_weights, save_checkpoint
+from ponder_utils.checkpoints import DamagedFileError, atomic_write, load_weights
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.training import train
@@ -21,16 +21,28 @@ def write_half(path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+class Keeps:
+    def __init__(self, state):
+        self.state = state
+
+    def state_dict(self):
+        return self.state
+
+    def load_state_dict(self, state):
+        pass
+
+
 def test_checkpoints_are_written_whole_or_not_at_all_and_a_full_disk_names_the_file(tmp_path):
-    path = tmp_path / "deep" / "state.pt"
-    save_checkpoint(path, {"a": torch.ones(3), "b": [1, "two"]})
+    (model, loss), path = make(), tmp_path / "deep" / "last.pt"
+    options = {"checkpoint_dir": path.parent, "lr": 5e-3, "progress": False}
+    train(model, loss, draw, 1, also={"it": Keeps([1, "two"])}, **options)
     before = path.read_bytes()
-    with pytest.raises(OSError, match=r"No space left on device: .*deep.state\.pt"):
+    with pytest.raises(OSError, match=r"No space left on device: .*deep.last\.pt"):
         write_half(path)
-    with pytest.raises(TypeError, match=r"checkpoint must hold tensors.*state\.pt"):  # it could not be read
-        save_checkpoint(path, {"a": nn.Linear(1, 1)})
+    with pytest.raises(DamagedFileError, match=r"last\.pt.*holds more than tensors"):  # it could not be read
+        train(model, loss, draw, 2, also={"it": Keeps(nn.Linear(1, 1))}, **options)
     assert path.read_bytes() == before
-    assert [p.name for p in path.parent.iterdir()] == ["state.pt"]
+    assert [p.name for p in path.parent.iterdir()] == ["last.pt"]
 
 
 EXECUTED: list[str] = []
@@ -85,7 +97,7 @@ def test_a_state_dict_of_ones_own_is_loaded_and_is_no_run_to_go_on_from(tmp_path
 @pytest.mark.parametrize("other", [PonderNet(RNNStep(6, 33), 6), PonderNet(RNNStep(6, 32), 6).step, nn.Linear(6, 32)])
 def test_weights_of_another_network_are_refused_before_any_is_written(tmp_path, other):
     path, kept = tmp_path / "other.pt", weights(other)
-    save_checkpoint(path, {"model": make()[0].state_dict()})
+    torch.save({"model": make()[0].state_dict()}, path)
     with pytest.raises(ValueError, match=r"other\.pt"):
         load_weights(other, path)
     assert torch.equal(weights(other), kept)

@@ -70,6 +70,35 @@ def test_an_autocast_around_the_training_sees_the_weights_change():
     torch.testing.assert_close(weights(around), weights(model), rtol=0, atol=0.05)  # of 0.5 that they may move
 
 
+def test_a_batch_may_have_a_mask_which_the_loss_is_given():
+    """As a third part, as for `evaluate`, or within the target, of which the loss reads what it likes."""
+
+    def draw_masked(generator):
+        x, y = draw(generator)
+        mask = torch.rand(len(y), generator=generator) < 0.5
+        return x, y.where(mask, torch.nan), mask
+
+    def draw_pair(generator):
+        x, y, mask = draw_masked(generator)
+        return x, (y, mask)
+
+    (model, loss), (twin, _), (unlike, _) = make(), make(), make()
+    rows = train(model, loss, draw_masked, 30, **WITH_ADAM)
+    assert train(twin, lambda output, target: loss(output, *target), draw_pair, 30, **WITH_ADAM) == rows
+    assert torch.equal(weights(twin), weights(model))
+    train(unlike, loss, draw, 30, **WITH_ADAM)
+    assert not torch.equal(weights(unlike), weights(model))
+
+
+@pytest.mark.parametrize(
+    ("batch", "came"), [({"x": 1, "y": 2}, "dict"), (draw(None)[0], "Tensor"), ((1,), "1 parts"), ([1] * 4, "4 parts")]
+)
+def test_a_batch_of_another_form_is_named(batch, came):
+    model, loss = make()
+    with pytest.raises(ValueError, match=rf"^batches must give .*\(x, y\) or \(x, y, mask\); got {came}$"):
+        train(model, loss, [batch], 1, **WITH_ADAM)
+
+
 def infinite(output, terms):
     return terms._replace(regularization=terms.regularization * math.inf)
 
@@ -148,6 +177,7 @@ def test_a_run_that_was_cut_off_goes_on_as_if_it_had_not_been(tmp_path, kind):
         return rows, torch.cat([weights(model), weights(average)])
 
     rows, kept = run(0)
+    assert rows[-1]["lr"] < rows[0]["lr"]  # the schedule has changed it
     with pytest.raises(KeyboardInterrupt):
         run(0, checkpoint_dir=tmp_path, log=cut_off)
     again, resumed = run(7, checkpoint_dir=tmp_path)  # whatever it starts from is replaced
@@ -221,7 +251,8 @@ def test_a_run_ends_when_nothing_has_been_better_for_so_long_and_keeps_the_best(
 
     (model, loss), (other, _) = make(), make()
     options = {"evaluate": evaluate, "mode": mode, "patience": 3, "log_every": 1, "checkpoint_dir": tmp_path}
-    rows = train(model, loss, draw, len(scores), **WITH_ADAM | options)
+    for n_updates in (4, len(scores)):  # in two parts
+        rows = train(model, loss, draw, n_updates, **WITH_ADAM | options)
     assert [row["accuracy"] for row in rows] == scores[: scores.index(best) + 4]
     load_weights(other, tmp_path / "best.pt")
     assert torch.equal(weights(other), kept[best])
@@ -235,20 +266,23 @@ def frozen():
     ("changed", "error", "named"),
     [
         ({"model": frozen()}, ValueError, "model"),
-        ({"loss_fn": None}, TypeError, "loss_fn"),
-        ({"loss_fn": lambda output, y: output.y_hat.detach().mean()}, ValueError, "loss_fn .*gradient"),
-        ({"batches": lambda g: TASK.batch(8, g)[0]}, TypeError, "batches"),
+        ({"loss_fn": lambda output, y: [output.y_hat.mean()]}, TypeError, "loss_fn"),
+        ({"loss_fn": lambda output, y: output.y_hat.detach().mean()}, RuntimeError, "does not require grad"),
+        ({"loss_fn": lambda output, y: {"total": output.y_hat.mean(), "lr": 0.1}}, ValueError, "loss_fn .*lr"),
+        ({"evaluate": lambda model: {"accuracy": 1.0, "total": 0.5}}, ValueError, "evaluate .*total"),
         ({"batches": iter([draw(torch.Generator())]), "n_updates": 2}, ValueError, "batches"),
         ({"also": {"n": 3}}, TypeError, "also"),
+        ({"log": {"total": 0.5}}, TypeError, "log must be a function"),
         ({"n_updates": 0}, ValueError, "n_updates"),
         ({"lr": -1.0}, ValueError, "lr"),
         ({"optimizer": torch.optim.Adam}, ValueError, "lr.* optimizer"),
-        ({"lr": None, "optimizer": torch.optim.SGD(frozen().parameters(), 0.1)}, ValueError, "optimizer .*model"),
+        ({"lr": None, "optimizer": torch.optim.SGD(make()[0].parameters(), 0.1)}, ValueError, "optimizer .*model"),
         ({"patience": 2, "monitor": None}, ValueError, "patience"),
         ({"schedule": plateau, "monitor": None}, ValueError, "monitor"),
+        ({"schedule": plateau, "mode": "min"}, ValueError, "mode must be .*'max'; got 'min'"),
         ({"evaluate": None}, ValueError, "monitor"),
         ({"monitor": "f1"}, ValueError, "monitor"),
-        ({"config": {"task": TASK}}, TypeError, "config"),
+        ({"config": {"task": TASK}}, TypeError, "ParityTask is not JSON serializable"),
     ],
 )
 def test_what_cannot_be_an_argument_is_named(changed, error, named):
@@ -257,5 +291,5 @@ def test_what_cannot_be_an_argument_is_named(changed, error, named):
     options = WITH_ADAM | {"model": model, "loss_fn": loss, "batches": draw, "n_updates": 1} | changed
     with pytest.raises(error, match=named):
         train(**options)
-    if "batches" not in changed and changed != {"monitor": "f1"}:
+    if not changed.keys() & {"batches", "evaluate", "monitor"}:
         assert torch.equal(weights(model), kept)  # nothing was trained by then
