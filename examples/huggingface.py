@@ -71,7 +71,7 @@ def main(n_updates: int = 150) -> float:
     train(model, loss_fn, lambda generator: tokenized(64, generator), n_updates, lr=3e-3, clip=1.0, schedule=schedule)
 
     x, y = tokenized(1000, torch.Generator().manual_seed(1))
-    prediction = model.eval().predict(x, "quantile", q=0.5)
+    prediction = model.eval().predict(x)
     accuracy = ((prediction.y_hat > 0) == (y > 0.5)).float().mean().item()
     print(f"balanced or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
     return accuracy

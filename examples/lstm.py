@@ -49,7 +49,7 @@ def main(n_updates: int = 150) -> float:
     train(model, loss_fn, lambda generator: largest_digit(128, generator), n_updates, lr=1e-2, clip=1.0)
 
     x, y = largest_digit(1000, torch.Generator().manual_seed(1))
-    prediction = model.eval().predict(x, "most_probable")
+    prediction = model.eval().predict(x)
     accuracy = (prediction.y_hat.argmax(1) == y).float().mean().item()
     print(f"the largest digit: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
     return accuracy

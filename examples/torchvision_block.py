@@ -50,6 +50,7 @@ def main(n_updates: int = 100) -> float:
     train(model, loss_fn, loader, n_updates, lr=3e-3, clip=1.0, schedule=cool_down(n_updates))
 
     x, y = digits.test
+    # Every digit has an answer, so it may stop as soon as it is sure of one of the ten classes (lesson 06).
     prediction = model.eval().predict(x, "confidence", q=0.9, classes=True)
     accuracy = (prediction.y_hat.argmax(1) == y).float().mean().item()
     print(f"digits: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")

@@ -75,10 +75,10 @@ class Embedding(nn.Module):
         return self.tokens(x["tokens"]), x["padding"]
 
 
-def batch(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tensor]:
-    """Draw strings; the target of every token is that of its string, 1.0 or 0.0, and of padding -1: [batch, places]."""
+def batch(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tensor, Tensor]:
+    """Draw strings, for every token the target of its string, 1.0 or 0.0, and which are tokens: [batch, places]."""
     x, y = brackets(batch_size, generator)
-    return x, torch.where(x["padding"], -1.0, y[:, None])
+    return x, y[:, None].expand(x["padding"].shape), ~x["padding"]
 
 
 def main(n_updates: int = 300) -> float:
@@ -86,19 +86,11 @@ def main(n_updates: int = 300) -> float:
     torch.manual_seed(0)
     model = PonderNet(EncodedStep(Embedding(32), UniversalStep(32, n_heads=4)), max_steps=4)
     loss = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
-    train(
-        model,
-        lambda output, y: loss(output, y, mask=y >= 0),
-        lambda generator: batch(64, generator),
-        n_updates,
-        lr=3e-3,
-        clip=1.0,
-        schedule=cool_down(n_updates),
-    )
+    schedule = cool_down(n_updates)
+    train(model, loss, lambda generator: batch(64, generator), n_updates, lr=3e-3, clip=1.0, schedule=schedule)
 
-    x, y = batch(1000, torch.Generator().manual_seed(1))
-    prediction = model.eval().predict(x, "quantile", q=0.5)
-    asked = y >= 0
+    x, y, asked = batch(1000, torch.Generator().manual_seed(1))
+    prediction = model.eval().predict(x, mask=asked)
     accuracy = ((prediction.y_hat > 0) == (y > 0.5))[asked].float().mean().item()
     steps = prediction.steps[asked].float().mean().item()
     print(f"balanced or not: {accuracy:.1%} of tokens are right, after {steps:.1f} steps on average")

@@ -34,7 +34,7 @@ class ResidualStep(Step):
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return what every step needs of the input, here all of it, and the first state [batch, hidden]."""
-        return x, x.new_zeros(len(x), self.n_hidden)
+        return x, x.new_zeros(x.shape[0], self.n_hidden)
 
     def move(self, x: Tensor, h: Tensor) -> Tensor:
         """Return the next state."""
