@@ -166,12 +166,12 @@ live.maze = (name, bet) => {
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
     apart: () => middle(1)[0] - middle(0)[0],
     count: () => maze.side ** 2, across: () => maze.side,
-    task: "open walls until a place is wrong. How few are enough?",
+    task: "click walls to open them, until a place is wrong. How few are enough?",
     form: /^([tr])([1-9]\d{0,4})\.(9|13|29|39)\.((?:[bp]\d+)*)\.([\d_]*)\.([1-9]\d*|)$/,
     opened: replay, found, state, restore, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });
   fig.choose("Draw", { wall: "Walls", star: "Stars" }, tool, (chosen) => fig.change(() => (tool = chosen)), true);
-  const modes = fig.choose("Stop", { each: "Each by itself", all: "All at step n" }, mode, (chosen) => fig.change(() => (shown = (mode = chosen) === "each" ? end : shown)));
+  const modes = fig.choose("Stop", { each: "Each by itself", all: "All at this step" }, mode, (chosen) => fig.change(() => (shown = (mode = chosen) === "each" ? end : shown)));
   const step = fig.slider("Step", [1, end, 1], 1, String, (n) => (shown = n));
   function renew() {
     seed = 1 + Math.floor(99999 * Math.random());
