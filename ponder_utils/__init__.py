@@ -13,6 +13,7 @@ from ponder_utils.act import ACT, act_average
 from ponder_utils.attention import TransformerStep
 from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
+from ponder_utils.diagnosis import Diagnosis, diagnose
 from ponder_utils.evaluation import binary_correct, class_correct, evaluate
 from ponder_utils.halting import PonderOutput, expected_steps, geometric_log_prior, halting_log_probs, kl_divergence
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
@@ -28,4 +29,5 @@ __all__ = ["ACT", "PonderNet", "PonderOutput", "PonderSequence", "act_average", 
 __all__ += ["EncodedStep", "GRUCell", "GRUStep", "Heads", "RNNCell", "RNNStep", "RecurrentStep", "Step"]
 __all__ += ["TransformerStep", "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence"]
 __all__ += ["ACTLoss", "FixedDepthLoss", "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "train"]
+__all__ += ["Diagnosis", "diagnose"]
 __all__ += ["NonFiniteError", "ParityTask", "binary_correct", "class_correct", "cool_down", "evaluate", "load_weights"]
