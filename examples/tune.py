@@ -31,18 +31,16 @@ def graphs(batch_size: int, generator: torch.Generator, marked: bool = False) ->
     place = torch.arange(N_NODES).expand(batch_size, -1)  # the path is 0, 1, ..., hops
     elsewhere = (place + 1 + (torch.rand(place.shape, generator=generator) * (n_nodes - 1)).long()) % n_nodes
     is_end = (place == hops) | ((place > hops) & (torch.rand(place.shape, generator=generator) < 0.5))
-    target = torch.where(place < hops, place + 1, elsewhere)
-    target = torch.where(is_end, place, target)
+    target = torch.where(is_end, place, torch.where(place < hops, place + 1, elsewhere))
     names = torch.rand(place.shape, generator=generator).argsort(1)
     colours = torch.randint(N_COLOURS, place.shape, generator=generator)
     features = [one_hot(names, N_NODES), one_hot(names.gather(1, target), N_NODES), one_hot(colours, N_COLOURS)]
-    mark = (place == hops)[:, :, None] & marked
-    nodes = torch.cat([*features, mark], dim=2).float()
+    nodes = torch.cat([*features, (place == hops)[:, :, None] & marked], dim=2).float()
     return (nodes, names[:, 0], place < n_nodes), colours.gather(1, hops)[:, 0], hops[:, 0]
 
 
 class Reader(Step):
-    """In each step it asks all nodes, and reads what the one that it means has to say."""
+    """A GRU that in each step reads from all nodes by attention."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -59,7 +57,7 @@ class Reader(Step):
         return (self.key(nodes), self.value(nodes), is_there), self.first(name)
 
     def move(self, z: Inputs, h: Tensor) -> Tensor:
-        """Return the state that has read from the nodes [batch, size]."""
+        """Return the next state [batch, size]."""
         keys, values, is_there = z
         match = (keys @ self.query(h)[:, :, None]).squeeze(2).masked_fill(~is_there, -torch.inf)
         return self.cell((match.softmax(1)[:, None] @ values).squeeze(1), h)
@@ -96,16 +94,17 @@ def main(n_updates: int = 500, seed: int = 0) -> float:
     model = PonderNet(Reader(64), max_steps=10)
     other = copy.deepcopy(model)
     fit(model, low, 3e-3)
-    show(f"{n_updates} updates, beta = 0.01, lambda_p = 0.25", model, low)
+    show("beta = 0.01, lambda_p = 0.25", model, low)
     control = copy.deepcopy(model)
     fit(control, low, 1e-3)
-    show(f"{n_updates} more, as before", control, low)
+    show("trained once more, as before", control, low)
     fit(model, high, 1e-3)
-    steps = show(f"or {n_updates} more, beta = 0.1, lambda_p = 0.5", model, high)
+    steps = show("or trained once more with beta = 0.1, lambda_p = 0.5", model, high)
     fit(other, low, 3e-3, marked=True)
-    show(f"{n_updates} updates, beta = 0.01, lambda_p = 0.25, where the end is marked", other, low, marked=True)
+    show("beta = 0.01, lambda_p = 0.25, where the end is marked", other, low, marked=True)
     return steps[-1] - steps[0]
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)  # faster, for a network this small
     main()

@@ -3,7 +3,7 @@
 Imports flow one way, and so may a reader:
 
     tasks, states -> halting, cells, steps, attention -> rules -> pondernet, act, sequences -> losses, evaluation ->
-    training
+    diagnosis, training
 
 All arguments are checked: a TypeError or ValueError names the argument, what came, and what is allowed.
 """
@@ -29,5 +29,5 @@ __all__ = ["ACT", "PonderNet", "PonderOutput", "PonderSequence", "act_average", 
 __all__ += ["EncodedStep", "GRUCell", "GRUStep", "Heads", "RNNCell", "RNNStep", "RecurrentStep", "Step"]
 __all__ += ["TransformerStep", "expected_steps", "geometric_log_prior", "halting_log_probs", "kl_divergence"]
 __all__ += ["ACTLoss", "FixedDepthLoss", "PonderLoss", "ReconstructionLoss", "RegularizationLoss", "train"]
-__all__ += ["Diagnosis", "diagnose"]
 __all__ += ["NonFiniteError", "ParityTask", "binary_correct", "class_correct", "cool_down", "evaluate", "load_weights"]
+__all__ += ["Diagnosis", "diagnose"]

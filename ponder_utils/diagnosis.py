@@ -63,8 +63,8 @@ class Diagnosis:
         lines.append("median of p_n: at step 1 {:.0%} of the answers, at step N {:.0%}".format(*self.halting))
         lines.append("loss after each step: " + " ".join(f"{loss:.3f}" for loss in self.losses))
         lines.append("price of a further step: " + " to ".join(sorted({f"{price:.4f}" for price in self.prices})))
-        lines.append(f"step {self.one_step} for all; each at its cheapest would save {self.saving:.4f}")
-        return "\n".join(lines + self.findings())
+        lines.append(f"cheapest step for all: {self.one_step}; each answer at its own would save {self.saving:.4f}")
+        return "\n".join(lines + [f"- {sentence}" for sentence in self.findings()])
 
 
 @torch.no_grad()

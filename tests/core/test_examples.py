@@ -2,7 +2,7 @@ import pytest
 import torch
 from small import WithDropout
 
-from examples import less_memory, lstm, scorecard, torchvision_block, transformer, universal_transformer, your_own
+from examples import less_memory, lstm, scorecard, torchvision_block, transformer, tune, universal_transformer, your_own
 from examples.less_memory import CheckpointedNet
 from ponder_utils import PonderNet
 
@@ -14,6 +14,7 @@ from ponder_utils import PonderNet
         pytest.param(universal_transformer, 0.95, marks=pytest.mark.slow),
         pytest.param(torchvision_block, 0.93, marks=pytest.mark.slow),
         pytest.param(scorecard, 0.95, marks=pytest.mark.slow),
+        pytest.param(tune, 4, marks=pytest.mark.slow),  # more steps on the hardest inputs, and not a fraction
         (lstm, 0.95),
         (your_own, 0.95),
         pytest.param(less_memory, 4, marks=pytest.mark.slow),  # times less, and not a fraction of right answers
