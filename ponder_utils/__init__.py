@@ -2,7 +2,8 @@
 
 Imports flow one way, and so may a reader:
 
-    tasks, states -> halting, cells, steps -> rules -> pondernet, act, sequences -> losses, evaluation -> training
+    tasks, states -> halting, cells, steps -> rules -> pondernet, act, sequences -> losses, evaluation ->
+    diagnosis, training
 
 All arguments are checked: a TypeError or ValueError names the argument, what came, and what is allowed.
 """
@@ -11,6 +12,7 @@ from ponder_utils import rules
 from ponder_utils.act import ACT, ACTOutput, act_average
 from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
+from ponder_utils.diagnosis import Diagnosis, diagnose
 from ponder_utils.evaluation import Score, binary_correct, class_correct, evaluate
 from ponder_utils.halting import (
     PonderOutput,
@@ -43,4 +45,4 @@ __all__ += ["EncodedStep", "GRUCell", "GRUStep", "Heads", "RNNCell", "RNNStep", 
 __all__ += ["average", "expected_steps", "geometric_log_prior", "halting_log_probs", "halting_steps"]
 __all__ += ["ACTLoss", "ACTLossTerms", "FixedDepthLoss", "LossTerms", "PonderLoss", "ReconstructionLoss"]
 __all__ += ["NonFiniteError", "ParityTask", "RegularizationLoss", "Score", "binary_correct", "kl_divergence", "train"]
-__all__ += ["class_correct", "cool_down", "evaluate", "load_weights"]
+__all__ += ["Diagnosis", "class_correct", "cool_down", "diagnose", "evaluate", "load_weights"]

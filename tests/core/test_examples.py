@@ -9,6 +9,7 @@ from examples import (
     scorecard,
     torchvision_block,
     transformer,
+    tune,
     universal_transformer,
     your_own,
 )
@@ -24,6 +25,7 @@ from ponder_utils import PonderNet
         pytest.param(torchvision_block, 0.93, marks=pytest.mark.slow),
         pytest.param(scorecard, 0.95, marks=pytest.mark.slow),
         pytest.param(kv_cache, 0.95, marks=pytest.mark.slow),
+        pytest.param(tune, 4, marks=pytest.mark.slow),  # more steps on the hardest inputs, and not a fraction
         (lstm, 0.95),
         (your_own, 0.95),
         pytest.param(less_memory, 4, marks=pytest.mark.slow),  # times less, and not a fraction of right answers
