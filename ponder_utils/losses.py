@@ -97,7 +97,9 @@ class RegularizationLoss(nn.Module):
         super().__init__()
         n_steps = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
         log_prior = make_log_prior(prior, n_steps)
-        self.prior, self.log_prior = prior, log_prior if isinstance(prior, Tensor) else None
+        self.prior = prior
+        if isinstance(prior, Tensor):
+            self.log_prior = log_prior
         self.direction = check_choice("direction", direction, DIRECTIONS)
 
     def forward(self, output: PonderOutput, mask: Tensor | None = None) -> Tensor:
@@ -105,7 +107,8 @@ class RegularizationLoss(nn.Module):
         check_type("output", output, PonderOutput)
         log_p = output.log_p if mask is None else output.at(mask).log_p
         check_not_empty(log_p)
-        log_prior = make_log_prior(self.prior, len(log_p)) if self.log_prior is None else self.log_prior
+        is_given = isinstance(self.prior, Tensor)
+        log_prior = self.log_prior if is_given else make_log_prior(self.prior, len(log_p))
         return kl_divergence(log_p, log_prior, self.direction).mean()
 
 
