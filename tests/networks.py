@@ -11,8 +11,8 @@ import torch
 from network import PARITY, N, Network, cross_entropy
 from torch import nn
 
-from examples.universal_transformer import UniversalStep
 from ponder_course import LESSONS
+from ponder_course.common.attention import TransformerStep
 from ponder_course.common.training import of_asked
 from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RecurrentStep, RNNStep
 
@@ -32,8 +32,8 @@ NETWORKS = {
     "RNN": Network(lambda: PonderNet(RNNStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3)),
     "GRU": Network(lambda: PonderNet(GRUStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3)),
     "LSTM": Network(lambda: PonderNet(RecurrentStep(nn.LSTMCell(8, 16)), N), PARITY, PonderLoss(cross_entropy, 0.3)),
-    "the Universal Transformer": Network(
-        lambda: PonderNet(UniversalStep(8), N), tokens, of_asked(PonderLoss(cross_entropy, 0.4))
+    "a transformer": Network(
+        lambda: PonderNet(TransformerStep(8), N), tokens, of_asked(PonderLoss(cross_entropy, 0.4))
     ),
 }
 TASKS = {"parity": ParityTask(8)}

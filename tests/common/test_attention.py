@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from examples.universal_transformer import UniversalStep
 from ponder_course.common.attention import TransformerStep
 from ponder_utils.pondernet import PonderNet
 
@@ -75,18 +74,6 @@ def test_the_layer_is_that_of_a_loop(n_heads, memory, causal, padding):
             torch.testing.assert_close(output.halt_logits[n, i][~unread], wanted[~unread, 3])
 
 
-def test_the_universal_transformer_adds_place_and_step_before_each_layer():
-    """Sines and cosines of both, counted from 1."""
-    step, x = alive(UniversalStep(SIZE, 2, 2)), numbers(BATCH, TOKENS, SIZE)
-    output, h = PonderNet(step, 3)(x), x
-    w = 10000 ** -(torch.arange(0, SIZE, 2) / SIZE).double()
-    places = torch.arange(1, TOKENS + 1)[:, None] * w
-    for n in range(3):
-        sines, cosines = places.sin() + ((n + 1) * w).sin(), places.cos() + ((n + 1) * w).cos()
-        h = step.layer.move((x, None), h + torch.stack([sines, cosines], dim=2).flatten(1))
-        torch.testing.assert_close(output.y_hat[n], step.layer.read(h)[0], rtol=1e-5, atol=1e-5)
-
-
 @both_ways
 @pytest.mark.parametrize("update_dropout", [0.3, 1.0])
 def test_tokens_sleep_in_training_only_as_often_as_they_shall(memory, update_dropout):
@@ -113,7 +100,6 @@ FOUR = torch.zeros(2, 4, dtype=torch.bool)
         (lambda: TransformerStep(8).encode(torch.zeros(2, 3, 7)), ValueError, r"x .*size = 8\].*\[2, 3, 7\]"),
         (lambda: TransformerStep(8).encode((X, FOUR, FOUR)), TypeError, "x .*3 parts"),
         (lambda: TransformerStep(8).encode((X, FOUR[:, 1:].byte())), TypeError, "padding .*uint8"),  # 1 is what, there?
-        (lambda: UniversalStep(8).encode((X, FOUR)), ValueError, r"padding .*\[2, 3\].*\[2, 4\]"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

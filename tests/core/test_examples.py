@@ -10,7 +10,6 @@ from examples import (
     torchvision_block,
     transformer,
     tune,
-    universal_transformer,
     your_own,
 )
 from examples.less_memory import CheckpointedNet
@@ -21,7 +20,6 @@ from ponder_utils import PonderNet
     ("example", "at_least"),
     [
         pytest.param(transformer, 0.95, marks=pytest.mark.slow),
-        pytest.param(universal_transformer, 0.95, marks=pytest.mark.slow),
         pytest.param(torchvision_block, 0.93, marks=pytest.mark.slow),
         pytest.param(scorecard, 0.95, marks=pytest.mark.slow),
         pytest.param(kv_cache, 0.95, marks=pytest.mark.slow),

@@ -5,7 +5,6 @@ from scripted import predicted
 from torch import nn
 from torch.func import functional_call
 
-from examples.universal_transformer import UniversalStep
 from ponder_course.common.attention import TransformerStep
 from ponder_course.common.local import LocalStep
 from ponder_utils.act import act_average
@@ -46,7 +45,6 @@ ANY_NETWORK = {  # n_outputs -> step, and the shape of an input
     "transformer": (lambda n: TransformerStep(8, n, 2), TOKENS),
     "transformer, start": (lambda n: TransformerStep(8, n, 2, "initial"), TOKENS),
     "transformer, causal": (lambda n: TransformerStep(8, n, 2, causal=True), TOKENS),
-    "universal": (lambda n: UniversalStep(8, n, 2), TOKENS),
 }
 any_network = pytest.mark.parametrize("name", ANY_NETWORK)
 
