@@ -117,6 +117,6 @@ $(READY): $(REQUIREMENTS) pyproject.toml course-package/pyproject.toml evidence/
 	@test -e $@ || echo "Setting up $(VENV), once: a few minutes, most of them for PyTorch. Nothing is shown meanwhile."
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	@$(RUN) tools/cpu_torch.py $(REQUIREMENTS)
-	$(RUN) -m pip install -q -r $(REQUIREMENTS) -e . -e ./course-package -e ./evidence
+	$(RUN) -m pip install -q --no-compile -r $(REQUIREMENTS) -e . -e ./course-package -e ./evidence
 	$(RUN) tools/check_install.py
 	touch $@

@@ -25,9 +25,8 @@ import PIL.Image
 from cells import BET, bare, choices_of, title_of
 from slides import copy_faces, copy_mathjax, write_decks
 from sphinx.cmd.build import build_main
-from stamp import ROOT, address, figure, notebooks, pages_address, parser_of
+from stamp import ONE_PAGE, ROOT, address, figure, lessons, notebooks, pages_address, parser_of
 
-LESSONS = ROOT / "notebooks"
 BOOK = ROOT / "runs" / "book"
 SOURCE, SITE = BOOK / "source", BOOK / "site"
 TEXTS = {  # what stands for each in the list at the left
@@ -94,7 +93,7 @@ class Sections:
         for path in notebooks():
             texts = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
             self.of[path.stem] = HEADING.findall("\n".join(texts))
-            if path.parent == LESSONS:
+            if path in lessons():
                 named = re.search(r"\(\.\./evidence/notebooks/(\w+)\.ipynb\)", texts[0])
                 self.lessons[path.stem[:2]] = path.stem
                 self.evidence[path.stem[:2]] = named[1] if named else ""
@@ -253,7 +252,7 @@ def notebook_page(path: Path, sections: Sections) -> None:
     colab = re.search(r"\[Open in Colab\]\(.*?\)", page.cells[0].source)
     download = f"{{download}}`Download the notebook </download/{path.name}>`"
     links = f"{colab[0]} · {download}" if colab else download
-    if path.parent == LESSONS:
+    if path in lessons():
         lesson_page(page, path.stem)
     for cell in page.cells:
         if cell.cell_type == "code":
@@ -264,11 +263,11 @@ def notebook_page(path: Path, sections: Sections) -> None:
     kind = {"evidence/notebooks": "Evidence ", "notebooks/problems": "Problems "}.get(folder.as_posix(), "")
     colon = ":" if kind else ""
     text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
-    if path.parent == LESSONS:
+    if path in lessons():
         links += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
     page.cells[0].source = text.replace(colab[0], links, 1) if colab else text
     with_live_figure(page, path.stem)
-    if path.parent == LESSONS:
+    if path in lessons():
         page.cells.append(nbformat.v4.new_markdown_cell(toctree("", beside(path))))
     write(path.relative_to(ROOT), nbformat.writes(page))
 
@@ -313,7 +312,7 @@ def crop(number: str) -> PIL.Image.Image:
 
 def card(number: str, title: str, stem: str, question: str) -> str:
     """A lesson on the first page: a part of a figure, its question, how long it takes; and the way for one evening."""
-    first_cell = nbformat.read(LESSONS / f"{stem}.ipynb", as_version=4).cells[0].source
+    first_cell = nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4).cells[0].source
     (minutes,) = re.findall(r"\*In class:\* (\d+) minutes", first_cell)
     evening = f" · one evening, {EVENING.index(number) + 1} of {len(EVENING)}" if number in EVENING else ""
     return (
@@ -326,13 +325,14 @@ def card(number: str, title: str, stem: str, question: str) -> str:
 def front_page() -> None:
     """Write README.md, without how to run it, as the first page, with a network that thinks and the lessons' cards."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    lessons = ROW.findall(readme)
-    cards = raw(f'<div class="cards">{"".join(card(*row) for row in lessons)}</div>')
+    rows = ROW.findall(readme)
+    cards = raw(f'<div class="cards">{"".join(card(*row) for row in rows)}</div>')
     beginning, sections = readme.split("\n## ", maxsplit=1)
     paragraphs = [*beginning.split("\n\n")[:2], raw(live.markup(live.FRONT, "_static/live"))]
     for text in f"## {sections}".split("\n\n"):
         paragraphs.append(cards if text.startswith("| | Lesson |") else carry(text, Path()))
-    entries = [f"{number} {title} <notebooks/{stem}>" for number, title, stem, _ in lessons]
+    entries = [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]
+    entries += [f"{number} {title} <notebooks/{stem}>" for number, title, stem, _ in rows]
     texts = [f"{name} <{text.removesuffix('.md')}>" for text, name in TEXTS.items()]
     trees = [
         toctree("Lessons", [*entries, "Mini-projects <notebooks/problems/projects>"]),

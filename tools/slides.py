@@ -29,7 +29,7 @@ from cells import CHOICES, bare, blocks, choices_of, heading, opening, title_of
 from fontTools import subset
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from stamp import ROOT, parser_of
+from stamp import ROOT, lessons, parser_of
 
 DECKS = ROOT / "runs" / "slides"
 PARTS = ROOT / "book" / "slides"
@@ -286,7 +286,7 @@ def write_decks(folder: Path, static: str) -> int:
         shutil.copy(PARTS / name, folder)
     frame = (PARTS / "deck.html").read_text(encoding="utf-8").replace("STATIC", static)
     listed = []
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in lessons():
         slides = slides_of(path, folder, f"{static}/live")
         shown = "\n".join(as_html(slide) for slide in slides)
         deck = folder / f"{path.stem}.html"

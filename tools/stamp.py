@@ -31,6 +31,7 @@ ADDRESS_AFTER = {  # what stands before the address
     "evidence/pyproject.toml": 'Repository = "',
     "docs/running.md": r"welcome\?src=|git\+|git clone ",
 }
+ONE_PAGE = ROOT / "notebooks" / "00_on_one_page.ipynb"  # before the lessons, and none of them: it needs torch alone
 INSTALL_CELL = """\
 import sys
 
@@ -42,9 +43,14 @@ if "google.colab" in sys.modules:  # install the course beside Colab's own torch
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
-    """The lessons, the evidence, and the problem sheets."""
+    """The page before the lessons, the lessons, the evidence, and the problem sheets."""
     folders = [root / name for name in ("notebooks", "evidence/notebooks", "notebooks/problems")]
     return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
+
+
+def lessons() -> list[Path]:
+    """The lessons alone."""
+    return [path for path in notebooks() if path.parent == ROOT / "notebooks" and path != ONE_PAGE]
 
 
 def parser_of(what: str | None) -> argparse.ArgumentParser:
@@ -107,9 +113,10 @@ def stamp_notebook(path: Path, url: str) -> str:
     """The notebook, as JSON text, with its Colab link and its install cell for the repository at `url`."""
     notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     notebook.cells[0].source = stamp_links(notebook.cells[0].source, url)
-    first_code = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    evidence = " git+{url}#subdirectory=evidence" if path.is_relative_to(ROOT / "evidence") else ""
-    first_code.source = INSTALL_CELL.format(url=url, evidence=evidence)
+    if path != ONE_PAGE:
+        first_code = next(cell for cell in notebook.cells if cell.cell_type == "code")
+        evidence = " git+{url}#subdirectory=evidence" if path.is_relative_to(ROOT / "evidence") else ""
+        first_code.source = INSTALL_CELL.format(url=url, evidence=evidence)
     return nbformat.writes(notebook) + "\n"
 
 

@@ -47,7 +47,7 @@ def test_every_page_in_a_browser(tmp_path):
     folder = urlsplit(book.pages_address()).path.strip("/")  # as at GitHub Pages
     (tmp_path / folder).symlink_to(book.SITE)
     pages = [path.relative_to(book.SITE).as_posix() for path in sorted(book.SITE.rglob("*.html"))]
-    lessons = [path.stem for path in book.notebooks() if path.parent == book.LESSONS]
+    lessons = [path.stem for path in book.lessons()]
     assert len([name for name in pages if name.startswith("slides/")]) == len(lessons) + 1
     faults, links, targets = [], set(), {""}
     with served(tmp_path) as server, browser_page(faults, own := f"{server}{folder}/") as page:
@@ -111,7 +111,7 @@ def test_no_bar_of_progress_is_shown():
 
 
 def test_every_bet_of_a_lesson_is_closed_up_to_the_end_of_its_answer():
-    lessons = [path for path in book.notebooks() if path.parent == book.LESSONS]
+    lessons = book.lessons()
     cells = [cell.source for path in lessons for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
     marks = re.findall(r'class="(bet|bet-end)" data-bet="(\d)"', "".join(map(book.mark_bets, cells)))
     assert marks.count(("bet", "1")) == len(lessons)
@@ -129,7 +129,7 @@ def test_a_bet_offers_what_it_lists_and_its_answer_ends_before_the_next():
 
 
 def test_a_lesson_begins_with_its_picture_and_keeps_its_set_up_in_one_fold():
-    page = nbformat.read(book.LESSONS / "05_light_cone.ipynb", 4)
+    page = nbformat.read(ROOT / "notebooks" / "05_light_cone.ipynb", 4)
     book.lesson_page(page, "05_light_cone")
     assert 'href="#live-line"' in page.cells[0].source
     assert [next(iter(output.data)) for output in page.cells[1].outputs] == ["image/png"]

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import live  # noqa: E402
 import slides  # noqa: E402
 
-LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = slides.lessons()
 LOOK = """() => {
     const slide = document.querySelector(".slide.on"), faults = [];
     for (const part of slide.querySelectorAll(".later")) part.classList.add("seen");

@@ -125,7 +125,7 @@ def test_addresses_are_as_stamped():
 
 
 def test_each_lesson_has_a_room_in_the_order_of_the_course():
-    assert [path.stem[3:] for path in sorted((ROOT / "notebooks").glob("*.ipynb"))] == [*LESSONS]
+    assert [path.stem[3:] for path in stamp.lessons()] == [*LESSONS]
 
 
 def parameters_of(path):
@@ -168,7 +168,7 @@ WRONG = {
 }
 
 
-@notebooks
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path != stamp.ONE_PAGE], ids=lambda path: path.stem)
 def test_bad_parameters_are_refused_in_a_line_before_anything_else(path):
     checked(path)
     for name, kind, comment in parameters_of(path):
