@@ -2,14 +2,14 @@
 
     python tools/stored_copies.py
 
-One lesson trains all the same, another one each day. Where MNIST is read from, the copies are told as a whole path.
+What has no such setting, the page 00 and lesson 02, trains all the same; every lesson trains in the weekly workflow.
+Where MNIST is read from, the copies are told as a whole path.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
-from datetime import date
 from pathlib import Path
 
 import nbformat
@@ -21,20 +21,6 @@ from stamp import ROOT, parser_of
 COPIES = ROOT / "runs" / "nbval"
 
 
-def lesson_that_trains(lessons: list[Path], day: date) -> Path:
-    """Return the lesson whose turn it is on this day."""
-    return lessons[day.toordinal() % len(lessons)]
-
-
-def pass_over_headlines(notebook: nbformat.NotebookNode) -> None:
-    """Tag each cell that shows a headline: what networks do that are trained anew depends on the processor."""
-    for cell in notebook.cells:
-        texts = [output.get("data", {}).get("text/markdown", "") for output in cell.get("outputs", [])]
-        if any(text.startswith("**") for text in texts):
-            tags = set(cell.metadata.get("tags", []))
-            cell.metadata["tags"] = sorted(tags | {"nbval-ignore-output"})
-
-
 def write(notebook: nbformat.NotebookNode, path: Path) -> None:
     """Write a copy whose cells show nothing where a semicolon ends them, which nbval's kernel does not see."""
     for cell in notebook.cells:
@@ -44,25 +30,21 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def main() -> int:
-    """Write a copy of each lesson and sheet, and say which lesson trains."""
+    """Write a copy of each lesson and sheet."""
     parser_of(__doc__).parse_args()
     shutil.rmtree(COPIES, ignore_errors=True)
     COPIES.mkdir(parents=True)
-    declared = {path: papermill.inspect_notebook(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
-    trains = lesson_that_trains([path for path in declared if "LOAD" in declared[path]], date.today())
-    for path, parameters in declared.items():
-        given = {"DATA": str(ROOT / "data")} if "DATA" in parameters else {}
-        if "LOAD" in parameters and path != trains:
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        declared = papermill.inspect_notebook(path)
+        given = {"DATA": str(ROOT / "data")} if "DATA" in declared else {}
+        if "LOAD" in declared:
             given["LOAD"] = "stored"
         notebook = load_notebook_node(str(path))
         if given:
             notebook = parameterize_notebook(notebook, given)
-        if path == trains:
-            pass_over_headlines(notebook)
         write(notebook, COPIES / path.name)
     for path in sorted((ROOT / "notebooks" / "problems").glob("*.ipynb")):
         write(load_notebook_node(str(path)), COPIES / path.name)
-    print(f"{trains.stem} trains today; the others load their networks")
     return 0
 
 
