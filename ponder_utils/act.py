@@ -81,9 +81,7 @@ class ACT(nn.Module):
             h = torch.sigmoid(at_least_float32(logit))
 
             # N(t) = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
-            halts = left - h <= self.epsilon
-            if n == self.max_steps:
-                halts = torch.ones_like(halts)
+            halts = (left - h <= self.epsilon) | (n == self.max_steps)
 
             # s_t = sum_n p_n s_n, with p_n = h_n if n < N(t), R(t) if n = N(t)
             mean = _add(mean, rows, torch.where(halts, left, h), state)

@@ -91,8 +91,7 @@ class GRUCell(Cell):
         # h' = (1 - update) * candidate + update * h
         candidate, gates = x if isinstance(x, FromInput) else self.encode(x)
         reset, update = torch.sigmoid(self.gates_from_h.add_to(gates, h)).chunk(2, dim=1)
-        state_layer = self.from_h
-        from_h = state_layer.add_to(state_layer.bias, h).to(candidate.dtype)
+        from_h = self.from_h.add_to(self.from_h.bias, h).to(candidate.dtype)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 

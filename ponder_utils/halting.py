@@ -123,7 +123,6 @@ def make_log_prior(prior: Prior, max_steps: int) -> Tensor:
     is then log N minus the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the p_G(n) themselves,
     which must be above 0 and sum to 1.
     """
-    check_int("max_steps", max_steps, 1)
     if isinstance(prior, str):
         check_choice("prior", prior, ("uniform",))
         return torch.full((max_steps,), -math.log(max_steps), dtype=torch.float64)

@@ -44,9 +44,8 @@ class CriterionLoss(nn.Module):
 
     def __init__(self, criterion: Criterion) -> None:
         super().__init__()
-        if not callable(criterion) or isinstance(criterion, type):
-            raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
-        self.criterion = criterion
+        wanted = "callable as criterion(y_hat, y)"
+        self.criterion = check_type("criterion", criterion, Callable, wanted, but=type)
 
     def loss_by_step(self, y_hat: Tensor, y: Tensor) -> Tensor:
         """Return the loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch]."""

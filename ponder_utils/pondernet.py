@@ -95,7 +95,11 @@ class PonderNet(nn.Module):
         z, h = encode(self.step, x)
         check_batch("what step.encode returns", (z, h), len(like))
         check_no_list("x", (z, h), len(like))
-        return think(Thinkers(self.step, z, h, like), stopping, check_every, keep_state)
+        thinkers = Thinkers(self.step, z, h, like)
+        prediction = think(thinkers, stopping, check_every, keep_state)
+        if not keep_state:
+            return prediction
+        return prediction._replace(state=states_at(prediction.steps, prediction.computed, thinkers.states))
 
 
 class Thinkers:
@@ -112,27 +116,30 @@ class Thinkers:
         self.z_1 = z if z_1 is None else z_1
         self.rows = torch.arange(x.shape[0], device=x.device)  # which samples of the batch these are
         self.n = 0
+        self.states: list[Any] = []  # after each step, if they are kept, of those who took it
 
-    def take(self, n_steps: int, keep_states: bool = False) -> list[Any]:
-        """Take so many steps more; return the states after them, as `unroll` does.
-
-        ValueError if answers, halting logits and states are not those of this batch.
-        """
+    def take(self, n_steps: int, keep_states: bool = False) -> None:
+        """Take so many steps more; ValueError if answers, halting logits and states are not those of this batch."""
         if self.n == 0 and n_steps > 1 and self.z_1 is not self.z:
-            return self.take(1, keep_states) + self.take(n_steps - 1, keep_states)
+            self.take(1, keep_states)
+            n_steps -= 1
         n_rows = self.rows.shape[0]
         y_hat, states, halt_logits = unroll(self.step, self.z if self.n else self.z_1, self.h, n_steps, keep_states)
         if halt_logits.shape[:2] != (n_steps, n_rows) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
             wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
             came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
             raise ValueError(f"step must return {wanted}; got {came}")
+        if keep_states:
+            if halt_logits.ndim > 2:
+                wrong = list(halt_logits.shape[1:])
+                raise ValueError(f"step must return halt_logit [batch], for one state each; got {wrong}")
+            self.states += states
         self.h = states[-1]
         check_batch("the state that step returns", self.h, n_rows)
         if self.n:
             y_hat, halt_logits = torch.cat([self.y_hat, y_hat]), torch.cat([self.halt_logits, halt_logits])
         self.y_hat, self.halt_logits = y_hat, halt_logits
         self.n += n_steps
-        return states
 
     def output(self, max_steps: int) -> PonderOutput:
         """Return what they have read; step N = max_steps takes what remains of the distribution."""
@@ -150,29 +157,23 @@ def think(
 ) -> Prediction:
     """Take steps until the rule has stopped every sample, as `PonderNet.predict` does."""
     computed = torch.zeros_like(thinkers.rows)
-    kept: list[Any] = []
     while thinkers.n < stopping.max_steps:
         is_first, rows = thinkers.n == 0, thinkers.rows
         stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
-        kept += thinkers.take(min(stride, stopping.max_steps - thinkers.n), keep_state)
+        thinkers.take(min(stride, stopping.max_steps - thinkers.n), keep_state)
         computed.index_fill_(0, rows, thinkers.n)
         output = thinkers.output(stopping.max_steps)
         if is_first:
-            stopping.begin(output)
             answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
             steps = torch.zeros_like(output.log_p[0], dtype=torch.int64)
 
         halt_at = stopping(output)  # [rows], or [rows, *places], of which all must have halted
-        everywhere = halt_at > 0
-        if everywhere.ndim > 1:
-            everywhere = everywhere.flatten(1).all(1)
+        everywhere = (halt_at > 0)[:, None].flatten(1).all(1)
         halted = everywhere.nonzero().squeeze(1)
         if len(halted) == 0:
             continue
         samples, at = rows[halted], halt_at[halted]
-        places = halted
-        if halt_at.ndim > 1:
-            places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
+        places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
         answer.index_copy_(0, samples, output.y_hat.flatten(1, halt_at.ndim)[at - 1, places])
         log_p_halt.index_copy_(0, samples, output.log_p.flatten(1)[at - 1, places])
         steps.index_copy_(0, samples, at)
@@ -182,8 +183,7 @@ def think(
         going = (~everywhere).nonzero().squeeze(1)
         thinkers.select(going)
         stopping.select(going)
-    state = states_at(steps, computed, kept) if keep_state else None
-    return Prediction(answer, steps, log_p_halt.exp(), computed, state)
+    return Prediction(answer, steps, log_p_halt.exp(), computed)
 
 
 def states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
@@ -192,7 +192,6 @@ def states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
     states[n - 1] is that after step n, of the samples that have computed n steps or more. ValueError if their shapes
     differ otherwise.
     """
-    check_one_logit(steps[None])
     thought = computed >= torch.arange(1, len(states) + 1, device=steps.device)[:, None]  # [n, batch]
     place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
     at = place.gather(0, steps[None] - 1)[0] - 1
@@ -205,9 +204,3 @@ def states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
         return torch.cat(parts).index_select(0, at)
 
     return map_batched(chosen, *states)
-
-
-def check_one_logit(halt_logits: Tensor) -> None:
-    """Raise a ValueError unless each sample, which has one state, has one halting logit: [n, batch]."""
-    if halt_logits.ndim != 2:
-        raise ValueError(f"step must return halt_logit [batch], for one state each; got {list(halt_logits.shape[1:])}")

@@ -32,12 +32,10 @@ def _first(stops: Tensor, step: int = 1) -> Tensor:
 
     stops: bool [n, batch, ...], of which the first row is that of this step. It may have no rows.
     """
-    if len(stops) == 0:
-        return torch.zeros(stops.shape[1], dtype=torch.int64, device=stops.device)
     if stops.ndim > 2:
         stops = stops.flatten(2).all(2)
-    found, first = stops.max(0)  # of equals, max takes the first
-    return (first + step) * found
+    n_before = (stops.cumsum(0) == 0).sum(0)
+    return (n_before + step) * stops.any(0)
 
 
 def sample(output: PonderOutput, v: Tensor) -> Tensor:
@@ -149,25 +147,6 @@ class Stopping:
         check_generator(generator)
         self.parameters, self.max_steps, self.generator, self.mask = parameters, max_steps, generator, mask
 
-    def begin(self, output: PonderOutput) -> None:
-        """Check parameters and mask against the first steps, and draw v for `sample`."""
-        like = output.halt_logits[0]
-        if self.rule is sample and self.parameters.get("v") is None:
-            if self.generator is None:  # which torch.compile traces
-                v = torch.rand(like.shape, device=like.device, dtype=torch.float32)
-            else:
-                v = torch.rand(like.shape, device=self.generator.device, generator=self.generator, dtype=torch.float32)
-            self.parameters = {**self.parameters, "v": v.to(like.device)}
-        for name, value in self.parameters.items():
-            for part in tensors_in(value):
-                if part.shape != like.shape:
-                    wanted = f"one value per halting logit, {list(like.shape)}"
-                    raise ValueError(f"{name} must have {wanted}; got {list(part.shape)}")
-        if self.mask is not None:
-            is_of_answers = isinstance(self.mask, Tensor) and self.mask.ndim > like.ndim
-            answers = output.y_hat.shape[1 : 1 + self.mask.ndim] if is_of_answers else like.shape
-            check_mask("mask", self.mask, answers)
-
     def select(self, rows: Tensor) -> None:
         """Keep these samples alone."""
         self.parameters, self.mask = select_rows((self.parameters, self.mask), rows)
@@ -177,10 +156,23 @@ class Stopping:
 
         Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
         """
-        shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
-        if self.mask is not None and self.mask.ndim > n_dims:
-            output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
-        flat_output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
+        like = output.halt_logits[0]
+        if self.rule is sample and self.parameters.get("v") is None:
+            device = like.device if self.generator is None else self.generator.device
+            v = torch.empty(like.shape, device=device, dtype=torch.float32)
+            v.uniform_(generator=self.generator)  # torch.compile would not trace torch.rand with generator=None
+            self.parameters = {**self.parameters, "v": v.to(like.device)}
+        for name, value in self.parameters.items():
+            for part in tensors_in(value):
+                if part.shape != like.shape:
+                    wanted = f"one value per halting logit, {list(like.shape)}"
+                    raise ValueError(f"{name} must have {wanted}; got {list(part.shape)}")
+        if self.mask is not None:
+            n_dims = max(like.ndim, getattr(self.mask, "ndim", 0))
+            check_mask("mask", self.mask, output.y_hat.shape[1 : 1 + n_dims])
+            if n_dims > like.ndim:
+                output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
+        flat_output = PonderOutput(*(part.flatten(1, like.ndim) for part in output))
         parameters = {name: map_batched(torch.flatten, value) for name, value in self.parameters.items()}
         steps = self.rule(flat_output, **parameters)
         n, batch = flat_output.halt_logits.shape
@@ -192,8 +184,8 @@ class Stopping:
             raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {came}")
         if n == self.max_steps:
             steps = torch.where(steps == 0, n, steps)
-        steps = steps.view(shape)
-        if self.mask is None or self.mask.shape != shape:
+        steps = steps.view(like.shape)
+        if self.mask is None or self.mask.shape != like.shape:
             return steps
         return torch.where(self.mask, steps, 1)
 
@@ -211,9 +203,7 @@ def halting_steps(
     The arguments are those of `Stopping`.
     """
     max_steps = len(check_type("output", output, PonderOutput).halt_logits)
-    stopping = Stopping(rule, parameters, max_steps, generator, mask)
-    stopping.begin(output)
-    return stopping(output)
+    return Stopping(rule, parameters, max_steps, generator, mask)(output)
 
 
 def _check_classes(output: PonderOutput, classes: bool | None) -> bool:

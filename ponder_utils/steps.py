@@ -26,10 +26,7 @@ Steps = tuple[Tensor, list[Any], Tensor]  # y_hat [n, batch, ...], states, halti
 
 
 class Step(nn.Module):
-    """Base of steps. A subclass writes `move` and `read`, or `forward`, where the answer needs z as well.
-
-    It writes `encode`, too, if there is work that depends on x alone, or a first state.
-    """
+    """Base of steps. A subclass writes `move` and `read`, or `forward`, and `encode` if there is anything to encode."""
 
     def encode(self, x: Any) -> tuple[Any, Any]:
         """Return what a step takes in place of x, and the first state: x and None if nothing is to be done."""
@@ -50,15 +47,32 @@ class Step(nn.Module):
         return y_hat, h, halt_logit
 
     def unroll(self, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
-        """Take n steps, as `unroll` does. A subclass may override it where several steps at once are faster."""
-        return _one_by_one(self, z, h, n_steps, keep_states)
+        """Take n steps: return y_hat [n_steps, batch, ...], states, and halting logits [n_steps, batch, ...].
+
+        The states are those after each step if they are to be kept, else the last alone. A subclass may override it
+        where several steps at once are faster.
+        """
+        y_hats, kept, halt_logits = [], [], []
+        for _ in range(n_steps):
+            try:
+                returned = self(z, h)
+            except (TypeError, AttributeError) as error:
+                if h is None:
+                    advice = "Without encode(x) -> z, h, the first state is None"
+                    raise TypeError(f"step could not take its first step: {error}. {advice}") from error
+                raise
+            y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
+            y_hats.append(y_hat)
+            halt_logits.append(halt_logit)
+            if keep_states:
+                kept.append(h)
+        return torch.stack(y_hats), kept or [h], torch.stack(halt_logits)
 
 
 def check_step(step: Any) -> Any:
     """Return `step` if it can be a step, else raise TypeError."""
-    if not callable(step) or isinstance(step, type):
-        raise TypeError(f"step must be a Step, or callable as step(x, h) -> y_hat, h, halt_logit; got {step!r}")
-    return step
+    wanted = "a Step, or callable as step(x, h) -> y_hat, h, halt_logit"
+    return check_type("step", step, Callable, wanted, but=type)
 
 
 def encode(step: Any, x: Any) -> tuple[Any, Any]:
@@ -68,35 +82,14 @@ def encode(step: Any, x: Any) -> tuple[Any, Any]:
 
 
 def unroll(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
-    """Take n steps of any kind: y_hat [n_steps, batch, ...], states, halting logits [n_steps, batch, ...].
-
-    The states are those after each step if they are to be kept, else the last alone.
-    """
+    """Take n steps of any kind, a function's one by one, and return what `Step.unroll` does."""
     if isinstance(step, Step):
         return step.unroll(z, h, n_steps, keep_states)
-    return _one_by_one(step, z, h, n_steps, keep_states)
-
-
-def _one_by_one(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool) -> Steps:
-    y_hats, states, halt_logits = [], [], []
-    for _ in range(n_steps):
-        try:
-            returned = step(z, h)
-        except (TypeError, AttributeError) as error:
-            if h is None:
-                advice = "Without encode(x) -> z, h, the first state is None"
-                raise TypeError(f"step could not take its first step: {error}. {advice}") from error
-            raise
-        y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
-        y_hats.append(y_hat)
-        halt_logits.append(halt_logit)
-        if keep_states:
-            states.append(h)
-    return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
+    return Step.unroll(step, z, h, n_steps, keep_states)
 
 
 def _checked(what: str, returned: Any, *names: str) -> Any:
-    """Return what a step returned if it has these parts, and is no tensor of as many rows."""
+    """Return what a step returned if it has these parts; a tensor of as many rows does not."""
     if not isinstance(returned, tuple | list) or len(returned) != len(names):
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
         advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
@@ -108,10 +101,9 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
 
 
 class Heads(nn.Linear):
-    """The layer that reads both the answer and the halting logit from a state.
+    """The layer that reads both the answer and the halting logit from a state of `size` numbers.
 
     Args:
-        size: numbers in a state.
         n_outputs: size of one answer; 1 gives y_hat_n of shape [...], more give [..., n_outputs].
         halting_bias: of the halting logit before training, so that lambda_n is about sigmoid(halting_bias); None for
             that of `nn.Linear`. A network that halts at step 2 and never learns needs a lower one, such as -2.
@@ -194,9 +186,7 @@ class EncodedStep(Step):
     def __init__(self, encoder: Callable[[Any], Any], step: Any) -> None:
         super().__init__()
         self.step = check_step(step)
-        if not callable(encoder):
-            raise TypeError(f"encoder must be callable as encoder(x); got {encoder!r}")
-        self.encoder = encoder
+        self.encoder = check_type("encoder", encoder, Callable, "callable as encoder(x)")
 
     def encode(self, x: Any) -> tuple[Any, Any]:
         """Encode x, and then as the step does."""
