@@ -36,10 +36,7 @@ class _FromState(nn.Module):
 
 
 class Cell(nn.Module):
-    """The layers of every cell in this file: from_x reads the input, for every gate, and from_h the state.
-
-    from_x is initialised for its own fan-in, and not, as in torch's recurrent cells, for that of from_h.
-    """
+    """The layers of a cell: from_x reads the input, for every gate, and is initialised for it; from_h the state."""
 
     n_gates = 1
 

@@ -87,10 +87,7 @@ class ReconstructionLoss(CriterionLoss):
 
 
 class RegularizationLoss(nn.Module):
-    """KL divergence between the halting distribution and its prior, averaged over the batch.
-
-    For the prior see `make_log_prior`, whose max_steps is the N of the output; for direction `kl_divergence`.
-    """
+    """The `kl_divergence` of the halting distribution and its prior, for which see `make_log_prior`: mean of a batch."""
 
     def __init__(self, prior: Prior, *, direction: str = "p||p_G") -> None:
         super().__init__()

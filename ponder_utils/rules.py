@@ -14,6 +14,7 @@ in the last dimension, with `classes=False` a yes or no at each of several place
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -122,30 +123,26 @@ RULES: dict[str, Rule] = {
 }
 
 
+@dataclass
 class Stopping:
     """A rule with what it reads beside the output: it says at which step each sample stops.
 
-    Args:
-        parameters: of the rule. A tensor has one value for each halting logit of a step.
-        max_steps: N, where a rule that is still undecided has to stop.
-        generator: what v is drawn from, for `sample`.
-        mask: bool, in the shape of a step's halting logits: what is not asked stops at step 1. Or, where a sample that
-            halts as a whole has several answers, in the shape of these: nobody waits for those that are not asked.
+    mask: bool, in the shape of a step's halting logits: what is not asked stops at step 1. Or, where a sample that
+    halts as a whole has several answers, in the shape of these: nobody waits for those that are not asked.
     """
 
-    def __init__(
-        self,
-        rule: str | Rule,
-        parameters: dict[str, Any],
-        max_steps: int,
-        generator: torch.Generator | None = None,
-        mask: Tensor | None = None,
-    ) -> None:
-        self.rule = rule if callable(rule) else RULES[check_choice("rule", rule, tuple(RULES))]
+    rule: Any  # a name in `RULES`, or a function like those
+    parameters: dict[str, Any]  # of the rule; a tensor has one value for each halting logit of a step
+    max_steps: int  # N, where a rule that is still undecided has to stop
+    generator: torch.Generator | None = None  # what v is drawn from, for `sample`
+    mask: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.rule):
+            self.rule = RULES[check_choice("rule", self.rule, tuple(RULES))]
         if self.rule is fixed:
-            check_int("step", parameters.get("step"), 1, max_steps)
-        check_generator(generator)
-        self.parameters, self.max_steps, self.generator, self.mask = parameters, max_steps, generator, mask
+            check_int("step", self.parameters.get("step"), 1, self.max_steps)
+        check_generator(self.generator)
 
     def select(self, rows: Tensor) -> None:
         """Keep these samples alone."""

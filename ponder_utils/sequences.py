@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average
-from ponder_utils.pondernet import Prediction, Thinkers, cap_of, states_at, think
+from ponder_utils.pondernet import Prediction, Thinkers, cap_of
 from ponder_utils.states import check_sequence, map_batched
 from ponder_utils.steps import check_step, encode
 
@@ -51,8 +51,8 @@ class PonderSequence(nn.Module):
         """Run all N steps at each time step of x [T, batch, inputs, ...], from this state (None: that of `encode`).
 
         Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. So losses and
-        rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step.
-        rule: says at which step it halts, for carry="halted"; max_steps: another N. Both as for `PonderNet.predict`.
+        rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step. The rule,
+        for carry="halted" alone, and the other arguments are as for `PonderNet.predict`.
         """
         check_sequence(x, state)
         if self.carry != "halted" and (rule != "sample" or parameters):
@@ -83,10 +83,9 @@ class PonderSequence(nn.Module):
     ) -> Prediction:
         """Think at each time step of x [T, batch, inputs, ...] until the rule says stop, and read on: [T, batch, ...].
 
-        Answers and steps are those that the rule takes from all N steps. If the halted state is carried on, samples
-        that have halted wait for the next time step, and cost nothing; any other state needs all N steps.
-        Arguments are those of `PonderNet.predict` and of `unroll`, and the state that after the last time step, from
-        which the sequence may go on. Call `eval()` first.
+        If the halted state is carried on, samples that have halted wait for the next time step, and cost nothing; any
+        other state needs all N steps. Arguments and answers are as for `PonderNet.predict`; the sequence may go on from
+        the state that is returned. Call `eval()` first.
         """
         check_sequence(x, state)
         cap, predictions = cap_of(self, max_steps), []
@@ -94,7 +93,7 @@ class PonderSequence(nn.Module):
             thinkers = self._thinkers(x_t, state)
             stopping = rules.Stopping(rule, parameters, cap, generator)
             check_every = 1 if self.carry == "halted" else cap
-            prediction = think(thinkers, stopping, check_every, keep_state=True)
+            prediction = thinkers.think(stopping, check_every, keep_states=True)
             state = self._carried(thinkers, prediction.steps, prediction.computed)
             predictions.append(prediction[:4])
         y_hat, steps, p_halt, computed = (torch.stack(parts) for parts in zip(*predictions, strict=True))
@@ -112,6 +111,6 @@ class PonderSequence(nn.Module):
         if self.carry == "last":
             return thinkers.h
         if self.carry == "halted":
-            return states_at(steps, computed, thinkers.states)
+            return thinkers.states_at(steps, computed)
         p = thinkers.output(thinkers.n).log_p.exp()  # [N, batch]
         return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *thinkers.states)

@@ -87,10 +87,7 @@ def check_batch(name: str, state: Any, batch_size: int) -> None:
 
 
 def check_no_list(name: str, state: Any, batch_size: int) -> None:
-    """Raise a ValueError if it holds a list, tuple or array of plain values that is as long as the batch.
-
-    Such a list would not be cut when samples leave the batch, and the others would read their neighbours' entries.
-    """
+    """Raise a ValueError if it holds a list, tuple or array of plain values as long as the batch, which nobody cuts."""
     is_list = hasattr(state, "__len__") and not isinstance(state, Tensor | str | MutableMapping)
     is_plain = is_list and not tensors_in(state) and any(part is not None for part in state)
     if is_plain and 1 < batch_size == len(state):
