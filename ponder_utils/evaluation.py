@@ -21,7 +21,7 @@ def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
 
 
 def class_correct(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return whether the largest of the logits y_hat [..., classes] is that of class y: bool [...]. Never with a NaN."""
+    """Return whether the largest logit of y_hat [..., classes] is that of class y: bool [...]. Never if one is NaN."""
     return (y_hat.argmax(-1) == y) & ~y_hat.isnan().any(-1)
 
 

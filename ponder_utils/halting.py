@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 from torch.utils._pytree import _register_namedtuple as register_namedtuple
 
-from ponder_utils._check import check_choice, check_int, check_mask, check_real
+from ponder_utils._check import check_choice, check_int, check_mask, check_real, described
 
 DIRECTIONS = ("p||p_G", "p_G||p")
 Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
@@ -69,8 +69,7 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
     In float64 if the logits are, else in float32. TypeError if they are not floating-point.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():
-        came = halt_logits.dtype if isinstance(halt_logits, Tensor) else type(halt_logits).__name__
-        raise TypeError(f"halt_logits must be a floating-point tensor of shape [N, ...]; got {came}")
+        raise TypeError(f"halt_logits must be a floating-point tensor [N, ...]; got {described(halt_logits)}")
     a = at_least_float32(halt_logits)
     zero = torch.zeros_like(a[:1])
     log_lambda = torch.cat([logsigmoid(a[:-1]), zero]) if remainder else logsigmoid(a)  # the remainder: lambda_N = 1
@@ -83,14 +82,14 @@ def average(weight: Tensor, y_hat: Tensor) -> Tensor:
 
     With p_n = output.log_p.exp() as the weight, it is the answer that sampling gives on average.
     """
+    # Not a product of matrices, which an autocast would round to half precision.
     return (weight.view(*weight.shape, *[1] * (y_hat.ndim - weight.ndim)) * y_hat).sum(0)
 
 
 def expected_steps(log_p: Tensor) -> Tensor:
     """Return E[n] = sum_n n p_n (App. A), differentiable: log_p [N, ...] -> [...]."""
     n = torch.arange(1, len(log_p) + 1, dtype=log_p.dtype, device=log_p.device)
-    # Not a product of matrices, which an autocast would round to half precision.
-    return (n.view(-1, *[1] * (log_p.ndim - 1)) * log_p.exp()).sum(0)
+    return average(n, log_p.exp())
 
 
 def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormalise") -> Tensor:

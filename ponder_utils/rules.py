@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_choice, check_generator, check_int, check_mask, check_real, check_type
+from ponder_utils._check import check_choice, check_generator, check_int, check_mask, check_real, check_type, described
 from ponder_utils.halting import PonderOutput, at_least_float32, sure_at
 from ponder_utils.states import map_batched, select_rows, tensors_in
 
@@ -132,9 +132,9 @@ class Stopping:
     """
 
     rule: Any  # a name in `RULES`, or a function like those
-    parameters: dict[str, Any]  # of the rule; a tensor has one value for each halting logit of a step
-    max_steps: int  # N, where a rule that is still undecided has to stop
-    generator: torch.Generator | None = None  # what v is drawn from, for `sample`
+    parameters: dict[str, Any]
+    max_steps: int
+    generator: torch.Generator | None = None
     mask: Tensor | None = None
 
     def __post_init__(self) -> None:
@@ -174,8 +174,7 @@ class Stopping:
         steps = self.rule(flat_output, **parameters)
         n, batch = flat_output.halt_logits.shape
         if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
-            came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
-            raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
+            raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {described(steps)}")
         if self.rule not in RULES.values() and ((steps < 0) | (steps > n)).any():
             came = f"{steps.min()} to {steps.max()}"
             raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {came}")

@@ -12,6 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
+from ponder_utils._check import described
+
 
 def hidden_state(state: Any) -> Tensor:
     """Return the part of a recurrent state that the next layer reads: h, also of (h, c)."""
@@ -101,8 +103,7 @@ def check_no_list(name: str, state: Any, batch_size: int) -> None:
 def check_sequence(x: Any, state: Any) -> None:
     """Raise a TypeError or ValueError unless x is [T, batch, inputs, ...], and the state before it of this batch."""
     if not isinstance(x, Tensor) or x.ndim < 3 or len(x) == 0:
-        came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-        raise TypeError(f"x must be a tensor of shape [T, batch, inputs, ...] with T >= 1; got {came}")
+        raise TypeError(f"x must be a tensor [T, batch, inputs, ...] with T >= 1; got {described(x)}")
     check_batch("state", state, x.shape[1])
 
 

@@ -1,14 +1,8 @@
 """Steps: what a PonderNet repeats.
 
-A step is three functions, in a subclass of `Step`:
-
-    encode(x) -> z, h_1        once, before step 1: z is the part of the work that depends on the input alone
-    move(z, h_n) -> h_{n+1}    how the state moves in a step
-    read(h_{n+1}) -> y_hat_n, a_n    what is read from a state: the answer, and the logit a_n of lambda_n = sigmoid(a_n)
-
-The paper's step function s(x, h_n) -> y_hat_n, h_{n+1}, a_n (PonderNet, Sec. 2.2) does the last two in one call, as a
-step's own `forward` may. Any such callable is a step as well; its first state h_1 is None. For inputs and states see
-`ponder_utils.states`.
+A step is a `Step`, or any callable in the form of the paper's step function (PonderNet, Sec. 2.2):
+s(x, h_n) -> y_hat_n, h_{n+1}, a_n, with lambda_n = sigmoid(a_n). The first state h_1 of such a callable is None. For
+inputs and states see `ponder_utils.states`.
 """
 
 import math
@@ -29,19 +23,19 @@ class Step(nn.Module):
     """Base of steps. A subclass writes `move` and `read`, or `forward`, and `encode` if there is anything to encode."""
 
     def encode(self, x: Any) -> tuple[Any, Any]:
-        """Return what a step takes in place of x, and the first state: x and None if nothing is to be done."""
+        """Return z, the part of the work that depends on x alone, and the first state: once, before the first step."""
         return x, None
 
     def move(self, z: Any, h: Any) -> Any:
-        """Return the next state."""
+        """Return the next state h_{n+1}, for z and h_n."""
         raise NotImplementedError(f"{type(self).__name__} must have a method move(z, h) -> h")
 
     def read(self, h: Any) -> tuple[Tensor, Tensor]:
-        """Return the answer y_hat_n [batch, ...] and the halting logit a_n [batch], or [batch, *places]."""
+        """Return the answer y_hat_n [batch, ...] and the halting logit a_n [batch], or [batch, *places], of h_{n+1}."""
         raise NotImplementedError(f"{type(self).__name__} must have a method read(h) -> y_hat, halt_logit")
 
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """Take one step, in the paper's form: return y_hat_n, h_{n+1} and a_n. z, h: as from `encode`."""
+        """Take one step, in the paper's form: return y_hat_n, h_{n+1} and a_n."""
         h = self.move(z, h)
         y_hat, halt_logit = _checked("step.read", self.read(h), "y_hat", "halt_logit")
         return y_hat, h, halt_logit
@@ -94,9 +88,6 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
         advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
         raise TypeError(f"{what} must return {len(names)} things, {', '.join(names)}; got {came}. {advice}")
-    for name, part in zip(names, returned, strict=True):
-        if name in ("y_hat", "halt_logit"):
-            check_type(f"{name} of step", part, Tensor)
     return returned
 
 
