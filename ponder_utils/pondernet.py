@@ -97,7 +97,7 @@ class PonderNet(nn.Module):
         prediction = thinkers.think(stopping, check_every, keep_state)
         if not keep_state:
             return prediction
-        return prediction._replace(state=thinkers.states_at(prediction.steps, prediction.computed))
+        return prediction._replace(state=thinkers.states_at(prediction.steps))
 
 
 class Thinkers:
@@ -106,14 +106,14 @@ class Thinkers:
     z and h: as from `encode`; x: a tensor of the input, [batch, ...]. z_1: what stands in for z at step 1, if not z.
     """
 
-    y_hat: Tensor
-    halt_logits: Tensor
-
     def __init__(self, step: Any, z: Any, h: Any, x: Tensor, z_1: Any = None) -> None:
         self.step, self.z, self.h = step, z, h
         self.z_1 = z if z_1 is None else z_1
         self.rows = torch.arange(x.shape[0], device=x.device)  # which samples of the batch these are
         self.n = 0
+        self.computed = torch.zeros_like(self.rows)  # how many steps, for each sample of the batch
+        self.y_hat: Tensor
+        self.halt_logits: Tensor
         self.states: list[Any] = []  # after each step, if they are kept, of those who took it
 
     def take(self, n_steps: int, keep_states: bool = False) -> None:
@@ -138,6 +138,7 @@ class Thinkers:
             y_hat, halt_logits = torch.cat([self.y_hat, y_hat]), torch.cat([self.halt_logits, halt_logits])
         self.y_hat, self.halt_logits = y_hat, halt_logits
         self.n += n_steps
+        self.computed.index_fill_(0, self.rows, self.n)
 
     def output(self, max_steps: int) -> PonderOutput:
         """Return what they have read; step N = max_steps takes what remains of the distribution."""
@@ -146,12 +147,10 @@ class Thinkers:
 
     def think(self, stopping: rules.Stopping, check_every: int | None, keep_states: bool) -> Prediction:
         """Take steps until the rule has stopped every sample, as `PonderNet.predict` does."""
-        computed = torch.zeros_like(self.rows)
         while self.n < stopping.max_steps:
             is_first, rows = self.n == 0, self.rows
             stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
             self.take(min(stride, stopping.max_steps - self.n), keep_states)
-            computed.index_fill_(0, rows, self.n)
             output = self.output(stopping.max_steps)
             if is_first:
                 answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
@@ -173,15 +172,12 @@ class Thinkers:
             going = (~everywhere).nonzero().squeeze(1)
             self.rows, self.z, self.h = select_rows((rows, self.z, self.h), going)
             self.y_hat, self.halt_logits = self.y_hat.index_select(1, going), self.halt_logits.index_select(1, going)
-            stopping.select(going)
-        return Prediction(answer, steps, log_p_halt.exp(), computed)
+            stopping.parameters, stopping.mask = select_rows((stopping.parameters, stopping.mask), going)
+        return Prediction(answer, steps, log_p_halt.exp(), self.computed)
 
-    def states_at(self, steps: Tensor, computed: Tensor) -> Any:
-        """Return each sample's state after its step: steps [batch], and how many it has computed, [batch].
-
-        ValueError if it has not the same shape after each step.
-        """
-        thought = computed >= torch.arange(1, self.n + 1, device=steps.device)[:, None]  # [n, batch]
+    def states_at(self, steps: Tensor) -> Any:
+        """Return each sample's state after its step, of steps [batch]."""
+        thought = self.computed >= torch.arange(1, self.n + 1, device=steps.device)[:, None]  # [n, batch]
         place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
         at = place.gather(0, steps[None] - 1)[0] - 1
 

@@ -23,16 +23,13 @@ from torch.nn.functional import logsigmoid
 
 from ponder_utils._check import check_choice, check_generator, check_int, check_mask, check_real, check_type, described
 from ponder_utils.halting import PonderOutput, at_least_float32, sure_at
-from ponder_utils.states import map_batched, select_rows, tensors_in
+from ponder_utils.states import map_batched, tensors_in
 
 Rule = Callable[..., Tensor]
 
 
 def _first(stops: Tensor, step: int = 1) -> Tensor:
-    """Return the first step at which each sample stops at all its places, 0 if there is none: [batch].
-
-    stops: bool [n, batch, ...], of which the first row is that of this step. It may have no rows.
-    """
+    """Return the first step, counted from `step` in row 0, at which a sample stops at all places, else 0: [batch]."""
     if stops.ndim > 2:
         stops = stops.flatten(2).all(2)
     n_before = (stops.cumsum(0) == 0).sum(0)
@@ -40,10 +37,7 @@ def _first(stops: Tensor, step: int = 1) -> Tensor:
 
 
 def sample(output: PonderOutput, v: Tensor) -> Tensor:
-    """Halt at step n with probability p_n: the paper's rule (Sec. 2.5). v: [batch], drawn from U(0, 1).
-
-    The same distribution as from a coin at every step, whichever other samples are still in the batch.
-    """
+    """Halt at step n with probability p_n: the paper's rule (Sec. 2.5). v: [batch], drawn from U(0, 1)."""
     return _first(output.log_survival <= check_type("v", v, Tensor).log())
 
 
@@ -144,15 +138,8 @@ class Stopping:
             check_int("step", self.parameters.get("step"), 1, self.max_steps)
         check_generator(self.generator)
 
-    def select(self, rows: Tensor) -> None:
-        """Keep these samples alone."""
-        self.parameters, self.mask = select_rows((self.parameters, self.mask), rows)
-
     def __call__(self, output: PonderOutput) -> Tensor:
-        """Return what the rule returns after these steps, but N where it still returns 0 at step N: [batch].
-
-        Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
-        """
+        """Return what the rule returns after these steps, but N where that is 0 at step N: [batch, *places]."""
         like = output.halt_logits[0]
         if self.rule is sample and self.parameters.get("v") is None:
             device = like.device if self.generator is None else self.generator.device
@@ -194,10 +181,7 @@ def halting_steps(
     mask: Tensor | None = None,
     **parameters: Any,
 ) -> Tensor:
-    """Return the step, 1 to N, at which a rule stops each sample, as `PonderNet.predict` does: [batch].
-
-    The arguments are those of `Stopping`.
-    """
+    """Return the step, 1 to N, at which a rule stops each sample: [batch]. Arguments as for `PonderNet.predict`."""
     max_steps = len(check_type("output", output, PonderOutput).halt_logits)
     return Stopping(rule, parameters, max_steps, generator, mask)(output)
 

@@ -23,9 +23,8 @@ class PonderSequence(nn.Module):
     0. So the step, as described in `ponder_utils.steps`, sees one channel more than x has. It has one halting logit for
     each sample; the first state of its `encode` is that before the first time step.
 
-    Args:
-        carry: which state the next time step begins with: "halted", that of the step n at which it halts (drawn from
-            p_n in training); "mean", sum_n p_n h_n, as in ACT, but with PonderNet's p_n; "last", that of step N.
+    carry: which state the next time step begins with: "halted", that of the step n at which it halts (drawn from p_n in
+    training); "mean", sum_n p_n h_n, as in ACT, but with PonderNet's p_n; "last", that of step N.
     """
 
     def __init__(self, step: Callable[[Any, Any], Any], max_steps: int, carry: str = "halted") -> None:
@@ -63,11 +62,10 @@ class PonderSequence(nn.Module):
             thinkers = self._thinkers(x_t, state)
             thinkers.take(cap, keep_states=True)
             outputs.append(thinkers.output(cap))
-            all_steps = torch.full_like(thinkers.rows, cap)
-            steps = all_steps
+            steps = thinkers.computed
             if self.carry == "halted":
                 steps = rules.Stopping(rule, parameters, cap, generator)(outputs[-1])
-            state = self._carried(thinkers, steps, all_steps)
+            state = self._carried(thinkers, steps)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state
 
     @torch.no_grad()
@@ -94,7 +92,7 @@ class PonderSequence(nn.Module):
             stopping = rules.Stopping(rule, parameters, cap, generator)
             check_every = 1 if self.carry == "halted" else cap
             prediction = thinkers.think(stopping, check_every, keep_states=True)
-            state = self._carried(thinkers, prediction.steps, prediction.computed)
+            state = self._carried(thinkers, prediction.steps)
             predictions.append(prediction[:4])
         y_hat, steps, p_halt, computed = (torch.stack(parts) for parts in zip(*predictions, strict=True))
         return Prediction(y_hat, steps, p_halt, computed, state)
@@ -106,11 +104,11 @@ class PonderSequence(nn.Module):
         z, _ = encode(self.step, torch.cat([x_t, 0 * flag], dim=1))
         return Thinkers(self.step, z, first_state if state is None else state, x_t, z_1)
 
-    def _carried(self, thinkers: Thinkers, steps: Tensor, computed: Tensor) -> Any:
-        """Return the state for the next time step, [batch, ...] of each tensor, from those of this one's steps."""
+    def _carried(self, thinkers: Thinkers, steps: Tensor) -> Any:
+        """Return the state for the next time step, if samples halt at these steps, [batch]."""
         if self.carry == "last":
             return thinkers.h
         if self.carry == "halted":
-            return thinkers.states_at(steps, computed)
+            return thinkers.states_at(steps)
         p = thinkers.output(thinkers.n).log_p.exp()  # [N, batch]
         return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *thinkers.states)

@@ -94,10 +94,8 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
 class Heads(nn.Linear):
     """The layer that reads both the answer and the halting logit from a state of `size` numbers.
 
-    Args:
-        n_outputs: size of one answer; 1 gives y_hat_n of shape [...], more give [..., n_outputs].
-        halting_bias: of the halting logit before training, so that lambda_n is about sigmoid(halting_bias); None for
-            that of `nn.Linear`. A network that halts at step 2 and never learns needs a lower one, such as -2.
+    Answers are [...] for n_outputs = 1, else [..., n_outputs]. Before training lambda_n is about sigmoid(halting_bias);
+    None is what `nn.Linear` draws. A network that halts at step 2 and never learns needs a lower one, such as -2.
     """
 
     def __init__(self, size: int, n_outputs: int = 1, halting_bias: float | None = None) -> None:
