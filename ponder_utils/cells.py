@@ -36,10 +36,7 @@ class _FromState(nn.Module):
 
 
 class Cell(nn.Module):
-    """The layers of every cell in this file: from_x reads the input, for every gate, and from_h the state.
-
-    from_x is initialised for its own fan-in, and not, as in torch's recurrent cells, for that of from_h.
-    """
+    """The layers of a cell: from_x reads the input, for every gate, and is initialised for it; from_h the state."""
 
     n_gates = 1
 
@@ -91,8 +88,7 @@ class GRUCell(Cell):
         # h' = (1 - update) * candidate + update * h
         candidate, gates = x if isinstance(x, FromInput) else self.encode(x)
         reset, update = torch.sigmoid(self.gates_from_h.add_to(gates, h)).chunk(2, dim=1)
-        state_layer = self.from_h
-        from_h = state_layer.add_to(state_layer.bias, h).to(candidate.dtype)
+        from_h = self.from_h.add_to(self.from_h.bias, h).to(candidate.dtype)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 
