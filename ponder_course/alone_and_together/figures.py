@@ -63,13 +63,6 @@ def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
     return figure
 
 
-def when_it_knows(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> str:
-    """The finding: at which step each node has heard of all arrows up to its root's own."""
-    steps = [next(n for n, count in enumerate(known) if count > depth) for depth, known in kinds.values()]
-    found = [f"{name}, at step {n}" for name, n in zip(kinds, steps, strict=True)]
-    return "Who knows the root, and when:\n" + "; ".join(found)
-
-
 @slide
 def lookup(kinds: Mapping[str, Sequence[int]], node: int, asked: int) -> Figure:
     """Draw how a node asks another by attention, from above: query, keys, values, and what it hears.
@@ -183,12 +176,6 @@ def steps_at_depth(kinds: Kinds, limits: Mapping[str, ByDepth], depth: int) -> s
     alone, together = (mean(network[depth] for network in kinds[kind]) for kind in ("alone", "together"))
     needed = "needed: {alone} and {together}".format(**{kind: limit[depth] for kind, limit in limits.items()})
     return f"Depth {depth}: {alone:.1f} steps alone, {together:.1f} together\n({needed})"
-
-
-def taken_and_right(rows: Sequence[Row], needed: ByDepth, depth: int) -> str:
-    """The finding: the mean steps of some runs at a depth, those needed, and how often nodes are right then."""
-    steps, right = (mean(line[depth] for line in by_depth(rows, what)) for what in ("steps", "right"))
-    return f"Depth {depth}: {steps:.1f} steps taken, {needed[depth]} needed;\nright in {right:.0%} of chains"
 
 
 @slide

@@ -96,27 +96,7 @@ def to_the_end(kinds: Ends) -> Figure:
     return legend(figure, 2)
 
 
-def what_the_judge_says(kinds: Networks) -> str:
-    """The finding: what judges say with one open place."""
-    yes = {n: verdicts.span([network[1] for network in networks], ".2f") for n, networks in kinds.items()}
-    said = ", ".join(f"{span} for {n_values}" for n_values, span in yes.items())
-    return f"With one open place the judge says nearly what one guess is worth:\n{said} values"
-
-
 def which_is_larger(kinds: Mapping[str, Sequence[Share]]) -> str:
     """The finding: for how many lines halting is worth more at the step that they need."""
     found = [f"{verdicts.span([share[0] for share in shares], '.0%')} ({name})" for name, shares in kinds.items()]
     return f"Lines for which halting wins at the step needed:\n{', '.join(found)}"
-
-
-def what_the_end_costs(kinds: Ends) -> str:
-    """The finding: in how many networks fewer lines are right at the last step than when they halt.
-
-    The last kind are networks whose lines all stay in training.
-    """
-    *leaving, staying = kinds.values()
-    fewer = []
-    for networks in ([ends for of_kind in leaving for ends in of_kind], staying):
-        fewer.append(f"{sum(last < halted for halted, last in networks)} of {len(networks)}")
-    where = f"{fewer[0]} networks whose lines leave, {fewer[1]} whose lines stay"
-    return f"Fewer lines are right at the last step than when they halt:\n{where}"

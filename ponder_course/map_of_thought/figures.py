@@ -217,11 +217,3 @@ def if_all_think_on(kinds: Mapping[str, Sequence[tuple[float, float]]]) -> Figur
     ax.set(xticks=(0, 1), xticklabels=("when each place stops", "at the last step"), xlim=(-0.2, 1.2), xlabel="answers")
     percent_axis(ax, ylabel="mazes right at every place", yticks=np.linspace(0.5, 1, 6), ylim=(0.48, 1.03))
     return legend(figure, columns=2)
-
-
-def what_thinking_on_costs(kinds: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """The finding: from which number to which networks of each training lose when all think on, in mazes of 100."""
-    (first, some), (second, others) = kinds.items()
-    many, few = min(stop - end for stop, end in some), max(stop - end for stop, end in others)
-    worst = f"{first}: {100 * many:.0f} or more; {second}: {100 * few:.0f} or fewer"
-    return f"Mazes lost by thinking on, of 100\n{worst}"

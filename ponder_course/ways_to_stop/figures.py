@@ -234,13 +234,6 @@ def beside_the_clock(found: Mapping[str, Sequence[Regret]], price: float) -> Fig
     return figure
 
 
-def who_beats_the_clock(found: Mapping[str, Sequence[Regret]]) -> str:
-    """The finding: of how many networks the mean steps are below L, with every answer right, of the last way."""
-    way, runs = list(found.items())[-1]
-    early = sum(run.time < 0 and run.wrong_answers == 0 for run in runs)
-    return f"In {early} of {len(runs)} networks {way}\nstops before step $L$, and is right on every line"
-
-
 def of_lines(signals_of_all: Mapping[str, tuple[Tensor, float]], lines: Sequence[int]) -> Seen:
     """Return what each way looks at on some lines, of what it looks at on all, [N, lines], and its level."""
     return {way: (signal[:, list(lines)].T.tolist(), level) for way, (signal, level) in signals_of_all.items()}
@@ -293,27 +286,6 @@ def in_cells(found: Panels, bad: float) -> pd.DataFrame:
             fail = f" ({(losses > bad).sum()} of {len(losses)} fail)" if (losses > bad).any() else ""
             cells[name] = f"{np.median(losses):.1f}{fail}"
     return pd.DataFrame(counted)
-
-
-def same_step_stands(found: Panels) -> str:
-    """The finding: where the same step for all stands among what is drawn, on lines and on 8 elements."""
-    losses = losses_of(found)
-    ranks = losses.rank(method="min").loc["same step for all"].astype(int)
-    names = {1: "best", len(losses): "worst"}
-    lines, elements = (names.get(rank, f"number {rank} of {len(losses)}") for rank in ranks)
-    return f"The same step for all: {lines} on lines, {elements} on 8 elements"
-
-
-def partly_lucky(chose: Panels, fresh: Panels) -> str:
-    """Say the moral of choosing, from the regrets of the networks that chose, and of others."""
-    head, counted = "PonderNet, threshold", []
-    for found in (chose, fresh):
-        losses = losses_of(found).loc[head]
-        counted.append((losses.max(), len(found[losses.idxmax()][head])))
-    (loss, n), (loss_of_fresh, n_fresh) = counted
-    moral = "the best of many settings is partly lucky, so ask fresh networks. In the mean, on its worst kind,"
-    chose_it = f"PonderNet's head lost {loss:.1f} hundredths with the {n} networks that chose it"
-    return f"**To take home:** {moral} {chose_it}, and {loss_of_fresh:.1f} with {n_fresh} fresh ones."
 
 
 class Halts(NamedTuple):

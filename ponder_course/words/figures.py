@@ -1,7 +1,6 @@
 """Figures of words, dots and votes: what is read for each word, and who is right how far up."""
 
 from collections.abc import Mapping, Sequence
-from statistics import mean
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -48,12 +47,6 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
     return figure
 
 
-def words_written(parents: Sequence[int], asked: int) -> str:
-    """The finding: the words of a node's chain."""
-    words = " ".join([*map(str, _ancestors(parents, asked)), STOP])
-    return f"Asked about node {asked}, the network writes: {words}"
-
-
 def _ancestors(parents: Sequence[int], node: int) -> list[int]:
     found = []
     while parents[node] != node:
@@ -81,19 +74,6 @@ def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
     axes[0].set(ylabel="roots named right")
     beside(axes[0], "one guess in four", (0, 0.25), (0, -17), color=style.DARK_GREY)
     return figure
-
-
-def how_far(left: Kinds, right: Kinds, least: float = 0.5) -> str:
-    """The finding: up to which depth each kind is right on this fraction of nodes or more."""
-
-    def reached(networks: Sequence[ByDepth]) -> int:
-        depths = [depth for depth in networks[0] if mean(network[depth] for network in networks) >= least]
-        return max(depths, default=0)
-
-    passes = ", ".join(str(reached(networks)) for networks in left.values())
-    room = verdicts.span([reached(networks) for networks in right.values()], "d")
-    found = f"Most roots are right up to {passes} arrows with {', '.join(left)};"
-    return f"{found}\nup to {room} with two passes and dots, votes or neither"
 
 
 @slide

@@ -1,8 +1,8 @@
-"""The figures of lesson 07 draw the numbers that they are given, and their sentences speak of these."""
+"""The figures of lesson 07 draw the numbers that they are given."""
 
 import numpy as np
 import torch
-from drawn import lines_of, numbers
+from drawn import lines_of
 
 from ponder_course.common.style import ANSWER, DARK_GREY, HALTING
 from ponder_course.map_of_thought import figures as draw
@@ -32,11 +32,10 @@ def test_steps_stand_against_need_and_below_what_they_are_too_many():
     np.testing.assert_allclose(lines_of(below, HALTING), too_many)
 
 
-def test_what_thinking_on_costs_is_drawn_and_said():
+def test_what_thinking_on_costs_is_drawn():
     (ax,) = draw.if_all_think_on(THINK_ON).axes
     for colour, networks in zip((ANSWER, DARK_GREY), THINK_ON.values(), strict=True):
         assert [tuple(line[:, 1]) for line in lines_of(ax, colour)] == networks
-    assert numbers(draw.what_thinking_on_costs(THINK_ON)) == ["100", "17", "6"]
 
 
 def test_whole_mazes_are_right_where_all_that_is_asked_is():

@@ -47,7 +47,6 @@ def test_beside_the_clock_stand_steps_before_and_after_it_and_who_is_wrong():
     assert [line[0, 0] for line in lines_of(ax, PONDERNET)] == pytest.approx([-0.8, 6])
     assert [line[0, 0] for line in lines_of(ax, WRONG)] == pytest.approx([0.4])
     assert "wrong on 4% of the lines" in texts_of(figure)
-    assert numbers(draw.who_beats_the_clock(found)) == ["1", "3"]
 
 
 def test_regrets_stand_in_hundredths_with_their_mean_and_what_is_cut_off_at_the_edge():

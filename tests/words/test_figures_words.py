@@ -23,7 +23,6 @@ def test_each_word_has_a_line_to_the_token_of_its_node():
     assert len(lines) == 4
     for line, (x, word) in zip(lines, words, strict=False):
         assert line[:, 0].tolist() == [x, ORDER.index(int(word.removesuffix("?")))]
-    assert draw.words_written(PARENTS, 4).split()[-4:] == ["3", "1", "0", "STOP"]
 
 
 def test_the_networks_of_this_session_are_marks_in_the_first_panel_and_all_stand_at_their_heights():
@@ -33,8 +32,3 @@ def test_the_networks_of_this_session_are_marks_in_the_first_panel_and_all_stand
         for colour, networks in zip((ANSWER, DARK_GREY), kinds.values(), strict=True):
             assert heights(ax, colour) == [[*network.values()] for network in networks]
     assert numbers(draw.right_beyond(WALKS, 2))[-3:] == ["70", "80", "10"]
-
-
-def test_how_far_most_roots_are_right_is_said_by_passes_and_by_room():
-    passes = {"1 pass": [{0: 1.0, 1: 0.3}, {0: 1.0, 1: 0.2}], "2 passes": [{0: 1.0, 1: 0.85}]}
-    assert numbers(draw.how_far(passes, {"no dots": [{0: 0.99, 1: 0.8}]})) == ["0", "1", "1", "2", "1"]
