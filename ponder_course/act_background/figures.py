@@ -111,12 +111,6 @@ def as_the_first_unit_grows(rest: Sequence[float], epsilon: float) -> tuple[np.n
     return tuple(line.detach().numpy() for line in (unit, steps, remainder, cost, by_gradient))
 
 
-def what_the_gradient_sees(cost: Line, by_gradient: Line) -> str:
-    """Return in a sentence how much the cost falls, and how much of it the gradient adds up to."""
-    fall, seen = cost[0] - cost[-1], cost[0] - by_gradient[-1]
-    return f"The cost falls by {fall:.1f}, but its gradient sees only {seen:.1f} of it"
-
-
 @slide
 def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Line) -> Figure:
     """N, R and P as the first halting value slides, and the cost that the gradient alone adds up to, [points] each.
@@ -198,12 +192,6 @@ def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[floa
     return figure
 
 
-def who_comes_back(early: Sequence[Row], fell: int) -> str:
-    """Return in a sentence how much states after the first weigh when the price falls, at most, and who learns then."""
-    weight = max(row["later"][row["update"].index(fell)] for row in early)
-    return f"When the high price ends, later states weigh at most {weight:.1%};\nafterwards, {who(early)}"
-
-
 def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:
     """Return in a sentence who learns charged late or early, and who waits longer; the price changes at `half`."""
     finding = f"Charged late, {who(late)}. Charged early, {who(early)}"
@@ -218,14 +206,6 @@ CHANGES = ("nothing changed", "a new halting unit", "2 steps for everyone")
 def by_change(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return the runs by what was changed in them when the price fell."""
     return {name: [row for row in rows if changed(row) == name] for name in CHANGES}
-
-
-def what_the_controls_say(controls: Mapping[str, list[Row]]) -> str:
-    """Return in a sentence who learns if nothing changes, with a new halting unit, and with two steps for everyone."""
-    unchanged, new, two_steps = (who(controls[name]) for name in CHANGES)
-    if new == two_steps:
-        return f"If nothing changes, {unchanged};\nwith a new halting unit or two steps for everyone, {new}"
-    return f"If nothing changes, {unchanged}; with a new halting unit, {new};\nwith two steps for everyone, {two_steps}"
 
 
 def pulls_on_the_first(y_hat_2: float, tau: float, epsilon: float) -> tuple[np.ndarray, ...]:
@@ -251,16 +231,6 @@ def _balance(up: Line, down: Line) -> int | None:
     """The first point at which the answer pulls at least as hard as the price, if there is one."""
     found = np.flatnonzero((np.asarray(down) >= up) & (np.asarray(up) > 0))
     return int(found[0]) if len(found) else None
-
-
-def what_the_pulls_say(unit: Line, pulls: Pulls) -> str:
-    """Return in a sentence where the pulls balance, or that the price wins, for each thing that step 2 may know."""
-    balances = {name: _balance(*pair) for name, pair in pulls.items()}
-    ends = {
-        name: "the price wins" if point is None else f"the pulls balance at $\\lambda_1$ = {unit[point]:.2f}"
-        for name, point in balances.items()
-    }
-    return ";\n".join(f"If {name}, {end}" for name, end in ends.items()).replace("\nIf", "\nif")
 
 
 @slide

@@ -18,7 +18,6 @@ from torch import Tensor
 
 from ponder_course.common import measures, style, verdicts
 from ponder_course.common.lines import LineParityTask
-from ponder_course.common.local import light_cone
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points
 from ponder_course.light_cone import beating_the_clock as clock
@@ -51,10 +50,9 @@ def above_the_limit(lambda_ps: Line, theory: Mapping[str, Line], runs: Points) -
     for which, (label, line) in enumerate(theory.items()):
         ax.plot(lambda_ps, line, color=style.BLACK, linewidth=1.8, linestyle="-:"[which])
         ax.text(lambda_ps[0] + (0.01, 0)[which], (1.0, 0.25)[which] * line[0], label, va="center")
-    x, y = np.reshape(runs, (-1, 2)).T
+    x, y = np.transpose(runs)
     ax.scatter(x, y, s=44, zorder=3, facecolor="none", edgecolor=style.PONDERNET)
-    if len(y):
-        style.beside(ax, "a network", (x[y.argmax()], y.max()), (8, 0), va="center", color=style.DARK_GREEN)
+    style.beside(ax, "a network", (x[y.argmax()], y.max()), (8, 0), va="center", color=style.DARK_GREEN)
     ax.set(xlabel=r"$\lambda_p$", ylabel="steps above $L$", ylim=(0, None))
     return figure
 
@@ -65,13 +63,13 @@ def steps_above(rows: Sequence[Row]) -> list[tuple[float, float]]:
 
 
 def steps_above_in_theory(
-    above: Points, steps_in_theory: Callable[[float, int, int], float], otherwise: float
+    above: Points, steps_in_theory: Callable[[float, int, int], float]
 ) -> tuple[list[float], dict[str, list[float]]]:
     """Return every lambda_p of the networks, and theory's steps above L there: equation 2, and cut off at N = 20.
 
-    steps_in_theory: (lambda_p, L, N) -> mean steps; otherwise: the lambda_p where no network is stored.
+    steps_in_theory: (lambda_p, L, N) -> mean steps.
     """
-    lambda_ps = sorted({lambda_p for lambda_p, _ in above}) or [otherwise]
+    lambda_ps = sorted({lambda_p for lambda_p, _ in above})
     needs = LineParityTask.needed_steps(experiment.fresh(LineParityTask(16))[0]).amax(1).tolist()
     cut_off = [mean(steps_in_theory(lambda_p, L, 20) - L for L in needs) for lambda_p in lambda_ps]
     by_equation = [(1 - lambda_p) / lambda_p for lambda_p in lambda_ps]
@@ -82,14 +80,7 @@ def against_theory(above: Points, lambda_ps: Line, theory: Mapping[str, Line]) -
     """Return for each lambda_p how far the median network is from the last line of theory: 0.1 is 10 % above."""
     *_, expected = theory.values()
     found = [[steps for at, steps in above if at == lambda_p] for lambda_p in lambda_ps]
-    return {at: median(steps) / e - 1 for at, steps, e in zip(lambda_ps, found, expected, strict=True) if steps}
-
-
-def how_close_to_theory(ratios: Mapping[float, float]) -> str:
-    """Return in a sentence how close median networks are to theory."""
-    if not ratios:
-        return "No stored networks"
-    return f"The median network is within {max(map(abs, ratios.values())):.0%} of theory"
+    return {at: median(steps) / e - 1 for at, steps, e in zip(lambda_ps, found, expected, strict=True)}
 
 
 class Votes(NamedTuple):
@@ -134,15 +125,6 @@ def news_of(differs: Sequence[Tensor], flipped: int) -> Figure:
     axes[0].set_ylabel("step $n$")
     axes[0].fill_between([], [], color=style.SKY, label="logit has changed")
     return style.legend(figure, columns=2)
-
-
-def how_far_news_travels(differs: Sequence[Tensor], flipped: int) -> str:
-    """Return in a sentence how many answers change outside the light cone of the flipped place."""
-    outside = 0
-    for grid in differs:
-        steps, places = grid.shape
-        outside += int(grid[~light_cone((flipped,), (places,), steps)].sum())
-    return f"{outside} answers changed outside the cone" if outside else "News travels one place a step, never faster"
 
 
 @style.slide

@@ -294,12 +294,6 @@ def bought_by_rules(trainings: Mapping[str, Sequence[Row]]) -> list[Difference]:
     return found
 
 
-def what_rules_buy(rows: Sequence[Difference]) -> str:
-    """Return in a sentence whether a rule beats the same number of steps for all."""
-    beaten = "more" in [word(row.panels[0]) for row in rows if row.group]
-    return f"{'A' if beaten else 'No'} rule beats the same number of steps for all"
-
-
 @torch.no_grad()
 def step_by_step(
     models: Mapping[str, PonderNet], image: Tensor, degrees: Sequence[int]

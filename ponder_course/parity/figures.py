@@ -359,14 +359,6 @@ def most_frequent(halts: Sequence[int], odd: Sequence[int], right: Sequence[Sequ
     return lines
 
 
-def what_the_map_shows(halts: Sequence[int], right: Sequence[Sequence[int]]) -> str:
-    """Return in a sentence whether the inputs of `draw_map` are right where they halt, and less often in any column."""
-    by_itself = mean(of_one[step - 1] for step, of_one in zip(halts, right, strict=True))
-    if by_itself - max(map(mean, zip(*right, strict=True))) < GAIN:
-        return "In one column they are as right as where they halt"
-    return "Each is right where it halts; no column is right for all"
-
-
 def learnt_by_method(rows: Sequence[Row]) -> list[str]:
     """Return a line for each method at the paper's size: how many learn it, if any do with their steps at k = 1, 64."""
     lines = []

@@ -107,14 +107,6 @@ def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
         left -= p_n
 
 
-def who_comes_out(paths: Mapping[str, Line], below: float) -> str:
-    """Return in a sentence whether each lambda_1 comes below that: ACT's, and PonderNet's with a prior and without."""
-    act, *others = [min(path) < below for path in paths.values()]
-    if all(others) and not act:
-        return "ACT stays in the trap.\nPonderNet comes out, with its prior and without"
-    return f"{act + sum(others)} of {len(paths)} come out of the trap: λ is below {below:g}"
-
-
 @slide
 def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum: float) -> Figure:
     """Draw lambda_1 after each update, {name: [updates]}: of ACT, of PonderNet with a prior, whose optimum is dotted,
@@ -161,12 +153,6 @@ def pushes(
     parts |= {style.KL["p||p_G"]: beta * kl(log_p, log_prior), style.KL["p_G||p"]: beta * kl(log_prior, log_p)}
     slopes = [torch.autograd.grad(part, leaf, retain_graph=True)[0] for part in parts.values()]
     return {name: slope[2].item() for name, slope in zip(parts, slopes, strict=True)}
-
-
-def what_still_pulls(gradients: Sequence[Mapping[str, float]]) -> str:
-    """Return in a sentence what the reversed divergence does where the halting probability is smallest."""
-    pull = abs(gradients[-1][style.KL["p_G||p"]])
-    return f"On a step that is hardly ever used\nonly the reversed divergence still pulls: {pull:.2g}"
 
 
 @slide
