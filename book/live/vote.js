@@ -5,8 +5,8 @@ const all = Array.from({ length: 2 ** L }, (_, i) => Array.from({ length: L }, (
 const index = (line) => line.reduce((sum, bit) => 2 * sum + bit, 0);
 const truth = (line) => line.map((_, i) => line.slice(0, i + 1).reduce((sum, bit) => sum ^ bit));
 const rules = {
-  head: { weights: live.weights.vote, level: 0.2, signal: ({ halt }) => live.sigmoid(halt) },
-  certainty: { weights: live.weights.line, level: 0.9, signal: ({ answer }) => live.sigmoid(Math.abs(answer)) },
+  head: { label: "Objects if λ is below", weights: live.weights.vote, level: 0.2, signal: ({ halt }) => live.sigmoid(halt) },
+  certainty: { label: "Is not sure below", weights: live.weights.line, level: 0.9, signal: ({ answer }) => live.sigmoid(Math.abs(answer)) },
 };
 for (const rule of Object.values(rules)) {
   const network = live.read(rule.weights.weights);
@@ -91,6 +91,11 @@ function tap({ x, y }) {
   if (y < TILES && i in bits) flip(i);
   else if (column >= 0 && column < 8 && row >= 0 && row < 8) fig.change(() => (bits = [...all[8 * row + column]]));
 }
+function follow(rule) {
+  name = rule;
+  slider.show(rules[name].level);
+  slider.previousSibling.textContent = `${rules[name].label} `;
+}
 const fig = live.figure("vote", {
   ask: "The line below halts at step 5, and is right, though its last place has not heard the first bit. Turn that bit to 0: at step 5 the last place sees no difference. What will the line do?",
   choices: {
@@ -100,14 +105,14 @@ const fig = live.figure("vote", {
   },
   wins: "on",
   truth: "It thinks on, since a place that knows the bit objects. Silence says that the bit is 1. Now flip bits, and compare the rules.",
-  task: "find a line whose first bit is 0, and which halts early, and right.",
+  task: "under “When all are sure”, lower the slider until a line whose first bit is 0 halts early, and right.",
   found: ({ halts, right, mine }) => (mine < 32 && halts[mine] < L && right[mine] ? mine.toString(2) : null),
   form: /^(head|certainty)\.(\d+)\.([01]{6})$/,
   state: () => `${name}.${Math.round(100 * rules[name].level)}.${bits.join("")}`,
   restore(rule, level, line) {
-    choice.show((name = rule));
-    rules[name].level = live.clamp(level / 100, 0.05, 0.99);
-    slider.show(rules[name].level);
+    rules[rule].level = live.clamp(level / 100, 0.05, 0.99);
+    choice.show(rule);
+    follow(rule);
     bits = [...line].map(Number);
   },
   height(width) {
@@ -120,9 +125,9 @@ const fig = live.figure("vote", {
   },
   count: () => L,
   press: { Space: () => flip(fig.cursor) },
-  think, say, draw, tap,
+  opened: () => flip(0), verb: "Turn the first bit", think, say, draw, tap,
   apart: () => Math.min(tile, cell),
 });
-const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
-const slider = fig.slider("Objects if λ is below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
+const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => follow(chosen)));
+const slider = fig.slider(rules.head.label, [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
 fig.start();
