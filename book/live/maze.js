@@ -166,7 +166,10 @@ live.maze = (name, bet) => {
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
     apart: () => middle(1)[0] - middle(0)[0],
     count: () => maze.side ** 2, across: () => maze.side,
-    task: "click walls to open them, until a place is wrong. How few are enough?",
+    get task() {
+      const why = kind === "r" ? "Here no wall stands: take a new maze." : turned().every((place) => maze.floor[place]) ? "How few are enough?" : "It does not count while a wall that you drew stands.";
+      return `click walls to open them, until a place is wrong. ${why}`;
+    },
     form: /^([tr])([1-9]\d{0,4})\.(9|13|29|39)\.((?:[bp]\d+)*)\.([\d_]*)\.([1-9]\d*|)$/,
     opened: replay, found, state, restore, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });
