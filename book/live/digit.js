@@ -124,11 +124,7 @@ const fig = live.figure("digit", {
     ArrowLeft: () => pick((digit ?? 10) - 1), ArrowRight: () => pick((digit ?? -1) + 1),
     ArrowUp: () => turnBy(15), ArrowDown: () => turnBy(-15),
   },
-  opened(bet) {
-    if (bet) fig.change(() => choice.show((prior = "_free")));
-    replay();
-  },
-  think, say, draw,
+  opened: (bet) => replay(bet && fig.change(() => choice.show((prior = "_free")))), think, say, draw,
   apart: () => SQUARE, // a pen needs no more
 });
 fig.button("Another digit", () => pick((digit ?? -1) + 1));

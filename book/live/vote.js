@@ -22,7 +22,9 @@ let [tile, cell, grid] = [0, 0, { x: 0, y: 0 }];
 
 // Each line halts at the first step at which no place objects, or at the last.
 function think() {
-  const { lines, level } = rules[name];
+  const { label, lines, level } = rules[name];
+  slider.show(level);
+  slider.previousSibling.textContent = `${label} `;
   const objects = lines.map(({ signal }) => signal.map((places) => places.map((value) => value < level)));
   const halts = objects.map((steps) => steps.findIndex((places) => !places.includes(true)) + 1 || N);
   const right = halts.map((step, i) => !lines[i].wrong[step - 1].includes(true));
@@ -91,11 +93,6 @@ function tap({ x, y }) {
   if (y < TILES && i in bits) flip(i);
   else if (column >= 0 && column < 8 && row >= 0 && row < 8) fig.change(() => (bits = [...all[8 * row + column]]));
 }
-function follow(rule) {
-  name = rule;
-  slider.show(rules[name].level);
-  slider.previousSibling.textContent = `${rules[name].label} `;
-}
 const fig = live.figure("vote", {
   ask: "The line below halts at step 5, and is right, though its last place has not heard the first bit. Turn that bit to 0: at step 5 the last place sees no difference. What will the line do?",
   choices: {
@@ -110,9 +107,8 @@ const fig = live.figure("vote", {
   form: /^(head|certainty)\.(\d+)\.([01]{6})$/,
   state: () => `${name}.${Math.round(100 * rules[name].level)}.${bits.join("")}`,
   restore(rule, level, line) {
-    rules[rule].level = live.clamp(level / 100, 0.05, 0.99);
-    choice.show(rule);
-    follow(rule);
+    choice.show((name = rule));
+    rules[name].level = live.clamp(level / 100, 0.05, 0.99);
     bits = [...line].map(Number);
   },
   height(width) {
@@ -128,6 +124,6 @@ const fig = live.figure("vote", {
   opened: () => flip(0), verb: "Turn the first bit", think, say, draw, tap,
   apart: () => Math.min(tile, cell),
 });
-const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => follow(chosen)));
+const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => (name = chosen)));
 const slider = fig.slider(rules.head.label, [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
 fig.start();
