@@ -105,7 +105,7 @@ const fig = live.figure("digit", {
     none_of_them: ["Neither", "For some, thinking pays without being asked for it."],
   },
   wins: "patches",
-  truth: "Without a prior “CNN first” takes one step, and “patches” more than with it. Try it, and look at what each says on the way.",
+  truth: "Without a prior “CNN first” takes one step, and “patches” more than with it. Compare, and look at what each says on the way.",
   task: "find digits on which the two disagree.",
   found: ({ networks: { cnn, patches } }) => (last(cnn) !== last(patches) ? String(digit) : null),
   form: /^(\d|(?:-[0-9a-z]+)+|)\.(-?\d+)\.(|_free)$/,
@@ -124,7 +124,7 @@ const fig = live.figure("digit", {
     ArrowLeft: () => pick((digit ?? 10) - 1), ArrowRight: () => pick((digit ?? -1) + 1),
     ArrowUp: () => turnBy(15), ArrowDown: () => turnBy(-15),
   },
-  opened: replay, think, say, draw,
+  opened: (bet) => replay(bet && fig.change(() => choice.show((prior = "_free")))), think, say, draw,
   apart: () => SQUARE, // a pen needs no more
 });
 fig.button("Another digit", () => pick((digit ?? -1) + 1));

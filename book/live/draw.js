@@ -27,7 +27,7 @@ function keep(name, bet) {
 
 // A figure in the box with NAME.html; spec says what it shows, and the rest is done here.
 //   ask, choices {bet: [words, what is said to who chose it]}, wins (a bet), truth (a sentence): the bet, if any.
-//   opened(): called when it is made, and by a button, whose word is verb, or Think.
+//   opened(bet): called when it is made, and, without it, by a button, whose word is verb, or Think.
 //   apart(): how far apart stand two things to tap: 24 pixels at least, also on a phone.
 //   task (a sentence), found(seen) -> what was found, in a word, or null: the goal. Different finds are counted; or, where
 //   they are numbers, the least is kept.
@@ -121,17 +121,18 @@ live.figure = (name, spec) => {
       const choices = open ? { "": ["Bet again"] } : { ...spec.choices, none: ["Just show me"] };
       for (const [bet, [label]] of Object.entries(choices)) fig.button(label, () => place(open ? null : bet), bets).dataset.bet = bet;
     }
-    if (open) bets.append(goal);
+    if (!open) return;
+    bets.append(goal);
+    count();
   }
   function place(bet) {
     keep(name, bet);
     fig.bet = bet;
     if (bet === null) reset(); // the question is about the first picture
     askForBet();
-    count();
     if (bet === null) return bets.querySelector("button").focus({ preventScroll: true });
     fig.redraw();
-    spec.opened?.();
+    spec.opened?.(bet);
     canvas.focus({ preventScroll: true });
   }
 
@@ -205,7 +206,7 @@ live.figure = (name, spec) => {
     button.addEventListener("click", act);
     return button;
   };
-  if (spec.opened) fig.button(spec.verb ?? "Think", spec.opened);
+  if (spec.opened) fig.button(spec.verb ?? "Think", () => spec.opened());
   fig.slider = (label, [min, max, step], value, show, act) => {
     const whole = make("label", { class: "live-slider" }, tools, `${label} `);
     const input = make("input", { type: "range", min, max, step, value, autocomplete: "off" }, whole);

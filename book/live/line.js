@@ -6,9 +6,8 @@ const [LEFT, WALLS, TOP] = [34, 26, 50]; // left of the cells: steps; above: han
 const NAMES = { ponder: "PonderNet", act: "ACT" };
 const [ponderNet, actNet] = [live.weights.line, live.weights.line_act].map(({ weights }) => live.read(weights));
 const coin = (chance) => Number(Math.random() < chance);
-const places = live.onPhone ? 13 : 32;
-let bits = [..."11100110111111011100000000000011"].map(Number).slice(0, places);
-let walls = [..."10010000000000000000000000000000"].map(Number).slice(0, places);
+let bits = [..."11100110111111011100000000000011"].map(Number);
+let walls = [..."10010000000000000000000000000000"].map(Number);
 let who = "ponder"; // whose answers are drawn
 let shown, cell, unit;
 
@@ -131,12 +130,11 @@ const fig = live.figure("line", {
   ask: `Both networks have seen lines of ${TRAINED} places only. Below, the longest segment has ${longest}. Who waits until its end can know?`,
   choices: {
     both: ["Both", waits[1] ? "" : `ACT stops ${live.number(longest - act.halt, "step")} before.`],
-    ponder: ["PonderNet alone", waits[1] ? "On a line so short ACT waits, too. Make it longer." : ""],
+    ponder: ["PonderNet alone", ""],
     neither: ["Neither", "Nobody counts steps here: a place that has not heard enough votes against halting."],
   },
   wins: waits[0] ? (waits[1] ? "both" : "ponder") : "neither",
-  truth: `On this first line PonderNet halts at step ${ponder.halt}, and ACT at step ${act.halt}. Now drag a wall.`,
-  apart: () => cell,
+  truth: `On this first line PonderNet halts at step ${ponder.halt}, and ACT at step ${act.halt}. Now make the line longer, or drag a wall.`,
   task: "make ACT halt ten steps too early where PonderNet is right.",
   found: (seen) => (seen.longest - seen.act.halt >= 10 && seen.ponder.wrong === 0 ? [...seen.bits, ...seen.walls].join("") : null),
   form: /^([01]{8,64})\.([01]{8,64})\.(ponder|act)$/,
@@ -159,5 +157,5 @@ const fig = live.figure("line", {
 fig.button("New line", () => fig.change(() => renew(bits.length, { bits: [], walls: [] })));
 fig.button("No walls", () => fig.change(() => walls.fill(0, 1)));
 const whose = fig.choose("Answers of", NAMES, who, (name) => fig.change(() => (who = name)));
-const slider = fig.slider("Places", [8, 64, 1], places, String, (n) => renew(n, fig.seen));
+const slider = fig.slider("Places", [8, 64, 1], bits.length, String, (n) => renew(n, fig.seen));
 fig.start();

@@ -128,9 +128,9 @@ live.maze = (name, bet) => {
   load();
 
   // How many walls were opened, and none was drawn, where by itself a place is wrong.
-  function found({ floor, own, answer }) {
+  function found({ own, answer }) {
     const isWrong = own.some((says, place) => says && says !== answer[place]);
-    return isWrong && turned().length && turned().every((place) => floor[place]) ? turned().length : null;
+    return isWrong && turned().length && addsNone() ? turned().length : null;
   }
 
   // In the address: which maze, its stars, the places that the reader turned, and the step at which all stop, if they do.
@@ -149,6 +149,8 @@ live.maze = (name, bet) => {
     shown = Number(step);
     changed();
   }
+  const addsNone = () => turned().every((place) => maze.floor[place]);
+  const counts = () => (kind === "r" ? "A maze without walls does not count: take a new one." : addsNone() ? "How few are enough?" : "It does not count while a wall that you drew stands.");
   const farthest = facts.need.indexOf(facts.last);
   const fig = live.figure(name, {
     height: picture.layout,
@@ -166,7 +168,7 @@ live.maze = (name, bet) => {
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
     apart: () => middle(1)[0] - middle(0)[0],
     count: () => maze.side ** 2, across: () => maze.side,
-    task: "click walls to open them, until a place is wrong. How few are enough?",
+    get task() { return `click walls to open them, until a place is wrong. ${counts()}`; },
     form: /^([tr])([1-9]\d{0,4})\.(9|13|29|39)\.((?:[bp]\d+)*)\.([\d_]*)\.([1-9]\d*|)$/,
     opened: replay, found, state, restore, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });

@@ -106,7 +106,7 @@ const fig = live.figure("parity", {
   tap: (point) => (point.y < TILES ? Math.floor((point.x - LEFT) / tile) in x && cycle(Math.floor((point.x - LEFT) / tile)) : stopAt(stepAt(point))),
   count: () => x.length,
   press: { Space: () => cycle(fig.cursor), ArrowUp: () => stopAt(stop + 1), ArrowDown: () => stopAt(stop - 1) },
-  opened: find, verb: "Find one that is wrong there", think, say, draw,
+  opened: (bet) => (bet ? replay() : find()), verb: "Find one that is wrong there", think, say, draw,
   apart: () => tile,
 });
 fig.button("Think", replay);

@@ -83,7 +83,7 @@ const fig = live.figure("units", {
     high: ["At 0.99: one step is enough", "The answer pulls it down; from above 0.99 it could not."],
   },
   wins: "middle",
-  truth: "The pulls balance at 0.51. Now let later steps know nothing, let go, and let them know again.",
+  truth: "The pulls balance at 0.51. “Let go” trains λ₁ again: let later steps know nothing, let go, and let them know again.",
   task: "let λ₁ come to rest at 0.9.",
   found: ({ up, down }) => (up > 0 && Math.abs(up - down) < 0.01 && two(units[0]) === "0.90" ? "rest" : null),
   form: /^(\d+)_(\d+)_(\d+)_(\d+)_(\d+)\.([kn])\.(\d+)$/,

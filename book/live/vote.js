@@ -5,8 +5,8 @@ const all = Array.from({ length: 2 ** L }, (_, i) => Array.from({ length: L }, (
 const index = (line) => line.reduce((sum, bit) => 2 * sum + bit, 0);
 const truth = (line) => line.map((_, i) => line.slice(0, i + 1).reduce((sum, bit) => sum ^ bit));
 const rules = {
-  head: { weights: live.weights.vote, level: 0.2, signal: ({ halt }) => live.sigmoid(halt) },
-  certainty: { weights: live.weights.line, level: 0.9, signal: ({ answer }) => live.sigmoid(Math.abs(answer)) },
+  head: { label: "Objects if λ is below", weights: live.weights.vote, level: 0.2, signal: ({ halt }) => live.sigmoid(halt) },
+  certainty: { label: "Is not sure below", weights: live.weights.line, level: 0.9, signal: ({ answer }) => live.sigmoid(Math.abs(answer)) },
 };
 for (const rule of Object.values(rules)) {
   const network = live.read(rule.weights.weights);
@@ -22,7 +22,9 @@ let [tile, cell, grid] = [0, 0, { x: 0, y: 0 }];
 
 // Each line halts at the first step at which no place objects, or at the last.
 function think() {
-  const { lines, level } = rules[name];
+  const { label, lines, level } = rules[name];
+  slider.show(level);
+  slider.previousSibling.textContent = `${label} `;
   const objects = lines.map(({ signal }) => signal.map((places) => places.map((value) => value < level)));
   const halts = objects.map((steps) => steps.findIndex((places) => !places.includes(true)) + 1 || N);
   const right = halts.map((step, i) => !lines[i].wrong[step - 1].includes(true));
@@ -100,14 +102,13 @@ const fig = live.figure("vote", {
   },
   wins: "on",
   truth: "It thinks on, since a place that knows the bit objects. Silence says that the bit is 1. Now flip bits, and compare the rules.",
-  task: "find a line whose first bit is 0, and which halts early, and right.",
+  task: "under “When all are sure”, lower the slider until a line whose first bit is 0 halts early, and right.",
   found: ({ halts, right, mine }) => (mine < 32 && halts[mine] < L && right[mine] ? mine.toString(2) : null),
   form: /^(head|certainty)\.(\d+)\.([01]{6})$/,
   state: () => `${name}.${Math.round(100 * rules[name].level)}.${bits.join("")}`,
   restore(rule, level, line) {
     choice.show((name = rule));
     rules[name].level = live.clamp(level / 100, 0.05, 0.99);
-    slider.show(rules[name].level);
     bits = [...line].map(Number);
   },
   height(width) {
@@ -120,9 +121,9 @@ const fig = live.figure("vote", {
   },
   count: () => L,
   press: { Space: () => flip(fig.cursor) },
-  think, say, draw, tap,
+  opened: () => flip(0), verb: "Turn the first bit", think, say, draw, tap,
   apart: () => Math.min(tile, cell),
 });
-const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => slider.show(rules[(name = chosen)].level)));
-const slider = fig.slider("Objects if λ is below", [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
+const choice = fig.choose("Rule", { head: "Learnt, in a hurry", certainty: "When all are sure" }, name, (chosen) => fig.change(() => (name = chosen)));
+const slider = fig.slider(rules.head.label, [0.05, 0.99, 0.01], rules.head.level, (level) => level.toFixed(2), (level) => (rules[name].level = level));
 fig.start();
