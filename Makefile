@@ -72,7 +72,7 @@ results: $(READY)  ## the stored runs that are missing: 40 hours of one core for
 	$(RUN) tools/course.py $(filter-out $(OF_PAPERS_SIZE),$(notdir $(basename $(wildcard evidence/notebooks/*.ipynb)))) -p RUN class
 	$(RUN) tools/course.py $(OF_PAPERS_SIZE) -p RUN paper
 
-bench: $(READY)  ## the speed claims, both sides in one run: 5 minutes
+bench: $(READY)  ## the speed claims, both sides in one run: ten minutes; it fails if a target is missed
 	$(RUN) -m pip install -q -e './course-package[bench]'
 	$(RUN) -m benchmarks
 
@@ -80,7 +80,7 @@ bench-smoke: $(READY)  ## that every row of it can be measured: seconds
 	$(RUN) -m pip install -q -e './course-package[bench]'
 	$(RUN) -m benchmarks --smoke
 
-gpu: $(READY)  ## on a machine with a GPU: updates per second into benchmarks/gpu.json, tests that need one, lessons that use one
+gpu: $(READY)  ## on a machine with a GPU: training and halting into benchmarks/gpu.json, tests that need one, lessons that use one
 	$(RUN) -m benchmarks.gpu
 	$(RUN) -m pytest tests -m cuda
 	$(RUN) tools/course.py $(basename $(notdir $(shell grep -l "DEVICE: str" notebooks/*.ipynb))) -p DEVICE cuda --out runs/gpu

@@ -1,7 +1,8 @@
 """Measure the claims about speed: ours and the others' side by side, in one run, on one thread.
 
-python -m benchmarks            the table, in minutes: latest.json
+python -m benchmarks            in minutes: latest.json, and its table in docs/package.md; 1 if a target is missed
 python -m benchmarks --smoke    every row once, in seconds, and no file changed: shows only that all can be measured
+python -m benchmarks --page     the table of latest.json into docs/package.md, and nothing measured
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
-from benchmarks.inference_rows import inference_rows, light_cone_rows
-from benchmarks.timing import Effort, Row
-from benchmarks.training_rows import act_rows, image_rows, parity_rows
+from benchmarks.inference_rows import inference_rows, what_it_buys
+from benchmarks.timing import ROOT, Effort, Row
+from benchmarks.training_rows import act_rows, parity_rows
 from ponder_utils import __version__
 from ponder_utils.checkpoints import atomic_write
 
-HERE = Path(__file__).parent
-GROUPS = (parity_rows, act_rows, image_rows, inference_rows, light_cone_rows)
+HERE = ROOT / "benchmarks"
+PAGE = ROOT / "docs" / "package.md"
+GROUPS = (parity_rows, act_rows, inference_rows)
 
 
 def made_with() -> Row:
@@ -73,16 +76,40 @@ def measure(folder: Path, effort: Effort) -> Row:
     return table
 
 
-def main() -> None:
-    """Measure what the command line asks for."""
+def filled(page: str, table: Row) -> str:
+    """Return the page with the table between its markers; ValueError unless each of them stands there once."""
+    before, rest = page.split("<!--bench-->")
+    _, after = rest.split("<!--/bench-->")
+    made_with = table["made_with"]
+    machine = f"One thread of {made_with['machine']}; torch {made_with['torch']}."
+    return f"{before}<!--bench-->\n{what_it_buys(table['rows'])}\n\n{machine}\n<!--/bench-->{after}"
+
+
+def verdict(rows: list[Row]) -> str:
+    """Return in a line which targets are missed, "" if none is."""
+    missed = [f"{row['claim']}: {row['ratio']} > {row['target']}" for row in rows if not row.get("holds", True)]
+    return f"MISSED: {'; '.join(missed)}" if missed else ""
+
+
+def main() -> int:
+    """Do what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true")
-    if parser.parse_args().smoke:
+    parser.add_argument("--page", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.smoke:
         with tempfile.TemporaryDirectory() as folder:
-            measure(Path(folder), Effort(smoke=True))
-    else:
+            table = measure(Path(folder), Effort(smoke=True))
+        print(what_it_buys(table["rows"]))
+        return 0
+    if not arguments.page:
         measure(HERE, Effort())
+    table = json.loads((HERE / "latest.json").read_text(encoding="utf-8"))
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), table), encoding="utf-8")
+    missed = verdict(table["rows"])
+    print(missed or "All targets are met.")
+    return bool(missed)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,8 @@
-"""Measure how many updates a second this machine's GPU makes, beside one core, into benchmarks/gpu.json: make gpu.
+"""Measure what this machine's GPU makes of training and of halting, into benchmarks/gpu.json: make gpu.
 
-python -m benchmarks.gpu             lines and mazes, by batch and width
-python -m benchmarks.gpu --smoke     a short table, into runs/gpu.json
+python -m benchmarks.gpu             updates a second of lines and mazes, by batch and width; halting, by batch
+python -m benchmarks.gpu --halting   halting alone, in a minute or two; what else is in the file stays
+python -m benchmarks.gpu --smoke     short tables, into runs/gpu.json
 
 It exits with 2 on a machine without a GPU.
 """
@@ -16,13 +17,13 @@ import statistics
 import sys
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from benchmarks.timing import Effort, Row, seconds
+from benchmarks.inference_rows import inference_rows, what_it_buys
+from benchmarks.timing import ROOT, Effort, Row, seconds
 from ponder_course.common.lines import LineParityTask, mean_over_places
 from ponder_course.common.local import LocalStep
 from ponder_course.common.training import of_asked
@@ -31,7 +32,6 @@ from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils import PonderLoss, PonderNet, __version__
 from ponder_utils.checkpoints import atomic_write
 
-ROOT = Path(__file__).resolve().parents[1]
 NO_GPU = "make gpu: this machine has no GPU that PyTorch can use; nothing was run."
 
 
@@ -108,18 +108,25 @@ def table(device: str, effort: Effort, n_sizes: int) -> list[Row]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure the table, and write it."""
+    """Measure what the command line asks for, and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true")
-    smoke = parser.parse_args(arguments).smoke
+    parser.add_argument("--halting", action="store_true")
+    chosen = parser.parse_args(arguments)
+    effort, file = Effort(chosen.smoke), ROOT / ("runs" if chosen.smoke else "benchmarks") / "gpu.json"
     if not torch.cuda.is_available():
         print(NO_GPU)
         return 2
     torch.set_num_threads(1)  # as in the lessons
-    rows = table("cuda", Effort(smoke), 2 if smoke else len(WIDTHS)) + table("cpu", Effort(smoke), 2)
-    file = ROOT / ("runs" if smoke else "benchmarks") / "gpu.json"
+    if chosen.halting:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    else:
+        rows = table("cuda", effort, 2 if chosen.smoke else len(WIDTHS)) + table("cpu", effort, 2)
+        record = {"made_with": machine(), "table": rows}
+    record["halting"] = {"made_with": machine(), "rows": inference_rows(effort, "cuda")}
+    print(what_it_buys(record["halting"]["rows"]))
     with atomic_write(file) as draft:
-        draft.write_text(json.dumps({"made_with": machine(), "table": rows}, indent=1) + "\n", encoding="utf-8")
+        draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"All is in {file}")
     return 0
 

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.utils.data import DataLoader
+
+from benchmarks.peers import copy_cell, copy_heads
+from ponder_utils import PonderNet
 
 
 def installed() -> bool:
@@ -41,11 +44,17 @@ class Labml:
         self.optimizer.step()
         self.optimizer.zero_grad()
 
-    @torch.no_grad()
-    def accuracy(self, x: Tensor, y: Tensor) -> float:
-        """Return the accuracy of sampled halting, in expectation."""
-        p, y_hat, _, _ = self.model(x)
-        return (p * ((y_hat > 0) == (y > 0.5))).sum(0).mean().item()
+
+def halting(ours: PonderNet) -> nn.Module:
+    """Return labml-nn's network with the weights of ours, a `GRUStep`. It samples until all have halted."""
+    from labml_nn.adaptive_computation.ponder_net import ParityPonderGRU
+
+    cell = ours.step.cell
+    network = ParityPonderGRU(cell.input_size, cell.hidden_size, ours.max_steps)
+    copy_cell(cell, network.gru)
+    copy_heads(ours.step.heads, network.output_layer, network.lambda_layer)
+    network.is_halt = True
+    return network
 
 
 def endless(loader: DataLoader) -> Iterator:

@@ -1,16 +1,13 @@
-"""What we compare with: textbook loops, torchvision's loader, and the matrix products alone."""
+"""What we compare with: the loops that one writes by hand, and what gives two networks the same weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader
-from torchvision import transforms
-from torchvision.datasets import MNIST, VisionDataset
 
-from ponder_utils import ACT, GRUCell, RNNCell, geometric_log_prior
+from ponder_utils import ACT, GRUCell, Heads, RNNCell, Step, geometric_log_prior
 
 bce = nn.BCEWithLogitsLoss(reduction="none")
 
@@ -81,60 +78,49 @@ class TextbookACT(nn.Module):
         return (bce(self.answer(mean).squeeze(1), y) + tau * cost).mean()
 
 
-def copy_cell(theirs: nn.RNNCellBase, ours: RNNCell | GRUCell) -> None:
-    """Give our cell the weights of torch's; its `weight_hh` has the gates' rows before the candidate's."""
-    layers = [ours.gates_from_h, ours.from_h] if isinstance(ours, GRUCell) else [ours.from_h]
-    sizes = [len(layer.bias) for layer in layers]
-    ours.from_x.weight.data = theirs.weight_ih.detach().clone()
-    ours.from_x.bias.data = theirs.bias_ih.detach().clone()
-    weights = theirs.weight_hh.detach().split(sizes)
-    biases = theirs.bias_hh.detach().split(sizes)
-    for layer, weight, bias in zip(layers, weights, biases, strict=True):
-        layer.weight.data = weight.t().contiguous()
-        layer.bias.data = bias.clone()
+@torch.no_grad()
+def halt_by_hand(step: Step, x: Tensor, max_steps: int, rule: str, q: float) -> tuple[Tensor, Tensor]:
+    """Halt as one writes it after reading the paper: the whole batch goes on until the last sample, or place, halts.
 
-
-def copy_act(textbook: TextbookACT, ours: ACT) -> None:
-    """Give our ACT the weights of the textbook's."""
-    copy_cell(textbook.cell, ours.cell)
-    ours.output.load_state_dict(textbook.answer.state_dict())
-    ours.halting.load_state_dict(textbook.halt.state_dict())
-
-
-class LikeMNIST(MNIST):
-    """torchvision's data set, image by image through PIL, on images that need not be fetched."""
-
-    def __init__(self, x: Tensor, y: Tensor, transform: Callable) -> None:
-        VisionDataset.__init__(self, root="", transform=transform)
-        self.data = x[:, 0]
-        self.targets = y
-
-
-def image_loader(x: Tensor, y: Tensor) -> DataLoader:
-    """Return rotated digits as the notebook of the write-ups loads them."""
-    turn = transforms.Compose(
-        [transforms.RandomRotation(22.5), transforms.ToTensor(), transforms.Normalize((0.1307,), (0.3081,))]
-    )
-    return DataLoader(LikeMNIST(x, y, turn), batch_size=128, shuffle=True)
-
-
-def products_alone(n_elements: int, n_hidden: int, n_gates: int, max_steps: int = 20, batch: int = 128) -> Callable:
-    """Return a function that computes the matrix products of one training iteration and nothing else.
-
-    They are those of the forward pass and of the backward pass as autograd does it, with n_gates = 1 or 3 (a GRU).
+    rule: "quantile" or "threshold". Returns the answers, and the steps that they come from.
     """
-    x, h = torch.randn(batch, n_elements), torch.randn(batch, n_hidden)
-    h_all, answers = torch.randn(max_steps * batch, n_hidden), torch.randn(max_steps * batch, 2)
-    gates = [torch.randn(batch, n_hidden * n) for n in ((1,) if n_gates == 1 else (2, 1))]
-    from_h = [torch.randn(n_hidden, gate.shape[1]) for gate in gates]
-    from_x, heads = torch.randn(n_elements, n_hidden * n_gates), torch.randn(n_hidden, 2)
-    grad_z = torch.randn(batch, n_hidden * n_gates)
+    z, h = step.encode(x)
+    survival: Any = 1.0
+    answer: Any = 0.0
+    steps: Any = 0
+    for n in range(1, max_steps + 1):
+        y_hat, h, halt_logit = step(z, h)
+        lambda_n = torch.sigmoid(halt_logit) if n < max_steps else torch.ones_like(halt_logit)
+        survival = survival * (1 - lambda_n)
+        halts = lambda_n >= q if rule == "threshold" else survival <= 1 - q
+        halts = halts & (steps == 0)
+        answer = torch.where(halts, y_hat, answer)
+        steps = torch.where(halts, n, steps)
+        if (steps > 0).all():
+            break
+    return answer, steps
 
-    def products() -> None:
-        _ = x @ from_x, x.t() @ grad_z
-        _ = h_all @ heads, answers @ heads.t(), h_all.t() @ answers
-        for _ in range(max_steps):
-            for weight, gate in zip(from_h, gates, strict=True):
-                _ = h @ weight, gate @ weight.t(), h.t() @ gate  # the step, and the gradients of h and of the weights
 
-    return products
+@torch.no_grad()
+def copy_cell(ours: RNNCell | GRUCell, theirs: nn.RNNCellBase) -> None:
+    """Give torch's cell the weights of ours; its `weight_hh` has the gates' rows before the candidate's."""
+    layers = [ours.gates_from_h, ours.from_h] if isinstance(ours, GRUCell) else [ours.from_h]
+    theirs.weight_ih.copy_(ours.from_x.weight)
+    theirs.bias_ih.copy_(ours.from_x.bias)
+    theirs.weight_hh.copy_(torch.cat([layer.weight.t() for layer in layers]))
+    theirs.bias_hh.copy_(torch.cat([layer.bias for layer in layers]))
+
+
+@torch.no_grad()
+def copy_heads(ours: Heads, answer: nn.Linear, halt: nn.Linear) -> None:
+    """Give two layers, of an answer and of a halting logit, the weights of our one."""
+    for number, layer in enumerate((answer, halt)):
+        layer.weight.copy_(ours.weight[[number]])
+        layer.bias.copy_(ours.bias[[number]])
+
+
+def copy_act(ours: ACT, textbook: TextbookACT) -> None:
+    """Give the textbook's ACT the weights of ours."""
+    copy_cell(ours.cell, textbook.cell)
+    textbook.answer.load_state_dict(ours.output.state_dict())
+    textbook.halt.load_state_dict(ours.halting.state_dict())

@@ -1,4 +1,4 @@
-"""How a claim about speed is measured: both sides in turn, many times, and the ratio of each round.
+"""How a claim about speed is measured: all sides in turn, many times, and the ratio of each round.
 
 Times on a shared machine wander; ratios within one run hold.
 """
@@ -9,7 +9,7 @@ import shutil
 import statistics
 import sysconfig
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 Row = dict[str, Any]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -57,38 +58,34 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def compare(
-    name: str,
-    ours: Callable[[], object],
-    other: Callable[[], object],
-    rounds: int,
-    target: float | None = None,
-) -> Row:
-    """Time both sides in turn. The ratio is ours / other in each round; its median is what a claim rests on.
+def times(calls: Sequence[Callable[[], object]], rounds: int) -> list[list[float]]:
+    """Call everything once, and then time each in every round: [calls][rounds], in seconds. Who goes first changes."""
+    for call in calls:
+        call()
+    found: list[list[float]] = [[] for _ in calls]
+    for n in range(rounds):
+        for k in range(len(calls)):
+            now = (n + k) % len(calls)
+            found[now].append(seconds(calls[now]))
+    return found
+
+
+def row_of(claim: str, ours: list[float], other: list[float], target: float | None = None) -> Row:
+    """Return a row for the seconds of all rounds; its ratio is the median of ours / other over the rounds.
 
     Args:
-        name: of the row, "ours / other".
-        ours, other: what is timed; each is called once before.
-        rounds: how often, at least 2.
+        claim: the row's name, "ours / other".
+        ours, other: of at least 2 rounds, as from `times`.
         target: the largest ratio that the project has promised, where it has promised one.
     """
-    ours()
-    other()
-    pairs = []
-    for n in range(rounds):
-        if n % 2 == 0:
-            pairs.append((seconds(ours), seconds(other)))
-        else:  # who goes first changes
-            seconds_of_other = seconds(other)
-            pairs.append((seconds(ours), seconds_of_other))
-    low, ratio, high = statistics.quantiles([a / b for a, b in pairs], n=4)
+    low, ratio, high = statistics.quantiles([a / b for a, b in zip(ours, other, strict=True)], n=4)
     row: Row = {
-        "claim": name,
-        "ours_ms": round(1e3 * statistics.median(a for a, _ in pairs), 3),
-        "other_ms": round(1e3 * statistics.median(b for _, b in pairs), 3),
+        "claim": claim,
+        "ours_ms": round(1e3 * statistics.median(ours), 3),
+        "other_ms": round(1e3 * statistics.median(other), 3),
         "ratio": round(ratio, 3),
         "quartiles": [round(low, 3), round(high, 3)],
-        "rounds": rounds,
+        "rounds": len(ours),
     }
     if target is not None:
         row |= {"target": target, "holds": ratio <= target}

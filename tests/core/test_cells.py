@@ -17,7 +17,7 @@ TORCHS = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell}
 @pytest.mark.parametrize("state", [None, torch.randn(7, 8, generator=torch.Generator().manual_seed(0))])
 def test_cells_are_torchs_cells(cell, state):
     theirs, ours, x = TORCHS[cell](5, 8), cell(5, 8), torch.randn(7, 5)
-    copy_cell(theirs, ours)
+    copy_cell(ours, theirs)
     torch.testing.assert_close(ours(ours.encode(x), state), theirs(x, state))
     torch.testing.assert_close(ours(x, state), theirs(x, state))  # called like torch's
 
