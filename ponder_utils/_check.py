@@ -39,7 +39,7 @@ def check_real(name: str, value: Any, low: float, high: float = math.inf, *, ope
 def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of `allowed`."""
     if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {reprlib.repr(value)}")
     return value
 
 

@@ -41,8 +41,10 @@ class Diagnosis:
         varies = self.saving > STEP * max(self.prices, default=0.0)
         flat = varies and self.steps[3] - self.steps[1] < FLAT * (self.cheapest[3] - self.cheapest[1])
         late, early = self.lateness[2] > STEP, self.lateness[2] < -STEP
+        if in_0_1:
+            return ["All halting logits lie in [0, 1]: does the step return a probability in their place?"]
+        give_up = self.lateness[1] < -STEP and not early
         table = [
-            (in_0_1, "All halting logits lie in [0, 1]: does the step return a probability in their place?"),
             (at_1, "Nearly all halt at step 1: begin with halting_bias=-2, or lower beta or lambda_p."),
             (at_N and improves, "Nearly all halt at step N, and for most it is the cheapest: raise N, or the price."),
             (flat and late, "Steps hardly differ, and half or more are late: raise beta or lambda_p, train longer."),
@@ -52,6 +54,7 @@ class Diagnosis:
             ),
             (late and not flat, "Half or more are late: raise beta or lambda_p; try rule threshold, q below lambda_p."),
             (early, "Half or more are early: lower beta or lambda_p, or train longer."),
+            (give_up, "A few are early: see by difficulty whether they give up, before you raise the price."),
             (not varies, "One step for all is as good, to within the price of a step: do not ponder."),
         ]
         return [sentence for follows, sentence in table if follows]
