@@ -50,11 +50,15 @@ def check_generator(generator: Any) -> torch.device:
     return torch.device("cpu") if generator is None else generator.device
 
 
+def described(value: Any) -> str:
+    """Return what came in place of a tensor: dtype and shape of another one, or the type of anything else."""
+    return f"{value.dtype} {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+
+
 def check_mask(name: str, mask: Any, shape: Sequence[int]) -> Tensor:
     """Return `mask` if it is a bool tensor of this shape. It may not be 0 and 1: libraries differ in what 1 means."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"{name} must be a bool tensor of shape {list(shape)}; got {came}")
+        raise TypeError(f"{name} must be a bool tensor of shape {list(shape)}; got {described(mask)}")
     if mask.shape != tuple(shape):
         raise ValueError(f"{name} must have shape {list(shape)}; got {list(mask.shape)}")
     return mask

@@ -12,6 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
+from ponder_utils._check import described
+
 
 def hidden_state(state: Any) -> Tensor:
     """Return the part of a recurrent state that the next layer reads: h, also of (h, c)."""
@@ -21,39 +23,41 @@ def hidden_state(state: Any) -> Tensor:
 def map_states(change: Callable[..., Any], *states: Any) -> Any:
     """Return the first state with every tensor replaced by `change`, given the tensors at its place in all states.
 
-    ValueError if what belongs to no sample, such as a count of the steps, differs between several states, or their
-    structure does.
+    ValueError if their structure differs, or what belongs to no sample, such as a count of the steps.
     """
-    first, *others = states
-    if isinstance(first, Tensor) and not others:
-        return change(first)
-    if others and any(_parts(other) != _parts(first) for other in others):
-        came = ", ".join(str(_parts(state)) for state in states[:4])
-        raise ValueError(f"state must have the same parts after each step; got {came}")
-    if isinstance(first, Tensor) and first.ndim:
+    first = states[0]
+    is_tensor = [isinstance(state, Tensor) for state in states]
+    if all(is_tensor) and (first.ndim or len(states) == 1):
         return change(*states)
+    parts = [_parts(state) for state in states]
+    if any(is_tensor) != all(is_tensor) or any(part.keys() != parts[0].keys() for part in parts):
+        came = ", ".join(f"{type(state).__name__} {[*_parts(state)]}" for state in states[:4])
+        raise ValueError(f"state must have the same parts after each step; got {came}")
+    changed = {name: map_states(change, *(part[name] for part in parts)) for name in parts[0]}
     if isinstance(first, MutableMapping):
         mapped = copy.copy(first)
-        for key in first:
-            mapped[key] = map_states(change, *(state[key] for state in states))
+        for name, part in changed.items():
+            mapped[name] = part
         return mapped
     if isinstance(first, tuple | list):
-        parts = [map_states(change, *parts) for parts in zip(*states, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    if is_dataclass(first) and not isinstance(first, type):
-        names = [field.name for field in fields(first) if field.init]
-        return replace(first, **{k: map_states(change, *(getattr(state, k) for state in states)) for k in names})
-    if any(other is not first and other != first for other in others):
+        return type(first)(*changed.values()) if hasattr(first, "_fields") else type(first)(changed.values())
+    if changed:  # of a dataclass
+        return replace(first, **changed)
+    if any(other is not first and other != first for other in states):
         came = ", ".join(map(str, states[:4]))
         raise ValueError(f"state must hold in a tensor [batch, ...] what changes from step to step; got {came}")
     return first
 
 
-def _parts(state: Any) -> Any:
-    """Return what must not change from step to step: which containers there are, and the names or number of parts."""
+def _parts(state: Any) -> dict[Any, Any]:
+    """Return the parts of a dict, tuple, list or dataclass, by name or number; of anything else none."""
     if isinstance(state, MutableMapping):
-        return set(state)
-    return len(state) if isinstance(state, tuple | list) else isinstance(state, Tensor)
+        return dict(state)
+    if isinstance(state, tuple | list):
+        return dict(enumerate(state))
+    if is_dataclass(state) and not isinstance(state, type):
+        return {field.name: getattr(state, field.name) for field in fields(state) if field.init}
+    return {}
 
 
 def map_batched(change: Callable[..., Any], *states: Any) -> Any:
@@ -70,7 +74,7 @@ def first_tensor(x: Any) -> Tensor:
     """Return the first tensor of an input; TypeError if none has a batch, ValueError if their batches differ."""
     batched = [tensor for tensor in tensors_in(x) if tensor.ndim]
     if not batched:
-        allowed = "a tensor of shape [batch, ...], or a tuple, list, dict or dataclass of such tensors"
+        allowed = "a tensor [batch, ...], or a tuple, list, dict or dataclass of such tensors"
         raise TypeError(f"x must be {allowed}; got {type(x).__name__} {x!r}")
     check_batch("x", x, batched[0].shape[0])
     return batched[0]
@@ -85,42 +89,26 @@ def check_batch(name: str, state: Any, batch_size: int) -> None:
 
 
 def check_no_list(name: str, state: Any, batch_size: int) -> None:
-    """Raise a ValueError if it holds a list, tuple or array of plain values that is as long as the batch.
-
-    Such a list would not be cut when samples leave the batch, and the others would read their neighbours' entries.
-    """
-    if isinstance(state, MutableMapping):
-        parts = list(state.values())
-    elif is_dataclass(state):
-        parts = list(vars(state).values())
-    elif isinstance(state, Tensor | str) or not hasattr(state, "__len__"):
-        return
-    else:
-        parts = list(state)
-        is_plain = not tensors_in(parts) and any(part is not None for part in parts)
-        if is_plain and 1 < batch_size == len(parts):
-            came = f"a {type(state).__name__} with an entry for each of {batch_size} samples"
-            advice = "Make it a tensor [batch], or keep it in the step if it belongs to no sample"
-            raise ValueError(f"{name} must hold in tensors what belongs to samples; got {came}. {advice}")
-    for part in parts:
+    """Raise a ValueError if it holds a list, tuple or array of plain values as long as the batch, which nobody cuts."""
+    is_list = hasattr(state, "__len__") and not isinstance(state, Tensor | str | MutableMapping)
+    is_plain = is_list and not tensors_in(state) and any(part is not None for part in state)
+    if is_plain and 1 < batch_size == len(state):
+        came = f"a {type(state).__name__} with an entry for each of {batch_size} samples"
+        advice = "Make it a tensor [batch], or keep it in the step if it belongs to no sample"
+        raise ValueError(f"{name} must hold in tensors what belongs to samples; got {came}. {advice}")
+    for part in _parts(state).values():
         check_no_list(name, part, batch_size)
 
 
 def check_sequence(x: Any, state: Any) -> None:
     """Raise a TypeError or ValueError unless x is [T, batch, inputs, ...], and the state before it of this batch."""
     if not isinstance(x, Tensor) or x.ndim < 3 or len(x) == 0:
-        came = f"shape {list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-        raise TypeError(f"x must be a tensor of shape [T, batch, inputs, ...] with T >= 1; got {came}")
+        raise TypeError(f"x must be a tensor [T, batch, inputs, ...] with T >= 1; got {described(x)}")
     check_batch("state", state, x.shape[1])
 
 
 def tensors_in(state: Any) -> list[Tensor]:
     """Return all tensors, in their order."""
-    tensors: list[Tensor] = []
-
-    def collect(tensor: Tensor) -> Tensor:
-        tensors.append(tensor)
-        return tensor
-
-    map_states(collect, state)
-    return tensors
+    if isinstance(state, Tensor):
+        return [state]
+    return [tensor for part in _parts(state).values() for tensor in tensors_in(part)]
