@@ -1,9 +1,5 @@
 """Networks that decide how long to think: the package behind the notebooks.
 
-Imports flow one way, and so may a reader:
-
-    tasks, states -> halting, cells, steps -> rules -> pondernet, act, sequences -> losses, evaluation -> training
-
 All arguments are checked: a TypeError or ValueError names the argument, what came, and what is allowed.
 """
 

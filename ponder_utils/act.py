@@ -21,20 +21,19 @@ class ACTOutput(NamedTuple):
     y_hat: Tensor  # [T, batch] or [T, batch, n_outputs]
     steps: Tensor  # [T, batch] N(t), whole numbers
     remainder: Tensor  # [T, batch] R(t) = 1 - sum_{n<N(t)} h_n, differentiable
-    state: Any  # the mean-field state after the last time step; pass it on to continue the sequence
+    state: Any  # the mean-field state after the last time step, from which to go on
 
 
 class ACT(nn.Module):
     """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
-    N(t) is the first n at which the halting units h_1 + ... + h_n >= 1 - epsilon, but at most M. Answer and next state
-    are averages over the steps (Eq. 9). To every input a flag is appended, 1 at the first step of a time step, else 0.
+    N(t) is the first n at which the halting units h_1 + ... + h_n >= 1 - epsilon, but at most M = max_steps. Answer and
+    next state are averages over the steps (Eq. 9). To every input a flag is appended, 1 at a first step, else 0.
 
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).
         n_outputs: size of one answer; 1 gives y_hat of shape [T, batch], more give [T, batch, n_outputs].
         epsilon: in (0, 1], so that a single step can suffice.
-        max_steps: M >= 1.
         halting_bias: of the halting unit before training: the higher, the fewer steps at first. Defaults: the paper's.
     """
 
@@ -81,9 +80,7 @@ class ACT(nn.Module):
             h = torch.sigmoid(at_least_float32(logit))
 
             # N(t) = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
-            halts = left - h <= self.epsilon
-            if n == self.max_steps:
-                halts = torch.ones_like(halts)
+            halts = (left - h <= self.epsilon) | (n == self.max_steps)
 
             # s_t = sum_n p_n s_n, with p_n = h_n if n < N(t), R(t) if n = N(t)
             mean = _add(mean, rows, torch.where(halts, left, h), state)
@@ -110,7 +107,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """
     check_type("output", output, PonderOutput)
     check_real("epsilon", epsilon, 0, 1, open_low=True)
-    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch], or [N, batch, *places]
+    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch, *places]
     left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
 
     # N = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M

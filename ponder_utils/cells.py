@@ -36,10 +36,7 @@ class _FromState(nn.Module):
 
 
 class Cell(nn.Module):
-    """The layers of every cell in this file: from_x reads the input, for every gate, and from_h the state.
-
-    from_x is initialised for its own fan-in, and not, as in torch's recurrent cells, for that of from_h.
-    """
+    """The layers of a cell: from_x reads the input, for every gate, and is initialised for it; from_h the state."""
 
     n_gates = 1
 
@@ -78,9 +75,9 @@ class GRUCell(Cell):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__(input_size, hidden_size)
-        self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)  # reset and update; from_h is the candidate's
+        self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)  # of reset and update
 
-    def _with_biases(self, from_x: Tensor) -> FromInput:  # not the candidate's, which the reset gate multiplies, too
+    def _with_biases(self, from_x: Tensor) -> FromInput:  # not the candidate's, which reset multiplies
         gates, candidate = from_x.split([2 * self.hidden_size, self.hidden_size], dim=1)
         return FromInput(candidate, gates + self.gates_from_h.bias.to(gates.dtype))  # one dtype, also in an autocast
 
@@ -91,15 +88,14 @@ class GRUCell(Cell):
         # h' = (1 - update) * candidate + update * h
         candidate, gates = x if isinstance(x, FromInput) else self.encode(x)
         reset, update = torch.sigmoid(self.gates_from_h.add_to(gates, h)).chunk(2, dim=1)
-        state_layer = self.from_h
-        from_h = state_layer.add_to(state_layer.bias, h).to(candidate.dtype)
+        from_h = self.from_h.add_to(self.from_h.bias, h).to(candidate.dtype)
         candidate = torch.tanh(torch.addcmul(candidate, reset, from_h))
         return candidate - update * candidate if h is None else torch.lerp(candidate, h, update)
 
 
 def check_cell(cell: Any, *sizes: str) -> Any:
-    """Return `cell` if it can be one and has these sizes, such as "hidden_size"; else raise TypeError."""
-    is_cell = callable(cell) and not isinstance(cell, type | nn.RNNBase)  # nn.LSTM runs through a whole sequence
+    """Return `cell` if it can be one, as no `nn.LSTM` can, and has these sizes; else raise TypeError."""
+    is_cell = callable(cell) and not isinstance(cell, type | nn.RNNBase)
     if not is_cell or not all(hasattr(cell, size) for size in sizes):
         wanted = f"a recurrent cell with {' and '.join(sizes)}, called as cell(x, state), such as nn.LSTMCell(8, 64)"
         raise TypeError(f"cell must be {wanted}; got {cell!r}")

@@ -16,18 +16,12 @@ Correct = Callable[[Tensor, Tensor], Tensor]  # y_hat, y [N, batch, ...] -> bool
 
 
 def binary_correct(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return whether the logit y_hat is on the side of the target y in [0, 1]: bool, in the shape of y_hat.
-
-    An answer that is NaN is never right, nor is one to a target that is none, such as the -1 of a place not asked.
-    """
+    """Return whether the logit y_hat is on the side of y: bool. Never if it is NaN, or y not in [0, 1]."""
     return ((y_hat > 0) == (y > 0.5)) & (y >= 0) & (y <= 1) & ~y_hat.isnan()
 
 
 def class_correct(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return whether the largest of the class logits y_hat [..., classes] is that of the target class y: bool [...].
-
-    An answer with a NaN is never right.
-    """
+    """Return whether the largest logit of y_hat [..., classes] is that of class y: bool [...]. Never if one is NaN."""
     return (y_hat.argmax(-1) == y) & ~y_hat.isnan().any(-1)
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
-from torch.utils._pytree import _register_namedtuple as register_namedtuple
+from torch.utils import _pytree
 
-from ponder_utils._check import check_choice, check_int, check_mask, check_real
+from ponder_utils._check import check_choice, check_int, check_mask, check_real, described
 
 DIRECTIONS = ("p||p_G", "p_G||p")
 Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
@@ -29,7 +29,7 @@ class PonderOutput(NamedTuple):
     """What a network computes in its steps: all N of them, or, while it still thinks, the steps so far."""
 
     y_hat: Tensor  # [N, batch, ...] the answer after each step
-    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n); [N, batch, *places] if each place halts alone
+    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n); [N, batch, *places] if places halt alone
     log_p: Tensor  # log of the halting distribution, in the shape of halt_logits
 
     @property
@@ -38,23 +38,17 @@ class PonderOutput(NamedTuple):
         return logsigmoid(-at_least_float32(self.halt_logits)).cumsum(0)
 
     def at(self, mask: Tensor) -> "PonderOutput":
-        """Return the output where the mask, bool [batch, *places], is true: each such place is a sample now.
-
-        TypeError if it is not bool, or has another shape than a step's halting logits.
-        """
+        """Return the output where the mask, bool [batch, *places], is true: each such place is a sample now."""
         check_mask("mask", mask, self.halt_logits.shape[1:])
         return PonderOutput(*(part[:, mask] for part in self))
 
 
 # So that a network that torch.export has taken apart can be saved.
-register_namedtuple(PonderOutput, serialized_type_name="ponder_utils.PonderOutput")
+_pytree._register_namedtuple(PonderOutput, serialized_type_name="ponder_utils.PonderOutput")
 
 
 def sure_at(where: Tensor, y_hat: Tensor) -> Tensor:
-    """Return answers [n, batch, ...] that are sure, and the same at each step, where this is true: [batch, *places].
-
-    So no rule waits for them: they are sure of one class, and of each logit by itself.
-    """
+    """Return answers [n, batch, ...] that are sure where this is true, [batch, *places]: no rule waits for them."""
     if y_hat.ndim == where.ndim + 1:
         return y_hat.masked_fill(where, SURE)
     sure = y_hat.new_full(y_hat.shape[-1:], -SURE)
@@ -72,16 +66,13 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
 
     p_n = lambda_n * prod_{j<n} (1 - lambda_j) (Eq. 2), but the last step takes what remains, prod_{j<N} (1 - lambda_j)
     (Sec. 2.3), unless remainder=False, since more steps will follow.
-    In float64 if the logits are, else in float32. TypeError if they are not floating-point, ValueError without a step.
+    In float64 if the logits are, else in float32. TypeError if they are not floating-point.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():
-        came = halt_logits.dtype if isinstance(halt_logits, Tensor) else type(halt_logits).__name__
-        raise TypeError(f"halt_logits must be a floating-point tensor of shape [N, ...]; got {came}")
-    if halt_logits.ndim == 0 or len(halt_logits) == 0:
-        raise ValueError(f"halt_logits must have shape [N, ...] with N >= 1; got {list(halt_logits.shape)}")
+        raise TypeError(f"halt_logits must be a floating-point tensor [N, ...]; got {described(halt_logits)}")
     a = at_least_float32(halt_logits)
     zero = torch.zeros_like(a[:1])
-    log_lambda = torch.cat([logsigmoid(a[:-1]), zero]) if remainder else logsigmoid(a)  # the remainder: lambda_N = 1
+    log_lambda = torch.cat([logsigmoid(a[:-1]), zero]) if remainder else logsigmoid(a)  # lambda_N = 1
     log_survival = torch.cat([zero, logsigmoid(-a[:-1]).cumsum(0)])  # log prod_{j<n} (1 - lambda_j)
     return log_lambda + log_survival  # [N, ...]
 
@@ -91,14 +82,14 @@ def average(weight: Tensor, y_hat: Tensor) -> Tensor:
 
     With p_n = output.log_p.exp() as the weight, it is the answer that sampling gives on average.
     """
+    # Not a product of matrices, which an autocast would round to half precision.
     return (weight.view(*weight.shape, *[1] * (y_hat.ndim - weight.ndim)) * y_hat).sum(0)
 
 
 def expected_steps(log_p: Tensor) -> Tensor:
     """Return E[n] = sum_n n p_n (App. A), differentiable: log_p [N, ...] -> [...]."""
     n = torch.arange(1, len(log_p) + 1, dtype=log_p.dtype, device=log_p.device)
-    # Not a product of matrices, which an autocast would round to half precision.
-    return (n.view(-1, *[1] * (log_p.ndim - 1)) * log_p.exp()).sum(0)
+    return average(n, log_p.exp())
 
 
 def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormalise") -> Tensor:
@@ -123,13 +114,12 @@ def make_log_prior(prior: Prior, max_steps: int) -> Tensor:
     is then log N minus the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the p_G(n) themselves,
     which must be above 0 and sum to 1.
     """
-    check_int("max_steps", max_steps, 1)
     if isinstance(prior, str):
         check_choice("prior", prior, ("uniform",))
         return torch.full((max_steps,), -math.log(max_steps), dtype=torch.float64)
     if not isinstance(prior, Tensor):
         return geometric_log_prior(check_real("prior", prior, 0, 1, open_low=True), max_steps)
-    p_G = prior.detach().cpu().double()  # in the CPU's memory, since not every device has float64
+    p_G = prior.detach().cpu().double()  # not every device has float64
     if p_G.shape != (max_steps,):
         raise ValueError(f"prior must have one value per step, shape [{max_steps}]; got {list(p_G.shape)}")
     if not (p_G > 0).all() or abs(p_G.sum().item() - 1) > 1e-4:
@@ -146,8 +136,8 @@ def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -
     """
     check_choice("direction", direction, DIRECTIONS)
     if log_prior.shape != log_p.shape[:1]:
-        wanted = f"[N] = {list(log_p.shape[:1])}, one value per step of log_p"
-        raise ValueError(f"log_prior must have shape {wanted}; got {list(log_prior.shape)}")
+        came = list(log_prior.shape)
+        raise ValueError(f"log_prior must have one value per step of log_p, {list(log_p.shape[:1])}; got {came}")
     log_g = log_prior.to(log_p.dtype).to(log_p.device).view(-1, *[1] * (log_p.ndim - 1))
     log_a, log_b = (log_p, log_g) if direction == "p||p_G" else (log_g, log_p)
     mass = log_a.exp()

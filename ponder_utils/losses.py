@@ -15,11 +15,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_utils._check import check_choice, check_mask, check_real, check_targets, check_type
+from ponder_utils._check import check_choice, check_mask, check_real, check_targets, check_type, described
 from ponder_utils.act import ACTOutput
 from ponder_utils.halting import DIRECTIONS, PonderOutput, Prior, kl_divergence, make_log_prior
 
-Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -> one loss per sample, [n]
+Criterion = Callable[[Tensor, Tensor], Tensor]  # y_hat, y [n, ...] -> one loss per sample, [n]
 
 
 def apply_mask(output: PonderOutput, y: Tensor, mask: Tensor | None) -> tuple[PonderOutput, Tensor]:
@@ -44,9 +44,8 @@ class CriterionLoss(nn.Module):
 
     def __init__(self, criterion: Criterion) -> None:
         super().__init__()
-        if not callable(criterion) or isinstance(criterion, type):
-            raise TypeError(f"criterion must be callable as criterion(y_hat, y); got {criterion!r}")
-        self.criterion = criterion
+        wanted = "callable as criterion(y_hat, y)"
+        self.criterion = check_type("criterion", criterion, Callable, wanted, but=type)
 
     def loss_by_step(self, y_hat: Tensor, y: Tensor) -> Tensor:
         """Return the loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch]."""
@@ -67,10 +66,9 @@ class CriterionLoss(nn.Module):
             raise ValueError(f"criterion could not compare {came}: {error}") from error
         if not isinstance(loss, Tensor) or loss.shape != (n_steps * batch_size,):
             wanted = f"shape [{n_steps * batch_size}] for {n_steps} steps of {batch_size} samples"
-            came = f"shape {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
             reason = "From a mean over them no network can learn to ponder per input"
-            advice = 'Use reduction="none", and reduce all dimensions but the first.'
-            raise ValueError(f"criterion must return one loss per answer, {wanted}; got {came}. {reason}. {advice}")
+            came = f'{described(loss)}. {reason}. Use reduction="none", and reduce all dimensions but the first'
+            raise ValueError(f"criterion must return one loss per answer, {wanted}; got {came}")
         check_not_empty(loss)
         return loss.view(n_steps, batch_size)
 
@@ -88,10 +86,7 @@ class ReconstructionLoss(CriterionLoss):
 
 
 class RegularizationLoss(nn.Module):
-    """KL divergence between the halting distribution and its prior, averaged over the batch.
-
-    For the prior see `make_log_prior`, whose max_steps is the N of the output; for direction `kl_divergence`.
-    """
+    """The `kl_divergence` of halting distribution and prior (see `make_log_prior`), averaged over the batch."""
 
     def __init__(self, prior: Prior, *, direction: str = "p||p_G") -> None:
         super().__init__()

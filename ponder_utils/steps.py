@@ -1,14 +1,8 @@
 """Steps: what a PonderNet repeats.
 
-A step is three functions, in a subclass of `Step`:
-
-    encode(x) -> z, h_1        once, before step 1: z is the part of the work that depends on the input alone
-    move(z, h_n) -> h_{n+1}    how the state moves in a step
-    read(h_{n+1}) -> y_hat_n, a_n    what is read from a state: the answer, and the logit a_n of lambda_n = sigmoid(a_n)
-
-The paper's step function s(x, h_n) -> y_hat_n, h_{n+1}, a_n (PonderNet, Sec. 2.2) does the last two in one call, as a
-step's own `forward` may. Any such callable is a step as well; its first state h_1 is None. For inputs and states see
-`ponder_utils.states`.
+A step is a `Step`, or any callable in the form of the paper's step function (PonderNet, Sec. 2.2):
+s(x, h_n) -> y_hat_n, h_{n+1}, a_n, with lambda_n = sigmoid(a_n). The first state h_1 of such a callable is None. For
+inputs and states see `ponder_utils.states`.
 """
 
 import math
@@ -22,43 +16,57 @@ from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import GRUCell, RNNCell, check_cell, encode_input
 from ponder_utils.states import hidden_state, map_batched
 
-Steps = tuple[Tensor, list[Any], Tensor]  # y_hat [n, batch, ...], states, halting logits [n, batch, ...]
+Steps = tuple[Tensor, list[Any], Tensor]
 
 
 class Step(nn.Module):
-    """Base of steps. A subclass writes `move` and `read`, or `forward`, where the answer needs z as well.
-
-    It writes `encode`, too, if there is work that depends on x alone, or a first state.
-    """
+    """Base of steps. A subclass writes `move` and `read`, or `forward` if the answer needs z; `encode`, if it pays."""
 
     def encode(self, x: Any) -> tuple[Any, Any]:
-        """Return what a step takes in place of x, and the first state: x and None if nothing is to be done."""
+        """Return z, the part of the work that depends on x alone, and the first state: once, before the first step."""
         return x, None
 
     def move(self, z: Any, h: Any) -> Any:
-        """Return the next state."""
+        """Return the next state h_{n+1}, for z and h_n."""
         raise NotImplementedError(f"{type(self).__name__} must have a method move(z, h) -> h")
 
     def read(self, h: Any) -> tuple[Tensor, Tensor]:
-        """Return the answer y_hat_n [batch, ...] and the halting logit a_n [batch], or [batch, *places]."""
+        """Return the answer y_hat_n [batch, ...] and the halting logit a_n [batch], or [batch, *places], of h_{n+1}."""
         raise NotImplementedError(f"{type(self).__name__} must have a method read(h) -> y_hat, halt_logit")
 
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """Take one step, in the paper's form: return y_hat_n, h_{n+1} and a_n. z, h: as from `encode`."""
+        """Take one step, in the paper's form: return y_hat_n, h_{n+1} and a_n."""
         h = self.move(z, h)
         y_hat, halt_logit = _checked("step.read", self.read(h), "y_hat", "halt_logit")
         return y_hat, h, halt_logit
 
     def unroll(self, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
-        """Take n steps, as `unroll` does. A subclass may override it where several steps at once are faster."""
-        return _one_by_one(self, z, h, n_steps, keep_states)
+        """Take n steps: return y_hat [n_steps, batch, ...], states, and halting logits [n_steps, batch, ...].
+
+        The states are those after each step if they are to be kept, else the last alone. A subclass may override it
+        where several steps at once are faster.
+        """
+        y_hats, kept, halt_logits = [], [], []
+        for _ in range(n_steps):
+            try:
+                returned = self(z, h)
+            except (TypeError, AttributeError) as error:
+                if h is None:
+                    advice = "Without encode(x) -> z, h, the first state is None"
+                    raise TypeError(f"step could not take its first step: {error}. {advice}") from error
+                raise
+            y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
+            y_hats.append(y_hat)
+            halt_logits.append(halt_logit)
+            if keep_states:
+                kept.append(h)
+        return torch.stack(y_hats), kept or [h], torch.stack(halt_logits)
 
 
 def check_step(step: Any) -> Any:
     """Return `step` if it can be a step, else raise TypeError."""
-    if not callable(step) or isinstance(step, type):
-        raise TypeError(f"step must be a Step, or callable as step(x, h) -> y_hat, h, halt_logit; got {step!r}")
-    return step
+    wanted = "a Step, or callable as step(x, h) -> y_hat, h, halt_logit"
+    return check_type("step", step, Callable, wanted, but=type)
 
 
 def encode(step: Any, x: Any) -> tuple[Any, Any]:
@@ -68,35 +76,14 @@ def encode(step: Any, x: Any) -> tuple[Any, Any]:
 
 
 def unroll(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
-    """Take n steps of any kind: y_hat [n_steps, batch, ...], states, halting logits [n_steps, batch, ...].
-
-    The states are those after each step if they are to be kept, else the last alone.
-    """
+    """Take n steps of any kind, a function's one by one, and return what `Step.unroll` does."""
     if isinstance(step, Step):
         return step.unroll(z, h, n_steps, keep_states)
-    return _one_by_one(step, z, h, n_steps, keep_states)
-
-
-def _one_by_one(step: Any, z: Any, h: Any, n_steps: int, keep_states: bool) -> Steps:
-    y_hats, states, halt_logits = [], [], []
-    for _ in range(n_steps):
-        try:
-            returned = step(z, h)
-        except (TypeError, AttributeError) as error:
-            if h is None:
-                advice = "Without encode(x) -> z, h, the first state is None"
-                raise TypeError(f"step could not take its first step: {error}. {advice}") from error
-            raise
-        y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
-        y_hats.append(y_hat)
-        halt_logits.append(halt_logit)
-        if keep_states:
-            states.append(h)
-    return torch.stack(y_hats), states or [h], torch.stack(halt_logits)
+    return Step.unroll(step, z, h, n_steps, keep_states)
 
 
 def _checked(what: str, returned: Any, *names: str) -> Any:
-    """Return what a step returned if it has these parts, and is no tensor of as many rows."""
+    """Return what a step returned if it has these parts; a tensor of as many rows does not."""
     if not isinstance(returned, tuple | list) or len(returned) != len(names):
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
         advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
@@ -108,13 +95,10 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
 
 
 class Heads(nn.Linear):
-    """The layer that reads both the answer and the halting logit from a state.
+    """The layer that reads both the answer and the halting logit from a state of `size` numbers.
 
-    Args:
-        size: numbers in a state.
-        n_outputs: size of one answer; 1 gives y_hat_n of shape [...], more give [..., n_outputs].
-        halting_bias: of the halting logit before training, so that lambda_n is about sigmoid(halting_bias); None for
-            that of `nn.Linear`. A network that halts at step 2 and never learns needs a lower one, such as -2.
+    Answers are [...] for n_outputs = 1, else [..., n_outputs]. Before training lambda_n is about sigmoid(halting_bias);
+    None is what `nn.Linear` draws. A network that halts at step 2 and never learns needs a lower one, such as -2.
     """
 
     def __init__(self, size: int, n_outputs: int = 1, halting_bias: float | None = None) -> None:
@@ -166,7 +150,7 @@ class RecurrentStep(Step):
             states.append(h)
         all_states = map_batched(lambda *parts: torch.cat(parts), *states)
         y_hat, halt_logit = _checked("step.read", self.read(all_states), "y_hat", "halt_logit")
-        sizes = (n_steps, y_hat.shape[0] // n_steps)  # not len(y_hat), which would fix the batch of an exported network
+        sizes = (n_steps, y_hat.shape[0] // n_steps)  # len(y_hat) would fix the batch of an export
         return y_hat.unflatten(0, sizes), states if keep_states else [h], halt_logit.unflatten(0, sizes)
 
 
@@ -194,9 +178,7 @@ class EncodedStep(Step):
     def __init__(self, encoder: Callable[[Any], Any], step: Any) -> None:
         super().__init__()
         self.step = check_step(step)
-        if not callable(encoder):
-            raise TypeError(f"encoder must be callable as encoder(x); got {encoder!r}")
-        self.encoder = encoder
+        self.encoder = check_type("encoder", encoder, Callable, "callable as encoder(x)")
 
     def encode(self, x: Any) -> tuple[Any, Any]:
         """Encode x, and then as the step does."""
