@@ -16,7 +16,7 @@ from ponder_utils.steps import check_step, encode, unroll
 # How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
 
-OF_TRAINING = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)  # which compute otherwise in training
+OF_TRAINING = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)
 
 
 class Prediction(NamedTuple):
@@ -25,7 +25,7 @@ class Prediction(NamedTuple):
     y_hat: Tensor  # [batch, ...]
     steps: Tensor  # [batch] or [batch, *places]: the step n that the answer comes from
     p_halt: Tensor  # in the shape of steps: the p_n of that step
-    computed: Tensor  # [batch] steps computed for this sample, up to the check at which it left the batch
+    computed: Tensor  # [batch] steps computed for this sample until it left the batch
     state: Any = None  # after that step, if `predict` was to keep it
 
 
@@ -37,9 +37,9 @@ def cap_of(network: Any, max_steps: int | None) -> int:
 class PonderNet(nn.Module):
     """Repeats a step at most N = max_steps >= 1 times.
 
-    The step is a `Step`, or any function s(x, h_n) -> y_hat_n, h_{n+1}, a_n, as described in `ponder_utils.steps`. An
-    input x is whatever it reads: see `ponder_utils.states`. It may give a halting logit for each sample, [batch], or
-    for each of its places, [batch, *places], as many as its answer has: then every place halts by itself.
+    The step is a `Step` or function of `ponder_utils.steps`, an input x whatever it reads: see `ponder_utils.states`.
+    It may give a halting logit for each sample, [batch], or for each of its places, [batch, *places], as many as its
+    answer has: then every place halts by itself.
     """
 
     def __init__(self, step: Callable[[Any, Any], Any], max_steps: int) -> None:
@@ -70,16 +70,14 @@ class PonderNet(nn.Module):
         """Think about x until the halting rule says stop.
 
         The answers are those that the rule takes from all N steps, but samples that have halted, at all their places,
-        leave the batch and cost nothing more. A check of who has halted costs time, too, so it is made every few steps.
-        A UserWarning says if dropout or batch normalisation is in training mode: call `eval()` first.
+        leave the batch and cost nothing more. A UserWarning says if dropout or batch normalisation is in training mode.
 
         Args:
-            rule: a name in `rules.RULES`, such as "quantile" (the median of p_n) or "sample" (the paper's: at step n
-                with probability p_n), or any function like those in `ponder_utils.rules`.
+            rule: a name in `rules.RULES`, or any function like those in `ponder_utils.rules`.
             mask: bool, true at the answers that are asked, as for `rules.Stopping`. None: all.
             generator: for "sample": the same seed gives the same answers.
-            check_every: steps from one check to the next; with 1 no step is computed that is not needed. None:
-                `SHORT_STRIDE` as long as more than `MANY_ROWS` samples think, then `LONG_STRIDE`. "fixed" checks once.
+            check_every: steps between two checks of who has halted, which cost time, too; with 1 no step is computed
+                that is not needed. None: 2 as long as more than 512 samples think, then 5.
             max_steps: another N than that of the network, in this call.
             keep_state: whether to return each sample's state after its step; it must have one halting logit.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
@@ -95,7 +93,10 @@ class PonderNet(nn.Module):
         z, h = encode(self.step, x)
         check_batch("what step.encode returns", (z, h), len(like))
         check_no_list("x", (z, h), len(like))
-        return think(Thinkers(self.step, z, h, like), stopping, check_every, keep_state)
+        thinkers = Thinkers(self.step, z, h, like)
+        prediction = thinkers.think(stopping, check_every, keep_state)
+        state = thinkers.states_at(prediction.steps) if keep_state else None
+        return prediction._replace(state=state)
 
 
 class Thinkers:
@@ -104,22 +105,21 @@ class Thinkers:
     z and h: as from `encode`; x: a tensor of the input, [batch, ...]. z_1: what stands in for z at step 1, if not z.
     """
 
-    y_hat: Tensor
-    halt_logits: Tensor
-
     def __init__(self, step: Any, z: Any, h: Any, x: Tensor, z_1: Any = None) -> None:
         self.step, self.z, self.h = step, z, h
         self.z_1 = z if z_1 is None else z_1
-        self.rows = torch.arange(x.shape[0], device=x.device)  # which samples of the batch these are
+        self.rows = torch.arange(x.shape[0], device=x.device)  # their numbers in the batch
         self.n = 0
+        self.computed = torch.zeros_like(self.rows)  # steps of each sample of the batch
+        self.y_hat: Tensor
+        self.halt_logits: Tensor
+        self.states: list[Any] = []  # after each step, if they are kept, of those who took it
 
-    def take(self, n_steps: int, keep_states: bool = False) -> list[Any]:
-        """Take so many steps more; return the states after them, as `unroll` does.
-
-        ValueError if answers, halting logits and states are not those of this batch.
-        """
+    def take(self, n_steps: int, keep_states: bool = False) -> None:
+        """Take so many steps more; ValueError if answers, halting logits and states are not those of this batch."""
         if self.n == 0 and n_steps > 1 and self.z_1 is not self.z:
-            return self.take(1, keep_states) + self.take(n_steps - 1, keep_states)
+            self.take(1, keep_states)
+            n_steps -= 1
         n_rows = self.rows.shape[0]
         y_hat, states, halt_logits = unroll(self.step, self.z if self.n else self.z_1, self.h, n_steps, keep_states)
         if halt_logits.shape[:2] != (n_steps, n_rows) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
@@ -128,86 +128,64 @@ class Thinkers:
             raise ValueError(f"step must return {wanted}; got {came}")
         self.h = states[-1]
         check_batch("the state that step returns", self.h, n_rows)
+        if keep_states:
+            if halt_logits.ndim > 2:
+                wrong = list(halt_logits.shape[1:])
+                raise ValueError(f"step must return halt_logit [batch], for one state each; got {wrong}")
+            self.states += states
         if self.n:
             y_hat, halt_logits = torch.cat([self.y_hat, y_hat]), torch.cat([self.halt_logits, halt_logits])
         self.y_hat, self.halt_logits = y_hat, halt_logits
         self.n += n_steps
-        return states
+        self.computed.index_fill_(0, self.rows, self.n)
 
     def output(self, max_steps: int) -> PonderOutput:
         """Return what they have read; step N = max_steps takes what remains of the distribution."""
         log_p = halting_log_probs(self.halt_logits, remainder=self.n == max_steps)
         return PonderOutput(self.y_hat, self.halt_logits, log_p)
 
-    def select(self, going: Tensor) -> None:
-        """Keep these of them alone."""
-        self.rows, self.z, self.h = select_rows((self.rows, self.z, self.h), going)
-        self.y_hat, self.halt_logits = self.y_hat.index_select(1, going), self.halt_logits.index_select(1, going)
+    def think(self, stopping: rules.Stopping, check_every: int | None, keep_states: bool) -> Prediction:
+        """Take steps until the rule has stopped every sample, as `PonderNet.predict` does."""
+        while self.n < stopping.max_steps:
+            is_first, rows = self.n == 0, self.rows
+            stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
+            self.take(min(stride, stopping.max_steps - self.n), keep_states)
+            output = self.output(stopping.max_steps)
+            if is_first:
+                answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
+                steps = torch.zeros_like(output.log_p[0], dtype=torch.int64)
 
-
-def think(
-    thinkers: Thinkers, stopping: rules.Stopping, check_every: int | None = None, keep_state: bool = False
-) -> Prediction:
-    """Take steps until the rule has stopped every sample, as `PonderNet.predict` does."""
-    computed = torch.zeros_like(thinkers.rows)
-    kept: list[Any] = []
-    while thinkers.n < stopping.max_steps:
-        is_first, rows = thinkers.n == 0, thinkers.rows
-        stride = check_every or (SHORT_STRIDE if len(rows) > MANY_ROWS else LONG_STRIDE)
-        kept += thinkers.take(min(stride, stopping.max_steps - thinkers.n), keep_state)
-        computed.index_fill_(0, rows, thinkers.n)
-        output = thinkers.output(stopping.max_steps)
-        if is_first:
-            stopping.begin(output)
-            answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
-            steps = torch.zeros_like(output.log_p[0], dtype=torch.int64)
-
-        halt_at = stopping(output)  # [rows], or [rows, *places], of which all must have halted
-        everywhere = halt_at > 0
-        if everywhere.ndim > 1:
-            everywhere = everywhere.flatten(1).all(1)
-        halted = everywhere.nonzero().squeeze(1)
-        if len(halted) == 0:
-            continue
-        samples, at = rows[halted], halt_at[halted]
-        places = halted
-        if halt_at.ndim > 1:
+            halt_at = stopping(output)  # [rows], or [rows, *places], of which all must have halted
+            everywhere = (halt_at > 0)[:, None].flatten(1).all(1)
+            halted = everywhere.nonzero().squeeze(1)
+            if len(halted) == 0:
+                continue
+            samples, at = rows[halted], halt_at[halted]
             places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
-        answer.index_copy_(0, samples, output.y_hat.flatten(1, halt_at.ndim)[at - 1, places])
-        log_p_halt.index_copy_(0, samples, output.log_p.flatten(1)[at - 1, places])
-        steps.index_copy_(0, samples, at)
+            answer.index_copy_(0, samples, output.y_hat.flatten(1, halt_at.ndim)[at - 1, places])
+            log_p_halt.index_copy_(0, samples, output.log_p.flatten(1)[at - 1, places])
+            steps.index_copy_(0, samples, at)
 
-        if len(halted) == len(rows):
-            break
-        going = (~everywhere).nonzero().squeeze(1)
-        thinkers.select(going)
-        stopping.select(going)
-    state = states_at(steps, computed, kept) if keep_state else None
-    return Prediction(answer, steps, log_p_halt.exp(), computed, state)
+            if len(halted) == len(rows):
+                break
+            going = (~everywhere).nonzero().squeeze(1)
+            self.rows, self.z, self.h = select_rows((rows, self.z, self.h), going)
+            self.y_hat, self.halt_logits = self.y_hat.index_select(1, going), self.halt_logits.index_select(1, going)
+            stopping.parameters, stopping.mask = select_rows((stopping.parameters, stopping.mask), going)
+        return Prediction(answer, steps, log_p_halt.exp(), self.computed)
 
+    def states_at(self, steps: Tensor) -> Any:
+        """Return each sample's state after its step, of steps [batch]."""
+        thought = self.computed >= torch.arange(1, self.n + 1, device=steps.device)[:, None]  # [n, batch]
+        place = thought.flatten().cumsum(0).view_as(thought)  # in all states together, from 1 on
+        at = place.gather(0, steps[None] - 1)[0] - 1
 
-def states_at(steps: Tensor, computed: Tensor, states: list[Any]) -> Any:
-    """Return each sample's state after its step: steps [batch], and how many it has computed, [batch].
+        def chosen(*parts: Tensor) -> Tensor:
+            first, last = parts[0].shape[1:], parts[-1].shape[1:]
+            if first != last:
+                advice = "Let what grows, such as a KV cache, have its largest size, and keep beside it how full it is"
+                came = f"{[*first]}, {[*last]}"
+                raise ValueError(f"state must have the same shape after each step; got {came}. {advice}")
+            return torch.cat(parts).index_select(0, at)
 
-    states[n - 1] is that after step n, of the samples that have computed n steps or more. ValueError if their shapes
-    differ otherwise.
-    """
-    check_one_logit(steps[None])
-    thought = computed >= torch.arange(1, len(states) + 1, device=steps.device)[:, None]  # [n, batch]
-    place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
-    at = place.gather(0, steps[None] - 1)[0] - 1
-
-    def chosen(*parts: Tensor) -> Tensor:
-        shapes = [list(part.shape[1:]) for part in parts]
-        if shapes[0] != shapes[-1]:
-            advice = "Let what grows, such as a KV cache, have its largest size, and keep beside it how full it is"
-            raise ValueError(f"state must have the same shape after each step; got {shapes[0]}, {shapes[-1]}. {advice}")
-        return torch.cat(parts).index_select(0, at)
-
-    return map_batched(chosen, *states)
-
-
-def check_one_logit(halt_logits: Tensor) -> None:
-    """Raise a ValueError unless each sample, which has one state, has one halting logit: [n, batch]."""
-    if halt_logits.ndim != 2:
-        raise ValueError(f"step must return halt_logit [batch], for one state each; got {list(halt_logits.shape[1:])}")
+        return map_batched(chosen, *self.states)

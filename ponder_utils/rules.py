@@ -14,37 +14,30 @@ in the last dimension, with `classes=False` a yes or no at each of several place
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from ponder_utils._check import check_choice, check_generator, check_int, check_mask, check_real, check_type
+from ponder_utils._check import check_choice, check_generator, check_int, check_mask, check_real, check_type, described
 from ponder_utils.halting import PonderOutput, at_least_float32, sure_at
-from ponder_utils.states import map_batched, select_rows, tensors_in
+from ponder_utils.states import map_batched, tensors_in
 
 Rule = Callable[..., Tensor]
 
 
 def _first(stops: Tensor, step: int = 1) -> Tensor:
-    """Return the first step at which each sample stops at all its places, 0 if there is none: [batch].
-
-    stops: bool [n, batch, ...], of which the first row is that of this step. It may have no rows.
-    """
-    if len(stops) == 0:
-        return torch.zeros(stops.shape[1], dtype=torch.int64, device=stops.device)
+    """Return the first step, counted from `step` in row 0, at which a sample stops at all places, else 0: [batch]."""
     if stops.ndim > 2:
         stops = stops.flatten(2).all(2)
-    found, first = stops.max(0)  # of equals, max takes the first
-    return (first + step) * found
+    n_before = (stops.cumsum(0) == 0).sum(0)
+    return (n_before + step) * stops.any(0)
 
 
 def sample(output: PonderOutput, v: Tensor) -> Tensor:
-    """Halt at step n with probability p_n: the paper's rule (Sec. 2.5). v: [batch], drawn from U(0, 1).
-
-    The same distribution as from a coin at every step, whichever other samples are still in the batch.
-    """
+    """Halt at step n with probability p_n: the paper's rule (Sec. 2.5). v: [batch], drawn from U(0, 1)."""
     return _first(output.log_survival <= check_type("v", v, Tensor).log())
 
 
@@ -124,39 +117,34 @@ RULES: dict[str, Rule] = {
 }
 
 
+@dataclass
 class Stopping:
     """A rule with what it reads beside the output: it says at which step each sample stops.
 
-    Args:
-        parameters: of the rule. A tensor has one value for each halting logit of a step.
-        max_steps: N, where a rule that is still undecided has to stop.
-        generator: what v is drawn from, for `sample`.
-        mask: bool, in the shape of a step's halting logits: what is not asked stops at step 1. Or, where a sample that
-            halts as a whole has several answers, in the shape of these: nobody waits for those that are not asked.
+    mask: bool, in the shape of a step's halting logits: what is not asked stops at step 1. Or, where a sample that
+    halts as a whole has several answers, in the shape of these: nobody waits for those that are not asked.
     """
 
-    def __init__(
-        self,
-        rule: str | Rule,
-        parameters: dict[str, Any],
-        max_steps: int,
-        generator: torch.Generator | None = None,
-        mask: Tensor | None = None,
-    ) -> None:
-        self.rule = rule if callable(rule) else RULES[check_choice("rule", rule, tuple(RULES))]
-        if self.rule is fixed:
-            check_int("step", parameters.get("step"), 1, max_steps)
-        check_generator(generator)
-        self.parameters, self.max_steps, self.generator, self.mask = parameters, max_steps, generator, mask
+    rule: Any
+    parameters: dict[str, Any]
+    max_steps: int
+    generator: torch.Generator | None = None
+    mask: Tensor | None = None
 
-    def begin(self, output: PonderOutput) -> None:
-        """Check parameters and mask against the first steps, and draw v for `sample`."""
+    def __post_init__(self) -> None:
+        if not callable(self.rule):
+            self.rule = RULES[check_choice("rule", self.rule, tuple(RULES))]
+        if self.rule is fixed:
+            check_int("step", self.parameters.get("step"), 1, self.max_steps)
+        check_generator(self.generator)
+
+    def __call__(self, output: PonderOutput) -> Tensor:
+        """Return what the rule returns after these steps, but N where that is 0 at step N: [batch, *places]."""
         like = output.halt_logits[0]
         if self.rule is sample and self.parameters.get("v") is None:
-            if self.generator is None:  # which torch.compile traces
-                v = torch.rand(like.shape, device=like.device, dtype=torch.float32)
-            else:
-                v = torch.rand(like.shape, device=self.generator.device, generator=self.generator, dtype=torch.float32)
+            device = like.device if self.generator is None else self.generator.device
+            v = torch.empty(like.shape, device=device, dtype=torch.float32)
+            v.uniform_(generator=self.generator)  # torch.rand would not compile
             self.parameters = {**self.parameters, "v": v.to(like.device)}
         for name, value in self.parameters.items():
             for part in tensors_in(value):
@@ -164,36 +152,23 @@ class Stopping:
                     wanted = f"one value per halting logit, {list(like.shape)}"
                     raise ValueError(f"{name} must have {wanted}; got {list(part.shape)}")
         if self.mask is not None:
-            is_of_answers = isinstance(self.mask, Tensor) and self.mask.ndim > like.ndim
-            answers = output.y_hat.shape[1 : 1 + self.mask.ndim] if is_of_answers else like.shape
-            check_mask("mask", self.mask, answers)
-
-    def select(self, rows: Tensor) -> None:
-        """Keep these samples alone."""
-        self.parameters, self.mask = select_rows((self.parameters, self.mask), rows)
-
-    def __call__(self, output: PonderOutput) -> Tensor:
-        """Return what the rule returns after these steps, but N where it still returns 0 at step N: [batch].
-
-        Where places halt by themselves, the rule sees each as a sample of its own: [batch, *places].
-        """
-        shape, n_dims = output.halt_logits.shape[1:], output.halt_logits.ndim - 1
-        if self.mask is not None and self.mask.ndim > n_dims:
-            output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
-        flat_output = PonderOutput(*(part.flatten(1, n_dims) for part in output))
+            n_dims = max(like.ndim, getattr(self.mask, "ndim", 0))
+            check_mask("mask", self.mask, output.y_hat.shape[1 : 1 + n_dims])
+            if n_dims > like.ndim:
+                output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
+        flat_output = PonderOutput(*(part.flatten(1, like.ndim) for part in output))
         parameters = {name: map_batched(torch.flatten, value) for name, value in self.parameters.items()}
         steps = self.rule(flat_output, **parameters)
         n, batch = flat_output.halt_logits.shape
         if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
-            came = f"{steps.dtype} {list(steps.shape)}" if isinstance(steps, Tensor) else type(steps).__name__
-            raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {came}")
+            raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {described(steps)}")
         if self.rule not in RULES.values() and ((steps < 0) | (steps > n)).any():
             came = f"{steps.min()} to {steps.max()}"
             raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {came}")
         if n == self.max_steps:
             steps = torch.where(steps == 0, n, steps)
-        steps = steps.view(shape)
-        if self.mask is None or self.mask.shape != shape:
+        steps = steps.view(like.shape)
+        if self.mask is None or self.mask.shape != like.shape:
             return steps
         return torch.where(self.mask, steps, 1)
 
@@ -206,14 +181,9 @@ def halting_steps(
     mask: Tensor | None = None,
     **parameters: Any,
 ) -> Tensor:
-    """Return the step, 1 to N, at which a rule stops each sample, as `PonderNet.predict` does: [batch].
-
-    The arguments are those of `Stopping`.
-    """
+    """Return the step, 1 to N, at which a rule stops each sample: [batch]. Arguments as for `PonderNet.predict`."""
     max_steps = len(check_type("output", output, PonderOutput).halt_logits)
-    stopping = Stopping(rule, parameters, max_steps, generator, mask)
-    stopping.begin(output)
-    return stopping(output)
+    return Stopping(rule, parameters, max_steps, generator, mask)(output)
 
 
 def _check_classes(output: PonderOutput, classes: bool | None) -> bool:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average
-from ponder_utils.pondernet import Prediction, Thinkers, cap_of, check_one_logit, states_at, think
+from ponder_utils.pondernet import Prediction, Thinkers, cap_of
 from ponder_utils.states import check_sequence, map_batched
 from ponder_utils.steps import check_step, encode
 
@@ -23,9 +23,8 @@ class PonderSequence(nn.Module):
     0. So the step, as described in `ponder_utils.steps`, sees one channel more than x has. It has one halting logit for
     each sample; the first state of its `encode` is that before the first time step.
 
-    Args:
-        carry: which state the next time step begins with: "halted", that of the step n at which it halts (drawn from
-            p_n in training); "mean", sum_n p_n h_n, as in ACT, but with PonderNet's p_n; "last", that of step N.
+    carry: which state the next time step begins with: "halted", that of the step n at which it halts (drawn from p_n in
+    training); "mean", sum_n p_n h_n, as in ACT, but with PonderNet's p_n; "last", that of step N.
     """
 
     def __init__(self, step: Callable[[Any, Any], Any], max_steps: int, carry: str = "halted") -> None:
@@ -53,8 +52,8 @@ class PonderSequence(nn.Module):
         """Run all N steps at each time step of x [T, batch, inputs, ...], from this state (None: that of `encode`).
 
         Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. So losses and
-        rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step.
-        rule: says at which step it halts, for carry="halted"; max_steps: another N. Both as for `PonderNet.predict`.
+        rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step. The rule,
+        for carry="halted" alone, and the other arguments are as for `PonderNet.predict`.
         """
         check_sequence(x, state)
         if self.carry != "halted" and (rule != "sample" or parameters):
@@ -62,15 +61,13 @@ class PonderSequence(nn.Module):
             raise ValueError(f"rule must be left out where carry={self.carry!r}, which reads none; got {came}")
         cap, outputs = cap_of(self, max_steps), []
         for x_t in x:
-            output, states = self._all_steps(x_t, state, cap)
+            thinkers = self._thinkers(x_t, state)
+            thinkers.take(cap, keep_states=True)
+            outputs.append(thinkers.output(cap))
+            steps = thinkers.computed
             if self.carry == "halted":
-                stopping = rules.Stopping(rule, parameters, cap, generator)
-                stopping.begin(output)
-                steps = stopping(output)
-                state = states_at(steps, torch.full_like(steps, cap), states)
-            else:
-                state = self._carried(output, states)
-            outputs.append(output)
+                steps = rules.Stopping(rule, parameters, cap, generator)(outputs[-1])
+            state = self._carried(thinkers, steps)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state
 
     @torch.no_grad()
@@ -86,24 +83,18 @@ class PonderSequence(nn.Module):
     ) -> Prediction:
         """Think at each time step of x [T, batch, inputs, ...] until the rule says stop, and read on: [T, batch, ...].
 
-        Answers and steps are those that the rule takes from all N steps. If the halted state is carried on, samples
-        that have halted wait for the next time step, and cost nothing; any other state needs all N steps.
-        Arguments are those of `PonderNet.predict` and of `unroll`, and the state that after the last time step, from
-        which the sequence may go on. Call `eval()` first.
+        If the halted state is carried on, samples that have halted wait for the next time step, and cost nothing; any
+        other state needs all N steps. Arguments and answers are as for `PonderNet.predict`; the sequence may go on from
+        the state that is returned. Call `eval()` first.
         """
         check_sequence(x, state)
         cap, predictions = cap_of(self, max_steps), []
         for x_t in x:
-            if self.carry == "halted":
-                stopping = rules.Stopping(rule, parameters, cap, generator)
-                prediction = think(self._thinkers(x_t, state), stopping, check_every=1, keep_state=True)
-                state = prediction.state
-            else:
-                output, states = self._all_steps(x_t, state, cap)
-                state = self._carried(output, states)
-                steps = rules.halting_steps(output, rule, generator=generator, **parameters)
-                at = (steps - 1, torch.arange(len(steps), device=steps.device))
-                prediction = Prediction(output.y_hat[at], steps, output.log_p[at].exp(), torch.full_like(steps, cap))
+            thinkers = self._thinkers(x_t, state)
+            stopping = rules.Stopping(rule, parameters, cap, generator)
+            check_every = 1 if self.carry == "halted" else cap
+            prediction = thinkers.think(stopping, check_every, keep_states=True)
+            state = self._carried(thinkers, prediction.steps)
             predictions.append(prediction[:4])
         y_hat, steps, p_halt, computed = (torch.stack(parts) for parts in zip(*predictions, strict=True))
         return Prediction(y_hat, steps, p_halt, computed, state)
@@ -115,16 +106,11 @@ class PonderSequence(nn.Module):
         z, _ = encode(self.step, torch.cat([x_t, 0 * flag], dim=1))
         return Thinkers(self.step, z, first_state if state is None else state, x_t, z_1)
 
-    def _all_steps(self, x_t: Tensor, state: Any, max_steps: int) -> tuple[PonderOutput, list[Any]]:
-        """Run all N steps on x_t [batch, inputs, ...]; return their output and the states after them."""
-        thinkers = self._thinkers(x_t, state)
-        states = thinkers.take(max_steps, keep_states=True)
-        check_one_logit(thinkers.halt_logits)
-        return thinkers.output(max_steps), states
-
-    def _carried(self, output: PonderOutput, states: list[Any]) -> Any:
-        """Return the state for the next time step, the last or the mean, [batch, ...] of each tensor."""
+    def _carried(self, thinkers: Thinkers, steps: Tensor) -> Any:
+        """Return the state for the next time step, if samples halt at these steps, [batch]."""
         if self.carry == "last":
-            return states[-1]
-        p = output.log_p.exp()  # [N, batch]
-        return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *states)
+            return thinkers.h
+        if self.carry == "halted":
+            return thinkers.states_at(steps)
+        p = thinkers.output(thinkers.n).log_p.exp()  # [N, batch]
+        return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *thinkers.states)
