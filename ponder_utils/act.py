@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import check_cell, encode_input
 from ponder_utils.halting import PonderOutput, at_least_float32, average
-from ponder_utils.states import check_sequence, hidden_state, map_batched, select_rows
+from ponder_utils.states import cast_like, check_sequence, hidden_state, map_batched, select_rows
 from ponder_utils.steps import set_halting_bias
 
 
@@ -21,7 +21,7 @@ class ACTOutput(NamedTuple):
     y_hat: Tensor  # [T, batch] or [T, batch, n_outputs]
     steps: Tensor  # [T, batch] N(t), whole numbers
     remainder: Tensor  # [T, batch] R(t) = 1 - sum_{n<N(t)} h_n, differentiable
-    state: Any  # the mean-field state after the last time step; pass it on to continue the sequence
+    state: Any  # the mean-field state after the last time step, from which to go on
 
 
 class ACT(nn.Module):
@@ -95,7 +95,7 @@ class ACT(nn.Module):
                 break
             if len(going) < len(rows):
                 rows, left, state, x, z = select_rows((rows, left, state, x, z), going)
-        mean = map_batched(lambda total, last: total.to(last.dtype), mean, state)
+        mean = map_batched(cast_like, mean, state)
         return mean, steps, remainder
 
 
@@ -107,7 +107,7 @@ def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """
     check_type("output", output, PonderOutput)
     check_real("epsilon", epsilon, 0, 1, open_low=True)
-    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch], or [N, batch, *places]
+    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch, *places]
     left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
 
     # N = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M

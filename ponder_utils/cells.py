@@ -75,9 +75,9 @@ class GRUCell(Cell):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__(input_size, hidden_size)
-        self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)  # reset and update; from_h is the candidate's
+        self.gates_from_h = _FromState(hidden_size, 2 * hidden_size)  # of reset and update
 
-    def _with_biases(self, from_x: Tensor) -> FromInput:  # not the candidate's, which the reset gate multiplies, too
+    def _with_biases(self, from_x: Tensor) -> FromInput:  # not the candidate's, which reset multiplies
         gates, candidate = from_x.split([2 * self.hidden_size, self.hidden_size], dim=1)
         return FromInput(candidate, gates + self.gates_from_h.bias.to(gates.dtype))  # one dtype, also in an autocast
 
@@ -94,8 +94,8 @@ class GRUCell(Cell):
 
 
 def check_cell(cell: Any, *sizes: str) -> Any:
-    """Return `cell` if it can be one and has these sizes, such as "hidden_size"; else raise TypeError."""
-    is_cell = callable(cell) and not isinstance(cell, type | nn.RNNBase)  # nn.LSTM runs through a whole sequence
+    """Return `cell` if it can be one, as no `nn.LSTM` can, and has these sizes; else raise TypeError."""
+    is_cell = callable(cell) and not isinstance(cell, type | nn.RNNBase)
     if not is_cell or not all(hasattr(cell, size) for size in sizes):
         wanted = f"a recurrent cell with {' and '.join(sizes)}, called as cell(x, state), such as nn.LSTMCell(8, 64)"
         raise TypeError(f"cell must be {wanted}; got {cell!r}")

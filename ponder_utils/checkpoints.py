@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 Row = dict[str, Any]
 
@@ -95,13 +95,16 @@ class Run:
             part.load_state_dict(state[name])
 
 
+WRAPPERS = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
+
+
 def load_checkpoint(path: Path) -> Row:
     """Read a dict that `torch.save` wrote, into the CPU's memory; DamagedFileError if the file is anything else."""
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except OSError:
-        raise
     except Exception as why:  # whatever a reader of broken bytes comes upon
+        if isinstance(why, OSError) and why.filename is not None:
+            raise
         wanted = "It is damaged, or holds more than tensors, numbers, strings and containers of these"
         raise DamagedFileError(f"{path} cannot be loaded as weights or a checkpoint. {wanted}") from why
     if not isinstance(state, dict):
@@ -117,6 +120,9 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
     """
     model, state = unwrapped(model), load_checkpoint(Path(path))
     given = state["model"] if isinstance(state.get("model"), dict) else state
+    for wrapper in WRAPPERS.values():
+        if all(name.startswith(f"{wrapper}.") for name in given):
+            given = {name.removeprefix(f"{wrapper}."): weight for name, weight in given.items()}
     if different := diff(shapes(model.state_dict()), shapes(given)):
         raise ValueError(f"{path} holds other weights than model: {different}")
     model.load_state_dict(given)
@@ -124,15 +130,14 @@ def load_weights(model: nn.Module, path: Path | str) -> None:
 
 def unwrapped(model: Any) -> Any:
     """Return the network within what `torch.compile`, `DataParallel` and the like make of it."""
-    for wrapper in ("_orig_mod", "module"):
-        if type(model).__module__.startswith("torch.") and hasattr(model, wrapper):
-            return unwrapped(getattr(model, wrapper))
-    return model
+    kind = type(model).__name__
+    is_torchs = type(model).__module__.startswith("torch.")
+    return unwrapped(getattr(model, WRAPPERS[kind])) if is_torchs and kind in WRAPPERS else model
 
 
 def shapes(state: Row) -> dict[str, str]:
-    """Return the shape of each tensor of a state_dict, in words."""
-    return {name: str([*value.shape]) for name, value in state.items() if isinstance(value, Tensor)}
+    """Return what each entry of a state_dict is, in words: the shape of a tensor, or else its type."""
+    return {name: str([*getattr(value, "shape", [type(value).__name__])]) for name, value in state.items()}
 
 
 def diff(here: Row, there: Row) -> str:

@@ -9,10 +9,9 @@ from torch import Tensor, nn
 
 from ponder_utils import rules
 from ponder_utils._check import check_type
-from ponder_utils.evaluation import preserve_modes
+from ponder_utils.evaluation import batch_on_device, preserve_modes
 from ponder_utils.halting import PonderOutput, expected_steps, make_log_prior
 from ponder_utils.losses import PonderLoss, apply_mask
-from ponder_utils.states import map_states
 
 MOST = 0.95  # "nearly all": the others may be mistakes, or have wrong labels
 FLAT = 0.5  # steps "hardly differ" if they vary less than half as much as the cheapest: nearer to one for all
@@ -86,15 +85,17 @@ def diagnose(model: nn.Module, batches: Iterable[Any], loss: PonderLoss) -> Diag
     with preserve_modes(model):
         model.eval()
         for batch in batches:
-            x, y, *masks = map_states(lambda part: part.to(device), batch)
+            x, y, *masks = batch_on_device("batches", batch, device)
             output = check_type("what model returns", model(x), PonderOutput)
             everywhere = torch.ones_like(output.halt_logits[0], dtype=torch.bool)
-            output, y = apply_mask(output, y, *masks or [everywhere])
+            output, y = apply_mask(output, y, everywhere if masks in ([], [None]) else masks[0])
             by_step = loss.reconstruction.loss_by_step(output.y_hat, y)
             by_batch.append([part.cpu().double() for part in (by_step, output.halt_logits, output.log_p)])
     if not by_batch:
         raise ValueError("batches must give at least one (x, y) or (x, y, mask); got none")
     losses, halt_logits, log_p = (torch.cat(parts, dim=1) for parts in zip(*by_batch, strict=True))  # [N, answers]
+    if not losses.isfinite().all():
+        raise ValueError("loss must be finite at each step of each answer; got inf or nan")
     log_prior = make_log_prior(prior.prior, len(losses))
     paid = loss.beta * (log_prior[0] - log_prior)  # up to each step: [N]
     costs = losses + paid[:, None]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
-from torch.utils._pytree import _register_namedtuple as register_namedtuple
+from torch.utils import _pytree
 
 from ponder_utils._check import check_choice, check_int, check_mask, check_real, described
 
@@ -29,7 +29,7 @@ class PonderOutput(NamedTuple):
     """What a network computes in its steps: all N of them, or, while it still thinks, the steps so far."""
 
     y_hat: Tensor  # [N, batch, ...] the answer after each step
-    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n); [N, batch, *places] if each place halts alone
+    halt_logits: Tensor  # [N, batch] a_n, with lambda_n = sigmoid(a_n); [N, batch, *places] if places halt alone
     log_p: Tensor  # log of the halting distribution, in the shape of halt_logits
 
     @property
@@ -44,7 +44,7 @@ class PonderOutput(NamedTuple):
 
 
 # So that a network that torch.export has taken apart can be saved.
-register_namedtuple(PonderOutput, serialized_type_name="ponder_utils.PonderOutput")
+_pytree._register_namedtuple(PonderOutput, serialized_type_name="ponder_utils.PonderOutput")
 
 
 def sure_at(where: Tensor, y_hat: Tensor) -> Tensor:
@@ -72,7 +72,7 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
         raise TypeError(f"halt_logits must be a floating-point tensor [N, ...]; got {described(halt_logits)}")
     a = at_least_float32(halt_logits)
     zero = torch.zeros_like(a[:1])
-    log_lambda = torch.cat([logsigmoid(a[:-1]), zero]) if remainder else logsigmoid(a)  # the remainder: lambda_N = 1
+    log_lambda = torch.cat([logsigmoid(a[:-1]), zero]) if remainder else logsigmoid(a)  # lambda_N = 1
     log_survival = torch.cat([zero, logsigmoid(-a[:-1]).cumsum(0)])  # log prod_{j<n} (1 - lambda_j)
     return log_lambda + log_survival  # [N, ...]
 
@@ -119,7 +119,7 @@ def make_log_prior(prior: Prior, max_steps: int) -> Tensor:
         return torch.full((max_steps,), -math.log(max_steps), dtype=torch.float64)
     if not isinstance(prior, Tensor):
         return geometric_log_prior(check_real("prior", prior, 0, 1, open_low=True), max_steps)
-    p_G = prior.detach().cpu().double()  # in the CPU's memory, since not every device has float64
+    p_G = prior.detach().cpu().double()  # not every device has float64
     if p_G.shape != (max_steps,):
         raise ValueError(f"prior must have one value per step, shape [{max_steps}]; got {list(p_G.shape)}")
     if not (p_G > 0).all() or abs(p_G.sum().item() - 1) > 1e-4:
@@ -136,8 +136,8 @@ def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -
     """
     check_choice("direction", direction, DIRECTIONS)
     if log_prior.shape != log_p.shape[:1]:
-        wanted = f"[N] = {list(log_p.shape[:1])}, one value per step of log_p"
-        raise ValueError(f"log_prior must have shape {wanted}; got {list(log_prior.shape)}")
+        came = list(log_prior.shape)
+        raise ValueError(f"log_prior must have one value per step of log_p, {list(log_p.shape[:1])}; got {came}")
     log_g = log_prior.to(log_p.dtype).to(log_p.device).view(-1, *[1] * (log_p.ndim - 1))
     log_a, log_b = (log_p, log_g) if direction == "p||p_G" else (log_g, log_p)
     mass = log_a.exp()

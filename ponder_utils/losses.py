@@ -19,7 +19,7 @@ from ponder_utils._check import check_choice, check_mask, check_real, check_targ
 from ponder_utils.act import ACTOutput
 from ponder_utils.halting import DIRECTIONS, PonderOutput, Prior, kl_divergence, make_log_prior
 
-Criterion = Callable[[Tensor, Tensor], Tensor]  # (y_hat [n, ...], y [n, ...]) -> one loss per sample, [n]
+Criterion = Callable[[Tensor, Tensor], Tensor]  # y_hat, y [n, ...] -> one loss per sample, [n]
 
 
 def apply_mask(output: PonderOutput, y: Tensor, mask: Tensor | None) -> tuple[PonderOutput, Tensor]:
@@ -66,8 +66,9 @@ class CriterionLoss(nn.Module):
             raise ValueError(f"criterion could not compare {came}: {error}") from error
         if not isinstance(loss, Tensor) or loss.shape != (n_steps * batch_size,):
             wanted = f"shape [{n_steps * batch_size}] for {n_steps} steps of {batch_size} samples"
-            advice = 'Use reduction="none", and reduce all dimensions but the first'
-            raise ValueError(f"criterion must return one loss per answer, {wanted}; got {described(loss)}. {advice}")
+            reason = "From a mean over them no network can learn to ponder per input"
+            came = f'{described(loss)}. {reason}. Use reduction="none", and reduce all dimensions but the first'
+            raise ValueError(f"criterion must return one loss per answer, {wanted}; got {came}")
         check_not_empty(loss)
         return loss.view(n_steps, batch_size)
 

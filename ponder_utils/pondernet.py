@@ -16,7 +16,7 @@ from ponder_utils.steps import check_step, encode, unroll
 # How many steps `predict` takes between two checks of who has halted, as measured on a CPU.
 SHORT_STRIDE, LONG_STRIDE, MANY_ROWS = 2, 5, 512
 
-OF_TRAINING = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)  # which compute otherwise in training
+OF_TRAINING = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)
 
 
 class Prediction(NamedTuple):
@@ -25,8 +25,17 @@ class Prediction(NamedTuple):
     y_hat: Tensor  # [batch, ...]
     steps: Tensor  # [batch] or [batch, *places]: the step n that the answer comes from
     p_halt: Tensor  # in the shape of steps: the p_n of that step
-    computed: Tensor  # [batch] steps computed for this sample, up to the check at which it left the batch
+    computed: Tensor  # [batch] steps computed for this sample until it left the batch
     state: Any = None  # after that step, if `predict` was to keep it
+
+
+def warn_in_training(model: nn.Module) -> None:
+    """Warn whoever predicts while dropout, also that of attention or an LSTM, or batch normalisation trains."""
+    for part in model.modules():
+        rate = getattr(part, "dropout", None)
+        if part.training and (isinstance(part, OF_TRAINING) or (isinstance(rate, float) and rate > 0)):
+            warnings.warn("dropout or batch normalisation is in training mode; call eval() first", stacklevel=4)
+            return
 
 
 def cap_of(network: Any, max_steps: int | None) -> int:
@@ -84,8 +93,7 @@ class PonderNet(nn.Module):
         """
         if check_every is not None:
             check_int("check_every", check_every, 1)
-        if any(part.training for part in self.modules() if isinstance(part, OF_TRAINING)):
-            warnings.warn("dropout or batch normalisation is in training mode; call eval() first", stacklevel=3)
+        warn_in_training(self)
         stopping = rules.Stopping(rule, parameters, cap_of(self, max_steps), generator, mask)
         if stopping.rule is rules.fixed:
             check_every = parameters["step"]
@@ -95,9 +103,8 @@ class PonderNet(nn.Module):
         check_no_list("x", (z, h), len(like))
         thinkers = Thinkers(self.step, z, h, like)
         prediction = thinkers.think(stopping, check_every, keep_state)
-        if not keep_state:
-            return prediction
-        return prediction._replace(state=thinkers.states_at(prediction.steps))
+        state = thinkers.states_at(prediction.steps) if keep_state else None
+        return prediction._replace(state=state)
 
 
 class Thinkers:
@@ -109,9 +116,9 @@ class Thinkers:
     def __init__(self, step: Any, z: Any, h: Any, x: Tensor, z_1: Any = None) -> None:
         self.step, self.z, self.h = step, z, h
         self.z_1 = z if z_1 is None else z_1
-        self.rows = torch.arange(x.shape[0], device=x.device)  # which samples of the batch these are
+        self.rows = torch.arange(x.shape[0], device=x.device)  # their numbers in the batch
         self.n = 0
-        self.computed = torch.zeros_like(self.rows)  # how many steps, for each sample of the batch
+        self.computed = torch.zeros_like(self.rows)  # steps of each sample of the batch
         self.y_hat: Tensor
         self.halt_logits: Tensor
         self.states: list[Any] = []  # after each step, if they are kept, of those who took it
@@ -178,7 +185,7 @@ class Thinkers:
     def states_at(self, steps: Tensor) -> Any:
         """Return each sample's state after its step, of steps [batch]."""
         thought = self.computed >= torch.arange(1, self.n + 1, device=steps.device)[:, None]  # [n, batch]
-        place = thought.flatten().cumsum(0).view_as(thought)  # in all states, one after the other, counted from 1
+        place = thought.flatten().cumsum(0).view_as(thought)  # in all states together, from 1 on
         at = place.gather(0, steps[None] - 1)[0] - 1
 
         def chosen(*parts: Tensor) -> Tensor:

@@ -125,7 +125,7 @@ class Stopping:
     halts as a whole has several answers, in the shape of these: nobody waits for those that are not asked.
     """
 
-    rule: Any  # a name in `RULES`, or a function like those
+    rule: Any
     parameters: dict[str, Any]
     max_steps: int
     generator: torch.Generator | None = None
@@ -144,7 +144,7 @@ class Stopping:
         if self.rule is sample and self.parameters.get("v") is None:
             device = like.device if self.generator is None else self.generator.device
             v = torch.empty(like.shape, device=device, dtype=torch.float32)
-            v.uniform_(generator=self.generator)  # torch.compile would not trace torch.rand with generator=None
+            v.uniform_(generator=self.generator)  # torch.rand would not compile
             self.parameters = {**self.parameters, "v": v.to(like.device)}
         for name, value in self.parameters.items():
             for part in tensors_in(value):
@@ -153,7 +153,8 @@ class Stopping:
                     raise ValueError(f"{name} must have {wanted}; got {list(part.shape)}")
         if self.mask is not None:
             n_dims = max(like.ndim, getattr(self.mask, "ndim", 0))
-            check_mask("mask", self.mask, output.y_hat.shape[1 : 1 + n_dims])
+            answers = output.y_hat.shape[1:-1] if self.parameters.get("classes") else output.y_hat.shape[1:]
+            check_mask("mask", self.mask, answers[:n_dims])
             if n_dims > like.ndim:
                 output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
         flat_output = PonderOutput(*(part.flatten(1, like.ndim) for part in output))

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from ponder_utils import rules
 from ponder_utils._check import check_choice, check_int
 from ponder_utils.halting import PonderOutput, average
-from ponder_utils.pondernet import Prediction, Thinkers, cap_of
-from ponder_utils.states import check_sequence, map_batched
+from ponder_utils.pondernet import Prediction, Thinkers, cap_of, warn_in_training
+from ponder_utils.states import cast_like, check_sequence, map_batched
 from ponder_utils.steps import check_step, encode
 
 CARRIES = ("halted", "mean", "last")
@@ -86,6 +86,7 @@ class PonderSequence(nn.Module):
         the state that is returned. Call `eval()` first.
         """
         check_sequence(x, state)
+        warn_in_training(self)
         cap, predictions = cap_of(self, max_steps), []
         for x_t in x:
             thinkers = self._thinkers(x_t, state)
@@ -111,4 +112,4 @@ class PonderSequence(nn.Module):
         if self.carry == "halted":
             return thinkers.states_at(steps)
         p = thinkers.output(thinkers.n).log_p.exp()  # [N, batch]
-        return map_batched(lambda *parts: average(p, torch.stack(parts)).to(parts[0].dtype), *thinkers.states)
+        return map_batched(lambda *parts: cast_like(average(p, torch.stack(parts)), parts[0]), *thinkers.states)

@@ -7,7 +7,7 @@ such as their lengths, is a tensor, and not a list of numbers.
 
 import copy
 from collections.abc import Callable, MutableMapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from torch import Tensor
@@ -26,13 +26,13 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
     ValueError if their structure differs, or what belongs to no sample, such as a count of the steps.
     """
     first = states[0]
-    parts = [_parts(state) for state in states]
     is_tensor = [isinstance(state, Tensor) for state in states]
-    if any(part.keys() != parts[0].keys() for part in parts) or any(is_tensor) != all(is_tensor):
+    if all(is_tensor) and (first.ndim or len(states) == 1):
+        return change(*states)
+    parts = [_parts(state) for state in states]
+    if any(is_tensor) != all(is_tensor) or any(part.keys() != parts[0].keys() for part in parts):
         came = ", ".join(f"{type(state).__name__} {[*_parts(state)]}" for state in states[:4])
         raise ValueError(f"state must have the same parts after each step; got {came}")
-    if isinstance(first, Tensor) and (first.ndim or len(states) == 1):
-        return change(*states)
     changed = {name: map_states(change, *(part[name] for part in parts)) for name in parts[0]}
     if isinstance(first, MutableMapping):
         mapped = copy.copy(first)
@@ -41,8 +41,11 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
         return mapped
     if isinstance(first, tuple | list):
         return type(first)(*changed.values()) if hasattr(first, "_fields") else type(first)(changed.values())
-    if changed:  # of a dataclass
-        return replace(first, **changed)
+    if changed:  # of a dataclass, which may be frozen
+        mapped = copy.copy(first)
+        for name, part in changed.items():
+            object.__setattr__(mapped, name, part)
+        return mapped
     if any(other is not first and other != first for other in states):
         came = ", ".join(map(str, states[:4]))
         raise ValueError(f"state must hold in a tensor [batch, ...] what changes from step to step; got {came}")
@@ -56,13 +59,18 @@ def _parts(state: Any) -> dict[Any, Any]:
     if isinstance(state, tuple | list):
         return dict(enumerate(state))
     if is_dataclass(state) and not isinstance(state, type):
-        return {field.name: getattr(state, field.name) for field in fields(state) if field.init}
+        return {field.name: getattr(state, field.name) for field in fields(state)}
     return {}
 
 
 def map_batched(change: Callable[..., Any], *states: Any) -> Any:
     """Return what `map_states` does, but keep a tensor without dimensions, which belongs to no sample."""
     return map_states(lambda part, *others: change(part, *others) if part.ndim else part, *states)
+
+
+def cast_like(total: Tensor, part: Tensor) -> Tensor:
+    """Return a mean of parts in the dtype of these: rounded if they are whole numbers, such as counts."""
+    return total.to(part.dtype) if part.is_floating_point() else total.round().to(part.dtype)
 
 
 def select_rows(state: Any, rows: Tensor) -> Any:
@@ -74,7 +82,7 @@ def first_tensor(x: Any) -> Tensor:
     """Return the first tensor of an input; TypeError if none has a batch, ValueError if their batches differ."""
     batched = [tensor for tensor in tensors_in(x) if tensor.ndim]
     if not batched:
-        allowed = "a tensor of shape [batch, ...], or a tuple, list, dict or dataclass of such tensors"
+        allowed = "a tensor [batch, ...], or a tuple, list, dict or dataclass of such tensors"
         raise TypeError(f"x must be {allowed}; got {type(x).__name__} {x!r}")
     check_batch("x", x, batched[0].shape[0])
     return batched[0]
@@ -91,7 +99,7 @@ def check_batch(name: str, state: Any, batch_size: int) -> None:
 def check_no_list(name: str, state: Any, batch_size: int) -> None:
     """Raise a ValueError if it holds a list, tuple or array of plain values as long as the batch, which nobody cuts."""
     is_list = hasattr(state, "__len__") and not isinstance(state, Tensor | str | MutableMapping)
-    is_plain = is_list and not tensors_in(state) and any(part is not None for part in state)
+    is_plain = is_list and not any(part.ndim for part in tensors_in(state)) and any(part is not None for part in state)
     if is_plain and 1 < batch_size == len(state):
         came = f"a {type(state).__name__} with an entry for each of {batch_size} samples"
         advice = "Make it a tensor [batch], or keep it in the step if it belongs to no sample"

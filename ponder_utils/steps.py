@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import GRUCell, RNNCell, check_cell, encode_input
-from ponder_utils.states import hidden_state, map_batched
+from ponder_utils.states import hidden_state, map_batched, map_states
 
-Steps = tuple[Tensor, list[Any], Tensor]  # y_hat [n, batch, ...], states, halting logits [n, batch, ...]
+Steps = tuple[Tensor, list[Any], Tensor]
 
 
 class Step(nn.Module):
-    """Base of steps. A subclass writes `move` and `read`, or `forward`, and `encode` if there is anything to encode."""
+    """Base of steps. A subclass writes `move` and `read`, or `forward` if the answer needs z; `encode`, if it pays."""
 
     def encode(self, x: Any) -> tuple[Any, Any]:
         """Return z, the part of the work that depends on x alone, and the first state: once, before the first step."""
@@ -59,7 +59,7 @@ class Step(nn.Module):
             y_hats.append(y_hat)
             halt_logits.append(halt_logit)
             if keep_states:
-                kept.append(h)
+                kept.append(map_states(lambda part: part, h))  # which the next step may change
         return torch.stack(y_hats), kept or [h], torch.stack(halt_logits)
 
 
@@ -88,6 +88,9 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
         advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
         raise TypeError(f"{what} must return {len(names)} things, {', '.join(names)}; got {came}. {advice}")
+    for name, part in zip(names, returned, strict=True):
+        if name in ("y_hat", "halt_logit"):
+            check_type(f"{name} of step", part, Tensor)
     return returned
 
 
@@ -147,7 +150,7 @@ class RecurrentStep(Step):
             states.append(h)
         all_states = map_batched(lambda *parts: torch.cat(parts), *states)
         y_hat, halt_logit = _checked("step.read", self.read(all_states), "y_hat", "halt_logit")
-        sizes = (n_steps, y_hat.shape[0] // n_steps)  # not len(y_hat), which would fix the batch of an exported network
+        sizes = (n_steps, y_hat.shape[0] // n_steps)  # len(y_hat) would fix the batch of an export
         return y_hat.unflatten(0, sizes), states if keep_states else [h], halt_logit.unflatten(0, sizes)
 
 

@@ -112,7 +112,7 @@ def train(
             terms["total"].backward()
             terms["grad_norm"] = nn.utils.clip_grad_norm_(weights, max_norm)
             row: Row = {"update": run.update + 1}
-            row |= {name: term.item() if isinstance(term, Tensor) else term for name, term in terms.items()}
+            row |= {name: term.item() if hasattr(term, "item") else term for name, term in terms.items()}
             if not all(map(math.isfinite, row.values())):
                 model.load_state_dict(buffers, strict=False)
                 raise NonFiniteError(row)

@@ -111,3 +111,15 @@ def test_a_compiled_and_wrapped_network_writes_the_weights_of_the_plain_one(tmp_
     other, _ = make(seed=7)
     load_weights(other, tmp_path / "last.pt")
     assert torch.equal(weights(other), weights(model))
+
+
+@pytest.mark.parametrize("wrap", [nn.DataParallel, lambda model: torch.compile(model, backend="eager")])
+def test_weights_of_a_wrapped_network_are_those_of_the_network_and_what_else_a_file_holds_is_refused(wrap, tmp_path):
+    one, two = nn.Linear(3, 2), nn.Linear(3, 2)
+    torch.save(wrap(one).state_dict(), tmp_path / "wrapped.pt")
+    load_weights(two, tmp_path / "wrapped.pt")
+    assert torch.equal(one.weight, two.weight)
+    torch.save({**nn.Linear(3, 2).state_dict(), "epoch": 3}, tmp_path / "more.pt")
+    with pytest.raises(ValueError, match=r"epoch: nothing here, \['int'\] there"):
+        load_weights(two, tmp_path / "more.pt")
+    assert torch.equal(one.weight, two.weight)

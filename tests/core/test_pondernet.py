@@ -329,3 +329,23 @@ def test_a_list_with_an_entry_for_each_sample_is_refused_since_it_would_not_be_c
     with pytest.raises(ValueError, match=r"x must hold in tensors.*each of 3 samples"):
         model.predict((x, entries))
     assert model.predict((x[:2], entries, None)).y_hat.shape == (2,)
+
+
+def test_a_state_that_a_step_changes_in_place_is_kept_as_it_was():
+    def in_place(x, h):
+        h = {"h": 0 * x, "n": 0 * x[:, 0].long()} if h is None else h
+        h["h"], h["n"] = h["h"] + x, h["n"] + 1
+        return h["h"][:, 0], h, h["n"] - 2.5 - 2 * x[:, 0]
+
+    inputs = torch.tensor([[-1.0, 1], [0, 1], [1, 1]])
+    for check_every in (1, None):
+        found = PonderNet(in_place, 6).predict(inputs, "threshold", check_every=check_every, keep_state=True)
+        assert found.steps.tolist() == found.state["n"].tolist() == [1, 3, 5]
+
+
+@pytest.mark.parametrize("part", [nn.LSTM(4, 4, 2, dropout=0.1), nn.MultiheadAttention(4, 1, dropout=0.1)])
+def test_dropout_within_another_layer_is_seen(part):
+    step = GRUStep(4, 8)
+    step.part = part
+    with pytest.warns(UserWarning, match="eval"):
+        PonderNet(step, 2).predict(x)
