@@ -265,10 +265,9 @@ def notebook_page(path: Path, sections: Sections) -> None:
     text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
     if path in lessons():
         links += f' · <a class="reference" href="../slides/{path.stem}.html">Slides</a>'
+        page.cells.append(nbformat.v4.new_markdown_cell(toctree("", beside(path))))
     page.cells[0].source = text.replace(colab[0], links, 1) if colab else text
     with_live_figure(page, path.stem)
-    if path in lessons():
-        page.cells.append(nbformat.v4.new_markdown_cell(toctree("", beside(path))))
     write(path.relative_to(ROOT), nbformat.writes(page))
 
 
