@@ -14,7 +14,7 @@ import students  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a clone: git says what is copied")
 SOLUTIONS = sorted(path for path in (ROOT / "notebooks" / "solutions").rglob("*") if path.suffix in (".py", ".md"))
-OF_NO_SOLUTION = ("# ", "## ", "from ", "import ", "Look ")  # how such lines begin
+OF_NO_SOLUTION = ("# ", "## ", "from ", "import ", "Look ", "| ---")  # how such lines begin
 
 
 @pytest.fixture(scope="module")
