@@ -32,7 +32,7 @@ class Prediction(NamedTuple):
 def warn_in_training(model: nn.Module) -> None:
     """Warn whoever predicts while dropout, also that of attention or an LSTM, or batch normalisation trains."""
     for part in model.modules():
-        rate = getattr(part, "dropout", None)
+        rate = vars(part).get("dropout")
         if part.training and (isinstance(part, OF_TRAINING) or (isinstance(rate, float) and rate > 0)):
             warnings.warn("dropout or batch normalisation is in training mode; call eval() first", stacklevel=4)
             return

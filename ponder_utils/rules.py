@@ -32,8 +32,10 @@ def _first(stops: Tensor, step: int = 1) -> Tensor:
     """Return the first step, counted from `step` in row 0, at which a sample stops at all places, else 0: [batch]."""
     if stops.ndim > 2:
         stops = stops.flatten(2).all(2)
-    n_before = (stops.cumsum(0) == 0).sum(0)
-    return (n_before + step) * stops.any(0)
+    if len(stops) == 0:
+        return torch.zeros(stops.shape[1], dtype=torch.int64, device=stops.device)
+    is_stopped, first = stops.max(0)  # of equals, max takes the first
+    return (first + step) * is_stopped
 
 
 def sample(output: PonderOutput, v: Tensor) -> Tensor:
