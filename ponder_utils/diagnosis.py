@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ponder_utils import rules
 from ponder_utils._check import check_type
-from ponder_utils.evaluation import batch_on_device, preserve_modes
+from ponder_utils.evaluation import over_batches
 from ponder_utils.halting import PonderOutput, expected_steps, make_log_prior
 from ponder_utils.losses import PonderLoss, apply_mask
 
@@ -69,7 +69,6 @@ class Diagnosis:
         return "\n".join(lines + [f"- {sentence}" for sentence in self.findings()])
 
 
-@torch.no_grad()
 def diagnose(model: nn.Module, batches: Iterable[Any], loss: PonderLoss) -> Diagnosis:
     """Measure halting, in evaluation mode, beside this loss: that of training, or one with another price.
 
@@ -80,17 +79,14 @@ def diagnose(model: nn.Module, batches: Iterable[Any], loss: PonderLoss) -> Diag
     prior = check_type("loss", loss, PonderLoss).regularization
     if prior.direction != "p||p_G":
         raise ValueError(f"loss must have direction 'p||p_G', in which a step has a price; got {prior.direction!r}")
-    device = next((weight.device for weight in model.parameters()), None)
-    by_batch = []
-    with preserve_modes(model):
-        model.eval()
-        for batch in batches:
-            x, y, *masks = batch_on_device("batches", batch, device)
-            output = check_type("what model returns", model(x), PonderOutput)
-            everywhere = torch.ones_like(output.halt_logits[0], dtype=torch.bool)
-            output, y = apply_mask(output, y, everywhere if masks in ([], [None]) else masks[0])
-            by_step = loss.reconstruction.loss_by_step(output.y_hat, y)
-            by_batch.append([part.cpu().double() for part in (by_step, output.halt_logits, output.log_p)])
+
+    def measure(output: PonderOutput, y: Tensor, mask: Tensor | None = None) -> list[Tensor]:
+        everywhere = torch.ones_like(output.halt_logits[0], dtype=torch.bool)
+        output, y = apply_mask(output, y, everywhere if mask is None else mask)
+        by_step = loss.reconstruction.loss_by_step(output.y_hat, y)
+        return [part.cpu().double() for part in (by_step, output.halt_logits, output.log_p)]
+
+    by_batch = over_batches(model, "batches", batches, measure)
     if not by_batch:
         raise ValueError("batches must give at least one (x, y) or (x, y, mask); got none")
     losses, halt_logits, log_p = (torch.cat(parts, dim=1) for parts in zip(*by_batch, strict=True))  # [N, answers]

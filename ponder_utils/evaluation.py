@@ -1,7 +1,8 @@
 """How a network is scored: how often it is right, and how many steps it takes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -54,6 +55,19 @@ def batch_on_device(name: str, batch: Any, device: torch.device | None) -> tuple
 
 
 @torch.no_grad()
+def over_batches(model: nn.Module, name: str, batches: Iterable[Any], measure: Callable[..., Any]) -> list[Any]:
+    """Return measure(output, y), or measure(output, y, mask), of each batch, in evaluation mode on its device."""
+    device = next((weight.device for weight in model.parameters()), None)
+    measured = []
+    with preserve_modes(model):
+        model.eval()
+        for batch in batches:
+            x, *targets = batch_on_device(name, batch, device)
+            output = check_type("what model returns", model(x), PonderOutput)
+            measured.append(measure(output, *targets))
+    return measured
+
+
 def evaluate(
     model: nn.Module, x: Any, y: Tensor | None = None, correct: Correct = binary_correct, mask: Tensor | None = None
 ) -> Score:
@@ -70,13 +84,8 @@ def evaluate(
     check_type("correct", correct, Callable, "callable as correct(y_hat, y)")
     if y is None and mask is not None:
         raise ValueError("mask goes with y; where x gives batches, each is (x, y, mask)")
-    device = next((weight.device for weight in model.parameters()), None)
-    by_batch = []
-    with preserve_modes(model):
-        model.eval()
-        for batch in x if y is None else [(x, y, mask)]:
-            inputs, *targets = batch_on_device("without y, x", batch, device)
-            by_batch.append(_right_and_log_p(model(inputs), correct, *targets))
+    batches = x if y is None else [(x, y, mask)]
+    by_batch = over_batches(model, "without y, x", batches, partial(_right_and_log_p, correct))
     if sum(log_p.shape[1] for _, log_p in by_batch) == 0:
         raise ValueError("evaluate needs an answer that is asked; got none in x, or a mask that is true nowhere")
     right, log_p = (torch.cat(parts, dim=1) for parts in zip(*by_batch, strict=True))  # [N, answers]
@@ -85,9 +94,11 @@ def evaluate(
     return Score(accuracy, expected_steps(log_p).mean().item(), right.mean(1).tolist(), p.mean(1).tolist())
 
 
-def _right_and_log_p(output: Any, correct: Correct, y: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def _right_and_log_p(
+    correct: Correct, output: PonderOutput, y: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Return whether each asked answer is right, 0.0 or 1.0, and its log p_n: [N, answers] each."""
-    output, y = apply_mask(check_type("what model returns", output, PonderOutput), y, mask)
+    output, y = apply_mask(output, y, mask)
     y_hat, log_p = output.y_hat, output.log_p
     if correct in (binary_correct, class_correct):
         shape, highest = (y_hat.shape[1:], 1) if correct is binary_correct else (y_hat.shape[1:-1], y_hat.shape[-1] - 1)
