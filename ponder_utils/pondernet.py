@@ -160,6 +160,7 @@ class Thinkers:
             self.take(min(stride, stopping.max_steps - self.n), keep_states)
             output = self.output(stopping.max_steps)
             if is_first:
+                stopping.begin(output)
                 answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
                 steps = torch.zeros_like(output.log_p[0], dtype=torch.int64)
 

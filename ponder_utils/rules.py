@@ -140,8 +140,8 @@ class Stopping:
             check_int("step", self.parameters.get("step"), 1, self.max_steps)
         check_generator(self.generator)
 
-    def __call__(self, output: PonderOutput) -> Tensor:
-        """Return what the rule returns after these steps, but N where that is 0 at step N: [batch, *places]."""
+    def begin(self, output: PonderOutput) -> None:
+        """Check parameters and mask against the first steps, and draw v for `sample`: once, before it is asked."""
         like = output.halt_logits[0]
         if self.rule is sample and self.parameters.get("v") is None:
             device = like.device if self.generator is None else self.generator.device
@@ -157,8 +157,12 @@ class Stopping:
             n_dims = max(like.ndim, getattr(self.mask, "ndim", 0))
             answers = output.y_hat.shape[1:-1] if self.parameters.get("classes") else output.y_hat.shape[1:]
             check_mask("mask", self.mask, answers[:n_dims])
-            if n_dims > like.ndim:
-                output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
+
+    def __call__(self, output: PonderOutput) -> Tensor:
+        """Return what the rule returns after these steps, but N where that is 0 at step N: [batch, *places]."""
+        like = output.halt_logits[0]
+        if self.mask is not None and self.mask.ndim > like.ndim:
+            output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
         flat_output = PonderOutput(*(part.flatten(1, like.ndim) for part in output))
         parameters = {name: map_batched(torch.flatten, value) for name, value in self.parameters.items()}
         steps = self.rule(flat_output, **parameters)
@@ -186,7 +190,9 @@ def halting_steps(
 ) -> Tensor:
     """Return the step, 1 to N, at which a rule stops each sample: [batch]. Arguments as for `PonderNet.predict`."""
     max_steps = len(check_type("output", output, PonderOutput).halt_logits)
-    return Stopping(rule, parameters, max_steps, generator, mask)(output)
+    stopping = Stopping(rule, parameters, max_steps, generator, mask)
+    stopping.begin(output)
+    return stopping(output)
 
 
 def _check_classes(output: PonderOutput, classes: bool | None) -> bool:

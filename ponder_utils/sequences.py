@@ -64,7 +64,9 @@ class PonderSequence(nn.Module):
             outputs.append(thinkers.output(cap))
             steps = thinkers.computed
             if self.carry == "halted":
-                steps = rules.Stopping(rule, parameters, cap, generator)(outputs[-1])
+                stopping = rules.Stopping(rule, parameters, cap, generator)
+                stopping.begin(outputs[-1])
+                steps = stopping(outputs[-1])
             state = self._carried(thinkers, steps)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state
 
