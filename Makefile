@@ -9,22 +9,22 @@ READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 NBVAL := $(RUN) -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg -n 2 --dist loadfile
 OF_PAPERS_SIZE := 03_papers_size 04_rotation_verdict # those with RUN = "paper", which takes in "class"
-THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "LOAD: str" notebooks/*.ipynb))
+THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "TRAIN: str" notebooks/*.ipynb))
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: course look networks test unit nbval evidence test-oldest ready lab lint facts commit stamp results bench bench-smoke gpu book slides students dist lock clean
+.PHONY: course look networks test unit nbval evidence test-oldest ready lab lint sources facts commit stamp results bench bench-smoke gpu book slides students dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
 	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
 	@echo "takes seconds. A bar shows each notebook; pages and the table runs/course.md appear as they are done."
 	$(RUN) tools/course.py
 
-look: $(READY)  ## the lessons that train, with the networks of results/ instead: seconds each
-	$(RUN) tools/course.py $(THAT_TRAIN) -p LOAD stored
+look: $(READY)  ## the lessons, with all networks from results/ and none trained: seconds each
+	$(RUN) tools/course.py $(THAT_TRAIN) -p TRAIN none
 
 networks: $(READY)  ## those networks trained anew, and written to results/
-	$(RUN) tools/course.py $(THAT_TRAIN) -p LOAD store
-	$(RUN) tools/stamp.py
+	$(RUN) tools/course.py $(THAT_TRAIN) -p TRAIN store
+	$(RUN) tools/course.py 04_mnist_rotation -p TRAIN store -p DATASET digits
 
 test: unit nbval  ## unit tests, then each lesson and problem sheet run once by nbval, with stored networks
 
@@ -58,10 +58,13 @@ lint: $(VENV)/ready-book  ## style and types: notebooks, packages, tools, benchm
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/front book/live
 
+sources: $(READY)  ## the modules of lessons, such as light_cone/lesson.py, from the cells that are tagged `source`
+	$(RUN) tools/sources.py
+
 facts: $(READY)  ## the numbers of all texts beside those that the evidence prints
 	$(RUN) tools/facts.py
 
-commit: $(READY)  ## execute the notebooks as they are committed, and stamp them
+commit: $(READY) sources  ## execute the notebooks as they are committed, and stamp them
 	$(RUN) tools/course.py --commit
 	$(RUN) tools/stamp.py
 

@@ -24,9 +24,9 @@ from torch import nn
 
 from benchmarks.inference_rows import inference_rows, what_it_buys
 from benchmarks.timing import ROOT, Effort, Row, seconds
-from ponder_course.common.lines import LineParityTask, mean_over_places
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.training import of_asked
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils import PonderLoss, PonderNet, __version__
@@ -49,7 +49,7 @@ WORKS = {
     "lines": Work(
         LineParityTask(16),
         lambda width: LocalStep(2, width, noise=0.1),
-        PonderLoss(mean_over_places, 0.4),
+        PonderLoss(loss_of_line, 0.4),
         20,
     ),
     "mazes": Work(

@@ -15,7 +15,7 @@ from benchmarks.peers import halt_by_hand
 from benchmarks.timing import ROOT, Effort, Row, row_of, times
 from benchmarks.training_rows import BATCH, N, ponder_loss
 from ponder_course.common.lines import LineParityTask
-from ponder_course.common.local import LocalStep
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_utils import GRUStep, ParityTask, PonderNet, train
 from ponder_utils.evaluation import binary_correct
 

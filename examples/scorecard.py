@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ponder_course.common.lines import LineParityTask, mean_over_places
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.scorecard import Network, scorecard
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line
 from ponder_utils import PonderLoss, PonderNet, cool_down, train
 from ponder_utils.rules import quantile
 
@@ -72,7 +72,7 @@ def main(n_updates: int = 300) -> float:
     torch.manual_seed(0)
     task = LineParityTask(16)
     model = PonderNet(LocalStep(2, 32, noise=0.1), max_steps=20)
-    loss = PonderLoss(mean_over_places, prior=0.2, beta=0.01)
+    loss = PonderLoss(loss_of_line, prior=0.2, beta=0.01)
     schedule = cool_down(n_updates)
     train(model, loss, lambda generator: task.batch(64, generator), n_updates, lr=5e-3, clip=1.0, schedule=schedule)
     cards = scorecard(of_ponder_net(model), [task, LineParityTask(64)])

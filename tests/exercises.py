@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import ponder_utils
 from ponder_course.common import notebook
-from ponder_course.common.local import LocalStep
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_utils import rules
 
 ROOT = Path(__file__).resolve().parents[1] / "notebooks"

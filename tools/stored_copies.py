@@ -1,7 +1,8 @@
-"""Copy lessons and problem sheets into runs/nbval/, where lessons load their networks: make nbval runs these copies.
+"""Copy lessons and problem sheets into runs/nbval/, where lessons load all networks: make nbval runs these copies.
 
     python tools/stored_copies.py
 
+What is committed was drawn with one network trained in view, which is also stored: so all that is printed is compared.
 What has no such setting, the page 00 and lesson 02, trains all the same; every lesson trains in the weekly workflow.
 Where MNIST is read from, the copies are told as a whole path.
 """
@@ -37,8 +38,8 @@ def main() -> int:
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         declared = papermill.inspect_notebook(path)
         given = {"DATA": str(ROOT / "data")} if "DATA" in declared else {}
-        if "LOAD" in declared:
-            given["LOAD"] = "stored"
+        if "TRAIN" in declared:
+            given["TRAIN"] = "none"
         notebook = load_notebook_node(str(path))
         if given:
             notebook = parameterize_notebook(notebook, given)

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from ponder_course.adding_a_column.experiment import CHANNELS, WIDTH, ColumnStep
 from ponder_course.alone_and_together import experiment as forests
-from ponder_course.common.local import LocalStep
 from ponder_course.judges.experiment import JudgedLine
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.map_of_thought.experiment import MazeStep
 from ponder_course.mnist_rotation.experiment import CNN, PATCHES
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
@@ -113,7 +113,7 @@ def value_of(text: str) -> Any:
 
 
 def stored(name: str) -> tuple[dict[str, Tensor], Row, Any]:
-    """Return a network's weights, its whole setting, and what was measured of it: the first that has its setting."""
+    """Return weights, rounded as a page holds them, setting, and what was measured, of the first with its setting."""
     network = NETWORKS[name]
     with safe_open(network.file, "pt") as opened:
         about = json.loads(opened.metadata()["trained"])
@@ -123,7 +123,7 @@ def stored(name: str) -> tuple[dict[str, Tensor], Row, Any]:
             raise ValueError(f"{network.file} must hold a network with {network.setting}; it holds {settings}")
         prefix = f"{numbers[0]}."
         keys = [key for key in opened.keys() if key.startswith(prefix)]  # noqa: SIM118  (it is no dict)
-        weights = {key.removeprefix(prefix): opened.get_tensor(key) for key in keys}
+        weights = {key.removeprefix(prefix): opened.get_tensor(key).half().float() for key in keys}
     return weights, settings[numbers[0]], about["beside"][numbers[0]]
 
 

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from ponder_course.adding_a_column.task import ColumnTask
-from ponder_course.common.lines import mean_over_places
 from ponder_course.common.measures import by_group, halting_report, mean
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
+from ponder_course.light_cone.lesson import loss_of_line
 from ponder_utils.halting import PonderOutput
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import Prediction
@@ -97,9 +97,9 @@ def fit_phases(
 ) -> PonderSequence:
     """Train a step by the recipe of `learn`, and return its network."""
     for narrow, widest, numbers, N, batch, updates, lr, lambda_p, beta in phases:
-        loss: nn.Module = PonderLoss(mean_over_places, *(prices or (lambda_p, beta)))
+        loss: nn.Module = PonderLoss(loss_of_line, *(prices or (lambda_p, beta)))
         if always:
-            loss = FixedDepthLoss(mean_over_places, every_step=True)
+            loss = FixedDepthLoss(loss_of_line, every_step=True)
         model = PonderSequence(step, N, "last" if always else carry)
         draw = partial(draw_batch, (narrow, widest), numbers, batch)
         fit(model.train(), loss_of_columns(loss), draw, updates, lr=lr, seed=seed)

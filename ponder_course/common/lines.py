@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, pad
+from torch.nn.functional import pad
 
 from ponder_utils._check import check_generator, check_int, check_real
-from ponder_utils.evaluation import binary_correct
 
 
 @dataclass(frozen=True)
@@ -117,16 +116,6 @@ class AdditionTask(_LineTask):
         """
         needed = torch.arange(2, x.shape[2] + 2, device=x.device) - cls._sources(x)
         return needed if guess is None else torch.where(cls.carries(x) == guess, 1, needed)
-
-
-def mean_over_places(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return the cross-entropy of the logits, averaged over each line: y_hat, y [batch, places] -> [batch]."""
-    return binary_cross_entropy_with_logits(y_hat, y, reduction="none").mean(1)
-
-
-def whole_lines_right(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return whether the answer is right at every place: y_hat, y [..., places] -> bool [...]."""
-    return binary_correct(y_hat, y).all(-1)
 
 
 def all_of_one_segment(n_places: int) -> Tensor:

@@ -16,7 +16,7 @@ from ponder_utils._check import check_choice, check_int
 KINDS: dict[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool}  # of parameters, as declared
 # by the name of a parameter, in every notebook
 AT_LEAST = {"SEEDS": 1, "SEED": 0, "WORKERS": 1}
-CHOICES = {"LOAD": ("", "stored", "store"), "DATASET": ("auto", "mnist", "digits")}
+CHOICES = {"TRAIN": ("one", "all", "none", "store"), "DATASET": ("auto", "mnist", "digits")}
 
 
 def pick_device(device: str = "auto", name: str = "device") -> torch.device:
@@ -152,3 +152,8 @@ def check_hashed(answer: Any, problem: str, digest: str, decimals: int = 0) -> b
         assert found[:16] == digest, f"not right, when rounded to {decimals} decimals."
 
     return attempt(check, answer)
+
+
+def claim(sentence: str, holds: bool) -> str:
+    """Return what a figure says of the lesson's networks; of others, that it does not hold, where it does not."""
+    return sentence if holds else f"Not with these networks: {sentence}"

@@ -15,31 +15,34 @@ from ponder_course.common.store import Row, at_hand, plain
 from ponder_utils.checkpoints import DamagedFileError, atomic_write, diff, shapes
 
 NETWORKS = "../results"  # where a lesson's networks are stored, from the folder of the lessons
-TRAIN_INSTEAD = 'With LOAD = "" it is trained here.'
+TRAIN_INSTEAD = 'With TRAIN = "all" it is trained here.'
 
 
-def set_up(values: Mapping[str, Any], lesson: str, **made_with: Any) -> tuple[Any, int]:
-    """Return the `TrainOrLoad` of a lesson, and how many networks of each kind it has: SEEDS, or 1 if they are loaded.
+def set_up(values: Mapping[str, Any], lesson: str, **made_with: Any) -> "TrainOrLoad":
+    """Return the `TrainOrLoad` of a lesson.
 
-    values: the lesson's parameters, `globals()` in a notebook. made_with is as there; BUDGET is added.
+    values: the lesson's parameters, `globals()` in a notebook. With TRAIN = "one" and a BUDGET other than "class", of
+    which nothing is stored, all are trained. made_with is as there; BUDGET is added.
     """
-    made_with = {"BUDGET": values["BUDGET"]} | made_with
-    n_seeds = 1 if values["LOAD"] else values.get("SEEDS", 1)
-    return TrainOrLoad(values["LOAD"], f"{NETWORKS}/{lesson}", values["WORKERS"], **made_with), n_seeds
+    train, budget = values["TRAIN"], values["BUDGET"]
+    train = "all" if train == "one" and budget != "class" else train
+    return TrainOrLoad(train, f"{NETWORKS}/{lesson}", values["WORKERS"], BUDGET=budget, **made_with)
 
 
 class TrainOrLoad:
     """What a lesson calls for its networks.
 
     Args:
-        load: "" trains them; "stored" loads them, and says so; "store" trains and writes them, and then loads them.
+        train: "one" trains the first network of the first call, and loads all others; "all" trains all, "none" loads
+            all; "store" trains all and writes them, and then loads them.
         files: what the names of the files begin with, such as "../results/03_parity".
         workers: as for `in_parallel`.
         made_with: what the networks depend on besides the settings of a call, such as BUDGET="class".
     """
 
-    def __init__(self, load: str, files: str, workers: int, **made_with: Any) -> None:
-        self.load, self.files, self.workers, self.made_with = load, files, workers, made_with
+    def __init__(self, train: str, files: str, workers: int, **made_with: Any) -> None:
+        self.train, self.files, self.workers, self.made_with = train, files, workers, made_with
+        self.in_view = 1 if train == "one" else 0  # networks that are still to be trained in view
 
     def __call__(
         self,
@@ -59,30 +62,40 @@ class TrainOrLoad:
         What is loaded is in evaluation mode. FileNotFoundError if nothing is stored, ValueError if nothing with these
         settings, or a network of another form; DamagedFileError if the file cannot be read.
         """
-        results = []
-        if self.load != "stored":
-            results = in_parallel(learn, settings, workers=min(self.workers, len(settings)), name=name)
-        if self.load == "":
-            return results
+        of_these = settings if self.train in ("all", "store") else settings[: self.in_view]
+        self.in_view = 0
+        trained = []
+        if of_these:
+            trained = in_parallel(learn, of_these, workers=min(self.workers, len(of_these)), name=name)
+        if self.train == "all":
+            return trained
         file = Path(f"{self.files}_{name}.safetensors")
-        made_with = [_described("", self.made_with | setting) for setting in settings]
-        if self.load == "store":
-            _write(file, results, made_with)
-        path = at_hand(file)
+        if self.train == "store":
+            _write(file, trained, [self._made_with(setting) for setting in settings])
+            trained = []
+        loaded = self._load(at_hand(file), settings[len(trained) :], untrained)
+        print(f"{name}: {len(loaded)} loaded from {file.name}")
+        return trained + loaded
+
+    def _made_with(self, setting: Row) -> dict[str, str]:
+        return _described("", self.made_with | setting)
+
+    def _load(self, path: Path, settings: list[Row], untrained: Callable[..., nn.Module]) -> list[Any]:
+        """Return the stored networks with these settings, and what stands beside them."""
         weights, about = _read(path)
         loaded = []
-        for setting, wanted in zip(settings, made_with, strict=True):
+        for setting in settings:
+            wanted = self._made_with(setting)
             number = _nearest(wanted, about["made_with"])
             if different := diff(wanted, about["made_with"][number]):
-                raise ValueError(f"LOAD: no such network in {path}: {different}. {TRAIN_INSTEAD}")
+                raise ValueError(f"TRAIN: no such network in {path}: {different}. {TRAIN_INSTEAD}")
             model, prefix = untrained(**setting).eval(), f"{number}."
             own = {key.removeprefix(prefix): value for key, value in weights.items() if key.startswith(prefix)}
             if different := diff(shapes(model.state_dict()), shapes(own)):
-                raise ValueError(f"LOAD: {path} holds a network of another form: {different}. {TRAIN_INSTEAD}")
+                raise ValueError(f"TRAIN: {path} holds a network of another form: {different}. {TRAIN_INSTEAD}")
             model.load_state_dict(own)
             beside = about["beside"][number]
             loaded.append(model if beside is None else (model, beside))
-        print(f"{name}: {len(loaded)} loaded from {path.name}, none trained here")
         return loaded
 
 
@@ -110,16 +123,15 @@ def _nearest(wanted: dict[str, str], stored: list[dict[str, str]]) -> int:
 
 
 def _write(path: Path, results: list[Any], made_with: list[dict[str, str]]) -> None:
-    """Write networks as safetensors: weights as float16, and JSON, `rounded`. ValueError if a weight is not finite."""
+    """Write networks as safetensors: weights, and JSON, `rounded`. ValueError if a weight is not finite."""
     tensors, beside = {}, []
     for number, result in enumerate(results):
         model, rest = result if isinstance(result, tuple) else (result, None)
         beside.append(rounded(plain(rest)))
         for key, value in model.state_dict().items():
-            half = value.half()
-            tensors[f"{number}.{key}"] = half.cpu().contiguous()
-            if not half.isfinite().all():
-                raise ValueError(f"networks must have weights that are finite in float16; {key} of {path} has others")
+            tensors[f"{number}.{key}"] = value.cpu().contiguous()
+            if not value.isfinite().all():
+                raise ValueError(f"networks must have finite weights to be stored; {key} of {path} has others")
     about = {"made_with": made_with, "beside": beside}
     with atomic_write(path) as draft:
         draft.write_bytes(save(tensors, {"trained": json.dumps(about)}))
@@ -128,7 +140,7 @@ def _write(path: Path, results: list[Any], made_with: list[dict[str, str]]) -> N
 def _read(path: Path) -> tuple[Row, Row]:
     """Return all weights of a file by number and name, and what stands beside them."""
     if not path.exists():
-        raise FileNotFoundError(f"LOAD: nothing is stored at {path}. {TRAIN_INSTEAD}")
+        raise FileNotFoundError(f"TRAIN: nothing is stored at {path}. {TRAIN_INSTEAD}")
     try:
         with safe_open(path, "pt") as opened:
             about = json.loads(opened.metadata()["trained"])

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, logsigmoid, one_hot
 
-from ponder_course.common.local import Neighbours
 from ponder_course.common.measures import at_step, halting_report, mean
 from ponder_course.common.store import Row
 from ponder_course.judges.task import SumTask, lines_right
 from ponder_utils._check import check_choice
+from ponder_utils.steps import Step
 from ponder_utils.training import cool_down
 
 CHANNELS, NOISE = 32, 0.1  # lesson 05's
@@ -28,7 +28,7 @@ MAX_OPEN = 4  # open places for which Q of halting is kept
 Lines = tuple[Tensor, Tensor]  # x [batch, 2, places], y [batch, places]
 
 
-class JudgedLine(Neighbours):
+class JudgedLine(Step):
     """Lesson 05's step with an answer of `n_values` logits at each place, and `n_q` values of the whole line.
 
     head: a value is the "product" of a probability at each place; or it is read from the "mean" of all states. At first
@@ -36,7 +36,9 @@ class JudgedLine(Neighbours):
     """
 
     def __init__(self, n_values: int, n_q: int, head: str = "product") -> None:
-        super().__init__(nn.Conv1d(n_values + 1, CHANNELS, 1), 3, residual=False, noise=NOISE)
+        super().__init__()
+        self.from_x = nn.Conv1d(n_values + 1, CHANNELS, 1)
+        self.from_h = nn.Conv1d(CHANNELS, CHANNELS, 3, padding=1)
         self.n_values = n_values
         self.head = check_choice("head", head, HEADS)
         self.answer = nn.Conv1d(CHANNELS, n_values, 1)
@@ -47,7 +49,13 @@ class JudgedLine(Neighbours):
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return W_x * x and a state of zeros for values and resets x [batch, 2, places]."""
         values = one_hot(x[:, 0].long(), self.n_values).movedim(2, 1)
-        return super().encode(torch.cat([values, x[:, 1:]], dim=1))
+        z = self.from_x(torch.cat([values, x[:, 1:]], dim=1))
+        return z, torch.zeros_like(z)
+
+    def move(self, z: Tensor, h: Tensor) -> Tensor:
+        """Return the next state."""
+        h = torch.tanh(self.from_h(h) + z)
+        return h + NOISE * torch.randn_like(h) if self.training else h
 
     def q_logits(self, h: Tensor) -> Tensor:
         """Return the logits of Q of halting and, if it is learnt, of going on: [n_q, batch]."""

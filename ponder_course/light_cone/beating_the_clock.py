@@ -6,8 +6,8 @@ Lines that are one segment of `places` need L = places steps, and lines of lesso
 import torch
 from torch import Tensor
 
-from ponder_course.common.local import LocalStep
 from ponder_course.common.store import Row
+from ponder_course.light_cone.lesson import LocalStep
 
 
 @torch.no_grad()

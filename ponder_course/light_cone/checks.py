@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.common.local import LocalStep, light_cone
+from ponder_course.common.local import light_cone
 from ponder_course.common.notebook import check_on
 from ponder_course.light_cone.experiment import changed
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_utils.pondernet import PonderNet
 
 check_steps_needed = check_on(

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from ponder_course.common.lines import AdditionTask, LineParityTask, flipped, whole_lines_right
-from ponder_course.common.measures import correlation, mean, same_for_all, score, think
+from ponder_course.common.lines import AdditionTask, LineParityTask, flipped
+from ponder_course.common.measures import correlation, mean, same_for_all, think
 from ponder_course.common.store import Row
+from ponder_course.light_cone.lesson import loss_of_line, whole_lines_right
 from ponder_utils import rules
 from ponder_utils.act import act_average
 from ponder_utils.halting import expected_steps
@@ -32,10 +33,9 @@ def fresh(task: Any, n_lines: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor
     return task.batch(n_lines, torch.Generator().manual_seed(seed))
 
 
-def validation(task: Any) -> Callable[..., Row]:
-    """Return for `train` the `score` of whole lines, on 500 lines that nothing is tested on."""
-    x, y = fresh(task, 500, seed=1)
-    return partial(score, x=x, y=y, correct=whole_lines_right)
+def mean_by_need(steps: Tensor, need: Tensor, largest: int) -> list[float]:
+    """Return the mean steps of the lines that need 1, 2, ..., `largest`: nan where there are none."""
+    return [steps[need == L].float().mean().item() for L in range(1, largest + 1)]
 
 
 @torch.no_grad()
@@ -129,3 +129,18 @@ def gain(test: Row, rule: str) -> float:
     """Return what halting by this rule adds to the right lines, beside the same mean number of steps for all."""
     found = test["rules"][rule]
     return found["right"] - same_for_all(test["by_step"], found["steps"])
+
+
+@torch.no_grad()
+def both_averages(model: PonderNet, x: Tensor, y: Tensor, N: int) -> tuple[float, float, float]:
+    """Return ACT's loss of the average answer, the average of its losses, and its weight before step L, on lines x, y.
+
+    All three with ACT's own weights. The lines need L steps, as many as they have places.
+    """
+    output = think(model, x, N)
+    losses = torch.stack([loss_of_line(y_hat, y) for y_hat in output.y_hat])  # [N, lines]
+    early = (torch.arange(1, N + 1, device=x.device) < x.shape[2]).float()[:, None].expand_as(losses)
+    answer, of_losses, before = (
+        act_average(output._replace(y_hat=part)).y_hat[0] for part in (output.y_hat, losses, early)
+    )
+    return mean(loss_of_line(answer, y)), mean(of_losses), mean(before)

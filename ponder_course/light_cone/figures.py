@@ -214,26 +214,10 @@ def _above(runs: Sequence[Run], beyond: int = 0) -> list[float]:
     return [late for need, steps in map(_measured, runs) for late in (steps - need)[need > beyond]]
 
 
-def _long_enough(runs: Sequence[Run], border: int) -> bool:
-    """Whether no run stops a step too early at any need beyond the border, and all on average less than 3 too late."""
-    late = _above(runs, border)
-    return not late or (min(late) > -1 and mean(late) < 3)
-
-
-def what_steps_say(runs: Sequence[Run], act: ByPrice, border: int) -> str:
-    """Return in a sentence how many networks think long enough beyond the border, from what is drawn."""
-    if not runs:
-        return "No PonderNet has learnt its lines yet"
-    if not _above(runs, border):
-        return f"PonderNet has learnt lines of {border} places"
-    longest = max(map(len, runs))
-    counts = [f"{_how_many(curves, border)} ACTs at {price}" for price, curves in act.items() if curves]
-    enough = f"Trained on {border} places, think just long enough on {longest}"
-    return f"{enough}:\n{', '.join([f'{_how_many(runs, border)} PonderNets', *counts])}"
-
-
-def _how_many(runs: Sequence[Run], border: int) -> str:
-    return f"{sum(_long_enough([run], border) for run in runs)} of {len(runs)}"
+def long_enough(run: Run, border: int) -> bool:
+    """Whether a run is nowhere a step too early beyond the border, and on average less than 3 too late."""
+    late = _above([run], border)
+    return min(late) > -1 and mean(late) < 3
 
 
 def in_short(taken: Mapping[str, Sequence[tuple[Run, int]]], needs: Sequence[int], right: str) -> pd.DataFrame:
@@ -252,28 +236,22 @@ def in_short(taken: Mapping[str, Sequence[tuple[Run, int]]], needs: Sequence[int
 
 
 @style.slide
-def steps_against_need(runs: Sequence[Run], act: ByPrice, live: int, border: int, failed: Sequence[Run]) -> Figure:
+def steps_against_need(runs: Sequence[Run], act: ByPrice, border: int) -> Figure:
     """Draw steps against the steps that are needed, a curve for each run.
 
-    The first `live` runs of PonderNet are thick, those that failed to learn are grey. The diagonal is a clock that
-    knows L; below it the longest segment's end cannot know its answer. border: the longest need in training.
+    The diagonal is a clock that knows L; below it the longest segment's end cannot know its answer. border: the longest
+    need in training.
     """
     figure, (ax,) = style.panels(1, width=9.2, height=5.4)
-    longest = max(map(len, [*runs, *failed]))
-    for run in failed:
-        ax.plot(*_measured(run), color=style.NOT_LEARNT, linewidth=1)
-    for i, run in enumerate(runs):
-        width, alpha = (3.4, 0.95) if i < live else (1, 0.45)
-        ax.plot(*_measured(run), color=style.PONDERNET, linewidth=width, alpha=alpha)
+    longest = max(map(len, runs))
+    for run in runs:
+        ax.plot(*_measured(run), color=style.PONDERNET, linewidth=3.4, alpha=0.95)
     n = np.arange(1, longest + 1)
     ax.plot(n, n, color=style.LIMIT, linewidth=1.2, zorder=2.5)
     ax.fill_between(n, 0, n, color="#EEEEEE", linewidth=0)
     bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
-    if runs:
-        words = f"PonderNet, on\naverage {mean(_above(runs)):+.1f} steps"
-        ax.text(0.82 * longest, 0.37 * longest, words, color=style.DARK_GREEN, **bold)
-    elif failed:
-        ax.text(0.5 * longest, 0.9 * longest, "not learnt", color=style.GREY, ha="right")
+    words = f"PonderNet, on\naverage {mean(_above(runs)):+.1f} steps"
+    ax.text(0.82 * longest, 0.37 * longest, words, color=style.DARK_GREEN, **bold)
     for (price, curves), dashes in zip(act.items(), ("--", ":"), strict=False):
         for run in curves:
             ax.plot(*_measured(run), color=style.ACT, linewidth=1.8, linestyle=dashes, zorder=1.9)

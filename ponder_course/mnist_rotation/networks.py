@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.local import Neighbours, mean_and_maximum
 from ponder_utils._check import check_int
 from ponder_utils.cells import Cell, FromInput
+from ponder_utils.steps import Step
 
 
 class ConvEncoder(nn.Module):
@@ -44,7 +44,7 @@ class MLPCell(Cell):
         return torch.relu(self.to_h(self.dropout(between)))
 
 
-class ConvStep(Neighbours):
+class ConvStep(Step):
     """One answer for a whole image, h_{n+1} = h_n + relu(W_h * h_n + W_x * x) over a grid of patches.
 
     At step 1 each place of the grid knows its own patch of the image. The answer and the halting logit are read from
@@ -59,10 +59,25 @@ class ConvStep(Neighbours):
     def __init__(self, channels: int, patch: int, n_outputs: int) -> None:
         check_int("patch", patch, 1)
         check_int("channels", channels, 1)
-        super().__init__(nn.Conv2d(1, channels, patch, patch), 3, residual=True)
+        super().__init__()
+        self.from_x = nn.Conv2d(1, channels, patch, patch)
+        self.from_h = nn.Conv2d(channels, channels, 3, padding=1)
         self.heads = nn.Linear(2 * channels, check_int("n_outputs", n_outputs, 2) + 1)
+
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return W_x * x and a state of zeros for x [batch, 1, H, W]; ValueError if it cannot be cut into patches."""
+        patch, _ = self.from_x.kernel_size
+        if x.ndim != 4 or x.shape[1] != 1 or x.shape[2] % patch or x.shape[3] % patch:
+            raise ValueError(f"x must have shape [batch, 1, H, W], H and W multiples of {patch}; got {list(x.shape)}")
+        z = self.from_x(x)
+        return z, torch.zeros_like(z)
+
+    def move(self, z: Tensor, h: Tensor) -> Tensor:
+        """Return the next state."""
+        return h + torch.relu(self.from_h(h) + z)
 
     def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
         """Return y_hat_n [batch, n_outputs] and a_n [batch]."""
-        out = self.heads(mean_and_maximum(h))
+        places = h.flatten(2)
+        out = self.heads(torch.cat([places.mean(2), places.amax(2)], dim=1))
         return out[:, :-1], out[:, -1]

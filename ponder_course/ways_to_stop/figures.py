@@ -16,10 +16,11 @@ from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import style
-from ponder_course.common.lines import LineParityTask, flipped, whole_lines_right
+from ponder_course.common.lines import LineParityTask, flipped
 from ponder_course.common.style import BLUE, LIMIT, Line
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
+from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.ways_to_stop.experiment import METHODS
 from ponder_course.ways_to_stop.regret import Point, Regret
 from ponder_utils.pondernet import PonderNet

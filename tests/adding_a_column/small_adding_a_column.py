@@ -3,8 +3,7 @@
 from network import N, Network
 
 from ponder_course.adding_a_column.task import ColumnTask
-from ponder_course.common.lines import mean_over_places
-from ponder_course.common.local import LocalStep
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line
 from ponder_utils import PonderLoss, PonderSequence
 
 
@@ -15,7 +14,7 @@ def columns(generator):
 
 NETWORKS = {
     f"09 columns, {carry}": Network(
-        lambda carry=carry: PonderSequence(LocalStep(2, 8), N, carry), columns, PonderLoss(mean_over_places, 0.4)
+        lambda carry=carry: PonderSequence(LocalStep(2, 8), N, carry), columns, PonderLoss(loss_of_line, 0.4)
     )
     for carry in ("mean", "last")
 }

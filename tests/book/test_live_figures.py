@@ -14,11 +14,12 @@ from ponder_course.adding_a_column.experiment import halt as halt_columns
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.alone_and_together.experiment import attention_by_step
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
+from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.measures import at_step
 from ponder_course.judges import experiment as judges
 from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
+from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.sudoku.experiment import halt as halt_sudokus
 from ponder_course.sudoku.search import PUZZLES, solve, think_until_quiet

@@ -11,10 +11,11 @@ from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.common.lines import LineParityTask, all_of_one_segment, whole_lines_right
+from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.measures import at_step, think
 from ponder_course.judges import experiment as judges
 from ponder_course.judges.task import SumTask
+from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.map_of_thought import experiment as mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.sudoku import experiment as sudoku

@@ -5,7 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.common.lines import AdditionTask, LineParityTask, flipped, whole_lines_right
+from ponder_course.common.lines import AdditionTask, LineParityTask, flipped
+from ponder_course.light_cone.lesson import whole_lines_right
 
 RATES = (None, 0, 1, 0.1, 0.5)
 lines = given(st.integers(1, 40), st.sampled_from(RATES), st.integers(1, 8), st.integers(0, 10**6))

@@ -30,7 +30,7 @@ def test_a_value_must_be_of_the_declared_type():
 
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
-    [("SEEDS", 0, "1"), ("SEED", -1, "0"), ("LOAD", "load", "'stored'"), ("BUDGET", "clas", "'smoke'.*'class'")],
+    [("SEEDS", 0, "1"), ("SEED", -1, "0"), ("TRAIN", "two", "'one'"), ("BUDGET", "clas", "'smoke'.*'class'")],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(name, value, allowed):
     with pytest.raises(ValueError, match=f"^{name} .*{allowed}.*{value}"):

@@ -6,7 +6,8 @@ from torch import nn
 from torch.func import functional_call
 
 from ponder_course.common.attention import TransformerStep
-from ponder_course.common.local import LocalStep
+from ponder_course.light_cone.lesson import LocalStep
+from ponder_course.mnist_rotation.networks import ConvStep
 from ponder_utils.act import act_average
 from ponder_utils.halting import PonderOutput, average, expected_steps, halting_log_probs
 from ponder_utils.pondernet import PonderNet
@@ -27,21 +28,15 @@ PARAMETERS = {
 }
 
 
-def local(dimensions, kernel, residual, vote):
-    return lambda _: LocalStep(2, 8, dimensions, kernel, residual, vote)
-
-
 PADDING = torch.arange(6) >= torch.tensor([6, 1, 3, 5, 4])[:, None]
-SAMPLES, LINE, GRID, TOKENS = (5, 4), (5, 2, 7), (5, 2, 5, 4), (5, 6, 8)
+SAMPLES, LINE, GRID, TOKENS = (5, 4), (5, 2, 7), (5, 1, 4, 6), (5, 6, 8)
 ANY_NETWORK = {  # n_outputs -> step, and the shape of an input
     "RNN": (lambda n: RNNStep(4, 8, n), SAMPLES),
     "GRU": (lambda n: GRUStep(4, 8, n), SAMPLES),
     "LSTM": (lambda n: RecurrentStep(nn.LSTMCell(4, 8), n), SAMPLES),
     "encoded": (lambda n: EncodedStep(nn.Linear(4, 3), GRUStep(3, 8, n)), SAMPLES),
-    "line": (local(1, 3, False, "least"), LINE),
-    "line, residual": (local(1, 5, True, "pooled"), LINE),
-    "grid": (local(2, 3, False, "pooled"), GRID),
-    "grid, residual": (local(2, 3, True, "least"), GRID),
+    "line": (lambda _: LocalStep(2, 8), LINE),
+    "grid": (lambda _: ConvStep(4, 2, 3), GRID),
     "transformer": (lambda n: TransformerStep(8, n, 2), TOKENS),
     "transformer, start": (lambda n: TransformerStep(8, n, 2, "initial"), TOKENS),
     "transformer, causal": (lambda n: TransformerStep(8, n, 2, causal=True), TOKENS),

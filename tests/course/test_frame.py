@@ -19,6 +19,7 @@ from ponder_course.common import notebook
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import course  # noqa: E402
+import sources  # noqa: E402
 import stamp  # noqa: E402
 
 NOTEBOOKS = stamp.notebooks()
@@ -128,6 +129,13 @@ def test_each_lesson_has_a_room_in_the_order_of_the_course():
     assert [path.stem[3:] for path in stamp.lessons()] == [*LESSONS]
 
 
+@pytest.mark.parametrize("path", stamp.lessons(), ids=lambda path: path.stem)
+def test_a_lessons_module_holds_what_its_cells_show(path):
+    text, module = sources.text_of(path), sources.module_of(path)
+    assert (module.read_text(encoding="utf-8") if module.exists() else "") == text, "run `make sources`"
+    assert not any("source" in tags(cell) and cell.metadata.get("jupyter") for cell in read(path).cells)
+
+
 def parameters_of(path):
     """The name, type and comment of each parameter."""
     (cell,) = [cell for cell in read(path).cells if "parameters" in tags(cell)]
@@ -159,7 +167,7 @@ WRONG = {
     "WORKERS": [0, "2"],
     "SEED": [-1, "0"],
     "BUDGET": ["clas", ["class"], None],
-    "LOAD": ["load", None, 1],
+    "TRAIN": ["two", None, 1],
     "RUN": ["unknown", None],
     "RESULTS": [5, None],
     "DATA": [5],

@@ -5,20 +5,15 @@ from functools import partial
 from network import N, Network
 from torch import nn
 
-from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import AdditionTask, LineParityTask
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line
 from ponder_utils import PonderLoss, PonderNet
 
 NETWORKS = {
-    f"05 {name}, {vote}, residual {residual}": Network(
-        lambda vote=vote, residual=residual: PonderNet(LocalStep(2, 8, vote=vote, residual=residual, noise=0.1), N),
-        partial(task.batch, 12),
-        PonderLoss(mean_over_places, 0.4),
+    f"05 {name}": Network(
+        lambda: PonderNet(LocalStep(2, 8, noise=0.1), N), partial(task.batch, 12), PonderLoss(loss_of_line, 0.4)
     )
-    for name, task, vote, residual in (
-        ("parity", LineParityTask(7), "least", False),
-        ("addition", AdditionTask(7), "pooled", True),
-    )
+    for name, task in {"parity": LineParityTask(7), "addition": AdditionTask(7)}.items()
 }
 TASKS = {"line parity": LineParityTask(12), "at a rate": LineParityTask(12, 0.2), "addition": AdditionTask(12)}
 

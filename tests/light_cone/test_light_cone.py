@@ -12,9 +12,9 @@ from torch import nn
 
 from ponder_course.act_background.scripted import halt
 from ponder_course.common.lines import AdditionTask, LineParityTask
-from ponder_course.common.local import LocalStep
 from ponder_course.light_cone import experiment as lines
 from ponder_course.light_cone.experiment import same_for_all
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_utils.pondernet import PonderNet
 
 

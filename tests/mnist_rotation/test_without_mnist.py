@@ -13,7 +13,7 @@ def test_without_data_and_network_the_lesson_runs_through_with_stored_networks_o
 ):
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # where nobody answers
-    given = {"LOAD": "stored", "DATA": str(tmp_path)}
+    given = {"TRAIN": "none", "DATA": str(tmp_path)}
     row = course.run(ROOT / "notebooks" / "04_mnist_rotation.ipynb", given, tmp_path / "04.ipynb")
     assert row["status"] == "ok"
     assert row["headline"].startswith("the small digits")

@@ -6,9 +6,9 @@ import torch
 from drawn import lines_of, numbers, texts_of
 
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
-from ponder_course.common.local import LocalStep
 from ponder_course.common.style import ACT, BLACK, BLUE, DARK_GREEN, PONDERNET, WRONG
 from ponder_course.light_cone.figures import Votes
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.ways_to_stop import figures as draw
 from ponder_course.ways_to_stop.regret import Regret
 from ponder_utils import PonderNet

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from ponder_course.common.lines import LineParityTask, whole_lines_right
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import LineParityTask
+from ponder_course.light_cone.lesson import LocalStep, whole_lines_right
 from ponder_course.ways_to_stop import experiment as stopping
 from ponder_course.ways_to_stop.problems import Inputs, UnanswerableTask
 from ponder_utils.act import act_average

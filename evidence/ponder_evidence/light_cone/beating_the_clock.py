@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ponder_course.common.lines import LineParityTask, all_of_one_segment, mean_over_places, whole_lines_right
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.measures import at_step, mean, think
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.beating_the_clock import votes
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line, whole_lines_right
 from ponder_evidence.light_cone.experiment import BATCH, CHANNELS
 from ponder_evidence.runs import Experiment, grid
 from ponder_utils import rules
@@ -94,7 +94,7 @@ def learn(
     """Train a network of a `RECIPE`."""
     torch.manual_seed(setting["seed"])
     model = PonderNet(HEADS[head](2, CHANNELS, noise=noise), N)
-    loss = PonderLoss(mean_over_places, lambda_p, beta)
+    loss = PonderLoss(loss_of_line, lambda_p, beta)
     return fit(model, loss, partial(LINES[lines](places).batch, BATCH), **setting)[0]
 
 

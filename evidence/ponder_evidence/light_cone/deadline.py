@@ -8,13 +8,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ponder_course.common.lines import LineParityTask, mean_over_places
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.measures import mean, think
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.experiment import fresh
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line
 from ponder_evidence.light_cone.experiment import BATCH, CHANNELS
 from ponder_evidence.runs import grid
 from ponder_utils.evaluation import binary_correct
@@ -62,7 +62,7 @@ def run(*, places: int, N: int, every_step: bool, noise: float, seed: int, updat
     torch.manual_seed(seed)
     task = LineParityTask(places)
     model = PonderNet(LocalStep(2, CHANNELS, noise=noise), N)
-    loss = FixedDepthLoss(mean_over_places, every_step)
+    loss = FixedDepthLoss(loss_of_line, every_step)
     fit(model, loss, partial(task.batch, BATCH), updates, lr=lr, seed=seed)
     return rounded(measure(model, task, N))
 

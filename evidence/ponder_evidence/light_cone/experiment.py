@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
-from ponder_course.common.lines import AdditionTask, LineParityTask, mean_over_places
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import AdditionTask, LineParityTask
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
 from ponder_course.light_cone.experiment import CARRIES, TESTS, measure
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line
 from ponder_evidence.runs import grid
 from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
@@ -27,12 +28,40 @@ TASKS: dict[str, Callable[[int], Any]] = {
 }
 
 
+class VariedStep(LocalStep):
+    """Lesson 05's step, or a variant of it.
+
+    vote: "least", or "pooled": one logit, read from the mean and the maximum of the state over all places. residual:
+    h_{n+1} = h_n + relu(W_h * h_n + W_x * x) instead of tanh.
+    """
+
+    def __init__(self, vote: str, residual: bool, noise: float) -> None:
+        super().__init__(2, CHANNELS, noise)
+        self.residual, self.pooled = residual, None
+        if vote == "pooled":
+            self.heads = nn.Conv1d(CHANNELS, 1, 1)
+            self.pooled = nn.Linear(2 * CHANNELS, 1)
+
+    def move(self, z: Tensor, h: Tensor) -> Tensor:
+        """Return the next state."""
+        if not self.residual:
+            return super().move(z, h)
+        h = h + torch.relu(self.from_h(h) + z)
+        return h + self.noise * torch.randn_like(h) if self.training else h
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, places] and a_n [batch]."""
+        if self.pooled is None:
+            return super().read(h)
+        return self.heads(h)[:, 0], self.pooled(torch.cat([h.mean(2), h.amax(2)], dim=1)).squeeze(1)
+
+
 def learn(*, task: str, N: int, lambda_p: float, beta: float, direction: str, **setting: Any) -> PonderNet:
     """Train a network of a `RECIPE`."""
     torch.manual_seed(setting["seed"])
     step = {name: setting.pop(name) for name in ("vote", "residual", "noise")}
-    model = PonderNet(LocalStep(2, CHANNELS, **step), N)
-    loss = PonderLoss(mean_over_places, lambda_p, beta, direction=direction)
+    model = PonderNet(VariedStep(**step), N)
+    loss = PonderLoss(loss_of_line, lambda_p, beta, direction=direction)
     return fit(model, loss, partial(TASKS[task](N_PLACES).batch, BATCH), **setting)[0]
 
 

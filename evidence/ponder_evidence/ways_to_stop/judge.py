@@ -6,11 +6,12 @@ from typing import Any
 import torch
 from torch.nn.functional import logsigmoid
 
-from ponder_course.common.lines import LineParityTask, whole_lines_right
+from ponder_course.common.lines import LineParityTask
 from ponder_course.common.measures import mean
 from ponder_course.common.runs import seeded
 from ponder_course.common.store import Row
 from ponder_course.light_cone.experiment import fresh
+from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_evidence.runs import grid
 from ponder_evidence.ways_to_stop.experiment import learn
 from ponder_evidence.ways_to_stop.problems import PROBLEMS

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ponder_course.common.lines import LineParityTask, mean_over_places, whole_lines_right
-from ponder_course.common.local import LocalStep
+from ponder_course.common.lines import LineParityTask
+from ponder_course.light_cone.lesson import LocalStep, loss_of_line, whole_lines_right
 from ponder_course.ways_to_stop.problems import LINE_TESTS, Inputs, UnanswerableTask
 from ponder_utils._check import check_real
 from ponder_utils.evaluation import binary_correct
@@ -115,7 +115,7 @@ LINES = Problem(
     LINE_RECIPE,
     LINE_TESTS,
     LATER_CAP,
-    mean_over_places,
+    loss_of_line,
     whole_lines_right,
 )
 ELEMENTS = Problem(

@@ -2,8 +2,8 @@
 
 import torch
 
-from ponder_course.common.local import LocalStep
 from ponder_course.light_cone.beating_the_clock import votes
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_evidence.light_cone.beating_the_clock import (
     TravellingVote,
     fresh_lines,
