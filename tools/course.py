@@ -83,7 +83,7 @@ def without_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None):
-                output.data["text/plain"] = "Sliders appear here when the cell runs. The next figure shows the same."
+                output.data["text/plain"] = "Sliders appear here when the cell runs."
     return notebook
 
 
