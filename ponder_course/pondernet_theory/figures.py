@@ -1,7 +1,7 @@
 """The figures of lesson 02."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from ponder_course.act_background.scripted import halt
-from ponder_course.common import style, verdicts
+from ponder_course.common import style
 from ponder_course.common.machines import ARROW
 from ponder_course.common.style import (
     ANSWER,
@@ -24,12 +24,10 @@ from ponder_course.common.style import (
     panels,
     slide,
 )
+from ponder_course.pondernet_theory.lesson import best, kl, log_halting
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 from ponder_utils.pondernet import PonderNet
 
-# (losses [N, ...], logarithm of the prior [N, ...], beta) -> the best p [N, ...]: equation 4, as the lesson has it
-BestHalting = Callable[[Tensor, Tensor, float], Tensor]
-LogHalting = Callable[[Tensor], Tensor]  # halting logits [N, ...] -> log p_n [N, ...]
 Point = tuple[float, float]
 Runs = Mapping[str, Sequence[Line]]  # {reduction: [networks, inputs]}: expected steps
 DOTTED: dict[str, Any] = {"color": "none", "edgecolor": PRIOR, "linestyle": ":", "linewidth": 1.8}  # bars of a prior
@@ -132,18 +130,10 @@ def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum:
     return figure
 
 
-def pushes(
-    lambda_3: float,
-    losses: Tensor,
-    log_prior: Tensor,
-    log_halting: LogHalting,
-    kl: Callable[[Tensor, Tensor], Tensor],
-    beta: float = 1.0,
-) -> dict[str, float]:
+def pushes(lambda_3: float, losses: Tensor, log_prior: Tensor, beta: float = 1.0) -> dict[str, float]:
     """Return the gradients on the third halting logit, {part of the loss: gradient}, where it says lambda_3.
 
-    The other halting probabilities are 0.2; beta multiplies the divergences. losses, log_prior: [N]; log_halting, kl:
-    the lesson's own.
+    The other halting probabilities are 0.2; beta multiplies the divergences. losses, log_prior: [N].
     """
     lambdas = torch.full_like(losses, 0.2)
     lambdas[2] = lambda_3
@@ -172,7 +162,7 @@ def draw_pushes(lambdas: Line, gradients: Sequence[Mapping[str, float]]) -> Figu
 
 
 @slide
-def draw_best_halting(best: BestHalting, inputs: Mapping[str, Tensor], beta: float, lambda_p: float) -> Figure:
+def draw_best_halting(inputs: Mapping[str, Tensor], beta: float, lambda_p: float) -> Figure:
     """Draw in a row for each input, {name: losses [N]}, its losses, and beside them the prior and the best p."""
     figure, axes = panels(2 * len(inputs), width=4.6, height=2.4, rows=len(inputs), sharex=True)
     for (name, losses), left, right in zip(inputs.items(), axes[::2], axes[1::2], strict=True):
@@ -202,13 +192,13 @@ def sliders_of(losses: Tensor) -> dict[str, tuple[float, float, float, float]]:
     return sliders | {"log10_beta": (-2.0, 1.0, 0.1, -1.0), "lambda_p": (0.05, 0.95, 0.05, 0.4)}
 
 
-def best_at(best: BestHalting, log10_beta: float, lambda_p: float, **losses: float) -> Figure:
+def best_at(log10_beta: float, lambda_p: float, **losses: float) -> Figure:
     """Draw the optimal halting distribution where the sliders stand."""
     values = torch.tensor([*losses.values()], dtype=torch.float64)
-    return draw_best_halting(best, {"your losses": values}, 10**log10_beta, lambda_p)
+    return draw_best_halting({"your losses": values}, 10**log10_beta, lambda_p)
 
 
-def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, Line]:
+def best_steps(losses: Tensor, log_prior: Tensor, beta: float) -> dict[str, Line]:
     """Return the optimal expected steps, [inputs]: with a loss for each input, and averaged first.
 
     losses: [N, inputs], log_prior: [N, 1].
@@ -218,24 +208,13 @@ def best_steps(best: BestHalting, losses: Tensor, log_prior: Tensor, beta: float
 
 
 @torch.no_grad()
-def steps_learnt(networks: Mapping[str, Sequence[PonderNet]], log_halting: LogHalting) -> Runs:
+def steps_learnt(networks: Mapping[str, Sequence[PonderNet]]) -> Runs:
     """Return the expected steps of six inputs, from each network's halting logits."""
     six_inputs, found = torch.eye(6), {}
     for kind, group in networks.items():
         logits = [network(six_inputs).halt_logits for network in group]
         found[kind] = [expected_steps(log_halting(a)).tolist() for a in logits]
     return found
-
-
-def what_was_learnt(runs: Runs, updates: int) -> tuple[str, str]:
-    """Return in a sentence whether inputs that need more take more if weighted first, and how many more in numbers."""
-    weighted, averaged = ([run[-1] - run[0] for run in runs[kind]] for kind in ("none", "mean"))
-    sizes, of_averaged = (verdicts.span(np.abs(rises).tolist(), ".1f") for rises in (weighted, averaged))
-    numbers = f"input 6 minus input 1: weighted first {sizes} steps, averaged first {of_averaged}"
-    if min(weighted) > 4 and max(map(abs, averaged)) < 0.5:
-        alike = f"averaged first, all take {np.mean(runs['mean']):.0f}"
-        return f"Weighted first, inputs that need more steps take more;\n{alike}", numbers
-    return f"After {updates} updates input 6 takes {sizes} steps more than input 1", numbers
 
 
 @slide

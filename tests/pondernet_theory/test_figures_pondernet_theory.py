@@ -10,19 +10,16 @@ from drawn import lines_of, texts_of
 import ponder_utils as pu
 from ponder_course.common.style import ACT, DARK_GREY, KL, PONDERNET
 from ponder_course.pondernet_theory import figures as draw
+from ponder_course.pondernet_theory.lesson import best, log_halting
 
 P, Q, LOSSES = [0.5, 0.3, 0.2], [0.1, 0.25, 0.7], [0.9, 0.4, 0.6]
 EXACT = torch.tensor(LOSSES, dtype=torch.float64)
 LOG_PRIOR = pu.geometric_log_prior(0.4, 3)
 
 
-def best(losses, log_g, beta):
-    return (log_g - losses / beta).softmax(0)
-
-
 def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():
     losses, log_prior = torch.tensor([0.7, 0.7, 0.05, 0.7]).double(), pu.geometric_log_prior(0.2, 4)
-    found = draw.pushes(0.3, losses, log_prior, pu.halting_log_probs, pu.kl_divergence)
+    found = draw.pushes(0.3, losses, log_prior)
     parts = {
         "losses": lambda log_p: log_p.exp() @ losses,
         KL["p||p_G"]: lambda log_p: pu.kl_divergence(log_p, log_prior),
@@ -37,7 +34,7 @@ def test_pushes_are_the_gradients_on_the_third_logit_part_by_part():
 
 def test_the_best_halting_is_drawn_beside_its_losses_and_prior():
     at = {name: start for name, (*_, start) in draw.sliders_of(EXACT).items()}
-    left, right = draw.best_at(best, **at).axes  # at beta = 10^-1
+    left, right = draw.best_at(**at).axes  # at beta = 10^-1
     heights = [[bar.get_height() for bar in bars] for ax in (left, right) for bars in ax.containers]
     np.testing.assert_allclose(heights, [EXACT, best(EXACT, LOG_PRIOR, 0.1), LOG_PRIOR.exp()])
 
@@ -55,11 +52,11 @@ def test_steps_learnt_are_beside_the_best():
     losses = torch.tensor([[0.7, 0.7], [0.1, 0.7], [0.1, 0.1]])
     log_prior = LOG_PRIOR.float()[:, None]
     n, averaged = torch.tensor([1.0, 2.0, 3.0]), losses.mean(1, keepdim=True)
-    wanted = draw.best_steps(best, losses, log_prior, 0.1)
+    wanted = draw.best_steps(losses, log_prior, 0.1)
     assert wanted["none"] == pytest.approx((n @ best(losses, log_prior, 0.1)).tolist())
     assert wanted["mean"] == pytest.approx(2 * [(n @ best(averaged, log_prior, 0.1)).item()])
     network = lambda x: SimpleNamespace(halt_logits=torch.zeros(3, len(x)))  # noqa: E731
-    found = draw.steps_learnt({"none": [network]}, pu.halting_log_probs)
+    found = draw.steps_learnt({"none": [network]})
     assert found == {"none": [[1.75] * 6]}  # coins of a half
     (ax,) = draw.draw_learnt([1.0, 2.0, 3.0], {"none": P, "mean": Q}, {"none": [Q], "mean": [LOSSES]}).axes
     assert [line[:, 1].tolist() for line in lines_of(ax, PONDERNET)] == [P, Q]
@@ -70,3 +67,8 @@ def test_steps_as_the_first_halting_probability_grows():
     first, steps, expected = draw.steps_as_the_first_grows(0.2, 0.01)
     assert steps.tolist() == [3.0 if one < 0.79 else 2.0 if one < 0.99 else 1.0 for one in first]
     assert expected == pytest.approx(first + (1 - first) * 2.8)
+
+
+def test_the_lessons_distribution_is_the_packages():
+    logits = torch.randn(5, 7, dtype=torch.float64)
+    torch.testing.assert_close(log_halting(logits), pu.halting_log_probs(logits))
