@@ -25,9 +25,8 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: boo
     """A mark for every run, and a line through the means of those that learnt; the others are light grey.
 
     Runs of one setting stand side by side, in the order of the table; `log` puts the settings on a log axis. A table
-    has a row for each run: kind, setting, learnt, live (of this session?), and the columns, {column: label of its y
-    axis}. If there is one kind, accuracy has the colour of answers and all else that of halting, and above the first
-    panel stands how many learnt.
+    has a row for each run: kind, setting, learnt, and the columns, {column: label of its y axis}. If there is one kind,
+    accuracy has the colour of answers and all else that of halting, and above the first panel stands how many learnt.
     """
     width, height = (8.4, 4.6) if log else (5.0 if len(columns) > 1 else 6.6, 3.9)
     figure, axes = panels(len(columns), width=width, height=height)
@@ -47,9 +46,9 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: boo
                 means = rows[column].where(rows["learnt"]).groupby(middle).mean().dropna()
                 in_legend = look(which, color=colour, linestyle="-", linewidth=1.4, markersize=6, markevery=[])
                 ax.plot(means, **in_legend, label=f"{kind}, learnt" if several else "learnt")
-            for (live, learnt), group in rows.groupby(["live", "learnt"]):
+            for learnt, group in rows.groupby("learnt"):
                 edge = colour if learnt else style.NOT_LEARNT
-                dots = {"marker": look(which)["marker"], "facecolor": edge if live else "none", "edgecolor": edge}
+                dots = {"marker": look(which)["marker"], "facecolor": "none", "edgecolor": edge}
                 ax.scatter(x[group.index], group[column], s=40, linewidth=1.6, zorder=3, **dots)
         ax.scatter([], [], s=40, facecolor="none", edgecolor=style.NOT_LEARNT, linewidth=1.6, label="not learnt")
         ends, rim = [*place.values()] or [0.0], 0.25 if log else 0.5
@@ -65,13 +64,13 @@ def by_setting(table: DataFrame, columns: dict[str, str], x_label: str, log: boo
 
 
 @slide
-def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points], live: int = 0) -> Figure:
+def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points]) -> Figure:
     """Accuracy above, steps below, while networks train: a column for each story, a line for each run.
 
-    A run has update, accuracy and steps, [points] each. The first `live` runs of each story are thicker; those that
-    have not learnt are light grey, and above each column stands how many have. Expensive: from which update to which
-    thinking has a high price, for each story: shaded. Columns are as wide as their time is long, but none is narrower
-    than half the widest. Peaks of N, at most two in a hundred values, are cut off.
+    A run has update, accuracy and steps, [points] each. Those that have not learnt are light grey, and above each
+    column stands how many have. Expensive: from which update to which thinking has a high price, for each story:
+    shaded. Columns are as wide as their time is long, but none is narrower than half the widest. Peaks of N, at most
+    two in a hundred values, are cut off.
     """
     ends = [max((max(run["update"]) for run in group), default=1) for group in runs.values()]
     few = len(runs) < 3
@@ -81,10 +80,10 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points], live
     columns = zip(axes.T, runs.items(), ends, expensive, strict=True)
     for (above, below), (story, group), end, spans in columns:
         for ax, column, colour in ((above, "accuracy", style.ANSWER), (below, "steps", style.HALTING)):
-            for i, run in enumerate(group):
+            for run in group:
                 learns = learnt_at(run) is not None
                 shown = {"color": colour, "zorder": 3} if learns else {"color": style.NOT_LEARNT, "zorder": 2}
-                ax.plot(run["update"], run[column], linewidth=2.8 if i < live else 1.3, **shown)
+                ax.plot(run["update"], run[column], linewidth=1.3, **shown)
             for start, stop in spans:
                 ax.axvspan(start, stop, color=style.HALTING, alpha=0.15, linewidth=0, zorder=0)
         for start, stop in spans:
@@ -143,29 +142,9 @@ def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Lin
     return figure
 
 
-def who_learns(table: DataFrame) -> str:
-    """Return in a sentence the steps of those that learn, if none learns from some price on."""
-    steps = table[table["learnt"]].groupby("setting")["steps"].mean()
-    nobody = set(table["setting"]) - set(steps.index)
-    if len(steps) > 1 and nobody and max(steps.index) < min(nobody):
-        numbers = ", ".join(f"{n:.1f}" for n in steps)
-        prices = ", ".join(f"{tau:g}" for tau in steps.index)
-        if steps.max() - steps.min() < 0.5:
-            few = f"{steps.min():.1f} to {steps.max():.1f} steps on average"
-            return f"Networks that learn take {few};\nfrom {min(nobody):g} on, none learns"
-        return f"At {prices}: {numbers} steps;\nfrom {min(nobody):g} on, none learns"
-    return f"{table['learnt'].sum()} of {len(table)} networks learn"
-
-
 def waits(rows: Sequence[Row], since: int = 0) -> list[int]:
     """Return after how many updates, counted from `since`, each network that learns has learnt."""
     return [update - since for update in map(learnt_at, rows) if update is not None]
-
-
-def who(rows: Sequence[Row]) -> str:
-    """Return how many of these networks have learnt, in words."""
-    learnt = len(waits(rows))
-    return "all learn" if learnt == len(rows) > 0 else f"{learnt} of {len(rows)} learn"
 
 
 @slide
@@ -190,14 +169,6 @@ def weight_of_later_states(early: Sequence[Row], fell: int, always: Mapping[floa
     right.legend(loc="center right")
     percent_axis(left, ylabel="weight of all states but the first", ylim=(-0.02, 1.04))
     return figure
-
-
-def what_both_stories_say(late: list[Row], early: list[Row], half: int) -> str:
-    """Return in a sentence who learns charged late or early, and who waits longer; the price changes at `half`."""
-    finding = f"Charged late, {who(late)}. Charged early, {who(early)}"
-    if who(late) == "all learn" and min(waits(early, half), default=0) > max(waits(late)):
-        return f"{finding.removesuffix(' learn')}, and much later"
-    return finding
 
 
 CHANGES = ("nothing changed", "a new halting unit", "2 steps for everyone")
@@ -280,14 +251,3 @@ def whose(by_n: Sequence[Row]) -> Figure:
     right.set_xticks(n, map("{:g}\n{:.0%} halt".format, n, states["halt"]))
     right.set_xlabel("step $n$")
     return figure
-
-
-def what_state_2_says(by_n: Sequence[Row]) -> str:
-    """Return in a sentence how often state 2 alone is right on inputs that halt there, and on those that go on."""
-    states = [row for row in by_n if row["n"] == 2 and None not in (row["right"], row["right, going on"])]
-    if not states:
-        return "No choice at step 2: all inputs halt there, or none"
-    halting, going_on = states[0]["right"], states[0]["right, going on"]
-    return (
-        f"State 2 alone is right on {halting:.0%} of inputs that halt there,\nand on {going_on:.0%} of those that go on"
-    )

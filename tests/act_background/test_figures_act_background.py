@@ -40,7 +40,7 @@ def test_the_gradient_of_a_growing_unit_adds_up_between_the_jumps_alone():
 
 def test_every_run_stands_at_its_price_and_the_line_joins_means_of_those_that_learnt():
     rows = [(0.01, 3.0, True), (0.01, 5.0, True), (0.01, 1.0, False), (1.0, 2.0, True)]
-    table = pd.DataFrame(rows, columns=["setting", "steps", "learnt"]).assign(kind="ACT", live=False)
+    table = pd.DataFrame(rows, columns=["setting", "steps", "learnt"]).assign(kind="ACT")
     figure = draw.by_setting(table, {"steps": "N"}, "price", log=True)
     (ax,) = figure.axes
     np.testing.assert_allclose(lines_of(ax, HALTING), [[[-2, 4], [0, 2]]])

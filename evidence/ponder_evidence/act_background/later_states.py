@@ -5,10 +5,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from ponder_course.act_background.experiment import CHEAP, EXPENSIVE, SIZES, Prices, train_in_phases
+from ponder_course.act_background.experiment import Prices
 from ponder_course.common.parity import act, right
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
+from ponder_evidence.act_background.experiment import CHEAP, EXPENSIVE, SIZES, train_in_phases
 from ponder_evidence.runs import Experiment
 from ponder_utils.act import ACT
 from ponder_utils.cells import encode_input
