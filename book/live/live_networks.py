@@ -15,7 +15,7 @@ import numpy as np
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from ponder_course.adding_a_column.experiment import CHANNELS, WIDTH, ColumnStep
+from ponder_course.adding_a_column.lesson import ColumnStep
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.judges.experiment import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
@@ -86,7 +86,7 @@ NETWORKS = {
     # Lesson 03's network knows all answers at step 3; the figure is about inputs that stop at one step, and lose.
     "parity": of_figure("parity", lambda: PonderNet(RNNStep(8, 128), 20)),
     "maze": of_lesson("07_map_of_thought_networks", lambda: PonderNet(MazeStep(32), 24)),
-    "column": of_lesson("09_adding_a_column_networks", lambda: PonderSequence(ColumnStep(CHANNELS), WIDTH + 10)),
+    "column": of_lesson("09_adding_a_column_networks", lambda: PonderSequence(ColumnStep(), 26)),
     "forest_alone": of_lesson("08_alone_and_together_networks", lambda: forest_net("initial"), memory="initial"),
     "forest_together": of_lesson("08_alone_and_together_networks", lambda: forest_net("current"), memory="current"),
     "forest_awake": of_figure("forest_awake", lambda: forest_net("current")),

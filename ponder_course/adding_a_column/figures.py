@@ -133,8 +133,8 @@ def thinks_longest(needed: Sequence[int], taken: Sequence[int]) -> str:
 
 
 @slide
-def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = (), live: int = 0) -> Figure:
-    """Draw mean steps minus the need, a line for each network, the first `live` thick; grey beyond a border.
+def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[ByNeed] = ()) -> Figure:
+    """Draw mean steps minus the need, a line for each network; grey beyond a border.
 
     Those that do not keep to the need, as `keeps_to_the_need` has it, are red.
     """
@@ -143,9 +143,9 @@ def against_need(networks: Sequence[ByNeed], border: int, not_learnt: Sequence[B
     beyond(ax, border, last)
     ax.text(border + 1, 0.97, "beyond training", transform=ax.get_xaxis_transform(), color=style.DARK_GREY, va="top")
     ax.axhline(0, color=style.LIMIT, linewidth=1.4, zorder=4)
-    for which, network in enumerate(networks):
+    for network in networks:
         colour = style.HALTING if keeps_to_the_need(network, border) else style.WRONG
-        curves(ax, [less_the_need(network)], color=colour, linewidth=2.6 if which < live else 0.8)
+        curves(ax, [less_the_need(network)], color=colour, linewidth=1.4)
     curves(ax, map(less_the_need, not_learnt), color=style.NOT_LEARNT, linewidth=1.2, zorder=0)
     ax.text(0.03, 0.05, "below 0: halts too early", color=style.WRONG, transform=ax.transAxes)
     ax.set(xlabel="steps needed", ylabel="steps taken, minus steps needed", xlim=(0.5, last + 0.5))
@@ -160,12 +160,6 @@ def less_the_need(network: ByNeed) -> ByNeed:
 def keeps_to_the_need(network: ByNeed, border: int) -> bool:
     """Whether a network is never farther than two steps from a need beyond the border, in the mean."""
     return all(abs(late) <= 2 for need, late in less_the_need(network).items() if need > border)
-
-
-def keep_to_the_need(networks: Sequence[ByNeed], border: int) -> str:
-    """The finding: how many networks keep to the need."""
-    near = [keeps_to_the_need(network, border) for network in networks]
-    return f"Beyond training, {sum(near)} of {len(near)} networks\nkeep within two steps of the need"
 
 
 @slide

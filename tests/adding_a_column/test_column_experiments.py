@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from running import NOTEBOOKS
 
 from ponder_course.adding_a_column import experiment as columns
 from ponder_course.adding_a_column.task import ColumnTask
@@ -51,18 +50,3 @@ def test_an_adder_by_hand_is_measured_as_what_it_does(late):
     need = ColumnTask.needed_steps(x)[1:]
     for n, (count, steps, right) in found["by_need"].items():
         assert (count, steps, right) == (int((need == n).sum()), n + late, 1)
-
-
-def test_the_lesson_trains_the_networks_that_are_stored():
-    """Phase by phase, with noise in each: a network that evaluates when the next phase begins would lose it."""
-    phases = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 7, 8, 3, 3e-3, 0.8, 0.03]]
-    names = {"phases": phases, "channels": columns.CHANNELS, "device": "cpu", "columns": columns}
-    for code in [cell.source for cell in NOTEBOOKS["09_adding_a_column"] if cell.cell_type == "code"]:
-        if any(text in code for text in ("import ponder_utils", "class ColumnStep", "def train_phase")):
-            exec(code, names)
-        elif "def learn(" in code:
-            exec(code.split("seeds = ")[0], names)
-    of_the_lesson, stored = names["learn"](3), columns.learn(3, phases=phases)
-    for ours, theirs in zip(of_the_lesson.parameters(), stored.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-    assert not of_the_lesson.step.training

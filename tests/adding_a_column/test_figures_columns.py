@@ -46,7 +46,6 @@ def test_steps_less_the_need_are_drawn_and_networks_that_keep_to_it_are_counted(
     np.testing.assert_allclose(lines_of(ax, HALTING), [[[1, 1], [5, 0.5], [20, 0.5]]])
     np.testing.assert_allclose(lines_of(ax, WRONG), [[[1, 0.5], [5, 1], [20, -2.5]]])
     np.testing.assert_allclose(lines_of(ax, NOT_LEARNT), [[[1, 0.125], [20, -17]]])
-    assert numbers(draw.keep_to_the_need([{1: 9.0, 41: 42.5}, {41: 38.5}, {41: 40.0}], 8)) == ["2", "3"]
 
 
 def test_answers_that_will_change_are_red_and_places_that_object_are_marked():

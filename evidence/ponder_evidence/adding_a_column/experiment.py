@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from ponder_course.adding_a_column.experiment import LENGTH, WIDE, WIDTH, draw_columns, halt, learn, measure
+from ponder_course.adding_a_column.experiment import LENGTH, WIDE, WIDTH, draw_columns, halt, measure
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.measures import mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_evidence.adding_a_column import silence
+from ponder_evidence.adding_a_column.training import learn
 from ponder_evidence.runs import Experiment, grid
 from ponder_utils.sequences import PonderSequence
 

@@ -12,22 +12,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ponder_course.adding_a_column.experiment import (
-    CHANNELS,
-    NOISE,
-    PHASES,
-    WIDE,
-    WIDTH,
-    ColumnStep,
-    draw_columns,
-    fit_phases,
-    halt,
-    votes,
-)
+from ponder_course.adding_a_column.experiment import WIDE, WIDTH, draw_columns, halt, votes
+from ponder_course.adding_a_column.lesson import PHASES, ColumnStep
 from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.common.measures import correlation, mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
+from ponder_evidence.adding_a_column.training import fit_phases
 from ponder_utils.sequences import PonderSequence
 
 
@@ -79,10 +70,10 @@ class TravellingVote(ColumnStep):
 HEADS: dict[str, type[ColumnStep]] = {"shared": ColumnStep, "travelling": TravellingVote}
 
 
-def learn(seed: int, head: str = "shared", channels: int = CHANNELS, phases: Any = PHASES) -> PonderSequence:
+def learn(seed: int, head: str = "shared", channels: int = 48, phases: Any = PHASES) -> PonderSequence:
     """Train a network by the lesson's recipe, with the lesson's vote of all places, or with one that must travel."""
     torch.manual_seed(seed)
-    return fit_phases(HEADS[head](channels, NOISE), seed, phases)
+    return fit_phases(HEADS[head](channels), seed, phases)
 
 
 def beside_both_needs(model: PonderSequence, x: Tensor, N: int) -> Row:
