@@ -11,6 +11,10 @@ EDITABLE := $(RUN) -m pip install -q --no-build-isolation -e # setuptools is amo
 NBVAL := $(RUN) -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg -n 2 --dist loadfile
 OF_PAPERS_SIZE := 03_papers_size 04_rotation_verdict # those with RUN = "paper", which takes in "class"
 THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "LOAD: str" notebooks/*.ipynb))
+# Where there is no GPU, PyTorch's build for the CPU, which is far smaller: unless a version is given, or its index does not answer.
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+CPU_BUILD = test "$$(uname)" != Linux || test -e /dev/nvidia0 || test -e /dev/kfd || test -e /dev/dxg || grep -q "^torch==" $(REQUIREMENTS) \
+	|| ! curl -sfm 4 -o /dev/null $(CPU_INDEX)/torch/ || echo --extra-index-url $(CPU_INDEX)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE # where it is set, as in many containers, every kernel would compile torch anew
 
@@ -38,7 +42,6 @@ nbval: $(READY)
 	$(NBVAL) runs/nbval
 
 evidence: $(READY)  ## the evidence: its tests, and its notebooks run once, drawn from stored runs and compared
-	$(EDITABLE) './evidence[cluster]'
 	$(RUN) -m pytest evidence/tests -n 2 -m "$(MARK)"
 	$(NBVAL) evidence/notebooks
 
@@ -58,7 +61,7 @@ lint: $(VENV)/ready-book  ## style and types: notebooks, packages, tools, benchm
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/front book/live
+	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/live
 
 facts: $(READY)  ## the numbers of all texts beside those that the evidence prints
 	$(RUN) tools/facts.py
@@ -108,7 +111,7 @@ dist: $(READY)  ## what is uploaded, into dist/, checked as the registry does: t
 	$(RUN) -m twine check --strict dist/*
 
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(EDITABLE) './course-package[book]' -e './evidence[cluster]' ruff mypy tensorboard
+	$(EDITABLE) './course-package[book]' ruff mypy tensorboard
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
 	 echo "# All that is needed, and so installed with PIP_NO_DEPS=1; without triton, which only a GPU needs."; \
 	 $(RUN) -m pip freeze --all --exclude-editable | grep -v ' @ \|^pip=\|^triton=') > requirements-lock.txt
@@ -119,8 +122,7 @@ clean:
 $(READY): $(REQUIREMENTS) pyproject.toml course-package/pyproject.toml evidence/pyproject.toml
 	@test -e $@ || echo "Setting up $(VENV), once: a few minutes, most of them for PyTorch. Nothing is shown meanwhile."
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	@$(RUN) tools/cpu_torch.py $(REQUIREMENTS)
-	$(RUN) -m pip install -q --no-compile -r $(REQUIREMENTS)
+	$(RUN) -m pip install -q --no-compile -r $(REQUIREMENTS) $$($(CPU_BUILD))
 	$(EDITABLE) . -e ./course-package -e ./evidence
-	$(RUN) tools/check_install.py
+	$(RUN) -c "import torchvision" # an error where it is of another build than torch
 	touch $@
