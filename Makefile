@@ -7,10 +7,16 @@ MARK ?= not slow
 TO ?= runs/students
 READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
+EDITABLE := $(RUN) -m pip install -q --no-build-isolation -e # setuptools is among the requirements
 NBVAL := $(RUN) -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg -n 2 --dist loadfile
 OF_PAPERS_SIZE := 03_papers_size 04_rotation_verdict # those with RUN = "paper", which takes in "class"
 THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "TRAIN: str" notebooks/*.ipynb))
+# Where there is no GPU, PyTorch's build for the CPU, which is far smaller: unless a version is given, or its index does not answer.
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+CPU_BUILD = test "$$(uname)" != Linux || test -e /dev/nvidia0 || test -e /dev/kfd || test -e /dev/dxg || grep -q "^torch==" $(REQUIREMENTS) \
+	|| ! curl -sfm 4 -o /dev/null $(CPU_INDEX)/torch/ || echo --extra-index-url $(CPU_INDEX)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+unexport PYTHONDONTWRITEBYTECODE # where it is set, as in many containers, every kernel would compile torch anew
 
 .PHONY: course look networks test unit nbval evidence test-oldest ready lab lint sources facts commit stamp results bench bench-smoke gpu book slides students dist lock clean
 
@@ -36,7 +42,6 @@ nbval: $(READY)
 	$(NBVAL) runs/nbval
 
 evidence: $(READY)  ## the evidence: its tests, and its notebooks run once, drawn from stored runs and compared
-	$(RUN) -m pip install -q -e './evidence[cluster]'
 	$(RUN) -m pytest evidence/tests -n 2 -m "$(MARK)"
 	$(NBVAL) evidence/notebooks
 
@@ -56,7 +61,7 @@ lint: $(VENV)/ready-book  ## style and types: notebooks, packages, tools, benchm
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/front book/live
+	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/live
 
 sources: $(READY)  ## the modules of lessons, such as light_cone/lesson.py, from the cells that are tagged `source`
 	$(RUN) tools/sources.py
@@ -76,11 +81,11 @@ results: $(READY)  ## the stored runs that are missing: 40 hours of one core for
 	$(RUN) tools/course.py $(OF_PAPERS_SIZE) -p RUN paper
 
 bench: $(READY)  ## the speed claims, both sides in one run: ten minutes; it fails if a target is missed
-	$(RUN) -m pip install -q -e './course-package[bench]'
+	$(EDITABLE) './course-package[bench]'
 	$(RUN) -m benchmarks
 
 bench-smoke: $(READY)  ## that every row of it can be measured: seconds
-	$(RUN) -m pip install -q -e './course-package[bench]'
+	$(EDITABLE) './course-package[bench]'
 	$(RUN) -m benchmarks --smoke
 
 gpu: $(READY)  ## on a machine with a GPU: training and halting into benchmarks/gpu.json, tests that need one, lessons that use one
@@ -98,7 +103,7 @@ students: $(READY)  ## a copy of the course without solutions, for students, int
 	$(RUN) tools/students.py "$(TO)"
 
 $(VENV)/ready-book: $(READY)
-	$(RUN) -m pip install -q -e './course-package[book]'
+	$(EDITABLE) './course-package[book]'
 	touch $@
 
 dist: $(READY)  ## what is uploaded, into dist/, checked as the registry does: the helper alone, and the course
@@ -109,9 +114,10 @@ dist: $(READY)  ## what is uploaded, into dist/, checked as the registry does: t
 	$(RUN) -m twine check --strict dist/*
 
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(RUN) -m pip install -q tensorboard wandb ruff mypy -e './course-package[book]'
+	$(EDITABLE) './course-package[book]' ruff mypy tensorboard
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
-	 $(RUN) -m pip freeze --exclude-editable | grep -v ' @ ') > requirements-lock.txt
+	 echo "# All that is needed, and so installed with PIP_NO_DEPS=1; without triton, which only a GPU needs."; \
+	 $(RUN) -m pip freeze --all --exclude-editable | grep -v ' @ \|^pip=\|^triton=') > requirements-lock.txt
 
 clean:
 	rm -rf .venv .venv-oldest runs dist build course-package/build evidence/build
@@ -119,7 +125,7 @@ clean:
 $(READY): $(REQUIREMENTS) pyproject.toml course-package/pyproject.toml evidence/pyproject.toml
 	@test -e $@ || echo "Setting up $(VENV), once: a few minutes, most of them for PyTorch. Nothing is shown meanwhile."
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	@$(RUN) tools/cpu_torch.py $(REQUIREMENTS)
-	$(RUN) -m pip install -q --no-compile -r $(REQUIREMENTS) -e . -e ./course-package -e ./evidence
-	$(RUN) tools/check_install.py
+	$(RUN) -m pip install -q --no-compile -r $(REQUIREMENTS) $$($(CPU_BUILD))
+	$(EDITABLE) . -e ./course-package -e ./evidence
+	$(RUN) -c "import torchvision" # an error where it is of another build than torch
 	touch $@

@@ -2,7 +2,6 @@
 
 python -m benchmarks.gpu             updates a second of lines and mazes, by batch and width; halting, by batch
 python -m benchmarks.gpu --halting   halting alone, in a minute or two; what else is in the file stays
-python -m benchmarks.gpu --smoke     short tables, into runs/gpu.json
 
 It exits with 2 on a machine without a GPU.
 """
@@ -110,10 +109,9 @@ def table(device: str, effort: Effort, n_sizes: int) -> list[Row]:
 def main(arguments: list[str] | None = None) -> int:
     """Measure what the command line asks for, and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--halting", action="store_true")
     chosen = parser.parse_args(arguments)
-    effort, file = Effort(chosen.smoke), ROOT / ("runs" if chosen.smoke else "benchmarks") / "gpu.json"
+    effort, file = Effort(), ROOT / "benchmarks" / "gpu.json"
     if not torch.cuda.is_available():
         print(NO_GPU)
         return 2
@@ -121,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.halting:
         record = json.loads(file.read_text(encoding="utf-8"))
     else:
-        rows = table("cuda", effort, 2 if chosen.smoke else len(WIDTHS)) + table("cpu", effort, 2)
+        rows = table("cuda", effort, len(WIDTHS)) + table("cpu", effort, 2)
         record = {"made_with": machine(), "table": rows}
     record["halting"] = {"made_with": machine(), "rows": inference_rows(effort, "cuda")}
     print(what_it_buys(record["halting"]["rows"]))

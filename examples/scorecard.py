@@ -1,8 +1,7 @@
 """A looped network of your own on the course's tasks: is it right when it halts, and does it halt when it can know?
 
 The card asks for one function, x and N -> answers after each of N steps, and the step at which they halt. Here it is
-written for the course's PonderNet, for the `TinyRecursiveModel` of the package tiny-recursive-model, and for the `HRM`
-of hrm-pytorch.
+written for the course's PonderNet, and for the `TinyRecursiveModel` of the package tiny-recursive-model.
 
     python -m examples.scorecard
 """
@@ -50,19 +49,6 @@ def of_tiny_recursive_model(model: Any) -> Network:  # noqa: ANN401 - of a packa
             halts.append(halt_prob >= 0.5)
         halted = torch.stack(halts)  # [N, batch]
         return torch.stack(answers), torch.where(halted.any(0), halted.byte().argmax(0) + 1, 0)
-
-    return network
-
-
-def of_hrm(model: Any) -> Network:  # noqa: ANN401 - of a package that is not required
-    """Return the function of an `HRM` on `LineParityTask`, which never halts by itself; a step is one call of it."""
-
-    def network(x: Tensor, max_steps: int) -> tuple[Tensor, None]:
-        hiddens, answers = None, []
-        for _ in range(max_steps):
-            y_hat, hiddens = model.eval()(tokens_of(x), hiddens)
-            answers.append(y_hat.argmax(-1))
-        return torch.stack(answers), None
 
     return network
 

@@ -41,10 +41,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def read_value(text: str, kind: str = "str") -> object:
     """Return the value that a text gives to a parameter of a kind; the text itself where it is none of that kind."""
-    if kind == "bool":
-        return {"True": True, "False": False}.get(text, text)
     try:
-        return {"int": int, "float": float}.get(kind, str)(text)
+        return int(text) if kind == "int" else text
     except ValueError:
         return text
 

@@ -13,7 +13,7 @@ import torch
 
 from ponder_utils._check import check_choice, check_int
 
-KINDS: dict[str, Any] = {"str": str, "int": int, "float": (int, float), "bool": bool}  # of parameters, as declared
+KINDS: dict[str, Any] = {"str": str, "int": int}  # of parameters, as declared
 # by the name of a parameter, in every notebook
 AT_LEAST = {"SEEDS": 1, "SEED": 0, "WORKERS": 1}
 CHOICES = {"TRAIN": ("one", "all", "none", "store"), "DATASET": ("auto", "mnist", "digits")}
@@ -85,7 +85,7 @@ def check_parameter(name: str, value: Any, kind: str, choices: Sequence[str] = (
     allowed = f"one of {', '.join(map(repr, choices))}" if choices else f"of type {kind}"
     if name in AT_LEAST:
         check_int(name, value, AT_LEAST[name])
-    elif not isinstance(value, KINDS[kind]) or isinstance(value, bool) != (kind == "bool"):
+    elif not isinstance(value, KINDS[kind]) or isinstance(value, bool):
         raise TypeError(f"{name} must be {allowed}; got {value!r} ({type(value).__name__})")
     elif choices:
         check_choice(name, value, choices)

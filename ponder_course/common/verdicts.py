@@ -9,8 +9,7 @@ from statistics import mean, stdev, variance
 from typing import Any
 
 import numpy as np
-from scipy.stats import permutation_test, rankdata
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from ponder_course.common.store import plain
 from ponder_utils._check import check_real
@@ -45,7 +44,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     values = _values("values", values, finite=True)
     if len(values) < 2:
         return (mean(values) if values else math.nan), math.nan, math.nan
-    half = student_t.ppf(0.975, len(values) - 1) * stdev(values) / len(values) ** 0.5
+    half = stdtrit(len(values) - 1, 0.975) * stdev(values) / len(values) ** 0.5
     return mean(values), mean(values) - half, mean(values) + half
 
 
@@ -86,7 +85,7 @@ def welch(a: Sequence[float], b: Sequence[float], level: float = 0.95) -> tuple[
     if part_a + part_b:
         fraction = part_a / (part_a + part_b)  # whose square does not vanish, as that of a small variance would
         freedom = 1 / (fraction**2 / (len(a) - 1) + (1 - fraction) ** 2 / (len(b) - 1))
-        half = student_t.ppf((1 + level) / 2, freedom) * (part_a + part_b) ** 0.5
+        half = stdtrit(freedom, (1 + level) / 2) * (part_a + part_b) ** 0.5
     return middle, middle - half, middle + half
 
 
@@ -105,6 +104,8 @@ def paired_p(a: Sequence[float], b: Sequence[float]) -> float:
     Two-sided. Pairs that differ by no more than a rounding error are left out, and ties count as they are. Exact up to
     17 pairs, and no less than 2 / 2**pairs; of more, 200,000 choices of signs are drawn, always the same.
     """
+    from scipy.stats import permutation_test, rankdata  # here, since it takes a second and most notebooks do without
+
     a, b = _values("a", a, finite=True), _values("b", b, finite=True)
     if len(a) != len(b):
         raise ValueError(f"a and b must hold a value for each seed, both; got {len(a)} and {len(b)} values")

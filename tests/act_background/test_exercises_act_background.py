@@ -17,17 +17,13 @@ WRONG = {
     "count_steps": [
         lambda h, epsilon: (h.cumsum(0) < 1 - epsilon).sum(0) + 1,  # one more than the cap
         lambda h, epsilon: (h[:-1].cumsum(0) < 1 - epsilon).sum(0),  # counted from 0
-        lambda h, epsilon: (h[:-1] < 1 - epsilon).sum(0) + 1,  # no running sum
         lambda h, epsilon: (h[:-1].cumsum(0) < 1).sum(0) + 1,  # no epsilon
         lambda h, epsilon: (h[:-1].cumsum(0) <= 1 - epsilon).sum(0) + 1,  # more than enough
-        lambda h, epsilon: (h[:-1].cumsum(0) < 1 - epsilon).sum() + 1,  # one number for the batch
     ],
     "weights_with_cap": [
         lambda h, epsilon: [h_n / sum(h) for h_n in h] if sum(h) else h,  # renormalised
         lambda h, epsilon: [*h[:-1], 1 - sum(h[:-1])],  # never halts early
-        lambda h, epsilon: capped(h, epsilon, lambda h: [h_n + (1 - sum(h)) / len(h) for h_n in h]),  # spread evenly
         lambda h, epsilon: capped(h, epsilon, lambda h: [1 - sum(h[1:]), *h[1:]]),  # to the first
-        lambda h, epsilon: capped(h, epsilon, lambda h: [*h, 1 - sum(h)]),  # one weight more
     ],
     "missing_for_one_fewer": [
         lambda h, epsilon: 0.0,

@@ -68,16 +68,3 @@ def test_networks_that_have_not_learnt_are_apart_and_nodes_beyond_training_are_c
     found = [run(), run(right=(1.0, 0.25))]
     assert draw.right_beyond(found, 8) == [0.5, 0.25]
     assert draw.right_beyond(found[1:], 0) == [(30 + 2.5) / 40]
-
-
-def test_a_chain_is_drawn_with_a_row_for_the_start_and_for_each_step():
-    kinds = {"alone": (3, [1, 2, 3, 4]), "together": (3, [1, 2, 4])}
-    figure = draw.heard(kinds)
-    rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert rows == ["start", "step 1", "step 2", "step 3"]
-
-
-def test_who_stops_by_the_clock_is_as_right_as_at_that_step():
-    rows = [{"by_depth": {1: {"right": 1.0, "steps": 2.5, "by_step": [0.5, 0.75, 1.0]}}}]
-    (stopped,) = draw.stopped_at(rows, 2)
-    assert (stopped["by_depth"][1]["right"], stopped["by_depth"][1]["steps"]) == (0.75, 2)

@@ -16,27 +16,6 @@ def test_an_undeclared_parameter_is_refused_by_name_whatever_other_cells_hold(ce
         check_parameters([cell, PARAMETERS, "# Parameters\nSEED = 1\nloose = 3\n", cell])
 
 
-GOOD = [("str", ""), ("int", -3), ("float", 0.5), ("float", 2), ("bool", False)]
-BAD = [("str", 5), ("int", 3.0), ("int", True), ("float", "0.5"), ("float", True), ("bool", 1)]
-
-
-def test_a_value_must_be_of_the_declared_type():
-    for kind, value in GOOD:
-        check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
-    for kind, value in BAD:
-        with pytest.raises(TypeError, match=rf"^NAME must be of type {kind}; got {value!r}"):
-            check_parameters([f"NAME: {kind} = 0"], {"NAME": value})
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "allowed"),
-    [("SEEDS", 0, "1"), ("SEED", -1, "0"), ("TRAIN", "two", "'one'"), ("BUDGET", "clas", "'smoke'.*'class'")],
-)
-def test_a_wrong_value_is_named_with_what_is_allowed(name, value, allowed):
-    with pytest.raises(ValueError, match=f"^{name} .*{allowed}.*{value}"):
-        check_parameters([f"{name}: {type(value).__name__} = 0"], {name: value}, BUDGET=("smoke", "class"))
-
-
 @pytest.mark.parametrize("there", [[], ["mps"], ["cuda"], ["cuda", "mps"]])
 def test_devices_simulated(there, monkeypatch):
     """Apple's GPU is simulated: it is said to be there, and no tensor is put on it."""

@@ -3,7 +3,6 @@
 import ast
 import graphlib
 import re
-import runpy
 import shlex
 import sys
 from pathlib import Path
@@ -192,15 +191,15 @@ def test_bad_parameters_are_refused_in_a_line_before_anything_else(path):
             assert len(message.splitlines()) == 1
 
 
-def little_notebook(tmp_path, last_cell, name="little", first_cell="pass", parameters="A: int = 1  # a number"):
+def little_notebook(tmp_path, last_cell):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     notebook = nbformat.v4.new_notebook(metadata=kernel | {"language_info": {"name": "python"}})
-    cells = [nbformat.v4.new_code_cell(source) for source in (parameters, first_cell, last_cell)]
+    cells = [nbformat.v4.new_code_cell(source) for source in ("A: int = 1  # a number", last_cell)]
     notebook.cells = [nbformat.v4.new_markdown_cell("# Little"), *cells]
     notebook.cells[1].metadata.tags = ["parameters"]
-    notebook.cells[3].metadata.tags = ["headline"]
-    nbformat.write(notebook, tmp_path / f"{name}.ipynb")
-    return tmp_path / f"{name}.ipynb"
+    notebook.cells[2].metadata.tags = ["headline"]
+    nbformat.write(notebook, tmp_path / "little.ipynb")
+    return tmp_path / "little.ipynb"
 
 
 def test_the_course_writes_notebook_and_page_and_what_is_committed_has_nothing_of_the_run(tmp_path):
@@ -231,17 +230,3 @@ def test_version_and_date_agree_wherever_they_stand():
     assert not re.search(r"^version *=", text["pyproject.toml"], re.M)  # it is read from the package
     evidence = (ROOT / "evidence" / "pyproject.toml").read_text(encoding="utf-8")
     assert re.findall(r'^version = "(.+)"$', evidence, re.M) == [cited[0]]
-
-
-COMMANDS = [*(ROOT / "tools").glob("*.py"), *(ROOT / "benchmarks").glob("*.py"), ROOT / "book" / "front" / "moving.py"]
-COMMANDS = sorted(path for path in COMMANDS if "__main__" in path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("argument", ["--help", "--unknown"])
-@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
-def test_a_command_only_helps_if_asked_and_refuses_unknown_arguments(path, argument, monkeypatch, capsys):
-    pytest.importorskip("sphinx", reason="needs what make book installs")
-    monkeypatch.setattr(sys, "argv", [str(path), argument])
-    with pytest.raises(SystemExit):
-        runpy.run_path(str(path), run_name="__main__")
-    assert "usage: " in "".join(capsys.readouterr())

@@ -26,7 +26,6 @@ WRONG = {
         lambda y_hat, y: (y_hat.argmax(2) == y).float().mean(0),  # for each digit
         lambda y_hat, y: (y_hat.argmax(2) == y).float().mean(),  # over the steps, too
         lambda y_hat, y: (y_hat.argmax(2) == y).float().cummax(0).values.mean(1),  # right at this step or before
-        lambda y_hat, y: y_hat.argmax(2) == y,
     ],
     "turned_within": [
         lambda x, d, g: turn_each(x, d, g, lambda n, g: torch.rand(n, generator=g)),  # one way only
@@ -45,7 +44,6 @@ WRONG = {
         lambda height, width, kernel, *place: math.ceil(
             max(to_the_edges(height, width, *place)) / (kernel // 2)
         ),  # from 0
-        lambda height, width, kernel, *place: 1 + math.ceil(max(height, width) / 2 / (kernel // 2)),  # the centre's
         lambda height, width, kernel, *place: 1 + max(to_the_edges(height, width, *place)) // (kernel // 2),  # floor
         lambda height, width, kernel, *place: (
             1 + math.ceil(sum(to_the_edges(height, width, *place)) / (kernel // 2))  # no diagonals

@@ -27,7 +27,6 @@ WRONG = {
         lambda lambdas: lambdas * survivals(lambdas),  # the last step not forced
         lambda lambdas: lambdas * survivals(lambdas) / (lambdas * survivals(lambdas)).sum(0),  # renormalised instead
         lambda lambdas: lambdas * (1 - lambdas).cumprod(0) / (1 - lambdas),  # 0 / 0 at a sure step
-        lambda lambdas: lambdas / lambdas.sum(0),
         lambda lambdas: torch.cat([lambdas[:-1], 1 - lambdas[:-1].sum(0, keepdim=True)]),  # ACT's weights
     ],
     "divergence": [
@@ -35,17 +34,13 @@ WRONG = {
             0
         ),  # nan gradient
         lambda log_p, g: nn.functional.kl_div(g[:, None].expand_as(log_p), log_p, log_target=True, reduction="sum"),
-        lambda log_p, g: (log_p.exp() * (log_p - g[:, None])).mean(0),  # a mean over steps
-        lambda log_p, g: (log_p.exp() * (g[:, None] - log_p)).sum(0),  # the sign
         lambda log_p, g: (log_p.exp() * (log_p.exp().log() - g[:, None])).sum(0),  # out of log space
         lambda log_p, g: (g.exp()[:, None] * (g[:, None] - log_p)).sum(0),  # reversed still
     ],
     "my_setting": [
         lambda: (0.01, 0.4),  # the easy input does not feel beta
-        lambda: (0.01, 0.1),
         lambda: (1.0, 0.7),  # the prior, guesses and all
         lambda: (0.7, 0.05),  # the wrong way round
-        lambda: (-0.05, 0.7),
     ],
     "averages_too_early": [
         lambda loss: True,

@@ -1,6 +1,5 @@
 """Networks of lesson 08 that learn without halting, and those whose roots are marked."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +8,7 @@ from torch import nn
 from ponder_course.alone_and_together.experiment import make_step
 from ponder_course.common.training import of_asked
 from ponder_evidence.alone_and_together import budgets, marked
-from ponder_utils import FixedDepthLoss, PonderNet
+from ponder_utils import PonderNet
 
 
 @given(st.integers(0, 10**6))
@@ -23,24 +22,6 @@ def test_the_loss_is_the_weighted_sum_over_steps_of_those_that_are_asked(seed):
     pairs = zip(weights, output.y_hat, strict=True)
     by_hand = sum(w * nn.functional.cross_entropy(y_hat[y >= 0], y[y >= 0]) for w, y_hat in pairs)
     torch.testing.assert_close(loss, by_hand)
-
-
-@pytest.mark.parametrize("kind", ["last", "every"])
-def test_last_and_every_are_the_losses_of_a_fixed_depth(kind):
-    x, y = budgets.TASK.batch(3)
-    output = PonderNet(make_step("current", size=8), budgets.FEW).eval()(x)
-    criterion = nn.CrossEntropyLoss(reduction="none")
-    found = of_asked(budgets.WeightedLoss(criterion, budgets.weights_of(kind, 0)))(output, y).total
-    torch.testing.assert_close(found, of_asked(FixedDepthLoss(criterion, kind == "every"))(output, y).total)
-
-
-def test_what_a_network_spends_on_a_step_is_the_mean_of_its_halting_distribution():
-    x, _ = budgets.TASK.batch(5)
-    model = PonderNet(make_step("current", size=8), 6)
-    spent = budgets.mean_halting(model, x)
-    p = model(x).log_p.exp()
-    torch.testing.assert_close(spent, torch.stack([p[n].mean() for n in range(6)]))
-    torch.testing.assert_close(spent.sum(), torch.tensor(1.0))
 
 
 @given(st.integers(0, 10**6))

@@ -7,8 +7,6 @@ from torch import nn
 
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_evidence.map_of_thought import where_it_ends
-from ponder_utils.halting import PonderOutput, halting_log_probs
-from ponder_utils.rules import halting_steps
 
 
 @given(st.integers(0, 10**6))
@@ -22,11 +20,3 @@ def test_mazes_unlike_those_of_training_are_what_their_names_say(seed):
     assert (nn.functional.avg_pool2d(rooms, 4, stride=1).flatten(1).amax(1) == 1).all()
     wider = where_it_ends.wider(trees)
     assert all(torch.equal(wider[:, i::2, j::2], trees) for i in (0, 1) for j in (0, 1))
-
-
-def test_an_answer_has_made_up_its_mind_at_a_logit_of_3():
-    y_hat = torch.tensor([[0.0, 2.99, -2.99], [1.0, 3.01, -3.01], [4.0, 0.0, 0.0]])  # [N, places]
-    a = torch.full_like(y_hat, -30.0)
-    output = PonderOutput(y_hat, a, halting_log_probs(a))
-    rule, q = where_it_ends.RULES["decided"].values()
-    assert halting_steps(output, rule, q=q).tolist() == [3, 2, 2]

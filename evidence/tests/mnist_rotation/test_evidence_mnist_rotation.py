@@ -1,11 +1,8 @@
 """What the evidence of lesson 04 measures beside the lesson."""
 
-import math
-
 import pytest
 import torch
 
-from ponder_course.mnist_rotation import experiment as rotation
 from ponder_evidence.mnist_rotation import experiment
 from ponder_utils import PonderOutput
 
@@ -40,9 +37,3 @@ def test_the_loss_of_the_batch_averages_each_step_before_it_is_weighed():
         step = sum(-logits[n, i].log_softmax(0)[y[i]].item() for i in range(2)) / 2
         slow += sum(p[n].tolist()) / 2 * step
     assert terms.total.item() == pytest.approx(slow, rel=1e-5)
-
-
-def test_errors_add_the_steps_of_wrong_answers_less_those_of_right_ones():
-    angles = range(len(rotation.ANGLES))
-    row = {"right": [float(i) for i in angles], "wrong": [float(3 * i) for i in angles]}
-    assert experiment.error_adds([row, row | {"wrong": [math.nan] * len(angles)}], 90) == [2 * 6]

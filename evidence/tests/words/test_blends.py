@@ -4,7 +4,7 @@ import torch
 
 from ponder_course.alone_and_together.experiment import chains
 from ponder_course.words.experiment import Walker
-from ponder_evidence.words.blends import SHORT, largest_weights, run
+from ponder_evidence.words.blends import largest_weights
 
 
 @torch.no_grad()
@@ -28,11 +28,3 @@ def test_the_largest_weights_are_those_of_all_means_before_stop():
     found = largest_weights(walker, x, 9)
     assert 0 < stopped < 18
     torch.testing.assert_close(found.sort().values, torch.stack(by_hand).sort().values)
-
-
-def test_a_network_is_measured_with_both_and_counts_the_means_without_a_clear_name():
-    found = run("mean", 0, **SHORT)
-    assert set(found) == {"word", "mean", "means", "below"}
-    counts = [found["below"][level] for level in ("0.5", "0.9", "0.99")]
-    assert counts == sorted(counts)
-    assert counts[-1] <= found["means"]
