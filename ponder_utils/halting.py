@@ -22,8 +22,6 @@ Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
 # The largest float32 below 1. At 1 the prior forbids a second step, and KL(p || p_G) is infinite.
 LARGEST_LAMBDA_P = 1 - 2**-24
 
-SURE = 1e4  # the logit of an answer that nobody has to wait for
-
 
 class PonderOutput(NamedTuple):
     """What a network computes in its steps: all N of them, or, while it still thinks, the steps so far."""
@@ -45,15 +43,6 @@ class PonderOutput(NamedTuple):
 
 # So that a network that torch.export has taken apart can be saved.
 _pytree._register_namedtuple(PonderOutput, serialized_type_name="ponder_utils.PonderOutput")
-
-
-def sure_at(where: Tensor, y_hat: Tensor) -> Tensor:
-    """Return answers [n, batch, ...] that are sure where this is true, [batch, *places]: no rule waits for them."""
-    if y_hat.ndim == where.ndim + 1:
-        return y_hat.masked_fill(where, SURE)
-    sure = y_hat.new_full(y_hat.shape[-1:], -SURE)
-    sure[0] = SURE
-    return torch.where(where.view(*where.shape, *[1] * (y_hat.ndim - 1 - where.ndim)), sure, y_hat)
 
 
 def at_least_float32(x: Tensor) -> Tensor:

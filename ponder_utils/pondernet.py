@@ -160,17 +160,21 @@ class Thinkers:
             self.take(min(stride, stopping.max_steps - self.n), keep_states)
             output = self.output(stopping.max_steps)
             if is_first:
-                stopping.begin(output)
+                stopping.begin(output.halt_logits[0])
                 answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
                 steps = torch.zeros_like(output.log_p[0], dtype=torch.int64)
 
             halt_at = stopping(output)  # [rows], or [rows, *places], of which all must have halted
-            everywhere = (halt_at > 0)[:, None].flatten(1).all(1)
+            everywhere = halt_at > 0
+            if halt_at.ndim > 1:
+                everywhere = everywhere.flatten(1).all(1)
             halted = everywhere.nonzero().squeeze(1)
             if len(halted) == 0:
                 continue
             samples, at = rows[halted], halt_at[halted]
-            places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
+            places = halted
+            if halt_at.ndim > 1:
+                places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
             answer.index_copy_(0, samples, output.y_hat.flatten(1, halt_at.ndim)[at - 1, places])
             log_p_halt.index_copy_(0, samples, output.log_p.flatten(1)[at - 1, places])
             steps.index_copy_(0, samples, at)
@@ -178,9 +182,11 @@ class Thinkers:
             if len(halted) == len(rows):
                 break
             going = (~everywhere).nonzero().squeeze(1)
-            self.rows, self.z, self.h = select_rows((rows, self.z, self.h), going)
+            self.rows = rows.index_select(0, going)
+            self.z, self.h = select_rows(self.z, going), select_rows(self.h, going)
             self.y_hat, self.halt_logits = self.y_hat.index_select(1, going), self.halt_logits.index_select(1, going)
-            stopping.parameters, stopping.mask = select_rows((stopping.parameters, stopping.mask), going)
+            stopping.parameters = select_rows(stopping.parameters, going)
+            stopping.mask = select_rows(stopping.mask, going)
         return Prediction(answer, steps, log_p_halt.exp(), self.computed)
 
     def states_at(self, steps: Tensor) -> Any:

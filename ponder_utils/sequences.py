@@ -65,7 +65,7 @@ class PonderSequence(nn.Module):
             steps = thinkers.computed
             if self.carry == "halted":
                 stopping = rules.Stopping(rule, parameters, cap, generator)
-                stopping.begin(outputs[-1])
+                stopping.begin(outputs[-1].halt_logits[0])
                 steps = stopping(outputs[-1])
             state = self._carried(thinkers, steps)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state

@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
 import torch
-from scripted import predicted
 from torch import nn
 from torch.func import functional_call
 
 from ponder_course.common.attention import TransformerStep
 from ponder_course.common.local import LocalStep
 from ponder_utils.act import act_average
-from ponder_utils.halting import PonderOutput, average, expected_steps, halting_log_probs
+from ponder_utils.halting import PonderOutput, average, expected_steps
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.states import map_states
@@ -259,24 +258,6 @@ def test_what_is_not_asked_halts_at_once_and_changes_nothing_for_the_others(name
     torch.testing.assert_close(with_mask.y_hat[mask], without.y_hat[mask])
     if rule != "most_probable":  # which has to see that no later step is more probable
         assert torch.equal(with_mask.computed, with_mask.steps.flatten(1).amax(1) if mask.ndim > 1 else with_mask.steps)
-
-
-@pytest.mark.parametrize("classes", [False, True])
-@pytest.mark.parametrize(("rule", "first"), [("confidence", 1), ("entropy", 1), ("settled", 2), ("unchanged", 4)])
-def test_nobody_waits_for_an_answer_that_is_not_asked(rule, first, classes):
-    """Two samples of three places that halt as a whole, and are sure of nothing; then a mask leaves out all but one."""
-    flips = torch.tensor([1.0, -1.0]).repeat(5)
-    y_hat = 0.1 * flips.view(-1, 1, 1).expand(10, 2, 3).clone()
-    y_hat[:, :, 0] = 20
-    if classes:
-        y_hat = torch.stack([y_hat, -y_hat], -1)
-    output = PonderOutput(y_hat, torch.zeros(10, 2), halting_log_probs(torch.zeros(10, 2)))
-    mask = torch.tensor([[True, False, False], [True, True, False]])
-    for steps in (
-        halting_steps(output, rule, classes=classes, mask=mask),
-        predicted(output, rule, classes=classes, mask=mask).steps,
-    ):
-        assert steps.tolist() == [first, 10]
 
 
 def test_hooks_fire_at_every_step_and_a_step_may_read_its_input():
