@@ -17,15 +17,7 @@ from ponder_utils.halting import (
     halting_log_probs,
     kl_divergence,
 )
-from ponder_utils.losses import (
-    ACTLoss,
-    ACTLossTerms,
-    FixedDepthLoss,
-    LossTerms,
-    PonderLoss,
-    ReconstructionLoss,
-    RegularizationLoss,
-)
+from ponder_utils.losses import ACTLoss, FixedDepthLoss, PonderLoss, ReconstructionLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, Prediction
 from ponder_utils.rules import halting_steps
 from ponder_utils.sequences import PonderSequence
@@ -38,6 +30,6 @@ __version__ = "0.2.0"  # the one place where it stands
 __all__ = ["ACT", "ACTOutput", "PonderNet", "PonderOutput", "PonderSequence", "Prediction", "act_average", "rules"]
 __all__ += ["EncodedStep", "GRUCell", "GRUStep", "Heads", "RNNCell", "RNNStep", "RecurrentStep", "Step"]
 __all__ += ["average", "expected_steps", "geometric_log_prior", "halting_log_probs", "halting_steps"]
-__all__ += ["ACTLoss", "ACTLossTerms", "FixedDepthLoss", "LossTerms", "PonderLoss", "ReconstructionLoss"]
+__all__ += ["ACTLoss", "FixedDepthLoss", "PonderLoss", "ReconstructionLoss"]
 __all__ += ["NonFiniteError", "ParityTask", "RegularizationLoss", "Score", "binary_correct", "kl_divergence", "train"]
 __all__ += ["Diagnosis", "class_correct", "cool_down", "diagnose", "evaluate", "load_weights"]

@@ -28,7 +28,7 @@ class ACT(nn.Module):
     """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
     N(t) is the first n at which the halting units h_1 + ... + h_n >= 1 - epsilon, but at most M = max_steps. Answer and
-    next state are averages over the steps (Eq. 9). To every input a flag is appended, 1 at a first step, else 0.
+    next state are averages over the steps (Eq. 9).
 
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).

@@ -34,29 +34,27 @@ class Diagnosis:
 
     def findings(self) -> list[str]:
         """Return what follows from the numbers, and what to change."""
+        if len(self.losses) == 1:
+            return ["There is one step alone, and nothing to decide: raise N."]
+        if self.logits[0] >= 0 and self.logits[1] <= 1:
+            return ["All halting logits lie in [0, 1]: does the step return a probability in their place?"]
         at_1, at_N = (fraction >= MOST for fraction in self.halting)
         improves = self.cheapest[2] == len(self.losses)
-        in_0_1 = self.logits[0] >= 0 and self.logits[1] <= 1
-        varies = self.saving > STEP * max(self.prices, default=0.0)
+        varies = self.saving > STEP * max(self.prices)
         flat = varies and self.steps[3] - self.steps[1] < FLAT * (self.cheapest[3] - self.cheapest[1])
         late, early = self.lateness[2] > STEP, self.lateness[2] < -STEP
-        if in_0_1:
-            return ["All halting logits lie in [0, 1]: does the step return a probability in their place?"]
-        give_up = self.lateness[1] < -STEP and not early
-        table = [
-            (at_1, "Nearly all halt at step 1: begin with halting_bias=-2, or lower beta or lambda_p."),
-            (at_N and improves, "Nearly all halt at step N, and for most it is the cheapest: raise N, or the price."),
-            (flat and late, "Steps hardly differ, and half or more are late: raise beta or lambda_p, train longer."),
-            (
-                flat and not late,
-                "Steps hardly differ: lower beta, raise lambda_p; does the loss average over the batch?",
-            ),
-            (late and not flat, "Half or more are late: raise beta or lambda_p; try rule threshold, q below lambda_p."),
-            (early, "Half or more are early: lower beta or lambda_p, or train longer."),
-            (give_up, "A few are early: see by difficulty whether they give up, before you raise the price."),
-            (not varies, "One step for all is as good, to within the price of a step: do not ponder."),
-        ]
-        return [sentence for follows, sentence in table if follows]
+        few_early = self.lateness[1] < -STEP and not early
+        table = {
+            "Nearly all halt at step 1: begin with halting_bias=-2, or lower beta or lambda_p.": at_1,
+            "Nearly all halt at step N, and for most it is the cheapest: raise N, or the price.": at_N and improves,
+            "Steps hardly differ, and half or more are late: raise beta or lambda_p, train longer.": flat and late,
+            "Steps hardly differ: lower beta, raise lambda_p; does the loss average over the batch?": flat and not late,
+            "Half or more are late: raise beta or lambda_p; try rule threshold, q below lambda_p.": late and not flat,
+            "Half or more are early: lower beta or lambda_p, or train longer.": early,
+            "A few are early: see by difficulty whether they give up, before you raise the price.": few_early,
+            "One step for all is as good, to within the price of a step: do not ponder.": not varies,
+        }
+        return [sentence for sentence, follows in table.items() if follows]
 
     def __str__(self) -> str:
         lines = [f"{'':9}    mean     5 %    50 %    95 %"]
@@ -64,7 +62,8 @@ class Diagnosis:
             lines.append(f"{name:9}" + "".join(f"{value:8.2f}" for value in getattr(self, name)))
         lines.append("median of p_n: at step 1 {:.0%} of the answers, at step N {:.0%}".format(*self.halting))
         lines.append("loss after each step: " + " ".join(f"{loss:.3f}" for loss in self.losses))
-        lines.append("price of a further step: " + " to ".join(sorted({f"{price:.4f}" for price in self.prices})))
+        prices = sorted({f"{price:.4f}" for price in self.prices}) or ["none"]
+        lines.append("price of a further step: " + " to ".join(prices))
         lines.append(f"cheapest step for all: {self.one_step}; each answer at its own would save {self.saving:.4f}")
         return "\n".join(lines + [f"- {sentence}" for sentence in self.findings()])
 
@@ -74,7 +73,7 @@ def diagnose(model: nn.Module, batches: Iterable[Any], loss: PonderLoss) -> Diag
 
     model, batches: as for `evaluate`, of (x, y) or (x, y, mask). The price of step n + 1 after step n is
     beta log(p_G(n) / p_G(n + 1)), for a geometric prior beta log(1 / (1 - lambda_p)).
-    ValueError if there is no batch, one in which nothing is asked, or a reversed divergence, which has no such price.
+    ValueError if there is no batch, one in which nothing is asked, or a reversed divergence.
     """
     prior = check_type("loss", loss, PonderLoss).regularization
     if prior.direction != "p||p_G":

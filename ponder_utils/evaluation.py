@@ -104,11 +104,12 @@ def _right_and_log_p(
         shape, highest = (y_hat.shape[1:], 1) if correct is binary_correct else (y_hat.shape[1:-1], y_hat.shape[-1] - 1)
         if y.shape != shape:
             raise ValueError(f"y must have the shape of the answers, {list(shape)}; got {list(y.shape)}")
-        if correct is class_correct and (y != y.floor()).any():  # or NaN
-            raise ValueError(f"y must be whole numbers in [0, {highest}]; got {y[y != y.floor()][0]:g}")
-        if not ((y >= 0) & (y <= highest)).all():  # nor NaN
-            advice = "Leave out what is not asked, by a mask"
-            raise ValueError(f"y must be in [0, {highest}]; got {y.min():g} to {y.max():g}. {advice}")
+        is_target = (y >= 0) & (y <= highest)  # which NaN is not
+        if correct is class_correct:
+            is_target &= y == y.floor()
+        if not is_target.all():
+            wanted = f"{'a number' if correct is binary_correct else 'a whole number'} in [0, {highest}]"
+            raise ValueError(f"y must be {wanted} where no mask leaves it out; got {y[~is_target][0]:g}")
     right = correct(y_hat, y.expand(len(log_p), *y.shape)).to(log_p.dtype)
     if right.shape != log_p.shape:
         came = f"{list(right.shape)}, from answers {list(y_hat.shape)} and targets {list(y.shape)}"

@@ -1,9 +1,8 @@
 """The halting distribution p_n, its geometric prior p_G, and the KL divergence between them.
 
 Symbols are those of PonderNet (Banino, Balaguer & Blundell 2021, arXiv:2107.05407). Steps are counted from 1 to
-N = max_steps and stand in dimension 0 of every tensor; what follows it (the batch) is free.
-
-Everything is computed in log space: a product of the (1 - lambda_j) underflows where a network is sure of itself.
+N = max_steps and stand in dimension 0 of every tensor; what follows it (the batch) is free. Everything is computed in
+log space: a product of the (1 - lambda_j) underflows where a network is sure of itself.
 """
 
 import math
@@ -19,8 +18,7 @@ from ponder_utils._check import check_choice, check_int, check_mask, check_real,
 DIRECTIONS = ("p||p_G", "p_G||p")
 Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
 
-# The largest float32 below 1. At 1 the prior forbids a second step, and KL(p || p_G) is infinite.
-LARGEST_LAMBDA_P = 1 - 2**-24
+LARGEST_LAMBDA_P = 1 - 2**-24  # in float32; at 1 the prior forbids a second step, and KL(p || p_G) is infinite
 
 
 class PonderOutput(NamedTuple):

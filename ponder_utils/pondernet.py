@@ -44,9 +44,8 @@ def cap_of(network: Any, max_steps: int | None) -> int:
 
 
 class PonderNet(nn.Module):
-    """Repeats a step at most N = max_steps >= 1 times.
+    """Repeats a step, as described in `ponder_utils.steps`, at most N = max_steps >= 1 times.
 
-    The step is a `Step` or function of `ponder_utils.steps`, an input x whatever it reads: see `ponder_utils.states`.
     It may give a halting logit for each sample, [batch], or for each of its places, [batch, *places], as many as its
     answer has: then every place halts by itself.
     """
@@ -76,17 +75,14 @@ class PonderNet(nn.Module):
         keep_state: bool = False,
         **parameters: Any,
     ) -> Prediction:
-        """Think about x until the halting rule says stop.
-
-        The answers are those that the rule takes from all N steps, but samples that have halted, at all their places,
-        leave the batch and cost nothing more. A UserWarning says if dropout or batch normalisation is in training mode.
+        """Think about x until the rule says stop. Samples that have halted, at all their places, leave the batch.
 
         Args:
             rule: a name in `rules.RULES`, or any function like those in `ponder_utils.rules`.
-            mask: bool, true at the answers that are asked, as for `rules.Stopping`. None: all.
+            mask: bool, in the shape of a step's halting logits: what is not asked halts at step 1. None: all are asked.
             generator: for "sample": the same seed gives the same answers.
-            check_every: steps between two checks of who has halted, which cost time, too; with 1 no step is computed
-                that is not needed. None: 2 as long as more than 512 samples think, then 5.
+            check_every: steps between two checks of who has halted, which cost time, too. None: 2 as long as more than
+                512 samples think, then 5.
             max_steps: another N than that of the network, in this call.
             keep_state: whether to return each sample's state after its step; it must have one halting logit.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
@@ -108,10 +104,7 @@ class PonderNet(nn.Module):
 
 
 class Thinkers:
-    """The samples of a batch that still think, and what they have read in their steps so far.
-
-    z and h: as from `encode`; x: a tensor of the input, [batch, ...]. z_1: what stands in for z at step 1, if not z.
-    """
+    """The samples of a batch that still think, and what they have read so far. z_1 stands in for z at step 1."""
 
     def __init__(self, step: Any, z: Any, h: Any, x: Tensor, z_1: Any = None) -> None:
         self.step, self.z, self.h = step, z, h
@@ -138,8 +131,7 @@ class Thinkers:
         check_batch("the state that step returns", self.h, n_rows)
         if keep_states:
             if halt_logits.ndim > 2:
-                wrong = list(halt_logits.shape[1:])
-                raise ValueError(f"step must return halt_logit [batch], for one state each; got {wrong}")
+                raise ValueError(f"step must return halt_logit [batch] for each state; got {[*halt_logits.shape[1:]]}")
             self.states += states
         if self.n:
             y_hat, halt_logits = torch.cat([self.y_hat, y_hat]), torch.cat([self.halt_logits, halt_logits])
@@ -196,11 +188,9 @@ class Thinkers:
         at = place.gather(0, steps[None] - 1)[0] - 1
 
         def chosen(*parts: Tensor) -> Tensor:
-            first, last = parts[0].shape[1:], parts[-1].shape[1:]
+            first, last = [*parts[0].shape[1:]], [*parts[-1].shape[1:]]
             if first != last:
-                advice = "Let what grows, such as a KV cache, have its largest size, and keep beside it how full it is"
-                came = f"{[*first]}, {[*last]}"
-                raise ValueError(f"state must have the same shape after each step; got {came}. {advice}")
+                raise ValueError(f"state must have the same shape after each step; got {first}, {last}")
             return torch.cat(parts).index_select(0, at)
 
         return map_batched(chosen, *self.states)

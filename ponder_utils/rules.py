@@ -121,10 +121,7 @@ RULES: dict[str, Rule] = {
 
 @dataclass
 class Stopping:
-    """A rule with what it reads beside the output: it says at which step each sample stops.
-
-    mask: bool, in the shape of a step's halting logits: what is not asked stops at step 1.
-    """
+    """A rule with what it reads beside the output: it says at which step each sample stops."""
 
     rule: Any
     parameters: dict[str, Any]
@@ -182,8 +179,8 @@ def halting_steps(
     **parameters: Any,
 ) -> Tensor:
     """Return the step, 1 to N, at which a rule stops each sample: [batch]. Arguments as for `PonderNet.predict`."""
-    max_steps = len(check_type("output", output, PonderOutput).halt_logits)
-    stopping = Stopping(rule, parameters, max_steps, generator, mask)
+    check_type("output", output, PonderOutput)
+    stopping = Stopping(rule, parameters, len(output.halt_logits), generator, mask)
     stopping.begin(output.halt_logits[0])
     return stopping(output)
 
@@ -194,8 +191,8 @@ def _check_classes(output: PonderOutput, classes: bool | None) -> bool:
     if classes and output.y_hat.ndim < 3:
         raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
     if classes is None and output.y_hat.ndim > 2:
-        either_way = "True if its last dimension holds the logits of classes, False if each of them is a question"
-        raise ValueError(f"classes must be said for y_hat {list(output.y_hat.shape)}: {either_way}; got None")
+        wanted = f"True or False for y_hat {list(output.y_hat.shape)}: does its last dimension hold classes"
+        raise ValueError(f"classes must be {wanted}? got None")
     return bool(classes)
 
 

@@ -82,8 +82,7 @@ def first_tensor(x: Any) -> Tensor:
     """Return the first tensor of an input; TypeError if none has a batch, ValueError if their batches differ."""
     batched = [tensor for tensor in tensors_in(x) if tensor.ndim]
     if not batched:
-        allowed = "a tensor [batch, ...], or a tuple, list, dict or dataclass of such tensors"
-        raise TypeError(f"x must be {allowed}; got {type(x).__name__} {x!r}")
+        raise TypeError(f"x must be a tensor [batch, ...], or hold some; got {type(x).__name__} {x!r}")
     check_batch("x", x, batched[0].shape[0])
     return batched[0]
 
@@ -92,8 +91,7 @@ def check_batch(name: str, state: Any, batch_size: int) -> None:
     """Raise a ValueError if a tensor in it has another number of samples in dimension 0."""
     sizes = [tensor.shape[0] for tensor in tensors_in(state) if tensor.ndim]
     if any(size != batch_size for size in sizes):
-        wanted = f"the same batch in dimension 0, here {batch_size}, or no dimension"
-        raise ValueError(f"all tensors of {name} must have {wanted}; got {sizes}")
+        raise ValueError(f"all tensors of {name} must have a batch of {batch_size} in dimension 0; got {sizes}")
 
 
 def check_no_list(name: str, state: Any, batch_size: int) -> None:

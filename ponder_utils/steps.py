@@ -1,8 +1,7 @@
 """Steps: what a PonderNet repeats.
 
-A step is a `Step`, or any callable in the form of the paper's step function (PonderNet, Sec. 2.2):
-s(x, h_n) -> y_hat_n, h_{n+1}, a_n, with lambda_n = sigmoid(a_n). The first state h_1 of such a callable is None. For
-inputs and states see `ponder_utils.states`.
+A step is a `Step`, or any callable in the form of the paper's step function (PonderNet, Sec. 2.2), whose first state is
+None: s(x, h_n) -> y_hat_n, h_{n+1}, a_n, with lambda_n = sigmoid(a_n). Inputs and states: `ponder_utils.states`.
 """
 
 import math
@@ -16,7 +15,7 @@ from ponder_utils._check import check_int, check_real, check_type
 from ponder_utils.cells import GRUCell, RNNCell, check_cell, encode_input
 from ponder_utils.states import hidden_state, map_batched, map_states
 
-Steps = tuple[Tensor, list[Any], Tensor]
+Steps = tuple[Tensor, list[Any], Tensor]  # what `Step.unroll` returns
 
 
 class Step(nn.Module):
@@ -43,19 +42,11 @@ class Step(nn.Module):
     def unroll(self, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
         """Take n steps: return y_hat [n_steps, batch, ...], states, and halting logits [n_steps, batch, ...].
 
-        The states are those after each step if they are to be kept, else the last alone. A subclass may override it
-        where several steps at once are faster.
+        The states are those after each step if they are to be kept, else the last alone.
         """
         y_hats, kept, halt_logits = [], [], []
         for _ in range(n_steps):
-            try:
-                returned = self(z, h)
-            except (TypeError, AttributeError) as error:
-                if h is None:
-                    advice = "Without encode(x) -> z, h, the first state is None"
-                    raise TypeError(f"step could not take its first step: {error}. {advice}") from error
-                raise
-            y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
+            y_hat, h, halt_logit = _checked("step", self(z, h), "y_hat", "h", "halt_logit")
             y_hats.append(y_hat)
             halt_logits.append(halt_logit)
             if keep_states:
@@ -86,8 +77,7 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
     """Return what a step returned if it has these parts; a tensor of as many rows does not."""
     if not isinstance(returned, tuple | list) or len(returned) != len(names):
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
-        advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
-        raise TypeError(f"{what} must return {len(names)} things, {', '.join(names)}; got {came}. {advice}")
+        raise TypeError(f"{what} must return {len(names)} things, {', '.join(names)}; got {came}")
     for name, part in zip(names, returned, strict=True):
         if name in ("y_hat", "halt_logit"):
             check_type(f"{name} of step", part, Tensor)
@@ -95,10 +85,10 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
 
 
 class Heads(nn.Linear):
-    """The layer that reads both the answer and the halting logit from a state of `size` numbers.
+    """The layer that reads answers, [...] for n_outputs = 1 or else [..., n_outputs], and halting logits, [...].
 
-    Answers are [...] for n_outputs = 1, else [..., n_outputs]. Before training lambda_n is about sigmoid(halting_bias);
-    None is what `nn.Linear` draws. A network that halts at step 2 and never learns needs a lower one, such as -2.
+    Before training lambda_n is about sigmoid(halting_bias); a network that halts at step 2 and never learns needs a
+    lower one, such as -2. None: what `nn.Linear` draws.
     """
 
     def __init__(self, size: int, n_outputs: int = 1, halting_bias: float | None = None) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
-from ponder_utils._check import check_choice, check_int, check_real, check_type
+from ponder_utils._check import check_choice, check_int, check_real, check_type, described
 from ponder_utils.checkpoints import RandomNumbers, Row, Run, unwrapped
 from ponder_utils.evaluation import batch_on_device, preserve_modes
 
@@ -86,7 +86,13 @@ def train(
         check_int(name, number, 1)
     max_norm = math.inf if clip is None else check_real("clip", clip, 0, open_low=True)
     max_since_best = math.inf if patience is None else check_int("patience", patience, 1)
-    optimizer, weights = _optimizer_and_weights(model, lr, optimizer)
+    if (lr is None) == (optimizer is None):
+        raise ValueError(f"give either lr, for Adam, or optimizer; got lr={lr!r} and optimizer={optimizer!r}")
+    if optimizer is None:
+        optimizer = torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    if not set(weights) <= set(model.parameters()) or not any(weight.requires_grad for weight in weights):
+        raise ValueError("optimizer must hold weights of model that learn, and none of another network or a copy")
     scheduler = None if schedule is None else schedule(optimizer)
     plateau = scheduler if isinstance(scheduler, ReduceLROnPlateau) else None
     check_choice("mode", mode, ("max", "min") if plateau is None else (plateau.mode,))
@@ -108,8 +114,11 @@ def train(
             x, *targets = batch_on_device("batches", next(stream), device)  # y, or y and mask
             buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}  # running means and the like
             terms = _by_name("loss_fn", loss_fn(model(x), *targets), {"update", "grad_norm", "lr"})
+            if not isinstance(total := terms.get("total"), Tensor) or total.numel() != 1:
+                wanted = "a scalar tensor, or a named tuple or dict with one as total"
+                raise TypeError(f"loss_fn must return {wanted}; got {described(total)} among {sorted(terms)}")
             model.zero_grad()
-            terms["total"].backward()
+            total.backward()
             terms["grad_norm"] = nn.utils.clip_grad_norm_(weights, max_norm)
             row: Row = {"update": run.update + 1}
             row |= {name: term.item() if hasattr(term, "item") else term for name, term in terms.items()}
@@ -153,17 +162,6 @@ def cool_down(n_updates: int) -> Schedule:
     """Return a schedule: the learning rate stays for half of the updates, and then falls in a line to 0."""
     check_int("n_updates", n_updates, 1)
     return partial(LambdaLR, lr_lambda=lambda update: max(0.0, min(1.0, 2 - 2 * update / n_updates)))
-
-
-def _optimizer_and_weights(model: nn.Module, lr: float | None, optimizer: Any) -> tuple[Any, list[Tensor]]:
-    if (lr is None) == (optimizer is None):
-        raise ValueError(f"give either lr, for Adam, or optimizer; got lr={lr!r} and optimizer={optimizer!r}")
-    if optimizer is None:
-        optimizer = torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
-    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    if not set(weights) <= set(model.parameters()) or not any(weight.requires_grad for weight in weights):
-        raise ValueError("optimizer must hold weights of model that learn, and none of another network or a copy")
-    return optimizer, weights
 
 
 def _endless(batches: Any, generator: torch.Generator) -> Iterator[Any]:

@@ -234,10 +234,9 @@ tokens = PonderNet(TransformerStep(8), 3)
         (lambda: PonderNet(lambda x, h: (x[:, 0], x[0], x[:, 1]), 2)(x), ValueError, r"the state .*3.*\[4\]"),
         (lambda: PonderNet(EncodedStep(lambda x: x[:2], model.step), 2).predict(x), ValueError, "encode .*3.*2"),
         (lambda: PonderNet(Step(), 2)(x), NotImplementedError, "move"),
-        (lambda: PonderNet(lambda z, h: (h[:, 0], h, h[:, 1]), 2)(x), TypeError, "first step: .*Without encode"),
         (lambda: model.predict(x, mask=x > 0), ValueError, r"mask .*\[3\].*\[3, 4\]"),
         (lambda: model.predict(x, mask=[True]), TypeError, "mask .*bool tensor"),
-        (lambda: PonderNet(nn.LSTMCell(4, 8), 2)(x), TypeError, "step must return 3 .*RecurrentStep"),
+        (lambda: PonderNet(nn.LSTMCell(4, 8), 2)(x), TypeError, "step must return 3 .*2 of them"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):
@@ -292,7 +291,7 @@ def test_a_state_that_grows_is_refused_where_samples_keep_it_and_else_is_not():
 
     model = PonderNet(grows, 4)
     assert model.predict(x).steps.tolist() == [4, 4, 4]
-    with pytest.raises(ValueError, match=r"state .*same shape.*\[1, 4\], \[4, 4\].*largest size"):
+    with pytest.raises(ValueError, match=r"state .*same shape.*\[1, 4\], \[4, 4\]"):
         model.predict(x, keep_state=True)
 
 
