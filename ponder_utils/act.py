@@ -53,8 +53,7 @@ class ACT(nn.Module):
         """Run a sequence x [T, batch, cell.input_size - 1], without the flag, from the cell's state (None: zeros)."""
         check_sequence(x, state)
         if x.shape[2:] != (self.cell.input_size - 1,):
-            wanted = f"[T, batch, cell.input_size - 1 = {self.cell.input_size - 1}], since ACT appends its flag"
-            raise ValueError(f"x must have shape {wanted}; got {list(x.shape)}")
+            raise ValueError(f"x must be [T, batch, input_size - 1 = {self.cell.input_size - 1}]; got {list(x.shape)}")
         answers = []
         for x_t in x:
             state, steps, remainder = self._ponder(x_t, state)
@@ -102,8 +101,7 @@ class ACT(nn.Module):
 def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """Return the answer of ACT at a single time step, from the N steps that a `PonderNet` took with any step function.
 
-    The halting units are h_n = sigmoid(a_n), and the N steps are the cap M. The state is None. epsilon: as for `ACT`.
-    Where each place halts by itself, each has an answer, N and R of its own: [1, batch, *places].
+    h_n = sigmoid(a_n), and the N steps are the cap M. Places that halt by themselves have a y, N and R each.
     """
     check_type("output", output, PonderOutput)
     check_real("epsilon", epsilon, 0, 1, open_low=True)

@@ -65,9 +65,8 @@ class Run:
             if not hasattr(part, "load_state_dict"):
                 raise TypeError(f"{name} must have a state_dict and a load_state_dict, to be kept; got {part!r}")
         settings = {f"config[{name!r}]": value for name, value in (config or {}).items()} | call
-        wanted = "what JSON can hold: numbers, strings, lists and dicts"
         for name, value in settings.items():
-            refuse = partial(check_type, name, kind=(), allowed=wanted)
+            refuse = partial(check_type, name, kind=(), allowed="what JSON can hold: numbers, strings, lists and dicts")
             self.settings[name] = json.dumps(value, sort_keys=True, default=refuse)
         self.settings |= {f"class of {name}": type(part).__name__ for name, part in self.parts.items()}
         self.settings |= {f"shape of {name}": shape for name, shape in shapes(parts["model"].state_dict()).items()}
@@ -115,10 +114,9 @@ def load_checkpoint(path: Path) -> Row:
 
 
 def load_weights(model: nn.Module, path: Path | str) -> None:
-    """Give `model` the weights of a checkpoint of `train`, or of a file with a state_dict.
+    """Give `model` the weights of a checkpoint of `train`, or of a file with a state_dict, also if one was wrapped.
 
-    Either network may be compiled, or wrapped in `DataParallel` or `DistributedDataParallel`. DamagedFileError if the
-    file cannot be loaded; ValueError if names or shapes differ, and then nothing has been written.
+    DamagedFileError if the file cannot be loaded; ValueError if names or shapes differ, before anything is written.
     """
     model, state = unwrapped(model), load_checkpoint(Path(path))
     given = state["model"] if isinstance(state.get("model"), dict) else state

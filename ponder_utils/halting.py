@@ -52,8 +52,7 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
     """Return log p_n, [N, ...], for halting logits a_n, [N, ...]: lambda_n = sigmoid(a_n) = P(halt at n | not before).
 
     p_n = lambda_n * prod_{j<n} (1 - lambda_j) (Eq. 2), but the last step takes what remains, prod_{j<N} (1 - lambda_j)
-    (Sec. 2.3), unless remainder=False, since more steps will follow.
-    In float64 if the logits are, else in float32. TypeError if they are not floating-point.
+    (Sec. 2.3), unless remainder=False, since more steps will follow. In float64 if the logits are, else in float32.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():
         raise TypeError(f"halt_logits must be a floating-point tensor [N, ...]; got {described(halt_logits)}")
@@ -65,10 +64,7 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
 
 
 def average(weight: Tensor, y_hat: Tensor) -> Tensor:
-    """Return the sum over steps of weight [N, batch] times answer [N, batch, ...]: [batch, ...].
-
-    With p_n = output.log_p.exp() as the weight, it is the answer that sampling gives on average.
-    """
+    """Return the sum over steps of weight [N, batch], such as p_n, times answer [N, batch, ...]: [batch, ...]."""
     # Not a product of matrices, which an autocast would round to half precision.
     return (weight.view(*weight.shape, *[1] * (y_hat.ndim - weight.ndim)) * y_hat).sum(0)
 
@@ -97,9 +93,8 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
 def make_log_prior(prior: Prior, max_steps: int) -> Tensor:
     """Return log p_G(n), n = 1..N, of any prior: [N], float64, with N = max_steps >= 1.
 
-    prior: a number is lambda_p, and p_G geometric (see `geometric_log_prior`). "uniform" favours no step: KL(p || p_G)
-    is then log N minus the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the p_G(n) themselves,
-    which must be above 0 and sum to 1.
+    prior: a number is lambda_p, and p_G geometric. "uniform" favours no step: KL(p || p_G) is then log N minus the
+    entropy of p (arXiv:2510.25741). A tensor [N] holds the p_G(n) themselves, which must be above 0 and sum to 1.
     """
     if isinstance(prior, str):
         check_choice("prior", prior, ("uniform",))
@@ -119,12 +114,10 @@ def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -
 
     direction: "p||p_G" is the paper's regulariser (Eq. 3), sum_n p_n (log p_n - log p_G(n)). "p_G||p" is what much
     public code computes by `kl_div(p.log(), p_G)`; it forbids p_n from vanishing where the prior has mass.
-    The result is in the dtype of log_p. ValueError if the two have different N, or `direction` is unknown.
     """
     check_choice("direction", direction, DIRECTIONS)
     if log_prior.shape != log_p.shape[:1]:
-        came = list(log_prior.shape)
-        raise ValueError(f"log_prior must have one value per step of log_p, {list(log_p.shape[:1])}; got {came}")
+        raise ValueError(f"log_prior must have one value per step, {[*log_p.shape[:1]]}; got {[*log_prior.shape]}")
     log_g = log_prior.to(log_p.dtype).to(log_p.device).view(-1, *[1] * (log_p.ndim - 1))
     log_a, log_b = (log_p, log_g) if direction == "p||p_G" else (log_g, log_p)
     mass = log_a.exp()

@@ -1,10 +1,8 @@
 """The losses that the networks minimise: PonderNet's (arXiv:2107.05407, Eq. 3) and ACT's (arXiv:1603.08983, Eq. 12).
 
-A criterion is (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. ValueError if it
-returns anything else, or there is not one target for each answer.
-
-Every loss takes a mask, bool in the shape of a step's halting logits (of `steps` for ACT), true at the answers that
-count. What stands elsewhere, in answers and targets alike, is never read. ValueError if it is true nowhere.
+A criterion is (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. Every loss takes a
+mask, bool in the shape of a step's halting logits (of `steps` for ACT), true at the answers that count. What stands
+elsewhere, in answers and targets alike, is never read. ValueError if it is true nowhere.
 """
 
 import math
@@ -37,8 +35,7 @@ class CriterionLoss(nn.Module):
 
     def __init__(self, criterion: Criterion) -> None:
         super().__init__()
-        wanted = "callable as criterion(y_hat, y)"
-        self.criterion = check_type("criterion", criterion, Callable, wanted, but=type)
+        self.criterion = check_type("criterion", criterion, Callable, "callable as criterion(y_hat, y)", but=type)
 
     def loss_by_step(self, y_hat: Tensor, y: Tensor) -> Tensor:
         """Return the loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch]."""
@@ -67,8 +64,7 @@ class ReconstructionLoss(CriterionLoss):
         """y: [batch, ...] -> scalar, in the unit of the criterion."""
         output, y = apply_mask(output, y, mask)
         if output.log_p.ndim != 2:
-            came = f"{list(output.log_p.shape)}, of places, which need a mask [batch, *places]"
-            raise ValueError(f"output must have one halting distribution per sample, [N, batch]; got {came}")
+            raise ValueError(f"output without mask must have log_p [N, batch]; got {list(output.log_p.shape)}")
         return (output.log_p.exp() * self.loss_by_step(output.y_hat, y)).sum(0).mean()
 
 
@@ -152,10 +148,7 @@ class ACTLoss(CriterionLoss):
         self.cost = check_choice("cost", cost, ("ponder", "accumulated"))
 
     def forward(self, output: ACTOutput, y: Tensor, mask: Tensor | None = None) -> ACTLossTerms:
-        """y: [T, batch, ...], a target for each time step -> three scalars; what the mask leaves out costs nothing.
-
-        Where only the last time step is to be answered, give `output._replace(y_hat=output.y_hat[-1:])` and one target.
-        """
+        """y: [T, batch, ...], a target for each time step -> three scalars; what the mask leaves out costs nothing."""
         check_targets(y, check_type("output", output, ACTOutput).y_hat.shape[:2], "time step and sample")
         cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
         if mask is None:

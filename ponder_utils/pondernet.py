@@ -46,8 +46,7 @@ def cap_of(network: Any, max_steps: int | None) -> int:
 class PonderNet(nn.Module):
     """Repeats a step, as described in `ponder_utils.steps`, at most N = max_steps >= 1 times.
 
-    It may give a halting logit for each sample, [batch], or for each of its places, [batch, *places], as many as its
-    answer has: then every place halts by itself.
+    If it gives a halting logit for each place of an answer, [batch, *places], every place halts by itself.
     """
 
     def __init__(self, step: Callable[[Any, Any], Any], max_steps: int) -> None:
@@ -81,8 +80,7 @@ class PonderNet(nn.Module):
             rule: a name in `rules.RULES`, or any function like those in `ponder_utils.rules`.
             mask: bool, in the shape of a step's halting logits: what is not asked halts at step 1. None: all are asked.
             generator: for "sample": the same seed gives the same answers.
-            check_every: steps between two checks of who has halted, which cost time, too. None: 2 as long as more than
-                512 samples think, then 5.
+            check_every: steps between two checks of who has halted. None: 2 while more than 512 samples think, then 5.
             max_steps: another N than that of the network, in this call.
             keep_state: whether to return each sample's state after its step; it must have one halting logit.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
@@ -124,9 +122,8 @@ class Thinkers:
         n_rows = self.rows.shape[0]
         y_hat, states, halt_logits = unroll(self.step, self.z if self.n else self.z_1, self.h, n_steps, keep_states)
         if halt_logits.shape[:2] != (n_steps, n_rows) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
-            wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
-            came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
-            raise ValueError(f"step must return {wanted}; got {came}")
+            wanted = f"y_hat [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
+            raise ValueError(f"step must return {wanted}; got {[*y_hat.shape[1:]]} and {[*halt_logits.shape[1:]]}")
         self.h = states[-1]
         check_batch("the state that step returns", self.h, n_rows)
         if keep_states:
@@ -186,11 +183,4 @@ class Thinkers:
         thought = self.computed >= torch.arange(1, self.n + 1, device=steps.device)[:, None]  # [n, batch]
         place = thought.flatten().cumsum(0).view_as(thought)  # in all states together, from 1 on
         at = place.gather(0, steps[None] - 1)[0] - 1
-
-        def chosen(*parts: Tensor) -> Tensor:
-            first, last = [*parts[0].shape[1:]], [*parts[-1].shape[1:]]
-            if first != last:
-                raise ValueError(f"state must have the same shape after each step; got {first}, {last}")
-            return torch.cat(parts).index_select(0, at)
-
-        return map_batched(chosen, *self.states)
+        return map_batched(lambda *parts: torch.cat(parts).index_select(0, at), *self.states)

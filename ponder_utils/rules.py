@@ -1,11 +1,9 @@
 """Halting rules: when a network that is asked for an answer stops thinking.
 
-    rule(output, **parameters) -> steps [batch], int64
-
-A rule is a function that reads a `PonderOutput` of n <= N steps, and returns for each sample the step, 1 to n, whose
-answer is taken, or 0 where that cannot be said yet. It never looks ahead: with more steps, an answer other than 0
-stays. Where it still returns 0 at the last step, N is taken. A parameter that is a tensor, or holds some, has one value
-per sample in each; a table for all of them is a list of numbers.
+A rule, rule(output, **parameters) -> steps [batch], reads a `PonderOutput` of n <= N steps, and returns for each sample
+the step, 1 to n, whose answer is taken, or 0 where that cannot be said yet; at step N, 0 takes N. It never looks ahead:
+with more steps, an answer other than 0 stays. A parameter that is a tensor, or holds some, has one value per
+sample in each; a table for all of them is a list of numbers.
 
 The first rules read the halting head. Those from `confidence` on read the answers alone, and need no head. An answer is
 the logit of a yes. Where it is more than one number, say what it is: with `classes=True` the logits of several classes
@@ -146,8 +144,7 @@ class Stopping:
         for name, value in self.parameters.items():
             for part in tensors_in(value):
                 if part.shape != like.shape:
-                    wanted = f"one value per halting logit, {list(like.shape)}"
-                    raise ValueError(f"{name} must have {wanted}; got {list(part.shape)}")
+                    raise ValueError(f"{name} must have one value per logit, {[*like.shape]}; got {[*part.shape]}")
         if self.mask is not None:
             check_mask("mask", self.mask, like.shape)
 
@@ -162,8 +159,7 @@ class Stopping:
         if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
             raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {described(steps)}")
         if self.rule not in RULES.values() and ((steps < 0) | (steps > n)).any():
-            came = f"{steps.min()} to {steps.max()}"
-            raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {came}")
+            raise ValueError(f"rule must return 0 or a step so far, 1 to {n}; got {steps.min()} to {steps.max()}")
         if n == self.max_steps:
             steps = torch.where(steps == 0, n, steps)
         steps = steps.view(shape)
@@ -171,16 +167,11 @@ class Stopping:
 
 
 def halting_steps(
-    output: PonderOutput,
-    rule: str | Rule,
-    *,
-    generator: torch.Generator | None = None,
-    mask: Tensor | None = None,
-    **parameters: Any,
+    output: PonderOutput, rule: str | Rule, *, generator: torch.Generator | None = None, **parameters: Any
 ) -> Tensor:
     """Return the step, 1 to N, at which a rule stops each sample: [batch]. Arguments as for `PonderNet.predict`."""
     check_type("output", output, PonderOutput)
-    stopping = Stopping(rule, parameters, len(output.halt_logits), generator, mask)
+    stopping = Stopping(rule, parameters, len(output.halt_logits), generator)
     stopping.begin(output.halt_logits[0])
     return stopping(output)
 
@@ -191,8 +182,7 @@ def _check_classes(output: PonderOutput, classes: bool | None) -> bool:
     if classes and output.y_hat.ndim < 3:
         raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
     if classes is None and output.y_hat.ndim > 2:
-        wanted = f"True or False for y_hat {list(output.y_hat.shape)}: does its last dimension hold classes"
-        raise ValueError(f"classes must be {wanted}? got None")
+        raise ValueError(f"classes must be True or False for y_hat {list(output.y_hat.shape)}; got None")
     return bool(classes)
 
 

@@ -21,7 +21,6 @@ class PonderSequence(nn.Module):
 
     As in `ACT`, a flag is appended to each input in dimension 1, the channels: 1 at the first step of a time step, else
     0. The step has one halting logit for each sample; the first state of its `encode` is that before all time steps.
-
     carry: which state the next time step begins with: "halted", that of the step n at which it halts (drawn from p_n in
     training); "mean", sum_n p_n h_n, as in ACT, but with PonderNet's p_n; "last", that of step N.
     """
@@ -48,14 +47,12 @@ class PonderSequence(nn.Module):
     ) -> tuple[PonderOutput, Any]:
         """Run all N steps at each time step of x [T, batch, inputs, ...], from this state (None: that of `encode`).
 
-        Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. So targets are
-        `y.flatten(0, 1)`. Beside it the state for the next time step. The rule, for carry="halted" alone, and the other
-        arguments are as for `PonderNet.predict`.
+        Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. Beside it stands
+        the state for the next one. The rule, for carry="halted" alone, and other arguments: as for `PonderNet.predict`.
         """
         check_sequence(x, state)
         if self.carry != "halted" and (rule != "sample" or parameters):
-            came = f"{rule!r} with {sorted(parameters)}"
-            raise ValueError(f"rule must be left out where carry={self.carry!r}, which reads none; got {came}")
+            raise ValueError(f"rule must be left out with carry={self.carry!r}; got {rule!r} with {[*parameters]}")
         cap, outputs = cap_of(self, max_steps), []
         for x_t in x:
             thinkers = self._thinkers(x_t, state)

@@ -1,8 +1,7 @@
 """States and inputs: a tensor, None, or a tuple, list, dict or dataclass of these.
 
 Every tensor has the batch in dimension 0. What is not a tensor (a number, a string) and a tensor without dimensions
-belong to no sample, and are passed on as they are. So what differs from sample to sample, such as their lengths, is a
-tensor, and not a list of numbers.
+belong to no sample, and are passed on as they are. So the lengths of samples are a tensor, and not a list of numbers.
 """
 
 import copy
@@ -45,8 +44,7 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
             put(mapped, name, part)
         return mapped
     if any(other is not first and other != first for other in others):
-        came = ", ".join(map(str, states[:4]))
-        raise ValueError(f"state must hold in a tensor [batch, ...] what changes from step to step; got {came}")
+        raise ValueError(f"state must hold in a tensor [batch, ...] what changes from step to step; got {states[:4]}")
     return first
 
 

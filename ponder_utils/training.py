@@ -62,8 +62,7 @@ def train(
         loss_fn: (model(x), y), or (model(x), y, mask) -> a scalar, or a named tuple or dict of scalars with a `total`.
         batches: generator, with this seed -> (x, y) or (x, y, mask); or an iterable of these, read again when it ends.
         lr, optimizer: either the learning rate of Adam, or any optimizer of the model's parameters.
-        schedule: optimizer -> learning rate schedule, which steps after every update; a `ReduceLROnPlateau` of the same
-            mode steps at every row, on the monitored number.
+        schedule: optimizer -> schedule, which steps after every update, or, a `ReduceLROnPlateau`, at every row.
         clip: largest norm of the gradient; None for no limit.
         evaluate: model, in evaluation mode and without gradients -> a dict or named tuple of numbers to log.
         monitor, mode: name of a number of the rows, such as one of `evaluate`, and whether "max" or "min" is best.
@@ -72,13 +71,10 @@ def train(
             the loss, grad_norm (before clipping), lr, and what `evaluate` gives.
         checkpoint_dir: where `last.pt` is written every `checkpoint_every` updates, and `best.pt` at a new best. If it
             holds a `last.pt`, the run goes on from there; an iterable of batches is then read from its beginning.
-        config: what this run is, as JSON can hold it. A checkpoint with another config, other numbers of the call (lr,
-            clip, seed, monitor, mode), or weights of other shapes is refused.
-        also: by name whatever else has a `state_dict` and a `load_state_dict` that checkpoints should keep. Beside it
-            they keep those of model, loss, batches, optimizer and schedule, and all random numbers; nothing else.
+        config: what this run is, as JSON can hold it. A checkpoint of another run is refused.
+        also: by name whatever else has a `state_dict` and a `load_state_dict` that checkpoints should keep.
 
-    NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights. Within
-    `torch.autocast(device, torch.bfloat16)` weights, optimizer, halting distribution and loss stay float32.
+    NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights.
     """
     for name, function in {"schedule": schedule, "evaluate": evaluate, "log": log}.items():
         check_type(name, function, Callable | None, "a function, or None")

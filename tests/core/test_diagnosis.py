@@ -6,7 +6,7 @@ import torch
 from reference import geometric, halting, quantile_step
 from scripted import Answers, draws
 
-from ponder_utils.diagnosis import diagnose
+from ponder_utils.evaluation import diagnose
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
