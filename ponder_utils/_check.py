@@ -45,8 +45,7 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
 
 def check_generator(generator: Any) -> torch.device:
     """Return the device that a `torch.Generator` draws on, the CPU for None."""
-    wanted = "a torch.Generator or None; for a seed, torch.Generator().manual_seed(seed)"
-    check_type("generator", generator, torch.Generator | None, wanted)
+    check_type("generator", generator, torch.Generator | None, "a torch.Generator or None")
     return torch.device("cpu") if generator is None else generator.device
 
 

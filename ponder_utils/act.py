@@ -28,7 +28,7 @@ class ACT(nn.Module):
     """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
     N(t) is the first n at which the halting units h_1 + ... + h_n >= 1 - epsilon, but at most M = max_steps. Answer and
-    next state are averages over the steps (Eq. 9). To every input a flag is appended, 1 at a first step, else 0.
+    next state are averages over the steps (Eq. 9).
 
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).
@@ -53,8 +53,7 @@ class ACT(nn.Module):
         """Run a sequence x [T, batch, cell.input_size - 1], without the flag, from the cell's state (None: zeros)."""
         check_sequence(x, state)
         if x.shape[2:] != (self.cell.input_size - 1,):
-            wanted = f"[T, batch, cell.input_size - 1 = {self.cell.input_size - 1}], since ACT appends its flag"
-            raise ValueError(f"x must have shape {wanted}; got {list(x.shape)}")
+            raise ValueError(f"x must be [T, batch, input_size - 1 = {self.cell.input_size - 1}]; got {list(x.shape)}")
         answers = []
         for x_t in x:
             state, steps, remainder = self._ponder(x_t, state)
@@ -102,8 +101,7 @@ class ACT(nn.Module):
 def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """Return the answer of ACT at a single time step, from the N steps that a `PonderNet` took with any step function.
 
-    The halting units are h_n = sigmoid(a_n), and the N steps are the cap M. The state is None. epsilon: as for `ACT`.
-    Where each place halts by itself, each has an answer, N and R of its own: [1, batch, *places].
+    h_n = sigmoid(a_n), and the N steps are the cap M. Places that halt by themselves have a y, N and R each.
     """
     check_type("output", output, PonderOutput)
     check_real("epsilon", epsilon, 0, 1, open_low=True)

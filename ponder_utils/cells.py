@@ -2,8 +2,7 @@
 
 A cell is anything that is called like `nn.RNNCell` and `nn.LSTMCell`, `cell(x, state=None) -> state`, and has their
 `input_size` and `hidden_size`. A state is a tensor [batch, hidden_size], or a tuple or list of which the next layer
-reads the first; None stands for zeros. A subclass of `Cell` also has a method `encode(x)` for the part of the work that
-depends on x alone, and takes the result, a `FromInput`, in place of x.
+reads the first; None stands for zeros. A `Cell` takes what its `encode(x)` returns, a `FromInput`, in place of x.
 """
 
 from typing import Any, NamedTuple
@@ -97,8 +96,7 @@ def check_cell(cell: Any, *sizes: str) -> Any:
     """Return `cell` if it can be one, as no `nn.LSTM` can, and has these sizes; else raise TypeError."""
     is_cell = callable(cell) and not isinstance(cell, type | nn.RNNBase)
     if not is_cell or not all(hasattr(cell, size) for size in sizes):
-        wanted = f"a recurrent cell with {' and '.join(sizes)}, called as cell(x, state), such as nn.LSTMCell(8, 64)"
-        raise TypeError(f"cell must be {wanted}; got {cell!r}")
+        raise TypeError(f"cell must be called as cell(x, state) and have {' and '.join(sizes)}; got {cell!r}")
     return cell
 
 

@@ -7,18 +7,21 @@ import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
+
+from ponder_utils._check import check_type
 
 Row = dict[str, Any]
 
 
 class DamagedFileError(ValueError):
-    """A file is not what was written. The message says which file, and what is wrong."""
+    """A file is not what was written."""
 
 
 class RandomNumbers:
@@ -53,23 +56,25 @@ class Run:
     """How far a training has come, and its checkpoints, if it has a folder."""
 
     def __init__(self, folder: Path | str | None, parts: Row, also: Row | None, config: Row | None, call: Row) -> None:
-        self.update, self.rows = 0, list[Row]()
+        self.update, self.rows, self.settings = 0, list[Row](), dict[str, str]()
         self.best, self.since_best = -math.inf, 0  # what is monitored, the higher the better; rows since then
         self.folder = None if folder is None else Path(folder).resolve()
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
         self.parts = {name: part for name, part in parts.items() if hasattr(part, "load_state_dict")}
         self.parts |= {f"also[{name!r}]": part for name, part in (also or {}).items()}
         for name, part in self.parts.items():
             if not hasattr(part, "load_state_dict"):
                 raise TypeError(f"{name} must have a state_dict and a load_state_dict, to be kept; got {part!r}")
         settings = {f"config[{name!r}]": value for name, value in (config or {}).items()} | call
-        self.settings = {name: json.dumps(value, sort_keys=True) for name, value in settings.items()}
+        for name, value in settings.items():
+            refuse = partial(check_type, name, kind=(), allowed="what JSON can hold: numbers, strings, lists and dicts")
+            self.settings[name] = json.dumps(value, sort_keys=True, default=refuse)
         self.settings |= {f"class of {name}": type(part).__name__ for name, part in self.parts.items()}
         self.settings |= {f"shape of {name}": shape for name, shape in shapes(parts["model"].state_dict()).items()}
+        groups = parts["optimizer"].param_groups
+        self.settings["weights in groups of optimizer"] = str([sum(map(Tensor.numel, g["params"])) for g in groups])
 
     def save(self, name: str) -> None:
-        """Write a checkpoint; DamagedFileError if a state holds more than `load_checkpoint` reads."""
+        """Write a checkpoint, if there is a folder; DamagedFileError if it could not be loaded again."""
         if self.folder is not None:
             state = {name: part.state_dict() for name, part in self.parts.items()}
             state["run"] = {name: getattr(self, name) for name in ("update", "rows", "best", "since_best", "settings")}
@@ -91,7 +96,7 @@ class Run:
             raise ValueError(f"n_updates must be at least {run['update']}, those of {last}; got {n_updates}")
         self.update, self.rows = run["update"], run["rows"]
         self.best, self.since_best = run["best"], run["since_best"]
-        for name, part in self.parts.items():
+        for name, part in reversed(self.parts.items()):  # of the model, which cannot fail any more, last of all
             part.load_state_dict(state[name])
 
 
@@ -100,23 +105,18 @@ WRAPPERS = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "Distribut
 
 def load_checkpoint(path: Path) -> Row:
     """Read a dict that `torch.save` wrote, into the CPU's memory; DamagedFileError if the file is anything else."""
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as why:  # whatever a reader of broken bytes comes upon
-        if isinstance(why, OSError) and why.filename is not None:
-            raise
-        wanted = "It is damaged, or holds more than tensors, numbers, strings and containers of these"
-        raise DamagedFileError(f"{path} cannot be loaded as weights or a checkpoint. {wanted}") from why
-    if not isinstance(state, dict):
-        raise DamagedFileError(f"{path} must hold a dict of weights, or a checkpoint; got a {type(state).__name__}")
-    return state
+    with path.open("rb") as file:
+        try:
+            return check_type("file", torch.load(file, map_location="cpu", weights_only=True), dict)
+        except Exception as why:  # whatever a reader of broken bytes comes upon
+            wanted = "a dict of weights or a checkpoint: it is damaged, or holds more than tensors, numbers and strings"
+            raise DamagedFileError(f"{path} must be {wanted}") from why
 
 
 def load_weights(model: nn.Module, path: Path | str) -> None:
-    """Give `model` the weights of a checkpoint of `train`, or of a file with a state_dict.
+    """Give `model` the weights of a checkpoint of `train`, or of a file with a state_dict, also if one was wrapped.
 
-    Either network may be compiled, or wrapped in `DataParallel` or `DistributedDataParallel`. DamagedFileError if the
-    file cannot be loaded; ValueError if names or shapes differ, and then nothing has been written.
+    DamagedFileError if the file cannot be loaded; ValueError if names or shapes differ, before anything is written.
     """
     model, state = unwrapped(model), load_checkpoint(Path(path))
     given = state["model"] if isinstance(state.get("model"), dict) else state

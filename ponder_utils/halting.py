@@ -1,9 +1,8 @@
 """The halting distribution p_n, its geometric prior p_G, and the KL divergence between them.
 
 Symbols are those of PonderNet (Banino, Balaguer & Blundell 2021, arXiv:2107.05407). Steps are counted from 1 to
-N = max_steps and stand in dimension 0 of every tensor; what follows it (the batch) is free.
-
-Everything is computed in log space: a product of the (1 - lambda_j) underflows where a network is sure of itself.
+N = max_steps and stand in dimension 0 of every tensor; what follows it (the batch) is free. Everything is computed in
+log space: a product of the (1 - lambda_j) underflows where a network is sure of itself.
 """
 
 import math
@@ -19,10 +18,7 @@ from ponder_utils._check import check_choice, check_int, check_mask, check_real,
 DIRECTIONS = ("p||p_G", "p_G||p")
 Prior = float | str | Tensor  # lambda_p, "uniform", or p_G(n) step by step: [N]
 
-# The largest float32 below 1. At 1 the prior forbids a second step, and KL(p || p_G) is infinite.
-LARGEST_LAMBDA_P = 1 - 2**-24
-
-SURE = 1e4  # the logit of an answer that nobody has to wait for
+LARGEST_LAMBDA_P = 1 - 2**-24  # in float32; at 1 the prior forbids a second step, and KL(p || p_G) is infinite
 
 
 class PonderOutput(NamedTuple):
@@ -47,15 +43,6 @@ class PonderOutput(NamedTuple):
 _pytree._register_namedtuple(PonderOutput, serialized_type_name="ponder_utils.PonderOutput")
 
 
-def sure_at(where: Tensor, y_hat: Tensor) -> Tensor:
-    """Return answers [n, batch, ...] that are sure where this is true, [batch, *places]: no rule waits for them."""
-    if y_hat.ndim == where.ndim + 1:
-        return y_hat.masked_fill(where, SURE)
-    sure = y_hat.new_full(y_hat.shape[-1:], -SURE)
-    sure[0] = SURE
-    return torch.where(where.view(*where.shape, *[1] * (y_hat.ndim - 1 - where.ndim)), sure, y_hat)
-
-
 def at_least_float32(x: Tensor) -> Tensor:
     """Return x in float64 if it is, else in float32."""
     return x if x.dtype == torch.float64 else x.float()
@@ -65,8 +52,7 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
     """Return log p_n, [N, ...], for halting logits a_n, [N, ...]: lambda_n = sigmoid(a_n) = P(halt at n | not before).
 
     p_n = lambda_n * prod_{j<n} (1 - lambda_j) (Eq. 2), but the last step takes what remains, prod_{j<N} (1 - lambda_j)
-    (Sec. 2.3), unless remainder=False, since more steps will follow.
-    In float64 if the logits are, else in float32. TypeError if they are not floating-point.
+    (Sec. 2.3), unless remainder=False, since more steps will follow. In float64 if the logits are, else in float32.
     """
     if not isinstance(halt_logits, Tensor) or not halt_logits.is_floating_point():
         raise TypeError(f"halt_logits must be a floating-point tensor [N, ...]; got {described(halt_logits)}")
@@ -78,10 +64,7 @@ def halting_log_probs(halt_logits: Tensor, remainder: bool = True) -> Tensor:
 
 
 def average(weight: Tensor, y_hat: Tensor) -> Tensor:
-    """Return the sum over steps of weight [N, batch] times answer [N, batch, ...]: [batch, ...].
-
-    With p_n = output.log_p.exp() as the weight, it is the answer that sampling gives on average.
-    """
+    """Return the sum over steps of weight [N, batch], such as p_n, times answer [N, batch, ...]: [batch, ...]."""
     # Not a product of matrices, which an autocast would round to half precision.
     return (weight.view(*weight.shape, *[1] * (y_hat.ndim - weight.ndim)) * y_hat).sum(0)
 
@@ -110,9 +93,8 @@ def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormal
 def make_log_prior(prior: Prior, max_steps: int) -> Tensor:
     """Return log p_G(n), n = 1..N, of any prior: [N], float64, with N = max_steps >= 1.
 
-    prior: a number is lambda_p, and p_G geometric (see `geometric_log_prior`). "uniform" favours no step: KL(p || p_G)
-    is then log N minus the entropy of p (Zhu et al. 2025, arXiv:2510.25741). A tensor [N] holds the p_G(n) themselves,
-    which must be above 0 and sum to 1.
+    prior: a number is lambda_p, and p_G geometric. "uniform" favours no step: KL(p || p_G) is then log N minus the
+    entropy of p (arXiv:2510.25741). A tensor [N] holds the p_G(n) themselves, which must be above 0 and sum to 1.
     """
     if isinstance(prior, str):
         check_choice("prior", prior, ("uniform",))
@@ -132,12 +114,10 @@ def kl_divergence(log_p: Tensor, log_prior: Tensor, direction: str = "p||p_G") -
 
     direction: "p||p_G" is the paper's regulariser (Eq. 3), sum_n p_n (log p_n - log p_G(n)). "p_G||p" is what much
     public code computes by `kl_div(p.log(), p_G)`; it forbids p_n from vanishing where the prior has mass.
-    The result is in the dtype of log_p. ValueError if the two have different N, or `direction` is unknown.
     """
     check_choice("direction", direction, DIRECTIONS)
     if log_prior.shape != log_p.shape[:1]:
-        came = list(log_prior.shape)
-        raise ValueError(f"log_prior must have one value per step of log_p, {list(log_p.shape[:1])}; got {came}")
+        raise ValueError(f"log_prior must have one value per step, {[*log_p.shape[:1]]}; got {[*log_prior.shape]}")
     log_g = log_prior.to(log_p.dtype).to(log_p.device).view(-1, *[1] * (log_p.ndim - 1))
     log_a, log_b = (log_p, log_g) if direction == "p||p_G" else (log_g, log_p)
     mass = log_a.exp()

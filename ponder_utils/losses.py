@@ -1,11 +1,8 @@
 """The losses that the networks minimise: PonderNet's (arXiv:2107.05407, Eq. 3) and ACT's (arXiv:1603.08983, Eq. 12).
 
-A criterion is (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. ValueError if it
-returns anything else, or there is not one target for each answer.
-
-Every loss takes a mask, bool in the shape of a step's halting logits (of `steps` for ACT), true at the answers that
-count. What stands elsewhere, in answers and targets alike, is never read. TypeError if it is not bool, ValueError if it
-has another shape or is true nowhere.
+A criterion is (y_hat, y) -> one loss per answer, such as `nn.BCEWithLogitsLoss(reduction="none")`. Every loss takes a
+mask, bool in the shape of a step's halting logits (of `steps` for ACT), true at the answers that count. What stands
+elsewhere, in answers and targets alike, is never read. ValueError if it is true nowhere.
 """
 
 import math
@@ -33,19 +30,12 @@ def apply_mask(output: PonderOutput, y: Tensor, mask: Tensor | None) -> tuple[Po
     return chosen, y[mask]
 
 
-def check_not_empty(answers: Tensor) -> None:
-    """Raise a ValueError if there are none, since their mean would be NaN. A compiled loss does not count them."""
-    if not torch.compiler.is_compiling() and answers.numel() == 0:
-        raise ValueError("a loss needs an answer; got an empty batch, or a mask that is true nowhere")
-
-
 class CriterionLoss(nn.Module):
     """Base of the losses that are built on a criterion."""
 
     def __init__(self, criterion: Criterion) -> None:
         super().__init__()
-        wanted = "callable as criterion(y_hat, y)"
-        self.criterion = check_type("criterion", criterion, Callable, wanted, but=type)
+        self.criterion = check_type("criterion", criterion, Callable, "callable as criterion(y_hat, y)", but=type)
 
     def loss_by_step(self, y_hat: Tensor, y: Tensor) -> Tensor:
         """Return the loss of the answer after each step: y_hat [N, batch, ...], y [batch, ...] -> [N, batch]."""
@@ -56,20 +46,14 @@ class CriterionLoss(nn.Module):
         """Return the loss of each answer: y_hat and y [N, batch, ...] -> [N, batch]."""
         n_steps, batch_size = y_hat.shape[:2]
         answer, target = list(y_hat.shape[2:]), list(y.shape[2:])
-        if answer != target and math.prod(answer) == math.prod(target):
-            wanted = f"the shape of an answer, {answer}, or they would be broadcast"
-            raise ValueError(f"a target y must have {wanted}; got {target}")
-        try:
-            loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
-        except RuntimeError as error:
-            came = f"answers {[*y_hat.shape]} of {y_hat.dtype} and targets {[*y.shape]} of {y.dtype}"
-            raise ValueError(f"criterion could not compare {came}: {error}") from error
+        if answer != target and math.prod(answer) == math.prod(target):  # they would be broadcast
+            raise ValueError(f"a target y must have the shape of an answer, {answer}; got {target}")
+        loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
         if not isinstance(loss, Tensor) or loss.shape != (n_steps * batch_size,):
-            wanted = f"shape [{n_steps * batch_size}] for {n_steps} steps of {batch_size} samples"
-            reason = "From a mean over them no network can learn to ponder per input"
-            came = f'{described(loss)}. {reason}. Use reduction="none", and reduce all dimensions but the first'
-            raise ValueError(f"criterion must return one loss per answer, {wanted}; got {came}")
-        check_not_empty(loss)
+            wanted = f'one loss per answer, [{n_steps * batch_size}], as with reduction="none"'
+            raise ValueError(f"criterion must return {wanted}; got {described(loss)}")
+        if not torch.compiler.is_compiling() and loss.numel() == 0:  # their mean would be NaN
+            raise ValueError("a loss needs an answer; got an empty batch, or a mask that is true nowhere")
         return loss.view(n_steps, batch_size)
 
 
@@ -80,8 +64,7 @@ class ReconstructionLoss(CriterionLoss):
         """y: [batch, ...] -> scalar, in the unit of the criterion."""
         output, y = apply_mask(output, y, mask)
         if output.log_p.ndim != 2:
-            came = f"{list(output.log_p.shape)}; where each place halts, give mask, bool [batch, *places]"
-            raise ValueError(f"output must have one halting distribution per sample, [N, batch]; got {came}")
+            raise ValueError(f"output without mask must have log_p [N, batch]; got {list(output.log_p.shape)}")
         return (output.log_p.exp() * self.loss_by_step(output.y_hat, y)).sum(0).mean()
 
 
@@ -90,8 +73,7 @@ class RegularizationLoss(nn.Module):
 
     def __init__(self, prior: Prior, *, direction: str = "p||p_G") -> None:
         super().__init__()
-        n_steps = len(prior) if isinstance(prior, Tensor) and prior.ndim else 1
-        log_prior = make_log_prior(prior, n_steps)
+        log_prior = make_log_prior(prior, len(prior) if isinstance(prior, Tensor) and prior.ndim else 1)
         self.prior = prior
         if isinstance(prior, Tensor):
             self.log_prior = log_prior
@@ -101,9 +83,7 @@ class RegularizationLoss(nn.Module):
         """Return a scalar, in nats. ValueError if the prior is a tensor of another length than N."""
         check_type("output", output, PonderOutput)
         log_p = output.log_p if mask is None else output.at(mask).log_p
-        check_not_empty(log_p)
-        is_given = isinstance(self.prior, Tensor)
-        log_prior = self.log_prior if is_given else make_log_prior(self.prior, len(log_p))
+        log_prior = self.log_prior if isinstance(self.prior, Tensor) else make_log_prior(self.prior, len(log_p))
         return kl_divergence(log_p, log_prior, self.direction).mean()
 
 
@@ -168,10 +148,7 @@ class ACTLoss(CriterionLoss):
         self.cost = check_choice("cost", cost, ("ponder", "accumulated"))
 
     def forward(self, output: ACTOutput, y: Tensor, mask: Tensor | None = None) -> ACTLossTerms:
-        """y: [T, batch, ...], a target for each time step -> three scalars; what the mask leaves out costs nothing.
-
-        Where only the last time step is to be answered, give `output._replace(y_hat=output.y_hat[-1:])` and one target.
-        """
+        """y: [T, batch, ...], a target for each time step -> three scalars; what the mask leaves out costs nothing."""
         check_targets(y, check_type("output", output, ACTOutput).y_hat.shape[:2], "time step and sample")
         cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
         if mask is None:

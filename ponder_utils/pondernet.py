@@ -44,11 +44,9 @@ def cap_of(network: Any, max_steps: int | None) -> int:
 
 
 class PonderNet(nn.Module):
-    """Repeats a step at most N = max_steps >= 1 times.
+    """Repeats a step, as described in `ponder_utils.steps`, at most N = max_steps >= 1 times.
 
-    The step is a `Step` or function of `ponder_utils.steps`, an input x whatever it reads: see `ponder_utils.states`.
-    It may give a halting logit for each sample, [batch], or for each of its places, [batch, *places], as many as its
-    answer has: then every place halts by itself.
+    If it gives a halting logit for each place of an answer, [batch, *places], every place halts by itself.
     """
 
     def __init__(self, step: Callable[[Any, Any], Any], max_steps: int) -> None:
@@ -76,17 +74,13 @@ class PonderNet(nn.Module):
         keep_state: bool = False,
         **parameters: Any,
     ) -> Prediction:
-        """Think about x until the halting rule says stop.
-
-        The answers are those that the rule takes from all N steps, but samples that have halted, at all their places,
-        leave the batch and cost nothing more. A UserWarning says if dropout or batch normalisation is in training mode.
+        """Think about x until the rule says stop. Samples that have halted, at all their places, leave the batch.
 
         Args:
             rule: a name in `rules.RULES`, or any function like those in `ponder_utils.rules`.
-            mask: bool, true at the answers that are asked, as for `rules.Stopping`. None: all.
+            mask: bool, in the shape of a step's halting logits: what is not asked halts at step 1. None: all are asked.
             generator: for "sample": the same seed gives the same answers.
-            check_every: steps between two checks of who has halted, which cost time, too; with 1 no step is computed
-                that is not needed. None: 2 as long as more than 512 samples think, then 5.
+            check_every: steps between two checks of who has halted. None: 2 while more than 512 samples think, then 5.
             max_steps: another N than that of the network, in this call.
             keep_state: whether to return each sample's state after its step; it must have one halting logit.
             parameters: of the rule, such as q=0.9. If it takes tensors, they have one value per halting logit.
@@ -108,10 +102,7 @@ class PonderNet(nn.Module):
 
 
 class Thinkers:
-    """The samples of a batch that still think, and what they have read in their steps so far.
-
-    z and h: as from `encode`; x: a tensor of the input, [batch, ...]. z_1: what stands in for z at step 1, if not z.
-    """
+    """The samples of a batch that still think, and what they have read so far. z_1 stands in for z at step 1."""
 
     def __init__(self, step: Any, z: Any, h: Any, x: Tensor, z_1: Any = None) -> None:
         self.step, self.z, self.h = step, z, h
@@ -131,15 +122,13 @@ class Thinkers:
         n_rows = self.rows.shape[0]
         y_hat, states, halt_logits = unroll(self.step, self.z if self.n else self.z_1, self.h, n_steps, keep_states)
         if halt_logits.shape[:2] != (n_steps, n_rows) or y_hat.shape[: halt_logits.ndim] != halt_logits.shape:
-            wanted = f"y_hat of shape [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
-            came = f"{list(y_hat.shape[1:])} and {list(halt_logits.shape[1:])}"
-            raise ValueError(f"step must return {wanted}; got {came}")
+            wanted = f"y_hat [batch, ...] and halt_logit [batch] or [batch, *places], batch = {n_rows}"
+            raise ValueError(f"step must return {wanted}; got {[*y_hat.shape[1:]]} and {[*halt_logits.shape[1:]]}")
         self.h = states[-1]
         check_batch("the state that step returns", self.h, n_rows)
         if keep_states:
             if halt_logits.ndim > 2:
-                wrong = list(halt_logits.shape[1:])
-                raise ValueError(f"step must return halt_logit [batch], for one state each; got {wrong}")
+                raise ValueError(f"step must return halt_logit [batch] for each state; got {[*halt_logits.shape[1:]]}")
             self.states += states
         if self.n:
             y_hat, halt_logits = torch.cat([self.y_hat, y_hat]), torch.cat([self.halt_logits, halt_logits])
@@ -160,17 +149,21 @@ class Thinkers:
             self.take(min(stride, stopping.max_steps - self.n), keep_states)
             output = self.output(stopping.max_steps)
             if is_first:
-                stopping.begin(output)
+                stopping.begin(output.halt_logits[0])
                 answer, log_p_halt = torch.zeros_like(output.y_hat[0]), torch.zeros_like(output.log_p[0])
                 steps = torch.zeros_like(output.log_p[0], dtype=torch.int64)
 
             halt_at = stopping(output)  # [rows], or [rows, *places], of which all must have halted
-            everywhere = (halt_at > 0)[:, None].flatten(1).all(1)
+            everywhere = halt_at > 0
+            if halt_at.ndim > 1:
+                everywhere = everywhere.flatten(1).all(1)
             halted = everywhere.nonzero().squeeze(1)
             if len(halted) == 0:
                 continue
             samples, at = rows[halted], halt_at[halted]
-            places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
+            places = halted
+            if halt_at.ndim > 1:
+                places = torch.arange(halt_at.numel(), device=rows.device).view_as(halt_at)[halted]  # [halted, *places]
             answer.index_copy_(0, samples, output.y_hat.flatten(1, halt_at.ndim)[at - 1, places])
             log_p_halt.index_copy_(0, samples, output.log_p.flatten(1)[at - 1, places])
             steps.index_copy_(0, samples, at)
@@ -178,9 +171,11 @@ class Thinkers:
             if len(halted) == len(rows):
                 break
             going = (~everywhere).nonzero().squeeze(1)
-            self.rows, self.z, self.h = select_rows((rows, self.z, self.h), going)
+            self.rows = rows.index_select(0, going)
+            self.z, self.h = select_rows(self.z, going), select_rows(self.h, going)
             self.y_hat, self.halt_logits = self.y_hat.index_select(1, going), self.halt_logits.index_select(1, going)
-            stopping.parameters, stopping.mask = select_rows((stopping.parameters, stopping.mask), going)
+            stopping.parameters = select_rows(stopping.parameters, going)
+            stopping.mask = select_rows(stopping.mask, going)
         return Prediction(answer, steps, log_p_halt.exp(), self.computed)
 
     def states_at(self, steps: Tensor) -> Any:
@@ -188,13 +183,4 @@ class Thinkers:
         thought = self.computed >= torch.arange(1, self.n + 1, device=steps.device)[:, None]  # [n, batch]
         place = thought.flatten().cumsum(0).view_as(thought)  # in all states together, from 1 on
         at = place.gather(0, steps[None] - 1)[0] - 1
-
-        def chosen(*parts: Tensor) -> Tensor:
-            first, last = parts[0].shape[1:], parts[-1].shape[1:]
-            if first != last:
-                advice = "Let what grows, such as a KV cache, have its largest size, and keep beside it how full it is"
-                came = f"{[*first]}, {[*last]}"
-                raise ValueError(f"state must have the same shape after each step; got {came}. {advice}")
-            return torch.cat(parts).index_select(0, at)
-
-        return map_batched(chosen, *self.states)
+        return map_batched(lambda *parts: torch.cat(parts).index_select(0, at), *self.states)

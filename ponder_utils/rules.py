@@ -1,11 +1,9 @@
 """Halting rules: when a network that is asked for an answer stops thinking.
 
-    rule(output, **parameters) -> steps [batch], int64
-
-A rule is a function that reads a `PonderOutput` of n <= N steps, and returns for each sample the step, 1 to n, whose
-answer is taken, or 0 where that cannot be said yet. It never looks ahead: with more steps, an answer other than 0
-stays. Where it still returns 0 at the last step, N is taken. A parameter that is a tensor, or holds some, has one value
-per sample in each; a table for all of them is a list of numbers.
+A rule, rule(output, **parameters) -> steps [batch], reads a `PonderOutput` of n <= N steps, and returns for each sample
+the step, 1 to n, whose answer is taken, or 0 where that cannot be said yet; at step N, 0 takes N. It never looks ahead:
+with more steps, an answer other than 0 stays. A parameter that is a tensor, or holds some, has one value per
+sample in each; a table for all of them is a list of numbers.
 
 The first rules read the halting head. Those from `confidence` on read the answers alone, and need no head. An answer is
 the logit of a yes. Where it is more than one number, say what it is: with `classes=True` the logits of several classes
@@ -22,7 +20,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from ponder_utils._check import check_choice, check_generator, check_int, check_mask, check_real, check_type, described
-from ponder_utils.halting import PonderOutput, at_least_float32, sure_at
+from ponder_utils.halting import PonderOutput, at_least_float32
 from ponder_utils.states import map_batched, tensors_in
 
 Rule = Callable[..., Tensor]
@@ -121,11 +119,7 @@ RULES: dict[str, Rule] = {
 
 @dataclass
 class Stopping:
-    """A rule with what it reads beside the output: it says at which step each sample stops.
-
-    mask: bool, in the shape of a step's halting logits: what is not asked stops at step 1. Or, where a sample that
-    halts as a whole has several answers, in the shape of these: nobody waits for those that are not asked.
-    """
+    """A rule with what it reads beside the output: it says at which step each sample stops."""
 
     rule: Any
     parameters: dict[str, Any]
@@ -140,9 +134,8 @@ class Stopping:
             check_int("step", self.parameters.get("step"), 1, self.max_steps)
         check_generator(self.generator)
 
-    def begin(self, output: PonderOutput) -> None:
-        """Check parameters and mask against the first steps, and draw v for `sample`: once, before it is asked."""
-        like = output.halt_logits[0]
+    def begin(self, like: Tensor) -> None:
+        """Check parameters and mask against the halting logits of a step, and draw v for `sample`: once, at first."""
         if self.rule is sample and self.parameters.get("v") is None:
             device = like.device if self.generator is None else self.generator.device
             v = torch.empty(like.shape, device=device, dtype=torch.float32)
@@ -151,47 +144,35 @@ class Stopping:
         for name, value in self.parameters.items():
             for part in tensors_in(value):
                 if part.shape != like.shape:
-                    wanted = f"one value per halting logit, {list(like.shape)}"
-                    raise ValueError(f"{name} must have {wanted}; got {list(part.shape)}")
+                    raise ValueError(f"{name} must have one value per logit, {[*like.shape]}; got {[*part.shape]}")
         if self.mask is not None:
-            n_dims = max(like.ndim, getattr(self.mask, "ndim", 0))
-            answers = output.y_hat.shape[1:-1] if self.parameters.get("classes") else output.y_hat.shape[1:]
-            check_mask("mask", self.mask, answers[:n_dims])
+            check_mask("mask", self.mask, like.shape)
 
     def __call__(self, output: PonderOutput) -> Tensor:
         """Return what the rule returns after these steps, but N where that is 0 at step N: [batch, *places]."""
-        like = output.halt_logits[0]
-        if self.mask is not None and self.mask.ndim > like.ndim:
-            output = output._replace(y_hat=sure_at(~self.mask, output.y_hat))
-        flat_output = PonderOutput(*(part.flatten(1, like.ndim) for part in output))
-        parameters = {name: map_batched(torch.flatten, value) for name, value in self.parameters.items()}
-        steps = self.rule(flat_output, **parameters)
-        n, batch = flat_output.halt_logits.shape
+        shape, parameters = output.halt_logits.shape[1:], self.parameters
+        if len(shape) > 1:
+            output = PonderOutput(*(part.flatten(1, len(shape)) for part in output))
+            parameters = {name: map_batched(torch.flatten, value) for name, value in parameters.items()}
+        steps = self.rule(output, **parameters)
+        n, batch = output.halt_logits.shape
         if not isinstance(steps, Tensor) or steps.dtype != torch.int64 or steps.shape != (batch,):
             raise ValueError(f"rule must return one step per sample, an int64 tensor [{batch}]; got {described(steps)}")
         if self.rule not in RULES.values() and ((steps < 0) | (steps > n)).any():
-            came = f"{steps.min()} to {steps.max()}"
-            raise ValueError(f"rule must return 0 or one of the steps so far, 1 to {n}; got {came}")
+            raise ValueError(f"rule must return 0 or a step so far, 1 to {n}; got {steps.min()} to {steps.max()}")
         if n == self.max_steps:
             steps = torch.where(steps == 0, n, steps)
-        steps = steps.view(like.shape)
-        if self.mask is None or self.mask.shape != like.shape:
-            return steps
-        return torch.where(self.mask, steps, 1)
+        steps = steps.view(shape)
+        return steps if self.mask is None else torch.where(self.mask, steps, 1)
 
 
 def halting_steps(
-    output: PonderOutput,
-    rule: str | Rule,
-    *,
-    generator: torch.Generator | None = None,
-    mask: Tensor | None = None,
-    **parameters: Any,
+    output: PonderOutput, rule: str | Rule, *, generator: torch.Generator | None = None, **parameters: Any
 ) -> Tensor:
     """Return the step, 1 to N, at which a rule stops each sample: [batch]. Arguments as for `PonderNet.predict`."""
-    max_steps = len(check_type("output", output, PonderOutput).halt_logits)
-    stopping = Stopping(rule, parameters, max_steps, generator, mask)
-    stopping.begin(output)
+    check_type("output", output, PonderOutput)
+    stopping = Stopping(rule, parameters, len(output.halt_logits), generator)
+    stopping.begin(output.halt_logits[0])
     return stopping(output)
 
 
@@ -201,8 +182,7 @@ def _check_classes(output: PonderOutput, classes: bool | None) -> bool:
     if classes and output.y_hat.ndim < 3:
         raise ValueError(f"with classes=True, y_hat must be [n, batch, ..., classes]; got {list(output.y_hat.shape)}")
     if classes is None and output.y_hat.ndim > 2:
-        either_way = "True if its last dimension holds the logits of classes, False if each of them is a question"
-        raise ValueError(f"classes must be said for y_hat {list(output.y_hat.shape)}: {either_way}; got None")
+        raise ValueError(f"classes must be True or False for y_hat {list(output.y_hat.shape)}; got None")
     return bool(classes)
 
 

@@ -20,9 +20,7 @@ class PonderSequence(nn.Module):
     """Repeats a step at most N = max_steps >= 1 times at each time step, from the state of the one before.
 
     As in `ACT`, a flag is appended to each input in dimension 1, the channels: 1 at the first step of a time step, else
-    0. So the step, as described in `ponder_utils.steps`, sees one channel more than x has. It has one halting logit for
-    each sample; the first state of its `encode` is that before the first time step.
-
+    0. The step has one halting logit for each sample; the first state of its `encode` is that before all time steps.
     carry: which state the next time step begins with: "halted", that of the step n at which it halts (drawn from p_n in
     training); "mean", sum_n p_n h_n, as in ACT, but with PonderNet's p_n; "last", that of step N.
     """
@@ -49,14 +47,12 @@ class PonderSequence(nn.Module):
     ) -> tuple[PonderOutput, Any]:
         """Run all N steps at each time step of x [T, batch, inputs, ...], from this state (None: that of `encode`).
 
-        Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. So losses and
-        rules apply as they are, with targets `y.flatten(0, 1)`. Beside it the state for the next time step. The rule,
-        for carry="halted" alone, and the other arguments are as for `PonderNet.predict`.
+        Each time step of each sample is a sample of the output, [N, T * batch]: number t * batch + b. Beside it stands
+        the state for the next one. The rule, for carry="halted" alone, and other arguments: as for `PonderNet.predict`.
         """
         check_sequence(x, state)
         if self.carry != "halted" and (rule != "sample" or parameters):
-            came = f"{rule!r} with {sorted(parameters)}"
-            raise ValueError(f"rule must be left out where carry={self.carry!r}, which reads none; got {came}")
+            raise ValueError(f"rule must be left out with carry={self.carry!r}; got {rule!r} with {[*parameters]}")
         cap, outputs = cap_of(self, max_steps), []
         for x_t in x:
             thinkers = self._thinkers(x_t, state)
@@ -65,7 +61,7 @@ class PonderSequence(nn.Module):
             steps = thinkers.computed
             if self.carry == "halted":
                 stopping = rules.Stopping(rule, parameters, cap, generator)
-                stopping.begin(outputs[-1])
+                stopping.begin(outputs[-1].halt_logits[0])
                 steps = stopping(outputs[-1])
             state = self._carried(thinkers, steps)
         return PonderOutput(*(torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))), state
@@ -83,9 +79,8 @@ class PonderSequence(nn.Module):
     ) -> Prediction:
         """Think at each time step of x [T, batch, inputs, ...] until the rule says stop, and read on: [T, batch, ...].
 
-        If the halted state is carried on, samples that have halted wait for the next time step, and cost nothing; any
-        other state needs all N steps. Arguments and answers are as for `PonderNet.predict`; the sequence may go on from
-        the state that is returned. Call `eval()` first.
+        If the halted state is carried on, samples that have halted cost nothing; any other state needs all N steps.
+        Arguments are as for `PonderNet.predict`; the sequence may go on from the state that is returned.
         """
         check_sequence(x, state)
         warn_in_training(self)

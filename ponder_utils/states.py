@@ -1,8 +1,7 @@
 """States and inputs: a tensor, None, or a tuple, list, dict or dataclass of these.
 
 Every tensor has the batch in dimension 0. What is not a tensor (a number, a string) and a tensor without dimensions
-belong to no sample: they stand for all of them, and are passed on as they are. So what differs from sample to sample,
-such as their lengths, is a tensor, and not a list of numbers.
+belong to no sample, and are passed on as they are. So the lengths of samples are a tensor, and not a list of numbers.
 """
 
 import copy
@@ -25,39 +24,38 @@ def map_states(change: Callable[..., Any], *states: Any) -> Any:
 
     ValueError if their structure differs, or what belongs to no sample, such as a count of the steps.
     """
-    first = states[0]
+    first, *others = states
+    if isinstance(first, Tensor) and not others:
+        return change(first)
     is_tensor = [isinstance(state, Tensor) for state in states]
-    if all(is_tensor) and (first.ndim or len(states) == 1):
+    if all(is_tensor) and first.ndim:
         return change(*states)
     parts = [_parts(state) for state in states]
     if any(is_tensor) != all(is_tensor) or any(part.keys() != parts[0].keys() for part in parts):
         came = ", ".join(f"{type(state).__name__} {[*_parts(state)]}" for state in states[:4])
         raise ValueError(f"state must have the same parts after each step; got {came}")
-    changed = {name: map_states(change, *(part[name] for part in parts)) for name in parts[0]}
-    if isinstance(first, MutableMapping):
-        mapped = copy.copy(first)
-        for name, part in changed.items():
-            mapped[name] = part
-        return mapped
-    if isinstance(first, tuple | list):
+    changed = {name: map_states(change, *[part[name] for part in parts]) for name in parts[0]}
+    if isinstance(first, (tuple, list)):
         return type(first)(*changed.values()) if hasattr(first, "_fields") else type(first)(changed.values())
-    if changed:  # of a dataclass, which may be frozen
+    if changed:
         mapped = copy.copy(first)
+        put = type(mapped).__setitem__ if isinstance(mapped, MutableMapping) else object.__setattr__  # may be frozen
         for name, part in changed.items():
-            object.__setattr__(mapped, name, part)
+            put(mapped, name, part)
         return mapped
-    if any(other is not first and other != first for other in states):
-        came = ", ".join(map(str, states[:4]))
-        raise ValueError(f"state must hold in a tensor [batch, ...] what changes from step to step; got {came}")
+    if any(other is not first and other != first for other in others):
+        raise ValueError(f"state must hold in a tensor [batch, ...] what changes from step to step; got {states[:4]}")
     return first
 
 
 def _parts(state: Any) -> dict[Any, Any]:
     """Return the parts of a dict, tuple, list or dataclass, by name or number; of anything else none."""
+    if isinstance(state, (tuple, list)):
+        return dict(enumerate(state))
+    if state is None or isinstance(state, Tensor):
+        return {}
     if isinstance(state, MutableMapping):
         return dict(state)
-    if isinstance(state, tuple | list):
-        return dict(enumerate(state))
     if is_dataclass(state) and not isinstance(state, type):
         return {field.name: getattr(state, field.name) for field in fields(state)}
     return {}
@@ -75,15 +73,14 @@ def cast_like(total: Tensor, part: Tensor) -> Tensor:
 
 def select_rows(state: Any, rows: Tensor) -> Any:
     """Return the samples with these indices."""
-    return map_batched(lambda part: part.index_select(0, rows), state)
+    return map_states(lambda part: part.index_select(0, rows) if part.ndim else part, state)
 
 
 def first_tensor(x: Any) -> Tensor:
     """Return the first tensor of an input; TypeError if none has a batch, ValueError if their batches differ."""
     batched = [tensor for tensor in tensors_in(x) if tensor.ndim]
     if not batched:
-        allowed = "a tensor [batch, ...], or a tuple, list, dict or dataclass of such tensors"
-        raise TypeError(f"x must be {allowed}; got {type(x).__name__} {x!r}")
+        raise TypeError(f"x must be a tensor [batch, ...], or hold some; got {type(x).__name__} {x!r}")
     check_batch("x", x, batched[0].shape[0])
     return batched[0]
 
@@ -92,18 +89,18 @@ def check_batch(name: str, state: Any, batch_size: int) -> None:
     """Raise a ValueError if a tensor in it has another number of samples in dimension 0."""
     sizes = [tensor.shape[0] for tensor in tensors_in(state) if tensor.ndim]
     if any(size != batch_size for size in sizes):
-        wanted = f"the same batch in dimension 0, here {batch_size}, or no dimension"
-        raise ValueError(f"all tensors of {name} must have {wanted}; got {sizes}")
+        raise ValueError(f"all tensors of {name} must have a batch of {batch_size} in dimension 0; got {sizes}")
 
 
 def check_no_list(name: str, state: Any, batch_size: int) -> None:
     """Raise a ValueError if it holds a list, tuple or array of plain values as long as the batch, which nobody cuts."""
-    is_list = hasattr(state, "__len__") and not isinstance(state, Tensor | str | MutableMapping)
-    is_plain = is_list and not any(part.ndim for part in tensors_in(state)) and any(part is not None for part in state)
-    if is_plain and 1 < batch_size == len(state):
+    if isinstance(state, Tensor):
+        return
+    is_list = hasattr(state, "__len__") and not isinstance(state, str | MutableMapping)
+    is_long = is_list and 1 < batch_size == len(state) and any(part is not None for part in state)
+    if is_long and not any(part.ndim for part in tensors_in(state)):
         came = f"a {type(state).__name__} with an entry for each of {batch_size} samples"
-        advice = "Make it a tensor [batch], or keep it in the step if it belongs to no sample"
-        raise ValueError(f"{name} must hold in tensors what belongs to samples; got {came}. {advice}")
+        raise ValueError(f"{name} must hold in tensors what belongs to samples; got {came}")
     for part in _parts(state).values():
         check_no_list(name, part, batch_size)
 

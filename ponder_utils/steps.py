@@ -1,8 +1,7 @@
 """Steps: what a PonderNet repeats.
 
-A step is a `Step`, or any callable in the form of the paper's step function (PonderNet, Sec. 2.2):
-s(x, h_n) -> y_hat_n, h_{n+1}, a_n, with lambda_n = sigmoid(a_n). The first state h_1 of such a callable is None. For
-inputs and states see `ponder_utils.states`.
+A step is a `Step`, or any callable in the form of the paper's step function (PonderNet, Sec. 2.2), whose first state is
+None: s(x, h_n) -> y_hat_n, h_{n+1}, a_n, with lambda_n = sigmoid(a_n). Inputs and states: `ponder_utils.states`.
 """
 
 import math
@@ -17,6 +16,7 @@ from ponder_utils.cells import GRUCell, RNNCell, check_cell, encode_input
 from ponder_utils.states import hidden_state, map_batched, map_states
 
 Steps = tuple[Tensor, list[Any], Tensor]
+Bias = float | None  # a first halting logit; None: what `nn.Linear` draws
 
 
 class Step(nn.Module):
@@ -41,21 +41,10 @@ class Step(nn.Module):
         return y_hat, h, halt_logit
 
     def unroll(self, z: Any, h: Any, n_steps: int, keep_states: bool = False) -> Steps:
-        """Take n steps: return y_hat [n_steps, batch, ...], states, and halting logits [n_steps, batch, ...].
-
-        The states are those after each step if they are to be kept, else the last alone. A subclass may override it
-        where several steps at once are faster.
-        """
+        """Take n steps: return y_hat [n, batch, ...], a list of all states or of the last, and halting logits."""
         y_hats, kept, halt_logits = [], [], []
         for _ in range(n_steps):
-            try:
-                returned = self(z, h)
-            except (TypeError, AttributeError) as error:
-                if h is None:
-                    advice = "Without encode(x) -> z, h, the first state is None"
-                    raise TypeError(f"step could not take its first step: {error}. {advice}") from error
-                raise
-            y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
+            y_hat, h, halt_logit = _checked("step", self(z, h), "y_hat", "h", "halt_logit")
             y_hats.append(y_hat)
             halt_logits.append(halt_logit)
             if keep_states:
@@ -65,8 +54,7 @@ class Step(nn.Module):
 
 def check_step(step: Any) -> Any:
     """Return `step` if it can be a step, else raise TypeError."""
-    wanted = "a Step, or callable as step(x, h) -> y_hat, h, halt_logit"
-    return check_type("step", step, Callable, wanted, but=type)
+    return check_type("step", step, Callable, "a Step, or callable as step(x, h) -> y_hat, h, halt_logit", but=type)
 
 
 def encode(step: Any, x: Any) -> tuple[Any, Any]:
@@ -86,22 +74,17 @@ def _checked(what: str, returned: Any, *names: str) -> Any:
     """Return what a step returned if it has these parts; a tensor of as many rows does not."""
     if not isinstance(returned, tuple | list) or len(returned) != len(names):
         came = f"{len(returned)} of them" if isinstance(returned, tuple | list) else type(returned).__name__
-        advice = "A recurrent cell becomes a step in RecurrentStep(cell)."
-        raise TypeError(f"{what} must return {len(names)} things, {', '.join(names)}; got {came}. {advice}")
-    for name, part in zip(names, returned, strict=True):
-        if name in ("y_hat", "halt_logit"):
-            check_type(f"{name} of step", part, Tensor)
+        raise TypeError(f"{what} must return {len(names)} things, {', '.join(names)}; got {came}")
     return returned
 
 
 class Heads(nn.Linear):
-    """The layer that reads both the answer and the halting logit from a state of `size` numbers.
+    """The layer that reads answers, [...] for n_outputs = 1 or else [..., n_outputs], and halting logits, [...].
 
-    Answers are [...] for n_outputs = 1, else [..., n_outputs]. Before training lambda_n is about sigmoid(halting_bias);
-    None is what `nn.Linear` draws. A network that halts at step 2 and never learns needs a lower one, such as -2.
+    Before training lambda_n is about sigmoid(halting_bias). If a network halts at step 2 and never learns, try -2.
     """
 
-    def __init__(self, size: int, n_outputs: int = 1, halting_bias: float | None = None) -> None:
+    def __init__(self, size: int, n_outputs: int = 1, halting_bias: Bias = None) -> None:
         super().__init__(size, check_int("n_outputs", n_outputs, 1) + 1)
         self.n_outputs = n_outputs
         set_halting_bias(self, halting_bias)
@@ -112,7 +95,7 @@ class Heads(nn.Linear):
         return (y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat), halt_logit.squeeze(-1)
 
 
-def set_halting_bias(layer: Any, halting_bias: float | None) -> None:
+def set_halting_bias(layer: Any, halting_bias: Bias) -> None:
     """Set the last bias of a layer whose last output is the halting logit; None leaves it as it is."""
     if halting_bias is not None:
         value = check_real("halting_bias", halting_bias, -math.inf, open_low=True)
@@ -122,7 +105,7 @@ def set_halting_bias(layer: Any, halting_bias: float | None) -> None:
 class RecurrentStep(Step):
     """A recurrent cell, as described in `ponder_utils.cells`, such as `nn.LSTMCell(8, 64)`, with `Heads`."""
 
-    def __init__(self, cell: Any, n_outputs: int = 1, halting_bias: float | None = None) -> None:
+    def __init__(self, cell: Any, n_outputs: int = 1, halting_bias: Bias = None) -> None:
         super().__init__()
         self.cell = check_cell(cell, "hidden_size")
         self.heads = Heads(cell.hidden_size, n_outputs, halting_bias)
@@ -157,18 +140,14 @@ class RecurrentStep(Step):
 class RNNStep(RecurrentStep):
     """The step of the paper's parity experiments (App. B.1: 128 units): an `RNNCell` with its heads."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, n_outputs: int = 1, halting_bias: float | None = None
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1, halting_bias: Bias = None) -> None:
         super().__init__(RNNCell(input_size, hidden_size), n_outputs, halting_bias)
 
 
 class GRUStep(RecurrentStep):
     """A `GRUCell` with its heads, the step of much public code."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, n_outputs: int = 1, halting_bias: float | None = None
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, n_outputs: int = 1, halting_bias: Bias = None) -> None:
         super().__init__(GRUCell(input_size, hidden_size), n_outputs, halting_bias)
 
 

@@ -12,8 +12,7 @@ from ponder_utils._check import check_generator, check_int
 class ParityTask:
     """Vectors of `n_elements`, k ~ U{k_min..k_max} of them +1 or -1 at random places, the others 0.
 
-    The target is 1.0 if the number of +1s is odd, else 0.0. Both papers have 64 elements; a k_max of None means all.
-    TypeError or ValueError unless 0 <= k_min <= k_max <= n_elements, and 1 <= n_elements.
+    The target is 1.0 if the number of +1s is odd, else 0.0. 0 <= k_min <= k_max <= n_elements; None: k_max is all.
     """
 
     n_elements: int

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 from tqdm import tqdm
 
-from ponder_utils._check import check_choice, check_int, check_real, check_type
+from ponder_utils._check import check_choice, check_int, check_real, check_type, described
 from ponder_utils.checkpoints import RandomNumbers, Row, Run, unwrapped
 from ponder_utils.evaluation import batch_on_device, preserve_modes
 
@@ -62,8 +62,7 @@ def train(
         loss_fn: (model(x), y), or (model(x), y, mask) -> a scalar, or a named tuple or dict of scalars with a `total`.
         batches: generator, with this seed -> (x, y) or (x, y, mask); or an iterable of these, read again when it ends.
         lr, optimizer: either the learning rate of Adam, or any optimizer of the model's parameters.
-        schedule: optimizer -> learning rate schedule, which steps after every update; a `ReduceLROnPlateau` of the same
-            mode steps at every row, on the monitored number.
+        schedule: optimizer -> schedule, which steps after every update, or, a `ReduceLROnPlateau`, at every row.
         clip: largest norm of the gradient; None for no limit.
         evaluate: model, in evaluation mode and without gradients -> a dict or named tuple of numbers to log.
         monitor, mode: name of a number of the rows, such as one of `evaluate`, and whether "max" or "min" is best.
@@ -72,13 +71,10 @@ def train(
             the loss, grad_norm (before clipping), lr, and what `evaluate` gives.
         checkpoint_dir: where `last.pt` is written every `checkpoint_every` updates, and `best.pt` at a new best. If it
             holds a `last.pt`, the run goes on from there; an iterable of batches is then read from its beginning.
-        config: what this run is, as JSON can hold it. A checkpoint with another config, other numbers of the call (lr,
-            clip, seed, monitor, mode), or weights of other shapes is refused.
-        also: by name whatever else has a `state_dict` and a `load_state_dict` that checkpoints should keep. Beside it
-            they keep those of model, loss, batches, optimizer and schedule, and all random numbers; nothing else.
+        config: what this run is, as JSON can hold it. A checkpoint of another run is refused.
+        also: by name whatever else has a `state_dict` and a `load_state_dict` that checkpoints should keep.
 
-    NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights. Within
-    `torch.autocast(device, torch.bfloat16)` weights, optimizer, halting distribution and loss stay float32.
+    NonFiniteError at the first update whose loss or gradient is not finite, before it reaches the weights.
     """
     for name, function in {"schedule": schedule, "evaluate": evaluate, "log": log}.items():
         check_type(name, function, Callable | None, "a function, or None")
@@ -86,7 +82,13 @@ def train(
         check_int(name, number, 1)
     max_norm = math.inf if clip is None else check_real("clip", clip, 0, open_low=True)
     max_since_best = math.inf if patience is None else check_int("patience", patience, 1)
-    optimizer, weights = _optimizer_and_weights(model, lr, optimizer)
+    if (lr is None) == (optimizer is None):
+        raise ValueError(f"give either lr, for Adam, or optimizer; got lr={lr!r} and optimizer={optimizer!r}")
+    if optimizer is None:
+        optimizer = torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    if not set(weights) <= set(model.parameters()) or not any(weight.requires_grad for weight in weights):
+        raise ValueError("optimizer must hold weights of model that learn, and none of another network or a copy")
     scheduler = None if schedule is None else schedule(optimizer)
     plateau = scheduler if isinstance(scheduler, ReduceLROnPlateau) else None
     check_choice("mode", mode, ("max", "min") if plateau is None else (plateau.mode,))
@@ -108,8 +110,11 @@ def train(
             x, *targets = batch_on_device("batches", next(stream), device)  # y, or y and mask
             buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}  # running means and the like
             terms = _by_name("loss_fn", loss_fn(model(x), *targets), {"update", "grad_norm", "lr"})
+            if not isinstance(total := terms.get("total"), Tensor) or total.numel() != 1:
+                wanted = "a scalar tensor, or a named tuple or dict with one as total"
+                raise TypeError(f"loss_fn must return {wanted}; got {described(total)} among {sorted(terms)}")
             model.zero_grad()
-            terms["total"].backward()
+            total.backward()
             terms["grad_norm"] = nn.utils.clip_grad_norm_(weights, max_norm)
             row: Row = {"update": run.update + 1}
             row |= {name: term.item() if hasattr(term, "item") else term for name, term in terms.items()}
@@ -153,17 +158,6 @@ def cool_down(n_updates: int) -> Schedule:
     """Return a schedule: the learning rate stays for half of the updates, and then falls in a line to 0."""
     check_int("n_updates", n_updates, 1)
     return partial(LambdaLR, lr_lambda=lambda update: max(0.0, min(1.0, 2 - 2 * update / n_updates)))
-
-
-def _optimizer_and_weights(model: nn.Module, lr: float | None, optimizer: Any) -> tuple[Any, list[Tensor]]:
-    if (lr is None) == (optimizer is None):
-        raise ValueError(f"give either lr, for Adam, or optimizer; got lr={lr!r} and optimizer={optimizer!r}")
-    if optimizer is None:
-        optimizer = torch.optim.Adam(model.parameters(), lr=check_real("lr", lr, 0, open_low=True), fused=True)
-    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    if not set(weights) <= set(model.parameters()) or not any(weight.requires_grad for weight in weights):
-        raise ValueError("optimizer must hold weights of model that learn, and none of another network or a copy")
-    return optimizer, weights
 
 
 def _endless(batches: Any, generator: torch.Generator) -> Iterator[Any]:

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from ponder_utils._check import check_choice, check_int, check_mask, check_real, check_type
-from ponder_utils.halting import sure_at
 from ponder_utils.states import hidden_state
 from ponder_utils.steps import Heads, Step
 
 HALTED = 30.0  # the halting logit of padding, so that nobody waits for it
+SURE = 1e4  # the logit of the answer there
 
 
 class TransformerStep(Step):
@@ -77,7 +77,12 @@ class TransformerStep(Step):
         if isinstance(h, Tensor):
             return y_hat, halt_logit
         _, padding = h
-        return sure_at(padding, y_hat[None])[0], halt_logit.masked_fill(padding, HALTED)
+        halt_logit = halt_logit.masked_fill(padding, HALTED)
+        if self.heads.n_outputs == 1:
+            return y_hat.masked_fill(padding, SURE), halt_logit
+        first_class = torch.arange(self.heads.n_outputs, device=padding.device) == 0
+        sure = torch.where(first_class, SURE, -SURE).to(y_hat)
+        return torch.where(padding[..., None], sure, y_hat), halt_logit
 
     def layer(self, h: Tensor, memory: Tensor, padding: Tensor | None) -> Tensor:
         """Return H' of states h [batch, n, size] that ask a memory [batch, tokens, size], but not where padding is."""

@@ -6,7 +6,7 @@ import torch
 from reference import geometric, halting, quantile_step
 from scripted import Answers, draws
 
-from ponder_utils.diagnosis import diagnose
+from ponder_utils.evaluation import diagnose
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
@@ -54,6 +54,12 @@ def test_each_symptom_is_found_where_it_is_and_nowhere_else(losses, logits, says
     for sentence, begin in zip(sentences, says, strict=True):
         assert sentence.startswith(begin)
     assert [line[2:] for line in str(diagnosis).splitlines() if line.startswith("- ")] == sentences
+
+
+def test_a_network_of_one_step_has_no_price_and_is_told_no_change_of_its_halting():
+    diagnosis = diagnosed([[0.05], [0.7]], [[0.0], [3.0]])
+    assert diagnosis.findings() == ["There is one step alone, and nothing to decide: raise N."]
+    assert "price of a further step: none\n" in str(diagnosis)
 
 
 def test_the_numbers_of_an_easy_and_a_hard_answer_by_hand():

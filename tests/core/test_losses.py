@@ -161,8 +161,7 @@ def test_a_criterion_without_one_loss_per_answer_is_refused(criterion, came):
         (lambda: PonderLoss(per_sample, 0.2, -1.0), ValueError, "beta .*-1.0"),
         (lambda: RegularizationLoss(torch.tensor(0.2)), ValueError, r"prior .*\[\]"),
         (lambda: RegularizationLoss(ZEROS[0] + 0.5)(output(6, 3)[0]), ValueError, r"prior .*\[6\].*\[2\]"),
-        (lambda: ReconstructionLoss(per_sample)(AT_PLACES, ZEROS), ValueError, r"output .*\[3, 2, 2\].*mask"),
-        (lambda: RegularizationLoss(0.2)(output(3, 2)[0], ZEROS[0] > 0), ValueError, "true nowhere"),
+        (lambda: ReconstructionLoss(per_sample)(AT_PLACES, ZEROS), ValueError, r"output .*mask .*\[3, 2, 2\]"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

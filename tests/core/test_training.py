@@ -223,6 +223,16 @@ def test_another_run_is_refused_what_differs_is_named_and_nothing_is_lost(tmp_pa
     assert [row["update"] for row in go_on(5)] == [3, 5]  # the same goes on, also for longer
 
 
+def test_other_groups_of_weights_in_the_optimizer_are_refused_before_any_weight_is_loaded(tmp_path):
+    (model, loss), (other, _) = make(), make(seed=7)
+    options = {"checkpoint_dir": tmp_path, "progress": False}
+    train(model, loss, draw, 1, optimizer=torch.optim.Adam(model.parameters()), **options)
+    kept, groups = weights(other), [{"params": [weight]} for weight in other.parameters()]
+    with pytest.raises(ValueError, match=r"weights in groups of optimizer: \[.*\] here, \[\d+\] there"):
+        train(other, loss, draw, 2, optimizer=torch.optim.Adam(groups), **options)
+    assert torch.equal(weights(other), kept)
+
+
 def test_it_is_evaluated_in_evaluation_mode_without_gradients_and_goes_on_in_its_modes():
     model, loss = make()
     model.step.heads.eval()
@@ -282,14 +292,16 @@ def frozen():
         ({"schedule": plateau, "mode": "min"}, ValueError, "mode must be .*'max'; got 'min'"),
         ({"evaluate": None}, ValueError, "monitor"),
         ({"monitor": "f1"}, ValueError, "monitor"),
-        ({"config": {"task": TASK}}, TypeError, "ParityTask is not JSON serializable"),
+        ({"loss_fn": lambda output, y: {"loss": output.y_hat.mean()}}, TypeError, r"loss_fn .*total; got .*\['loss'\]"),
+        ({"config": {"task": TASK}}, TypeError, r"config\['task'\] must be what JSON can hold.*ParityTask"),
     ],
 )
-def test_what_cannot_be_an_argument_is_named(changed, error, named):
+def test_what_cannot_be_an_argument_is_named(changed, error, named, tmp_path):
     model, loss = make()
     kept = weights(model)
     options = WITH_ADAM | {"model": model, "loss_fn": loss, "batches": draw, "n_updates": 1} | changed
     with pytest.raises(error, match=named):
-        train(**options)
+        train(checkpoint_dir=tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
     if not changed.keys() & {"batches", "evaluate", "monitor"}:
         assert torch.equal(weights(model), kept)  # nothing was trained by then
