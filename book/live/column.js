@@ -65,6 +65,7 @@ function draw(pen, width, inks) {
     before += row.taken;
     row.number.forEach((digit, i) => {
       live.write(pen, digit, left(i) + cell / 2, top + NUMBER / 2 + 2, inks.ink);
+      live.ring(pen, inks.line, left(i) + 1, top + NUMBER, cell - 2, SUM, 1); // where the sum will stand
       if (fig.bet === null || !now) return;
       const far = Math.min(row.travelled[i], now - 1); // a carry goes one place a step
       if (far > 0 && row.travelled[i + 1] !== row.travelled[i] + 1)

@@ -1,6 +1,6 @@
 // Lesson 08: whom nodes read, alone and together, and when they halt. The reader draws the arrows from nodes to parents.
 const KINDS = { together: "“Together”", alone: "“Alone”", awake: "“Together”, never slept" };
-const [LEFT, ROW, STEPS] = [44, 78, [186, 214]]; // STEPS: rows of numbers
+const [LEFT, ROW, STEPS] = [44, 62, [154, 182]]; // STEPS: rows of numbers
 const [N, TRAINED] = [16, 8]; // steps; depth
 const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.tokens(live.weights[`forest_${name}`].weights)]));
 const tree = live.tree(live.onPhone ? 12 : 16, LEFT, ROW);
@@ -78,7 +78,7 @@ fig = live.figure("forest", {
     tree.restore(text);
     fig.cursor = Number(cursor);
   },
-  height: () => STEPS[1] + 14,
+  height: () => (fig.bet === null ? ROW + 20 : STEPS[1] + 14),
   count: () => tree.parents.length,
   press: { Space: () => choose(fig.cursor), ArrowLeft: walk(-1), ArrowRight: walk(1), ArrowUp: () => show(shown + 1), ArrowDown: () => show(shown - 1) },
   opened: replay, think, say, draw, tap,

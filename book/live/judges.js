@@ -69,6 +69,7 @@ function draw(pen, width, inks) {
   if (!open) return;
   upright(halt, inks.halt, fig.lit === "halt" ? 6 : 3.5, [10, 6]);
   live.stroke(pen, [[LEFT, y(0.5)], [width, y(0.5)]], inks.halt, 2);
+  live.write(pen, "above this line it halts", width - 4, y(0.5) + 13, inks.ink, "right");
   steps.forEach(({ q: [q] }, s) => live.dot(pen, middle(s + 1), y(q), 4.5, inks.halt));
 }
 
@@ -88,7 +89,7 @@ function turn(to) {
 const state = () => `${kind}.${values.join("")}.${walls.join("")}`;
 const { longest, halt, steps } = think();
 const fig = live.figure("judges", {
-  ask: `Bits. At step ${longest - 1} one place is still open, and tosses a coin; one step later it knows. The line halts when TRM's judge says more than one half. When?`,
+  ask: `All values are bits. After step ${longest - 1} one place has still not heard from its wall, and tosses a coin. One step later it knows. When will the line halt?`,
   choices: {
     early: [`At step ${longest - 1}, on the coin`, "A coin is right half the time, and a little more is enough."],
     now: [`At step ${longest}, when all is known`, "It could wait for one step more, and does not: a coin is right half the time."],

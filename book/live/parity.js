@@ -86,7 +86,7 @@ const { halt } = think();
 const fig = live.figure("parity", {
   ask: `By itself the network halts here at step ${halt}, and is right. Now we stop all inputs at step ${halt}. Of every hundred, how many will be wrong?`,
   choices: {
-    none: ["None: it is done by then", "This input is done by then, and others are not."],
+    zero: ["None: it is done by then", "This input is done by then, and others are not."],
     few: ["Two or three", "Ten times as many."],
     many: ["More than twenty", "Inputs differ in when they are done."],
   },

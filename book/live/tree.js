@@ -13,7 +13,7 @@ live.tree = (size, left, row, isLast = false) => {
   // Half an ellipse between two nodes, above the row (side -1) or below it (1); returns where it ends.
   tree.arc = (pen, from, to, side, ink, thick) => {
     const [a, b] = [tree.x(from), tree.x(to)];
-    const [y, tall] = [row + side * (radius + 4), 8 + 3.6 * Math.abs(from - to)];
+    const [y, tall] = [row + side * (radius + 4), 8 + 2.5 * Math.abs(from - to)];
     pen.strokeStyle = ink;
     pen.lineWidth = thick;
     pen.beginPath();

@@ -24,9 +24,9 @@ function say({ weights, up, down }) {
   const enough = used.reduce((total, unit) => total + unit, 0) >= 1 - epsilon;
   const sum = `{halt:${used.map(two).join(" + ")}} ${enough ? `reaches ${goal}` : `does not reach ${goal}, but there the cap is`}`;
   const taken = `${sum}: ${live.number(used.length, "step")}.`;
-  if (used.length === 1) return `${taken} {halt:Both} {answer:pulls} are exactly 0: whatever a second step knows, or could learn, λ₁ stays.`;
+  if (used.length === 1) return `${taken} {act:Both} {answer:pulls} are exactly 0: whatever a second step knows, or could learn, λ₁ stays.`;
   const net = Math.abs(up - down) < 0.005 ? "they balance" : `it moves ${up > down ? "up, towards stopping" : "down, towards thinking on"}`;
-  return `${taken} The last gets the remainder, ${two(weights.at(-1))}. The price pulls λ₁ up with {halt:${two(up)}}, the answer pulls it down with {answer:${two(down)}}: ${net}.`;
+  return `${taken} The last gets the remainder, ${two(weights.at(-1))}. The price pulls λ₁ up with {act:${two(up)}}, the answer pulls it down with {answer:${two(down)}}: ${net}.`;
 }
 
 const height = (pull) => PULLS.top + (1 - pull / 2.2) * PULLS.height;
@@ -49,13 +49,13 @@ function draw(pen, width, inks) {
   live.bars(pen, [1], () => end, right - axis.x(1 - epsilon), PULLS, fig.lit === "limit" ? inks.soft : inks.line);
   live.write(pen, "no pull", end, PULLS.top + 20, inks.ink);
   live.frame(pen, LEFT, PULLS, right, inks, "the two pulls on λ₁ (gradients)", [0, 1, 2].map((pull) => [height(pull), pull]));
-  for (const [who, part] of [["up", "halt"], ["down", "answer"]])
-    live.stroke(pen, axis.all.map((first) => [axis.x(first), height(pulls(first)[who])]), inks[part], fig.lit === part ? 6 : 3);
+  for (const [who, part, ink] of [["up", "act", inks.second], ["down", "answer", inks.answer]])
+    live.stroke(pen, axis.all.map((first) => [axis.x(first), height(pulls(first)[who])]), ink, fig.lit === part ? 6 : 3);
   for (const tick of [0.05, 0.5, 0.9, 0.99]) live.write(pen, tick, axis.x(tick), height(0) + 22, inks.soft);
   live.write(pen, "λ₁", LEFT - 14, height(0) + 22, inks.soft);
   const here = axis.x(units[0]);
   live.stroke(pen, [[here, PULLS.top], [here, height(0)]], inks.ink, 2, [3, 4]);
-  for (const [pull, ink] of [[up, inks.halt], [-down, inks.answer]]) {
+  for (const [pull, ink] of [[up, inks.second], [-down, inks.answer]]) {
     live.arrow(pen, here, height(Math.abs(pull)), [45 * pull, 0], ink);
     live.dot(pen, here, height(Math.abs(pull)), 5, ink);
   }
@@ -76,14 +76,14 @@ function letGo() {
 }
 
 const fig = live.figure("units", {
-  ask: "λ₁ stands at 0.73. Its first step knows nothing, later steps know the answer, and every step has a price. We let go: where does λ₁ come to rest?",
+  ask: "λ₁ stands at 0.73. The first step knows nothing, later steps know the answer, and every step has a price. We let go: where does λ₁ come to rest?",
   choices: {
     low: ["Near 0: it always thinks on", "The further λ₁ falls, the less the answer gains; the price pulls on."],
     middle: ["Near 0.5: half and half", "There the answer pulls as hard as the price."],
     high: ["At 0.99: one step is enough", "The answer pulls it down; from above 0.99 it could not."],
   },
   wins: "middle",
-  truth: "The pulls balance at 0.51. “Let go” trains λ₁ again: let later steps know nothing, let go, and let them know again.",
+  truth: "The pulls balance at 0.51. Now switch “Later steps know the answer” off, and let go. Then switch it on again, and let go once more.",
   task: "let λ₁ come to rest at 0.9.",
   found: ({ up, down }) => (up > 0 && Math.abs(up - down) < 0.01 && two(units[0]) === "0.90" ? "rest" : null),
   form: /^(\d+)_(\d+)_(\d+)_(\d+)_(\d+)\.([kn])\.(\d+)$/,

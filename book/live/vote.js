@@ -82,7 +82,7 @@ function draw(pen, width, inks) {
     if (line < 8) live.write(pen, bits.slice(3).join(""), left + cell / 2, grid.y - 12, inks.soft);
     if (line % 8 === 0) live.write(pen, bits.slice(0, 3).join(""), grid.x - 20, top + cell / 2, inks.soft);
   });
-  live.title(pen, "when each halts (first bits down): tap one", grid.x - 38, { top: grid.y - 24 }, inks);
+  live.title(pen, "all 64 lines, first bits down: when each halts", grid.x - 38, { top: grid.y - 24 }, inks);
   live.ring(pen, inks.ink, ...place(mine), cell, cell);
   live.ring(pen, inks.ink, ...place(mine ^ 32), cell, cell, 2, [3, 3]);
 }
@@ -117,7 +117,8 @@ const fig = live.figure("vote", {
     tile = ((beside ? width / 2 : width) - LEFT - 2) / L;
     cell = Math.min(36, ((beside ? width / 2 - 20 : width) - 46) / 8);
     grid = beside ? { x: width - 8 * cell - 2, y: 46 } : { x: 44, y: line + 56 };
-    return beside ? Math.max(line, grid.y + 8 * cell + 4) : grid.y + 8 * cell + 4;
+    const end = fig.bet === null ? 0 : grid.y + 8 * cell + 4; // before the bet there is no table
+    return Math.max(line, end);
   },
   count: () => L,
   press: { Space: () => flip(fig.cursor) },

@@ -1,6 +1,6 @@
 // Lesson 12: a network walks up a tree, word by word. The reader draws the tree, and puts words into its mouth.
 const KINDS = { word: "A word", state: "Its state", state_four: "Its state, trained on four arrows" };
-const [LEFT, ROW, WORDS] = [44, 78, 150];
+const [LEFT, ROW, WORDS] = [44, 62, 134];
 const networks = Object.fromEntries(Object.keys(KINDS).map((name) => [name, live.walker(live.weights[`words_${name}`].weights, name !== "word")]));
 const tree = live.tree(live.onPhone ? 8 : 16, LEFT, ROW, true);
 const n = () => tree.parents.length; // also the words at most

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import measures, style, verdicts
@@ -252,13 +253,14 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, border: int) -> Figure
     bold: dict[str, Any] = {"ha": "right", "fontweight": "bold"}
     words = f"PonderNet, on\naverage {mean(_above(runs)):+.1f} steps"
     ax.text(0.82 * longest, 0.37 * longest, words, color=style.DARK_GREEN, **bold)
+    ends: dict[str, float] = {}
     for (price, curves), dashes in zip(act.items(), ("--", ":"), strict=False):
         for run in curves:
             ax.plot(*_measured(run), color=style.ACT, linewidth=1.8, linestyle=dashes, zorder=1.9)
-        if ends := [_measured(run)[1][-longest // 4 :] for run in curves]:
-            early = mean(_above(curves)) < 0
-            y, va = (min(map(min, ends)) - 2, "top") if early else (max(map(max, ends)) + 1, "bottom")
-            ax.text(0.98 * longest, y, f"ACT, {price}", color=style.DARK_PURPLE, va=va, **bold)
+        if curves:
+            ends[f"ACT, {price}"] = min(_measured(run)[1][-1] for run in curves)
+    for label, y in zip(ends, style.apart([*ends.values()], 0.06 * longest), strict=True):
+        ax.text(1.02 * longest, y, label, color=style.DARK_PURPLE, va="center", fontweight="bold")
     along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
     ax.text(0.32 * longest, 0.23 * longest, "a clock that knows $L$", va="center", **along)
     ax.text(0.72 * longest, 0.16 * longest, "too early: the longest segment's\nend cannot know its answer", ha="center")
@@ -386,6 +388,7 @@ def bought(tests: Sequence[Bought]) -> Figure:
         points = f"{gain:+.0f} points" if abs(gain) >= 0.5 else "0 points"
         ax.text(0.97 * test.end, 0.3, points, ha="right", fontweight="bold")
         ax.set(title=test.title, xlabel="mean steps", xlim=(0, test.end), ylim=(0, 1.25))
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     end = tests[0].end
     axes[0].text(0.02 * end, 1.09, "oracle", color=style.LIMIT, va="center")
     axes[0].text(0.44 * end, 0.64, "same step", color="#777777", va="center")

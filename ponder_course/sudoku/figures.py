@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -199,6 +200,7 @@ def trees(searches: Mapping[str, Search]) -> Figure:
         title = f"{name}: at first {(is_open & (first.answers > 0)).sum()} of {is_open.sum()} cells halt"
         ax.set(title=title, xlabel="thought", xlim=(0, 1.03 * len(depths) + 1))
     axes[0].set(ylabel="guesses kept")
+    axes[0].yaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0].invert_yaxis()
     return figure
 

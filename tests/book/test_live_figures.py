@@ -288,6 +288,7 @@ def test_a_bet_is_answered_and_kept_but_not_in_a_deck(opened):
     for name, later in (("parity", "Lost. Ten times as many."), ("deck", "Bet first.")):
         with opened(name) as page:
             page.get_by_text("Bet again").click()
+            assert page.locator(".live-bet button").count() == 4  # three choices, and to be shown without a bet
             page.click("button[data-bet=few]")
             page.get_by_text("Lost. Ten times as many.").wait_for()
             page.reload()
