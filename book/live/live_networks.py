@@ -20,8 +20,7 @@ from ponder_course.alone_and_together import experiment as forests
 from ponder_course.judges.experiment import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.map_of_thought.experiment import MazeStep
-from ponder_course.mnist_rotation.experiment import CNN, PATCHES
-from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
+from ponder_course.mnist_rotation import lesson as rotation
 from ponder_course.parity import lesson as parity
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.cover import CoverStep
@@ -29,7 +28,6 @@ from ponder_course.sudoku.task import sudoku_groups
 from ponder_course.words.experiment import Walker
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
-from ponder_utils.steps import EncodedStep, RecurrentStep
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 OWN = Path(__file__).resolve().parent / "networks.safetensors"
@@ -72,12 +70,12 @@ def sudoku_net() -> PonderNet:
 
 def cnn_first() -> PonderNet:
     """Return the untrained network of lesson 04 that reads the whole image first."""
-    return PonderNet(EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), 10)), CNN["N"])
+    return rotation.untrained("CNN first", 0)
 
 
 def patches() -> PonderNet:
     """Return the untrained network of lesson 04 whose places read a patch each."""
-    return PonderNet(ConvStep(channels=16, patch=4, n_outputs=10), PATCHES["N"])
+    return rotation.untrained("patches", 0)
 
 
 NETWORKS = {

@@ -5,7 +5,7 @@ import torch
 
 from ponder_course.common.digits import load_digits
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.networks import ConvStep
+from ponder_course.mnist_rotation.lesson import ConvStep
 from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
@@ -36,8 +36,3 @@ def test_nothing_is_gained_by_halting_that_looks_at_nothing():
     assert rotation.gains([row | {"by_step_within": [0.0, 0.0, 0.0]}], "quantile") == [0.7]
     exact = {"steps_within": [2.0, 9], "accuracy_within": [0.6, 9]}
     assert rotation.gains([row | exact], "sample") == [pytest.approx(0.1)]
-
-
-def test_papers_runs_are_evaluated_once_an_epoch():
-    for network, epoch in (("CNN", 100), ("conv", 200)):
-        assert rotation.BUDGETS["paper"].options(network, 8600, n_train=12800)["log_every"] == epoch

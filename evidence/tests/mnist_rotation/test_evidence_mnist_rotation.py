@@ -46,3 +46,8 @@ def test_errors_add_the_steps_of_wrong_answers_less_those_of_right_ones():
     angles = range(len(rotation.ANGLES))
     row = {"right": [float(i) for i in angles], "wrong": [float(3 * i) for i in angles]}
     assert experiment.error_adds([row, row | {"wrong": [math.nan] * len(angles)}], 90) == [2 * 6]
+
+
+def test_papers_runs_are_evaluated_once_an_epoch():
+    for network, epoch in (("CNN", 100), ("conv", 200)):
+        assert experiment.schedule_of("paper", network, 8600, n_train=12800)["log_every"] == epoch
