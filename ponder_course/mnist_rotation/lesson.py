@@ -1,6 +1,6 @@
 """The cells of notebooks/04_mnist_rotation.ipynb that are tagged `source`: change them there, then `make sources`."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -93,6 +93,6 @@ def learn(name: str, seed: int, digits: Split, updates: int, lr: float = 3e-3) -
     loss_fn = pu.PonderLoss(criterion, recipe.lambda_p, recipe.beta)
     task = RotationTask(digits.x, digits.y, within=22.5)
     batches = lambda generator: task.batch(recipe.batch, generator)  # noqa: E731
-    how = {"lr": lr, "schedule": pu.cool_down(updates), "clip": 0.5, "seed": seed}
-    pu.train(model, loss_fn, batches, updates, **how, progress=False)
+    how: dict[str, Any] = {"schedule": pu.cool_down(updates), "clip": 0.5, "progress": False}
+    pu.train(model, loss_fn, batches, updates, lr=lr, seed=seed, **how)
     return model.eval()
