@@ -20,15 +20,14 @@ from ponder_course.alone_and_together import experiment as forests
 from ponder_course.judges.experiment import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.map_of_thought.experiment import MazeStep
-from ponder_course.mnist_rotation.experiment import CNN, PATCHES
-from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
+from ponder_course.mnist_rotation import lesson as rotation
+from ponder_course.parity import lesson as parity
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
 from ponder_course.words.experiment import Walker
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
-from ponder_utils.steps import EncodedStep, RecurrentStep, RNNStep
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 OWN = Path(__file__).resolve().parent / "networks.safetensors"
@@ -71,12 +70,12 @@ def sudoku_net() -> PonderNet:
 
 def cnn_first() -> PonderNet:
     """Return the untrained network of lesson 04 that reads the whole image first."""
-    return PonderNet(EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), 10)), CNN["N"])
+    return rotation.untrained("CNN first", 0)
 
 
 def patches() -> PonderNet:
     """Return the untrained network of lesson 04 whose places read a patch each."""
-    return PonderNet(ConvStep(channels=16, patch=4, n_outputs=10), PATCHES["N"])
+    return rotation.untrained("patches", 0)
 
 
 NETWORKS = {
@@ -84,7 +83,7 @@ NETWORKS = {
     "line_act": of_lesson("05_light_cone_networks", lambda: local_net(20), **{"loss_fn.price_on_time.tau": 0.03}),
     "vote": of_lesson("06_ways_to_stop_hurried", lambda: local_net(10), seed=11),
     # Lesson 03's network knows all answers at step 3; the figure is about inputs that stop at one step, and lose.
-    "parity": of_figure("parity", lambda: PonderNet(RNNStep(8, 128), 20)),
+    "parity": of_figure("parity", lambda: parity.untrained(0)),
     "maze": of_lesson("07_map_of_thought_networks", lambda: PonderNet(MazeStep(32), 24)),
     "column": of_lesson("09_adding_a_column_networks", lambda: PonderSequence(ColumnStep(), 26)),
     "forest_alone": of_lesson("08_alone_and_together_networks", lambda: forest_net("initial"), memory="initial"),

@@ -12,14 +12,16 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
+from ponder_course.common.digits import Split
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, span, verdict
 from ponder_course.mnist_rotation import experiment
+from ponder_course.mnist_rotation.lesson import RECIPES
 from ponder_course.mnist_rotation.readable import NOT_READ, BySteps
 from ponder_course.mnist_rotation.task import rotated_by
-from ponder_utils.halting import geometric_log_prior
+from ponder_utils.halting import expected_steps, geometric_log_prior
 from ponder_utils.pondernet import PonderNet
 
 Runs = Mapping[str, Sequence[Row]]  # {network: runs}, which `experiment.measure` has measured
@@ -34,18 +36,17 @@ def column(rows: Runs, name: str) -> dict[str, list[Line]]:
 
 
 @slide
-def flat_line(rows: Runs, fixed: Runs, live: int = 0) -> Figure:
+def flat_line(rows: Runs, fixed: Runs) -> Figure:
     """Draw the accuracy if a network always stopped at step n, its name at the end of its line.
 
-    The first `live` runs are darker. Full marks: where a run halts by itself; hollow ones: what runs reach that were
-    trained for N steps alone, `fixed`.
+    Full marks: where a run halts by itself; hollow ones: what runs reach that were trained for N steps alone, `fixed`.
     """
     figure, (ax,) = panels(1, width=8.4, height=4.7)
     curves = column(rows, "by_step")
     longest = max(len(runs[0]) for runs in curves.values())
     for name, runs in curves.items():
         n, which = step_axis(ax, len(runs[0])), LOOKS[name]
-        spread(ax, list(n), runs, name, which, live)
+        spread(ax, list(n), runs, name, which)
         line, end = ax.lines[-1], (n[-1], np.mean(runs, axis=0)[-1])
         marks(ax, [(row["steps"][0], row["accuracy"][0]) for row in rows[name]], which, 60, full=True, zorder=4)
         marks(ax, [(row["N"], row["accuracy"][0]) for row in fixed[name]], which, 90, zorder=4)
@@ -62,14 +63,6 @@ def flat_line(rows: Runs, fixed: Runs, live: int = 0) -> Figure:
     ax.set(xlabel="step after which it is stopped", xlim=(0.5, longest + 0.5), xticks=[1, *range(5, longest + 1, 5)])
     style.percent_axis(ax, ylabel="digits read correctly", ylim=(0, 1.04))
     return figure
-
-
-def what_the_flat_line_says(curves: Sequence[Line]) -> str:
-    """Return in a sentence what the step changes of the CNN, from its runs, [runs, N]."""
-    change = max(100 * (max(curve) - min(curve)) for curve in curves)
-    if change < 1:
-        return "Stop it after step 1 or after step 20: CNN first reads just as well"
-    return f"CNN first: the step changes up to {change:.1f} points"
 
 
 @slide
@@ -95,75 +88,51 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
     return figure
 
 
-def how_many_for_all(networks: Sequence[BySteps]) -> str:
-    """Return in a sentence how many steps digits take, whenever they are read."""
-    taken = [steps for groups in networks for first, (_, steps) in groups.items() if first != NOT_READ]
-    return f"Read early or late, a digit takes {span(taken, '.1f')} steps" if taken else "No digit is read"
+def lost_at_step_1(rows: Runs) -> dict[str, list[float]]:
+    """Return the points of accuracy between the best step and step 1, of every run."""
+    curves = column(rows, "by_step")
+    return {name: [100 * (max(curve) - curve[0]) for curve in runs] for name, runs in curves.items()}
 
 
-def early_and_late(networks: Sequence[BySteps], early: Sequence[int], late: int) -> str:
-    """Return how many of all digits are read from the early steps, how many from a late one, and what these cost."""
-    early_part, late_part, more = [], [], []
-    for groups in networks:
-        n_digits = sum(count for count, _ in groups.values())
-        first = [groups[step] for step in early if step in groups]
-        n_early = sum(count for count, _ in first)
-        if n_early and late in groups:
-            n_late, steps = groups[late]
-            early_part.append(n_early / n_digits)
-            late_part.append(n_late / n_digits)
-            more.append(steps - sum(count * taken for count, taken in first) / n_early)
-    if not more:
-        return "few digits are read"
-    return (
-        f"right from step {' or '.join(map(str, early))}: {span(early_part, '.0%')} of the digits; "
-        f"from step {late}: {span(late_part, '.0%')}, which take {span(more, '+.1f')} steps more"
-    )
-
-
-def losses_at_step_1(curves: Sequence[Line]) -> str:
-    """Return the points between the best step and step 1 of some runs, [runs, N]: "0.0 to 0.2 points lost ..."."""
-    points = span([100 * (max(curve) - curve[0]) for curve in curves], ".1f")
-    return f"{points} points lost after step 1, {len(curves)} networks"
-
-
-def with_other_priors(rows: Sequence[Row], kind: str) -> dict[str, list[Row]]:
-    """Return the runs of a kind's recipe with each prior, and without one, {label: runs}, the shortest first."""
-    recipe = experiment.RECIPES[kind]
-    changes: dict[str, Row] = {"no prior": {"beta": 0.0}}
-    changes |= {f"{lambda_p}": {"lambda_p": lambda_p} for lambda_p in (0.5, recipe["lambda_p"], 0.1)}
-    found = {label: matching(rows, **recipe | change) for label, change in changes.items()}
-    return {label: runs for label, runs in found.items() if runs}
-
-
-def mean_of_priors(runs: Runs) -> dict[str, float]:
-    """Return the mean steps of the prior of each group of runs that has one."""
+def with_other_priors(rows: Sequence[Row]) -> dict[str, dict[str, list[Row]]]:
+    """Return the runs of each recipe with each prior, and without one, {network: {label: runs}}, the shortest first."""
     found = {}
-    for label, of_prior in runs.items():
-        prior = geometric_log_prior(of_prior[0]["lambda_p"], of_prior[0]["N"]).exp()
-        if of_prior[0]["beta"]:
-            found[label] = float(prior @ torch.arange(1, len(prior) + 1.0).to(prior))
+    for kind, recipe in experiment.RECIPES.items():
+        changes: dict[str, Row] = {"no prior": {"beta": 0.0}}
+        changes |= {f"{lambda_p}": {"lambda_p": lambda_p} for lambda_p in (0.5, recipe["lambda_p"], 0.1)}
+        by_prior = {label: matching(rows, **recipe | change) for label, change in changes.items()}
+        found[experiment.NAMES[kind]] = {label: runs for label, runs in by_prior.items() if runs}
     return found
 
 
+def steps_without_prior(networks: Mapping[str, Runs]) -> list[str]:
+    """Return the mean steps of each network without a prior."""
+    return [f"{mean(row['steps'][0] for row in runs['no prior']):.1f}" for runs in networks.values()]
+
+
+def mean_of_prior(row: Row) -> float:
+    """Return the mean steps of a run's prior."""
+    return expected_steps(geometric_log_prior(row["lambda_p"], row["N"])).item()
+
+
 @slide
-def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str, float]]) -> Figure:
+def by_prior(networks: Mapping[str, Runs]) -> Figure:
     """Draw the steps of upright digits by the prior, a panel for each network: a bar for the mean, a mark for each run.
 
-    In each bar stands how many digits are read. prior_steps: the mean steps of each network's priors.
+    In each bar stands how many digits are read, and dotted the mean steps of its prior.
     """
     figure, axes = panels(len(networks), width=4.7, height=4.3, sharey=True)
     for ax, (network, runs) in zip(axes, networks.items(), strict=True):
         places = [place + 0.4 * (place > 0) for place in range(len(runs))]  # the first, without a prior, stands alone
-        for place, (label, of_prior) in zip(places, runs.items(), strict=True):
+        for place, of_prior in zip(places, runs.values(), strict=True):
             values = [row["steps"][0] for row in of_prior]
             ax.bar(place, mean(values), width=0.62, color=style.HALTING, alpha=0.5)
             for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
                 ax.plot(where, value, "o", color=style.DARK_ORANGE, markersize=4)
             right = f"{mean(row['accuracy'][0] for row in of_prior):.0%}"
             style.beside(ax, right, (place, 0), (0, 6), ha="center", size=17, weight="bold", color=style.BLACK)
-            if label in prior_steps[network]:
-                height = prior_steps[network][label]
+            if of_prior[0]["beta"]:
+                height = mean_of_prior(of_prior[0])
                 ax.plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
         ax.set_xticks(places, [*runs])
         ax.set(title=network, xlabel=r"$\lambda_p$ of the prior")
@@ -173,16 +142,6 @@ def by_prior(networks: Mapping[str, Runs], prior_steps: Mapping[str, Mapping[str
     axes[0].plot([], [], color=style.PRIOR, linestyle=":", linewidth=3, label="mean steps of the prior itself")
     axes[0].plot([], [], "o", color=style.DARK_ORANGE, markersize=4, label="a network; in the bar: digits read right")
     return legend(figure, columns=2)
-
-
-def what_the_prior_does(networks: Mapping[str, Runs]) -> str:
-    """Return in a sentence the steps without a prior, and whether each network drops below those with any."""
-    without = []
-    for network, runs in networks.items():
-        free, *others = [[row["steps"][0] for row in of_prior] for of_prior in runs.values()]
-        drops = max(free) < min(min(steps) for steps in others)
-        without.append(f"{network} {'drops to' if drops else 'keeps'} {mean(free):.1f}")
-    return f"Without a prior {', '.join(without)} steps"
 
 
 class Difference(NamedTuple):
@@ -249,35 +208,6 @@ def four_verdicts(first: str, rows: Runs, long: Runs) -> list[Difference]:
     return found
 
 
-def longer_or_shorter(rows: Sequence[Difference]) -> str:
-    """Return in a sentence what becomes of the change of steps of both networks, from the rows of two trainings."""
-    words = [word(row.panels[0]) for row in rows]
-    if {*words[::2]} == {"fewer"} and "fewer" not in words[1::2]:
-        return "Fewer steps? Train on, and the fall of both is gone"
-    return f"Longer or shorter? First {', '.join(words[::2])}; then {', '.join(words[1::2])}"
-
-
-@slide
-def over_angles(
-    groups: Sequence[Mapping[str, Sequence[Line]]], labels: Sequence[str], live: int = 0, sharey: bool = False
-) -> Figure:
-    """Draw numbers that depend on the angle, a panel for each group: {network: [runs, ANGLES]}.
-
-    Beyond the angles of training all is grey; the first `live` runs of each network are darker.
-    """
-    figure, axes = panels(len(groups), width=4.2, height=3.6, sharey=sharey)
-    angles = experiment.ANGLES
-    for ax, group, label in zip(axes, groups, labels, strict=True):
-        for name, runs in group.items():
-            spread(ax, angles, runs, name, LOOKS[name], live)
-        ax.axvspan(experiment.RANGES[0], angles[-1], color="#EEEEEE", zorder=0)
-        ax.set(xlabel="rotation (degrees)", ylabel=label, xlim=(angles[0], angles[-1]))
-        ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 3, 4.5, 9, 10]))
-    for ax in axes:  # when all are drawn: they may share their axis
-        ax.set_ylim(bottom=0)
-    return legend(figure, columns=2)
-
-
 def right_at(angle: int, runs: Sequence[Row]) -> str:
     """Return how many digits some runs read that are turned by so many degrees, such as "19% to 25%"."""
     return span([row["accuracy"][experiment.ANGLES.index(angle)] for row in runs], ".0%")
@@ -295,26 +225,20 @@ def bought_by_rules(trainings: Mapping[str, Sequence[Row]]) -> list[Difference]:
 
 
 @torch.no_grad()
-def step_by_step(
-    models: Mapping[str, PonderNet], image: Tensor, degrees: Sequence[int]
-) -> tuple[Tensor, Tensor, Tensor, list[str]]:
-    """Return what `thoughts` draws of the first eight steps of networks at an image, [1, 1, height, width], turned so.
+def one_digit(models: Mapping[str, PonderNet], test: Split, digit: int, degrees: int) -> tuple[Figure, Tensor]:
+    """Draw the first eight steps of networks at the first such test image, turned so; return their answers, too.
 
-    Images [panels, height, width], p and answers [panels, 8], and a caption for each panel, one network after another.
+    A panel for each network, with the prior of its recipe; answers: [networks, 8].
     """
-    x = torch.cat([rotated_by(image, angle) for angle in degrees])
+    x = rotated_by(test.x[(test.y == digit).nonzero()[0]], degrees)
     outputs = [model(x) for model in models.values()]
-    p = torch.cat([output.log_p.exp()[:8].T for output in outputs])
-    answers = torch.cat([output.y_hat.argmax(2)[:8].T for output in outputs])
-    captions = [f"{name}, {angle}\N{DEGREE SIGN}" for name in models for angle in degrees]
-    return x[:, 0].repeat(len(models), 1, 1).cpu(), p.cpu(), answers.cpu(), captions
-
-
-def who_changes_the_answer(answers: Tensor) -> str:
-    """Return in a sentence whether the second network alone changes its answers, [panels, N], on the way."""
-    changes = [bool((of_one != of_one[:, :1]).any()) for of_one in answers.chunk(2)]
-    alone = "CNN first repeats one answer, patches changes its answer"
-    return alone if changes == [False, True] else "One digit on its way through both networks"
+    p = torch.stack([output.log_p[:8, 0].exp() for output in outputs]).cpu()
+    answers = torch.stack([output.y_hat[:8, 0].argmax(1) for output in outputs]).cpu()
+    recipes = [RECIPES[name] for name in models]
+    priors = [geometric_log_prior(recipe.lambda_p, recipe.N)[:8].exp().tolist() for recipe in recipes]
+    captions = [f"{name}, {degrees}\N{DEGREE SIGN}" for name in models]
+    images = x[:, 0].expand(len(models), -1, -1).cpu()
+    return thoughts(images, p.tolist(), answers.tolist(), digit, captions, priors), answers
 
 
 @slide

@@ -1,15 +1,13 @@
-"""From which step on a network can read a digit, how many steps it takes for it, and how many would be best."""
+"""From which step on a network can read a digit, and how many steps it takes for it."""
 
 from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from ponder_course.common.measures import mean
-from ponder_course.common.verdicts import span
 from ponder_utils.evaluation import class_correct
-from ponder_utils.halting import expected_steps, geometric_log_prior
+from ponder_utils.halting import expected_steps
 from ponder_utils.pondernet import PonderNet
 
 NOT_READ = 0  # in place of the first step
@@ -35,23 +33,10 @@ def steps_by_first_read(log_p: Tensor, right: Tensor, last: int) -> BySteps:
     return {step: (len(taken), mean(taken)) for step, taken in groups.items() if len(taken)}
 
 
-def best_steps(y_hat: Tensor, y: Tensor, lambda_p: float, beta: float) -> float:
-    """Return the mean of the best p_n for a network's mean losses, p_G(n) exp(-l_n / beta) up to a factor.
-
-    That is equation 4 of lesson 02, as if all images had one p_n. y_hat: [N, batch, classes], y: [batch].
-    """
-    losses = torch.stack([cross_entropy(answer, y) for answer in y_hat])
-    log_prior = geometric_log_prior(lambda_p, len(y_hat)).to(losses)
-    return float(expected_steps((log_prior - losses / beta).log_softmax(0)))
-
-
-@torch.no_grad()
-def taken_and_best(models: Sequence[PonderNet], x: Tensor, y: Tensor, recipe: Mapping[str, float]) -> str:
-    """Return in words the steps that networks of a recipe take, and those that would be best at their mean losses."""
-    outputs = [model(x) for model in models]
-    taken = [mean(expected_steps(output.log_p)) for output in outputs]
-    best = [best_steps(output.y_hat, y, recipe["lambda_p"], recipe["beta"]) for output in outputs]
-    return f"takes {span(taken, '.1f')} steps; equation 4 of lesson 02 says {span(best, '.1f')}"
+def within(networks: Sequence[BySteps], low: float, high: float) -> bool:
+    """Return whether all groups of digits that are read take from `low` to `high` steps."""
+    read = [steps for groups in networks for first, (_, steps) in groups.items() if first != NOT_READ]
+    return low <= min(read) and max(read) <= high
 
 
 @torch.no_grad()
@@ -59,3 +44,14 @@ def groups_of(model: PonderNet, x: Tensor, y: Tensor, last: int) -> BySteps:
     """Return `steps_by_first_read` of the images that a network reads."""
     y_hat, _, log_p = model(x)
     return steps_by_first_read(log_p, class_correct(y_hat, y), last)
+
+
+def early_and_late(groups: BySteps) -> tuple[float, float, float]:
+    """Return which fraction of the digits is read from step 2 or 3 on, which from step 4, and what the latter add.
+
+    That is the mean steps of the late digits less those of the early ones.
+    """
+    (n_2, steps_2), (n_3, steps_3), (n_4, steps_4) = (groups.get(step, (0, 0.0)) for step in (2, 3, 4))
+    n_digits, n_early = sum(count for count, _ in groups.values()), n_2 + n_3
+    early_steps = (n_2 * steps_2 + n_3 * steps_3) / max(1, n_early)
+    return n_early / n_digits, n_4 / n_digits, steps_4 - early_steps

@@ -3,18 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
-from textwrap import fill
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from pandas import DataFrame, Series, concat
+from pandas import Series, concat
 
 from ponder_course.common import style
-from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import (
     ANSWER,
@@ -29,10 +26,9 @@ from ponder_course.common.style import (
     slide,
     step_axis,
 )
-from ponder_course.common.verdicts import count, interval, span, welch
-from ponder_course.parity.experiment import METHODS, N, accuracy_within, has_learnt
+from ponder_course.common.verdicts import count
+from ponder_course.parity.experiment import N, has_learnt
 
-UNDECIDED = "#777777"
 AMBERS = ("#F0C14B", "#C98A00", "#7A4E00")  # of halting: for each of three k, or of three caps
 Compared = Mapping[float, Sequence[tuple[float, float]]]  # {lambda_p: (accuracy by itself, at the best fixed step)}
 WRONG_PALE = "#F6CDB5"
@@ -43,56 +39,6 @@ GAIN = 0.05  # "at no fixed step": at least five points fewer right answers at t
 def network_look(which: int, colour: str) -> dict[str, Any]:
     """Return the look of a network in every figure: a marker and dashes of its own."""
     return look(which, color=colour, markersize=5.5, markerfacecolor="white", linewidth=1.5)
-
-
-@slide
-def rises(table: DataFrame, limits: tuple[float, float], label: str, compared: tuple[str, str], level: float) -> Figure:
-    """Draw mean rises with their intervals against lambda_p, a panel for each loss and a mark for each size.
-
-    The table has a row for each run: size, loss, lambda_p, outcome, and rise, which is drawn for those that "learnt".
-    An interval without 0 is amber, another grey and its mark hollow; fewer than three runs are crosses. Above the axes
-    the others are counted. A single size is drawn larger, without a legend. compared: two of the losses, in their order
-    in the table; in the last panel stands the second's mean rise less the first's, with Welch's interval of this level.
-    """
-    sizes, lambda_ps = list(table["size"].unique()), sorted(table["lambda_p"].unique())
-    titles, alone = [*table["loss"].unique(), "the difference"], len(sizes) == 1
-    figure, axes = panels(len(titles), width=9.9 / len(titles), height=4.6, sharey=True)
-    size_of_mark, size_of_text = (11, 14) if alone else (8, 11)
-    others = [name for name in ("not learnt", "crashed") if name in set(table["outcome"])]
-    heights = {name: 1.03 + 0.07 * i for i, name in enumerate(others)}
-    of_first: dict[tuple[str, float], list[float]] = {}
-
-    def draw_interval(ax: Axes, x: float, marker: str, middle: float, low: float, high: float) -> None:
-        colour, face = (HALTING, HALTING) if low > 0 or high < 0 else (UNDECIDED, "white")
-        ax.plot([x, x], [low, high], color=colour, linewidth=0.275 * size_of_mark, solid_capstyle="butt")
-        ax.plot(x, middle, marker, color=colour, markersize=size_of_mark, markerfacecolor=face)
-
-    for (loss, size, lambda_p), runs in table.groupby(["loss", "size", "lambda_p"], sort=False):
-        which = sizes.index(size)
-        ax, x, marker = axes[titles.index(loss)], lambda_p + 0.07 * (which - (len(sizes) - 1) / 2), style.MARKERS[which]
-        values = runs["rise"][runs["outcome"] == "learnt"].tolist()
-        if len(values) > 2:
-            draw_interval(ax, x, marker, *interval(values))
-        else:
-            ax.plot([x] * len(values), values, "x", color=UNDECIDED, markersize=6)
-        for outcome, number in runs["outcome"].value_counts().drop("learnt", errors="ignore").items():
-            text: dict[str, Any] = {"color": UNDECIDED, "ha": "center", "fontsize": size_of_text}
-            ax.text(x, heights[outcome], str(number), transform=ax.get_xaxis_transform(), **text)
-        if loss == compared[0]:
-            of_first[size, lambda_p] = values
-        pair = of_first.get((size, lambda_p), []), values
-        if loss == compared[1] and min(map(len, pair)) > 2:
-            draw_interval(axes[-1], x, marker, *welch(*pair, level))
-    for ax, title in zip(axes, titles, strict=True):
-        ax.axhline(0, color=BLACK, linewidth=1.2, zorder=1)
-        ax.set(xlabel=r"$\lambda_p$", xticks=lambda_ps, xlim=(lambda_ps[0] - 0.1, lambda_ps[-1] + 0.1), ylim=limits)
-        ax.set_title(title, pad=16 + 16 * len(heights))
-    for name, height in heights.items():
-        axes[0].text(-0.02, height, f"{name}:", ha="right", fontsize=size_of_text, transform=axes[0].transAxes)
-    for marker, size in zip(style.MARKERS, sizes, strict=False):
-        axes[0].plot([], [], marker, color=BLACK, markersize=8, markerfacecolor="white", label=size)
-    axes[0].set_ylabel(fill(label, 32))  # a longer one would run into the names of the counts
-    return figure if alone else legend(figure, columns=2)
 
 
 def pace(lines: Sequence[Mapping[str, Line]]) -> str:
@@ -135,28 +81,17 @@ def by_ones(networks: Mapping[str, Sequence[Mapping[str, Line]]]) -> Figure:
     return legend(figure, columns=5)
 
 
-def widest_gap(logged: Sequence[Row]) -> int:
-    """Return at which moment easy inputs are furthest ahead of hard ones in right answers."""
-    return int(np.argmax([row["easy right"] - row["hard right"] for row in logged]))
-
-
-def nearest_to_prior(logged: Sequence[Row], prior: Line) -> int:
-    """Return the moment at which both distributions are closest to the prior."""
-    both = np.array([[row["easy"], row["hard"]] for row in logged])
-    return int(np.abs(both - prior).sum((1, 2)).argmin())
-
-
 @slide
-def film(logged: Sequence[Row], moment: int, prior: Line, hard_k: int) -> Figure:
+def film(logged: Sequence[Row], moments: Sequence[int], prior: Line, hard_k: int) -> Figure:
     """Draw p_n of easy inputs (filled) and of hard ones (dashed) beside the prior (dotted), while a network learns.
 
-    A panel for the start, when it is nearest to the prior, this moment, and the end. logged: "update"; p_n, [N], of
-    "easy" and "hard" inputs; and how many answers are right, "easy right" and "hard right".
+    A panel for each of four moments. logged: "update"; p_n, [N], of "easy" and "hard" inputs; and how many answers are
+    right, "easy right" and "hard right".
     """
     last = min(len(prior), 10)
     figure, axes = panels(4, width=3.7, height=2.5, rows=2, sharex=True, sharey=True)
-    for ax, at in zip(axes, (0, nearest_to_prior(logged, prior), moment, -1), strict=True):
-        row = logged[at]
+    for ax, moment in zip(axes, moments, strict=True):
+        row = logged[moment]
         n = step_axis(ax, len(prior), xlim=(0.5, last + 0.5), ylim=(0, 1.05), title=f"{row['update']:,} updates")
         ax.fill_between(n, row["easy"], color=HALTING, alpha=0.35, linewidth=0)
         ax.plot(n, row["easy"], color=HALTING)
@@ -173,30 +108,17 @@ def film(logged: Sequence[Row], moment: int, prior: Line, hard_k: int) -> Figure
     return figure
 
 
-def in_which_order(logged: Sequence[Row], moment: int, prior: Line) -> str:
-    """Return in a sentence whether, after the prior, the hump comes on easy inputs first, as at this moment."""
-    row = logged[moment]
-    first_easy = max(row["easy"]) > max(row["hard"]) and row["easy right"] - row["hard right"] > 0.1
-    if first_easy and 0 < nearest_to_prior(logged, prior) < moment:
-        return "First to the prior, then a hump: on easy inputs first"
-    return "The mass moves from step 1"
-
-
 @slide
-def steps_by_k(rows: Sequence[Row], ks: Sequence[int]) -> Figure:
-    """Draw the steps of networks by k, with the change from the first k to the last; not learnt is light grey.
-
-    Each row has "steps", for each k, and "learnt".
-    """
+def steps_by_k(networks: Sequence[Line], ks: Sequence[int]) -> Figure:
+    """Draw the steps of networks, [networks, ks], by k, with the change from the first k to the last."""
     figure, (ax,) = panels(1, width=7.2, height=3.6)
-    top = 1.08 * max(max(row["steps"]) for row in rows)
+    top = 1.08 * max(map(max, networks))
     last, width = ks[-1], ks[-1] - ks[0]
-    heights = style.apart([row["steps"][-1] for row in rows], top / 10)
-    for which, (row, height) in enumerate(zip(rows, heights, strict=True)):
-        ax.plot(ks, row["steps"], **network_look(which, HALTING if row["learnt"] else style.NOT_LEARNT))
-        ax.plot([last, last + 0.07 * width], [row["steps"][-1], height], color=GREY, linewidth=1)
-        change = signed(row["steps"][-1] - row["steps"][0])
-        ax.text(last + 0.07 * width, height, change, color=BLACK, va="center")
+    heights = style.apart([steps[-1] for steps in networks], top / 10)
+    for which, (steps, height) in enumerate(zip(networks, heights, strict=True)):
+        ax.plot(ks, steps, **network_look(which, HALTING))
+        ax.plot([last, last + 0.07 * width], [steps[-1], height], color=GREY, linewidth=1)
+        ax.text(last + 0.07 * width, height, signed(steps[-1] - steps[0]), color=BLACK, va="center")
     ax.set(xlabel="elements that are not 0 ($k$)", ylabel="expected steps", xticks=ks[:: 1 + len(ks) // 10])
     ax.set(xlim=(None, last + 0.22 * width), ylim=(0, max(top, heights[-1] + 1)))
     return figure
@@ -205,21 +127,6 @@ def steps_by_k(rows: Sequence[Row], ks: Sequence[int]) -> Figure:
 def signed(change: float) -> str:
     """The change with its sign, and a minus as long as a plus."""
     return f"{round(change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")  # + 0.0: no minus before 0
-
-
-def what_the_seed_does(more: Sequence[float]) -> str:
-    """Return in a sentence how much more networks take that differ in their seed alone, from the least to the most.
-
-    more: steps at the largest k minus steps at k = 1, of each network.
-    """
-    low, high = signed(min(more)), signed(max(more))
-    return f"Longer on harder inputs? From {low} to {high} steps,\nin networks that differ only in their seed"
-
-
-def cost_of_harder_inputs(more: Sequence[float], k: int) -> str:
-    """Return the answer to the lesson's second bet: what the largest k costs all networks."""
-    change = f"{signed(min(more))} to {signed(max(more))}"
-    return f"Bet 2: k = {k} instead of k = 1 changes the steps of your {len(more)} networks by {change}"
 
 
 @slide
@@ -244,14 +151,14 @@ def draw_own_time(own: float, by_step: Line) -> Figure:
 
 
 @slide
-def draw_best_fixed_steps(stored: Compared, mine: Sequence[tuple[float, float]], lambda_p: float) -> Figure:
-    """Draw how often networks are right at their best fixed step: stored ones by prior, and the reader's own.
+def draw_best_fixed_steps(stored: Compared, ours: Sequence[tuple[float, float]], lambda_p: float) -> Figure:
+    """Draw how often networks are right at their best fixed step: stored ones by prior, and the lesson's own.
 
     Each is a pair of accuracies: by itself, and at its best fixed step. Those that gain by their own halting are full,
     and counted above. The amber lines are how often they are right by themselves.
     """
     columns = [(f"{prior:g}", "stored", pairs) for prior, pairs in sorted(stored.items())]
-    columns.append((f"{lambda_p:g}", "yours", mine))
+    columns.append((f"{lambda_p:g}", "ours", ours))
     figure, (ax,) = panels(1, width=8.4, height=4.0)
     rng = np.random.default_rng(0)
     for place, (_, whose, pairs) in enumerate(columns):
@@ -266,7 +173,7 @@ def draw_best_fixed_steps(stored: Compared, mine: Sequence[tuple[float, float]],
     ax.text(len(columns) - 0.55, 0.51, "a guess", color=style.DARK_GREY, ha="right", va="bottom")
     ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="right at the best fixed step", ylim=(0.45, 1.18))
     ax.set(xlim=(-0.5, len(columns) - 0.5), yticks=[0.5, 0.6, 0.7, 0.8, 0.9, 1])
-    ax.set_xticks(range(len(columns)), [f"{prior}{' (yours)' * (whose == 'yours')}" for prior, whose, _ in columns])
+    ax.set_xticks(range(len(columns)), [f"{prior}{' (ours)' * (whose == 'ours')}" for prior, whose, _ in columns])
     for place in range(1, len(columns)):
         ax.axvline(place - 0.5, color=GREY, linewidth=0.8)
     ax.grid(visible=False, axis="x")
@@ -298,27 +205,17 @@ def worst_at_fixed_steps(rows: Iterable[Row]) -> Row | None:
     return min(filter(has_learnt, rows), key=lambda row: max(right_by_step(row)), default=None)
 
 
-def how_many_lose(mine: Sequence[tuple[float, float]], compared: Compared) -> str:
-    """Return in a sentence how many networks lose five points at their best fixed step, the reader's and stored ones.
-
-    Each is a pair of accuracies: by itself, and at its best fixed step.
-    """
-    yours = f"{count_gains([mine])} of yours"
-    if not compared:
-        return f"{yours} lose 5 points or more at their best fixed step"
-    stored = f"{count_gains(compared.values())} stored networks"
-    return f"{stored}, and {yours},\nlose 5 points or more at their best fixed step"
-
-
 @slide
 def draw_map(halts: Sequence[int], odd: Sequence[int], right: Sequence[Sequence[int]]) -> Figure:
-    """Draw at which steps inputs, sorted by where they halt, are right (blue); the amber line is where they halt.
+    """Draw at which steps inputs are right (blue), sorted by where they halt; the amber line is where they halt.
 
     Below stands how many are right at each step; at the left, how many inputs halt together, if they are 5 % or more,
     and how many later than these; at the right, how many of those that halt together are odd, and how many even.
-    halts: [batch], from the first; odd: [batch], 1 for odd inputs, which come first of those that halt together, and
-    else 0; right: [batch, N], 1 where an answer is right, and else 0.
+    Of those that halt together, odd inputs come first. halts: [batch]; odd: [batch], 1 for odd inputs, and else 0;
+    right: [batch, N], 1 where an answer is right, and else 0.
     """
+    in_order = sorted(zip(halts, odd, right, strict=True), key=lambda one: (one[0], -one[1], one[2][::-1]))
+    halts, odd, right = zip(*in_order, strict=True)
     figure, (ax, below) = panels(2, rows=2, width=8.4, height=3.1, sharex=True, height_ratios=(4, 1))
     n_inputs, N, y = len(right), len(right[0]), np.arange(len(right)) + 0.5
     extent = (0.5, N + 0.5, n_inputs + 0.5, 0.5)
@@ -348,24 +245,3 @@ def draw_map(halts: Sequence[int], odd: Sequence[int], right: Sequence[Sequence[
     below.set(xlim=(0.5, N + 0.5), xticks=[1, *range(5, N + 1, 5)])
     percent_axis(below, ylabel="right, of all", ylim=(0, 1), yticks=(0, 0.5, 1))
     return legend(figure, columns=3)
-
-
-def most_frequent(halts: Sequence[int], odd: Sequence[int], right: Sequence[Sequence[int]]) -> list[str]:
-    """Return a line for each of the two most frequent cases of `draw_map`: parity, step of halting, first 3 answers."""
-    word, lines = ("even", "odd"), []
-    answers = [tuple(word[good == is_odd] for good in of_one[:3]) for is_odd, of_one in zip(odd, right, strict=True)]
-    for (is_odd, step, said), n in Counter(zip(odd, halts, answers, strict=True)).most_common(2):
-        lines.append(f"{n} {word[is_odd]} inputs: answers {', '.join(said)} at steps 1 to 3; they halt at step {step}")
-    return lines
-
-
-def learnt_by_method(rows: Sequence[Row]) -> list[str]:
-    """Return a line for each method at the paper's size: how many learn it, if any do with their steps at k = 1, 64."""
-    lines = []
-    for name in METHODS:
-        of_method = matching(rows, network=name)
-        good = [row["steps"] for row in of_method if accuracy_within(row) >= 0.95]
-        ends = "  ".join(span([steps[k - 1] for steps in good], ".0f") for k in (1, 64))
-        steps = f"; steps at k = 1 and 64:  {ends}" if good else ""
-        lines.append(f"{name}: {len(good)} of {len(of_method)} learn it{steps}")
-    return lines

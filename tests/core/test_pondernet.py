@@ -6,7 +6,7 @@ from torch.func import functional_call
 
 from ponder_course.common.attention import TransformerStep
 from ponder_course.light_cone.lesson import LocalStep
-from ponder_course.mnist_rotation.networks import ConvStep
+from ponder_course.mnist_rotation.lesson import ConvStep
 from ponder_utils.act import act_average
 from ponder_utils.halting import PonderOutput, average, expected_steps
 from ponder_utils.pondernet import PonderNet

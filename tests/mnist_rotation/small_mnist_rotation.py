@@ -4,14 +4,9 @@ import torch
 from network import N, Network
 from torch import nn
 
-from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
+from ponder_course.mnist_rotation.lesson import STEPS
 from ponder_course.mnist_rotation.task import RotationTask
-from ponder_utils import EncodedStep, PonderLoss, PonderNet, RecurrentStep
-
-STEPS = {
-    "CNN first": lambda: EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), 10)),
-    "patches": lambda: ConvStep(channels=16, patch=4, n_outputs=10),
-}
+from ponder_utils import PonderLoss, PonderNet
 
 
 def digits(generator):

@@ -1,7 +1,7 @@
-"""The figures of lesson 04 draw the numbers that they are given, and their sentences speak of these."""
+"""The figures of lesson 04 draw the numbers that they are given."""
 
 import numpy as np
-from drawn import image_of, lines_of, numbers, texts_of
+from drawn import image_of, lines_of, texts_of
 
 from ponder_course.common.style import ANSWER, BLUE, GREEN, PURPLE, WRONG
 from ponder_course.mnist_rotation import figures as draw
@@ -16,12 +16,10 @@ def marks_of(ax):
 def test_the_flat_line_is_of_the_runs_it_is_given():
     curves = [[0.9, 0.91, 0.92], [0.8, 0.81, 0.86]]
     rows = [{"by_step": curve, "accuracy": [0.9], "steps": [n]} for curve, n in zip(curves, (2.2, 1.5), strict=True)]
-    (ax,) = draw.flat_line({"CNN first": rows}, {"CNN first": [{"N": 3, "accuracy": [0.885]}]}, 1).axes
+    (ax,) = draw.flat_line({"CNN first": rows}, {"CNN first": [{"N": 3, "accuracy": [0.885]}]}).axes
     drawn = [line[:, 1].tolist() for line in lines_of(ax, BLUE)]
     assert all(curve in drawn for curve in curves)
     assert marks_of(ax)[:3] == [[2.2, 0.9], [1.5, 0.9], [3, 0.885]]
-    assert numbers(draw.what_the_flat_line_says([[0.9, 0.905]])) == ["1", "20"]
-    assert numbers(draw.what_the_flat_line_says([[0.9, 0.905], [0.2, 0.212]])) == ["1.2"]
 
 
 def test_digits_stand_where_they_are_first_read_and_are_counted():
@@ -29,9 +27,6 @@ def test_digits_stand_where_they_are_first_read_and_are_counted():
     (ax,) = draw.steps_by_first_read([one, other]).axes
     assert [line.tolist() for line in lines_of(ax, GREEN)] == [[[1, 5.9], [2, 5], [3, 5.4], [4, 5.5]], [[2, 5], [4, 5]]]
     assert marks_of(ax)[-1] == [5, 9]  # beyond the last step
-    assert numbers(draw.how_many_for_all([one, other])) == ["5.0", "5.9"]
-    found = draw.early_and_late([one, other, {1: (3, 4.0)}], early=(2, 3), late=4)
-    assert numbers(found) == ["2", "3", "50", "80", "4", "10", "38", "+0.0", "+0.2"]
 
 
 def test_a_forest_has_every_run_its_interval_and_its_verdict():

@@ -5,7 +5,7 @@ import torch
 
 from ponder_course.common.digits import load_digits
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.networks import ConvStep
+from ponder_course.mnist_rotation.lesson import ConvStep
 from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet

@@ -5,12 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.mnist_rotation.readable import (
-    NOT_READ,
-    best_steps,
-    first_step_read,
-    steps_by_first_read,
-)
+from ponder_course.mnist_rotation.readable import NOT_READ, early_and_late, first_step_read, steps_by_first_read
 
 
 def by_hand(right, last):
@@ -43,10 +38,7 @@ def test_groups_hold_all_digits_that_are_read_and_their_mean_steps(seed):
         assert (count, steps) == (len(slow), pytest.approx(sum(slow) / len(slow)))
 
 
-def test_the_best_steps_are_the_priors_where_no_step_is_better_and_leave_it_where_one_is():
-    alike, better = ([[1 - p, p] for p in right] for right in ((0.7, 0.7), (0.2, 0.8)))  # [N, classes]
-    alike, better = (torch.tensor(answers).log()[:, None].expand(-1, 5, -1) for answers in (alike, better))
-    y = torch.ones(5, dtype=torch.long)
-    assert best_steps(alike, y, 0.25, 0.1) == pytest.approx(1 * 4 / 7 + 2 * 3 / 7)
-    odds = 3 / 4 * (0.8 / 0.2) ** (1 / 0.5)  # of step 2
-    assert best_steps(better, y, 0.25, 0.5) == pytest.approx(1 + odds / (1 + odds), rel=1e-5)
+def test_late_digits_are_compared_with_early_ones():
+    fractions = early_and_late({1: (1, 5.9), 2: (2, 5.0), 3: (6, 5.4), 4: (1, 5.5)})
+    assert fractions == pytest.approx((0.8, 0.1, 5.5 - 5.3))
+    assert early_and_late({2: (4, 5.0), 4: (3, 5.0), NOT_READ: (1, 9.0)}) == pytest.approx((0.5, 0.375, 0))

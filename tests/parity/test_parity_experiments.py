@@ -1,12 +1,11 @@
 """The experiments on parity: settings, what a run measures, and what is read from runs."""
 
-import numpy as np
 import pytest
 import torch
 
 from ponder_course.common.parity import inputs_by_k, measure, score
 from ponder_course.parity import experiment as parity
-from ponder_utils import ACT, ParityTask, PonderNet, RNNCell, RNNStep, evaluate
+from ponder_utils import ACT, PonderNet, RNNCell, RNNStep, evaluate
 
 
 def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
@@ -16,18 +15,6 @@ def test_tested_inputs_have_exactly_k_and_are_the_same_every_time():
         assert torch.equal(y, (x == 1).sum(1).remainder(2).float())
         assert torch.equal(x, again)
     assert parity.tested_k(64) == list(range(1, 65, 4))
-
-
-def test_the_map_has_inputs_by_their_most_probable_step_and_where_they_are_right():
-    torch.manual_seed(0)
-    model, (x, y) = PonderNet(RNNStep(4, 6), 5), ParityTask(4).batch(50, torch.Generator().manual_seed(0))
-    halts, right = parity.map_of_answers(model, x, y)
-    steps = model(x).log_p.argmax(0) + 1
-    assert halts == sorted(steps.tolist())
-    for n in range(5):
-        assert np.mean([row[n] for row in right]) == pytest.approx(evaluate(model, x, y).accuracy_by_step[n])
-    first = steps.tolist().index(halts[0])
-    assert right[0] == [int((y_hat > 0) == (y[first] > 0.5)) for y_hat in model(x).y_hat[:, first]]
 
 
 def test_what_is_measured_of_a_network_and_of_act():
@@ -52,4 +39,3 @@ def test_learnt_means_finished_and_right_on_the_k_that_it_was_trained_on():
     row = {"elements": 4, "k_max": 2, "accuracy": [1.0, 0.98, 0.1, 0.1], "steps": [3.0, 4.0, 6.0, 5.5], "stopped": 0}
     bad, crashed = row | {"accuracy": [1.0, 0.9, 1.0, 1.0]}, row | {"stopped": 7}
     assert [parity.has_learnt(each) for each in (row, bad, crashed)] == [True, False, False]
-    assert parity.rise(row) == 2.5

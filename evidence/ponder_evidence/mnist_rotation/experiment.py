@@ -9,30 +9,26 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ponder_course.common.digits import DigitSet, load_digits
-from ponder_course.common.measures import best_halting, mean
+from ponder_course.common.measures import best_halting, mean, score
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
 from ponder_course.mnist_rotation import experiment as rotation
+from ponder_course.mnist_rotation import lesson
 from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
-from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
-from ponder_course.mnist_rotation.task import RotationTask, rotated_by
+from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
 from ponder_evidence.runs import Experiment, grid
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import FixedDepthLoss, LossTerms, PonderLoss, RegularizationLoss
 from ponder_utils.pondernet import PonderNet, PonderOutput
-from ponder_utils.steps import EncodedStep, RecurrentStep
+from ponder_utils.training import cool_down
 
 CRITERION = nn.CrossEntropyLoss(reduction="none")
-STEPS: dict[str, Callable[[], nn.Module]] = {
-    # The write-ups' network: a CNN reads the image once, then a small two-layer network takes the steps.
-    "CNN": lambda: EncodedStep(ConvEncoder(64), RecurrentStep(MLPCell(64, 64, dropout=0.2), n_outputs=10)),
-    # A grid of 7 by 7 places: each knows one patch, and hears from its neighbours at every step.
-    "conv": lambda: ConvStep(channels=16, patch=4, n_outputs=10),
-}
+PATIENCE = 6  # of the paper's budget: learn until so many evaluations, one each epoch, have brought no new best
 DEPTHS = {"CNN": (1, 4, 20), "conv": (1, 5, 10)}
 
 
@@ -73,16 +69,38 @@ LOSSES: dict[str, Callable[[float, float], Loss]] = {  # (lambda_p, beta) -> los
 }
 
 
+def validation(digits: DigitSet, budget: str, within: float) -> Callable[..., Row]:
+    """Return for `train` the `score` on validation digits."""
+    n = None if budget == "paper" else 1000  # all where they decide when to stop
+    x, y = digits.validation.x[:n], digits.validation.y[:n]
+    x = rotated_within(x, within, torch.Generator(x.device).manual_seed(1))
+    return partial(score, x=x, y=y, correct=class_correct)
+
+
+def batch_of(network: str) -> int:
+    """Return how many digits a batch of this network has."""
+    return lesson.RECIPES[rotation.NAMES[network]].batch
+
+
+def schedule_of(budget: str, network: str, n_updates: int, n_train: int) -> Row:
+    """Return the arguments of `train` that say how lr falls, and when the network is evaluated."""
+    if budget != "paper":
+        return {"schedule": cool_down(n_updates), "log_every": max(1, n_updates // 10)}
+    by_ten = partial(ReduceLROnPlateau, mode="max", patience=2)  # after three epochs without a new best
+    stop = {"monitor": "accuracy", "patience": PATIENCE}
+    return {"schedule": by_ten, "log_every": n_train // batch_of(network), **stop}
+
+
 def learn(
     digits: DigitSet, budget: str, *, network: str, loss: str, N: int, updates: int, seed: int, **recipe: float
 ) -> tuple[PonderNet, list[Row]]:
     """Train a network by a recipe; return it in evaluation mode, and its log."""
     torch.manual_seed(seed)
     make_net = FixedDepthNet if loss == "last step" else PonderNet
-    model = make_net(STEPS[network](), N).to(digits.train.x.device)
-    draw = partial(RotationTask(*digits.train, recipe["within"]).batch, rotation.BATCHES[network])
-    evaluate_on = rotation.validation(digits, budget, recipe["within"])
-    options = BUDGETS[budget].options(network, updates, len(digits.train.y))
+    model = make_net(lesson.STEPS[rotation.NAMES[network]](), N).to(digits.train.x.device)
+    draw = partial(RotationTask(*digits.train, recipe["within"]).batch, batch_of(network))
+    evaluate_on = validation(digits, budget, recipe["within"])
+    options = schedule_of(budget, network, updates, len(digits.train.y))
     options |= {"lr": BUDGETS[budget].lr[network], "clip": 0.5, "seed": seed, "evaluate": evaluate_on}
     return fit(model, LOSSES[loss](recipe["lambda_p"], recipe["beta"]), draw, updates, **options)
 
@@ -217,3 +235,8 @@ def error_adds(rows: Iterable[Row], degrees: int = 0) -> list[float]:
 def group_adds(rows: Iterable[Row], group: str) -> list[float]:
     """Return how much longer the networks think about these digits, where there are some, and others."""
     return [row["longer"][group] for row in rows if not math.isnan(row["longer"][group])]
+
+
+def range_adds(rows: Iterable[Row]) -> list[float]:
+    """Return the write-ups' test: expected steps within 90 degrees less those within 22.5."""
+    return [row["steps_within"][-1] - row["steps_within"][0] for row in rows]

@@ -3,14 +3,35 @@
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from ponder_course.common.style import Line, legend, marks, slide
-from ponder_course.mnist_rotation.figures import LOOKS, over_angles
+from ponder_course.common.style import Line, legend, marks, panels, slide, spread
+from ponder_course.mnist_rotation import experiment as rotation
+from ponder_course.mnist_rotation.figures import LOOKS
+
+
+@slide
+def over_angles(groups: Sequence[Mapping[str, Sequence[Line]]], labels: Sequence[str]) -> Figure:
+    """Draw numbers that depend on the angle, a panel for each group: {network: [runs, ANGLES]}, with one y axis.
+
+    Beyond the angles of training all is grey.
+    """
+    figure, axes = panels(len(groups), width=4.2, height=3.6, sharey=True)
+    angles = rotation.ANGLES
+    for ax, group, label in zip(axes, groups, labels, strict=True):
+        for name, runs in group.items():
+            spread(ax, angles, runs, name, LOOKS[name])
+        ax.axvspan(rotation.RANGES[0], angles[-1], color="#EEEEEE", zorder=0)
+        ax.set(xlabel="rotation (degrees)", ylabel=label, xlim=(angles[0], angles[-1]))
+        ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 3, 4.5, 9, 10]))
+    for ax in axes:  # when all are drawn: they share their axis
+        ax.set_ylim(bottom=0)
+    return legend(figure, columns=2)
 
 
 def titled_angles(groups: Sequence[Mapping[str, Sequence[Line]]], label: str, titles: Sequence[str]) -> Figure:
-    """Draw one number that depends on the angle, as `over_angles` does, in panels with titles and one y axis."""
-    figure = over_angles(groups, [label] + [""] * (len(titles) - 1), sharey=True)
+    """Draw one number that depends on the angle, as `over_angles` does, in panels with titles."""
+    figure = over_angles(groups, [label] + [""] * (len(titles) - 1))
     for ax, title in zip(figure.axes, titles, strict=True):
         ax.title.set_text(title)
     figure.set_figheight(4.2)

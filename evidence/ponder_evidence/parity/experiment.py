@@ -1,28 +1,33 @@
 """How the stored runs of lesson 03 were made: networks that ponder, ACT and fixed depths, on parity."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import product
+from statistics import fmean
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor, nn
 
 from ponder_course.common.measures import mean
-from ponder_course.common.parity import Draw, act, cross_entropy, inputs_by_k, measure, one_time_step
+from ponder_course.common.parity import Draw, act, cross_entropy, inputs_by_k, measure, one_time_step, tested_k
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
-from ponder_course.parity.experiment import FORMS, LAMBDA_PS, map_of_answers, steps_by_ones
+from ponder_course.parity.experiment import has_learnt
 from ponder_evidence.runs import Experiment, grid
 from ponder_utils.evaluation import evaluate
-from ponder_utils.halting import PonderOutput
+from ponder_utils.halting import PonderOutput, expected_steps
 from ponder_utils.losses import ACTLoss, FixedDepthLoss, LossTerms, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import RNNStep
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import NonFiniteError
 
+FORMS = ("log space", "log space, reversed", "textbook")  # of PonderNet's loss
+LAMBDA_PS = (0.1, 0.3, 0.5, 0.7, 0.9)
 BETA = 0.01
 TAU = 1e-4  # ACT's time penalty, at which the runs of lesson 01 learn
 RECIPE: Row = {"lr": 7e-3, "clip": 0.1, "N": 20}
@@ -89,6 +94,34 @@ def run(checkpoint_dir: str | None = None, more: Callable[[Any, int], Row] | Non
     return result | (more(model, elements) if more else {})
 
 
+@torch.no_grad()
+def steps_by_ones(model: PonderNet, elements: int) -> Row:
+    """Return what the expected steps depend on, over 20,000 inputs whose k is drawn uniformly.
+
+    "by_ones": [elements + 1], the mean steps where so many elements are +1. "explained": the fraction of the variance
+    of the steps that is between inputs of different "k", and that between inputs with different numbers of "ones".
+    """
+    x, _ = ParityTask(elements).batch(20_000, torch.Generator().manual_seed(14))
+    steps = torch.cat([expected_steps(model(part).log_p) for part in x.split(2000)]).double()
+    table = pd.DataFrame({"steps": steps, "k": x.abs().sum(1), "ones": (x == 1).sum(1)})
+    variance = table["steps"].var(ddof=0)
+    explained = {}
+    for count in ("k", "ones"):
+        group_mean = table.groupby(count)["steps"].transform("mean")
+        explained[count] = group_mean.var(ddof=0) / variance if variance else 0.0
+    by_ones = table.groupby("ones")["steps"].mean().reindex(range(elements + 1))
+    return {"by_ones": by_ones.tolist(), "explained": explained}
+
+
+@torch.no_grad()
+def map_of_answers(model: PonderNet, x: Tensor, y: Tensor) -> tuple[list[int], list[list[int]]]:
+    """Return the most probable steps of inputs, [batch], in their order, and 1 where an input is right, [batch, N]."""
+    output = model(x)
+    steps, order = (output.log_p.argmax(0) + 1).sort(stable=True)
+    right = (output.y_hat > 0) == (y > 0.5)  # [N, batch]
+    return steps.tolist(), right.T[order].int().tolist()
+
+
 def by_step(model: nn.Module, elements: int) -> Row:
     """Return, but for ACT, "by_step" [k, N], the accuracy if all stopped at step n."""
     if not isinstance(model, PonderNet):
@@ -143,3 +176,39 @@ EXPERIMENTS = {
     "fixed": _grid("fixed", run_at_the_border, [row for row in LARGE if row["loss"] == "log space"]),
     "map": _grid("map", run_with_map, [SETTING_OF_MAP], range(10, 13)),
 }
+
+
+def rise(row: Row, last: int | None = None, first: int = 1) -> float:
+    """Return the steps at k = last (None: the largest there is) less those at k = first."""
+    ks = tested_k(row["elements"])
+    return row["steps"][-1 if last is None else ks.index(last)] - row["steps"][ks.index(first)]
+
+
+def by_seed(rows: Sequence[Row]) -> list[Row]:
+    """Return a row for each setting and seed of lesson 03: with the mean accuracy and steps of its runs that learnt.
+
+    A setting that was run again with the same seed need not give the same network, but is no further seed either. Where
+    none of the runs has learnt, the first stands for all.
+    """
+    repeats: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        repeats.setdefault((row["elements"], row["loss"], row["lambda_p"], row["seed"]), []).append(row)
+    averaged = []
+    for same in repeats.values():
+        learnt = [row for row in same if has_learnt(row)] or same[:1]
+        means = {name: np.mean([row[name] for row in learnt], axis=0).tolist() for name in ("accuracy", "steps")}
+        averaged.append(learnt[0] | means)
+    return averaged
+
+
+def outcomes(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return a table of the runs, ordered by its first three columns: size, loss, lambda_p.
+
+    Then come outcome: "learnt", "not learnt" or "crashed"; steps: the mean over k; rise: nan unless learnt.
+    """
+    sizes, table = {size["elements"]: name for name, size in SIZES.items()}, []
+    for row in sorted(rows, key=lambda row: (row["elements"], FORMS.index(row["loss"]), row["lambda_p"])):
+        outcome = "crashed" if row["stopped"] else "learnt" if has_learnt(row) else "not learnt"
+        change = rise(row) if outcome == "learnt" else float("nan")
+        table.append((sizes[row["elements"]], row["loss"], row["lambda_p"], outcome, fmean(row["steps"]), change))
+    return pd.DataFrame(table, columns=["size", "loss", "lambda_p", "outcome", "steps", "rise"])

@@ -37,3 +37,8 @@ def test_the_loss_of_the_batch_averages_each_step_before_it_is_weighed():
         step = sum(-logits[n, i].log_softmax(0)[y[i]].item() for i in range(2)) / 2
         slow += sum(p[n].tolist()) / 2 * step
     assert terms.total.item() == pytest.approx(slow, rel=1e-5)
+
+
+def test_papers_runs_are_evaluated_once_an_epoch():
+    for network, epoch in (("CNN", 100), ("conv", 200)):
+        assert experiment.schedule_of("paper", network, 8600, n_train=12800)["log_every"] == epoch

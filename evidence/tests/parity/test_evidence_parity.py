@@ -8,9 +8,9 @@ from drawn import lines_of, texts_of
 from scipy import stats
 
 from ponder_course.common.style import HALTING
-from ponder_course.parity import experiment as parity
-from ponder_course.parity import figures as draw
-from ponder_utils import PonderNet
+from ponder_evidence.parity import experiment
+from ponder_evidence.parity import figures as draw
+from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 from ponder_utils.steps import Step
 
 
@@ -37,7 +37,7 @@ class Counts(Step):
     ],
 )
 def test_what_steps_depend_on_is_found(count, k, ones):
-    found = parity.steps_by_ones(PonderNet(Counts(count), 8), 5)
+    found = experiment.steps_by_ones(PonderNet(Counts(count), 8), 5)
     for name, fraction in (("k", k), ("ones", ones)):
         if fraction is None:
             assert 0.2 < found["explained"][name] < 0.8
@@ -59,3 +59,19 @@ def test_rises_have_their_intervals_and_the_difference_that_of_welch():
     for ax, colour, (low, high) in zip(figure.axes, colours, wanted, strict=True):
         np.testing.assert_allclose(lines_of(ax, colour)[0], [[0.1, low], [0.1, high]])
     assert "7" in texts_of(figure)
+
+
+def test_the_map_has_inputs_by_their_most_probable_step_and_where_they_are_right():
+    torch.manual_seed(0)
+    model, (x, y) = PonderNet(RNNStep(4, 6), 5), ParityTask(4).batch(50, torch.Generator().manual_seed(0))
+    halts, right = experiment.map_of_answers(model, x, y)
+    steps = model(x).log_p.argmax(0) + 1
+    assert halts == sorted(steps.tolist())
+    for n in range(5):
+        assert np.mean([row[n] for row in right]) == pytest.approx(evaluate(model, x, y).accuracy_by_step[n])
+    first = steps.tolist().index(halts[0])
+    assert right[0] == [int((y_hat > 0) == (y[first] > 0.5)) for y_hat in model(x).y_hat[:, first]]
+
+
+def test_the_rise_is_from_the_first_k_to_the_last():
+    assert experiment.rise({"elements": 4, "steps": [3.0, 4.0, 6.0, 5.5]}) == 2.5

@@ -7,8 +7,8 @@ import pytest
 import torch
 from stored_runs import stored
 
-from ponder_course.parity.experiment import map_of_answers
 from ponder_course.parity.figures import worst_at_fixed_steps
+from ponder_evidence.parity.experiment import map_of_answers
 from ponder_utils.tasks import ParityTask
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "book" / "live"))
