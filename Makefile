@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE # where it is set, as in many containers, every
 .PHONY: course look networks test unit nbval evidence test-oldest ready lab lint sources facts commit stamp results bench bench-smoke gpu book slides students dist lock clean
 
 course: $(READY)  ## run the notebooks into runs/: pages, and a table of what ran
-	@echo "Every lesson and its evidence, into runs/: a lesson trains for one to three minutes on two idle cores, evidence"
+	@echo "Every lesson and its evidence, into runs/: a lesson trains one network, and takes a minute or two; evidence"
 	@echo "takes seconds. A bar shows each notebook; pages and the table runs/course.md appear as they are done."
 	$(RUN) tools/course.py
 
