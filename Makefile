@@ -42,6 +42,7 @@ nbval: $(READY)
 	$(NBVAL) runs/nbval
 
 evidence: $(READY)  ## the evidence: its tests, and its notebooks run once, drawn from stored runs and compared
+	$(EDITABLE) './evidence[cluster]'
 	$(RUN) -m pytest evidence/tests -n 2 -m "$(MARK)"
 	$(NBVAL) evidence/notebooks
 
@@ -114,7 +115,7 @@ dist: $(READY)  ## what is uploaded, into dist/, checked as the registry does: t
 	$(RUN) -m twine check --strict dist/*
 
 lock: $(READY)  ## requirements-lock.txt, from what is installed now
-	$(EDITABLE) './course-package[book]' ruff mypy tensorboard
+	$(EDITABLE) './course-package[book]' -e './evidence[cluster]' ruff mypy tensorboard
 	(echo "# Exact versions of one Linux x86-64, Python 3.11 environment, for CI. Made by: make lock"; \
 	 echo "# All that is needed, and so installed with PIP_NO_DEPS=1; without triton, which only a GPU needs."; \
 	 $(RUN) -m pip freeze --all --exclude-editable | grep -v ' @ \|^pip=\|^triton=') > requirements-lock.txt

@@ -1,8 +1,11 @@
 """A grid of runs: what is kept of it, what a killed one finds again, and who makes it."""
 
 import json
+import threading
 from pathlib import Path
 
+import distributed
+import joblib
 import pytest
 import torch
 
@@ -110,3 +113,20 @@ def test_an_experiment_makes_what_the_mode_asks_for(tmp_path, capsys):
     assert experiment.rows("stored", tmp_path) == ROWS + older
     with pytest.raises(ValueError, match=r"mode .*'stores'"):
         experiment.rows("stores", tmp_path)
+
+
+def name_thread(seed):
+    return {"by": threading.current_thread().name}
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own
+def test_a_cluster_takes_the_runs(tmp_path):
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config(backend="dask", client=client),
+    ):
+        rows = run_and_keep(name_thread, [{"seed": 0}, {"seed": 1}], tmp_path / "runs.jsonl", workers=2)
+    assert rows == stored(tmp_path / "runs.jsonl")
+    assert all("Dask" in row["by"] for row in rows)
