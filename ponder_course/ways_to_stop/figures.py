@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import ConnectionPatch, Patch
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import style
@@ -20,8 +19,7 @@ from ponder_course.common.lines import LineParityTask, flipped
 from ponder_course.common.style import BLUE, LIMIT, Line
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
-from ponder_course.ways_to_stop.experiment import METHODS
-from ponder_course.ways_to_stop.regret import Point, Regret
+from ponder_course.ways_to_stop.regret import METHODS, Regret
 from ponder_utils.pondernet import PonderNet
 
 Stairs = Line | Tensor | None  # [columns]: a step for each
@@ -59,36 +57,6 @@ SIX = {
 BESIDE_THE_CLOCK = {name: short for name, short in SIX.items() if short in SIGNALS}
 FIVE = {name: short for name, short in SIX.items() if "rest" not in short}
 FIVE["the same step for all"] = "same step for all"
-
-
-@style.slide
-def tradeoffs(
-    tests: Mapping[str, Mapping[str, Sequence[Sequence[Point]]]],
-    families: Mapping[str, str],
-    limits: Mapping[str, float],
-) -> Figure:
-    """Right answers against mean steps, a panel for each test: a curve for each way to stop, over its parameter.
-
-    tests: {title: {name: for each network [(right, steps) for each value of the parameter]}}; families: {name: what
-    training adds}, for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in
-    time, behind the curves.
-    """
-    figure, axes = style.panels(len(tests), width=10.0 / len(tests), height=4.4, sharey=True)
-    for ax, (title, ways) in zip(axes, tests.items(), strict=True):
-        drawn = dict.fromkeys(FAMILY, 0)
-        for name, networks in ways.items():
-            look = style.look(drawn[families[name]], color=FAMILY[families[name]], markersize=5, alpha=0.85)
-            drawn[families[name]] += 1
-            for i, points in enumerate(networks):
-                right, steps = zip(*sorted(points, key=lambda point: (point[1], point[0])), strict=True)
-                ax.plot(steps, right, label=name if i == 0 else None, **look)
-        if title in limits:
-            star: dict[str, Any] = {"markersize": 24, "markeredgewidth": 1.4, "zorder": 1.5}
-            ax.plot(limits[title], 1.0, "*", color=LIMIT, markerfacecolor="none", label="the clock", **star)
-        ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.06))
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[0].set_ylabel("right answers")
-    return style.legend(figure, columns=3)
 
 
 @style.slide
