@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ponder_course.adding_a_column.lesson import ColumnStep
 from ponder_course.alone_and_together import experiment as forests
-from ponder_course.judges.experiment import JudgedLine
+from ponder_course.judges.lesson import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.map_of_thought.experiment import MazeStep
 from ponder_course.mnist_rotation import lesson as rotation

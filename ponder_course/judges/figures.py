@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
-from ponder_course.common import style, verdicts
+from ponder_course.common import style
 from ponder_course.common.style import Line, beside, curves, legend, lines, look, panels, percent_axis, slide, step_axis
 from ponder_course.judges.measured import Ends, Share
 
@@ -94,9 +94,3 @@ def to_the_end(kinds: Ends) -> Figure:
     ax.xaxis.set_major_locator(MultipleLocator(0.1))
     ax.grid(visible=False, axis="y")
     return legend(figure, 2)
-
-
-def which_is_larger(kinds: Mapping[str, Sequence[Share]]) -> str:
-    """The finding: for how many lines halting is worth more at the step that they need."""
-    found = [f"{verdicts.span([share[0] for share in shares], '.0%')} ({name})" for name, shares in kinds.items()]
-    return f"Lines for which halting wins at the step needed:\n{', '.join(found)}"

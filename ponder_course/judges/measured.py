@@ -1,6 +1,6 @@
 """What lesson 11 draws of trained networks and of stored runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import torch
@@ -9,12 +9,19 @@ from torch import Tensor
 from ponder_course.common.measures import at_step, mean
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.judges.experiment import JudgedLine, Thought, halting_steps, learn, measure, think
+from ponder_course.judges.experiment import Thought, measure, think
+from ponder_course.judges.lesson import JudgedLine
 from ponder_course.judges.task import SumTask
 
 Share = Mapping[int, float]  # a fraction of lines, by the step less the steps needed
 Ends = Mapping[str, Sequence[tuple[float, float]]]  # by kind, of each network
 N_LINES, SEED = 2000, 101  # of the lines that stored networks are tested on
+COLUMNS = {  # of what is measured: its title in a table, and how it is written
+    "steps": ("steps taken", ".2f"),
+    "early": ("too early", ".0%"),
+    "right": ("right when they halt", ".1%"),
+    "at_N": ("right at step 20", ".1%"),
+}
 JUDGES: dict[str, Row] = {
     "TRM": {"judge": "TRM"},
     "HRM": {"judge": "HRM", "discount": 1.0, "price": 0.0},
@@ -22,11 +29,14 @@ JUDGES: dict[str, Row] = {
 }
 
 
-def thoughts_of(
-    step: JudgedLine, size: int, N: int, n_lines: int = N_LINES, seed: int = SEED
-) -> tuple[Thought, Tensor]:
+def fresh(step: JudgedLine, size: int, n_lines: int = N_LINES) -> tuple[Tensor, Tensor]:
+    """Return lines of a size for a step: x [n_lines, 2, size], y [n_lines, size]."""
+    return SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(SEED))
+
+
+def thoughts_of(step: JudgedLine, size: int, N: int, n_lines: int = N_LINES) -> tuple[Thought, Tensor]:
     """Return what a step says of fresh lines of a size in N steps, and the steps that these need: [lines]."""
-    x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(seed))
+    x, y = fresh(step, size, n_lines)
     return think(step, x, y, N), SumTask.needed_steps(x).amax(1)
 
 
@@ -38,9 +48,14 @@ def stored_ladder(rows: Sequence[Row]) -> dict[int, list[list[float]]]:
     return yes
 
 
-def halting_leads(thought: Thought, needed: Tensor, before: int = 4, after: int = 10) -> Share:
-    """Return for which fraction of lines HRM's value of halting is larger, from some steps before their need to some
-    after it; lines that have no such step are left out.
+def halting_leads(step: JudgedLine) -> Share:
+    """Return for which fraction of fresh lines of 16 places HRM's value of halting is larger, around their need."""
+    return leads_around(*thoughts_of(step, 16, 20))
+
+
+def leads_around(thought: Thought, needed: Tensor, before: int = 4, after: int = 10) -> Share:
+    """Return that fraction from some steps before the lines' need to some after it; lines without such a step are left
+    out.
     """
     leads = thought.q_logits[:, 0] > thought.q_logits[:, 1]  # [N, lines]
     away = torch.arange(1, len(leads) + 1)[:, None] - needed
@@ -58,51 +73,31 @@ def stored_ends(rows: Sequence[Row], staying: Sequence[Row], n_values: int) -> E
     return {name: [(test["right"], test["at_N"]) for test in tests] for name, tests in found.items()}
 
 
-def table_of(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int, n_lines: int = N_LINES) -> pd.DataFrame:
-    """Return a table of what `measure` finds of networks on fresh lines of a size: a row for each."""
+def table_of(networks: Mapping[str, Sequence[JudgedLine]], *names: str) -> pd.DataFrame:
+    """Return a table of what `measure` finds of networks on fresh lines of 16 places: a row for each, a column for each
+    of the names, which are in COLUMNS.
+    """
     table = {}
-    for name, steps in networks.items():
+    for kind, steps in networks.items():
         for number, step in enumerate(steps, 1):
-            x, y = SumTask(size, n_values=step.n_values).batch(n_lines, torch.Generator().manual_seed(SEED))
-            found = measure(step, x, y, N)
-            table[name, f"network {number}"] = {
-                "steps taken": f"{found['steps']:.2f}",
-                "too early": f"{found['early']:.0%}",
-                "right": f"{found['right']:.1%}",
-            }
+            found = measure(step, *fresh(step, 16), 20)
+            row = {COLUMNS[name][0]: format(found[name], COLUMNS[name][1]) for name in names}
+            table[kind, f"network {number}"] = row
     return pd.DataFrame(table).T
 
 
-def running_on(networks: Mapping[str, Sequence[JudgedLine]], size: int, N: int) -> str:
-    """Say how many lines of a size take all N steps, in each network of each kind."""
-    found = []
-    for name, steps in networks.items():
-        last = [halting_steps(thoughts_of(step, size, N)[0]) == N for step in steps]
-        found.append(f"{name} {' and '.join(f'{mean(each):.0%}' for each in last)}")
-    return f"lines that run to step {N}: {'; '.join(found)}"
-
-
-def in_the_end(steps: Sequence[JudgedLine], size: int, N: int) -> str:
-    """Say how many lines of a size are right when they halt, and if all take N steps, in each network of a kind."""
-    found: dict[str, list[str]] = {"when they halt": [], f"at step {N}": []}
-    for step in steps:
-        thought, _ = thoughts_of(step, size, N)
-        rights = (at_step(thought.right, halting_steps(thought)), thought.right[-1])
-        for numbers, right in zip(found.values(), rights, strict=True):
-            numbers.append(f"{mean(right):.1%}")
-    return "right " + ", ".join(f"{when} {' and '.join(numbers)}" for when, numbers in found.items())
-
-
-def by_level(thoughts: Sequence[tuple[Thought, Tensor]], levels: Sequence[float]) -> pd.DataFrame:
+def by_level(steps: Sequence[JudgedLine], levels: Sequence[float]) -> pd.DataFrame:
     """Return a table of halting where Q of halting is above a level, for each level, over the lines of all networks."""
+    thoughts = [thoughts_of(step, 16, 20) for step in steps]
     table = {}
     for level in levels:
         taken, needed, right = [], [], []
         for thought, need in thoughts:
-            steps = halting_steps(thought, lambda q: q[0].sigmoid() - level)  # noqa: B023 - called at once
-            taken.append(steps)
+            halts = thought.q_logits[:, 0].sigmoid() > level  # [N, lines]
+            halts[-1] = True
+            taken.append(halts.int().argmax(0) + 1)
             needed.append(need)
-            right.append(at_step(thought.right, steps))
+            right.append(at_step(thought.right, taken[-1]))
         early = torch.cat(taken) < torch.cat(needed)
         table[f"{level:g}"] = {
             "steps taken": f"{torch.cat(taken).double().mean():.2f}",
@@ -110,13 +105,3 @@ def by_level(thoughts: Sequence[tuple[Thought, Tensor]], levels: Sequence[float]
             "right": f"{torch.cat(right).double().mean():.1%}",
         }
     return pd.DataFrame(table).T
-
-
-def equals_package(
-    other: Callable[[int, int], JudgedLine], judge: str, n_values: int, places: int, N: int, discount: float = 0.95
-) -> bool:
-    """Return whether another training, (updates, seed) -> step, ends with the weights of the package's."""
-    recipe = {"size": places, "N": N, "batch": 128, "lr": 4e-3, "clip": 1.0, "updates": N + 5}
-    step = learn(judge, n_values, discount, 0.0, 0, recipe, "product", refill=True)
-    pairs = zip(step.parameters(), other(N + 5, 0).parameters(), strict=True)
-    return all(torch.allclose(a, b) for a, b in pairs)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import ConnectionPatch, Patch
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from ponder_course.common import style
@@ -20,9 +19,7 @@ from ponder_course.common.lines import LineParityTask, flipped
 from ponder_course.common.style import BLUE, LIMIT, Line
 from ponder_course.light_cone import beating_the_clock as clock
 from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
-from ponder_course.light_cone.lesson import whole_lines_right
-from ponder_course.ways_to_stop.experiment import METHODS
-from ponder_course.ways_to_stop.regret import Point, Regret
+from ponder_course.ways_to_stop.regret import METHODS, Regret
 from ponder_utils.pondernet import PonderNet
 
 Stairs = Line | Tensor | None  # [columns]: a step for each
@@ -43,7 +40,6 @@ SIGNALS = {  # what each way to stop looks at
     "certainty": (BLUE, "the least sure place"),
     "PonderNet's head": (style.PONDERNET, r"$\lambda_n$"),
 }
-PARITY = ("even", "odd")
 HEARD, TICK, CROSS = "#BFDDEE", "\N{CHECK MARK}", "\N{BALLOT X}"  # a pale blue; right, and wrong
 QUESTIONS = {
     "every line has an answer": "lines",
@@ -61,36 +57,6 @@ SIX = {
 BESIDE_THE_CLOCK = {name: short for name, short in SIX.items() if short in SIGNALS}
 FIVE = {name: short for name, short in SIX.items() if "rest" not in short}
 FIVE["the same step for all"] = "same step for all"
-
-
-@style.slide
-def tradeoffs(
-    tests: Mapping[str, Mapping[str, Sequence[Sequence[Point]]]],
-    families: Mapping[str, str],
-    limits: Mapping[str, float],
-) -> Figure:
-    """Right answers against mean steps, a panel for each test: a curve for each way to stop, over its parameter.
-
-    tests: {title: {name: for each network [(right, steps) for each value of the parameter]}}; families: {name: what
-    training adds}, for the colours; limits: {title: the mean need}: there stands the star of whoever is always right in
-    time, behind the curves.
-    """
-    figure, axes = style.panels(len(tests), width=10.0 / len(tests), height=4.4, sharey=True)
-    for ax, (title, ways) in zip(axes, tests.items(), strict=True):
-        drawn = dict.fromkeys(FAMILY, 0)
-        for name, networks in ways.items():
-            look = style.look(drawn[families[name]], color=FAMILY[families[name]], markersize=5, alpha=0.85)
-            drawn[families[name]] += 1
-            for i, points in enumerate(networks):
-                right, steps = zip(*sorted(points, key=lambda point: (point[1], point[0])), strict=True)
-                ax.plot(steps, right, label=name if i == 0 else None, **look)
-        if title in limits:
-            star: dict[str, Any] = {"markersize": 24, "markeredgewidth": 1.4, "zorder": 1.5}
-            ax.plot(limits[title], 1.0, "*", color=LIMIT, markerfacecolor="none", label="the clock", **star)
-        ax.set(title=title, xlabel="mean steps", xlim=(0, None), ylim=(0, 1.06))
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[0].set_ylabel("right answers")
-    return style.legend(figure, columns=3)
 
 
 @style.slide
@@ -240,27 +206,6 @@ def of_lines(signals_of_all: Mapping[str, tuple[Tensor, float]], lines: Sequence
     return {way: (signal[:, list(lines)].T.tolist(), level) for way, (signal, level) in signals_of_all.items()}
 
 
-def who_stops_in_time(late: Mapping[str, Sequence[float]]) -> str:
-    """The finding: who stops at L on how many lines. late: {way: steps after L}."""
-    found = []
-    for way, steps in late.items():
-        exact = mean(float(step == 0) for step in steps)
-        found.append(f"{way} on {({0.0: 'none', 1.0: 'every line'}).get(exact, f'{100 * exact:g}%')}")
-    return "Stopped exactly at $L$: " + ",\n".join(found)
-
-
-def when_certain(stops: Sequence[int | None]) -> str:
-    """The finding: when a line with an answer is certain, and when one without."""
-    found = [f"certain at step {step}" if step else "never certain" for step in stops]
-    return f"With an answer: {found[0]}. Without one: {found[1]}"
-
-
-def too_early(stops: Sequence[int], needs: Sequence[int]) -> str:
-    """The finding: how many lines stop before their news arrives."""
-    early = sum(stop < need for stop, need in zip(stops, needs, strict=True))
-    return f"At rest before the news arrives: {early} of {len(needs)} lines"
-
-
 def under(names: Mapping[str, str], found: Panels) -> tuple[dict[str, dict[str, Sequence[Regret]]], dict[str, str]]:
     """Return the regrets of these METHODS under their names in the figure, in this order, and what training adds."""
     rows = {}
@@ -289,73 +234,18 @@ def in_cells(found: Panels, bad: float) -> pd.DataFrame:
     return pd.DataFrame(counted)
 
 
-class Halts(NamedTuple):
-    """When a network halts each line of one segment by itself, and what it would reach at a fixed step."""
-
-    steps: Tensor  # [lines]
-    right: Tensor  # [lines]: 1 where the whole line is right then, else 0
-    early: Tensor  # bool [lines]: before step L
-    fixed: float  # the largest fraction of right lines at a fixed step before L
-    need: int  # L
-
-    @property
-    def accuracy(self) -> float:
-        """The fraction of lines that are right when they halt."""
-        return self.right.mean().item()
-
-    @property
-    def stopped(self) -> tuple[int, int]:
-        """How many lines halt early, and how many of those are right."""
-        return int(self.early.sum()), int(self.right[self.early].sum())
-
-
 @torch.no_grad()
-def halts_of(model: PonderNet, x: Tensor) -> Halts:
-    """Return when the network halts each line x [lines, 2, L], all of one segment, stopped at LEVEL."""
-    y, L = LineParityTask.answers(x), x.shape[2]
-    output, by_itself = model(x), model.predict(x, "threshold", q=LEVEL)
-    right = whole_lines_right(output.y_hat, y)[: L - 1]  # [L - 1, lines]
-    right_then = whole_lines_right(by_itself.y_hat, y).float()
-    fixed = right.float().mean(1).max().item()
-    return Halts(by_itself.steps, right_then, by_itself.steps < L, fixed, L)
-
-
-def halts_in_words(halts: Halts) -> str:
-    """Say how right a network is at the best fixed step before L, and by its head; and what it does before L."""
-    early, right = halts.stopped
-    by_itself = f"By its head: right {halts.accuracy:.0%} after {halts.steps.float().mean():.2f} steps"
-    lines = f"{early} of {len(halts.steps)} lines halt early, {right} of them right."
-    return f"one step for all, before {halts.need}: right {halts.fixed:.0%} at best. {by_itself}; {lines}"
-
-
-def guess(early: Tensor, bits: Tensor) -> str:
-    """Say what is true of all lines that halt early, and of no other. [lines] and [lines, L]."""
-    for k in range(1, bits.shape[1]):
-        odd = bits[:, :k].sum(1) % 2 == 1
-        for value, sums in ((0, ~odd), (1, odd)):
-            if torch.equal(early, sums):
-                return f"its first bit is {value}" if k == 1 else f"its first {k} bits have an {PARITY[value]} sum"
-    return ""
-
-
-@torch.no_grad()
-def line_and_twin(model: PonderNet, x: Tensor, halts: Halts) -> tuple[list[Votes], bool]:
-    """Return two lines, and whether both are right when they halt.
-
-    The lines: of those that halt early the one that halts last, and its twin, whose first bit is flipped. x and halts
-    as in `halts_of`.
-    """
-    latest = int(halts.steps.where(halts.early, 0).argmax())
-    shown = torch.cat([x[[latest]], flipped(x[[latest]], 0)])
-    y = LineParityTask.answers(shown)
-    no = 1 - clock.votes(model.step, shown, halts.need + 1).sigmoid()  # [steps, 2, L]
-    ends = model.predict(shown, "threshold", q=LEVEL)
-    wrong = (model(shown).y_hat > 0) != (y > 0.5)  # [N, 2, L]
+def line_and_twin(model: PonderNet, x: Tensor) -> list[Votes]:
+    """Return how a line x [1, 2, L] of one segment, and its twin with another first bit, vote and halt at LEVEL."""
+    need, both = x.shape[2], torch.cat([x, flipped(x, 0)])
+    no = 1 - clock.votes(model.step, both, need + 1).sigmoid()  # [steps, 2, L]
+    halts = model.predict(both, "threshold", q=LEVEL).steps.tolist()
+    wrong = (model(both).y_hat > 0) != (LineParityTask.answers(both) > 0.5)  # [N, 2, L]
     lines = []
-    for i, bits in enumerate(shown[:, 0].int().tolist()):
-        line = Votes(no[:, i].tolist(), bits, int(ends.steps[i]), halts.need, "", wrong[:, i].tolist())
-        lines.append(line._replace(title=f"first bit {bits[0]}: {outcome(line)}"))
-    return lines, bool(whole_lines_right(ends.y_hat, y).all())
+    for i, bits in enumerate(both[:, 0].int().tolist()):
+        title = f"first bit {bits[0]}: {outcome(need - halts[i])}"
+        lines.append(Votes(no[:, i].tolist(), bits, halts[i], need, title, wrong[:, i].tolist()))
+    return lines
 
 
 @style.slide
@@ -440,17 +330,6 @@ def wire(lines: Sequence[Votes]) -> Figure:
     return figure
 
 
-def who_objects(lines: Sequence[Votes]) -> str:
-    """The finding: which places of each line object at the step at which the first one halts."""
-    step = min(lines[0].halts, len(lines[0].no))
-    found = []
-    for line in lines:
-        objectors = objecting(line, step)
-        who = f"place {' and '.join(objectors)}" if objectors else "nobody"
-        found.append(f"with first bit {line.bits[0]} {who}")
-    return f"Who objects at step {step}: {', '.join(found)}"
-
-
 def votes_no(line: Votes) -> np.ndarray:
     """Return which places vote no: bool [steps, places]."""
     return np.array(line.no) > 1 - LEVEL
@@ -461,16 +340,8 @@ def objecting(line: Votes, step: int) -> list[str]:
     return [f"{place}" for place in np.flatnonzero(votes_no(line)[step - 1]) + 1]
 
 
-def outcome(line: Votes) -> str:
-    """How early a line halts."""
-    away = line.need - line.halts
-    if not away:
+def outcome(early: int) -> str:
+    """How many steps before L a line halts, in words."""
+    if not early:
         return "in time"
-    return f"{abs(away)} step{'s' * (abs(away) != 1)} {'early' if away > 0 else 'late'}"
-
-
-def finding(lines: Sequence[Votes], correct: bool) -> str:
-    """When a line and its twin halt, and whether both are right then."""
-    line, twin = lines
-    halts = f"First bit {line.bits[0]}: it halts at step {line.halts}. First bit {twin.bits[0]}: at step {twin.halts}"
-    return halts + ". Both are right" * correct
+    return f"{abs(early)} step{'s' * (abs(early) != 1)} {'early' if early > 0 else 'late'}"

@@ -1,14 +1,16 @@
 """Which way to stop is best: hyperparameters are chosen on "valid", and other inputs and other networks are reported.
 
+A *training* makes a network, and many *rules* may stop the same one: a *method* is a pair of both. How stored networks
+are trained and measured stands in `ponder_evidence.ways_to_stop`.
+
 A point is [right, steps]: the fraction of right answers and the mean steps of a network. A step has a price in right
-answers, and a row is a stored run: a setting, and "tests" as `measure` of the experiment returns them.
+answers, and a row is a stored run: a setting, and "tests": {test: {"rules": {rule: a point for each value of
+its parameter}, "in time": the point if everyone stopped exactly when the answer can be known}}.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Any, NamedTuple
-
-from ponder_course.ways_to_stop.experiment import METHODS, RULES
 
 PRICE = 0.005  # two hundred steps are worth one right answer
 CHOOSING, REPORTING = range(5), range(5, 13)  # seeds of networks that hyperparameters are chosen by, and of others
@@ -16,9 +18,39 @@ QUESTIONS = ("lines", "no answer", "noisy teacher", "one answer", "8 elements")
 RECIPES = ("8 elements gently", "8 elements clipped", "8 elements slowly")  # other recipes for the last question
 # The files of stored runs, results/06_ways_to_stop_<name>.jsonl.
 FILES = [name.replace(" ", "_") for name in (*QUESTIONS, *RECIPES, "hyperparameters", "report")]
-READ = {"nothing": "the answers alone", "a price": "ACT's budget", "a prior": "PonderNet's head", "a judge": "a judge"}
 Row = Mapping[str, Any]
 Point = Sequence[float]
+
+
+class Method(NamedTuple):
+    """A row of the table: how a network was trained, and what stops it."""
+
+    adds: str  # what training adds to the loss of the answers: nothing, a price, a prior or a judge
+    training: str
+    rule: str
+
+
+METHODS: dict[str, Method] = {
+    "the same step for all": Method("nothing", "last step", "fixed"),
+    "certainty (CALM)": Method("nothing", "every step", "confidence"),
+    "certainty by entropy": Method("nothing", "every step", "entropy"),
+    "patience (PABEE)": Method("nothing", "every step", "unchanged"),
+    "rest (Huginn)": Method("nothing", "every step", "settled"),
+    "certainty or rest": Method("nothing", "every step", "either"),
+    "last step only, certainty": Method("nothing", "last step", "confidence"),
+    "progressive (Deep Thinking), certainty": Method("nothing", "progressive", "confidence"),
+    "ACT": Method("a price", "ACT", "average"),
+    "PonderNet, sampled": Method("a prior", "PonderNet", "sample"),
+    "PonderNet, expectation": Method("a prior", "PonderNet", "expectation"),
+    "PonderNet, most probable": Method("a prior", "PonderNet", "most probable"),
+    "PonderNet, quantile (PALBERT)": Method("a prior", "PonderNet", "quantile"),
+    "PonderNet, threshold": Method("a prior", "PonderNet", "threshold"),
+    "PonderNet, certainty": Method("a prior", "PonderNet", "confidence"),
+    "uniform prior, quantile (Ouro)": Method("a prior", "PonderNet, uniform prior", "quantile"),
+    "uniform prior, threshold": Method("a prior", "PonderNet, uniform prior", "threshold"),
+    "judge of right and wrong (TRM)": Method("a judge", "judge", "judged"),
+    "judge of the gain (Ouro, 2nd stage)": Method("a judge", "gain", "judged"),
+}
 
 
 def choosing(rows: Sequence[Row]) -> list[Row]:
@@ -48,7 +80,7 @@ class Best(NamedTuple):
     utility: float  # on "valid", by which they were chosen
     problem: str  # the recipe, where rows of several are given
     hyperparameter: float  # of the training, the same for all
-    values: list[float]  # of the rule's parameter, one for each network
+    which: list[int]  # value of the rule's parameter, counted from 0, one for each network
     tests: dict[str, list[Point]]  # one point for each network
 
 
@@ -75,9 +107,9 @@ def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) ->
             utilities[group] = mean(found)
     problem, hyperparameter = max(utilities, key=lambda group: utilities[group])
     chosen = reporting(groups[problem, hyperparameter])
-    values = [RULES[rule].values[best_index(row, rule, price)] for row in chosen]
+    which = [best_index(row, rule, price) for row in chosen]
     tests = {test: [point(row, test) for row in chosen] for test in chosen[0]["tests"] if test != "valid"}
-    return Best(utilities[problem, hyperparameter], problem, hyperparameter, values, tests)
+    return Best(utilities[problem, hyperparameter], problem, hyperparameter, which, tests)
 
 
 def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
@@ -131,100 +163,3 @@ def by_question(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in sorted(rows, key=lambda row: row["seed"]):
         found["8 elements" if row["problem"] in RECIPES else row["problem"]].append(row)
     return found
-
-
-def best_of(rows: Sequence[Row], names: Sequence[str], price: float = PRICE) -> tuple[str, Best]:
-    """Return which of several methods is best on "valid", the first of equals, with its best hyperparameters."""
-    found = {name: result for name, result in table(rows, price).items() if name in names}
-    name = max(found, key=lambda name: found[name].utility)
-    return name, found[name]
-
-
-class Setting(NamedTuple):
-    """A training and a rule, with a value of each of their hyperparameters."""
-
-    training: str
-    rule: str
-    hyperparameter: float  # of the training
-    value: float  # of the rule's parameter
-
-
-def method_of(setting: Setting) -> str:
-    """Return the name in METHODS of the setting's training and rule; StopIteration where they have none."""
-    return next(name for name, method in METHODS.items() if method[1:] == setting[:2])
-
-
-def regrets_with(
-    problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float = PRICE
-) -> dict[str, list[float]]:
-    """Return the regrets, time and wrong answers together, by problem: one for each network of this setting.
-
-    These are the `choosing` networks if the test is "valid", or else the `reporting` ones.
-    """
-    training, rule, hyperparameter, value = setting
-    which, found = RULES[rule].values.index(value), {}
-    for problem, rows in problems.items():
-        members = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, hyperparameter)]
-        tests = [row["tests"][test] for row in (choosing(members) if test == "valid" else reporting(members))]
-        found[problem] = [sum(regret(each["rules"][rule][which], each["in time"][1], price)) for each in tests]
-    return found
-
-
-def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float) -> list[float]:
-    """Return the mean of `regrets_with` on each problem."""
-    return [mean(losses) for losses in regrets_with(problems, setting, test, price).values()]
-
-
-def families() -> dict[str, list[str]]:
-    """Return the names of METHODS by what they read: the answers, ACT's budget, PonderNet's head or a judge."""
-    found: dict[str, list[str]] = {title: [] for title in READ.values()}
-    for name, method in METHODS.items():
-        if method.adds != "a prior" or method.rule != "confidence":
-            found[READ[method.adds]].append(name)
-    return found
-
-
-def one_for_all(
-    problems: Mapping[str, Sequence[Row]], ways: Iterable[tuple[str, str]], price: float = PRICE
-) -> Setting | None:
-    """Return the setting that loses least on "valid" on the problem where it loses most.
-
-    ways: (training, rule). Only settings of which each problem has runs that choose; None if there is none.
-    """
-    chosen_by = [choosing(rows) for rows in problems.values()]
-    worst: dict[Setting, float] = {}
-    for training, rule in ways:
-        tried = [{row["hyperparameter"] for row in rows if row["training"] == training} for rows in chosen_by]
-        for hyperparameter in sorted(set.intersection(*tried)):
-            for value in RULES[rule].values:
-                setting = Setting(training, rule, hyperparameter, value)
-                worst[setting] = max(mean_regrets(problems, setting, "valid", price))
-    return min(worst, key=lambda setting: worst[setting]) if worst else None
-
-
-class ThreeQuestions(NamedTuple):
-    """What several methods lose: a mean regret for each problem, to each of three questions."""
-
-    rule_for_each: list[float]  # the best method for each problem
-    one_setting: list[float]  # the same for all problems
-    four_times_as_long: list[float]  # the same setting, on 64 places
-    setting: Setting
-
-
-def three_questions(
-    problems: Mapping[str, Sequence[Row]], names: Sequence[str], price: float = PRICE
-) -> ThreeQuestions | None:
-    """Return what these methods lose on problems of lines, by networks that are `reporting`.
-
-    None if no setting has runs on every problem.
-    """
-    setting = one_for_all(problems, [(METHODS[name].training, METHODS[name].rule) for name in names], price)
-    if setting is None:
-        return None
-    for_each = []
-    for rows in problems.values():
-        _, result = best_of(rows, names, price)
-        limit = mean_need(rows, "16 places")
-        for_each.append(mean(sum(regret(point, limit, price)) for point in result.tests["16 places"]))
-    near, far = (mean_regrets(problems, setting, test, price) for test in ("16 places", "64 places"))
-    return ThreeQuestions(for_each, near, far, setting)

@@ -17,6 +17,7 @@ from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.measures import at_step
 from ponder_course.judges import experiment as judges
+from ponder_course.judges.lesson import halting_steps as judged_steps
 from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.light_cone.lesson import whole_lines_right
@@ -192,7 +193,7 @@ def of_judges(found):
     y, need = SumTask(16, n_values=step.n_values).answers(x), SumTask.needed_steps(x)
     thought = judges.think(step, x, y, 20)
     assert (found["truth"], found["need"]) == (y[0].tolist(), need[0].tolist())
-    assert found["halt"] == judges.halting_steps(thought)
+    assert found["halt"] == judged_steps(thought.q_logits)
     for n, shown in enumerate(found["steps"], 1):
         assert shown["q"] == pytest.approx(thought.q_logits[n - 1, :, 0].sigmoid().tolist(), abs=1e-9)
         assert (shown["answers"] == found["truth"]) == thought.right[n - 1, 0]

@@ -14,6 +14,7 @@ from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.measures import at_step, think
 from ponder_course.judges import experiment as judges
+from ponder_course.judges.lesson import halting_steps
 from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.map_of_thought import experiment as mazes
@@ -65,7 +66,7 @@ def of_judges(step):
     """Lines right when they halt, or at their need if that is later; lines that halt before."""
     x, y = SumTask(16, n_values=step.n_values).batch(1000, torch.Generator().manual_seed(0))
     thought, need = judges.think(step, x, y, 20), SumTask.needed_steps(x).amax(1)
-    steps = judges.halting_steps(thought)
+    steps = halting_steps(thought.q_logits)
     right = at_step(thought.right, torch.maximum(steps, need))
     return [right.float().mean(), (steps < need).float().mean()]
 
@@ -84,7 +85,7 @@ RIGHT = {
     "forest_alone": (partial(of_nodes, forests.measure, 8), [1, 1]),
     "forest_together": (partial(of_nodes, forests.measure, 8), [1, 1]),
     "forest_awake": (partial(of_nodes, forests.measure, 8), [1, 0.05]),  # it counts
-    "judges_two": (of_judges, [1, 0.59]),
+    "judges_two": (of_judges, [1, 0.69]),
     "judges_five": (of_judges, [0.98, 0]),
     "words_word": (partial(of_nodes, walkers.measure, 1), [1, 1]),
     "words_state": (partial(of_nodes, walkers.measure, 1), [1, 0]),

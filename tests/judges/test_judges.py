@@ -9,9 +9,10 @@ import torch
 from torch import nn
 
 from ponder_course.common.store import plain
-from ponder_course.judges import experiment
-from ponder_course.judges.experiment import JudgedLine, Thought, learn, measure, value_of_going_on, wish_to_halt
-from ponder_course.judges.measured import halting_leads
+from ponder_course.judges import experiment, lesson
+from ponder_course.judges.experiment import MeanLine, Thought, learn, measure
+from ponder_course.judges.lesson import JudgedLine, hrm_loss, trm_loss, wants_to_halt
+from ponder_course.judges.measured import leads_around
 from ponder_course.judges.task import SumTask
 
 
@@ -29,7 +30,7 @@ def test_a_place_is_asked_for_the_sum_since_the_last_reset(n_values):
 
 def test_q_is_the_probability_that_all_places_are_right_and_nobody_halts_at_first():
     torch.manual_seed(0)
-    step, h = JudgedLine(3, n_q=2), torch.randn(4, experiment.CHANNELS, 6)
+    step, h = JudgedLine(3, n_q=2), torch.randn(4, 32, 6)
     assert (step.q_logits(h).sigmoid() - 0.5**6).abs().max() < 1e-7
     nn.init.normal_(step.judge.weight)
     at_places = step.judge(h).double()  # [batch, n_q, places]
@@ -41,18 +42,34 @@ def test_q_is_the_probability_that_all_places_are_right_and_nobody_halts_at_firs
 
 def test_trm_halts_above_one_half_and_hrm_where_going_on_is_worth_less():
     q = torch.tensor([[0.4, 0.6, 0.9], [0.3, 0.7, 0.9]])
-    assert (wish_to_halt(q[:1].logit()) > 0).tolist() == [False, True, True]
-    assert (wish_to_halt(q.logit()) > 0).tolist() == [True, False, False]
+    assert wants_to_halt(q[:1].logit()).tolist() == [False, True, True]
+    assert wants_to_halt(q.logit()).tolist() == [True, False, False]
 
 
-def test_going_on_is_worth_what_the_next_step_is_worth_or_at_the_end_its_halting():
-    q, is_last = torch.tensor([[0.2, 0.8, 0.2, 0.001], [0.5, 0.1, 0.5, 0.0]]), torch.tensor([False, False, True, False])
-    torch.testing.assert_close(value_of_going_on(q.logit(), is_last, 1.0, 0.0), torch.tensor([0.5, 0.8, 0.2, 0.001]))
-    found = value_of_going_on(q.logit(), is_last, 0.9, 0.05)
-    torch.testing.assert_close(found, torch.tensor([0.4, 0.67, 0.13, 0.0]))
+@pytest.mark.parametrize("head", [JudgedLine, MeanLine])
+def test_the_losses_are_those_that_are_computed_line_by_line(head):
+    torch.manual_seed(0)
+    (x, y), step = SumTask(2, n_values=3).batch(40), head(3, n_q=2).double().eval()
+    nn.init.normal_(step.judge.weight, std=0.3)
+    z, h = step.encode(x.double())
+    h, at_N = step.move(z, torch.randn_like(h)), torch.tensor([False, True] * 20)
+    log_p, (q, on) = step.answer(h).log_softmax(1), step.q_logits(h).sigmoid().tolist()
+    y[:20] = log_p[:20].argmax(1)  # half of the lines are right
+    right = (log_p.argmax(1) == y).all(1).tolist()
+    next_q, next_on = step.q_logits(step.move(z, h)).sigmoid().tolist()
+    answers = -log_p.gather(1, y[:, None]).mean().item()
+
+    def cross_entropy(p, targets):
+        return fmean(-t * math.log(a) - (1 - t) * math.log(1 - a) for a, t in zip(p, targets, strict=True))
+
+    assert trm_loss(step, h, y)[0].item() == pytest.approx(answers + 0.5 * cross_entropy(q, map(float, right)))
+    best = [a if last else max(a, b) for a, b, last in zip(next_q, next_on, at_N, strict=True)]
+    targets = [max(0.9 * value - 0.05, 0) for value in best]
+    hrm = hrm_loss(step, h, y, z, at_N, gamma=0.9, price=0.05)[0] - trm_loss(step, h, y)[0]
+    assert hrm.item() == pytest.approx(0.5 * cross_entropy(on, targets))
 
 
-RECIPE = {"size": 5, "N": 3, "batch": 4, "updates": 7, "lr": 1e-2, "clip": 1.0}
+RECIPE = {"size": 5, "N": 3, "batch": 4, "updates": 7, "lr": 1e-2}
 
 
 def fresh_at(monkeypatch, judge):
@@ -66,11 +83,20 @@ def fresh_at(monkeypatch, judge):
         return move(self, z, h)
 
     monkeypatch.setattr(JudgedLine, "move", watched)
-    monkeypatch.setattr(experiment, "wish_to_halt", lambda q: torch.tensor([1.0, -1.0, -1.0, -1.0]))
-    monkeypatch.setattr(experiment, "EXPLORE", 0.0)
+    halts = torch.tensor([True, False, False, False])
+    monkeypatch.setattr(lesson, "who_leaves", lambda q, n, N: halts | (n == N))
     step = learn(judge, 3, 1.0, 0.0, 0, RECIPE, "product", refill=True)
     assert not step.training
     return found
+
+
+def test_who_explores_may_not_halt_yet_and_all_leave_after_n_steps():
+    torch.manual_seed(0)
+    wants = torch.ones(1, 20000)
+    for n, kept in {1: 0.1, 7: 0.1 * 13 / 19, 19: 0.1 / 19, 20: 0}.items():
+        leaves = lesson.who_leaves(wants, torch.full((20000,), n), 20)
+        assert (~leaves).float().mean().item() == pytest.approx(kept, abs=0.007)
+    assert not lesson.who_leaves(-wants, torch.full((20000,), 7), 20).any()
 
 
 @pytest.mark.parametrize("judge", ["TRM", "HRM"])
@@ -113,7 +139,7 @@ def test_what_is_measured_is_what_one_finds_line_by_line(n_q, monkeypatch):
 def test_around_the_need_lines_are_aligned():
     needed = torch.tensor([3, 5])
     q = torch.rand(8, 2, 2, generator=torch.Generator().manual_seed(0))
-    found = halting_leads(Thought(q[:, 0] > 0, q.logit()), needed, before=3, after=4)
+    found = leads_around(Thought(q[:, 0] > 0, q.logit()), needed, before=3, after=4)
     assert [*found] == [-3, -2, -1, 0, 1, 2, 3, 4]
     for away, share in found.items():
         lines = [(need + away - 1, line) for line, need in enumerate(needed.tolist()) if 1 <= need + away <= 8]

@@ -3,9 +3,7 @@
 import pytest
 
 from ponder_course.ways_to_stop import regret as ranking
-from ponder_course.ways_to_stop.experiment import RULES, Method
-
-VALUES = RULES["confidence"].values
+from ponder_course.ways_to_stop.regret import Method
 
 
 def row(training, value, seed, valid, tested, rule="confidence", problem="lines"):
@@ -21,9 +19,9 @@ def test_hyperparameters_are_chosen_on_other_lines_the_rules_for_each_network_th
         row("every step", 1.0, 0, [[1.0, 1]] * 3, [[0.9, 1]] * 3),
     ]
     found = ranking.best(rows, "a", "confidence", price=0.01)
-    assert found[1:] == ("lines", 1.0, [VALUES[1], VALUES[0]], {"16 places": [[0.2, 2], [0.4, 4]]})
+    assert found[1:] == ("lines", 1.0, [1, 0], {"16 places": [[0.2, 2], [0.4, 4]]})
     assert found.utility == pytest.approx((1.0 - 0.09 + 1.0 - 0.05) / 2)
-    assert ranking.best(rows, "a", "confidence", price=0.1).values == [VALUES[0]] * 2  # expensive steps
+    assert ranking.best(rows, "a", "confidence", price=0.1).which == [0, 0]  # expensive steps
     assert ranking.best(rows, "a", "entropy") is None
     assert ranking.utility([0.9, 5], 0.01) == pytest.approx(0.85)
     assert ranking.regret([0.9, 5], 3, 0.01) == (pytest.approx(0.02), pytest.approx(0.1))
@@ -40,7 +38,7 @@ def test_networks_that_choose_do_not_report():
     ]
     found = ranking.best(rows, "a", "confidence")
     assert (found.hyperparameter, found.tests) == (1.0, {"16 places": [[0.2, 2]]})
-    assert found.values == [VALUES[-1]]  # the rule's, for each network on lines of its own
+    assert found.which == [6]  # the rule's, for each network on lines of its own
 
 
 def test_a_regret_is_in_two_parts(monkeypatch):

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.ways_to_stop.supervision import JudgeLoss
+from ponder_course.ways_to_stop.lesson import judge_loss
+from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
 from ponder_utils.losses import FixedDepthLoss
 
@@ -46,7 +47,6 @@ def test_a_judge_learns_whether_the_answer_is_right_by_now(seed, batch, n_steps)
     for answers, logits in zip(output.y_hat.tolist(), output.halt_logits.tolist(), strict=True):
         for answer, a, target in zip(answers, logits, y.tolist(), strict=True):
             judged.append(cross_entropy(a, float((answer > 0) == (target > 0.5))))
-    terms = JudgeLoss(bce, weight=0.3)(output, y)
-    assert terms.regularization.item() == pytest.approx(sum(judged) / batch / n_steps)
-    torch.testing.assert_close(terms.reconstruction, FixedDepthLoss(bce, every_step=True)(output, y).total)
-    torch.testing.assert_close(terms.total, terms.reconstruction + 0.3 * terms.regularization)
+    answers = FixedDepthLoss(bce, every_step=True)(output, y).total
+    total = judge_loss(output, y, bce, binary_correct)
+    assert (total - answers).item() == pytest.approx(0.5 * sum(judged) / batch / n_steps)

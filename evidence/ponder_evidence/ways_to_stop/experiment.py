@@ -14,10 +14,10 @@ from torch import Tensor
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
-from ponder_course.ways_to_stop.experiment import METHODS, RULES, Method, Rule, act_loss, measure
-from ponder_course.ways_to_stop.regret import CHOOSING, REPORTING
-from ponder_course.ways_to_stop.supervision import JudgeLoss
+from ponder_course.ways_to_stop.lesson import judge_loss
+from ponder_course.ways_to_stop.regret import CHOOSING, METHODS, REPORTING, Method
 from ponder_evidence.runs import Experiment
+from ponder_evidence.ways_to_stop.measuring import RULES, Rule, act_loss, measure
 from ponder_evidence.ways_to_stop.problems import PROBLEMS, Problem
 from ponder_evidence.ways_to_stop.supervision import GainLoss, JudgedStep, ProgressiveLoss, ProgressiveNet
 from ponder_utils._check import check_choice
@@ -78,7 +78,12 @@ TRAININGS: dict[str, Training] = {
         (0.001, 0.01, 0.3),
         HEAD,
     ),
-    "judge": Training(lambda problem, _: JudgeLoss(problem.criterion, problem.correct), (0.0,), (), ("judged",)),
+    "judge": Training(
+        lambda problem, _: partial(judge_loss, criterion=problem.criterion, correct=problem.correct),
+        (0.0,),
+        (),
+        ("judged",),
+    ),
     "gain": Training(lambda problem, _: GainLoss(problem.criterion), (0.0,), (), ("judged",)),
 }
 VARIANTS = ("PonderNet, beta", "PonderNet, reversed")  # looked at on the first problem; no method of the table

@@ -16,10 +16,10 @@ from torch import Tensor
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
-from ponder_course.ways_to_stop.experiment import measure
 from ponder_course.ways_to_stop.regret import CHOOSING
 from ponder_evidence.runs import Experiment
 from ponder_evidence.ways_to_stop.experiment import TRAININGS
+from ponder_evidence.ways_to_stop.measuring import measure
 from ponder_evidence.ways_to_stop.problems import PROBLEMS
 from ponder_utils._check import check_int, check_real
 from ponder_utils.halting import PonderOutput

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
-from ponder_course.ways_to_stop.regret import Setting, best_index, one_for_all, regret, regrets_with
+from ponder_course.ways_to_stop.regret import best_index, regret
+from ponder_evidence.ways_to_stop.one_setting import Setting, one_for_all, regrets_with
 
 LINES = ("lines", "no answer", "one answer")
 OF_HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")

@@ -4,8 +4,8 @@ import pytest
 from stored_runs import RESULTS
 
 from ponder_course.ways_to_stop import regret as ranking
-from ponder_course.ways_to_stop.experiment import RULES
 from ponder_evidence.ways_to_stop import experiment as table
+from ponder_evidence.ways_to_stop.measuring import RULES
 from ponder_evidence.ways_to_stop.problems import PROBLEMS
 
 

@@ -1,8 +1,6 @@
-"""Every way to stop, side by side: what may stop a network, and how often it is right then.
+"""Every rule that may stop a network, and how often it is right then.
 
-A *training* makes a network, and many *rules* may stop the same one: a *method* of the table is a pair of both.
-`measure` reads a network by its rules, each at all values of its parameter; `regret` chooses among them. How the stored
-networks are trained stands in `ponder_evidence.ways_to_stop`.
+`measure` reads a network by its rules, each at all values of its parameter; lesson 06's `regret` chooses among them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -111,37 +109,6 @@ def act_loss(criterion: Criterion, tau: float) -> Callable[[PonderOutput, Tensor
     """Return the loss of ACT around the steps of a `PonderNet`: (output, y [batch, ...]) -> three scalars."""
     loss = ACTLoss(criterion, tau)
     return lambda output, y: loss(act_average(output), y[None])
-
-
-class Method(NamedTuple):
-    """A row of the table: how a network was trained, and what stops it."""
-
-    adds: str  # what training adds to the loss of the answers: nothing, a price, a prior or a judge
-    training: str
-    rule: str
-
-
-METHODS: dict[str, Method] = {
-    "the same step for all": Method("nothing", "last step", "fixed"),
-    "certainty (CALM)": Method("nothing", "every step", "confidence"),
-    "certainty by entropy": Method("nothing", "every step", "entropy"),
-    "patience (PABEE)": Method("nothing", "every step", "unchanged"),
-    "rest (Huginn)": Method("nothing", "every step", "settled"),
-    "certainty or rest": Method("nothing", "every step", "either"),
-    "last step only, certainty": Method("nothing", "last step", "confidence"),
-    "progressive (Deep Thinking), certainty": Method("nothing", "progressive", "confidence"),
-    "ACT": Method("a price", "ACT", "average"),
-    "PonderNet, sampled": Method("a prior", "PonderNet", "sample"),
-    "PonderNet, expectation": Method("a prior", "PonderNet", "expectation"),
-    "PonderNet, most probable": Method("a prior", "PonderNet", "most probable"),
-    "PonderNet, quantile (PALBERT)": Method("a prior", "PonderNet", "quantile"),
-    "PonderNet, threshold": Method("a prior", "PonderNet", "threshold"),
-    "PonderNet, certainty": Method("a prior", "PonderNet", "confidence"),
-    "uniform prior, quantile (Ouro)": Method("a prior", "PonderNet, uniform prior", "quantile"),
-    "uniform prior, threshold": Method("a prior", "PonderNet, uniform prior", "threshold"),
-    "judge of right and wrong (TRM)": Method("a judge", "judge", "judged"),
-    "judge of the gain (Ouro, 2nd stage)": Method("a judge", "gain", "judged"),
-}
 
 
 def score(taken: Halted, y: Tensor, graded: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> list[float | None]:

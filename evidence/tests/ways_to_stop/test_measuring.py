@@ -5,8 +5,8 @@ import torch
 
 from ponder_course.common.lines import LineParityTask
 from ponder_course.light_cone.lesson import LocalStep, whole_lines_right
-from ponder_course.ways_to_stop import experiment as stopping
 from ponder_course.ways_to_stop.problems import Inputs, UnanswerableTask
+from ponder_evidence.ways_to_stop import measuring as stopping
 from ponder_utils.act import act_average
 from ponder_utils.evaluation import binary_correct
 from ponder_utils.halting import PonderOutput, halting_log_probs
