@@ -228,7 +228,7 @@ FIGURES = {
     "forest": (of_forest, [" ", "ArrowLeft", "ArrowLeft", " "], "awake.0012345678888888.15"),
     "column": (of_column, [" "], "16.pa7.0.1.pa7.2"),
     "sudoku": (of_sudoku, ["2"], ""),
-    "judges": (of_judges, [" "], "two.0000000001010100.1000001000000100"),
+    "judges": (of_judges, [" "], "two.0000001111010010.1001000000000110"),
     "words": (of_words, ["ArrowRight"], "word.00123456789abcde.15.4_9"),
 }
 FIRST = {"map": "Stars", "front": "Stars"}  # the button without which a finger's tap does nothing
