@@ -9,7 +9,7 @@ import torch
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from ponder_course.common.store import Row, at_hand, finished, key_of, plain
+from ponder_course.common.store import Row, at_hand, finished, key_of
 from ponder_utils._check import check_int
 
 
@@ -28,17 +28,6 @@ def in_parallel(call: Callable[..., Any], settings: list[Row], *, workers: int =
     calls = [delayed(on_one_thread)(call, setting) for setting in settings]
     results = Parallel(n_jobs=workers, return_as="generator")(calls)
     return list(tqdm(results, total=len(calls), desc=name, file=sys.stdout))
-
-
-def run_all(run: Callable[..., Row], settings: list[Row], *, workers: int = 1, name: str = "") -> list[Row]:
-    """Call run(**setting) for every setting and return one row for each, in order: setting and result.
-
-    run: setting -> dict of numbers, strings, lists and dicts, also NumPy's and torch's. The others as in `in_parallel`.
-    """
-    results = in_parallel(run, settings, workers=workers, name=name)
-    return [
-        plain(setting, "setting") | plain(result, "result") for setting, result in zip(settings, results, strict=True)
-    ]
 
 
 def on_one_thread(call: Callable[..., Any], setting: Row) -> Any:
@@ -70,12 +59,6 @@ Load = Callable[[str], list[Row]]
 def load_from(files: str) -> Load:
     """Return what loads the `stored` rows of a name, which stands for the * in files, such as "results/05_*.jsonl"."""
     return lambda name: stored(files.replace("*", name))
-
-
-def same_but_seed(rows: list[Row], settings: list[Row]) -> list[Row]:
-    """Return the rows that differ from one of the settings in nothing but the seed."""
-    wanted = [{name: value for name, value in setting.items() if name != "seed"} for setting in settings]
-    return [row for row in rows if any(matching([row], **setting) for setting in wanted)]
 
 
 def seeded(settings: Sequence[Row], seeds: int | Iterable[int], *, seed_by_seed: bool = False) -> list[Row]:
