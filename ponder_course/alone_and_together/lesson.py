@@ -48,7 +48,7 @@ class NodeStep(pu.Step):
         return self.heads(h)
 
 
-def loss_of_nodes(output: pu.PonderOutput, y: Tensor) -> pu.LossTerms:  # y: [batch, nodes]
+def loss_of_nodes(output: pu.PonderOutput, y: Tensor) -> tuple[Tensor, ...]:  # [batch, nodes]
     of_each = pu.PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.8, beta=0.03)
     return of_each(output, y, y >= 0)  # all nodes are asked; their mean
 
