@@ -2,7 +2,7 @@
 
 One layer is applied again and again, as in the Universal Transformer (Dehghani et al. 2018, arXiv:1807.03819). The
 task: is a string of brackets balanced? The input is a dict of tokens and a padding mask, as a tokenizer gives it. One
-answer is asked for; in `ponder_course/common/attention.py` every token answers and halts by itself.
+answer is asked for; in lesson 08 every token answers and halts by itself.
 
     python -m examples.transformer
 """

@@ -12,7 +12,6 @@ from ponder_utils import ParityTask
 N = 6
 PARITY = partial(ParityTask(8).batch, 12)
 cross_entropy = nn.BCEWithLogitsLoss(reduction="none")
-cross_entropies = nn.CrossEntropyLoss(reduction="none")
 
 
 class Network(NamedTuple):

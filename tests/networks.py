@@ -7,22 +7,13 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import torch
 from network import PARITY, N, Network, cross_entropy
 from torch import nn
 
 from ponder_course import LESSONS
-from ponder_course.common.attention import TransformerStep
-from ponder_course.common.training import of_asked
 from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, RecurrentStep, RNNStep
 
 HERE = Path(__file__).parent
-
-
-def tokens(generator):
-    x = torch.randn(4, 5, 8, generator=generator, device=generator.device)
-    padding = torch.arange(5, device=x.device).expand(4, 5) > 3
-    return (x, padding), (x.sum(2) > 0).float()
 
 
 NETWORKS = {
@@ -32,9 +23,6 @@ NETWORKS = {
     "RNN": Network(lambda: PonderNet(RNNStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3)),
     "GRU": Network(lambda: PonderNet(GRUStep(8, 16), N), PARITY, PonderLoss(cross_entropy, 0.3)),
     "LSTM": Network(lambda: PonderNet(RecurrentStep(nn.LSTMCell(8, 16)), N), PARITY, PonderLoss(cross_entropy, 0.3)),
-    "a transformer": Network(
-        lambda: PonderNet(TransformerStep(8), N), tokens, of_asked(PonderLoss(cross_entropy, 0.4))
-    ),
 }
 TASKS = {"parity": ParityTask(8)}
 for lesson in LESSONS:

@@ -27,7 +27,7 @@ FIGURES = {
     "05_light_cone": ("Figure 05.2", "line"),
     "06_ways_to_stop": ("Figure 06.4", "vote"),
     "07_map_of_thought": ("Figure 07.3", "map"),
-    "08_alone_and_together": ("Figure 08.6", "forest"),
+    "08_alone_and_together": ("Figure 08.5", "forest"),
     "09_adding_a_column": ("Figure 09.2", "column"),
     "10_sudoku": ("Figure 10.3", "sudoku"),
     "11_judges": ("Figure 11.1", "judges"),

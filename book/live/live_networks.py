@@ -16,7 +16,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from ponder_course.adding_a_column.lesson import ColumnStep
-from ponder_course.alone_and_together import experiment as forests
+from ponder_course.alone_and_together import lesson as forests
 from ponder_course.judges.lesson import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.map_of_thought.experiment import MazeStep
@@ -25,7 +25,7 @@ from ponder_course.parity import lesson as parity
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
-from ponder_course.words.experiment import Walker
+from ponder_course.words.lesson import Walker
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.sequences import PonderSequence
 
@@ -60,7 +60,7 @@ def local_net(max_steps: int) -> PonderNet:
 
 def forest_net(memory: str) -> PonderNet:
     """Return the untrained network of lesson 08."""
-    return PonderNet(forests.make_step(memory), max_steps=14)
+    return forests.untrained(0, memory, forests.NodeStep)
 
 
 def sudoku_net() -> PonderNet:

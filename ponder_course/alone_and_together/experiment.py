@@ -1,83 +1,21 @@
-"""Networks that ask for the root of every node: trained on trees of depth 8, and tested on chains of 32 nodes."""
+"""What is measured of networks that ask for the root of every node, on forests and on chains."""
 
-from functools import partial
 from statistics import median
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.common.attention import TransformerStep
 from ponder_course.common.measures import at_step, by_group, halting_report, mean
 from ponder_course.common.store import Row
-from ponder_course.common.training import fit, of_asked
-from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
-from ponder_utils.training import Batches
 
 N_NODES, MAX_DEPTH = 32, 8
 CERTAIN = (0.8, 0.9, 0.99, 0.999)
 FELT = 0.1  # the change of a probability that counts as one
-
-
-def addresses(n: int, size: int) -> Tensor:
-    """Draw n vectors at right angles, half as long as a state of this size: [n, size // 2]."""
-    return nn.init.orthogonal_(torch.empty(n, size // 2)) * (size // 2) ** 0.5
-
-
-class Addresses(nn.Module):
-    """Every node begins with two addresses, its own and its parent's: vectors at right angles, one for each node."""
-
-    addresses: Tensor
-
-    def __init__(self, n_nodes: int, size: int) -> None:
-        super().__init__()
-        self.register_buffer("addresses", addresses(n_nodes, size))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x: parents [batch, nodes] -> [batch, nodes, size]."""
-        return torch.cat([self.addresses.expand(len(x), -1, -1), self.addresses[x]], dim=2)
-
-
-def make_step(
-    memory: str, n_nodes: int = N_NODES, size: int = 64, n_heads: int = 1, update_dropout: float = 0.25
-) -> EncodedStep:
-    """Return a step whose tokens are nodes: they read what the others knew at the start, or know now, by `memory`."""
-    return EncodedStep(Addresses(n_nodes, size), TransformerStep(size, n_nodes, n_heads, memory, update_dropout))
-
-
-def fit_tokens(model: PonderNet, loss: nn.Module, draw: Batches, updates: int, lr: float, seed: int) -> PonderNet:
-    """Train a network on a loss over all its tokens, each a sample of its own, and return it."""
-    torch.set_flush_denormal(True)  # sharp attention makes numbers below 1e-38, which a CPU computes slowly: 0 instead
-    try:
-        return fit(model, of_asked(loss), draw, updates, lr=lr, seed=seed)[0]
-    finally:
-        torch.set_flush_denormal(False)
-
-
-def learn(
-    seed: int,
-    memory: str,
-    halting: bool = True,
-    max_depth: int = MAX_DEPTH,
-    N: int = 14,
-    batch: int = 16,
-    updates: int = 1000,
-    lr: float = 3e-3,
-    lambda_p: float = 0.8,
-    beta: float = 0.03,
-    **network: Any,
-) -> PonderNet:
-    """Train a network; without `halting`, on the mean loss of its answers at all steps."""
-    torch.manual_seed(seed)
-    step = make_step(memory, **network)
-    criterion = nn.CrossEntropyLoss(reduction="none")
-    loss = PonderLoss(criterion, lambda_p, beta) if halting else FixedDepthLoss(criterion, every_step=True)
-    task = ForestTask(network.get("n_nodes", N_NODES), max_depth)
-    return fit_tokens(PonderNet(step, N), loss, partial(task.batch, batch), updates, lr, seed)
 
 
 def chains(n_chains: int, n_nodes: int, generator: torch.Generator | None = None) -> Tensor:
@@ -99,12 +37,12 @@ def ancestors(x: Tensor, deepest: int) -> Tensor:
 def attention_by_step(step: EncodedStep, x: Tensor, n_steps: int) -> Tensor:
     """Return the weights with which each node reads each other, averaged over heads: [n_steps, batch, nodes, nodes]."""
     layer: Any = step.step
-    z, h = step.encode(x)
+    start, h = step.encode(x)
     weights = []
     for _ in range(n_steps):
-        read = h if layer.memory == "current" else z[0]
-        weights.append(layer.attention(h, read, read)[1])
-        _, h, _ = step(z, h)
+        others = h if layer.memory == "current" else start
+        weights.append(layer.attention(h, others, others)[1])
+        _, h, _ = step(start, h)
     return torch.stack(weights)
 
 

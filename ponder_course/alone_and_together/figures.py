@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,20 +24,8 @@ from ponder_utils.pondernet import PonderNet
 ByDepth = Mapping[int, float]  # a number for each depth
 Networks = Sequence[ByDepth]
 Kinds = Mapping[str, Networks]  # by name
+MEMORY_OF = {"alone": "initial", "together": "current"}
 HEARD = "#BFDDEE"  # a pale blue: arrows that a node has heard of
-
-
-class Look(NamedTuple):
-    """What is written at lines of networks, the colour and width of these, and the colour of what is written."""
-
-    name: str
-    colour: str
-    width: float
-    written: str
-
-
-NOT_LEARNT = Look("not learnt", style.NOT_LEARNT, 1.6, style.DARK_GREY)
-NEVER_SLEPT = Look("never slept", style.DARK_GREY, 2.4, style.DARK_GREY)
 
 
 @slide
@@ -93,36 +81,25 @@ def lookup(kinds: Mapping[str, Sequence[int]], node: int, asked: int) -> Figure:
 
 @slide
 def against_depth(
-    kinds: Kinds,
-    limits: Mapping[str, ByDepth],
-    border: int,
-    others: Networks = (),
-    look: Look = NOT_LEARNT,
-    colour: str = style.HALTING,
+    kinds: Kinds, limits: Mapping[str, ByDepth], border: int, others: Networks = (), colour: str = style.HALTING
 ) -> Figure:
     """Draw a dashed line for each network of each kind, and its limit in black; depths beyond the border are grey.
 
-    kinds and limits: by name, as it is written above the end of its lines; others: lines with a look of their own.
+    kinds and limits: by name, as it is written above the end of its lines; others: those that have not learnt, pale.
     """
     figure, (ax,) = panels(1, width=8.6, height=4.8)
-    _against(ax, kinds, limits, border, others, look, colour)
+    _against(ax, kinds, limits, border, others, "not learnt", style.NOT_LEARNT, colour)
     return figure
 
 
 @slide
-def each_against_depth(
-    kinds: Kinds,
-    limits: Mapping[str, ByDepth],
-    border: int,
-    others: Kinds,
-    looks: Mapping[str, Look],
-    yours: Mapping[str, int],
-) -> Figure:
-    """Draw `against_depth` for each kind, so many first networks, yours, as dots; others and their looks by kind."""
-    figure, axes = panels(len(kinds), width=4.8, height=4.4)
+def each_against_depth(kinds: Kinds, border: int, never_slept: Networks) -> Figure:
+    """Draw `against_depth` for "alone" and for "together", and there, in grey, those that never slept in training."""
+    figure, axes = panels(2, width=4.8, height=4.4)
+    limits = needed_by_depth(len(kinds["alone"][0]))
     for ax, (kind, networks) in zip(axes, kinds.items(), strict=True):
-        _against(ax, {kind: networks[yours[kind] :]}, {kind: limits[kind]}, border, others[kind], looks[kind])
-        curves(ax, networks[: yours[kind]], color=style.HALTING, linestyle="", marker="o", markersize=3.5)
+        others = never_slept if kind == "together" else []
+        _against(ax, {kind: networks}, {kind: limits[kind]}, border, others, "never slept", style.DARK_GREY)
     return figure
 
 
@@ -132,15 +109,16 @@ def _against(
     limits: Mapping[str, ByDepth],
     border: int,
     others: Networks,
-    look: Look,
+    name_of_others: str,
+    colour_of_others: str,
     colour: str = style.HALTING,
 ) -> None:
     last = max(map(max, limits.values()))
     beyond(ax, border, last)
-    curves(ax, others, color=look.colour, linewidth=look.width)
+    curves(ax, others, color=colour_of_others, linewidth=2.0)
     if others:
         end = min(network[max(network)] for network in others)
-        ax.text(last, end - 0.2, look.name, color=look.written, ha="right", va="top", fontweight="bold")
+        ax.text(last, end - 0.2, name_of_others, color=style.DARK_GREY, ha="right", va="top", fontweight="bold")
     for name, networks in kinds.items():
         curves(ax, [limits[name]], color=style.LIMIT, linewidth=3.0, drawstyle="steps-mid")
         curves(ax, networks, color=colour, linestyle="--", linewidth=1.6)
@@ -153,7 +131,7 @@ def _against(
     ax.set(xlabel="depth of a node", ylabel="steps taken", xlim=(0, last + 0.5))
 
 
-def needed_by_depth(n_nodes: int, how: Mapping[str, str]) -> dict[str, dict[int, int]]:
+def needed_by_depth(n_nodes: int, how: Mapping[str, str] = MEMORY_OF) -> dict[str, dict[int, int]]:
     """Return the steps that a node of each depth needs, of kinds {name: its memory, "initial" or "current"}.
 
     They are also the step at which news of the arrow so far above a node can come.
@@ -171,25 +149,12 @@ def by_depth(rows: Sequence[Row], what: str) -> list[dict[int, Any]]:
     return [{int(d): part[what] for d, part in row["by_depth"].items()} for row in rows]
 
 
-def steps_at_depth(kinds: Kinds, limits: Mapping[str, ByDepth], depth: int) -> str:
-    """The finding: the mean steps at this depth, alone and together, beside those needed."""
-    alone, together = (mean(network[depth] for network in kinds[kind]) for kind in ("alone", "together"))
-    needed = "needed: {alone} and {together}".format(**{kind: limit[depth] for kind, limit in limits.items()})
-    return f"Depth {depth}: {alone:.1f} steps alone, {together:.1f} together\n({needed})"
-
-
 @slide
 def when_felt(felt: Kinds, laws: Mapping[str, ByDepth], border: int) -> Figure:
     """Draw, as `against_depth` does, the step at which a turned arrow is felt by how far up it is, and the law."""
     figure = against_depth(felt, laws, border, colour=style.GREEN)
     figure.axes[0].set(xlabel="how far up the arrow is turned", ylabel="step at which it is felt")
     return figure
-
-
-def felt_too_soon(felt: Kinds, laws: Mapping[str, ByDepth]) -> str:
-    """The finding: how many turned arrows are felt before the law allows it."""
-    early = [line[k] < laws[kind][k] for kind, networks in felt.items() for line in networks for k in line]
-    return f"{sum(early)} of {len(early)} turned arrows are felt\nearlier than reading by name allows"
 
 
 @torch.no_grad()
@@ -199,15 +164,6 @@ def whom(model: PonderNet, chain: Tensor, n_steps: int) -> tuple[Tensor, Tensor]
     weights = forests.attention_by_step(model.step, chain, n_steps)[:, 0, depth.argsort()]
     weight, node = weights.max(2)
     return depth[node], weight
-
-
-def how_far_up(asks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> str:
-    """The finding: how far up the last node reads at each step, alone and together. asks: as for `arcs`."""
-    far = {}
-    for kind, (target, _) in asks.items():
-        depths = np.asarray(target)
-        far[kind] = ", ".join(map(str, depths.shape[1] - 1 - depths[:, -1]))
-    return f"How many arrows up the last node asks:\nalone, {far['alone']}; together, {far['together']}"
 
 
 @slide
@@ -269,22 +225,15 @@ def _right(ax: Axes, kinds: Kinds, border: int) -> None:
 
 
 @slide
-def by_the_clock(rows: Sequence[Row], needed: ByDepth, border: int, n: int) -> Figure:
+def by_the_clock(rows: Sequence[Row], border: int, n: int) -> Figure:
     """Draw the steps of networks that never slept beside those needed, and how many nodes are right then, and at n."""
     figure, (left, right) = panels(2, width=4.9, height=4.4)
     taken = by_depth(rows, "steps")
-    _against(left, {"needed": []}, {"needed": needed}, border, taken, NEVER_SLEPT._replace(name="taken"))
-    kinds = {f"at step {n}": stopped_at(rows, n), "when halted": rows}
-    _right(right, {name: by_depth(stopped, "right") for name, stopped in kinds.items()}, border)
+    needed = needed_by_depth(len(taken[0]))["together"]
+    _against(left, {"needed": []}, {"needed": needed}, border, taken, "taken", style.DARK_GREY)
+    at_n = [{d: by_step[n - 1] for d, by_step in run.items()} for run in by_depth(rows, "by_step")]
+    _right(right, {f"at step {n}": at_n, "when halted": by_depth(rows, "right")}, border)
     return figure
-
-
-def stopped_at(rows: Sequence[Row], n: int) -> list[Row]:
-    """Return what would have been measured of the same networks, by depth, if all nodes had stopped at step n."""
-    kinds = [row["by_depth"].items() for row in rows]
-    return [
-        {"by_depth": {d: part | {"right": part["by_step"][n - 1], "steps": n} for d, part in kind}} for kind in kinds
-    ]
 
 
 def right_beyond(rows: Sequence[Row], max_depth: int) -> list[float]:

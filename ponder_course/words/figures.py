@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from ponder_course.alone_and_together import figures as trees
-from ponder_course.common import style, verdicts
+from ponder_course.common import style
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import bare, beside, beyond, curves, panels, percent_axis, slide
@@ -77,11 +77,11 @@ def right_far_up(left: Kinds, right: Kinds, titles: tuple[str, str]) -> Figure:
 
 
 @slide
-def trained_on_few(panels_of: Mapping[int, Kinds], yours: Mapping[str, int]) -> Figure:
+def trained_on_few(panels_of: Mapping[int, Kinds], ours: Mapping[str, Sequence[Row]]) -> Figure:
     """Draw the fraction of nodes that are right against their depth, a panel for each depth of training.
 
-    panels_of: {deepest tree in training: {what is carried: [networks]}}; of the first panel's kinds so many first
-    networks, yours, are drawn as marks.
+    panels_of: {deepest tree in training: {what is carried: [networks]}}; the first of the first panel, as many as are
+    `ours`, are drawn as marks.
     """
     figure, axes = panels(len(panels_of), width=9.6 / len(panels_of), height=3.7, sharey=True)
     looks: tuple[dict[str, Any], ...] = (
@@ -92,7 +92,7 @@ def trained_on_few(panels_of: Mapping[int, Kinds], yours: Mapping[str, int]) -> 
         last = max(max(network) for networks in kinds.values() for network in networks)
         beyond(ax, border, last)
         for look, (name, networks) in zip(looks, reversed([*kinds.items()]), strict=True):  # the first kind on top
-            mine = yours.get(name, 0) if ax is axes[0] else 0
+            mine = len(ours.get(name, [])) if ax is axes[0] else 0
             curves(ax, networks[:mine], color=look["color"], linestyle="", marker="o", markersize=4)
             curves(ax, networks[mine:], **look)
             ax.plot([], [], label=f"carries {name}", **look)
@@ -104,27 +104,21 @@ def trained_on_few(panels_of: Mapping[int, Kinds], yours: Mapping[str, int]) -> 
     return figure
 
 
-def right_beyond(kinds: Kinds, depth: int) -> str:
-    """The finding: how many nodes of this depth are right, by what is carried."""
-    found = [f"{verdicts.span([network[depth] for network in kinds[name]], '.0%')} with {name}" for name in kinds]
-    return f"Trained on one arrow, right {depth} arrows up:\n" + "; ".join(found)
-
-
 def by_votes(rows: Sequence[Row], n_votes: int) -> list[dict[int, float]]:
     """Return for each run the fraction right by the majority of so many votes, by depth."""
     return [{int(d): part["votes"][str(n_votes)] for d, part in row["by_depth"].items()} for row in rows]
 
 
-def by_training(yours: Mapping[str, Sequence[Row]], stored: Sequence[Row]) -> dict[int, dict[str, list[ByDepth]]]:
+def by_training(ours: Mapping[str, Sequence[Row]], stored: Sequence[Row]) -> dict[int, dict[str, list[ByDepth]]]:
     """Return the fraction right by depth of each network: {deepest tree in training: {what is carried: [networks]}}.
 
-    yours: trained on one arrow, by what is carried; they come first.
+    ours: trained on one arrow, by what is carried; they come first.
     """
     depths = sorted({1} | {row["max_depth"] for row in stored})
     found: dict[int, dict[str, list[ByDepth]]] = {depth: {} for depth in depths}
     for depth, kinds in found.items():
         for name, carried in CARRIED.items():
-            mine = yours.get(name, []) if depth == 1 else []
+            mine = ours.get(name, []) if depth == 1 else []
             kinds[name] = [*trees.by_depth([*mine, *matching(stored, carried=carried, max_depth=depth)], "right")]
     return found
 

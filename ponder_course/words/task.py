@@ -1,4 +1,4 @@
-"""Trees as texts: a node is asked for its ancestors, word by word; and texts that are four chains of one length."""
+"""Trees as texts: a node is asked for its ancestors, word by word."""
 
 from dataclasses import dataclass
 
@@ -51,15 +51,3 @@ def chain_above(x: Tensor, asked: Tensor, n_words: int) -> tuple[Tensor, Tensor]
     y = words[:, 1:].masked_fill(stops, x.shape[1])
     behind = stops.cumsum(1) > 1
     return words[:, :-1], y.masked_fill(behind, NO_WORD)
-
-
-def equal_chains(n_texts: int, n_nodes: int, n_chains: int, generator: torch.Generator | None = None) -> Tensor:
-    """Draw forests that are n_chains chains of one length: parents, int64 [n_texts, n_nodes].
-
-    ValueError unless n_chains divides n_nodes.
-    """
-    if n_nodes % check_int("n_chains", n_chains, 1):
-        raise ValueError(f"n_chains must divide n_nodes = {n_nodes}; got {n_chains}")
-    upwards = torch.rand(n_texts, n_nodes, generator=generator).argsort(1).view(n_texts, n_chains, -1)  # roots first
-    above = torch.cat([upwards[..., :1], upwards[..., :-1]], dim=2)
-    return torch.empty(n_texts, n_nodes, dtype=torch.int64).scatter_(1, upwards.flatten(1), above.flatten(1))

@@ -1,12 +1,10 @@
 """The figures of lesson 08 draw the numbers that they are given, and their sentences speak of these."""
 
 import numpy as np
-from drawn import lines_of, numbers
+from drawn import lines_of
 
-from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together import figures as draw
-from ponder_course.common.runs import learnt_and_not
-from ponder_course.common.style import GREEN, HALTING, LIMIT, NOT_LEARNT
+from ponder_course.common.style import ANSWER, DARK_GREY, GREEN, HALTING, LIMIT, NOT_LEARNT
 
 LINES = {"alone": [{0: 1.0, 1: 1.2, 9: 9.5}, {0: 1.5, 1: 1.01, 9: 7.0}], "together": [{0: 1.0, 1: 1.1, 9: 4.2}]}
 LIMITS = {"alone": {0: 1.0, 1: 1.0, 9: 9.0}, "together": {0: 1.0, 1: 1.0, 9: 4.0}}
@@ -38,15 +36,12 @@ def test_steps_are_drawn_against_depth_beside_those_needed():
     assert drawn(ax, HALTING) == points([*LINES["alone"], *LINES["together"]])
     assert drawn(ax, LIMIT) == points(LIMITS.values())
     assert drawn(ax, NOT_LEARNT) == points(not_learnt)
-    at_nine = {"alone": [{9: 8.0}, {9: 9.04}], "together": [{9: 4.0}]}
-    assert numbers(draw.steps_at_depth(at_nine, LIMITS, 9)) == ["9", "8.5", "4.0", "9.0", "4.0"]
 
 
-def test_turned_arrows_are_felt_beside_the_law_and_those_too_soon_are_counted():
+def test_turned_arrows_are_felt_beside_the_law():
     (ax,) = draw.when_felt(FELT, LAWS, 2).axes
     assert drawn(ax, GREEN) == points([*FELT["alone"], *FELT["together"]])
     assert drawn(ax, LIMIT) == points(LAWS.values())
-    assert numbers(draw.felt_too_soon(FELT, LAWS)) == ["2", "6"]
 
 
 def test_arcs_lead_from_each_node_to_whom_it_reads_and_are_as_pale_as_their_weight_is_small():
@@ -58,13 +53,20 @@ def test_arcs_lead_from_each_node_to_whom_it_reads_and_are_as_pale_as_their_weig
             ends = arc.get_center()[0] + np.array([-1, 1]) * arc.get_width() / 2
             assert ends.tolist() == [target[node], node]
             assert arc.get_alpha() == (weight[node] if node < 3 else None)
-    assert numbers(draw.how_far_up({"alone": ALONE, "together": TOGETHER})) == ["1", "2", "1", "3"]
 
 
-def test_networks_that_have_not_learnt_are_apart_and_nodes_beyond_training_are_counted_in_the_worst():
-    good, bad, stored = run(), run(right=(0.5, 0.5)), run(keys=str)
-    assert learnt_and_not([bad, good, stored], forests.has_learnt) == ([good, stored], [bad])
-    assert draw.by_depth([good, stored], "steps") == [{1: 0.5, 9: 4.5}] * 2
+def test_nodes_beyond_training_are_counted():
+    assert draw.by_depth([run(), run(keys=str)], "steps") == [{1: 0.5, 9: 4.5}] * 2
     found = [run(), run(right=(1.0, 0.25))]
     assert draw.right_beyond(found, 8) == [0.5, 0.25]
     assert draw.right_beyond(found[1:], 0) == [(30 + 2.5) / 40]
+
+
+def test_who_never_slept_stands_beside_those_needed_and_is_as_right_as_when_it_stops_and_at_a_step():
+    depths = range(4)
+    rows = [{"by_depth": {d: {"right": 1.0 - d / 4, "steps": 2.5, "by_step": [0.5, 0.75 - d / 4]} for d in depths}}]
+    steps, right = draw.by_the_clock(rows, 2, n=2).axes
+    assert drawn(steps, DARK_GREY) == [[[d, 2.5] for d in depths]]
+    assert drawn(steps, LIMIT) == [[[0, 1], [1, 1], [2, 2], [3, 2]]]
+    assert drawn(right, ANSWER) == [[[d, 0.75 - d / 4] for d in depths]]
+    assert drawn(right, DARK_GREY) == [[[d, 1 - d / 4] for d in depths]]

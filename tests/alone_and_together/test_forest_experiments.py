@@ -7,7 +7,9 @@ import torch
 from torch import nn
 
 from ponder_course.alone_and_together import experiment as forests
+from ponder_course.alone_and_together import lesson
 from ponder_course.alone_and_together.task import ForestTask
+from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep, Step
 
@@ -47,7 +49,8 @@ def test_measure_counts_nodes_forests_and_steps_as_a_loop_does():
             n = int(h[0, 0])
             return y_hat[n], h + 1, a[n]
 
-    found = forests.measure(PonderNet(Written(), N), x, N)
+    model = PonderNet(Written(), N)
+    found = forests.measure(model, x, N)
     y, needed, depth = ForestTask.answers(x), ForestTask.needed_steps(x), ForestTask.depths(x)
     steps, sure = torch.full((8, 5), N), torch.full((8, 5), N)  # until it halts, and until it is certain by 0.9
     right, right_if_sure = torch.zeros(8, 5).double(), torch.zeros(8, 5).double()
@@ -58,6 +61,9 @@ def test_measure_counts_nodes_forests_and_steps_as_a_loop_does():
             steps[i, node], sure[i, node] = min([*halts, N]), min([*is_sure, N])
             right[i, node] = y_hat[steps[i, node] - 1, i, node].argmax() == y[i, node]
             right_if_sure[i, node] = y_hat[sure[i, node] - 1, i, node].argmax() == y[i, node]
+    roots, halted = lesson.halt(model, x, N)
+    assert torch.equal(halted, steps)
+    assert torch.equal(roots == y, right == 1)
     early = (steps < needed).double()
     assert found["nodes"] == pytest.approx(right.mean().item())
     assert found["forests"] == pytest.approx(right.all(1).double().mean().item())
@@ -76,10 +82,10 @@ def test_measure_counts_nodes_forests_and_steps_as_a_loop_does():
 
 def test_all_nodes_weigh_the_same_in_the_loss():
     x, y = ForestTask(5).batch(4)
-    output = PonderNet(forests.make_step("current", 5, 8).eval(), 3)(x)
-    loss = forests.PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, 0.03)
+    output = lesson.untrained(0, "current", lesson.NodeStep, 5, 8, N=3)(x)
+    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, 0.03)
     by_loop = 0.0
     for node in range(20):
         one = output.at((torch.arange(20) == node).view(4, 5))
         by_loop += loss(one, y.flatten()[node, None]).total.item() / 20
-    assert forests.of_asked(loss)(output, y).total.item() == pytest.approx(by_loop, rel=1e-5)
+    assert lesson.loss_of_nodes(output, y).total.item() == pytest.approx(by_loop, rel=1e-5)

@@ -4,14 +4,13 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-from ponder_course.common.attention import TransformerStep
+from ponder_course.alone_and_together.lesson import NodeStep
 from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.mnist_rotation.lesson import ConvStep
 from ponder_utils.act import act_average
 from ponder_utils.halting import PonderOutput, average, expected_steps
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
-from ponder_utils.states import map_states
 from ponder_utils.steps import EncodedStep, GRUStep, RecurrentStep, RNNStep, Step
 
 PARAMETERS = {
@@ -27,8 +26,7 @@ PARAMETERS = {
 }
 
 
-PADDING = torch.arange(6) >= torch.tensor([6, 1, 3, 5, 4])[:, None]
-SAMPLES, LINE, GRID, TOKENS = (5, 4), (5, 2, 7), (5, 1, 4, 6), (5, 6, 8)
+SAMPLES, LINE, GRID, NODES = (5, 4), (5, 2, 7), (5, 1, 4, 6), (5, 6, 8)
 ANY_NETWORK = {  # n_outputs -> step, and the shape of an input
     "RNN": (lambda n: RNNStep(4, 8, n), SAMPLES),
     "GRU": (lambda n: GRUStep(4, 8, n), SAMPLES),
@@ -36,9 +34,8 @@ ANY_NETWORK = {  # n_outputs -> step, and the shape of an input
     "encoded": (lambda n: EncodedStep(nn.Linear(4, 3), GRUStep(3, 8, n)), SAMPLES),
     "line": (lambda _: LocalStep(2, 8), LINE),
     "grid": (lambda _: ConvStep(4, 2, 3), GRID),
-    "transformer": (lambda n: TransformerStep(8, n, 2), TOKENS),
-    "transformer, start": (lambda n: TransformerStep(8, n, 2, "initial"), TOKENS),
-    "transformer, causal": (lambda n: TransformerStep(8, n, 2, causal=True), TOKENS),
+    "together": (lambda n: NodeStep(8, n, n_heads=2), NODES),
+    "alone": (lambda n: NodeStep(8, n, "initial"), NODES),
 }
 any_network = pytest.mark.parametrize("name", ANY_NETWORK)
 
@@ -54,15 +51,7 @@ def made(name, n_outputs=1, max_steps=7):
                 weight.copy_(0.3 * torch.randn(weight.shape))
             elif "heads" in part or "pooled" in part:
                 weight.mul_(6)
-    x = torch.randn(shape, dtype=torch.float64)
-    if shape == TOKENS:
-        x = (x, PADDING)
-    return model, x
-
-
-def asked(halt_logits):
-    """What is asked: every sample, or every token that is no padding."""
-    return ~PADDING if halt_logits.ndim == 3 else torch.ones(halt_logits.shape[1:], dtype=torch.bool)
+    return model, torch.randn(shape, dtype=torch.float64)
 
 
 @any_network
@@ -77,7 +66,7 @@ def test_predictions_are_those_of_all_steps_at_the_step_of_halting(name, n_outpu
             parameters = {**parameters, "classes": classes}
         steps = halting_steps(output, rule, generator=torch.Generator().manual_seed(5), **parameters)
         if rule in ("quantile", "sample"):
-            halted_at |= set(steps[asked(output.halt_logits)].tolist())
+            halted_at |= set(steps.flatten().tolist())
         for check_every in (None, 1):
             generator = torch.Generator().manual_seed(5)
             found = model.predict(x, rule, generator=generator, check_every=check_every, **parameters)
@@ -99,7 +88,6 @@ def test_gradients_against_finite_differences(name):
 
     def run(*values):
         output = functional_call(model, dict(zip(names, values, strict=True)), (x,))
-        output = output.at(asked(output.halt_logits))
         of_act = act_average(output)
         return *output, of_act.y_hat, of_act.remainder
 
@@ -112,7 +100,7 @@ def test_gradients_against_finite_differences(name):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_autocast(name, dtype):
     model, x = made(name)
-    model, x = model.float(), map_states(lambda part: part.float() if part.is_floating_point() else part, x)
+    model, x = model.float(), x.float()
     exact = model(x)
     with torch.autocast("cpu", dtype=dtype):
         output = model(x)
@@ -136,46 +124,6 @@ def test_another_cap_in_one_call_is_that_of_another_network(name, n):
     for found, wanted in pairs:
         assert all(map(torch.equal, found[:4], wanted[:4]))
     assert model.max_steps == 5
-
-
-OF_TOKENS = [name for name, (_, shape) in ANY_NETWORK.items() if shape == TOKENS]
-
-
-@pytest.mark.parametrize("name", OF_TOKENS)
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("value", [-1e4, torch.inf, torch.nan])
-def test_whatever_stands_at_padding_reaches_nobody_and_no_gradient(name, n_outputs, value):
-    """To the last bit; also where a sample is nothing but padding, which changes no other."""
-    model, (tokens, _) = made(name, n_outputs)
-    emptier, outputs = PADDING.clone(), []
-    emptier[[1, 3]] = True
-    for padding in (PADDING, emptier):
-        clean, other = ((tokens.masked_fill(padding[..., None], v), padding) for v in (0.0, value))
-        pairs = zip(model(clean), model(other), strict=True)
-        predicted = zip(model.predict(clean, "quantile")[:4], model.predict(other, "quantile")[:4], strict=True)
-        for one, two in (*pairs, *predicted):
-            assert one.isfinite().all()
-            assert torch.equal(one, two)
-        outputs.append(model(other))
-    for one, two in zip(*outputs, strict=True):
-        torch.testing.assert_close(one[:, [0, 2, 4]], two[:, [0, 2, 4]], rtol=0, atol=1e-9)
-    outputs[1].y_hat.sum().backward()
-    assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
-
-
-@pytest.mark.parametrize("name", OF_TOKENS)
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("rule", [rule for rule in PARAMETERS if rule != "fixed"])
-def test_padding_halts_at_once_and_keeps_nobody_waiting(name, n_outputs, rule):
-    model, (tokens, padding) = made(name, n_outputs)
-    strictest = {"confidence": {"q": 1.0}, "entropy": {"tolerance": 0.0}, "settled": {"tolerance": 0.0}}
-    options = strictest.get(rule, PARAMETERS[rule])
-    if rule in ("confidence", "entropy", "settled", "unchanged"):
-        options = options | {"classes": n_outputs > 1}
-    found = model.float().predict((tokens.float(), padding), rule, check_every=1, **options)
-    assert (found.steps[padding] == {"settled": 2, "unchanged": 3}.get(rule, 1)).all()  # when it can speak at all
-    if rule != "most_probable":  # which has to see that no later step is more probable
-        assert torch.equal(found.computed, found.steps.masked_fill(padding, 1).amax(1))
 
 
 def test_a_step_around_torchs_lstm_is_that_lstm():
@@ -213,7 +161,7 @@ def test_the_state_of_the_step_that_answers_is_returned(kind, batch_size):
 
 x = torch.zeros(3, 4)
 model = PonderNet(RNNStep(4, 8), 5)
-tokens = PonderNet(TransformerStep(8), 3)
+nodes = PonderNet(NodeStep(8, 1), 3)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +172,7 @@ tokens = PonderNet(TransformerStep(8), 3)
         (lambda: model(torch.zeros(3, 5)), ValueError, "x .*input_size = 4.*5"),
         (lambda: model.predict(None), TypeError, r"x .*None"),
         (lambda: model((x, x[:2])), ValueError, r"x .*\[3, 2\]"),
-        (lambda: tokens.predict(torch.randn(2, 3, 8), "quantile", keep_state=True), ValueError, r"halt_logit .*2, 3\]"),
+        (lambda: nodes.predict(torch.randn(2, 3, 8), "quantile", keep_state=True), ValueError, r"halt_logit .*2, 3\]"),
         (lambda: PonderNet(lambda x, h: (x[:, 0], h, x), 2)(x), ValueError, r"step .* = 3.*\[3\] and \[3, 4\]"),
         (lambda: PonderNet(lambda x, h: (x[:, 0], x[0], x[:, 1]), 2)(x), ValueError, r"the state .*3.*\[4\]"),
         (lambda: PonderNet(EncodedStep(lambda x: x[:2], model.step), 2).predict(x), ValueError, "encode .*3.*2"),

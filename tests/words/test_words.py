@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.words.experiment import Walker, loss_of_words, measure, texts_of_all_depths
-from ponder_course.words.task import NO_WORD, ChainTask, chain_above, equal_chains
+from ponder_course.words.experiment import Rereader, measure, texts_of_all_depths
+from ponder_course.words.lesson import Walker, loss_of_words, token
+from ponder_course.words.task import NO_WORD, ChainTask, chain_above
 
 N_NODES, N_WORDS = 8, 5
 seeds = st.integers(0, 10**6)
@@ -44,19 +45,9 @@ def test_a_chain_and_its_right_words_are_those_of_a_climb(seed, n_nodes, max_dep
             assert words == [*way[1:], n_nodes, *n_words * [NO_WORD]][:n_words]
 
 
-@given(seeds, st.integers(1, 5), st.integers(1, 6))
-def test_equal_chains_are_chains_of_one_length_and_hold_every_node(seed, n_chains, length):
-    x = equal_chains(3, n_chains * length, n_chains, seeded(seed))
-    assert x.dtype == torch.int64
-    for parents in x.tolist():
-        ways = [climb(parents, node) for node in range(n_chains * length)]
-        assert sorted(len(way) - 1 for way in ways) == sorted(n_chains * [*range(length)])
-        assert len({*parents}) == n_chains * max(1, length - 1)  # nobody is the parent of two
-
-
-def make(carried, rereads=False):
+def make(carried, kind=Walker):
     torch.manual_seed(0)
-    return Walker(carried, N_NODES, 16, rereads).eval()
+    return kind(carried, N_NODES, 16).eval()
 
 
 TEXTS, _ = ForestTask(N_NODES).batch(6, seeded(1))
@@ -64,7 +55,7 @@ WORDS = torch.randint(N_NODES, (6, N_WORDS), generator=seeded(2))  # that need n
 
 
 def test_who_rereads_its_words_reads_at_each_step_the_text_and_all_words_so_far():
-    walker = make("word", rereads=True)
+    walker = make("word", Rereader)
     names = walker.names.addresses[WORDS]
     tokens = torch.cat([names, torch.zeros_like(names)], dim=2)
     read = torch.cat([walker.names(TEXTS), tokens], dim=1)
@@ -78,9 +69,9 @@ def test_who_rereads_its_words_reads_at_each_step_the_text_and_all_words_so_far(
 
 def test_who_carries_its_state_puts_it_through_the_layer_again():
     walker = make("state")
-    state = walker.token(walker.names.addresses[WORDS[:, 0]])
+    state = token(walker.names.addresses[WORDS[:, 0]])
     for logits in walker((TEXTS, WORDS)).unbind(1):
-        state = walker.step.layer(state, walker.names(TEXTS), None)
+        state = walker.step.layer(state, walker.names(TEXTS))
         torch.testing.assert_close(logits, walker.step.heads(state)[0][:, 0])
     assert (logits - make("word")((TEXTS, WORDS))[:, -1]).abs().max() > 0.01
 

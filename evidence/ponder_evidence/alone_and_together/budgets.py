@@ -11,19 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.alone_and_together.experiment import (
-    MAX_DEPTH,
-    N_NODES,
-    fit_tokens,
-    learn,
-    make_step,
-    measure,
-    test_inputs,
-)
+from ponder_course.alone_and_together.experiment import MAX_DEPTH, N_NODES, measure, test_inputs
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_evidence.alone_and_together.experiment import TEST_STEPS, asked, first_sensitive_step
+from ponder_course.common.training import fit, of_asked
+from ponder_evidence.alone_and_together.experiment import TEST_STEPS, asked, first_sensitive_step, learn, make_step
 from ponder_evidence.alone_and_together.fresh import counted
 from ponder_evidence.runs import Experiment
 from ponder_utils.halting import PonderOutput
@@ -71,7 +64,7 @@ def learn_without_halting(seed: int, kind: str, updates: int = 1000, lr: float =
     torch.manual_seed(seed)
     model = PonderNet(make_step("current"), len(weights))
     loss = WeightedLoss(nn.CrossEntropyLoss(reduction="none"), weights)
-    return fit_tokens(model, loss, partial(TASK.batch, batch), updates, lr, seed)
+    return fit(model, of_asked(loss), partial(TASK.batch, batch), updates, lr=lr, seed=seed)[0]
 
 
 def run(seed: int, kind: str, **setting: Any) -> Row:

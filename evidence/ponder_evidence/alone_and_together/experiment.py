@@ -1,26 +1,58 @@
 """Stored runs of lesson 08: how its networks were trained and measured."""
 
+from functools import partial
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from ponder_course.alone_and_together.experiment import (
+    MAX_DEPTH,
     N_NODES,
     ancestors,
     attention_by_step,
     first_sensitive_step,
-    learn,
     measure,
     test_inputs,
 )
+from ponder_course.alone_and_together.lesson import Addresses, NodeStep, SleepyStep, loss_of_nodes
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.measures import mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
+from ponder_course.common.training import fit, of_asked
 from ponder_evidence.runs import Experiment, grid
+from ponder_utils.losses import FixedDepthLoss
+from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep
 
 TEST_STEPS = 40  # the cap when networks are tested
+
+
+def make_step(
+    memory: str, n_nodes: int = N_NODES, size: int = 64, n_heads: int = 1, update_dropout: float = 0.25
+) -> EncodedStep:
+    """Return lesson 08's step; its addresses are drawn before its layer, in the lesson after it."""
+    addresses, layer = Addresses(n_nodes, size), SleepyStep if update_dropout else NodeStep
+    return EncodedStep(addresses, layer(size, n_nodes, memory, n_heads))
+
+
+def learn(
+    seed: int,
+    memory: str,
+    halting: bool = True,
+    max_depth: int = MAX_DEPTH,
+    n_nodes: int = N_NODES,
+    updates: int = 1000,
+    batch: int = 16,
+    **network: Any,
+) -> PonderNet:
+    """Train a network; without `halting`, on the mean loss of its answers at all steps."""
+    torch.manual_seed(seed)
+    model = PonderNet(make_step(memory, n_nodes, **network), 14)
+    at_every_step = of_asked(FixedDepthLoss(nn.CrossEntropyLoss(reduction="none"), every_step=True))
+    draw = partial(ForestTask(n_nodes, max_depth).batch, batch)
+    return fit(model, loss_of_nodes if halting else at_every_step, draw, updates, lr=3e-3, seed=seed)[0]
 
 
 def distance_read(memory: str, n: int) -> int:

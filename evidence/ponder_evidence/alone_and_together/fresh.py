@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ponder_course.alone_and_together.experiment import learn, measure, test_inputs
+from ponder_course.alone_and_together.experiment import measure, test_inputs
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_evidence.alone_and_together.experiment import N_NODES, TEST_STEPS, asked, first_sensitive_step
+from ponder_evidence.alone_and_together.experiment import N_NODES, TEST_STEPS, asked, first_sensitive_step, learn
 from ponder_evidence.runs import grid
 
 

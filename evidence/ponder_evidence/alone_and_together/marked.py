@@ -2,20 +2,17 @@
 find out first that it is one?
 """
 
-from functools import partial
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from ponder_course.alone_and_together.experiment import MAX_DEPTH, N_NODES, Addresses, fit_tokens, measure, test_inputs
+from ponder_course.alone_and_together.experiment import MAX_DEPTH, N_NODES, measure, test_inputs
+from ponder_course.alone_and_together.lesson import Addresses, SleepyStep, learn, loss_of_nodes
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.common.attention import TransformerStep
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_evidence.alone_and_together.experiment import TEST_STEPS, first_sensitive_step
 from ponder_evidence.alone_and_together.fresh import counted
 from ponder_evidence.runs import grid
-from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import EncodedStep
 
@@ -33,10 +30,8 @@ class MarkedRoots(Addresses):
 def learn_marked(seed: int, updates: int = 1000, size: int = 64) -> PonderNet:
     """Train a network whose nodes ask each other, as `learn` does, but for the marks."""
     torch.manual_seed(seed)
-    step = EncodedStep(MarkedRoots(N_NODES, size), TransformerStep(size, N_NODES, 1, "current", 0.25))
-    loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, 0.03)
-    draw = partial(ForestTask(N_NODES, MAX_DEPTH).batch, 16)
-    return fit_tokens(PonderNet(step, 14), loss, draw, updates, 3e-3, seed)
+    step = EncodedStep(MarkedRoots(N_NODES, size), SleepyStep(size, N_NODES))
+    return learn(PonderNet(step, 14), loss_of_nodes, ForestTask(N_NODES, MAX_DEPTH), seed, updates, batch=16)
 
 
 def run(seed: int, updates: int = 1000) -> Row:

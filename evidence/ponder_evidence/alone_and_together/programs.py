@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.alone_and_together.experiment import addresses, fit_tokens
+from ponder_course.alone_and_together.lesson import Addresses, NodeStep, SleepyStep
 from ponder_course.alone_and_together.task import grow
-from ponder_course.common.attention import TransformerStep
 from ponder_course.common.measures import at_step, by_group, halting_report, mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
@@ -96,6 +95,21 @@ class ProgramTask:
         return exact.ceil().long().clamp(min=1).to(x.device)
 
 
+class CausalStep(NodeStep):
+    """Lesson 08's layer, in which a token reads itself and those before it."""
+
+    def layer(self, h: Tensor, others: Tensor) -> Tensor:
+        """Return the next states of h [batch, tokens, size], which ask `others`, of the same shape."""
+        later = torch.ones(h.shape[1], h.shape[1], dtype=torch.bool, device=h.device).triu(1)
+        heard, _ = self.attention(h, others, others, need_weights=False, attn_mask=later)
+        new = self.norm_attention(h + heard)
+        return self.norm_mlp(new + self.mlp(new))
+
+
+class SleepyCausalStep(SleepyStep, CausalStep):
+    """The same, whose tokens sleep in training."""
+
+
 class Statements(nn.Module):
     """A statement is two vectors, one for what it sets and one for what to: each variable, digit and ? has its own."""
 
@@ -103,7 +117,7 @@ class Statements(nn.Module):
 
     def __init__(self, n_variables: int, size: int) -> None:
         super().__init__()
-        self.register_buffer("addresses", addresses(n_variables + DIGITS + 1, size))
+        self.register_buffer("addresses", Addresses(n_variables + DIGITS + 1, size).addresses)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: ids [batch, statements, 2] -> [batch, statements, size]."""
@@ -116,10 +130,10 @@ def learn(
     """Train a network on programs whose variables stand at most max_depth variables above a digit."""
     torch.manual_seed(seed)
     task = ProgramTask(max_depth=max_depth)
-    layer = TransformerStep(size, DIGITS, update_dropout=0.25, causal=True)
+    layer = SleepyCausalStep(size, DIGITS)
     model = PonderNet(EncodedStep(Statements(task.n_variables, size), layer), N)
     loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, beta=0.03)
-    return fit_tokens(model, loss, partial(task.batch, batch), updates, lr, seed)
+    return fit(model, of_asked(loss), partial(task.batch, batch), updates, lr=lr, seed=seed)[0]
 
 
 @torch.no_grad()
@@ -230,7 +244,7 @@ def run_text(
     torch.manual_seed(seed)
     text, characters = documentation()
     cut = len(text) * 9 // 10
-    step = EncodedStep(Characters(len(characters), size), TransformerStep(size, len(characters), 4, causal=True))
+    step = EncodedStep(Characters(len(characters), size), CausalStep(size, len(characters), n_heads=4))
     model, criterion = PonderNet(step, loops), nn.CrossEntropyLoss(reduction="none")
     without_halting = FixedDepthLoss(criterion, every_step=loss == "every")
     loss_fn = PonderLoss(criterion, 0.5, beta=0.01) if loss == "halting" else without_halting

@@ -9,8 +9,10 @@ from torch import Tensor
 
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.words.experiment import N_NODES, SIZE, Walker, learn, measure, texts_of_all_depths
+from ponder_course.words.experiment import measure, texts_of_all_depths
+from ponder_course.words.lesson import Walker
 from ponder_evidence.runs import grid
+from ponder_evidence.words.experiment import N_NODES, SIZE, learn
 
 LEVELS = (0.5, 0.9, 0.99)  # of the largest weight in a mean
 

@@ -3,14 +3,49 @@
 import time
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.words import dots
-from ponder_course.words.experiment import N_NODES, learn, measure, texts_of_all_depths
+from ponder_course.words import lesson
+from ponder_course.words.experiment import Rereader, measure, texts_of_all_depths
+from ponder_course.words.lesson import Walker, token
+from ponder_course.words.task import ChainTask
 from ponder_evidence.alone_and_together.experiment import run as run_alone
 from ponder_evidence.runs import Experiment, grid
+from ponder_evidence.words import dots
 
 DEPTHS = (1, 2, 4)  # of the deepest trees in training
+N_NODES, SIZE = 32, 64
+
+
+class MeanWalker(Walker):
+    """A walker that can also carry the "mean" of all names, weighted by their probabilities, even while it learns.
+
+    After training, this is Soft Thinking (Zhang et al. 2025, arXiv:2505.15778).
+    """
+
+    def carry(self, state: Tensor, next_word: Tensor, right: Tensor | None) -> Tensor:
+        """Return the next thought, [batch, 1, size]."""
+        if self.carried != "mean":
+            return super().carry(state, next_word, right)
+        return token(next_word[:, :-1].softmax(1) @ self.names.addresses)
+
+
+def learn(
+    carried: str,
+    max_depth: int,
+    seed: int,
+    n_nodes: int = N_NODES,
+    size: int = SIZE,
+    updates: int = 1000,
+    rereads: bool = False,
+) -> Walker:
+    """Train a walker on texts whose trees are at most so deep."""
+    torch.manual_seed(seed)
+    walker = (Rereader if rereads else MeanWalker)(carried, n_nodes, size)
+    return lesson.learn(walker, ChainTask(n_nodes, max_depth), seed, updates)
 
 
 def run(carried: str, max_depth: int, seed: int, **recipe: Any) -> Row:

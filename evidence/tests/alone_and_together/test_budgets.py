@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.alone_and_together.experiment import make_step
 from ponder_course.common.training import of_asked
 from ponder_evidence.alone_and_together import budgets, marked
+from ponder_evidence.alone_and_together.experiment import make_step
 from ponder_utils import PonderNet
 
 

@@ -10,13 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from ponder_course.alone_and_together.experiment import Addresses
+from ponder_course.alone_and_together.lesson import Addresses, NodeStep
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.common.attention import TransformerStep
 from ponder_course.common.measures import by_group, mean
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit
-from ponder_course.words.task import equal_chains
 from ponder_utils._check import check_int
 
 N_NODES, N_CHAINS, SIZE = 32, 4, 64
@@ -31,14 +29,26 @@ class Dotted(nn.Module):
         self.n_passes = check_int("n_passes", n_passes, 1)
         self.names = Addresses(n_nodes, size)
         self.dots = nn.Parameter(torch.randn(check_int("n_dots", n_dots, 0), size))
-        self.step = TransformerStep(size, n_nodes)
+        self.step = NodeStep(size, n_nodes)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the logits of each node's root: parents [batch, n_nodes] -> [batch, n_nodes, n_nodes]."""
         h = torch.cat([self.names(x), self.dots.expand(len(x), -1, -1)], dim=1)
         for _ in range(self.n_passes):
-            h = self.step.layer(h, h, None)
-        return self.step.heads(h[:, : x.shape[1]])[0]
+            h = self.step.layer(h, h)
+        return self.step.read(h[:, : x.shape[1]])[0]
+
+
+def equal_chains(n_texts: int, n_nodes: int, n_chains: int, generator: torch.Generator | None = None) -> Tensor:
+    """Draw forests that are n_chains chains of one length: parents, int64 [n_texts, n_nodes].
+
+    ValueError unless n_chains divides n_nodes.
+    """
+    if n_nodes % check_int("n_chains", n_chains, 1):
+        raise ValueError(f"n_chains must divide n_nodes = {n_nodes}; got {n_chains}")
+    upwards = torch.rand(n_texts, n_nodes, generator=generator).argsort(1).view(n_texts, n_chains, -1)  # roots first
+    above = torch.cat([upwards[..., :1], upwards[..., :-1]], dim=2)
+    return torch.empty(n_texts, n_nodes, dtype=torch.int64).scatter_(1, upwards.flatten(1), above.flatten(1))
 
 
 def draw(n_texts: int, n_nodes: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

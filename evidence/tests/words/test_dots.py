@@ -6,11 +6,22 @@ from statistics import multimode
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ponder_course.alone_and_together.experiment import make_step
 from ponder_course.alone_and_together.task import ForestTask
-from ponder_course.words.dots import Dotted, majority
+from ponder_evidence.alone_and_together.experiment import make_step
+from ponder_evidence.words.dots import Dotted, equal_chains, majority
 from ponder_utils.pondernet import PonderNet
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 6))
+def test_equal_chains_are_chains_of_one_length_and_hold_every_node(seed, n_chains, length):
+    x = equal_chains(3, n_chains * length, n_chains, torch.Generator().manual_seed(seed))
+    depths = sorted(3 * n_chains * [*range(length)])
+    assert ForestTask.depths(x).flatten().sort().values.tolist() == depths
+    for parents in x.tolist():
+        assert len({*parents}) == n_chains * max(1, length - 1)  # nobody is the parent of two
 
 
 @pytest.mark.parametrize("n_passes", [1, 3])
