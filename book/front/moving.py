@@ -19,9 +19,8 @@ from torch import Tensor
 
 from ponder_course.common.measures import at_step
 from ponder_course.common.style import panels, slide
-from ponder_course.map_of_thought.experiment import with_both_colours
 from ponder_course.map_of_thought.figures import SIDES, THOUGHT, draw_grid
-from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.map_of_thought.task import MazeTask, with_both_colours
 from ponder_utils.checkpoints import atomic_write
 from ponder_utils.rules import halting_steps
 

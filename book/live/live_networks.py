@@ -19,7 +19,7 @@ from ponder_course.adding_a_column.experiment import CHANNELS, WIDTH, ColumnStep
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.judges.experiment import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
-from ponder_course.map_of_thought.experiment import MazeStep
+from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.mnist_rotation.experiment import CNN, PATCHES
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
 from ponder_course.sudoku import experiment as sudoku
