@@ -22,8 +22,7 @@ from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.mnist_rotation.experiment import CNN, PATCHES
 from ponder_course.mnist_rotation.networks import ConvEncoder, ConvStep, MLPCell
-from ponder_course.sudoku import experiment as sudoku
-from ponder_course.sudoku.cover import CoverStep
+from ponder_course.sudoku.lesson import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
 from ponder_course.words.experiment import Walker
 from ponder_utils.pondernet import PonderNet
@@ -66,7 +65,7 @@ def forest_net(memory: str) -> PonderNet:
 
 def sudoku_net() -> PonderNet:
     """Return the untrained network of lesson 10, on boards of 4 x 4 cells."""
-    return PonderNet(CoverStep(sudoku_groups(2), sudoku.CHANNELS), sudoku.N)
+    return PonderNet(CoverStep(sudoku_groups(2), 24), 12)
 
 
 def cnn_first() -> PonderNet:

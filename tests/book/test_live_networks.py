@@ -19,6 +19,7 @@ from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.map_of_thought.lesson import halt as halt_mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.sudoku import experiment as sudoku
+from ponder_course.sudoku.lesson import on_boards
 from ponder_course.sudoku.task import SudokuTask
 from ponder_course.words import experiment as walkers
 from ponder_utils import ParityTask, PonderNet, evaluate
@@ -50,7 +51,7 @@ def of_mazes(model):
 def of_sudokus(model):
     """Cells that halt in their round, where elimination knows them; and where not, that halt."""
     x = drawn(SudokuTask(3), 10)
-    test = sudoku.measure(think(PonderNet(sudoku.on_boards(model, 3), 60), x, 60), x)
+    test = sudoku.measure(think(PonderNet(on_boards(model, 3), 60), x, 60), x)
     return [test["exactly"] / test["cells"], test["given up"] / test["unknown"]]
 
 
