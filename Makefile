@@ -62,7 +62,7 @@ lint: $(VENV)/ready-book  ## style and types: notebooks, packages, tools, benchm
 	$(RUN) -m pip install -q ruff mypy
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/live
+	$(RUN) -m mypy ponder_utils ponder_course evidence/ponder_evidence tools benchmarks examples book/front book/live
 
 sources: $(READY)  ## the modules of lessons, such as light_cone/lesson.py, from the cells that are tagged `source`
 	$(RUN) tools/sources.py

@@ -26,7 +26,7 @@ from benchmarks.timing import ROOT, Effort, Row, seconds
 from ponder_course.common.lines import LineParityTask
 from ponder_course.common.training import of_asked
 from ponder_course.light_cone.lesson import LocalStep, loss_of_line
-from ponder_course.map_of_thought import experiment as mazes
+from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils import PonderLoss, PonderNet, __version__
 from ponder_utils.checkpoints import atomic_write
@@ -51,9 +51,7 @@ WORKS = {
         PonderLoss(loss_of_line, 0.4),
         20,
     ),
-    "mazes": Work(
-        MazeTask(5), lambda width: mazes.MazeStep(width, noise=0.1), of_asked(PonderLoss(CRITERION, 0.8)), 24
-    ),
+    "mazes": Work(MazeTask(5), lambda width: MazeStep(width, noise=0.1), of_asked(PonderLoss(CRITERION, 0.8)), 24),
 }
 BATCHES = {"lines": (64, 256, 1024, 4096), "mazes": (32, 128, 512, 2048)}
 WIDTHS = (32, 64, 128, 256)

@@ -19,11 +19,10 @@ from ponder_course.adding_a_column.lesson import ColumnStep
 from ponder_course.alone_and_together import lesson as forests
 from ponder_course.judges.lesson import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
-from ponder_course.map_of_thought.experiment import MazeStep
+from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.mnist_rotation import lesson as rotation
 from ponder_course.parity import lesson as parity
-from ponder_course.sudoku import experiment as sudoku
-from ponder_course.sudoku.cover import CoverStep
+from ponder_course.sudoku.lesson import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
 from ponder_course.words.lesson import Walker
 from ponder_utils.pondernet import PonderNet
@@ -65,7 +64,7 @@ def forest_net(memory: str) -> PonderNet:
 
 def sudoku_net() -> PonderNet:
     """Return the untrained network of lesson 10, on boards of 4 x 4 cells."""
-    return PonderNet(CoverStep(sudoku_groups(2), sudoku.CHANNELS), sudoku.N)
+    return PonderNet(CoverStep(sudoku_groups(2), 24), 12)
 
 
 def cnn_first() -> PonderNet:

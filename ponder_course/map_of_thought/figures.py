@@ -16,7 +16,7 @@ from torch import Tensor
 from ponder_course.common import style
 from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
-from ponder_course.common.style import beyond, legend, lines, panels, percent_axis, slide
+from ponder_course.common.style import legend, lines, panels, percent_axis, slide
 from ponder_course.map_of_thought.task import MazeTask, distances
 from ponder_utils.pondernet import PonderNet
 
@@ -26,7 +26,6 @@ CHANGED = ListedColormap([style.PALE_GREY])
 STEPS = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.1, 1.0, 256)))  # without its white
 THOUGHT = ListedColormap(STEPS(np.linspace(0.0, 0.8, 256)))  # and without its browns: in grey they look like walls
 Grid = ArrayLike  # [height, width]
-ByNeed = Mapping[int, float]  # a number for each need
 
 
 def draw_grid(ax: Axes, values: Grid, maze: Grid, asked: Grid = True, **settings: Any) -> Any:
@@ -77,7 +76,7 @@ def maze(x: Grid, way: Sequence[tuple[int, int]] = ()) -> Figure:
 
 
 @torch.no_grad()
-def reached_and_changed(model: PonderNet, maze: Tensor) -> dict[str, Tensor]:
+def reached_and_changed(model: PonderNet, maze: Tensor) -> tuple[Tensor, Tensor]:
     """Return which places the news has reached, and which have changed, when the first blue star turns pink.
 
     maze: [3, height, width]; both bool [N, height, width]. A place changes if its answer, or its halting logit, does.
@@ -89,7 +88,7 @@ def reached_and_changed(model: PonderNet, maze: Tensor) -> dict[str, Tensor]:
     differs = ((before.y_hat != after.y_hat) | (before.halt_logits != after.halt_logits))[:, 0]
     steps = torch.arange(1, len(differs) + 1)[:, None, None]
     reached = distances(maze[:1], maze[1:2] - turned[1:2])[0] < steps  # the cone of this star
-    return {"reached by news": reached, "changed": differs}
+    return reached, differs
 
 
 @slide
@@ -115,13 +114,6 @@ def three_maps(maze: Grid, answers: Grid, needed: Grid, taken: Grid, asked: Grid
         bar.ax.axvline(border, color=style.LIMIT, linewidth=2.4)
         bar.set_label(f"steps (black mark: {border}, the most in training)")
     return figure
-
-
-def right_and_exactly_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor, asked: Tensor) -> str:
-    """The finding: how many places of a maze are right, and how many halt exactly when they can know."""
-    is_right, exactly = (answers == y)[asked], (taken == needed)[asked].sum()
-    right = f"{is_right.sum():,} of {len(is_right):,} places are right"
-    return f"{right}; {exactly:,} halt at the very step at which they can know"
 
 
 @slide
@@ -156,46 +148,6 @@ def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
     draw_grid(ax, answers, maze, asked, cmap=SIDES, vmin=0, vmax=1, alpha=0.35)
     draw_grid(ax, np.where(is_wrong, 1.0, np.nan), maze, asked, cmap=ListedColormap([style.WRONG]))
     return figure
-
-
-def steps_by_need(result: Row) -> dict[int, float]:
-    """Return the mean steps of places by need, of a test as `by_itself` measures it."""
-    return {int(n): steps for n, (_, steps) in result["by_need"].items()}
-
-
-@slide
-def against_need(networks: Sequence[ByNeed], border: int) -> Figure:
-    """Draw the mean steps of places by the steps that they need, and what they are too many; beyond the border is grey.
-
-    networks: at least one.
-    """
-    last = max(map(max, networks))
-    figure, (above, below) = panels(2, width=7.4, height=2.7, rows=2, sharex=True, height_ratios=(3, 2))
-    for ax, end in ((above, last), (below, 0)):
-        beyond(ax, border, last)
-        ax.plot([1, last], [min(end, 1), end], color=style.LIMIT, linewidth=1.4)
-    for network in networks:
-        needed, taken = np.array(list(network.items())).T
-        above.plot(needed, taken, color=style.HALTING, linestyle="--")
-        below.plot(needed, taken - needed, color=style.HALTING, linewidth=1.0)
-    above.text(border + 1, 1.02 * last, "more steps than in training", va="top", color=style.DARK_GREY)
-    above.text(0.56 * last, 0.62 * last, "dashes: steps taken", color=style.DARK_ORANGE, ha="right")
-    above.text(0.6 * last, 0.55 * last, "line: steps needed", color=style.LIMIT, va="top")
-    above.set(ylabel="steps taken", xlim=(1, last), ylim=(0, 1.04 * last))
-    below.set(xlabel="steps that a place needs", ylabel="steps too many")
-    return figure
-
-
-def whole_mazes(y_hat: Tensor, y: Tensor) -> Tensor:
-    """Return the fraction of mazes that are right at all places that are asked: y_hat [..., mazes, height, width]."""
-    right = ((y_hat > 0) == (y > 0.5)) | (y < 0)
-    return right.flatten(-2).all(-1).float().mean(-1)
-
-
-def right_in_words(by_itself: Sequence[Tensor], together: Sequence[Tensor], step: int, n_mazes: int) -> str:
-    """Say how many mazes are right if each place halts by itself, and if all answer at a step: fractions, [] each."""
-    alone, kept = (", ".join(f"{n_mazes * right:.0f}" for right in of) for of in (by_itself, together))
-    return f"right at every place, of {n_mazes} mazes: by itself {alone}; all at step {step}: {kept}"
 
 
 def ends_of(rows: Sequence[Row]) -> list[tuple[float, float]]:

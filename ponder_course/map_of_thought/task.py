@@ -85,6 +85,13 @@ class MazeTask:
         return distances(x[:, 0], x[:, 1:].amax(1)) + 1
 
 
+def with_both_colours(x: Tensor) -> list[int]:
+    """Return which mazes have stars of both colours, those first whose places are divided most evenly."""
+    y = MazeTask.answers(x).flatten(1)
+    smaller = torch.minimum((y == 0).sum(1), (y == 1).sum(1))
+    return [int(i) for i in smaller.argsort(descending=True, stable=True) if smaller[i] > 0]
+
+
 def distances(is_open: Tensor, sources: Tensor) -> Tensor:
     """Return how many steps it is from the nearest source through open places: int64 [batch, height, width].
 

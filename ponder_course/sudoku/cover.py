@@ -1,4 +1,4 @@
-"""Exact covers: places that are on or off, in groups of which exactly one place is on; and a step that knows no more.
+"""Exact covers: places that are on or off, in groups of which exactly one place is on; and what one rule can know.
 
 A sudoku is one: a place is a digit in a cell, and its groups are the digits of a cell, and the places of a digit in a
 row, a column and a box. One rule says all: a place is off if another place of a group is on, and on if all others are
@@ -9,13 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn.functional import pad
 
-from ponder_utils._check import check_int, check_real
-from ponder_utils.steps import Step
-
-NOBODY = -1.0  # the state of a place that is not there, the least that a tanh gives
-NEVER = -30.0  # answer and halting logit of one
+from ponder_utils._check import check_int
 
 
 class Groups(NamedTuple):
@@ -54,22 +51,6 @@ def groups_of(groups: Sequence[Sequence[int]], asked: int) -> Groups:
     return Groups(torch.tensor(members), torch.tensor(at), asked)
 
 
-def others(values: Tensor, groups: Groups, nobody: float) -> Tensor:
-    """Return for each place and each of its groups the largest value of the others, or `nobody` where there is none.
-
-    values: [batch, places, channels] -> [batch, places, kinds, channels].
-    """
-    size = groups.members.shape[1]
-    values = nn.functional.pad(values, (0, 0, 0, 1), value=nobody)
-    grouped = values.index_select(1, groups.members.flatten()).unflatten(1, groups.members.shape)
-    largest, where = grouped.max(2, keepdim=True)
-    second = grouped.scatter(2, where, nobody).amax(2, keepdim=True)
-    is_largest = torch.arange(size, device=values.device)[:, None] == where
-    of_slots = torch.where(is_largest, second, largest).flatten(1, 2)
-    of_slots = nn.functional.pad(of_slots, (0, 0, 0, 1), value=nobody)
-    return of_slots.index_select(1, groups.slots.flatten()).unflatten(1, groups.slots.shape)
-
-
 def rounds(signs: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
     """Return what the rule can know, and in which round: int64 [batch, places] each.
 
@@ -79,77 +60,18 @@ def rounds(signs: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
     """
     known = signs.long()
     found = (known != 0).long()
+    group_of = groups.slots // groups.members.shape[1]  # [places, kinds]; their number if there is none
+
+    def among_others(marked: Tensor) -> Tensor:  # [batch, places] -> how many, [batch, places, kinds]
+        counts = pad(marked.long(), (0, 1))[:, groups.members].sum(2)
+        return pad(counts, (0, 1))[:, group_of] - marked.long()[..., None]
+
     n = 1
     while True:
         n += 1
-        on = others((known == 1).float()[..., None], groups, 0.0)[..., 0].amax(2) > 0
-        not_off = others((known != -1).float()[..., None], groups, 0.0)[..., 0]
-        is_last = (not_off == 0) & (groups.slots < groups.members.numel())
-        new = torch.where(on, -1, is_last.any(2).long()) * (known == 0)
+        another_is_on = (among_others(known == 1) > 0).any(2)
+        all_others_are_off = (among_others(known != -1) == 0).any(2)
+        new = torch.where(another_is_on, -1, all_others_are_off.long()) * (known == 0)
         if not new.any():
             return known, found
         known, found = known + new, torch.where(new != 0, n, found)
-
-
-class CoverStep(Step):
-    """Every place hears, from each of its groups, the largest state among the others, and nothing else.
-
-        m = max over groups of relu(W_o h + W_m max of the others' h + b),   h' = tanh(W_h h + W' m + W_x x + b')
-
-    channel by channel, with the same weights at all places and in groups of all kinds and sizes. A question is answered
-    by the logits of its places, and halts by the largest of their halting logits.
-
-    Args:
-        groups: of the places. For other groups, give these weights to another step: see `on`.
-        channels: numbers in the state of a place.
-        noise: standard deviation of the normal noise that is added to the state in training.
-    """
-
-    members: Tensor
-    slots: Tensor
-
-    def __init__(self, groups: Groups, channels: int, noise: float = 0.0) -> None:
-        super().__init__()
-        self.register_buffer("members", groups.members, persistent=False)
-        self.register_buffer("slots", groups.slots, persistent=False)
-        self.asked, self.channels = groups.asked, check_int("channels", channels, 1)
-        self.noise = check_real("noise", noise, 0, open_low=False)
-        self.from_x, self.heads = nn.Linear(2, channels), nn.Linear(channels, 2)
-        self.own, self.heard = nn.Linear(channels, channels), nn.Linear(channels, channels)
-        self.from_h, self.from_m = nn.Linear(channels, channels), nn.Linear(channels, channels)
-
-    def on(self, groups: Groups) -> "CoverStep":
-        """Return a step with a copy of these weights, for other groups."""
-        step = type(self)(groups, self.channels, self.noise)
-        step.load_state_dict(self.state_dict())
-        return step
-
-    @property
-    def groups(self) -> Groups:
-        """Of the places."""
-        return Groups(self.members, self.slots, self.asked)
-
-    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x: signs [batch, ...] of places, 1 given on, -1 given off, 0 open -> what each step reads, and zeros."""
-        signs = x.flatten(1)
-        if signs.shape[1] != len(self.slots):
-            raise ValueError(f"x must have {len(self.slots)} places, as the step's groups; got {signs.shape[1]}")
-        z = self.from_x(torch.stack([signs == 1, signs == -1], dim=2).to(self.from_x.weight.dtype))
-        return z, torch.zeros_like(z)
-
-    def move(self, z: Tensor, h: Tensor) -> Tensor:
-        """Return the next state, [batch, places, channels]."""
-        messages = torch.relu(self.own(h)[:, :, None] + self.heard(others(h, self.groups, NOBODY)))
-        exists = self.slots < self.members.numel()  # a place that is in fewer groups than others hears fewer messages
-        return self.next_state(z, h, (messages * exists[:, :, None]).amax(2))
-
-    def next_state(self, z: Tensor, h: Tensor, message: Tensor) -> Tensor:
-        """Return h' of the message m, all [batch, places, channels]."""
-        h = torch.tanh(self.from_h(h) + self.from_m(message) + z)
-        return h + self.noise * torch.randn_like(h) if self.training and self.noise else h
-
-    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """Return y_hat_n [batch, asked, size], the logits of each question's places, and a_n [batch, asked]."""
-        at_places = nn.functional.pad(self.heads(h), (0, 0, 0, 1), value=NEVER)
-        y_hat, votes = at_places[:, self.members[: self.asked]].unbind(3)
-        return y_hat, votes.amax(2)

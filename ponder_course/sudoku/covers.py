@@ -1,21 +1,20 @@
-"""Other exact covers, for networks that were trained on sudokus of 4 x 4: Latin squares, queens, and pentominoes.
+"""Other exact covers, for networks that were trained on sudokus of 4 x 4: pentominoes.
 
-Each is a list of groups of places, of which exactly one is on; the first groups are the questions. Of a random solution
-the answers to some questions are given.
+A cover is a list of groups of places, of which exactly one is on; the first groups are the questions. Of a random
+solution the answers to some questions are given.
 """
 
 import random
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 
 import torch
+from torch import Tensor
 from torch.nn.functional import pad
 
-from ponder_course.common.measures import think
-from ponder_course.common.store import Row
-from ponder_course.sudoku.cover import CoverStep, Groups, groups_of, rounds
-from ponder_course.sudoku.experiment import halt
-from ponder_utils.pondernet import PonderNet
+from ponder_course.sudoku.cover import Groups, groups_of
+from ponder_course.sudoku.lesson import CoverStep, others
 
 Places = list[list[int]]
 Cells = frozenset[tuple[int, int]]
@@ -35,25 +34,36 @@ SHAPES = {  # of the twelve pentominoes, by their usual letters
 }
 
 
-def latin_squares(side: int) -> tuple[Places, int]:
-    """Return the groups of a Latin square, (row, column, digit), and the number of its cells: it has no boxes."""
-    place = torch.arange(side**3).view(side, side, side)
-    kinds = [place, place.permute(0, 2, 1), place.permute(1, 2, 0)]
-    return torch.cat([kind.reshape(-1, side) for kind in kinds]).tolist(), side**2
+class UnevenStep(CoverStep):
+    """Lesson 10's step where groups differ in size, and places in how many groups they are in: nobody fills the tables.
 
-
-def queens(side: int) -> tuple[Places, int]:
-    """Return the groups of queens that do not attack each other, and the number of rows: in which column is each?
-
-    A diagonal holds one queen at most. So it has one more place, which is on if none of its squares is.
+    Nobody has the least state, is never ready, and sends no message.
     """
-    squares = [*product(range(side), repeat=2)]
-    rows = [[row * side + column for column in range(side)] for row in range(side)]
-    columns = [[row * side + column for row in range(side)] for column in range(side)]
-    falling = [[n for n, (row, column) in enumerate(squares) if row - column == k] for k in range(1 - side, side)]
-    rising = [[n for n, (row, column) in enumerate(squares) if row + column == k] for k in range(2 * side - 1)]
-    diagonals = [[*group, side**2 + k] for k, group in enumerate(falling + rising)]
-    return rows + columns + diagonals, side
+
+    def __init__(self, groups: Groups, channels: int = 24) -> None:
+        super().__init__(groups, channels)
+        n_groups, size = groups.members.shape
+        of_nobody = groups.members.new_full((1, size), len(groups.slots))
+        self.filled = groups._replace(members=torch.cat([groups.members, of_nobody]))
+        self.is_there = (groups.slots < n_groups * size)[:, :, None]
+
+    def message(self, h: Tensor) -> Tensor:
+        """Return m, [batch, places, channels]."""
+        heard = self.heard(others(pad(h, (0, 0, 0, 1), value=-1.0), self.filled))
+        return (torch.relu(self.own(h)[:, :, None] + heard) * self.is_there).amax(2)
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return y_hat_n [batch, asked, size], the logits of each question's places, and a_n [batch, asked]."""
+        at_places = pad(self.heads(h), (0, 0, 0, 1), value=-30.0)
+        y_hat, a = at_places[:, self.groups.members[: self.groups.asked]].unbind(3)
+        return y_hat, a.amax(2)
+
+
+def on_cover(step: CoverStep, tables: Groups) -> UnevenStep:
+    """Return a step with a copy of a network's weights, in evaluation mode, for other groups."""
+    uneven = UnevenStep(tables, step.from_h.in_features)
+    uneven.load_state_dict(step.state_dict())
+    return uneven.eval()
 
 
 def turns(shape: str) -> set[Cells]:
@@ -89,14 +99,6 @@ def pentominoes(height: int = 6, width: int = 10) -> tuple[Places, int]:
     return of_piece + of_cell, len(of_piece)
 
 
-COVERS = {  # groups, how many instances, and the limits of the share of questions whose answer is given
-    "Latin squares of 9 x 9": (lambda: latin_squares(9), 50, 0.3, 0.6),
-    "12 queens": (lambda: queens(12), 200, 0.2, 0.7),
-    "pentominoes": (pentominoes, 40, 0.2, 0.7),
-}
-N = 40
-
-
 def solution(groups: Places, seed: int) -> set[int]:
     """Return the places that are on in a random solution, by Knuth's Algorithm X; ValueError if there is none."""
     generator = random.Random(seed)
@@ -124,9 +126,11 @@ def solution(groups: Places, seed: int) -> set[int]:
 
 
 @cache
-def instances(name: str) -> tuple[Groups, torch.Tensor]:
-    """Return the tables of one of `COVERS`, and its instances as signs [instances, places], the same at every call."""
-    make, n, lowest, highest = COVERS[name]
+def instances(make: Callable[[], tuple[Places, int]], n: int, lowest: float, highest: float) -> tuple[Groups, Tensor]:
+    """Return the tables of a cover, and instances of it as signs [n, places], the same at every call.
+
+    make: such as `pentominoes`; lowest, highest: limits of the share of questions whose answer is given.
+    """
     groups, asked = make()
     tables = groups_of(groups, asked)
     x = torch.zeros(n, len(tables.slots))
@@ -138,32 +142,6 @@ def instances(name: str) -> tuple[Groups, torch.Tensor]:
                 for place in group:
                     x[seed, place] = 1 if place in on else -1
     return tables, x
-
-
-def measure(step: CoverStep, name: str) -> Row:
-    """Return how a step answers the instances of a cover in N steps, where each question halts by itself.
-
-    Of the open "questions" whose answer the rule can know: how many are "wrong", halt "too early" or "exactly" in their
-    round, and the largest of these "rounds"; of the others, "unknown" of them, how many have "given up".
-    """
-    tables, x = instances(name)
-    of_questions = tables.members[: tables.asked]
-    given, known, found = (pad(signs, (0, 1)) for signs in (x, *rounds(x, tables)))
-    is_open = (given[:, of_questions] != 1).all(2)
-    on = known[:, of_questions] == 1
-    y, need = on.long().argmax(2), (found[:, of_questions] * on).amax(2)
-    answers, steps, _ = halt(think(PonderNet(step.on(tables).eval(), N), x, N))
-    steps = torch.where(steps == 0, N + 1, steps)
-    knowable, unknown = is_open & on.any(2), is_open & ~on.any(2)
-    return {
-        "questions": int(knowable.sum()),
-        "wrong": int((answers != y)[knowable].sum()),
-        "too early": int((steps < need)[knowable].sum()),
-        "exactly": int((steps == need)[knowable].sum()),
-        "rounds": int(need[knowable].max()),
-        "unknown": int(unknown.sum()),
-        "given up": int((steps <= N)[unknown].sum()),
-    }
 
 
 def tiled(groups: Places, asked: int, values: dict[int, int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Figures of sudokus: answers, rounds and steps on boards, and the tree of guesses; and who waits, in words."""
+"""Figures of sudokus: answers, rounds and steps on boards, and the tree of guesses."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,19 +6,16 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
-from torch import Tensor
 
 from ponder_course.common import style
-from ponder_course.common.store import Row
-from ponder_course.common.style import Line, bare, panels, slide
-from ponder_course.sudoku.search import Search
+from ponder_course.common.style import bare, panels, slide
+from ponder_course.sudoku.search import Search, fits
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.0, 0.75, 256)))
 Board = ArrayLike  # [side, side]
@@ -72,25 +69,24 @@ def draw_times(ax: Axes, times: Board, given: Board, last: float) -> None:
 
 
 @slide
-def marks_by_round(known: Sequence[Mapping[int, bool]], side: int, cell: tuple[int, int]) -> Figure:
-    """Draw what is known of each digit in each cell after each round, from the first on, and frame one cell.
+def marks_by_round(known: ArrayLike, found: ArrayLike, last: int, cell: tuple[int, int]) -> Figure:
+    """Draw what is known of each digit in each cell after each round, up to the last, and frame one cell.
 
-    known: by round, {place: is it on?}; a place counts row, column and digit. A digit that is on fills its cell. In the
-    others the digits are small, and crossed if they are off. cell: row and column, from 1.
+    known, found: as `rounds` returns them, [row, column, digit]. A digit that is on fills its cell. In the others the
+    digits are small, and crossed if they are off. cell: row and column, from 1.
     """
-    figure, axes = panels(len(known), width=3.3, height=4.0)
+    figure, axes = panels(last, width=3.3, height=4.0)
+    known, found = np.asarray(known), np.asarray(found)
+    side = len(known)
     box = math.isqrt(side)
-    boards = [np.zeros((side, side), int) for _ in known]
-    for n, (ax, is_on) in enumerate(zip(axes, known, strict=True)):
-        for place in [place for place, it_is in is_on.items() if it_is]:
-            boards[n].flat[place // side] = place % side + 1
-        draw_board(ax, boards[n], boards[0], style.ANSWER)
-        for place in range(side**3):
-            (row, column), digit = divmod(place // side, side), place % side
-            if boards[n][row, column]:
-                continue
+    is_given = ((known == 1) & (found == 1)).any(2)
+    for n, ax in enumerate(axes, 1):
+        is_known = (found > 0) & (found <= n)
+        board = (((known == 1) & is_known) * np.arange(1, side + 1)).sum(2)
+        draw_board(ax, board, is_given, style.ANSWER)
+        for row, column, digit in np.argwhere(np.broadcast_to(board[:, :, None] == 0, known.shape)):
             x, y = column + 0.5 + (digit % box + 0.5) / box, row + 0.5 + (digit // box + 0.5) / box
-            is_off = place in is_on
+            is_off = is_known[row, column, digit]
             ink = style.GREY if is_off else style.BLACK
             ax.text(x, y, f"{digit + 1}", ha="center", va="center_baseline", fontsize=12.5, color=ink)
             if is_off:
@@ -98,7 +94,7 @@ def marks_by_round(known: Sequence[Mapping[int, bool]], side: int, cell: tuple[i
         around = [(cell[1] + dx, cell[0] + dy) for dx, dy in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
         ax.add_patch(Polygon(around, fill=False, edgecolor=style.HALTING, linewidth=3.5, zorder=5))
         ticks = range(1, side + 1)
-        ax.set(xticks=ticks, yticks=ticks, xlabel="column", title=f"after round {n + 1}")
+        ax.set(xticks=ticks, yticks=ticks, xlabel="column", title=f"after round {n}")
         ax.tick_params(length=0)
     axes[0].set(ylabel="row")
     return figure
@@ -189,8 +185,10 @@ def trees(searches: Mapping[str, Search]) -> Figure:
             if thought.parent >= 0:
                 ends = [thought.parent, number]
                 ax.plot(np.add(ends, 1), [depths[end] for end in ends], color=style.PALE_GREY, linewidth=1, zorder=1)
-        for fits, colour, marker in ((True, style.ANSWER, "o"), (False, style.WRONG, "x")):
-            points = [(n + 1, depths[n]) for n, thought in enumerate(search.thoughts) if thought.fits == fits]
+        for is_right, colour, marker in ((True, style.ANSWER, "o"), (False, style.WRONG, "x")):
+            points = [
+                (n + 1, depths[n]) for n, thought in enumerate(search.thoughts) if fits(thought.answers) == is_right
+            ]
             x, y = np.reshape(points, (-1, 2)).T
             ax.scatter(x, y, s=16, color=colour, marker=marker, zorder=2)
         if search.solved is not None:
@@ -203,57 +201,3 @@ def trees(searches: Mapping[str, Search]) -> Figure:
     axes[0].yaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0].invert_yaxis()
     return figure
-
-
-def right_and_in_time(answers: Tensor, y: Tensor, needed: Tensor, taken: Tensor) -> str:
-    """The finding: how many of the cells that are asked are right, and halt in their round: [cells] each."""
-    asked = y >= 0
-    right, exactly = ((answers == y) & asked).sum(), ((taken == needed) & asked).sum()
-    return f"{right} of {asked.sum()} cells are right,\nand {exactly} halt in the round in which the rule finds them"
-
-
-def halted_in_words(given: Board, needed: Board, taken: Board) -> str:
-    """The finding: how many of the open cells that the rule finds have halted, and of those that it does not find."""
-    given, needed, has_halted = np.asarray(given), np.asarray(needed), np.asarray(taken) > 0
-    counts = [
-        f"{(has_halted & cells).sum()} of {cells.sum()} {name} cells"
-        for name, cells in (("findable", (given == 0) & (needed > 0)), ("stuck", (given == 0) & (needed == 0)))
-        if cells.any()
-    ]
-    return " and ".join(counts) + " have halted"
-
-
-def table_of(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
-    """Return a table of what `measure` says of some networks on each size of boards, cells of all networks together."""
-    found = {}
-    for size, rows in tests.items():
-        cells, wrong, early, exactly = (
-            sum(row[what] for row in rows) for what in ("cells", "wrong", "too early", "exactly")
-        )
-        found[size] = {
-            "cells right": f"{cells - wrong:,} of {cells:,}",
-            "too early": early,
-            "exactly in their round": f"{exactly / max(1, cells):.2%}",
-        }
-    return pd.DataFrame(found).T
-
-
-def exact_in_words(tests: Sequence[Row]) -> str:
-    """In how many networks every cell that can be known is right, and halts in its very round."""
-    exact = [test["exactly"] == test["cells"] and test["wrong"] == 0 for test in tests]
-    return f"9 x 9: all findable cells right and in their very round in {sum(exact)} of {len(tests)} networks"
-
-
-def who_waits(kinds: Mapping[str, Sequence[Line]]) -> str:
-    """The finding: in how many networks of each kind no cell that the rule does not find has halted by the last step.
-
-    kinds: for each network the fraction of these cells that has halted by each step.
-    """
-    found = [f"{sum(line[-1] == 0 for line in lines)} of {len(lines)} ({name})" for name, lines in kinds.items()]
-    n_steps = len(next(iter(kinds.values()))[0])
-    return f"Networks in which no stuck cell halts in {n_steps} steps: " + ", ".join(found)
-
-
-def guesses_in_words(searches: Mapping[str, Search]) -> str:
-    """The finding: how many guesses each sudoku takes."""
-    return "Guesses: " + ", ".join(f"{search.guesses} for {name}" for name, search in searches.items())

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from ponder_course.sudoku.cover import CoverStep
 from ponder_course.sudoku.task import signs
-from ponder_utils._check import check_int
+from ponder_utils.steps import Step
 
 QUIET = 4  # steps in which no cell halts, after which none will
 PUZZLES = {  # 17 digits are the fewest that a sudoku of 9 x 9 can have; two by A. Inkala, which newspapers printed
@@ -17,20 +17,18 @@ PUZZLES = {  # 17 digits are the fewest that a sudoku of 9 x 9 can have; two by 
     "Inkala 2012": "800000000003600000070090200050007000000045700000100030001000068008500010090000400",
 }
 
-
-Think = Callable[[CoverStep, Tensor], tuple[Tensor, int]]  # step, board -> answers, 0 where there is none, and steps
+Think = Callable[[Any, Tensor], tuple[Tensor, int]]  # step, board -> answers, 0 where there is none, and steps
 
 
 @dataclass
 class Thought:
-    """One thought of a search: what it began with, what it found, and what it cost."""
+    """One thought of a search: what it begins with, and later what it has found, and in how many steps."""
 
-    board: Tensor  # int64 [side, side], digits from 1, 0 where open: what it began with
-    parent: int  # the thought before the guess, by its number; -1 for the first
-    guess: tuple[int, int, int] | None  # row, column and digit, from 0, 0 and 1; None if one was left
-    answers: Tensor  # as board, with the answers of the cells that have halted
-    steps: int
-    fits: bool  # whether no digit stands twice in a row, a column or a box, and no open cell has none left
+    board: Tensor  # int64 [side, side], digits from 1, 0 where open: what it begins with
+    parent: int = -1  # the thought before the guess, by its number; -1 for the first
+    guess: tuple[int, int, int] | None = None  # row, column and digit, from 0, 0 and 1; None if one was left
+    answers: Tensor = field(default_factory=lambda: torch.empty(0))  # as board, of the cells that have halted, too
+    steps: int = 0
 
 
 @dataclass
@@ -52,7 +50,7 @@ class Search:
 
 
 @torch.no_grad()
-def think_until_quiet(step: CoverStep, board: Tensor, quiet: int = QUIET, max_steps: int = 200) -> tuple[Tensor, int]:
+def think_until_quiet(step: Step, board: Tensor, quiet: int = QUIET, max_steps: int = 200) -> tuple[Tensor, int]:
     """Think about one board until all open cells have halted, or none has for a while; return the answers, and steps.
 
     board: int64 [side, side], 0 where a cell is open; and so are the answers, with 0 in cells that have not halted.
@@ -95,30 +93,17 @@ def fits(board: Tensor) -> bool:
     return not twice and bool(left(board).any(2)[board == 0].all())
 
 
-def solve(step: CoverStep, board: Tensor, max_thoughts: int = 10_000, thinks: Think = think_until_quiet) -> Search:
-    """Think; where no cell halts any more, guess in the cell with the fewest digits left, and think again.
+def guesses(answers: Tensor, parent: int) -> list[Thought]:
+    """Return a thought for each digit that is left in the cell with the fewest, the smallest digit last.
 
-    A thought whose answers contradict each other takes its guess back. step: for boards of this size; board: int64
-    [side, side], 0 where a cell is open; thinks: in place of `think_until_quiet`.
+    answers: [side, side], 0 where a cell waits; parent: the number of the thought that has found them.
     """
-    check_int("max_thoughts", max_thoughts, 1)
-    found = Search()
-    to_do: list[tuple[Tensor, int, tuple[int, int, int] | None]] = [(board, -1, None)]
-    while to_do and len(found.thoughts) < max_thoughts:
-        begin, parent, guess = to_do.pop()
-        answers, steps = thinks(step, begin)
-        thought = Thought(begin, parent, guess, answers, steps, fits(answers))
-        found.thoughts.append(thought)
-        if not thought.fits:
-            continue
-        if answers.all():
-            found.solved = answers
-            break
-        number, digits = len(found.thoughts) - 1, left(answers)
-        n_left = digits.sum(2).masked_fill(answers > 0, len(board) + 1)
-        row, column = divmod(int(n_left.argmin()), len(board))
-        for digit in reversed((digits[row, column].nonzero()[:, 0] + 1).tolist()):
-            guessed = answers.clone()
-            guessed[row, column] = digit
-            to_do.append((guessed, number, (row, column, digit) if n_left.min() > 1 else None))
-    return found
+    digits = left(answers)
+    n_left = digits.sum(2).masked_fill(answers > 0, len(answers) + 1)
+    row, column = divmod(int(n_left.argmin()), len(answers))
+    thoughts = []
+    for digit in reversed((digits[row, column].nonzero()[:, 0] + 1).tolist()):
+        guessed = answers.clone()
+        guessed[row, column] = digit
+        thoughts.append(Thought(guessed, parent, (row, column, digit) if n_left.min() > 1 else None))
+    return thoughts

@@ -22,9 +22,10 @@ from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.beating_the_clock import votes
 from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.map_of_thought.task import MazeTask
-from ponder_course.sudoku.experiment import halt as halt_sudokus
-from ponder_course.sudoku.search import PUZZLES, solve, think_until_quiet
-from ponder_course.sudoku.task import SudokuTask, signs, sudoku_groups
+from ponder_course.sudoku.lesson import halt as halt_sudokus
+from ponder_course.sudoku.lesson import on_boards, solve
+from ponder_course.sudoku.search import PUZZLES, fits, think_until_quiet
+from ponder_course.sudoku.task import SudokuTask, signs
 from ponder_utils import PonderNet
 from ponder_utils.act import act_average
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
@@ -179,10 +180,10 @@ def of_sudoku(found):
     side = round(len(found["board"]) ** 0.5)
     board = torch.tensor(found["board"]).view(side, side)
     x = signs(board[None]).double()
-    step = load("sudoku").step.on(sudoku_groups(round(side**0.5))).double().eval()
+    step = on_boards(load("sudoku"), round(side**0.5)).double()
     answers, _ = think_until_quiet(step, board)
     assert found["answers"] == answers.flatten().tolist()
-    steps = halt_sudokus(PonderNet(step, max(found["last"], 1))(x)).steps[0]
+    steps = halt_sudokus(PonderNet(step, max(found["last"], 1))(x))[1][0]
     assert found["taken"] == torch.where(answers.flatten() * (board.flatten() == 0) > 0, steps, 0).tolist()
     assert found["need"] == SudokuTask.needed_steps(x)[0].tolist()
 
@@ -364,7 +365,7 @@ def test_keys_buttons_and_sliders_change_a_figure_which_stays_true(opened, name)
 
 def test_a_search_guesses_as_the_lesson_does(opened):
     board = torch.tensor([int(digit) for digit in PUZZLES["Inkala 2010"]])
-    step = load("sudoku").step.on(sudoku_groups(3)).double().eval()
+    step = on_boards(load("sudoku"), 3).double()
     with opened("sudoku") as page:
         search = "[...live.solve(live.cover(live.weights.sudoku.weights), board)]"
         shown = page.evaluate(
@@ -372,5 +373,5 @@ def test_a_search_guesses_as_the_lesson_does(opened):
         )
     thoughts = solve(step, board.view(9, 9)).thoughts
     assert shown == [
-        [t.parent, t.board.flatten().tolist(), t.answers.flatten().tolist(), t.steps, t.fits] for t in thoughts
+        [t.parent, t.board.flatten().tolist(), t.answers.flatten().tolist(), t.steps, fits(t.answers)] for t in thoughts
     ]

@@ -17,9 +17,10 @@ from ponder_course.judges import experiment as judges
 from ponder_course.judges.lesson import halting_steps
 from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.lesson import whole_lines_right
-from ponder_course.map_of_thought import experiment as mazes
+from ponder_course.map_of_thought.lesson import halt as halt_mazes
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_course.sudoku import experiment as sudoku
+from ponder_course.sudoku.lesson import on_boards
 from ponder_course.sudoku.task import SudokuTask
 from ponder_course.words import experiment as walkers
 from ponder_utils import ParityTask, PonderNet, evaluate
@@ -43,13 +44,15 @@ def of_columns(model):
 
 
 def of_mazes(model):
-    return [mazes.measure(model, drawn(MazeTask(15), 5), 120)["places"]]
+    x, y = MazeTask(15).batch(5, torch.Generator().manual_seed(0))
+    y_hat, _ = halt_mazes(model.eval(), x, 120)
+    return [((y_hat > 0) == (y > 0.5))[y >= 0].float().mean()]
 
 
 def of_sudokus(model):
     """Cells that halt in their round, where elimination knows them; and where not, that halt."""
     x = drawn(SudokuTask(3), 10)
-    test = sudoku.measure(think(PonderNet(sudoku.on_boards(model, 3), 60), x, 60), x)
+    test = sudoku.measure(think(PonderNet(on_boards(model, 3), 60), x, 60), x)
     return [test["exactly"] / test["cells"], test["given up"] / test["unknown"]]
 
 

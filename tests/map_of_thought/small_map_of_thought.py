@@ -5,7 +5,7 @@ from functools import partial
 from network import N, Network, cross_entropy
 
 from ponder_course.common.training import of_asked
-from ponder_course.map_of_thought.experiment import MazeStep
+from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.map_of_thought.task import MazeTask
 from ponder_utils import PonderLoss, PonderNet
 

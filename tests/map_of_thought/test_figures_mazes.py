@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from drawn import lines_of
 
-from ponder_course.common.style import ANSWER, DARK_GREY, HALTING
+from ponder_course.common.style import ANSWER, DARK_GREY
 from ponder_course.map_of_thought import figures as draw
 
 MAZE = np.array([[[1, 1, 1], [0, 0, 1], [1, 1, 1]], [[1, 0, 0], [0] * 3, [0] * 3], [[0] * 3, [0] * 3, [1, 0, 0]]])
@@ -24,21 +24,7 @@ def test_three_maps_show_answers_and_steps_where_they_are_asked_and_circle_those
     assert axes[2].collections[-1].get_offsets().tolist() == [[2, 1], [3, 1], [2, 3]]  # column and row
 
 
-def test_steps_stand_against_need_and_below_what_they_are_too_many():
-    above, below = draw.against_need([{1: 1.0, 2: 2.5, 30: 31.0}, {1: 1.5, 2: 2.1, 30: 12.0}], 21).axes
-    steps = [[[1, 1], [2, 2.5], [30, 31]], [[1, 1.5], [2, 2.1], [30, 12]]]
-    np.testing.assert_allclose(lines_of(above, HALTING), steps)
-    too_many = [[[1, 0], [2, 0.5], [30, 1]], [[1, 0.5], [2, 0.1], [30, -18]]]
-    np.testing.assert_allclose(lines_of(below, HALTING), too_many)
-
-
 def test_what_thinking_on_costs_is_drawn():
     (ax,) = draw.if_all_think_on(THINK_ON).axes
     for colour, networks in zip((ANSWER, DARK_GREY), THINK_ON.values(), strict=True):
         assert [tuple(line[:, 1]) for line in lines_of(ax, colour)] == networks
-
-
-def test_whole_mazes_are_right_where_all_that_is_asked_is():
-    y_hat = torch.tensor([[[1.0, -1.0, 5.0]], [[1.0, 1.0, -5.0]]])  # two mazes of three places
-    y = torch.tensor([[[1.0, 0.0, -1.0]], [[1.0, 0.0, -1.0]]])  # the third place is not asked
-    assert draw.whole_mazes(torch.stack([y_hat, -y_hat]), y).tolist() == [0.5, 0.0]

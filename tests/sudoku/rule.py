@@ -2,7 +2,8 @@
 
 import torch
 
-from ponder_course.sudoku.cover import CoverStep, rounds
+from ponder_course.sudoku.cover import rounds
+from ponder_course.sudoku.lesson import CoverStep
 
 
 class Rule(CoverStep):
@@ -17,8 +18,6 @@ class Rule(CoverStep):
 
     def read(self, h):
         logits = torch.where((self.found > 0) & (self.found <= h), 9.0 * self.known, 0.0)
-        at_places = torch.nn.functional.pad(logits, (0, 1), value=-30.0)[:, self.members[: self.asked]]
+        at_places = torch.nn.functional.pad(logits, (0, 1), value=-30.0)
+        at_places = at_places[:, self.groups.members[: self.groups.asked]]
         return at_places, at_places.amax(2) - 4.5
-
-    def on(self, groups):
-        return Rule(groups, self.channels)

@@ -1,14 +1,9 @@
-"""Other exact covers are what they are called, their solutions solve them, and questions are counted by hand."""
+"""Pentominoes cover their board, and a step hears no more than its groups where they differ in size."""
 
-from itertools import combinations
-
-import pytest
 import torch
-from rule import Rule
 
 from ponder_course.sudoku import covers
-from ponder_course.sudoku.experiment import halt
-from ponder_utils import PonderNet
+from ponder_course.sudoku.cover import groups_of
 
 
 def test_pentominoes_cover_each_cell_of_their_board_once():
@@ -21,27 +16,20 @@ def test_pentominoes_cover_each_cell_of_their_board_once():
     assert sorted(pieces) == [k for k in range(1, 13) for _ in range(5)]
 
 
-def test_queens_attack_nobody_and_a_diagonal_may_be_empty():
-    groups, asked = covers.queens(8)
-    on = covers.solution(groups, seed=1)
-    squares = [divmod(place, 8) for place in on if place < 64]
-    assert len(squares) == asked == 8
-    for (row, column), (r, c) in combinations(squares, 2):
-        assert len({row - r, column - c, 0}) == 3
-        assert abs(row - r) != abs(column - c)
-
-
-@pytest.mark.parametrize("name", covers.COVERS)
-def test_the_rule_itself_is_right_at_its_very_round_in_each_question_that_it_can_know(name, monkeypatch):
-    make, _, *share = covers.COVERS[name]
-    monkeypatch.setitem(covers.COVERS, name, (make, 6, *share))
-    covers.instances.cache_clear()
-    tables, x = covers.instances(name)
-    found = covers.measure(Rule(tables, 2), name)
-    covers.instances.cache_clear()
-    assert found["questions"] == found["exactly"] > 0
-    assert found["wrong"] == found["too early"] == found["given up"] == 0
-    given = torch.nn.functional.pad(x, (0, 1))[:, tables.members[: tables.asked]].eq(1).any(2)
-    assert found["questions"] + found["unknown"] == (~given).sum()
-    steps = halt(PonderNet(Rule(tables, 2), covers.N).eval()(x)).steps
-    assert steps[~given].max() == found["rounds"]
+def test_where_groups_differ_in_size_a_place_hears_the_others_of_each_of_its_groups_and_no_more():
+    groups = [[0, 1, 2], [2, 3], [4], [1, 3, 4, 0]]
+    torch.manual_seed(0)
+    step = covers.UnevenStep(groups_of(groups, 2), 3).double()
+    h = 2 * torch.rand(1, 5, 3, dtype=torch.float64) - 1
+    messages = step.message(h)
+    for place in range(5):
+        sent = []
+        for group in [group for group in groups if place in group]:
+            rest = [other for other in group if other != place]
+            heard = h[0, rest].amax(0) if rest else torch.full((3,), -1.0, dtype=torch.float64)
+            sent.append(torch.relu(step.own(h[0, place]) + step.heard(heard)))
+        torch.testing.assert_close(messages[0, place], torch.stack(sent).amax(0))
+    y_hat, a = step.read(h)
+    logits, votes = step.heads(h)[0].T
+    torch.testing.assert_close(y_hat[0, 1], torch.cat([logits[[2, 3]], logits.new_tensor([-30.0, -30.0])]))
+    torch.testing.assert_close(a[0, 1], votes[[2, 3]].amax())

@@ -1,28 +1,15 @@
-"""The figures of lesson 10 draw the boards and searches that they are given, and their sentences speak of these."""
+"""The figures of lesson 10 draw the boards that they are given."""
 
 import numpy as np
 import torch
-from drawn import numbers
 
 from ponder_course.sudoku import figures as draw
-from ponder_course.sudoku.search import Search, Thought
-from ponder_course.sudoku.task import GIVEN, UNKNOWN
 
 GIVEN_BOARD = torch.tensor([[1, 0, 0, 4], [0, 0, 0, 0], [0, 0, 2, 0], [4, 0, 0, 0]])
 ANSWERS = torch.tensor([[1, 3, 3, 4], [2, 4, 1, 1], [3, 1, 2, 1], [4, 2, 1, 3]])
 NEEDED = torch.tensor([[1, 3, 3, 1], [5, 0, 7, 5], [9, 3, 1, 0], [1, 3, 5, 7]])
 TAKEN = torch.tensor([[1, 3, 4, 1], [5, 0, 8, 5], [9, 3, 1, 11], [1, 3, 5, 7]])
 IS_OPEN = GIVEN_BOARD.numpy() == 0
-
-
-def thought(parent, fits=True):
-    return Thought(GIVEN_BOARD, parent, None if parent < 0 else (0, 1, 2), ANSWERS, 5, fits)
-
-
-SEARCHES = {
-    "easy": Search([thought(-1)], ANSWERS),
-    "hard": Search([thought(-1), thought(0), thought(1, False), thought(1), thought(0)], ANSWERS),
-}
 
 
 def digits_at(ax):
@@ -53,18 +40,6 @@ def test_cells_that_have_halted_have_their_answer_on_a_pale_ground_if_it_is_new(
         halted = TAKEN.gt(0) & TAKEN.le(n)
         assert digits_at(ax) == cells(torch.where(halted, ANSWERS, GIVEN_BOARD))
         np.testing.assert_array_equal(np.isfinite(values_of(ax)), halted.numpy() & (TAKEN.numpy() > before) & IS_OPEN)
-
-
-def test_findings_count_what_is_asked():
-    y = torch.tensor([0, 2, GIVEN, UNKNOWN, 1])
-    answers, needed, taken = torch.tensor([0, 1, 3, 0, 1]), torch.tensor([3, 5, 1, 0, 2]), torch.tensor([3, 5, 1, 4, 3])
-    assert numbers(draw.right_and_in_time(answers, y, needed, taken)) == ["2", "3", "2"]
-    waits = draw.who_waits({"a": [[0.0, 0.0], [0.0, 0.02], [0.0, 0.0]], "b": [[0.0, 0.5]]})
-    assert numbers(waits) == ["2", "2", "3", "0", "1"]
-    assert numbers(draw.halted_in_words(GIVEN_BOARD, NEEDED, TAKEN * (NEEDED != 7))) == ["8", "10", "1", "2"]
-    networks = [{"cells": 5, "exactly": exactly, "wrong": wrong} for exactly, wrong in ((5, 0), (4, 0), (5, 1))]
-    assert numbers(draw.exact_in_words(networks))[-2:] == ["1", "3"]
-    assert numbers(draw.guesses_in_words(SEARCHES)) == ["0", "4"]
 
 
 def test_borders_stand_between_pieces_and_each_new_piece_says_when_it_halted():

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from rule import Rule
 
 from ponder_course.sudoku import search
+from ponder_course.sudoku.lesson import solve
 from ponder_course.sudoku.task import SudokuTask, read_board, signs, sudoku_groups
 
 
@@ -15,7 +16,7 @@ def test_every_small_board_is_solved_though_elimination_cannot_finish_it(seed):
     generator = torch.Generator().manual_seed(seed)
     solved = SudokuTask(2).solved(1, generator)[0] + 1
     board = torch.where(torch.rand(4, 4, generator=generator) < 0.35, solved, 0)
-    found = search.solve(Rule(sudoku_groups(2), 2), board)
+    found = solve(Rule(sudoku_groups(2), 2), board)
     for full in (solved, found.solved):
         boxes = full.view(2, 2, 2, 2).transpose(1, 2).reshape(4, 4)
         for lines in (full, full.T, boxes):
@@ -25,7 +26,7 @@ def test_every_small_board_is_solved_though_elimination_cannot_finish_it(seed):
     assert found.steps == sum(thought.steps for thought in found.thoughts)
     for thought in found.thoughts[1:]:
         parent, (row, column, digit) = found.thoughts[thought.parent], thought.guess
-        assert parent.fits
+        assert search.fits(parent.answers)
         assert parent.answers[row, column] == 0
         assert thought.board[row, column] == digit
         assert ((thought.board != parent.answers).sum()) == 1

@@ -5,7 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ponder_course.sudoku.cover import CoverStep, groups_of, others
+from ponder_course.sudoku.cover import groups_of
+from ponder_course.sudoku.lesson import CoverStep, others
 from ponder_course.sudoku.task import GIVEN, UNKNOWN, SudokuTask, read_board, sudoku_groups
 from ponder_utils.pondernet import PonderNet
 
@@ -70,17 +71,29 @@ def test_needs_and_answers_are_those_of_a_slow_elimination(seed, board):
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_others_are_the_largest_of_the_group_without_oneself(seed, channels):
-    generator = seeded(seed)
-    groups = [[0, 1, 2], [2, 3], [4], [1, 3, 4, 0]]
-    values = torch.randint(-3, 4, (2, 5, channels), generator=generator).double()  # ties, too
-    found = others(values, groups_of(groups, 1), -9.0)
-    assert found.shape == (2, 5, 2, channels)
-    for place in range(5):
+    groups = [[0, 1, 2], [3, 4, 5], [0, 4, 2], [1, 3, 5]]
+    h = torch.randint(0, 4, (2, 6, channels), generator=seeded(seed)).double()  # ties, too
+    found = others(h, groups_of(groups, 1))
+    assert found.shape == (2, 6, 2, channels)
+    for place in range(6):
         mine = [group for group in groups if place in group]
-        for kind in range(2):
-            rest = [other for other in mine[kind] if other != place] if kind < len(mine) else []
-            wanted = values[:, rest].amax(1) if rest else torch.full((2, channels), -9.0)
-            assert torch.equal(found[:, place, kind], wanted)
+        for kind, group in enumerate(mine):
+            rest = [other for other in group if other != place]
+            assert torch.equal(found[:, place, kind], h[:, rest].amax(1))
+
+
+def test_a_step_is_its_equation_at_every_place():
+    x, _ = SudokuTask(2).batch(1, seeded(1))
+    step, h = CoverStep(sudoku_groups(2), 5).double().eval(), torch.rand(1, 64, 5, dtype=torch.float64)
+    z, _ = step.encode(x)
+    torch.testing.assert_close(z, step.from_x(torch.stack([x > 0, x < 0], -1).double()).flatten(1, 3))
+    moved = step.move(z, h)
+    for place, own in enumerate(h[0]):
+        groups = [group for group in sudoku_groups(2).members.tolist() if place in group]
+        heard = torch.stack([h[0, [other for other in group if other != place]].amax(0) for group in groups])
+        m = torch.relu(step.own(own) + step.heard(heard)).amax(0)
+        by_hand = torch.tanh(step.from_h(own) + step.from_m(m) + z[0, place])
+        torch.testing.assert_close(moved[0, place], by_hand)
 
 
 def answers_of(x):
@@ -88,7 +101,7 @@ def answers_of(x):
     torch.manual_seed(0)
     side = x.shape[1]
     groups = sudoku_groups(2 if side == 4 else 3)
-    y_hat, a, _ = PonderNet(CoverStep(sudoku_groups(2), 6).on(groups).double(), 5).eval()(x)
+    y_hat, a, _ = PonderNet(CoverStep(groups, 6).double(), 5).eval()(x)
     return y_hat.unflatten(2, (side, side)), a.unflatten(2, (side, side))
 
 

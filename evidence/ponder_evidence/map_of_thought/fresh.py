@@ -9,9 +9,8 @@ import torch
 
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.map_of_thought.experiment import learn, measure
 from ponder_evidence.map_of_thought.experiment import EXPERIMENTS as OTHERS
-from ponder_evidence.map_of_thought.experiment import TESTS
+from ponder_evidence.map_of_thought.experiment import TESTS, learn, measure
 from ponder_evidence.runs import grid
 
 

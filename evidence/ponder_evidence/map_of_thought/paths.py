@@ -18,8 +18,9 @@ from ponder_course.common.measures import at_step
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit, of_asked
-from ponder_course.map_of_thought.experiment import MazeStep, by_itself, by_step
+from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.map_of_thought.task import MazeTask
+from ponder_evidence.map_of_thought.experiment import by_itself, by_step
 from ponder_evidence.runs import Experiment, grid
 from ponder_evidence.ways_to_stop.supervision import ProgressiveLoss, ProgressiveNet, ProgressiveOutput
 from ponder_utils._check import check_int

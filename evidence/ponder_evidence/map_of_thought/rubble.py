@@ -7,9 +7,8 @@ from torch import Tensor
 
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.map_of_thought.experiment import learn, measure
 from ponder_course.map_of_thought.task import MazeTask
-from ponder_evidence.map_of_thought.experiment import TESTS
+from ponder_evidence.map_of_thought.experiment import TESTS, learn, measure
 from ponder_evidence.runs import grid
 from ponder_utils._check import check_int, check_real
 

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.map_of_thought.experiment import learn, measure, with_both_colours
-from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.map_of_thought.task import MazeTask, with_both_colours
+from ponder_evidence.map_of_thought.experiment import learn, measure
 from ponder_evidence.map_of_thought.fresh import counted
 from ponder_evidence.map_of_thought.rubble import SHORT, stars_anywhere
 from ponder_evidence.runs import grid

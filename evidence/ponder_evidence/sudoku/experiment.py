@@ -7,11 +7,14 @@ import torch
 from ponder_course.common.measures import think
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.sudoku.covers import COVERS
-from ponder_course.sudoku.covers import measure as measure_cover
-from ponder_course.sudoku.experiment import learn, measure, on_boards
+from ponder_course.sudoku.covers import instances, on_cover
+from ponder_course.sudoku.experiment import learn, measure
+from ponder_course.sudoku.lesson import on_boards
 from ponder_course.sudoku.task import SudokuTask
 from ponder_evidence.runs import grid
+from ponder_evidence.sudoku.covers import COVERS
+from ponder_evidence.sudoku.covers import measure as measure_cover
+from ponder_utils.halting import PonderOutput
 from ponder_utils.pondernet import PonderNet
 
 TESTS = {  # boards, how many, the cap N
@@ -21,6 +24,12 @@ TESTS = {  # boards, how many, the cap N
     "9 x 9, thinking on": (SudokuTask(3, 0.25, 0.5), 10, 300),
 }
 CERTAINTY = 0.95
+
+
+def by_certainty(output: PonderOutput) -> PonderOutput:
+    """Return the output with halting logits by which a cell halts once it gives a digit this `CERTAINTY` or more."""
+    is_certain = output.y_hat.softmax(3).amax(3) >= CERTAINTY
+    return output._replace(halt_logits=torch.where(is_certain, 30.0, -30.0))
 
 
 def run(seed: int, tests: list[str], covers: list[str] | None = None, **setting: Any) -> Row:
@@ -34,8 +43,11 @@ def run(seed: int, tests: list[str], covers: list[str] | None = None, **setting:
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
         output = think(PonderNet(on_boards(model, task.box), N), x, N)
         found[name] = measure(output, x)
-        found[f"{name}, certainty"] = measure(output, x, CERTAINTY)
-    return rounded(found | {name: measure_cover(model.step, name) for name in covers or ()})
+        found[f"{name}, certainty"] = measure(by_certainty(output), x)
+    for name in covers or ():
+        tables, _ = instances(*COVERS[name])
+        found[name] = measure_cover(on_cover(model.step, tables), name)
+    return rounded(found)
 
 
 SHORT: Row = {"tests": ["4 x 4"], "updates": 5, "batch": 8}

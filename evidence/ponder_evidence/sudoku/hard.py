@@ -8,9 +8,10 @@ from torch import Tensor
 
 from ponder_course.common.runs import seeded
 from ponder_course.common.store import Row
-from ponder_course.sudoku.cover import CoverStep, rounds
-from ponder_course.sudoku.experiment import learn, on_boards
-from ponder_course.sudoku.search import PUZZLES, left, solve, think_until_quiet
+from ponder_course.sudoku.cover import rounds
+from ponder_course.sudoku.experiment import learn
+from ponder_course.sudoku.lesson import CoverStep, on_boards, solve
+from ponder_course.sudoku.search import PUZZLES, left, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, read_board, signs
 from ponder_evidence.runs import Experiment
 from ponder_evidence.sudoku.experiment import REPORTING

@@ -8,8 +8,10 @@ from torch import Tensor, nn
 from ponder_course.common.measures import think
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.sudoku.cover import NOBODY, CoverStep, Groups, others
-from ponder_course.sudoku.experiment import learn, measure, on_boards
+from ponder_course.sudoku.cover import Groups
+from ponder_course.sudoku.experiment import learn, measure
+from ponder_course.sudoku.lesson import CoverStep, others
+from ponder_course.sudoku.task import sudoku_groups
 from ponder_evidence.runs import grid
 from ponder_evidence.sudoku.experiment import REPORTING, SHORT, SMALL, TESTS
 from ponder_utils.pondernet import PonderNet
@@ -20,12 +22,13 @@ class SumStep(CoverStep):
 
     divides = False
 
-    def move(self, z: Tensor, h: Tensor) -> Tensor:
-        """Return the next state, [batch, places, channels]."""
-        grouped = h[:, self.members]  # [batch, groups, size, channels]
-        of_others = (grouped.sum(2, keepdim=True) - grouped) / (self.members.shape[1] - 1 if self.divides else 1)
-        heard = self.heard(of_others.flatten(1, 2)[:, self.slots])
-        return self.next_state(z, h, torch.relu(self.own(h)[:, :, None] + heard).amax(2))
+    def message(self, h: Tensor) -> Tensor:
+        """Return m, [batch, places, channels]."""
+        members = self.groups.members
+        grouped = h[:, members]  # [batch, groups, size, channels]
+        of_others = (grouped.sum(2, keepdim=True) - grouped) / (members.shape[1] - 1 if self.divides else 1)
+        heard = self.heard(of_others.flatten(1, 2)[:, self.groups.slots])
+        return torch.relu(self.own(h)[:, :, None] + heard).amax(2)
 
 
 class MeanStep(SumStep):
@@ -42,13 +45,13 @@ class ApartStep(CoverStep):
         kinds = groups.slots.shape[1]
         self.own, self.heard = nn.Linear(channels, kinds * channels), nn.Linear(channels, kinds * channels)
 
-    def move(self, z: Tensor, h: Tensor) -> Tensor:
-        """Return the next state, [batch, places, channels]."""
-        kinds = self.slots.shape[1]
-        heard = self.heard(others(h, self.groups, NOBODY)).unflatten(3, (kinds, -1))
+    def message(self, h: Tensor) -> Tensor:
+        """Return m, [batch, places, channels]."""
+        kinds = self.groups.slots.shape[1]
+        heard = self.heard(others(h, self.groups)).unflatten(3, (kinds, -1))
         of_the_kind = heard.diagonal(dim1=2, dim2=3).movedim(3, 2)  # [batch, places, kinds, channels]
         own = self.own(h).unflatten(2, (kinds, -1))
-        return self.next_state(z, h, torch.relu(own + of_the_kind).amax(2))
+        return torch.relu(own + of_the_kind).amax(2)
 
 
 WIRINGS = {"maximum": CoverStep, "sum": SumStep, "mean": MeanStep, "weights apart": ApartStep}
@@ -60,7 +63,9 @@ def run(wiring: str, seed: int, tests: list[str], **setting: Any) -> Row:
     for name in tests:
         task, n_boards, N = TESTS[name]
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
-        found[name] = measure(think(PonderNet(on_boards(model, task.box), N), x, N), x)
+        step = WIRINGS[wiring](sudoku_groups(task.box), 24)
+        step.load_state_dict(model.step.state_dict())
+        found[name] = measure(think(PonderNet(step, N), x, N), x)
     return rounded(found)
 
 

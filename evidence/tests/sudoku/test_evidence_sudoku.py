@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from ponder_course.sudoku import search
-from ponder_course.sudoku.cover import CoverStep
+from ponder_course.sudoku.lesson import CoverStep, solve
 from ponder_course.sudoku.task import SudokuTask, read_board, signs, sudoku_groups
 from ponder_evidence.sudoku import hard, wiring
 from ponder_utils import PonderNet
@@ -45,8 +45,8 @@ def test_a_search_without_the_halt_takes_its_steps_at_each_thought():
     needed = SudokuTask.needed_steps(signs(board[None]))
     assert torch.equal(answers.flatten() > 0, needed[0] > 0)
     assert steps >= needed.max()
-    assert search.solve(step, board, 1, hard.eliminate).solved is not None  # the one of 17 digits is finished so
-    found = search.solve(step, read_board(search.PUZZLES["Inkala 2010"])[0], 20, hard.guess_at_once)
+    assert solve(step, board, 1, hard.eliminate).solved is not None  # the one of 17 digits is finished so
+    found = solve(step, read_board(search.PUZZLES["Inkala 2010"])[0], 20, hard.guess_at_once)
     assert len(found.thoughts) == 20
     assert found.steps == 0
     for thought in found.thoughts[1:]:  # it is no guess where one digit alone is left
@@ -59,10 +59,10 @@ def test_a_search_without_the_halt_takes_its_steps_at_each_thought():
 def test_sums_and_means_are_of_the_others_of_each_group(kind):
     torch.manual_seed(0)
     step = wiring.WIRINGS[kind](sudoku_groups(2), 3).double().eval()
-    z, h = torch.rand(2, 1, 64, 3, dtype=torch.float64)
+    h = torch.rand(1, 64, 3, dtype=torch.float64)
     members, heard = sudoku_groups(2).members.tolist(), []
     for place in range(64):
         rest = [[other for other in group if other != place] for group in members if place in group]
         heard.append(torch.stack([h[0, others].sum(0) / (3 if kind == "mean" else 1) for others in rest]))
     message = torch.relu(step.own(h)[:, :, None] + step.heard(torch.stack(heard)[None])).amax(2)
-    torch.testing.assert_close(step.move(z, h), step.next_state(z, h, message))
+    torch.testing.assert_close(step.message(h), message)
