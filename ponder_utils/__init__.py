@@ -1,6 +1,6 @@
 """Networks that decide how long to think: the package behind the notebooks."""
 
-from ponder_utils import rules
+from ponder_utils import losses, rules
 from ponder_utils.act import ACT, ACTOutput, act_average
 from ponder_utils.cells import GRUCell, RNNCell
 from ponder_utils.checkpoints import load_weights
@@ -18,7 +18,7 @@ __version__ = "0.2.0"  # the one place where it stands
 
 __all__ = ["ACT", "ACTOutput", "PonderNet", "PonderOutput", "PonderSequence", "Prediction", "act_average", "rules"]
 __all__ += ["EncodedStep", "GRUCell", "GRUStep", "Heads", "RNNCell", "RNNStep", "RecurrentStep", "Step"]
-__all__ += ["expected_steps", "geometric_log_prior", "halting_log_probs", "halting_steps"]
+__all__ += ["expected_steps", "geometric_log_prior", "halting_log_probs", "halting_steps", "losses"]
 __all__ += ["ACTLoss", "FixedDepthLoss", "PonderLoss", "ReconstructionLoss"]
 __all__ += ["NonFiniteError", "ParityTask", "RegularizationLoss", "Score", "binary_correct", "kl_divergence", "train"]
 __all__ += ["Diagnosis", "class_correct", "cool_down", "diagnose", "evaluate", "load_weights"]

@@ -35,7 +35,7 @@ class MazeStep(pu.Step):
 ponder_loss = pu.PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.8, beta=0.03)
 
 
-def loss_of_places(output: pu.PonderOutput, y: Tensor) -> pu.LossTerms:
+def loss_of_places(output: pu.PonderOutput, y: Tensor) -> pu.losses.LossTerms:
     asked = y >= 0  # [mazes, height, width]
     of_places = output.at(asked)  # its parts, such as y_hat, are [N, places] now
     return ponder_loss(of_places, y[asked])  # (2)
