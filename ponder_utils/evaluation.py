@@ -141,14 +141,14 @@ class Diagnosis:
         improves = self.cheapest[2] == len(self.losses)
         varies = self.saving > STEP * max(self.prices)
         flat = varies and self.steps[3] - self.steps[1] < FLAT * (self.cheapest[3] - self.cheapest[1])
-        late, early = self.lateness[2] > STEP, self.lateness[2] < -STEP
+        late, early = varies and self.lateness[2] > STEP, self.lateness[2] < -STEP
         few_early = self.lateness[1] < -STEP and not early
         table = {
             "Nearly all halt at step 1: begin with halting_bias=-2, or lower beta or lambda_p.": at_1,
             "Nearly all halt at step N, and for most it is the cheapest: raise N, or the price.": at_N and improves,
-            "Steps hardly differ, and half or more are late: raise beta or lambda_p, train longer.": flat and late,
+            "Steps hardly differ, and half or more are late: raise lambda_p, lower beta, train on.": flat and late,
             "Steps hardly differ: lower beta, raise lambda_p; does the loss average over the batch?": flat and not late,
-            "Half or more are late: raise beta or lambda_p; try rule threshold, q below lambda_p.": late and not flat,
+            "Half or more are late: raise lambda_p; try rule threshold, q below lambda_p.": late and not flat,
             "Half or more are early: lower beta or lambda_p, or train longer.": early,
             "A few are early: see by difficulty whether they give up, before you raise the price.": few_early,
             "One step for all is as good, to within the price of a step: do not ponder.": not varies,
