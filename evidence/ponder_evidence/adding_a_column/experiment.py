@@ -52,7 +52,7 @@ def run(seed: int, n_columns: int = 200, n_long: int = 100, **setting: Any) -> R
 
 
 SHORT: Row = {"channels": 8}
-SHORT["phases"] = [[3, 4, 2, 6, 8, 3, 5e-3, 0.15, 0.1], [3, 5, 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
+SHORT["phases"] = [[[3, 4], 2, 6, 8, 3, 5e-3, 0.15, 0.1], [[3, 5], 3, 6, 8, 3, 3e-3, 0.8, 0.03]]
 
 
 def _grid(name: str, seeds: int, **change: Any) -> Experiment:
