@@ -26,7 +26,7 @@ def set_up(values: Mapping[str, Any], lesson: str, **made_with: Any) -> "TrainOr
     """
     train, budget = values["TRAIN"], values["BUDGET"]
     train = "all" if train == "one" and budget != "class" else train
-    return TrainOrLoad(train, f"{NETWORKS}/{lesson}", values["WORKERS"], BUDGET=budget, **made_with)
+    return TrainOrLoad(train, f"{NETWORKS}/{lesson}", values.get("WORKERS", 1), BUDGET=budget, **made_with)
 
 
 class TrainOrLoad:
