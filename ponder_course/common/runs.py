@@ -78,12 +78,6 @@ def matching(rows: Iterable[Row], /, **setting: Any) -> list[Row]:
     return [row for row in rows if key_of({name: row[name] for name in setting if name in row}) == wanted]
 
 
-def learnt_and_not(rows: Sequence[Row], has_learnt: Callable[[Row], bool]) -> tuple[list[Row], list[Row]]:
-    """Return the networks that have learnt, all of them if none has, and the others."""
-    learnt = [row for row in rows if has_learnt(row)] or list(rows)
-    return learnt, [row for row in rows if row not in learnt]
-
-
 def rounded(value: Any) -> Any:
     """Return a result with every number in it to four places, and names as JSON has them."""
     if isinstance(value, dict):

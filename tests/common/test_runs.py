@@ -46,9 +46,6 @@ def test_stored_rows_come_in_the_order_of_the_settings_and_none_is_said(tmp_path
 
 
 def test_rows_that_match_and_numbers_to_four_places():
-    rows = [*ROWS, {"a": 3, "seed": 0, "value": 30}]
-    assert runs.learnt_and_not(rows, lambda row: row["a"] == 3) == (rows[4:], ROWS)
-    assert runs.learnt_and_not(rows, lambda row: False) == (rows, [])
     assert runs.matching(ROWS, a=2.0, value=21) == ROWS[3:]
     assert runs.matching(ROWS, a=True) == runs.matching(ROWS, b=2) == []
     assert runs.matching([{"pair": [1, 2]}], pair=(1, 2)) == [{"pair": [1, 2]}]
