@@ -21,10 +21,16 @@ RULES: dict[str, Row] = {"head": {"q": 0.5}, "decided": {"rule": "confidence", "
 KEPT = ("places", "mazes", "steps", "needed", "early", "n_asked", "n_early", "n_wrong")
 
 
-def open_walls(is_open: Tensor, n_walls: int, generator: torch.Generator) -> Tensor:
-    """Open so many walls of each maze, drawn at random: [mazes, height, width]. Others may then touch at corners."""
-    order = torch.rand(is_open.shape, generator=generator).masked_fill(is_open > 0, 2.0).flatten(1).argsort(1)
-    return is_open.flatten(1).scatter(1, order[:, :n_walls], 1.0).view_as(is_open)
+def open_walls(is_open: Tensor, n_walls: int, generator: torch.Generator, among: Tensor | None = None) -> Tensor:
+    """Open so many walls of each maze, drawn at random: [mazes, height, width]. Others may then touch at corners.
+
+    among: bool [height, width], where they may lie, and None for anywhere; each maze must have so many there.
+    """
+    order = torch.rand(is_open.shape, generator=generator).masked_fill(is_open > 0, 2.0)
+    if among is not None:
+        order = order.masked_fill(~among, 2.0)
+    chosen = order.flatten(1).argsort(1)[:, :n_walls]
+    return is_open.flatten(1).scatter(1, chosen, 1.0).view_as(is_open)
 
 
 def with_rooms(is_open: Tensor, n_rooms: int, side: int, generator: torch.Generator) -> Tensor:

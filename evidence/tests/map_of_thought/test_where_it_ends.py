@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from ponder_course.map_of_thought.task import MazeTask
-from ponder_evidence.map_of_thought import where_it_ends
+from ponder_course.map_of_thought.task import MazeTask, distances
+from ponder_evidence.map_of_thought import other_mazes, where_it_ends
 
 
 @given(st.integers(0, 10**6))
@@ -20,3 +20,26 @@ def test_mazes_unlike_those_of_training_are_what_their_names_say(seed):
     assert (nn.functional.avg_pool2d(rooms, 4, stride=1).flatten(1).amax(1) == 1).all()
     wider = where_it_ends.wider(trees)
     assert all(torch.equal(wider[:, i::2, j::2], trees) for i in (0, 1) for j in (0, 1))
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_trees_of_another_kind_join_all_cells_by_one_way(seed, from_the_newest):
+    is_open = other_mazes.grown(5, from_the_newest, torch.Generator().manual_seed(seed))
+    assert (is_open[::2, ::2] == 1).all()
+    assert (is_open[other_mazes.posts(9)] == 0).all()
+    assert is_open[other_mazes.passages(9)].sum() == 5 * 5 - 1
+    source = torch.zeros_like(is_open)
+    source[0, 0] = 1
+    assert (distances(is_open[None], source[None])[0][is_open == 1] < 81).all()
+
+
+def test_mazes_of_one_kind_differ_from_trees_in_what_their_name_says():
+    mazes = other_mazes.drawn(2)
+    is_open = {name: x[:, 0] for name, x in mazes.items()}
+    for name, n_opened in {"one post opened": 1, "three posts opened": 3, "thirty passages opened": 30}.items():
+        opened = is_open[name] - is_open["trees"]
+        where = other_mazes.passages(39) if "passages" in name else other_mazes.posts(39)
+        assert opened.sum((1, 2)).tolist() == [n_opened, n_opened]
+        assert (opened[:, ~where] == 0).all()
+    for x in mazes.values():
+        assert (x[:, 1:].sum((2, 3)) > 0).all()
