@@ -3,12 +3,13 @@
 from itertools import product
 
 import torch
+from torch import Tensor
 from torch.nn.functional import pad
 
 from ponder_course.common.measures import think
 from ponder_course.common.store import Row
-from ponder_course.sudoku.cover import rounds
-from ponder_course.sudoku.covers import Places, instances, pentominoes
+from ponder_course.sudoku.cover import Groups, rounds
+from ponder_course.sudoku.covers import Places, pentominoes
 from ponder_course.sudoku.lesson import halt
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.steps import Step
@@ -43,15 +44,15 @@ COVERS = {  # groups, how many instances, and the limits of the share of questio
 N = 40
 
 
-def measure(step: Step, name: str) -> Row:
-    """Return how a step for one of `COVERS`, such as an `UnevenStep`, answers its instances in N steps.
+def measure(step: Step, tables: Groups, x: Tensor) -> Row:
+    """Return how a step for a cover, such as an `UnevenStep`, answers `instances` of it in N steps.
 
     Each question halts by itself.
 
     Of the open "questions" whose answer the rule can know: how many are "wrong", halt "too early" or "exactly" in their
-    round, and the largest of these "rounds"; of the others, "unknown" of them, how many have "given up".
+    round, and the last of these "rounds", 0 if there are none; of the others, "unknown" of them, how many have "given
+    up".
     """
-    tables, x = instances(*COVERS[name])
     of_questions = tables.members[: tables.asked]
     given, known, found = (pad(signs, (0, 1)) for signs in (x, *rounds(x, tables)))
     is_open = (given[:, of_questions] != 1).all(2)
@@ -65,7 +66,7 @@ def measure(step: Step, name: str) -> Row:
         "wrong": int((answers != y)[knowable].sum()),
         "too early": int((steps < need)[knowable].sum()),
         "exactly": int((steps == need)[knowable].sum()),
-        "rounds": int(need[knowable].max()),
+        "rounds": int((need * knowable).max()),
         "unknown": int(unknown.sum()),
         "given up": int((steps <= N)[unknown].sum()),
     }

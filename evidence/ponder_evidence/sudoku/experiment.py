@@ -45,8 +45,8 @@ def run(seed: int, tests: list[str], covers: list[str] | None = None, **setting:
         found[name] = measure(output, x)
         found[f"{name}, certainty"] = measure(by_certainty(output), x)
     for name in covers or ():
-        tables, _ = instances(*COVERS[name])
-        found[name] = measure_cover(on_cover(model.step, tables), name)
+        tables, x = instances(*COVERS[name])
+        found[name] = measure_cover(on_cover(model.step, tables), tables, x)
     return rounded(found)
 
 
