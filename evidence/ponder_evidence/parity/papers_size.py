@@ -198,7 +198,7 @@ SLOW = {"hyperparameter": 0.02}  # leaves it all its steps
 RISING = ADAM | {"hyperparameter": 0.4}  # has the rise of steps that the paper has
 BEYOND = _settings("96", ["last step"]) + _settings("96", PONDERNET, SLOW, RISING)
 EXPERIMENTS = {
-    # three more seeds, so that five at least have learnt
+    # three seeds were added after a look at five, so that five networks at least would have learnt
     "64": _grid("64", by_seed(_settings("64", METHODS), 5) + seeded(_settings("64", PONDERNET), range(5, 8))),
     "96": _grid("96", by_seed(_settings("96", METHODS), 5)),
     "recipe": _grid("recipe", by_seed(ABLATED, 3) + seeded(NO_CURRICULUM, 1)),

@@ -104,4 +104,4 @@ def run(seed: int, n: int = BOARDS, n_large: int = LARGE, n_covers: int = COVERS
 
 
 SHORT: Row = {"n": 1, "n_large": 1, "n_covers": 2, "updates": 5, "batch": 8}
-EXPERIMENTS = {"other boards": grid("10_sudoku_other", run, seeded([{}], range(20, 30)), SHORT)}
+EXPERIMENTS = {"other boards": grid("10_sudoku_other", run, seeded([{}], range(20, 25)), SHORT)}
