@@ -150,6 +150,12 @@ def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
     return figure
 
 
+def encircle(figure: Figure, row: int, column: int) -> None:
+    """Draw a circle around a place of a figure's first maze; rows and columns count from 0."""
+    for colour, width in (("white", 5.0), (style.LIMIT, 2.5)):
+        figure.axes[0].scatter(column + 1, row + 1, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
+
+
 def ends_of(rows: Sequence[Row]) -> list[tuple[float, float]]:
     """Return the fractions of large mazes that stored networks have right when places stop, and at the last step."""
     return [(row["20"]["mazes"], row["20"]["by_step"]["mazes"][-1]) for row in rows]
