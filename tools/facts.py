@@ -6,12 +6,16 @@ After a number of a text stands a marker that no reader sees, as in "68 % to 80 
 the name of a fact, which a cell tagged `facts` of a notebook of the evidence computes from stored runs and prints. A
 fact of several numbers has one marker, after its last number. Words between the numbers are the author's business, and
 so is whether a number stands as a word, "ten of ten".
+
+"8 to 13<!--07.printed-->" says that lesson 07 itself prints 8 and then 13, in a cell whose output is compared.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -21,6 +25,8 @@ MARKER = re.compile(r"<!--(\d\d)\.(\w+)-->")
 WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 NUMBER = re.compile(rf"(?<![\w.])[-+−]?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(WORDS)})\b", re.I)
 BETWEEN = re.compile(r"[\s%\])*$]*")  # what may stand between the last number and its marker
+PRINTED = "printed"  # the name of a number, or of a pair, that a lesson prints
+PAIR = re.compile(r"[\s%]*\b(?:of|to|and)\s+")  # what stands between two numbers that belong together
 Facts = dict[str, dict[str, str]]  # {"07": {"common_step": "68% to 80%"}}
 
 
@@ -38,6 +44,19 @@ def printed() -> Facts:
                     raise SystemExit(f"{path.name}: {marker} is printed twice")
                 facts[lesson][name] = fact
     return facts
+
+
+@cache
+def shown(lesson: str) -> list[str]:
+    """The numbers that a lesson prints, in their order; not those of cells whose output is not compared."""
+    found = []
+    for path in (ROOT / "notebooks").glob(f"{lesson}_*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if "nbval-ignore-output" not in cell.metadata.get("tags", []):
+                for output in cell.get("outputs", []):
+                    data = output.get("data", {})
+                    found.append(output.get("text") or data.get("text/markdown") or data.get("text/plain", ""))
+    return [plain(number[0]) for text in found for number in NUMBER.finditer(text)]
 
 
 def texts() -> list[Path]:
@@ -63,6 +82,18 @@ def problems(text: str, facts: Facts) -> tuple[list[tuple[int, str]], set[tuple[
             wrong.append((opened.start(), "a marker has the form <!--07.name_of_a_fact-->"))
             continue
         lesson, name = marker.groups()
+        if name == PRINTED:
+            numbers = [number for number in numbers_of_text if number.end() <= marker.start()][-2:]
+            if not numbers or not BETWEEN.fullmatch(bare, numbers[-1].end(), marker.start()):
+                wrong.append((opened.start(), f"{lesson}.{name} stands behind no number"))
+                continue
+            if len(numbers) == 2 and not PAIR.fullmatch(bare, numbers[0].end(), numbers[1].start()):
+                del numbers[0]
+            wanted = [plain(number[0]) for number in numbers]
+            prints = shown(lesson)
+            if wanted not in ([number] for number in prints) and wanted not in map(list, pairwise(prints)):
+                wrong.append((opened.start(), f"{lesson}.{name}: the lesson prints no {' '.join(wanted)}"))
+            continue
         fact = facts.get(lesson, {}).get(name)
         if fact is None:
             allowed = ", ".join(sorted(facts.get(lesson, {}))) or "none"

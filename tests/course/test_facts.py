@@ -54,6 +54,8 @@ def test_every_flipped_number_is_found(number, other):
         ("5<!--01.half", "has the form"),
         ("many<!--01.half-->", "stands behind no number"),
         ("[-0.87]<!--01.pair-->", "stands behind no number"),
+        ("many<!--02.printed-->", "stands behind no number"),
+        ("98,765<!--02.printed-->", "the lesson prints no 98765"),
     ],
 )
 def test_a_marker_that_cannot_be_read_is_named_with_its_place(text, says):
