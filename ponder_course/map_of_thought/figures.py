@@ -153,7 +153,8 @@ def mistakes(maze: Grid, answers: Grid, is_wrong: Grid, asked: Grid) -> Figure:
 def encircle(figure: Figure, row: int, column: int) -> None:
     """Draw a circle around a place of a figure's first maze; rows and columns count from 0."""
     for colour, width in (("white", 5.0), (style.LIMIT, 2.5)):
-        figure.axes[0].scatter(column + 1, row + 1, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
+        at = (column + 1, row + 1)
+        figure.axes[0].scatter(*at, s=240, facecolor="none", edgecolor=colour, linewidth=width, zorder=4)
 
 
 def ends_of(rows: Sequence[Row]) -> list[tuple[float, float]]:
