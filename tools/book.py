@@ -233,11 +233,12 @@ def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.Noteboo
 
 def lesson_page(page: nbformat.NotebookNode, stem: str) -> None:
     """Let a lesson begin with its question, a way to its live figure and a picture, and with all set-up in a fold."""
-    title = re.search(r'"live-title">(.*?)<', live.words(f"{live.FIGURES[stem][1]}.html"))
-    assert title is not None
-    play = f'<a href="#live-{live.FIGURES[stem][1]}"><strong>▶ Play: {title[1]}</strong></a>'
     page.cells = set_up(page.cells)
-    page.cells[0].source = re.sub(r"^(# .*)$", rf"\1\n\n{play}", page.cells[0].source, count=1, flags=re.M)
+    if stem in live.FIGURES:
+        name = live.FIGURES[stem][1]
+        (title,) = re.findall(r'"live-title">(.*?)<', live.words(f"{name}.html"))
+        play = f'<a href="#live-{name}"><strong>▶ Play: {title}</strong></a>'
+        page.cells[0].source = re.sub(r"^(# .*)$", rf"\1\n\n{play}", page.cells[0].source, count=1, flags=re.M)
     for number in PICTURES:
         if number[:2] == stem[:2]:
             page.cells.insert(1, picture(page.cells, f"Figure {number}"))
