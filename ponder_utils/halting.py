@@ -75,19 +75,14 @@ def expected_steps(log_p: Tensor) -> Tensor:
     return average(n, log_p.exp())
 
 
-def geometric_log_prior(lambda_p: float, max_steps: int, repair: str = "renormalise") -> Tensor:
+def geometric_log_prior(lambda_p: float, max_steps: int) -> Tensor:
     """Return log p_G(n), n = 1..N, of the geometric distribution lambda_p (1 - lambda_p)^(n-1): [N], float64.
 
-    lambda_p is in (0, 1]; 1 is read as `LARGEST_LAMBDA_P`. Cut off at N = max_steps >= 1, the distribution has lost the
-    mass (1 - lambda_p)^N (Sec. 2.3): "renormalise" divides by what is left, "remainder" gives the lost mass to step N.
+    lambda_p is in (0, 1]; 1 is read as `LARGEST_LAMBDA_P`. Cut off at N = max_steps >= 1 and renormalised (Sec. 2.3).
     """
-    check_choice("repair", repair, ("renormalise", "remainder"))
     lambda_p = min(check_real("lambda_p", lambda_p, 0, 1, open_low=True), LARGEST_LAMBDA_P)
     log_survival = torch.arange(check_int("max_steps", max_steps, 1), dtype=torch.float64) * math.log1p(-lambda_p)
-    log_prior = math.log(lambda_p) + log_survival
-    if repair == "renormalise":
-        return log_prior.log_softmax(0)
-    return torch.cat([log_prior[:-1], log_survival[-1:]])
+    return log_survival.log_softmax(0)
 
 
 def make_log_prior(prior: Prior, max_steps: int) -> Tensor:

@@ -48,7 +48,10 @@ class CriterionLoss(nn.Module):
         answer, target = list(y_hat.shape[2:]), list(y.shape[2:])
         if answer != target and math.prod(answer) == math.prod(target):  # they would be broadcast
             raise ValueError(f"a target y must have the shape of an answer, {answer}; got {target}")
-        loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
+        try:
+            loss = self.criterion(y_hat.flatten(0, 1), y.flatten(0, 1))
+        except RuntimeError as error:
+            raise ValueError(f"criterion fails for y_hat {described(y_hat)} and y {described(y)}: {error}") from error
         if not isinstance(loss, Tensor) or loss.shape != (n_steps * batch_size,):
             wanted = f'one loss per answer, [{n_steps * batch_size}], as with reduction="none"'
             raise ValueError(f"criterion must return {wanted}; got {described(loss)}")
@@ -138,19 +141,17 @@ class ACTLossTerms(NamedTuple):
 class ACTLoss(CriterionLoss):
     """L(x, y) + tau * P(x), averaged over the batch (Graves 2016, Eq. 12); L is summed over time.
 
-    tau is the time penalty, >= 0. cost: "ponder", P = sum_t N(t) + R(t) (Eqs. 10-11), of which only R(t) has a
-    gradient; or "accumulated", -sum_t sum_{n<N(t)} h_n, which some implementations minimise: with the same gradient.
+    tau is the time penalty, >= 0. P = sum_t N(t) + R(t) (Eqs. 10-11), of which only R(t) has a gradient.
     """
 
-    def __init__(self, criterion: Criterion, tau: float, cost: str = "ponder") -> None:
+    def __init__(self, criterion: Criterion, tau: float) -> None:
         super().__init__(criterion)
         self.tau = check_real("tau", tau, 0, open_low=False)
-        self.cost = check_choice("cost", cost, ("ponder", "accumulated"))
 
     def forward(self, output: ACTOutput, y: Tensor, mask: Tensor | None = None) -> ACTLossTerms:
         """y: [T, batch, ...], a target for each time step -> three scalars; what the mask leaves out costs nothing."""
         check_targets(y, check_type("output", output, ACTOutput).y_hat.shape[:2], "time step and sample")
-        cost_by_time = output.steps + output.remainder if self.cost == "ponder" else output.remainder - 1
+        cost_by_time = output.steps + output.remainder
         if mask is None:
             reconstruction = self.losses(output.y_hat, y).sum(0).mean()
             cost = cost_by_time.sum(0).mean()

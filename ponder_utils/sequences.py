@@ -13,8 +13,6 @@ from ponder_utils.pondernet import Prediction, Thinkers, cap_of, warn_in_trainin
 from ponder_utils.states import cast_like, check_sequence, map_batched
 from ponder_utils.steps import check_step, encode
 
-CARRIES = ("halted", "mean", "last")
-
 
 class PonderSequence(nn.Module):
     """Repeats a step at most N = max_steps >= 1 times at each time step, from the state of the one before.
@@ -29,7 +27,7 @@ class PonderSequence(nn.Module):
         super().__init__()
         self.step = check_step(step)
         self.max_steps = check_int("max_steps", max_steps, 1)
-        self.carry = check_choice("carry", carry, CARRIES)
+        self.carry = check_choice("carry", carry, ("halted", "mean", "last"))
 
     def forward(self, x: Tensor, rule: str | rules.Rule = "sample", **options: Any) -> PonderOutput:
         """Run all N steps at each time step of x [T, batch, inputs, ...], with the options of `unroll`."""

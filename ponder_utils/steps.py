@@ -44,7 +44,13 @@ class Step(nn.Module):
         """Take n steps: return y_hat [n, batch, ...], a list of all states or of the last, and halting logits."""
         y_hats, kept, halt_logits = [], [], []
         for _ in range(n_steps):
-            y_hat, h, halt_logit = _checked("step", self(z, h), "y_hat", "h", "halt_logit")
+            try:
+                returned = self(z, h)
+            except (TypeError, AttributeError) as error:
+                if h is not None:
+                    raise
+                raise TypeError(f"step must begin from h = None, or have encode(x) -> z, h; got: {error}") from error
+            y_hat, h, halt_logit = _checked("step", returned, "y_hat", "h", "halt_logit")
             y_hats.append(y_hat)
             halt_logits.append(halt_logit)
             if keep_states:

@@ -26,14 +26,11 @@ def halting(logits):
     return p
 
 
-def geometric(lambda_p, max_steps, repair):
+def geometric(lambda_p, max_steps):
     """In exact arithmetic: near lambda_p = 1 the remainder is a difference of numbers that are almost equal."""
     exact = Fraction(lambda_p)
     g = [exact * (1 - exact) ** n for n in range(max_steps)]
-    if repair == "renormalise":
-        return [float(x / sum(g)) for x in g]
-    g[-1] = 1 - sum(g[:-1])
-    return [float(x) for x in g]
+    return [float(x / sum(g)) for x in g]
 
 
 def kl(p, q):

@@ -233,11 +233,12 @@ def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.Noteboo
 
 def lesson_page(page: nbformat.NotebookNode, stem: str) -> None:
     """Let a lesson begin with its question, a way to its live figure and a picture, and with all set-up in a fold."""
-    title = re.search(r'"live-title">(.*?)<', live.words(f"{live.FIGURES[stem][1]}.html"))
-    assert title is not None
-    play = f'<a href="#live-{live.FIGURES[stem][1]}"><strong>▶ Play: {title[1]}</strong></a>'
     page.cells = set_up(page.cells)
-    page.cells[0].source = re.sub(r"^(# .*)$", rf"\1\n\n{play}", page.cells[0].source, count=1, flags=re.M)
+    if stem in live.FIGURES:
+        name = live.FIGURES[stem][1]
+        (title,) = re.findall(r'"live-title">(.*?)<', live.words(f"{name}.html"))
+        play = f'<a href="#live-{name}"><strong>▶ Play: {title}</strong></a>'
+        page.cells[0].source = re.sub(r"^(# .*)$", rf"\1\n\n{play}", page.cells[0].source, count=1, flags=re.M)
     for number in PICTURES:
         if number[:2] == stem[:2]:
             page.cells.insert(1, picture(page.cells, f"Figure {number}"))
@@ -313,6 +314,7 @@ def card(number: str, title: str, stem: str, question: str) -> str:
     """A lesson on the first page: a part of a figure, its question, how long it takes; and the way for one evening."""
     first_cell = nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4).cells[0].source
     (minutes,) = re.findall(r"\*In class:\* (\d+) minutes", first_cell)
+    question = re.sub(r"\*(.+?)\*", r"<em>\1</em>", question)
     evening = f" · one evening, {EVENING.index(number) + 1} of {len(EVENING)}" if number in EVENING else ""
     return (
         f'<a class="card{" evening" if evening else ""}" href="notebooks/{stem}.html">'
@@ -325,13 +327,13 @@ def front_page() -> None:
     """Write README.md, without how to run it, as the first page, with a network that thinks and the lessons' cards."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = ROW.findall(readme)
-    cards = raw(f'<div class="cards">{"".join(card(*row) for row in rows)}</div>')
     beginning, sections = readme.split("\n## ", maxsplit=1)
     paragraphs = [*beginning.split("\n\n")[:2], raw(live.markup(live.FRONT, "_static/live"))]
     for text in f"## {sections}".split("\n\n"):
-        paragraphs.append(cards if text.startswith("| | Lesson |") else carry(text, Path()))
+        cards = [card(*row) for row in ROW.findall(text)]
+        paragraphs.append(raw(f'<div class="cards">{"".join(cards)}</div>') if cards else carry(text, Path()))
     entries = [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]
-    entries += [f"{number} {title} <notebooks/{stem}>" for number, title, stem, _ in rows]
+    entries += [f"{number} {title} <notebooks/{stem}>" for number, title, stem, _ in sorted(rows)]
     texts = [f"{name} <{text.removesuffix('.md')}>" for text, name in TEXTS.items()]
     trees = [
         toctree("Lessons", [*entries, "Mini-projects <notebooks/problems/projects>"]),

@@ -168,7 +168,7 @@ live.maze = (name, bet) => {
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
     apart: () => middle(1)[0] - middle(0)[0],
     count: () => maze.side ** 2, across: () => maze.side,
-    get task() { return `click walls to open them, until a place is wrong. ${counts()}`; },
+    get task() { return `open walls with a click, until a place names the wrong star. ${counts()}`; },
     form: /^([tr])([1-9]\d{0,4})\.(9|13|29|39)\.((?:[bp]\d+)*)\.([\d_]*)\.([1-9]\d*|)$/,
     opened: replay, found, state, restore, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ponder_course.alone_and_together.task import ForestTask
+from ponder_course.alone_and_together.task import ForestTask, grow
 
 sizes = st.integers(1, 24)
 seeds = st.integers(0, 10**6)
@@ -53,6 +53,12 @@ def test_roots_and_depths_are_those_of_a_climb(seed, n_nodes, max_depth):
         assert depth == [len(way) - 1 for way in ways]
     assert depths.max() <= (n_nodes - 1 if max_depth is None else max_depth)
     assert torch.equal(ForestTask.answers(x), y)
+
+
+def test_a_chain_breaks_only_where_a_node_would_be_deeper_than_allowed():
+    never, always = torch.zeros(1, 8, dtype=torch.bool), torch.ones(1, 8, dtype=torch.bool)
+    parents = grow(never, always, torch.zeros(1, 8), max_depth=3)
+    assert parents.tolist() == [[0, 0, 1, 2, 4, 4, 5, 6]]
 
 
 @settings(deadline=None, max_examples=50)

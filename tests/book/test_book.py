@@ -110,11 +110,15 @@ def test_no_bar_of_progress_is_shown():
     assert cell.outputs[0].text == "95% right\n"
 
 
+def test_each_lesson_has_a_card():
+    assert [figure[:2] for figure in book.CROPS] == [path.stem[:2] for path in book.lessons()], "CROPS has a part of a figure for each lesson"
+
+
 def test_every_bet_of_a_lesson_is_closed_up_to_the_end_of_its_answer():
     lessons = book.lessons()
     cells = [cell.source for path in lessons for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
     marks = re.findall(r'class="(bet|bet-end)" data-bet="(\d)"', "".join(map(book.mark_bets, cells)))
-    assert marks.count(("bet", "1")) == len(lessons)
+    assert marks.count(("bet", "1")) == len(lessons), "each lesson has a Bet 1"
     assert len(marks) == 2 * len(re.findall(r"\*\*Bet \d[.( ]+", "".join(cells)))
     assert sorted(n for kind, n in marks if kind == "bet") == sorted(n for kind, n in marks if kind == "bet-end")
 

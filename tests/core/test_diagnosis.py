@@ -83,7 +83,7 @@ UNEVEN = [0.1, 0.4, 0.2, 0.25, 0.05]
 
 @pytest.mark.parametrize(
     ("prior", "p_G"),
-    [(0.3, geometric(0.3, 5, "renormalise")), ("uniform", [0.2] * 5), (torch.tensor(UNEVEN), UNEVEN)],
+    [(0.3, geometric(0.3, 5)), ("uniform", [0.2] * 5), (torch.tensor(UNEVEN), UNEVEN)],
     ids=["geometric", "uniform", "uneven"],
 )
 def test_as_a_plain_loop_says_over_batches_places_and_what_is_asked(prior, p_G):

@@ -34,7 +34,7 @@ def test_loss_equals_the_definition_sample_by_sample(seed, max_steps, batch_size
         prior /= prior.sum()
         p_G = prior.tolist()
     else:
-        p_G = geometric(prior, max_steps, "renormalise")
+        p_G = geometric(prior, max_steps)
     reconstruction = regularization = 0.0
     for i in range(batch_size):
         p = halting(logits[:, i].tolist())
@@ -62,16 +62,15 @@ AT_SAMPLES, AT_PLACES = (PonderOutput(*[torch.zeros(shape)] * 3) for shape in ((
 
 
 @pytest.mark.parametrize(
-    ("tau", "cost", "expected"),
+    ("tau", "expected"),
     [
-        (0.1, "ponder", (19.5 + 0.59375, 19.5, 5.9375)),  # sum_t N + R is 4.5 and 7.375
-        (0.1, "accumulated", (19.5 - 0.10625, 19.5, -1.0625)),  # sum_t R - 1 is -0.5 and -1.625
-        (0.0, "ponder", (19.5, 19.5, 5.9375)),  # squares sum to 1 + 9 and 4 + 25
+        (0.1, (19.5 + 0.59375, 19.5, 5.9375)),  # sum_t N + R is 4.5 and 7.375
+        (0.0, (19.5, 19.5, 5.9375)),  # squares sum to 1 + 9 and 4 + 25
     ],
 )
-def test_act_loss_worked_by_hand(tau, cost, expected):
-    assert ACTLoss(squared, tau, cost)(ACT_OUTPUT, ZEROS) == pytest.approx(expected)
-    of_last = ACTLoss(squared, tau, cost)(ACT_OUTPUT._replace(y_hat=ACT_OUTPUT.y_hat[-1:]), ZEROS[-1:])
+def test_act_loss_worked_by_hand(tau, expected):
+    assert ACTLoss(squared, tau)(ACT_OUTPUT, ZEROS) == pytest.approx(expected)
+    of_last = ACTLoss(squared, tau)(ACT_OUTPUT._replace(y_hat=ACT_OUTPUT.y_hat[-1:]), ZEROS[-1:])
     assert of_last == pytest.approx((expected[0] - 2.5, 17, expected[2]))  # and charges for all thought
 
 
@@ -162,6 +161,7 @@ def test_a_criterion_without_one_loss_per_answer_is_refused(criterion, came):
         (lambda: RegularizationLoss(torch.tensor(0.2)), ValueError, r"prior .*\[\]"),
         (lambda: RegularizationLoss(ZEROS[0] + 0.5)(output(6, 3)[0]), ValueError, r"prior .*\[6\].*\[2\]"),
         (lambda: ReconstructionLoss(per_sample)(AT_PLACES, ZEROS), ValueError, r"output .*mask .*\[3, 2, 2\]"),
+        (lambda: PonderLoss(per_sample, 0.2)(output(6, 3)[0], torch.tensor([0, 1, 1])), ValueError, "float32 .*int64"),
     ],
 )
 def test_wrong_arguments_are_named(call, error, message):

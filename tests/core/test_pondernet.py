@@ -164,6 +164,11 @@ model = PonderNet(RNNStep(4, 8), 5)
 nodes = PonderNet(NodeStep(8, 1), 3)
 
 
+class BeginsFromZeros(Step):  # and has no `encode` to say so
+    def move(self, z, h):
+        return torch.tanh(z + h)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -177,6 +182,7 @@ nodes = PonderNet(NodeStep(8, 1), 3)
         (lambda: PonderNet(lambda x, h: (x[:, 0], x[0], x[:, 1]), 2)(x), ValueError, r"the state .*3.*\[4\]"),
         (lambda: PonderNet(EncodedStep(lambda x: x[:2], model.step), 2).predict(x), ValueError, "encode .*3.*2"),
         (lambda: PonderNet(Step(), 2)(x), NotImplementedError, "move"),
+        (lambda: PonderNet(BeginsFromZeros(), 2)(x), TypeError, r"step .*h = None.*encode\(x\) -> z, h.*NoneType"),
         (lambda: model.predict(x, mask=x > 0), ValueError, r"mask .*\[3\].*\[3, 4\]"),
         (lambda: model.predict(x, mask=[True]), TypeError, "mask .*bool tensor"),
         (lambda: PonderNet(nn.LSTMCell(4, 8), 2)(x), TypeError, "step must return 3 .*2 of them"),

@@ -179,6 +179,10 @@ def test_of_equal_steps_the_first_gives_the_answer():
     [
         ("quantile", {"generator": 0}, TypeError, "generator .*0"),
         ("fixed", {}, TypeError, "step .*None"),
+        ("quantile", {"q": 0.0}, ValueError, r"q .*\(0, 1\].*0\.0"),
+        ("threshold", {"q": 1.5}, ValueError, r"q .*\(0, 1\].*1\.5"),
+        ("confidence", {"q": 0.0, "classes": False}, ValueError, r"q .*\(0, 1\].*0\.0"),
+        ("settled", {"tolerance": -1.0, "classes": False}, ValueError, r"tolerance .*-1\.0"),
         ("either", {"rules": (rules.quantile for _ in range(1))}, ValueError, "rules .*generator"),
         ("unchanged", {"classes": True}, ValueError, r"y_hat .*\[5, 3\]"),
         ("sample", {"v": torch.tensor(0.5)}, ValueError, r"v .*\[3\].*\[\]"),

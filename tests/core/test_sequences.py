@@ -8,10 +8,11 @@ from torch import nn
 
 from ponder_course.light_cone.lesson import LocalStep
 from ponder_utils.halting import halting_log_probs
-from ponder_utils.sequences import CARRIES, PonderSequence
+from ponder_utils.sequences import PonderSequence
 from ponder_utils.steps import GRUStep, RecurrentStep
 
 N, T, BATCH = 5, 4, 6
+CARRIES = ("halted", "mean", "last")
 INPUTS = {"lstm": (3,), "gru": (3,), "line": (2, 7)}
 BY_RULE = {"quantile": {"q": 0.5}, "threshold": {"q": 0.5}, "most_probable": {}, "fixed": {"step": 2}, "sample": {}}
 BY_RULE |= {"confidence": {"q": 0.6, "classes": False}}

@@ -128,6 +128,12 @@ def test_each_lesson_has_a_room_in_the_order_of_the_course():
     assert [path.stem[3:] for path in stamp.lessons()] == [*LESSONS]
 
 
+def test_each_lesson_has_a_block_for_its_teacher():
+    teaching = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+    for path in stamp.lessons():
+        assert f"](notebooks/{path.name})" in teaching, f"TEACHING.md has no block of {path.stem}"
+
+
 @pytest.mark.parametrize("path", stamp.lessons(), ids=lambda path: path.stem)
 def test_a_lessons_module_holds_what_its_cells_show(path):
     text, module = sources.text_of(path), sources.module_of(path)
@@ -157,7 +163,7 @@ def checked(path, **given):
     while isinstance(first[0], ast.ImportFrom) and first[0].module.startswith("ponder_course"):
         first = first[1:]
     call = ast.unparse(first[0])
-    assert call.startswith("notebook.check_parameters(In, globals(), ")
+    assert call.startswith("notebook.check_parameters(In, globals()"), f"{path.stem} begins with {call}"
     exec(call, names)
 
 

@@ -84,6 +84,7 @@ def test_what_is_measured_of_act_is_what_one_finds_line_by_line():
     step = Patient(task)
     x, y = lines.fresh(task, n_lines)
     by_need = {need: [] for need in range(1, 6)}  # (steps, right) of each line
+    waiting = []  # halting units of steps before the need
     for line in range(n_lines):
         with torch.no_grad():
             y_hat, halt_logits, _ = PonderNet(step, N).eval()(x[line : line + 1])
@@ -91,10 +92,12 @@ def test_what_is_measured_of_act_is_what_one_finds_line_by_line():
         average = (torch.tensor(p)[:, None] * y_hat[: len(p), 0]).sum(0)
         need = max(task.needed_steps(x[line : line + 1])[0].tolist())
         by_need[need].append((len(p), float(((average > 0) == (y[line] > 0.5)).all())))
+        waiting += halt_logits[: need - 1, 0].sigmoid().tolist()
     got = lines.measure_act(PonderNet(step, 3), task, N, n_lines)
     assert got["lines_by_need"] == [len(rows) for rows in by_need.values()]
     assert got["right_by_need"] == [sum(right for _, right in rows) for rows in by_need.values()]
     assert got["by_need"] == pytest.approx([fmean(n for n, _ in rows) for rows in by_need.values()])
+    assert got["unit while waiting"] == pytest.approx(torch.tensor(waiting).median().item())
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0, 1))

@@ -41,7 +41,7 @@ def run(epochs: int, seed: int) -> Row:
     model, everything = ACT(nn.RNNCell(8 + 1, 16), max_steps=100), every_front()
     rows = train(
         model,
-        ACTLoss(cross_entropy, 1e-4, "accumulated"),
+        ACTLoss(cross_entropy, 1e-4),
         partial(one_time_step, partial(front, 2)),
         80 * epochs,
         lr=1e-3,
