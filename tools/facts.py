@@ -91,7 +91,8 @@ def problems(text: str, facts: Facts) -> tuple[list[tuple[int, str]], set[tuple[
                 del numbers[0]
             wanted = [plain(number[0]) for number in numbers]
             prints = shown(lesson)
-            if wanted not in ([number] for number in prints) and wanted not in map(list, pairwise(prints)):
+            is_printed = wanted[0] in prints if len(wanted) == 1 else tuple(wanted) in pairwise(prints)
+            if not is_printed:
                 wrong.append((opened.start(), f"{lesson}.{name}: the lesson prints no {' '.join(wanted)}"))
             continue
         fact = facts.get(lesson, {}).get(name)
