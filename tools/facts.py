@@ -91,7 +91,7 @@ def problems(text: str, facts: Facts) -> tuple[list[tuple[int, str]], set[tuple[
                 del numbers[0]
             wanted = [plain(number[0]) for number in numbers]
             prints = shown(lesson)
-            is_printed = wanted[0] in prints if len(wanted) == 1 else tuple(wanted) in pairwise(prints)
+            is_printed = wanted[0] in prints if len(wanted) == 1 else wanted in map(list, pairwise(prints))
             if not is_printed:
                 wrong.append((opened.start(), f"{lesson}.{name}: the lesson prints no {' '.join(wanted)}"))
             continue
