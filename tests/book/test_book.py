@@ -111,7 +111,9 @@ def test_no_bar_of_progress_is_shown():
 
 
 def test_each_lesson_has_a_card():
-    assert [figure[:2] for figure in book.CROPS] == [path.stem[:2] for path in book.lessons()], "CROPS has a part of a figure for each lesson"
+    assert [figure[:2] for figure in book.CROPS] == [path.stem[:2] for path in book.lessons()], (
+        "CROPS has a part of a figure for each lesson"
+    )
 
 
 def test_every_bet_of_a_lesson_is_closed_up_to_the_end_of_its_answer():
