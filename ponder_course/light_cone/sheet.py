@@ -46,7 +46,7 @@ def check_left_step(kind: Any) -> str:
     torch.manual_seed(0)
     check_news(kind(8))
 
-    class Noisy(kind):  # type: ignore[misc]
+    class Noisy(kind):
         def move(self, z: Tensor, h: Tensor) -> Tensor:
             h = super().move(z, h)
             return h + 0.1 * torch.randn_like(h) if self.training else h

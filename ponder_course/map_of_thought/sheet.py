@@ -38,7 +38,7 @@ def check_maze_step(kind: Any) -> str:
     torch.manual_seed(0)
     check_news(kind(8))
 
-    class Noisy(kind):  # type: ignore[misc]
+    class Noisy(kind):
         def move(self, z: Any, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
             noise = 0.1 * torch.randn_like(state[0]) if self.training else 0
             return super().move(z, (state[0] + noise * state[1], state[1]))
