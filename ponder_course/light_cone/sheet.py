@@ -14,19 +14,14 @@ from ponder_utils.pondernet import PonderNet
 PLACES, N = 8, 10
 
 
-def check_shapes(y_hat: Tensor, halt_logits: Tensor, shape: tuple[int, ...]) -> None:
-    """A place answers with one number, and a line halts by one number; they are [N, *shape] and [N, lines]."""
-    for name, part, wanted in (("answers", y_hat, shape), ("halting logits", halt_logits, shape[:1])):
-        got = [*part.shape[1:]]
-        assert got == [*wanted], f"the {name} of a step should have the shape {[*wanted]}, not {got}"
-
-
 @torch.no_grad()
 def check_news(step: Any) -> None:
     """News goes one place to the right at every step, and never to the left; the least vote decides for the line."""
     model, x = PonderNet(step.double().eval(), N), LineParityTask(PLACES).batch(20)[0].double()
     output = model(x)
-    check_shapes(output.y_hat, output.halt_logits, (20, PLACES))
+    for name, part, shape in (("answers", output.y_hat, [20, PLACES]), ("halting logits", output.halt_logits, [20])):
+        got = [*part.shape[1:]]
+        assert got == shape, f"for 20 lines of 8 places the {name} should be {shape}, not {got}"
     turned = x.clone()
     turned[:, 0, 2] = 1 - turned[:, 0, 2]
     changed = (model(turned).y_hat != output.y_hat).any(1).tolist()  # [N, places]

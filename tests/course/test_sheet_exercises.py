@@ -165,7 +165,7 @@ WRONG = [
     (check_left_step, BothSides, "when the bit of place 3 flips"),
     (check_left_step, Deaf, "when the bit of place 3 flips"),
     (check_left_step, MeanVote, "least vote"),
-    (check_left_step, VotesOfPlaces, "halting logits of a step should have the shape"),
+    (check_left_step, VotesOfPlaces, "the halting logits should be [20]"),
     (check_maze_step, ThroughWalls, "through walls"),
     (check_maze_step, TwoMoves, "too fast"),
     (check_maze_step, Alone, "does not feel a star"),
