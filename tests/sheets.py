@@ -43,7 +43,7 @@ def stubs(lesson):
     found = []
     for stub, cell in itertools.pairwise(cells):
         if "check" in cell.metadata.get("tags", []):
-            found += map("".join, re.findall(r"^(?:def (\w+)\(|(\w+) = None)", stub.source, re.M))
+            found += map("".join, re.findall(r"^(?:(?:def|class) (\w+)\(|(\w+) = None)", stub.source, re.M))
     return found
 
 

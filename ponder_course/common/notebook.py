@@ -103,21 +103,26 @@ def _statements(cell: str) -> list[ast.stmt]:
         return []
 
 
-def attempt(check: Callable[[Any], None], answer: Any) -> bool:
-    """Run the check of an exercise on an answer; print in one line what is wrong, and return whether it is right."""
+def attempt(check: Callable[[Any], str | None], answer: Any, name: str = "") -> bool:
+    """Run the check of an exercise on an answer, print a line, and return whether the answer is right.
+
+    The line says what is wrong, or, of a right answer, what the check returns; and the name of the answer, if any.
+    """
+    not_yet = f"Not yet: {name}: " if name else "Not yet: "
     if not __debug__:  # checks are assertions, which Python then leaves out
-        print("Not yet: nothing can be checked, since Python was started with -O or PYTHONOPTIMIZE; start it without.")
+        print(f"{not_yet}nothing can be checked, since Python was started with -O or PYTHONOPTIMIZE; start it without.")
         return False
     try:
-        check(answer)
+        finding = check(answer)
     except NotImplementedError:
-        print("Not yet: nothing written so far.")
+        print(f"{not_yet}nothing written so far.")
     except AssertionError as error:
-        print(f"Not yet: {' '.join(str(error).split()) or 'a result is not what it should be.'}")
+        print(f"{not_yet}{' '.join(str(error).split()) or 'a result is not what it should be.'}")
     except Exception as error:  # whatever a reader's answer raises, or makes the check raise: the notebook goes on
-        print(f"Not yet: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
+        print(f"{not_yet}{type(error).__name__}: {' '.join(str(error).split())[:200]}")
     else:
-        print("Right.")
+        right = name or finding
+        print(f"Right: {right}" if right else "Right.")
         return True
     return False
 
@@ -134,7 +139,7 @@ def check_on(*cases: tuple[Any, ...], tolerance: float = 1e-6) -> Callable[[Any]
     return check
 
 
-def check_hashed(answer: Any, problem: str, digest: str, decimals: int = 0) -> bool:
+def check_hashed(answer: Any, problem: str, digest: str, decimals: int = 0, name: str = "") -> bool:
     """Say whether an answer is right without showing the right one, as `attempt` does.
 
     answer: a number, several in any container that a tensor can be made of, or a function that returns them. digest:
@@ -151,7 +156,18 @@ def check_hashed(answer: Any, problem: str, digest: str, decimals: int = 0) -> b
         found = sha256(" ".join(["ponder", problem, *rounded]).encode()).hexdigest()
         assert found[:16] == digest, f"not right, when rounded to {decimals} decimals."
 
-    return attempt(check, answer)
+    return attempt(check, answer, name)
+
+
+def check_numbers(sheet: str, **answers: tuple[Any, int, str]) -> dict[str, bool]:
+    """Say of each number by itself whether it is right, and return that.
+
+    answers: by name, (the number, its decimals, the digest that `check_hashed` wants for the problem "sheet name").
+    """
+    return {
+        name: check_hashed(number, f"{sheet} {name}", digest, decimals, name)
+        for name, (number, decimals, digest) in answers.items()
+    }
 
 
 def claim(sentence: str, holds: bool) -> str:

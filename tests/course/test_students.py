@@ -38,6 +38,7 @@ def sentences_of(solution):
     if solution.suffix == ".py":
         defined = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
         text = "\n".join(ast.get_docstring(node) or "" for node in defined)
+    text = re.sub(r"^## Exercise.*?^```$", "", text, flags=re.M | re.S)  # what its lesson shows, written anew
     lines = [line.strip() for line in text.splitlines()]
     return [line for line in lines if len(line) > 30 and not line.startswith(OF_NO_SOLUTION)]
 
