@@ -4,7 +4,7 @@ import torch
 from network import N, Network
 from torch import nn
 
-from ponder_course.mnist_rotation.lesson import STEPS
+from ponder_course.mnist_rotation.experiment import STEPS
 from ponder_course.mnist_rotation.task import RotationTask
 from ponder_utils import PonderLoss, PonderNet
 

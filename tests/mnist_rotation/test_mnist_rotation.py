@@ -5,7 +5,7 @@ import torch
 
 from ponder_course.common.digits import load_digits
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.lesson import ConvStep
+from ponder_course.mnist_rotation.patches import Patches
 from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.pondernet import PonderNet
@@ -13,7 +13,7 @@ from ponder_utils.rules import halting_steps
 
 
 def test_measures_are_of_the_angles_in_their_order():
-    model = PonderNet(ConvStep(channels=16, patch=4, n_outputs=10), 4).eval()
+    model = PonderNet(Patches(), 4).eval()
     x, y = (part[:40] for part in load_digits("digits").test)
     row = rotation.measure(model, x, y)
     assert torch.equal(rotation.at_home(x, 45), rotated_within(x, 45, torch.Generator().manual_seed(2)))
