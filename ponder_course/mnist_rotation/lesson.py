@@ -40,7 +40,7 @@ def ponder_loss(output: pu.PonderOutput, y: Tensor, lambda_p: float, beta: float
     log_prior = pu.geometric_log_prior(lambda_p, len(log_p)).to(log_p)[:, None]
     losses = torch.stack([cross_entropy(answer, y, reduction="none") for answer in y_hat])
     p = log_p.exp()
-    return (p * losses + beta * p * (log_p - log_prior)).sum(0).mean()  # (2), over the batch
+    return (p * losses + beta * p * (log_p - log_prior)).sum(0).mean()  # (2)
 
 
 class Recipe(NamedTuple):
