@@ -88,20 +88,11 @@ def to_the_end(kinds: Ends) -> Figure:
         for place, colour in enumerate((style.DARK_ORANGE, style.DARK_GREY)):
             fractions = [ends[place] for ends in networks]
             ax.plot([place] * len(fractions), fractions, "o", color=colour, markersize=8, zorder=3)
-            spread = f"{100 * min(fractions):.0f}\u2013{100 * max(fractions):.0f} %"
-            middle, side = (min(fractions) + max(fractions)) / 2, 2 * place - 1
-            ha = "left" if place else "right"
-            beside(
-                ax,
-                spread,
-                (place, middle),
-                (14 * side, 0),
-                ha=ha,
-                va="center",
-                color=colour,
-                fontsize=20,
-                fontweight="bold",
-            )
+            low, high = min(fractions), max(fractions)
+            font = {"ha": "left" if place else "right", "va": "center", "fontsize": 20, "fontweight": "bold"}
+            offset = (14 if place else -14, 0)
+            text = f"{100 * low:.0f}\u2013{100 * high:.0f} %"
+            beside(ax, text, (place, (low + high) / 2), offset, color=colour, **font)
         ax.set(title=name, xlim=(-1, 1.9), xticks=(0, 1), xticklabels=WHEN)
         ax.grid(visible=False, axis="x")
     axes[0].set(ylim=(0.66, 1.02), yticks=[0.7, 0.8, 0.9, 1], ylabel="lines that are right")

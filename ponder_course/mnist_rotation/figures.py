@@ -86,9 +86,8 @@ def needed_and_alike(runs: Sequence[Row], fixed: Sequence[Row], networks: Sequen
     stopped_at(left, "patches", runs, fixed)
     for row in fixed[:1]:
         line = {"arrowstyle": "-", "color": style.GREY, "shrinkB": 8}
-        style.beside(
-            left, "trained for one\nstep alone", (1, row["accuracy"][0]), (100, -20), va="center", arrowprops=line
-        )
+        point = (row["N"], row["accuracy"][0])
+        style.beside(left, "trained for one\nstep alone", point, (100, -20), va="center", arrowprops=line)
     away = np.abs(np.arange(-3, 4))
     away = np.maximum(away[:, None], away)  # steps from the middle to each place
     for step in range(1, 5):
@@ -107,7 +106,7 @@ def _steps_by_first_read(ax: Axes, networks: Sequence[BySteps]) -> None:
     """
     last = max(max(groups) for groups in networks)
     ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.6)
-    style.beside(ax, "only the steps\nit needs", (last - 2, last - 2), (10, -4), va="top")
+    style.beside(ax, "stopped as soon\nas it is right", (last - 2, last - 2), (10, -4), va="top")
     for groups in networks:
         counts, steps = zip(*groups.values(), strict=True)
         areas = [1200 * count / sum(counts) for count in counts]
