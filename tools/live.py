@@ -30,7 +30,7 @@ FIGURES = {
     "08_alone_and_together": ("Figure 08.5", "forest"),
     "09_adding_a_column": ("Figure 09.2", "column"),
     "10_sudoku": ("Figure 10.3", "sudoku"),
-    "11_judges": ("Figure 11.1", "judges"),
+    "11_judges": ("Figure 11.2", "judges"),
     "12_words": ("Figure 12.2", "words"),
 }
 FRONT = "front"

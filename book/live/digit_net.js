@@ -61,7 +61,7 @@ function pooled(x, channels, side) {
 }
 
 // Weights of either network -> pixels -> a step: (h) -> [h, ten answers and the halting logit]; h is null before the first.
-live.reader = (weights) => ("from_x.weight" in weights ? patches(weights) : cnnFirst(weights));
+live.reader = (weights) => ("cnn.0.weight" in weights ? cnnFirst(weights) : patches(weights));
 
 function patches(weights) {
   const [fromX, fromH, heads] = ["from_x", "from_h", "heads"].map((name) => live.linear(weights, name));
@@ -83,10 +83,8 @@ function patches(weights) {
 }
 
 function cnnFirst(weights) {
-  const [first, second, last] = [0, 3, 8].map((i) => live.linear(weights, `encoder.layers.${i}`));
-  const [fromX, toH, heads] = ["cell.from_x", "cell.to_h", "heads"].map((name) => live.linear(weights, `step.${name}`));
-  const [weight, bias] = ["weight", "bias"].map((name) => live.floats(weights[`step.cell.from_h.${name}`])); // [from, to]
-  const fromH = live.layer(weight.map((_, i) => weight[(i % bias.length) * bias.length + Math.floor(i / bias.length)]), bias);
+  const [first, second, last] = [0, 3, 8].map((i) => live.linear(weights, `cnn.${i}`));
+  const [fromX, fromH, toH, heads] = ["from_x", "from_h", "to_h", "heads"].map((name) => live.linear(weights, name));
   return (pixels) => {
     const strokes = pooled(first(windows(pixels, 1, SIDE, 5)), 10, 24);
     const shapes = pooled(second(windows(strokes, 10, 12, 5)), 20, 8);

@@ -22,16 +22,16 @@ function think() {
     const answers = places.map(({ h }) => live.largest(answer(h)));
     const said = places.map(({ h }) => judge(h)); // how likely each place is right itself
     const q = said.reduce((all, [logit]) => all * live.sigmoid(logit), 1);
-    const open = need.filter((step) => step > s + 1).length;
-    return { answers, open, q: [q], halts: q > 0.5 || s === N - 1 };
+    const unknown = need.filter((step) => step > s + 1).length;
+    return { answers, unknown, q: [q], halts: q > 0.5 || s === N - 1 };
   });
   return { kind, values: [...values], walls: [...walls], need, longest: Math.max(...need), truth, steps, halt: steps.findIndex(({ halts }) => halts) + 1 };
 }
 
 const percent = (q) => (q < 0.001 ? "less than 0.1\u00a0%" : `${(100 * q).toFixed(q < 0.1 || q > 0.99 ? 1 : 0)}\u00a0%`);
 function say({ steps, halt, longest, truth }) {
-  const [{ open, q }, K] = [steps[shown - 1], VALUES[kind]];
-  const now = open ? `{limit:${live.number(open, "place is", "places are")} open}: ${open > 1 ? "all guesses are" : "its guess is"} right once in ${(K ** open).toLocaleString("en")} times` : "{limit:all places can be known}";
+  const [{ unknown, q }, K] = [steps[shown - 1], VALUES[kind]];
+  const now = unknown ? `{limit:${live.number(unknown, "answer is", "answers are")} unknown}: ${unknown > 1 ? "all guesses are" : "its guess is"} right once in ${(K ** unknown).toLocaleString("en")} times` : "{limit:all answers can be known}";
   const wrong = steps[halt - 1].answers.filter((one, i) => one !== truth[i]).length;
   const when = halt < longest ? `{wrong:${live.number(longest - halt, "step")} too early}` : halt === longest ? "just in time" : `${live.number(halt - longest, "step")} later than it could`;
   return `At step ${shown}, ${now}, and the judge says {halt:${percent(q[0])}}. Above one half, the line {halt:halts at step ${halt}}, ${when}, with ${wrong ? live.number(wrong, "place") : "no place"} wrong.`;
@@ -64,7 +64,7 @@ function draw(pen, width, inks) {
   live.numbers(pen, column > 24 ? 1 : 5, N, (step) => [step ? middle(step) : LEFT - 6, PANEL.top + PANEL.height + 14], inks);
   const upright = (step, ink, thick, dash) => live.stroke(pen, [[middle(step), PANEL.top], [middle(step), PANEL.top + PANEL.height]], ink, thick, dash);
   upright(longest, inks.ink, fig.lit === "limit" ? 5 : 2.5);
-  live.stroke(pen, steps.flatMap((step, s) => [[LEFT + s * column, y(K ** -step.open)], [LEFT + (s + 1) * column, y(K ** -step.open)]]), inks.ink, fig.lit === "limit" ? 4 : 2);
+  live.stroke(pen, steps.flatMap((step, s) => [[LEFT + s * column, y(K ** -step.unknown)], [LEFT + (s + 1) * column, y(K ** -step.unknown)]]), inks.ink, fig.lit === "limit" ? 4 : 2);
   upright(shown, inks.soft, 1.5, [2, 3]);
   if (!open) return;
   upright(halt, inks.halt, fig.lit === "halt" ? 6 : 3.5, [10, 6]);

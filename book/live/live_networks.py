@@ -20,7 +20,8 @@ from ponder_course.alone_and_together import lesson as forests
 from ponder_course.judges.lesson import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
 from ponder_course.map_of_thought.lesson import MazeStep
-from ponder_course.mnist_rotation import lesson as rotation
+from ponder_course.mnist_rotation.lesson import CNNFirst
+from ponder_course.mnist_rotation.patches import Patches
 from ponder_course.parity import lesson as parity
 from ponder_course.sudoku.lesson import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
@@ -67,16 +68,6 @@ def sudoku_net() -> PonderNet:
     return PonderNet(CoverStep(sudoku_groups(2), 24), 12)
 
 
-def cnn_first() -> PonderNet:
-    """Return the untrained network of lesson 04 that reads the whole image first."""
-    return rotation.untrained("CNN first", 0)
-
-
-def patches() -> PonderNet:
-    """Return the untrained network of lesson 04 whose places read a patch each."""
-    return rotation.untrained("patches", 0)
-
-
 NETWORKS = {
     "line": of_lesson("05_light_cone_networks", lambda: local_net(20), loss_fn="PonderLoss"),
     "line_act": of_lesson("05_light_cone_networks", lambda: local_net(20), **{"loss_fn.price_on_time.tau": 0.03}),
@@ -91,10 +82,10 @@ NETWORKS = {
     "judges_two": of_lesson("11_judges_TRM", lambda: JudgedLine(2, 1), n_values=2),
     "judges_five": of_lesson("11_judges_TRM", lambda: JudgedLine(5, 1), n_values=5),
     # All four of one seed, measured on 5,000 digits: lesson 04 stores none without a prior, and measures on 2,000.
-    "digit_cnn": of_figure("digit_cnn", cnn_first),
-    "digit_cnn_free": of_figure("digit_cnn_free", cnn_first),
-    "digit_patches": of_figure("digit_patches", patches),
-    "digit_patches_free": of_figure("digit_patches_free", patches),
+    "digit_cnn": of_figure("digit_cnn", lambda: PonderNet(CNNFirst(), 20)),
+    "digit_cnn_free": of_figure("digit_cnn_free", lambda: PonderNet(CNNFirst(), 20)),
+    "digit_patches": of_figure("digit_patches", lambda: PonderNet(Patches(), 10)),
+    "digit_patches_free": of_figure("digit_patches_free", lambda: PonderNet(Patches(), 10)),
     "words_word": of_lesson("12_words_networks", lambda: Walker("word"), carried="word"),
     "words_state": of_lesson("12_words_networks", lambda: Walker("state"), carried="state"),
     "words_state_four": of_figure("words_state_four", lambda: Walker("state")),

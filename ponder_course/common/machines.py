@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from ponder_course.common.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE_GREY, Line, panels, slide
+from ponder_course.common.style import BLACK, BLUE, GREY, ORANGE, PALE_GREY, Line, panels, slide
 
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
 
@@ -57,47 +55,6 @@ def light_cone(n_places: int, n_steps: int, place: int) -> Figure:
     return figure
 
 
-@slide
-def readers(image: Sequence[Line]) -> Figure:
-    """Two networks that read an image [height, width]: behind a CNN, and on a grid; what its middle knows is dark."""
-    figure, (ax,) = panels(1, width=9.4, height=5.4)
-    ax.set(xlim=(0, 20), ylim=(0.1, 11.5), aspect="equal")
-    ax.axis("off")
-    away = np.abs(np.arange(-3, 4))
-    away = np.maximum(away[:, None], away)  # steps from the middle to each place
-    rows = (
-        ("CNN first", "reads all, then takes steps", "seen at every step", BLUE, 8.0),
-        ("patches", "each place hears from its neighbours", "each place sees its own patch, at every step", GREEN, 2.2),
-    )
-    for name, how, seen, colour, y in rows:
-        gridded = name == "patches"
-        ax.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1, extent=(0.2, 3.2, y - 1.5, y + 1.5))
-        title = ax.text(0.2, y + 2.75, name, color=colour, fontweight="bold", fontsize=16)
-        ax.annotate(f":  {how}", (1, 0), xycoords=title, va="bottom", fontsize=14.5)
-        if gridded:
-            _grid(ax, 1.7, y, 1.5, color=colour, alpha=0.5)
-        else:
-            _box(ax, 5.2, y, "CNN", colour, size=14.5)
-            _arrow(ax, (3.3, y), (4.4, y), colour)
-        ax.plot([3.3 if gridded else 5.85, 6.8, 6.8, 17.0], [y, y, y - 1.7, y - 1.7], color=colour, linewidth=1.4)
-        ax.text(10.7, y - 1.85, seen, color=colour, ha="center", va="top", fontsize=14.5)
-        for n, x in ((1, 8.6), (2, 12.8), (3, 17.0)):
-            half = 1.1 if gridded else 0.45
-            if gridded:
-                known, shown = away < n, ListedColormap(["#CCECE3", colour])
-                ax.imshow(known, cmap=shown, vmin=0, vmax=1, extent=(x - half, x + half, y - half, y + half))
-                _grid(ax, x, y, half, color="white")
-            else:
-                _box(ax, x, y, f"step {n}", colour, size=14.5)
-            _arrow(ax, (x, y - 1.7), (x, y - half - 0.05), colour)
-            _arrow(ax, (x, y + half + 0.05), (x, y + 1.75), BLACK)
-            ax.text(x, y + 1.85, rf"$\hat{{y}}_{n},\; a_{n}$", ha="center", va="bottom", fontsize=14.5)
-            _arrow(ax, (x + 1.25, y), (x + 2.9 if n < 3 else x + 2.0, y), BLACK)
-            ax.text(x + 2.05 if n < 3 else x + 1.6, y + 0.15, f"$h_{n + 1}$", ha="center", va="bottom")
-        ax.text(19.5, y, "...", ha="center", va="center", fontsize=18)
-    return figure
-
-
 def _unrolled(states: Sequence[str], n_taken: int) -> tuple[Figure, Axes]:
     """Draw a cell for each step, at x = 1, 2, ... and y = 1, above the input; cells that are not taken are pale."""
     figure, (ax,) = panels(1, width=max(6.4, 1.75 * len(states) + 0.6), height=4.6)
@@ -111,12 +68,6 @@ def _unrolled(states: Sequence[str], n_taken: int) -> tuple[Figure, Axes]:
     ax.set_xlim(0.4, len(states) + 0.6)
     ax.axis("off")
     return figure, ax
-
-
-def _grid(ax: Axes, x: float, y: float, half: float, **style: Any) -> None:
-    edges = half * np.linspace(-1, 1, 8)
-    ax.hlines(y + edges, x - half, x + half, linewidth=0.8, **style)
-    ax.vlines(x + edges, y - half, y + half, linewidth=0.8, **style)
 
 
 def _box(ax: Axes, x: float, y: float, text: str, colour: str, size: float = 12) -> None:

@@ -1,4 +1,4 @@
-"""Figures of judges: the ladder of what a judge says, two values, slots that are refilled, and what the end costs."""
+"""Figures of judges: slots that are refilled, the ladder of what a judge says, what the end costs, and two values."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,15 +6,15 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MultipleLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from ponder_course.common import style
-from ponder_course.common.style import Line, beside, curves, legend, lines, look, panels, percent_axis, slide, step_axis
+from ponder_course.common.style import Line, beside, curves, lines, look, panels, percent_axis, slide, step_axis
 from ponder_course.judges.measured import Ends, Share
 
 THOUGHT = ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0.05, 0.75, 256)))
-WHEN = ("when they halt", "at the last step")
+WHEN = ("when they\nhalt", "at the\nlast step")
 HALF = 0.5  # TRM's rule halts above it
 Networks = Mapping[int, Sequence[Line]]  # a line for each network, by the values of a place
 
@@ -38,21 +38,22 @@ def slots(steps: ArrayLike) -> Figure:
 
 @slide
 def ladder(kinds: Networks) -> Figure:
-    """Draw what judges say while places are open; beside them, how likely it is that all guesses are right.
+    """Draw what judges say while answers are unknown; beside them, how likely it is that all guesses are right.
 
-    kinds: {values of a place: [networks, open places]}, Q of halting from no open place on. Above HALF a line halts.
+    kinds: {values of a place: [networks, unknown places]}, Q of halting from none unknown on. Above HALF a line halts.
     """
     figure, (ax,) = panels(1, width=8.4, height=4.6)
     for which, (n_values, networks) in enumerate(kinds.items()):
-        n_open, colour = [*range(len(networks[0]))], look(which)["color"]
-        by_guess = [1.0 / n_values**k for k in n_open]
-        ax.plot(n_open, by_guess, color=style.LIMIT, linewidth=1.2)
-        lines(ax, n_open, networks, **look(which, linestyle="none", markersize=7, alpha=0.5))
-        beside(ax, f"{n_values} values", (n_open[-1], by_guess[-1]), (12, -4), color=colour, fontweight="bold")
+        n_unknown, colour = [*range(len(networks[0]))], look(which)["color"]
+        by_guess = [1.0 / n_values**k for k in n_unknown]
+        ax.plot(n_unknown, by_guess, color=style.LIMIT, linewidth=1.2)
+        lines(ax, n_unknown, networks, **look(which, linestyle="none", markersize=7, alpha=0.5))
+        name = "bits" if n_values == 2 else f"{n_values} values"
+        beside(ax, name, (n_unknown[-1], by_guess[-1]), (12, -4), color=colour, fontweight="bold")
     ax.axhline(HALF, color=style.HALTING, linewidth=2.4)
-    beside(ax, "above: TRM's rule halts", (n_open[-1], HALF), (0, 6), color=style.DARK_ORANGE, ha="center")
-    ax.set(yscale="log", xlabel="open places", ylabel="what the judge says")
-    ax.set(xticks=n_open, xlim=(-0.3, n_open[-1] + 0.9), ylim=(None, 2.0))
+    beside(ax, "above: TRM's rule halts", (n_unknown[-1], HALF), (0, 6), color=style.DARK_ORANGE, ha="center")
+    ax.set(yscale="log", xlabel="unknown places", ylabel="what the judge says")
+    ax.set(xticks=n_unknown, xlim=(-0.3, n_unknown[-1] + 0.9), ylim=(None, 2.0))
     ax.set_yticks([1, 0.5, 0.1, 0.01, 0.001], ["1", "0.5", "0.1", "0.01", "0.001"])
     ax.minorticks_off()
     return figure
@@ -76,21 +77,24 @@ def lead(kinds: Mapping[str, Sequence[Share]]) -> Figure:
 
 @slide
 def to_the_end(kinds: Ends) -> Figure:
-    """Draw which fraction of lines is right when they halt, and at the last step: a row for each network.
+    """Draw how many lines are right when they halt, and at the last step: a panel for each kind, a line each network.
 
-    kinds: {kind: [(right when halted, right at N)]}.
+    kinds: {kind: [(right when halted, right at N)]}. Large: from the least to the most of these networks.
     """
-    figure, (ax,) = panels(1, width=8.4, height=5.2)
-    for place, networks in enumerate(kinds.values()):
-        heights = place + 0.07 * (np.arange(len(networks)) - (len(networks) - 1) / 2)
-        for height, ends in zip(heights, sorted(networks), strict=True):
-            ax.plot(ends, [height, height], color=style.PALE_GREY, linewidth=1.6, zorder=1)
-        halted_right, last_right = np.transpose(sorted(networks))
-        halt_label, last_label = (None, None) if place else WHEN
-        ax.plot(halted_right, heights, "o", color=style.HALTING, markersize=7, label=halt_label, zorder=3)
-        ax.plot(last_right, heights, "s", color=style.DARK_GREY, markersize=5.5, label=last_label, zorder=2)
-    ax.set(yticks=range(len(kinds)), yticklabels=[*kinds], ylim=(len(kinds) - 0.5, -0.5), xlabel="lines that are right")
-    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.xaxis.set_major_locator(MultipleLocator(0.1))
-    ax.grid(visible=False, axis="y")
-    return legend(figure, 2)
+    figure, axes = panels(len(kinds), width=4.6, height=4.4, sharey=True)
+    for ax, (name, networks) in zip(axes, kinds.items(), strict=True):
+        for ends in networks:
+            ax.plot((0, 1), ends, color=style.HALTING, linewidth=2, zorder=2)
+        for place, colour in enumerate((style.DARK_ORANGE, style.DARK_GREY)):
+            fractions = [ends[place] for ends in networks]
+            ax.plot([place] * len(fractions), fractions, "o", color=colour, markersize=8, zorder=3)
+            low, high = min(fractions), max(fractions)
+            font = {"ha": "left" if place else "right", "va": "center", "fontsize": 20, "fontweight": "bold"}
+            offset = (14 if place else -14, 0)
+            text = f"{100 * low:.0f}\u2013{100 * high:.0f} %"
+            beside(ax, text, (place, (low + high) / 2), offset, color=colour, **font)
+        ax.set(title=name, xlim=(-1, 1.9), xticks=(0, 1), xticklabels=WHEN)
+        ax.grid(visible=False, axis="x")
+    axes[0].set(ylim=(0.66, 1.02), yticks=[0.7, 0.8, 0.9, 1], ylabel="lines that are right")
+    axes[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return figure

@@ -20,12 +20,6 @@ COLUMNS = {  # of what is measured: its title in a table, and how it is written
     "steps": ("steps taken", ".2f"),
     "early": ("too early", ".0%"),
     "right": ("right when they halt", ".1%"),
-    "at_N": ("right at step 20", ".1%"),
-}
-JUDGES: dict[str, Row] = {
-    "TRM": {"judge": "TRM"},
-    "HRM": {"judge": "HRM", "discount": 1.0, "price": 0.0},
-    "HRM, discount": {"judge": "HRM", "discount": 0.95, "price": 0.0},
 }
 
 
@@ -65,12 +59,12 @@ def leads_around(thought: Thought, needed: Tensor, before: int = 4, after: int =
 def stored_ends(rows: Sequence[Row], staying: Sequence[Row], n_values: int) -> Ends:
     """Return how many lines of 16 places with so many values are right when they halt, and at the last step.
 
-    staying: runs of TRM's judge whose lines all stay to the last step in training. {kind: [networks]}, {} of no rows.
+    By TRM's rule; staying: runs whose lines all stay to the last step in training. {kind: [networks]}, {} of no rows.
     """
-    runs = {name: matching(rows, n_values=n_values, **how) for name, how in JUDGES.items()}
-    runs["all lines stay"] = matching(staying, n_values=n_values)
-    found = {name: [row["tests"]["16 places"] for row in of_kind] for name, of_kind in runs.items() if of_kind}
-    return {name: [(test["right"], test["at_N"]) for test in tests] for name, tests in found.items()}
+    kinds = {"in training halted lines left": matching(rows, judge="TRM", n_values=n_values)}
+    kinds["in training all lines stayed"] = matching(staying, n_values=n_values)
+    tests = {name: [row["tests"]["16 places"] for row in of_kind] for name, of_kind in kinds.items() if of_kind}
+    return {name: [(test["right"], test["at_N"]) for test in of_kind] for name, of_kind in tests.items()}
 
 
 def table_of(networks: Mapping[str, Sequence[JudgedLine]], *names: str) -> pd.DataFrame:

@@ -9,7 +9,8 @@ from torch import Tensor
 from ponder_course.common.measures import mean, same_for_all
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
-from ponder_course.mnist_rotation import lesson
+from ponder_course.mnist_rotation import patches
+from ponder_course.mnist_rotation.lesson import CNNFirst, Recipe
 from ponder_course.mnist_rotation.task import rotated_by, rotated_within
 from ponder_utils.evaluation import class_correct, evaluate
 from ponder_utils.halting import average
@@ -20,9 +21,13 @@ RANGES = [22.5, 45, 67.5, 90]  # each by an angle of its own, within so many deg
 NAMES = {"CNN": "CNN first", "conv": "patches"}  # in stored runs, and in the lesson
 
 
+STEPS = {"CNN": CNNFirst, "conv": patches.Patches}
+OF_LESSON = {"CNN first": Recipe(), "patches": patches.RECIPE}
+
+
 def recipe_of(network: str) -> Row:
     """Return the recipe of the lesson's network of this name as stored runs have it."""
-    recipe = lesson.RECIPES[NAMES[network]]
+    recipe = OF_LESSON[NAMES[network]]
     row = {"network": network, "loss": "per sample", "within": RANGES[0]}
     return row | {"N": recipe.N, "lambda_p": recipe.lambda_p, "beta": recipe.beta}
 
@@ -39,7 +44,7 @@ class Budget(NamedTuple):
     n_test: int
 
 
-OF_CLASS = {network: lesson.RECIPES[name].updates for network, name in NAMES.items()}
+OF_CLASS = {network: OF_LESSON[name].updates for network, name in NAMES.items()}
 BUDGETS = {
     "smoke": Budget({"CNN": 30, "conv": 30}, {"CNN": 3e-3, "conv": 3e-3}, n_test=100),
     "class": Budget(OF_CLASS, {"CNN": 3e-3, "conv": 3e-3}, n_test=2000),

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -18,7 +20,6 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, span, verdict
 from ponder_course.mnist_rotation import experiment
-from ponder_course.mnist_rotation.lesson import RECIPES
 from ponder_course.mnist_rotation.readable import NOT_READ, BySteps
 from ponder_course.mnist_rotation.task import rotated_by
 from ponder_utils.halting import expected_steps, geometric_log_prior
@@ -36,45 +37,76 @@ def column(rows: Runs, name: str) -> dict[str, list[Line]]:
 
 
 @slide
-def flat_line(rows: Runs, fixed: Runs) -> Figure:
-    """Draw the accuracy if a network always stopped at step n, its name at the end of its line.
+def when_it_stops(image: ArrayLike, p: Line) -> Figure:
+    """Draw an image [height, width], where 0 is paper, and how many digits stop at each step, p [N]."""
+    figure, (left, right) = panels(2, width=4.4, height=3.4, width_ratios=[1, 1.9])
+    left.imshow(np.asarray(image), cmap="gray_r", vmin=0, vmax=1)
+    left.set(xticks=[], yticks=[])
+    left.spines[:].set(visible=True, color="#BBBBBB")
+    right.bar(step_axis(right, len(p)), p, color=style.HALTING)
+    right.set(ylabel="digits that stop here", xticks=[1, *range(5, len(p) + 1, 5)])
+    right.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    right.grid(visible=False, axis="x")
+    return figure
 
-    Full marks: where a run halts by itself; hollow ones: what runs reach that were trained for N steps alone, `fixed`.
+
+def stopped_at(ax: Axes, name: str, runs: Sequence[Row], fixed: Sequence[Row] = ()) -> None:
+    """Draw the accuracy of networks that are stopped at step n for every digit: a thin line each, a thick one the mean.
+
+    Hollow marks: what runs reach that were trained for N steps alone, `fixed`.
     """
-    figure, (ax,) = panels(1, width=8.4, height=4.7)
-    curves = column(rows, "by_step")
-    longest = max(len(runs[0]) for runs in curves.values())
-    for name, runs in curves.items():
-        n, which = step_axis(ax, len(runs[0])), LOOKS[name]
-        spread(ax, list(n), runs, name, which)
-        line, end = ax.lines[-1], (n[-1], np.mean(runs, axis=0)[-1])
-        marks(ax, [(row["steps"][0], row["accuracy"][0]) for row in rows[name]], which, 60, full=True, zorder=4)
-        marks(ax, [(row["N"], row["accuracy"][0]) for row in fixed[name]], which, 90, zorder=4)
-        away, side, height = ((0, -12), "right", "top") if len(n) == longest else ((10, -4), "left", "center")
-        bold: dict[str, Any] = {"color": line.get_color(), "fontweight": "bold"}
-        style.beside(ax, str(line.get_label()), end, away, ha=side, va=height, **bold)
-        line.set_label("_named at its end")
+    curves = [row["by_step"] for row in runs]
+    n = step_axis(ax, len(curves[0]))
+    spread(ax, list(n), curves, name, LOOKS[name])
+    marks(ax, [(row["N"], row["accuracy"][0]) for row in fixed], LOOKS[name], 90, zorder=4)
     ax.axhline(0.1, color=style.BLACK, linestyle=":", linewidth=1.4)
-    style.beside(ax, "a guess", (longest, 0.1), (0, 4), ha="right")
-    ax.scatter([], [], s=60, color=style.GREY, label="filled: halts by itself")
-    if any(fixed.values()):
-        ax.scatter([], [], s=90, fc="none", ec=style.GREY, label="hollow: trained for exactly this many steps")
-    ax.legend(loc="lower right", bbox_to_anchor=(1, 0.2))
-    ax.set(xlabel="step after which it is stopped", xlim=(0.5, longest + 0.5), xticks=[1, *range(5, longest + 1, 5)])
-    style.percent_axis(ax, ylabel="digits read correctly", ylim=(0, 1.04))
+    style.beside(ax, "a guess", (len(n), 0.1), (0, 4), ha="right")
+    ticks = [1, *range(5, len(n) + 1, 5)] if len(n) > 10 else n
+    ax.set(xlabel="step after which all are stopped", xlim=(0.3, len(n) + 0.7), xticks=ticks)
+    style.percent_axis(ax, ylabel="digits read correctly", ylim=(0, 1.06))
+
+
+@slide
+def flat_line(runs: Sequence[Row]) -> Figure:
+    """Draw *CNN first*, `stopped_at` each step, with a ring at the first step and at the last."""
+    figure, (ax,) = panels(1, width=8.4, height=4.2)
+    stopped_at(ax, "CNN first", runs)
+    middle = np.mean([row["by_step"] for row in runs], axis=0)
+    for step in (1, len(middle)):
+        point = (step, middle[step - 1])
+        ax.scatter(*point, s=320, facecolor="none", edgecolor=style.BLUE, linewidth=2.5, zorder=4)
+        style.beside(ax, f"{point[1]:.0%}", point, (0, -34), ha="center", color=style.BLUE, fontsize=20, weight="bold")
     return figure
 
 
 @slide
-def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
+def needed_and_alike(runs: Sequence[Row], fixed: Sequence[Row], networks: Sequence[BySteps]) -> Figure:
+    """Draw *patches*, `stopped_at` each step, below what its middle place knows of; beside it the steps digits take."""
+    figure, (left, right) = panels(2, width=5.6, height=5.0)
+    stopped_at(left, "patches", runs, fixed)
+    for row in fixed[:1]:
+        line = {"arrowstyle": "-", "color": style.GREY, "shrinkB": 8}
+        point = (row["N"], row["accuracy"][0])
+        style.beside(left, "trained for one\nstep alone", point, (100, -20), va="center", arrowprops=line)
+    away = np.abs(np.arange(-3, 4))
+    away = np.maximum(away[:, None], away)  # steps from the middle to each place
+    for step in range(1, 5):
+        known = left.inset_axes((step - 0.4, 1.1, 0.8, 0.11), transform=left.transData)
+        known.imshow(away < step, cmap=ListedColormap(["#CCECE3", style.GREEN]), vmin=0, vmax=1, aspect="auto")
+        known.set(xticks=[], yticks=[])
+    left.annotate("what the middle\nplace knows of", (4.6, 1.155), annotation_clip=False, va="center")
+    _steps_by_first_read(right, networks)
+    return figure
+
+
+def _steps_by_first_read(ax: Axes, networks: Sequence[BySteps]) -> None:
     """Draw the steps that digits take by the step from which on they are read: a line for each network.
 
     The area of a dot says how many digits there are. At the right stand those that are not read.
     """
-    figure, (ax,) = panels(1, width=7.2, height=4.3)
     last = max(max(groups) for groups in networks)
     ax.plot([1, last], [1, last], color=style.LIMIT, linewidth=1.6)
-    style.beside(ax, "only the steps it needs", (last - 2, last - 2), (8, -4), va="top")
+    style.beside(ax, "stopped as soon\nas it is right", (last - 2, last - 2), (10, -4), va="top")
     for groups in networks:
         counts, steps = zip(*groups.values(), strict=True)
         areas = [1200 * count / sum(counts) for count in counts]
@@ -82,32 +114,22 @@ def steps_by_first_read(networks: Sequence[BySteps]) -> Figure:
         ax.scatter(places, steps, s=areas, color=style.GREEN, alpha=0.6, linewidth=0)
         read = [step for step in groups if step != NOT_READ]
         ax.plot(read, [groups[step][1] for step in read], color=style.GREEN, linewidth=1.2)
-    step_axis(ax, last, xlabel="step from which it stays right")
+    step_axis(ax, last, xlabel="step from which a digit stays right")
     ax.set_xticks(range(1, last + 2), [*map(str, range(1, last + 1)), f"wrong\nat {last}"])
     ax.set(ylabel="steps taken", xlim=(0.5, last + 1.5), ylim=(0, None))
-    return figure
 
 
-def lost_at_step_1(rows: Runs) -> dict[str, list[float]]:
+def lost_at_step_1(runs: Sequence[Row]) -> list[float]:
     """Return the points of accuracy between the best step and step 1, of every run."""
-    curves = column(rows, "by_step")
-    return {name: [100 * (max(curve) - curve[0]) for curve in runs] for name, runs in curves.items()}
+    return [100 * (max(row["by_step"]) - row["by_step"][0]) for row in runs]
 
 
-def with_other_priors(rows: Sequence[Row]) -> dict[str, dict[str, list[Row]]]:
-    """Return the runs of each recipe with each prior, and without one, {network: {label: runs}}, the shortest first."""
-    found = {}
-    for kind, recipe in experiment.RECIPES.items():
-        changes: dict[str, Row] = {"no prior": {"beta": 0.0}}
-        changes |= {f"{lambda_p}": {"lambda_p": lambda_p} for lambda_p in (0.5, recipe["lambda_p"], 0.1)}
-        by_prior = {label: matching(rows, **recipe | change) for label, change in changes.items()}
-        found[experiment.NAMES[kind]] = {label: runs for label, runs in by_prior.items() if runs}
-    return found
-
-
-def steps_without_prior(networks: Mapping[str, Runs]) -> list[str]:
-    """Return the mean steps of each network without a prior."""
-    return [f"{mean(row['steps'][0] for row in runs['no prior']):.1f}" for runs in networks.values()]
+def with_other_priors(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the runs of *CNN first* without a prior, and with each, {label: runs}, the shortest prior first."""
+    changes: dict[str, Row] = {"no prior": {"beta": 0.0}}
+    for lambda_p in (0.5, experiment.CNN["lambda_p"], 0.1):
+        changes[f"{lambda_p}"] = {"lambda_p": lambda_p}
+    return {label: matching(rows, **experiment.CNN | change) for label, change in changes.items()}
 
 
 def mean_of_prior(row: Row) -> float:
@@ -116,31 +138,28 @@ def mean_of_prior(row: Row) -> float:
 
 
 @slide
-def by_prior(networks: Mapping[str, Runs]) -> Figure:
-    """Draw the steps of upright digits by the prior, a panel for each network: a bar for the mean, a mark for each run.
+def by_prior(runs: Mapping[str, Sequence[Row]]) -> Figure:
+    """Draw the steps of upright digits by the prior: a bar for the mean, a mark for each run.
 
     In each bar stands how many digits are read, and dotted the mean steps of its prior.
     """
-    figure, axes = panels(len(networks), width=4.7, height=4.3, sharey=True)
-    for ax, (network, runs) in zip(axes, networks.items(), strict=True):
-        places = [place + 0.4 * (place > 0) for place in range(len(runs))]  # the first, without a prior, stands alone
-        for place, of_prior in zip(places, runs.values(), strict=True):
-            values = [row["steps"][0] for row in of_prior]
-            ax.bar(place, mean(values), width=0.62, color=style.HALTING, alpha=0.5)
-            for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
-                ax.plot(where, value, "o", color=style.DARK_ORANGE, markersize=4)
-            right = f"{mean(row['accuracy'][0] for row in of_prior):.0%}"
-            style.beside(ax, right, (place, 0), (0, 6), ha="center", size=17, weight="bold", color=style.BLACK)
-            if of_prior[0]["beta"]:
-                height = mean_of_prior(of_prior[0])
-                ax.plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
-        ax.set_xticks(places, [*runs])
-        ax.set(title=network, xlabel=r"$\lambda_p$ of the prior")
-        ax.title.set(fontweight="bold", color=look(LOOKS[network])["color"])
-        ax.grid(visible=False, axis="x")
-    axes[0].set_ylabel("expected steps")
-    axes[0].plot([], [], color=style.PRIOR, linestyle=":", linewidth=3, label="mean steps of the prior itself")
-    axes[0].plot([], [], "o", color=style.DARK_ORANGE, markersize=4, label="a network; in the bar: digits read right")
+    figure, (ax,) = panels(1, width=7.6, height=4.3)
+    places = [place + 0.4 * (place > 0) for place in range(len(runs))]  # the first, without a prior, stands alone
+    for place, of_prior in zip(places, runs.values(), strict=True):
+        values = [row["steps"][0] for row in of_prior]
+        ax.bar(place, mean(values), width=0.62, color=style.HALTING, alpha=0.5)
+        for where, value in zip(place + np.linspace(-0.2, 0.2, len(values)), values, strict=True):
+            ax.plot(where, value, "o", color=style.DARK_ORANGE, markersize=4)
+        right = f"{mean(row['accuracy'][0] for row in of_prior):.0%}"
+        style.beside(ax, right, (place, 0), (0, 6), ha="center", size=17, weight="bold", color=style.BLACK)
+        if of_prior[0]["beta"]:
+            height = mean_of_prior(of_prior[0])
+            ax.plot([place - 0.42, place + 0.42], [height] * 2, color=style.PRIOR, linestyle=":", linewidth=3)
+    ax.set_xticks(places, [*runs])
+    ax.set(xlabel=r"$\lambda_p$ of the prior", ylabel="steps taken")
+    ax.grid(visible=False, axis="x")
+    ax.plot([], [], color=style.PRIOR, linestyle=":", linewidth=3, label="mean steps of the prior itself")
+    ax.plot([], [], "o", color=style.DARK_ORANGE, markersize=4, label="a network; in the bar: digits read right")
     return legend(figure, columns=2)
 
 
@@ -234,7 +253,7 @@ def one_digit(models: Mapping[str, PonderNet], test: Split, digit: int, degrees:
     outputs = [model(x) for model in models.values()]
     p = torch.stack([output.log_p[:8, 0].exp() for output in outputs]).cpu()
     answers = torch.stack([output.y_hat[:8, 0].argmax(1) for output in outputs]).cpu()
-    recipes = [RECIPES[name] for name in models]
+    recipes = [experiment.OF_LESSON[name] for name in models]
     priors = [geometric_log_prior(recipe.lambda_p, recipe.N)[:8].exp().tolist() for recipe in recipes]
     captions = [f"{name}, {degrees}\N{DEGREE SIGN}" for name in models]
     images = x[:, 0].expand(len(models), -1, -1).cpu()

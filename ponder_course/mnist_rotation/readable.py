@@ -44,14 +44,3 @@ def groups_of(model: PonderNet, x: Tensor, y: Tensor, last: int) -> BySteps:
     """Return `steps_by_first_read` of the images that a network reads."""
     y_hat, _, log_p = model(x)
     return steps_by_first_read(log_p, class_correct(y_hat, y), last)
-
-
-def early_and_late(groups: BySteps) -> tuple[float, float, float]:
-    """Return which fraction of the digits is read from step 2 or 3 on, which from step 4, and what the latter add.
-
-    That is the mean steps of the late digits less those of the early ones.
-    """
-    (n_2, steps_2), (n_3, steps_3), (n_4, steps_4) = (groups.get(step, (0, 0.0)) for step in (2, 3, 4))
-    n_digits, n_early = sum(count for count, _ in groups.values()), n_2 + n_3
-    early_steps = (n_2 * steps_2 + n_3 * steps_3) / max(1, n_early)
-    return n_early / n_digits, n_4 / n_digits, steps_4 - early_steps

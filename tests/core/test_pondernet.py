@@ -6,7 +6,7 @@ from torch.func import functional_call
 
 from ponder_course.alone_and_together.lesson import NodeStep
 from ponder_course.light_cone.lesson import LocalStep
-from ponder_course.mnist_rotation.lesson import ConvStep
+from ponder_course.mnist_rotation.patches import Patches
 from ponder_utils.act import act_average
 from ponder_utils.halting import PonderOutput, average, expected_steps
 from ponder_utils.pondernet import PonderNet
@@ -33,7 +33,7 @@ ANY_NETWORK = {  # n_outputs -> step, and the shape of an input
     "LSTM": (lambda n: RecurrentStep(nn.LSTMCell(4, 8), n), SAMPLES),
     "encoded": (lambda n: EncodedStep(nn.Linear(4, 3), GRUStep(3, 8, n)), SAMPLES),
     "line": (lambda _: LocalStep(2, 8), LINE),
-    "grid": (lambda _: ConvStep(4, 2, 3), GRID),
+    "grid": (lambda _: Patches(4, 2, 3), GRID),
     "together": (lambda n: NodeStep(8, n, n_heads=2), NODES),
     "alone": (lambda n: NodeStep(8, n, "initial"), NODES),
 }

@@ -5,10 +5,10 @@ from exercises import test_of_answers
 
 WRONG = {
     "all_right": [
-        lambda n_values, n_open: 1 / n_values,  # of one place
-        lambda n_values, n_open: 1 / (n_values * n_open) if n_open else 1.0,  # places are added
-        lambda n_values, n_open: 0.5**n_open,  # as if all were bits
-        lambda n_values, n_open: 1 - 1 / n_values**n_open,  # that not all are right
+        lambda n_values, n_unknown: 1 / n_values,  # of one place
+        lambda n_values, n_unknown: 1 / (n_values * n_unknown) if n_unknown else 1.0,  # places are added
+        lambda n_values, n_unknown: 0.5**n_unknown,  # as if all were bits
+        lambda n_values, n_unknown: 1 - 1 / n_values**n_unknown,  # that not all are right
     ],
     "halts": [
         lambda p, m, discount: p > discount,  # however long the wait
@@ -19,7 +19,7 @@ WRONG = {
     ],
 }
 RIGHT = {
-    "all_right": [lambda n_values, n_open: torch.tensor(1 / n_values, dtype=torch.float64) ** n_open],
+    "all_right": [lambda n_values, n_unknown: torch.tensor(1 / n_values, dtype=torch.float64) ** n_unknown],
     "halts": [lambda p, m, discount: torch.tensor(p) > torch.tensor(discount) ** m],
 }
 test_answers = test_of_answers("11_judges", WRONG, RIGHT)

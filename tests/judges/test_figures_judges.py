@@ -6,7 +6,7 @@ from drawn import image_of, lines_of
 from ponder_course.common.style import BLACK, BLUE, DARK_GREY, HALTING, LIMIT
 from ponder_course.judges import figures as draw
 
-ENDS = {"TRM": [(0.96, 0.85)], "HRM": [(0.92, 0.6), (0.97, 0.66)], "all lines stay": [(0.93, 0.95), (0.94, 0.91)]}
+ENDS = {"left": [(0.96, 0.85), (0.97, 0.66)], "stayed": [(0.93, 0.95), (0.94, 0.91)]}
 
 
 def test_a_bar_stands_where_a_fresh_line_begins_and_its_steps_before_it():
@@ -26,9 +26,7 @@ def test_what_a_judge_says_stands_beside_what_guesses_are_worth():
     assert [line[:, 1].tolist() for line in lines_of(ax, BLUE)] == said[2]
 
 
-def test_each_network_has_a_mark_where_it_halts_and_one_at_the_end():
-    (ax,) = draw.to_the_end(ENDS).axes
-    pairs = list(zip(lines_of(ax, HALTING), lines_of(ax, DARK_GREY), strict=True))
-    for (halted, last), networks in zip(pairs, ENDS.values(), strict=True):
-        assert list(zip(halted[:, 0], last[:, 0], strict=True)) == networks
-        assert halted[:, 1].tolist() == last[:, 1].tolist()
+def test_a_line_leads_from_the_halt_to_the_end_of_each_network():
+    for ax, networks in zip(draw.to_the_end(ENDS).axes, ENDS.values(), strict=True):
+        assert [tuple(line[:, 1]) for line in lines_of(ax, HALTING)] == networks
+        assert lines_of(ax, DARK_GREY)[0][:, 1].tolist() == [last for _, last in networks]

@@ -4,7 +4,7 @@ import torch
 from network import N, Network
 from torch import nn
 
-from ponder_course.mnist_rotation.lesson import STEPS
+from ponder_course.mnist_rotation.experiment import NAMES, STEPS
 from ponder_course.mnist_rotation.task import RotationTask
 from ponder_utils import PonderLoss, PonderNet
 
@@ -17,6 +17,8 @@ def digits(generator):
 
 
 LOSS = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.2)
-NETWORKS = {f"04 {name}": Network(lambda step=step: PonderNet(step(), N), digits, LOSS) for name, step in STEPS.items()}
+NETWORKS = {}
+for kind, step in STEPS.items():
+    NETWORKS[f"04 {NAMES[kind]}"] = Network(lambda step=step: PonderNet(step(), N), digits, LOSS)
 IMAGES = torch.randint(256, (10, 1, 9, 11), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
 TASKS = {"rotation": RotationTask(IMAGES, torch.arange(10), 90.0)}

@@ -1,6 +1,7 @@
 """The figures of lesson 04 draw the numbers that they are given."""
 
 import numpy as np
+import pytest
 from drawn import image_of, lines_of, texts_of
 
 from ponder_course.common.style import ANSWER, BLUE, GREEN, PURPLE, WRONG
@@ -15,16 +16,26 @@ def marks_of(ax):
 
 def test_the_flat_line_is_of_the_runs_it_is_given():
     curves = [[0.9, 0.91, 0.92], [0.8, 0.81, 0.86]]
-    rows = [{"by_step": curve, "accuracy": [0.9], "steps": [n]} for curve, n in zip(curves, (2.2, 1.5), strict=True)]
-    (ax,) = draw.flat_line({"CNN first": rows}, {"CNN first": [{"N": 3, "accuracy": [0.885]}]}).axes
+    (ax,) = draw.flat_line([{"by_step": curve} for curve in curves]).axes
     drawn = [line[:, 1].tolist() for line in lines_of(ax, BLUE)]
     assert all(curve in drawn for curve in curves)
-    assert marks_of(ax)[:3] == [[2.2, 0.9], [1.5, 0.9], [3, 0.885]]
+    np.testing.assert_allclose(marks_of(ax), [[1, 0.85], [3, 0.89]])  # the rings
+
+
+def test_other_priors_have_a_bar_for_the_mean_and_a_line_for_their_own():
+    free = [{"beta": 0.0, "lambda_p": 0.2, "N": 2, "steps": [n], "accuracy": [0.9]} for n in (1.0, 2.0)]
+    (ax,) = draw.by_prior({"no prior": free, "0.5": [free[0] | {"beta": 0.1, "lambda_p": 0.5}]}).axes
+    assert [bar.get_height() for bar in ax.patches] == [1.5, 1]
+    (dotted,) = (line.get_ydata() for line in ax.lines if line.get_linestyle() == ":" and len(line.get_xdata()))
+    assert dotted == pytest.approx([4 / 3] * 2)  # p_G is 2/3 and 1/3
 
 
 def test_digits_stand_where_they_are_first_read_and_are_counted():
     one, other = {1: (1, 5.9), 2: (2, 5.0), 3: (6, 5.4), 4: (1, 5.5)}, {2: (4, 5.0), 4: (3, 5.0), NOT_READ: (1, 9.0)}
-    (ax,) = draw.steps_by_first_read([one, other]).axes
+    runs, one_step = [{"by_step": [0.2, 0.9]}], [{"N": 1, "accuracy": [0.4]}]
+    left, ax = draw.needed_and_alike(runs, one_step, [one, other]).axes
+    assert lines_of(left, GREEN)[-1].tolist() == [[1, 0.2], [2, 0.9]]
+    assert marks_of(left) == [[1, 0.4]]
     assert [line.tolist() for line in lines_of(ax, GREEN)] == [[[1, 5.9], [2, 5], [3, 5.4], [4, 5.5]], [[2, 5], [4, 5]]]
     assert marks_of(ax)[-1] == [5, 9]  # beyond the last step
 

@@ -5,15 +5,17 @@ import torch
 
 from ponder_course.common.digits import load_digits
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.lesson import ConvStep
-from ponder_course.mnist_rotation.task import rotated_by, rotated_within
+from ponder_course.mnist_rotation.lesson import CNNFirst, ponder_loss
+from ponder_course.mnist_rotation.patches import Patches
+from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
 from ponder_utils.evaluation import class_correct, evaluate
+from ponder_utils.losses import PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 
 
 def test_measures_are_of_the_angles_in_their_order():
-    model = PonderNet(ConvStep(channels=16, patch=4, n_outputs=10), 4).eval()
+    model = PonderNet(Patches(), 4).eval()
     x, y = (part[:40] for part in load_digits("digits").test)
     row = rotation.measure(model, x, y)
     assert torch.equal(rotation.at_home(x, 45), rotated_within(x, 45, torch.Generator().manual_seed(2)))
@@ -27,6 +29,14 @@ def test_measures_are_of_the_angles_in_their_order():
     assert row["rules"]["expectation"][0] == 4
     taken = halting_steps(model(rotation.at_home(x)), "quantile").float().mean().item()
     assert row["rules"]["quantile"][0] == pytest.approx(taken, abs=1e-4)  # no step is computed that is not needed
+
+
+def test_the_lessons_loss_is_the_packages():
+    model = PonderNet(CNNFirst(), 4).eval()
+    x, y = RotationTask(*load_digits("digits").train).batch(12, torch.Generator().manual_seed(0))
+    output = model(x)
+    package = PonderLoss(torch.nn.CrossEntropyLoss(reduction="none"), 0.3, beta=0.2)(output, y).total
+    assert ponder_loss(output, y, 0.3, 0.2).item() == pytest.approx(package.item(), rel=1e-5)
 
 
 def test_nothing_is_gained_by_halting_that_looks_at_nothing():

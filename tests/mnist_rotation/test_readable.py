@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ponder_course.mnist_rotation.readable import NOT_READ, early_and_late, first_step_read, steps_by_first_read
+from ponder_course.mnist_rotation.readable import NOT_READ, first_step_read, steps_by_first_read
 
 
 def by_hand(right, last):
@@ -36,9 +36,3 @@ def test_groups_hold_all_digits_that_are_read_and_their_mean_steps(seed):
     for step, (count, steps) in found.items():
         slow = [sum((n + 1) * p[n, i].item() for n in range(6)) for i in range(40) if firsts[i] == step]
         assert (count, steps) == (len(slow), pytest.approx(sum(slow) / len(slow)))
-
-
-def test_late_digits_are_compared_with_early_ones():
-    fractions = early_and_late({1: (1, 5.9), 2: (2, 5.0), 3: (6, 5.4), 4: (1, 5.5)})
-    assert fractions == pytest.approx((0.8, 0.1, 5.5 - 5.3))
-    assert early_and_late({2: (4, 5.0), 4: (3, 5.0), NOT_READ: (1, 9.0)}) == pytest.approx((0.5, 0.375, 0))

@@ -17,7 +17,6 @@ from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import Loss, fit
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation import lesson
 from ponder_course.mnist_rotation.experiment import BUDGETS, CNN, PATCHES
 from ponder_course.mnist_rotation.task import RotationTask, rotated_by, rotated_within
 from ponder_evidence.runs import Experiment, grid
@@ -79,7 +78,7 @@ def validation(digits: DigitSet, budget: str, within: float) -> Callable[..., Ro
 
 def batch_of(network: str) -> int:
     """Return how many digits a batch of this network has."""
-    return lesson.RECIPES[rotation.NAMES[network]].batch
+    return rotation.OF_LESSON[rotation.NAMES[network]].batch
 
 
 def schedule_of(budget: str, network: str, n_updates: int, n_train: int) -> Row:
@@ -97,7 +96,7 @@ def learn(
     """Train a network by a recipe; return it in evaluation mode, and its log."""
     torch.manual_seed(seed)
     make_net = FixedDepthNet if loss == "last step" else PonderNet
-    model = make_net(lesson.STEPS[rotation.NAMES[network]](), N).to(digits.train.x.device)
+    model = make_net(rotation.STEPS[network](), N).to(digits.train.x.device)
     draw = partial(RotationTask(*digits.train, recipe["within"]).batch, batch_of(network))
     evaluate_on = validation(digits, budget, recipe["within"])
     options = schedule_of(budget, network, updates, len(digits.train.y))

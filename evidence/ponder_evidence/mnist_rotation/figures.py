@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, marks, panels, slide, spread
 from ponder_course.mnist_rotation import experiment as rotation
-from ponder_course.mnist_rotation.figures import LOOKS
+from ponder_course.mnist_rotation.figures import LOOKS, stopped_at
 
 
 @slide
@@ -44,3 +45,13 @@ def name_groups(figure: Figure, names: Mapping[str, str]) -> Figure:
     for group, name in names.items():
         marks(figure.axes[0], [], LOOKS[group], 62, full=True, label=name)
     return legend(figure, columns=len(names))
+
+
+@slide
+def flat_lines(runs: Mapping[str, Sequence[Row]], fixed: Mapping[str, Sequence[Row]]) -> Figure:
+    """Draw what `stopped_at` does in a panel for each network; fixed: runs that were trained for N steps alone."""
+    figure, axes = panels(len(runs), width=4.7, height=3.6, sharey=True)
+    for ax, (name, of_network) in zip(axes, runs.items(), strict=True):
+        stopped_at(ax, name, of_network, fixed[name])
+        ax.set_title(name)
+    return figure
