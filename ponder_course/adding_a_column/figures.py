@@ -40,7 +40,7 @@ def machine(digits: ArrayLike, carries: ArrayLike) -> Figure:
                     ax.plot([x + 0.16, x + 0.84], [place, near], color=style.PALE_GREY, linewidth=1.2, zorder=1)
             if n + 1 < n_steps and carries[n, place]:
                 arrow = ARROW | {"color": style.BLACK, "linewidth": 2.4}
-                ax.annotate("", (x + 0.84, place - 0.12), (x + 0.16, place - 0.9), arrowprops=arrow, zorder=5)
+                ax.annotate("", (x + 0.84, place - 0.16), (x + 0.16, place - 0.84), arrowprops=arrow, zorder=5)
         ax.plot([x + 0.3] * (n_places + 1), [*places, n_places - 0.1], "o-", markevery=[*places], **wire)
         ax.text(x + 0.3, n_places, "halt?", ha="center", va="bottom", color=VETO)
     bare(ax)
@@ -172,4 +172,29 @@ def late_by_need(networks: Sequence[ByNeed], border: int) -> Figure:
     late = [{need: steps - need for need, steps in network.items()} for network in networks]
     curves(ax, late, color=style.HALTING, linewidth=1.4)
     ax.set(xlabel="steps needed", ylabel="steps taken, minus steps needed", xlim=(0.5, last + 0.5))
+    return figure
+
+
+@slide
+def with_and_without(kinds: Mapping[str, Sequence[Mapping[str, Sequence]]], need: int) -> Figure:
+    """Draw at which step networks halt when 0 is added to ones, and when 1 is: a panel for each kind of network.
+
+    kinds: {its name: "steps" and "right" of both sums, of each network}. A cross is a wrong sum. need: of the second.
+    """
+    figure, axes = panels(len(kinds), width=3.2, height=4.0, sharey=True)
+    for ax, (name, networks) in zip(axes, kinds.items(), strict=True):
+        ax.axhline(need, color=style.LIMIT, linewidth=1.4)
+        for network in networks:
+            ax.plot([0, 1], network["steps"], color=style.HALTING, linewidth=1.4)
+            for x, (steps, right) in enumerate(zip(network["steps"], network["right"], strict=True)):
+                look: dict[str, Any] = {"color": style.HALTING, "marker": "o", "s": 50}
+                if not right:
+                    look = {"color": style.WRONG, "marker": "x", "s": 80, "linewidth": 2.5}
+                ax.scatter(x, steps, zorder=3, **look)
+        ax.set(title=name, xlim=(-0.4, 1.4))
+        ax.set_xticks([0, 1], ["+ 0", "+ 1"])
+        ax.grid(visible=False, axis="x")
+    axes[0].set_ylabel("halts at step")
+    beside: dict[str, Any] = {"transform": axes[0].get_yaxis_transform(), "va": "bottom"}
+    axes[0].text(0.04, need + 1, "the carry arrives", color=style.LIMIT, **beside)
     return figure

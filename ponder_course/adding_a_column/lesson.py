@@ -6,7 +6,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim.lr_scheduler import LambdaLR
 
 import ponder_utils as pu
-from ponder_course.common.lines import AdditionTask, LineParityTask
+from ponder_course.common.lines import AdditionTask
 from ponder_course.light_cone.lesson import LocalStep
 
 
@@ -24,9 +24,9 @@ def think(step: LocalStep, x: Tensor, N: int) -> tuple[Tensor, Tensor]:  # x: [s
 
 
 def halts_at(votes: Tensor) -> Tensor:  # [N, sums, places] -> [sums], counted from 1
-    a = votes.amin(2)  # the wire takes the least vote of all places
+    a = votes.amin(2)  # the wire takes the lowest vote
     halt = a >= 0  # nobody objects
-    halt[-1] = True  # at the last step all halt
+    halt[-1] = True  # at step N all halt
     return halt.int().argmax(0) + 1
 
 
@@ -40,7 +40,7 @@ def loss_of_sums(output: pu.PonderOutput, y: Tensor, lambda_p: float, beta: floa
 
 def learn(
     step: pu.Step,
-    task: AdditionTask | LineParityTask,
+    task: AdditionTask,
     N: int,
     updates: int,
     seed: int,

@@ -8,11 +8,10 @@ from torch.nn.functional import pad
 
 from ponder_course.adding_a_column.experiment import TESTS, measure, two_sums
 from ponder_course.adding_a_column.lesson import learn
-from ponder_course.common.lines import AdditionTask, LineParityTask, all_of_one_segment
-from ponder_course.common.measures import mean
+from ponder_course.common.lines import AdditionTask
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.light_cone.lesson import LocalStep, whole_lines_right
+from ponder_course.light_cone.lesson import LocalStep
 from ponder_evidence.adding_a_column import lists
 from ponder_evidence.runs import grid
 
@@ -62,31 +61,10 @@ def run(seed: int, vote: str = "least", updates: int = 1000, n_sums: int = 1000)
     return rounded({"tests": found})
 
 
-def run_lines(seed: int, updates: int = 1000) -> Row:
-    """Train a network on the lines of six bits, and test it on all 64: how many halt "early", "right", mean "steps".
-
-    "fixed": the fraction right if all halt at the same step, [N].
-    """
-    torch.manual_seed(seed)
-    model = learn(LocalStep(2, 32, noise=0.1), LineParityTask(6, rate=0.0), 10, updates, seed)
-    x = all_of_one_segment(6)
-    y = LineParityTask.answers(x)
-    answer = model.predict(x, "threshold", q=0.5)
-    with torch.no_grad():
-        by_step = model(x).y_hat
-    return {
-        "right": int(whole_lines_right(answer.y_hat, y).sum()),
-        "early": int((answer.steps < 6).sum()),
-        "steps": mean(answer.steps),
-        "fixed": [mean(whole_lines_right(y_hat, y)) for y_hat in by_step],
-    }
-
-
 SHORT: Row = {"updates": 6, "n_sums": 20}
 CONTROLS = seeded([{"vote": "travelling"}, {"vote": "mean"}], 5)
 EXPERIMENTS = {  # settings were chosen with seeds from 100 on
     "sums": grid("09_columns_sums", run, seeded([{"vote": "least"}], 10), SHORT),
     "votes": grid("09_columns_votes", run, CONTROLS, SHORT, n_short=2),
-    "lines": grid("09_columns_lines", run_lines, seeded([{}], 5), {"updates": 6}),
     "lists": grid("09_columns_lists", lists.run, seeded([{}], range(30, 40)), {"phases": lists.SHORT, "n_lists": 8}),
 }
