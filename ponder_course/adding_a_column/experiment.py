@@ -40,9 +40,9 @@ def halt(model: PonderNet, x: Tensor, N: int) -> tuple[Prediction, Tensor]:
 def measure(model: PonderNet, places: int, n_sums: int) -> Row:
     """Return how right a network is on so many sums, and in how many steps beside the need.
 
-    "cone": sums that need more if the place that waits must itself hear of no carry, by lesson 05's cone. "before the
-    cone": how many of them halt before that, "of these wrong", and "gap": by how many steps in the mean, None where none
-    does. "by_need": {need: [sums, mean steps, fraction right]}.
+    "cone": sums that need more by lesson 05's cone, where a place must itself hear that no carry comes. "before the
+    cone": how many of them halt before that, "of these wrong", and "gap": by how many steps in the mean, None where
+    none does. "by_need": {need: [sums, mean steps, fraction right]}.
     """
     x, _ = AdditionTask(places, rate=None).batch(n_sums, torch.Generator().manual_seed(0))
     answer, right = halt(model, x, TESTS[places])

@@ -81,9 +81,7 @@ def answers_and_objections(sums: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> F
             ground = "white" if objects[place, n] else style.BLACK
             ink = ground if final else style.WRONG
             box = None if final else {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-            ax.text(
-                n + 1, place + 1, f"{digit}", color=ink, ha="center", va="center_baseline", weight="bold", bbox=box
-            )
+            ax.text(n + 1, place + 1, f"{digit}", color=ink, ha="center", va="center_baseline", weight="bold", bbox=box)
         for n, says_no in enumerate(objects.any(0), start=1):
             ax.text(n, 0, "no" if says_no else "yes", ha="center", va="center_baseline", fontsize=12.5)
         corners = [(first + i, width + j) for i, j in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]

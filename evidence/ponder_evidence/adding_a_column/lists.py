@@ -29,7 +29,7 @@ TESTS = {"trained": (16, 16), "wide": (64, 16), "long": (16, 100)}  # digits, nu
 def draw_lists(width: int, n_numbers: int, n_lists: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Draw lists of numbers and their running sums, least significant place first: float32, in {0, 1}.
 
-    x: [n_numbers, n_lists, 1, width]; y, without what is carried out of the last place: [n_numbers, n_lists, width]. The
+    x: [n_numbers, n_lists, 1, width]; y, without a carry out of the last place: [n_numbers, n_lists, width]. The
     first number is uniform. Of any other number and the sum before it, the digits agree at a rate of their own,
     width^-u with u ~ U(0, 1): a carry travels on where they differ, so that some travel far.
     """
