@@ -31,6 +31,14 @@ def needed_steps(x: Tensor) -> Tensor:
     return AdditionTask.needed_steps(x, guess=0).amax(1)
 
 
+def until_halt(answers: Tensor, votes: Tensor, steps: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Return the answers, 0 or 1, and the votes of each sum up to its halt: [steps, places] each.
+
+    answers and votes: [N, sums, places]; steps: [sums].
+    """
+    return [(answers[:n, i].int(), votes[:n, i]) for i, n in enumerate(steps.tolist())]
+
+
 def halt(model: PonderNet, x: Tensor, N: int) -> tuple[Prediction, Tensor]:
     """Return what a network answers where no place objects, and which sums are right: bool [sums]."""
     answer = model.eval().predict(x, "threshold", max_steps=N, q=0.5)

@@ -9,6 +9,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike
+from torch import Tensor
 
 from ponder_course.common import style
 from ponder_course.common.machines import ARROW
@@ -126,12 +127,24 @@ def objections(sums: Mapping[str, ArrayLike]) -> Figure:
     return figure
 
 
+Places = tuple[Line, ArrayLike, ArrayLike]  # of a line: bits, whether each answer is right, whether each place objects
+
+
+def with_twin(lines: Tensor, i: int, right: Tensor, objects: Tensor) -> dict[str, Places]:
+    """Return for `wire` the i-th of the lines [batch, 2, places], and that in which only the first bit differs.
+
+    right and objects: at one step, bool [batch, places].
+    """
+    bits = lines[:, 0].int().tolist()
+    twin = bits.index([1 - bits[i][0], *bits[i][1:]])
+    return {f"first bit {bits[k][0]}": (bits[k], right[k].tolist(), objects[k].tolist()) for k in (i, twin)}
+
+
 @slide
-def wire(lines: Mapping[str, tuple[Line, ArrayLike, ArrayLike]], step: int) -> Figure:
+def wire(lines: Mapping[str, Places], step: int) -> Figure:
     """Answers and votes of all places at one step: a panel for each line of bits.
 
-    lines: {title: (bits, whether each answer is right, whether each place objects)}. Blue places have heard the first
-    bit. Each vote stands on a line that joins all places.
+    Blue places have heard the first bit. Each vote stands on a line that joins all places.
     """
     figure, axes = panels(len(lines), width=4.7, height=3.6, sharey=True)
     middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}

@@ -38,16 +38,9 @@ def loss_of_sums(output: pu.PonderOutput, y: Tensor, lambda_p: float, beta: floa
     return (output.log_p.exp() * (losses + beta * price)).sum(0).mean()  # (2)
 
 
-def learn(
-    step: pu.Step,
-    task: AdditionTask,
-    N: int,
-    updates: int,
-    seed: int,
-    device: torch.device | str = "cpu",
-) -> pu.PonderNet:
-    model = pu.PonderNet(step, N).to(device)
-    generator = torch.Generator(device).manual_seed(seed)
+def learn(step: pu.Step, task: AdditionTask, N: int, updates: int, seed: int) -> pu.PonderNet:
+    model = pu.PonderNet(step, N)
+    generator = torch.Generator(next(step.parameters()).device).manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, fused=True)
     schedule = LambdaLR(optimizer, lambda update: min(1, 2 - 2 * update / updates))
     for update in range(updates):
