@@ -121,7 +121,7 @@ def objections(sums: Mapping[str, ArrayLike]) -> Figure:
         ax.text(0.97, 0.03, f"nobody objects\nat step {steps}", ha="right", va="bottom", transform=ax.transAxes)
         ax.set(ylim=(0.5, width + 0.5))
         ax.set_yticks([1, width], ["1", str(width)])
-        ax.set_xticks([1, *range(width // 4, width + 1, width // 4)])
+        ax.set_xticks([1, *(quarter * width // 4 for quarter in (1, 2, 3, 4))])
         ax.spines[:].set_visible(True)
     axes[0].set_ylabel("place")
     return figure
