@@ -202,10 +202,10 @@ def with_and_without(kinds: Mapping[str, Sequence[Mapping[str, Sequence]]], need
                 if not right:
                     look = {"color": style.WRONG, "marker": "x", "s": 80, "linewidth": 2.5}
                 ax.scatter(x, steps, zorder=3, **look)
-        ax.set(title=name, xlim=(-0.4, 1.4))
+        ax.set(title=name, xlim=(-0.4, 1.4), ylim=(0, None))
         ax.set_xticks([0, 1], ["+ 0", "+ 1"])
         ax.grid(visible=False, axis="x")
     axes[0].set_ylabel("halts at step")
-    beside: dict[str, Any] = {"transform": axes[0].get_yaxis_transform(), "va": "bottom"}
-    axes[0].text(0.04, need + 1, "the carry arrives", color=style.LIMIT, **beside)
+    beside: dict[str, Any] = {"transform": axes[0].get_yaxis_transform(), "va": "top"}
+    axes[0].text(0.04, need - 1, "the carry of + 1 arrives", color=style.LIMIT, **beside)
     return figure
