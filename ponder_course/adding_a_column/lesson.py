@@ -32,7 +32,8 @@ def halts_at(votes: Tensor) -> Tensor:  # [N, sums, places] -> [sums], counted f
 
 def loss_of_sums(output: pu.PonderOutput, y: Tensor, lambda_p: float, beta: float) -> Tensor:
     y = y.expand_as(output.y_hat)  # the same targets at all N steps
-    losses = binary_cross_entropy_with_logits(output.y_hat, y, reduction="none").mean(2)  # [N, sums]
+    of_places = binary_cross_entropy_with_logits(output.y_hat, y, reduction="none")
+    losses = of_places.mean(2)  # [N, sums]
     log_prior = pu.geometric_log_prior(lambda_p, len(losses)).to(losses)[:, None]  # [N, 1]
     price = output.log_p - log_prior
     return (output.log_p.exp() * (losses + beta * price)).sum(0).mean()  # (2)
