@@ -55,7 +55,7 @@ const layer = (live.layer = (weight, bias) => {
 });
 live.linear = (weights, name) => layer(...["weight", "bias"].map((part) => live.floats(weights[`${name}.${part}`] ?? weights[`${name}_${part}`])));
 
-// weights: {name: {shape, float16}} of a LocalStep, an RNNStep or a ColumnStep, as live_networks.py writes them.
+// weights: {name: {shape, float16}} of a LocalStep, a MazeStep or an RNNStep, as live_networks.py writes them.
 live.read = (weights) => {
   const isCell = "cell.from_h.weight" in weights;
   const of = (name) => live.floats(weights[isCell ? `cell.${name}` : name]);
@@ -63,9 +63,7 @@ live.read = (weights) => {
   const channels = bias.length;
   const offsets = fromH.length / channels ** 2;
   // Where the weight stands from channel k of the neighbour at this offset to channel c.
-  let place = (c, k, o) => (c * offsets + o) * channels + k; // ColumnStep: [c, o and k]
-  if (isCell) place = (c, k) => k * channels + c; // RNNStep: [k, c]
-  else if (weights["from_h.weight"].shape.length > 2) place = (c, k, o) => (c * channels + k) * offsets + o; // LocalStep, MazeStep
+  const place = (c, k, o) => (isCell ? k * channels + c : (c * channels + k) * offsets + o);
   const hear = Array.from({ length: offsets }, (_, o) => matrix(channels, channels, (c, k) => fromH[place(c, k, o)]));
   const encode = layer(of("from_x.weight"), of("from_x.bias").map((b, c) => b + bias[c]));
   return { hear, encode, heads: "heads.weight" in weights ? live.linear(weights, "heads") : () => [] };
@@ -76,17 +74,16 @@ live.row = (n) =>
   Array.from({ length: n }, (_, i) => [-1, 0, 1].map((d) => [d + 1, i + d]).filter(([, j]) => j >= 0 && j < n));
 
 // x: [place][input] -> a function (step n, place) -> {h, answer, halt}, which thinks no more than it is asked for.
-// before: {x, h}, the input of the first step and the states before it, if they are others; {known, until}: another
-// thought, whose state of place i is the same at all steps before until[i], since no news that differs has come.
-live.thought = (network, near, x, { x: first = x, h: start, known, until } = {}) => {
+// {known, until}: another thought, whose state of place i is the same at all steps before until[i], since no news that
+// differs has come.
+live.thought = (network, near, x, { known, until } = {}) => {
   const { hear, encode, heads } = network;
   const [kept, z] = [[], []];
   const of = (n, i) => (known && n < until[i] ? known(n, i) : ((kept[n] ??= [])[i] ??= think(n, i)));
   function think(n, i) {
-    const sums = n === 1 ? encode(new Float64Array(first[i])) : (z[i] ??= encode(new Float64Array(x[i]))).slice();
+    const sums = (z[i] ??= encode(new Float64Array(x[i]))).slice();
     for (const [offset, j] of near[i]) {
-      const heard = n > 1 ? of(n - 1, j).h : start?.[j];
-      if (heard) add(sums, 0, hear[offset], heard, 0);
+      if (n > 1) add(sums, 0, hear[offset], of(n - 1, j).h, 0);
     }
     for (let c = 0; c < sums.length; c++) sums[c] = Math.tanh(sums[c]);
     const read = heads(sums);
@@ -96,8 +93,8 @@ live.thought = (network, near, x, { x: first = x, h: start, known, until } = {})
 };
 
 // A thought of all places: step n -> what they read.
-live.together = (network, near, x, before) => {
-  const thought = live.thought(network, near, x, before);
+live.together = (network, near, x) => {
+  const thought = live.thought(network, near, x);
   return (n) => near.map((_, place) => thought(n, place));
 };
 

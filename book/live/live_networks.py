@@ -15,7 +15,6 @@ import numpy as np
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from ponder_course.adding_a_column.lesson import ColumnStep
 from ponder_course.alone_and_together import lesson as forests
 from ponder_course.judges.lesson import JudgedLine
 from ponder_course.light_cone.lesson import LocalStep
@@ -27,7 +26,6 @@ from ponder_course.sudoku.lesson import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
 from ponder_course.words.lesson import Walker
 from ponder_utils.pondernet import PonderNet
-from ponder_utils.sequences import PonderSequence
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 OWN = Path(__file__).resolve().parent / "networks.safetensors"
@@ -54,7 +52,7 @@ def of_figure(figure: str, untrained: Callable[[], nn.Module]) -> Network:
 
 
 def local_net(max_steps: int) -> PonderNet:
-    """Return the untrained network of lines, of lessons 05 and 06."""
+    """Return the untrained network of lines, of lessons 05 and 09."""
     return PonderNet(LocalStep(2, 32), max_steps)
 
 
@@ -71,11 +69,10 @@ def sudoku_net() -> PonderNet:
 NETWORKS = {
     "line": of_lesson("05_light_cone_networks", lambda: local_net(20), loss_fn="PonderLoss"),
     "line_act": of_lesson("05_light_cone_networks", lambda: local_net(20), **{"loss_fn.price_on_time.tau": 0.03}),
-    "vote": of_lesson("06_ways_to_stop_hurried", lambda: local_net(10), seed=11),
+    "vote": of_lesson("09_adding_a_column_hurried", lambda: local_net(10), seed=11),
     # Lesson 03's network knows all answers at step 3; the figure is about inputs that stop at one step, and lose.
     "parity": of_figure("parity", lambda: parity.untrained(0)),
     "maze": of_lesson("07_map_of_thought_networks", lambda: PonderNet(MazeStep(32), 24)),
-    "column": of_lesson("09_adding_a_column_networks", lambda: PonderSequence(ColumnStep(), 26)),
     "forest_alone": of_lesson("08_alone_and_together_networks", lambda: forest_net("initial"), memory="initial"),
     "forest_together": of_lesson("08_alone_and_together_networks", lambda: forest_net("current"), memory="current"),
     "forest_awake": of_figure("forest_awake", lambda: forest_net("current")),
@@ -141,7 +138,7 @@ def write_weights(folder: Path) -> None:
     for name, network in NETWORKS.items():
         _, setting, measured = stored(name)
         model = load(name)
-        step = model.step if isinstance(model, PonderNet | PonderSequence) else model
+        step = model.step if isinstance(model, PonderNet) else model
         page = {"setting": setting, "weights": encoded(step)}
         if network.file == OWN:
             page["checked"] = measured

@@ -1,11 +1,9 @@
 """Solutions to the exercises of 09_adding_a_column. Look only after you have tried."""
 
 
-def my_column(width: int) -> list[int]:
-    """Fill the sum with 1s without a carry; the fourth number adds 1 to all of them, and the carry goes all the way."""
-    ones = 2**width - 1
-    odd_places = sum(2**place for place in range(0, width, 2))
-    return [0, odd_places, ones - odd_places, 1, 0]
+def slowest(a: int, places: int) -> int:
+    """Both digits are 1 where a has its last 1, and differ at all places to the left: so the sum is 2**places."""
+    return 2**places - a
 
 
 def carry_prob(k: int) -> float:

@@ -1,21 +1,21 @@
 """The checks of lesson 09's exercises: each takes an answer, for `attempt`, and fails where it is wrong."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import torch
 
-from ponder_course.adding_a_column.experiment import WIDTH
-from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.adding_a_column.experiment import binary, needed_steps
+
+PLACES = 5
 
 
-def check_my_column(answer: Callable[[int], Iterable[int]]) -> None:
-    """Check that of five numbers the fourth alone needs ten steps or more."""
-    numbers = [int(number) for number in answer(WIDTH)]
-    assert len(numbers) == 5, f"five numbers, not {len(numbers)}"
-    assert all(0 <= n < 2**WIDTH for n in numbers), f"each number from 0 to {2**WIDTH - 1}"
-    steps = ColumnTask.needed_steps(ColumnTask.digits(numbers, WIDTH))[:, 0].tolist()
-    assert steps[3] >= 10, f"the fourth number needs {steps[3]} steps, not 10"
-    assert max(steps[:3] + steps[4:]) <= 2, f"it stops more than once: steps {steps}"
+def check_slowest(answer: Callable[[int, int], int]) -> None:
+    """Check, of all numbers of five places but 0, that no other number makes a slower sum."""
+    for a in range(1, 2**PLACES):
+        b = int(answer(a, PLACES))
+        assert 0 <= b < 2**PLACES, f"b from 0 to {2**PLACES - 1}; got {b}"
+        needs = needed_steps(torch.cat([binary(a, other, PLACES) for other in range(2**PLACES)])).tolist()
+        assert needs[b] == max(needs), f"{a:05b} + {b:05b} needs {needs[b]}, and another sum {max(needs)}"
 
 
 def check_carry_prob(answer: Callable[[int], float]) -> None:

@@ -1,90 +1,75 @@
-"""What is measured of networks that add a column of numbers, on longer and wider columns."""
-
-from typing import Any
+"""What lesson 09 measures of networks that add two numbers."""
 
 import torch
 from torch import Tensor
 
-from ponder_course.adding_a_column.lesson import ColumnStep
-from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.common.lines import AdditionTask
 from ponder_course.common.measures import by_group, halting_report, mean
 from ponder_course.common.store import Row
-from ponder_utils.halting import PonderOutput
-from ponder_utils.pondernet import Prediction
-from ponder_utils.sequences import PonderSequence
-from ponder_utils.steps import Step
+from ponder_course.light_cone.lesson import whole_lines_right
+from ponder_utils.pondernet import PonderNet, Prediction
 
-WIDTH, WIDE = 16, 64  # the widest in training, and four times that
-LENGTH = 8  # numbers in a column, at most, in training
+TESTS = (16, 64)  # places of a test
 
 
-def halt(
-    model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any
-) -> tuple[Prediction, Tensor]:
-    """Return what a network answers to columns x, and which of its whole sums are right: bool [T, batch]."""
-    answer = model.eval().predict(x, rule, max_steps=N, **parameters)
-    return answer, ((answer.y_hat > 0) == (ColumnTask.answers(x) > 0.5)).all(2)
+def binary(a: int, b: int, places: int) -> Tensor:
+    """Return one sum of two numbers, least significant place first: x [1, 2, places]."""
+    digits = [[number >> place & 1 for place in range(places)] for number in (a, b)]
+    return torch.tensor([digits], dtype=torch.float32)
 
 
-def measure(model: PonderSequence, x: Tensor, N: int, rule: str = "threshold", **parameters: Any) -> Row:
-    """Return how right a network is on columns x [T, batch, 1, width], and in how many steps, by a halting rule.
+def ones_plus(places: int) -> Tensor:
+    """Return the sums 11...1 + 0 and 11...1 + 1: x [2, 2, places]."""
+    return torch.cat([binary(2**places - 1, last, places) for last in (0, 1)])
 
-    "right": the fraction of whole sums that are right, at each time step, [T]; "sums" is their mean, and "columns" the
-    fraction of columns without a wrong sum. "steps", "needed", "early", "correlation" leave out the first number, which
-    needs no carry; so does "by_need", {need: [sums, mean steps, fraction right]}.
+
+def needed_steps(x: Tensor) -> Tensor:
+    """Return the need of sums x [sums, 2, places]: as far as the longest carry travels, and 1 more; int64 [sums].
+
+    It is that of a machine whose places answer "no carry" until one comes.
     """
-    needed = ColumnTask.needed_steps(x)
-    answer, right = halt(model, x, N, rule, **parameters)
-    steps, need = answer.steps[1:], needed[1:]
-    by_need = by_group(need, steps=steps, right=right[1:])
+    return AdditionTask.needed_steps(x, guess=0).amax(1)
+
+
+def until_halt(answers: Tensor, votes: Tensor, steps: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Return the answers, 0 or 1, and the votes of each sum up to its halt: [steps, places] each.
+
+    answers and votes: [N, sums, places]; steps: [sums].
+    """
+    return [(answers[:n, i].int(), votes[:n, i]) for i, n in enumerate(steps.tolist())]
+
+
+def halt(model: PonderNet, x: Tensor, N: int) -> tuple[Prediction, Tensor]:
+    """Return what a network answers where no place objects, and which sums are right: bool [sums]."""
+    answer = model.eval().predict(x, "threshold", max_steps=N, q=0.5)
+    return answer, whole_lines_right(answer.y_hat, AdditionTask.answers(x))
+
+
+def measure(model: PonderNet, places: int, n_sums: int) -> Row:
+    """Return how right a network is on so many sums, and in how many steps beside the need.
+
+    "cone": sums that need more by lesson 05's cone, where a place must itself hear that no carry comes. "before the
+    cone": how many of them halt before that, "of these wrong", and "gap": by how many steps in the mean, None where
+    none does. "by_need": {need: [sums, mean steps, fraction right]}.
+    """
+    x, _ = AdditionTask(places, rate=None).batch(n_sums, torch.Generator().manual_seed(0))
+    answer, right = halt(model, x, places + 16)
+    need, cone = needed_steps(x), AdditionTask.needed_steps(x).amax(1)
+    before = (cone > need) & (answer.steps < cone)
+    by_need = by_group(need, steps=answer.steps, right=right)
     return {
-        "right": right.double().mean(1).tolist(),
-        "sums": mean(right),
-        "columns": mean(right.all(0)),
-        **halting_report(steps, need),
+        "sums": n_sums,
+        "right": int(right.sum()),
+        **halting_report(answer.steps, need),
+        "cone": int((cone > need).sum()),
+        "before the cone": int(before.sum()),
+        "of these wrong": int((before & ~right).sum()),
+        "gap": mean((cone - answer.steps)[before]) if before.any() else None,
         "by_need": {n: [*row.values()] for n, row in by_need.items()},
     }
 
 
-def draw_columns(width: int, numbers: int, n_columns: int, rate: float | None = None) -> Tensor:
-    """Draw the columns of a test: x [numbers, n_columns, 1, width]."""
-    return ColumnTask(width, numbers, rate).batch(n_columns, torch.Generator().manual_seed(100))[0]
-
-
-class Votes(Step):
-    """A `ColumnStep` that gives the vote of each place in place of the answers."""
-
-    def __init__(self, step: ColumnStep) -> None:
-        super().__init__()
-        self.step = step
-
-    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """As the step does it."""
-        return self.step.encode(x)
-
-    def move(self, z: Tensor, h: Tensor) -> Tensor:
-        """As the step does it."""
-        return self.step.move(z, h)
-
-    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the vote of each place, [batch, width], and a_n [batch], the least of them."""
-        votes = self.step.heads(h)[:, :, 1]
-        return votes, votes.amin(1)
-
-
-@torch.no_grad()
-def votes(model: PonderSequence, x: Tensor, N: int) -> PonderOutput:
-    """Return what a network does at columns x in N steps at each number, with the votes of the places as answers."""
-    return PonderSequence(Votes(model.step), N).eval()(x, "threshold", q=0.5)
-
-
-def votes_at_the_last(model: PonderSequence, x: Tensor, N: int) -> list[Tensor]:
-    """Return how the places vote at the last number of each of the columns x, until it halts: [steps, width] each."""
-    steps = halt(model, x, N, q=0.5)[0].steps[-1].tolist()
-    at_the_last = votes(model, x, N).y_hat[:, -len(steps) :]
-    return [at_the_last[:n, column] for column, n in enumerate(steps)]
-
-
-def has_learnt(row: Row) -> bool:
-    """Return whether a network that was measured has 99 % of the sums right at the width and length of training."""
-    return row["trained"]["right"][LENGTH - 1] >= 0.99
+def two_sums(model: PonderNet, places: int) -> Row:
+    """Return the "steps" of 11...1 + 0 and of 11...1 + 1, and whether each is "right"."""
+    answer, right = halt(model, ones_plus(places), places + 16)
+    return {"steps": answer.steps.tolist(), "right": right.tolist()}

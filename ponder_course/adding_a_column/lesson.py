@@ -2,67 +2,55 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, pad
+from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.optim.lr_scheduler import LambdaLR
 
 import ponder_utils as pu
-from ponder_course.adding_a_column.task import ColumnTask
+from ponder_course.common.lines import AdditionTask
+from ponder_course.light_cone.lesson import LocalStep
 
 
-class ColumnStep(pu.Step):
-    def __init__(self, channels: int = 48, noise: float = 0.1) -> None:
-        super().__init__()
-        self.from_x = nn.Linear(2, channels)  # W_x: of the digit and the flag
-        self.from_h = nn.Linear(3 * channels, channels)  # W_h: of left, here and right
-        self.heads = nn.Linear(channels, 2)  # at each place: an answer and a vote
-        self.noise = noise  # a sum must withstand small errors
-
-    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:  # [columns, 2, width]
-        z = self.from_x(x.mT)  # [columns, width, channels]
-        return z, torch.zeros_like(z)  # and h_1 of the first number
-
-    def move(self, z: Tensor, h: Tensor) -> Tensor:  # [columns, width, channels] each
-        around = pad(h, (0, 0, 1, 1))
-        h = torch.tanh(self.from_h(torch.cat([around[:, :-2], h, around[:, 2:]], 2)) + z)  # (1)
-        return h + self.noise * torch.randn_like(h) if self.training else h
-
-    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        y_hat, vote = self.heads(h).unbind(2)
-        return y_hat, vote.amin(1)  # it halts when the slowest place is ready
+@torch.no_grad()
+def think(step: LocalStep, x: Tensor, N: int) -> tuple[Tensor, Tensor]:  # x: [sums, 2, places]
+    z = step.from_x(x)  # each place reads its own two digits
+    h = torch.zeros_like(z)
+    answers, votes = [], []
+    for _ in range(N):
+        h = torch.tanh(step.from_h(h) + z)  # (1)
+        y_hat, vote = step.heads(h).unbind(1)  # [sums, places] each
+        answers.append(y_hat > 0)
+        votes.append(vote)
+    return torch.stack(answers), torch.stack(votes)  # [N, sums, places] each
 
 
-def loss_of_sum(y_hat: Tensor, y: Tensor) -> Tensor:  # [sums, width] twice -> [sums]
-    return binary_cross_entropy_with_logits(y_hat, y, reduction="none").mean(1)
+def halts_at(votes: Tensor) -> Tensor:  # [N, sums, places] -> [sums], counted from 1
+    a = votes.amin(2)  # the wire takes the lowest vote
+    halt = a >= 0  # nobody objects
+    halt[-1] = True  # at step N all halt
+    return halt.int().argmax(0) + 1
 
 
-PHASES = (  # digits, numbers in a list, N, lists in a batch, updates, learning rate, lambda_p, beta
-    ((3, 5), 2, 7, 64, 400, 5e-3, 0.15, 0.1),
-    ((4, 6), 4, 8, 64, 600, 5e-3, 0.15, 0.1),
-    ((4, 12), 4, 14, 32, 600, 4e-3, 0.8, 0.03),
-    ((8, 16), 8, 18, 32, 300, 2e-3, 0.8, 0.03),
-)
+def loss_of_sums(output: pu.PonderOutput, y: Tensor, lambda_p: float, beta: float) -> Tensor:
+    y = y.expand_as(output.y_hat)  # the same targets at all N steps
+    of_places = binary_cross_entropy_with_logits(output.y_hat, y, reduction="none")
+    losses = of_places.mean(2)  # [N, sums]
+    log_prior = pu.geometric_log_prior(lambda_p, len(losses)).to(losses)[:, None]  # [N, 1]
+    price = output.log_p - log_prior
+    return (output.log_p.exp() * (losses + beta * price)).sum(0).mean()  # (2)
 
 
-def train_phase(
-    step: pu.Step, seed: int, phase: tuple, carry: str = "halted", loss: nn.Module | None = None
-) -> None:
-    (narrow, widest), numbers, N, batch, updates, lr, lambda_p, beta = phase
-    loss = loss or pu.PonderLoss(loss_of_sum, lambda_p, beta)
-
-    def draw_batch(
-        generator: torch.Generator,
-    ) -> tuple[Tensor, Tensor]:  # every batch has a width of its own
-        some = torch.randint(narrow, widest + 1, (), generator=generator, device=generator.device)
-        return ColumnTask(int(some), numbers).batch(batch, generator)
-
-    model = pu.PonderSequence(step, N, carry).train()
-    pu.train(
-        model,
-        lambda output, y: loss(output, y.flatten(0, 1)),
-        draw_batch,
-        updates,
-        lr=lr,
-        schedule=pu.cool_down(updates),
-        clip=1.0,
-        seed=seed,
-        progress=False,
-    )
+def learn(step: pu.Step, task: AdditionTask, N: int, updates: int, seed: int) -> pu.PonderNet:
+    model = pu.PonderNet(step, N)
+    generator = torch.Generator(next(step.parameters()).device).manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, fused=True)
+    schedule = LambdaLR(optimizer, lambda update: min(1, 2 - 2 * update / updates))
+    for update in range(updates):
+        lambda_p = 0.15 if update < updates / 3 else 0.8  # first patient, then in a hurry
+        x, y = task.batch(64, generator)
+        loss = loss_of_sums(model(x), y, lambda_p, beta=0.03)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    return model.eval().cpu()

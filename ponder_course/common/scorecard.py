@@ -19,8 +19,7 @@ What "need" means is a matter of the task, and of who hears whom in a step:
 A network in which every place hears everyone at once, or which applies several layers in a step, may rightly be earlier
 than any of these: then "early" is no fault, and the need says only how far the news has to come. So the card says how
 many of the early answers are right. Where all places of a sample halt together, the moment of halting may carry a part
-of the answer even if places hear only their neighbours (lesson 06). `ColumnTask` is not here: what a network answers
-there depends on the step at which it halted at the number before.
+of the answer even if places hear only their neighbours (lesson 09).
 """
 
 from collections.abc import Callable, Sequence

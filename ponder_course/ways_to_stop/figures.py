@@ -6,21 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import ConnectionPatch, Patch
+from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from torch import Tensor
 
 from ponder_course.common import style
-from ponder_course.common.lines import LineParityTask, flipped
 from ponder_course.common.style import BLUE, LIMIT, Line
-from ponder_course.light_cone import beating_the_clock as clock
-from ponder_course.light_cone.figures import LEVEL, Grid, Votes, first_at, stairs
+from ponder_course.light_cone.figures import Grid, first_at, stairs
 from ponder_course.ways_to_stop.regret import METHODS, Regret
-from ponder_utils.pondernet import PonderNet
 
 Stairs = Line | Tensor | None  # [columns]: a step for each
 Seen = Mapping[str, tuple[Sequence[Line], float]]  # {way to stop: (what it looks at [lines, N], the level to stop at)}
@@ -35,12 +29,10 @@ FAMILY = {
 WRITTEN = {style.ACT: style.DARK_PURPLE, style.PONDERNET: style.DARK_GREEN}
 TICKS = (0, 1, 5, 20, 80)  # hundredths of an answer
 MANY_WRONG = 0.01  # of all lines
-NO = LinearSegmentedColormap.from_list("no", ["#FFFFFF", "#444444"])
 SIGNALS = {  # what each way to stop looks at
     "certainty": (BLUE, "the least sure place"),
     "PonderNet's head": (style.PONDERNET, r"$\lambda_n$"),
 }
-HEARD, TICK, CROSS = "#BFDDEE", "\N{CHECK MARK}", "\N{BALLOT X}"  # a pale blue; right, and wrong
 QUESTIONS = {
     "every line has an answer": "lines",
     "three in ten have none": "no answer",
@@ -232,116 +224,3 @@ def in_cells(found: Panels, bad: float) -> pd.DataFrame:
             fail = f" ({(losses > bad).sum()} of {len(losses)} fail)" if (losses > bad).any() else ""
             cells[name] = f"{np.median(losses):.1f}{fail}"
     return pd.DataFrame(counted)
-
-
-@torch.no_grad()
-def line_and_twin(model: PonderNet, x: Tensor) -> list[Votes]:
-    """Return how a line x [1, 2, L] of one segment, and its twin with another first bit, vote and halt at LEVEL."""
-    need, both = x.shape[2], torch.cat([x, flipped(x, 0)])
-    no = 1 - clock.votes(model.step, both, need + 1).sigmoid()  # [steps, 2, L]
-    halts = model.predict(both, "threshold", q=LEVEL).steps.tolist()
-    wrong = (model(both).y_hat > 0) != (LineParityTask.answers(both) > 0.5)  # [N, 2, L]
-    lines = []
-    for i, bits in enumerate(both[:, 0].int().tolist()):
-        title = f"first bit {bits[0]}: {outcome(need - halts[i])}"
-        lines.append(Votes(no[:, i].tolist(), bits, halts[i], need, title, wrong[:, i].tolist()))
-    return lines
-
-
-@style.slide
-def message(lines: Sequence[Votes]) -> Figure:
-    """Who votes no, and whose answer is wrong, until a line halts: a panel for each line, with the bits above.
-
-    The dashes stand under the row of the halt; hatched is what comes after it. Bits unlike those of the first line are
-    bold, and so are the places that object at the step at which the first line halts.
-    """
-    figure, axes = style.panels(len(lines), width=min(4.5, 10.0 / len(lines)), height=4.2)
-    hatched: dict[str, Any] = {"facecolor": "none", "edgecolor": "#BBBBBB", "hatch": "//", "linewidth": 0}
-    dashed: dict[str, Any] = {"color": style.HALTING, "linewidth": 4, "linestyle": "--"}
-    cross: dict[str, Any] = {"marker": "x", "color": style.WRONG, "linewidth": 2.2, "s": 60}
-    centred: dict[str, Any] = {"ha": "center", "va": "center"}
-    for ax, line in zip(axes, lines, strict=True):
-        style.steps_down(ax, votes_no(line)[: line.halts].astype(float).tolist(), cmap=NO, vmin=0, vmax=1)
-        step, wrong_place = np.nonzero(np.reshape(line.wrong[: line.halts], (-1, len(line.bits))))
-        ax.scatter(wrong_place + 1, step + 1, **cross)
-        ax.set_ylim(len(line.no) + 0.5, 0.5)
-        ax.set_title(line.title, pad=24)
-        ax.axhspan(line.halts + 0.5, len(line.no) + 0.5, **hatched)
-        ax.axhline(line.halts + 0.5, **dashed)
-        for objector in objecting(line, lines[0].halts) if line.halts > lines[0].halts else []:
-            ax.text(int(objector), lines[0].halts, "no", color="white", weight="bold", **centred)
-        middle, in_time = len(line.bits) / 2 + 0.5, line.halts == line.need
-        ax.text(middle, line.halts, f"halts at {line.halts}{' = $L$' * in_time}", weight="bold", **centred)
-        if not in_time:
-            white = {"facecolor": "white", "edgecolor": "none", "pad": 2}
-            ax.text(middle, line.need, f"$L$ = {line.need}", bbox=white, **centred)
-        for place, (bit, other) in enumerate(zip(line.bits, lines[0].bits, strict=True), start=1):
-            weight = "bold" if bit != other else "normal"
-            style.beside(ax, f"{bit}", (place, 0.5), (0, 4), ha="center", weight=weight)
-    axes[0].set_ylabel("step $n$")
-    key = {
-        rf"votes no ($\lambda < {LEVEL:g}$)": Patch(color="#444444"),
-        "answer wrong": Line2D([], [], linestyle="none", marker="x", color=style.WRONG, markeredgewidth=2.2),
-        "it halts": Line2D([], [], **dashed),
-        "after the halt": Patch(**hatched),
-    }
-    figure.legend(key.values(), key.keys(), loc="outside lower center", ncols=len(axes) * 2)
-    return figure
-
-
-@style.slide
-def wire(lines: Sequence[Votes]) -> Figure:
-    """Answers and votes of all places at the step at which the first line halts: a panel for each line.
-
-    Blue places have heard the first bit. Each vote stands on a line that joins all places. A line joins the last places
-    of two panels if neither has heard the first bit.
-    """
-    step = min(lines[0].halts, len(lines[0].no))
-    figure, axes = style.panels(len(lines), width=4.7, height=3.6, sharey=True)
-    centred: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
-    for ax, line in zip(axes, lines, strict=True):
-        style.bare(ax)
-        ax.tick_params(length=0)
-        objectors = objecting(line, step)
-        colour = style.BLACK if objectors else style.HALTING
-        correct = np.cumsum(line.bits) % 2
-        for place, (bit, other) in enumerate(zip(line.bits, lines[0].bits, strict=True), start=1):
-            wrong, says_no = any(line.wrong) and line.wrong[step - 1][place - 1], f"{place}" in objectors
-            ax.text(place, 3, f"{bit}", weight="bold" if bit != other else "normal", **centred)
-            box: dict[str, Any] = {"marker": "s", "s": 900, "edgecolor": style.GREY}
-            ax.scatter(place, 2, facecolor=HEARD if place <= step else "white", **box)
-            answer = f"{int(correct[place - 1]) ^ int(wrong)} {CROSS if wrong else TICK}"
-            ax.text(place, 2, answer, color=style.WRONG if wrong else style.BLACK, fontsize=14.5, **centred)
-            ax.text(place, 1, "no" if says_no else "yes", weight="bold" if says_no else "normal", **centred)
-            ax.plot([place, place], [0.3, 0.65], color=style.BLACK if says_no else style.GREY, linewidth=1.5)
-        ax.plot([1, len(line.bits)], [0.3, 0.3], color=colour, linewidth=4)
-        verdict = f"a no from place {' and '.join(objectors)}: think on" if objectors else "nobody objects: halt"
-        ax.text((len(line.bits) + 1) / 2, -0.35, verdict, weight="bold", color=colour, **centred)
-        ax.set(title=f"first bit {line.bits[0]}", xlim=(0.3, len(line.bits) + 0.7), ylim=(-0.8, 3.5))
-    axes[0].set_yticks([3, 2, 1, 0.3], ["bit", "answer", "vote", "wire"])
-    if (end := len(lines[0].bits)) > step and len(lines) == 2:
-        look: dict[str, Any] = {"color": style.GREY, "linewidth": 1.5, "clip_on": False}
-        bar = ConnectionPatch((end, 1.5), (end, 1.5), "data", "data", axesA=axes[0], axesB=axes[1], **look)
-        axes[1].add_artist(bar).set_in_layout(False)
-        white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        axes[1].text((end + 1) / 2, 1.5, "the last place sees the same", bbox=white, fontsize=12.5, zorder=9, **centred)
-        for ax in axes:
-            ax.plot([end, end], [1.5, 1.68], **look)
-    return figure
-
-
-def votes_no(line: Votes) -> np.ndarray:
-    """Return which places vote no: bool [steps, places]."""
-    return np.array(line.no) > 1 - LEVEL
-
-
-def objecting(line: Votes, step: int) -> list[str]:
-    """Return the places that vote no at a step."""
-    return [f"{place}" for place in np.flatnonzero(votes_no(line)[step - 1]) + 1]
-
-
-def outcome(early: int) -> str:
-    """How many steps before L a line halts, in words."""
-    if not early:
-        return "in time"
-    return f"{abs(early)} step{'s' * (abs(early) != 1)} {'early' if early > 0 else 'late'}"

@@ -63,6 +63,18 @@ def answers_at(y_hat: Tensor, steps: Tensor) -> Tensor:  # of each line at its o
     return y_hat[steps - 1, torch.arange(len(steps))]  # [lines, places]
 
 
+def by_rest(y_hat: Tensor) -> Tensor:  # [N, lines, places] -> [lines]
+    return first(at_rest(y_hat))
+
+
+def by_judge(halt_logits: Tensor) -> Tensor:  # [N, lines] -> [lines]
+    return first(halt_logits.sigmoid() >= 0.9)
+
+
+def by_budget(halt_logits: Tensor) -> Tensor:  # [N, lines] -> [lines]
+    return first(halt_logits.sigmoid().cumsum(0) >= 0.99)
+
+
 def judge_loss(
     output: pu.PonderOutput,
     y: Tensor,

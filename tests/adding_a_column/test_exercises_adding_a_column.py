@@ -5,12 +5,12 @@ import torch
 from exercises import test_of_answers
 
 WRONG = {
-    "my_column": [
-        lambda width: [0, 2**width - 1, 0, 1],  # four numbers
-        lambda width: [0, 2**width - 1, 1, 0, 0],  # it stops at the third
-        lambda width: [2**width - 1, 1, 2**width - 1, 1, 0],  # it stops twice
-        lambda width: [0, 0, 2**width, 1, 0],  # a digit too many
-        lambda width: [1, 1, 2**width - 4, 1, 0],  # a carry that meets a 0 at once
+    "slowest": [
+        lambda a, places: 2**places - 1 - a,  # the digits differ everywhere, so no carry begins
+        lambda a, places: 2**places - 1,  # a carry meets another at once
+        lambda a, places: 1,  # begins only where a is odd
+        lambda a, places: 2**places,  # a digit too many
+        lambda a, places: a,
     ],
     "carry_prob": [
         lambda k: 0.25 * 0.5**k,  # the first move is free
@@ -20,9 +20,10 @@ WRONG = {
     ],
 }
 RIGHT = {
-    "my_column": [
-        lambda width: torch.tensor([2**width - 1, 0, 0, 1, 0]),
-        lambda width: np.array([1, 2**width - 2, 0, 1.0, 2**width - 1]),
+    "slowest": [
+        lambda a, places: (2**places - a) % 2**places,
+        lambda a, places: torch.tensor(2.0**places - a),
+        lambda a, places: np.array((2**places - 1 ^ a) + (a & -a) | (a & -a) - 1),  # whatever stands to the right
     ],
     "carry_prob": [
         lambda k: torch.tensor(0.5, dtype=torch.float64) ** (k + 1),

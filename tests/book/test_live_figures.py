@@ -10,8 +10,6 @@ import torch
 from torch.nn.functional import logsigmoid
 
 from ponder_course.act_background.scripted import halt
-from ponder_course.adding_a_column.experiment import halt as halt_columns
-from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.alone_and_together.experiment import attention_by_step
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
@@ -164,18 +162,6 @@ def of_forest(found):
         assert node["weights"] == pytest.approx(reads[:, i].amax(1).tolist(), abs=1e-9)
 
 
-def of_column(found):
-    x = double([row["number"] for row in found["rows"]])[:, None, None]
-    answer, right = halt_columns(load("column").double(), x, x.shape[3] + 10, q=0.5)
-    sums, travelled = ColumnTask.answers(x), ColumnTask.travelled(x)
-    for t, row in enumerate(found["rows"]):
-        assert row["sum"] == sums[t, 0].int().tolist()
-        assert row["need"] == travelled[t, 0].max().item() + 1
-        assert row["taken"] == answer.steps[t, 0].item()
-        assert row["answer"] == (answer.y_hat[t, 0] > 0).int().tolist()
-        assert (row["answer"] == row["sum"]) == right[t, 0].item()
-
-
 def of_sudoku(found):
     side = round(len(found["board"]) ** 0.5)
     board = torch.tensor(found["board"]).view(side, side)
@@ -227,7 +213,6 @@ FIGURES = {
     "map": (of_maze, ["n", "ArrowUp", " "], "t58.29.b176p526p698.183_225_496."),
     "front": (of_maze, ["ArrowUp", " "], "t58.29.b176p526p698.183_225_496."),
     "forest": (of_forest, [" ", "ArrowLeft", "ArrowLeft", " "], "awake.0012345678888888.15"),
-    "column": (of_column, [" "], "16.pa7.0.1.pa7.2"),
     "sudoku": (of_sudoku, ["2"], ""),
     "judges": (of_judges, [" "], "two.0000001111010010.1001000000000110"),
     "words": (of_words, ["ArrowRight"], "word.00123456789abcde.15.4_9"),

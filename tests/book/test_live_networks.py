@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from ponder_course.adding_a_column import experiment as columns
-from ponder_course.adding_a_column.task import ColumnTask
 from ponder_course.alone_and_together import experiment as forests
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
@@ -37,10 +35,6 @@ def drawn(task, n):
 def of_lines(x, model):
     halted = model.predict(x, "threshold", q=0.2, max_steps=x.shape[2] + 16)
     return [whole_lines_right(halted.y_hat, LineParityTask.answers(x)).float().mean()]
-
-
-def of_columns(model):
-    return [columns.measure(model, drawn(ColumnTask(64, 8), 50), 74, q=0.5)["sums"]]
 
 
 def of_mazes(model):
@@ -84,7 +78,6 @@ RIGHT = {
     "vote": (partial(of_lines, all_of_one_segment(6)), [1]),
     "parity": (of_parity, [1, *stored("parity")[2]["right_at"]]),  # as its page says
     "maze": (of_mazes, [1]),
-    "column": (of_columns, [1]),
     "forest_alone": (partial(of_nodes, forests.measure, 8), [1, 1]),
     "forest_together": (partial(of_nodes, forests.measure, 8), [1, 1]),
     "forest_awake": (partial(of_nodes, forests.measure, 8), [1, 0.05]),  # it counts

@@ -2,21 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 from drawn import lines_of, numbers, texts_of
 
-from ponder_course.common.lines import LineParityTask, all_of_one_segment
 from ponder_course.common.style import ACT, BLACK, BLUE, DARK_GREEN, PONDERNET, WRONG
-from ponder_course.light_cone.figures import Votes
-from ponder_course.light_cone.lesson import LocalStep, whole_lines_right
 from ponder_course.ways_to_stop import figures as draw
-from ponder_course.ways_to_stop.lesson import by_head
 from ponder_course.ways_to_stop.regret import Regret
-from ponder_utils import PonderNet
-
-NO = [[0.9, 0.1], [0.2, 0.82], [0.3, 0.4], [0.0, 0.1]]
-WRONG_AT = [[1, 0], [1, 0], [0, 1], [1, 1]]
-VOTES = [Votes(NO, [1, 0], 2, 3, "bit 1"), Votes(NO[::-1], [0, 0], 3, 3, "bit 0", WRONG_AT)]
 
 
 def test_signals_are_drawn_with_the_needs_and_a_ring_at_the_stop():
@@ -51,37 +41,3 @@ def test_regrets_stand_in_hundredths_with_their_mean_and_what_is_cut_off_at_the_
     assert {"3.0", "15.1"} <= {*texts_of(figure)}
     table = draw.in_cells({"lines": runs, "noisy": {"ACT": runs["ACT"]}}, 2.5)
     assert [numbers(cell) for cell in table["lines"]] == [["3.0", "2", "2"], ["15.1", "1", "2"]]
-
-
-def test_the_wire_shows_who_is_right_and_who_objects():
-    lines = [Votes([[1, 1], [0, 0]], [1, 0], 2, 3, ""), Votes([[1, 1], [0, 1]], [0, 0], 3, 3, "", WRONG_AT)]
-    for ax, line in zip(draw.wire(lines).axes, lines, strict=True):
-        rows = {y: [text.get_text() for text in ax.texts if text.get_position()[1] == y] for y in (3, 2, 1)}
-        assert rows[3] == [str(bit) for bit in line.bits]
-        wrong = line.wrong[1] if line.wrong else [0, 0]
-        parity = [line.bits[0], sum(line.bits) % 2]
-        for text, right, is_wrong in zip(rows[2], parity, wrong, strict=True):
-            assert text.split() == [str(right ^ is_wrong), draw.CROSS if is_wrong else draw.TICK]
-        objectors = draw.objecting(line, 2)
-        assert rows[1] == ["no" if str(place) in objectors else "yes" for place in (1, 2)]
-        assert any("nobody objects: halt" in text.get_text() for text in ax.texts) == (not objectors)
-
-
-@pytest.mark.parametrize("seed", [3, 5])
-@torch.no_grad()
-def test_a_line_and_its_twin_halt_where_the_network_does(seed):
-    torch.manual_seed(seed)
-    model = PonderNet(LocalStep(2, 4), 6).eval()
-    for weight in model.parameters():
-        weight *= 4  # so that lines halt at different steps, and some are right
-    x = all_of_one_segment(4)  # all 16 lines
-    steps = by_head(model(x).halt_logits)
-    right = whole_lines_right(model(x).y_hat, LineParityTask.answers(x))  # [N, lines]
-    for i in range(16):
-        line, twin = draw.line_and_twin(model, x[[i]])
-        assert (line.bits[0], line.bits[1:]) == (1 - twin.bits[0], twin.bits[1:])
-        for each in (line, twin):
-            which = x[:, 0].int().tolist().index(each.bits)
-            assert each.halts == steps[which]
-            assert [not any(places) for places in each.wrong] == right[:, which].tolist()
-            assert all(draw.objecting(each, n) for n in range(1, each.halts))

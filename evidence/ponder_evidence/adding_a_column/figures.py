@@ -1,6 +1,6 @@
 """Figures of the evidence of lesson 09."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -81,49 +81,20 @@ def trace_over_text(row: Row) -> Figure:
     return figure
 
 
-TESTS = {"trained": "16 digits, 16 numbers", "wide": "64 digits, 16 numbers", "long": "16 digits, 100 numbers"}
-
-
-def beside_both_needs(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return a table of sums beside both needs, a row for each head and test: counts are of all its networks."""
+def by_vote(kinds: Mapping[str, Sequence[Row]], places: int) -> pd.DataFrame:
+    """Return a table of what networks with each kind of vote do with sums of so many places; ranges over networks."""
     table = {}
-    for head in dict.fromkeys(row["head"] for row in rows):
-        group = matching(rows, head=head)
-        for test, name in TESTS.items():
-            found = [row[test] for row in group]
-            gaps = [part["gap"] for part in found if part["gap"] is not None]
-            table[f"{head}: {name}"] = {
-                "networks": len(group),
-                "sums": total(found, "sums"),
-                "wrong": total(found, "sums") - total(found, "right"),
-                "before the carry has arrived": total(found, "early"),
-                "before the cone": total(found, "before the cone"),
-                "of these wrong": total(found, "before the cone") - total(found, "before the cone, right"),
-                "mean gap": verdicts.span(gaps, ".1f"),
-                "mean steps": verdicts.span([part["steps"] for part in found], ".1f"),
-                "correlation with the carry": verdicts.span([part["with carry"] for part in found], ".3f"),
-                "with the cone": verdicts.span([part["with cone"] for part in found], ".2f"),
-            }
-    return pd.DataFrame(table).T
-
-
-def total(found: Sequence[Row], count: str) -> int:
-    """Return a count, summed over what was found of several networks."""
-    return sum(part[count] for part in found)
-
-
-def pairs_and_vetoes(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return a table of 11...1 + 0 and 11...1 + 1, and of who objects while a carry travels: a row for each width."""
-    group = matching(rows, head="shared")
-    table = {}
-    for test in ("trained", "wide"):
-        pairs, vetoes = ([row[test][what] for row in group] for what in ("pair", "vetoes"))
-        table[TESTS[test]] = {
-            "steps at + 0": verdicts.span([pair["steps"][0] for pair in pairs], "d"),
-            "steps at + 1": verdicts.span([pair["steps"][1] for pair in pairs], "d"),
-            "last answers then differ by": verdicts.span([pair["answers apart"] for pair in pairs], ".0e"),
-            "steps while a carry travels": total(vetoes, "steps"),
-            "some place objects": total(vetoes, "vetoed"),
-            "most of all at a carry": total(vetoes, "at a carry"),
+    for kind, rows in kinds.items():
+        tests = [row["tests"][str(places)] for row in rows]
+        pairs = [test["pair"] for test in tests]
+        table[kind] = {
+            "networks": len(tests),
+            "sums right": verdicts.span([test["right"] / test["sums"] for test in tests], ".1%"),
+            "steps": verdicts.span([test["steps"] for test in tests], ".1f"),
+            "needed": verdicts.span([test["needed"] for test in tests], ".1f"),
+            "too early": verdicts.span([test["early"] for test in tests], ".1%"),
+            "steps at 11...1 + 0": verdicts.span([pair["steps"][0] for pair in pairs], "d"),
+            "steps at 11...1 + 1": verdicts.span([pair["steps"][1] for pair in pairs], "d"),
+            "both right": sum(all(pair["right"]) for pair in pairs),
         }
     return pd.DataFrame(table).T
