@@ -37,7 +37,7 @@ class Recipe(NamedTuple):
 
 
 def wants_to_halt(q: Tensor) -> Tensor:  # logits [n_q, lines] -> [lines]
-    return q[0] > 0 if len(q) == 1 else q[0] > q[1]  # one judge; or two, as in section 5
+    return q[0] > 0 if len(q) == 1 else q[0] > q[1]  # one judge; or HRM's two values, section 4
 
 
 def who_leaves(q: Tensor, n: Tensor, N: int) -> Tensor:  # n: steps taken [lines]
@@ -76,7 +76,7 @@ class JudgedLine(SumLine):
             nn.init.zeros_(weight)  # at first each place says one half
 
     def q_logits(self, h: Tensor) -> Tensor:  # states [lines, 32, places] -> [n_q, lines]
-        log_q = logsigmoid(self.judge(h)).sum(2).clamp(max=-1e-30)  # (1)
+        log_q = logsigmoid(self.judge(h)).sum(2).clamp(max=-1e-30)  # (1); below 0, so that 1 - Q > 0
         return (log_q - torch.log(-torch.expm1(log_q))).T  # the logit of Q
 
 

@@ -72,10 +72,10 @@ def flat_line(runs: Sequence[Row]) -> Figure:
     figure, (ax,) = panels(1, width=8.4, height=4.2)
     stopped_at(ax, "CNN first", runs)
     middle = np.mean([row["by_step"] for row in runs], axis=0)
-    for step in (1, len(middle)):
+    for step, aside in ((1, 28), (len(middle), -28)):
         point = (step, middle[step - 1])
         ax.scatter(*point, s=320, facecolor="none", edgecolor=style.BLUE, linewidth=2.5, zorder=4)
-        style.beside(ax, f"{point[1]:.0%}", point, (0, -34), ha="center", color=style.BLUE, fontsize=20, weight="bold")
+        style.beside(ax, f"{point[1]:.0%}", point, (aside, -36), ha="center", color=style.BLUE, fontsize=20)
     return figure
 
 
@@ -84,6 +84,7 @@ def needed_and_alike(runs: Sequence[Row], fixed: Sequence[Row], networks: Sequen
     """Draw *patches*, `stopped_at` each step, below what its middle place knows of; beside it the steps digits take."""
     figure, (left, right) = panels(2, width=5.6, height=5.0)
     stopped_at(left, "patches", runs, fixed)
+    left.set_ylim(0, 1.24)
     for row in fixed[:1]:
         line = {"arrowstyle": "-", "color": style.GREY, "shrinkB": 8}
         point = (row["N"], row["accuracy"][0])
