@@ -1,1 +1,1 @@
-"""Lesson 09: where, in a sequence, does it stop to think?"""
+"""Lesson 09: how can a network know that no news is on the way?"""

@@ -3,6 +3,8 @@
 What was found before the lesson had two numbers only: does the same wire work where a sum must be held as well?
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
@@ -22,7 +24,7 @@ PHASES = (  # digits, numbers in a list, N, lists in a batch, updates, learning 
     ((4, 12), 4, 14, 32, 600, 4e-3, 0.8, 0.03),
     ((8, 16), 8, 18, 32, 300, 2e-3, 0.8, 0.03),
 )
-SHORT = (((3, 4), 2, 6, 8, 3, 5e-3, 0.15, 0.1), ((3, 5), 3, 6, 8, 3, 3e-3, 0.8, 0.03))  # shows that it runs
+SHORT = [[[3, 4], 2, 6, 8, 3, 5e-3, 0.15, 0.1], [[3, 5], 3, 6, 8, 3, 3e-3, 0.8, 0.03]]  # shows that it runs
 TESTS = {"trained": (16, 16), "wide": (64, 16), "long": (16, 100)}  # digits, numbers in a list
 
 
@@ -82,7 +84,7 @@ class ColumnStep(Step):
         return y_hat, votes.amin(1)
 
 
-def train_phase(step: Step, seed: int, phase: tuple) -> None:
+def train_phase(step: Step, seed: int, phase: Sequence) -> None:
     """Train a step on lists of random widths, by one of the PHASES."""
     (narrow, widest), numbers, N, batch, updates, lr, lambda_p, beta = phase
     loss = PonderLoss(loss_of_line, lambda_p, beta)
@@ -104,7 +106,7 @@ def train_phase(step: Step, seed: int, phase: tuple) -> None:
     )
 
 
-def run(seed: int, channels: int = 48, phases: tuple = PHASES, n_lists: int = 100) -> Row:
+def run(seed: int, channels: int = 48, phases: Sequence = PHASES, n_lists: int = 100) -> Row:
     """Train a network phase by phase, and test it: counts of "sums", of those "right" and halted "early", mean "steps".
 
     "early": in fewer steps than the need. The first number of a list, which needs no carry, is left out.
