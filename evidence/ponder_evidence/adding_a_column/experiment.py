@@ -62,7 +62,7 @@ def run(seed: int, vote: str = "least", updates: int = 1000, n_sums: int = 1000)
 
 
 SHORT: Row = {"updates": 6, "n_sums": 20}
-CONTROLS = seeded([{"vote": "travelling"}], 2) + seeded([{"vote": "mean"}], 1)
+CONTROLS = seeded([{"vote": "travelling"}], 5) + seeded([{"vote": "mean"}], 5)
 EXPERIMENTS = {  # settings were chosen with seeds from 100 on
     "sums": grid("09_columns_sums", run, seeded([{"vote": "least"}], 10), SHORT),
     "votes": grid("09_columns_votes", run, CONTROLS, SHORT, n_short=2),
