@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
@@ -214,13 +215,28 @@ def losses_of(found: Panels) -> pd.DataFrame:
     return pd.DataFrame(losses)
 
 
-def in_cells(found: Panels, bad: float) -> pd.DataFrame:
-    """Return the median regret of each method on each kind of question, and how many networks lose more than `bad`."""
-    counted: dict[str, dict[str, str]] = {}
-    for title, panel in found.items():
-        cells = counted[title] = {}
+@style.slide
+def in_cells(found: Panels, bad: float) -> Figure:
+    """Draw the median regret of each method of the first kind of question, in hundredths, on each kind.
+
+    A cell is the redder the more networks *fail*: lose more than `bad`. Where some do, it says how many.
+    """
+    methods = list(next(iter(found.values())))
+    figure, (ax,) = style.panels(1, width=9.6, height=0.62 * len(methods) + 0.6)
+    failed = np.zeros((len(methods), len(found)))
+    for column, panel in enumerate(found.values()):
         for name, runs in panel.items():
-            losses = 100 * np.sum(runs, axis=1)
-            fail = f" ({(losses > bad).sum()} of {len(losses)} fail)" if (losses > bad).any() else ""
-            cells[name] = f"{np.median(losses):.1f}{fail}"
-    return pd.DataFrame(counted)
+            losses, row = 100 * np.sum(runs, axis=1), methods.index(name)
+            is_bad = losses > bad
+            failed[row, column] = is_bad.mean()
+            count = f"   {is_bad.sum()} of {len(losses)} fail" if is_bad.any() else ""
+            ax.text(column, row, f"{np.median(losses):.1f}{count}", ha="center", va="center")
+    reds = LinearSegmentedColormap.from_list("", ["white", style.WRONG])
+    ax.imshow(failed, cmap=reds, vmin=0, vmax=1.6, aspect="auto")
+    ax.set_xticks(range(len(found)), list(found))
+    ax.set_yticks(range(len(methods)), methods)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    return figure

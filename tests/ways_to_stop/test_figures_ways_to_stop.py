@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import lines_of, numbers, texts_of
+from drawn import lines_of, texts_of
 
 from ponder_course.common.style import ACT, BLACK, BLUE, DARK_GREEN, PONDERNET, WRONG
 from ponder_course.ways_to_stop import figures as draw
@@ -39,5 +39,7 @@ def test_regrets_stand_in_hundredths_with_their_mean_and_what_is_cut_off_at_the_
     np.testing.assert_allclose(np.vstack(lines_of(ax, ACT)), [[3, 0], [3, 0], [3, 0]])
     np.testing.assert_allclose(np.vstack(lines_of(ax, PONDERNET)), [[0.2, 1], [28.75, 1], [15.1, 1]])
     assert {"3.0", "15.1"} <= {*texts_of(figure)}
-    table = draw.in_cells({"lines": runs, "noisy": {"ACT": runs["ACT"]}}, 2.5)
-    assert [numbers(cell) for cell in table["lines"]] == [["3.0", "2", "2"], ["15.1", "1", "2"]]
+    cells = draw.in_cells({"lines": runs, "noisy": {"ACT": runs["ACT"]}}, 2.5)
+    assert {"3.0   2 of 2 fail", "15.1   1 of 2 fail"} <= {*texts_of(cells)}
+    (image,) = cells.axes[0].images
+    assert image.get_array().tolist() == [[1, 1], [0.5, 0]]
