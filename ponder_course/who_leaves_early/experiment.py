@@ -25,11 +25,20 @@ def test_texts(n_texts: int = 200, task: ProgramTask = TASK) -> dict[str, Tensor
     return {"two chains": two_chains(task, n_texts, generator), "random": task.batch(n_texts, generator)[0]}
 
 
-def example() -> Tensor:
-    """Return a text of two chains that asks for a variable at the far end of one: x [1, tokens, 2]."""
-    x = test_texts()["two chains"]
-    farthest = TASK.arrows(x).amax(1) == N_VARIABLES // 2 + 1
-    return x[farthest][:1]
+def example(reader: Reader) -> tuple[list[str], dict[str, tuple[list[int], list[int]]]]:
+    """Return a text with a question at the far end of a chain, and {way: (loops, needed)}, a number for each token.
+
+    A statement needs one loop: nobody can know its next word.
+    """
+    texts = test_texts()["two chains"]
+    farthest = TASK.arrows(texts).amax(1) == N_VARIABLES // 2 + 1
+    x, found = texts[farthest][:1], {}
+    for way in ("on paper", "in earnest"):
+        _, loops = read(reader, x, N, in_earnest=way == "in earnest")
+        needed = TASK.needed_loops(x, loops) if way == "in earnest" else TASK.needed_steps(x)
+        needed[:, :N_VARIABLES] = 1
+        found[way] = loops[0].tolist(), needed[0].tolist()
+    return TASK.as_text(x[0]), found
 
 
 def measure(reader: Reader, x: Tensor, in_earnest: bool) -> Row:

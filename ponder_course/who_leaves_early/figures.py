@@ -42,15 +42,14 @@ def known(text: Sequence[str], ways: Mapping[str, Sequence[int]]) -> Figure:
 def tokens(text: Sequence[str], ways: Mapping[str, tuple[Sequence[int], Sequence[int]]]) -> Figure:
     """Draw after how many loops each token of a text leaves, a panel for each way, and black lines for the need.
 
-    ways: {title: (loops, needed)}, one number for each token; needed 0 is not drawn.
+    ways: {title: (loops, needed)}, one number for each token.
     """
     figure, axes = panels(len(ways), width=9.6, height=2.2, rows=len(ways), sharex=True, sharey=True)
     places = range(len(text))
     for ax, (title, (loops, needed)) in zip(axes, ways.items(), strict=True):
         ax.bar(places, loops, color=style.HALTING, width=0.8)
         for place, need in enumerate(needed):
-            if need:
-                ax.plot([place - 0.45, place + 0.45], [need, need], color=style.LIMIT, linewidth=2.4)
+            ax.plot([place - 0.45, place + 0.45], [need, need], color=style.LIMIT, linewidth=2.4)
         ax.set(ylabel="loops", xlim=(-0.6, len(text) - 0.4))
         ax.set_title(title, loc="left")
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -72,7 +71,7 @@ def against_arrows(ways: Mapping[str, tuple[Sequence[ByArrows], Sequence[ByArrow
         need = {d: sum(network[d] for network in needed) / len(needed) for d in arrows}
         _loops(ax, loops, need, border)
         ax.set(title=title, xlabel="arrows to the digit")
-    axes[0].set(ylabel="loops of the question")
+    axes[0].set(ylabel="loops of the question", ylim=(0, None))
     return figure
 
 
@@ -83,7 +82,7 @@ def thinking_for_others(kinds: Mapping[str, Sequence[ByArrows]], border: int) ->
     for ax, (title, networks) in zip(axes, kinds.items(), strict=True):
         _loops(ax, networks, dict.fromkeys(networks[0], 1.0), border)
         ax.set(title=title, xlabel="arrows to its digit")
-    axes[0].set(ylabel="loops of the statement")
+    axes[0].set(ylabel="loops of the statement", ylim=(0, None))
     return figure
 
 
@@ -94,20 +93,23 @@ def _loops(ax: Axes, networks: Sequence[ByArrows], need: ByArrows, border: int) 
     curves(ax, [need], color=style.LIMIT, linewidth=3.0, drawstyle="steps-mid")
     curves(ax, networks, color=style.HALTING, linestyle="--", linewidth=1.6)
     ax.set(xlim=(min(need) - 0.5, last + 0.5))
-    ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def by_arrows(rows: Sequence[Row], what: str, of: str = "by_arrows") -> list[dict[int, float]]:
-    """Return what each measured row has by arrows, of questions or of statements ("statements_by_arrows")."""
-    return [{int(d): part[what] for d, part in sorted(row[of].items(), key=_arrows)} for row in rows]
-
-
-def _arrows(item: tuple[int | str, Row]) -> int:
-    return int(item[0])
+def of_statements(rows: Sequence[Row]) -> list[dict[int, float]]:
+    """Return the loops that statements take, by the arrows to their own digit, of each measured row."""
+    return _by_arrows(rows, "statements_by_arrows", "steps")
 
 
 def loops_and_need(rows: Sequence[Row]) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
     """Return the loops that questions take and need, by arrows, of each measured row."""
-    return by_arrows(rows, "steps"), by_arrows(rows, "needed")
+    return _by_arrows(rows, "by_arrows", "steps"), _by_arrows(rows, "by_arrows", "needed")
+
+
+def _by_arrows(rows: Sequence[Row], of: str, what: str) -> list[dict[int, float]]:
+    found = []
+    for row in rows:
+        numbers = {int(arrows): part[what] for arrows, part in row[of].items()}
+        found.append(dict(sorted(numbers.items())))
+    return found

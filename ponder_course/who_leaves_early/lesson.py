@@ -47,18 +47,19 @@ class Reader(nn.Module):
         return pu.PonderOutput(y_hat, a, pu.halting_log_probs(a))
 
 
-def loss_of_tokens(output: pu.PonderOutput, y: Tensor) -> tuple[Tensor, ...]:  # [batch, tokens]
+def loss_of_tokens(output: pu.PonderOutput, y: Tensor) -> tuple[Tensor, ...]:
     of_each = pu.PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.8, beta=0.03)
-    return of_each(output, y, y >= 0)  # of all tokens, and then their mean
+    all_tokens = torch.ones_like(y[:, :, 0], dtype=torch.bool)
+    return of_each(output, y, all_tokens)  # y: probabilities of digits, [batch, tokens, DIGITS]
 
 
 def learn(
     reader: Reader, task: ProgramTask, seed: int, updates: int, lr: float = 3e-3
 ) -> Reader:
     def texts(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        x, y = task.batch(16, generator)
-        statements = y[:, : task.n_variables]
-        statements.random_(DIGITS, generator=generator)  # the coins; questions keep their digits
+        x, digits = task.batch(32, generator)
+        y = nn.functional.one_hot(digits, DIGITS).float()
+        y[:, : task.n_variables] = 1 / DIGITS  # after a statement: any digit
         return x, y
 
     cooling = pu.cool_down(updates)  # half of the updates at lr, then straight down to 0

@@ -29,7 +29,7 @@ def test_statements_stand_beside_what_a_coin_needs():
         assert [dict(line.tolist()) for line in lines_of(ax, LIMIT)] == [{2: 1.0, 3: 1.0, 9: 1.0}]
 
 
-def test_each_token_has_a_bar_and_each_question_its_need():
-    (ax,) = draw.tokens(["b=7", "a=b", "a?"], {"on paper": ([1, 1, 3], [0, 0, 2])}).axes
+def test_each_token_has_a_bar_and_its_need():
+    (ax,) = draw.tokens(["b=7", "a=b", "a?"], {"on paper": ([1, 1, 3], [1, 1, 2])}).axes
     assert [bar.get_height() for bar in ax.patches] == [1, 1, 3]
-    assert [line[:, 1].tolist() for line in lines_of(ax, LIMIT)] == [[2, 2]]
+    assert [line[:, 1].tolist() for line in lines_of(ax, LIMIT)] == [[1, 1], [1, 1], [2, 2]]

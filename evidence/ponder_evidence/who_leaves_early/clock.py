@@ -1,4 +1,4 @@
-"""What leaving saves on one core, by the size of the batch: a token at a time, as in use, behind a text that is read."""
+"""What leaving saves on one core, by the size of the batch: a token at a time, as in use, behind a text."""
 
 import time
 from collections.abc import Callable

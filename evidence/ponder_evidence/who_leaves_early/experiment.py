@@ -24,7 +24,7 @@ from ponder_course.who_leaves_early.task import ProgramTask
 from ponder_evidence.runs import grid
 
 TRAINING = ProgramTask(N_VARIABLES, N_QUESTIONS, MAX_DEPTH)
-UPDATES, MORE = 1200, 300  # of the first training, and of teaching
+UPDATES, MORE = 1500, 200  # of the first training, and of teaching
 
 
 def leave_unheard(left: Tensor, survival: Tensor, h: Tensor, lambda_n: Tensor) -> tuple[Tensor, Tensor]:
