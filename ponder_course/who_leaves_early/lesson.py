@@ -53,18 +53,24 @@ def loss_of_tokens(output: pu.PonderOutput, y: Tensor) -> tuple[Tensor, ...]:
     return of_each(output, y, all_tokens)  # y: probabilities of digits, [batch, tokens, DIGITS]
 
 
-def learn(
-    reader: Reader, task: ProgramTask, seed: int, updates: int, lr: float = 3e-3
-) -> Reader:
+def learn(reader: Reader, task: ProgramTask, seed: int, updates: int, lr: float = 3e-3) -> Reader:
     def texts(generator: torch.Generator) -> tuple[Tensor, Tensor]:
         x, digits = task.batch(32, generator)
         y = nn.functional.one_hot(digits, DIGITS).float()
         y[:, : task.n_variables] = 1 / DIGITS  # after a statement: any digit
         return x, y
 
-    cooling = pu.cool_down(updates)  # half of the updates at lr, then straight down to 0
-    options = {"schedule": cooling, "clip": 1.0, "seed": seed, "progress": False}
-    pu.train(reader, loss_of_tokens, texts, updates, lr=lr, **options)  # Adam
+    pu.train(
+        reader,
+        loss_of_tokens,
+        texts,
+        updates,
+        lr=lr,  # of Adam
+        schedule=pu.cool_down(updates),  # half of them at this rate, then straight down to 0
+        clip=1.0,
+        seed=seed,
+        progress=False,
+    )
     return reader.eval()
 
 
