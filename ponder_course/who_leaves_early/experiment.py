@@ -19,10 +19,10 @@ def untrained(seed: int, size: int = 64) -> Reader:
     return Reader(N_VARIABLES, size)
 
 
-def test_texts(n_texts: int = 200, task: ProgramTask = TASK) -> dict[str, Tensor]:
+def texts_of_the_test(n_texts: int = 200) -> dict[str, Tensor]:
     """Return texts of "two chains", whose digits nobody guesses, and "random" ones, of any depth: {name: x}."""
     generator = torch.Generator().manual_seed(2025)
-    return {"two chains": two_chains(task, n_texts, generator), "random": task.batch(n_texts, generator)[0]}
+    return {"two chains": two_chains(TASK, n_texts, generator), "random": TASK.batch(n_texts, generator)[0]}
 
 
 def example(reader: Reader) -> tuple[list[str], dict[str, tuple[list[int], list[int]]]]:
@@ -30,7 +30,7 @@ def example(reader: Reader) -> tuple[list[str], dict[str, tuple[list[int], list[
 
     A statement needs one loop: nobody can know its next word.
     """
-    texts = test_texts()["two chains"]
+    texts = texts_of_the_test()["two chains"]
     farthest = TASK.arrows(texts).amax(1) == N_VARIABLES // 2 + 1
     x, found = texts[farthest][:1], {}
     for way in ("on paper", "in earnest"):

@@ -16,7 +16,7 @@ from ponder_course.who_leaves_early.experiment import (
     N_VARIABLES,
     N,
     both_ways,
-    test_texts,
+    texts_of_the_test,
     untrained,
 )
 from ponder_course.who_leaves_early.lesson import Reader, by_head, learn, leave, read, teach
@@ -90,7 +90,7 @@ def run(seed: int, updates: int = UPDATES, more: int = MORE, n_texts: int = 200)
     seconds = [trained - start, time.process_time() - trained]
     kinds["longer"] = teach(plain, TRAINING, seed, more, leave=None)
     kinds["no gradient"] = teach(plain, TRAINING, seed, more, leave=leave_unheard)
-    texts = test_texts(n_texts)
+    texts = texts_of_the_test(n_texts)
     found: Row = {name: both_ways(reader, texts["two chains"]) for name, reader in kinds.items()}
     found["random"] = {name: both_ways(kinds[name], texts["random"]) for name in ("plain", "taught")}
     found["rules"] = by_rule(plain, texts["random"])
