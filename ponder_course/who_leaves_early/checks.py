@@ -4,13 +4,10 @@ from ponder_course.common.notebook import check_on
 
 
 def _loops(arrows: int, leave_after: int) -> int:
-    """Return the loops that a question needs, counted from how far it has come by then."""
-    n, reached = 0, 1
-    while reached < arrows:
-        shown = [1]  # arrows that a statement shows, before the first loop and after each
-        for _ in range(min(n, leave_after)):
-            shown.append(2 * shown[-1])
-        reached += shown[-1]
+    """Return the loops that a question needs."""
+    n, known = 0, 1
+    while known < arrows:
+        known += 2 ** min(n, leave_after)  # what a statement shows: doubled until it has left
         n += 1
     return max(1, n)
 
