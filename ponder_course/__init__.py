@@ -16,4 +16,5 @@ LESSONS = (
     "sudoku",
     "judges",
     "words",
+    "who_leaves_early",
 )

@@ -1,6 +1,5 @@
 """Programs as text: statements that copy variables, read by a causal looped layer; and plain text, for contrast."""
 
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -8,120 +7,28 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ponder_course.alone_and_together.lesson import Addresses, NodeStep, SleepyStep
-from ponder_course.alone_and_together.task import grow
+from ponder_course.alone_and_together.lesson import SleepyStep
 from ponder_course.common.measures import at_step, by_group, halting_report, mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit, of_asked
+from ponder_course.who_leaves_early.lesson import CausalStep, Statements
+from ponder_course.who_leaves_early.task import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask
 from ponder_evidence.runs import grid
-from ponder_utils._check import check_choice, check_int
+from ponder_utils._check import check_choice
 from ponder_utils.halting import expected_steps
 from ponder_utils.losses import FixedDepthLoss, PonderLoss
 from ponder_utils.pondernet import PonderNet
 from ponder_utils.rules import halting_steps
 from ponder_utils.steps import EncodedStep
 
-DIGITS = 10
-N_VARIABLES, N_QUESTIONS, MAX_DEPTH, N = 16, 4, 7, 14
+MAX_DEPTH, N = 7, 14
 TEST_STEPS = 20
 LOOPS, CONTEXT, TEXT_SIZE = 6, 64, 96  # of plain text
 
 
-@dataclass(frozen=True)
-class ProgramTask:
-    """`a=3; b=a; c=b; c?`: which digit has the variable that a statement sets, or that a question names?
-
-    Each statement sets a variable of its own, to a digit or to a variable that an earlier statement has set. Questions
-    stand at the end. Each program has its own rates, as a `ForestTask` has: n_variables^-u are digits, u ~ U(1/2, 1);
-    of the others sqrt(U(0, 1)) copy the statement before. A variable that would stand more than max_depth variables
-    above a digit (None: no limit) is set to a digit instead. TypeError or ValueError unless all numbers are >= 0, and
-    n_variables >= 1.
-    """
-
-    n_variables: int = N_VARIABLES
-    n_questions: int = N_QUESTIONS
-    max_depth: int | None = None
-
-    def __post_init__(self) -> None:
-        check_int("n_variables", self.n_variables, 1)
-        check_int("n_questions", self.n_questions, 0)
-        if self.max_depth is not None:
-            check_int("max_depth", self.max_depth, 0)
-
-    def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw x, what each statement sets and what to, int64 [batch_size, statements, 2]; and y, their digits.
-
-        Variables are 0, ..., n_variables - 1; then come the ten digits, and the question mark, which questions set.
-        """
-        n, rand = self.n_variables, partial(torch.rand, generator=generator)
-        shape = (check_int("batch_size", batch_size, 1), n)
-        names = rand(shape).argsort(1)
-        is_digit = rand(shape) < n ** -(0.5 + rand(batch_size, 1) / 2)
-        in_chain = rand(shape) < rand(batch_size, 1).sqrt()
-        source = grow(is_digit, in_chain, rand(shape), self.max_depth)  # an earlier statement, or itself: a digit
-        digits = torch.randint(DIGITS, shape, generator=generator)
-        set_to = torch.where(source == torch.arange(n), n + digits, names.gather(1, source))
-        asked = (rand(batch_size, self.n_questions) * n).long()  # in which variables are asked
-        questions = torch.stack([torch.full_like(asked, n + DIGITS), asked], 2)
-        x = torch.cat([torch.stack([names, set_to], 2), questions], 1)
-        return x, self.answers(x)
-
-    def _follow(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the digit of each statement, and how many arrows lead there: a statement's own is the first."""
-        n = self.n_variables
-        values = torch.arange(n + DIGITS).repeat(len(x), 1)  # what each variable is set to; a digit is itself
-        values.scatter_(1, x[:, :n, 0], x[:, :n, 1])
-        here, arrows = x[:, :, 1], torch.ones_like(x[:, :, 1])
-        for _ in range(n):
-            arrows += here < n
-            here = values.gather(1, here)
-        return here - n, arrows
-
-    def answers(self, x: Tensor) -> Tensor:
-        """Return the digit of each statement and question of x [batch, statements, 2]: int64 [batch, statements]."""
-        return self._follow(x)[0]
-
-    def arrows(self, x: Tensor) -> Tensor:
-        """Return how many arrows lead from each statement to its digit, `b=a` the first: int64 [batch, statements]."""
-        return self._follow(x)[1]
-
-    def needed_steps(self, x: Tensor) -> Tensor:
-        """Return the step before which the digit cannot be known, by (1) of lesson 08: int64 [batch, statements].
-
-        A statement knows one arrow, its own: `b=a` leads from b to a. After step n it knows 2^n.
-        """
-        exact = self.arrows(x).cpu().double().log2()  # not every device has float64
-        return exact.ceil().long().clamp(min=1).to(x.device)
-
-
-class CausalStep(NodeStep):
-    """Lesson 08's layer, in which a token reads itself and those before it."""
-
-    def layer(self, h: Tensor, others: Tensor) -> Tensor:
-        """Return the next states of h [batch, tokens, size], which ask `others`, of the same shape."""
-        later = torch.ones(h.shape[1], h.shape[1], dtype=torch.bool, device=h.device).triu(1)
-        heard, _ = self.attention(h, others, others, need_weights=False, attn_mask=later)
-        new = self.norm_attention(h + heard)
-        return self.norm_mlp(new + self.mlp(new))
-
-
 class SleepyCausalStep(SleepyStep, CausalStep):
     """The same, whose tokens sleep in training."""
-
-
-class Statements(nn.Module):
-    """A statement is two vectors, one for what it sets and one for what to: each variable, digit and ? has its own."""
-
-    addresses: Tensor
-
-    def __init__(self, n_variables: int, size: int) -> None:
-        super().__init__()
-        self.register_buffer("addresses", Addresses(n_variables + DIGITS + 1, size).addresses)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x: ids [batch, statements, 2] -> [batch, statements, size]."""
-        return self.addresses[x].flatten(2)
 
 
 def learn(
@@ -184,13 +91,6 @@ def example() -> Tensor:
     arrows = ProgramTask().arrows(x)
     four_digits = (arrows == 1).sum(1) == 4
     return x[(arrows[:, N_VARIABLES:].amax(1) * four_digits).argmax()][None]
-
-
-def as_text(x: Tensor) -> list[str]:
-    """Return the statements and questions of one program x [statements, 2], such as "b=a" and "b?"."""
-    names = [*"abcdefghijklmnopqrstuvwxyz"[:N_VARIABLES], *"0123456789"]
-    mark = len(names)
-    return [f"{names[to]}?" if sets == mark else f"{names[sets]}={names[to]}" for sets, to in x.tolist()]
 
 
 def run(seed: int, **setting: Any) -> Row:

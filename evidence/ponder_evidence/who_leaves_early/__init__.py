@@ -1,0 +1,1 @@
+"""The evidence of lesson 13."""

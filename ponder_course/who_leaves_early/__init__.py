@@ -1,0 +1,1 @@
+"""Lesson 13: does every token need the same depth?"""
