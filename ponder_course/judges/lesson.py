@@ -76,9 +76,7 @@ class JudgedLine(SumLine):
             nn.init.zeros_(weight)  # at first each place says one half
 
     def q_logits(self, h: Tensor) -> Tensor:  # states [lines, 32, places] -> [n_q, lines]
-        log_q = (
-            logsigmoid(self.judge(h)).sum(2).clamp(max=-1e-30)
-        )  # (1); below 0, so that 1 - Q > 0
+        log_q = logsigmoid(self.judge(h)).sum(2).clamp(max=-1e-30)  # (1), kept below 0
         return (log_q - torch.log(-torch.expm1(log_q))).T  # the logit of Q
 
 
