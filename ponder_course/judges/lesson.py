@@ -76,7 +76,8 @@ class JudgedLine(SumLine):
             nn.init.zeros_(weight)  # at first each place says one half
 
     def q_logits(self, h: Tensor) -> Tensor:  # states [lines, 32, places] -> [n_q, lines]
-        log_q = logsigmoid(self.judge(h)).sum(2).clamp(max=-1e-30)  # (1), kept below 0
+        # Kept below 0, so that 1 - Q is above 0:
+        log_q = logsigmoid(self.judge(h)).sum(2).clamp(max=-1e-30)  # (1)
         return (log_q - torch.log(-torch.expm1(log_q))).T  # the logit of Q
 
 

@@ -7,7 +7,8 @@ def _loops(arrows: int, leave_after: int) -> int:
     """Return the loops that a question needs."""
     n, known = 0, 1
     while known < arrows:
-        known += 2 ** min(n, leave_after)  # what a statement shows: doubled until it has left
+        shown = 2**n if n < leave_after else 2**leave_after  # doubled until it has left
+        known += shown
         n += 1
     return max(1, n)
 
