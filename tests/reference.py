@@ -27,7 +27,7 @@ def halting(logits):
 
 
 def geometric(lambda_p, max_steps):
-    """In exact arithmetic: near lambda_p = 1 the remainder is a difference of numbers that are almost equal."""
+    """lambda_p (1 - lambda_p)^(n - 1), cut off and renormalised, in exact arithmetic."""
     exact = Fraction(lambda_p)
     g = [exact * (1 - exact) ** n for n in range(max_steps)]
     return [float(x / sum(g)) for x in g]

@@ -95,7 +95,7 @@ def sentences(paragraph: str) -> list[str]:
 
 def points_of(paragraph: str) -> list[str]:
     """What of a paragraph stands on the slide: formulas, lists, tables, tasks, what is bold, and what is marked."""
-    if paragraph.startswith(("**What this lesson did not show", "**Not shown", "> **How sure are we?")):
+    if paragraph.startswith("> **How sure are we?"):
         return []
     paragraph, *marked = re.split(r"\s*<!--(slide|spoken)-->\s*", paragraph)
     whole = ("$$", "|", "- ", "**Next", "**Two questions", "**Three questions", "**By hand", "**Task", "**Your turn")

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
+from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -85,8 +85,8 @@ def answers_and_objections(sums: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> F
             ax.text(n + 1, place + 1, f"{digit}", color=ink, ha="center", va="center_baseline", weight="bold", bbox=box)
         for n, says_no in enumerate(objects.any(0), start=1):
             ax.text(n, 0, "no" if says_no else "yes", ha="center", va="center_baseline", fontsize=12.5)
-        corners = [(first + i, width + j) for i, j in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
-        ax.add_patch(Polygon(corners, fill=False, edgecolor=style.BLUE, linewidth=3))
+        frame = Rectangle((first - 0.5, width - 0.5), 1, 1, fill=False, edgecolor=style.BLUE, linewidth=3)
+        ax.add_patch(frame)
         ax.set(title=name, ylim=(-0.5, width + 0.6))
         ax.set_yticks([0, 1, width], ["halt?", "1", str(width)])
     axes[0].set_ylabel("place")
@@ -155,7 +155,7 @@ def wire(lines: Mapping[str, Places], step: int) -> Figure:
         odd = np.cumsum(bits).astype(int) % 2
         for i, (bit, is_right, says_no) in enumerate(zip(bits, np.asarray(right), np.asarray(objects), strict=True)):
             place = i + 1
-            heard = "#BFDDEE" if place <= step else "white"
+            heard = style.HEARD if place <= step else "white"
             ink = style.BLACK if is_right else style.WRONG
             mark = "\N{CHECK MARK}" if is_right else "\N{BALLOT X}"
             ax.text(place, 3, f"{int(bit)}", weight="bold" if i == 0 else "normal", **middle)

@@ -25,7 +25,6 @@ ByDepth = Mapping[int, float]  # a number for each depth
 Networks = Sequence[ByDepth]
 Kinds = Mapping[str, Networks]  # by name
 MEMORY_OF = {"alone": "initial", "together": "current"}
-HEARD = "#BFDDEE"  # a pale blue: arrows that a node has heard of
 
 
 @slide
@@ -41,7 +40,7 @@ def heard(kinds: Mapping[str, tuple[int, Sequence[int]]]) -> Figure:
         ax.tick_params(length=0)
         for n, count in enumerate(known):
             for k in range(depth + 1):
-                colour = "white" if k >= count else style.HALTING if k == depth else HEARD
+                colour = "white" if k >= count else style.HALTING if k == depth else style.HEARD
                 ax.scatter(depth - k, n, s=190, marker="s", color=colour, edgecolor=style.GREY, linewidth=0.8)
                 ax.text(depth - k, n, str(depth - k), ha="center", va="center_baseline", fontsize=12.5)
             word = "knows" if count > depth else "names 0" if count == depth else ""

@@ -35,6 +35,7 @@ COLOURS = (BLUE, GREEN, PURPLE, SKY, DARK_GREY, BLACK)  # of kinds that are comp
 # What a colour means, in every lesson. No kind is amber, which is halting, or red, which is wrong.
 ANSWER, HALTING, LIMIT, PRIOR, WRONG, NOT_LEARNT = BLUE, ORANGE, BLACK, GREY, RED, PALE_GREY
 PONDERNET, ACT = GREEN, PURPLE  # where methods are compared
+HEARD = "#BFDDEE"  # a pale blue: what news has come from, and who has heard it
 KL = {"p||p_G": r"$\mathrm{KL}(p\,\|\,p_G)$", "p_G||p": r"$\mathrm{KL}(p_G\,\|\,p)$"}  # as it is written on a figure
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
@@ -91,8 +91,8 @@ def marks_by_round(known: ArrayLike, found: ArrayLike, last: int, cell: tuple[in
             ax.text(x, y, f"{digit + 1}", ha="center", va="center_baseline", fontsize=12.5, color=ink)
             if is_off:
                 ax.plot([x - 0.13, x + 0.13], [y + 0.13, y - 0.13], color=style.DARK_GREY, linewidth=0.9)
-        around = [(cell[1] + dx, cell[0] + dy) for dx, dy in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
-        ax.add_patch(Polygon(around, fill=False, edgecolor=style.HALTING, linewidth=3.5, zorder=5))
+        corner = (cell[1] - 0.5, cell[0] - 0.5)
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=style.HALTING, linewidth=3.5, zorder=5))
         ticks = range(1, side + 1)
         ax.set(xticks=ticks, yticks=ticks, xlabel="column", title=f"after round {n}")
         ax.tick_params(length=0)

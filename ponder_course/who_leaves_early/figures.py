@@ -11,7 +11,6 @@ from ponder_course.common.store import Row
 from ponder_course.common.style import bare, beyond, curves, panels, slide
 
 ByArrows = Mapping[int, float]  # a number for each number of arrows
-KNOWN = "#BFDDEE"  # a pale blue: statements whose arrows the question knows
 
 
 @slide
@@ -28,8 +27,8 @@ def known(text: Sequence[str], ways: Mapping[str, Sequence[int]]) -> Figure:
         ax.tick_params(length=0)
         for n, count in enumerate(counts):
             for place, token in enumerate(text):
-                is_known = place >= len(text) - count
-                ax.scatter(place, n, s=560, marker="s", color=KNOWN if is_known else "white", edgecolor=style.GREY)
+                colour = style.HEARD if place >= len(text) - count else "white"
+                ax.scatter(place, n, s=560, marker="s", color=colour, edgecolor=style.GREY)
                 ax.text(place, n, token, ha="center", va="center_baseline", fontsize=13)
             if count >= len(text):
                 ax.text(len(text) - 0.3, n, "knows", va="center_baseline")
