@@ -333,11 +333,15 @@ def front_page() -> None:
     for text in f"## {sections}".split("\n\n"):
         cards = [card(*row) for row in ROW.findall(text)]
         paragraphs.append(raw(f'<div class="cards">{"".join(cards)}</div>') if cards else carry(text, Path()))
-    entries = [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]
-    entries += [f"{number} {title} <notebooks/{stem}>" for number, title, stem, _ in sorted(rows)]
+    course = [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]
+    electives = []
+    for number, title, stem, question in sorted(rows):
+        part = electives if "*After " in question else course
+        part.append(f"{number} {title} <notebooks/{stem}>")
     texts = [f"{name} <{text.removesuffix('.md')}>" for text, name in TEXTS.items()]
     trees = [
-        toctree("Lessons", [*entries, "Mini-projects <notebooks/problems/projects>"]),
+        toctree("The course", course),
+        toctree("Electives", [*electives, "Mini-projects <notebooks/problems/projects>"]),
         toctree("More", [*texts, "The modules <api/index>"]),
     ]
     write("index.md", "\n\n".join([*paragraphs, *trees]))
