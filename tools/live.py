@@ -27,7 +27,7 @@ FIGURES = {
     "05_light_cone": ("Figure 05.2", "line"),
     "07_map_of_thought": ("Figure 07.3", "map"),
     "08_alone_and_together": ("Figure 08.5", "forest"),
-    "09_adding_a_column": ("Figure 09.4", "vote"),
+    "06_ways_to_stop": ("Figure 06.4", "vote"),
     "10_sudoku": ("Figure 10.3", "sudoku"),
     "11_judges": ("Figure 11.2", "judges"),
     "12_words": ("Figure 12.2", "words"),

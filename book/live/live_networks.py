@@ -69,7 +69,7 @@ def sudoku_net() -> PonderNet:
 NETWORKS = {
     "line": of_lesson("05_light_cone_networks", lambda: local_net(20), loss_fn="PonderLoss"),
     "line_act": of_lesson("05_light_cone_networks", lambda: local_net(20), **{"loss_fn.price_on_time.tau": 0.03}),
-    "vote": of_lesson("09_adding_a_column_hurried", lambda: local_net(10), seed=11),
+    "vote": of_lesson("06_ways_to_stop_hurried", lambda: local_net(10), seed=11),
     # Lesson 03's network knows all answers at step 3; the figure is about inputs that stop at one step, and lose.
     "parity": of_figure("parity", lambda: parity.untrained(0)),
     "maze": of_lesson("07_map_of_thought_networks", lambda: PonderNet(MazeStep(32), 24)),

@@ -1,4 +1,4 @@
-// Lesson 09: six bits, a network in a hurry that is stopped by its head, and lesson 05's, stopped by its certainty.
+// Lesson 06: six bits, a network in a hurry that is stopped by its head, and lesson 05's, stopped by its certainty.
 const [L, N, ROWS] = [6, 10, 8]; // places, and steps at most; steps that are drawn
 const [LEFT, TILES, ROW] = [46, 44, 30]; // of the line: left of it the steps, above it the bits; a step
 const all = Array.from({ length: 2 ** L }, (_, i) => Array.from({ length: L }, (_, k) => (i >> (L - 1 - k)) & 1));

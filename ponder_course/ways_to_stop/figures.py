@@ -10,6 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
@@ -239,4 +240,57 @@ def in_cells(found: Panels, bad: float) -> Figure:
     ax.tick_params(length=0)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
+    return figure
+
+
+Places = tuple[Line, ArrayLike, ArrayLike]  # of a line: bits, whether each answer is right, whether each place objects
+
+
+def with_twin(lines: Tensor, i: int, right: Tensor, objects: Tensor) -> dict[str, Places]:
+    """Return for `wire` the i-th of the lines [batch, 2, places], and that in which only the first bit differs.
+
+    right and objects: at one step, bool [batch, places].
+    """
+    bits = lines[:, 0].int().tolist()
+    twin = bits.index([1 - bits[i][0], *bits[i][1:]])
+    return {f"first bit {bits[k][0]}": (bits[k], right[k].tolist(), objects[k].tolist()) for k in (i, twin)}
+
+
+@style.slide
+def wire(lines: Mapping[str, Places], step: int) -> Figure:
+    """Answers and votes of all places at one step: a panel for each line of bits.
+
+    Blue places have heard the first bit. Each vote stands on a line that joins all places.
+    """
+    figure, axes = style.panels(len(lines), width=4.7, height=3.6, sharey=True)
+    middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
+    for ax, (title, (bits, right, objects)) in zip(axes, lines.items(), strict=True):
+        style.bare(ax)
+        ax.tick_params(length=0)
+        who = [f"{place}" for place, says_no in enumerate(np.asarray(objects), start=1) if says_no]
+        odd = np.cumsum(bits).astype(int) % 2
+        for i, (bit, is_right, says_no) in enumerate(zip(bits, np.asarray(right), np.asarray(objects), strict=True)):
+            place = i + 1
+            heard = style.HEARD if place <= step else "white"
+            ink = style.BLACK if is_right else style.WRONG
+            mark = "\N{CHECK MARK}" if is_right else "\N{BALLOT X}"
+            ax.text(place, 3, f"{int(bit)}", weight="bold" if i == 0 else "normal", **middle)
+            ax.scatter(place, 2, marker="s", s=900, edgecolor=style.GREY, facecolor=heard)
+            ax.text(place, 2, f"{odd[i] if is_right else 1 - odd[i]} {mark}", color=ink, **middle)
+            ax.text(place, 1, "no" if says_no else "yes", weight="bold" if says_no else "normal", **middle)
+            ax.plot([place, place], [0.3, 0.65], color=style.DARK_ORANGE if says_no else style.PALE_GREY, linewidth=1.8)
+        colour = style.DARK_ORANGE if who else style.PALE_GREY
+        ax.plot([1, len(bits)], [0.3, 0.3], color=colour, linewidth=4)
+        ink = style.DARK_ORANGE if who else style.BLACK
+        verdict = f"place {' and '.join(who)} objects: think on" if who else "nobody objects: halt"
+        ax.text(
+            (len(bits) + 1) / 2,
+            -0.35,
+            verdict,
+            weight="bold",
+            color=style.DARK_ORANGE if who else style.BLACK,
+            **middle,
+        )
+        ax.set(title=title, xlim=(0.3, len(bits) + 0.7), ylim=(-0.8, 3.5))
+    axes[0].set_yticks([3, 2, 1, 0.3], ["bit", "answer", "vote", "wire"])
     return figure
