@@ -5,6 +5,7 @@ import graphlib
 import re
 import shlex
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -51,6 +52,19 @@ def test_committed_as_executed_in_order_without_errors_and_with_default_paramete
     assert "widgets" not in notebook.metadata
     assert not any("widget" in kind for output in outputs for kind in output.get("data", {}))
     assert path.stat().st_size <= 400 * 1024
+
+
+@notebooks
+def test_who_cannot_see_a_picture_hears_its_headline_and_caption(path):
+    for cell in code(read(path)):
+        headline = ""
+        for output, after in pairwise([*cell.outputs, {}]):
+            shown = output.get("data", {})
+            if "image/png" in shown and path != stamp.ONE_PAGE:  # which draws by matplotlib alone
+                caption = after["data"]["text/markdown"]
+                assert output.metadata["image/png"]["alt"] == f"{headline}{caption}"
+            text = shown.get("text/markdown", "")
+            headline = f"{' '.join(text[2:-2].replace('<br>', ' ').split())}. " if text.startswith("**") else ""
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
