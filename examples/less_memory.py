@@ -7,11 +7,13 @@ about segment = sqrt(N). The price is a second forward pass. Answers and gradien
     python -m examples.less_memory
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
+from torch.profiler import ProfilerActivity, profile
 from torch.utils.checkpoint import checkpoint
 
-from benchmarks.timing import peak_bytes
 from ponder_utils import GRUStep, ParityTask, PonderLoss, PonderNet, PonderOutput, Step, halting_log_probs
 from ponder_utils.steps import unroll
 
@@ -38,6 +40,21 @@ class CheckpointedNet(PonderNet):
         """Take so many steps; return answers, the state after them, and halting logits."""
         y_hat, states, halt_logits = unroll(self.step, z, h, n_steps)
         return y_hat, states[-1], halt_logits
+
+
+def peak_bytes(call: Callable[[], object]) -> int:
+    """Return the most memory that torch held at one time on the CPU, beyond what it held before the call."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        call()
+    assert profiler.profiler is not None
+    results = profiler.profiler.kineto_results
+    assert results is not None
+    events = [event for event in results.events() if event.name() == "[memory]"]
+    level = peak = 0
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        level += event.nbytes()
+        peak = max(peak, level)
+    return peak
 
 
 def main(max_steps: int = 100, segment: int = 10) -> float:
