@@ -74,7 +74,7 @@ commit: $(READY) sources  ## execute the notebooks as they are committed, and st
 	$(RUN) tools/course.py --commit
 	$(RUN) tools/stamp.py
 
-stamp: $(READY)  ## write the repository's address, from pyproject.toml or else git's origin, into Colab links and install cells
+stamp: $(READY)  ## write the repository's address, from pyproject.toml, into Colab links and install cells
 	$(RUN) tools/stamp.py
 
 results: $(READY)  ## the stored runs that are missing: 40 hours of one core for all; a killed run goes on where it stopped
