@@ -74,22 +74,20 @@ commit: $(READY) sources  ## execute the notebooks as they are committed, and st
 	$(RUN) tools/course.py --commit
 	$(RUN) tools/stamp.py
 
-stamp: $(READY)  ## write the repository's address, from pyproject.toml or else git's origin, into Colab links and install cells
+stamp: $(READY)  ## write the repository's address, from pyproject.toml, into Colab links and install cells
 	$(RUN) tools/stamp.py
 
 results: $(READY)  ## the stored runs that are missing: 40 hours of one core for all; a killed run goes on where it stopped
 	$(RUN) tools/course.py $(filter-out $(OF_PAPERS_SIZE),$(notdir $(basename $(wildcard evidence/notebooks/*.ipynb)))) -p RUN class
 	$(RUN) tools/course.py $(OF_PAPERS_SIZE) -p RUN paper
 
-bench: $(READY)  ## the speed claims, both sides in one run: ten minutes; it fails if a target is missed
-	$(EDITABLE) './course-package[bench]'
+bench: $(READY)  ## what halting saves, beside all steps and a loop by hand, in one run: ten minutes
 	$(RUN) -m benchmarks
 
 bench-smoke: $(READY)  ## that every row of it can be measured: seconds
-	$(EDITABLE) './course-package[bench]'
 	$(RUN) -m benchmarks --smoke
 
-gpu: $(READY)  ## on a machine with a GPU: training and halting into benchmarks/gpu.json, tests that need one, lessons that use one
+gpu: $(READY)  ## on a machine with a GPU: training's speed into benchmarks/gpu.json, tests that need one, lessons that use one
 	$(RUN) -m benchmarks.gpu
 	$(RUN) -m pytest tests -m cuda
 	$(RUN) tools/course.py $(basename $(notdir $(shell grep -l "DEVICE: str" notebooks/*.ipynb))) -p DEVICE cuda --out runs/gpu

@@ -63,22 +63,6 @@ def tag_whole_equations(app: Sphinx, tree: nodes.document) -> None:
             equation.children = [nodes.Text(rf"\[{equation.astext()}\]")]
 
 
-def keep_points_at_formulas(app: Sphinx, tree: nodes.document) -> None:
-    """Put a formula and the comma, full stop or bracket at it into a box of one line: MathJax lets them part."""
-    for formula in list(tree.findall(nodes.math)):
-        place = formula.parent.index(formula)
-        parts: list[Any] = [formula]
-        if place and isinstance(before := formula.parent[place - 1], nodes.Text) and before.endswith("("):
-            formula.parent.replace(before, nodes.Text(before[:-1]))
-            parts.insert(0, nodes.Text("("))
-        after = formula.next_node(descend=False, siblings=True)
-        if isinstance(after, nodes.Text) and (points := re.match(r"[.,;:!?)]+|-\w+", after)):
-            formula.parent.replace(after, nodes.Text(after[points.end() :]))
-            parts.append(nodes.Text(points[0]))
-        if len(parts) > 1:
-            formula.parent.replace(formula, nodes.inline("", "", *parts, classes=["formula"]))
-
-
 def mend_docstring(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Take a docstring as the plain text that it is: a star is a star. Drop what Python says of fields by itself."""
     if lines and lines[0].startswith("Alias for field number"):
@@ -129,7 +113,6 @@ def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     NbElementRenderer.render_image = with_alt_text(NbElementRenderer.render_image)
     app.connect("doctree-read", tag_whole_equations)
-    app.connect("doctree-read", keep_points_at_formulas)
     app.connect("autodoc-process-docstring", mend_docstring, priority=100)  # before Napoleon reads the arguments
     app.connect("autodoc-skip-member", leave_out_others)
     app.connect("html-page-context", give_headings_a_level, priority=900)  # after Furo has written the list

@@ -8,11 +8,11 @@ tokenizer returns: a dict with input_ids and attention_mask. The task is that of
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import BertConfig, BertModel
 
-from examples.transformer import N_PLACES, brackets
-from ponder_utils import Heads, PonderLoss, PonderNet, Step, cool_down, train
+from examples.transformer import N_PLACES, brackets, learn
+from ponder_utils import Heads, Step
 
 Inputs = dict[str, Tensor]
 State = tuple[Tensor, Tensor]  # tokens [batch, tokens, hidden], and the mask as the layer adds it [batch, 1, 1, tokens]
@@ -65,16 +65,7 @@ def main(n_updates: int = 150) -> float:
         attention_probs_dropout_prob=0.0,
         initializer_range=0.2,  # the usual 0.02 is meant for widths of a thousand
     )
-    model = PonderNet(BertStep(BertModel(config)), max_steps=4)
-    loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
-    schedule = cool_down(n_updates)
-    train(model, loss_fn, lambda generator: tokenized(64, generator), n_updates, lr=3e-3, clip=1.0, schedule=schedule)
-
-    x, y = tokenized(1000, torch.Generator().manual_seed(1))
-    prediction = model.eval().predict(x)
-    accuracy = ((prediction.y_hat > 0) == (y > 0.5)).float().mean().item()
-    print(f"balanced or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
-    return accuracy
+    return learn(BertStep(BertModel(config)), tokenized, n_updates)
 
 
 if __name__ == "__main__":

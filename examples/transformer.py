@@ -7,6 +7,8 @@ answer is asked for; in lesson 08 every token answers and halts by itself.
     python -m examples.transformer
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -61,19 +63,24 @@ def brackets(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tenso
     return {"tokens": signs.remainder(3), "padding": padding}, balanced.float()
 
 
-def main(n_updates: int = 150) -> float:
+def learn(step: Step, draw: Callable[[int, torch.Generator], tuple[Inputs, Tensor]], n_updates: int) -> float:
     """Train on fresh strings; print and return how often the network is right on others."""
-    torch.manual_seed(0)
-    model = PonderNet(TransformerStep(32), max_steps=4)
+    model = PonderNet(step, max_steps=4)
     loss_fn = PonderLoss(nn.BCEWithLogitsLoss(reduction="none"), prior=0.4)
     schedule = cool_down(n_updates)
-    train(model, loss_fn, lambda generator: brackets(64, generator), n_updates, lr=3e-3, clip=1.0, schedule=schedule)
+    train(model, loss_fn, lambda generator: draw(64, generator), n_updates, lr=3e-3, clip=1.0, schedule=schedule)
 
-    x, y = brackets(1000, torch.Generator().manual_seed(1))
+    x, y = draw(1000, torch.Generator().manual_seed(1))
     prediction = model.eval().predict(x)
     accuracy = ((prediction.y_hat > 0) == (y > 0.5)).float().mean().item()
     print(f"balanced or not: right on {accuracy:.1%}, after {prediction.steps.float().mean():.1f} steps on average")
     return accuracy
+
+
+def main(n_updates: int = 150) -> float:
+    """Learn to see whether strings of brackets are balanced."""
+    torch.manual_seed(0)
+    return learn(TransformerStep(32), brackets, n_updates)
 
 
 if __name__ == "__main__":

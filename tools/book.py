@@ -4,8 +4,7 @@
 
 Every page is made of a file that readers of the repository have, too: README.md is the front page, notebooks are as
 they are committed, the pages of the package are its docstrings. Copies in runs/book/source are changed a little: folded
-cells become hidden inputs, "section 8" becomes a link, a bet gets buttons (book.js). The site begins at
-runs/book/site/index.html.
+cells become hidden inputs, a bet gets buttons (book.js). The site begins at runs/book/site/index.html.
 """
 
 from __future__ import annotations
@@ -73,65 +72,9 @@ It may have been renamed. Begin at the [first page](index.md), or <a href="searc
 PERCENT = re.compile(r"(`[^`\n]*`)|(?<=\d) (?=%)")  # the space before it; or code, which is left as it is
 LINK = re.compile(r"`[^`\n]*`|(\]\()(?!\w+:|#)([^)\s#]+)")  # or code, which may look like one
 DETAILS = re.compile(r"(<details><summary>.*?</summary>)\s*(.*?)\s*</details>", re.S)
-ANSWER = re.compile(r"^\*\*Bet (\d)(?::|, the answer\.).*?(?=\n\n(?:#|\([\w-]+\)=|<div|\*\*Bet )|\Z)", re.M | re.S)
+ANSWER = re.compile(r"^\*\*Bet (\d)(?::|, the answer\.).*?(?=\n\n(?:#|<div|\*\*Bet )|\Z)", re.M | re.S)
 FOR_CLASS = re.compile(r"^\*In class:\* ((\d+ minutes).*)$", re.M)
 BAR = re.compile(r".*\d%\|.*\|.*\n?")  # of progress
-HEADING = re.compile(r"^###? (\d+) ", re.M)
-SECTIONS = re.compile(
-    r"(?:(?P<file>\d\d_\w+)\.ipynb\), |lesson (?P<lesson>\d\d), |(?P<own>lesson's )|(?P<evidence>evidence, ))?"
-    r"\b(?P<word>sections?) (?P<numbers>\d+(?:(?:, | and | to )\d+)*)(?!\.\d)",
-    re.I,
-)
-
-
-class Sections:
-    """The numbered sections of all notebooks, and links to them."""
-
-    def __init__(self) -> None:
-        self.of: dict[str, list[str]] = {}  # the numbers, by the notebook's stem
-        self.lessons: dict[str, str] = {}  # the stem, by the lesson's number
-        self.evidence: dict[str, str] = {}  # the evidence that a lesson names first, likewise
-        for path in notebooks():
-            texts = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
-            self.of[path.stem] = HEADING.findall("\n".join(texts))
-            if path in lessons():
-                named = re.search(r"\(\.\./evidence/notebooks/(\w+)\.ipynb\)", texts[0])
-                self.lessons[path.stem[:2]] = path.stem
-                self.evidence[path.stem[:2]] = named[1] if named else ""
-
-    def target(self, stem: str, number: str) -> str:
-        """The name of a section: no other section of the book has it."""
-        return f"{stem}-{number}".replace("_", "-")
-
-    def whose(self, found: re.Match[str], stem: str) -> str:
-        """The stem of the notebook whose sections are spoken of in the notebook `stem`."""
-        if found["lesson"]:
-            return self.lessons.get(found["lesson"], "")
-        if found["own"]:
-            return self.lessons[stem[:2]]
-        if found["evidence"]:
-            return self.evidence[stem[:2]]
-        return found["file"] or stem
-
-    def link(self, text: str, stem: str) -> str:
-        """The text of the notebook `stem` with "section 8" as a link, wherever there is a section of that number."""
-
-        def linked(found: re.Match[str]) -> str:
-            whose = self.whose(found, stem)
-            words, numbers = found[0].removesuffix(found["numbers"]), found["numbers"]
-            if numbers in self.of.get(whose, []):
-                before = words.removesuffix(f"{found['word']} ")
-                return f"{before}[{found['word']} {numbers}](#{self.target(whose, numbers)})"
-            for number in sorted(set(re.findall(r"\d+", numbers)) & set(self.of.get(whose, []))):
-                numbers = re.sub(rf"(?<!\S){number}\b", f"[{number}](#{self.target(whose, number)})", numbers)
-            return words + numbers
-
-        lines = text.split("\n")
-        return "\n".join(line if "arxiv.org" in line else SECTIONS.sub(linked, line) for line in lines)
-
-    def name(self, text: str, stem: str) -> str:
-        """The text with a name before each numbered heading."""
-        return HEADING.sub(lambda found: f"({self.target(stem, found[1])})=\n{found[0]}", text)
 
 
 def carry(text: str, folder: Path) -> str:
@@ -245,7 +188,7 @@ def lesson_page(page: nbformat.NotebookNode, stem: str) -> None:
             page.cells.insert(1, picture(page.cells, f"Figure {number}"))
 
 
-def notebook_page(path: Path, sections: Sections) -> None:
+def notebook_page(path: Path) -> None:
     """Write the notebook as it stands in the book, and as it is, to be fetched."""
     page, folder = nbformat.read(path, as_version=4), path.parent.relative_to(ROOT)
     (SOURCE / "download").mkdir(parents=True, exist_ok=True)
@@ -260,8 +203,7 @@ def notebook_page(path: Path, sections: Sections) -> None:
         if cell.cell_type == "code":
             change_code(cell, links)
         else:
-            text = sections.name(sections.link(cell.source, path.stem), path.stem)
-            cell.source = carry(mark_bets(text), folder)
+            cell.source = carry(mark_bets(cell.source), folder)
     kind = {"evidence/notebooks": "Evidence ", "notebooks/problems": "Problems "}.get(folder.as_posix(), "")
     colon = ":" if kind else ""
     text = re.sub(r"^# (Evidence: |Problems \d\d: )?", f"# {kind}{path.stem[:2]}{colon} ", page.cells[0].source)
@@ -351,9 +293,8 @@ def gather() -> None:
     """Write all pages into SOURCE, and beside them what they show and run on."""
     shutil.rmtree(BOOK, ignore_errors=True)
     front_page()
-    sections = Sections()
     for path in notebooks():
-        notebook_page(path, sections)
+        notebook_page(path)
     for text in [*TEXTS, "notebooks/problems/projects.md"]:
         write(text, carry((ROOT / text).read_text(encoding="utf-8"), Path(text).parent))
     for path in (ROOT / "notebooks/solutions/problems").glob("*.md"):  # linked, but neither listed nor found by search

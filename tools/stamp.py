@@ -3,9 +3,9 @@
     python tools/stamp.py
 
 It stands in the Colab links of the notebooks and of README.md, in links to the book, in the cell that installs the
-packages on Colab, in CITATION.cff, paper.md, the other pyproject.toml, and what docs/running.md says of Kaggle; while
-it is the placeholder, that of git's remote `origin` takes its place. The picture for links to the repository is Figure
-05.3, as it is committed. A test holds all equal to what this command writes.
+packages on Colab, in CITATION.cff, paper.md, the other pyproject.toml, and what docs/running.md says of Kaggle. The
+picture for links to the repository is Figure 05.3, as it is committed. A test holds all equal to what this command
+writes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import argparse
 import base64
 import io
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -78,26 +77,6 @@ def pages_address() -> str:
     return f"https://{account.lower()}.github.io/{name}/"
 
 
-def adopt_origin(root: Path = ROOT) -> None:
-    """Write the address of the remote `origin` into pyproject.toml while the placeholder stands there.
-
-    Only an address on github.com is taken, since Colab opens no other; without one the placeholder stays.
-    """
-    project = root / "pyproject.toml"
-    text = project.read_text(encoding="utf-8")
-    asked = ["git", "-C", str(root), "remote", "get-url", "origin"]
-    try:
-        origin = subprocess.run(asked, capture_output=True).stdout.decode(errors="replace").strip()
-    except OSError:  # no git here
-        return
-    found = re.fullmatch(
-        r"(?:https://(?:[^@/]+@)?|git@|ssh://git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?", origin
-    )
-    if found and f'"{PLACEHOLDER}"' in text:
-        project.write_text(text.replace(f'"{PLACEHOLDER}"', f'"https://github.com/{found[1]}"'), encoding="utf-8")
-        print(f"pyproject.toml: the repository is https://github.com/{found[1]}, as git's origin says")
-
-
 def stamp_links(text: str, url: str) -> str:
     """The text with every Colab link leading to its notebook in the repository at `url`."""
     page = url.replace("https://github.com/", "https://colab.research.google.com/github/") + "/blob/main"
@@ -153,7 +132,6 @@ def stamped() -> dict[Path, bytes]:
 def main() -> int:
     """Stamp what differs, and say so."""
     parser_of(__doc__).parse_args()
-    adopt_origin()
     for path, content in stamped().items():
         if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)

@@ -110,38 +110,6 @@ def as_the_first_unit_grows(rest: Sequence[float], epsilon: float) -> tuple[np.n
     return tuple(line.detach().numpy() for line in (unit, steps, remainder, cost, by_gradient))
 
 
-@slide
-def jumps(unit: Line, steps: Line, remainder: Line, cost: Line, by_gradient: Line) -> Figure:
-    """N, R and P as the first halting value slides, and the cost that the gradient alone adds up to, [points] each.
-
-    Where they jump, a full dot is on the value that is taken, and a hollow one on the other.
-    """
-    figure = Figure(figsize=(8.6, 4.6), layout="constrained")
-    axes = figure.subplot_mosaic("NP;RP", width_ratios=(1, 1.9))
-    after = np.flatnonzero(np.diff(steps)) + 1  # the first points behind the jumps
-    titles = {"N": "steps $N$", "R": "remainder $R$", "P": "cost $P = N + R$"}
-    for (name, title), values in zip(titles.items(), (steps, remainder, cost), strict=True):
-        ax = axes[name]
-        broken = np.insert(np.array([unit, values], float), after, np.nan, axis=1)
-        ax.plot(*broken, color=style.HALTING, linewidth=2.6)
-        for ends, face in ((after - 1, "white"), (after, style.HALTING)):
-            dots = look(0, color=style.HALTING, markerfacecolor=face, linestyle="none", markersize=7, clip_on=False)
-            ax.plot(np.take(unit, after), np.take(values, ends), **dots)
-        ax.set(ylim=(0, 1.12 * max(values)))
-        ax.set_title(title, fontsize=17)
-        ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"] if name != "N" else [])
-        ax.tick_params(labelsize=17)
-        ax.yaxis.set_major_locator(MultipleLocator(0.5 if name == "R" else 1))
-        ax.set_xlabel(r"halting value $\lambda_1$" if name != "N" else " ", fontsize=17)
-    ax.plot(unit, by_gradient, color=style.DARK_GREY, linestyle="--", linewidth=2.6)
-    named = (unit[len(unit) // 2], by_gradient[len(unit) // 2])
-    style.beside(ax, "as the gradient sees it", named, (6, 8), color=style.DARK_GREY, fontsize=17)
-    end, low, high = unit[-1], cost[-1], by_gradient[-1]
-    ax.annotate("", (end, low), (end, high), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
-    ax.text(end, (low + high) / 2, f"not seen: {high - low:.1f} ", ha="right", va="center", fontsize=17)
-    return figure
-
-
 def waits(rows: Sequence[Row], since: int = 0) -> list[int]:
     """Return after how many updates, counted from `since`, each network that learns has learnt."""
     return [update - since for update in map(learnt_at, rows) if update is not None]

@@ -5,25 +5,20 @@ from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
-from torch import Tensor
 
 from ponder_course.common import style
-from ponder_course.common.digits import Split
 from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, legend, look, marks, panels, slide, spread, step_axis
 from ponder_course.common.verdicts import interval, span, verdict
 from ponder_course.mnist_rotation import experiment
 from ponder_course.mnist_rotation.readable import NOT_READ, BySteps
-from ponder_course.mnist_rotation.task import rotated_by
 from ponder_utils.halting import expected_steps, geometric_log_prior
-from ponder_utils.pondernet import PonderNet
 
 Runs = Mapping[str, Sequence[Row]]  # {network: runs}, which `experiment.measure` has measured
 # The look of networks, and of groups of their runs or answers; red is what is wrong.
@@ -242,56 +237,3 @@ def bought_by_rules(trainings: Mapping[str, Sequence[Row]]) -> list[Difference]:
             points = [100 * gain for gain in experiment.gains(rows, rule)]
             found.append(Difference(f"patches, {rule}", "patches", [points]))
     return found
-
-
-@torch.no_grad()
-def one_digit(models: Mapping[str, PonderNet], test: Split, digit: int, degrees: int) -> tuple[Figure, Tensor]:
-    """Draw the first eight steps of networks at the first such test image, turned so; return their answers, too.
-
-    A panel for each network, with the prior of its recipe; answers: [networks, 8].
-    """
-    x = rotated_by(test.x[(test.y == digit).nonzero()[0]], degrees)
-    outputs = [model(x) for model in models.values()]
-    p = torch.stack([output.log_p[:8, 0].exp() for output in outputs]).cpu()
-    answers = torch.stack([output.y_hat[:8, 0].argmax(1) for output in outputs]).cpu()
-    recipes = [experiment.OF_LESSON[name] for name in models]
-    priors = [geometric_log_prior(recipe.lambda_p, recipe.N)[:8].exp().tolist() for recipe in recipes]
-    captions = [f"{name}, {degrees}\N{DEGREE SIGN}" for name in models]
-    images = x[:, 0].expand(len(models), -1, -1).cpu()
-    return thoughts(images, p.tolist(), answers.tolist(), digit, captions, priors), answers
-
-
-@slide
-def thoughts(
-    images: ArrayLike,
-    p: Sequence[Line],
-    answers: Sequence[Sequence[int]],
-    label: int,
-    captions: Sequence[str],
-    priors: Sequence[Line],
-) -> Figure:
-    """Draw images, and p_n below with its prior; above each bar stands the answer, and where it is wrong it is hatched.
-
-    images: [panels, height, width], where 0 is paper; p, answers and priors: [panels, N].
-    """
-    figure, axes = panels(2 * len(p), 2.05 if len(p) > 2 else 4.4, 1.95, rows=2, height_ratios=[3, 4])
-    for ax, image, caption in zip(axes, np.asarray(images), captions, strict=False):
-        ax.imshow(image, cmap="gray_r", vmin=0, vmax=1)
-        ax.set(xticks=[], yticks=[], xlabel=caption)
-        ax.spines[:].set(visible=True, color="#BBBBBB")
-    for ax, probs, found, prior in zip(axes[len(p) :], p, answers, priors, strict=True):
-        top = max(0.5, 1.35 * np.max(p))
-        n = step_axis(ax, len(probs), xlim=(0.3, len(probs) + 0.7), ylim=(0, top))
-        for step, p_n, answer in zip(n, probs, found, strict=True):
-            is_right = answer == label
-            (bar,) = ax.bar(step, p_n, color=style.HALTING)
-            if not is_right:
-                bar.set(facecolor="white", edgecolor=style.HALTING, hatch="////")
-            colour = style.ANSWER if is_right else style.WRONG
-            style.beside(ax, str(answer), (step, 0.9 * top), (0, 0), ha="center", color=colour, size=16, weight="bold")
-        ax.plot(n, prior, "o:", color=style.PRIOR, linewidth=2, markersize=4, label="its prior")
-        ax.set_xticks(n[:: max(1, len(n) // 5)])
-        ax.grid(visible=False)
-    axes[len(p)].set_ylabel("$p_n$")
-    axes[len(p)].legend(loc="center right")
-    return figure

@@ -1,6 +1,5 @@
 """The figures of lesson 02."""
 
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -143,22 +142,6 @@ def pushes(lambda_3: float, losses: Tensor, log_prior: Tensor, beta: float = 1.0
     parts |= {style.KL["p||p_G"]: beta * kl(log_p, log_prior), style.KL["p_G||p"]: beta * kl(log_prior, log_p)}
     slopes = [torch.autograd.grad(part, leaf, retain_graph=True)[0] for part in parts.values()]
     return {name: slope[2].item() for name, slope in zip(parts, slopes, strict=True)}
-
-
-@slide
-def draw_pushes(lambdas: Line, gradients: Sequence[Mapping[str, float]]) -> Figure:
-    """Draw the size of the gradient on a halting logit, part by part: of `pushes`, from the largest lambda_3 on."""
-    figure, (ax,) = panels(1, width=8.2, height=4.4)
-    colours = (ANSWER, style.PONDERNET, style.DARK_GREY)
-    for part, colour, marker, dashes in zip(gradients[0], colours, style.MARKERS, style.DASHES, strict=False):
-        sizes = [abs(at[part]) for at in gradients]
-        ax.plot(lambdas, sizes, dashes, color=colour, marker=marker, markersize=5, markevery=4)
-        name = part if part == "losses" else rf"$\beta\,$ {part}"
-        ax.text(lambdas[-1] / 1.7, sizes[-1], name, va="center", ha="right")
-    ax.set(xscale="log", yscale="log", xlim=(lambdas[-1] / 200, lambdas[0] * 1.4))
-    ax.set(xlabel=r"halting probability of step 3, $\lambda_3$", ylabel=r"size of $\partial / \partial a_3$")
-    ax.set_xticks([10.0**k for k in range(-1, math.floor(math.log10(lambdas[-1])) - 1, -2)])
-    return figure
 
 
 @slide

@@ -82,18 +82,6 @@ def test_links_take_their_files_along_and_code_is_no_link(tmp_path, monkeypatch)
     assert "/blob/main/paper.md" in book.carry("[no page of the book](paper.md)", Path())
 
 
-@pytest.mark.parametrize(
-    ("stem", "text", "linked"),
-    [
-        ("05_light_cone", "late (section 12).", "late ([section 12](#05-light-cone-12))."),
-        ("06_ways_to_stop", "sections 4 and 60", "sections [4](#06-ways-to-stop-4) and 60"),
-        ("05_light_cone", "sensitivity: Section 2 (arxiv.org/abs/1603.08983)", None),
-    ],
-)
-def test_sections_become_links_where_they_are(stem, text, linked):
-    assert book.Sections().link(text, stem) == (linked or text)
-
-
 def test_a_check_leaves_no_code_and_no_complaint_on_its_page():
     cell = nbformat.v4.new_code_cell("attempt(check, f)", metadata={"tags": ["check"]})
     cell.outputs = [nbformat.v4.new_output("stream", text="Not yet: nothing written so far.")]

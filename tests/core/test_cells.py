@@ -6,11 +6,20 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks.peers import copy_cell
 from ponder_utils.cells import GRUCell, RNNCell, encode_input
 from ponder_utils.states import first_tensor, map_states, select_rows
 
 TORCHS = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell}
+
+
+@torch.no_grad()
+def copy_cell(ours, theirs):
+    """Give torch's cell the weights of ours; its `weight_hh` has the gates' rows before the candidate's."""
+    layers = [ours.gates_from_h, ours.from_h] if isinstance(ours, GRUCell) else [ours.from_h]
+    theirs.weight_ih.copy_(ours.from_x.weight)
+    theirs.bias_ih.copy_(ours.from_x.bias)
+    theirs.weight_hh.copy_(torch.cat([layer.weight.t() for layer in layers]))
+    theirs.bias_hh.copy_(torch.cat([layer.bias for layer in layers]))
 
 
 @pytest.mark.parametrize("cell", [RNNCell, GRUCell])

@@ -3,14 +3,12 @@
 import ast
 import graphlib
 import re
-import shlex
 import sys
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 
 import ponder_utils
 from ponder_course import LESSONS
@@ -112,21 +110,6 @@ def test_imports_flow_one_way_and_in_no_circle():
         for name in needs[module]:
             assert floor_of(name) <= floor_of(module), (module, name)
     assert [*graphlib.TopologicalSorter(needs).static_order()]  # or a CycleError names the files
-
-
-@pytest.mark.parametrize("path", [*(ROOT / ".github" / "workflows").glob("*.yml")], ids=lambda path: path.stem)
-def test_every_target_and_file_that_a_workflow_runs_exists(path):
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
-    steps = [step for job in jobs.values() for step in job["steps"]]
-    commands = [shlex.split(line) for step in steps for line in step.get("run", "").splitlines()]
-    assert commands
-    for command in commands:
-        if command[0] == "make":
-            assert {word for word in command[1:] if "=" not in word} <= targets, command
-        for word in command:
-            if re.fullmatch(r"[\w/]+\.(py|txt)", word):
-                assert (ROOT / word).exists(), command
 
 
 def test_addresses_are_as_stamped():

@@ -48,19 +48,3 @@ def test_no_solution_stands_in_it(copy):
     sentences = [sentence for path in SOLUTIONS for sentence in sentences_of(path)]
     assert len(sentences) > 10 * len(SOLUTIONS)
     assert [sentence for sentence in sentences if sentence in everything] == []
-
-
-def test_links_lead_to_what_is_there(copy):
-    for path, text in texts_of(copy).items():
-        if path.suffix != ".py":
-            links = re.findall(r"\]\((?!\w+:|#)([^)\s#]+\.[a-z]\w*)[^)]*\)", text)
-            assert [link for link in links if not (path.parent / link).exists()] == [], path
-
-
-def test_a_file_in_the_way_and_a_missing_git_are_named(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    with pytest.raises(SystemExit, match="a new folder: "):
-        students.main([str(tmp_path / "file" / "copy")])
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SystemExit, match="needs git"):
-        students.main([str(tmp_path / "copy")])

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from drawn import image_of, lines_of, texts_of
+from drawn import lines_of
 
-from ponder_course.common.style import ANSWER, BLUE, GREEN, PURPLE, WRONG
+from ponder_course.common.style import BLUE, GREEN, PURPLE
 from ponder_course.mnist_rotation import figures as draw
 from ponder_course.mnist_rotation.figures import Difference
 from ponder_course.mnist_rotation.readable import NOT_READ
@@ -51,15 +51,3 @@ def test_a_forest_has_every_run_its_interval_and_its_verdict():
     found = {text.get_text(): (text.xy[1], text.get_color()) for text in ax.texts if text.xy[0] > 1}
     words = [draw.word(changes, ("more", "fewer")) for changes in values]
     assert found == dict(zip(words, enumerate([BLUE, BLUE, GREEN, PURPLE]), strict=True))
-
-
-def test_thoughts_show_images_bars_and_answers_that_tell_right_from_wrong():
-    images, p = np.random.default_rng(0).random((2, 5, 4)), [[0.5, 0.3, 0.2], [0.1, 0.7, 0.21]]
-    figure = draw.thoughts(images, p, [[6, 6, 9], [9, 9, 9]], 6, ["0", "180"], [[0.4, 0.3, 0.2]] * 2)
-    above, below = figure.axes[:2], figure.axes[2:]
-    for ax, image in zip(above, images, strict=True):
-        np.testing.assert_allclose(image_of(ax), image)
-    assert [[bar.get_height() for bar in ax.patches] for ax in below] == p
-    assert [[text.get_color() for text in ax.texts] for ax in below] == [[ANSWER, ANSWER, WRONG], [WRONG] * 3]
-    assert [[bool(bar.get_hatch()) for bar in ax.patches] for ax in below] == [[False, False, True], [True] * 3]
-    assert {"0", "180"} <= {*texts_of(figure)}

@@ -1,6 +1,9 @@
-"""The checks of lesson 03's exercises pass on right answers, and fail on the stubs and on plausible wrong ones."""
+"""The exercises of lesson 03 and of its sheet refuse what is wrong."""
 
+import pytest
+import torch
 from exercises import test_of_answers
+from sheets import check_that_it_refuses
 
 WRONG = {
     "right_without_one": [
@@ -25,3 +28,17 @@ RIGHT = {
 }
 
 test_answers = test_of_answers("03_parity", WRONG, RIGHT)
+
+
+WRONG_TURNS = [
+    lambda x, old, new, generator: torch.where(x == old, float(new), x),  # all of them
+    lambda x, old, new, generator: x.scatter(1, (x == old).int().argmax(1, keepdim=True), float(new)),  # the first
+    lambda x, old, new, generator: x,
+    lambda x, old, new, generator: x.scatter(1, torch.randint(8, (len(x), 1), generator=generator), float(new)),
+    lambda x, old, new, generator: x.scatter_(1, (x == old).float().multinomial(1), float(new)),  # in place
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG_TURNS)
+def test_the_sheet_refuses_plausible_wrong_turns(wrong, capsys):
+    check_that_it_refuses(wrong, "turn", "03_parity", capsys)

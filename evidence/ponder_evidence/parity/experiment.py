@@ -35,7 +35,6 @@ SIZES: dict[str, Row] = {
     "small": {"elements": 6, "k_max": 6, "hidden": 64, "batch": 64, "updates": 1000},
     "large": {"elements": 8, "k_max": 8, "hidden": 128, "batch": 128, "updates": 2000},
 }
-TITLES = {name: f"{name}: {size['elements']} elements, {size['hidden']} units" for name, size in SIZES.items()}
 FAR: Row = RECIPE | {"elements": 12, "k_max": 8, "hidden": 128, "batch": 128, "updates": 5000}  # tested beyond k = 8
 
 

@@ -1,15 +1,10 @@
 """What the evidence of lesson 03 reads from its runs, and draws of them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from drawn import lines_of, texts_of
-from scipy import stats
 
-from ponder_course.common.style import HALTING
 from ponder_evidence.parity import experiment
-from ponder_evidence.parity import figures as draw
 from ponder_utils import ParityTask, PonderNet, RNNStep, evaluate
 from ponder_utils.steps import Step
 
@@ -45,20 +40,6 @@ def test_what_steps_depend_on_is_found(count, k, ones):
             assert found["explained"][name] == pytest.approx(fraction, abs=1e-6)
     if ones:
         assert found["by_ones"] == pytest.approx([1, 2, 3, 4, 5, 6], abs=1e-4)
-
-
-def test_rises_have_their_intervals_and_the_difference_that_of_welch():
-    values = {"a": [1.0, 2.0, 3.0], "b": [2.0, 2.5, 6.0, 5.0]}
-    rows = [("small", loss, 0.1, "learnt", rise) for loss, rises in values.items() for rise in rises]
-    rows += [("small", "a", 0.9, "not learnt", np.nan)] * 7
-    table = pd.DataFrame(rows, columns=["size", "loss", "lambda_p", "outcome", "rise"])
-    figure = draw.rises(table, (-3.0, 9.0), "more", ("a", "b"), 0.9)
-    wanted = [stats.ttest_1samp(rises, 0).confidence_interval(0.95) for rises in values.values()]
-    wanted.append(stats.ttest_ind(values["b"], values["a"], equal_var=False).confidence_interval(0.9))
-    colours = (draw.UNDECIDED, HALTING, draw.UNDECIDED)  # amber: without 0
-    for ax, colour, (low, high) in zip(figure.axes, colours, wanted, strict=True):
-        np.testing.assert_allclose(lines_of(ax, colour)[0], [[0.1, low], [0.1, high]])
-    assert "7" in texts_of(figure)
 
 
 def test_the_map_has_inputs_by_their_most_probable_step_and_where_they_are_right():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from test_supervision import bce, cross_entropy
+from test_ways_to_stop import bce, cross_entropy
 
 from ponder_evidence.ways_to_stop.supervision import GainLoss
 from ponder_utils.halting import PonderOutput, halting_log_probs

@@ -1,7 +1,7 @@
 """One setting for all problems."""
 
 import pytest
-from test_regret import row
+from test_ways_to_stop import row
 
 from ponder_course.ways_to_stop.regret import PRICE, Method
 from ponder_evidence.ways_to_stop import one_setting
