@@ -276,7 +276,7 @@ def front_page() -> None:
         cards = [card(*row) for row in ROW.findall(text)]
         paragraphs.append(raw(f'<div class="cards">{"".join(cards)}</div>') if cards else carry(text, Path()))
     course = [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]
-    electives = []
+    electives: list[str] = []
     for number, title, stem, question in sorted(rows):
         part = electives if "*After " in question else course
         part.append(f"{number} {title} <notebooks/{stem}>")
