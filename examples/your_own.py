@@ -24,7 +24,7 @@ class SumTask:
 
 
 class ResidualStep(Step):
-    """h_{n+1} = h_n + tanh(W [x, h_n] + b). A step says how the state moves, and what is read from it."""
+    """h_n = h_{n-1} + tanh(W [x, h_{n-1}] + b). A step says how the state moves, and what is read from it."""
 
     def __init__(self, n_inputs: int, n_hidden: int) -> None:
         super().__init__()

@@ -1,6 +1,7 @@
 """Adaptive Computation Time: a recurrent cell that takes several steps of thought for each time step of its input.
 
-Symbols are those of Graves 2016, arXiv:1603.08983: time steps t = 1..T, and for each of them steps n = 1..N(t).
+Graves 2016, arXiv:1603.08983, writes h_n for lambda_n, and s_n for the state h_n; the other symbols are the same: time
+steps t = 1..T, and for each of them steps n = 1..N(t).
 """
 
 from typing import Any, NamedTuple
@@ -20,15 +21,15 @@ class ACTOutput(NamedTuple):
 
     y_hat: Tensor  # [T, batch] or [T, batch, n_outputs]
     steps: Tensor  # [T, batch] N(t), whole numbers
-    remainder: Tensor  # [T, batch] R(t) = 1 - sum_{n<N(t)} h_n, differentiable
+    remainder: Tensor  # [T, batch] R(t) = 1 - sum_{n<N(t)} lambda_n, differentiable
     state: Any  # the mean-field state after the last time step, from which to go on
 
 
 class ACT(nn.Module):
     """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
-    N(t) is the first n at which the halting units h_1 + ... + h_n >= 1 - epsilon, but at most M = max_steps. Answer and
-    next state are averages over the steps (Eq. 9).
+    N(t) is the first n at which the halting units lambda_1 + ... + lambda_n >= 1 - epsilon, but at most M = max_steps.
+    Answer and next state are averages over the steps (Eq. 9).
 
     Args:
         cell: as described in `ponder_utils.cells`, with an input_size of one more than the input has (the flag).
@@ -57,7 +58,7 @@ class ACT(nn.Module):
         answers = []
         for x_t in x:
             state, steps, remainder = self._ponder(x_t, state)
-            # sum_n p_n y_n, read from sum_n p_n s_n, since the output is linear
+            # sum_n p_n y_n, read from sum_n p_n h_n, since the output is linear
             answers.append((self.output(hidden_state(state)), steps, remainder))
         y_hat, steps, remainder = (torch.stack(parts) for parts in zip(*answers, strict=True))
         return ACTOutput(y_hat.squeeze(-1) if self.n_outputs == 1 else y_hat, steps, remainder, state)
@@ -65,7 +66,7 @@ class ACT(nn.Module):
     def _ponder(self, x: Tensor, state: Any) -> tuple[Any, Tensor, Tensor]:
         """Return mean-field state, N(t) [batch] and R(t) [batch] of one time step, for x [batch, inputs]."""
         rows = torch.arange(len(x), device=x.device)  # the samples that still think
-        left = at_least_float32(x.new_ones(len(x)))  # 1 - sum_{j<n} h_j of these
+        left = at_least_float32(x.new_ones(len(x)))  # 1 - sum_{j<n} lambda_j of these
         steps = torch.empty_like(rows)
         remainder = torch.empty_like(left)
         mean = None
@@ -74,20 +75,20 @@ class ACT(nn.Module):
                 z = encode_input(self.cell, nn.functional.pad(x, (0, 1), value=float(n == 1)))
             state = self.cell(z, state)
 
-            # h_n = sigmoid(W_h s_n + b_h)
+            # lambda_n = sigmoid(W h_n + b)
             logit = self.halting(hidden_state(state)).squeeze(1)
-            h = torch.sigmoid(at_least_float32(logit))
+            lambda_n = torch.sigmoid(at_least_float32(logit))
 
-            # N(t) = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
-            halts = (left - h <= self.epsilon) | (n == self.max_steps)
+            # N(t) = min{n : lambda_1 + ... + lambda_n >= 1 - epsilon}, and at most M
+            halts = (left - lambda_n <= self.epsilon) | (n == self.max_steps)
 
-            # s_t = sum_n p_n s_n, with p_n = h_n if n < N(t), R(t) if n = N(t)
-            mean = _add(mean, rows, torch.where(halts, left, h), state)
+            # the mean: sum_n p_n h_n, with p_n = lambda_n if n < N(t), R(t) if n = N(t)
+            mean = _add(mean, rows, torch.where(halts, left, lambda_n), state)
 
-            # R(t) = 1 - sum_{n<N(t)} h_n
+            # R(t) = 1 - sum_{n<N(t)} lambda_n
             steps[rows[halts]] = n
             remainder[rows[halts]] = left[halts]
-            left = left - h
+            left = left - lambda_n
 
             going = (~halts).nonzero().squeeze(1)
             if len(going) == 0:
@@ -101,25 +102,25 @@ class ACT(nn.Module):
 def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """Return the answer of ACT at a single time step, from the N steps that a `PonderNet` took with any step function.
 
-    h_n = sigmoid(a_n), and the N steps are the cap M. Places that halt by themselves have a y, N and R each.
+    lambda_n = sigmoid(a_n), and the N steps are the cap M. Places that halt by themselves have a y, N and R each.
     """
     check_type("output", output, PonderOutput)
     check_real("epsilon", epsilon, 0, 1, open_low=True)
-    h = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch, *places]
-    left = 1 - torch.cat([torch.zeros_like(h[:1]), h[:-1].cumsum(0)])  # 1 - sum_{j<n} h_j
+    lambdas = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch, *places]
+    left = 1 - torch.cat([torch.zeros_like(lambdas[:1]), lambdas[:-1].cumsum(0)])  # 1 - sum_{j<n} lambda_j
 
-    # N = min{n : h_1 + ... + h_n >= 1 - epsilon}, and at most M
-    goes_on = left - h > epsilon
+    # N = min{n : lambda_1 + ... + lambda_n >= 1 - epsilon}, and at most M
+    goes_on = left - lambdas > epsilon
     goes_on[-1] = False
     goes_on = goes_on.cumprod(0)  # 1 for n < N, 0 from N on
     steps = goes_on.sum(0) + 1
 
-    # R = 1 - sum_{n<N} h_n
+    # R = 1 - sum_{n<N} lambda_n
     remainder = left.gather(0, steps[None] - 1)[0]
 
-    # p_n = h_n if n < N, R if n = N
-    n = torch.arange(1, len(h) + 1, device=h.device).view(-1, *[1] * (h.ndim - 1))
-    p = torch.where(n == steps, remainder, h * goes_on)
+    # p_n = lambda_n if n < N, R if n = N
+    n = torch.arange(1, len(lambdas) + 1, device=lambdas.device).view(-1, *[1] * (lambdas.ndim - 1))
+    p = torch.where(n == steps, remainder, lambdas * goes_on)
     return ACTOutput(average(p, output.y_hat)[None], steps[None], remainder[None], None)
 
 

@@ -1,7 +1,7 @@
 """Steps: what a PonderNet repeats.
 
 A step is a `Step`, or any callable in the form of the paper's step function (PonderNet, Sec. 2.2), whose first state is
-None: s(x, h_n) -> y_hat_n, h_{n+1}, a_n, with lambda_n = sigmoid(a_n). Inputs and states: `ponder_utils.states`.
+None: s(x, h_{n-1}) -> y_hat_n, h_n, a_n, with lambda_n = sigmoid(a_n). Inputs and states: `ponder_utils.states`.
 """
 
 import math
@@ -27,15 +27,15 @@ class Step(nn.Module):
         return x, None
 
     def move(self, z: Any, h: Any) -> Any:
-        """Return the next state h_{n+1}, for z and h_n."""
+        """Return the next state h_n, for z and h_{n-1}."""
         raise NotImplementedError(f"{type(self).__name__} must have a method move(z, h) -> h")
 
     def read(self, h: Any) -> tuple[Tensor, Tensor]:
-        """Return the answer y_hat_n [batch, ...] and the halting logit a_n [batch], or [batch, *places], of h_{n+1}."""
+        """Return the answer y_hat_n [batch, ...] and the halting logit a_n [batch], or [batch, *places], of h_n."""
         raise NotImplementedError(f"{type(self).__name__} must have a method read(h) -> y_hat, halt_logit")
 
     def forward(self, z: Any, h: Any) -> tuple[Tensor, Any, Tensor]:
-        """Take one step, in the paper's form: return y_hat_n, h_{n+1} and a_n."""
+        """Take one step, in the paper's form: return y_hat_n, h_n and a_n."""
         h = self.move(z, h)
         y_hat, halt_logit = _checked("step.read", self.read(h), "y_hat", "halt_logit")
         return y_hat, h, halt_logit

@@ -15,7 +15,7 @@ ARROW: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutat
 def act_cell(lambdas: Line, p: Line) -> Figure:
     """ACT at one input, unrolled: halting unit and weight p_n of each step; without weight it is never taken."""
     n_taken = sum(p_n > 0 for p_n in p)
-    figure, ax = _unrolled([rf"$s_{n}$" for n in range(1, len(lambdas) + 1)], n_taken)
+    figure, ax = _unrolled([rf"$h_{n}$" for n in range(1, len(lambdas) + 1)], n_taken)
     for n, lambda_n in enumerate(lambdas, start=1):
         if n > n_taken:
             continue
@@ -30,7 +30,7 @@ def act_cell(lambdas: Line, p: Line) -> Figure:
         ax.text(n, 2.75, rf"$p_{n}$ = {weight}", ha="center", va="center")
         _arrow(ax, (n, 2.92), (n, 3.38), ORANGE, width=0.6 + 7 * p[n - 1])
     ax.plot([0.8, n_taken + 0.2], [3.4, 3.4], color=BLUE)
-    ax.text((n_taken + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, s_n$", color=BLUE, ha="center", va="center")
+    ax.text((n_taken + 1) / 2, 3.62, r"answer from $\sum_n\, p_n\, h_n$", color=BLUE, ha="center", va="center")
     ax.set_ylim(-0.35, 3.9)
     return figure
 

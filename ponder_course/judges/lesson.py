@@ -22,7 +22,7 @@ class SumLine(nn.Module):
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:  # values and resets [lines, 2, places]
         values = one_hot(x[:, 0].long(), self.n_values).mT
         z = self.from_x(torch.cat([values, x[:, 1:]], dim=1))  # W_x x + b
-        return z, torch.zeros_like(z)  # and h_1: [lines, 32, places] each
+        return z, torch.zeros_like(z)  # and h_0: [lines, 32, places] each
 
     def move(self, z: Tensor, h: Tensor) -> Tensor:
         h = torch.tanh(self.from_h(h) + z)

@@ -20,7 +20,7 @@ class LocalStep(pu.Step):
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:  # [lines, in_channels, places]
         z = self.from_x(x)  # once, before the first step
-        return z, torch.zeros_like(z)  # and h_1
+        return z, torch.zeros_like(z)  # and h_0
 
     def move(self, z: Tensor, h: Tensor) -> Tensor:  # [lines, channels, places] each
         h = torch.tanh(self.from_h(h) + z)  # (1)

@@ -20,7 +20,7 @@ class MazeStep(pu.Step):
 
     def encode(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         z = self.from_x(x)  # [mazes, 3, height, width] -> [mazes, channels, height, width]
-        return z, (torch.zeros_like(z), x[:, :1])  # h_1, and which places are open
+        return z, (torch.zeros_like(z), x[:, :1])  # h_0, and which places are open
 
     def move(self, z: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         h = torch.tanh(self.from_h(state[0]) + z)

@@ -24,7 +24,7 @@ class CNNFirst(pu.Step):
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:  # [batch, 1, 28, 28]
         z = self.from_x(self.cnn(x))  # W_x c + b_x: once, before the first step
-        return z, torch.zeros_like(z)  # and h_1: [batch, 64] each
+        return z, torch.zeros_like(z)  # and h_0: [batch, 64] each
 
     def move(self, z: Tensor, h: Tensor) -> Tensor:
         between = self.dropout(torch.relu(z + self.from_h(h)))

@@ -11,7 +11,7 @@ RECIPE = Recipe(N=10, lambda_p=0.3, beta=0.2, batch=64, updates=1500)
 
 
 class Patches(Step):
-    """A place for each patch: h_{n+1} = h_n + relu(W_h * h_n + b_h + W_x * x + b_x); W_h is 3 by 3 places wide."""
+    """A place for each patch: h_n = h_{n-1} + relu(W_h * h_{n-1} + b_h + W_x * x + b_x); W_h is 3 by 3 places wide."""
 
     def __init__(self, channels: int = CHANNELS, patch: int = SIDE, n_outputs: int = 10) -> None:
         super().__init__()

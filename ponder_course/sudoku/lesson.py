@@ -32,7 +32,7 @@ class Places(pu.Step):
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:  # [boards, row, column, digit]
         signs = x.flatten(1)  # 1: given on, -1: given off, 0: open
         z = self.from_x(torch.stack([signs == 1, signs == -1], 2).to(self.from_x.weight.dtype))
-        return z, torch.zeros_like(z)  # W_x x + b' and h_1, [boards, places, channels] each
+        return z, torch.zeros_like(z)  # W_x x + b' and h_0, [boards, places, channels] each
 
 
 class CoverStep(Places):  # own: W_o, heard: W_m, from_h: W_h, from_m: W_hm

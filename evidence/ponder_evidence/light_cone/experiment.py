@@ -32,7 +32,7 @@ class VariedStep(LocalStep):
     """Lesson 05's step, or a variant of it.
 
     vote: "least", or "pooled": one logit, read from the mean and the maximum of the state over all places. residual:
-    h_{n+1} = h_n + relu(W_h * h_n + W_x * x) instead of tanh.
+    h_n = h_{n-1} + relu(W_h * h_{n-1} + W_x * x) instead of tanh.
     """
 
     def __init__(self, vote: str, residual: bool, noise: float) -> None:

@@ -104,7 +104,7 @@ class JudgedStep(Step):
 
     Args:
         step: a step function, a module whose state is a tensor.
-        judge: the state h_{n+1} [batch, ...] -> the logit a_n [batch].
+        judge: the state h_n [batch, ...] -> the logit a_n [batch].
     """
 
     def __init__(self, step: nn.Module, judge: Callable[[Tensor], Tensor]) -> None:
