@@ -240,8 +240,8 @@ def in_short(taken: Mapping[str, Sequence[tuple[Run, int]]], needs: Sequence[int
 def steps_against_need(runs: Sequence[Run], act: ByPrice, border: int) -> Figure:
     """Draw steps against the steps that are needed, a curve for each run.
 
-    The diagonal is a clock that knows L; below it the longest segment's end cannot know its answer. border: the longest
-    need in training.
+    The diagonal is an oracle that is told L; below it the longest segment's end cannot know its answer. border: the
+    longest need in training.
     """
     figure, (ax,) = style.panels(1, width=9.2, height=5.4)
     longest = max(map(len, runs))
@@ -262,7 +262,7 @@ def steps_against_need(runs: Sequence[Run], act: ByPrice, border: int) -> Figure
     for label, y in zip(ends, style.apart([*ends.values()], 0.06 * longest), strict=True):
         ax.text(1.02 * longest, y, label, color=style.DARK_PURPLE, va="center", fontweight="bold")
     along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
-    ax.text(0.32 * longest, 0.23 * longest, "a clock that knows $L$", va="center", **along)
+    ax.text(0.32 * longest, 0.23 * longest, "an oracle, told $L$", va="center", **along)
     ax.text(0.72 * longest, 0.16 * longest, "too early: the longest segment's\nend cannot know its answer", ha="center")
     ax.axvline(border + 0.5, color=style.GREY, linewidth=1.6, linestyle="--")
     ax.text(border, 1.03 * longest, "trained", color=style.DARK_GREY, ha="right")

@@ -183,7 +183,7 @@ def beside_the_clock(found: Mapping[str, Sequence[Regret]], price: float) -> Fig
                 style.beside(ax, wrong, (steps, lane), (9, 0), va="center", color=style.WRONG)
             lane += 1
         lane += 1  # a gap
-    style.beside(ax, "the clock", (0, -1), (0, 4), ha="center", color=LIMIT)
+    style.beside(ax, "the oracle", (0, -1), (0, 4), ha="center", color=LIMIT)
     ax.set(yticks=middles, yticklabels=list(found), ylim=(lane - 1, -1), xlim=(-1.3, 14))
     for label, way in zip(ax.get_yticklabels(), found, strict=True):
         label.set_color(WRITTEN.get(SIGNALS[way][0], SIGNALS[way][0]))
