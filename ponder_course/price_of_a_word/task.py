@@ -52,7 +52,7 @@ class OneChainTask(ForestTask):
 
     def batch(self, batch_size: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw x, the parent of each node, and y, the root of its tree: int64 [batch_size, n_nodes] each."""
-        x = chains(batch_size, self.n_nodes, generator)
+        x = chains(check_int("batch_size", batch_size, 1), self.n_nodes, generator)
         return x, self.answers(x)
 
 
