@@ -13,7 +13,7 @@ from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit, of_asked
 from ponder_course.who_leaves_early.lesson import CausalStep, Statements
-from ponder_course.who_leaves_early.task import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask
+from ponder_course.who_leaves_early.task import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask, two_chains
 from ponder_evidence.runs import grid
 from ponder_utils._check import check_choice
 from ponder_utils.halting import expected_steps
@@ -100,6 +100,12 @@ def run(seed: int, **setting: Any) -> Row:
     return rounded(measure(model, test_programs()) | {"example": taken})
 
 
+def run_two_chains(seed: int, **setting: Any) -> Row:
+    """Train the same network, and measure it on texts of two chains, where no digit is used more than the other."""
+    texts = two_chains(ProgramTask(), 400, torch.Generator().manual_seed(101))
+    return rounded(measure(learn(seed, **setting), texts))
+
+
 def documentation() -> tuple[Tensor, str]:
     """Return the topics of Python's own documentation, as this installation has them, and the characters they use.
 
@@ -165,5 +171,6 @@ TEXT.append({"loss": "last", "loops": LOOPS, "seed": 0})  # which does not learn
 
 EXPERIMENTS = {
     "main": grid("08_programs_main", run, seeded([{}], 2), {"updates": 5}),
+    "two_chains": grid("08_programs_two_chains", run_two_chains, seeded([{}], 2), {"updates": 5}),
     "text": grid("08_programs_text", run_text, TEXT, {"updates": 5}, n_short=len(KINDS)),
 }
