@@ -38,7 +38,7 @@ def learn(
     torch.manual_seed(seed)
     task = ProgramTask(max_depth=max_depth)
     layer = SleepyCausalStep(size, DIGITS)
-    model = PonderNet(EncodedStep(Statements(task.n_variables, size), layer), N)
+    model = PonderNet(EncodedStep(Statements(task.n_variables + DIGITS + 1, size), layer), N)
     loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, beta=0.03)
     return fit(model, of_asked(loss), partial(task.batch, batch), updates, lr=lr, seed=seed)[0]
 
