@@ -101,7 +101,7 @@ def run(seed: int, **setting: Any) -> Row:
 
 
 def run_two_chains(seed: int, **setting: Any) -> Row:
-    """Train the same network, and measure it on texts of two chains, where no digit is used more than the other."""
+    """Train such a network, and measure it on texts of two chains, where no digit is used more than the other."""
     texts = two_chains(ProgramTask(), 400, torch.Generator().manual_seed(101))
     return rounded(measure(learn(seed, **setting), texts))
 
