@@ -90,6 +90,8 @@ def read(
         leaves = here & (ready(y_hat, halt_logit) | (n == N))
         digits[leaves], loops[leaves] = y_hat[leaves].argmax(-1), n
         shown = torch.where(here[:, :, None], h, shown) if in_earnest else h
+        if (loops > 0).all():
+            break
     return digits, loops
 
 
